@@ -1,0 +1,51 @@
+//! Scalar values and their kinds.
+
+/// The kind of a tensor element or of a scalar in a formula (SkriptND 2.3).
+///
+/// `Int` is 64-bit two's complement with wrapping arithmetic at run time (an overflow of a compile-time
+/// expression is a diagnostic); `Real` is an IEEE float whose width is chosen at code generation, f64 at compile time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum ScalarKind {
+    Bool,
+    Int,
+    Real,
+}
+
+impl ScalarKind {
+    /// The name of the kind in the language.
+    pub fn name(self) -> &'static str {
+        match self {
+            ScalarKind::Bool => "bool",
+            ScalarKind::Int => "int",
+            ScalarKind::Real => "real",
+        }
+    }
+
+    /// The default value `T()` of the kind (2.4).
+    pub fn default_value(self) -> Scalar {
+        match self {
+            ScalarKind::Bool => Scalar::Bool(false),
+            ScalarKind::Int => Scalar::Int(0),
+            ScalarKind::Real => Scalar::Real(0.0),
+        }
+    }
+}
+
+/// One scalar value.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Scalar {
+    Bool(bool),
+    Int(i64),
+    Real(f64),
+}
+
+impl Scalar {
+    /// The kind of the value.
+    pub fn kind(self) -> ScalarKind {
+        match self {
+            Scalar::Bool(_) => ScalarKind::Bool,
+            Scalar::Int(_) => ScalarKind::Int,
+            Scalar::Real(_) => ScalarKind::Real,
+        }
+    }
+}

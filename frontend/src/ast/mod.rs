@@ -1,0 +1,91 @@
+//! The syntax tree: what was written, with the place of every node. Nothing is resolved or checked here.
+
+mod block;
+mod expr;
+mod statement;
+
+pub use block::*;
+pub use expr::*;
+pub use statement::*;
+
+use crate::source::{FileId, Span};
+
+/// A name and its place.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Ident {
+    pub name: String,
+    pub span: Span,
+}
+
+/// `a.b.c`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Path {
+    pub parts: Vec<Ident>,
+    pub span: Span,
+}
+
+impl Path {
+    /// The parts joined with dots.
+    pub fn text(&self) -> String {
+        let parts: Vec<&str> = self.parts.iter().map(|p| p.name.as_str()).collect();
+        parts.join(".")
+    }
+}
+
+/// One file (2.15).
+#[derive(Clone, Debug)]
+pub struct Module {
+    pub file: FileId,
+    /// The dotted name in the model folder: `main`, `nn`, `mine.ops`.
+    pub name: String,
+    pub imports: Vec<Import>,
+    /// Operators and graphs in textual order.
+    pub definitions: Vec<Definition>,
+}
+
+/// `import a.b;`, one entry per imported module.
+#[derive(Clone, Debug)]
+pub struct Import {
+    pub path: Path,
+    /// Whether it stands after a definition (an error found by the checker).
+    pub misplaced: bool,
+    pub span: Span,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DefinitionKind {
+    Operator,
+    Graph,
+}
+
+/// `operator NAME { … }` or `graph NAME { … }` (2.2). Blocks of a kind that stands twice are both kept in
+/// `duplicate_blocks`' order of appearance and their items appended, so that one error does not hide others.
+#[derive(Clone, Debug)]
+pub struct Definition {
+    pub kind: DefinitionKind,
+    pub public: bool,
+    pub name: Ident,
+    pub dtypes: Vec<TypeParameter>,
+    pub attributes: Vec<Declaration>,
+    pub inputs: Vec<Declaration>,
+    pub usings: Vec<Using>,
+    pub constants: Vec<Declaration>,
+    pub variables: Vec<Declaration>,
+    pub outputs: Vec<Declaration>,
+    pub asserts: Vec<Assertion>,
+    pub lowers: Vec<Lowering>,
+    pub composes: Vec<Component>,
+    pub updates: Vec<Component>,
+    pub quantizations: Vec<Quantization>,
+    /// Every block that was written, in order.
+    pub blocks: Vec<BlockHead>,
+    /// From the keyword to the closing brace.
+    pub span: Span,
+}
+
+impl Definition {
+    /// Whether a block of this kind was written, even if empty.
+    pub fn has_block(&self, kind: BlockKind) -> bool {
+        self.blocks.iter().any(|b| b.kind == kind)
+    }
+}

@@ -1,0 +1,11 @@
+use crate::diagnostics::Code;
+
+/// The text does not follow the grammar (2.16).
+pub static SYNTAX: Code = Code {
+    id: "SK0201",
+    title: "the text does not follow the grammar",
+    explanation: "The parser expected something else at this place; the message lists what could stand there.\n\
+        \n    y = add(x, 1.0     # wrong: the parenthesis is not closed\n    y = add(x, 1.0);   # right\n",
+};
+
+pub(super) use SYNTAX as CODE_ENTRY;

@@ -1,0 +1,153 @@
+//! What the frontend says about a document: one list, all of it, in source order.
+//!
+//! Every code has a file of its own under [`codes`]; rendering (human, short, JSON) is the tools' work.
+
+pub mod codes;
+
+use crate::source::Span;
+
+/// A diagnostic's identity: `SKccnn`, cc = section of chapter 2 (02–16), 30 composition, 40 library,
+/// 80 `.mlir` and passes, 90 model folders and weights, 91 command line, 92 run-time checks.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Code {
+    pub id: &'static str,
+    /// One line, lower case, no full stop.
+    pub title: &'static str,
+    /// What `skript explain` prints: the rule, an offending example, the mended example.
+    pub explanation: &'static str,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    Error,
+    Warning,
+}
+
+/// A place beside the primary one, with what is to be seen there.
+#[derive(Clone, Debug)]
+pub struct Label {
+    pub span: Span,
+    pub text: String,
+}
+
+/// A remark of its own line, often one frame of the operator call stack.
+#[derive(Clone, Debug)]
+pub struct Note {
+    pub span: Option<Span>,
+    pub text: String,
+}
+
+/// One message.
+#[derive(Clone, Debug)]
+pub struct Diagnostic {
+    pub code: &'static Code,
+    pub severity: Severity,
+    /// The specific message, with names and values.
+    pub message: String,
+    /// Where; `None` only for what has no source (a missing folder).
+    pub span: Option<Span>,
+    /// Text under the caret of the primary place; may be empty.
+    pub label: String,
+    pub labels: Vec<Label>,
+    pub notes: Vec<Note>,
+    /// What to do.
+    pub help: Option<String>,
+}
+
+impl Diagnostic {
+    pub fn error(code: &'static Code, span: Span, message: impl Into<String>) -> Self {
+        Diagnostic {
+            code,
+            severity: Severity::Error,
+            message: message.into(),
+            span: Some(span),
+            label: String::new(),
+            labels: Vec::new(),
+            notes: Vec::new(),
+            help: None,
+        }
+    }
+
+    pub fn warning(code: &'static Code, span: Span, message: impl Into<String>) -> Self {
+        Diagnostic {
+            severity: Severity::Warning,
+            ..Diagnostic::error(code, span, message)
+        }
+    }
+
+    /// An error with no place in any source file.
+    pub fn without_place(code: &'static Code, message: impl Into<String>) -> Self {
+        Diagnostic {
+            code,
+            severity: Severity::Error,
+            message: message.into(),
+            span: None,
+            label: String::new(),
+            labels: Vec::new(),
+            notes: Vec::new(),
+            help: None,
+        }
+    }
+
+    pub fn with_label(mut self, text: impl Into<String>) -> Self {
+        self.label = text.into();
+        self
+    }
+
+    pub fn with_place(mut self, span: Span, text: impl Into<String>) -> Self {
+        self.labels.push(Label {
+            span,
+            text: text.into(),
+        });
+        self
+    }
+
+    pub fn with_note(mut self, span: Option<Span>, text: impl Into<String>) -> Self {
+        self.notes.push(Note {
+            span,
+            text: text.into(),
+        });
+        self
+    }
+
+    pub fn with_help(mut self, text: impl Into<String>) -> Self {
+        self.help = Some(text.into());
+        self
+    }
+}
+
+/// Collects diagnostics.
+#[derive(Debug, Default)]
+pub struct Sink {
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl Sink {
+    pub fn report(&mut self, diagnostic: Diagnostic) {
+        self.diagnostics.push(diagnostic);
+    }
+
+    pub fn has_errors(&self) -> bool {
+        self.diagnostics
+            .iter()
+            .any(|d| d.severity == Severity::Error)
+    }
+
+    pub fn error_count(&self) -> usize {
+        self.diagnostics
+            .iter()
+            .filter(|d| d.severity == Severity::Error)
+            .count()
+    }
+
+    /// All messages, by file and place.
+    pub fn into_sorted(mut self) -> Vec<Diagnostic> {
+        self.diagnostics
+            .sort_by_key(|d| d.span.map(|s| (s.file, s.start)));
+        self.diagnostics
+    }
+
+    pub fn diagnostics(&self) -> &[Diagnostic] {
+        &self.diagnostics
+    }
+}

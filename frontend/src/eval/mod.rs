@@ -1,0 +1,1 @@
+//! Compile-time values and the expressions over them (2.4).

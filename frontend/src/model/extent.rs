@@ -1,0 +1,53 @@
+//! Extents: fixed, or known at run time below a bound (2.6, 3.1).
+
+use std::fmt;
+use std::sync::Arc;
+
+/// One dimension's size.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Extent {
+    Fixed(u64),
+    /// Computed at run time by `expr`, at most `bound`.
+    Dynamic {
+        expr: Arc<ShapeExpr>,
+        bound: u64,
+    },
+}
+
+/// An i64 expression over run-time extents of the function's inputs.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum ShapeExpr {
+    Constant(i64),
+    /// A named run-time extent, unique in its function.
+    Symbol(String),
+    Apply {
+        op: skript_semantics::ScalarOp,
+        operands: Vec<ShapeExpr>,
+    },
+}
+
+impl Extent {
+    pub fn fixed(&self) -> Option<u64> {
+        match self {
+            Extent::Fixed(n) => Some(*n),
+            Extent::Dynamic { .. } => None,
+        }
+    }
+
+    /// The extent, or its upper bound.
+    pub fn bound(&self) -> u64 {
+        match self {
+            Extent::Fixed(n) => *n,
+            Extent::Dynamic { bound, .. } => *bound,
+        }
+    }
+}
+
+impl fmt::Display for Extent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Extent::Fixed(n) => write!(f, "{n}"),
+            Extent::Dynamic { bound, .. } => write!(f, "~|{bound}"),
+        }
+    }
+}

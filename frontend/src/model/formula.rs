@@ -1,0 +1,195 @@
+//! The normal form of `@lower` formulas (2.12).
+//!
+//! Guards, remaps, packs and `??` are gone: a formula is a loop nest over its indices, in order, outermost
+//! first; where the predicate holds, each target element is combined with its value. **Invariant:** every access that
+//! is evaluated (under the predicate, in the branch taken) is in bounds; what could not be proven was clamped (reads)
+//! or added to the predicate (writes).
+
+use super::{Extent, ValueId};
+use crate::source::Span;
+use skript_semantics::{Scalar, ScalarKind, ScalarOp};
+
+/// One assignment statement.
+#[derive(Clone, Debug)]
+pub struct Formula {
+    /// Bounds are 0 ≤ index < extent.
+    pub indices: Vec<FormulaIndex>,
+    /// Let-bound scalars; each may use earlier ones. Pure, so evaluated where used ([`Node::Local`]).
+    pub locals: Vec<FormulaLocal>,
+    /// Bool; `None`: always. May read the outputs' present elements when `kind` is not `Assign`.
+    pub predicate: Option<Expr>,
+    pub kind: Accumulation,
+    /// One, or several written as one step (a packed assignment). All values are computed before any is written.
+    pub targets: Vec<Target>,
+    pub span: Span,
+}
+
+#[derive(Clone, Debug)]
+pub struct FormulaIndex {
+    pub name: String,
+    pub extent: Extent,
+}
+
+/// `z = e,` in front of an assignment; items of list-valued locals are locals of their own.
+#[derive(Clone, Debug)]
+pub struct FormulaLocal {
+    pub name: String,
+    pub value: Expr,
+}
+
+/// `output[subscripts] kind= value`.
+#[derive(Clone, Debug)]
+pub struct Target {
+    pub output: ValueId,
+    /// Int expressions, one per dimension.
+    pub subscripts: Vec<Expr>,
+    pub value: Expr,
+    pub init: Init,
+}
+
+/// What the output holds before the formula runs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Init {
+    /// This value everywhere: the first formula of its output.
+    Fill(Scalar),
+    /// What earlier formulas left.
+    Continue,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Accumulation {
+    /// `=`
+    Assign,
+    /// `+=`
+    Sum,
+    /// `*=`
+    Product,
+    /// `&=`
+    All,
+    /// `|=`
+    Any,
+    /// `<=`
+    Min,
+    /// `>=`
+    Max,
+    /// `:=`, in the order of the loops.
+    Replace,
+}
+
+impl Accumulation {
+    /// The operation that combines the present element with the value; `None` where the value replaces it.
+    pub fn op(self) -> Option<ScalarOp> {
+        match self {
+            Accumulation::Assign | Accumulation::Replace => None,
+            Accumulation::Sum => Some(ScalarOp::Add),
+            Accumulation::Product => Some(ScalarOp::Mul),
+            Accumulation::All => Some(ScalarOp::And),
+            Accumulation::Any => Some(ScalarOp::Or),
+            Accumulation::Min => Some(ScalarOp::Min),
+            Accumulation::Max => Some(ScalarOp::Max),
+        }
+    }
+
+    /// The identity that an output without initialiser starts from (errata 3): ±∞ for min/max over real, the extreme
+    /// integers over int. `T()` for `Assign`.
+    pub fn identity(self, kind: ScalarKind) -> Scalar {
+        match (self, kind) {
+            (Accumulation::Sum, ScalarKind::Int) => Scalar::Int(0),
+            (Accumulation::Sum, ScalarKind::Real) => Scalar::Real(0.0),
+            (Accumulation::Product, ScalarKind::Int) => Scalar::Int(1),
+            (Accumulation::Product, ScalarKind::Real) => Scalar::Real(1.0),
+            (Accumulation::All, _) => Scalar::Bool(true),
+            (Accumulation::Any, _) => Scalar::Bool(false),
+            (Accumulation::Min, ScalarKind::Int) => Scalar::Int(i64::MAX),
+            (Accumulation::Min, ScalarKind::Real) => Scalar::Real(f64::INFINITY),
+            (Accumulation::Max, ScalarKind::Int) => Scalar::Int(i64::MIN),
+            (Accumulation::Max, ScalarKind::Real) => Scalar::Real(f64::NEG_INFINITY),
+            (_, kind) => kind.default_value(),
+        }
+    }
+}
+
+/// A typed scalar expression at one point of the domain.
+#[derive(Clone, Debug)]
+pub struct Expr {
+    pub kind: ScalarKind,
+    pub node: Node,
+}
+
+#[derive(Clone, Debug)]
+pub enum Node {
+    Literal(Scalar),
+    /// Position in [`Formula::indices`]; int.
+    Index(usize),
+    /// Position in [`Formula::locals`].
+    Local(usize),
+    /// An element of a tensor of the function: an input, a constant, or an output. An output's element is what it
+    /// holds at this step.
+    Access {
+        tensor: ValueId,
+        subscripts: Vec<Expr>,
+    },
+    /// An item of a compile-time pack chosen at run time; `index` is in range.
+    Table {
+        items: Vec<Scalar>,
+        index: Box<Expr>,
+    },
+    /// Strict: all operands are evaluated. Casts are operations too.
+    Apply {
+        op: ScalarOp,
+        operands: Vec<Expr>,
+    },
+    /// Lazy: only the branch taken is evaluated. `&&`, `||`, `=>` with accesses on their right are written so.
+    Select {
+        condition: Box<Expr>,
+        then: Box<Expr>,
+        otherwise: Box<Expr>,
+    },
+}
+
+impl Expr {
+    pub fn literal(value: Scalar) -> Self {
+        Expr {
+            kind: value.kind(),
+            node: Node::Literal(value),
+        }
+    }
+
+    pub fn int(value: i64) -> Self {
+        Expr::literal(Scalar::Int(value))
+    }
+
+    pub fn index(position: usize) -> Self {
+        Expr {
+            kind: ScalarKind::Int,
+            node: Node::Index(position),
+        }
+    }
+
+    pub fn apply(kind: ScalarKind, op: ScalarOp, operands: Vec<Expr>) -> Self {
+        Expr {
+            kind,
+            node: Node::Apply { op, operands },
+        }
+    }
+
+    /// The expressions directly below this one.
+    pub fn children(&self) -> Vec<&Expr> {
+        match &self.node {
+            Node::Literal(_) | Node::Index(_) | Node::Local(_) => Vec::new(),
+            Node::Access { subscripts, .. } => subscripts.iter().collect(),
+            Node::Table { index, .. } => vec![index],
+            Node::Apply { operands, .. } => operands.iter().collect(),
+            Node::Select {
+                condition,
+                then,
+                otherwise,
+            } => vec![condition, then, otherwise],
+        }
+    }
+
+    /// Whether any tensor is read below, not looking into locals.
+    pub fn reads_tensor(&self) -> bool {
+        matches!(self.node, Node::Access { .. }) || self.children().iter().any(|c| c.reads_tensor())
+    }
+}

@@ -1,0 +1,167 @@
+//! Functions: specialised graphs and operators, and the operations in their bodies.
+
+use super::{AttributeValue, ConstantData, Formula, FunctionId, TensorType, ValueId, VariableId};
+use crate::source::Span;
+use skript_semantics::ScalarKind;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FunctionRole {
+    Graph,
+    Operator,
+}
+
+/// One distinct instance.
+#[derive(Clone, Debug)]
+pub struct Function {
+    /// Qualified name of the definition: `nn.conv`, `main.AlexNet`.
+    pub name: String,
+    pub role: FunctionRole,
+    /// All attributes in declaration order, defaults filled in, single values spread.
+    pub attributes: Vec<(String, AttributeValue)>,
+    /// Generic types in declaration order.
+    pub types: Vec<(String, ScalarKind)>,
+    /// All tensors of the function, whatever block they come from; a [`ValueId`] indexes this.
+    pub values: Vec<Value>,
+    pub inputs: Vec<Port>,
+    pub outputs: Vec<Port>,
+    /// Variables owned by this instance or by what it invokes, as further inputs. For the entry: those of the
+    /// model, in order. For other functions the order in which callers pass them ([`Invoke::captures`]).
+    pub captures: Vec<ValueId>,
+    /// For the entry only: which variable each capture is.
+    pub capture_variables: Vec<VariableId>,
+    /// Constants, defined before the body runs.
+    pub constants: Vec<(ValueId, ConstantData)>,
+    pub body: Body,
+    /// The definition's name in its file.
+    pub span: Span,
+}
+
+/// A tensor of a function; single assignment.
+#[derive(Clone, Debug)]
+pub struct Value {
+    /// As written, if it has a name: `x`, `xs:1`.
+    pub name: Option<String>,
+    pub tensor: TensorType,
+    /// Where it was declared or produced.
+    pub span: Span,
+}
+
+/// A declared input or output.
+#[derive(Clone, Debug)]
+pub struct Port {
+    pub name: String,
+    pub tensors: PortTensors,
+    pub span: Span,
+}
+
+#[derive(Clone, Debug)]
+pub enum PortTensors {
+    Single(ValueId),
+    Pack(Vec<ValueId>),
+    /// An optional input that is not given.
+    Null,
+}
+
+impl PortTensors {
+    /// The tensors in order.
+    pub fn values(&self) -> &[ValueId] {
+        match self {
+            PortTensors::Single(v) => std::slice::from_ref(v),
+            PortTensors::Pack(vs) => vs,
+            PortTensors::Null => &[],
+        }
+    }
+}
+
+/// How a function computes.
+#[derive(Clone, Debug)]
+pub enum Body {
+    /// `@lower`: formulas in order. Outputs are written by formulas alone.
+    Formulas(Vec<Formula>),
+    /// `@compose`. An output may be an input or a constant itself.
+    Block(Block),
+    /// No body: an operator the language cannot express, looked up by the function's name.
+    Intrinsic,
+}
+
+/// Operations in an order in which they can run; inner blocks see the values of outer ones.
+#[derive(Clone, Debug, Default)]
+pub struct Block {
+    pub operations: Vec<Operation>,
+    /// What an inner block yields; empty for a function's own block (its outputs tell).
+    pub results: Vec<ValueId>,
+}
+
+#[derive(Clone, Debug)]
+pub enum Operation {
+    Invoke(Invoke),
+    /// A rank-0 constant argument, or a constant made inside a block.
+    Constant {
+        value: ValueId,
+        data: ConstantData,
+    },
+    /// Branching on run-time conditions (2.10.1).
+    If {
+        arms: Vec<Arm>,
+        otherwise: Block,
+        /// One per result of the branches.
+        outputs: Vec<ValueId>,
+        span: Span,
+    },
+    Loop(Box<Loop>),
+}
+
+/// An invocation of an operator instance.
+#[derive(Clone, Debug)]
+pub struct Invoke {
+    pub callee: FunctionId,
+    /// The callee's input tensors, packs flattened, nulls left out, in the callee's order.
+    pub inputs: Vec<ValueId>,
+    /// The callee's captures.
+    pub captures: Vec<ValueId>,
+    /// The callee's output tensors, packs flattened; each is new here.
+    pub outputs: Vec<ValueId>,
+    /// Explicit or implicit label (2.10).
+    pub label: Option<String>,
+    pub span: Span,
+}
+
+/// Condition block (one bool of volume 1) and consequent.
+#[derive(Clone, Debug)]
+pub struct Arm {
+    pub condition: Block,
+    pub consequent: Block,
+}
+
+/// A loop that was not unrolled (2.10.1).
+#[derive(Clone, Debug)]
+pub struct Loop {
+    pub carried: Vec<Carried>,
+    /// Item visible in the body, pack scanned.
+    pub scans: Vec<(ValueId, Vec<ValueId>)>,
+    /// Rank-0 int tensor visible in the body: the iteration's number.
+    pub index: Option<ValueId>,
+    /// Compile-time bound on the iterations, if there is one.
+    pub static_count: Option<u64>,
+    /// Rank-0 int tensor: the number of iterations.
+    pub dynamic_count: Option<ValueId>,
+    /// Tested before each iteration; yields one bool.
+    pub before: Option<Block>,
+    /// Yields new carried values, then scan outputs.
+    pub body: Block,
+    /// Tested after each iteration; yields one bool, sees the new carried values through the same names.
+    pub after: Option<Block>,
+    /// Per scan output the pack's tensors, one per iteration; only where the count is fixed.
+    pub scan_outputs: Vec<Vec<ValueId>>,
+    pub span: Span,
+}
+
+/// A loop-carried tensor.
+#[derive(Clone, Debug)]
+pub struct Carried {
+    /// What the body sees.
+    pub inner: ValueId,
+    pub init: ValueId,
+    /// The final value, visible after the loop.
+    pub result: ValueId,
+}

@@ -1,0 +1,102 @@
+//! The composed model (chapter 3): functions specialised to their attribute values, types and shapes.
+//!
+//! A [`Function`] is one distinct instance of a graph or operator; invocations with equal operator, attribute values,
+//! types and argument shapes share it. Its tensors are numbered locally. Formulas stand in normal form ([`formula`]).
+//! The evaluator and the emitter read this and nothing earlier.
+
+pub mod constant;
+pub mod extent;
+pub mod formula;
+pub mod function;
+pub mod print;
+
+pub use constant::ConstantData;
+pub use extent::{Extent, ShapeExpr};
+pub use formula::{Accumulation, Expr, Formula, FormulaIndex, FormulaLocal, Init, Node, Target};
+pub use function::{
+    Arm, Block, Body, Carried, Function, FunctionRole, Invoke, Loop, Operation, Port, PortTensors,
+    Value,
+};
+
+use crate::source::Span;
+use skript_semantics::ScalarKind;
+
+/// Index into [`Model::functions`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct FunctionId(pub u32);
+
+/// Index into [`Function::values`] of the function at hand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ValueId(pub u32);
+
+/// Index into [`Model::variables`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct VariableId(pub u32);
+
+/// A composed graph with everything it invokes.
+#[derive(Clone, Debug)]
+pub struct Model {
+    /// The graph that was asked for; its inputs and outputs are the model's.
+    pub entry: FunctionId,
+    pub functions: Vec<Function>,
+    /// All variables below the entry; the entry's captures list them in this order.
+    pub variables: Vec<Variable>,
+    /// New values of variables, committed after the outputs are computed (2.11). Values of the entry function.
+    pub updates: Vec<(VariableId, ValueId)>,
+    /// `@quantize` entries of the entry graph, by tensor name: operator and attributes (2.14).
+    pub quantization: Vec<Quantization>,
+}
+
+/// A variable tensor (2.7): its data lie in `<name>.dat`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Variable {
+    /// Scoped name, `main.G.label.w`; packs `main.G.vs:1` (1-based).
+    pub name: String,
+    /// Other spellings accepted when loading.
+    pub aliases: Vec<String>,
+    pub tensor: TensorType,
+    pub span: Span,
+}
+
+/// Element kind and extents.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct TensorType {
+    pub kind: ScalarKind,
+    pub shape: Vec<Extent>,
+}
+
+impl TensorType {
+    /// All extents if every one is fixed.
+    pub fn fixed_shape(&self) -> Option<Vec<u64>> {
+        self.shape.iter().map(Extent::fixed).collect()
+    }
+}
+
+/// A compile-time attribute value, as kept on instances.
+#[derive(Clone, Debug, PartialEq)]
+pub enum AttributeValue {
+    Null,
+    Bool(bool),
+    Int(i64),
+    Real(f64),
+    Str(String),
+    List(Vec<AttributeValue>),
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Quantization {
+    pub tensor: String,
+    pub operator: String,
+    pub attributes: Vec<(String, AttributeValue)>,
+    pub span: Span,
+}
+
+impl Model {
+    pub fn function(&self, id: FunctionId) -> Option<&Function> {
+        self.functions.get(id.0 as usize)
+    }
+
+    pub fn variable(&self, id: VariableId) -> Option<&Variable> {
+        self.variables.get(id.0 as usize)
+    }
+}

@@ -1,0 +1,116 @@
+//! Source files: their text, their names, and places in them.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// A file in a [`SourceMap`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct FileId(pub u32);
+
+/// A byte range of one file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Span {
+    pub file: FileId,
+    /// Byte offset of the first character.
+    pub start: u32,
+    /// Byte offset after the last character.
+    pub end: u32,
+}
+
+impl Span {
+    pub fn new(file: FileId, start: u32, end: u32) -> Self {
+        Span { file, start, end }
+    }
+
+    /// The smallest span that covers both; `other` of another file is ignored.
+    pub fn to(self, other: Span) -> Span {
+        if self.file != other.file {
+            return self;
+        }
+        Span {
+            file: self.file,
+            start: self.start.min(other.start),
+            end: self.end.max(other.end),
+        }
+    }
+}
+
+/// One source file.
+#[derive(Debug)]
+pub struct SourceFile {
+    /// As shown in messages: the path given by the user, or `<stdlib>/nn.sknd` for embedded modules.
+    pub path: PathBuf,
+    pub text: Arc<str>,
+    line_starts: Vec<u32>,
+}
+
+impl SourceFile {
+    /// 1-based line and column (in characters) of a byte offset.
+    pub fn line_column(&self, offset: u32) -> (usize, usize) {
+        let line = self.line_starts.partition_point(|&s| s <= offset).max(1);
+        let start = self.line_starts.get(line - 1).copied().unwrap_or(0) as usize;
+        let upto = (offset as usize).min(self.text.len());
+        let column = self.text.get(start..upto).map_or(0, |t| t.chars().count());
+        (line, column + 1)
+    }
+}
+
+/// All source files of a run.
+#[derive(Debug, Default)]
+pub struct SourceMap {
+    files: Vec<SourceFile>,
+}
+
+impl SourceMap {
+    /// Adds a file; texts longer than u32 are refused by [`crate::limits`] before.
+    pub fn add(&mut self, path: impl AsRef<Path>, text: impl Into<Arc<str>>) -> FileId {
+        let text = text.into();
+        let mut line_starts = vec![0];
+        line_starts.extend(
+            text.bytes()
+                .enumerate()
+                .filter(|(_, b)| *b == b'\n')
+                .map(|(i, _)| u32::try_from(i + 1).unwrap_or(u32::MAX)),
+        );
+        self.files.push(SourceFile {
+            path: path.as_ref().to_path_buf(),
+            text,
+            line_starts,
+        });
+        FileId(u32::try_from(self.files.len() - 1).unwrap_or(u32::MAX))
+    }
+
+    pub fn get(&self, file: FileId) -> Option<&SourceFile> {
+        self.files.get(file.0 as usize)
+    }
+
+    /// The text a span covers, empty if it is none of ours.
+    pub fn text(&self, span: Span) -> &str {
+        self.get(span.file)
+            .and_then(|f| f.text.get(span.start as usize..span.end as usize))
+            .unwrap_or("")
+    }
+
+    pub fn files(&self) -> impl Iterator<Item = (FileId, &SourceFile)> {
+        self.files
+            .iter()
+            .enumerate()
+            .map(|(i, f)| (FileId(u32::try_from(i).unwrap_or(u32::MAX)), f))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_count_characters_from_one() {
+        let mut map = SourceMap::default();
+        let id = map.add("a.sknd", "ab\nçd\n");
+        let file = map.get(id).unwrap();
+        assert_eq!(file.line_column(0), (1, 1));
+        assert_eq!(file.line_column(3), (2, 1));
+        assert_eq!(file.line_column(5), (2, 2));
+        assert_eq!(file.line_column(7), (3, 1));
+    }
+}
