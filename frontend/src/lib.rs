@@ -20,5 +20,6 @@ pub mod diagnostics;
 pub mod eval;
 pub mod limits;
 pub mod model;
+pub mod program;
 pub mod source;
 pub mod syntax;

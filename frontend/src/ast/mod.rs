@@ -41,6 +41,15 @@ pub struct Module {
     pub imports: Vec<Import>,
     /// Operators and graphs in textual order.
     pub definitions: Vec<Definition>,
+    pub edition_marks: EditionMarks,
+}
+
+/// The first token of a module that only one edition has, with its text; they choose the edition of a module that
+/// nobody has told.
+#[derive(Clone, Debug, Default)]
+pub struct EditionMarks {
+    pub draft_only: Option<(Span, String)>,
+    pub khronos_only: Option<(Span, String)>,
 }
 
 /// `import a.b;`, one entry per imported module.

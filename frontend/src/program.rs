@@ -1,0 +1,82 @@
+//! A loaded document: the main module, everything it imports, and the sources they came from.
+
+use std::path::PathBuf;
+
+use indexmap::IndexMap;
+use rustc_hash::FxHashMap;
+
+use crate::ast::Module;
+use crate::source::SourceMap;
+
+/// Which language a module means (`draft6` is the draft with its errata, `khronos` the reference implementation's of 2026).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Edition {
+    Draft6,
+    Khronos,
+}
+
+impl Edition {
+    /// The word of `--edition`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Edition::Draft6 => "draft6",
+            Edition::Khronos => "khronos",
+        }
+    }
+}
+
+/// Where a module's text came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Origin {
+    /// A file of the model folder.
+    Model,
+    /// The embedded standard library; shown as `<stdlib>/nn.sknd`.
+    Library,
+}
+
+/// What the loader knows of a module beside its syntax tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ModuleInfo {
+    pub edition: Edition,
+    pub origin: Origin,
+}
+
+/// All modules that a model needs, parsed (2.15).
+#[derive(Debug, Default)]
+pub struct Program {
+    pub sources: SourceMap,
+    /// By key, in order of loading. The key is the dotted name, but a library module that a model's file hides, or an
+    /// edition's variant of a library module, has a key of its own: look modules up with [`Program::resolve`].
+    pub modules: IndexMap<String, Module>,
+    /// Per key of `modules`.
+    pub info: FxHashMap<String, ModuleInfo>,
+    /// (key of the importing module, dotted path as written) → key of the imported one.
+    pub imports: FxHashMap<(String, String), String>,
+    /// Key of the main module.
+    pub main: String,
+    /// The model folder, where weights are looked for.
+    pub folder: PathBuf,
+}
+
+impl Program {
+    pub fn main_module(&self) -> Option<&Module> {
+        self.modules.get(&self.main)
+    }
+
+    /// The module that `path` (dotted) names inside the module with key `from`, with its key: `None` if it is not
+    /// imported there or could not be loaded (then already reported).
+    pub fn resolve(&self, from: &str, path: &str) -> Option<(&str, &Module)> {
+        let key = self.imports.get(&(from.to_string(), path.to_string()))?;
+        let (key, module) = self.modules.get_key_value(key)?;
+        Some((key, module))
+    }
+
+    /// The edition that gives a module its meaning; draft6 for keys that are not ours.
+    pub fn edition(&self, key: &str) -> Edition {
+        self.info.get(key).map_or(Edition::Draft6, |i| i.edition)
+    }
+
+    pub fn origin(&self, key: &str) -> Origin {
+        self.info.get(key).map_or(Origin::Model, |i| i.origin)
+    }
+}
