@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# All that CI runs. `--all` adds what is too slow for every change.
+set -u
+cd "$(dirname "$0")/.."
+all=${1:-}
+export PATH="$HOME/.cargo/bin:$PATH"
+passed=0 failed=0 failures=()
+
+# step NAME COMMAND…: runs, times, counts; the next step runs whatever this one says.
+step() {
+  local name=$1 start=$SECONDS
+  shift
+  echo "== $name"
+  if "$@"; then passed=$((passed + 1)); else failed=$((failed + 1)); failures+=("$name"); fi
+  echo "-- $name: $((SECONDS - start)) s"
+}
+
+build() { cargo build --release --workspace --bins; }
+step "format" cargo fmt --all --check
+step "tools" build
+step "clippy" cargo clippy --release --workspace --all-targets -- -D warnings
+step "house rules" cargo run --release --quiet -p skript-tidy
+step "unit tests" cargo test --release --workspace --quiet
+step "lit" scripts/lit.sh
+step "examples" scripts/examples.sh
+suite=../shared/conformance
+if [ -d "$suite" ]; then
+  for engine in reference compiled; do
+    step "conformance, $engine" .venv/bin/python test/conformance/check.py "$suite" --skript target/release/skript --engine $engine
+  done
+  if [ "$all" = --all ]; then
+    for pipeline in affine scf; do
+      step "conformance, compiled, $pipeline" .venv/bin/python test/conformance/check.py "$suite" --skript target/release/skript --engine compiled --pipeline $pipeline
+    done
+  fi
+fi
+for name in ${failures[@]+"${failures[@]}"}; do echo "FAILED: $name"; done
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]

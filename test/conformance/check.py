@@ -1,0 +1,62 @@
+#!/usr/bin/env python3
+"""Runs a conformance suite through one engine and holds the result against the list of cases known to pass.
+
+    check.py SUITE --skript BINARY --engine reference|compiled [--pipeline linalg|affine|scf] [--jobs N] [--update]
+
+The list (`passing-<engine>.txt` beside this file; `passing-<engine>-<pipeline>.txt` for other pipelines than linalg) only
+grows: a listed case that fails is an error, a new one that passes is printed, and `--update` adds it.
+"""
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def run_suite(suite, command, jobs):
+    with tempfile.NamedTemporaryFile(suffix=".json") as results:
+        subprocess.run([sys.executable, os.path.join(suite, "run_conformance.py"), suite, "--batch", "--jobs", str(jobs),
+                        "--command", command, "--json", results.name], stdout=subprocess.DEVNULL)
+        with open(results.name) as file:
+            return json.load(file)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("suite")
+    parser.add_argument("--skript", required=True)
+    parser.add_argument("--engine", choices=["reference", "compiled"], required=True)
+    parser.add_argument("--pipeline", choices=["linalg", "affine", "scf"], default="linalg")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--update", action="store_true")
+    args = parser.parse_args()
+
+    name = args.engine if args.pipeline == "linalg" else "%s-%s" % (args.engine, args.pipeline)
+    path = os.path.join(HERE, "passing-%s.txt" % name)
+    listed = set()
+    if os.path.exists(path):
+        with open(path) as file:
+            listed = set(file.read().split())
+    command = "%s run --message-format=short --engine=%s" % (args.skript, args.engine)
+    if args.engine == "compiled":
+        command += " --pipeline=%s" % args.pipeline
+    results = run_suite(args.suite, command, args.jobs)
+    passing = {case for case, result in results.items() if result["passed"]}
+    lost = sorted(listed & set(results) - passing)
+    gained = sorted(passing - listed)
+    for case in lost:
+        print("REGRESSION %s: %s" % (case, results[case]["reason"]))
+    if args.update and gained:
+        with open(path, "w") as file:
+            file.write("".join(case + "\n" for case in sorted(listed | passing)))
+    elif gained:
+        print("%d cases pass that the list does not hold yet (--update adds them)" % len(gained))
+    print("conformance through %s: %d of %d cases pass, %d are listed" % (name, len(passing), len(results), len(listed)))
+    return 1 if lost else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,59 @@
+//! Who may depend on whom: the invariants of ARCHITECTURE.md.
+
+use crate::tree::Tree;
+
+/// Crates that must never link MLIR, by their manifest.
+const WITHOUT_MLIR: &[&str] = &[
+    "frontend/Cargo.toml",
+    "frontend/semantics/Cargo.toml",
+    "runtime/tensor/Cargo.toml",
+    "runtime/reference/Cargo.toml",
+    "runtime/Cargo.toml",
+];
+
+/// Dependencies that bring MLIR.
+const MLIR: &[&str] = &["melior", "mlir-sys", "skript-dialect", "skript-passes"];
+
+/// Crates that the runtime must not know.
+const COMPILER: &[&str] = &["skript-frontend", "skript-reference"];
+
+pub fn check(tree: &Tree) -> Vec<String> {
+    let mut complaints = Vec::new();
+    for manifest in WITHOUT_MLIR {
+        let Some(file) = tree.file(manifest) else {
+            complaints.push(format!("{manifest}: a crate of the design is missing"));
+            continue;
+        };
+        for name in dependencies(&file.text) {
+            let forbidden = MLIR.contains(&name)
+                || *manifest == "runtime/Cargo.toml" && COMPILER.contains(&name);
+            if forbidden {
+                complaints.push(format!("{manifest}: must not depend on {name}"));
+            }
+        }
+    }
+    complaints
+}
+
+/// Names under any `[…dependencies]` heading.
+fn dependencies(manifest: &str) -> Vec<&str> {
+    let mut inside = false;
+    let mut names = Vec::new();
+    for line in manifest.lines() {
+        if line.starts_with('[') {
+            inside = line.trim_end().ends_with("dependencies]");
+        } else if inside && let Some((name, _)) = line.split_once(['.', '=', ' ']) {
+            names.push(name.trim());
+        }
+    }
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn every_dependency_heading_counts() {
+        let text = "[package]\nname = \"x\"\n[dependencies]\nmelior.workspace = true\n[dev-dependencies]\na = \"1\"\n";
+        assert_eq!(super::dependencies(text), ["melior", "a"]);
+    }
+}

@@ -1,0 +1,96 @@
+//! File sizes, module names, where printing and `unsafe` may be, and words that do not belong.
+
+use crate::tree::{File, Tree, is_comment, without_tests};
+
+const CEILING: usize = 800;
+const BANNED_NAMES: &[&str] = &["util", "utils", "helper", "helpers", "misc", "common"];
+const MAY_PRINT: &[&str] = &["tools/", "tidy/", "fuzz/"];
+const MAY_BE_UNSAFE: &[&str] = &[
+    "dialect/",
+    "passes/src/codegen/",
+    "passes/src/mlir",
+    "runtime/src/load",
+    "runtime/src/memory",
+    "runtime/tensor/src/map",
+    "tools/src/bin/",
+];
+
+pub fn check(tree: &Tree) -> Vec<String> {
+    let mut complaints = Vec::new();
+    for file in tree.ending(&[".rs", ".cpp", ".h", ".td", ".py", ".pest"]) {
+        let lines = file.text.lines().count();
+        if lines > CEILING {
+            complaints.push(format!(
+                "{}: {lines} lines, the ceiling is {CEILING}: split it by subject",
+                file.path
+            ));
+        }
+        let stem = file
+            .path
+            .rsplit('/')
+            .next()
+            .and_then(|n| n.split('.').next())
+            .unwrap_or("");
+        if BANNED_NAMES.contains(&stem) {
+            complaints.push(format!("{}: name the file after its subject", file.path));
+        }
+    }
+    for file in tree.ending(&[".rs"]) {
+        if file.path.starts_with("tidy/") {
+            continue;
+        }
+        complaints.extend(check_rust(file));
+    }
+    for file in &tree.files {
+        if file.path.starts_with("tidy/") {
+            continue;
+        }
+        for (number, line) in file.text.lines().enumerate() {
+            if line.contains("/work/") || line.contains("/root/") {
+                complaints.push(format!(
+                    "{}:{}: a path of one machine",
+                    file.path,
+                    number + 1
+                ));
+            }
+        }
+    }
+    complaints
+}
+
+fn check_rust(file: &File) -> Vec<String> {
+    let mut complaints = Vec::new();
+    let in_tests = file.path.contains("/tests/") || file.path.contains("/benches/");
+    let starts = |prefixes: &[&str]| prefixes.iter().any(|p| file.path.starts_with(p));
+    for (number, line) in without_tests(&file.text).lines().enumerate() {
+        if is_comment(line) {
+            continue;
+        }
+        let at = format!("{}:{}", file.path, number + 1);
+        let prints = ["println!", "eprintln!", "print!(", "process::exit"];
+        let build_script = file.path.ends_with("build.rs");
+        if !starts(MAY_PRINT)
+            && !build_script
+            && !in_tests
+            && prints.iter().any(|p| line.contains(p))
+        {
+            complaints.push(format!("{at}: only tools/ prints or exits"));
+        }
+        if !starts(MAY_BE_UNSAFE)
+            && !in_tests
+            && (line.contains("unsafe {")
+                || line.contains("unsafe fn")
+                || line.contains("unsafe impl"))
+        {
+            complaints.push(format!(
+                "{at}: unsafe outside of the modules that hold it (ARCHITECTURE.md)"
+            ));
+        }
+        for stub in ["todo!(", "unimplemented!(", "dbg!("] {
+            if line.contains(stub) {
+                complaints.push(format!("{at}: {stub}…)"));
+            }
+        }
+    }
+    complaints
+}

@@ -1,0 +1,35 @@
+//! Checks the house rules: `cargo run -p skript-tidy`, from anywhere in the project.
+//!
+//! Each rule is a function from the tree to complaints; all complaints are printed, one a line, and any makes exit 1.
+
+mod dependencies;
+mod files;
+mod operators;
+mod passes;
+mod tree;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let tree = match tree::Tree::of_project() {
+        Ok(tree) => tree,
+        Err(problem) => {
+            eprintln!("tidy: {problem}");
+            return ExitCode::from(2);
+        }
+    };
+    let mut complaints = Vec::new();
+    complaints.extend(dependencies::check(&tree));
+    complaints.extend(files::check(&tree));
+    complaints.extend(operators::check(&tree));
+    complaints.extend(passes::check(&tree));
+    for complaint in &complaints {
+        println!("{complaint}");
+    }
+    println!(
+        "tidy: {} files read, {} complaints",
+        tree.files.len(),
+        complaints.len()
+    );
+    ExitCode::from(u8::from(!complaints.is_empty()))
+}

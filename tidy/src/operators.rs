@@ -1,0 +1,120 @@
+//! No standard operator is known by name: string literals of Rust and C++ code must not hold one.
+//!
+//! Names that are words of the language or of MLIR as well (`add`, `exp`, `select`, …) count only when qualified
+//! (`math.add`); names that mean an operator and nothing else count alone too.
+
+use crate::tree::{Tree, is_comment, without_tests};
+use std::collections::BTreeSet;
+
+/// The files of the intrinsics table: the one place for names.
+const TABLE: &[&str] = &["intrinsic"];
+
+/// Endings that make an unqualified name a giveaway.
+const TELLING: &[&str] = &[
+    "conv",
+    "deconv",
+    "pool",
+    "relu",
+    "gelu",
+    "selu",
+    "elu",
+    "silu",
+    "softmax",
+    "softplus",
+    "sigmoid",
+    "norm",
+    "lstm",
+    "matmul",
+    "matvec",
+    "flatten",
+    "unflatten",
+    "squeeze",
+    "unsqueeze",
+    "unstack",
+    "resize",
+    "rescale",
+    "quantize",
+];
+
+pub fn check(tree: &Tree) -> Vec<String> {
+    let mut qualified = BTreeSet::new();
+    let mut telling = BTreeSet::new();
+    for file in tree.ending(&[".sknd"]) {
+        let Some(module) = file
+            .path
+            .strip_prefix("frontend/stdlib/")
+            .and_then(|p| p.strip_suffix(".sknd"))
+        else {
+            continue;
+        };
+        for name in operators(&file.text) {
+            qualified.insert(format!("{}.{name}", module.replace('/', ".")));
+            if TELLING.iter().any(|t| name.ends_with(t)) {
+                telling.insert(name.to_string());
+            }
+        }
+    }
+    let mut complaints = Vec::new();
+    for file in tree.ending(&[".rs", ".cpp", ".h", ".td"]) {
+        if TABLE.iter().any(|t| file.path.contains(t))
+            || file.path.starts_with("tidy/")
+            || file.path.contains("/tests/")
+            || file.path.starts_with("frontend/src/diagnostics/codes/")
+        {
+            continue;
+        }
+        for (number, line) in without_tests(&file.text).lines().enumerate() {
+            if is_comment(line) {
+                continue;
+            }
+            for literal in literals(line) {
+                if qualified.contains(literal) || telling.contains(literal) {
+                    complaints.push(format!(
+                        "{}:{}: \"{literal}\" is an operator of the standard library; ask for structure instead",
+                        file.path,
+                        number + 1
+                    ));
+                }
+            }
+        }
+    }
+    complaints
+}
+
+/// Names after the keyword `operator`.
+fn operators(text: &str) -> Vec<&str> {
+    text.lines()
+        .filter_map(|l| {
+            let rest = l.trim_start();
+            let rest = rest.strip_prefix("public ").unwrap_or(rest);
+            rest.strip_prefix("operator ")
+        })
+        .filter_map(|l| l.split(['{', ' ']).find(|w| !w.is_empty()))
+        .collect()
+}
+
+/// The contents of the string literals that begin and end on the line.
+fn literals(line: &str) -> Vec<&str> {
+    line.split('"').skip(1).step_by(2).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn operators_are_found_with_and_without_public() {
+        assert_eq!(
+            operators("operator conv {\n  public operator a{\n# operator b\n"),
+            ["conv", "a"]
+        );
+    }
+
+    #[test]
+    fn literals_of_a_line() {
+        assert_eq!(
+            literals(r#"if name == "nn.conv" || x == "b" {"#),
+            ["nn.conv", "b"]
+        );
+    }
+}

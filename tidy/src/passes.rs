@@ -1,0 +1,56 @@
+//! Every pass has a test folder of its flag's name, with a positive file and `errors.mlir`.
+
+use crate::tree::Tree;
+
+pub fn check(tree: &Tree) -> Vec<String> {
+    let mut complaints = Vec::new();
+    for file in tree.ending(&[".rs"]) {
+        if !file.path.starts_with("passes/src/") {
+            continue;
+        }
+        for flag in flags(&file.text) {
+            let folder = format!("test/passes/{flag}/");
+            let tests: Vec<&str> = tree
+                .files
+                .iter()
+                .filter_map(|f| f.path.strip_prefix(&folder))
+                .collect();
+            if !tests
+                .iter()
+                .any(|t| t.ends_with(".mlir") && *t != "errors.mlir")
+            {
+                complaints.push(format!(
+                    "{}: pass {flag} has no positive test in {folder}",
+                    file.path
+                ));
+            }
+            if !tests.contains(&"errors.mlir") {
+                complaints.push(format!(
+                    "{}: pass {flag} has no {folder}errors.mlir",
+                    file.path
+                ));
+            }
+        }
+    }
+    complaints
+}
+
+/// Values of `const FLAG: &str = "…"` (also with a lifetime).
+fn flags(text: &str) -> Vec<&str> {
+    crate::tree::without_tests(text)
+        .split("const FLAG:")
+        .skip(1)
+        .filter_map(|rest| rest.split('"').nth(1))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn a_flag_is_read() {
+        assert_eq!(
+            super::flags("impl Pass for A { const FLAG: &'static str = \"skript-a\"; }"),
+            ["skript-a"]
+        );
+    }
+}
