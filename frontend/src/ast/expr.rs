@@ -89,6 +89,12 @@ pub enum ExprKind {
         name: Ident,
         argument: Box<Expr>,
     },
+    /// `|i|`, `|i <> low : high|` where an expression may stand: items of list-valued locals (errata 17) and branches of
+    /// a select inside a subscript. `|i|..` in a list is an [`Item::Expand`] of it.
+    Guard {
+        index: Box<Expr>,
+        remap: Option<Box<(Expr, Expr)>>,
+    },
     /// A place where the parser gave up; already reported, never report on it again.
     Error,
 }

@@ -110,13 +110,13 @@ impl Accumulation {
 }
 
 /// A typed scalar expression at one point of the domain.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Expr {
     pub kind: ScalarKind,
     pub node: Node,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Node {
     Literal(Scalar),
     /// Position in [`Formula::indices`]; int.
