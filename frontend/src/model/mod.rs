@@ -5,12 +5,14 @@
 //! The evaluator and the emitter read this and nothing earlier.
 
 pub mod constant;
+pub mod cost;
 pub mod extent;
 pub mod formula;
 pub mod function;
 pub mod print;
 
 pub use constant::ConstantData;
+pub use cost::Cost;
 pub use extent::{Extent, ShapeExpr};
 pub use formula::{Accumulation, Expr, Formula, FormulaIndex, FormulaLocal, Init, Node, Target};
 pub use function::{

@@ -1,0 +1,145 @@
+//! What a model costs: floating-point operations and parameters, from its formulas alone.
+
+use super::{Block, Body, Expr, Formula, FunctionId, Model, Node, Operation};
+use skript_semantics::ScalarKind;
+
+/// Counts of one call of the model; dynamic extents count as their bounds, loops as one iteration per unit of their
+/// static count, branches as the most expensive arm. Saturating.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cost {
+    /// Real operations: each arithmetic or function application counts one, an accumulation one more.
+    pub flops: u64,
+    /// Elements of all variables.
+    pub parameters: u64,
+}
+
+impl Model {
+    /// The cost of one call.
+    pub fn cost(&self) -> Cost {
+        let mut known = vec![None; self.functions.len()];
+        Cost {
+            flops: function_flops(self, self.entry, &mut known),
+            parameters: self
+                .variables
+                .iter()
+                .map(|v| volume(v.tensor.shape.iter().map(super::Extent::bound)))
+                .fold(0, u64::saturating_add),
+        }
+    }
+}
+
+/// Flops of a function; `known` remembers them, as instances are shared.
+fn function_flops(model: &Model, id: FunctionId, known: &mut Vec<Option<u64>>) -> u64 {
+    let slot = id.0 as usize;
+    if let Some(Some(flops)) = known.get(slot) {
+        return *flops;
+    }
+    let flops = match model.function(id).map(|f| &f.body) {
+        Some(Body::Formulas(formulas)) => formulas
+            .iter()
+            .map(formula_flops)
+            .fold(0, u64::saturating_add),
+        Some(Body::Block(block)) => block_flops(model, block, known),
+        Some(Body::Intrinsic) | None => 0,
+    };
+    if let Some(entry) = known.get_mut(slot) {
+        *entry = Some(flops);
+    }
+    flops
+}
+
+fn block_flops(model: &Model, block: &Block, known: &mut Vec<Option<u64>>) -> u64 {
+    let mut total = 0u64;
+    for operation in &block.operations {
+        let flops = match operation {
+            Operation::Invoke(invoke) => function_flops(model, invoke.callee, known),
+            Operation::Constant { .. } => 0,
+            Operation::If {
+                arms, otherwise, ..
+            } => {
+                let mut worst = block_flops(model, otherwise, known);
+                for arm in arms {
+                    let flops = block_flops(model, &arm.condition, known)
+                        .saturating_add(block_flops(model, &arm.consequent, known));
+                    worst = worst.max(flops);
+                }
+                worst
+            }
+            Operation::Loop(l) => {
+                let once = [l.before.as_ref(), Some(&l.body), l.after.as_ref()]
+                    .into_iter()
+                    .flatten()
+                    .map(|b| block_flops(model, b, known))
+                    .fold(0, u64::saturating_add);
+                once.saturating_mul(l.static_count.unwrap_or(1))
+            }
+        };
+        total = total.saturating_add(flops);
+    }
+    total
+}
+
+/// Domain volume times the real operations at one point.
+fn formula_flops(formula: &Formula) -> u64 {
+    let points = volume(formula.indices.iter().map(|i| i.extent.bound()));
+    let locals = formula.locals.iter().map(|l| real_operations(&l.value));
+    let targets = formula.targets.iter().map(|t| {
+        let accumulates = formula.kind.op().is_some() && t.value.kind == ScalarKind::Real;
+        real_operations(&t.value) + u64::from(accumulates)
+    });
+    let each = locals.chain(targets).fold(0, u64::saturating_add);
+    points.saturating_mul(each)
+}
+
+fn real_operations(expr: &Expr) -> u64 {
+    let own = u64::from(matches!(expr.node, Node::Apply { .. }) && expr.kind == ScalarKind::Real);
+    expr.children()
+        .into_iter()
+        .map(real_operations)
+        .fold(own, u64::saturating_add)
+}
+
+fn volume(extents: impl Iterator<Item = u64>) -> u64 {
+    extents.fold(1, u64::saturating_mul)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Accumulation, Extent, FormulaIndex, Init, Target, ValueId};
+    use crate::source::{FileId, Span};
+    use skript_semantics::{Scalar, ScalarOp};
+
+    #[test]
+    fn a_matrix_product_costs_two_flops_a_point() {
+        let index = |name: &str, n| FormulaIndex {
+            name: name.into(),
+            extent: Extent::Fixed(n),
+        };
+        let access = |t, a, b| Expr {
+            kind: ScalarKind::Real,
+            node: Node::Access {
+                tensor: ValueId(t),
+                subscripts: vec![Expr::index(a), Expr::index(b)],
+            },
+        };
+        let formula = Formula {
+            indices: vec![index("i", 3), index("j", 5), index("l", 7)],
+            locals: vec![],
+            predicate: None,
+            kind: Accumulation::Sum,
+            targets: vec![Target {
+                output: ValueId(2),
+                subscripts: vec![Expr::index(0), Expr::index(1)],
+                value: Expr::apply(
+                    ScalarKind::Real,
+                    ScalarOp::Mul,
+                    vec![access(0, 0, 2), access(1, 2, 1)],
+                ),
+                init: Init::Fill(Scalar::Real(0.0)),
+            }],
+            span: Span::new(FileId(0), 0, 0),
+        };
+        assert_eq!(formula_flops(&formula), 2 * 3 * 5 * 7);
+    }
+}
