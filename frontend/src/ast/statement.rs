@@ -12,6 +12,10 @@ pub struct Component {
 }
 
 /// One left-hand side.
+#[allow(
+    clippy::large_enum_variant,
+    reason = "few per file; boxes would only be in the way"
+)]
 #[derive(Clone, Debug)]
 pub enum Target {
     Item(TargetItem),
@@ -22,6 +26,10 @@ pub enum Target {
     },
 }
 
+#[allow(
+    clippy::large_enum_variant,
+    reason = "few per file; boxes would only be in the way"
+)]
 #[derive(Clone, Debug)]
 pub enum TargetItem {
     /// `a`, `a..(n)`, `a: real[n]`.
