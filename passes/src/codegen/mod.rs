@@ -1,0 +1,1 @@
+//! Memory plan, entry wrapper, LLVM IR and objects.

@@ -1,0 +1,1 @@
+//! Elementwise operations on tensors: one pattern for every op with the trait.

@@ -1,0 +1,1 @@
+//! Model → `skript` dialect: one file per construct.

@@ -1,0 +1,1 @@
+//! Formulas to `linalg`, `affine` or `scf`.

@@ -1,0 +1,11 @@
+//! From the composed model to native code: the `skript` dialect, its lowerings, and code generation.
+//!
+//! Nothing here knows an operator of a library by name: lowerings ask [`structure`] what a formula *is*.
+
+pub mod codegen;
+pub mod elementwise;
+pub mod emit;
+pub mod formula;
+pub mod pipeline;
+pub mod schedule;
+pub mod structure;

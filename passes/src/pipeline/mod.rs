@@ -1,0 +1,1 @@
+//! Named pipelines as data.
