@@ -11,8 +11,19 @@
     )
 )]
 
+pub mod checked;
+pub mod eval;
+pub mod integer;
 pub mod op;
+pub mod real;
+pub mod recipe;
 pub mod scalar;
+pub mod stablehlo;
+pub mod table;
 
+pub use checked::Undefined;
 pub use op::ScalarOp;
+pub use recipe::{Recipe, Step, TypeClass};
 pub use scalar::{Scalar, ScalarKind};
+pub use stablehlo::StableHlo;
+pub use table::{Domain, ResultKind, Row};

@@ -1,0 +1,87 @@
+//! How to spell each operation in the `arith` and `math` dialects of MLIR, as plain data.
+//!
+//! A recipe is total: what those dialects leave undefined (integer division by zero, `MIN / -1`, float to int out of
+//! range, negative integer powers) is guarded, and the results are those of [`ScalarOp::eval_f32`], bit by bit except
+//! for transcendental functions. The builder of recipes is in [`spelling`]; whoever lowers walks the steps in order and
+//! builds one op each.
+
+mod spelling;
+
+use crate::op::ScalarOp;
+
+/// The type of a value in a recipe, up to the widths that the caller decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TypeClass {
+    /// `i1`
+    Bool,
+    /// The integer element type at hand, `iN`.
+    Int,
+    /// `index`
+    Index,
+    /// `i64`, on the way between `index` and others.
+    I64,
+    /// The float type at hand.
+    Real,
+}
+
+/// An operand of a step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Input {
+    /// Operand of the operation, from 0.
+    Arg(usize),
+    /// Result of an earlier step.
+    Step(usize),
+    Bool(bool),
+    /// A constant of this integer class.
+    Int(TypeClass, i64),
+    /// A constant of the float type at hand.
+    Real(f64),
+    /// The smallest signed integer of this class, `-2^(w-1)`.
+    Least(TypeClass),
+    /// The largest signed integer of this class, `2^(w-1) - 1`.
+    Greatest(TypeClass),
+    /// `-2^(w-1)` as a float constant, w being the width of this integer class; -∞ where the float type can't hold it.
+    LeastAsReal(TypeClass),
+    /// `2^(w-1)` as a float constant; +∞ where the float type can't hold it.
+    BeyondGreatestAsReal(TypeClass),
+}
+
+/// The `predicate` attribute of `arith.cmpi` or `arith.cmpf`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Predicate {
+    /// As in the textual form: `slt`, `une`.
+    pub name: &'static str,
+    /// The value of the i64 attribute.
+    pub code: i64,
+}
+
+/// One op of `arith` or `math`. It has one result.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Step {
+    /// Full name: `arith.addf`.
+    pub op: &'static str,
+    pub predicate: Option<Predicate>,
+    pub inputs: Vec<Input>,
+    pub result: TypeClass,
+}
+
+/// Steps in order, and which value is the result.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Recipe {
+    pub steps: Vec<Step>,
+    /// Usually the last step; a cast that changes nothing has no step and yields its operand.
+    pub result: Input,
+}
+
+impl ScalarOp {
+    /// How to spell the operation for operands of one class (for `Select`: of the two values); `result` matters to
+    /// casts alone. `None` where the operation does not take such operands.
+    ///
+    /// `I64` is not an operand class: pass `Int`.
+    pub fn recipe(self, operand: TypeClass, result: TypeClass) -> Option<Recipe> {
+        spelling::spell(self, operand, result)
+    }
+}
+
+#[cfg(test)]
+mod interpreter;
