@@ -1,0 +1,130 @@
+//! A compiled model: object code and its interface, and the two as a file.
+//!
+//! # File format, version 1
+//! All integers are little endian; a string is a `u32` length and UTF-8; a list is a `u32` count and its items.
+//! ```text
+//! 8  magic "SKRIPTM\n"
+//! 4  version (1)
+//! 8  length of the body
+//! n  body: target (triple, cpu, features: strings), entry: string, arena size: u64, arena alignment: u64,
+//!          inputs, variables, outputs: lists of ports, updates: list of (u32 variable, u32 output),
+//!          checks: list of (message: string, trace: list of strings), object: u64 length and bytes
+//! 32 BLAKE3 of all the above
+//! ```
+//! A port is name: string, aliases: list of strings, element: u8, extents: list of (u8 0 fixed | 1 dynamic, u64), pack:
+//! u8 0, or 1 and (name: string, position: u32, length: u32). The same artifact always makes the same bytes.
+
+mod read;
+mod write;
+
+use crate::tensor::Element;
+pub use read::ArtifactError;
+
+/// Object code with everything needed to call it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Artifact {
+    pub target: Target,
+    /// Symbol of the entry, `int32_t (void *const *tensors, uint8_t *arena, struct skript_context *context)`.
+    pub entry: String,
+    pub arena: ArenaLayout,
+    /// In the order of the graph; packs flattened.
+    pub inputs: Vec<Port>,
+    pub variables: Vec<Port>,
+    /// The graph's outputs, then the new values of updated variables.
+    pub outputs: Vec<Port>,
+    /// (variable, output): the output holds the variable's new value.
+    pub updates: Vec<(u32, u32)>,
+    /// Run-time checks; status n is check n − 1.
+    pub checks: Vec<Check>,
+    pub object: Vec<u8>,
+}
+
+/// What the code was compiled for, in LLVM's words.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Target {
+    pub triple: String,
+    pub cpu: String,
+    /// `+avx2,-sse4a,…`; those with `+` must be there to run.
+    pub features: String,
+}
+
+/// The memory that a call works in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ArenaLayout {
+    /// Bytes.
+    pub size: u64,
+    /// Bytes, a power of two.
+    pub alignment: u64,
+}
+
+/// One tensor of the interface.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Port {
+    pub name: String,
+    pub aliases: Vec<String>,
+    pub element: Element,
+    pub shape: Vec<PortExtent>,
+    pub pack: Option<PackPlace>,
+}
+
+/// The size of one dimension.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PortExtent {
+    Fixed(u64),
+    /// Known at run time, at most this.
+    Dynamic(u64),
+}
+
+/// Where a tensor stands in a pack.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PackPlace {
+    /// The pack's name in the graph.
+    pub name: String,
+    pub position: u32,
+    pub length: u32,
+}
+
+/// What a failed run-time check says; `{0}`, `{1}` … stand for the values it found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Check {
+    pub message: String,
+    /// Place, then the operator calls that lead there, innermost first.
+    pub trace: Vec<String>,
+}
+
+/// No arena or tensor may be larger (bytes): 1 TiB.
+pub const LARGEST: u64 = 1 << 40;
+
+impl PortExtent {
+    /// The extent, or its bound.
+    pub fn bound(self) -> u64 {
+        match self {
+            PortExtent::Fixed(n) | PortExtent::Dynamic(n) => n,
+        }
+    }
+}
+
+impl Port {
+    /// Whether some extent is known only at run time.
+    pub fn is_dynamic(&self) -> bool {
+        self.shape
+            .iter()
+            .any(|e| matches!(e, PortExtent::Dynamic(_)))
+    }
+
+    /// Bytes of the largest tensor that fits the port; `None` above [`LARGEST`].
+    pub fn byte_bound(&self) -> Option<u64> {
+        let mut bytes = self.element.size() as u64;
+        let mut empty = false;
+        for extent in &self.shape {
+            if extent.bound() == 0 {
+                empty = true;
+                continue;
+            }
+            bytes = bytes
+                .checked_mul(extent.bound())
+                .filter(|b| *b <= LARGEST)?;
+        }
+        Some(if empty { 0 } else { bytes })
+    }
+}

@@ -1,0 +1,87 @@
+//! Artifact → bytes.
+
+use super::{Artifact, Port, PortExtent};
+
+pub(super) const MAGIC: &[u8; 8] = b"SKRIPTM\n";
+pub(super) const VERSION: u32 = 1;
+
+impl Artifact {
+    /// The artifact as a file; the same artifact always makes the same bytes.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut body = Vec::with_capacity(self.object.len() + 4096);
+        for text in [
+            &self.target.triple,
+            &self.target.cpu,
+            &self.target.features,
+            &self.entry,
+        ] {
+            string(&mut body, text);
+        }
+        body.extend(self.arena.size.to_le_bytes());
+        body.extend(self.arena.alignment.to_le_bytes());
+        for ports in [&self.inputs, &self.variables, &self.outputs] {
+            count(&mut body, ports.len());
+            ports.iter().for_each(|p| port(&mut body, p));
+        }
+        count(&mut body, self.updates.len());
+        for (variable, output) in &self.updates {
+            body.extend(variable.to_le_bytes());
+            body.extend(output.to_le_bytes());
+        }
+        count(&mut body, self.checks.len());
+        for check in &self.checks {
+            string(&mut body, &check.message);
+            strings(&mut body, &check.trace);
+        }
+        body.extend((self.object.len() as u64).to_le_bytes());
+        body.extend(&self.object);
+
+        let mut file = Vec::with_capacity(body.len() + 64);
+        file.extend(MAGIC);
+        file.extend(VERSION.to_le_bytes());
+        file.extend((body.len() as u64).to_le_bytes());
+        file.extend(body);
+        let sum = blake3::hash(&file);
+        file.extend(sum.as_bytes());
+        file
+    }
+}
+
+/// Lists are built in memory by the compiler; one of 2³² items is out of reach, and reading one back would fail.
+fn count(body: &mut Vec<u8>, n: usize) {
+    body.extend(u32::try_from(n).unwrap_or(u32::MAX).to_le_bytes());
+}
+
+fn string(body: &mut Vec<u8>, text: &str) {
+    count(body, text.len());
+    body.extend(text.as_bytes());
+}
+
+fn strings(body: &mut Vec<u8>, texts: &[String]) {
+    count(body, texts.len());
+    texts.iter().for_each(|t| string(body, t));
+}
+
+fn port(body: &mut Vec<u8>, port: &Port) {
+    string(body, &port.name);
+    strings(body, &port.aliases);
+    body.push(port.element.code());
+    count(body, port.shape.len());
+    for extent in &port.shape {
+        let (tag, n) = match extent {
+            PortExtent::Fixed(n) => (0, n),
+            PortExtent::Dynamic(n) => (1, n),
+        };
+        body.push(tag);
+        body.extend(n.to_le_bytes());
+    }
+    match &port.pack {
+        None => body.push(0),
+        Some(pack) => {
+            body.push(1);
+            string(body, &pack.name);
+            body.extend(pack.position.to_le_bytes());
+            body.extend(pack.length.to_le_bytes());
+        }
+    }
+}

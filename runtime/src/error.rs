@@ -1,0 +1,63 @@
+//! What can go wrong with a compiled model.
+
+use crate::tensor::Element;
+
+/// Why a compiled model cannot be loaded here.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    #[error("compiled for {artifact}, but this machine is {host}: compile the model again")]
+    Triple { artifact: String, host: String },
+    #[error(
+        "compiled for a processor with {missing}, which this one ({cpu}) has not: compile the model again, or for a \
+         lesser processor"
+    )]
+    Features { missing: String, cpu: String },
+    #[error("the code of the compiled model cannot be linked: {0}")]
+    Link(String),
+    #[error("no memory for an arena of {bytes} bytes: {source}")]
+    Arena { bytes: u64, source: std::io::Error },
+}
+
+/// Why a call failed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RunError {
+    #[error("{found} {role} given, the model has {expected}")]
+    Count {
+        role: &'static str,
+        expected: usize,
+        found: usize,
+    },
+    #[error("{role} `{name}` is {}, the model wants {}", found.name(), expected.name())]
+    Element {
+        role: &'static str,
+        name: String,
+        expected: Element,
+        found: Element,
+    },
+    #[error("{role} `{name}` has shape {found:?}, the model wants {expected}")]
+    Shape {
+        role: &'static str,
+        name: String,
+        expected: String,
+        found: Vec<u64>,
+    },
+    #[error("{role} `{name}` has {found} bytes, its shape needs {expected}")]
+    Bytes {
+        role: &'static str,
+        name: String,
+        expected: u64,
+        found: usize,
+    },
+    #[error("{role} `{name}` is not aligned to its elements of {alignment} bytes")]
+    Alignment {
+        role: &'static str,
+        name: String,
+        alignment: usize,
+    },
+    #[error("{message}")]
+    Check { message: String, trace: Vec<String> },
+    #[error("the compiled model returned status {0}, which its table of checks does not know")]
+    Status(i32),
+    #[error("{0}")]
+    Load(String),
+}

@@ -1,0 +1,250 @@
+//! A program with memory of its own: computes one call at a time, and allocates nothing while it does.
+
+use crate::arena::Arena;
+use crate::artifact::{Artifact, Port, PortExtent};
+use crate::error::{LoadError, RunError};
+use crate::program::Program;
+use crate::tensor::{Element, TensorMut, TensorRef};
+
+/// What a failed check leaves behind (C: `struct skript_context`).
+#[repr(C)]
+#[derive(Clone, Debug, Default)]
+pub struct Context {
+    pub values: [i64; 8],
+}
+
+/// A program, its arena, and the places where a call's pointers are put together.
+pub struct Instance {
+    program: Program,
+    arena: Arena,
+    context: Context,
+    /// Inputs, variables, outputs, then a pointer into `extents` per dynamic tensor.
+    pointers: Vec<*mut u8>,
+    /// All extents of the dynamic tensors, in order.
+    extents: Vec<i64>,
+}
+
+// SAFETY: the pointers are dead between calls.
+unsafe impl Send for Instance {}
+
+impl Instance {
+    /// Maps the arena.
+    ///
+    /// # Errors
+    /// [`LoadError::Arena`] if there is no such memory.
+    pub fn new(program: &Program) -> Result<Instance, LoadError> {
+        let artifact = program.artifact();
+        let bytes = artifact.arena.size;
+        let arena = Arena::new(bytes).map_err(|source| LoadError::Arena { bytes, source })?;
+        let tensors = ports(artifact).count();
+        let dynamic = ports(artifact).filter(|p| p.is_dynamic()).count();
+        let extents = ports(artifact)
+            .filter(|p| p.is_dynamic())
+            .map(|p| p.shape.len())
+            .sum();
+        Ok(Instance {
+            program: program.clone(),
+            arena,
+            context: Context::default(),
+            pointers: Vec::with_capacity(tensors + dynamic),
+            extents: Vec::with_capacity(extents),
+        })
+    }
+
+    /// Computes the outputs. Variables are read, never written: new values are outputs.
+    ///
+    /// # Errors
+    /// [`RunError`] if the tensors are not those of the interface, or a run-time check fails; outputs are then
+    /// unspecified.
+    pub fn call(
+        &mut self,
+        inputs: &[TensorRef],
+        variables: &[TensorRef],
+        outputs: &mut [TensorMut],
+    ) -> Result<(), RunError> {
+        let artifact = self.program.artifact();
+        count("inputs", artifact.inputs.len(), inputs.len())?;
+        count("variables", artifact.variables.len(), variables.len())?;
+        count("outputs", artifact.outputs.len(), outputs.len())?;
+        self.pointers.clear();
+        self.extents.clear();
+        let read = [
+            ("input", &artifact.inputs, inputs),
+            ("variable", &artifact.variables, variables),
+        ];
+        for (role, ports, tensors) in read {
+            for (port, tensor) in ports.iter().zip(tensors) {
+                accept(role, port, tensor)?;
+                self.pointers.push(tensor.data.as_ptr().cast_mut());
+            }
+        }
+        for (port, tensor) in artifact.outputs.iter().zip(outputs.iter_mut()) {
+            let bytes = port.byte_bound().unwrap_or(u64::MAX);
+            storage("output", port, tensor.element, tensor.data, bytes)?;
+            self.pointers.push(tensor.data.as_mut_ptr());
+        }
+        for (ports, tensors) in [(&artifact.inputs, inputs), (&artifact.variables, variables)] {
+            for (port, tensor) in ports.iter().zip(tensors) {
+                if port.is_dynamic() {
+                    // Shapes were compared with bounds below 2⁴⁰.
+                    self.extents
+                        .extend(tensor.shape.iter().map(|n| n.cast_signed()));
+                }
+            }
+        }
+        for port in artifact.outputs.iter().filter(|p| p.is_dynamic()) {
+            let bounds = port.shape.iter().map(|e| e.bound().cast_signed());
+            self.extents.extend(bounds);
+        }
+        let mut next = self.extents.as_mut_ptr();
+        for port in ports(artifact).filter(|p| p.is_dynamic()) {
+            self.pointers.push(next.cast());
+            next = next.wrapping_add(port.shape.len());
+        }
+        self.context = Context::default();
+        // SAFETY: every pointer covers what the interface says, aligned to its elements; the arena has the size that the
+        // code asks for; the program outlives the call.
+        let status = unsafe {
+            self.program.entry()(
+                self.pointers.as_ptr(),
+                self.arena.pointer(),
+                (&raw mut self.context).cast(),
+            )
+        };
+        self.outcome(status)
+    }
+
+    /// The actual extents of output `position` after a call; `None` beyond the outputs.
+    pub fn output_shape(&self, position: usize) -> Option<Vec<u64>> {
+        let artifact = self.program.artifact();
+        let port = artifact.outputs.get(position)?;
+        if !port.is_dynamic() {
+            return Some(port.shape.iter().map(|e| e.bound()).collect());
+        }
+        let before = artifact.inputs.len() + artifact.variables.len() + position;
+        let start: usize = ports(artifact)
+            .take(before)
+            .filter(|p| p.is_dynamic())
+            .map(|p| p.shape.len())
+            .sum();
+        let actual = self.extents.get(start..start + port.shape.len())?;
+        let clamped = actual
+            .iter()
+            .zip(&port.shape)
+            .map(|(n, bound)| u64::try_from(*n).unwrap_or_default().min(bound.bound()));
+        Some(clamped.collect())
+    }
+
+    fn outcome(&self, status: i32) -> Result<(), RunError> {
+        if status == 0 {
+            return Ok(());
+        }
+        let checks = &self.program.artifact().checks;
+        let check = usize::try_from(status)
+            .ok()
+            .and_then(|n| n.checked_sub(1))
+            .and_then(|n| checks.get(n))
+            .ok_or(RunError::Status(status))?;
+        let mut message = check.message.clone();
+        for (n, value) in self.context.values.iter().enumerate() {
+            message = message.replace(&format!("{{{n}}}"), &value.to_string());
+        }
+        Err(RunError::Check {
+            message,
+            trace: check.trace.clone(),
+        })
+    }
+}
+
+fn ports(artifact: &Artifact) -> impl Iterator<Item = &Port> {
+    artifact
+        .inputs
+        .iter()
+        .chain(&artifact.variables)
+        .chain(&artifact.outputs)
+}
+
+fn count(role: &'static str, expected: usize, found: usize) -> Result<(), RunError> {
+    if expected == found {
+        return Ok(());
+    }
+    Err(RunError::Count {
+        role,
+        expected,
+        found,
+    })
+}
+
+/// Element type, shape and storage of a tensor to read.
+fn accept(role: &'static str, port: &Port, tensor: &TensorRef) -> Result<(), RunError> {
+    let fits = tensor.shape.len() == port.shape.len()
+        && tensor.shape.iter().zip(&port.shape).all(|(n, e)| match e {
+            PortExtent::Fixed(m) => n == m,
+            PortExtent::Dynamic(bound) => n <= bound,
+        });
+    if !fits {
+        return Err(RunError::Shape {
+            role,
+            name: port.name.clone(),
+            expected: shape_text(port),
+            found: tensor.shape.to_vec(),
+        });
+    }
+    // No overflow: each extent is at most its bound, and the bounds were multiplied when the artifact was read.
+    let bytes = tensor
+        .shape
+        .iter()
+        .try_fold(port.element.size() as u64, |b, n| b.checked_mul(*n));
+    storage(
+        role,
+        port,
+        tensor.element,
+        tensor.data,
+        bytes.unwrap_or(u64::MAX),
+    )
+}
+
+fn storage(
+    role: &'static str,
+    port: &Port,
+    element: Element,
+    data: &[u8],
+    expected: u64,
+) -> Result<(), RunError> {
+    if element != port.element {
+        return Err(RunError::Element {
+            role,
+            name: port.name.clone(),
+            expected: port.element,
+            found: element,
+        });
+    }
+    if data.len() as u64 != expected {
+        return Err(RunError::Bytes {
+            role,
+            name: port.name.clone(),
+            expected,
+            found: data.len(),
+        });
+    }
+    if data.as_ptr().align_offset(element.size()) != 0 {
+        return Err(RunError::Alignment {
+            role,
+            name: port.name.clone(),
+            alignment: element.size(),
+        });
+    }
+    Ok(())
+}
+
+fn shape_text(port: &Port) -> String {
+    let extents: Vec<String> = port
+        .shape
+        .iter()
+        .map(|e| match e {
+            PortExtent::Fixed(n) => n.to_string(),
+            PortExtent::Dynamic(n) => format!("at most {n}"),
+        })
+        .collect();
+    format!("[{}]", extents.join(", "))
+}

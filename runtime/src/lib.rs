@@ -1,0 +1,32 @@
+//! Compiled models: what they are as files, how they are loaded, how they are called.
+//!
+//! An [`Artifact`] is object code and its interface. A [`Program`] is an artifact linked into this process; an
+//! [`Instance`] is a program with an arena of its own and computes one call at a time. Neither MLIR nor the frontend is
+//! needed: what was compiled elsewhere runs here, if the processor has the features.
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        clippy::indexing_slicing
+    )
+)]
+
+pub mod arena;
+pub mod artifact;
+pub mod cache;
+pub mod error;
+pub mod instance;
+mod orc;
+pub mod program;
+pub mod run;
+pub mod tensor;
+
+pub use artifact::{Artifact, ArtifactError};
+pub use cache::Cache;
+pub use error::{LoadError, RunError};
+pub use instance::Instance;
+pub use program::Program;
+pub use run::{Outputs, run};
+pub use tensor::{Buffer, Element, TensorMut, TensorRef};

@@ -1,0 +1,102 @@
+//! An artifact linked into this process.
+
+use crate::artifact::{Artifact, Target};
+use crate::error::LoadError;
+use crate::orc::{self, Linked};
+use std::sync::Arc;
+
+/// Loaded code with its interface; shared by its instances, on any threads.
+#[derive(Clone)]
+pub struct Program {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    artifact: Artifact,
+    linked: Linked,
+}
+
+impl Program {
+    /// Links the artifact's code.
+    ///
+    /// # Errors
+    /// [`LoadError`] if it was compiled for another kind of processor, or does not link.
+    pub fn load(artifact: Artifact) -> Result<Program, LoadError> {
+        fits(&artifact.target, &host())?;
+        let linked = Linked::new(&artifact.object, &artifact.entry).map_err(LoadError::Link)?;
+        Ok(Program {
+            inner: Arc::new(Inner { artifact, linked }),
+        })
+    }
+
+    pub fn artifact(&self) -> &Artifact {
+        &self.inner.artifact
+    }
+
+    pub(crate) fn entry(&self) -> orc::Entry {
+        self.inner.linked.entry()
+    }
+}
+
+/// This machine.
+pub fn host() -> Target {
+    let (triple, cpu, features) = orc::host();
+    Target {
+        triple,
+        cpu,
+        features,
+    }
+}
+
+/// Whether code for `wanted` runs on `host`.
+fn fits(wanted: &Target, host: &Target) -> Result<(), LoadError> {
+    let architecture = |t: &str| t.split('-').next().unwrap_or_default().to_owned();
+    if architecture(&wanted.triple) != architecture(&host.triple) {
+        return Err(LoadError::Triple {
+            artifact: wanted.triple.clone(),
+            host: host.triple.clone(),
+        });
+    }
+    let has = |f: &str| host.features.split(',').any(|h| h == f);
+    let missing: Vec<&str> = wanted
+        .features
+        .split(',')
+        .filter(|f| f.starts_with('+') && !has(f))
+        .map(|f| f.trim_start_matches('+'))
+        .collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    Err(LoadError::Features {
+        missing: missing.join(", "),
+        cpu: host.cpu.clone(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn target(triple: &str, features: &str) -> Target {
+        Target {
+            triple: triple.into(),
+            cpu: "some".into(),
+            features: features.into(),
+        }
+    }
+
+    #[test]
+    fn code_for_more_than_the_host_is_refused() {
+        let host = target("x86_64-pc-linux-gnu", "+avx2,-avx512f,+fma");
+        let here = "x86_64-unknown-linux-gnu";
+        assert!(fits(&target(here, "+avx2,-avx512f"), &host).is_ok());
+        let error = fits(&target(here, "+avx2,+avx512f"), &host).unwrap_err();
+        assert!(error.to_string().contains("avx512f"), "{error}");
+        assert!(fits(&target("aarch64-linux-gnu", ""), &host).is_err());
+    }
+
+    #[test]
+    fn bytes_that_are_no_object_are_an_error() {
+        assert!(Linked::new(b"not an object", "skript_entry").is_err());
+    }
+}

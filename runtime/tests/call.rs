@@ -1,0 +1,181 @@
+//! Calls of a small program: values, errors, threads, and no allocation on the way.
+
+use skript_runtime::artifact::{ArenaLayout, Artifact, Check, Port, PortExtent};
+use skript_runtime::{
+    Element, Instance, LoadError, Program, RunError, TensorMut, TensorRef, program, run,
+};
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::process::Command;
+
+struct Counting;
+
+thread_local! {
+    static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
+}
+
+// SAFETY: passes everything on to the system's allocator.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.with(|n| n.set(n.get() + 1));
+        unsafe { System.alloc(layout) }
+    }
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// y = cosh(x) · w through the arena; a negative w₀ fails check 1.
+const SOURCE: &str = "
+#include <stdint.h>
+double cosh(double);
+int32_t skript_entry(void *const *t, uint8_t *arena, int64_t *context) {
+  const float *x = t[0], *w = t[1]; float *y = t[2], *s = (float *)arena;
+  if (w[0] < 0) { context[0] = (int64_t)w[0]; return 1; }
+  if (w[0] == 9) return 77;
+  for (int i = 0; i < 4; i++) s[i] = (float)cosh(x[i]);
+  for (int i = 0; i < 4; i++) y[i] = s[i] * w[i];
+  return 0;
+}";
+
+fn port(name: &str) -> Port {
+    Port {
+        name: name.into(),
+        aliases: vec![],
+        element: Element::F32,
+        shape: vec![PortExtent::Fixed(4)],
+        pack: None,
+    }
+}
+
+fn artifact() -> Artifact {
+    let folder = tempfile::tempdir().unwrap();
+    let (source, object) = (folder.path().join("e.c"), folder.path().join("e.o"));
+    std::fs::write(&source, SOURCE).unwrap();
+    let compiler = Command::new("clang-22")
+        .args(["-O1", "-c", "-fno-builtin", "-fPIC", "-o"])
+        .args([&object, &source])
+        .status();
+    assert!(compiler.unwrap().success());
+    Artifact {
+        target: program::host(),
+        entry: "skript_entry".into(),
+        arena: ArenaLayout {
+            size: 64,
+            alignment: 64,
+        },
+        inputs: vec![port("x")],
+        variables: vec![port("w")],
+        outputs: vec![port("y")],
+        updates: vec![],
+        checks: vec![Check {
+            message: "weight {0} is negative".into(),
+            trace: vec!["main.sknd:1:2".into()],
+        }],
+        object: std::fs::read(object).unwrap(),
+    }
+}
+
+fn bytes(values: &[f32; 4]) -> Vec<u8> {
+    values.iter().flat_map(|v| v.to_le_bytes()).collect()
+}
+
+fn tensor(data: &[u8]) -> TensorRef<'_> {
+    TensorRef {
+        element: Element::F32,
+        shape: &[4],
+        data,
+    }
+}
+
+#[test]
+fn values_come_out_and_mistakes_are_told() {
+    let artifact = artifact();
+    let (x, w) = (bytes(&[0.0, 1.0, -1.0, 2.0]), bytes(&[1.0, 2.0, 3.0, 4.0]));
+    let outputs = run(&artifact, &[tensor(&x)], &[tensor(&w)]).unwrap();
+    let (shape, data) = &outputs.tensors[0];
+    assert_eq!(shape, &[4]);
+    let expected = [
+        1.0f32,
+        2.0 * 1.543_080_6,
+        3.0 * 1.543_080_6,
+        4.0 * 3.762_195_7,
+    ];
+    for (found, expected) in data.as_bytes().chunks(4).zip(expected) {
+        let found = f32::from_le_bytes(found.try_into().unwrap());
+        assert!((found - expected).abs() < 1e-5, "{found} {expected}");
+    }
+
+    let negative = bytes(&[-3.0, 0.0, 0.0, 0.0]);
+    let error = run(&artifact, &[tensor(&x)], &[tensor(&negative)]).unwrap_err();
+    assert_eq!(error.to_string(), "weight -3 is negative");
+    let odd = bytes(&[9.0, 0.0, 0.0, 0.0]);
+    let error = run(&artifact, &[tensor(&x)], &[tensor(&odd)]).unwrap_err();
+    assert_eq!(error, RunError::Status(77));
+
+    let mut wrong = tensor(&x);
+    wrong.shape = &[2, 2];
+    let error = run(&artifact, &[wrong], &[tensor(&w)]).unwrap_err();
+    assert!(error.to_string().contains("[4]"), "{error}");
+    let mut wrong = tensor(&x);
+    wrong.element = Element::I32;
+    assert!(run(&artifact, &[wrong], &[tensor(&w)]).is_err());
+    assert!(run(&artifact, &[tensor(&x[..12])], &[tensor(&w)]).is_err());
+    assert!(run(&artifact, &[], &[tensor(&w)]).is_err());
+}
+
+#[test]
+fn code_for_another_processor_is_refused() {
+    let mut artifact = artifact();
+    artifact.target.features = "+some-feature-of-2090".into();
+    let error = Program::load(artifact).err().unwrap();
+    assert!(matches!(error, LoadError::Features { .. }), "{error}");
+}
+
+#[test]
+fn a_call_allocates_nothing() {
+    let program = Program::load(artifact()).unwrap();
+    let mut instance = Instance::new(&program).unwrap();
+    let (x, w, mut y) = (bytes(&[0.5; 4]), bytes(&[2.0; 4]), bytes(&[0.0; 4]));
+    let (inputs, variables) = ([tensor(&x)], [tensor(&w)]);
+    let mut outputs = [TensorMut {
+        element: Element::F32,
+        data: &mut y,
+    }];
+    let before = ALLOCATIONS.with(Cell::get);
+    for _ in 0..10 {
+        instance.call(&inputs, &variables, &mut outputs).unwrap();
+    }
+    assert_eq!(ALLOCATIONS.with(Cell::get), before);
+    assert_eq!(y[..4], (2.0 * 0.5f32.cosh()).to_le_bytes());
+}
+
+#[test]
+fn instances_compute_at_once() {
+    let program = Program::load(artifact()).unwrap();
+    std::thread::scope(|scope| {
+        for n in 0..4u8 {
+            let program = program.clone();
+            scope.spawn(move || {
+                let mut instance = Instance::new(&program).unwrap();
+                let value = f32::from(n);
+                let (x, w) = (bytes(&[value; 4]), bytes(&[1.0; 4]));
+                let expected = (f64::from(value).cosh() as f32).to_le_bytes();
+                for _ in 0..1000 {
+                    let mut y = bytes(&[0.0; 4]);
+                    let mut outputs = [TensorMut {
+                        element: Element::F32,
+                        data: &mut y,
+                    }];
+                    instance
+                        .call(&[tensor(&x)], &[tensor(&w)], &mut outputs)
+                        .unwrap();
+                    assert_eq!(y[12..], expected);
+                }
+            });
+        }
+    });
+}
