@@ -1,0 +1,230 @@
+//! Predicates as conjunctions of affine inequalities.
+
+use super::affine::Affine;
+use super::nest::{Nest, Term, TermId};
+use skript_semantics::{ScalarKind, ScalarOp};
+
+/// What is known of a predicate: all `constraints` are ≥ 0 wherever it holds.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Guard {
+    /// Constraints that some point of the domain violates.
+    pub constraints: Vec<Affine>,
+    /// Conjuncts that are not affine. Empty: the constraints say it all.
+    pub others: Vec<TermId>,
+}
+
+/// The smallest box of indices outside of which a guard does not hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DomainBox {
+    pub low: Vec<i64>,
+    /// Zero where no point is left.
+    pub extents: Vec<i64>,
+}
+
+impl Guard {
+    pub fn of(nest: &Nest) -> Guard {
+        let mut guard = Guard::default();
+        if let Some(predicate) = nest.predicate {
+            guard.require(nest, predicate, true);
+        }
+        guard
+            .constraints
+            .retain(|c| c.range(&nest.extents).is_none_or(|r| r.low < 0));
+        guard.constraints.sort();
+        guard.constraints.dedup();
+        guard
+    }
+
+    pub fn always_holds(&self) -> bool {
+        self.constraints.is_empty() && self.others.is_empty()
+    }
+
+    /// Adds what follows from `term` being `expected`.
+    fn require(&mut self, nest: &Nest, term: TermId, expected: bool) {
+        match nest.terms.get(term) {
+            Some(Term::Bool(value)) => {
+                if *value != expected {
+                    self.constraints.push(Affine::constant(-1));
+                }
+            }
+            Some(Term::Apply { op, kind, operands }) => {
+                let known = match (op, operands.as_slice()) {
+                    (ScalarOp::Not, [x]) => {
+                        self.require(nest, *x, !expected);
+                        true
+                    }
+                    (ScalarOp::And, [x, y]) if expected => {
+                        self.require(nest, *x, true);
+                        self.require(nest, *y, true);
+                        true
+                    }
+                    (ScalarOp::Or, [x, y]) if !expected => {
+                        self.require(nest, *x, false);
+                        self.require(nest, *y, false);
+                        true
+                    }
+                    (op, [x, y]) if *kind == ScalarKind::Int => {
+                        self.compare(nest, *op, *x, *y, expected).is_some()
+                    }
+                    _ => false,
+                };
+                if !known {
+                    self.others.push(term);
+                }
+            }
+            // `a && b` with a lazy right side.
+            Some(Term::Branch {
+                condition,
+                then,
+                otherwise,
+            }) if expected && nest.terms.get(*otherwise) == Some(&Term::Bool(false)) => {
+                self.require(nest, *condition, true);
+                self.require(nest, *then, true);
+            }
+            _ => self.others.push(term),
+        }
+    }
+
+    fn compare(
+        &mut self,
+        nest: &Nest,
+        op: ScalarOp,
+        x: TermId,
+        y: TermId,
+        expected: bool,
+    ) -> Option<()> {
+        let (x, y) = (nest.affine(x)?, nest.affine(y)?);
+        let op = match (op, expected) {
+            (op, true) => op,
+            (ScalarOp::Lt, false) => ScalarOp::Ge,
+            (ScalarOp::Le, false) => ScalarOp::Gt,
+            (ScalarOp::Gt, false) => ScalarOp::Le,
+            (ScalarOp::Ge, false) => ScalarOp::Lt,
+            (ScalarOp::Ne, false) => ScalarOp::Eq,
+            _ => return None,
+        };
+        let one = Affine::constant(1);
+        match op {
+            ScalarOp::Lt => self.constraints.push(y.sub(&x)?.sub(&one)?),
+            ScalarOp::Le => self.constraints.push(y.sub(&x)?),
+            ScalarOp::Gt => self.constraints.push(x.sub(&y)?.sub(&one)?),
+            ScalarOp::Ge => self.constraints.push(x.sub(&y)?),
+            ScalarOp::Eq => {
+                let (below, above) = (x.sub(&y)?, y.sub(&x)?);
+                self.constraints.push(below);
+                self.constraints.push(above);
+            }
+            _ => return None,
+        }
+        Some(())
+    }
+
+    /// The box that the constraints on single indices describe; those are then dropped from the guard.
+    pub fn split_box(&mut self, extents: &[i64]) -> DomainBox {
+        let mut low = vec![0i64; extents.len()];
+        let mut end = extents.to_vec();
+        self.constraints.retain(|constraint| {
+            let Some(linear) = constraint.as_linear() else {
+                return true;
+            };
+            let offset = constraint.offset();
+            match linear.as_slice() {
+                [] => {
+                    if offset < 0 {
+                        end.iter_mut().for_each(|e| *e = 0);
+                    }
+                    // With no index there is no box to empty.
+                    offset < 0 && extents.is_empty()
+                }
+                // c·i + o ≥ 0 with c > 0: i ≥ ⌈-o / c⌉
+                [(index, c)] if *c > 0 => match (low.get_mut(*index), offset.checked_neg()) {
+                    (Some(bound), Some(needed)) => {
+                        *bound = (*bound).max(-((-needed).div_euclid(*c)));
+                        false
+                    }
+                    _ => true,
+                },
+                // c·i + o ≥ 0 with c < 0: i ≤ ⌊o / -c⌋
+                [(index, c)] => match (end.get_mut(*index), c.checked_neg()) {
+                    (Some(bound), Some(divisor)) => {
+                        *bound = (*bound).min(offset.div_euclid(divisor).saturating_add(1));
+                        false
+                    }
+                    _ => true,
+                },
+                _ => true,
+            }
+        });
+        DomainBox {
+            extents: low
+                .iter()
+                .zip(&end)
+                .map(|(l, e)| e.saturating_sub(*l).max(0))
+                .collect(),
+            low,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::nest::samples::Builder;
+    use super::*;
+    use skript_frontend::model::Accumulation;
+
+    #[test]
+    fn a_padded_window_keeps_its_two_bounds() {
+        let mut b = Builder::new(Accumulation::Sum, &[8, 3]);
+        let position = b.window(0, 1, 1, 1, -1);
+        let within = b.within(position, 8);
+        b.nest.predicate = Some(within);
+        let guard = Guard::of(&b.nest);
+        assert_eq!(guard.constraints.len(), 2);
+        assert!(guard.others.is_empty());
+        for i in 0..8 {
+            for j in 0..3 {
+                let holds = guard
+                    .constraints
+                    .iter()
+                    .all(|c| c.evaluate(&[i, j]).unwrap() >= 0);
+                assert_eq!(holds, (0..8).contains(&(i + j - 1)), "at {i}, {j}");
+            }
+        }
+    }
+
+    #[test]
+    fn bounds_that_cannot_fail_vanish() {
+        let mut b = Builder::new(Accumulation::Sum, &[6, 3]);
+        let position = b.window(0, 1, 1, 1, 0);
+        let within = b.within(position, 8);
+        b.nest.predicate = Some(within);
+        assert!(Guard::of(&b.nest).always_holds());
+    }
+
+    #[test]
+    fn bounds_on_one_index_shrink_the_domain() {
+        let mut b = Builder::new(Accumulation::Assign, &[10, 4]);
+        let position = b.window(0, 2, 1, 0, -3);
+        let within = b.within(position, 8);
+        b.nest.predicate = Some(within);
+        let mut guard = Guard::of(&b.nest);
+        let domain = guard.split_box(&[10, 4]);
+        assert_eq!((domain.low, domain.extents), (vec![2, 0], vec![4, 4]));
+        assert!(guard.always_holds());
+    }
+
+    #[test]
+    fn a_negated_comparison_turns_around() {
+        let mut b = Builder::new(Accumulation::Assign, &[10]);
+        let (i, four) = (b.index(0), b.int(4));
+        let below = b.ints(ScalarOp::Lt, i, four);
+        let not = b.term(Term::Apply {
+            op: ScalarOp::Not,
+            kind: ScalarKind::Bool,
+            operands: vec![below],
+        });
+        b.nest.predicate = Some(not);
+        let domain = Guard::of(&b.nest).split_box(&[10]);
+        assert_eq!((domain.low, domain.extents), (vec![4], vec![6]));
+    }
+}

@@ -1,0 +1,318 @@
+//! A formula as plain data: its loop nest and the terms computed at each point, free of MLIR.
+
+use super::affine::Affine;
+use skript_frontend::model::Accumulation;
+use skript_semantics::{ScalarKind, ScalarOp};
+
+/// Position in [`Nest::terms`]; operands come before their users.
+pub type TermId = usize;
+
+/// One formula.
+#[derive(Clone, Debug)]
+pub struct Nest {
+    /// Extents of the indices, outermost first; the bound where the extent is dynamic.
+    pub extents: Vec<i64>,
+    pub kind: Accumulation,
+    /// Bool; `None`: always.
+    pub predicate: Option<TermId>,
+    pub targets: Vec<NestTarget>,
+    pub tensors: Vec<NestTensor>,
+    pub terms: Vec<Term>,
+}
+
+/// Where a value goes.
+#[derive(Clone, Debug)]
+pub struct NestTarget {
+    /// Extents of the output; the bound where one is dynamic.
+    pub extents: Vec<i64>,
+    pub subscripts: Vec<TermId>,
+    pub value: TermId,
+}
+
+/// A tensor that the formula reads.
+#[derive(Clone, Debug)]
+pub struct NestTensor {
+    pub extents: Vec<i64>,
+    /// The target whose present content this is, if it is one.
+    pub destination: Option<usize>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Term {
+    Int(i64),
+    Bool(bool),
+    /// Position in [`Nest::extents`].
+    Index(usize),
+    /// An element of [`Nest::tensors`].
+    Access {
+        tensor: usize,
+        subscripts: Vec<TermId>,
+    },
+    /// `kind` is that of the operands.
+    Apply {
+        op: ScalarOp,
+        kind: ScalarKind,
+        operands: Vec<TermId>,
+    },
+    /// Lazy: only the branch taken is evaluated.
+    Branch {
+        condition: TermId,
+        then: TermId,
+        otherwise: TermId,
+    },
+    /// A real literal, a value from outside, or an operation that no scalar operation describes.
+    Opaque { operands: Vec<TermId> },
+}
+
+impl Term {
+    pub fn operands(&self) -> Vec<TermId> {
+        match self {
+            Term::Int(_) | Term::Bool(_) | Term::Index(_) => Vec::new(),
+            Term::Access { subscripts, .. } => subscripts.clone(),
+            Term::Apply { operands, .. } | Term::Opaque { operands } => operands.clone(),
+            Term::Branch {
+                condition,
+                then,
+                otherwise,
+            } => vec![*condition, *then, *otherwise],
+        }
+    }
+}
+
+impl Nest {
+    /// The term as an affine form of the indices. `min`, `max` and choices whose outcome the extents decide are seen
+    /// through.
+    pub fn affine(&self, term: TermId) -> Option<Affine> {
+        match self.terms.get(term)? {
+            Term::Int(value) => Some(Affine::constant(*value)),
+            Term::Index(position) => Some(if self.extents.get(*position) == Some(&1) {
+                Affine::constant(0)
+            } else {
+                Affine::index(*position)
+            }),
+            Term::Apply {
+                op,
+                kind: ScalarKind::Int,
+                operands,
+            } => self.affine_application(*op, operands),
+            _ => None,
+        }
+    }
+
+    fn affine_application(&self, op: ScalarOp, operands: &[TermId]) -> Option<Affine> {
+        let x = self.affine(*operands.first()?)?;
+        let y = operands.get(1).map(|o| self.affine(*o));
+        match (op, y) {
+            (ScalarOp::Neg, None) => x.scale(-1),
+            (ScalarOp::ToInt, None) => Some(x),
+            (ScalarOp::Add, Some(y)) => x.add(&y?),
+            (ScalarOp::Sub, Some(y)) => x.sub(&y?),
+            (ScalarOp::Mul, Some(y)) => x.mul(&y?),
+            (ScalarOp::Div, Some(y)) => x.floor_div(y?.as_constant()?, &self.extents),
+            (ScalarOp::Mod, Some(y)) => x.modulo(y?.as_constant()?, &self.extents),
+            (ScalarOp::CeilDiv, Some(y)) => {
+                let divisor = y?.as_constant()?;
+                x.add(&Affine::constant(divisor.checked_sub(1)?))?
+                    .floor_div(divisor, &self.extents)
+            }
+            (ScalarOp::Min | ScalarOp::Max, Some(y)) => {
+                let y = y?;
+                let difference = x.sub(&y)?.range(&self.extents)?;
+                let x_is_less = difference.high <= 0;
+                if !x_is_less && difference.low < 0 {
+                    return None;
+                }
+                Some(if x_is_less == (op == ScalarOp::Min) {
+                    x
+                } else {
+                    y
+                })
+            }
+            _ => None,
+        }
+    }
+
+    /// All terms that `roots` need, each once, operands first.
+    pub fn reachable(&self, roots: &[TermId]) -> Vec<TermId> {
+        let mut needed = vec![false; self.terms.len()];
+        let mut stack = roots.to_vec();
+        while let Some(term) = stack.pop() {
+            if let Some(slot @ false) = needed.get_mut(term) {
+                *slot = true;
+                stack.extend(self.terms.get(term).map(Term::operands).unwrap_or_default());
+            }
+        }
+        (0..self.terms.len())
+            .filter(|t| needed.get(*t) == Some(&true))
+            .collect()
+    }
+
+    /// The accesses that `roots` need.
+    pub fn accesses(&self, roots: &[TermId]) -> Vec<(TermId, usize, &[TermId])> {
+        self.reachable(roots)
+            .into_iter()
+            .filter_map(|id| match self.terms.get(id)? {
+                Term::Access { tensor, subscripts } => Some((id, *tensor, subscripts.as_slice())),
+                _ => None,
+            })
+            .collect()
+    }
+
+    /// Predicate, values and target subscripts.
+    pub fn roots(&self) -> Vec<TermId> {
+        let mut roots: Vec<TermId> = self.predicate.into_iter().collect();
+        for target in &self.targets {
+            roots.push(target.value);
+            roots.extend(&target.subscripts);
+        }
+        roots
+    }
+
+    /// Whether the present content of an output is read.
+    pub fn reads_destination(&self) -> bool {
+        self.accesses(&self.roots())
+            .iter()
+            .any(|(_, tensor, _)| {
+                self.tensors
+                    .get(*tensor)
+                    .is_some_and(|t| t.destination.is_some())
+            })
+    }
+}
+
+#[cfg(test)]
+pub(super) mod samples {
+    //! Nests for tests, written as a formula would be.
+
+    use super::*;
+
+    /// Collects terms.
+    pub struct Builder {
+        pub nest: Nest,
+    }
+
+    impl Builder {
+        pub fn new(kind: Accumulation, extents: &[i64]) -> Self {
+            Builder {
+                nest: Nest {
+                    extents: extents.to_vec(),
+                    kind,
+                    predicate: None,
+                    targets: Vec::new(),
+                    tensors: Vec::new(),
+                    terms: Vec::new(),
+                },
+            }
+        }
+
+        pub fn term(&mut self, term: Term) -> TermId {
+            self.nest.terms.push(term);
+            self.nest.terms.len() - 1
+        }
+
+        pub fn int(&mut self, value: i64) -> TermId {
+            self.term(Term::Int(value))
+        }
+
+        pub fn index(&mut self, position: usize) -> TermId {
+            self.term(Term::Index(position))
+        }
+
+        pub fn ints(&mut self, op: ScalarOp, x: TermId, y: TermId) -> TermId {
+            self.term(Term::Apply {
+                op,
+                kind: ScalarKind::Int,
+                operands: vec![x, y],
+            })
+        }
+
+        pub fn reals(&mut self, op: ScalarOp, x: TermId, y: TermId) -> TermId {
+            self.term(Term::Apply {
+                op,
+                kind: ScalarKind::Real,
+                operands: vec![x, y],
+            })
+        }
+
+        pub fn both(&mut self, x: TermId, y: TermId) -> TermId {
+            self.term(Term::Apply {
+                op: ScalarOp::And,
+                kind: ScalarKind::Bool,
+                operands: vec![x, y],
+            })
+        }
+
+        /// `scale·d[i] + step·d[j] + offset`
+        pub fn window(&mut self, i: usize, scale: i64, j: usize, step: i64, offset: i64) -> TermId {
+            let (i, j) = (self.index(i), self.index(j));
+            let (scale, step, offset) = (self.int(scale), self.int(step), self.int(offset));
+            let (a, b) = (
+                self.ints(ScalarOp::Mul, i, scale),
+                self.ints(ScalarOp::Mul, j, step),
+            );
+            let sum = self.ints(ScalarOp::Add, a, b);
+            self.ints(ScalarOp::Add, sum, offset)
+        }
+
+        pub fn access(&mut self, extents: &[i64], subscripts: &[TermId]) -> TermId {
+            self.nest.tensors.push(NestTensor {
+                extents: extents.to_vec(),
+                destination: None,
+            });
+            self.term(Term::Access {
+                tensor: self.nest.tensors.len() - 1,
+                subscripts: subscripts.to_vec(),
+            })
+        }
+
+        pub fn target(mut self, extents: &[i64], subscripts: &[TermId], value: TermId) -> Nest {
+            self.nest.targets.push(NestTarget {
+                extents: extents.to_vec(),
+                subscripts: subscripts.to_vec(),
+                value,
+            });
+            self.nest
+        }
+
+        /// `0 ≤ x < extent`
+        pub fn within(&mut self, x: TermId, extent: i64) -> TermId {
+            let (zero, end) = (self.int(0), self.int(extent));
+            let low = self.ints(ScalarOp::Ge, x, zero);
+            let high = self.ints(ScalarOp::Lt, x, end);
+            self.both(low, high)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::samples::Builder;
+    use super::*;
+
+    #[test]
+    fn a_clamp_that_changes_nothing_is_seen_through() {
+        let mut b = Builder::new(Accumulation::Assign, &[8]);
+        let (i, last, beyond) = (b.index(0), b.int(7), b.int(6));
+        let harmless = b.ints(ScalarOp::Min, i, last);
+        let real_clamp = b.ints(ScalarOp::Min, i, beyond);
+        assert_eq!(b.nest.affine(harmless), Some(Affine::index(0)));
+        assert_eq!(b.nest.affine(real_clamp), None);
+    }
+
+    #[test]
+    fn rounding_up_divides_like_the_language() {
+        let mut b = Builder::new(Accumulation::Assign, &[8]);
+        let (i, two) = (b.index(0), b.int(2));
+        let halves = b.ints(ScalarOp::CeilDiv, i, two);
+        let form = b.nest.affine(halves).unwrap();
+        let values: Vec<_> = (0..5).map(|i| form.evaluate(&[i]).unwrap()).collect();
+        assert_eq!(values, [0, 1, 1, 2, 2]);
+    }
+
+    #[test]
+    fn an_index_of_extent_one_is_zero() {
+        let mut b = Builder::new(Accumulation::Assign, &[1, 4]);
+        let subscript = b.window(0, 4, 1, 1, 0);
+        assert_eq!(b.nest.affine(subscript), Some(Affine::index(1)));
+    }
+}
