@@ -306,10 +306,7 @@ mod tests {
     #[test]
     fn a_window_subscript_knows_its_range() {
         let subscript = linear(&[2, 1], -1);
-        assert_eq!(
-            subscript.range(&[4, 3]),
-            Some(Range { low: -1, high: 7 })
-        );
+        assert_eq!(subscript.range(&[4, 3]), Some(Range { low: -1, high: 7 }));
     }
 
     #[test]

@@ -1,1 +1,16 @@
-//! What a formula is.
+//! The recognizer: what a formula *is*, asked by every lowering, never by an operator's name.
+//!
+//! [`nest`] is a formula as plain data; [`affine`], [`guard`] and [`target`] analyse its subscripts, its predicate and its
+//! writes; [`classify`] names the whole.
+
+pub mod affine;
+pub mod classify;
+pub mod guard;
+pub mod nest;
+pub mod target;
+
+pub use affine::Affine;
+pub use classify::Structure;
+pub use guard::{DomainBox, Guard};
+pub use nest::{Nest, Term, TermId};
+pub use target::{Placement, Slot};

@@ -61,7 +61,9 @@ pub enum Term {
         otherwise: TermId,
     },
     /// A real literal, a value from outside, or an operation that no scalar operation describes.
-    Opaque { operands: Vec<TermId> },
+    Opaque {
+        operands: Vec<TermId>,
+    },
 }
 
 impl Term {
@@ -170,13 +172,11 @@ impl Nest {
 
     /// Whether the present content of an output is read.
     pub fn reads_destination(&self) -> bool {
-        self.accesses(&self.roots())
-            .iter()
-            .any(|(_, tensor, _)| {
-                self.tensors
-                    .get(*tensor)
-                    .is_some_and(|t| t.destination.is_some())
-            })
+        self.accesses(&self.roots()).iter().any(|(_, tensor, _)| {
+            self.tensors
+                .get(*tensor)
+                .is_some_and(|t| t.destination.is_some())
+        })
     }
 }
 

@@ -1,0 +1,141 @@
+//! Where a formula writes: target subscripts as blocks of the output.
+
+use super::affine::Affine;
+
+/// One dimension of the output that indices fill: positions `offset + step·p`, where `p` runs row-major over `indices`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Slot {
+    /// Outermost first; none for a single position.
+    pub indices: Vec<usize>,
+    pub offset: i64,
+    /// Positive.
+    pub step: i64,
+    /// Number of positions.
+    pub count: i64,
+}
+
+/// How target subscripts place elements.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Placement {
+    /// A strided block of the output; each index outside of the slots is reduced.
+    Block(Vec<Slot>),
+    /// Affine, but elements may meet or leave gaps that no block describes.
+    Overlapping,
+    /// Some subscript depends on data or is not affine.
+    Indirect,
+}
+
+impl Placement {
+    /// Subscripts as affine forms (`None`: not affine) over a box of `extents`.
+    pub fn of(subscripts: &[Option<Affine>], extents: &[i64]) -> Placement {
+        let mut used = vec![false; extents.len()];
+        let mut slots = Vec::new();
+        let mut overlapping = false;
+        for subscript in subscripts {
+            let Some(subscript) = subscript else {
+                return Placement::Indirect;
+            };
+            match slot(subscript, extents, &mut used) {
+                Some(slot) => slots.push(slot),
+                None => overlapping = true,
+            }
+        }
+        if overlapping {
+            Placement::Overlapping
+        } else {
+            Placement::Block(slots)
+        }
+    }
+
+    pub fn slots(&self) -> Option<&[Slot]> {
+        match self {
+            Placement::Block(slots) => Some(slots),
+            Placement::Overlapping | Placement::Indirect => None,
+        }
+    }
+}
+
+impl Slot {
+    /// Whether the slot fills a dimension of this extent.
+    pub fn covers(&self, extent: i64) -> bool {
+        self.offset == 0 && self.count == extent && (self.step == 1 || self.count == 1)
+    }
+}
+
+/// The dimension as a mixed-radix number of indices that no other dimension uses.
+fn slot(subscript: &Affine, extents: &[i64], used: &mut [bool]) -> Option<Slot> {
+    let mut digits = subscript.as_linear()?;
+    digits.sort_by_key(|(_, coefficient)| std::cmp::Reverse(*coefficient));
+    let mut count = 1i64;
+    let mut step = 1i64;
+    for (position, (index, coefficient)) in digits.iter().rev().enumerate() {
+        let extent = *extents.get(*index)?;
+        let used = used.get_mut(*index)?;
+        if *used || *coefficient <= 0 {
+            return None;
+        }
+        *used = true;
+        if position == 0 {
+            step = *coefficient;
+        } else if *coefficient != step.checked_mul(count)? {
+            return None;
+        }
+        count = count.checked_mul(extent)?;
+    }
+    Some(Slot {
+        indices: digits.into_iter().map(|(index, _)| index).collect(),
+        offset: subscript.offset(),
+        step,
+        count,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sum(terms: &[(usize, i64)], constant: i64) -> Option<Affine> {
+        terms
+            .iter()
+            .try_fold(Affine::constant(constant), |sum, (i, c)| {
+                sum.add(&Affine::index(*i).scale(*c)?)
+            })
+    }
+
+    #[test]
+    fn groups_and_members_fill_one_dimension() {
+        let placement = Placement::of(&[sum(&[(0, 8), (1, 1)], 0)], &[4, 8]);
+        let slots = placement.slots().unwrap();
+        assert_eq!(slots[0].indices, [0, 1]);
+        assert!(slots[0].covers(32));
+    }
+
+    #[test]
+    fn a_concatenated_item_is_a_block() {
+        let placement = Placement::of(&[sum(&[(0, 1)], 5)], &[3]);
+        let slot = &placement.slots().unwrap()[0];
+        assert_eq!((slot.offset, slot.step, slot.count), (5, 1, 3));
+        assert!(!slot.covers(8));
+    }
+
+    #[test]
+    fn windows_that_meet_are_no_block() {
+        assert_eq!(
+            Placement::of(&[sum(&[(0, 2), (1, 1)], -1)], &[4, 3]),
+            Placement::Overlapping
+        );
+    }
+
+    #[test]
+    fn a_diagonal_is_no_block() {
+        assert_eq!(
+            Placement::of(&[sum(&[(0, 1)], 0), sum(&[(0, 1)], 0)], &[4]),
+            Placement::Overlapping
+        );
+    }
+
+    #[test]
+    fn data_decides_an_indirect_target() {
+        assert_eq!(Placement::of(&[None], &[4]), Placement::Indirect);
+    }
+}
