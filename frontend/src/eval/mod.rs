@@ -1,1 +1,22 @@
-//! Compile-time values and the expressions over them (2.4).
+//! Compile-time values and all expressions of 2.4, at compile time and inside formulas.
+//!
+//! The checker has proven types and names before; whatever is found inconsistent here all the same becomes a
+//! diagnostic.
+
+pub mod access;
+pub mod affine;
+pub mod evaluator;
+pub mod fold;
+pub mod index;
+pub mod list;
+pub mod runtime;
+pub mod scalar;
+pub mod scope;
+pub mod value;
+
+pub use evaluator::{Evaluator, FormulaState, Stop, TypeName};
+pub use scope::Scope;
+pub use value::{Atom, Guarded, Pack, TensorRef, Value};
+
+#[cfg(test)]
+mod tests;

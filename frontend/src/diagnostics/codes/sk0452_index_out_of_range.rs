@@ -1,0 +1,11 @@
+use crate::diagnostics::Code;
+
+/// Indices run from 0 to the pack's length - 1, or from -1 (the last item) down to minus the length (2.4).
+pub static INDEX_OUT_OF_RANGE: Code = Code {
+    id: "SK0452",
+    title: "an index is outside of its pack",
+    explanation: "Indices run from 0 to the pack's length - 1, or from -1 (the last item) down to minus the length (2.4).\n\
+        \n    [5, 6][2]\n    # rather\n    [5, 6][1]\n",
+};
+
+pub(super) use INDEX_OUT_OF_RANGE as CODE_ENTRY;

@@ -1,0 +1,11 @@
+use crate::diagnostics::Code;
+
+/// Lengths of packs are limited so that a document cannot exhaust memory.
+pub static PACK_TOO_LONG: Code = Code {
+    id: "SK0455",
+    title: "a pack is longer than the limit",
+    explanation: "Lengths of packs are limited so that a document cannot exhaust memory.\n\
+        \n    [0 ..(1000000000000)]\n    # rather\n    [0 ..(1000)]\n",
+};
+
+pub(super) use PACK_TOO_LONG as CODE_ENTRY;

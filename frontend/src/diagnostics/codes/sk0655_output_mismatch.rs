@@ -1,0 +1,11 @@
+use crate::diagnostics::Code;
+
+/// The tensor that is composed must have the output's declared type, rank and extents (2.10).
+pub static OUTPUT_MISMATCH: Code = Code {
+    id: "SK0655",
+    title: "a result does not fit the declared output",
+    explanation: "The tensor that is composed must have the output's declared type, rank and extents (2.10).\n\
+        \n    y: real[2] computed as a tensor of shape [3]\n    # rather\n    y: real[3]\n",
+};
+
+pub(super) use OUTPUT_MISMATCH as CODE_ENTRY;

@@ -1,0 +1,11 @@
+use crate::diagnostics::Code;
+
+/// An invocation must fulfil all conditions of the operator's @assert block (2.8).
+pub static ASSERTION_FAILED: Code = Code {
+    id: "SK0850",
+    title: "an assertion of an operator does not hold",
+    explanation: "An invocation must fulfil all conditions of the operator's @assert block (2.8).\n\
+        \n    y = conv{stride=0}(x, f);\n    # rather\n    y = conv{stride=1}(x, f);\n",
+};
+
+pub(super) use ASSERTION_FAILED as CODE_ENTRY;

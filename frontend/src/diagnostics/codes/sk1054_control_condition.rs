@@ -1,0 +1,11 @@
+use crate::diagnostics::Code;
+
+/// Conditions of branches and loops are bool, and as tensors they have one element (2.10.1).
+pub static CONTROL_CONDITION: Code = Code {
+    id: "SK1054",
+    title: "a condition is not a single bool",
+    explanation: "Conditions of branches and loops are bool, and as tensors they have one element (2.10.1).\n\
+        \n    if x then …   # x: real[3]\n    # rather\n    if c then …   # c: bool[]\n",
+};
+
+pub(super) use CONTROL_CONDITION as CODE_ENTRY;

@@ -1,0 +1,11 @@
+use crate::diagnostics::Code;
+
+/// A loop needs a `for` clause, a count or a condition (2.10.1).
+pub static LOOP_WITHOUT_END: Code = Code {
+    id: "SK1055",
+    title: "a loop has no count and no condition",
+    explanation: "A loop needs a `for` clause, a count or a condition (2.10.1).\n\
+        \n    with a = x do f(a)\n    # rather\n    with a = x do..(3) f(a)\n",
+};
+
+pub(super) use LOOP_WITHOUT_END as CODE_ENTRY;

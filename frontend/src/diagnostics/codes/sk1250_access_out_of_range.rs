@@ -1,0 +1,11 @@
+use crate::diagnostics::Code;
+
+/// An index that certainly leaves the tensor must be guarded, as in `x[|i - 1|,]` (2.12).
+pub static ACCESS_OUT_OF_RANGE: Code = Code {
+    id: "SK1250",
+    title: "an index leaves its tensor",
+    explanation: "An index that certainly leaves the tensor must be guarded, as in `x[|i - 1|,]` (2.12).\n\
+        \n    y[i,] = x[i + 1,], i < n;   # x: real[n]\n    # rather\n    y[i,] = x[|i + 1|,], i < n;\n",
+};
+
+pub(super) use ACCESS_OUT_OF_RANGE as CODE_ENTRY;

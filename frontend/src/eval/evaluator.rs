@@ -1,0 +1,827 @@
+//! The evaluator: one walk over an expression, the same for compile-time values and for formulas.
+
+use std::rc::Rc;
+
+use indexmap::IndexMap;
+use rustc_hash::FxHashMap;
+use skript_semantics::{ScalarKind, ScalarOp};
+
+use super::runtime;
+use super::scalar::{Fault, apply};
+use super::scope::Scope;
+use super::value::{Atom, Guarded, Pack, Value};
+use crate::ast::{BinaryOp, Expr, ExprKind, Ident, Property, StringLiteral, StringPiece, UnaryOp};
+use crate::diagnostics::Code;
+use crate::diagnostics::codes::{
+    DIVISION_BY_ZERO, INTEGER_OVERFLOW, PACK_LENGTHS_DIFFER, PACK_TOO_LONG, UNEXPECTED_VALUE,
+};
+use crate::limits::Limits;
+use crate::model;
+use crate::program::Edition;
+use crate::source::Span;
+
+/// A type that an expression may name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TypeName {
+    Scalar(ScalarKind),
+    Str,
+}
+
+impl TypeName {
+    pub fn concrete(name: &str) -> Option<TypeName> {
+        match name {
+            "int" => Some(TypeName::Scalar(ScalarKind::Int)),
+            "real" => Some(TypeName::Scalar(ScalarKind::Real)),
+            "bool" => Some(TypeName::Scalar(ScalarKind::Bool)),
+            "str" => Some(TypeName::Str),
+            _ => None,
+        }
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            TypeName::Scalar(kind) => kind.name(),
+            TypeName::Str => "str",
+        }
+    }
+}
+
+/// Why an evaluation ended without a value.
+#[derive(Debug)]
+pub enum Stop {
+    Error(Box<EvalError>),
+    /// The formula must be unrolled over this index variable first.
+    Unroll(usize),
+    /// It rests on something that was reported before.
+    Poison,
+}
+
+/// What was wrong, and where.
+#[derive(Debug)]
+pub struct EvalError {
+    pub code: &'static Code,
+    pub span: Span,
+    pub message: String,
+    pub help: Option<String>,
+}
+
+pub type EvalResult<T> = Result<T, Stop>;
+
+/// A failure at a place.
+pub fn stop<T>(code: &'static Code, span: Span, message: impl Into<String>) -> EvalResult<T> {
+    Err(Stop::Error(Box::new(EvalError {
+        code,
+        span,
+        message: message.into(),
+        help: None,
+    })))
+}
+
+/// What a formula collects while its expressions are evaluated.
+#[derive(Debug, Default)]
+pub struct FormulaState {
+    /// Conditions under which the expressions evaluated so far may be; one list per open branch.
+    pub guards: Vec<Vec<model::Expr>>,
+    /// Guards of locals, due where the local is used.
+    pub local_guards: FxHashMap<String, Vec<model::Expr>>,
+}
+
+/// Evaluates expressions in a scope.
+pub struct Evaluator<'a> {
+    pub scope: &'a Scope,
+    /// Generic types.
+    pub types: &'a IndexMap<String, TypeName>,
+    pub edition: Edition,
+    pub limits: &'a Limits,
+    pub formula: Option<FormulaState>,
+}
+
+impl<'a> Evaluator<'a> {
+    pub fn new(
+        scope: &'a Scope,
+        types: &'a IndexMap<String, TypeName>,
+        edition: Edition,
+        limits: &'a Limits,
+    ) -> Self {
+        Evaluator {
+            scope,
+            types,
+            edition,
+            limits,
+            formula: None,
+        }
+    }
+
+    pub fn type_named(&self, name: &Ident) -> EvalResult<TypeName> {
+        match TypeName::concrete(&name.name).or_else(|| self.types.get(&name.name).copied()) {
+            Some(t) => Ok(t),
+            None => stop(
+                &UNEXPECTED_VALUE,
+                name.span,
+                format!("`{}` is not a known type", name.name),
+            ),
+        }
+    }
+
+    pub fn eval(&mut self, expr: &Expr) -> EvalResult<Value> {
+        match &expr.kind {
+            ExprKind::Int(value) => Ok(Value::int(*value)),
+            ExprKind::Real(value) => Ok(Value::Atom(Atom::Real(*value))),
+            ExprKind::Bool(value) => Ok(Value::bool(*value)),
+            ExprKind::Str(literal) => self.string(literal),
+            ExprKind::Name(name) => self.name(name),
+            ExprKind::Property { base, property } => self.property(base, *property),
+            ExprKind::Default(name) => Ok(Value::Atom(match self.type_named(name)? {
+                TypeName::Scalar(kind) => Atom::from_scalar(kind.default_value()),
+                TypeName::Str => Atom::Str("".into()),
+            })),
+            ExprKind::List(items) => self.list(items),
+            ExprKind::Index {
+                base,
+                subscripts,
+                trailing_comma,
+            } => self.index(base, subscripts, *trailing_comma, expr.span),
+            ExprKind::Substitute {
+                base,
+                subscript,
+                value,
+            } => self.substitute(base, subscript, value, expr.span),
+            ExprKind::Unary { op, operand } => self.unary(*op, operand, expr.span),
+            ExprKind::Binary { op, left, right } => self.binary(*op, left, right, expr.span),
+            ExprKind::Select {
+                condition,
+                then,
+                otherwise,
+            } => self.select(condition, then, otherwise.as_deref(), expr.span),
+            ExprKind::Coalesce { value, fallback } => match self.eval(value)? {
+                Value::Null => self.eval(fallback),
+                value => Ok(value),
+            },
+            ExprKind::NullTest(value) => Ok(Value::bool(!self.eval(value)?.is_null())),
+            ExprKind::Is { left, right } => {
+                let (a, b) = (self.eval(left)?, self.eval(right)?);
+                self.elementwise(&a, &b, expr.span, |_, a, b| Ok(Atom::Bool(a == b)))
+            }
+            ExprKind::In { item, pack } => {
+                let (item, pack) = (self.eval(item)?, self.eval(pack)?);
+                self.contains(&item, &pack, expr.span)
+            }
+            ExprKind::Fold {
+                pack,
+                op,
+                cumulative,
+            } => {
+                let value = self.eval(pack)?;
+                self.fold(&value, *op, *cumulative, expr.span)
+            }
+            ExprKind::Cast { target, value } => {
+                let target = self.type_named(target)?;
+                let value = self.eval(value)?;
+                self.map(&value, |this, atom| this.cast(target, atom, expr.span))
+            }
+            ExprKind::Builtin { name, argument } => {
+                let Some(op) = builtin(&name.name) else {
+                    return stop(
+                        &UNEXPECTED_VALUE,
+                        name.span,
+                        format!("`{}` is not a built-in function", name.name),
+                    );
+                };
+                let value = self.eval(argument)?;
+                self.map(&value, |this, a| this.operation(op, &[a], expr.span))
+            }
+            ExprKind::Guard { index, remap } => self.guard(index, remap.as_deref()),
+            ExprKind::Error => Err(Stop::Poison),
+        }
+    }
+
+    /// A single compile-time int; `None` for null.
+    pub fn int(&mut self, expr: &Expr) -> EvalResult<Option<i64>> {
+        match self.eval(expr)? {
+            Value::Null => Ok(None),
+            Value::Atom(Atom::Int(value)) => Ok(Some(value)),
+            Value::Atom(Atom::Bool(value)) => Ok(Some(i64::from(value))),
+            other => stop(
+                &UNEXPECTED_VALUE,
+                expr.span,
+                format!("an int is needed here, this is {}", describe(&other)),
+            ),
+        }
+    }
+
+    fn name(&mut self, name: &Ident) -> EvalResult<Value> {
+        let Some(value) = self.scope.get(&name.name) else {
+            return stop(
+                &UNEXPECTED_VALUE,
+                name.span,
+                format!("`{}` has no value here", name.name),
+            );
+        };
+        if value.is_poisoned() {
+            return Err(Stop::Poison);
+        }
+        if let Some(state) = &mut self.formula
+            && let Some(guards) = state.local_guards.get(&name.name)
+        {
+            let guards = guards.clone();
+            for guard in guards {
+                self.require(guard);
+            }
+        }
+        Ok(value.clone())
+    }
+
+    /// Adds a condition under which the present expression may be evaluated.
+    pub fn require(&mut self, guard: model::Expr) {
+        if runtime::bool_literal(&guard) == Some(true) {
+            return;
+        }
+        if let Some(state) = &mut self.formula
+            && let Some(frame) = state.guards.last_mut()
+            && !frame.contains(&guard)
+        {
+            frame.push(guard);
+        }
+    }
+
+    /// Evaluates something whose guards must not reach the surrounding branch; gives them as one condition.
+    pub fn guarded<T>(
+        &mut self,
+        evaluate: impl FnOnce(&mut Self) -> EvalResult<T>,
+    ) -> EvalResult<(T, Vec<model::Expr>)> {
+        if let Some(state) = &mut self.formula {
+            state.guards.push(Vec::new());
+        }
+        let result = evaluate(self);
+        let guards = match &mut self.formula {
+            Some(state) => state.guards.pop().unwrap_or_default(),
+            None => Vec::new(),
+        };
+        Ok((result?, guards))
+    }
+
+    fn string(&mut self, literal: &StringLiteral) -> EvalResult<Value> {
+        let mut text = String::new();
+        for piece in &literal.pieces {
+            match piece {
+                StringPiece::Text(t) => text.push_str(t),
+                StringPiece::Format(expr) => text.push_str(&self.eval(expr)?.text()),
+            }
+        }
+        Ok(Value::Atom(Atom::Str(text.into())))
+    }
+
+    fn property(&mut self, base: &Ident, property: Property) -> EvalResult<Value> {
+        let value = self.name(base)?;
+        match (property, &value) {
+            (_, Value::Null) => Ok(Value::Null),
+            (Property::Shape, Value::Atom(Atom::Tensor(t))) => {
+                let mut extents = Vec::new();
+                for extent in &t.tensor.shape {
+                    extents.push(self.extent_atom(extent, base.span)?);
+                }
+                Ok(Value::pack(extents))
+            }
+            (Property::Rank, Value::Atom(Atom::Tensor(t))) => {
+                Ok(Value::int(count(t.tensor.shape.len())))
+            }
+            (Property::Size, Value::Pack(pack)) => Ok(Value::int(count(pack.len()))),
+            _ => stop(
+                &UNEXPECTED_VALUE,
+                base.span,
+                format!("`{}` has no such property", base.name),
+            ),
+        }
+    }
+
+    /// An extent as a value.
+    pub fn extent_atom(&self, extent: &model::Extent, span: Span) -> EvalResult<Atom> {
+        match extent.fixed().and_then(|n| i64::try_from(n).ok()) {
+            Some(n) => Ok(Atom::Int(n)),
+            None => stop(
+                &crate::diagnostics::codes::NOT_SUPPORTED_YET,
+                span,
+                "expressions over dynamic extents are not supported yet",
+            ),
+        }
+    }
+
+    fn unary(&mut self, op: UnaryOp, operand: &Expr, span: Span) -> EvalResult<Value> {
+        let value = self.eval(operand)?;
+        self.map(&value, |this, atom| match op {
+            UnaryOp::Plus => Ok(atom),
+            UnaryOp::Minus => this.operation(ScalarOp::Neg, &[atom], span),
+            UnaryOp::Not => this.operation(ScalarOp::Not, &[atom], span),
+        })
+    }
+
+    fn binary(&mut self, op: BinaryOp, left: &Expr, right: &Expr, span: Span) -> EvalResult<Value> {
+        let a = self.eval(left)?;
+        if matches!(op, BinaryOp::And | BinaryOp::Or | BinaryOp::Implies) && !a.is_null() {
+            return self.logical(op, &a, right, span);
+        }
+        let b = self.eval(right)?;
+        let op = scalar_op(op);
+        self.elementwise(&a, &b, span, |this, a, b| {
+            this.operation(op, &[a.clone(), b.clone()], span)
+        })
+    }
+
+    /// `&&`, `||`, `=>`: what the left side decides needs no right side.
+    fn logical(&mut self, op: BinaryOp, a: &Value, right: &Expr, span: Span) -> EvalResult<Value> {
+        let decisive = match op {
+            BinaryOp::Or => (true, true),
+            BinaryOp::And => (false, false),
+            _ => (false, true),
+        };
+        if let Value::Atom(Atom::Bool(value)) = a
+            && *value == decisive.0
+        {
+            return Ok(Value::bool(decisive.1));
+        }
+        let (b, guards) = self.guarded(|this| this.eval(right))?;
+        if b.is_null() {
+            return Ok(Value::Null);
+        }
+        if !guards.is_empty() {
+            let left = match a {
+                Value::Atom(Atom::Run(expr)) => Some((**expr).clone()),
+                _ => None,
+            };
+            for guard in guards {
+                // The right side is evaluated only where the left one does not decide.
+                self.require(match &left {
+                    Some(l) if decisive.0 => runtime::select(l.clone(), literal_bool(true), guard),
+                    Some(l) => runtime::select(l.clone(), guard, literal_bool(true)),
+                    None => guard,
+                });
+            }
+        }
+        let scalar = scalar_op(op);
+        self.elementwise(a, &b, span, |this, a, b| {
+            if let (Atom::Run(x), Some(y)) = (a, b.to_expr())
+                && runtime::reads(&y)
+            {
+                let (x, y) = ((**x).clone(), y);
+                return Ok(Atom::from_expr(match op {
+                    BinaryOp::And => runtime::select(x, y, literal_bool(false)),
+                    BinaryOp::Or => runtime::select(x, literal_bool(true), y),
+                    _ => runtime::select(x, y, literal_bool(true)),
+                }));
+            }
+            this.operation(scalar, &[a.clone(), b.clone()], span)
+        })
+    }
+
+    fn select(
+        &mut self,
+        condition: &Expr,
+        then: &Expr,
+        otherwise: Option<&Expr>,
+        span: Span,
+    ) -> EvalResult<Value> {
+        let condition = self.eval(condition)?;
+        let branch = |this: &mut Self, taken: bool| match (taken, otherwise) {
+            (true, _) => this.eval(then),
+            (false, Some(expr)) => this.eval(expr),
+            (false, None) => Ok(Value::Null),
+        };
+        match &condition {
+            Value::Null => Ok(Value::Null),
+            Value::Atom(Atom::Bool(taken)) => branch(self, *taken),
+            Value::Atom(Atom::Run(run)) => {
+                let run = (**run).clone();
+                let (a, when_true) = self.guarded(|this| branch(this, true))?;
+                let (b, when_false) = self.guarded(|this| branch(this, false))?;
+                for guard in when_true {
+                    self.require(runtime::select(run.clone(), guard, literal_bool(true)));
+                }
+                for guard in when_false {
+                    self.require(runtime::select(run.clone(), literal_bool(true), guard));
+                }
+                if a.is_null() || b.is_null() {
+                    return stop(
+                        &UNEXPECTED_VALUE,
+                        span,
+                        "a branch chosen at run time has no value",
+                    );
+                }
+                self.elementwise(&a, &b, span, |this, a, b| this.choose(&run, a, b, span))
+            }
+            Value::Pack(pack) => {
+                let constant: Option<Vec<bool>> = pack
+                    .items
+                    .iter()
+                    .map(|item| match item {
+                        Atom::Bool(b) => Some(*b),
+                        _ => None,
+                    })
+                    .collect();
+                let (any_true, any_false) = match &constant {
+                    Some(items) => (items.contains(&true), items.contains(&false)),
+                    None => (true, true),
+                };
+                // The length of a branch that no item takes must agree all the same, if it has one.
+                if any_true && !any_false {
+                    let value = branch(self, true)?;
+                    return self.spread(value, pack.len(), span);
+                }
+                if any_false && !any_true {
+                    let value = branch(self, false)?;
+                    return self.spread(value, pack.len(), span);
+                }
+                if pack.is_empty() {
+                    return Ok(Value::pack(Vec::new()));
+                }
+                let a = branch(self, true)?;
+                let b = branch(self, false)?;
+                if a.is_null() || b.is_null() {
+                    return Ok(Value::Null);
+                }
+                self.select_items(pack, &a, &b, span)
+            }
+            other => stop(
+                &UNEXPECTED_VALUE,
+                span,
+                format!("a condition must be bool, this is {}", describe(other)),
+            ),
+        }
+    }
+
+    fn select_items(
+        &mut self,
+        condition: &Pack,
+        a: &Value,
+        b: &Value,
+        span: Span,
+    ) -> EvalResult<Value> {
+        let length = condition.len();
+        let a = self.spread(a.clone(), length, span)?;
+        let b = self.spread(b.clone(), length, span)?;
+        let mut items = Vec::with_capacity(length);
+        for ((c, a), b) in condition.items.iter().zip(a.atoms()).zip(b.atoms()) {
+            items.push(match c {
+                Atom::Bool(true) => a.clone(),
+                Atom::Bool(false) => b.clone(),
+                Atom::Run(run) => self.choose(run, a, b, span)?,
+                _ => return stop(&UNEXPECTED_VALUE, span, "a condition must be bool"),
+            });
+        }
+        Ok(Value::pack(items))
+    }
+
+    /// A choice at run time.
+    pub fn choose(
+        &mut self,
+        condition: &model::Expr,
+        a: &Atom,
+        b: &Atom,
+        span: Span,
+    ) -> EvalResult<Atom> {
+        match (a.to_expr(), b.to_expr()) {
+            (Some(x), Some(y)) if x.kind == y.kind => {
+                Ok(Atom::from_expr(runtime::select(condition.clone(), x, y)))
+            }
+            _ if a == b => Ok(a.clone()),
+            _ => stop(
+                &UNEXPECTED_VALUE,
+                span,
+                format!(
+                    "cannot choose between {} and {} at run time",
+                    a.describe(),
+                    b.describe()
+                ),
+            ),
+        }
+    }
+
+    /// A pack of `length` items; a single value is repeated.
+    pub fn spread(&mut self, value: Value, length: usize, span: Span) -> EvalResult<Value> {
+        match value {
+            Value::Null => Ok(Value::Null),
+            Value::Atom(atom) => self.repeat(atom, length, span),
+            Value::Pack(pack) if pack.len() == length => Ok(Value::Pack(pack)),
+            Value::Pack(pack) => self.lengths(length, pack.len(), span),
+        }
+    }
+
+    pub fn repeat(&self, atom: Atom, length: usize, span: Span) -> EvalResult<Value> {
+        self.check_length(length, span)?;
+        Ok(Value::Pack(Pack {
+            items: Rc::new(vec![atom.clone(); length]),
+            repeated: Some(Box::new(atom)),
+        }))
+    }
+
+    pub fn check_length(&self, length: usize, span: Span) -> EvalResult<()> {
+        if length > self.limits.pack_length {
+            return stop(
+                &PACK_TOO_LONG,
+                span,
+                format!(
+                    "a pack of {length} items is longer than the limit of {}",
+                    self.limits.pack_length
+                ),
+            );
+        }
+        Ok(())
+    }
+
+    fn lengths<T>(&self, a: usize, b: usize, span: Span) -> EvalResult<T> {
+        stop(
+            &PACK_LENGTHS_DIFFER,
+            span,
+            format!("packs have different lengths here: {a} and {b}"),
+        )
+    }
+
+    /// Applies to every item; null stays null.
+    pub fn map(
+        &mut self,
+        value: &Value,
+        mut apply: impl FnMut(&mut Self, Atom) -> EvalResult<Atom>,
+    ) -> EvalResult<Value> {
+        match value {
+            Value::Null => Ok(Value::Null),
+            Value::Atom(atom) => Ok(Value::Atom(apply(self, atom.clone())?)),
+            Value::Pack(pack) => {
+                let mut items = Vec::with_capacity(pack.len());
+                for item in pack.items.iter() {
+                    items.push(apply(self, item.clone())?);
+                }
+                let repeated = match &pack.repeated {
+                    Some(value) => Some(Box::new(apply(self, (**value).clone())?)),
+                    None => None,
+                };
+                Ok(Value::Pack(Pack {
+                    items: Rc::new(items),
+                    repeated,
+                }))
+            }
+        }
+    }
+
+    /// Applies to pairs of items; a single value goes with every item of a pack.
+    pub fn elementwise(
+        &mut self,
+        a: &Value,
+        b: &Value,
+        span: Span,
+        mut apply: impl FnMut(&mut Self, &Atom, &Atom) -> EvalResult<Atom>,
+    ) -> EvalResult<Value> {
+        match (a, b) {
+            (Value::Null, _) | (_, Value::Null) => Ok(Value::Null),
+            (Value::Atom(a), Value::Atom(b)) => Ok(Value::Atom(apply(self, a, b)?)),
+            (Value::Pack(a), Value::Atom(b)) => {
+                self.map(&Value::Pack(a.clone()), |this, a| apply(this, &a, b))
+            }
+            (Value::Atom(a), Value::Pack(b)) => {
+                self.map(&Value::Pack(b.clone()), |this, b| apply(this, a, &b))
+            }
+            (Value::Pack(a), Value::Pack(b)) => {
+                if a.len() != b.len() {
+                    return self.lengths(a.len(), b.len(), span);
+                }
+                let mut items = Vec::with_capacity(a.len());
+                for (a, b) in a.items.iter().zip(b.items.iter()) {
+                    items.push(apply(self, a, b)?);
+                }
+                let repeated = match (&a.repeated, &b.repeated) {
+                    (Some(a), Some(b)) => Some(Box::new(apply(self, a, b)?)),
+                    _ => None,
+                };
+                Ok(Value::Pack(Pack {
+                    items: Rc::new(items),
+                    repeated,
+                }))
+            }
+        }
+    }
+
+    /// A scalar operation: computed if all operands are compile-time values, else an expression of the formula.
+    pub fn operation(&mut self, op: ScalarOp, operands: &[Atom], span: Span) -> EvalResult<Atom> {
+        if let [Atom::Str(a), Atom::Str(b)] = operands {
+            return self.strings(op, a, b, span);
+        }
+        let scalars: Option<Vec<_>> = operands.iter().map(Atom::scalar).collect();
+        if let Some(scalars) = scalars {
+            return match apply(op, &scalars, self.edition) {
+                Ok(value) => Ok(Atom::from_scalar(value)),
+                Err(Fault::DivisionByZero) => stop(
+                    &DIVISION_BY_ZERO,
+                    span,
+                    format!("division by zero: {}", operands_text(operands)),
+                ),
+                Err(Fault::Overflow) => stop(
+                    &INTEGER_OVERFLOW,
+                    span,
+                    format!(
+                        "the result of this operation on {} does not fit in 64 bits",
+                        operands_text(operands)
+                    ),
+                ),
+                Err(Fault::Kinds) => self.kinds(operands, span),
+            };
+        }
+        if operands.iter().any(|o| matches!(o, Atom::Poison)) {
+            return Err(Stop::Poison);
+        }
+        let exprs: Option<Vec<model::Expr>> = operands.iter().map(Atom::to_expr).collect();
+        match exprs.and_then(|exprs| runtime::operation(op, exprs, self.edition)) {
+            Some(expr) => Ok(Atom::from_expr(expr)),
+            None => self.kinds(operands, span),
+        }
+    }
+
+    fn kinds<T>(&self, operands: &[Atom], span: Span) -> EvalResult<T> {
+        let kinds: Vec<&str> = operands
+            .iter()
+            .map(|o| o.kind().map_or(o.describe(), ScalarKind::name))
+            .collect();
+        stop(
+            &UNEXPECTED_VALUE,
+            span,
+            format!("this operation does not take {}", kinds.join(" and ")),
+        )
+    }
+
+    fn strings(&self, op: ScalarOp, a: &str, b: &str, span: Span) -> EvalResult<Atom> {
+        Ok(Atom::Bool(match op {
+            ScalarOp::Eq => a == b,
+            ScalarOp::Ne => a != b,
+            ScalarOp::Lt => a < b,
+            ScalarOp::Le => a <= b,
+            ScalarOp::Gt => a > b,
+            ScalarOp::Ge => a >= b,
+            ScalarOp::Add if self.edition == Edition::Khronos => {
+                return Ok(Atom::Str(format!("{a}{b}").into()));
+            }
+            _ => {
+                return stop(
+                    &UNEXPECTED_VALUE,
+                    span,
+                    "this operation does not take str and str",
+                );
+            }
+        }))
+    }
+
+    /// Converts one item.
+    pub fn cast(&mut self, target: TypeName, atom: Atom, span: Span) -> EvalResult<Atom> {
+        match (target, &atom) {
+            (TypeName::Str, Atom::Str(_)) => Ok(atom),
+            (TypeName::Scalar(ScalarKind::Bool), _) => {
+                self.operation(ScalarOp::ToBool, &[atom], span)
+            }
+            (TypeName::Scalar(ScalarKind::Int), _) => {
+                self.operation(ScalarOp::ToInt, &[atom], span)
+            }
+            (TypeName::Scalar(ScalarKind::Real), _) => {
+                self.operation(ScalarOp::ToReal, &[atom], span)
+            }
+            _ => stop(
+                &UNEXPECTED_VALUE,
+                span,
+                format!("{} cannot be cast to {}", atom.describe(), target.name()),
+            ),
+        }
+    }
+
+    pub(super) fn guard(
+        &mut self,
+        index: &Expr,
+        remap: Option<&(Expr, Expr)>,
+    ) -> EvalResult<Value> {
+        let index = self.eval(index)?;
+        match remap {
+            None => self.map(&index, |_, index| {
+                Ok(Atom::Guarded(Rc::new(Guarded { index, remap: None })))
+            }),
+            Some((low, high)) => {
+                let span = low.span.to(high.span);
+                let low = self.eval(low)?;
+                let high = self.eval(high)?;
+                let pairs = self.zip_values(&low, &high, &index, span)?;
+                self.pack_guards(&index, pairs)
+            }
+        }
+    }
+
+    fn zip_values(
+        &mut self,
+        low: &Value,
+        high: &Value,
+        index: &Value,
+        span: Span,
+    ) -> EvalResult<Vec<(Atom, Atom)>> {
+        let length = match (index, low, high) {
+            (Value::Pack(p), _, _) | (_, Value::Pack(p), _) | (_, _, Value::Pack(p)) => p.len(),
+            _ => 1,
+        };
+        let low = self.spread(low.clone(), length, span)?;
+        let high = self.spread(high.clone(), length, span)?;
+        Ok(low
+            .atoms()
+            .iter()
+            .cloned()
+            .zip(high.atoms().iter().cloned())
+            .collect())
+    }
+
+    fn pack_guards(&mut self, index: &Value, pairs: Vec<(Atom, Atom)>) -> EvalResult<Value> {
+        let mut pairs = pairs.into_iter();
+        // Its items differ by their replacements, so it is no repetition any more.
+        let index = match index {
+            Value::Pack(pack) => Value::pack(pack.items.to_vec()),
+            other => other.clone(),
+        };
+        self.map(&index, |_, index| {
+            Ok(Atom::Guarded(Rc::new(Guarded {
+                index,
+                remap: pairs.next(),
+            })))
+        })
+    }
+}
+
+/// A number of items as an int.
+pub fn count(length: usize) -> i64 {
+    i64::try_from(length).unwrap_or(i64::MAX)
+}
+
+pub fn literal_bool(value: bool) -> model::Expr {
+    model::Expr::literal(skript_semantics::Scalar::Bool(value))
+}
+
+/// A value in words.
+pub fn describe(value: &Value) -> String {
+    match value {
+        Value::Null => "null".to_string(),
+        Value::Atom(atom) => match atom {
+            Atom::Run(_) | Atom::Guarded(_) | Atom::Tensor(_) | Atom::Poison => {
+                atom.describe().to_string()
+            }
+            _ => format!("{} {}", atom.describe(), atom.text()),
+        },
+        Value::Pack(pack) => format!("a pack of {} items", pack.len()),
+    }
+}
+
+fn operands_text(operands: &[Atom]) -> String {
+    let texts: Vec<String> = operands.iter().map(Atom::text).collect();
+    texts.join(" and ")
+}
+
+/// The scalar operation of a binary operator.
+pub fn scalar_op(op: BinaryOp) -> ScalarOp {
+    match op {
+        BinaryOp::Add => ScalarOp::Add,
+        BinaryOp::Sub => ScalarOp::Sub,
+        BinaryOp::Mul => ScalarOp::Mul,
+        BinaryOp::Div => ScalarOp::Div,
+        BinaryOp::CeilDiv => ScalarOp::CeilDiv,
+        BinaryOp::Mod => ScalarOp::Mod,
+        BinaryOp::Pow => ScalarOp::Pow,
+        BinaryOp::Min => ScalarOp::Min,
+        BinaryOp::Max => ScalarOp::Max,
+        BinaryOp::Lt => ScalarOp::Lt,
+        BinaryOp::Le => ScalarOp::Le,
+        BinaryOp::Gt => ScalarOp::Gt,
+        BinaryOp::Ge => ScalarOp::Ge,
+        BinaryOp::Eq => ScalarOp::Eq,
+        BinaryOp::Ne => ScalarOp::Ne,
+        BinaryOp::And => ScalarOp::And,
+        BinaryOp::Or => ScalarOp::Or,
+        BinaryOp::Xor => ScalarOp::Xor,
+        BinaryOp::Implies => ScalarOp::Implies,
+    }
+}
+
+/// The scalar operation of a built-in function.
+pub fn builtin(name: &str) -> Option<ScalarOp> {
+    Some(match name {
+        "abs" => ScalarOp::Abs,
+        "sign" => ScalarOp::Sign,
+        "sqrt" => ScalarOp::Sqrt,
+        "exp" => ScalarOp::Exp,
+        "log" => ScalarOp::Log,
+        "sin" => ScalarOp::Sin,
+        "cos" => ScalarOp::Cos,
+        "tan" => ScalarOp::Tan,
+        "asin" => ScalarOp::Asin,
+        "acos" => ScalarOp::Acos,
+        "atan" => ScalarOp::Atan,
+        "sinh" => ScalarOp::Sinh,
+        "cosh" => ScalarOp::Cosh,
+        "tanh" => ScalarOp::Tanh,
+        "asinh" => ScalarOp::Asinh,
+        "acosh" => ScalarOp::Acosh,
+        "atanh" => ScalarOp::Atanh,
+        "erf" => ScalarOp::Erf,
+        "round" => ScalarOp::Round,
+        "floor" => ScalarOp::Floor,
+        "ceil" => ScalarOp::Ceil,
+        "frac" => ScalarOp::Frac,
+        _ => return None,
+    })
+}

@@ -1,0 +1,431 @@
+//! Indexing and substitution of packs and strings (2.4).
+
+use skript_semantics::{Scalar, ScalarKind, ScalarOp};
+
+use super::evaluator::{EvalResult, Evaluator, Stop, count, describe, stop};
+use super::runtime;
+use super::value::{Atom, Pack, Value};
+use crate::ast::{Expr, ExprKind, Subscript, UnaryOp};
+use crate::diagnostics::codes::{INDEX_OUT_OF_RANGE, PACK_LENGTHS_DIFFER, UNEXPECTED_VALUE};
+use crate::model::{self, Node};
+use crate::source::Span;
+
+/// Which items of a pack an index takes.
+enum Selection {
+    Null,
+    One(usize),
+    Many(Vec<usize>),
+    /// A single index that is known at run time.
+    Run(model::Expr),
+    /// Several, some of them known at run time.
+    RunMany(Vec<Atom>),
+}
+
+impl Evaluator<'_> {
+    pub(super) fn index(
+        &mut self,
+        base: &Expr,
+        subscripts: &[Subscript],
+        trailing_comma: bool,
+        span: Span,
+    ) -> EvalResult<Value> {
+        let value = self.eval(base)?;
+        match &value {
+            Value::Null => Ok(Value::Null),
+            Value::Atom(Atom::Tensor(_)) => self.access(&value, subscripts, span),
+            Value::Pack(_) if value.has_tensor() => {
+                let item = !trailing_comma
+                    && matches!(subscripts, [Subscript::Expr(_) | Subscript::Range { .. }]);
+                if item {
+                    self.pack_item(&value, subscripts, span)
+                } else {
+                    self.access(&value, subscripts, span)
+                }
+            }
+            Value::Pack(_) => self.pack_item(&value, subscripts, span),
+            Value::Atom(Atom::Str(text)) => {
+                let characters: Vec<Atom> = text
+                    .chars()
+                    .map(|c| Atom::Str(c.to_string().into()))
+                    .collect();
+                let picked = self.pack_item(&Value::pack(characters), subscripts, span)?;
+                if picked.is_null() {
+                    return Ok(Value::Null);
+                }
+                let text: String = picked.atoms().iter().map(Atom::text).collect();
+                Ok(Value::Atom(Atom::Str(text.into())))
+            }
+            other => stop(
+                &UNEXPECTED_VALUE,
+                span,
+                format!("{} cannot be indexed", describe(other)),
+            ),
+        }
+    }
+
+    fn pack_item(
+        &mut self,
+        value: &Value,
+        subscripts: &[Subscript],
+        span: Span,
+    ) -> EvalResult<Value> {
+        let Value::Pack(pack) = value else {
+            return stop(&UNEXPECTED_VALUE, span, "only packs have items");
+        };
+        let [subscript] = subscripts else {
+            return stop(&UNEXPECTED_VALUE, span, "a pack takes one index");
+        };
+        match self.selection(subscript, pack.len(), span)? {
+            Selection::Null => Ok(Value::Null),
+            Selection::One(index) => Ok(pack
+                .items
+                .get(index)
+                .cloned()
+                .map_or(Value::Null, Value::Atom)),
+            Selection::Many(indices) => {
+                let items: Vec<Atom> = indices
+                    .iter()
+                    .filter_map(|&i| pack.items.get(i).cloned())
+                    .collect();
+                Ok(Value::Pack(Pack {
+                    items: items.into(),
+                    repeated: pack.repeated.clone(),
+                }))
+            }
+            Selection::Run(index) => self.run_time_item(pack, &index, span).map(Value::Atom),
+            Selection::RunMany(indices) => {
+                let mut items = Vec::with_capacity(indices.len());
+                for index in indices {
+                    let Some(index) = index.to_expr() else {
+                        return stop(&UNEXPECTED_VALUE, span, "an index must be an int");
+                    };
+                    items.push(self.run_time_item(pack, &index, span)?);
+                }
+                Ok(Value::pack(items))
+            }
+        }
+    }
+
+    /// An item of a pack chosen inside a formula.
+    fn run_time_item(&mut self, pack: &Pack, index: &model::Expr, span: Span) -> EvalResult<Atom> {
+        if let Some(uniform) = pack.uniform() {
+            return Ok(uniform);
+        }
+        let scalars: Option<Vec<Scalar>> = pack.items.iter().map(Atom::scalar).collect();
+        if let Some(items) = scalars {
+            let Some(kind) = items.first().map(|s| s.kind()) else {
+                return stop(&INDEX_OUT_OF_RANGE, span, "an empty pack has no items");
+            };
+            if let Some((first, step)) = progression(&items) {
+                let scaled = runtime::operation(
+                    ScalarOp::Mul,
+                    vec![index.clone(), model::Expr::int(step)],
+                    self.edition,
+                );
+                let sum = scaled.and_then(|s| {
+                    runtime::operation(
+                        ScalarOp::Add,
+                        vec![s, model::Expr::int(first)],
+                        self.edition,
+                    )
+                });
+                if let Some(sum) = sum {
+                    return Ok(Atom::from_expr(sum));
+                }
+            }
+            return Ok(Atom::from_expr(model::Expr {
+                kind,
+                node: Node::Table {
+                    items,
+                    index: Box::new(index.clone()),
+                },
+            }));
+        }
+        if pack
+            .items
+            .iter()
+            .any(|a| matches!(a, Atom::Tensor(_) | Atom::Guarded(_)))
+            && let Some(variable) = free_index(index)
+        {
+            return Err(Stop::Unroll(variable));
+        }
+        // A chain of choices; the last item stands for everything beyond.
+        let mut items = pack.items.iter().enumerate().rev();
+        let Some((_, last)) = items.next() else {
+            return stop(&INDEX_OUT_OF_RANGE, span, "an empty pack has no items");
+        };
+        let mut result = last.clone();
+        for (position, item) in items {
+            let here = runtime::compare(
+                ScalarOp::Eq,
+                index.clone(),
+                model::Expr::int(count(position)),
+            );
+            result = self.choose(&here, item, &result, span)?;
+        }
+        Ok(result)
+    }
+
+    /// One index into a pack of tensors in front of an access: `xs[k][…]`. `None`: known at run time only.
+    pub fn tensor_item(
+        &mut self,
+        length: usize,
+        item: &Expr,
+    ) -> EvalResult<Result<usize, model::Expr>> {
+        let subscript = Subscript::Expr(item.clone());
+        match self.selection(&subscript, length, item.span)? {
+            Selection::One(index) => Ok(Ok(index)),
+            Selection::Run(index) => Ok(Err(index)),
+            _ => stop(&UNEXPECTED_VALUE, item.span, "one index is needed here"),
+        }
+    }
+
+    fn selection(
+        &mut self,
+        subscript: &Subscript,
+        length: usize,
+        span: Span,
+    ) -> EvalResult<Selection> {
+        let (expr, value) = match subscript {
+            Subscript::Expr(expr) => (expr, self.eval(expr)?),
+            Subscript::Expand { value, count, span } => {
+                (value, self.expand(value, count.as_ref(), *span)?)
+            }
+            Subscript::Range {
+                begin,
+                end,
+                stride,
+                span,
+            } => {
+                return self.slice(begin.as_ref(), end.as_ref(), stride.as_ref(), length, *span);
+            }
+            Subscript::Guard { span, .. } => {
+                return stop(
+                    &UNEXPECTED_VALUE,
+                    *span,
+                    "only an access of a tensor can be guarded",
+                );
+            }
+        };
+        match &value {
+            Value::Null => Ok(Selection::Null),
+            Value::Atom(Atom::Int(index)) => {
+                Ok(Selection::One(self.position(*index, length, expr.span)?))
+            }
+            Value::Atom(Atom::Run(run)) if run.kind == ScalarKind::Int => {
+                Ok(Selection::Run((**run).clone()))
+            }
+            Value::Pack(pack) => {
+                let mut mask = Vec::new();
+                let mut positions = Vec::new();
+                for item in pack.items.iter() {
+                    match item {
+                        Atom::Bool(b) => mask.push(*b),
+                        Atom::Int(i) => positions.push(self.position(*i, length, expr.span)?),
+                        Atom::Run(run) if run.kind == ScalarKind::Int => {
+                            return Ok(Selection::RunMany(pack.items.to_vec()));
+                        }
+                        other => {
+                            return stop(
+                                &UNEXPECTED_VALUE,
+                                expr.span,
+                                format!("{} is no index", other.describe()),
+                            );
+                        }
+                    }
+                }
+                let is_mask =
+                    !mask.is_empty() || matches!(pack.repeated.as_deref(), Some(Atom::Bool(_)));
+                if !is_mask {
+                    return Ok(Selection::Many(positions));
+                }
+                if mask.len() != length {
+                    return stop(
+                        &PACK_LENGTHS_DIFFER,
+                        span,
+                        format!("the mask has {} items, the pack has {length}", mask.len()),
+                    );
+                }
+                Ok(Selection::Many(
+                    mask.iter()
+                        .enumerate()
+                        .filter_map(|(i, keep)| keep.then_some(i))
+                        .collect(),
+                ))
+            }
+            other => stop(
+                &UNEXPECTED_VALUE,
+                expr.span,
+                format!("{} is no index", describe(other)),
+            ),
+        }
+    }
+
+    /// A position from an index, counted from the end if negative.
+    fn position(&self, index: i64, length: usize, span: Span) -> EvalResult<usize> {
+        let shifted = if index < 0 {
+            index.saturating_add(count(length))
+        } else {
+            index
+        };
+        match usize::try_from(shifted) {
+            Ok(position) if position < length => Ok(position),
+            _ => stop(
+                &INDEX_OUT_OF_RANGE,
+                span,
+                format!("index {index} is out of range: the pack has {length} items"),
+            ),
+        }
+    }
+
+    fn slice(
+        &mut self,
+        begin: Option<&Expr>,
+        end: Option<&Expr>,
+        stride: Option<&Expr>,
+        length: usize,
+        span: Span,
+    ) -> EvalResult<Selection> {
+        let mut bounds = [None, None, None];
+        for (bound, expr) in bounds.iter_mut().zip([begin, end, stride]) {
+            if let Some(expr) = expr {
+                match self.int(expr)? {
+                    Some(value) => *bound = Some(value),
+                    None => return Ok(Selection::Null),
+                }
+            }
+        }
+        let [first, last, step] = bounds;
+        let step = step.unwrap_or(1);
+        let size = count(length);
+        if step == 0 {
+            return stop(&INDEX_OUT_OF_RANGE, span, "the stride of a range is zero");
+        }
+        // Errata 27: a computed begin of −1 means "before the first item" when going backwards.
+        if step < 0 && first == Some(-1) && last.is_none() && !begin.is_some_and(is_constant) {
+            return Ok(Selection::Many(Vec::new()));
+        }
+        let normal = |index: i64| {
+            if index < 0 {
+                index.saturating_add(size)
+            } else {
+                index
+            }
+        };
+        let (first, last) = if step > 0 {
+            (first.map_or(0, normal), last.map_or(size, normal))
+        } else {
+            (first.map_or(size - 1, normal), last.map_or(-1, normal))
+        };
+        let (low, high) = if step > 0 { (0, size) } else { (-1, size - 1) };
+        let empty = if step > 0 {
+            first >= last
+        } else {
+            first <= last
+        };
+        if !(low..=high.max(low)).contains(&first) || !(low..=high.max(low)).contains(&last) {
+            let within = |v: i64| (low..=high.max(low)).contains(&v);
+            if !(empty && within(first.clamp(low, high.max(low))) && first.abs() <= size) {
+                return stop(
+                    &INDEX_OUT_OF_RANGE,
+                    span,
+                    format!("range {first}:{last} is out of bounds: the pack has {length} items"),
+                );
+            }
+        }
+        let mut indices = Vec::new();
+        let mut next = first;
+        while if step > 0 { next < last } else { next > last } {
+            indices.extend(usize::try_from(next));
+            next = next.saturating_add(step);
+        }
+        Ok(Selection::Many(indices))
+    }
+
+    pub(super) fn substitute(
+        &mut self,
+        base: &Expr,
+        subscript: &Subscript,
+        value: &Expr,
+        span: Span,
+    ) -> EvalResult<Value> {
+        let base = self.eval(base)?;
+        let pack = match &base {
+            Value::Null => return Ok(Value::Null),
+            Value::Pack(pack) => pack,
+            other => {
+                return stop(
+                    &UNEXPECTED_VALUE,
+                    span,
+                    format!("{} has no items to replace", describe(other)),
+                );
+            }
+        };
+        let selection = self.selection(subscript, pack.len(), span)?;
+        let value = self.eval(value)?;
+        if value.is_null() {
+            return Ok(Value::Null);
+        }
+        let positions = match selection {
+            Selection::Null => return Ok(Value::Null),
+            Selection::One(index) => vec![index],
+            Selection::Many(indices) => indices,
+            Selection::Run(_) | Selection::RunMany(_) => {
+                return stop(
+                    &UNEXPECTED_VALUE,
+                    span,
+                    "the items to replace must be known at compile time",
+                );
+            }
+        };
+        let values = self.spread(value, positions.len(), span)?;
+        let mut items = pack.items.to_vec();
+        for (position, value) in positions.iter().zip(values.atoms()) {
+            if let Some(slot) = items.get_mut(*position) {
+                *slot = value.clone();
+            }
+        }
+        Ok(Value::pack(items))
+    }
+}
+
+/// `first + step·i` for all items, if they are such a sequence of ints.
+fn progression(items: &[Scalar]) -> Option<(i64, i64)> {
+    let ints: Option<Vec<i64>> = items
+        .iter()
+        .map(|s| match s {
+            Scalar::Int(i) => Some(*i),
+            _ => None,
+        })
+        .collect();
+    let ints = ints?;
+    let (&first, &second) = (ints.first()?, ints.get(1)?);
+    let step = second.checked_sub(first)?;
+    let regular = ints
+        .windows(2)
+        .all(|w| matches!(w, [a, b] if b.checked_sub(*a) == Some(step)));
+    regular.then_some((first, step))
+}
+
+/// An index variable on which an index rests; `None` if the index rests on tensor data.
+pub fn free_index(expr: &model::Expr) -> Option<usize> {
+    if runtime::reads(expr) {
+        return None;
+    }
+    match expr.node {
+        Node::Index(position) => Some(position),
+        _ => expr.children().into_iter().find_map(free_index),
+    }
+}
+
+/// Whether the expression is written with literals alone.
+fn is_constant(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Int(_) => true,
+        ExprKind::Unary {
+            op: UnaryOp::Minus | UnaryOp::Plus,
+            operand,
+        } => is_constant(operand),
+        _ => false,
+    }
+}

@@ -1,0 +1,190 @@
+//! List expressions: expansion, repetition, ranges and zips (2.4).
+
+use super::evaluator::{EvalResult, Evaluator, describe, stop};
+use super::value::{Atom, Pack, Value};
+use crate::ast::{Expr, Item};
+use crate::diagnostics::codes::{INDEX_OUT_OF_RANGE, PACK_LENGTHS_DIFFER, UNEXPECTED_VALUE};
+use crate::source::Span;
+
+impl Evaluator<'_> {
+    pub(super) fn list(&mut self, items: &[Item]) -> EvalResult<Value> {
+        // One repetition alone keeps its uniform value even when it is empty.
+        if let [Item::Expand { value, count, span }] = items {
+            return self.expand(value, count.as_ref(), *span);
+        }
+        let mut atoms: Vec<Atom> = Vec::new();
+        let mut null = false;
+        for item in items {
+            let (value, span) = match item {
+                Item::Expr(expr) => (self.eval(expr)?, expr.span),
+                Item::Range {
+                    begin,
+                    end,
+                    stride,
+                    span,
+                } => (self.range(begin, end, stride.as_ref(), *span)?, *span),
+                Item::Expand { value, count, span } => {
+                    (self.expand(value, count.as_ref(), *span)?, *span)
+                }
+                Item::Zip { packs, count, span } => {
+                    (self.zip(packs, count.as_ref(), *span)?, *span)
+                }
+            };
+            match value {
+                Value::Null => null = true,
+                value => atoms.extend(value.atoms().iter().cloned()),
+            }
+            self.check_length(atoms.len(), span)?;
+        }
+        Ok(if null {
+            Value::Null
+        } else {
+            Value::pack(atoms)
+        })
+    }
+
+    /// `value..`, `value..(count)`.
+    pub(super) fn expand(
+        &mut self,
+        value: &Expr,
+        count: Option<&Expr>,
+        span: Span,
+    ) -> EvalResult<Value> {
+        let count = match count {
+            Some(expr) => match self.int(expr)? {
+                Some(n) => Some(self.length(n, expr.span)?),
+                None => return Ok(Value::Null),
+            },
+            None => None,
+        };
+        // An item that is left out need not have a value.
+        if count == Some(0) && !matches!(value.kind, crate::ast::ExprKind::Name(_)) {
+            if let Ok(Value::Atom(atom)) = self.eval(value) {
+                return self.repeat(atom, 0, span);
+            }
+            return Ok(Value::pack(Vec::new()));
+        }
+        match (self.eval(value)?, count) {
+            (Value::Null, Some(0)) => Ok(Value::pack(Vec::new())),
+            (Value::Null, _) => Ok(Value::Null),
+            (Value::Atom(atom), Some(n)) => self.repeat(atom, n, span),
+            (Value::Atom(atom), None) => stop(
+                &UNEXPECTED_VALUE,
+                span,
+                format!("a single {} needs a count behind `..`", atom.describe()),
+            ),
+            (Value::Pack(pack), None) => Ok(Value::Pack(pack)),
+            (Value::Pack(pack), Some(n)) if pack.len() == n => Ok(Value::Pack(pack)),
+            (Value::Pack(pack), Some(n)) => stop(
+                &PACK_LENGTHS_DIFFER,
+                span,
+                format!("the pack has {} items, {n} are asked for", pack.len()),
+            ),
+        }
+    }
+
+    /// A length from an int.
+    pub fn length(&self, value: i64, span: Span) -> EvalResult<usize> {
+        let Ok(length) = usize::try_from(value) else {
+            return stop(
+                &INDEX_OUT_OF_RANGE,
+                span,
+                format!("a pack cannot have {value} items"),
+            );
+        };
+        self.check_length(length, span)?;
+        Ok(length)
+    }
+
+    fn range(
+        &mut self,
+        begin: &Expr,
+        end: &Expr,
+        stride: Option<&Expr>,
+        span: Span,
+    ) -> EvalResult<Value> {
+        let begin = self.int(begin)?;
+        let end = self.int(end)?;
+        let stride = match stride {
+            Some(expr) => self.int(expr)?,
+            None => Some(1),
+        };
+        let (Some(begin), Some(end), Some(stride)) = (begin, end, stride) else {
+            return Ok(Value::Null);
+        };
+        if stride == 0 {
+            return stop(&INDEX_OUT_OF_RANGE, span, "the stride of a range is zero");
+        }
+        let distance = i128::from(end) - i128::from(begin);
+        let steps = i128::from(stride);
+        let length = if distance.signum() == steps.signum() {
+            (distance.abs() + steps.abs() - 1) / steps.abs()
+        } else {
+            0
+        };
+        let length = self.length(i64::try_from(length).unwrap_or(i64::MAX), span)?;
+        let mut items = Vec::with_capacity(length);
+        let mut next = begin;
+        for _ in 0..length {
+            items.push(Atom::Int(next));
+            next = next.wrapping_add(stride);
+        }
+        Ok(Value::pack(items))
+    }
+
+    fn zip(&mut self, packs: &[Expr], count: Option<&Expr>, span: Span) -> EvalResult<Value> {
+        let mut values = Vec::with_capacity(packs.len());
+        for pack in packs {
+            values.push(self.eval(pack)?);
+        }
+        let mut length = match count {
+            Some(expr) => match self.int(expr)? {
+                Some(n) => Some(self.length(n, expr.span)?),
+                None => return Ok(Value::Null),
+            },
+            None => None,
+        };
+        if values.iter().any(Value::is_null) {
+            return Ok(Value::Null);
+        }
+        for value in &values {
+            if let Value::Pack(pack) = value {
+                match length {
+                    Some(n) if n != pack.len() => {
+                        return stop(
+                            &PACK_LENGTHS_DIFFER,
+                            span,
+                            format!(
+                                "zipped packs have different lengths: {n} and {}",
+                                pack.len()
+                            ),
+                        );
+                    }
+                    _ => length = Some(pack.len()),
+                }
+            }
+        }
+        let Some(length) = length else {
+            let first = values.first().map(describe).unwrap_or_default();
+            return stop(
+                &UNEXPECTED_VALUE,
+                span,
+                format!("a zip of single values needs a count; the first is {first}"),
+            );
+        };
+        self.check_length(length.saturating_mul(values.len()), span)?;
+        let mut items = Vec::new();
+        for index in 0..length {
+            for value in &values {
+                match value {
+                    Value::Pack(Pack { items: pack, .. }) => {
+                        items.extend(pack.get(index).cloned());
+                    }
+                    Value::Atom(atom) => items.push(atom.clone()),
+                    Value::Null => {}
+                }
+            }
+        }
+        Ok(Value::pack(items))
+    }
+}

@@ -1,0 +1,218 @@
+//! Scalar operations inside formulas: expressions in a form that is simple to recognize.
+
+use skript_semantics::{Scalar, ScalarKind, ScalarOp};
+
+use super::affine::Affine;
+use super::scalar::{apply, result_kind};
+use crate::model::{Expr, Node};
+use crate::program::Edition;
+
+/// `op(operands)`, folded where it is cheap; `None` if the kinds do not fit.
+pub fn operation(op: ScalarOp, operands: Vec<Expr>, edition: Edition) -> Option<Expr> {
+    let kinds: Vec<ScalarKind> = operands.iter().map(|o| o.kind).collect();
+    let kind = result_kind(op, &kinds)?;
+    let literals: Option<Vec<Scalar>> = operands.iter().map(literal).collect();
+    if let Some(literals) = literals {
+        // What cannot be computed stays an operation with the defined run-time result.
+        if let Ok(value) = apply(op, &literals, edition) {
+            return Some(Expr::literal(value));
+        }
+    }
+    if edition == Edition::Khronos
+        && let [a, b] = operands.as_slice()
+        && let Some(expr) = khronos_division(op, a, b)
+    {
+        return Some(expr);
+    }
+    Some(simplified(op, kind, operands))
+}
+
+fn simplified(op: ScalarOp, kind: ScalarKind, operands: Vec<Expr>) -> Expr {
+    use ScalarOp::*;
+    match (op, operands.as_slice()) {
+        (Add | Sub | Neg | Mul, _) if kind == ScalarKind::Int => {
+            Affine::of(&Expr::apply(kind, op, operands)).into_expr()
+        }
+        (Div | CeilDiv, [a, b]) if is_int(b, 1) => a.clone(),
+        (Mod, [_, b]) if is_int(b, 1) => Expr::int(0),
+        (And, [a, b]) | (Or, [a, b]) => {
+            let neutral = op == And;
+            match (bool_literal(a), bool_literal(b)) {
+                (Some(value), _) if value == neutral => b.clone(),
+                (_, Some(value)) if value == neutral => a.clone(),
+                (Some(value), _) | (_, Some(value)) => Expr::literal(Scalar::Bool(value)),
+                _ => Expr::apply(kind, op, operands),
+            }
+        }
+        (ToInt | ToReal | ToBool, [a]) if a.kind == kind => a.clone(),
+        _ => Expr::apply(kind, op, operands),
+    }
+}
+
+/// Lazy choice between expressions of one kind; strict where nothing below reads a tensor.
+pub fn select(condition: Expr, then: Expr, otherwise: Expr) -> Expr {
+    match bool_literal(&condition) {
+        Some(true) => return then,
+        Some(false) => return otherwise,
+        None => {}
+    }
+    if then == otherwise {
+        return then;
+    }
+    let kind = then.kind;
+    if reads(&then) || reads(&otherwise) {
+        return Expr {
+            kind,
+            node: Node::Select {
+                condition: Box::new(condition),
+                then: Box::new(then),
+                otherwise: Box::new(otherwise),
+            },
+        };
+    }
+    if kind == ScalarKind::Bool {
+        match (bool_literal(&then), bool_literal(&otherwise)) {
+            (Some(true), Some(false)) => return condition,
+            (_, Some(false)) => return and(condition, then),
+            (Some(true), _) => {
+                return simplified(ScalarOp::Or, kind, vec![condition, otherwise]);
+            }
+            _ => {}
+        }
+    }
+    Expr::apply(kind, ScalarOp::Select, vec![condition, then, otherwise])
+}
+
+/// Whether a tensor may be read below; a local may stand for a read.
+pub fn reads(expr: &Expr) -> bool {
+    matches!(expr.node, Node::Access { .. } | Node::Local(_))
+        || expr.children().iter().any(|c| reads(c))
+}
+
+/// `a && b`, lazy if `b` reads tensors.
+pub fn and(a: Expr, b: Expr) -> Expr {
+    if reads(&b) && bool_literal(&a).is_none() {
+        return Expr {
+            kind: ScalarKind::Bool,
+            node: Node::Select {
+                condition: Box::new(a),
+                then: Box::new(b),
+                otherwise: Box::new(Expr::literal(Scalar::Bool(false))),
+            },
+        };
+    }
+    simplified(ScalarOp::And, ScalarKind::Bool, vec![a, b])
+}
+
+/// A comparison of int expressions.
+pub fn compare(op: ScalarOp, a: Expr, b: Expr) -> Expr {
+    let folded = match (&a.node, &b.node) {
+        (Node::Literal(x), Node::Literal(y)) => apply(op, &[*x, *y], Edition::Draft6).ok(),
+        _ => None,
+    };
+    match folded {
+        Some(value) => Expr::literal(value),
+        None => Expr::apply(ScalarKind::Bool, op, vec![a, b]),
+    }
+}
+
+fn literal(expr: &Expr) -> Option<Scalar> {
+    match expr.node {
+        Node::Literal(value) => Some(value),
+        _ => None,
+    }
+}
+
+pub fn bool_literal(expr: &Expr) -> Option<bool> {
+    match expr.node {
+        Node::Literal(Scalar::Bool(value)) => Some(value),
+        _ => None,
+    }
+}
+
+fn is_int(expr: &Expr, value: i64) -> bool {
+    matches!(expr.node, Node::Literal(Scalar::Int(v)) if v == value)
+}
+
+/// Division toward zero, away from zero, and the remainder with the dividend's sign, in terms of the draft's
+/// operations on magnitudes.
+fn khronos_division(op: ScalarOp, a: &Expr, b: &Expr) -> Option<Expr> {
+    let kind = a.kind;
+    if kind != b.kind || kind == ScalarKind::Bool {
+        return None;
+    }
+    if kind == ScalarKind::Int && never_negative(a) && never_negative(b) {
+        return None;
+    }
+    let unary = |op, x: &Expr| Expr::apply(kind, op, vec![x.clone()]);
+    let binary = |op, x: Expr, y: Expr| Expr::apply(kind, op, vec![x, y]);
+    let sign = binary(
+        ScalarOp::Mul,
+        unary(ScalarOp::Sign, a),
+        unary(ScalarOp::Sign, b),
+    );
+    let (x, y) = (unary(ScalarOp::Abs, a), unary(ScalarOp::Abs, b));
+    match op {
+        ScalarOp::Div | ScalarOp::CeilDiv if kind == ScalarKind::Int => {
+            Some(binary(ScalarOp::Mul, sign, binary(op, x, y)))
+        }
+        ScalarOp::Mod => Some(binary(
+            ScalarOp::Mul,
+            unary(ScalarOp::Sign, a),
+            binary(ScalarOp::Mod, x, y),
+        )),
+        _ => None,
+    }
+}
+
+/// Sums and products of indices and literals without a minus.
+fn never_negative(expr: &Expr) -> bool {
+    match &expr.node {
+        Node::Literal(Scalar::Int(v)) => *v >= 0,
+        Node::Index(_) => true,
+        Node::Apply { op, operands } => {
+            matches!(
+                op,
+                ScalarOp::Add | ScalarOp::Mul | ScalarOp::Div | ScalarOp::Mod | ScalarOp::CeilDiv
+            ) && operands.iter().all(never_negative)
+        }
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lazy_only_where_a_tensor_is_read() {
+        let condition = Expr::apply(
+            ScalarKind::Bool,
+            ScalarOp::Lt,
+            vec![Expr::index(0), Expr::int(3)],
+        );
+        let strict = select(condition.clone(), Expr::index(0), Expr::int(0));
+        assert!(matches!(
+            strict.node,
+            Node::Apply {
+                op: ScalarOp::Select,
+                ..
+            }
+        ));
+        let access = Expr {
+            kind: ScalarKind::Int,
+            node: Node::Access {
+                tensor: crate::model::ValueId(0),
+                subscripts: vec![Expr::index(0)],
+            },
+        };
+        let lazy = select(condition, access, Expr::int(0));
+        assert!(matches!(lazy.node, Node::Select { .. }));
+    }
+
+    #[test]
+    fn kinds_must_agree() {
+        let mixed = vec![Expr::index(0), Expr::literal(Scalar::Real(1.0))];
+        assert!(operation(ScalarOp::Add, mixed, Edition::Draft6).is_none());
+    }
+}

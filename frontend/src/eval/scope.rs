@@ -1,0 +1,48 @@
+//! Names and their values, innermost frame last.
+
+use rustc_hash::FxHashMap;
+
+use super::value::Value;
+
+#[derive(Clone, Debug, Default)]
+pub struct Scope {
+    frames: Vec<FxHashMap<String, Value>>,
+}
+
+impl Scope {
+    pub fn new() -> Self {
+        Scope {
+            frames: vec![FxHashMap::default()],
+        }
+    }
+
+    pub fn get(&self, name: &str) -> Option<&Value> {
+        self.frames.iter().rev().find_map(|f| f.get(name))
+    }
+
+    /// Binds in the innermost frame.
+    pub fn set(&mut self, name: impl Into<String>, value: Value) {
+        if self.frames.is_empty() {
+            self.frames.push(FxHashMap::default());
+        }
+        if let Some(frame) = self.frames.last_mut() {
+            frame.insert(name.into(), value);
+        }
+    }
+
+    pub fn push(&mut self) {
+        self.frames.push(FxHashMap::default());
+    }
+
+    pub fn pop(&mut self) {
+        self.frames.pop();
+    }
+
+    pub fn depth(&self) -> usize {
+        self.frames.len()
+    }
+
+    pub fn truncate(&mut self, depth: usize) {
+        self.frames.truncate(depth);
+    }
+}

@@ -1,0 +1,311 @@
+//! Values of expressions while composing: compile-time scalars and packs, tensors, and scalars of formulas.
+
+use std::fmt::Write as _;
+use std::rc::Rc;
+
+use skript_semantics::{Scalar, ScalarKind};
+
+use crate::model::{self, AttributeValue, TensorType, ValueId};
+
+/// One item.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Atom {
+    Bool(bool),
+    Int(i64),
+    Real(f64),
+    Str(Rc<str>),
+    /// A scalar that is only known inside a formula, at run time.
+    Run(Rc<model::Expr>),
+    /// `|i|` in a formula: an index whose check waits for the access that uses it.
+    Guarded(Rc<Guarded>),
+    Tensor(TensorRef),
+    /// What a failed invocation or declaration left; already reported.
+    Poison,
+}
+
+/// An index with its guard.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Guarded {
+    pub index: Atom,
+    /// Replacements below zero and beyond the extent.
+    pub remap: Option<(Atom, Atom)>,
+}
+
+/// A tensor of the function that is being composed.
+#[derive(Clone, Debug)]
+pub struct TensorRef {
+    pub id: ValueId,
+    pub tensor: Rc<TensorType>,
+}
+
+impl PartialEq for TensorRef {
+    fn eq(&self, other: &Self) -> bool {
+        self.id == other.id
+    }
+}
+
+/// The value of an expression.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    Null,
+    Atom(Atom),
+    Pack(Pack),
+}
+
+/// A sequence of items.
+#[derive(Clone, Debug)]
+pub struct Pack {
+    pub items: Rc<Vec<Atom>>,
+    /// The uniform value of a repetition, known even if it has no items (2.4, folding with `:=`).
+    pub repeated: Option<Box<Atom>>,
+}
+
+impl PartialEq for Pack {
+    fn eq(&self, other: &Self) -> bool {
+        self.items == other.items
+    }
+}
+
+impl Pack {
+    pub fn new(items: Vec<Atom>) -> Self {
+        Pack {
+            items: Rc::new(items),
+            repeated: None,
+        }
+    }
+
+    pub fn len(&self) -> usize {
+        self.items.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.items.is_empty()
+    }
+
+    /// The value that all items share.
+    pub fn uniform(&self) -> Option<Atom> {
+        if let Some(value) = &self.repeated {
+            return Some((**value).clone());
+        }
+        let first = self.items.first()?;
+        self.items
+            .iter()
+            .all(|item| item == first)
+            .then(|| first.clone())
+    }
+}
+
+impl Value {
+    pub fn int(value: i64) -> Self {
+        Value::Atom(Atom::Int(value))
+    }
+
+    pub fn bool(value: bool) -> Self {
+        Value::Atom(Atom::Bool(value))
+    }
+
+    pub fn pack(items: Vec<Atom>) -> Self {
+        Value::Pack(Pack::new(items))
+    }
+
+    pub fn ints(items: impl IntoIterator<Item = i64>) -> Self {
+        Value::pack(items.into_iter().map(Atom::Int).collect())
+    }
+
+    pub fn poison() -> Self {
+        Value::Atom(Atom::Poison)
+    }
+
+    pub fn is_null(&self) -> bool {
+        matches!(self, Value::Null)
+    }
+
+    /// All items: none for null.
+    pub fn atoms(&self) -> &[Atom] {
+        match self {
+            Value::Null => &[],
+            Value::Atom(atom) => std::slice::from_ref(atom),
+            Value::Pack(pack) => &pack.items,
+        }
+    }
+
+    pub fn is_poisoned(&self) -> bool {
+        self.atoms().iter().any(|a| matches!(a, Atom::Poison))
+    }
+
+    /// Whether a tensor is in it.
+    pub fn has_tensor(&self) -> bool {
+        self.atoms().iter().any(|a| matches!(a, Atom::Tensor(_)))
+    }
+
+    /// The value as kept on an instance; what is not compile-time becomes null.
+    pub fn to_attribute(&self) -> AttributeValue {
+        match self {
+            Value::Null => AttributeValue::Null,
+            Value::Atom(atom) => atom.to_attribute(),
+            Value::Pack(pack) => {
+                AttributeValue::List(pack.items.iter().map(Atom::to_attribute).collect())
+            }
+        }
+    }
+
+    /// The value that a tool or the command line gave.
+    pub fn from_attribute(value: &AttributeValue) -> Self {
+        match value {
+            AttributeValue::Null => Value::Null,
+            AttributeValue::Bool(b) => Value::bool(*b),
+            AttributeValue::Int(i) => Value::int(*i),
+            AttributeValue::Real(r) => Value::Atom(Atom::Real(*r)),
+            AttributeValue::Str(s) => Value::Atom(Atom::Str(s.as_str().into())),
+            AttributeValue::List(items) => Value::pack(
+                items
+                    .iter()
+                    .map(|item| match Value::from_attribute(item) {
+                        Value::Atom(atom) => atom,
+                        _ => Atom::Poison,
+                    })
+                    .collect(),
+            ),
+        }
+    }
+
+    /// As printed in messages and by string formatting: strings bare, packs in brackets.
+    pub fn text(&self) -> String {
+        match self {
+            Value::Null => "null".to_string(),
+            Value::Atom(atom) => atom.text(),
+            Value::Pack(pack) => {
+                let items: Vec<String> = pack.items.iter().map(Atom::text).collect();
+                format!("[{}]", items.join(", "))
+            }
+        }
+    }
+}
+
+impl Atom {
+    pub fn from_scalar(scalar: Scalar) -> Self {
+        match scalar {
+            Scalar::Bool(b) => Atom::Bool(b),
+            Scalar::Int(i) => Atom::Int(i),
+            Scalar::Real(r) => Atom::Real(r),
+        }
+    }
+
+    /// The compile-time scalar, if it is one.
+    pub fn scalar(&self) -> Option<Scalar> {
+        match self {
+            Atom::Bool(b) => Some(Scalar::Bool(*b)),
+            Atom::Int(i) => Some(Scalar::Int(*i)),
+            Atom::Real(r) => Some(Scalar::Real(*r)),
+            Atom::Run(expr) => match expr.node {
+                model::Node::Literal(scalar) => Some(scalar),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// The kind of a scalar, at compile or run time.
+    pub fn kind(&self) -> Option<ScalarKind> {
+        match self {
+            Atom::Bool(_) => Some(ScalarKind::Bool),
+            Atom::Int(_) => Some(ScalarKind::Int),
+            Atom::Real(_) => Some(ScalarKind::Real),
+            Atom::Run(expr) => Some(expr.kind),
+            Atom::Guarded(_) => Some(ScalarKind::Int),
+            _ => None,
+        }
+    }
+
+    /// The scalar as an expression of a formula.
+    pub fn to_expr(&self) -> Option<model::Expr> {
+        match self {
+            Atom::Run(expr) => Some((**expr).clone()),
+            other => other.scalar().map(model::Expr::literal),
+        }
+    }
+
+    pub fn from_expr(expr: model::Expr) -> Self {
+        match expr.node {
+            model::Node::Literal(scalar) => Atom::from_scalar(scalar),
+            _ => Atom::Run(Rc::new(expr)),
+        }
+    }
+
+    fn to_attribute(&self) -> AttributeValue {
+        match self {
+            Atom::Bool(b) => AttributeValue::Bool(*b),
+            Atom::Int(i) => AttributeValue::Int(*i),
+            Atom::Real(r) => AttributeValue::Real(*r),
+            Atom::Str(s) => AttributeValue::Str(s.to_string()),
+            _ => AttributeValue::Null,
+        }
+    }
+
+    /// What kind of thing it is, for messages.
+    pub fn describe(&self) -> &'static str {
+        match self {
+            Atom::Bool(_) => "bool",
+            Atom::Int(_) => "int",
+            Atom::Real(_) => "real",
+            Atom::Str(_) => "str",
+            Atom::Run(_) => "run-time value",
+            Atom::Guarded(_) => "guarded index",
+            Atom::Tensor(_) => "tensor",
+            Atom::Poison => "invalid value",
+        }
+    }
+
+    pub fn text(&self) -> String {
+        match self {
+            Atom::Bool(b) => b.to_string(),
+            Atom::Int(i) => i.to_string(),
+            Atom::Real(r) => real_text(*r),
+            Atom::Str(s) => s.to_string(),
+            Atom::Tensor(t) => {
+                let mut text = format!("{}[", t.tensor.kind.name());
+                for (index, extent) in t.tensor.shape.iter().enumerate() {
+                    let comma = if index == 0 { "" } else { "," };
+                    // Writing to a string cannot fail.
+                    let _ = write!(text, "{comma}{extent}");
+                }
+                text + "]"
+            }
+            other => other.describe().to_string(),
+        }
+    }
+}
+
+/// A real as the language writes it: always with a point, an exponent or `inf`.
+pub fn real_text(value: f64) -> String {
+    if value.is_finite() {
+        format!("{value:?}")
+    } else if value.is_nan() {
+        "nan".to_string()
+    } else if value > 0.0 {
+        "inf".to_string()
+    } else {
+        "-inf".to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn s2_4_uniform_values() {
+        let same = Pack::new(vec![Atom::Int(6), Atom::Int(6)]);
+        assert_eq!(same.uniform(), Some(Atom::Int(6)));
+        let different = Pack::new(vec![Atom::Int(1), Atom::Int(2)]);
+        assert_eq!(different.uniform(), None);
+        assert_eq!(Pack::new(Vec::new()).uniform(), None);
+    }
+
+    #[test]
+    fn values_print_as_the_language_writes_them() {
+        assert_eq!(Value::ints([1, -2]).text(), "[1, -2]");
+        assert_eq!(Value::Atom(Atom::Real(1.0)).text(), "1.0");
+        assert_eq!(Value::Atom(Atom::Real(f64::NEG_INFINITY)).text(), "-inf");
+    }
+}
