@@ -1,0 +1,166 @@
+//! A perfect loop nest over contiguous arrays, every access a linear form of the loop variables.
+
+/// Whether the output's address depends on the loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LoopKind {
+    Parallel,
+    Reduction,
+}
+
+/// One loop, `0 ≤ i < extent`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Loop {
+    pub extent: i64,
+    pub kind: LoopKind,
+    /// The dimension of the original operation that the loop is, if its value is asked for (`linalg.index`);
+    /// loops that are collapsed from several are nobody's.
+    pub dimension: Option<usize>,
+}
+
+/// The address of an operand's element in units of elements: `offset + Σ strides[k] · i_k`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Address {
+    pub offset: i64,
+    /// One per loop.
+    pub strides: Vec<i64>,
+}
+
+/// Loops, outermost first, and the operands they run over; the last operand is the output.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Nest {
+    pub loops: Vec<Loop>,
+    pub operands: Vec<Address>,
+}
+
+impl Nest {
+    /// The output's address; `None` for a nest without operands.
+    pub fn output(&self) -> Option<&Address> {
+        self.operands.last()
+    }
+
+    /// Addresses of what is only read.
+    pub fn inputs(&self) -> &[Address] {
+        match self.operands.split_last() {
+            Some((_, inputs)) => inputs,
+            None => &[],
+        }
+    }
+
+    /// Number of points.
+    pub fn volume(&self) -> i64 {
+        self.loops.iter().fold(1, |v, l| v.saturating_mul(l.extent))
+    }
+
+    /// Removes loops of one iteration, then merges neighbours that walk every operand as one longer loop would.
+    ///
+    /// `asked` are the dimensions whose value the body uses; their loops stay apart (those of one iteration are
+    /// removed: their value is 0).
+    pub fn simplify(&mut self, asked: &[usize]) {
+        for position in (0..self.loops.len()).rev() {
+            if self.loops[position].extent == 1 {
+                self.remove(position);
+            }
+        }
+        let mut inner = self.loops.len();
+        while inner > 1 {
+            inner -= 1;
+            if let Some(outer) = (0..inner)
+                .rev()
+                .find(|&o| self.collapsible(o, inner, asked))
+            {
+                let extent = self.loops[inner].extent;
+                for operand in &mut self.operands {
+                    operand.strides[outer] = operand.strides[inner];
+                }
+                self.loops[outer].extent *= extent;
+                self.loops[outer].dimension = None;
+                self.remove(inner);
+                inner = self.loops.len();
+            }
+        }
+    }
+
+    /// Whether `inner` continues `outer` in every operand. Loops of one kind may be reordered, so they need not be
+    /// neighbours: parallel ones are free, and reductions are reassociated anyway.
+    fn collapsible(&self, outer: usize, inner: usize, asked: &[usize]) -> bool {
+        let is_asked = |l: usize| self.loops[l].dimension.is_some_and(|d| asked.contains(&d));
+        self.loops[outer].kind == self.loops[inner].kind
+            && !is_asked(outer)
+            && !is_asked(inner)
+            && self
+                .operands
+                .iter()
+                .all(|o| o.strides[outer] == o.strides[inner] * self.loops[inner].extent)
+    }
+
+    fn remove(&mut self, position: usize) {
+        self.loops.remove(position);
+        for operand in &mut self.operands {
+            operand.strides.remove(position);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn nest(loops: &[(i64, LoopKind)], operands: &[&[i64]]) -> Nest {
+        Nest {
+            loops: loops
+                .iter()
+                .enumerate()
+                .map(|(d, (extent, kind))| Loop {
+                    extent: *extent,
+                    kind: *kind,
+                    dimension: Some(d),
+                })
+                .collect(),
+            operands: operands
+                .iter()
+                .map(|s| Address {
+                    offset: 0,
+                    strides: s.to_vec(),
+                })
+                .collect(),
+        }
+    }
+
+    use LoopKind::{Parallel as P, Reduction as R};
+
+    #[test]
+    fn a_full_window_becomes_a_matrix_vector_product() {
+        // out[n, oh, ow] += in[c, oh + kh, ow + kw] · filter[n, c, kh, kw], output extents 1: nothing of the window is left
+        let mut n = nest(
+            &[(8, P), (1, P), (1, P), (4, R), (5, R), (5, R)],
+            &[
+                &[0, 5, 1, 25, 5, 1],
+                &[100, 0, 0, 25, 5, 1],
+                &[1, 1, 1, 0, 0, 0],
+            ],
+        );
+        n.simplify(&[]);
+        let shape: Vec<_> = n.loops.iter().map(|l| (l.extent, l.kind)).collect();
+        assert_eq!(shape, [(8, P), (100, R)]);
+        assert_eq!(n.operands[0].strides, [0, 1]);
+        assert_eq!(n.operands[1].strides, [100, 1]);
+    }
+
+    #[test]
+    fn a_dimension_whose_value_is_used_stays_apart() {
+        let mut n = nest(&[(3, P), (4, P)], &[&[4, 1], &[4, 1]]);
+        let mut merged = n.clone();
+        merged.simplify(&[]);
+        assert_eq!(merged.loops.len(), 1);
+        assert_eq!(merged.loops[0].extent, 12);
+        n.simplify(&[1]);
+        assert_eq!(n.loops.len(), 2);
+    }
+
+    #[test]
+    fn parallel_and_reduction_never_merge() {
+        let mut n = nest(&[(3, P), (4, R)], &[&[4, 1], &[0, 0]]);
+        n.simplify(&[]);
+        assert_eq!(n.loops.len(), 2);
+    }
+}

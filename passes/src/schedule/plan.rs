@@ -1,0 +1,282 @@
+//! How a nest is tiled into vector registers: which loop runs along the lanes, which are unrolled around it.
+
+use super::nest::{LoopKind, Nest};
+
+/// What the lanes of a vector are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LaneMode {
+    /// Neighbouring elements of the output: accumulators are stored as they are.
+    Output,
+    /// Partial results of one reduction: accumulators are reduced at the end.
+    Reduction,
+}
+
+/// A register tile.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plan {
+    pub mode: LaneMode,
+    /// The loop along the lanes.
+    pub lanes_loop: usize,
+    /// Elements of one vector.
+    pub lanes: i64,
+    /// Vectors side by side along the lanes' loop.
+    pub vectors: i64,
+    /// Unrolled parallel loops: (loop, factor).
+    pub unroll: Vec<(usize, i64)>,
+    /// Reduction loops, outermost first (without the lanes' loop).
+    pub reductions: Vec<usize>,
+    /// Parallel loops, outermost first (without the lanes' loop), unrolled ones included.
+    pub parallels: Vec<usize>,
+}
+
+/// Accumulators that fit beside the operands in 32 registers.
+const ACCUMULATORS: i64 = 24;
+
+impl Plan {
+    /// A tile for the nest, or `None` where plain loops serve as well: no reduction, too little work, or no loop with
+    /// neighbouring elements.
+    pub fn of(nest: &Nest, lanes: i64) -> Option<Plan> {
+        let reduces = nest.loops.iter().any(|l| l.kind == LoopKind::Reduction);
+        if !reduces || nest.volume() < 4 * lanes {
+            return None;
+        }
+        let (mode, lanes_loop) = choose_lanes(nest, lanes)?;
+        let of_kind = |kind| {
+            (0..nest.loops.len()).filter(move |&l| l != lanes_loop && nest.loops[l].kind == kind)
+        };
+        let mut plan = Plan {
+            mode,
+            lanes_loop,
+            lanes,
+            vectors: 1,
+            unroll: Vec::new(),
+            reductions: of_kind(LoopKind::Reduction).collect(),
+            parallels: of_kind(LoopKind::Parallel).collect(),
+        };
+        match mode {
+            LaneMode::Output => plan.tile_output(nest),
+            LaneMode::Reduction => plan.tile_reduction(nest),
+        }
+        Some(plan)
+    }
+
+    /// Outer products: loops along which a vector operand stays the same reuse its load; loops along which the
+    /// broadcast operand stays the same reuse the broadcast.
+    fn tile_output(&mut self, nest: &Nest) {
+        let extent = nest.loops[self.lanes_loop].extent;
+        self.vectors = match (extent + self.lanes - 1) / self.lanes {
+            1 => 1,
+            2 | 4 => 2,
+            3 => 3,
+            n if n % 3 == 0 => 3,
+            _ => 2,
+        };
+        let varies = |operand: &super::nest::Address, l: usize| operand.strides[l] != 0;
+        let reuses_vectors = |l: usize| {
+            nest.inputs()
+                .iter()
+                .all(|o| !(varies(o, self.lanes_loop) && varies(o, l)))
+        };
+        let reuses_broadcasts = |l: usize| {
+            nest.inputs()
+                .iter()
+                .all(|o| varies(o, self.lanes_loop) || !varies(o, l))
+        };
+        let largest = |candidates: Vec<usize>| {
+            candidates
+                .into_iter()
+                .max_by_key(|&l| (nest.loops[l].extent.min(ACCUMULATORS), l))
+        };
+        let rows = largest(
+            self.parallels
+                .iter()
+                .copied()
+                .filter(|&l| reuses_vectors(l))
+                .collect(),
+        );
+        if let Some(rows) = rows {
+            let factor = factor_of(
+                nest.loops[rows].extent,
+                (ACCUMULATORS / self.vectors).min(12),
+            );
+            self.unroll.push((rows, factor));
+        }
+        let used = self.vectors * self.unroll.iter().map(|u| u.1).product::<i64>();
+        let second = largest(
+            self.parallels
+                .iter()
+                .copied()
+                .filter(|&l| Some(l) != rows && reuses_broadcasts(l))
+                .collect(),
+        );
+        if let Some(second) = second
+            && ACCUMULATORS / used >= 2
+        {
+            let factor = factor_of(nest.loops[second].extent, (ACCUMULATORS / used).min(3));
+            if factor > 1 {
+                self.unroll.push((second, factor));
+            }
+        }
+    }
+
+    /// Dot products: several rows at once share the vector that does not depend on them.
+    fn tile_reduction(&mut self, nest: &Nest) {
+        let mut order: Vec<usize> = self.parallels.clone();
+        order.sort_by_key(|&l| std::cmp::Reverse(nest.loops[l].extent));
+        let mut budget: i64 = 16;
+        for (rank, l) in order.into_iter().take(2).enumerate() {
+            let most = if rank == 0 { 8 } else { 4 };
+            let factor = factor_of(nest.loops[l].extent, most.min(budget));
+            if factor > 1 {
+                self.unroll.push((l, factor));
+                budget /= factor;
+            }
+        }
+        let rows: i64 = self.unroll.iter().map(|u| u.1).product();
+        let extent = nest.loops[self.lanes_loop].extent;
+        while rows * self.vectors < 8 && self.vectors * 2 * self.lanes <= extent {
+            self.vectors *= 2;
+        }
+    }
+}
+
+/// The largest divisor of `extent` up to `most` if it is not much smaller, else `most` (a remainder is peeled).
+fn factor_of(extent: i64, most: i64) -> i64 {
+    let most = most.min(extent).max(1);
+    (1..=most)
+        .rev()
+        .find(|f| extent % f == 0)
+        .filter(|f| f * 2 >= most)
+        .unwrap_or(most)
+}
+
+/// The best loop for the lanes: neighbours in the output, else neighbours along a reduction, else neighbours in the
+/// output whose inputs are gathered.
+fn choose_lanes(nest: &Nest, lanes: i64) -> Option<(LaneMode, usize)> {
+    let output = nest.output()?;
+    let dense = |l: usize| {
+        nest.inputs().iter().all(|o| matches!(o.strides[l], 0 | 1))
+            && nest.inputs().iter().any(|o| o.strides[l] == 1)
+    };
+    let along_output =
+        |l: &usize| nest.loops[*l].kind == LoopKind::Parallel && output.strides[*l] == 1;
+    let along_reduction = |l: &usize| nest.loops[*l].kind == LoopKind::Reduction && dense(*l);
+    let extent = |l: &usize| nest.loops[*l].extent;
+    let all = || 0..nest.loops.len();
+    let output_loop = all()
+        .filter(along_output)
+        .filter(|l| dense(*l))
+        .max_by_key(extent);
+    let reduction_loop = all().filter(along_reduction).max_by_key(extent);
+    match (output_loop, reduction_loop) {
+        (Some(o), r) if extent(&o) >= lanes / 2 || r.is_none_or(|r| extent(&r) < lanes) => {
+            (extent(&o) >= 4).then_some((LaneMode::Output, o))
+        }
+        (_, Some(r)) if extent(&r) >= lanes => Some((LaneMode::Reduction, r)),
+        _ => {
+            // Gathers pay only where each is used for several outputs.
+            let gathered = all().filter(along_output).max_by_key(extent)?;
+            let shared = all().any(|l| {
+                nest.loops[l].kind == LoopKind::Parallel
+                    && extent(&l) >= 4
+                    && nest
+                        .inputs()
+                        .iter()
+                        .all(|o| o.strides[gathered] == 0 || o.strides[l] == 0)
+            });
+            (extent(&gathered) >= lanes / 2 && shared).then_some((LaneMode::Output, gathered))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::nest::{Address, Loop};
+    use super::*;
+    use LoopKind::{Parallel as P, Reduction as R};
+
+    fn nest(loops: &[(i64, LoopKind)], operands: &[&[i64]]) -> Nest {
+        Nest {
+            loops: loops
+                .iter()
+                .map(|(extent, kind)| Loop {
+                    extent: *extent,
+                    kind: *kind,
+                    dimension: None,
+                })
+                .collect(),
+            operands: operands
+                .iter()
+                .map(|s| Address {
+                    offset: 0,
+                    strides: s.to_vec(),
+                })
+                .collect(),
+        }
+    }
+
+    #[test]
+    fn a_row_major_product_runs_along_the_columns() {
+        // C[i, j] += A[i, l] · B[l, j]
+        let n = nest(
+            &[(64, P), (96, P), (128, R)],
+            &[&[128, 0, 1], &[0, 1, 96], &[96, 1, 0]],
+        );
+        let plan = Plan::of(&n, 16).unwrap();
+        assert_eq!((plan.mode, plan.lanes_loop), (LaneMode::Output, 1));
+        assert_eq!(plan.unroll[0], (0, 8));
+        assert!(plan.vectors * 8 <= ACCUMULATORS);
+    }
+
+    #[test]
+    fn a_matrix_vector_product_runs_along_the_reduction() {
+        // y[n] += x[c] · w[n, c]
+        let n = nest(&[(4096, P), (9216, R)], &[&[0, 1], &[9216, 1], &[1, 0]]);
+        let plan = Plan::of(&n, 16).unwrap();
+        assert_eq!((plan.mode, plan.lanes_loop), (LaneMode::Reduction, 1));
+        assert_eq!(plan.unroll, [(0, 8)]);
+    }
+
+    #[test]
+    fn a_narrow_window_shares_its_broadcasts_between_rows() {
+        // out[n, oh, ow] += in[c, oh + kh, ow + kw] · filter[n, c, kh, kw], 12 × 12 outputs
+        let n = nest(
+            &[(384, P), (12, P), (12, P), (192, R), (3, R), (3, R)],
+            &[
+                &[0, 14, 1, 196, 14, 1],
+                &[1728, 0, 0, 9, 3, 1],
+                &[144, 12, 1, 0, 0, 0],
+            ],
+        );
+        let plan = Plan::of(&n, 16).unwrap();
+        assert_eq!(
+            (plan.mode, plan.lanes_loop, plan.vectors),
+            (LaneMode::Output, 2, 1)
+        );
+        assert_eq!(plan.unroll, [(0, 12), (1, 2)]);
+        assert_eq!(plan.reductions, [3, 4, 5]);
+    }
+
+    #[test]
+    fn strided_windows_gather_when_the_gather_is_shared() {
+        let n = nest(
+            &[(64, P), (54, P), (54, P), (3, R), (11, R), (11, R)],
+            &[
+                &[0, 896, 4, 50176, 224, 1],
+                &[363, 0, 0, 121, 11, 1],
+                &[2916, 54, 1, 0, 0, 0],
+            ],
+        );
+        let plan = Plan::of(&n, 16).unwrap();
+        assert_eq!((plan.mode, plan.lanes_loop), (LaneMode::Output, 2));
+    }
+
+    #[test]
+    fn maps_and_tiny_nests_are_left_to_loops() {
+        assert_eq!(Plan::of(&nest(&[(4096, P)], &[&[1], &[1]]), 16), None);
+        assert_eq!(
+            Plan::of(&nest(&[(2, P), (2, R)], &[&[2, 1], &[1, 0]]), 16),
+            None
+        );
+    }
+}
