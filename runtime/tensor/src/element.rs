@@ -1,0 +1,79 @@
+//! Types of tensor elements, in memory and in files.
+
+use skript_semantics::ScalarKind;
+use std::fmt;
+
+/// The type of one element; little endian in memory. A bool is one byte, 0 or 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ElementType {
+    F16,
+    BF16,
+    F32,
+    F64,
+    I8,
+    I16,
+    I32,
+    I64,
+    U8,
+    U16,
+    U32,
+    U64,
+    Bool,
+}
+
+impl ElementType {
+    /// Bytes of one element.
+    pub fn size(self) -> usize {
+        match self {
+            ElementType::I8 | ElementType::U8 | ElementType::Bool => 1,
+            ElementType::F16 | ElementType::BF16 | ElementType::I16 | ElementType::U16 => 2,
+            ElementType::F32 | ElementType::I32 | ElementType::U32 => 4,
+            ElementType::F64 | ElementType::I64 | ElementType::U64 => 8,
+        }
+    }
+
+    /// The kind of the language that such elements belong to.
+    pub fn kind(self) -> ScalarKind {
+        match self {
+            ElementType::F16 | ElementType::BF16 | ElementType::F32 | ElementType::F64 => {
+                ScalarKind::Real
+            }
+            ElementType::Bool => ScalarKind::Bool,
+            _ => ScalarKind::Int,
+        }
+    }
+
+    /// How a kind is represented at run time: f32, i64, one byte.
+    pub fn run_time(kind: ScalarKind) -> ElementType {
+        match kind {
+            ScalarKind::Real => ElementType::F32,
+            ScalarKind::Int => ElementType::I64,
+            ScalarKind::Bool => ElementType::Bool,
+        }
+    }
+
+    /// As written in messages: `f32`.
+    pub fn name(self) -> &'static str {
+        match self {
+            ElementType::F16 => "f16",
+            ElementType::BF16 => "bf16",
+            ElementType::F32 => "f32",
+            ElementType::F64 => "f64",
+            ElementType::I8 => "i8",
+            ElementType::I16 => "i16",
+            ElementType::I32 => "i32",
+            ElementType::I64 => "i64",
+            ElementType::U8 => "u8",
+            ElementType::U16 => "u16",
+            ElementType::U32 => "u32",
+            ElementType::U64 => "u64",
+            ElementType::Bool => "bool",
+        }
+    }
+}
+
+impl fmt::Display for ElementType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}

@@ -1,0 +1,83 @@
+//! What can go wrong with tensors and their files.
+
+use crate::element::ElementType;
+use skript_semantics::ScalarKind;
+use std::path::PathBuf;
+use thiserror::Error;
+
+/// Each message says which file or tensor, what is wrong, and with which values.
+#[derive(Debug, Error)]
+pub enum TensorError {
+    #[error("cannot {action} {path}: {source}", path = path.display())]
+    Io {
+        path: PathBuf,
+        action: &'static str,
+        source: std::io::Error,
+    },
+    #[error("{path} is not an ordinary file", path = path.display())]
+    NotAFile { path: PathBuf },
+    /// The bytes of a file contradict its format.
+    #[error("{path}: {reason}", path = path.display())]
+    Format { path: PathBuf, reason: String },
+    #[error("the shape of {what} is {got:?} instead of {expected:?}")]
+    Shape {
+        what: String,
+        expected: Vec<u64>,
+        got: Vec<u64>,
+    },
+    #[error(
+        "the elements of {what} are {got} instead of {expected}; convert them first",
+        expected = expected.name()
+    )]
+    Kind {
+        what: String,
+        expected: ScalarKind,
+        got: ElementType,
+    },
+    #[error("{what}: element {position} is {value}, which is no {to} number")]
+    Value {
+        what: String,
+        position: usize,
+        value: String,
+        to: ElementType,
+    },
+    #[error("a tensor of {element} and shape {shape:?} does not fit into memory")]
+    TooLarge {
+        element: ElementType,
+        shape: Vec<u64>,
+    },
+    #[error("{got} bytes given for a tensor of {element} and shape {shape:?}")]
+    Length {
+        element: ElementType,
+        shape: Vec<u64>,
+        got: usize,
+    },
+    /// No file for a variable.
+    #[error(
+        "no weights for variable {name}: {path} does not exist (--weights=zero or --weights=random:SEED fills what is missing)",
+        path = path.display()
+    )]
+    Missing { name: String, path: PathBuf },
+    #[error("the name {name:?} of a variable is no file name")]
+    Name { name: String },
+    /// What the format cannot hold.
+    #[error("{what} cannot be stored: {reason}")]
+    Store { what: String, reason: String },
+}
+
+impl TensorError {
+    pub(crate) fn format(path: &std::path::Path, reason: impl Into<String>) -> Self {
+        TensorError::Format {
+            path: path.to_path_buf(),
+            reason: reason.into(),
+        }
+    }
+
+    pub(crate) fn io(path: &std::path::Path, action: &'static str, source: std::io::Error) -> Self {
+        TensorError::Io {
+            path: path.to_path_buf(),
+            action,
+            source,
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! Tensors in memory and in files.
+//!
+//! A [`Tensor`] is contiguous and row-major, owned or mapped from a file. Files are hostile until read: every size is
+//! checked against the file before memory is asked for, and every failure is a [`TensorError`] that names the file.
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        clippy::indexing_slicing
+    )
+)]
+
+pub mod buffer;
+pub mod convert;
+pub mod dat;
+pub mod element;
+pub mod error;
+pub mod map;
+pub mod npy;
+pub mod npz;
+pub mod random;
+pub mod shape;
+pub mod tensor;
+pub mod weights;
+
+pub use element::ElementType;
+pub use error::TensorError;
+pub use tensor::Tensor;
+pub use weights::{MissingWeights, VariableRequest, load_variables};

@@ -1,0 +1,42 @@
+//! Files mapped into memory: the one place of this crate with `unsafe`.
+
+use crate::error::TensorError;
+use std::fs::File;
+use std::path::Path;
+use std::sync::Arc;
+
+/// A whole file, read-only. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct MappedFile {
+    map: Arc<memmap2::Mmap>,
+}
+
+impl MappedFile {
+    /// Maps an ordinary file; anything else (folder, pipe, device) is refused without opening it.
+    pub fn open(path: &Path) -> Result<MappedFile, TensorError> {
+        let file = open_ordinary(path)?.0;
+        // SAFETY: the mapping is private and read-only. Another process that writes to or truncates the file while it
+        // is mapped can change what is read or end this process, as for every mapped file; nothing here depends on
+        // two reads of a byte being equal: sizes are checked against the length of the mapping, and elements are plain
+        // numbers of which every bit pattern is valid.
+        let map = unsafe { memmap2::MmapOptions::new().map_copy_read_only(&file) }
+            .map_err(|e| TensorError::io(path, "map", e))?;
+        Ok(MappedFile { map: Arc::new(map) })
+    }
+
+    pub fn bytes(&self) -> &[u8] {
+        &self.map
+    }
+}
+
+/// Opens an ordinary file for reading; with its length in bytes.
+pub fn open_ordinary(path: &Path) -> Result<(File, u64), TensorError> {
+    let metadata = std::fs::metadata(path).map_err(|e| TensorError::io(path, "read", e))?;
+    if !metadata.is_file() {
+        return Err(TensorError::NotAFile {
+            path: path.to_path_buf(),
+        });
+    }
+    let file = File::open(path).map_err(|e| TensorError::io(path, "read", e))?;
+    Ok((file, metadata.len()))
+}

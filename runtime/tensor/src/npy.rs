@@ -1,0 +1,210 @@
+//! NumPy's `.npy` files, versions 1 to 3 (NEP 1), hardened: nothing in a header is believed before the file's size
+//! confirms it.
+
+mod header;
+
+use crate::element::ElementType;
+use crate::error::TensorError;
+use crate::map::open_ordinary;
+use crate::shape;
+use crate::tensor::Tensor;
+use header::Header;
+use std::io::{Read, Write};
+use std::path::Path;
+
+/// Headers longer than this are refused; numpy's own are a few hundred bytes.
+const MAX_HEADER: usize = 1 << 16;
+
+/// Reads an array: any float, int or bool type of at most 8 bytes, either byte order, either storage order.
+pub fn read(path: &Path) -> Result<Tensor, TensorError> {
+    let (file, length) = open_ordinary(path)?;
+    read_stream(path, &mut std::io::BufReader::new(file), length)
+}
+
+/// Reads an array from a stream that ends after `length` bytes; `path` is for messages.
+pub fn read_stream(path: &Path, stream: &mut dyn Read, length: u64) -> Result<Tensor, TensorError> {
+    let (header, header_length) = read_header(path, stream)?;
+    let data_length = length.saturating_sub(header_length);
+    let wanted = shape::byte_length(header.element, &header.shape)
+        .and_then(|bytes| u64::try_from(bytes).ok());
+    if wanted != Some(data_length) {
+        return Err(TensorError::format(
+            path,
+            format!(
+                "{data_length} bytes follow the header, which promises {} of shape {:?}",
+                header.element, header.shape
+            ),
+        ));
+    }
+    let stored: Vec<u64> = match header.fortran {
+        true => header.shape.iter().rev().copied().collect(),
+        false => header.shape.clone(),
+    };
+    let mut tensor = Tensor::zeros(header.element, &stored)?;
+    let bytes = tensor.bytes_mut()?;
+    stream
+        .read_exact(bytes)
+        .map_err(|e| TensorError::io(path, "read", e))?;
+    if header.big_endian {
+        for element in bytes.chunks_exact_mut(header.element.size()) {
+            element.reverse();
+        }
+    }
+    tensor.normalize_bools()?;
+    if header.fortran {
+        tensor = transposed(&tensor, &header.shape)?;
+    }
+    Ok(tensor)
+}
+
+fn read_header(path: &Path, stream: &mut dyn Read) -> Result<(Header, u64), TensorError> {
+    let fail = |reason: &str| TensorError::format(path, reason);
+    let mut fixed = [0u8; 8];
+    stream
+        .read_exact(&mut fixed)
+        .map_err(|_| fail("is no .npy file: shorter than its fixed header"))?;
+    let [magic @ .., major, _minor] = fixed;
+    if magic != *b"\x93NUMPY" {
+        return Err(fail("is no .npy file: its first bytes are not \\x93NUMPY"));
+    }
+    let length_bytes = match major {
+        1 => 2u64,
+        2 | 3 => 4,
+        _ => return Err(fail(&format!(".npy version {major} is unknown"))),
+    };
+    let mut length = [0u8; 4];
+    let (used, _) = length.split_at_mut(usize::try_from(length_bytes).unwrap_or(4));
+    stream
+        .read_exact(used)
+        .map_err(|_| fail("ends within its header"))?;
+    let length = u32::from_le_bytes(length);
+    let size = usize::try_from(length).unwrap_or(usize::MAX);
+    if size > MAX_HEADER {
+        return Err(fail(&format!("its header of {size} bytes is too long")));
+    }
+    let mut text = vec![0u8; size];
+    stream
+        .read_exact(&mut text)
+        .map_err(|_| fail("ends within its header"))?;
+    let text = String::from_utf8_lossy(&text);
+    let header = header::parse(&text).map_err(|reason| TensorError::format(path, reason))?;
+    Ok((header, 8 + length_bytes + u64::from(length)))
+}
+
+/// From column-major to row-major: `stored` has the extents reversed, the result has `shape`.
+fn transposed(stored: &Tensor, shape: &[u64]) -> Result<Tensor, TensorError> {
+    let mut result = Tensor::zeros(stored.element(), shape)?;
+    let size = stored.element().size();
+    let extents: Vec<usize> = shape
+        .iter()
+        .map(|&n| usize::try_from(n).unwrap_or(0))
+        .collect();
+    let mut index = vec![0usize; extents.len()];
+    for target in result.bytes_mut()?.chunks_exact_mut(size) {
+        let position = index
+            .iter()
+            .zip(&extents)
+            .rev()
+            .fold(0, |position, (i, n)| position * n + i);
+        if let Some(source) = stored.bytes().get(position * size..(position + 1) * size) {
+            target.copy_from_slice(source);
+        }
+        for (i, n) in index.iter_mut().zip(&extents).rev() {
+            *i += 1;
+            if *i < *n {
+                break;
+            }
+            *i = 0;
+        }
+    }
+    Ok(result)
+}
+
+/// Writes version 1.0, little endian, row-major. bf16 has no numpy type and is refused. `path` is for messages.
+pub fn write(path: &Path, tensor: &Tensor, stream: &mut dyn Write) -> Result<(), TensorError> {
+    let Some(descriptor) = header::descriptor(tensor.element()) else {
+        return Err(TensorError::Store {
+            what: path.display().to_string(),
+            reason: format!("numpy has no type {}", ElementType::BF16),
+        });
+    };
+    let text = header::text(descriptor, tensor.shape());
+    let length = u16::try_from(text.len()).map_err(|_| TensorError::Store {
+        what: path.display().to_string(),
+        reason: format!("rank {} is too high", tensor.shape().len()),
+    })?;
+    let io = |e| TensorError::io(path, "write", e);
+    stream.write_all(b"\x93NUMPY\x01\x00").map_err(io)?;
+    stream.write_all(&length.to_le_bytes()).map_err(io)?;
+    stream.write_all(text.as_bytes()).map_err(io)?;
+    stream.write_all(tensor.bytes()).map_err(io)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use skript_semantics::Scalar;
+
+    fn file(header: &str, data: &[u8]) -> Vec<u8> {
+        let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+        bytes.extend((header.len() as u16).to_le_bytes());
+        bytes.extend(header.as_bytes());
+        bytes.extend(data);
+        bytes
+    }
+
+    fn parse(bytes: &[u8]) -> Result<Tensor, TensorError> {
+        read_stream(Path::new("a.npy"), &mut &bytes[..], bytes.len() as u64)
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        let tensor = Tensor::from_f32(&[2, 1], &[1.5, -2.0]).unwrap();
+        let mut bytes = Vec::new();
+        write(Path::new("a.npy"), &tensor, &mut bytes).unwrap();
+        assert_eq!((bytes.len() - 8) % 64, 0);
+        let back = parse(&bytes).unwrap();
+        assert_eq!(back.as_f32(), tensor.as_f32());
+        assert_eq!(back.shape(), [2, 1]);
+    }
+
+    #[test]
+    fn fortran_order_and_big_endian_are_converted() {
+        let header = "{'descr': '>i2', 'fortran_order': True, 'shape': (2, 3), }\n";
+        let tensor = parse(&file(header, &[0, 0, 0, 3, 0, 1, 0, 4, 0, 2, 0, 5])).unwrap();
+        let values: Vec<_> = (0..6).map(|i| tensor.get(i).unwrap()).collect();
+        assert_eq!(values, [0, 1, 2, 3, 4, 5].map(Scalar::Int));
+    }
+
+    #[test]
+    fn lies_about_sizes_are_errors() {
+        let header = |shape: &str| {
+            format!("{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}\n")
+        };
+        for shape in [
+            "(4,)",
+            "(2,)",
+            "(4294967296, 4294967296)",
+            "(99999999999999999999999,)",
+            "(-3,)",
+        ] {
+            let error = parse(&file(&header(shape), &[0; 12])).unwrap_err();
+            assert!(error.to_string().starts_with("a.npy: "), "{error}");
+        }
+        assert!(parse(&file(&header("(3,)"), &[0; 12])).is_ok());
+        let mut long = b"\x93NUMPY\x02\x00".to_vec();
+        long.extend(u32::MAX.to_le_bytes());
+        assert!(parse(&long).unwrap_err().to_string().contains("too long"));
+    }
+
+    #[test]
+    fn objects_and_structures_are_refused() {
+        for descriptor in ["'|O'", "[('a', '<f4')]", "'<U4'", "'<c8'", "'<f16'"] {
+            let header =
+                format!("{{'descr': {descriptor}, 'fortran_order': False, 'shape': (1,), }}");
+            assert!(parse(&file(&header, &[0; 16])).is_err(), "{descriptor}");
+        }
+        assert!(parse(b"").is_err());
+        assert!(parse(b"\x93NUMPY\x09\x00\x00\x00").is_err());
+    }
+}

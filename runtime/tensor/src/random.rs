@@ -1,0 +1,121 @@
+//! Reproducible fillings for `random:SEED`: the same numbers on every machine.
+//!
+//! Generator: SplitMix64 (Steele, Lea, Flood 2014), started from the seed mixed with an FNV-1a hash of the tensor's name,
+//! so that each tensor of a model has its own stream. Only exact IEEE operations are used.
+
+use crate::element::ElementType;
+use crate::error::TensorError;
+use crate::shape;
+use crate::tensor::Tensor;
+use skript_semantics::ScalarKind;
+
+/// A stream of 64-bit numbers.
+#[derive(Clone, Debug)]
+pub struct SplitMix64 {
+    state: u64,
+}
+
+impl SplitMix64 {
+    pub fn new(seed: u64) -> Self {
+        SplitMix64 { state: seed }
+    }
+
+    /// The stream of one tensor.
+    pub fn named(seed: u64, name: &str) -> Self {
+        let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325u64, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+        });
+        SplitMix64::new(SplitMix64::new(seed).next_u64() ^ hash)
+    }
+
+    pub fn next_u64(&mut self) -> u64 {
+        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.state ^ (self.state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// Uniform in [0, 1): the upper 53 bits.
+    pub fn next_real(&mut self) -> f64 {
+        (self.next_u64() >> 11) as f64 / (1u64 << 53) as f64
+    }
+}
+
+/// What the numbers are for; decides the range of reals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// Reals uniform in [-1, 1).
+    Input,
+    /// Reals so that activations keep their size: uniform in [-a, a), a = sqrt(3 / fan-in), fan-in being the product of
+    /// the extents after the first; where that is 1 or all but one extent are 1 (biases, scales, variances), uniform
+    /// in [0.5, 1), which is safe below a square root.
+    Weight,
+}
+
+/// A tensor in run-time representation. Ints are uniform in 0 … 9, bools fair coins.
+pub fn fill(
+    kind: ScalarKind,
+    extents: &[u64],
+    seed: u64,
+    name: &str,
+    purpose: Purpose,
+) -> Result<Tensor, TensorError> {
+    let mut tensor = Tensor::zeros(ElementType::run_time(kind), extents)?;
+    let mut stream = SplitMix64::named(seed, name);
+    let (low, high) = range(extents, purpose);
+    let size = tensor.element().size();
+    for element in tensor.bytes_mut()?.chunks_exact_mut(size) {
+        match kind {
+            ScalarKind::Real => {
+                let x = low + (high - low) * stream.next_real();
+                element.copy_from_slice(&(x as f32).to_le_bytes());
+            }
+            ScalarKind::Int => element.copy_from_slice(&(stream.next_u64() % 10).to_le_bytes()),
+            ScalarKind::Bool => element.fill(u8::from(stream.next_u64() >> 63 == 1)),
+        }
+    }
+    Ok(tensor)
+}
+
+fn range(extents: &[u64], purpose: Purpose) -> (f64, f64) {
+    let fan_in = shape::volume(extents.get(1..).unwrap_or(&[])).unwrap_or(1);
+    let vector = extents.iter().filter(|&&n| n != 1).count() <= 1;
+    match purpose {
+        Purpose::Input => (-1.0, 1.0),
+        Purpose::Weight if vector || fan_in <= 1 => (0.5, 1.0),
+        Purpose::Weight => {
+            let bound = (3.0 / fan_in as f64).sqrt();
+            (-bound, bound)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_generator_is_the_published_one() {
+        // Test vector of the reference implementation for seed 1234567.
+        let mut stream = SplitMix64::new(1_234_567);
+        assert_eq!(stream.next_u64(), 6_457_827_717_110_365_317);
+        assert_eq!(stream.next_u64(), 3_203_168_211_198_807_973);
+    }
+
+    #[test]
+    fn names_have_streams_of_their_own() {
+        let fill = |name| fill(ScalarKind::Real, &[4, 9], 1, name, Purpose::Weight).unwrap();
+        assert_eq!(fill("a").as_f32(), fill("a").as_f32());
+        assert_ne!(fill("a").as_f32(), fill("b").as_f32());
+        let bound = (3.0f32 / 9.0).sqrt();
+        assert!(fill("a").as_f32().unwrap().iter().all(|x| x.abs() <= bound));
+        let scale = super::fill(ScalarKind::Real, &[1, 8], 1, "s", Purpose::Weight).unwrap();
+        assert!(
+            scale
+                .as_f32()
+                .unwrap()
+                .iter()
+                .all(|x| (0.5..1.0).contains(x))
+        );
+    }
+}

@@ -1,0 +1,260 @@
+//! Contiguous, row-major tensors.
+
+use crate::buffer::Buffer;
+use crate::element::ElementType;
+use crate::error::TensorError;
+use crate::map::MappedFile;
+use crate::shape;
+use skript_semantics::{Scalar, ScalarKind};
+
+/// Elements in row-major order without gaps, owned or mapped from a file.
+#[derive(Clone, Debug)]
+pub struct Tensor {
+    element: ElementType,
+    shape: Vec<u64>,
+    data: Data,
+}
+
+#[derive(Clone, Debug)]
+enum Data {
+    Owned(Buffer),
+    /// Offset and length lie within the mapping, the offset is a multiple of the element's size.
+    Mapped {
+        file: MappedFile,
+        offset: usize,
+        length: usize,
+    },
+}
+
+impl Tensor {
+    /// All elements zero (false).
+    pub fn zeros(element: ElementType, shape: &[u64]) -> Result<Tensor, TensorError> {
+        let too_large = || TensorError::TooLarge {
+            element,
+            shape: shape.to_vec(),
+        };
+        let length = shape::byte_length(element, shape).ok_or_else(too_large)?;
+        let buffer = Buffer::zeroed(length).ok_or_else(too_large)?;
+        Ok(Tensor {
+            element,
+            shape: shape.to_vec(),
+            data: Data::Owned(buffer),
+        })
+    }
+
+    /// Copies bytes that hold the elements as they lie in memory. Bools must be 0 or 1; others count as 1.
+    pub fn from_bytes(
+        element: ElementType,
+        shape: &[u64],
+        bytes: &[u8],
+    ) -> Result<Tensor, TensorError> {
+        if shape::byte_length(element, shape) != Some(bytes.len()) {
+            return Err(TensorError::Length {
+                element,
+                shape: shape.to_vec(),
+                got: bytes.len(),
+            });
+        }
+        let mut tensor = Tensor::zeros(element, shape)?;
+        tensor.bytes_mut()?.copy_from_slice(bytes);
+        tensor.normalize_bools()?;
+        Ok(tensor)
+    }
+
+    pub fn from_f32(shape: &[u64], values: &[f32]) -> Result<Tensor, TensorError> {
+        Tensor::from_bytes(ElementType::F32, shape, bytemuck::cast_slice(values))
+    }
+
+    pub fn from_i64(shape: &[u64], values: &[i64]) -> Result<Tensor, TensorError> {
+        Tensor::from_bytes(ElementType::I64, shape, bytemuck::cast_slice(values))
+    }
+
+    pub fn from_bool(shape: &[u64], values: &[bool]) -> Result<Tensor, TensorError> {
+        let bytes: Vec<u8> = values.iter().map(|&b| u8::from(b)).collect();
+        Tensor::from_bytes(ElementType::Bool, shape, &bytes)
+    }
+
+    /// Elements in a mapped file; `None` if they do not lie there whole and aligned.
+    pub(crate) fn mapped(
+        element: ElementType,
+        shape: &[u64],
+        file: MappedFile,
+        offset: usize,
+    ) -> Option<Tensor> {
+        let length = shape::byte_length(element, shape)?;
+        let end = offset.checked_add(length)?;
+        if end > file.bytes().len() || !offset.is_multiple_of(element.size()) {
+            return None;
+        }
+        Some(Tensor {
+            element,
+            shape: shape.to_vec(),
+            data: Data::Mapped {
+                file,
+                offset,
+                length,
+            },
+        })
+    }
+
+    pub fn element(&self) -> ElementType {
+        self.element
+    }
+
+    pub fn kind(&self) -> ScalarKind {
+        self.element.kind()
+    }
+
+    pub fn shape(&self) -> &[u64] {
+        &self.shape
+    }
+
+    /// Number of elements.
+    pub fn volume(&self) -> usize {
+        self.bytes().len() / self.element.size()
+    }
+
+    /// Whether the elements lie in a mapped file.
+    pub fn is_mapped(&self) -> bool {
+        matches!(self.data, Data::Mapped { .. })
+    }
+
+    pub fn bytes(&self) -> &[u8] {
+        match &self.data {
+            Data::Owned(buffer) => buffer.bytes(),
+            Data::Mapped {
+                file,
+                offset,
+                length,
+            } => file
+                .bytes()
+                .get(*offset..offset.saturating_add(*length))
+                .unwrap_or(&[]),
+        }
+    }
+
+    /// The elements for writing; a mapped tensor is copied first.
+    pub fn bytes_mut(&mut self) -> Result<&mut [u8], TensorError> {
+        if self.is_mapped() {
+            let mut buffer =
+                Buffer::zeroed(self.bytes().len()).ok_or_else(|| TensorError::TooLarge {
+                    element: self.element,
+                    shape: self.shape.clone(),
+                })?;
+            buffer.bytes_mut().copy_from_slice(self.bytes());
+            self.data = Data::Owned(buffer);
+        }
+        match &mut self.data {
+            Data::Owned(buffer) => Ok(buffer.bytes_mut()),
+            Data::Mapped { .. } => Ok(&mut []),
+        }
+    }
+
+    /// The same elements under another shape of the same volume.
+    pub fn reshaped(mut self, shape: &[u64]) -> Result<Tensor, TensorError> {
+        if shape::byte_length(self.element, shape) != Some(self.bytes().len()) {
+            return Err(TensorError::Length {
+                element: self.element,
+                shape: shape.to_vec(),
+                got: self.bytes().len(),
+            });
+        }
+        self.shape = shape.to_vec();
+        Ok(self)
+    }
+
+    /// The elements, if they are f32.
+    pub fn as_f32(&self) -> Option<&[f32]> {
+        self.view(ElementType::F32)
+    }
+
+    /// The elements, if they are i64.
+    pub fn as_i64(&self) -> Option<&[i64]> {
+        self.view(ElementType::I64)
+    }
+
+    /// The elements as bytes 0 and 1, if they are bool.
+    pub fn as_bool_bytes(&self) -> Option<&[u8]> {
+        self.view(ElementType::Bool)
+    }
+
+    pub fn as_f32_mut(&mut self) -> Option<&mut [f32]> {
+        if self.element != ElementType::F32 {
+            return None;
+        }
+        bytemuck::try_cast_slice_mut(self.bytes_mut().ok()?).ok()
+    }
+
+    pub fn as_i64_mut(&mut self) -> Option<&mut [i64]> {
+        if self.element != ElementType::I64 {
+            return None;
+        }
+        bytemuck::try_cast_slice_mut(self.bytes_mut().ok()?).ok()
+    }
+
+    fn view<T: bytemuck::Pod>(&self, element: ElementType) -> Option<&[T]> {
+        if self.element != element {
+            return None;
+        }
+        bytemuck::try_cast_slice(self.bytes()).ok()
+    }
+
+    /// One element by its row-major position.
+    pub fn get(&self, position: usize) -> Option<Scalar> {
+        let size = self.element.size();
+        let start = position.checked_mul(size)?;
+        let bytes = self.bytes().get(start..start.checked_add(size)?)?;
+        crate::convert::element_value(self.element, bytes)
+    }
+
+    /// Bytes other than 0 and 1 become 1.
+    pub(crate) fn normalize_bools(&mut self) -> Result<(), TensorError> {
+        if self.element == ElementType::Bool && self.bytes().iter().any(|&b| b > 1) {
+            for byte in self.bytes_mut()? {
+                *byte = u8::from(*byte != 0);
+            }
+        }
+        Ok(())
+    }
+
+    /// An error unless the kind and shape are these. `what` names the tensor in the message.
+    pub fn expect(&self, what: &str, kind: ScalarKind, shape: &[u64]) -> Result<(), TensorError> {
+        if self.kind() != kind {
+            return Err(TensorError::Kind {
+                what: what.to_string(),
+                expected: kind,
+                got: self.element,
+            });
+        }
+        if self.shape != shape {
+            return Err(TensorError::Shape {
+                what: what.to_string(),
+                expected: shape.to_vec(),
+                got: self.shape.clone(),
+            });
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_checked_before_memory_is_asked_for() {
+        let huge = Tensor::zeros(ElementType::F32, &[1 << 40, 1 << 40]);
+        assert!(matches!(huge, Err(TensorError::TooLarge { .. })));
+        let short = Tensor::from_f32(&[2, 3], &[0.0; 5]);
+        assert!(matches!(short, Err(TensorError::Length { got: 20, .. })));
+    }
+
+    #[test]
+    fn elements_are_row_major() {
+        let tensor = Tensor::from_i64(&[2, 2], &[1, 2, 3, 4]).unwrap();
+        assert_eq!(tensor.get(2), Some(Scalar::Int(3)));
+        assert_eq!(tensor.get(4), None);
+        assert_eq!(tensor.as_f32(), None);
+        assert_eq!(tensor.bytes().as_ptr() as usize % 64, 0);
+    }
+}
