@@ -1,5 +1,6 @@
 //! Source files: their text, their names, and places in them.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -45,6 +46,22 @@ pub struct SourceFile {
 }
 
 impl SourceFile {
+    fn new(path: impl AsRef<Path>, text: impl Into<Arc<str>>) -> Self {
+        let text = text.into();
+        let mut line_starts = vec![0];
+        line_starts.extend(
+            text.bytes()
+                .enumerate()
+                .filter(|(_, b)| *b == b'\n')
+                .map(|(i, _)| u32::try_from(i + 1).unwrap_or(u32::MAX)),
+        );
+        SourceFile {
+            path: path.as_ref().to_path_buf(),
+            text,
+            line_starts,
+        }
+    }
+
     /// 1-based line and column (in characters) of a byte offset.
     pub fn line_column(&self, offset: u32) -> (usize, usize) {
         let line = self.line_starts.partition_point(|&s| s <= offset).max(1);
@@ -55,33 +72,37 @@ impl SourceFile {
     }
 }
 
+/// Files of the standard library have the same numbers in every [`SourceMap`], so that what was parsed from them can be
+/// shared; they begin here.
+const FIRST_LIBRARY_FILE: u32 = 1 << 30;
+
 /// All source files of a run.
 #[derive(Debug, Default)]
 pub struct SourceMap {
     files: Vec<SourceFile>,
+    library: BTreeMap<FileId, SourceFile>,
 }
 
 impl SourceMap {
     /// Adds a file; texts longer than u32 are refused by [`crate::limits`] before.
     pub fn add(&mut self, path: impl AsRef<Path>, text: impl Into<Arc<str>>) -> FileId {
-        let text = text.into();
-        let mut line_starts = vec![0];
-        line_starts.extend(
-            text.bytes()
-                .enumerate()
-                .filter(|(_, b)| *b == b'\n')
-                .map(|(i, _)| u32::try_from(i + 1).unwrap_or(u32::MAX)),
-        );
-        self.files.push(SourceFile {
-            path: path.as_ref().to_path_buf(),
-            text,
-            line_starts,
-        });
+        self.files.push(SourceFile::new(path, text));
         FileId(u32::try_from(self.files.len() - 1).unwrap_or(u32::MAX))
     }
 
+    /// Adds the library's file with this index; adding it again changes nothing.
+    pub fn add_library(&mut self, index: u32, path: impl AsRef<Path>, text: &str) -> FileId {
+        let id = FileId(FIRST_LIBRARY_FILE.saturating_add(index));
+        self.library
+            .entry(id)
+            .or_insert_with(|| SourceFile::new(path, text));
+        id
+    }
+
     pub fn get(&self, file: FileId) -> Option<&SourceFile> {
-        self.files.get(file.0 as usize)
+        self.files
+            .get(file.0 as usize)
+            .or_else(|| self.library.get(&file))
     }
 
     /// The text a span covers, empty if it is none of ours.
@@ -96,6 +117,7 @@ impl SourceMap {
             .iter()
             .enumerate()
             .map(|(i, f)| (FileId(u32::try_from(i).unwrap_or(u32::MAX)), f))
+            .chain(self.library.iter().map(|(id, f)| (*id, f)))
     }
 }
 

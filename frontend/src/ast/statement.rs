@@ -17,6 +17,8 @@ pub struct Component {
     reason = "few per file; boxes would only be in the way"
 )]
 #[derive(Clone, Debug)]
+// There are as many of these as left-hand sides, and nearly all are the large variant.
+#[allow(clippy::large_enum_variant)]
 pub enum Target {
     Item(TargetItem),
     /// `[b, c..(k)]`.
@@ -31,6 +33,7 @@ pub enum Target {
     reason = "few per file; boxes would only be in the way"
 )]
 #[derive(Clone, Debug)]
+#[allow(clippy::large_enum_variant)]
 pub enum TargetItem {
     /// `a`, `a..(n)`, `a: real[n]`.
     Name {

@@ -1,1 +1,166 @@
-//! Text → [`crate::ast`].
+//! Text → [`crate::ast`], with every byte of the file accounted for by spans.
+//!
+//! A file is cut into definitions, blocks and statements by a scanner that knows brackets and strings only
+//! ([`cut`]); each statement is then read by the grammar of `skript.pest` on its own, so that one bad statement does
+//! not hide the next. How deep a statement nests is bounded before it is read ([`nesting`]).
+
+mod build;
+mod cut;
+mod expectation;
+mod grammar;
+mod nesting;
+mod token;
+
+use pest::Parser as _;
+use pest::error::{ErrorVariant, InputLocation};
+
+use crate::ast::Module;
+use crate::diagnostics::{Diagnostic, Sink, codes};
+use crate::limits::Limits;
+use crate::source::FileId;
+use build::Builder;
+use expectation::Found;
+use grammar::{Pair, Rule, SkriptGrammar};
+
+/// Nesting up to which the caller's stack is known to suffice, whatever thread it runs on.
+const SHALLOW: usize = 24;
+/// Stack for what is deeper, per level of [`Limits::nesting`]: ten times what an unoptimized build needs.
+const STACK_PER_LEVEL: usize = 256 << 10;
+
+/// Syntax errors of one file after which the rest of it is not read.
+const MOST_ERRORS: usize = 100;
+
+/// Parses one file: everything that could be read, whatever was reported on the way.
+///
+/// `name` is the dotted name of the module. The text is at most [`Limits::source_bytes`] long (else a diagnostic and an
+/// empty module).
+pub fn parse_module(
+    file: FileId,
+    text: &str,
+    name: &str,
+    limits: &Limits,
+    sink: &mut Sink,
+) -> Module {
+    let mut module = Module {
+        file,
+        name: name.to_string(),
+        imports: Vec::new(),
+        definitions: Vec::new(),
+        edition_marks: Default::default(),
+    };
+    if text.len() > limits.source_bytes || u32::try_from(text.len()).is_err() {
+        sink.report(Diagnostic::error(
+            &codes::SOURCE_SIZE,
+            crate::source::Span::new(file, 0, 0),
+            format!(
+                "the file has {} bytes, {} are accepted",
+                text.len(),
+                limits.source_bytes
+            ),
+        ));
+        return module;
+    }
+    let tokens = token::scan(text);
+    let builder = Builder {
+        file,
+        base: 0,
+        tokens: &tokens,
+        limits,
+        sink,
+        marks: Default::default(),
+    };
+    cut::Cutter::new(text, &tokens, builder).module(&mut module);
+    module
+}
+
+/// Reads the piece `text` of a string, which begins at `builder.base` of the file, with an entry rule and hands the
+/// result to `build`. Reports what cannot be read.
+fn read_piece<T>(
+    builder: &mut Builder,
+    entry: Rule,
+    text: &str,
+    build: impl Fn(&mut Builder, Pair) -> T,
+) -> Option<T> {
+    let tokens = token::scan(text);
+    match nesting::depth(text, &tokens, builder.limits.nesting) {
+        Err(token) => {
+            too_deep(builder, token.start, token.end);
+            None
+        }
+        Ok(_) => match read(entry, text) {
+            Ok(pair) => Some(build(builder, pair)),
+            Err(failure) => {
+                failure.report(builder, entry, text, "}");
+                None
+            }
+        },
+    }
+}
+
+fn too_deep(builder: &mut Builder, start: usize, end: usize) {
+    let span = builder.span_at(start, end);
+    let limit = builder.limits.nesting;
+    builder.error_with_help(
+        &codes::NESTING,
+        span,
+        format!("brackets and operators nest deeper than {limit} levels here"),
+        "split it: name parts of it in @using, or assign parts of it to tensors of their own",
+    );
+}
+
+/// Where and why a text could not be read.
+struct Failure {
+    /// Relative to the text.
+    at: usize,
+    expected: Vec<Rule>,
+}
+
+fn read(entry: Rule, text: &str) -> Result<Pair<'_>, Failure> {
+    match SkriptGrammar::parse(entry, text) {
+        Ok(mut pairs) => pairs.next().ok_or(Failure {
+            at: 0,
+            expected: Vec::new(),
+        }),
+        Err(error) => Err(Failure {
+            at: match error.location {
+                InputLocation::Pos(at) | InputLocation::Span((at, _)) => at,
+            },
+            expected: match error.variant {
+                ErrorVariant::ParsingError { positives, .. } => positives,
+                ErrorVariant::CustomError { .. } => Vec::new(),
+            },
+        }),
+    }
+}
+
+impl Failure {
+    /// `terminator`: what ends the statement in the file.
+    fn report(&self, builder: &mut Builder, entry: Rule, text: &str, terminator: &str) {
+        let tokens = token::scan(text);
+        let token = tokens.iter().find(|t| t.end > self.at);
+        let start = token.map_or(text.len(), |t| t.start.max(self.at));
+        let end = token.map_or(text.len(), |t| t.end);
+        let found = Found {
+            text: whole_operator(text, start, end),
+            terminator,
+            start,
+            end,
+        };
+        expectation::report(builder, entry, &self.expected, &found);
+    }
+}
+
+/// Punctuation is shown as the reader sees it: `...`, `-=`, `<-`.
+fn whole_operator(text: &str, start: usize, end: usize) -> &str {
+    let token = text.get(start..end).unwrap_or_default();
+    let rest = text.get(start..).unwrap_or_default();
+    [
+        "...", "<?=", ">?=", "..", "-=", "/=", "%=", "^=", "<-", "->", ":=",
+    ]
+    .into_iter()
+    .find(|op| rest.starts_with(op))
+    .unwrap_or(token)
+}
+
+#[cfg(test)]
+mod tests;

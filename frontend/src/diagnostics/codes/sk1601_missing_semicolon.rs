@@ -1,0 +1,14 @@
+use crate::diagnostics::Code;
+
+/// A `;` is missing (2.2, 2.15).
+pub static MISSING_SEMICOLON: Code = Code {
+    id: "SK1601",
+    title: "a statement does not end with a semicolon",
+    explanation: r#"Every import and every statement of a block ends with `;`.
+
+    y = add(x, 1.0)    # wrong
+    y = add(x, 1.0);   # right
+"#,
+};
+
+pub(super) use MISSING_SEMICOLON as CODE_ENTRY;

@@ -1,0 +1,14 @@
+use crate::diagnostics::Code;
+
+/// A bracket is missing or one too many (2.16).
+pub static BRACKET: Code = Code {
+    id: "SK1602",
+    title: "brackets do not match",
+    explanation: r#"Every `(`, `[` and `{` is closed by its counterpart, within its statement or at the end of its block.
+
+    v = [1, 2);   # wrong
+    v = [1, 2];   # right
+"#,
+};
+
+pub(super) use BRACKET as CODE_ENTRY;

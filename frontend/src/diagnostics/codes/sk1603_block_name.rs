@@ -1,0 +1,15 @@
+use crate::diagnostics::Code;
+
+/// An unknown block (2.2).
+pub static BLOCK_NAME: Code = Code {
+    id: "SK1603",
+    title: "there is no block of this name",
+    explanation: r#"An operator or graph consists of blocks @dtype, @attrib, @input, @using, @constant, @variable, @output, @assert,
+@lower, @compose, @update and @quantize.
+
+    @lowering { … }   # wrong
+    @lower { … }      # right
+"#,
+};
+
+pub(super) use BLOCK_NAME as CODE_ENTRY;

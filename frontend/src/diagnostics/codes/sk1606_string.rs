@@ -1,0 +1,14 @@
+use crate::diagnostics::Code;
+
+/// A string literal (2.4).
+pub static STRING: Code = Code {
+    id: "SK1606",
+    title: "a string literal is malformed",
+    explanation: r#"A string is closed on its line; braces that are text, and quotes of its own kind, are escaped with a backslash.
+
+    w = "abc;          # wrong
+    w = "{a} \{b\}";   # right
+"#,
+};
+
+pub(super) use STRING as CODE_ENTRY;

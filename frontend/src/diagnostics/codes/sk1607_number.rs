@@ -1,0 +1,15 @@
+use crate::diagnostics::Code;
+
+/// A number (2.4).
+pub static NUMBER: Code = Code {
+    id: "SK1607",
+    title: "a number is malformed",
+    explanation: r#"Integers have digits only and fit in 64 bits; reals have a point or an exponent with digits. A blank separates an
+integer from `..`.
+
+    [1..(5)]    # wrong
+    [1 ..(5)]   # right
+"#,
+};
+
+pub(super) use NUMBER as CODE_ENTRY;

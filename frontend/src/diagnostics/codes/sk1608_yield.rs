@@ -1,0 +1,14 @@
+use crate::diagnostics::Code;
+
+/// A block without `yield`, or with something after it (2.10.1).
+pub static YIELD: Code = Code {
+    id: "SK1608",
+    title: "a block does not end with yield",
+    explanation: r#"A block of a composition ends with `yield` and the tensors that are its results.
+
+    y = { z = neg(x); };            # wrong
+    y = { z = neg(x); yield z; };   # right
+"#,
+};
+
+pub(super) use YIELD as CODE_ENTRY;

@@ -1,0 +1,12 @@
+use crate::diagnostics::Code;
+
+/// An unknown built-in function (2.4).
+pub static BUILTIN_NAME: Code = Code {
+    id: "SK1611",
+    title: "there is no built-in function of this name",
+    explanation: r#"Between back-ticks stands one of: abs, acos, acosh, asin, asinh, atan, atanh, ceil, cos, cosh, erf, exp, floor,
+frac, log, round, sign, sin, sinh, sqrt, tan, tanh.
+"#,
+};
+
+pub(super) use BUILTIN_NAME as CODE_ENTRY;

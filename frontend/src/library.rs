@@ -1,0 +1,88 @@
+//! The standard library's text, embedded, and its syntax trees, parsed once per process.
+
+use std::sync::{Mutex, PoisonError};
+
+use rustc_hash::FxHashMap;
+
+use crate::ast::Module;
+use crate::diagnostics::{Diagnostic, Sink};
+use crate::limits::Limits;
+use crate::source::{FileId, SourceMap};
+use crate::syntax::parse_module;
+
+/// One embedded file.
+pub struct Embedded {
+    /// The module's name: `nn`.
+    pub name: &'static str,
+    /// As shown in messages: `<stdlib>/nn.sknd`.
+    pub path: &'static str,
+    pub text: &'static str,
+}
+
+include!(concat!(env!("OUT_DIR"), "/library.rs"));
+
+/// Which file of the library.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Layer {
+    /// The draft's operators.
+    Draft,
+    /// What edition khronos defines otherwise; stands over the draft's operators of the same names.
+    Khronos,
+}
+
+impl Layer {
+    fn files(self) -> &'static [Embedded] {
+        match self {
+            Layer::Draft => MODULES,
+            Layer::Khronos => KHRONOS,
+        }
+    }
+
+    /// Numbers of a layer's files begin here.
+    fn first(self) -> usize {
+        match self {
+            Layer::Draft => 0,
+            Layer::Khronos => MODULES.len(),
+        }
+    }
+}
+
+/// Whether the library has a module of this name.
+pub fn contains(layer: Layer, name: &str) -> bool {
+    layer.files().iter().any(|m| m.name == name)
+}
+
+/// Names of all modules of the library, sorted.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    MODULES.iter().map(|m| m.name)
+}
+
+type Parsed = FxHashMap<FileId, (Module, Vec<Diagnostic>)>;
+
+static PARSED: Mutex<Option<Parsed>> = Mutex::new(None);
+
+/// A module of the library, its source added to `sources`, what its parser said to `sink`. `None` if there is none.
+pub fn module(
+    layer: Layer,
+    name: &str,
+    sources: &mut SourceMap,
+    sink: &mut Sink,
+) -> Option<Module> {
+    let index = layer.files().iter().position(|m| m.name == name)?;
+    let embedded = layer.files().get(index)?;
+    let number = u32::try_from(layer.first() + index).ok()?;
+    let file = sources.add_library(number, embedded.path, embedded.text);
+    let mut parsed = PARSED.lock().unwrap_or_else(PoisonError::into_inner);
+    let (module, diagnostics) = parsed
+        .get_or_insert_default()
+        .entry(file)
+        .or_insert_with(|| {
+            let mut sink = Sink::default();
+            let module = parse_module(file, embedded.text, name, &Limits::default(), &mut sink);
+            (module, sink.into_sorted())
+        });
+    for diagnostic in diagnostics.iter() {
+        sink.report(diagnostic.clone());
+    }
+    Some(module.clone())
+}

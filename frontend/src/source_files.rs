@@ -1,0 +1,397 @@
+//! Reads a model's files: the main module and everything it imports, from the model folder and the embedded library.
+
+use std::fs::{self, File};
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use crate::ast::{Definition, Import, Module};
+use crate::diagnostics::codes::{
+    EDITIONS_MIXED, ENCODING, IMPORT_DEPTH, MODULE_MISSING, SOURCE_SIZE, UNREADABLE,
+};
+use crate::diagnostics::{Code, Diagnostic, Sink};
+use crate::library::{self, Layer};
+use crate::limits::Limits;
+use crate::program::{Edition, ModuleInfo, Origin, Program};
+use crate::source::{FileId, Span};
+use crate::syntax::parse_module;
+
+/// Loads the model at `path`: a folder with `main.sknd`, or a single file whose stem becomes the main module's name.
+///
+/// Imports are looked up in the model folder (`a.b` is `a/b.sknd`, always from the folder itself), then in the library;
+/// library modules see the library only. `edition` overrides the automatic choice for the model's own modules. Whatever
+/// is wrong is reported to `sink`; what could be read is returned.
+pub fn load_program(
+    path: &Path,
+    edition: Option<Edition>,
+    limits: &Limits,
+    sink: &mut Sink,
+) -> Program {
+    let (folder, file) = if path.is_dir() {
+        (path.to_path_buf(), path.join("main.sknd"))
+    } else {
+        let parent = path.parent().map_or_else(PathBuf::new, Path::to_path_buf);
+        (parent, path.to_path_buf())
+    };
+    let stem = file.file_stem().map(|s| s.to_string_lossy().into_owned());
+    let main = stem.unwrap_or_else(|| "main".to_string());
+    let mut loader = Loader {
+        program: Program {
+            main: main.clone(),
+            folder,
+            ..Program::default()
+        },
+        edition,
+        limits,
+        sink,
+        pending: Vec::new(),
+    };
+    if let Some(module) = loader.read(&file, &main, None) {
+        loader.register(main, module, Origin::Model, 0);
+        loader.follow_imports();
+    }
+    loader.program
+}
+
+struct Loader<'a> {
+    program: Program,
+    edition: Option<Edition>,
+    limits: &'a Limits,
+    sink: &'a mut Sink,
+    /// Keys of modules whose imports are not followed yet, with their distance from the main module.
+    pending: Vec<(String, usize)>,
+}
+
+impl Loader<'_> {
+    fn register(&mut self, key: String, module: Module, origin: Origin, depth: usize) {
+        let edition = self.choose_edition(&module, origin);
+        self.program
+            .info
+            .insert(key.clone(), ModuleInfo { edition, origin });
+        self.program.modules.insert(key.clone(), module);
+        self.pending.push((key, depth));
+    }
+
+    fn choose_edition(&mut self, module: &Module, origin: Origin) -> Edition {
+        if origin == Origin::Library {
+            return Edition::Draft6;
+        }
+        if let Some(edition) = self.edition {
+            return edition;
+        }
+        let marks = &module.edition_marks;
+        match (&marks.khronos_only, &marks.draft_only) {
+            (Some(_), None) => Edition::Khronos,
+            (Some((khronos, khronos_text)), Some((draft, draft_text))) => {
+                let message = format!(
+                    "`{khronos_text}` is syntax of edition khronos, `{draft_text}` of draft6; the module is read as draft6"
+                );
+                self.sink.report(
+                    Diagnostic::warning(&EDITIONS_MIXED, *khronos, message)
+                        .with_place(*draft, "draft6 only")
+                        .with_help("choose with `--edition=draft6` or `--edition=khronos`"),
+                );
+                Edition::Draft6
+            }
+            (None, _) => Edition::Draft6,
+        }
+    }
+
+    fn follow_imports(&mut self) {
+        let mut at = 0;
+        while let Some((key, depth)) = self.pending.get(at).cloned() {
+            at += 1;
+            let imports = match self.program.modules.get(&key) {
+                Some(module) => module.imports.clone(),
+                None => continue,
+            };
+            for import in imports {
+                if depth >= self.limits.import_depth {
+                    let message = format!(
+                        "`{}` is the end of a chain of more than {} imports",
+                        import.path.text(),
+                        self.limits.import_depth
+                    );
+                    self.sink
+                        .report(Diagnostic::error(&IMPORT_DEPTH, import.span, message));
+                    return;
+                }
+                if let Some(imported) = self.import(&key, &import, depth + 1) {
+                    let entry = (key.clone(), import.path.text());
+                    self.program.imports.insert(entry, imported);
+                }
+            }
+        }
+    }
+
+    /// The key of the imported module, loaded now if it was not yet.
+    fn import(&mut self, from: &str, import: &Import, depth: usize) -> Option<String> {
+        let name = import.path.text();
+        let file = self.model_file(&name);
+        if self.program.origin(from) == Origin::Model && exists(&file) {
+            if !self.program.modules.contains_key(&name) {
+                let module = self.read(&file, &name, Some(import.path.span))?;
+                self.register(name.clone(), module, Origin::Model, depth);
+            }
+            return Some(name);
+        }
+        let khronos = self.program.edition(from) == Edition::Khronos
+            && library::contains(Layer::Khronos, &name);
+        if !khronos && !library::contains(Layer::Draft, &name) {
+            self.report_missing(from, import, &name, &file);
+            return None;
+        }
+        let key = if khronos {
+            format!("<stdlib/khronos>/{name}")
+        } else if exists(&file) || name == self.program.main {
+            format!("<stdlib>/{name}")
+        } else {
+            name.clone()
+        };
+        if !self.program.modules.contains_key(&key) {
+            let module = self.library_module(&name, khronos)?;
+            self.register(key.clone(), module, Origin::Library, depth);
+        }
+        Some(key)
+    }
+
+    fn model_file(&self, name: &str) -> PathBuf {
+        let mut file: PathBuf = self.program.folder.clone();
+        file.extend(name.split('.'));
+        file.set_extension("sknd");
+        file
+    }
+
+    fn library_module(&mut self, name: &str, khronos: bool) -> Option<Module> {
+        let sources = &mut self.program.sources;
+        let base = library::module(Layer::Draft, name, sources, self.sink);
+        if !khronos {
+            return base;
+        }
+        let overlay = library::module(Layer::Khronos, name, sources, self.sink)?;
+        let Some(mut module) = base else {
+            return Some(overlay);
+        };
+        let known = |imports: &[Import], import: &Import| {
+            let text = import.path.text();
+            imports.iter().any(|i| i.path.text() == text)
+        };
+        for import in overlay.imports {
+            if !known(&module.imports, &import) {
+                module.imports.push(import);
+            }
+        }
+        for definition in overlay.definitions {
+            let same = |d: &&mut Definition| d.name.name == definition.name.name;
+            match module.definitions.iter_mut().find(same) {
+                Some(slot) => *slot = definition,
+                None => module.definitions.push(definition),
+            }
+        }
+        Some(module)
+    }
+
+    fn report_missing(&mut self, from: &str, import: &Import, name: &str, file: &Path) {
+        let standard: Vec<&str> = library::names().collect();
+        let looked = if self.program.origin(from) == Origin::Model {
+            format!("looked for {} and in the standard library", file.display())
+        } else {
+            "looked in the standard library only".to_string()
+        };
+        let message = format!("there is no module `{name}`; {looked}");
+        let diagnostic = Diagnostic::error(&MODULE_MISSING, import.path.span, message);
+        let help = format!("the modules of the library are {}", standard.join(", "));
+        self.sink.report(diagnostic.with_help(help));
+    }
+
+    /// Reads and parses a file. What is wrong with the file itself is reported at `import`, or at its own beginning.
+    fn read(&mut self, file: &Path, name: &str, import: Option<Span>) -> Option<Module> {
+        match self.read_bytes(file) {
+            Ok(bytes) => {
+                let (text, bad) = match String::from_utf8(bytes) {
+                    Ok(text) => (text, None),
+                    Err(error) => {
+                        let bad = error.utf8_error().valid_up_to();
+                        let text = String::from_utf8_lossy(error.as_bytes()).into_owned();
+                        (text, Some(bad))
+                    }
+                };
+                let id = self.program.sources.add(file, text.as_str());
+                if let Some(bad) = bad {
+                    let at = u32::try_from(bad).unwrap_or(u32::MAX);
+                    let diagnostic = Diagnostic::error(
+                        &ENCODING,
+                        Span::new(id, at, at),
+                        "this byte is no UTF-8",
+                    );
+                    self.sink
+                        .report(diagnostic.with_help("save the file as UTF-8 text"));
+                    return None;
+                }
+                Some(parse_module(id, &text, name, self.limits, self.sink))
+            }
+            Err((code, message)) => {
+                let span = import.unwrap_or_else(|| {
+                    let id: FileId = self.program.sources.add(file, "");
+                    Span::new(id, 0, 0)
+                });
+                let message = format!("{}: {message}", file.display());
+                self.sink.report(Diagnostic::error(code, span, message));
+                None
+            }
+        }
+    }
+
+    fn read_bytes(&self, file: &Path) -> Result<Vec<u8>, (&'static Code, String)> {
+        let unreadable = |error: std::io::Error| (&UNREADABLE, error.to_string());
+        let real = file.canonicalize().map_err(unreadable)?;
+        // The main file is what the user named, wherever that link leads; imports stay in its folder.
+        if self.program.modules.contains_key(&self.program.main) {
+            let folder = if self.program.folder.as_os_str().is_empty() {
+                Path::new(".")
+            } else {
+                &self.program.folder
+            };
+            let folder = folder.canonicalize().map_err(unreadable)?;
+            if !real.starts_with(&folder) {
+                let message = format!("a link out of the model folder, to {}", real.display());
+                return Err((&UNREADABLE, message));
+            }
+        }
+        if !fs::metadata(&real).map_err(unreadable)?.is_file() {
+            return Err((&UNREADABLE, "not a file".to_string()));
+        }
+        let limit = self.limits.source_bytes;
+        let most = u64::try_from(limit).unwrap_or(u64::MAX).saturating_add(1);
+        let mut bytes = Vec::new();
+        let opened = File::open(&real).map_err(unreadable)?;
+        opened
+            .take(most)
+            .read_to_end(&mut bytes)
+            .map_err(unreadable)?;
+        if bytes.len() > limit {
+            let message = format!("larger than {limit} bytes");
+            return Err((&SOURCE_SIZE, message));
+        }
+        Ok(bytes)
+    }
+}
+
+/// Whether something has this name, a broken link too: it must not be mistaken for a library module.
+fn exists(file: &Path) -> bool {
+    fs::symlink_metadata(file).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MAIN: &str = "import a;\nimport sub.b;\ngraph G { }\n";
+
+    fn load(files: &[(&str, &[u8])], limits: &Limits) -> (Program, Vec<String>) {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, bytes) in files {
+            let path = folder.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, bytes).unwrap();
+        }
+        load_folder(folder.path(), limits)
+    }
+
+    fn load_folder(folder: &Path, limits: &Limits) -> (Program, Vec<String>) {
+        let mut sink = Sink::default();
+        let program = load_program(folder, None, limits, &mut sink);
+        let messages = sink.into_sorted().into_iter().map(|d| {
+            let span = d.span.unwrap();
+            let file = program.sources.get(span.file).unwrap();
+            let (line, column) = file.line_column(span.start);
+            let path = file.path.strip_prefix(folder).unwrap();
+            format!("{}:{line}:{column}: {}", path.display(), d.code.id)
+        });
+        let messages = messages.collect();
+        (program, messages)
+    }
+
+    #[test]
+    fn modules_of_sub_folders_import_from_the_root() {
+        let (program, messages) = load(
+            &[
+                ("main.sknd", MAIN.as_bytes()),
+                ("a.sknd", b"import sub.b;\n"),
+                ("sub/b.sknd", b"import a;\nimport sub.c;\n"),
+                ("sub/c.sknd", b"operator o { }\n"),
+            ],
+            &Limits::default(),
+        );
+        assert_eq!(messages, Vec::<String>::new());
+        let keys: Vec<&str> = program.modules.keys().map(String::as_str).collect();
+        assert_eq!(keys, ["main", "a", "sub.b", "sub.c"]);
+        assert_eq!(program.resolve("a", "sub.b").unwrap().0, "sub.b");
+        assert!(program.resolve("main", "sub.c").is_none());
+    }
+
+    #[test]
+    fn what_cannot_be_loaded_is_reported_at_its_import() {
+        let (_, messages) = load(
+            &[("main.sknd", MAIN.as_bytes()), ("a.sknd", b"# \xff\n")],
+            &Limits::default(),
+        );
+        assert_eq!(messages, ["main.sknd:2:8: SK1511", "a.sknd:1:3: SK1609"]);
+        assert_eq!(load(&[], &Limits::default()).1, ["main.sknd:1:1: SK1512"]);
+        let (_, messages) = load(
+            &[("main.sknd", b"import a;"), ("a.sknd/x", b"")],
+            &Limits::default(),
+        );
+        assert_eq!(messages, ["main.sknd:1:8: SK1512"]);
+    }
+
+    #[test]
+    fn limits_hold() {
+        let limits = Limits {
+            source_bytes: 20,
+            import_depth: 2,
+            ..Limits::default()
+        };
+        let (_, messages) = load(
+            &[
+                ("main.sknd", b"import a;"),
+                ("a.sknd", b"import b;"),
+                ("b.sknd", b"import c;"),
+                ("c.sknd", b""),
+            ],
+            &limits,
+        );
+        assert_eq!(messages, ["b.sknd:1:1: SK1513"]);
+        let (_, messages) = load(
+            &[("main.sknd", b"import a;"), ("a.sknd", &[b' '; 21])],
+            &limits,
+        );
+        assert_eq!(messages, ["main.sknd:1:8: SK1610"]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_out_of_the_folder_are_refused() {
+        let outside = tempfile::tempdir().unwrap();
+        fs::write(outside.path().join("a.sknd"), "").unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("main.sknd"), "import a;").unwrap();
+        let link = folder.path().join("a.sknd");
+        std::os::unix::fs::symlink(outside.path().join("a.sknd"), link).unwrap();
+        let (_, messages) = load_folder(folder.path(), &Limits::default());
+        assert_eq!(messages, ["main.sknd:1:8: SK1512"]);
+    }
+
+    #[test]
+    fn editions_are_chosen_by_their_tokens() {
+        let khronos = "operator o { @using { a = b <? c; } }";
+        let both = "operator o { @using { a = b <? c; d = a << b; } }";
+        let edition = |text: &str| {
+            let (program, messages) = load(&[("main.sknd", text.as_bytes())], &Limits::default());
+            (program.edition("main"), messages)
+        };
+        assert_eq!(edition(khronos), (Edition::Khronos, vec![]));
+        assert_eq!(edition("graph G { }"), (Edition::Draft6, vec![]));
+        let warned = vec!["main.sknd:1:29: SK1514".to_string()];
+        assert_eq!(edition(both), (Edition::Draft6, warned));
+    }
+}

@@ -1,0 +1,299 @@
+//! Compositions and control flow (2.10).
+
+use super::super::grammar::{Pair, Rule};
+use super::Builder;
+use crate::ast::{
+    Argument, Block, Branching, Carried, Component, ComponentValue, Invocation, IterationCount,
+    Loop, Path, Scan, Target, TargetItem,
+};
+use crate::diagnostics::Diagnostic;
+use crate::diagnostics::codes::{SYNTAX, YIELD};
+
+impl Builder<'_> {
+    /// Rule `component_entry`.
+    pub(in super::super) fn component_entry(&mut self, pair: &Pair) -> Option<Component> {
+        let component = pair
+            .clone()
+            .into_inner()
+            .find(|p| p.as_rule() == Rule::component);
+        component.map(|p| self.component(&p))
+    }
+
+    fn component(&mut self, pair: &Pair) -> Component {
+        let span = self.span(pair);
+        let mut targets = Vec::new();
+        let mut value = None;
+        for child in pair.clone().into_inner() {
+            match child.as_rule() {
+                Rule::target => targets.extend(self.target(&child)),
+                Rule::value => value = Some(self.value(&child)),
+                _ => {}
+            }
+        }
+        Component {
+            targets,
+            value: value.unwrap_or(ComponentValue::Error(span)),
+            span,
+        }
+    }
+
+    fn target(&mut self, pair: &Pair) -> Option<Target> {
+        let inner = pair.clone().into_inner().next()?;
+        if inner.as_rule() == Rule::target_item {
+            return self.target_item(&inner).map(Target::Item);
+        }
+        let mut items = Vec::new();
+        for child in inner.clone().into_inner() {
+            if child.as_rule() == Rule::target_item {
+                items.extend(self.target_item(&child));
+            }
+        }
+        Some(Target::List {
+            items,
+            span: self.span(&inner),
+        })
+    }
+
+    fn target_item(&mut self, pair: &Pair) -> Option<TargetItem> {
+        let span = self.span(pair);
+        let inner = pair.clone().into_inner().next()?;
+        let mut type_spec = None;
+        let mut pack = None;
+        for child in inner.clone().into_inner() {
+            match child.as_rule() {
+                Rule::type_spec => type_spec = Some(self.type_spec(&child)),
+                Rule::pack_spec => pack = Some(self.pack_spec(&child)),
+                _ => {}
+            }
+        }
+        Some(match inner.as_rule() {
+            Rule::target_name => TargetItem::Name {
+                name: self.first_ident(&inner),
+                pack: pack.or_else(|| type_spec.as_ref().and_then(|t| t.pack.clone())),
+                type_spec,
+                span,
+            },
+            Rule::target_zip => TargetItem::Zip {
+                names: self.idents(&inner),
+                pack,
+                span,
+            },
+            _ => TargetItem::Omitted(span),
+        })
+    }
+
+    fn value(&mut self, pair: &Pair) -> ComponentValue {
+        let inner = pair.clone().into_inner().next();
+        match inner {
+            Some(p) if p.as_rule() == Rule::branching => self.branching(&p),
+            Some(p) if p.as_rule() == Rule::looping => self.looping(&p),
+            Some(p) => self.part(&p),
+            None => ComponentValue::Error(self.span(pair)),
+        }
+    }
+
+    fn part(&mut self, pair: &Pair) -> ComponentValue {
+        let inner = pair.clone().into_inner().next();
+        match inner {
+            Some(p) if p.as_rule() == Rule::labelled_block => {
+                ComponentValue::Block(self.labelled_block(&p))
+            }
+            Some(p) if p.as_rule() == Rule::invocation => {
+                ComponentValue::Invocation(self.invocation(&p))
+            }
+            Some(p) => ComponentValue::Expr(self.expr(&p)),
+            None => ComponentValue::Error(self.span(pair)),
+        }
+    }
+
+    fn labelled_block(&mut self, pair: &Pair) -> Block {
+        let span = self.span(pair);
+        let mut block = Block {
+            label: None,
+            components: Vec::new(),
+            yields: Vec::new(),
+            yield_span: None,
+            span,
+        };
+        for child in pair.clone().into_inner() {
+            match child.as_rule() {
+                Rule::label => block.label = Some(self.first_ident(&child)),
+                rule @ (Rule::component | Rule::yield_line) => {
+                    if let Some(first) = block.yield_span {
+                        self.sink.report(
+                            Diagnostic::error(
+                                &YIELD,
+                                self.span(&child),
+                                "nothing may follow `yield` in a block",
+                            )
+                            .with_place(first, "the block ends here")
+                            .with_help("move `yield` to the end of the block"),
+                        );
+                    }
+                    if rule == Rule::component {
+                        block.components.push(self.component(&child));
+                    } else if block.yield_span.is_none() {
+                        block.yields = self.exprs(&child);
+                        block.yield_span = Some(self.span(&child));
+                    }
+                }
+                _ => {}
+            }
+        }
+        if block.yield_span.is_none() {
+            self.error_with_help(
+                &YIELD,
+                span,
+                "this block has no `yield`",
+                "end it with `yield` and the tensors that are its results: `yield a, b;`",
+            );
+        }
+        block
+    }
+
+    fn invocation(&mut self, pair: &Pair) -> Invocation {
+        let span = self.span(pair);
+        let mut invocation = Invocation {
+            label: None,
+            operator: Path {
+                parts: Vec::new(),
+                span,
+            },
+            types: Vec::new(),
+            attributes: Vec::new(),
+            arguments: Vec::new(),
+            span,
+        };
+        for child in pair.clone().into_inner() {
+            match child.as_rule() {
+                Rule::label => invocation.label = Some(self.first_ident(&child)),
+                Rule::path => invocation.operator = self.path(&child),
+                Rule::type_arguments => invocation.types = self.type_arguments(&child),
+                Rule::attributes => invocation.attributes = self.attributes(&child),
+                Rule::argument => {
+                    let argument = match self.optional_expr(&child) {
+                        Some(expr) => Argument::Expr(expr),
+                        None => Argument::Omitted(self.span(&child)),
+                    };
+                    invocation.arguments.push(argument);
+                }
+                _ => {}
+            }
+        }
+        invocation
+    }
+
+    fn branching(&mut self, pair: &Pair) -> ComponentValue {
+        let span = self.span(pair);
+        let mut parts = Vec::new();
+        for child in pair.clone().into_inner() {
+            if child.as_rule() == Rule::part {
+                parts.push(self.part(&child));
+            }
+        }
+        let Some(otherwise) = parts.pop() else {
+            return ComponentValue::Error(span);
+        };
+        let mut arms = Vec::new();
+        let mut parts = parts.into_iter();
+        while let (Some(condition), Some(consequent)) = (parts.next(), parts.next()) {
+            arms.push((condition, consequent));
+        }
+        ComponentValue::If(Branching {
+            arms,
+            otherwise: Box::new(otherwise),
+            span,
+        })
+    }
+
+    fn looping(&mut self, pair: &Pair) -> ComponentValue {
+        let span = self.span(pair);
+        let mut found = Loop {
+            carried: Vec::new(),
+            scans: Vec::new(),
+            before: None,
+            unroll: false,
+            count: None,
+            body: ComponentValue::Error(span),
+            after: None,
+            span,
+        };
+        let mut in_body = false;
+        for child in pair.clone().into_inner() {
+            match child.as_rule() {
+                Rule::with_clause => {
+                    for carried in child.into_inner() {
+                        if carried.as_rule() == Rule::carried {
+                            let carried = self.carried(&carried);
+                            found.carried.push(carried);
+                        }
+                    }
+                }
+                Rule::for_clause => {
+                    for scan in child.into_inner() {
+                        if scan.as_rule() == Rule::scan {
+                            found.scans.push(Scan {
+                                item: self.first_ident(&scan),
+                                pack: self.first_expr(&scan),
+                                span: self.span(&scan),
+                            });
+                        }
+                    }
+                }
+                Rule::while_clause => {
+                    let condition = child
+                        .clone()
+                        .into_inner()
+                        .find(|p| p.as_rule() == Rule::part);
+                    let condition = condition.map(|p| self.part(&p));
+                    if !in_body {
+                        found.before = condition;
+                    } else if found.before.is_some() {
+                        self.error_with_help(
+                            &SYNTAX,
+                            self.span(&child),
+                            "this loop has two conditions",
+                            "keep `while` either before `do` or after the body",
+                        );
+                    } else {
+                        found.after = condition;
+                    }
+                }
+                Rule::kw_do => in_body = true,
+                Rule::kw_unroll => {
+                    in_body = true;
+                    found.unroll = true;
+                }
+                Rule::count => found.count = Some(self.count(&child)),
+                Rule::part => found.body = self.part(&child),
+                _ => {}
+            }
+        }
+        ComponentValue::Loop(Box::new(found))
+    }
+
+    fn carried(&mut self, pair: &Pair) -> Carried {
+        let type_spec = pair
+            .clone()
+            .into_inner()
+            .find(|p| p.as_rule() == Rule::type_spec);
+        Carried {
+            name: self.first_ident(pair),
+            type_spec: type_spec.map(|p| self.type_spec(&p)),
+            init: self.first_expr(pair),
+            span: self.span(pair),
+        }
+    }
+
+    pub(super) fn count(&mut self, pair: &Pair) -> IterationCount {
+        let index = pair
+            .clone()
+            .into_inner()
+            .find(|p| p.as_rule() == Rule::count_index);
+        IterationCount {
+            index: index.map(|p| self.first_ident(&p)),
+            count: self.optional_expr(pair),
+            span: self.span(pair),
+        }
+    }
+}

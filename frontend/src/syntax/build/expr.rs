@@ -1,0 +1,632 @@
+//! Expressions: precedence climbing over the flat chains that the grammar delivers.
+
+use super::super::grammar::{Pair, Rule};
+use super::Builder;
+use crate::ast::{BinaryOp, Expr, ExprKind, FoldOp, Ident, Item, Property, Subscript, UnaryOp};
+use crate::diagnostics::codes::{BUILTIN_NAME, SYNTAX};
+use crate::source::Span;
+
+/// The 22 built-in functions (2.4, 2.16 and the errata).
+const BUILTINS: [&str; 22] = [
+    "abs", "acos", "acosh", "asin", "asinh", "atan", "atanh", "ceil", "cos", "cosh", "erf", "exp",
+    "floor", "frac", "log", "round", "sign", "sin", "sinh", "sqrt", "tan", "tanh",
+];
+
+/// How tightly an operator binds: `=>` 1, logical 2, comparisons 3, min max 4, `+ -` 5, `* / % \` 6, `**` 8. Unary
+/// operators stand between the last two.
+const POWER: u8 = 8;
+
+/// What stands between two operands.
+#[derive(Clone, Copy)]
+enum Infix {
+    Binary(BinaryOp),
+    Is,
+    In,
+}
+
+/// One element of a chain after its first operand.
+enum Link<'t> {
+    Infix(Infix, Pair<'t>),
+    Fold {
+        op: FoldOp,
+        cumulative: bool,
+        end: Span,
+    },
+}
+
+fn infix(text: &str) -> Option<(Infix, u8)> {
+    use BinaryOp::*;
+    let (op, binding) = match text {
+        "=>" => (Implies, 1),
+        "&&" => (And, 2),
+        "||" => (Or, 2),
+        "^" => (Xor, 2),
+        "<" => (Lt, 3),
+        "<=" => (Le, 3),
+        ">" => (Gt, 3),
+        ">=" => (Ge, 3),
+        "==" => (Eq, 3),
+        "!=" => (Ne, 3),
+        "is" => return Some((Infix::Is, 3)),
+        "in" => return Some((Infix::In, 3)),
+        "<<" | "<?" => (Min, 4),
+        ">>" | ">?" => (Max, 4),
+        "+" => (Add, 5),
+        "-" => (Sub, 5),
+        "*" => (Mul, 6),
+        "/" => (Div, 6),
+        "\\" => (CeilDiv, 6),
+        "%" => (Mod, 6),
+        "**" => (Pow, POWER),
+        _ => return None,
+    };
+    Some((Infix::Binary(op), binding))
+}
+
+fn fold_op(text: &str) -> Option<(FoldOp, u8)> {
+    Some(match text {
+        "&&" => (FoldOp::And, 2),
+        "||" => (FoldOp::Or, 2),
+        "<" => (FoldOp::Lt, 3),
+        "<=" => (FoldOp::Le, 3),
+        ">" => (FoldOp::Gt, 3),
+        ">=" => (FoldOp::Ge, 3),
+        "==" => (FoldOp::Eq, 3),
+        "!=" => (FoldOp::Ne, 3),
+        ":=" => (FoldOp::Uniform, 3),
+        "<<" | "<?" => (FoldOp::Min, 4),
+        ">>" | ">?" => (FoldOp::Max, 4),
+        "+" => (FoldOp::Add, 5),
+        "*" => (FoldOp::Mul, 6),
+        _ => return None,
+    })
+}
+
+impl Builder<'_> {
+    pub(super) fn error_expr(&self, span: Span) -> Expr {
+        Expr {
+            kind: ExprKind::Error,
+            span,
+        }
+    }
+
+    /// The first direct child that is an expression.
+    pub(super) fn first_expr(&mut self, pair: &Pair) -> Expr {
+        match self.optional_expr(pair) {
+            Some(expr) => expr,
+            None => self.error_expr(self.span(pair)),
+        }
+    }
+
+    pub(super) fn optional_expr(&mut self, pair: &Pair) -> Option<Expr> {
+        let found = pair
+            .clone()
+            .into_inner()
+            .find(|p| p.as_rule() == Rule::expr);
+        found.map(|p| self.expr(&p))
+    }
+
+    /// All direct children that are expressions.
+    pub(super) fn exprs(&mut self, pair: &Pair) -> Vec<Expr> {
+        let mut found = Vec::new();
+        for child in pair.clone().into_inner() {
+            if child.as_rule() == Rule::expr {
+                found.push(self.expr(&child));
+            }
+        }
+        found
+    }
+
+    /// Rule `expr`.
+    pub(super) fn expr(&mut self, pair: &Pair) -> Expr {
+        let mut inner = pair.clone().into_inner();
+        let Some(chain) = inner.next() else {
+            return self.error_expr(self.span(pair));
+        };
+        let first = self.chain(&chain);
+        let Some(tail) = inner.next() else {
+            return first;
+        };
+        let mut branches = self.exprs(&tail).into_iter();
+        let Some(second) = branches.next() else {
+            return self.error_expr(self.span(pair));
+        };
+        let otherwise = branches.next();
+        let span = first
+            .span
+            .to(otherwise.as_ref().map_or(second.span, |o| o.span));
+        let kind = match tail.as_rule() {
+            Rule::coalesce => ExprKind::Coalesce {
+                value: Box::new(first),
+                fallback: Box::new(second),
+            },
+            _ => ExprKind::Select {
+                condition: Box::new(first),
+                then: Box::new(second),
+                otherwise: otherwise.map(Box::new),
+            },
+        };
+        Expr { kind, span }
+    }
+
+    fn chain(&mut self, pair: &Pair) -> Expr {
+        let mut inner = pair.clone().into_inner();
+        let Some(first) = inner.next() else {
+            return self.error_expr(self.span(pair));
+        };
+        let mut links = Vec::new();
+        while let Some(next) = inner.next() {
+            match next.as_rule() {
+                Rule::fold => links.push(self.fold(&next)),
+                Rule::infix => {
+                    self.mark_infix(&next);
+                    if let (Some((op, binding)), Some(operand)) =
+                        (infix(next.as_str()), inner.next())
+                    {
+                        links.push((Link::Infix(op, operand), binding));
+                    }
+                }
+                _ => {}
+            }
+        }
+        let mut links = links.into_iter().peekable();
+        self.climb(&first, &mut links, 0)
+    }
+
+    fn mark_infix(&mut self, pair: &Pair) {
+        let span = self.span(pair);
+        match pair.as_str() {
+            text @ ("<<" | ">>") => self.mark_draft(span, text),
+            text @ ("<?" | ">?") => self.mark_khronos(span, text),
+            _ => {}
+        }
+    }
+
+    fn fold<'t>(&mut self, pair: &Pair<'t>) -> (Link<'t>, u8) {
+        let mut text = "";
+        let mut cumulative = false;
+        for child in pair.clone().into_inner() {
+            match child.as_rule() {
+                Rule::fold_op => {
+                    text = child.as_str();
+                    self.mark_infix(&child);
+                }
+                Rule::ellipsis => cumulative = true,
+                _ => {}
+            }
+        }
+        let (op, binding) = fold_op(text).unwrap_or((FoldOp::Add, 5));
+        let end = self.span(pair);
+        if cumulative
+            && !matches!(
+                op,
+                FoldOp::Add | FoldOp::Mul | FoldOp::And | FoldOp::Or | FoldOp::Min | FoldOp::Max
+            )
+        {
+            self.error_with_help(
+                &SYNTAX,
+                end,
+                format!("`{text}` has no cumulative fold"),
+                format!("write two dots for a plain fold: `{text} ..`"),
+            );
+        }
+        (
+            Link::Fold {
+                op,
+                cumulative,
+                end,
+            },
+            binding,
+        )
+    }
+
+    /// Precedence climbing: takes the links that bind at least as tightly as `least`. All levels are left-associative.
+    /// Recursion is bounded by [`super::super::nesting`].
+    fn climb<'t>(
+        &mut self,
+        first: &Pair<'t>,
+        links: &mut std::iter::Peekable<std::vec::IntoIter<(Link<'t>, u8)>>,
+        least: u8,
+    ) -> Expr {
+        let mut left = self.prefixed(first, links);
+        while let Some((link, binding)) = links.next_if(|(_, binding)| *binding >= least) {
+            left = match link {
+                Link::Infix(op, operand) => {
+                    let right = self.climb(&operand, links, binding + 1);
+                    let span = left.span.to(right.span);
+                    let (left, right) = (Box::new(left), Box::new(right));
+                    let kind = match op {
+                        Infix::Binary(op) => ExprKind::Binary { op, left, right },
+                        Infix::Is => ExprKind::Is { left, right },
+                        Infix::In => ExprKind::In {
+                            item: left,
+                            pack: right,
+                        },
+                    };
+                    Expr { kind, span }
+                }
+                Link::Fold {
+                    op,
+                    cumulative,
+                    end,
+                } => Expr {
+                    span: left.span.to(end),
+                    kind: ExprKind::Fold {
+                        pack: Box::new(left),
+                        op,
+                        cumulative,
+                    },
+                },
+            };
+        }
+        left
+    }
+
+    /// An operand with its prefixes, which bind less tightly than `**` and more tightly than the rest.
+    fn prefixed<'t>(
+        &mut self,
+        operand: &Pair<'t>,
+        links: &mut std::iter::Peekable<std::vec::IntoIter<(Link<'t>, u8)>>,
+    ) -> Expr {
+        let mut prefixes = Vec::new();
+        let mut atom = None;
+        let mut rest = Vec::new();
+        for child in operand.clone().into_inner() {
+            match child.as_rule() {
+                Rule::prefix => prefixes.push(child),
+                Rule::primary => atom = Some(child),
+                _ => rest.push(child),
+            }
+        }
+        let mut expr = match atom {
+            Some(primary) => self.primary(&primary),
+            None => self.error_expr(self.span(operand)),
+        };
+        expr = self.postfix(expr, rest);
+        if prefixes.is_empty() {
+            return expr;
+        }
+        while let Some((Link::Infix(_, right), _)) =
+            links.next_if(|(link, b)| *b == POWER && matches!(link, Link::Infix(..)))
+        {
+            let right = self.prefixed(&right, links);
+            expr = Expr {
+                span: expr.span.to(right.span),
+                kind: ExprKind::Binary {
+                    op: BinaryOp::Pow,
+                    left: Box::new(expr),
+                    right: Box::new(right),
+                },
+            };
+        }
+        for prefix in prefixes.iter().rev() {
+            let span = self.span(prefix).to(expr.span);
+            let operand = Box::new(expr);
+            let kind = match prefix.as_str() {
+                "?" => ExprKind::NullTest(operand),
+                "!" => ExprKind::Unary {
+                    op: UnaryOp::Not,
+                    operand,
+                },
+                "-" => ExprKind::Unary {
+                    op: UnaryOp::Minus,
+                    operand,
+                },
+                _ => ExprKind::Unary {
+                    op: UnaryOp::Plus,
+                    operand,
+                },
+            };
+            expr = Expr { kind, span };
+        }
+        expr
+    }
+
+    fn postfix(&mut self, mut base: Expr, rest: Vec<Pair>) -> Expr {
+        for pair in rest {
+            let span = base.span.to(self.span(&pair));
+            if pair.as_rule() == Rule::index {
+                let (subscripts, trailing_comma) = self.subscripts(&pair);
+                base = Expr {
+                    kind: ExprKind::Index {
+                        base: Box::new(base),
+                        subscripts,
+                        trailing_comma,
+                    },
+                    span,
+                };
+                continue;
+            }
+            let value = Box::new(self.first_expr(&pair));
+            base = match base.kind {
+                ExprKind::Index {
+                    base,
+                    mut subscripts,
+                    trailing_comma: false,
+                } if subscripts.len() == 1 => match subscripts.pop() {
+                    Some(subscript) => Expr {
+                        kind: ExprKind::Substitute {
+                            base,
+                            subscript: Box::new(subscript),
+                            value,
+                        },
+                        span,
+                    },
+                    None => self.error_expr(span),
+                },
+                _ => {
+                    self.error_with_help(
+                        &SYNTAX,
+                        span,
+                        "`<-` replaces items of a pack, so it needs exactly one index before it",
+                        "if a comparison with a negative number is meant, write `< -` with a blank",
+                    );
+                    self.error_expr(span)
+                }
+            };
+        }
+        base
+    }
+
+    /// Rule `index`: the subscripts and whether a comma follows the last.
+    pub(super) fn subscripts(&mut self, pair: &Pair) -> (Vec<Subscript>, bool) {
+        let mut subscripts = Vec::new();
+        let mut trailing_comma = false;
+        let mut full_slice = None;
+        for child in pair.clone().into_inner() {
+            match child.as_rule() {
+                Rule::subscript => {
+                    let subscript = self.subscript(&child);
+                    if let Subscript::Range { span, .. } = subscript {
+                        full_slice.get_or_insert(span);
+                    }
+                    subscripts.push(subscript);
+                }
+                Rule::trailing_comma => trailing_comma = true,
+                _ => {}
+            }
+        }
+        // A slice in a pack index is common to both editions, in a tensor index it is not.
+        if let Some(span) = full_slice
+            && (subscripts.len() > 1 || trailing_comma)
+        {
+            self.mark_khronos(span, ":");
+        }
+        (subscripts, trailing_comma)
+    }
+
+    fn subscript(&mut self, pair: &Pair) -> Subscript {
+        let span = self.span(pair);
+        let mut first = None;
+        for child in pair.clone().into_inner() {
+            match child.as_rule() {
+                Rule::expr => first = Some(self.expr(&child)),
+                Rule::guard => return self.guard(&child),
+                Rule::slice_tail => {
+                    let mut part = |rule| {
+                        let found = child.clone().into_inner().find(|p| p.as_rule() == rule);
+                        found.map(|p| self.first_expr(&p))
+                    };
+                    let end = part(Rule::slice_end);
+                    let stride = part(Rule::slice_stride);
+                    return Subscript::Range {
+                        begin: first,
+                        end,
+                        stride,
+                        span,
+                    };
+                }
+                Rule::expand => {
+                    let count = self.optional_expr(&child);
+                    let value = first.unwrap_or_else(|| self.error_expr(span));
+                    return Subscript::Expand { value, count, span };
+                }
+                _ => {}
+            }
+        }
+        Subscript::Expr(first.unwrap_or_else(|| self.error_expr(span)))
+    }
+
+    fn guard(&mut self, pair: &Pair) -> Subscript {
+        let expand = pair.clone().into_inner().any(|p| p.as_rule() == Rule::dots);
+        let mut exprs = self.exprs(pair).into_iter();
+        let span = self.span(pair);
+        let index = exprs.next().unwrap_or_else(|| self.error_expr(span));
+        Subscript::Guard {
+            index,
+            remap: exprs.next().zip(exprs.next()),
+            expand,
+            span,
+        }
+    }
+
+    fn primary(&mut self, pair: &Pair) -> Expr {
+        let span = self.span(pair);
+        let Some(inner) = pair.clone().into_inner().next() else {
+            return self.error_expr(span);
+        };
+        let kind = match inner.as_rule() {
+            Rule::number => self.number(&inner),
+            Rule::boolean => ExprKind::Bool(inner.as_str() == "true"),
+            Rule::named_real => ExprKind::Real(match inner.as_str() {
+                "pi" => std::f64::consts::PI,
+                _ => f64::INFINITY,
+            }),
+            Rule::string => {
+                let literal = self.string(&inner);
+                return Expr {
+                    span: literal.span,
+                    kind: ExprKind::Str(literal),
+                };
+            }
+            Rule::tuple => return self.parenthesized(&inner),
+            Rule::list => ExprKind::List(self.items(&inner)),
+            Rule::builtin => {
+                let name = self.first_ident(&inner);
+                self.mark_draft(span, &format!("`{}`", name.name));
+                if !BUILTINS.contains(&name.name.as_str()) {
+                    self.unknown_builtin(&name);
+                }
+                ExprKind::Builtin {
+                    name,
+                    argument: Box::new(self.first_expr(&inner)),
+                }
+            }
+            Rule::call => self.call(&inner, span),
+            _ => self.dotted(&inner, span),
+        };
+        Expr { kind, span }
+    }
+
+    fn unknown_builtin(&mut self, name: &Ident) {
+        self.error_with_help(
+            &BUILTIN_NAME,
+            name.span,
+            format!("there is no built-in function `{}`", name.name),
+            format!("the built-in functions are {}", BUILTINS.join(", ")),
+        );
+    }
+
+    /// Parentheses around one expression belong to its span.
+    fn parenthesized(&mut self, pair: &Pair) -> Expr {
+        let span = self.span(pair);
+        let mut exprs = self.exprs(pair);
+        match (exprs.pop(), exprs.is_empty()) {
+            (Some(only), true) => Expr {
+                kind: only.kind,
+                span,
+            },
+            _ => {
+                self.error_with_help(
+                    &SYNTAX,
+                    span,
+                    "a tuple can only stand in a list, to interleave packs",
+                    "write `[(a, b)..]`",
+                );
+                self.error_expr(span)
+            }
+        }
+    }
+
+    fn call(&mut self, pair: &Pair, span: Span) -> ExprKind {
+        let target = self.first_ident(pair);
+        let mut arguments = self.exprs(pair);
+        match (arguments.pop(), arguments.is_empty()) {
+            (None, _) => ExprKind::Default(target),
+            (Some(value), true) => {
+                let value = Box::new(value);
+                if BUILTINS.contains(&target.name.as_str()) {
+                    self.mark_khronos(target.span, &target.name);
+                    ExprKind::Builtin {
+                        name: target,
+                        argument: value,
+                    }
+                } else {
+                    ExprKind::Cast { target, value }
+                }
+            }
+            (Some(_), false) => {
+                self.error_with_help(
+                    &SYNTAX,
+                    span,
+                    format!("`{}` is invoked inside an expression", target.name),
+                    "an invocation is a statement of its own: assign its result to a name, then use the name",
+                );
+                ExprKind::Error
+            }
+        }
+    }
+
+    fn dotted(&mut self, pair: &Pair, span: Span) -> ExprKind {
+        let mut names = self.idents(pair).into_iter();
+        let Some(base) = names.next() else {
+            return ExprKind::Error;
+        };
+        let Some(second) = names.next() else {
+            return ExprKind::Name(base);
+        };
+        let property = match second.name.as_str() {
+            "shape" => Some(Property::Shape),
+            "rank" => Some(Property::Rank),
+            "size" => Some(Property::Size),
+            _ => None,
+        };
+        match (property, names.next()) {
+            (Some(property), None) => ExprKind::Property { base, property },
+            _ => {
+                self.error_with_help(
+                    &SYNTAX,
+                    span,
+                    format!("`{}` has no part that an expression can name", base.name),
+                    "there are `.shape`, `.rank` and `.size`; scoped names of tensors stand in @quantize only, \
+                     and operators of a module are invoked in statements of their own",
+                );
+                ExprKind::Error
+            }
+        }
+    }
+
+    fn items(&mut self, pair: &Pair) -> Vec<Item> {
+        let mut items = Vec::new();
+        for child in pair.clone().into_inner() {
+            if child.as_rule() == Rule::item {
+                items.push(self.item(&child));
+            }
+        }
+        items
+    }
+
+    fn item(&mut self, pair: &Pair) -> Item {
+        let span = self.span(pair);
+        let mut inner = pair.clone().into_inner();
+        let (Some(head), tail) = (inner.next(), inner.next()) else {
+            return Item::Expr(self.error_expr(span));
+        };
+        match tail {
+            Some(tail) if tail.as_rule() == Rule::range_tail => {
+                let begin = self.expr(&head);
+                let mut rest = self.exprs(&tail).into_iter();
+                Item::Range {
+                    begin,
+                    end: rest.next().unwrap_or_else(|| self.error_expr(span)),
+                    stride: rest.next(),
+                    span,
+                }
+            }
+            Some(tail) => {
+                if let Some(packs) = zipped(&head) {
+                    let packs = self.exprs(&packs);
+                    let count = self.optional_expr(&tail);
+                    return Item::Zip { packs, count, span };
+                }
+                let value = self.expr(&head);
+                let count = self.optional_expr(&tail);
+                Item::Expand { value, count, span }
+            }
+            None => Item::Expr(self.expr(&head)),
+        }
+    }
+}
+
+/// The tuple with at least two parts that an expression consists of, if it does.
+fn zipped<'t>(expr: &Pair<'t>) -> Option<Pair<'t>> {
+    let mut pair = expr.clone();
+    loop {
+        let mut inner = pair.into_inner();
+        let only = inner.next()?;
+        if inner.next().is_some() {
+            return None;
+        }
+        if only.as_rule() == Rule::tuple {
+            let parts = only
+                .clone()
+                .into_inner()
+                .filter(|p| p.as_rule() == Rule::expr);
+            return (parts.count() > 1).then_some(only);
+        }
+        if !matches!(only.as_rule(), Rule::chain | Rule::operand | Rule::primary) {
+            return None;
+        }
+        pair = only;
+    }
+}

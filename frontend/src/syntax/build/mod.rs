@@ -1,0 +1,125 @@
+//! Pest's pairs → the syntax tree of one statement.
+
+mod block;
+mod composition;
+mod expr;
+mod formula;
+mod literal;
+mod types;
+
+use super::grammar::{Pair, Rule};
+use super::token::Token;
+use crate::ast::{EditionMarks, Ident, Path};
+use crate::diagnostics::{Code, Diagnostic, Sink};
+use crate::limits::Limits;
+use crate::source::{FileId, Span};
+
+/// What the builders share while a file is parsed.
+pub(super) struct Builder<'s> {
+    pub(super) file: FileId,
+    /// Byte offset in the file of the text that pest sees.
+    pub(super) base: usize,
+    /// Of the whole file.
+    pub(super) tokens: &'s [Token],
+    pub(super) limits: &'s Limits,
+    pub(super) sink: &'s mut Sink,
+    pub(super) marks: EditionMarks,
+}
+
+impl Builder<'_> {
+    pub(super) fn span_at(&self, start: usize, end: usize) -> Span {
+        // A file longer than u32 is refused before it is parsed.
+        let place = |offset: usize| u32::try_from(self.base + offset).unwrap_or(u32::MAX);
+        Span::new(self.file, place(start), place(end))
+    }
+
+    /// Pest counts white space and comments before an absent optional part to a rule; they are cut off here.
+    pub(super) fn span(&self, pair: &Pair) -> Span {
+        let span = pair.as_span();
+        let end = span.start() + pair.as_str().trim_end().len();
+        let after = self.tokens.partition_point(|t| t.start < self.base + end);
+        let last = after.checked_sub(1).and_then(|at| self.tokens.get(at));
+        let end = last.map_or(end, |t| end.min(t.end.saturating_sub(self.base)));
+        self.span_at(span.start(), end.max(span.start()))
+    }
+
+    pub(super) fn error(&mut self, code: &'static Code, span: Span, message: impl Into<String>) {
+        self.sink.report(Diagnostic::error(code, span, message));
+    }
+
+    pub(super) fn error_with_help(
+        &mut self,
+        code: &'static Code,
+        span: Span,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) {
+        self.sink
+            .report(Diagnostic::error(code, span, message).with_help(help));
+    }
+
+    pub(super) fn mark_draft(&mut self, span: Span, text: &str) {
+        self.marks
+            .draft_only
+            .get_or_insert_with(|| (span, text.to_string()));
+    }
+
+    pub(super) fn mark_khronos(&mut self, span: Span, text: &str) {
+        self.marks
+            .khronos_only
+            .get_or_insert_with(|| (span, text.to_string()));
+    }
+
+    pub(super) fn ident(&mut self, pair: &Pair) -> Ident {
+        let ident = Ident {
+            name: pair.as_str().trim_end().to_string(),
+            span: self.span(pair),
+        };
+        if ident.name == "_" {
+            self.error_with_help(
+                &crate::diagnostics::codes::RESERVED_WORD,
+                ident.span,
+                "`_` alone is no name",
+                "give it a name, or write `~` to leave a tensor out",
+            );
+        }
+        ident
+    }
+
+    /// All direct children that are names.
+    fn idents(&mut self, pair: &Pair) -> Vec<Ident> {
+        let mut names = Vec::new();
+        for child in pair.clone().into_inner() {
+            if matches!(child.as_rule(), Rule::ident | Rule::any_type) {
+                names.push(self.ident(&child));
+            }
+        }
+        names
+    }
+
+    pub(super) fn path(&mut self, pair: &Pair) -> Path {
+        Path {
+            parts: self.idents(pair),
+            span: self.span(pair),
+        }
+    }
+
+    /// What the parser cannot hand over; only reached if grammar and builder disagree.
+    fn missing_ident(&self, pair: &Pair) -> Ident {
+        Ident {
+            name: String::new(),
+            span: self.span(pair),
+        }
+    }
+
+    fn first_ident(&mut self, pair: &Pair) -> Ident {
+        let found = pair
+            .clone()
+            .into_inner()
+            .find(|c| matches!(c.as_rule(), Rule::ident | Rule::any_type));
+        match found {
+            Some(name) => self.ident(&name),
+            None => self.missing_ident(pair),
+        }
+    }
+}

@@ -1,0 +1,750 @@
+//! Cuts a file into imports, definitions, blocks and statements, and has each statement read.
+
+use super::build::Builder;
+use super::grammar::{Pair, Rule};
+use super::token::{Bracket, Token, TokenKind};
+use super::{Failure, MOST_ERRORS, SHALLOW, STACK_PER_LEVEL, nesting, read, too_deep};
+use crate::ast::{BlockHead, BlockKind, Definition, DefinitionKind, Ident, Module};
+use crate::diagnostics::Diagnostic;
+use crate::diagnostics::codes::{BLOCK_NAME, BRACKET, MISSING_SEMICOLON, NESTING, STRING, SYNTAX};
+use crate::source::Span;
+
+const BLOCKS: [(&str, BlockKind); 12] = [
+    ("dtype", BlockKind::Dtype),
+    ("attrib", BlockKind::Attrib),
+    ("input", BlockKind::Input),
+    ("using", BlockKind::Using),
+    ("constant", BlockKind::Constant),
+    ("variable", BlockKind::Variable),
+    ("output", BlockKind::Output),
+    ("assert", BlockKind::Assert),
+    ("lower", BlockKind::Lower),
+    ("compose", BlockKind::Compose),
+    ("update", BlockKind::Update),
+    ("quantize", BlockKind::Quantize),
+];
+
+/// What ended a statement.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum End {
+    Semicolon,
+    /// The brace that closes the block.
+    Brace,
+    /// A block's or definition's beginning, or the end of the file: something was not closed.
+    Cut,
+    /// A string that is not closed on its line.
+    BrokenString,
+}
+
+struct Statement<'t> {
+    tokens: &'t [Token],
+    end: End,
+    /// Brackets were reported, reading it would only repeat that.
+    broken: bool,
+}
+
+pub(super) struct Cutter<'t, 's> {
+    text: &'t str,
+    tokens: &'t [Token],
+    at: usize,
+    builder: Builder<'s>,
+    errors_before: usize,
+}
+
+impl<'t, 's> Cutter<'t, 's> {
+    pub(super) fn new(text: &'t str, tokens: &'t [Token], builder: Builder<'s>) -> Self {
+        let errors_before = builder.sink.error_count();
+        Cutter {
+            text,
+            tokens,
+            at: 0,
+            builder,
+            errors_before,
+        }
+    }
+
+    fn peek(&self) -> Option<&'t Token> {
+        self.tokens.get(self.at)
+    }
+
+    fn word(&self, token: &Token) -> &'t str {
+        self.text.get(token.start..token.end).unwrap_or_default()
+    }
+
+    /// Span of a token in the file.
+    fn span(&self, token: &Token) -> Span {
+        self.place(token.start, token.end)
+    }
+
+    fn place(&self, start: usize, end: usize) -> Span {
+        let offset = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+        Span::new(self.builder.file, offset(start), offset(end))
+    }
+
+    fn too_many_errors(&self) -> bool {
+        self.builder.sink.error_count() >= self.errors_before + MOST_ERRORS
+    }
+
+    /// Whether a token can only begin a definition or an import: these words are reserved.
+    fn begins_definition(&self, token: &Token) -> bool {
+        token.kind == TokenKind::Word
+            && matches!(self.word(token), "operator" | "graph" | "public" | "import")
+    }
+
+    pub(super) fn module(mut self, module: &mut Module) {
+        // A byte order mark may begin a file and is no token of the language.
+        if self.text.starts_with('\u{feff}') {
+            self.at = 1;
+        }
+        while let Some(token) = self.peek() {
+            if self.too_many_errors() {
+                break;
+            }
+            match self.word(token) {
+                "import" => {
+                    let misplaced = !module.definitions.is_empty();
+                    self.import(module, misplaced);
+                }
+                "operator" | "graph" | "public" => {
+                    if let Some(definition) = self.definition() {
+                        module.definitions.push(definition);
+                    }
+                }
+                _ => self.stray(token),
+            }
+        }
+        module.edition_marks = self.builder.marks;
+    }
+
+    /// Something at the top level that is no definition: reported once, then skipped.
+    fn stray(&mut self, token: &'t Token) {
+        let span = self.span(token);
+        let text = self.word(token);
+        if token.kind == TokenKind::Close(Bracket::Curly) {
+            self.builder.error_with_help(
+                &BRACKET,
+                span,
+                "this `}` closes nothing",
+                "remove it, or look for a `}` too many before it",
+            );
+            self.at += 1;
+            return;
+        }
+        self.builder.error_with_help(
+            &SYNTAX,
+            span,
+            format!("expected `import`, `operator` or `graph`, found `{text}`"),
+            "statements stand in blocks of an operator or a graph",
+        );
+        let mut depth = 0_usize;
+        while let Some(token) = self.peek() {
+            match token.kind {
+                TokenKind::Open(Bracket::Curly) => depth += 1,
+                TokenKind::Close(Bracket::Curly) if depth == 0 => return,
+                TokenKind::Close(Bracket::Curly) => depth -= 1,
+                _ if self.begins_definition(token) => return,
+                _ => {}
+            }
+            self.at += 1;
+        }
+    }
+
+    fn import(&mut self, module: &mut Module, misplaced: bool) {
+        let first = self.at;
+        self.at += 1;
+        let line_end = |c: &Self, at: usize| {
+            let (Some(before), Some(next)) = (c.tokens.get(at.wrapping_sub(1)), c.tokens.get(at))
+            else {
+                return true;
+            };
+            next.kind == TokenKind::Word
+                && before.kind != TokenKind::Comma
+                && c.text
+                    .get(before.end..next.start)
+                    .is_some_and(|gap| gap.contains('\n'))
+        };
+        while let Some(token) = self.peek() {
+            if token.kind == TokenKind::Semicolon
+                || self.begins_definition(token)
+                || line_end(self, self.at)
+            {
+                break;
+            }
+            self.at += 1;
+        }
+        let tokens = self.tokens.get(first..self.at).unwrap_or_default();
+        let terminated = self.peek().is_some_and(|t| t.kind == TokenKind::Semicolon);
+        if terminated {
+            self.at += 1;
+        } else if let Some(last) = tokens.last() {
+            self.missing_semicolon(last, "imports end with `;`");
+        }
+        let imports = self.read_statement(
+            Rule::import_line,
+            &Statement {
+                tokens,
+                end: End::Semicolon,
+                broken: false,
+            },
+            |builder, pair| Some(builder.imports(pair, misplaced)),
+        );
+        module.imports.extend(imports.into_iter().flatten());
+    }
+
+    fn missing_semicolon(&mut self, last: &Token, help: &str) {
+        let span = self.place(last.end, last.end);
+        self.builder
+            .error_with_help(&MISSING_SEMICOLON, span, "`;` is missing here", help);
+    }
+
+    fn definition(&mut self) -> Option<Definition> {
+        let first = self.at;
+        let begin = self.peek()?;
+        self.at += 1;
+        if self.word(begin) == "public"
+            && self
+                .peek()
+                .is_some_and(|t| matches!(self.word(t), "operator" | "graph"))
+        {
+            self.at += 1;
+        }
+        while let Some(token) = self.peek() {
+            if matches!(
+                token.kind,
+                TokenKind::Open(Bracket::Curly) | TokenKind::At | TokenKind::Close(Bracket::Curly)
+            ) || self.begins_definition(token)
+            {
+                break;
+            }
+            self.at += 1;
+        }
+        let header = Statement {
+            tokens: self.tokens.get(first..self.at).unwrap_or_default(),
+            end: End::Cut,
+            broken: false,
+        };
+        let head = self.read_statement(Rule::header, &header, |builder, pair| {
+            let mut kind = DefinitionKind::Operator;
+            let mut public = false;
+            let mut name = None;
+            for child in pair.clone().into_inner() {
+                match child.as_rule() {
+                    Rule::kw_public => public = true,
+                    Rule::kw_graph => kind = DefinitionKind::Graph,
+                    Rule::ident => name = Some(builder.ident(&child)),
+                    _ => {}
+                }
+            }
+            name.map(|name| (kind, public, name))
+        });
+        let found_name = head.is_some();
+        let (kind, public, name) = head.unwrap_or((
+            DefinitionKind::Operator,
+            false,
+            Ident {
+                name: String::new(),
+                span: self.span(begin),
+            },
+        ));
+        let mut definition = Definition {
+            kind,
+            public,
+            name,
+            dtypes: Vec::new(),
+            attributes: Vec::new(),
+            inputs: Vec::new(),
+            usings: Vec::new(),
+            constants: Vec::new(),
+            variables: Vec::new(),
+            outputs: Vec::new(),
+            asserts: Vec::new(),
+            lowers: Vec::new(),
+            composes: Vec::new(),
+            updates: Vec::new(),
+            quantizations: Vec::new(),
+            blocks: Vec::new(),
+            span: self.span(begin),
+        };
+        match self.peek() {
+            Some(open) if open.kind == TokenKind::Open(Bracket::Curly) => {
+                self.at += 1;
+                self.body(open, &mut definition);
+            }
+            Some(open) if open.kind == TokenKind::At => {
+                let span = self.span(open);
+                if found_name {
+                    self.builder.error_with_help(
+                        &BRACKET,
+                        span,
+                        format!(
+                            "expected `{{` before the blocks of `{}`",
+                            definition.name.name
+                        ),
+                        "the blocks of an operator or a graph stand in braces",
+                    );
+                }
+                self.body(open, &mut definition);
+            }
+            next => {
+                let at = next.map_or(self.text.len(), |t| t.start);
+                let end = next.map_or(at, |t| t.end);
+                if found_name {
+                    let span = self.place(at, end);
+                    self.builder.error(&SYNTAX, span, "expected `{`");
+                }
+                if next.is_some_and(|t| t.kind == TokenKind::Close(Bracket::Curly)) {
+                    self.at += 1;
+                }
+            }
+        }
+        let last = self.at.checked_sub(1).and_then(|at| self.tokens.get(at));
+        if let Some(last) = last {
+            definition.span = definition.span.to(self.span(last));
+        }
+        found_name.then_some(definition)
+    }
+
+    /// From behind the opening brace to behind the closing one.
+    fn body(&mut self, open: &Token, definition: &mut Definition) {
+        let mut reported = false;
+        while let Some(token) = self.peek() {
+            if self.too_many_errors() {
+                self.at = self.tokens.len();
+                return;
+            }
+            match token.kind {
+                TokenKind::Close(Bracket::Curly) => {
+                    self.at += 1;
+                    return;
+                }
+                TokenKind::At => self.block(definition),
+                _ if self.begins_definition(token) => break,
+                _ => {
+                    if !reported {
+                        let message =
+                            format!("expected a block or `}}`, found `{}`", self.word(token));
+                        let span = self.span(token);
+                        self.builder.error_with_help(
+                            &SYNTAX,
+                            span,
+                            message,
+                            "statements stand in a block such as `@compose { … }`",
+                        );
+                        reported = true;
+                    }
+                    self.skip_balanced();
+                }
+            }
+        }
+        self.unclosed(open, &format!("`{}`", definition.name.name));
+    }
+
+    /// Over one token, or over a brace with all that is in it.
+    fn skip_balanced(&mut self) {
+        let mut depth = 0_usize;
+        while let Some(token) = self.peek() {
+            match token.kind {
+                TokenKind::Open(Bracket::Curly) => depth += 1,
+                TokenKind::Close(Bracket::Curly) => depth = depth.saturating_sub(1),
+                TokenKind::At => return,
+                _ if self.begins_definition(token) => return,
+                _ => {}
+            }
+            self.at += 1;
+            if depth == 0 {
+                return;
+            }
+        }
+    }
+
+    /// A `}` of `what` is missing before the current token.
+    fn unclosed(&mut self, open: &Token, what: &str) {
+        let (span, before) = match self.peek() {
+            Some(token) => (self.span(token), format!("before `{}`", self.word(token))),
+            None => {
+                let end = self.tokens.last().map_or(0, |t| t.end);
+                (self.place(end, end), "at the end of the file".to_string())
+            }
+        };
+        let diagnostic = Diagnostic::error(&BRACKET, span, format!("`}}` of {what} is missing"))
+            .with_place(self.span(open), "opened here")
+            .with_help(format!("write `}}` {before}"));
+        self.builder.sink.report(diagnostic);
+    }
+
+    fn block(&mut self, definition: &mut Definition) {
+        let Some(sign) = self.peek() else { return };
+        self.at += 1;
+        let name = self
+            .peek()
+            .filter(|t| t.kind == TokenKind::Word && t.start == sign.end);
+        if name.is_some() {
+            self.at += 1;
+        }
+        let word = name.map_or("", |t| self.word(t));
+        let kind = BLOCKS.iter().find(|(n, _)| *n == word).map(|(_, k)| *k);
+        let span = name.map_or(self.span(sign), |t| self.span(sign).to(self.span(t)));
+        match kind {
+            Some(kind) => definition.blocks.push(BlockHead { kind, span }),
+            None => {
+                let names: Vec<String> = BLOCKS.iter().map(|(n, _)| format!("@{n}")).collect();
+                let help = match similar_block(word) {
+                    Some(similar) => format!("did you mean `@{similar}`?"),
+                    None => format!("the blocks are {}", names.join(", ")),
+                };
+                let message = format!("there is no block `@{word}`");
+                self.builder
+                    .error_with_help(&BLOCK_NAME, span, message, help);
+            }
+        }
+        let Some(open) = self
+            .peek()
+            .filter(|t| t.kind == TokenKind::Open(Bracket::Curly))
+        else {
+            let place = self.peek().map_or(span, |t| self.span(t));
+            if kind.is_some() {
+                let message = format!("expected `{{` after `@{word}`");
+                self.builder.error(&BRACKET, place, message);
+            }
+            return;
+        };
+        self.at += 1;
+        loop {
+            let statement = self.cut_statement(kind.is_some());
+            if let (Some(kind), false) = (kind, statement.tokens.is_empty()) {
+                if statement.end == End::Brace
+                    && let Some(last) = statement.tokens.last()
+                {
+                    self.missing_semicolon(last, "every statement of a block ends with `;`");
+                }
+                self.read_into(definition, kind, &statement);
+            }
+            if self.too_many_errors() {
+                self.at = self.tokens.len();
+                return;
+            }
+            match statement.end {
+                End::Semicolon | End::BrokenString => {}
+                End::Brace => return,
+                End::Cut => {
+                    self.unclosed(open, &format!("block `@{word}`"));
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Moves behind the next `;` or `}` that ends a statement. `reporting`: whether unbalanced brackets are reported.
+    fn cut_statement(&mut self, reporting: bool) -> Statement<'t> {
+        let first = self.at;
+        let mut open: Vec<&'t Token> = Vec::new();
+        let mut broken = false;
+        let end = loop {
+            let Some(token) = self.peek() else {
+                break End::Cut;
+            };
+            match token.kind {
+                TokenKind::OpenString => {
+                    self.at += 1;
+                    if reporting {
+                        let diagnostic = Diagnostic::error(
+                            &STRING,
+                            self.span(token),
+                            "this string is not closed on its line",
+                        )
+                        .with_help("close it with the quote it began with; for a long text write several strings one after the other");
+                        self.builder.sink.report(diagnostic);
+                    }
+                    return Statement {
+                        tokens: &[],
+                        end: End::BrokenString,
+                        broken: true,
+                    };
+                }
+                TokenKind::Open(_) => open.push(token),
+                TokenKind::Close(closing) => {
+                    let matching = open
+                        .iter()
+                        .rposition(|t| t.kind == TokenKind::Open(closing));
+                    match matching {
+                        Some(at) => {
+                            for unclosed in open.drain(at..).skip(1) {
+                                broken |=
+                                    self.unbalanced(reporting && !broken, unclosed, Some(token));
+                            }
+                        }
+                        None if closing == Bracket::Curly => break End::Brace,
+                        None => broken |= self.unopened(reporting && !broken, token),
+                    }
+                }
+                TokenKind::Semicolon => {
+                    // Only in a block that is part of a statement may a `;` stand; anything else is not closed.
+                    let inner = open
+                        .iter()
+                        .rposition(|t| self.opens_block(t))
+                        .map_or(0, |at| at + 1);
+                    for unclosed in open.drain(inner..) {
+                        broken |= self.unbalanced(reporting && !broken, unclosed, Some(token));
+                    }
+                    if inner == 0 {
+                        break End::Semicolon;
+                    }
+                }
+                TokenKind::At => break End::Cut,
+                _ if self.begins_definition(token) => break End::Cut,
+                _ => {}
+            }
+            self.at += 1;
+        };
+        for unclosed in open {
+            broken |= self.unbalanced(reporting && !broken, unclosed, self.peek());
+        }
+        let tokens = self.tokens.get(first..self.at).unwrap_or_default();
+        if matches!(end, End::Semicolon | End::Brace) {
+            self.at += 1;
+        }
+        Statement {
+            tokens,
+            end,
+            broken,
+        }
+    }
+
+    /// Whether a brace opens a block of statements; behind a name or `>` it opens attributes.
+    fn opens_block(&self, brace: &Token) -> bool {
+        if brace.kind != TokenKind::Open(Bracket::Curly) {
+            return false;
+        }
+        let at = self.tokens.partition_point(|t| t.start < brace.start);
+        let before = at.checked_sub(1).and_then(|at| self.tokens.get(at));
+        match before.map(|t| (t.kind, self.word(t))) {
+            Some((TokenKind::Word, word)) => matches!(
+                word,
+                "then" | "else" | "do" | "if" | "elif" | "while" | "unroll"
+            ),
+            Some((TokenKind::Operator, ">")) => false,
+            _ => true,
+        }
+    }
+
+    fn unbalanced(&mut self, reporting: bool, open: &Token, found: Option<&Token>) -> bool {
+        let TokenKind::Open(bracket) = open.kind else {
+            return false;
+        };
+        if reporting {
+            let mut diagnostic = Diagnostic::error(
+                &BRACKET,
+                self.span(open),
+                format!("`{}` is not closed", bracket.opening()),
+            )
+            .with_help(format!("add `{}`", bracket.closing()));
+            if let Some(found) = found {
+                let text = format!("`{}` found before it was", self.word(found));
+                diagnostic = diagnostic.with_place(self.span(found), text);
+            }
+            self.builder.sink.report(diagnostic);
+        }
+        true
+    }
+
+    fn unopened(&mut self, reporting: bool, close: &Token) -> bool {
+        if reporting {
+            let message = format!("`{}` closes nothing", self.word(close));
+            let span = self.span(close);
+            self.builder.error(&BRACKET, span, message);
+        }
+        true
+    }
+
+    fn read_into(
+        &mut self,
+        definition: &mut Definition,
+        kind: BlockKind,
+        statement: &Statement<'t>,
+    ) {
+        use BlockKind::*;
+        let d = definition;
+        match kind {
+            Dtype => self.read_all(Rule::dtype_entry, statement, &mut d.dtypes, |b, p| {
+                Some(b.dtype(p))
+            }),
+            Attrib | Input | Constant | Variable | Output => {
+                let list = match kind {
+                    Attrib => &mut d.attributes,
+                    Input => &mut d.inputs,
+                    Constant => &mut d.constants,
+                    Variable => &mut d.variables,
+                    _ => &mut d.outputs,
+                };
+                self.read_all(Rule::declaration_entry, statement, list, |b, p| {
+                    b.declaration(p)
+                });
+            }
+            Using => self.read_all(Rule::using_entry, statement, &mut d.usings, |b, p| {
+                Some(b.using(p))
+            }),
+            Assert => self.read_all(Rule::assert_entry, statement, &mut d.asserts, |b, p| {
+                Some(b.assertion(p))
+            }),
+            Lower => self.read_all(Rule::lowering_entry, statement, &mut d.lowers, |b, p| {
+                b.lowering(p)
+            }),
+            Compose | Update => {
+                let list = if kind == Compose {
+                    &mut d.composes
+                } else {
+                    &mut d.updates
+                };
+                self.read_all(Rule::component_entry, statement, list, |b, p| {
+                    b.component_entry(p)
+                });
+            }
+            Quantize => {
+                let list = &mut d.quantizations;
+                self.read_all(Rule::quantize_entry, statement, list, |b, p| {
+                    b.quantization(p)
+                });
+            }
+        }
+    }
+
+    /// Reads a statement, or several if only their semicolons are missing.
+    fn read_all<T: Send>(
+        &mut self,
+        entry: Rule,
+        statement: &Statement<'t>,
+        list: &mut Vec<T>,
+        build: impl Fn(&mut Builder, &Pair) -> Option<T> + Sync,
+    ) {
+        if statement.broken {
+            return;
+        }
+        let mut tokens = statement.tokens;
+        loop {
+            let part = Statement {
+                tokens,
+                end: statement.end,
+                broken: false,
+            };
+            let (Some(text), Some(offset)) = (self.statement_text(tokens), tokens.first()) else {
+                return;
+            };
+            let split = match self.check_depth(tokens) {
+                None => return,
+                Some(depth) if depth > SHALLOW => None,
+                Some(_) => read(entry, text)
+                    .err()
+                    .and_then(|failure| self.next_line(tokens, offset.start + failure.at)),
+            };
+            // Two statements if what stands before the line break is one.
+            let split = split.filter(|at| {
+                tokens
+                    .get(..*at)
+                    .and_then(|head| self.statement_text(head))
+                    .is_some_and(|head| read(entry, head).is_ok())
+            });
+            let Some(at) = split else {
+                list.extend(self.read_statement(entry, &part, &build));
+                return;
+            };
+            let (head, rest) = tokens.split_at(at);
+            if let Some(last) = head.last() {
+                self.missing_semicolon(last, "every statement ends with `;`");
+            }
+            let head = Statement {
+                tokens: head,
+                end: End::Semicolon,
+                broken: false,
+            };
+            list.extend(self.read_statement(entry, &head, &build));
+            if self.too_many_errors() {
+                return;
+            }
+            tokens = rest;
+        }
+    }
+
+    fn statement_text(&self, tokens: &[Token]) -> Option<&'t str> {
+        self.text.get(tokens.first()?.start..tokens.last()?.end)
+    }
+
+    /// The index of the token at byte `at`, if it is a name that begins a line.
+    fn next_line(&self, tokens: &[Token], at: usize) -> Option<usize> {
+        let index = tokens.partition_point(|t| t.start < at);
+        let (before, token) = (tokens.get(index.checked_sub(1)?)?, tokens.get(index)?);
+        let gap = self.text.get(before.end..token.start)?;
+        (gap.contains('\n') && token.kind == TokenKind::Word).then_some(index)
+    }
+
+    /// `None` if it nests too deep, then reported.
+    fn check_depth(&mut self, tokens: &[Token]) -> Option<usize> {
+        match nesting::depth(self.text, tokens, self.builder.limits.nesting) {
+            Ok(depth) => Some(depth),
+            Err(token) => {
+                self.builder.base = 0;
+                too_deep(&mut self.builder, token.start, token.end);
+                None
+            }
+        }
+    }
+
+    /// Reads one statement, on a stack of its own if it nests deep.
+    fn read_statement<T: Send>(
+        &mut self,
+        entry: Rule,
+        statement: &Statement<'t>,
+        build: impl Fn(&mut Builder, &Pair) -> Option<T> + Sync,
+    ) -> Option<T> {
+        if statement.broken {
+            return None;
+        }
+        let text = self.statement_text(statement.tokens)?;
+        let depth = self.check_depth(statement.tokens)?;
+        let terminator = match statement.end {
+            End::Semicolon => ";",
+            End::Brace => "}",
+            End::Cut | End::BrokenString => self.peek().map_or("", |t| self.word(t)),
+        };
+        let builder = &mut self.builder;
+        builder.base = statement.tokens.first()?.start;
+        let run = |builder: &mut Builder| match read(entry, text) {
+            Ok(pair) => build(builder, &pair),
+            Err(failure) => {
+                Failure::report(&failure, builder, entry, text, terminator);
+                None
+            }
+        };
+        if depth <= SHALLOW {
+            return run(builder);
+        }
+        let stack = (builder.limits.nesting + 1).saturating_mul(STACK_PER_LEVEL);
+        let result = std::thread::scope(|scope| {
+            let thread = std::thread::Builder::new()
+                .stack_size(stack)
+                .spawn_scoped(scope, || run(&mut *builder));
+            thread.ok().and_then(|thread| thread.join().ok())
+        });
+        if result.is_none() {
+            let span = builder.span_at(0, text.len());
+            builder.error(
+                &NESTING,
+                span,
+                "there is no memory to read a statement that nests so deep",
+            );
+        }
+        result.flatten()
+    }
+}
+
+/// The block that was probably meant.
+fn similar_block(word: &str) -> Option<&'static str> {
+    let known = BLOCKS.iter().map(|(n, _)| *n);
+    let shared = |name: &&str| {
+        let common = name.bytes().zip(word.bytes()).take_while(|(a, b)| a == b);
+        common.count()
+    };
+    // Longer and shorter forms (`lowering`, `attributes`, `in`) share their beginning.
+    known
+        .max_by_key(shared)
+        .filter(|name| shared(name) >= 3 || shared(name) >= name.len().min(word.len()).max(2))
+}

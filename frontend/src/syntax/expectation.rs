@@ -1,0 +1,258 @@
+//! What pest could not read, in words of the language.
+
+use super::build::Builder;
+use super::grammar::Rule;
+use crate::diagnostics::codes::{NUMBER, RESERVED_WORD, SYNTAX};
+use crate::diagnostics::{Code, Diagnostic};
+
+const RESERVED: [&str; 25] = [
+    "operator", "optional", "import", "public", "unroll", "graph", "yield", "while", "false",
+    "elif", "else", "then", "with", "real", "bool", "true", "for", "inf", "int", "str", "if", "in",
+    "is", "do", "pi",
+];
+
+/// What stands at the place where the parser stopped.
+pub(super) struct Found<'t> {
+    /// The token there; empty at the end of a statement.
+    pub(super) text: &'t str,
+    /// What ends the statement: `;`, `}`, `{`, or nothing at the end of the file.
+    pub(super) terminator: &'t str,
+    /// Offsets of the token, relative to the text that pest sees.
+    pub(super) start: usize,
+    pub(super) end: usize,
+}
+
+/// Reports that one of `expected` should stand at `found`.
+pub(super) fn report(builder: &mut Builder, entry: Rule, expected: &[Rule], found: &Found) {
+    let span = builder.span_at(found.start, found.end);
+    let words = words(entry, expected);
+    let shown = match (found.text, found.terminator) {
+        ("", "") => "the end of the file".to_string(),
+        ("", terminator) => format!("`{terminator}`"),
+        (text, _) => format!("`{text}`"),
+    };
+    let (code, message): (&'static Code, String) = if let Some(message) = bad_number(found.text) {
+        (&NUMBER, message)
+    } else if is_foreign(found.text) {
+        (&SYNTAX, format!("{shown} is no part of the language"))
+    } else if is_misused_word(expected, found.text) {
+        (
+            &RESERVED_WORD,
+            format!("{shown} is a reserved word, it cannot be a name"),
+        )
+    } else {
+        (&SYNTAX, format!("expected {words}, found {shown}"))
+    };
+    let mut diagnostic = Diagnostic::error(code, span, message);
+    if let Some(help) = help(entry, expected, found.text) {
+        diagnostic = diagnostic.with_help(help);
+    }
+    builder.sink.report(diagnostic);
+}
+
+fn bad_number(text: &str) -> Option<String> {
+    let starts_with_digit = text.starts_with(|c: char| c.is_ascii_digit());
+    let exponent = text
+        .trim_start_matches(|c: char| c.is_ascii_digit())
+        .strip_prefix(['e', 'E']);
+    match exponent {
+        Some("") if starts_with_digit => Some(format!("the exponent of `{text}` has no digits")),
+        _ if starts_with_digit && text.contains(|c: char| c.is_ascii_alphabetic() || c == '_') => {
+            Some(format!("`{text}` is neither a number nor a name"))
+        }
+        _ => None,
+    }
+}
+
+fn is_foreign(text: &str) -> bool {
+    text.starts_with(|c: char| !c.is_ascii() || c.is_ascii_control() || c == '$')
+}
+
+fn is_misused_word(expected: &[Rule], text: &str) -> bool {
+    RESERVED.contains(&text)
+        && !matches!(
+            text,
+            "if" | "for" | "while" | "with" | "do" | "unroll" | "yield" | "then"
+        )
+        && expected.iter().any(|r| is_expression(*r) || is_name(*r))
+        || RESERVED.contains(&text) && !expected.is_empty() && expected.iter().all(|r| is_name(*r))
+}
+
+fn is_name(rule: Rule) -> bool {
+    use Rule::*;
+    matches!(
+        rule,
+        ident
+            | path
+            | target
+            | target_name
+            | target_item
+            | target_list
+            | component
+            | using_item
+            | using_list
+            | header
+            | loop_bound
+            | attribute
+            | carried
+            | scan
+            | access
+            | local
+            | local_pair
+            | with_locals
+    )
+}
+
+fn is_expression(rule: Rule) -> bool {
+    use Rule::*;
+    matches!(
+        rule,
+        expr | chain
+            | operand
+            | primary
+            | prefix
+            | number
+            | boolean
+            | named_real
+            | string
+            | string_part
+            | tuple
+            | list
+            | builtin
+            | call
+            | dotted
+            | item
+            | subscript
+            | asserted
+            | argument
+            | real
+            | int
+            | glued_int
+            | slice_end
+            | slice_stride
+            | extent
+    )
+}
+
+/// A comma-separated list of what could stand there, `or` before the last.
+fn words(entry: Rule, expected: &[Rule]) -> String {
+    let end = match entry {
+        Rule::header => "`{`",
+        Rule::format_entry => "`}`",
+        _ => "`;`",
+    };
+    let mut words: Vec<&str> = Vec::new();
+    for rule in expected {
+        if let Some(word) = word(*rule, end)
+            && !words.contains(&word)
+        {
+            words.push(word);
+        }
+    }
+    // After an operand nearly everything may follow; the operators say it all.
+    if words.contains(&"an operator") {
+        words.retain(|w| !matches!(*w, "`[`" | "`..`" | "`(`" | "`.`"));
+    }
+    if words.contains(&"an expression") {
+        words.retain(|w| {
+            !matches!(
+                *w,
+                "a name" | "a type" | "`(`" | "`[`" | "`~`" | "`|`" | "`:`"
+            )
+        });
+    }
+    words.sort_by_key(|w| (w.starts_with('`'), *w));
+    match words.split_last() {
+        None => end.to_string(),
+        Some((last, [])) => (*last).to_string(),
+        Some((last, rest)) => format!("{} or {last}", rest.join(", ")),
+    }
+}
+
+fn word(rule: Rule, end: &str) -> Option<&str> {
+    use Rule::*;
+    Some(match rule {
+        EOI => end,
+        infix | select | coalesce | question | coalesces => "an operator",
+        fold | fold_op | larrow | substitute | trailing_comma | remap => return None,
+        rule if is_expression(rule) => "an expression",
+        index => "`[`",
+        value | part => "an invocation or an expression",
+        invocation | labelled_block | branching | looping => "an invocation",
+        any_type | type_name | type_spec | modifier | marker => "a type",
+        rule if is_name(rule) => "a name",
+        lowering_op => "`=`, `+=`, `*=`, `&=`, `|=`, `<=`, `>=` or `:=`",
+        kw_import => "`import`",
+        kw_public => "`public`",
+        kw_operator => "`operator`",
+        kw_graph => "`graph`",
+        kw_optional => "`optional`",
+        kw_static | kw_dynamic => return None,
+        kw_if => "`if`",
+        kw_then => "`then`",
+        kw_elif => "`elif`",
+        kw_else => "`else`",
+        kw_with | with_clause => "`with`",
+        kw_for | for_clause => "`for`",
+        kw_while | while_clause => "`while`",
+        kw_do => "`do`",
+        kw_unroll => "`unroll`",
+        kw_yield | yield_line => "`yield`",
+        comma => "`,`",
+        semicolon => "`;`",
+        colon | label | range_tail | slice_tail => "`:`",
+        assign | attr_assign => "`=`",
+        less => "`<`",
+        lpar => "`(`",
+        rpar => "`)`",
+        lbracket | shape_spec => "`[`",
+        rbracket => "`]`",
+        lbrace | attributes => "`{`",
+        rbrace => "`}`",
+        langle | type_arguments => "`<`",
+        rangle => "`>`",
+        dot => "`.`",
+        dots | pack_spec | expand | count => "`..`",
+        bar | extent_bound | formula_condition | guard => "`|`",
+        omitted => "`~`",
+        arrow | count_index => "`->`",
+        caret | rank_spec => "`^`",
+        backtick => "`` ` ``",
+        _ => return None,
+    })
+}
+
+fn help(entry: Rule, expected: &[Rule], found: &str) -> Option<&'static str> {
+    use Rule::*;
+    let wants = |rule: Rule| expected.contains(&rule);
+    Some(match found {
+        ":" if wants(attr_assign) => "attributes are assigned with `=`: `{a=1}`",
+        _ if wants(attr_assign) => "an attribute is written `name=value`",
+        "with" if wants(kw_do) => "`with` stands before `for`",
+        "if" | "for" | "while" | "with" | "do" | "unroll"
+            if expected.iter().any(|r| is_expression(*r)) =>
+        {
+            "control flow is a statement of its own: assign its result to a name, then use the name"
+        }
+        "is" | "in" if is_misused_word(expected, found) => {
+            "choose another name; the word is an operator"
+        }
+        _ if is_misused_word(expected, found) => "choose another name",
+        "..." => "a pack is expanded with two dots; three make a cumulative fold, as in `x + ...`",
+        "<-" | "<" if wants(infix) => {
+            "`<-` replaces items after an index; if a comparison with a negative number is meant, write `< -`"
+        }
+        "(" | "{" if wants(infix) && entry == component_entry => {
+            "an invocation is a statement of its own: assign its result to a name, then use the name"
+        }
+        "" if wants(kw_else) => "an `if` always has an `else`",
+        _ if wants(less) && entry == lowering_entry => {
+            "a loop bound is written `i < extent`; it runs from 0 to the extent, exclusive"
+        }
+        _ if wants(colon) && entry == declaration_entry => "a declaration is written `name: type`",
+        _ if (wants(type_spec) || wants(any_type)) && entry == declaration_entry => {
+            "the types are `int`, `real`, `bool`, `str` and the names of @dtype"
+        }
+        _ => return None,
+    })
+}

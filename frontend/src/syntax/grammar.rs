@@ -1,0 +1,13 @@
+//! The generated parser of `skript.pest`.
+
+// Generated code; its rules have no use for documentation of their own.
+#[allow(missing_docs)]
+mod generated {
+    #[derive(pest_derive::Parser)]
+    #[grammar = "syntax/skript.pest"]
+    pub struct SkriptGrammar;
+}
+
+pub(super) use generated::{Rule, SkriptGrammar};
+
+pub(super) type Pair<'t> = pest::iterators::Pair<'t, Rule>;

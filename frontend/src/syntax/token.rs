@@ -1,0 +1,170 @@
+//! A light scanner: just enough of the lexical grammar to cut a file into statements and to bound its nesting.
+
+/// What the splitter must tell apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum TokenKind {
+    /// Letters, digits and `_`, numbers included.
+    Word,
+    String,
+    /// A quote that is not closed on its line; reaches to the end of the line.
+    OpenString,
+    Open(Bracket),
+    Close(Bracket),
+    Semicolon,
+    Comma,
+    At,
+    /// One operator; deepens a syntax tree by at most one.
+    Operator,
+    /// `.`, `:`, `|`, `~`, `=`, and everything that is no part of the language.
+    Other,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Bracket {
+    Round,
+    Square,
+    Curly,
+}
+
+impl Bracket {
+    pub(super) fn opening(self) -> char {
+        match self {
+            Bracket::Round => '(',
+            Bracket::Square => '[',
+            Bracket::Curly => '{',
+        }
+    }
+
+    pub(super) fn closing(self) -> char {
+        match self {
+            Bracket::Round => ')',
+            Bracket::Square => ']',
+            Bracket::Curly => '}',
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Token {
+    pub(super) kind: TokenKind,
+    /// Byte offsets.
+    pub(super) start: usize,
+    pub(super) end: usize,
+}
+
+/// All tokens of `text`, white space and comments left out. Linear; never fails.
+pub(super) fn scan(text: &str) -> Vec<Token> {
+    let mut tokens = Vec::new();
+    let mut chars = text.char_indices().peekable();
+    while let Some((start, c)) = chars.next() {
+        let kind = match c {
+            c if c.is_ascii_whitespace() => continue,
+            '#' => {
+                while chars.next_if(|(_, c)| *c != '\n').is_some() {}
+                continue;
+            }
+            '"' | '\'' => quoted(c, &mut chars),
+            c if is_word(c) => {
+                while chars.next_if(|(_, c)| is_word(*c)).is_some() {}
+                TokenKind::Word
+            }
+            '(' => TokenKind::Open(Bracket::Round),
+            '[' => TokenKind::Open(Bracket::Square),
+            '{' => TokenKind::Open(Bracket::Curly),
+            ')' => TokenKind::Close(Bracket::Round),
+            ']' => TokenKind::Close(Bracket::Square),
+            '}' => TokenKind::Close(Bracket::Curly),
+            ';' => TokenKind::Semicolon,
+            ',' => TokenKind::Comma,
+            '@' => TokenKind::At,
+            c => operator(c, &mut chars),
+        };
+        let end = chars.peek().map_or(text.len(), |(at, _)| *at);
+        tokens.push(Token { kind, start, end });
+    }
+    tokens
+}
+
+fn is_word(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_'
+}
+
+/// Operators of two characters that never are two prefixes side by side.
+const PAIRS: [(char, char); 15] = [
+    ('*', '*'),
+    ('=', '>'),
+    ('=', '='),
+    ('!', '='),
+    ('<', '?'),
+    ('>', '?'),
+    ('<', '<'),
+    ('>', '>'),
+    ('<', '='),
+    ('>', '='),
+    ('&', '&'),
+    ('|', '|'),
+    ('<', '-'),
+    ('-', '>'),
+    ('<', '>'),
+];
+
+fn operator(c: char, chars: &mut std::iter::Peekable<std::str::CharIndices>) -> TokenKind {
+    if chars
+        .next_if(|(_, second)| PAIRS.contains(&(c, *second)))
+        .is_some()
+        || matches!(
+            c,
+            '+' | '-' | '*' | '/' | '\\' | '%' | '<' | '>' | '!' | '?' | '&' | '^'
+        )
+    {
+        TokenKind::Operator
+    } else {
+        TokenKind::Other
+    }
+}
+
+fn quoted(quote: char, chars: &mut std::iter::Peekable<std::str::CharIndices>) -> TokenKind {
+    loop {
+        match chars.peek() {
+            None | Some((_, '\n')) => return TokenKind::OpenString,
+            Some((_, '\\')) => {
+                chars.next();
+                chars.next_if(|(_, c)| *c != '\n');
+            }
+            Some((_, c)) => {
+                let closed = *c == quote;
+                chars.next();
+                if closed {
+                    return TokenKind::String;
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kinds(text: &str) -> Vec<TokenKind> {
+        scan(text).into_iter().map(|t| t.kind).collect()
+    }
+
+    #[test]
+    fn brackets_in_strings_and_comments_do_not_count() {
+        use TokenKind::*;
+        assert_eq!(
+            kinds("a = '}' # } \n ; \"\\\"{\""),
+            [Word, Other, String, Semicolon, String]
+        );
+    }
+
+    #[test]
+    fn an_unclosed_string_ends_with_its_line() {
+        use TokenKind::*;
+        let tokens = scan("x = 'ab;\ny");
+        let kinds: Vec<_> = tokens.iter().map(|t| t.kind).collect();
+        assert_eq!(kinds, [Word, Other, OpenString, Word]);
+        assert_eq!(tokens[2].end, 8);
+    }
+}
