@@ -116,6 +116,7 @@ fn is_expression(rule: Rule) -> bool {
             | named_real
             | string
             | string_part
+            | guarded
             | tuple
             | list
             | builtin

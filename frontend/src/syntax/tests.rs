@@ -99,6 +99,15 @@ fn shape(e: &Expr) -> String {
         ),
         Cast { target, value } => format!("{}({})", target.name, shape(value)),
         Builtin { name, argument } => format!("`{}`({})", name.name, shape(argument)),
+        Guard { index, remap } => format!(
+            "|{}{}|",
+            shape(index),
+            remap.as_ref().map_or(String::new(), |r| format!(
+                " <> {} : {}",
+                shape(&r.0),
+                shape(&r.1)
+            ))
+        ),
         Error => "error".to_string(),
     }
 }
@@ -224,6 +233,11 @@ fn lists_and_subscripts() {
         ),
         ("x[idx[z..]..]", "x[idx[z..]..]"),
         ("[0:9][2:4]", "[0:9][2:4:]"),
+        (
+            "[b, |i + 1|.., |j <> 0 : 1|]",
+            "[b, |(i Add 1)|.., |j <> 0 : 1|]",
+        ),
+        ("x[c ? |i| : j, k]", "x[(c ? |i| : j), k]"),
     ] {
         assert_eq!(shape(&expr(text)), want, "{text}");
     }

@@ -473,6 +473,14 @@ impl Builder<'_> {
                 }
             }
             Rule::call => self.call(&inner, span),
+            Rule::guarded => {
+                let mut exprs = self.exprs(&inner).into_iter();
+                let index = exprs.next().unwrap_or_else(|| self.error_expr(span));
+                ExprKind::Guard {
+                    index: Box::new(index),
+                    remap: exprs.next().zip(exprs.next()).map(Box::new),
+                }
+            }
             _ => self.dotted(&inner, span),
         };
         Expr { kind, span }
