@@ -86,3 +86,45 @@ pub fn module(
     }
     Some(module.clone())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_module_parses_without_complaint() {
+        for layer in [Layer::Draft, Layer::Khronos] {
+            for file in layer.files() {
+                let mut sources = SourceMap::default();
+                let mut sink = Sink::default();
+                let module = module(layer, file.name, &mut sources, &mut sink);
+                let complaints: Vec<String> = sink
+                    .into_sorted()
+                    .iter()
+                    .map(|d| format!("{}: {d:?}", file.path))
+                    .collect();
+                assert!(complaints.is_empty(), "{}", complaints.join("\n"));
+                assert!(
+                    module.is_some_and(|m| !m.definitions.is_empty()),
+                    "{}",
+                    file.path
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn the_khronos_layer_only_replaces_operators_and_their_parts() {
+        let mut sources = SourceMap::default();
+        let mut sink = Sink::default();
+        for file in Layer::Khronos.files() {
+            let base = module(Layer::Draft, file.name, &mut sources, &mut sink).unwrap();
+            let overlay = module(Layer::Khronos, file.name, &mut sources, &mut sink).unwrap();
+            for definition in overlay.definitions {
+                let name = &definition.name.name;
+                let known = base.definitions.iter().any(|d| &d.name.name == name);
+                assert!(known || name.starts_with('_'), "{}.{name}", file.name);
+            }
+        }
+    }
+}
