@@ -41,6 +41,8 @@ pub struct Module {
     pub imports: Vec<Import>,
     /// Operators and graphs in textual order.
     pub definitions: Vec<Definition>,
+    /// Whether a definition or an import could not be read (reported): names may be missing that were written.
+    pub unread: bool,
     pub edition_marks: EditionMarks,
 }
 
@@ -88,6 +90,9 @@ pub struct Definition {
     pub quantizations: Vec<Quantization>,
     /// Every block that was written, in order.
     pub blocks: Vec<BlockHead>,
+    /// Blocks in which a statement could not be read (reported): what is missing there, or is missing elsewhere because of
+    /// it, is no error of its own.
+    pub unread: Vec<BlockKind>,
     /// From the keyword to the closing brace.
     pub span: Span,
 }

@@ -17,8 +17,6 @@ pub struct Component {
     reason = "few per file; boxes would only be in the way"
 )]
 #[derive(Clone, Debug)]
-// There are as many of these as left-hand sides, and nearly all are the large variant.
-#[allow(clippy::large_enum_variant)]
 pub enum Target {
     Item(TargetItem),
     /// `[b, c..(k)]`.
@@ -33,7 +31,6 @@ pub enum Target {
     reason = "few per file; boxes would only be in the way"
 )]
 #[derive(Clone, Debug)]
-#[allow(clippy::large_enum_variant)]
 pub enum TargetItem {
     /// `a`, `a..(n)`, `a: real[n]`.
     Name {

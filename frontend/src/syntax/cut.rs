@@ -105,12 +105,14 @@ impl<'t, 's> Cutter<'t, 's> {
                     let misplaced = !module.definitions.is_empty();
                     self.import(module, misplaced);
                 }
-                "operator" | "graph" | "public" => {
-                    if let Some(definition) = self.definition() {
-                        module.definitions.push(definition);
-                    }
+                "operator" | "graph" | "public" => match self.definition() {
+                    Some(definition) => module.definitions.push(definition),
+                    None => module.unread = true,
+                },
+                _ => {
+                    module.unread = true;
+                    self.stray(token);
                 }
-                _ => self.stray(token),
             }
         }
         module.edition_marks = self.builder.marks;
@@ -188,6 +190,7 @@ impl<'t, 's> Cutter<'t, 's> {
             },
             |builder, pair| Some(builder.imports(pair, misplaced)),
         );
+        module.unread |= imports.is_none();
         module.imports.extend(imports.into_iter().flatten());
     }
 
@@ -263,6 +266,7 @@ impl<'t, 's> Cutter<'t, 's> {
             updates: Vec::new(),
             quantizations: Vec::new(),
             blocks: Vec::new(),
+            unread: Vec::new(),
             span: self.span(begin),
         };
         match self.peek() {
@@ -409,6 +413,7 @@ impl<'t, 's> Cutter<'t, 's> {
             return;
         };
         self.at += 1;
+        let mut unread = false;
         loop {
             let statement = self.cut_statement(kind.is_some());
             if let (Some(kind), false) = (kind, statement.tokens.is_empty()) {
@@ -417,7 +422,15 @@ impl<'t, 's> Cutter<'t, 's> {
                 {
                     self.missing_semicolon(last, "every statement of a block ends with `;`");
                 }
+                let errors = self.builder.sink.error_count();
                 self.read_into(definition, kind, &statement);
+                unread |= self.builder.sink.error_count() > errors;
+            }
+            unread |= statement.broken;
+            if let (Some(kind), true) = (kind, unread)
+                && !definition.unread.contains(&kind)
+            {
+                definition.unread.push(kind);
             }
             if self.too_many_errors() {
                 self.at = self.tokens.len();

@@ -46,6 +46,7 @@ pub fn parse_module(
         name: name.to_string(),
         imports: Vec::new(),
         definitions: Vec::new(),
+        unread: false,
         edition_marks: Default::default(),
     };
     if text.len() > limits.source_bytes || u32::try_from(text.len()).is_err() {
