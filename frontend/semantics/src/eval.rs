@@ -140,20 +140,10 @@ fn real_value(op: ScalarOp, a: f64, b: f64, single: bool) -> f64 {
 }
 
 fn int_value(op: ScalarOp, a: i64, b: i64) -> i64 {
-    match op {
-        ScalarOp::Add => a.wrapping_add(b),
-        ScalarOp::Sub => a.wrapping_sub(b),
-        ScalarOp::Mul => a.wrapping_mul(b),
-        ScalarOp::Div => integer::div(a, b),
-        ScalarOp::CeilDiv => integer::ceil_div(a, b),
-        ScalarOp::Mod => integer::modulo(a, b),
-        ScalarOp::Pow => integer::pow(a, b),
-        ScalarOp::Min => a.min(b),
-        ScalarOp::Max => a.max(b),
-        ScalarOp::Neg => a.wrapping_neg(),
-        ScalarOp::Abs => a.wrapping_abs(),
-        ScalarOp::Sign => a.signum(),
-        _ => 0,
+    match (integer::binary(op), integer::unary(op)) {
+        (Some(f), _) => f(a, b),
+        (None, Some(f)) => f(a),
+        (None, None) => 0,
     }
 }
 

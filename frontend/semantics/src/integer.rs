@@ -1,5 +1,33 @@
 //! Integer operations: 64-bit two's complement, wrapping (errata 4, 18).
 
+use crate::op::ScalarOp;
+
+/// A binary operation on ints with an int result; `None` for an op that is not one.
+pub fn binary(op: ScalarOp) -> Option<fn(i64, i64) -> i64> {
+    Some(match op {
+        ScalarOp::Add => i64::wrapping_add,
+        ScalarOp::Sub => i64::wrapping_sub,
+        ScalarOp::Mul => i64::wrapping_mul,
+        ScalarOp::Div => div,
+        ScalarOp::CeilDiv => ceil_div,
+        ScalarOp::Mod => modulo,
+        ScalarOp::Pow => pow,
+        ScalarOp::Min => Ord::min,
+        ScalarOp::Max => Ord::max,
+        _ => return None,
+    })
+}
+
+/// A unary operation on ints with an int result; `None` for an op that is not one.
+pub fn unary(op: ScalarOp) -> Option<fn(i64) -> i64> {
+    Some(match op {
+        ScalarOp::Neg => i64::wrapping_neg,
+        ScalarOp::Abs => i64::wrapping_abs,
+        ScalarOp::Sign => i64::signum,
+        _ => return None,
+    })
+}
+
 /// Rounds down. By zero: 0. `MIN / -1` wraps to `MIN`.
 pub fn div(a: i64, b: i64) -> i64 {
     if b == 0 {

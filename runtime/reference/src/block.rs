@@ -1,0 +1,213 @@
+//! Functions, blocks, invocations.
+
+use crate::error::{EvalError, Failure, internal};
+use crate::frame::Frame;
+use crate::{Observer, Outcome, Settings, formula, intrinsics};
+use skript_frontend::model::{
+    Block, Body, Function, FunctionId, Invoke, Model, Operation, Port, ValueId,
+};
+use skript_tensor::Tensor;
+use std::sync::Arc;
+
+/// Chained invocations; models that the frontend makes stay far below.
+const MAX_DEPTH: usize = 4096;
+
+pub(crate) struct Evaluator<'m, 'o> {
+    pub model: &'m Model,
+    pub settings: &'m Settings,
+    observer: &'m mut Observer<'o>,
+    depth: usize,
+    /// Activations so far: streams of random operators differ by it.
+    activations: u64,
+}
+
+impl<'m, 'o> Evaluator<'m, 'o> {
+    pub fn new(model: &'m Model, settings: &'m Settings, observer: &'m mut Observer<'o>) -> Self {
+        Evaluator {
+            model,
+            settings,
+            observer,
+            depth: 0,
+            activations: 0,
+        }
+    }
+
+    /// Evaluates the entry.
+    pub fn run(
+        &mut self,
+        inputs: &[Arc<Tensor>],
+        variables: &[Arc<Tensor>],
+    ) -> Result<Outcome, EvalError> {
+        let entry = self.function(self.model.entry)?;
+        let captures: Vec<Arc<Tensor>> = entry
+            .capture_variables
+            .iter()
+            .map(|v| variables.get(v.0 as usize).cloned())
+            .collect::<Option<_>>()
+            .ok_or(Failure::Count {
+                what: "variables",
+                expected: self.model.variables.len(),
+                got: variables.len(),
+            })?;
+        let frame = self.activate(entry, entry.name.clone(), inputs, &captures)?;
+        let updates = self
+            .model
+            .updates
+            .iter()
+            .map(|(variable, value)| Ok((*variable, frame.get(*value)?.clone())))
+            .collect::<Result<_, EvalError>>()?;
+        Ok(Outcome {
+            outputs: frame.all(&flattened(&entry.outputs))?,
+            updates,
+        })
+    }
+
+    pub fn function(&self, id: FunctionId) -> Result<&'m Function, EvalError> {
+        self.model
+            .function(id)
+            .ok_or_else(|| internal(format!("there is no function {}", id.0)))
+    }
+
+    /// Runs a function; its frame holds all its tensors.
+    fn activate(
+        &mut self,
+        function: &'m Function,
+        path: String,
+        inputs: &[Arc<Tensor>],
+        captures: &[Arc<Tensor>],
+    ) -> Result<Frame<'m>, EvalError> {
+        self.depth += 1;
+        self.activations += 1;
+        if self.depth > MAX_DEPTH {
+            return Err(internal("operators invoke each other without end"));
+        }
+        let mut frame = Frame::new(function, path);
+        let place = |e: EvalError| e.within(&function.name, function.span);
+        bind_all(&mut frame, "inputs", &flattened(&function.inputs), inputs).map_err(place)?;
+        bind_all(&mut frame, "captures", &function.captures, captures).map_err(place)?;
+        for (id, data) in &function.constants {
+            let tensor = frame.constant(*id, data).map_err(place)?;
+            self.show(&mut frame, *id, Arc::new(tensor))
+                .map_err(place)?;
+        }
+        match &function.body {
+            Body::Block(block) => {
+                self.block(&mut frame, block)?;
+            }
+            Body::Formulas(formulas) => {
+                for (id, tensor) in formula::run_all(&frame, formulas)? {
+                    self.show(&mut frame, id, Arc::new(tensor)).map_err(place)?;
+                }
+            }
+            Body::Intrinsic => {
+                let seed = self.settings.seed.wrapping_add(self.activations << 32);
+                let results = intrinsics::call(&frame, inputs, seed).map_err(place)?;
+                let outputs = flattened(&function.outputs);
+                if results.len() != outputs.len() {
+                    return Err(place(internal(
+                        "an intrinsic has another number of results",
+                    )));
+                }
+                for (id, tensor) in outputs.into_iter().zip(results) {
+                    self.show(&mut frame, id, Arc::new(tensor)).map_err(place)?;
+                }
+            }
+        }
+        self.depth -= 1;
+        Ok(frame)
+    }
+
+    /// Runs the operations; the block's results are in the frame afterwards.
+    pub fn block(&mut self, frame: &mut Frame<'m>, block: &'m Block) -> Result<(), EvalError> {
+        for operation in &block.operations {
+            match operation {
+                Operation::Invoke(invoke) => self
+                    .invoke(frame, invoke)
+                    .map_err(|e| e.within(&frame.function.name, invoke.span))?,
+                Operation::Constant { value, data } => {
+                    let tensor = frame.constant(*value, data)?;
+                    frame.bind(*value, Arc::new(tensor))?;
+                }
+                Operation::If {
+                    arms,
+                    otherwise,
+                    outputs,
+                    span,
+                } => self
+                    .branch(frame, arms, otherwise, outputs)
+                    .map_err(|e| e.within(&frame.function.name, *span))?,
+                Operation::Loop(l) => self
+                    .iterate(frame, l)
+                    .map_err(|e| e.within(&frame.function.name, l.span))?,
+            }
+        }
+        Ok(())
+    }
+
+    fn invoke(&mut self, frame: &mut Frame<'m>, invoke: &'m Invoke) -> Result<(), EvalError> {
+        let callee = self.function(invoke.callee)?;
+        let inputs = frame.all(&invoke.inputs)?;
+        let captures = frame.all(&invoke.captures)?;
+        let label = match (&invoke.label, invoke.outputs.first()) {
+            (Some(label), _) => label.clone(),
+            (None, Some(&first)) => frame.name(first),
+            (None, None) => callee.name.clone(),
+        };
+        let path = format!("{}.{label}", frame.path);
+        let inner = self.activate(callee, path, &inputs, &captures)?;
+        let results = inner.all(&flattened(&callee.outputs))?;
+        if results.len() != invoke.outputs.len() {
+            return Err(internal(format!(
+                "{} has {} outputs, {} are taken",
+                callee.name,
+                results.len(),
+                invoke.outputs.len()
+            )));
+        }
+        for (&id, tensor) in invoke.outputs.iter().zip(results) {
+            self.show(frame, id, tensor)?;
+        }
+        Ok(())
+    }
+
+    /// Binds a computed tensor and shows it to the observer if it has a name.
+    pub fn show(
+        &mut self,
+        frame: &mut Frame<'m>,
+        id: ValueId,
+        tensor: Arc<Tensor>,
+    ) -> Result<(), EvalError> {
+        if let Some(name) = &frame.declared(id)?.name {
+            (self.observer)(&format!("{}.{name}", frame.path), &tensor);
+        }
+        frame.bind(id, tensor)
+    }
+}
+
+/// The tensors of ports in order.
+pub(crate) fn flattened(ports: &[Port]) -> Vec<ValueId> {
+    ports
+        .iter()
+        .flat_map(|p| p.tensors.values().iter().copied())
+        .collect()
+}
+
+fn bind_all(
+    frame: &mut Frame<'_>,
+    what: &'static str,
+    ids: &[ValueId],
+    tensors: &[Arc<Tensor>],
+) -> Result<(), EvalError> {
+    if ids.len() != tensors.len() {
+        return Err(Failure::Count {
+            what,
+            expected: ids.len(),
+            got: tensors.len(),
+        }
+        .into());
+    }
+    for (&id, tensor) in ids.iter().zip(tensors) {
+        frame.bind(id, tensor.clone())?;
+    }
+    Ok(())
+}

@@ -1,0 +1,114 @@
+//! Why an evaluation has no result.
+
+use skript_frontend::source::Span;
+use skript_tensor::TensorError;
+use std::fmt;
+use thiserror::Error;
+
+/// What went wrong; [`EvalError`] adds where.
+#[derive(Debug, Error)]
+pub enum Failure {
+    #[error("{expected} {what} are expected, {got} are given")]
+    Count {
+        what: &'static str,
+        expected: usize,
+        got: usize,
+    },
+    #[error(transparent)]
+    Tensor(#[from] TensorError),
+    /// A dimension's run-time extent contradicts what its type says.
+    #[error("dimension {dimension} of {name} has the extent {got}, but {expected} is expected")]
+    Extent {
+        name: String,
+        dimension: usize,
+        expected: i64,
+        got: u64,
+    },
+    #[error("dimension {dimension} of {name} has the extent {got}, above its bound {bound}")]
+    Bound {
+        name: String,
+        dimension: usize,
+        bound: u64,
+        got: u64,
+    },
+    #[error("{name} has rank {got} instead of {expected}")]
+    Rank {
+        name: String,
+        expected: usize,
+        got: usize,
+    },
+    /// An access outside of a tensor: a defect of the model, for composition guards all of them.
+    #[error("subscript {value} of {tensor} is outside of its extent {extent}")]
+    OutOfBounds {
+        tensor: String,
+        value: i64,
+        extent: i64,
+    },
+    #[error("the loop does not end within {0} iterations")]
+    TooManyIterations(u64),
+    #[error("the loop should run {count} times, but scans only {length} items")]
+    ScanTooShort { count: i64, length: usize },
+    #[error("operator {0} has no body and the evaluator does not know it")]
+    UnknownIntrinsic(String),
+    #[error("operator {operator}: {reason}")]
+    Intrinsic { operator: String, reason: String },
+    /// The model contradicts itself.
+    #[error("the model is malformed: {0}")]
+    Internal(String),
+}
+
+/// A failure with the chain of operator calls that led there.
+#[derive(Debug)]
+pub struct EvalError {
+    pub failure: Box<Failure>,
+    /// Innermost first: where in the text, in which function.
+    pub calls: Vec<Call>,
+}
+
+/// One step of a call stack.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Call {
+    pub function: String,
+    pub span: Span,
+}
+
+impl EvalError {
+    pub fn new(failure: Failure) -> Self {
+        EvalError {
+            failure: Box::new(failure),
+            calls: Vec::new(),
+        }
+    }
+
+    /// Adds the next outer place.
+    pub(crate) fn within(mut self, function: &str, span: Span) -> Self {
+        self.calls.push(Call {
+            function: function.to_string(),
+            span,
+        });
+        self
+    }
+}
+
+impl<F: Into<Failure>> From<F> for EvalError {
+    fn from(failure: F) -> Self {
+        EvalError::new(failure.into())
+    }
+}
+
+impl fmt::Display for EvalError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.failure.fmt(f)?;
+        match self.calls.first() {
+            Some(call) => write!(f, " (in {})", call.function),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for EvalError {}
+
+/// A malformed model.
+pub(crate) fn internal(message: impl Into<String>) -> EvalError {
+    EvalError::new(Failure::Internal(message.into()))
+}

@@ -1,0 +1,318 @@
+//! Expressions of a planned formula, one type per kind, and their values at a point.
+
+use super::output::Elements;
+use skript_frontend::model::ValueId;
+use skript_semantics::{Scalar, real};
+use std::cell::Cell;
+
+/// What a point of the domain sees.
+pub(super) struct Point<'a> {
+    /// Values of the affine forms.
+    pub registers: Vec<i64>,
+    pub sources: &'a [Source<'a>],
+    pub written: &'a mut [(ValueId, Vec<u64>, Elements)],
+    /// Values of locals with the step at which they were computed.
+    pub locals: Vec<Cell<(u64, Scalar)>>,
+    pub definitions: &'a [Value],
+    /// Counts the steps of all loops.
+    pub step: u64,
+    pub fault: Cell<Option<Fault>>,
+}
+
+/// Elements that are only read.
+pub(super) enum Source<'a> {
+    Real(&'a [f32]),
+    Int(&'a [i64]),
+    Bool(&'a [u8]),
+    /// An output that an earlier formula finished.
+    Finished(&'a Elements),
+}
+
+/// An access outside of its tensor.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Fault {
+    pub tensor: ValueId,
+    pub value: i64,
+    pub extent: i64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Place {
+    Source(usize),
+    Written(usize),
+}
+
+/// An element's address.
+pub(super) struct Address {
+    pub tensor: ValueId,
+    /// Register with the row-major position, as far as subscripts are affine.
+    pub base: usize,
+    /// Affine subscripts that may leave their extent: register, extent.
+    pub checks: Vec<(usize, i64)>,
+    /// Other subscripts: value, stride, extent.
+    pub dynamic: Vec<(Int, i64, i64)>,
+}
+
+pub(super) enum Int {
+    Constant(i64),
+    Register(usize),
+    Load(Place, Box<Address>),
+    Unary(fn(i64) -> i64, Box<Int>),
+    Binary(fn(i64, i64) -> i64, Box<(Int, Int)>),
+    Table(Vec<i64>, Box<Int>),
+    Select(Box<(Bool, Int, Int)>),
+    OfReal(Box<Real>),
+    OfBool(Box<Bool>),
+    Local(usize),
+}
+
+pub(super) enum Real {
+    Constant(f64),
+    Load(Place, Box<Address>),
+    Add(Box<(Real, Real)>),
+    Sub(Box<(Real, Real)>),
+    Mul(Box<(Real, Real)>),
+    /// The function works in f64; its result is rounded.
+    Unary(fn(f64) -> f64, Box<Real>),
+    /// The function rounds by itself.
+    Binary(fn(f64, f64) -> f64, Box<(Real, Real)>),
+    Table(Vec<f64>, Box<Int>),
+    Select(Box<(Bool, Real, Real)>),
+    OfInt(Box<Int>),
+    OfBool(Box<Bool>),
+    Local(usize),
+}
+
+#[derive(Clone, Copy)]
+pub(super) enum Relation {
+    Lt,
+    Le,
+    Gt,
+    Ge,
+    Eq,
+    Ne,
+}
+
+impl Relation {
+    fn holds<T: PartialOrd>(self, a: T, b: T) -> bool {
+        match self {
+            Relation::Lt => a < b,
+            Relation::Le => a <= b,
+            Relation::Gt => a > b,
+            Relation::Ge => a >= b,
+            Relation::Eq => a == b,
+            Relation::Ne => a != b,
+        }
+    }
+}
+
+pub(super) enum Bool {
+    Constant(bool),
+    Load(Place, Box<Address>),
+    Ints(Relation, Box<(Int, Int)>),
+    Reals(Relation, Box<(Real, Real)>),
+    Bools(Relation, Box<(Bool, Bool)>),
+    And(Box<(Bool, Bool)>),
+    Or(Box<(Bool, Bool)>),
+    Implies(Box<(Bool, Bool)>),
+    Not(Box<Bool>),
+    Table(Vec<bool>, Box<Int>),
+    Select(Box<(Bool, Bool, Bool)>),
+    OfInt(Box<Int>),
+    OfReal(Box<Real>),
+    Local(usize),
+}
+
+pub(super) enum Value {
+    Int(Int),
+    Real(Real),
+    Bool(Bool),
+}
+
+impl Value {
+    pub fn at(&self, point: &Point<'_>) -> Scalar {
+        match self {
+            Value::Int(e) => Scalar::Int(e.at(point)),
+            Value::Real(e) => Scalar::Real(e.at(point)),
+            Value::Bool(e) => Scalar::Bool(e.at(point)),
+        }
+    }
+}
+
+impl Point<'_> {
+    fn register(&self, position: usize) -> i64 {
+        self.registers.get(position).copied().unwrap_or(0)
+    }
+
+    fn local(&self, position: usize) -> Scalar {
+        let Some(memo) = self.locals.get(position) else {
+            return Scalar::Bool(false);
+        };
+        let (step, value) = memo.get();
+        if step == self.step {
+            return value;
+        }
+        let value = match self.definitions.get(position) {
+            Some(definition) => definition.at(self),
+            None => Scalar::Bool(false),
+        };
+        memo.set((self.step, value));
+        value
+    }
+
+    fn fail(&self, fault: Fault) {
+        if self.fault.get().is_none() {
+            self.fault.set(Some(fault));
+        }
+    }
+}
+
+impl Address {
+    /// The row-major position; `None`, and a fault, if a subscript is out of range.
+    pub fn position(&self, point: &Point<'_>) -> Option<usize> {
+        let mut position = point.register(self.base);
+        for &(register, extent) in &self.checks {
+            let value = point.register(register);
+            if value < 0 || value >= extent {
+                self.fail(point, value, extent);
+                return None;
+            }
+        }
+        for (subscript, stride, extent) in &self.dynamic {
+            let value = subscript.at(point);
+            if value < 0 || value >= *extent {
+                self.fail(point, value, *extent);
+                return None;
+            }
+            position += value * stride;
+        }
+        usize::try_from(position).ok()
+    }
+
+    fn fail(&self, point: &Point<'_>, value: i64, extent: i64) {
+        point.fail(Fault {
+            tensor: self.tensor,
+            value,
+            extent,
+        });
+    }
+}
+
+fn load<'a>(point: &'a Point<'_>, place: Place) -> Option<&'a Source<'a>> {
+    match place {
+        Place::Source(n) => point.sources.get(n),
+        Place::Written(_) => None,
+    }
+}
+
+fn elements<'a>(point: &'a Point<'_>, place: Place) -> Option<&'a Elements> {
+    match place {
+        Place::Written(n) => point.written.get(n).map(|w| &w.2),
+        Place::Source(n) => match point.sources.get(n) {
+            Some(Source::Finished(elements)) => Some(elements),
+            _ => None,
+        },
+    }
+}
+
+impl Int {
+    pub fn at(&self, point: &Point<'_>) -> i64 {
+        match self {
+            Int::Constant(value) => *value,
+            Int::Register(position) => point.register(*position),
+            Int::Load(place, address) => {
+                let Some(position) = address.position(point) else {
+                    return 0;
+                };
+                let value = match load(point, *place) {
+                    Some(Source::Int(v)) => v.get(position).copied(),
+                    _ => match elements(point, *place) {
+                        Some(Elements::Int(v)) => v.get(position).copied(),
+                        _ => None,
+                    },
+                };
+                value.unwrap_or(0)
+            }
+            Int::Unary(f, a) => f(a.at(point)),
+            Int::Binary(f, ab) => f(ab.0.at(point), ab.1.at(point)),
+            Int::Table(items, index) => item(items, index, point).unwrap_or(0),
+            Int::Select(s) if s.0.at(point) => s.1.at(point),
+            Int::Select(s) => s.2.at(point),
+            Int::OfReal(a) => Scalar::Real(a.at(point)).to_int(),
+            Int::OfBool(a) => i64::from(a.at(point)),
+            Int::Local(position) => point.local(*position).to_int(),
+        }
+    }
+}
+
+impl Real {
+    pub fn at(&self, point: &Point<'_>) -> f64 {
+        match self {
+            Real::Constant(value) => *value,
+            Real::Load(place, address) => {
+                let Some(position) = address.position(point) else {
+                    return 0.0;
+                };
+                let value = match load(point, *place) {
+                    Some(Source::Real(v)) => v.get(position).map(|&x| f64::from(x)),
+                    _ => match elements(point, *place) {
+                        // A sum in the making is seen as it would be stored.
+                        Some(Elements::Real(v)) => v.get(position).map(|&x| real::narrow(x)),
+                        _ => None,
+                    },
+                };
+                value.unwrap_or(0.0)
+            }
+            Real::Add(ab) => real::narrow(ab.0.at(point) + ab.1.at(point)),
+            Real::Sub(ab) => real::narrow(ab.0.at(point) - ab.1.at(point)),
+            Real::Mul(ab) => real::narrow(ab.0.at(point) * ab.1.at(point)),
+            Real::Unary(f, a) => real::narrow(f(a.at(point))),
+            Real::Binary(f, ab) => f(ab.0.at(point), ab.1.at(point)),
+            Real::Table(items, index) => item(items, index, point).unwrap_or(0.0),
+            Real::Select(s) if s.0.at(point) => s.1.at(point),
+            Real::Select(s) => s.2.at(point),
+            Real::OfInt(a) => real::narrow(Scalar::Int(a.at(point)).to_real()),
+            Real::OfBool(a) => Scalar::Bool(a.at(point)).to_real(),
+            Real::Local(position) => point.local(*position).to_real(),
+        }
+    }
+}
+
+impl Bool {
+    pub fn at(&self, point: &Point<'_>) -> bool {
+        match self {
+            Bool::Constant(value) => *value,
+            Bool::Load(place, address) => {
+                let Some(position) = address.position(point) else {
+                    return false;
+                };
+                let value = match load(point, *place) {
+                    Some(Source::Bool(v)) => v.get(position).map(|&b| b != 0),
+                    _ => match elements(point, *place) {
+                        Some(Elements::Bool(v)) => v.get(position).copied(),
+                        _ => None,
+                    },
+                };
+                value.unwrap_or(false)
+            }
+            Bool::Ints(relation, ab) => relation.holds(ab.0.at(point), ab.1.at(point)),
+            Bool::Reals(relation, ab) => relation.holds(ab.0.at(point), ab.1.at(point)),
+            Bool::Bools(relation, ab) => relation.holds(ab.0.at(point), ab.1.at(point)),
+            // Both operands are total and without effect, so evaluating the second only if it matters is the same.
+            Bool::And(ab) => ab.0.at(point) && ab.1.at(point),
+            Bool::Or(ab) => ab.0.at(point) || ab.1.at(point),
+            Bool::Implies(ab) => !ab.0.at(point) || ab.1.at(point),
+            Bool::Not(a) => !a.at(point),
+            Bool::Table(items, index) => item(items, index, point).unwrap_or(false),
+            Bool::Select(s) if s.0.at(point) => s.1.at(point),
+            Bool::Select(s) => s.2.at(point),
+            Bool::OfInt(a) => a.at(point) != 0,
+            Bool::OfReal(a) => a.at(point) != 0.0,
+            Bool::Local(position) => point.local(*position).to_bool(),
+        }
+    }
+}
+
+fn item<T: Copy>(items: &[T], index: &Int, point: &Point<'_>) -> Option<T> {
+    items.get(usize::try_from(index.at(point)).ok()?).copied()
+}

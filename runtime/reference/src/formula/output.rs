@@ -1,0 +1,111 @@
+//! Elements of the tensors that a formula writes.
+
+use crate::error::{EvalError, internal};
+use skript_frontend::model::Accumulation;
+use skript_semantics::{Scalar, ScalarKind, real};
+use skript_tensor::{ElementType, Tensor, TensorError, shape};
+
+/// Reals are f64 so that sums are exact enough until [`Elements::round`]; all other real values here are f32 values.
+pub(super) enum Elements {
+    Real(Vec<f64>),
+    Int(Vec<i64>),
+    Bool(Vec<bool>),
+}
+
+impl Elements {
+    pub fn filled(kind: ScalarKind, extents: &[u64], value: Scalar) -> Result<Elements, EvalError> {
+        let too_large = || TensorError::TooLarge {
+            element: ElementType::run_time(kind),
+            shape: extents.to_vec(),
+        };
+        let volume = shape::byte_length(ElementType::F64, extents).ok_or_else(too_large)? / 8;
+        let mut elements = match kind {
+            ScalarKind::Real => Elements::Real(reserved(volume).ok_or_else(too_large)?),
+            ScalarKind::Int => Elements::Int(reserved(volume).ok_or_else(too_large)?),
+            ScalarKind::Bool => Elements::Bool(reserved(volume).ok_or_else(too_large)?),
+        };
+        match &mut elements {
+            Elements::Real(v) => v.resize(volume, real::narrow(value.to_real())),
+            Elements::Int(v) => v.resize(volume, value.to_int()),
+            Elements::Bool(v) => v.resize(volume, value.to_bool()),
+        }
+        Ok(elements)
+    }
+
+    pub fn fill(&mut self, value: Scalar) {
+        match self {
+            Elements::Real(v) => v.fill(real::narrow(value.to_real())),
+            Elements::Int(v) => v.fill(value.to_int()),
+            Elements::Bool(v) => v.fill(value.to_bool()),
+        }
+    }
+
+    /// Combines an element with a value; a position outside is ignored, for it was checked before.
+    pub fn combine(&mut self, position: usize, kind: Accumulation, value: Scalar) {
+        match self {
+            Elements::Real(v) => {
+                if let (Some(element), Scalar::Real(x)) = (v.get_mut(position), value) {
+                    *element = match kind {
+                        Accumulation::Sum => *element + x,
+                        Accumulation::Product => real::narrow(*element * x),
+                        Accumulation::Min => real::minimum(*element, x),
+                        Accumulation::Max => real::maximum(*element, x),
+                        _ => x,
+                    };
+                }
+            }
+            Elements::Int(v) => {
+                if let (Some(element), Scalar::Int(i)) = (v.get_mut(position), value) {
+                    *element = match kind {
+                        Accumulation::Sum => element.wrapping_add(i),
+                        Accumulation::Product => element.wrapping_mul(i),
+                        Accumulation::Min => (*element).min(i),
+                        Accumulation::Max => (*element).max(i),
+                        _ => i,
+                    };
+                }
+            }
+            Elements::Bool(v) => {
+                if let (Some(element), Scalar::Bool(b)) = (v.get_mut(position), value) {
+                    *element = match kind {
+                        Accumulation::All => *element && b,
+                        Accumulation::Any => *element || b,
+                        _ => b,
+                    };
+                }
+            }
+        }
+    }
+
+    /// Rounds reals to f32: the end of a sum.
+    pub fn round(&mut self) {
+        if let Elements::Real(v) = self {
+            for x in v {
+                *x = real::narrow(*x);
+            }
+        }
+    }
+
+    pub fn into_tensor(self, extents: &[u64]) -> Result<Tensor, EvalError> {
+        Ok(match self {
+            Elements::Real(v) => {
+                let mut tensor = Tensor::zeros(ElementType::F32, extents)?;
+                let target = tensor
+                    .as_f32_mut()
+                    .ok_or_else(|| internal("a real output is not f32"))?;
+                for (t, x) in target.iter_mut().zip(v) {
+                    *t = x as f32;
+                }
+                tensor
+            }
+            Elements::Int(v) => Tensor::from_i64(extents, &v)?,
+            Elements::Bool(v) => Tensor::from_bool(extents, &v)?,
+        })
+    }
+}
+
+fn reserved<T>(volume: usize) -> Option<Vec<T>> {
+    let mut elements = Vec::new();
+    elements.try_reserve_exact(volume).ok()?;
+    Some(elements)
+}

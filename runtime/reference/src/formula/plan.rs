@@ -1,0 +1,256 @@
+//! A formula ready to run.
+
+use super::affine::Affine;
+use super::expr::{Address, Bool, Fault, Point, Source, Value};
+use super::lower::Lowering;
+use super::output::Elements;
+use crate::error::{EvalError, internal};
+use crate::frame::Frame;
+use skript_frontend::model::{Accumulation, Expr, Formula, Node, ValueId};
+use skript_semantics::{Scalar, ScalarKind, ScalarOp};
+use std::cell::Cell;
+use std::collections::HashMap;
+
+pub(super) struct Plan {
+    extents: Vec<i64>,
+    kind: Accumulation,
+    forms: Vec<Affine>,
+    sources: Vec<ValueId>,
+    /// Tensors that the formula writes.
+    pub written: Vec<ValueId>,
+    locals: Vec<Value>,
+    /// Per level, from 0 (outside of all loops): conditions that matter from there on.
+    conditions: Vec<Vec<Bool>>,
+    targets: Vec<Target>,
+}
+
+struct Target {
+    /// Position in `written`.
+    output: usize,
+    address: Address,
+    value: Value,
+}
+
+type Outputs = HashMap<ValueId, (Vec<u64>, Elements)>;
+
+impl Plan {
+    pub fn new(frame: &Frame<'_>, formula: &Formula, outputs: &Outputs) -> Result<Plan, EvalError> {
+        let extents = formula
+            .indices
+            .iter()
+            .map(|i| signed(frame.extent(&i.extent)?))
+            .collect::<Result<Vec<i64>, EvalError>>()?;
+        let mut written: Vec<ValueId> = Vec::new();
+        for target in &formula.targets {
+            if !outputs.contains_key(&target.output) {
+                return Err(internal("a formula writes what is no output"));
+            }
+            if !written.contains(&target.output) {
+                written.push(target.output);
+            }
+        }
+        let shape_of = |id: ValueId| match outputs.get(&id) {
+            Some((shape, _)) => shape.iter().map(|&n| signed(n)).collect(),
+            None => frame.get(id)?.shape().iter().map(|&n| signed(n)).collect(),
+        };
+        let mut lowering = Lowering {
+            locals: Vec::new(),
+            extents: &extents,
+            forms: Vec::new(),
+            sources: Vec::new(),
+            written: &written,
+            shape_of: &shape_of,
+        };
+        let (mut locals, mut levels) = (Vec::new(), Vec::new());
+        for local in &formula.locals {
+            locals.push(lowering.value(&local.value)?);
+            levels.push(level(&local.value, &levels));
+            let form = match local.value.kind {
+                ScalarKind::Int => lowering.affine(&local.value),
+                _ => None,
+            };
+            lowering.locals.push(form);
+        }
+        let mut conditions: Vec<Vec<Bool>> = Vec::new();
+        conditions.resize_with(extents.len() + 1, Vec::new);
+        let mut conjuncts = Vec::new();
+        if let Some(predicate) = &formula.predicate {
+            split(predicate, &mut conjuncts);
+        }
+        for conjunct in conjuncts {
+            let level = level(conjunct, &levels).unwrap_or(extents.len());
+            let condition = lowering.bool(conjunct)?;
+            if let Some(list) = conditions.get_mut(level) {
+                list.push(condition);
+            }
+        }
+        let mut targets = Vec::new();
+        for target in &formula.targets {
+            let output = written.iter().position(|w| *w == target.output);
+            targets.push(Target {
+                output: output.unwrap_or(0),
+                address: lowering.address(target.output, &target.subscripts)?,
+                value: lowering.value(&target.value)?,
+            });
+        }
+        Ok(Plan {
+            kind: formula.kind,
+            forms: lowering.forms,
+            sources: lowering.sources,
+            extents,
+            written,
+            locals,
+            conditions,
+            targets,
+        })
+    }
+
+    /// Runs the loops. `finished` holds outputs that are only read here.
+    pub fn execute(
+        &self,
+        frame: &Frame<'_>,
+        finished: &HashMap<ValueId, &Elements>,
+        written: &mut [(ValueId, Vec<u64>, Elements)],
+    ) -> Result<Option<Fault>, EvalError> {
+        if self.extents.contains(&0) {
+            return Ok(None);
+        }
+        let mut sources = Vec::new();
+        for id in &self.sources {
+            sources.push(match finished.get(id) {
+                Some(elements) => Source::Finished(elements),
+                None => source(frame, *id)?,
+            });
+        }
+        let mut point = Point {
+            registers: self.forms.iter().map(|f| f.constant).collect(),
+            sources: &sources,
+            written,
+            locals: self
+                .locals
+                .iter()
+                .map(|_| Cell::new((0, Scalar::Bool(false))))
+                .collect(),
+            definitions: &self.locals,
+            step: 1,
+            fault: Cell::new(None),
+        };
+        let steps: Vec<Vec<(usize, i64)>> = (0..self.extents.len())
+            .map(|level| {
+                let factor = |f: &Affine| f.factors.get(level).copied().unwrap_or(0);
+                let factors = self.forms.iter().map(factor).enumerate();
+                factors.filter(|(_, f)| *f != 0).collect()
+            })
+            .collect();
+        let mut pending = Vec::with_capacity(self.targets.len());
+        self.run(&mut point, &steps, 0, &mut pending);
+        Ok(point.fault.get())
+    }
+
+    fn run(
+        &self,
+        point: &mut Point<'_>,
+        steps: &[Vec<(usize, i64)>],
+        level: usize,
+        pending: &mut Vec<(usize, usize, Scalar)>,
+    ) {
+        if let Some(conditions) = self.conditions.get(level)
+            && !conditions.iter().all(|c| c.at(point))
+        {
+            return;
+        }
+        let (Some(&extent), Some(moves)) = (self.extents.get(level), steps.get(level)) else {
+            self.body(point, pending);
+            return;
+        };
+        for _ in 0..extent {
+            point.step += 1;
+            self.run(point, steps, level + 1, pending);
+            if point.fault.get().is_some() {
+                return;
+            }
+            for &(register, factor) in moves {
+                if let Some(value) = point.registers.get_mut(register) {
+                    *value = value.wrapping_add(factor);
+                }
+            }
+        }
+        for &(register, factor) in moves {
+            if let Some(value) = point.registers.get_mut(register) {
+                *value = value.wrapping_sub(factor.wrapping_mul(extent));
+            }
+        }
+        point.step += 1;
+    }
+
+    fn body(&self, point: &mut Point<'_>, pending: &mut Vec<(usize, usize, Scalar)>) {
+        if let [target] = self.targets.as_slice() {
+            if let Some(position) = target.address.position(point) {
+                let value = target.value.at(point);
+                if let Some((_, _, elements)) = point.written.get_mut(target.output) {
+                    elements.combine(position, self.kind, value);
+                }
+            }
+            return;
+        }
+        // All values are computed before any is written.
+        pending.clear();
+        for target in &self.targets {
+            if let Some(position) = target.address.position(point) {
+                pending.push((target.output, position, target.value.at(point)));
+            }
+        }
+        for &(output, position, value) in pending.iter() {
+            if let Some((_, _, elements)) = point.written.get_mut(output) {
+                elements.combine(position, self.kind, value);
+            }
+        }
+    }
+}
+
+fn signed(extent: u64) -> Result<i64, EvalError> {
+    i64::try_from(extent).map_err(|_| internal(format!("extent {extent} is too large")))
+}
+
+fn source<'a>(frame: &'a Frame<'_>, id: ValueId) -> Result<Source<'a>, EvalError> {
+    let tensor = frame.get(id)?;
+    match frame.declared(id)?.tensor.kind {
+        ScalarKind::Real => tensor.as_f32().map(Source::Real),
+        ScalarKind::Int => tensor.as_i64().map(Source::Int),
+        ScalarKind::Bool => tensor.as_bool_bytes().map(Source::Bool),
+    }
+    .ok_or_else(|| internal("a tensor is not in run-time representation"))
+}
+
+/// The conditions that `&&` joins, strict or lazy.
+fn split<'e>(predicate: &'e Expr, conjuncts: &mut Vec<&'e Expr>) {
+    match &predicate.node {
+        Node::Apply {
+            op: ScalarOp::And,
+            operands,
+        } => operands.iter().for_each(|o| split(o, conjuncts)),
+        Node::Select {
+            condition,
+            then,
+            otherwise,
+        } if matches!(otherwise.node, Node::Literal(Scalar::Bool(false))) => {
+            split(condition, conjuncts);
+            split(then, conjuncts);
+        }
+        _ => conjuncts.push(predicate),
+    }
+}
+
+/// The number of outer loops after whose indices the expression is known, given those of the locals; `None` if it reads a
+/// tensor.
+fn level(expr: &Expr, locals: &[Option<usize>]) -> Option<usize> {
+    match &expr.node {
+        Node::Index(position) => Some(position + 1),
+        Node::Local(position) => *locals.get(*position)?,
+        Node::Access { .. } => None,
+        _ => expr
+            .children()
+            .into_iter()
+            .try_fold(0, |deepest, child| Some(level(child, locals)?.max(deepest))),
+    }
+}

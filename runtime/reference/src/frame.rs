@@ -1,0 +1,220 @@
+//! One activation of a function: its tensors and run-time extents.
+
+use crate::error::{EvalError, Failure, internal};
+use skript_frontend::model::{
+    ConstantData, Extent, Function, ShapeExpr, TensorType, Value, ValueId,
+};
+use skript_semantics::{Scalar, ScalarKind};
+use skript_tensor::{ElementType, Tensor};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+pub(crate) struct Frame<'m> {
+    pub function: &'m Function,
+    /// Scoped name of this activation: `main.G.label`.
+    pub path: String,
+    values: Vec<Option<Arc<Tensor>>>,
+    /// Run-time extents by name, with the tensor that defined each.
+    symbols: HashMap<String, (i64, ValueId)>,
+}
+
+impl<'m> Frame<'m> {
+    pub fn new(function: &'m Function, path: String) -> Self {
+        Frame {
+            function,
+            path,
+            values: vec![None; function.values.len()],
+            symbols: HashMap::new(),
+        }
+    }
+
+    pub fn declared(&self, id: ValueId) -> Result<&'m Value, EvalError> {
+        self.function
+            .values
+            .get(id.0 as usize)
+            .ok_or_else(|| internal(format!("{} has no value {}", self.function.name, id.0)))
+    }
+
+    /// The name of a value in messages.
+    pub fn name(&self, id: ValueId) -> String {
+        self.function
+            .values
+            .get(id.0 as usize)
+            .and_then(|v| v.name.clone())
+            .unwrap_or_else(|| format!("tensor {}", id.0))
+    }
+
+    pub fn get(&self, id: ValueId) -> Result<&Arc<Tensor>, EvalError> {
+        self.values
+            .get(id.0 as usize)
+            .and_then(Option::as_ref)
+            .ok_or_else(|| {
+                internal(format!(
+                    "{} of {} is used before it is computed",
+                    self.name(id),
+                    self.function.name
+                ))
+            })
+    }
+
+    pub fn all(&self, ids: &[ValueId]) -> Result<Vec<Arc<Tensor>>, EvalError> {
+        ids.iter().map(|&id| self.get(id).cloned()).collect()
+    }
+
+    /// Gives a value its tensor; checks it against the declared type and learns run-time extents from it.
+    pub fn bind(&mut self, id: ValueId, tensor: Arc<Tensor>) -> Result<(), EvalError> {
+        let TensorType { kind, shape } = &self.declared(id)?.tensor;
+        if tensor.element() != ElementType::run_time(*kind) {
+            return Err(Failure::Tensor(skript_tensor::TensorError::Kind {
+                what: self.name(id),
+                expected: *kind,
+                got: tensor.element(),
+            })
+            .into());
+        }
+        if tensor.shape().len() != shape.len() {
+            return Err(Failure::Rank {
+                name: self.name(id),
+                expected: shape.len(),
+                got: tensor.shape().len(),
+            }
+            .into());
+        }
+        for (dimension, (extent, &got)) in shape.iter().zip(tensor.shape()).enumerate() {
+            self.agree(id, dimension, extent, got)?;
+        }
+        if let Some(slot) = self.values.get_mut(id.0 as usize) {
+            *slot = Some(tensor);
+        }
+        Ok(())
+    }
+
+    fn agree(
+        &mut self,
+        id: ValueId,
+        dimension: usize,
+        extent: &Extent,
+        got: u64,
+    ) -> Result<(), EvalError> {
+        let expected = match extent {
+            Extent::Fixed(n) => i64::try_from(*n).ok(),
+            Extent::Dynamic { expr, bound } => {
+                if got > *bound {
+                    return Err(Failure::Bound {
+                        name: self.name(id),
+                        dimension,
+                        bound: *bound,
+                        got,
+                    }
+                    .into());
+                }
+                if let ShapeExpr::Symbol(name) = expr.as_ref() {
+                    // A tensor computed again, in the next iteration of a loop, may have another extent.
+                    let known = self.symbols.get(name).filter(|(_, owner)| *owner != id);
+                    if known.is_none() {
+                        let extent = i64::try_from(got).unwrap_or(i64::MAX);
+                        self.symbols.insert(name.clone(), (extent, id));
+                    }
+                }
+                self.evaluate(expr)
+            }
+        };
+        match expected {
+            Some(expected) if u64::try_from(expected) != Ok(got) => Err(Failure::Extent {
+                name: self.name(id),
+                dimension,
+                expected,
+                got,
+            }
+            .into()),
+            _ => Ok(()),
+        }
+    }
+
+    /// The value of a run-time extent; `None` while a symbol in it is unknown.
+    fn evaluate(&self, expr: &ShapeExpr) -> Option<i64> {
+        match expr {
+            ShapeExpr::Constant(n) => Some(*n),
+            ShapeExpr::Symbol(name) => self.symbols.get(name).map(|s| s.0),
+            ShapeExpr::Apply { op, operands } => {
+                let operands: Vec<Scalar> = operands
+                    .iter()
+                    .map(|o| self.evaluate(o).map(Scalar::Int))
+                    .collect::<Option<_>>()?;
+                Some(op.eval(&operands).to_int())
+            }
+        }
+    }
+
+    /// An extent that must be known by now; negative ones count as 0.
+    pub fn extent(&self, extent: &Extent) -> Result<u64, EvalError> {
+        match extent {
+            Extent::Fixed(n) => Ok(*n),
+            Extent::Dynamic { expr, bound } => {
+                let value = self.evaluate(expr).ok_or_else(|| {
+                    internal(format!(
+                        "a run-time extent of {} is unknown where it is needed",
+                        self.function.name
+                    ))
+                })?;
+                let got = u64::try_from(value).unwrap_or(0);
+                if got > *bound {
+                    return Err(Failure::Bound {
+                        name: self.function.name.clone(),
+                        dimension: 0,
+                        bound: *bound,
+                        got,
+                    }
+                    .into());
+                }
+                Ok(got)
+            }
+        }
+    }
+
+    /// The extents of a value that is about to be computed.
+    pub fn shape(&self, id: ValueId) -> Result<Vec<u64>, EvalError> {
+        let extents = &self.declared(id)?.tensor.shape;
+        extents.iter().map(|e| self.extent(e)).collect()
+    }
+
+    /// A constant tensor of the type of `id`.
+    pub fn constant(&self, id: ValueId, data: &ConstantData) -> Result<Tensor, EvalError> {
+        let kind = self.declared(id)?.tensor.kind;
+        let shape = self.shape(id)?;
+        let tensor = match data {
+            ConstantData::Splat(scalar) => splat(kind, &shape, *scalar)?,
+            ConstantData::Bool(values) => Tensor::from_bool(&shape, values)?,
+            ConstantData::Int(values) => Tensor::from_i64(&shape, values)?,
+            ConstantData::Real(values) => {
+                // Run-time reals are f32.
+                let narrow: Vec<f32> = values.iter().map(|&x| x as f32).collect();
+                Tensor::from_f32(&shape, &narrow)?
+            }
+        };
+        Ok(tensor)
+    }
+}
+
+/// A tensor with one value everywhere.
+pub(crate) fn splat(
+    kind: ScalarKind,
+    shape: &[u64],
+    value: Scalar,
+) -> Result<Tensor, skript_tensor::TensorError> {
+    let mut tensor = Tensor::zeros(ElementType::run_time(kind), shape)?;
+    match value.cast(kind) {
+        Scalar::Bool(b) => tensor.bytes_mut()?.fill(u8::from(b)),
+        Scalar::Int(i) => {
+            if let Some(elements) = tensor.as_i64_mut() {
+                elements.fill(i);
+            }
+        }
+        Scalar::Real(x) => {
+            if let Some(elements) = tensor.as_f32_mut() {
+                elements.fill(x as f32);
+            }
+        }
+    }
+    Ok(tensor)
+}

@@ -1,0 +1,188 @@
+//! Cubic interpolation (Keys 1981).
+
+use super::{Call, at, axis};
+use crate::error::EvalError;
+use skript_tensor::Tensor;
+
+/// The cubic of parameter `a` at distance `x`.
+fn kernel(x: f64, a: f64) -> f64 {
+    let x = x.abs();
+    if x <= 1.0 {
+        ((a + 2.0) * x - (a + 3.0)) * x * x + 1.0
+    } else if x < 2.0 {
+        (((x - 5.0) * x + 8.0) * x - 4.0) * a
+    } else {
+        0.0
+    }
+}
+
+/// Cubic interpolation between the four nearest elements per axis; elements beyond the border repeat it. When scaling
+/// down with `antialias`, the cubic is widened by the ratio and its weights are normalised.
+pub(super) fn cubic(call: &Call<'_, '_>) -> Result<Vec<Tensor>, EvalError> {
+    let mut shape = call.shape(0)?;
+    let mut values: Vec<f64> = call.reals(0)?.iter().map(|&x| x.into()).collect();
+    let a = call.real("coeff_a")?;
+    let antialias = call.bool("antialias")?;
+    let transform = call.text("coordinate_transform")?;
+    let (axes, sizes) = (call.ints("axes")?, call.ints("size")?);
+    for (&wanted, &size) in axes.iter().zip(&sizes) {
+        let d = axis(wanted, shape.len())
+            .ok_or_else(|| call.wrong("axes are out of range".to_string()))?;
+        let size = usize::try_from(size).unwrap_or(0);
+        let extent = shape.get(d).copied().unwrap_or(0);
+        let taps: Vec<Vec<(usize, f64)>> = (0..size)
+            .map(|i| {
+                taps(
+                    source(i, extent, size, transform),
+                    extent,
+                    size,
+                    a,
+                    antialias,
+                )
+            })
+            .collect();
+        values = along(&values, &shape, d, &taps);
+        if let Some(e) = shape.get_mut(d) {
+            *e = size;
+        }
+    }
+    let (result_shape, _) = call.output(0)?;
+    // One rounding at the end.
+    let values: Vec<f32> = values.iter().map(|&x| x as f32).collect();
+    Ok(vec![Tensor::from_f32(&result_shape, &values)?])
+}
+
+/// Where an element of the result lies in the input.
+fn source(position: usize, extent: usize, size: usize, transform: &str) -> f64 {
+    let (i, n, m) = (position as f64, extent as f64, size as f64);
+    match transform {
+        "ASYMMETRIC" => i * n / m,
+        "ALIGNED" if size > 1 => i * (n - 1.0) / (m - 1.0),
+        "ALIGNED" => 0.0,
+        _ => (i + 0.5) * n / m - 0.5,
+    }
+}
+
+fn taps(at: f64, extent: usize, size: usize, a: f64, antialias: bool) -> Vec<(usize, f64)> {
+    let ratio = extent as f64 / size.max(1) as f64;
+    let width = if antialias { ratio.max(1.0) } else { 1.0 };
+    let (first, last) = ((at - 2.0 * width).ceil(), (at + 2.0 * width).floor());
+    let mut weights = Vec::new();
+    let mut position = first;
+    while position <= last {
+        let clamped = position.clamp(0.0, extent.saturating_sub(1) as f64) as usize;
+        weights.push((clamped, kernel((position - at) / width, a)));
+        position += 1.0;
+    }
+    let sum: f64 = weights.iter().map(|w| w.1).sum();
+    if width > 1.0 && sum != 0.0 {
+        for weight in &mut weights {
+            weight.1 /= sum;
+        }
+    }
+    weights
+}
+
+/// Applies taps along one dimension.
+fn along(
+    values: &[f64],
+    shape: &[usize],
+    dimension: usize,
+    taps: &[Vec<(usize, f64)>],
+) -> Vec<f64> {
+    let extent = shape.get(dimension).copied().unwrap_or(0);
+    let inner: usize = shape.iter().skip(dimension + 1).product();
+    let outer: usize = shape.iter().take(dimension).product();
+    let mut result = Vec::with_capacity(outer * taps.len() * inner);
+    for o in 0..outer {
+        for weights in taps {
+            for i in 0..inner {
+                let element = |n: usize| values.get((o * extent + n) * inner + i).copied();
+                let terms = weights.iter().map(|&(n, w)| element(n).unwrap_or(0.0) * w);
+                result.push(terms.sum());
+            }
+        }
+    }
+    result
+}
+
+/// Cubic interpolation (a = -0.75) at the positions of a grid: the last dimension of `grid` holds coordinates in
+/// [-1, 1] in reversed order of the spatial dimensions. What lies outside is zero, mirrored or the border's element.
+pub(super) fn cubic_at(call: &Call<'_, '_>) -> Result<Vec<Tensor>, EvalError> {
+    const A: f64 = -0.75;
+    let (values, grid) = (call.reals(0)?, call.reals(1)?);
+    let shape = call.shape(0)?;
+    let padding = call.text("padding")?;
+    let aligned = call.bool("aligned")?;
+    let (result_shape, _) = call.output(0)?;
+    let [batch, channels, spatial @ ..] = shape.as_slice() else {
+        return Err(call.wrong("the input has no batch and channel".to_string()));
+    };
+    let rank = spatial.len();
+    let volume: usize = spatial.iter().product();
+    let points: usize = call.shape(1)?.iter().skip(1).take(rank).product();
+    let mut result = Vec::new();
+    for b in 0..*batch {
+        for c in 0..*channels {
+            let plane = (b * channels + c) * volume;
+            for point in 0..points {
+                let mut terms = vec![(0usize, 1.0f64)];
+                let mut stride = 1usize;
+                for (d, &extent) in spatial.iter().enumerate().rev() {
+                    let coordinate = at(grid, ((b * points) + point) * rank + rank - 1 - d);
+                    let place = unnormalised(f64::from(coordinate), extent, aligned);
+                    let start = place.floor();
+                    let mut next = Vec::new();
+                    for tap in [-1.0, 0.0, 1.0, 2.0] {
+                        let weight = kernel(start + tap - place, A);
+                        if let Some(n) = inside(start + tap, extent, padding, aligned) {
+                            next.extend(terms.iter().map(|(o, w)| (o + n * stride, w * weight)));
+                        }
+                    }
+                    terms = next;
+                    stride *= extent;
+                }
+                let sum: f64 = terms
+                    .iter()
+                    .map(|&(o, w)| f64::from(at(values, plane + o)) * w)
+                    .sum();
+                result.push(sum as f32);
+            }
+        }
+    }
+    Ok(vec![Tensor::from_f32(&result_shape, &result)?])
+}
+
+fn unnormalised(coordinate: f64, extent: usize, aligned: bool) -> f64 {
+    let n = extent as f64;
+    if aligned {
+        (coordinate + 1.0) * 0.5 * (n - 1.0)
+    } else {
+        (coordinate + 1.0) * 0.5 * n - 0.5
+    }
+}
+
+/// The element that stands for a position, by the padding; `None` where it counts as zero.
+fn inside(position: f64, extent: usize, padding: &str, aligned: bool) -> Option<usize> {
+    let last = extent.checked_sub(1)? as f64;
+    if (0.0..=last).contains(&position) {
+        return Some(position as usize);
+    }
+    match padding {
+        "REPLICATE" => Some(position.clamp(0.0, last) as usize),
+        "REFLECT" => {
+            let (low, span) = if aligned {
+                (0.0, last)
+            } else {
+                (-0.5, last + 1.0)
+            };
+            if span <= 0.0 {
+                return Some(0);
+            }
+            let fold = (position - low).abs() % (2.0 * span);
+            let mirrored = fold.min(2.0 * span - fold) + low;
+            Some(mirrored.round().clamp(0.0, last) as usize)
+        }
+        _ => None,
+    }
+}

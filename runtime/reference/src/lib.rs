@@ -1,0 +1,107 @@
+//! The reference evaluator: computes a composed model by walking it, formula by formula, in the order of the text.
+//!
+//! Obvious rather than fast; the oracle that compiled code is compared with. Numbers: int is i64 and wraps; real is f32,
+//! every operation rounds to f32, except that a float sum (`+=`) is accumulated in f64 and rounded once at the end, so
+//! that it is closer to the true sum than any order of f32 additions. Nothing depends on the machine: transcendental
+//! functions come from `skript-semantics`.
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        clippy::indexing_slicing
+    )
+)]
+
+mod block;
+mod control;
+pub mod error;
+mod formula;
+mod frame;
+mod intrinsics;
+
+pub use error::{EvalError, Failure};
+
+use skript_frontend::model::{Model, VariableId};
+use skript_tensor::Tensor;
+use std::sync::Arc;
+
+/// Sees every named tensor that a function computes: its scoped name (`main.G.label.x`) and value.
+pub type Observer<'a> = dyn FnMut(&str, &Tensor) + Send + 'a;
+
+/// Bounds and seeds of an evaluation.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Iterations of one loop; more is [`Failure::TooManyIterations`].
+    pub max_iterations: u64,
+    /// Start of the random operators.
+    pub seed: u64,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings {
+            max_iterations: 1 << 22,
+            seed: 0,
+        }
+    }
+}
+
+/// What a model computes.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// The entry's outputs in order, packs flattened, in run-time representation (f32, i64, bool).
+    pub outputs: Vec<Arc<Tensor>>,
+    /// New values of variables (`@update`), to be kept by the caller.
+    pub updates: Vec<(VariableId, Arc<Tensor>)>,
+}
+
+/// Evaluates the model's entry.
+///
+/// `inputs`: the entry's inputs in order, packs flattened, absent optional ones left out; `variables`: all of
+/// [`Model::variables`]. Both in run-time representation and of the declared kind and shape.
+pub fn evaluate(
+    model: &Model,
+    inputs: &[Arc<Tensor>],
+    variables: &[Arc<Tensor>],
+) -> Result<Outcome, EvalError> {
+    evaluate_with_observer(
+        model,
+        inputs,
+        variables,
+        &Settings::default(),
+        &mut |_, _| {},
+    )
+}
+
+/// [`evaluate`], showing each named tensor to `observer` as it is computed.
+pub fn evaluate_with_observer(
+    model: &Model,
+    inputs: &[Arc<Tensor>],
+    variables: &[Arc<Tensor>],
+    settings: &Settings,
+    observer: &mut Observer<'_>,
+) -> Result<Outcome, EvalError> {
+    // Unrolled folds are expressions as deep as they are long, and are walked recursively: hence a stack of its own,
+    // of which only the touched part takes memory.
+    const STACK: usize = 1 << 30;
+    std::thread::scope(|scope| {
+        std::thread::Builder::new()
+            .name("evaluate".to_string())
+            .stack_size(STACK)
+            .spawn_scoped(scope, || {
+                block::Evaluator::new(model, settings, observer).run(inputs, variables)
+            })
+            .map_err(|e| EvalError::new(Failure::Internal(format!("no thread: {e}"))))?
+            .join()
+            .unwrap_or_else(|_| {
+                Err(EvalError::new(Failure::Internal(
+                    "the evaluator failed".to_string(),
+                )))
+            })
+    })
+}
+
+#[cfg(test)]
+mod tests;
