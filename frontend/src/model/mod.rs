@@ -6,6 +6,7 @@
 
 pub mod constant;
 pub mod cost;
+pub mod expose;
 pub mod extent;
 pub mod formula;
 pub mod function;
