@@ -1,1 +1,65 @@
-//! Instantiates a graph: attribute values, shapes, helpers, assertions, invocations, formulas in normal form (chapter 3).
+//! Composition (chapter 3): a graph and everything it invokes, specialised to attribute values, types and shapes.
+//!
+//! Invocations with equal operator, attribute values, types and argument types share one function, so the cost
+//! grows with the number of distinct instances and of invocations, not with their product.
+
+mod affine_extent;
+mod arguments;
+mod bind;
+mod body;
+mod bounds;
+mod composer;
+mod control;
+mod declare;
+mod formula;
+mod input_shape;
+mod instantiate;
+mod invoke;
+mod quantize;
+mod symbols;
+
+#[cfg(test)]
+mod tests;
+
+use indexmap::IndexMap;
+use skript_semantics::ScalarKind;
+
+use crate::diagnostics::Sink;
+use crate::limits::Limits;
+use crate::model::{AttributeValue, Model};
+use crate::program::Program;
+
+/// What the user asks for.
+#[derive(Clone, Debug, Default)]
+pub struct ComposeOptions {
+    /// The graph's name; the first graph of the main module if `None`.
+    pub graph: Option<String>,
+    /// Values of graph attributes by name.
+    pub attributes: IndexMap<String, AttributeValue>,
+    /// Generic types of the graph by name.
+    pub types: IndexMap<String, ScalarKind>,
+}
+
+/// Bytes of stack for the composer: nested invocations, expressions and blocks are bounded by [`Limits`], but the
+/// bounds are generous.
+const STACK_BYTES: usize = 512 << 20;
+
+/// Composes a graph of a checked program. All errors found go to `sink`; `None` if there is any.
+pub fn compose(
+    program: &Program,
+    options: &ComposeOptions,
+    limits: &Limits,
+    sink: &mut Sink,
+) -> Option<Model> {
+    std::thread::scope(|scope| {
+        std::thread::Builder::new()
+            .stack_size(STACK_BYTES)
+            .spawn_scoped(scope, || {
+                composer::Composer::new(program, limits, sink).graph(options)
+            })
+            .ok()?
+            .join()
+            .ok()
+            .flatten()
+    })
+}

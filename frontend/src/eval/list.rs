@@ -44,12 +44,7 @@ impl Evaluator<'_> {
     }
 
     /// `value..`, `value..(count)`.
-    pub(super) fn expand(
-        &mut self,
-        value: &Expr,
-        count: Option<&Expr>,
-        span: Span,
-    ) -> EvalResult<Value> {
+    pub fn expand(&mut self, value: &Expr, count: Option<&Expr>, span: Span) -> EvalResult<Value> {
         let count = match count {
             Some(expr) => match self.int(expr)? {
                 Some(n) => Some(self.length(n, expr.span)?),

@@ -1,14 +1,463 @@
 //! The model as text, for `--emit=model` and for tests: deterministic, one operation a line.
 
-use super::Model;
+use std::fmt::Write as _;
+
+use skript_semantics::{Scalar, ScalarOp};
+
+use super::{
+    Accumulation, AttributeValue, Block, Body, ConstantData, Expr, Formula, Function, Init, Model,
+    Node, Operation, Port, PortTensors, TensorType, ValueId,
+};
 
 impl Model {
-    /// A readable listing of all functions.
+    /// A readable listing of all variables, functions, updates and quantizations.
     pub fn to_text(&self) -> String {
         let mut text = String::new();
-        for (index, function) in self.functions.iter().enumerate() {
-            text.push_str(&format!("{index}: {}\n", function.name));
-        }
+        self.write(&mut text);
         text
+    }
+
+    // Writing to a string cannot fail, so results of `write!` are dropped here.
+    fn write(&self, text: &mut String) {
+        for (index, variable) in self.variables.iter().enumerate() {
+            let _ = writeln!(
+                text,
+                "variable {index} {}: {}",
+                variable.name,
+                tensor(&variable.tensor)
+            );
+        }
+        for (index, function) in self.functions.iter().enumerate() {
+            let entry = if self.entry.0 as usize == index {
+                "entry "
+            } else {
+                ""
+            };
+            let _ = write!(text, "{entry}function {index} ");
+            Printer {
+                model: self,
+                function,
+            }
+            .function(text);
+        }
+        for (variable, value) in &self.updates {
+            let name = self.variable(*variable).map_or("?", |v| v.name.as_str());
+            let _ = writeln!(text, "update {name} = %{}", value.0);
+        }
+        for item in &self.quantization {
+            let _ = writeln!(
+                text,
+                "quantize {}: {}{}",
+                item.tensor,
+                item.operator,
+                attributes(&item.attributes)
+            );
+        }
+    }
+}
+
+struct Printer<'a> {
+    model: &'a Model,
+    function: &'a Function,
+}
+
+impl Printer<'_> {
+    fn function(&self, text: &mut String) {
+        let function = self.function;
+        let types: Vec<String> = function
+            .types
+            .iter()
+            .map(|(name, kind)| format!("{name}={}", kind.name()))
+            .collect();
+        let types = if types.is_empty() {
+            String::new()
+        } else {
+            format!("<{}>", types.join(", "))
+        };
+        let _ = writeln!(
+            text,
+            "{}{types}{} {{",
+            function.name,
+            attributes(&function.attributes)
+        );
+        for port in &function.inputs {
+            let _ = writeln!(text, "  input {}", self.port(port));
+        }
+        for (index, capture) in function.captures.iter().enumerate() {
+            let variable = function
+                .capture_variables
+                .get(index)
+                .map_or(String::new(), |v| format!(" = variable {}", v.0));
+            let _ = writeln!(text, "  capture {}{variable}", self.declared(*capture));
+        }
+        for (value, data) in &function.constants {
+            let _ = writeln!(
+                text,
+                "  constant {} = {}",
+                self.declared(*value),
+                constant(data)
+            );
+        }
+        match &function.body {
+            Body::Intrinsic => text.push_str("  intrinsic\n"),
+            Body::Formulas(formulas) => {
+                for formula in formulas {
+                    self.formula(formula, text);
+                }
+            }
+            Body::Block(block) => self.block(block, 1, text),
+        }
+        for port in &function.outputs {
+            let _ = writeln!(text, "  output {}", self.port(port));
+        }
+        text.push_str("}\n");
+    }
+
+    fn port(&self, port: &Port) -> String {
+        let tensors = match &port.tensors {
+            PortTensors::Null => "null".to_string(),
+            PortTensors::Single(value) => self.declared(*value),
+            PortTensors::Pack(values) => {
+                let items: Vec<String> = values.iter().map(|v| self.declared(*v)).collect();
+                format!("[{}]", items.join(", "))
+            }
+        };
+        format!("{} = {tensors}", port.name)
+    }
+
+    fn name(&self, value: ValueId) -> String {
+        let known = self.function.values.get(value.0 as usize);
+        match known.and_then(|v| v.name.as_ref()) {
+            Some(name) => format!("%{}:{name}", value.0),
+            None => format!("%{}", value.0),
+        }
+    }
+
+    fn declared(&self, value: ValueId) -> String {
+        match self.function.values.get(value.0 as usize) {
+            Some(known) => format!("{} {}", self.name(value), tensor(&known.tensor)),
+            None => self.name(value),
+        }
+    }
+
+    fn names(&self, values: &[ValueId]) -> String {
+        let names: Vec<String> = values.iter().map(|v| self.name(*v)).collect();
+        names.join(", ")
+    }
+
+    fn declarations(&self, values: &[ValueId]) -> String {
+        let names: Vec<String> = values.iter().map(|v| self.declared(*v)).collect();
+        names.join(", ")
+    }
+
+    fn block(&self, block: &Block, depth: usize, text: &mut String) {
+        let indent = "  ".repeat(depth);
+        for operation in &block.operations {
+            match operation {
+                Operation::Invoke(invoke) => {
+                    let callee = self
+                        .model
+                        .function(invoke.callee)
+                        .map_or("?", |f| f.name.as_str());
+                    let label = invoke
+                        .label
+                        .as_ref()
+                        .map_or(String::new(), |l| format!("{l}: "));
+                    let captures = if invoke.captures.is_empty() {
+                        String::new()
+                    } else {
+                        format!(" captures({})", self.names(&invoke.captures))
+                    };
+                    let _ = writeln!(
+                        text,
+                        "{indent}{} = {label}invoke {} {callee}({}){captures}",
+                        self.declarations(&invoke.outputs),
+                        invoke.callee.0,
+                        self.names(&invoke.inputs),
+                    );
+                }
+                Operation::Constant { value, data } => {
+                    let _ = writeln!(
+                        text,
+                        "{indent}{} = constant {}",
+                        self.declared(*value),
+                        constant(data)
+                    );
+                }
+                Operation::If {
+                    arms,
+                    otherwise,
+                    outputs,
+                    ..
+                } => {
+                    let _ = writeln!(text, "{indent}{} = if {{", self.declarations(outputs));
+                    for (index, arm) in arms.iter().enumerate() {
+                        if index > 0 {
+                            let _ = writeln!(text, "{indent}}} elif {{");
+                        }
+                        self.block(&arm.condition, depth + 1, text);
+                        let _ = writeln!(text, "{indent}}} then {{");
+                        self.block(&arm.consequent, depth + 1, text);
+                    }
+                    let _ = writeln!(text, "{indent}}} else {{");
+                    self.block(otherwise, depth + 1, text);
+                    let _ = writeln!(text, "{indent}}}");
+                }
+                Operation::Loop(looping) => self.looping(looping, depth, text),
+            }
+        }
+        if !block.results.is_empty() {
+            let _ = writeln!(text, "{indent}yield {}", self.names(&block.results));
+        }
+    }
+
+    fn looping(&self, looping: &super::Loop, depth: usize, text: &mut String) {
+        let indent = "  ".repeat(depth);
+        let mut results: Vec<ValueId> = looping.carried.iter().map(|c| c.result).collect();
+        results.extend(looping.scan_outputs.iter().flatten());
+        let _ = write!(text, "{indent}{} = loop", self.declarations(&results));
+        for carried in &looping.carried {
+            let _ = write!(
+                text,
+                " with {} = {}",
+                self.declared(carried.inner),
+                self.name(carried.init)
+            );
+        }
+        for (item, pack) in &looping.scans {
+            let _ = write!(
+                text,
+                " for {} in [{}]",
+                self.declared(*item),
+                self.names(pack)
+            );
+        }
+        if let Some(index) = looping.index {
+            let _ = write!(text, " index {}", self.declared(index));
+        }
+        if let Some(count) = looping.static_count {
+            let _ = write!(text, " at most {count}");
+        }
+        if let Some(count) = looping.dynamic_count {
+            let _ = write!(text, " times {}", self.name(count));
+        }
+        if let Some(before) = &looping.before {
+            let _ = writeln!(text, " while {{");
+            self.block(before, depth + 1, text);
+            let _ = write!(text, "{indent}}}");
+        }
+        let _ = writeln!(text, " do {{");
+        self.block(&looping.body, depth + 1, text);
+        if let Some(after) = &looping.after {
+            let _ = writeln!(text, "{indent}}} while {{");
+            self.block(after, depth + 1, text);
+        }
+        let _ = writeln!(text, "{indent}}}");
+    }
+
+    fn formula(&self, formula: &Formula, text: &mut String) {
+        let indices: Vec<String> = formula
+            .indices
+            .iter()
+            .map(|i| format!("{} < {}", i.name, i.extent))
+            .collect();
+        let _ = writeln!(
+            text,
+            "  {} over {} {{",
+            word(formula.kind),
+            indices.join(", ")
+        );
+        for local in &formula.locals {
+            let _ = writeln!(
+                text,
+                "    {} = {}",
+                local.name,
+                self.expr(formula, &local.value)
+            );
+        }
+        if let Some(predicate) = &formula.predicate {
+            let _ = writeln!(text, "    if {}", self.expr(formula, predicate));
+        }
+        for target in &formula.targets {
+            let subscripts: Vec<String> = target
+                .subscripts
+                .iter()
+                .map(|s| self.expr(formula, s))
+                .collect();
+            let init = match target.init {
+                Init::Fill(value) => format!(" from {}", scalar(value)),
+                Init::Continue => String::new(),
+            };
+            let _ = writeln!(
+                text,
+                "    {}[{}] <- {}{init}",
+                self.declared(target.output),
+                subscripts.join(", "),
+                self.expr(formula, &target.value)
+            );
+        }
+        text.push_str("  }\n");
+    }
+
+    fn expr(&self, formula: &Formula, expr: &Expr) -> String {
+        let list = |items: &[Expr]| {
+            let texts: Vec<String> = items.iter().map(|i| self.expr(formula, i)).collect();
+            texts.join(", ")
+        };
+        match &expr.node {
+            Node::Literal(value) => scalar(*value),
+            Node::Index(position) => formula
+                .indices
+                .get(*position)
+                .map_or("?".to_string(), |i| i.name.clone()),
+            Node::Local(position) => formula
+                .locals
+                .get(*position)
+                .map_or("?".to_string(), |l| l.name.clone()),
+            Node::Access { tensor, subscripts } => {
+                format!("{}[{}]", self.name(*tensor), list(subscripts))
+            }
+            Node::Table { items, index } => {
+                let items: Vec<String> = items.iter().map(|s| scalar(*s)).collect();
+                format!("table({})[{}]", items.join(", "), self.expr(formula, index))
+            }
+            Node::Apply { op, operands } => match (infix(*op), operands.as_slice()) {
+                (Some(sign), [a, b]) => format!(
+                    "({} {sign} {})",
+                    self.expr(formula, a),
+                    self.expr(formula, b)
+                ),
+                _ => format!("{op:?}({})", list(operands)).to_lowercase_head(),
+            },
+            Node::Select {
+                condition,
+                then,
+                otherwise,
+            } => format!(
+                "({} ? {} : {})",
+                self.expr(formula, condition),
+                self.expr(formula, then),
+                self.expr(formula, otherwise)
+            ),
+        }
+    }
+}
+
+/// Variant names as function names: the first letter small.
+trait LowercaseHead {
+    fn to_lowercase_head(self) -> String;
+}
+
+impl LowercaseHead for String {
+    fn to_lowercase_head(self) -> String {
+        let mut characters = self.chars();
+        match characters.next() {
+            Some(first) => first.to_lowercase().collect::<String>() + characters.as_str(),
+            None => String::new(),
+        }
+    }
+}
+
+fn infix(op: ScalarOp) -> Option<&'static str> {
+    Some(match op {
+        ScalarOp::Add => "+",
+        ScalarOp::Sub => "-",
+        ScalarOp::Mul => "*",
+        ScalarOp::Div => "/",
+        ScalarOp::CeilDiv => "\\",
+        ScalarOp::Mod => "%",
+        ScalarOp::Pow => "**",
+        ScalarOp::Lt => "<",
+        ScalarOp::Le => "<=",
+        ScalarOp::Gt => ">",
+        ScalarOp::Ge => ">=",
+        ScalarOp::Eq => "==",
+        ScalarOp::Ne => "!=",
+        ScalarOp::And => "&&",
+        ScalarOp::Or => "||",
+        ScalarOp::Xor => "^",
+        ScalarOp::Implies => "=>",
+        _ => return None,
+    })
+}
+
+fn word(kind: Accumulation) -> &'static str {
+    match kind {
+        Accumulation::Assign => "assign",
+        Accumulation::Sum => "sum",
+        Accumulation::Product => "product",
+        Accumulation::All => "all",
+        Accumulation::Any => "any",
+        Accumulation::Min => "min",
+        Accumulation::Max => "max",
+        Accumulation::Replace => "replace",
+    }
+}
+
+fn tensor(tensor: &TensorType) -> String {
+    let extents: Vec<String> = tensor.shape.iter().map(ToString::to_string).collect();
+    format!("{}[{}]", tensor.kind.name(), extents.join(","))
+}
+
+fn scalar(value: Scalar) -> String {
+    match value {
+        Scalar::Bool(b) => b.to_string(),
+        Scalar::Int(i) => i.to_string(),
+        Scalar::Real(r) => crate::eval::value::real_text(r),
+    }
+}
+
+/// The first elements of a constant; long ones are cut.
+fn constant(data: &ConstantData) -> String {
+    const SHOWN: usize = 16;
+    let (texts, length): (Vec<String>, usize) = match data {
+        ConstantData::Splat(value) => return format!("splat {}", scalar(*value)),
+        ConstantData::Bool(items) => (
+            items.iter().take(SHOWN).map(bool::to_string).collect(),
+            items.len(),
+        ),
+        ConstantData::Int(items) => (
+            items.iter().take(SHOWN).map(i64::to_string).collect(),
+            items.len(),
+        ),
+        ConstantData::Real(items) => (
+            items
+                .iter()
+                .take(SHOWN)
+                .map(|r| scalar(Scalar::Real(*r)))
+                .collect(),
+            items.len(),
+        ),
+    };
+    let more = if length > SHOWN {
+        format!(", … {length} in all")
+    } else {
+        String::new()
+    };
+    format!("[{}{more}]", texts.join(", "))
+}
+
+fn attributes(attributes: &[(String, AttributeValue)]) -> String {
+    if attributes.is_empty() {
+        return String::new();
+    }
+    let texts: Vec<String> = attributes
+        .iter()
+        .map(|(name, value)| format!("{name}={}", attribute(value)))
+        .collect();
+    format!("{{{}}}", texts.join(", "))
+}
+
+fn attribute(value: &AttributeValue) -> String {
+    match value {
+        AttributeValue::Null => "null".to_string(),
+        AttributeValue::Bool(b) => b.to_string(),
+        AttributeValue::Int(i) => i.to_string(),
+        AttributeValue::Real(r) => scalar(Scalar::Real(*r)),
+        AttributeValue::Str(s) => format!("{s:?}"),
+        AttributeValue::List(items) => {
+            let texts: Vec<String> = items.iter().map(attribute).collect();
+            format!("[{}]", texts.join(", "))
+        }
     }
 }

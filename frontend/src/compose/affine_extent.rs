@@ -1,0 +1,394 @@
+//! Binding of names in extents and lengths: `2 * k + 1` against an actual value (2.6).
+
+use super::composer::{Composed, Composer};
+use super::instantiate::Builder;
+use crate::ast::{BinaryOp, Expr, ExprKind, Item, StringPiece, Subscript, UnaryOp};
+use crate::diagnostics::Diagnostic;
+use crate::diagnostics::codes::{AFFINE_EXTENT, EXTENT_MISMATCH, SHAPE_NOT_BOUND};
+use crate::eval::evaluator::EvalResult;
+use crate::eval::{Atom, Evaluator, Value};
+use crate::source::Span;
+use skript_semantics::ScalarOp;
+
+/// What is bound, for messages.
+pub struct Bound<'a> {
+    /// "extent 1 of input `x`", "the length of attribute `a`".
+    pub what: &'a str,
+    /// Where the actual value comes from.
+    pub place: Span,
+}
+
+/// Factor and constant of an affine expression.
+struct Line {
+    factor: Value,
+    constant: Value,
+}
+
+impl<'p> Composer<'p, '_> {
+    /// Names of the expression that have no value yet.
+    pub fn unknown_names(builder: &Builder, expr: &Expr) -> Vec<String> {
+        let mut names = Vec::new();
+        collect_names(expr, &mut names);
+        names.retain(|n| builder.scope.get(n).is_none());
+        names
+    }
+
+    /// Makes `expr` equal to `actual` (an int or a pack of ints): checks it, or binds its one unknown name.
+    pub fn unify(
+        &mut self,
+        builder: &mut Builder<'p>,
+        expr: &Expr,
+        actual: &Value,
+        bound: &Bound,
+    ) -> Composed<()> {
+        let unknown = Self::unknown_names(builder, expr);
+        match unknown.as_slice() {
+            [] => {
+                let declared = builder.evaluator(self.limits).eval(expr);
+                let declared = declared.map_err(|s| self.failed(s))?;
+                self.compare_extents(expr, &declared, actual, bound)
+            }
+            [name] => {
+                let solved = {
+                    let mut evaluator = builder.evaluator(self.limits);
+                    match affine(&mut evaluator, expr, name) {
+                        Ok(Some(line)) => solve(&mut evaluator, &line, actual, expr.span),
+                        Ok(None) => Ok(None),
+                        Err(stop) => Err(stop),
+                    }
+                };
+                match solved {
+                    Ok(Some(value)) => {
+                        if value
+                            .atoms()
+                            .iter()
+                            .any(|a| matches!(a, Atom::Int(i) if *i < 0))
+                        {
+                            return Err(self.no_solution(name, expr, actual, bound));
+                        }
+                        builder.scope.set(name.clone(), value);
+                        Ok(())
+                    }
+                    Ok(None) => Err(self.no_solution(name, expr, actual, bound)),
+                    Err(stop) => Err(self.failed(stop)),
+                }
+            }
+            names => Err(self.report(
+                Diagnostic::error(
+                    &SHAPE_NOT_BOUND,
+                    expr.span,
+                    format!(
+                        "{} has several unknown names: {}",
+                        bound.what,
+                        names.join(", ")
+                    ),
+                )
+                .with_place(bound.place, "bound to this"),
+            )),
+        }
+    }
+
+    fn no_solution(
+        &mut self,
+        name: &str,
+        expr: &Expr,
+        actual: &Value,
+        bound: &Bound,
+    ) -> super::composer::Reported {
+        let text = self.source_text(expr.span);
+        self.report(
+            Diagnostic::error(
+                &AFFINE_EXTENT,
+                expr.span,
+                format!(
+                    "{}: no integer `{name}` makes `{text}` equal to {}",
+                    bound.what,
+                    actual.text()
+                ),
+            )
+            .with_place(bound.place, format!("this gives {}", actual.text())),
+        )
+    }
+
+    fn compare_extents(
+        &mut self,
+        expr: &Expr,
+        declared: &Value,
+        actual: &Value,
+        bound: &Bound,
+    ) -> Composed<()> {
+        let equal = match (declared, actual) {
+            (Value::Atom(Atom::Bool(b)), Value::Atom(Atom::Int(i))) => i64::from(*b) == *i,
+            (Value::Atom(d), Value::Atom(a)) => d == a,
+            (Value::Atom(d), Value::Pack(pack)) => pack.items.iter().all(|a| a == d),
+            (Value::Pack(d), Value::Pack(a)) => d == a,
+            // A name that was left null by an input that is not given prescribes nothing.
+            (Value::Null, _) => true,
+            _ => false,
+        };
+        if equal {
+            return Ok(());
+        }
+        let text = self.source_text(expr.span);
+        let given = declared.text();
+        let declared_text = if text == given {
+            format!("`{text}`")
+        } else {
+            format!("`{text}` = {given}")
+        };
+        Err(self.report(
+            Diagnostic::error(
+                &EXTENT_MISMATCH,
+                expr.span,
+                format!(
+                    "{} must be {declared_text}, it is {}",
+                    bound.what,
+                    actual.text()
+                ),
+            )
+            .with_place(bound.place, format!("this gives {}", actual.text())),
+        ))
+    }
+}
+
+/// The expression as `factor·name + constant`; `None` if it is not affine.
+fn affine(evaluator: &mut Evaluator, expr: &Expr, name: &str) -> EvalResult<Option<Line>> {
+    if let ExprKind::Name(ident) = &expr.kind
+        && ident.name == name
+    {
+        return Ok(Some(Line {
+            factor: Value::int(1),
+            constant: Value::int(0),
+        }));
+    }
+    let mut names = Vec::new();
+    collect_names(expr, &mut names);
+    if !names.iter().any(|n| n == name) {
+        return Ok(Some(Line {
+            factor: Value::int(0),
+            constant: evaluator.eval(expr)?,
+        }));
+    }
+    let span = expr.span;
+    let combine = |evaluator: &mut Evaluator, op, a: &Value, b: &Value| {
+        evaluator.elementwise(a, b, span, |e, a, b| {
+            e.operation(op, &[a.clone(), b.clone()], span)
+        })
+    };
+    match &expr.kind {
+        ExprKind::Unary { op, operand } => {
+            let Some(line) = affine(evaluator, operand, name)? else {
+                return Ok(None);
+            };
+            let sign = Value::int(match op {
+                UnaryOp::Plus => 1,
+                UnaryOp::Minus => -1,
+                UnaryOp::Not => return Ok(None),
+            });
+            Ok(Some(Line {
+                factor: combine(evaluator, ScalarOp::Mul, &line.factor, &sign)?,
+                constant: combine(evaluator, ScalarOp::Mul, &line.constant, &sign)?,
+            }))
+        }
+        ExprKind::Binary { op, left, right } => {
+            let (Some(a), Some(b)) = (
+                affine(evaluator, left, name)?,
+                affine(evaluator, right, name)?,
+            ) else {
+                return Ok(None);
+            };
+            match op {
+                BinaryOp::Add | BinaryOp::Sub => {
+                    let op = if *op == BinaryOp::Add {
+                        ScalarOp::Add
+                    } else {
+                        ScalarOp::Sub
+                    };
+                    Ok(Some(Line {
+                        factor: combine(evaluator, op, &a.factor, &b.factor)?,
+                        constant: combine(evaluator, op, &a.constant, &b.constant)?,
+                    }))
+                }
+                BinaryOp::Mul => {
+                    let (line, factor) = if is_zero(&a.factor) {
+                        (b, a.constant)
+                    } else if is_zero(&b.factor) {
+                        (a, b.constant)
+                    } else {
+                        return Ok(None);
+                    };
+                    Ok(Some(Line {
+                        factor: combine(evaluator, ScalarOp::Mul, &line.factor, &factor)?,
+                        constant: combine(evaluator, ScalarOp::Mul, &line.constant, &factor)?,
+                    }))
+                }
+                _ => Ok(None),
+            }
+        }
+        _ => Ok(None),
+    }
+}
+
+fn is_zero(value: &Value) -> bool {
+    value.atoms().iter().all(|a| matches!(a, Atom::Int(0)))
+}
+
+/// `(actual − constant) / factor` where it is exact.
+fn solve(
+    evaluator: &mut Evaluator,
+    line: &Line,
+    actual: &Value,
+    span: Span,
+) -> EvalResult<Option<Value>> {
+    let difference = evaluator.elementwise(actual, &line.constant, span, |e, a, b| {
+        e.operation(ScalarOp::Sub, &[a.clone(), b.clone()], span)
+    })?;
+    let mut exact = true;
+    let solution = evaluator.elementwise(&difference, &line.factor, span, |e, d, f| {
+        if *f == Atom::Int(1) {
+            return Ok(d.clone());
+        }
+        if let (Atom::Int(d), Atom::Int(f)) = (d, f)
+            && (*f == 0 || d.checked_rem(*f) != Some(0))
+        {
+            exact = false;
+            return Ok(Atom::Int(0));
+        }
+        e.operation(ScalarOp::Div, &[d.clone(), f.clone()], span)
+    })?;
+    Ok((exact && !solution.is_null()).then_some(solution))
+}
+
+/// All names that an expression mentions, each once.
+pub fn collect_names(expr: &Expr, names: &mut Vec<String>) {
+    let mut add = |name: &str| {
+        if !names.iter().any(|n| n == name) {
+            names.push(name.to_string());
+        }
+    };
+    match &expr.kind {
+        ExprKind::Name(ident) => add(&ident.name),
+        ExprKind::Property { base, .. } => add(&base.name),
+        ExprKind::Int(_)
+        | ExprKind::Real(_)
+        | ExprKind::Bool(_)
+        | ExprKind::Default(_)
+        | ExprKind::Error => {}
+        ExprKind::Str(literal) => {
+            for piece in &literal.pieces {
+                if let StringPiece::Format(expr) = piece {
+                    collect_names(expr, names);
+                }
+            }
+        }
+        ExprKind::List(items) => {
+            for item in items {
+                collect_item_names(item, names);
+            }
+        }
+        ExprKind::Index {
+            base, subscripts, ..
+        } => {
+            collect_names(base, names);
+            for subscript in subscripts {
+                collect_subscript_names(subscript, names);
+            }
+        }
+        ExprKind::Substitute {
+            base,
+            subscript,
+            value,
+        } => {
+            collect_names(base, names);
+            collect_subscript_names(subscript, names);
+            collect_names(value, names);
+        }
+        ExprKind::Unary { operand, .. } => collect_names(operand, names),
+        ExprKind::NullTest(value) => collect_names(value, names),
+        ExprKind::Binary { left, right, .. } | ExprKind::Is { left, right } => {
+            collect_names(left, names);
+            collect_names(right, names);
+        }
+        ExprKind::In { item, pack } => {
+            collect_names(item, names);
+            collect_names(pack, names);
+        }
+        ExprKind::Coalesce { value, fallback } => {
+            collect_names(value, names);
+            collect_names(fallback, names);
+        }
+        ExprKind::Select {
+            condition,
+            then,
+            otherwise,
+        } => {
+            collect_names(condition, names);
+            collect_names(then, names);
+            if let Some(otherwise) = otherwise {
+                collect_names(otherwise, names);
+            }
+        }
+        ExprKind::Fold { pack, .. } => collect_names(pack, names),
+        ExprKind::Cast { value, .. } => collect_names(value, names),
+        ExprKind::Builtin { argument, .. } => collect_names(argument, names),
+        ExprKind::Guard { index, remap } => {
+            collect_names(index, names);
+            if let Some(remap) = remap {
+                collect_names(&remap.0, names);
+                collect_names(&remap.1, names);
+            }
+        }
+    }
+}
+
+fn collect_item_names(item: &Item, names: &mut Vec<String>) {
+    match item {
+        Item::Expr(expr) => collect_names(expr, names),
+        Item::Range {
+            begin, end, stride, ..
+        } => {
+            for expr in [Some(begin), Some(end), stride.as_ref()]
+                .into_iter()
+                .flatten()
+            {
+                collect_names(expr, names);
+            }
+        }
+        Item::Expand { value, count, .. } => {
+            for expr in [Some(value), count.as_ref()].into_iter().flatten() {
+                collect_names(expr, names);
+            }
+        }
+        Item::Zip { packs, count, .. } => {
+            for expr in packs.iter().chain(count.as_ref()) {
+                collect_names(expr, names);
+            }
+        }
+    }
+}
+
+fn collect_subscript_names(subscript: &Subscript, names: &mut Vec<String>) {
+    let exprs: Vec<&Expr> = match subscript {
+        Subscript::Expr(expr) => vec![expr],
+        Subscript::Range {
+            begin, end, stride, ..
+        } => [begin, end, stride]
+            .into_iter()
+            .filter_map(|e| e.as_ref())
+            .collect(),
+        Subscript::Expand { value, count, .. } => [Some(value), count.as_ref()]
+            .into_iter()
+            .flatten()
+            .collect(),
+        Subscript::Guard { index, remap, .. } => {
+            let mut exprs = vec![index];
+            if let Some((low, high)) = remap {
+                exprs.extend([low, high]);
+            }
+            exprs
+        }
+    };
+    for expr in exprs {
+        collect_names(expr, names);
+    }
+}

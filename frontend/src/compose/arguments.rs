@@ -1,0 +1,122 @@
+//! What an invocation passes, by type: enough to choose or make the instance.
+
+use std::fmt::Write as _;
+use std::rc::Rc;
+
+use indexmap::IndexMap;
+use skript_semantics::ScalarKind;
+
+use crate::eval::{Atom, TypeName, Value};
+use crate::model::TensorType;
+use crate::source::{FileId, Span};
+
+/// One tensor, or a compile-time scalar that becomes a rank-0 constant of the parameter's type.
+#[derive(Clone, Debug)]
+pub enum ArgumentItem {
+    Tensor(Rc<TensorType>),
+    Scalar(ScalarKind),
+}
+
+/// An input of the invocation.
+#[derive(Clone, Debug)]
+pub enum Argument {
+    /// Not given, `~`, or a null value.
+    Null,
+    Single(ArgumentItem),
+    Pack(Vec<ArgumentItem>),
+}
+
+/// Everything an instance depends on.
+#[derive(Clone, Debug)]
+pub struct ArgumentList {
+    /// Explicit types by generic name.
+    pub types: IndexMap<String, TypeName>,
+    /// Given attributes with the places of their values.
+    pub attributes: IndexMap<String, (Value, Span)>,
+    /// In the order of the inputs; may be shorter.
+    pub arguments: Vec<Argument>,
+    pub spans: Vec<Span>,
+    pub invocation: Span,
+}
+
+impl Default for ArgumentList {
+    fn default() -> Self {
+        ArgumentList {
+            types: IndexMap::new(),
+            attributes: IndexMap::new(),
+            arguments: Vec::new(),
+            spans: Vec::new(),
+            invocation: Span::new(FileId(0), 0, 0),
+        }
+    }
+}
+
+impl ArgumentList {
+    /// The place of the n-th argument, or of the invocation.
+    pub fn span(&self, index: usize) -> Span {
+        self.spans.get(index).copied().unwrap_or(self.invocation)
+    }
+}
+
+impl ArgumentItem {
+    pub fn of(atom: &Atom) -> Option<Self> {
+        match atom {
+            Atom::Tensor(t) => Some(ArgumentItem::Tensor(Rc::clone(&t.tensor))),
+            other => other.scalar().map(|s| ArgumentItem::Scalar(s.kind())),
+        }
+    }
+
+    pub fn kind(&self) -> ScalarKind {
+        match self {
+            ArgumentItem::Tensor(t) => t.kind,
+            ArgumentItem::Scalar(kind) => *kind,
+        }
+    }
+
+    fn describe_into(&self, key: &mut String) {
+        // Writing to a string cannot fail.
+        let _ = match self {
+            ArgumentItem::Tensor(t) => write!(key, "{}{:?}", t.kind.name(), t.shape),
+            ArgumentItem::Scalar(kind) => write!(key, "{}", kind.name()),
+        };
+    }
+}
+
+impl Argument {
+    /// `None` if something in the value cannot be passed to an operator.
+    pub fn of(value: &Value) -> Option<Self> {
+        Some(match value {
+            Value::Null => Argument::Null,
+            Value::Atom(atom) => Argument::Single(ArgumentItem::of(atom)?),
+            Value::Pack(pack) => Argument::Pack(
+                pack.items
+                    .iter()
+                    .map(ArgumentItem::of)
+                    .collect::<Option<_>>()?,
+            ),
+        })
+    }
+
+    pub fn items(&self) -> &[ArgumentItem] {
+        match self {
+            Argument::Null => &[],
+            Argument::Single(item) => std::slice::from_ref(item),
+            Argument::Pack(items) => items,
+        }
+    }
+
+    pub fn describe_into(&self, key: &mut String) {
+        match self {
+            Argument::Null => key.push('~'),
+            Argument::Single(item) => item.describe_into(key),
+            Argument::Pack(items) => {
+                key.push('[');
+                for item in items {
+                    item.describe_into(key);
+                    key.push(',');
+                }
+                key.push(']');
+            }
+        }
+    }
+}

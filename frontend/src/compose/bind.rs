@@ -1,0 +1,863 @@
+//! Binding of an invocation: types, attributes, inputs, in the order of 2.6.1.
+
+use skript_semantics::{Scalar, ScalarKind};
+
+use super::affine_extent::{Bound, collect_names};
+use super::arguments::{Argument, ArgumentItem, ArgumentList};
+use super::composer::{Composed, Composer, Reported};
+use super::instantiate::Builder;
+use crate::ast::{Declaration, Expr};
+use crate::diagnostics::Diagnostic;
+use crate::diagnostics::codes::{
+    ARGUMENT_COUNT, ARGUMENT_KIND, ATTRIBUTE_LENGTH, ATTRIBUTE_MISSING, ATTRIBUTE_VALUE,
+    SHAPE_NOT_BOUND, TYPE_DEDUCTION, UNIFORM_LENGTH_UNKNOWN,
+};
+use crate::eval::evaluator::count;
+use crate::eval::{Atom, TypeName, Value};
+use crate::model::{ConstantData, Port, PortTensors, TensorType};
+use crate::source::Span;
+
+impl<'p> Composer<'p, '_> {
+    pub fn bind(&mut self, builder: &mut Builder<'p>, list: &ArgumentList) -> Composed<()> {
+        self.deduce_types(builder, list)?;
+        self.given_attributes(builder, list)?;
+        self.bind_inputs(builder, list)?;
+        self.deferred_attributes(builder, list)?;
+        self.attribute_lengths(builder, list)
+    }
+
+    /// 2.13: explicit types, then tensors, then scalars, then defaults.
+    fn deduce_types(&mut self, builder: &mut Builder<'p>, list: &ArgumentList) -> Composed<()> {
+        let definition = builder.found.definition;
+        for parameter in &definition.dtypes {
+            let name = &parameter.name.name;
+            let mut found = list.types.get(name).copied();
+            let mut scalars: Vec<ScalarKind> = Vec::new();
+            let mut string = false;
+            for (index, input) in definition.inputs.iter().enumerate() {
+                if input.type_spec.base.name != *name {
+                    continue;
+                }
+                let items = list.arguments.get(index).map_or(&[][..], Argument::items);
+                for item in items {
+                    match item {
+                        ArgumentItem::Scalar(kind) => scalars.push(*kind),
+                        ArgumentItem::Tensor(tensor) => {
+                            let kind = TypeName::Scalar(tensor.kind);
+                            match found {
+                                Some(known) if known != kind => {
+                                    return Err(self.type_conflict(
+                                        name,
+                                        known,
+                                        kind,
+                                        list.span(index),
+                                    ));
+                                }
+                                _ => found = Some(kind),
+                            }
+                        }
+                    }
+                }
+            }
+            for attribute in &definition.attributes {
+                if attribute.type_spec.base.name != *name {
+                    continue;
+                }
+                if let Some((value, _)) = list.attributes.get(&attribute.name.name) {
+                    for atom in value.atoms() {
+                        match atom {
+                            Atom::Str(_) => string = true,
+                            other => scalars.extend(other.kind()),
+                        }
+                    }
+                }
+            }
+            if found.is_none() {
+                found = if string {
+                    Some(TypeName::Str)
+                } else if scalars.contains(&ScalarKind::Real) {
+                    Some(TypeName::Scalar(ScalarKind::Real))
+                } else {
+                    scalars.first().copied().map(TypeName::Scalar)
+                };
+            }
+            if let Some(TypeName::Scalar(kind)) = found {
+                for scalar in &scalars {
+                    if !converts(*scalar, kind) {
+                        return Err(self.type_conflict(
+                            name,
+                            TypeName::Scalar(kind),
+                            TypeName::Scalar(*scalar),
+                            list.invocation,
+                        ));
+                    }
+                }
+            }
+            if found.is_none()
+                && let Some(default) = &parameter.default
+            {
+                found = TypeName::concrete(&default.name);
+            }
+            let Some(found) = found else {
+                return Err(self.report(
+                    Diagnostic::error(
+                        &TYPE_DEDUCTION,
+                        list.invocation,
+                        format!("the type `{name}` cannot be deduced from the arguments"),
+                    )
+                    .with_place(parameter.span, "declared here")
+                    .with_help(format!(
+                        "give it explicitly: `{}<real>(…)`",
+                        definition.name.name
+                    )),
+                ));
+            };
+            let allowed = match (parameter.bound.name.as_str(), found) {
+                ("num", TypeName::Scalar(kind)) => kind != ScalarKind::Bool,
+                ("num" | "arith", TypeName::Str) => false,
+                _ => true,
+            };
+            if !allowed {
+                return Err(self.report(
+                    Diagnostic::error(
+                        &TYPE_DEDUCTION,
+                        list.invocation,
+                        format!(
+                            "the type `{name}` must be `{}`, it is {}",
+                            parameter.bound.name,
+                            found.name()
+                        ),
+                    )
+                    .with_place(parameter.span, "declared here"),
+                ));
+            }
+            builder.types.insert(name.clone(), found);
+        }
+        Ok(())
+    }
+
+    fn type_conflict(&mut self, name: &str, a: TypeName, b: TypeName, span: Span) -> Reported {
+        self.error(
+            &TYPE_DEDUCTION,
+            span,
+            format!(
+                "the type `{name}` is deduced as {} and as {}",
+                a.name(),
+                b.name()
+            ),
+        )
+    }
+
+    /// Step 1: given values and constant defaults.
+    fn given_attributes(&mut self, builder: &mut Builder<'p>, list: &ArgumentList) -> Composed<()> {
+        let definition = builder.found.definition;
+        for attribute in &definition.attributes {
+            let name = &attribute.name.name;
+            match list.attributes.get(name) {
+                Some((Value::Null, span))
+                    if !attribute.type_spec.optional && attribute.default.is_none() =>
+                {
+                    return Err(self.missing_attribute(attribute, *span));
+                }
+                // A null value counts as none; the default steps in.
+                Some((Value::Null, _)) if !attribute.type_spec.optional => {}
+                Some((value, span)) => {
+                    let value = self.attribute_value(builder, attribute, value, *span)?;
+                    builder.scope.set(name.clone(), value);
+                    continue;
+                }
+                None => {}
+            }
+            match &attribute.default {
+                None if attribute.type_spec.optional => {
+                    builder.scope.set(name.clone(), Value::Null);
+                }
+                None => return Err(self.missing_attribute(attribute, list.invocation)),
+                Some(default) => {
+                    let mut names = Vec::new();
+                    collect_names(default, &mut names);
+                    if names.is_empty() {
+                        self.default_attribute(builder, attribute, default, list)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn missing_attribute(&mut self, attribute: &Declaration, span: Span) -> Reported {
+        let name = &attribute.name.name;
+        self.report(
+            Diagnostic::error(
+                &ATTRIBUTE_MISSING,
+                span,
+                format!("attribute `{name}` must be given"),
+            )
+            .with_place(attribute.span, "declared here without a default")
+            .with_help(format!("write `{{{name}=…}}`")),
+        )
+    }
+
+    fn default_attribute(
+        &mut self,
+        builder: &mut Builder<'p>,
+        attribute: &Declaration,
+        default: &Expr,
+        list: &ArgumentList,
+    ) -> Composed<()> {
+        let value = builder.evaluator(self.limits).eval(default);
+        let value = value.map_err(|s| self.failed(s))?;
+        if value.is_null() {
+            // 2.5: an optional default that turned out null stands for none.
+            return Err(self.missing_attribute(attribute, list.invocation));
+        }
+        let value = self.attribute_value(builder, attribute, &value, default.span)?;
+        builder.scope.set(attribute.name.name.clone(), value);
+        Ok(())
+    }
+
+    /// The value converted to the declared type.
+    fn attribute_value(
+        &mut self,
+        builder: &Builder<'p>,
+        attribute: &Declaration,
+        value: &Value,
+        span: Span,
+    ) -> Composed<Value> {
+        let spec = &attribute.type_spec;
+        let declared = self.named_type(builder, &spec.base)?;
+        let packed = spec.pack.is_some();
+        let converted = coerced(value, declared);
+        let fits = packed || !matches!(value, Value::Pack(_));
+        match converted {
+            Some(value) if fits => Ok(value),
+            _ => {
+                let pack = if packed { ".." } else { "" };
+                Err(self.report(
+                    Diagnostic::error(
+                        &ATTRIBUTE_VALUE,
+                        span,
+                        format!(
+                            "attribute `{}` is {}{pack}, it cannot be {}",
+                            attribute.name.name,
+                            declared.name(),
+                            value.text()
+                        ),
+                    )
+                    .with_place(attribute.span, "declared here"),
+                ))
+            }
+        }
+    }
+
+    pub fn named_type(
+        &mut self,
+        builder: &Builder<'p>,
+        name: &crate::ast::Ident,
+    ) -> Composed<TypeName> {
+        let result = builder.evaluator(self.limits).type_named(name);
+        result.map_err(|s| self.failed(s))
+    }
+
+    /// The element kind of a declared tensor.
+    pub fn tensor_kind(
+        &mut self,
+        builder: &Builder<'p>,
+        name: &crate::ast::Ident,
+    ) -> Composed<ScalarKind> {
+        match self.named_type(builder, name)? {
+            TypeName::Scalar(kind) => Ok(kind),
+            TypeName::Str => Err(self.error(
+                &ARGUMENT_KIND,
+                name.span,
+                "tensors cannot have elements of type str",
+            )),
+        }
+    }
+
+    /// Step 2: inputs in binding order.
+    fn bind_inputs(&mut self, builder: &mut Builder<'p>, list: &ArgumentList) -> Composed<()> {
+        let definition = builder.found.definition;
+        if list.arguments.len() > definition.inputs.len() {
+            return Err(self.report(
+                Diagnostic::error(
+                    &ARGUMENT_COUNT,
+                    list.span(definition.inputs.len()),
+                    format!(
+                        "`{}` takes {} inputs, {} are given",
+                        definition.name.name,
+                        definition.inputs.len(),
+                        list.arguments.len()
+                    ),
+                )
+                .with_place(definition.name.span, "declared here"),
+            ));
+        }
+        let mut ports: Vec<Option<Port>> = vec![None; definition.inputs.len()];
+        let mut remaining: Vec<usize> = Vec::new();
+        let mut last: Vec<usize> = Vec::new();
+        for (index, input) in definition.inputs.iter().enumerate() {
+            let given =
+                builder.entry || !matches!(list.arguments.get(index), None | Some(Argument::Null));
+            if given && !input.type_spec.optional {
+                remaining.push(index);
+            } else {
+                last.push(index);
+            }
+        }
+        let mut failure = None;
+        let mut may_be_optional = false;
+        while !remaining.is_empty() {
+            let mut waiting = Vec::new();
+            let before = remaining.len();
+            for index in remaining {
+                match self.try_input(builder, list, index)? {
+                    Some(port) => {
+                        if let Some(slot) = ports.get_mut(index) {
+                            *slot = Some(port);
+                        }
+                    }
+                    None => waiting.push(index),
+                }
+            }
+            if waiting.len() == before {
+                if may_be_optional || last.is_empty() {
+                    failure = waiting.first().copied();
+                    break;
+                }
+                may_be_optional = true;
+                waiting.append(&mut last);
+            }
+            remaining = waiting;
+        }
+        if failure.is_none() {
+            let mut waiting = last;
+            loop {
+                let before = waiting.len();
+                let mut next = Vec::new();
+                for index in waiting {
+                    match self.try_input(builder, list, index)? {
+                        Some(port) => {
+                            if let Some(slot) = ports.get_mut(index) {
+                                *slot = Some(port);
+                            }
+                        }
+                        None => next.push(index),
+                    }
+                }
+                waiting = next;
+                if waiting.is_empty() {
+                    break;
+                }
+                if waiting.len() == before {
+                    failure = waiting.first().copied();
+                    break;
+                }
+            }
+        }
+        if let Some(index) = failure
+            && let Some(input) = definition.inputs.get(index)
+        {
+            return Err(self.report(
+                Diagnostic::error(
+                    &SHAPE_NOT_BOUND,
+                    input.type_spec.span,
+                    format!(
+                        "the shape of input `{}` has several parts of unknown length",
+                        input.name.name
+                    ),
+                )
+                .with_place(list.invocation, "invoked here"),
+            ));
+        }
+        builder.function.inputs = ports.into_iter().flatten().collect();
+        Ok(())
+    }
+
+    /// Binds one input; `None` if its shape cannot be bound yet.
+    fn try_input(
+        &mut self,
+        builder: &mut Builder<'p>,
+        list: &ArgumentList,
+        index: usize,
+    ) -> Composed<Option<Port>> {
+        let definition = builder.found.definition;
+        let Some(input) = definition.inputs.get(index) else {
+            return Ok(None);
+        };
+        let name = input.name.name.clone();
+        let what = format!("input `{name}`");
+        let place = list.span(index);
+        let argument = list.arguments.get(index).unwrap_or(&Argument::Null);
+        if builder.entry {
+            return self.graph_input(builder, input).map(Some);
+        }
+        let port = |tensors| {
+            Some(Port {
+                name: name.clone(),
+                tensors,
+                span: input.name.span,
+            })
+        };
+        let spec = &input.type_spec;
+        if let Argument::Null = argument {
+            if let Some(default) = &input.default {
+                self.default_input(builder, input, default)?;
+                return Ok(port(PortTensors::Null));
+            }
+            if !spec.optional {
+                return Err(self.report(
+                    Diagnostic::error(
+                        &ARGUMENT_COUNT,
+                        place,
+                        format!("input `{name}` must be given"),
+                    )
+                    .with_place(input.span, "declared here"),
+                ));
+            }
+            builder.scope.set(name.clone(), Value::Null);
+            self.null_symbols(builder, input);
+            return Ok(port(PortTensors::Null));
+        }
+        let kind = self.tensor_kind(builder, &spec.base)?;
+        for item in argument.items() {
+            let fits = match item {
+                ArgumentItem::Tensor(tensor) => tensor.kind == kind,
+                ArgumentItem::Scalar(scalar) => converts(*scalar, kind),
+            };
+            if !fits {
+                return Err(self.report(
+                    Diagnostic::error(
+                        &ARGUMENT_KIND,
+                        place,
+                        format!("{what} is {}, this is {}", kind.name(), item.kind().name()),
+                    )
+                    .with_place(input.span, "declared here"),
+                ));
+            }
+        }
+        let packed = spec.pack.is_some();
+        if packed != matches!(argument, Argument::Pack(_)) {
+            let (declared, given) = if packed {
+                ("a pack", "a single tensor")
+            } else {
+                ("a single tensor", "a pack")
+            };
+            return Err(self.report(
+                Diagnostic::error(
+                    &ARGUMENT_KIND,
+                    place,
+                    format!("{what} is {declared}, this is {given}"),
+                )
+                .with_place(input.span, "declared here"),
+            ));
+        }
+        let tensors: Vec<TensorType> = argument
+            .items()
+            .iter()
+            .map(|item| match item {
+                ArgumentItem::Tensor(tensor) => (**tensor).clone(),
+                ArgumentItem::Scalar(_) => TensorType {
+                    kind,
+                    shape: Vec::new(),
+                },
+            })
+            .collect();
+        let rank = tensors.first().map(|t| t.shape.len());
+        if !self.shape_is_bindable(builder, spec, rank, &what, place)? {
+            return Ok(None);
+        }
+        if let (Some(pack), Argument::Pack(items)) = (&spec.pack, argument)
+            && let Some(length) = &pack.length
+        {
+            let what = format!("the length of {what}");
+            let bound = Bound { what: &what, place };
+            self.unify(builder, length, &Value::int(count(items.len())), &bound)?;
+        }
+        let mut shapes = Vec::with_capacity(tensors.len());
+        for tensor in &tensors {
+            if let Some(first) = rank
+                && tensor.shape.len() != first
+            {
+                return Err(self.error(
+                    &crate::diagnostics::codes::RANK_MISMATCH,
+                    place,
+                    format!(
+                        "the tensors of a pack have one rank; here are {first} and {}",
+                        tensor.shape.len()
+                    ),
+                ));
+            }
+            let mut shape = Vec::new();
+            for extent in &tensor.shape {
+                let atom = builder.evaluator(self.limits).extent_atom(extent, place);
+                shape.push(atom.map_err(|s| self.failed(s))?);
+            }
+            shapes.push(shape);
+        }
+        self.bind_shapes(builder, spec, &shapes, packed, &what, place)?;
+        let mut values = Vec::new();
+        let mut atoms = Vec::new();
+        for (item, tensor) in tensors.into_iter().enumerate() {
+            let value_name = if packed {
+                format!("{name}:{}", item + 1)
+            } else {
+                name.clone()
+            };
+            let value = builder.value(Some(value_name), tensor, input.name.span);
+            values.push(value.id);
+            atoms.push(Atom::Tensor(value));
+        }
+        builder.tensors.push(name.clone());
+        if packed {
+            builder.scope.set(name.clone(), Value::pack(atoms));
+            return Ok(port(PortTensors::Pack(values)));
+        }
+        let (Some(atom), Some(id)) = (atoms.into_iter().next(), values.first()) else {
+            return Err(Reported);
+        };
+        builder.scope.set(name.clone(), Value::Atom(atom));
+        Ok(port(PortTensors::Single(*id)))
+    }
+
+    /// 2.6.1: names that only an absent input would bind are null.
+    fn null_symbols(&mut self, builder: &mut Builder<'p>, input: &Declaration) {
+        let mut names = Vec::new();
+        let spec = &input.type_spec;
+        let mut exprs: Vec<&Expr> = Vec::new();
+        exprs.extend(&spec.rank);
+        exprs.extend(spec.pack.iter().filter_map(|p| p.length.as_ref()));
+        for extent in spec.shape.iter().flatten() {
+            exprs.extend(&extent.extent);
+            exprs.extend(extent.pack.iter().filter_map(|p| p.length.as_ref()));
+        }
+        for expr in exprs {
+            collect_names(expr, &mut names);
+        }
+        for name in names {
+            if builder.scope.get(&name).is_none() {
+                builder.scope.set(name, Value::Null);
+            }
+        }
+    }
+
+    /// An input that takes its default: a constant of this function, uniform over the declared shape (errata 26).
+    fn default_input(
+        &mut self,
+        builder: &mut Builder<'p>,
+        input: &Declaration,
+        default: &Expr,
+    ) -> Composed<()> {
+        let kind = self.tensor_kind(builder, &input.type_spec.base)?;
+        let value = builder.evaluator(self.limits).eval(default);
+        let value = value.map_err(|s| self.failed(s))?;
+        let Some(value) = coerced(&value, TypeName::Scalar(kind)) else {
+            return Err(self.error(
+                &ARGUMENT_KIND,
+                default.span,
+                format!(
+                    "the default of input `{}` must be {}",
+                    input.name.name,
+                    kind.name()
+                ),
+            ));
+        };
+        let tensors = self.declared_tensors(builder, input, value.atoms().len())?;
+        let mut atoms = Vec::new();
+        for (tensor, atom) in tensors.into_iter().zip(value.atoms()) {
+            let Some(scalar) = atom.scalar() else {
+                return Err(Reported);
+            };
+            let value = builder.value(Some(input.name.name.clone()), tensor, input.name.span);
+            builder
+                .function
+                .constants
+                .push((value.id, ConstantData::Splat(scalar)));
+            atoms.push(Atom::Tensor(value));
+        }
+        let name = input.name.name.clone();
+        let value = match (input.type_spec.pack.is_some(), atoms.as_slice()) {
+            (false, [single]) => Value::Atom(single.clone()),
+            _ => Value::pack(atoms),
+        };
+        builder.scope.set(name, value);
+        Ok(())
+    }
+
+    /// An input of the entry graph: its shape is what the declaration says.
+    fn graph_input(&mut self, builder: &mut Builder<'p>, input: &Declaration) -> Composed<Port> {
+        let name = input.name.name.clone();
+        let span = input.name.span;
+        let port = |tensors| Port {
+            name: name.clone(),
+            tensors,
+            span,
+        };
+        if let Some(default) = &input.default {
+            self.default_input(builder, input, default)?;
+            return Ok(port(PortTensors::Null));
+        }
+        let packed = input.type_spec.pack.is_some();
+        let length = self.declared_length(builder, input)?;
+        let tensors = self.declared_tensors(builder, input, length.unwrap_or(1))?;
+        let mut values = Vec::new();
+        let mut atoms = Vec::new();
+        for (item, tensor) in tensors.into_iter().enumerate() {
+            let value_name = if packed {
+                format!("{name}:{}", item + 1)
+            } else {
+                name.clone()
+            };
+            let value = builder.value(Some(value_name), tensor, span);
+            values.push(value.id);
+            atoms.push(Atom::Tensor(value));
+        }
+        builder.tensors.push(name.clone());
+        if packed {
+            builder.scope.set(name.clone(), Value::pack(atoms));
+            return Ok(port(PortTensors::Pack(values)));
+        }
+        let (Some(atom), Some(id)) = (atoms.into_iter().next(), values.first().copied()) else {
+            return Err(Reported);
+        };
+        builder.scope.set(name.clone(), Value::Atom(atom));
+        Ok(port(PortTensors::Single(id)))
+    }
+
+    /// Step 3: defaults that rest on other symbols, as soon as these are known.
+    fn deferred_attributes(
+        &mut self,
+        builder: &mut Builder<'p>,
+        list: &ArgumentList,
+    ) -> Composed<()> {
+        let definition = builder.found.definition;
+        loop {
+            let mut progress = false;
+            let mut waiting: Option<(&Declaration, Vec<String>)> = None;
+            for attribute in &definition.attributes {
+                if builder.scope.get(&attribute.name.name).is_some() {
+                    continue;
+                }
+                let Some(default) = &attribute.default else {
+                    continue;
+                };
+                let unknown = Self::unknown_names(builder, default);
+                if unknown.is_empty() {
+                    self.default_attribute(builder, attribute, default, list)?;
+                    progress = true;
+                } else if waiting.is_none() {
+                    waiting = Some((attribute, unknown));
+                }
+            }
+            // Lengths of given packs may tell what defaults wait for.
+            if !progress && waiting.is_some() {
+                progress = self.given_lengths(builder, list)?;
+            }
+            match waiting {
+                None => return Ok(()),
+                Some(_) if progress => {}
+                Some((attribute, unknown)) => {
+                    return Err(self.error(
+                        &SHAPE_NOT_BOUND,
+                        attribute.span,
+                        format!(
+                            "the default of attribute `{}` rests on {}, which has no value here",
+                            attribute.name.name,
+                            unknown.join(", ")
+                        ),
+                    ));
+                }
+            }
+        }
+    }
+
+    /// Binds length symbols of packs whose values are packs already; tells whether any was new.
+    fn given_lengths(&mut self, builder: &mut Builder<'p>, list: &ArgumentList) -> Composed<bool> {
+        let definition = builder.found.definition;
+        let mut progress = false;
+        for attribute in &definition.attributes {
+            let Some(length) = attribute
+                .type_spec
+                .pack
+                .as_ref()
+                .and_then(|p| p.length.as_ref())
+            else {
+                continue;
+            };
+            if Self::unknown_names(builder, length).is_empty() {
+                continue;
+            }
+            let Some(Value::Pack(pack)) = builder.scope.get(&attribute.name.name) else {
+                continue;
+            };
+            let actual = Value::int(count(pack.len()));
+            self.check_attribute_length(builder, attribute, length, &actual, list)?;
+            progress = true;
+        }
+        Ok(progress)
+    }
+
+    fn check_attribute_length(
+        &mut self,
+        builder: &mut Builder<'p>,
+        attribute: &Declaration,
+        length: &Expr,
+        actual: &Value,
+        list: &ArgumentList,
+    ) -> Composed<()> {
+        let place = list
+            .attributes
+            .get(&attribute.name.name)
+            .map_or(list.invocation, |(_, span)| *span);
+        let what = format!("the length of attribute `{}`", attribute.name.name);
+        let bound = Bound { what: &what, place };
+        self.unify(builder, length, actual, &bound)
+    }
+
+    /// Step 4: lengths are checked or deduced, single values spread.
+    fn attribute_lengths(
+        &mut self,
+        builder: &mut Builder<'p>,
+        list: &ArgumentList,
+    ) -> Composed<()> {
+        let definition = builder.found.definition;
+        // Packs first: they determine lengths that single values need.
+        for attribute in &definition.attributes {
+            let length = attribute
+                .type_spec
+                .pack
+                .as_ref()
+                .and_then(|p| p.length.as_ref());
+            if let (Some(length), Some(Value::Pack(pack))) =
+                (length, builder.scope.get(&attribute.name.name))
+            {
+                let actual = Value::int(count(pack.len()));
+                self.check_attribute_length(builder, attribute, length, &actual, list)?;
+            }
+        }
+        for attribute in &definition.attributes {
+            let Some(pack) = &attribute.type_spec.pack else {
+                continue;
+            };
+            let name = &attribute.name.name;
+            let place = list
+                .attributes
+                .get(name)
+                .map_or(list.invocation, |(_, span)| *span);
+            match builder.scope.get(name).cloned() {
+                Some(Value::Atom(atom)) => {
+                    let length = match &pack.length {
+                        Some(e) if Self::unknown_names(builder, e).is_empty() => {
+                            let value = builder.evaluator(self.limits).int(e);
+                            value.map_err(|s| self.failed(s))?
+                        }
+                        _ => None,
+                    };
+                    let Some(length) = length else {
+                        return Err(self.report(
+                            Diagnostic::error(
+                                &UNIFORM_LENGTH_UNKNOWN,
+                                place,
+                                format!(
+                                    "attribute `{name}` is a pack whose length is not known here; the single \
+                                     value {} cannot be repeated",
+                                    atom.text()
+                                ),
+                            )
+                            .with_place(attribute.span, "declared here")
+                            .with_help("give a list with all items"),
+                        ));
+                    };
+                    let spread = {
+                        let evaluator = builder.evaluator(self.limits);
+                        evaluator
+                            .length(length, place)
+                            .and_then(|n| evaluator.repeat(atom, n, place))
+                    };
+                    let value = spread.map_err(|s| self.failed(s))?;
+                    builder.scope.set(name.clone(), value);
+                }
+                Some(Value::Null) => {
+                    // Only an attribute that is not given would tell these lengths.
+                    if let Some(e) = &pack.length {
+                        for unknown in Self::unknown_names(builder, e) {
+                            builder.scope.set(unknown, Value::Null);
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// The declared number of tensors of a pack; `None` for a single tensor.
+    pub fn declared_length(
+        &mut self,
+        builder: &Builder<'p>,
+        declaration: &Declaration,
+    ) -> Composed<Option<usize>> {
+        let Some(pack) = &declaration.type_spec.pack else {
+            return Ok(None);
+        };
+        let name = &declaration.name.name;
+        let Some(length) = &pack.length else {
+            return Err(self.error(
+                &ATTRIBUTE_LENGTH,
+                declaration.span,
+                format!("the length of the pack `{name}` must be given"),
+            ));
+        };
+        let value = {
+            let mut evaluator = builder.evaluator(self.limits);
+            match evaluator.int(length) {
+                Ok(Some(n)) => evaluator.length(n, length.span).map(Some),
+                Ok(None) => Ok(None),
+                Err(stop) => Err(stop),
+            }
+        };
+        match value.map_err(|s| self.failed(s))? {
+            Some(n) => Ok(Some(n)),
+            None => Err(self.error(
+                &ATTRIBUTE_LENGTH,
+                length.span,
+                format!("the length of the pack `{name}` is null"),
+            )),
+        }
+    }
+}
+
+/// Errata 15: the value's kind itself, or int where real is declared.
+pub fn converts(from: ScalarKind, to: ScalarKind) -> bool {
+    from == to || (from == ScalarKind::Int && to == ScalarKind::Real)
+}
+
+/// A scalar in the declared kind.
+pub fn coerce_scalar(value: Scalar, kind: ScalarKind) -> Option<Scalar> {
+    match (value, kind) {
+        (Scalar::Int(i), ScalarKind::Real) => Some(Scalar::Real(i as f64)),
+        _ => (value.kind() == kind).then_some(value),
+    }
+}
+
+/// A value in the declared type; `None` if an item does not fit.
+pub fn coerced(value: &Value, declared: TypeName) -> Option<Value> {
+    let item = |atom: &Atom| match (declared, atom) {
+        (TypeName::Str, Atom::Str(_)) => Some(atom.clone()),
+        (TypeName::Scalar(kind), _) => coerce_scalar(atom.scalar()?, kind).map(Atom::from_scalar),
+        _ => None,
+    };
+    Some(match value {
+        Value::Null => Value::Null,
+        Value::Atom(atom) => Value::Atom(item(atom)?),
+        Value::Pack(pack) => {
+            let items: Option<Vec<Atom>> = pack.items.iter().map(item).collect();
+            let mut converted = crate::eval::Pack::new(items?);
+            converted.repeated = match &pack.repeated {
+                Some(atom) => Some(Box::new(item(atom)?)),
+                None => None,
+            };
+            Value::Pack(converted)
+        }
+    })
+}

@@ -1,0 +1,473 @@
+//! `@compose` and `@update`: components, targets, blocks (2.10, 2.11).
+
+use super::composer::{Composed, Composer, Reported};
+use super::instantiate::Builder;
+use crate::ast::{
+    self, Component, ComponentValue, Declaration, DefinitionKind, Ident, PackSpec, Target,
+    TargetItem,
+};
+use crate::diagnostics::codes::{NOT_SUPPORTED_YET, RESULTS_MISMATCH, UNEXPECTED_VALUE};
+use crate::eval::{Atom, Value};
+use crate::model::Body;
+use crate::source::Span;
+
+impl<'p> Composer<'p, '_> {
+    pub fn composed(&mut self, builder: &mut Builder<'p>) -> Composed<()> {
+        let definition = builder.found.definition;
+        let before = self.error_count();
+        // 2.10: a composite of one component without tensors of its own adds no scope.
+        let passes_through = definition.kind == DefinitionKind::Operator
+            && definition.composes.len() == 1
+            && definition.constants.is_empty()
+            && definition.variables.is_empty();
+        for component in &definition.composes {
+            self.component(builder, component, !passes_through);
+        }
+        if !definition.updates.is_empty() {
+            if !builder.entry {
+                return Err(self.error(
+                    &NOT_SUPPORTED_YET,
+                    definition.name.span,
+                    "updates of variables are supported in the main graph only",
+                ));
+            }
+            self.updates(builder);
+        }
+        if self.error_count() > before {
+            return Err(Reported);
+        }
+        self.composed_outputs(builder)?;
+        let block = builder.blocks.pop().unwrap_or_default();
+        builder.function.body = Body::Block(block);
+        Ok(())
+    }
+
+    /// One statement; what it fails to compute is poison.
+    fn component(&mut self, builder: &mut Builder<'p>, component: &Component, scoped: bool) {
+        let hint = if scoped { label_of(component) } else { None };
+        let wanted = component.targets.len();
+        let results = self
+            .component_value(builder, &component.value, hint.as_deref(), wanted)
+            .and_then(|results| self.assign(builder, component, results));
+        if results.is_err() {
+            for name in target_names(component) {
+                builder.scope.set(name.name.clone(), Value::poison());
+            }
+        }
+    }
+
+    fn assign(
+        &mut self,
+        builder: &mut Builder<'p>,
+        component: &Component,
+        results: Vec<Value>,
+    ) -> Composed<()> {
+        let targets = &component.targets;
+        if targets.len() != results.len() {
+            return Err(self.error(
+                &RESULTS_MISMATCH,
+                component.span,
+                format!(
+                    "there are {} results for {} names on the left",
+                    results.len(),
+                    targets.len()
+                ),
+            ));
+        }
+        for (target, value) in targets.iter().zip(results) {
+            match target {
+                Target::Item(item) => self.assign_item(builder, item, value)?,
+                Target::List { items, span } => self.assign_list(builder, items, value, *span)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn assign_item(
+        &mut self,
+        builder: &mut Builder<'p>,
+        item: &TargetItem,
+        value: Value,
+    ) -> Composed<()> {
+        match item {
+            TargetItem::Omitted(_) => Ok(()),
+            TargetItem::Name {
+                name, pack, span, ..
+            } => {
+                match (pack, &value) {
+                    (Some(pack), Value::Pack(actual)) => {
+                        if let Some(length) = self.target_length(builder, pack)?
+                            && length != actual.len()
+                        {
+                            return Err(self.error(
+                                &RESULTS_MISMATCH,
+                                *span,
+                                format!(
+                                    "`{}` is written with {length} items, the result has {}",
+                                    name.name,
+                                    actual.len()
+                                ),
+                            ));
+                        }
+                    }
+                    (Some(_), Value::Atom(_)) => {
+                        return Err(self.error(
+                            &RESULTS_MISMATCH,
+                            *span,
+                            format!(
+                                "`{}` is written as a pack, the result is a single tensor",
+                                name.name
+                            ),
+                        ));
+                    }
+                    _ => {}
+                }
+                self.set_name(builder, name, value)
+            }
+            TargetItem::Zip { span, .. } => Err(self.error(
+                &NOT_SUPPORTED_YET,
+                *span,
+                "results can only be dealt to several packs inside a list: `[(a, b)..] = …`",
+            )),
+        }
+    }
+
+    fn set_name(&mut self, builder: &mut Builder<'p>, name: &Ident, value: Value) -> Composed<()> {
+        let value = match value {
+            // A compile-time scalar becomes the tensor that it is bound to; outputs tell the kind.
+            Value::Atom(atom) if !matches!(atom, Atom::Tensor(_) | Atom::Poison) => {
+                let declared = builder
+                    .found
+                    .definition
+                    .outputs
+                    .iter()
+                    .find(|o| o.name.name == name.name)
+                    .map(|o: &Declaration| o.type_spec.base.clone());
+                let kind = match declared {
+                    Some(base) => Some(self.tensor_kind(builder, &base)?),
+                    None => atom.kind(),
+                };
+                let Some(kind) = kind else {
+                    return Err(self.error(
+                        &UNEXPECTED_VALUE,
+                        name.span,
+                        format!("`{}` must be a tensor, this is {}", name.name, atom.text()),
+                    ));
+                };
+                Value::Atom(Atom::Tensor(
+                    self.tensor_of(builder, &atom, kind, name.span)?,
+                ))
+            }
+            value => value,
+        };
+        let packed = matches!(value, Value::Pack(_));
+        for (item, atom) in value.atoms().iter().enumerate() {
+            if let Atom::Tensor(tensor) = atom
+                && let Some(slot) = builder.function.values.get_mut(tensor.id.0 as usize)
+                && slot.name.is_none()
+            {
+                slot.name = Some(if packed {
+                    format!("{}:{}", name.name, item + 1)
+                } else {
+                    name.name.clone()
+                });
+            }
+        }
+        if builder.labels.is_empty() && !builder.tensors.contains(&name.name) {
+            builder.tensors.push(name.name.clone());
+        }
+        builder.scope.set(name.name.clone(), value);
+        Ok(())
+    }
+
+    fn target_length(&mut self, builder: &Builder<'p>, pack: &PackSpec) -> Composed<Option<usize>> {
+        let Some(expr) = &pack.length else {
+            return Ok(None);
+        };
+        let result = {
+            let mut evaluator = builder.evaluator(self.limits);
+            match evaluator.int(expr) {
+                Ok(Some(n)) => evaluator.length(n, expr.span).map(Some),
+                Ok(None) => Ok(None),
+                Err(stop) => Err(stop),
+            }
+        };
+        result.map_err(|s| self.failed(s))
+    }
+
+    /// `[a, b..(k), (e, f)..] = pack`.
+    fn assign_list(
+        &mut self,
+        builder: &mut Builder<'p>,
+        items: &[TargetItem],
+        value: Value,
+        span: Span,
+    ) -> Composed<()> {
+        let Value::Pack(pack) = &value else {
+            return Err(self.error(
+                &RESULTS_MISMATCH,
+                span,
+                "a single tensor cannot be taken apart",
+            ));
+        };
+        let mut lengths = Vec::with_capacity(items.len());
+        for item in items {
+            lengths.push(match item {
+                TargetItem::Omitted(_) | TargetItem::Name { pack: None, .. } => Some(1),
+                TargetItem::Name {
+                    pack: Some(pack), ..
+                } => self.target_length(builder, pack)?,
+                TargetItem::Zip { names, pack, .. } => match pack {
+                    Some(pack) => self
+                        .target_length(builder, pack)?
+                        .map(|n| n.saturating_mul(names.len())),
+                    None => Some(names.len()),
+                },
+            });
+        }
+        let known: usize = lengths.iter().flatten().sum();
+        let open = lengths.iter().filter(|l| l.is_none()).count();
+        let rest = match (pack.len().checked_sub(known), open) {
+            (Some(0), 0) => 0,
+            (Some(rest), 1) => rest,
+            _ => {
+                let least = if open > 0 { "at least " } else { "" };
+                return Err(self.error(
+                    &RESULTS_MISMATCH,
+                    span,
+                    format!(
+                        "the result has {} tensors, the left side takes {least}{known}",
+                        pack.len()
+                    ),
+                ));
+            }
+        };
+        let mut position = 0;
+        for (item, length) in items.iter().zip(lengths) {
+            let length = length.unwrap_or(rest);
+            let taken: Vec<Atom> = pack
+                .items
+                .iter()
+                .skip(position)
+                .take(length)
+                .cloned()
+                .collect();
+            position += length;
+            match item {
+                TargetItem::Omitted(_) => {}
+                TargetItem::Name {
+                    name, pack: None, ..
+                } => {
+                    let value = taken.into_iter().next().map_or(Value::Null, Value::Atom);
+                    self.set_name(builder, name, value)?;
+                }
+                TargetItem::Name { name, .. } => {
+                    self.set_name(builder, name, Value::pack(taken))?;
+                }
+                TargetItem::Zip { names, pack, span } => {
+                    if names.is_empty() || !length.is_multiple_of(names.len()) {
+                        return Err(self.error(
+                            &RESULTS_MISMATCH,
+                            *span,
+                            format!("{length} tensors cannot be dealt to {} packs", names.len()),
+                        ));
+                    }
+                    for (offset, name) in names.iter().enumerate() {
+                        let dealt: Vec<Atom> = taken
+                            .iter()
+                            .skip(offset)
+                            .step_by(names.len())
+                            .cloned()
+                            .collect();
+                        let value = match (pack, dealt.first()) {
+                            (None, Some(single)) => Value::Atom(single.clone()),
+                            _ => Value::pack(dealt),
+                        };
+                        self.set_name(builder, name, value)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Evaluates a right-hand side to one value per result.
+    pub fn component_value(
+        &mut self,
+        builder: &mut Builder<'p>,
+        value: &ComponentValue,
+        hint: Option<&str>,
+        wanted: usize,
+    ) -> Composed<Vec<Value>> {
+        match value {
+            ComponentValue::Invocation(invocation) => self.invocation(builder, invocation, hint),
+            ComponentValue::Expr(expr) => {
+                let value = self.value(builder, expr)?;
+                if value.is_null() {
+                    return Err(self.error(
+                        &UNEXPECTED_VALUE,
+                        expr.span,
+                        "this is null here; a component must give tensors",
+                    ));
+                }
+                match &value {
+                    // A list may give several results at once.
+                    Value::Pack(pack) if wanted > 1 && pack.len() == wanted => {
+                        Ok(pack.items.iter().cloned().map(Value::Atom).collect())
+                    }
+                    _ => Ok(vec![value]),
+                }
+            }
+            ComponentValue::Block(block) => self.block(builder, block, hint),
+            ComponentValue::If(branching) => self.branching(builder, branching, hint, wanted),
+            ComponentValue::Loop(looping) => self.looping(builder, looping, hint, wanted),
+            ComponentValue::Error(_) => Err(Reported),
+        }
+    }
+
+    /// A block: its names end with it, its yields are its results.
+    fn block(
+        &mut self,
+        builder: &mut Builder<'p>,
+        block: &ast::Block,
+        hint: Option<&str>,
+    ) -> Composed<Vec<Value>> {
+        let label = block
+            .label
+            .as_ref()
+            .map(|l| l.name.clone())
+            .or_else(|| hint.map(str::to_string));
+        let depth = builder.scope.depth();
+        let labels = builder.labels.len();
+        builder.scope.push();
+        builder.labels.extend(label);
+        for component in &block.components {
+            self.component(builder, component, true);
+        }
+        let mut results = Vec::with_capacity(block.yields.len());
+        let mut failed = false;
+        for expr in &block.yields {
+            match self.value(builder, expr) {
+                Ok(value) if value.is_null() => {
+                    self.error(&UNEXPECTED_VALUE, expr.span, "a yielded value is null here");
+                    failed = true;
+                }
+                Ok(value) => results.push(value),
+                Err(Reported) => failed = true,
+            }
+        }
+        builder.labels.truncate(labels);
+        builder.scope.truncate(depth);
+        if failed { Err(Reported) } else { Ok(results) }
+    }
+
+    /// `@update` of the entry graph: new values, all computed from the old ones.
+    fn updates(&mut self, builder: &mut Builder<'p>) {
+        let definition = builder.found.definition;
+        for component in &definition.updates {
+            let wanted = component.targets.len();
+            let hint = label_of(component);
+            let results = self.component_value(builder, &component.value, hint.as_deref(), wanted);
+            let Ok(results) = results else {
+                for name in target_names(component) {
+                    if !is_variable(&definition.variables, name) {
+                        builder.scope.set(name.name.clone(), Value::poison());
+                    }
+                }
+                continue;
+            };
+            // Variables keep their old values in the scope; other names are intermediates.
+            let old: Vec<(String, Value)> = target_names(component)
+                .into_iter()
+                .filter(|n| is_variable(&definition.variables, n))
+                .filter_map(|n| Some((n.name.clone(), builder.scope.get(&n.name)?.clone())))
+                .collect();
+            let assigned = self.assign(builder, component, results);
+            for (name, before) in old {
+                let new = builder.scope.get(&name).cloned();
+                builder.scope.set(name.clone(), before.clone());
+                if let (Ok(()), Some(new)) = (&assigned, new) {
+                    self.update(builder, &name, &before, &new, component.span);
+                }
+            }
+        }
+    }
+
+    fn update(
+        &mut self,
+        builder: &mut Builder<'p>,
+        name: &str,
+        before: &Value,
+        new: &Value,
+        span: Span,
+    ) {
+        if before.atoms().len() != new.atoms().len() {
+            self.error(
+                &RESULTS_MISMATCH,
+                span,
+                format!("the new value of variable `{name}` has another number of tensors"),
+            );
+            return;
+        }
+        for (old, new) in before.atoms().iter().zip(new.atoms()) {
+            let Atom::Tensor(old) = old else { continue };
+            let Ok(new) = self.tensor_of(builder, new, old.tensor.kind, span) else {
+                continue;
+            };
+            if old.tensor != new.tensor {
+                self.error(
+                    &RESULTS_MISMATCH,
+                    span,
+                    format!(
+                        "variable `{name}` is {}, its new value is {}",
+                        super::invoke::tensor_text(&old.tensor),
+                        super::invoke::tensor_text(&new.tensor)
+                    ),
+                );
+                continue;
+            }
+            let path = builder
+                .function
+                .captures
+                .iter()
+                .position(|c| *c == old.id)
+                .and_then(|index| builder.captures.get(index))
+                .map(|c| c.path.clone());
+            if let Some(path) = path {
+                self.updates.push((path, new.id));
+            }
+        }
+    }
+}
+
+fn is_variable(variables: &[Declaration], name: &Ident) -> bool {
+    variables.iter().any(|v| v.name.name == name.name)
+}
+
+/// 2.10: the single result's name labels the invocation; of several results, the first.
+fn label_of(component: &Component) -> Option<String> {
+    target_names(component).first().map(|n| n.name.clone())
+}
+
+fn target_names(component: &Component) -> Vec<&Ident> {
+    let mut names = Vec::new();
+    for target in &component.targets {
+        match target {
+            Target::Item(item) => item_names(item, &mut names),
+            Target::List { items, .. } => {
+                for item in items {
+                    item_names(item, &mut names);
+                }
+            }
+        }
+    }
+    names
+}
+
+fn item_names<'a>(item: &'a TargetItem, names: &mut Vec<&'a Ident>) {
+    match item {
+        TargetItem::Name { name, .. } => names.push(name),
+        TargetItem::Zip { names: zipped, .. } => names.extend(zipped),
+        TargetItem::Omitted(_) => {}
+    }
+}

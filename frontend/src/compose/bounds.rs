@@ -1,0 +1,531 @@
+//! Proof that accesses stay in their tensors; what cannot be proven is clamped (reads) or guarded (writes).
+
+use skript_semantics::{Scalar, ScalarKind, ScalarOp};
+
+use crate::ast::Lowering;
+use crate::diagnostics::codes::ACCESS_OUT_OF_RANGE;
+use crate::eval::affine::Affine;
+use crate::eval::evaluator::{EvalResult, literal_bool, stop};
+use crate::eval::runtime;
+use crate::model::{Expr, Extent, Formula, FormulaIndex, FormulaLocal, Node, Value, ValueId};
+use crate::source::Span;
+
+/// An inclusive interval of ints; the whole of i64 where nothing is known.
+type Interval = (i128, i128);
+
+const ALL: Interval = (i64::MIN as i128, i64::MAX as i128);
+
+/// What is known at one point of a formula.
+#[derive(Clone, Copy)]
+struct Known<'a> {
+    indices: &'a [FormulaIndex],
+    locals: &'a [FormulaLocal],
+    /// Sums that are not negative here.
+    facts: &'a [Affine],
+}
+
+/// Makes every access of the formula in bounds (the invariant of [`crate::model::formula`]).
+pub fn secure(formula: &mut Formula, values: &[Value], lowering: &Lowering) -> EvalResult<()> {
+    // Nothing runs over an empty domain, so nothing can leave its tensor.
+    let empty = formula.indices.iter().any(|i| i.extent.bound() == 0);
+    let indices = std::mem::take(&mut formula.indices);
+    let mut locals: Vec<FormulaLocal> = Vec::new();
+    let mut pass = Pass {
+        values,
+        indices: &indices,
+        span: lowering.value.span,
+        strict: formula.predicate.is_none() && !empty,
+        predicate: formula.predicate.clone(),
+    };
+    let mut facts = Vec::new();
+    if let Some(predicate) = &formula.predicate {
+        collect_facts(predicate, true, &mut facts);
+    }
+    let used = formula
+        .predicate
+        .as_ref()
+        .map(locals_of)
+        .unwrap_or_default();
+    for (position, local) in std::mem::take(&mut formula.locals).into_iter().enumerate() {
+        // The predicate's own locals are evaluated before it holds.
+        let known: &[Affine] = if used.is_empty() || !used.contains(&position) {
+            &facts
+        } else {
+            &[]
+        };
+        let value = pass.expr(local.value, &locals, known, true)?;
+        locals.push(FormulaLocal {
+            name: local.name,
+            value,
+        });
+    }
+    if let Some(predicate) = formula.predicate.take() {
+        formula.predicate = Some(pass.condition(predicate, &locals)?);
+    }
+    let mut guards = Vec::new();
+    for target in &mut formula.targets {
+        let value = std::mem::replace(&mut target.value, Expr::int(0));
+        target.value = pass.expr(value, &locals, &facts, false)?;
+        let shape = pass.shape(target.output);
+        let mut subscripts = Vec::with_capacity(shape.len());
+        for (subscript, extent) in std::mem::take(&mut target.subscripts)
+            .into_iter()
+            .zip(shape)
+        {
+            let subscript = pass.expr(subscript, &locals, &facts, false)?;
+            let known = Known {
+                indices: &indices,
+                locals: &locals,
+                facts: &facts,
+            };
+            let size = i128::from(extent.bound());
+            let (low, high) = known.interval(&subscript);
+            if low < 0 || high >= size {
+                if pass.strict && certain(&subscript) {
+                    return out_of_range(lowering.target.span, low, high, size, true);
+                }
+                if low < 0 {
+                    guards.push(runtime::compare(
+                        ScalarOp::Ge,
+                        subscript.clone(),
+                        Expr::int(0),
+                    ));
+                }
+                if high >= size {
+                    let size = Expr::int(i64::try_from(size).unwrap_or(i64::MAX));
+                    guards.push(runtime::compare(ScalarOp::Lt, subscript.clone(), size));
+                }
+            }
+            subscripts.push(subscript);
+        }
+        target.subscripts = subscripts;
+    }
+    for guard in guards {
+        formula.predicate = Some(match formula.predicate.take() {
+            Some(predicate) if runtime::reads(&guard) => runtime::and(predicate, guard),
+            Some(predicate) => runtime::and(guard, predicate),
+            None => guard,
+        });
+    }
+    formula.indices = indices;
+    formula.locals = locals;
+    Ok(())
+}
+
+fn out_of_range<T>(span: Span, low: i128, high: i128, size: i128, write: bool) -> EvalResult<T> {
+    let what = if write { "the target" } else { "an access" };
+    stop(
+        &ACCESS_OUT_OF_RANGE,
+        span,
+        format!(
+            "an index of {what} runs from {low} to {high}, the tensor's extent is {size}; guard it with `| |`"
+        ),
+    )
+}
+
+/// Whether the interval of an index is exact: it is affine in index variables.
+fn certain(expr: &Expr) -> bool {
+    Affine::of(expr)
+        .terms
+        .iter()
+        .all(|(term, _)| matches!(term.node, Node::Index(_)))
+}
+
+struct Pass<'a> {
+    values: &'a [Value],
+    indices: &'a [FormulaIndex],
+    span: Span,
+    /// Whether an unconditional access out of range is an error.
+    strict: bool,
+    predicate: Option<Expr>,
+}
+
+impl<'a> Pass<'a> {
+    fn shape(&self, tensor: ValueId) -> Vec<Extent> {
+        self.values
+            .get(tensor.0 as usize)
+            .map(|v| v.tensor.shape.clone())
+            .unwrap_or_default()
+    }
+
+    /// The predicate itself: each conjunct is evaluated where those before it hold.
+    fn condition(&mut self, predicate: Expr, locals: &[FormulaLocal]) -> EvalResult<Expr> {
+        self.expr(predicate, locals, &[], true)
+    }
+
+    fn expr(
+        &mut self,
+        expr: Expr,
+        locals: &[FormulaLocal],
+        facts: &[Affine],
+        conditional: bool,
+    ) -> EvalResult<Expr> {
+        let kind = expr.kind;
+        let node = match expr.node {
+            Node::Access { tensor, subscripts } => {
+                return self.access(kind, tensor, subscripts, locals, facts, conditional);
+            }
+            Node::Table { items, index } => {
+                let index = self.expr(*index, locals, facts, conditional)?;
+                let size = i128::try_from(items.len()).unwrap_or(i128::MAX);
+                let index = self.clamped(index, size, locals, facts);
+                Node::Table {
+                    items,
+                    index: Box::new(index),
+                }
+            }
+            Node::Select {
+                condition,
+                then,
+                otherwise,
+            } => {
+                let condition = self.expr(*condition, locals, facts, conditional)?;
+                let mut when_true = facts.to_vec();
+                let mut when_false = facts.to_vec();
+                collect_facts(&condition, true, &mut when_true);
+                collect_facts(&condition, false, &mut when_false);
+                if let Some(predicate) = &self.predicate {
+                    implied(predicate, &condition, &mut when_true, &mut when_false);
+                }
+                Node::Select {
+                    then: Box::new(self.expr(*then, locals, &when_true, true)?),
+                    otherwise: Box::new(self.expr(*otherwise, locals, &when_false, true)?),
+                    condition: Box::new(condition),
+                }
+            }
+            Node::Apply { op, operands } => {
+                let mut secured = Vec::with_capacity(operands.len());
+                for operand in operands {
+                    secured.push(self.expr(operand, locals, facts, conditional)?);
+                }
+                Node::Apply {
+                    op,
+                    operands: secured,
+                }
+            }
+            leaf @ (Node::Literal(_) | Node::Index(_) | Node::Local(_)) => leaf,
+        };
+        Ok(Expr { kind, node })
+    }
+
+    fn access(
+        &mut self,
+        kind: ScalarKind,
+        tensor: ValueId,
+        subscripts: Vec<Expr>,
+        locals: &[FormulaLocal],
+        facts: &[Affine],
+        conditional: bool,
+    ) -> EvalResult<Expr> {
+        let shape = self.shape(tensor);
+        if shape.iter().any(|e| e.bound() == 0) {
+            // An empty tensor has no element to read; the value stands for one that never counts.
+            return Ok(Expr::literal(kind.default_value()));
+        }
+        let mut secured = Vec::with_capacity(subscripts.len());
+        for (subscript, extent) in subscripts.into_iter().zip(shape) {
+            let subscript = self.expr(subscript, locals, facts, conditional)?;
+            let size = i128::from(extent.bound());
+            if self.strict && !conditional && certain(&subscript) {
+                let known = self.known(locals, facts);
+                let (low, high) = known.interval(&subscript);
+                if low < 0 || high >= size {
+                    return out_of_range(self.span, low, high, size, false);
+                }
+            }
+            secured.push(self.clamped(subscript, size, locals, facts));
+        }
+        Ok(Expr {
+            kind,
+            node: Node::Access {
+                tensor,
+                subscripts: secured,
+            },
+        })
+    }
+
+    fn known<'b>(&'b self, locals: &'b [FormulaLocal], facts: &'b [Affine]) -> Known<'b> {
+        Known {
+            indices: self.indices,
+            locals,
+            facts,
+        }
+    }
+
+    /// The index if it is in range, else the nearest that is.
+    fn clamped(&self, index: Expr, size: i128, locals: &[FormulaLocal], facts: &[Affine]) -> Expr {
+        let (low, high) = self.known(locals, facts).interval(&index);
+        let int = |op, a, b| Expr::apply(ScalarKind::Int, op, vec![a, b]);
+        let mut index = index;
+        if high >= size {
+            let last = i64::try_from(size - 1).unwrap_or(i64::MAX);
+            index = int(ScalarOp::Min, index, Expr::int(last));
+        }
+        if low < 0 {
+            index = int(ScalarOp::Max, index, Expr::int(0));
+        }
+        index
+    }
+}
+
+impl Known<'_> {
+    fn interval(&self, expr: &Expr) -> Interval {
+        let sum = Affine::of(expr);
+        let (mut low, mut high) = self.plain(&sum);
+        for fact in self.facts {
+            for factor in factors(&sum, fact) {
+                // sum = factor·fact + rest, and the fact is not negative.
+                let (rest, _) = self.plain(&sum.clone().plus(fact, factor.wrapping_neg()));
+                low = low.max(rest);
+                let (_, rest) = self.plain(&sum.clone().plus(fact, factor));
+                high = high.min(rest);
+            }
+        }
+        (low, high)
+    }
+
+    fn plain(&self, sum: &Affine) -> Interval {
+        let mut low = i128::from(sum.constant);
+        let mut high = low;
+        for (term, coefficient) in &sum.terms {
+            let (a, b) = self.term(term);
+            let factor = i128::from(*coefficient);
+            let (a, b) = (a * factor, b * factor);
+            low = low.saturating_add(a.min(b));
+            high = high.saturating_add(a.max(b));
+        }
+        if low < ALL.0 || high > ALL.1 {
+            // It may wrap around.
+            return ALL;
+        }
+        (low, high)
+    }
+
+    fn term(&self, expr: &Expr) -> Interval {
+        match &expr.node {
+            Node::Literal(Scalar::Int(value)) => (i128::from(*value), i128::from(*value)),
+            Node::Index(position) => match self.indices.get(*position) {
+                Some(index) => (0, (i128::from(index.extent.bound()) - 1).max(0)),
+                None => ALL,
+            },
+            Node::Local(position) => match self.locals.get(*position) {
+                Some(local) if local.value.kind == ScalarKind::Int => self.interval(&local.value),
+                _ => ALL,
+            },
+            Node::Table { items, .. } => {
+                items
+                    .iter()
+                    .fold((i128::MAX, i128::MIN), |range, item| match item {
+                        Scalar::Int(i) => {
+                            (range.0.min(i128::from(*i)), range.1.max(i128::from(*i)))
+                        }
+                        _ => ALL,
+                    })
+            }
+            Node::Select {
+                condition,
+                then,
+                otherwise,
+            } => self.either(condition, then, otherwise),
+            Node::Apply { op, operands } => self.operation(*op, operands),
+            _ => ALL,
+        }
+    }
+
+    fn either(&self, condition: &Expr, then: &Expr, otherwise: &Expr) -> Interval {
+        let mut when_true = self.facts.to_vec();
+        let mut when_false = self.facts.to_vec();
+        collect_facts(condition, true, &mut when_true);
+        collect_facts(condition, false, &mut when_false);
+        let a = Known {
+            facts: &when_true,
+            ..*self
+        }
+        .interval(then);
+        let b = Known {
+            facts: &when_false,
+            ..*self
+        }
+        .interval(otherwise);
+        // A branch that contradicts itself is never taken.
+        match (a.0 > a.1, b.0 > b.1) {
+            (true, false) => b,
+            (false, true) => a,
+            _ => (a.0.min(b.0), a.1.max(b.1)),
+        }
+    }
+
+    fn operation(&self, op: ScalarOp, operands: &[Expr]) -> Interval {
+        match (op, operands) {
+            (ScalarOp::Min, [a, b]) => {
+                let (a, b) = (self.interval(a), self.interval(b));
+                (a.0.min(b.0), a.1.min(b.1))
+            }
+            (ScalarOp::Max, [a, b]) => {
+                let (a, b) = (self.interval(a), self.interval(b));
+                (a.0.max(b.0), a.1.max(b.1))
+            }
+            (ScalarOp::Div | ScalarOp::CeilDiv, [a, b]) => {
+                let (low, high) = self.interval(a);
+                match self.interval(b) {
+                    (d, e) if d == e && d > 0 => {
+                        let up = if op == ScalarOp::CeilDiv { d - 1 } else { 0 };
+                        ((low + up).div_euclid(d), (high + up).div_euclid(d))
+                    }
+                    _ => ALL,
+                }
+            }
+            (ScalarOp::Mod, [a, b]) => {
+                let (low, high) = self.interval(a);
+                match self.interval(b) {
+                    (d, e) if d == e && d > 0 => {
+                        if low >= 0 && high < d {
+                            (low, high)
+                        } else {
+                            (0, d - 1)
+                        }
+                    }
+                    _ => ALL,
+                }
+            }
+            (ScalarOp::Mul, [a, b]) => {
+                let (a, b) = (self.interval(a), self.interval(b));
+                let products = [a.0 * b.0, a.0 * b.1, a.1 * b.0, a.1 * b.1];
+                let low = products.iter().copied().min().unwrap_or(ALL.0);
+                let high = products.iter().copied().max().unwrap_or(ALL.1);
+                if low < ALL.0 || high > ALL.1 {
+                    return ALL;
+                }
+                (low, high)
+            }
+            (ScalarOp::Abs, [a]) => {
+                let (low, high) = self.interval(a);
+                if low >= 0 {
+                    (low, high)
+                } else if low > ALL.0 {
+                    (0, high.max(-low))
+                } else {
+                    ALL
+                }
+            }
+            (ScalarOp::Sign, _) => (-1, 1),
+            (ScalarOp::ToInt, [a]) if a.kind == ScalarKind::Bool => (0, 1),
+            (ScalarOp::Select, [condition, then, otherwise]) => {
+                self.either(condition, then, otherwise)
+            }
+            _ => ALL,
+        }
+    }
+}
+
+/// By how much a fact may usefully be taken out of a sum: once, or so that a term vanishes.
+fn factors(sum: &Affine, fact: &Affine) -> Vec<i64> {
+    let mut factors = vec![1];
+    for (term, coefficient) in &sum.terms {
+        if let Some((_, own)) = fact.terms.iter().find(|(t, _)| t == term)
+            && *own != 0
+            && coefficient.wrapping_rem(*own) == 0
+        {
+            let factor = coefficient.wrapping_div(*own).wrapping_abs();
+            if factor > 0 && !factors.contains(&factor) {
+                factors.push(factor);
+            }
+        }
+    }
+    factors
+}
+
+/// Adds what follows if `condition` is `holds`.
+fn collect_facts(condition: &Expr, holds: bool, facts: &mut Vec<Affine>) {
+    match &condition.node {
+        Node::Apply { op, operands } => match (op, operands.as_slice(), holds) {
+            (ScalarOp::Not, [a], _) => collect_facts(a, !holds, facts),
+            (ScalarOp::And, [a, b], true) | (ScalarOp::Or, [a, b], false) => {
+                collect_facts(a, holds, facts);
+                collect_facts(b, holds, facts);
+            }
+            (_, [a, b], _) if a.kind == ScalarKind::Int && b.kind == ScalarKind::Int => {
+                let difference = |x: &Expr, y: &Expr| Affine::of(x).plus(&Affine::of(y), -1);
+                let less = |x: &Expr, y: &Expr| difference(y, x).plus(&Affine::constant(1), -1);
+                match (op, holds) {
+                    (ScalarOp::Ge, true) | (ScalarOp::Lt, false) => facts.push(difference(a, b)),
+                    (ScalarOp::Le, true) | (ScalarOp::Gt, false) => facts.push(difference(b, a)),
+                    (ScalarOp::Lt, true) | (ScalarOp::Ge, false) => facts.push(less(a, b)),
+                    (ScalarOp::Gt, true) | (ScalarOp::Le, false) => facts.push(less(b, a)),
+                    (ScalarOp::Eq, true) | (ScalarOp::Ne, false) => {
+                        facts.push(difference(a, b));
+                        facts.push(difference(b, a));
+                    }
+                    _ => {}
+                }
+            }
+            _ => {}
+        },
+        Node::Select {
+            condition,
+            then,
+            otherwise,
+        } if holds && *otherwise.as_ref() == literal_bool(false) => {
+            collect_facts(condition, true, facts);
+            collect_facts(then, true, facts);
+        }
+        _ => {}
+    }
+}
+
+/// Conjuncts `c ? a : b` of the predicate tell about the branches of the same choice elsewhere.
+fn implied(
+    predicate: &Expr,
+    condition: &Expr,
+    when_true: &mut Vec<Affine>,
+    when_false: &mut Vec<Affine>,
+) {
+    match &predicate.node {
+        Node::Apply {
+            op: ScalarOp::And,
+            operands,
+        } => {
+            for operand in operands {
+                implied(operand, condition, when_true, when_false);
+            }
+        }
+        Node::Apply {
+            op: ScalarOp::Select,
+            operands,
+        } => {
+            if let [c, a, b] = operands.as_slice()
+                && c == condition
+            {
+                collect_facts(a, true, when_true);
+                collect_facts(b, true, when_false);
+            }
+        }
+        Node::Select {
+            condition: c,
+            then,
+            otherwise,
+        } => {
+            if c.as_ref() == condition {
+                collect_facts(then, true, when_true);
+                collect_facts(otherwise, true, when_false);
+            } else if *otherwise.as_ref() == literal_bool(false) {
+                implied(c, condition, when_true, when_false);
+                implied(then, condition, when_true, when_false);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Positions of the locals that an expression uses itself.
+fn locals_of(expr: &Expr) -> Vec<usize> {
+    let mut found = Vec::new();
+    let mut open = vec![expr];
+    while let Some(expr) = open.pop() {
+        if let Node::Local(position) = expr.node {
+            found.push(position);
+        }
+        open.extend(expr.children());
+    }
+    found
+}

@@ -1,0 +1,364 @@
+//! The state of a composition: instances made so far, the operator call stack, definitions by name.
+
+use rustc_hash::FxHashMap;
+
+use super::ComposeOptions;
+use super::arguments::{Argument, ArgumentList};
+use crate::ast::{Definition, DefinitionKind, Path};
+use crate::diagnostics::codes::{ENDLESS_RECURSION, GRAPH_PARAMETER, GRAPH_UNKNOWN};
+use crate::diagnostics::{Code, Diagnostic, Sink};
+use crate::eval::evaluator::EvalError;
+use crate::eval::{Stop, Value};
+use crate::limits::Limits;
+use crate::model::{Function, FunctionId, FunctionRole, Model, TensorType, VariableId};
+use crate::program::{Origin, Program};
+use crate::source::Span;
+
+/// The failure of an invocation or a declaration has been reported; what rests on it is poison.
+#[derive(Debug)]
+pub struct Reported;
+
+pub type Composed<T> = Result<T, Reported>;
+
+/// An operator with the module it stands in.
+#[derive(Clone, Copy)]
+pub struct Definitions<'p> {
+    pub definition: &'p Definition,
+    pub module: &'p str,
+}
+
+/// One open invocation.
+struct Frame {
+    what: &'static str,
+    name: String,
+    /// Where it was invoked; `None` for the entry.
+    call: Option<Span>,
+}
+
+/// A variable of an instance, seen from outside.
+#[derive(Clone, Debug)]
+pub struct CaptureName {
+    /// Whether `path` starts with the module (variables below an invoked graph).
+    pub absolute: bool,
+    /// `label.w`.
+    pub path: String,
+    /// Other spellings, relative likewise.
+    pub aliases: Vec<String>,
+    pub tensor: TensorType,
+    pub span: Span,
+}
+
+/// What callers need to know of an instance beside the function itself.
+#[derive(Clone, Debug, Default)]
+pub struct InstanceInfo {
+    pub captures: Vec<CaptureName>,
+    /// Tensor names that quantization may refer to, with labels.
+    pub tensors: Vec<String>,
+    pub public: bool,
+}
+
+pub struct Composer<'p, 's> {
+    pub program: &'p Program,
+    pub limits: &'p Limits,
+    sink: &'s mut Sink,
+    pub functions: Vec<Function>,
+    pub infos: Vec<InstanceInfo>,
+    pub instances: FxHashMap<String, FunctionId>,
+    definitions: FxHashMap<(&'p str, &'p str), &'p Definition>,
+    frames: Vec<Frame>,
+    pub updates: Vec<(String, crate::model::ValueId)>,
+}
+
+impl<'p, 's> Composer<'p, 's> {
+    pub fn new(program: &'p Program, limits: &'p Limits, sink: &'s mut Sink) -> Self {
+        let mut definitions = FxHashMap::default();
+        for (key, module) in &program.modules {
+            for definition in &module.definitions {
+                definitions
+                    .entry((key.as_str(), definition.name.name.as_str()))
+                    .or_insert(definition);
+            }
+        }
+        Composer {
+            program,
+            limits,
+            sink,
+            functions: Vec::new(),
+            infos: Vec::new(),
+            instances: FxHashMap::default(),
+            definitions,
+            frames: Vec::new(),
+            updates: Vec::new(),
+        }
+    }
+
+    /// The operator that `path` names inside the module with key `from`.
+    pub fn lookup(&self, from: &str, path: &Path) -> Option<Definitions<'p>> {
+        let (last, qualifiers) = path.parts.split_last()?;
+        let module = if qualifiers.is_empty() {
+            self.program.modules.get_key_value(from)?.0.as_str()
+        } else {
+            let parts: Vec<&str> = qualifiers.iter().map(|p| p.name.as_str()).collect();
+            self.program.resolve(from, &parts.join("."))?.0
+        };
+        let (key, definition) = self
+            .definitions
+            .get_key_value(&(module, last.name.as_str()))?;
+        Some(Definitions {
+            definition,
+            module: key.0,
+        })
+    }
+
+    /// `nn.conv`, with the module's dotted name.
+    pub fn qualified(&self, found: &Definitions) -> String {
+        let module = self
+            .program
+            .modules
+            .get(found.module)
+            .map_or(found.module, |m| m.name.as_str());
+        format!("{module}.{}", found.definition.name.name)
+    }
+
+    pub fn graph(mut self, options: &ComposeOptions) -> Option<Model> {
+        let main = self.program.main_module()?;
+        let mut graphs = main
+            .definitions
+            .iter()
+            .filter(|d| d.kind == DefinitionKind::Graph);
+        let found = match &options.graph {
+            None => graphs.next(),
+            Some(name) => graphs.find(|d| d.name.name == *name),
+        };
+        let Some(definition) = found else {
+            if let Some(name) = &options.graph {
+                let known: Vec<&str> = main
+                    .definitions
+                    .iter()
+                    .filter(|d| d.kind == DefinitionKind::Graph)
+                    .map(|d| d.name.name.as_str())
+                    .collect();
+                self.sink.report(
+                    Diagnostic::without_place(
+                        &GRAPH_UNKNOWN,
+                        format!("there is no graph `{name}`"),
+                    )
+                    .with_help(format!("the graphs are: {}", known.join(", "))),
+                );
+            }
+            return None;
+        };
+        let (module, _) = self.program.modules.get_key_value(&self.program.main)?;
+        let entry = Definitions { definition, module };
+        let mut list = ArgumentList {
+            invocation: definition.name.span,
+            ..ArgumentList::default()
+        };
+        for name in options.attributes.keys() {
+            if !definition.attributes.iter().any(|a| a.name.name == *name) {
+                self.sink.report(Diagnostic::without_place(
+                    &GRAPH_PARAMETER,
+                    format!("graph `{}` has no attribute `{name}`", definition.name.name),
+                ));
+            }
+        }
+        for (name, value) in &options.attributes {
+            list.attributes.insert(
+                name.clone(),
+                (Value::from_attribute(value), definition.name.span),
+            );
+        }
+        for (name, kind) in &options.types {
+            list.types
+                .insert(name.clone(), crate::eval::TypeName::Scalar(*kind));
+        }
+        let before = self.sink.error_count();
+        let composed = self.instantiate(entry, &list, true);
+        if self.sink.error_count() > before {
+            return None;
+        }
+        let entry_id = composed.ok()?;
+        self.finish(entry, entry_id)
+    }
+
+    /// Names the variables and resolves updates and quantization of the entry.
+    fn finish(mut self, entry: Definitions<'p>, id: FunctionId) -> Option<Model> {
+        let root = self.qualified(&entry);
+        let info = self.infos.get(id.0 as usize)?.clone();
+        let full = |path: &str, absolute: bool| {
+            if absolute {
+                path.to_string()
+            } else {
+                format!("{root}.{path}")
+            }
+        };
+        let mut variables = Vec::new();
+        for capture in &info.captures {
+            variables.push(crate::model::Variable {
+                name: full(&capture.path, capture.absolute),
+                aliases: capture
+                    .aliases
+                    .iter()
+                    .map(|a| full(a, capture.absolute))
+                    .collect(),
+                tensor: capture.tensor.clone(),
+                span: capture.span,
+            });
+        }
+        let count = u32::try_from(variables.len()).ok()?;
+        if let Some(function) = self.functions.get_mut(id.0 as usize) {
+            function.capture_variables = (0..count).map(VariableId).collect();
+        }
+        let mut updates = Vec::new();
+        for (path, value) in &self.updates {
+            if let Some(index) = info.captures.iter().position(|c| c.path == *path) {
+                updates.push((VariableId(u32::try_from(index).ok()?), *value));
+            }
+        }
+        let before = self.sink.error_count();
+        let quantization = self.quantization(entry, &info, &root);
+        if self.sink.error_count() > before {
+            return None;
+        }
+        Some(Model {
+            entry: id,
+            functions: self.functions,
+            variables,
+            updates,
+            quantization,
+        })
+    }
+
+    pub fn role(found: &Definitions) -> FunctionRole {
+        match found.definition.kind {
+            DefinitionKind::Graph => FunctionRole::Graph,
+            DefinitionKind::Operator => FunctionRole::Operator,
+        }
+    }
+
+    /// Opens an invocation; refuses to nest them without end.
+    pub fn enter(&mut self, found: &Definitions, call: Option<Span>) -> Composed<()> {
+        if self.frames.len() >= self.limits.call_depth {
+            let name = self.qualified(found);
+            let span = call.unwrap_or(found.definition.name.span);
+            let diagnostic = Diagnostic::error(
+                &ENDLESS_RECURSION,
+                span,
+                format!(
+                    "`{name}` is invoked {} levels deep; operators that invoke each other must end",
+                    self.frames.len()
+                ),
+            );
+            // The innermost frames repeat themselves; the outermost tell how it began.
+            let notes: Vec<(Option<Span>, String)> = self.stack_notes();
+            let skip = notes.len().saturating_sub(4);
+            let mut diagnostic = diagnostic;
+            for (span, text) in notes.into_iter().skip(skip) {
+                diagnostic = diagnostic.with_note(span, text);
+            }
+            self.sink.report(diagnostic);
+            return Err(Reported);
+        }
+        let what = match found.definition.kind {
+            DefinitionKind::Graph => "graph",
+            DefinitionKind::Operator => "operator",
+        };
+        let name = if self.program.origin(found.module) == Origin::Library
+            || found.module != self.program.main
+        {
+            self.qualified(found)
+        } else {
+            found.definition.name.name.clone()
+        };
+        self.frames.push(Frame { what, name, call });
+        Ok(())
+    }
+
+    pub fn leave(&mut self) {
+        self.frames.pop();
+    }
+
+    /// One line per open invocation, innermost first.
+    fn stack_notes(&self) -> Vec<(Option<Span>, String)> {
+        self.frames
+            .windows(2)
+            .rev()
+            .filter_map(|pair| match pair {
+                [caller, callee] => Some((
+                    callee.call,
+                    format!(
+                        "in {} `{}`, called from {} `{}`",
+                        callee.what, callee.name, caller.what, caller.name
+                    ),
+                )),
+                _ => None,
+            })
+            .collect()
+    }
+
+    /// Reports with the operator call stack.
+    pub fn report(&mut self, mut diagnostic: Diagnostic) -> Reported {
+        for (span, text) in self.stack_notes() {
+            diagnostic = diagnostic.with_note(span, text);
+        }
+        self.sink.report(diagnostic);
+        Reported
+    }
+
+    pub fn error(
+        &mut self,
+        code: &'static Code,
+        span: Span,
+        message: impl Into<String>,
+    ) -> Reported {
+        self.report(Diagnostic::error(code, span, message))
+    }
+
+    /// Turns a failed evaluation into a report.
+    pub fn failed(&mut self, stop: Stop) -> Reported {
+        match stop {
+            Stop::Error(error) => {
+                let EvalError {
+                    code,
+                    span,
+                    message,
+                    help,
+                } = *error;
+                let mut diagnostic = Diagnostic::error(code, span, message);
+                if let Some(help) = help {
+                    diagnostic = diagnostic.with_help(help);
+                }
+                self.report(diagnostic)
+            }
+            Stop::Unroll(_) | Stop::Poison => Reported,
+        }
+    }
+
+    /// The text of a place, for labels of printed values.
+    pub fn source_text(&self, span: Span) -> String {
+        let text = self.program.sources.text(span);
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    pub fn error_count(&self) -> usize {
+        self.sink.error_count()
+    }
+}
+
+/// Identifies an instance: everything that its function may depend on.
+pub fn instance_key(found: &Definitions, list: &ArgumentList) -> String {
+    use std::fmt::Write as _;
+    let mut key = format!("{:p}", found.definition);
+    for (name, ty) in &list.types {
+        // Writing to a string cannot fail.
+        let _ = write!(key, "<{name}={}>", ty.name());
+    }
+    for (name, (value, _)) in &list.attributes {
+        let _ = write!(key, "|{name}={value:?}");
+    }
+    for argument in &list.arguments {
+        key.push(';');
+        Argument::describe_into(argument, &mut key);
+    }
+    key
+}

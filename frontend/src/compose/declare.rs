@@ -1,0 +1,648 @@
+//! Declared tensors: constants, variables, outputs (2.6, 2.7).
+
+use skript_semantics::{Scalar, ScalarKind};
+
+use super::bind::{coerce_scalar, coerced};
+use super::composer::{CaptureName, Composed, Composer, Reported};
+use super::instantiate::Builder;
+use crate::ast::{Declaration, ExtentSpec, LoopBound};
+use crate::diagnostics::Diagnostic;
+use crate::diagnostics::codes::{
+    CONSTANT_VALUE, LIMIT_EXCEEDED, NOT_SUPPORTED_YET, OUTPUT_MISMATCH, TENSOR_UNKNOWN,
+    UNEXPECTED_VALUE,
+};
+use crate::eval::evaluator::{EvalResult, stop};
+use crate::eval::{Atom, Evaluator, TensorRef, TypeName, Value};
+use crate::model::{ConstantData, Extent, Port, PortTensors, TensorType};
+use crate::source::Span;
+
+/// One extent of a declared output.
+#[derive(Clone, Debug, PartialEq)]
+pub enum DeclaredExtent {
+    Is(Extent),
+    /// `~`: whatever the composition gives.
+    Any,
+}
+
+impl<'p> Composer<'p, '_> {
+    /// The types of a declared tensor, or of the `count` tensors of a declared pack.
+    pub fn declared_tensors(
+        &mut self,
+        builder: &Builder<'p>,
+        declaration: &Declaration,
+        count: usize,
+    ) -> Composed<Vec<TensorType>> {
+        let kind = self.tensor_kind(builder, &declaration.type_spec.base)?;
+        let mut tensors = Vec::with_capacity(count);
+        for item in 0..count {
+            let shape = self.declared_shape(builder, declaration, item)?;
+            let Some(shape) = shape else {
+                return Err(self.error(
+                    &NOT_SUPPORTED_YET,
+                    declaration.span,
+                    format!(
+                        "the shape of `{}` must be written; deriving it is not supported yet",
+                        declaration.name.name
+                    ),
+                ));
+            };
+            let mut extents = Vec::with_capacity(shape.len());
+            for extent in shape {
+                match extent {
+                    DeclaredExtent::Is(extent) => extents.push(extent),
+                    DeclaredExtent::Any => {
+                        return Err(self.error(
+                            &NOT_SUPPORTED_YET,
+                            declaration.span,
+                            format!(
+                                "the dynamic shape of `{}` is not supported yet",
+                                declaration.name.name
+                            ),
+                        ));
+                    }
+                }
+            }
+            let tensor = TensorType {
+                kind,
+                shape: extents,
+            };
+            self.check_size(&tensor, declaration.span)?;
+            tensors.push(tensor);
+        }
+        Ok(tensors)
+    }
+
+    pub fn check_size(&mut self, tensor: &TensorType, span: Span) -> Composed<()> {
+        let elements = tensor
+            .shape
+            .iter()
+            .try_fold(1u64, |product, extent| product.checked_mul(extent.bound()));
+        let largest = tensor.shape.iter().map(Extent::bound).max().unwrap_or(0);
+        let fits = elements.is_some_and(|n| n <= self.limits.tensor_elements)
+            && largest <= self.limits.tensor_elements
+            && tensor.shape.len() <= self.limits.rank;
+        if fits {
+            return Ok(());
+        }
+        Err(self.error(
+            &LIMIT_EXCEEDED,
+            span,
+            format!(
+                "a tensor of shape {} is larger than the limit of {} elements and {} dimensions",
+                shape_text(&tensor.shape),
+                self.limits.tensor_elements,
+                self.limits.rank
+            ),
+        ))
+    }
+
+    /// The declared extents of one item; `None` if no shape is written.
+    pub fn declared_shape(
+        &mut self,
+        builder: &Builder<'p>,
+        declaration: &Declaration,
+        item: usize,
+    ) -> Composed<Option<Vec<DeclaredExtent>>> {
+        let Some(specs) = &declaration.type_spec.shape else {
+            return Ok(None);
+        };
+        let packed = declaration.type_spec.pack.is_some();
+        let result = {
+            let mut evaluator = builder.evaluator(self.limits);
+            declared_extents(&mut evaluator, specs, packed, item)
+        };
+        result.map(Some).map_err(|s| self.failed(s))
+    }
+
+    /// Constants and variables.
+    pub fn local_tensors(&mut self, builder: &mut Builder<'p>) -> Composed<()> {
+        let definition = builder.found.definition;
+        for declaration in &definition.constants {
+            self.constant(builder, declaration)?;
+        }
+        for declaration in &definition.variables {
+            let length = self.declared_length(builder, declaration)?;
+            let tensors = self.declared_tensors(builder, declaration, length.unwrap_or(1))?;
+            let name = &declaration.name.name;
+            let mut atoms = Vec::new();
+            for (item, tensor) in tensors.into_iter().enumerate() {
+                let (path, aliases) = match length {
+                    Some(_) => (
+                        format!("{name}:{}", item + 1),
+                        vec![format!("{name}_{}", item + 1)],
+                    ),
+                    None => (name.clone(), Vec::new()),
+                };
+                let capture = CaptureName {
+                    absolute: false,
+                    path: path.clone(),
+                    aliases,
+                    tensor,
+                    span: declaration.name.span,
+                };
+                atoms.push(Atom::Tensor(builder.capture(capture, Some(path))));
+            }
+            builder.tensors.push(name.clone());
+            set_tensors(builder, name, atoms, length.is_some());
+        }
+        Ok(())
+    }
+
+    fn constant(&mut self, builder: &mut Builder<'p>, declaration: &Declaration) -> Composed<()> {
+        let name = &declaration.name.name;
+        let Some(default) = &declaration.default else {
+            return Err(self.error(
+                &CONSTANT_VALUE,
+                declaration.span,
+                format!("constant `{name}` needs a value"),
+            ));
+        };
+        let length = self.declared_length(builder, declaration)?;
+        let tensors = self.declared_tensors(builder, declaration, length.unwrap_or(1))?;
+        let kind = self.tensor_kind(builder, &declaration.type_spec.base)?;
+        let mut data = Vec::new();
+        if length.is_some() {
+            let value = self.constant_items(builder, declaration, kind)?;
+            if value.len() != tensors.len() {
+                return Err(self.error(
+                    &CONSTANT_VALUE,
+                    default.span,
+                    format!(
+                        "`{name}` has {} tensors, {} values are given",
+                        tensors.len(),
+                        value.len()
+                    ),
+                ));
+            }
+            data.extend(value.into_iter().map(ConstantData::Splat));
+        } else if let Some(tensor) = tensors.first() {
+            data.push(self.constant_data(builder, declaration, tensor)?);
+        }
+        let mut atoms = Vec::new();
+        for (tensor, data) in tensors.into_iter().zip(data) {
+            let value = builder.value(Some(name.clone()), tensor, declaration.name.span);
+            builder.function.constants.push((value.id, data));
+            atoms.push(Atom::Tensor(value));
+        }
+        builder.tensors.push(name.clone());
+        set_tensors(builder, name, atoms, length.is_some());
+        Ok(())
+    }
+
+    /// The compile-time scalars of a constant's value.
+    fn constant_items(
+        &mut self,
+        builder: &Builder<'p>,
+        declaration: &Declaration,
+        kind: ScalarKind,
+    ) -> Composed<Vec<Scalar>> {
+        let Some(default) = &declaration.default else {
+            return Ok(Vec::new());
+        };
+        let value = builder.evaluator(self.limits).eval(default);
+        let value = value.map_err(|s| self.failed(s))?;
+        let scalars = coerced(&value, TypeName::Scalar(kind)).map(|v| {
+            v.atoms()
+                .iter()
+                .filter_map(Atom::scalar)
+                .collect::<Vec<Scalar>>()
+        });
+        match scalars {
+            Some(scalars) if !value.is_null() => Ok(scalars),
+            _ => Err(self.error(
+                &CONSTANT_VALUE,
+                default.span,
+                format!(
+                    "constant `{}` is {}, its value is {}",
+                    declaration.name.name,
+                    kind.name(),
+                    value.text()
+                ),
+            )),
+        }
+    }
+
+    fn constant_data(
+        &mut self,
+        builder: &Builder<'p>,
+        declaration: &Declaration,
+        tensor: &TensorType,
+    ) -> Composed<ConstantData> {
+        let name = &declaration.name.name;
+        let volume = tensor
+            .shape
+            .iter()
+            .try_fold(1u64, |product, extent| product.checked_mul(extent.bound()))
+            .unwrap_or(u64::MAX);
+        let scalars = if declaration.bounds.is_empty() {
+            let scalars = self.constant_items(builder, declaration, tensor.kind)?;
+            let is_pack = declaration
+                .default
+                .as_ref()
+                .is_some_and(|d| matches!(d.kind, crate::ast::ExprKind::List(_)));
+            if let ([single], false) = (scalars.as_slice(), is_pack && volume != 1) {
+                return Ok(ConstantData::Splat(*single));
+            }
+            scalars
+        } else {
+            if usize::try_from(volume).map_or(true, |v| v > self.limits.constant_elements) {
+                return Err(self.error(
+                    &LIMIT_EXCEEDED,
+                    declaration.span,
+                    format!(
+                        "constant `{name}` has {volume} computed elements, the limit is {}",
+                        self.limits.constant_elements
+                    ),
+                ));
+            }
+            let computed = computed_elements(builder, declaration, tensor.kind, self.limits);
+            computed.map_err(|s| self.failed(s))?
+        };
+        if u64::try_from(scalars.len()) != Ok(volume) {
+            return Err(self.error(
+                &CONSTANT_VALUE,
+                declaration.span,
+                format!(
+                    "constant `{name}` of shape {} has {volume} elements, {} values are given",
+                    shape_text(&tensor.shape),
+                    scalars.len()
+                ),
+            ));
+        }
+        Ok(match tensor.kind {
+            ScalarKind::Bool => ConstantData::Bool(
+                scalars
+                    .iter()
+                    .map(|s| matches!(s, Scalar::Bool(true)))
+                    .collect(),
+            ),
+            ScalarKind::Int => ConstantData::Int(
+                scalars
+                    .iter()
+                    .map(|s| if let Scalar::Int(i) = s { *i } else { 0 })
+                    .collect(),
+            ),
+            ScalarKind::Real => ConstantData::Real(
+                scalars
+                    .iter()
+                    .map(|s| if let Scalar::Real(r) = s { *r } else { 0.0 })
+                    .collect(),
+            ),
+        })
+    }
+
+    /// Makes the outputs as new tensors of the declared types (formulas and intrinsics).
+    pub fn declare_outputs(&mut self, builder: &mut Builder<'p>) -> Composed<()> {
+        let definition = builder.found.definition;
+        for declaration in &definition.outputs {
+            let length = self.declared_length(builder, declaration)?;
+            let tensors = self.declared_tensors(builder, declaration, length.unwrap_or(1))?;
+            let name = &declaration.name.name;
+            let mut atoms = Vec::new();
+            let mut values = Vec::new();
+            for (item, tensor) in tensors.into_iter().enumerate() {
+                let value_name = match length {
+                    Some(_) => format!("{name}:{}", item + 1),
+                    None => name.clone(),
+                };
+                let value = builder.value(Some(value_name), tensor, declaration.name.span);
+                values.push(value.id);
+                atoms.push(Atom::Tensor(value));
+            }
+            set_tensors(builder, name, atoms, length.is_some());
+            let tensors = match (length, values.first()) {
+                (None, Some(single)) => PortTensors::Single(*single),
+                _ => PortTensors::Pack(values),
+            };
+            builder.function.outputs.push(Port {
+                name: name.clone(),
+                tensors,
+                span: declaration.name.span,
+            });
+            builder.tensors.push(name.clone());
+        }
+        Ok(())
+    }
+
+    /// Takes the outputs of a composition from the scope and checks them against their declarations.
+    pub fn composed_outputs(&mut self, builder: &mut Builder<'p>) -> Composed<()> {
+        let definition = builder.found.definition;
+        let mut result = Ok(());
+        for declaration in &definition.outputs {
+            match self.composed_output(builder, declaration) {
+                Ok(port) => builder.function.outputs.push(port),
+                Err(reported) => result = Err(reported),
+            }
+        }
+        result
+    }
+
+    fn composed_output(
+        &mut self,
+        builder: &mut Builder<'p>,
+        declaration: &Declaration,
+    ) -> Composed<Port> {
+        let name = &declaration.name.name;
+        let Some(value) = builder.scope.get(name).cloned() else {
+            return Err(self.error(
+                &TENSOR_UNKNOWN,
+                declaration.span,
+                format!("output `{name}` is not assigned"),
+            ));
+        };
+        if value.is_poisoned() {
+            return Err(Reported);
+        }
+        if value.is_null() {
+            return Err(self.error(
+                &UNEXPECTED_VALUE,
+                declaration.span,
+                format!("output `{name}` is null here"),
+            ));
+        }
+        let kind = self.tensor_kind(builder, &declaration.type_spec.base)?;
+        let items = self.materialize(builder, &value, kind, declaration.span)?;
+        let packed = matches!(value, Value::Pack(_));
+        if packed != declaration.type_spec.pack.is_some() {
+            let (declared, given) = if packed {
+                ("a single tensor", "a pack")
+            } else {
+                ("a pack", "a single tensor")
+            };
+            return Err(self.error(
+                &OUTPUT_MISMATCH,
+                declaration.span,
+                format!("output `{name}` is declared as {declared}, it is computed as {given}"),
+            ));
+        }
+        if packed
+            && declaration
+                .type_spec
+                .pack
+                .as_ref()
+                .is_some_and(|p| p.length.is_some())
+        {
+            let length = self.declared_length(builder, declaration)?;
+            if length.is_some_and(|n| n != items.len()) {
+                return Err(self.error(
+                    &OUTPUT_MISMATCH,
+                    declaration.span,
+                    format!(
+                        "output `{name}` is declared with {} tensors, {} are computed",
+                        length.unwrap_or(0),
+                        items.len()
+                    ),
+                ));
+            }
+        }
+        for (item, tensor) in items.iter().enumerate() {
+            let produced = builder
+                .function
+                .values
+                .get(tensor.id.0 as usize)
+                .map_or(declaration.span, |v| v.span);
+            self.check_output(builder, declaration, item, kind, tensor, produced)?;
+        }
+        let ids: Vec<_> = items.iter().map(|t| t.id).collect();
+        builder.tensors.push(name.clone());
+        Ok(Port {
+            name: name.clone(),
+            tensors: match (packed, ids.first()) {
+                (false, Some(single)) => PortTensors::Single(*single),
+                _ => PortTensors::Pack(ids),
+            },
+            span: declaration.name.span,
+        })
+    }
+
+    fn check_output(
+        &mut self,
+        builder: &Builder<'p>,
+        declaration: &Declaration,
+        item: usize,
+        kind: ScalarKind,
+        tensor: &TensorRef,
+        produced: Span,
+    ) -> Composed<()> {
+        let name = &declaration.name.name;
+        let mismatch = |declared: String, computed: String| {
+            Diagnostic::error(
+                &OUTPUT_MISMATCH,
+                declaration.span,
+                format!("output `{name}` is declared as {declared}, it is computed as {computed}"),
+            )
+            .with_place(produced, "computed here")
+        };
+        if tensor.tensor.kind != kind {
+            let diagnostic = mismatch(
+                kind.name().to_string(),
+                tensor.tensor.kind.name().to_string(),
+            );
+            return Err(self.report(diagnostic));
+        }
+        let Some(shape) = self.declared_shape(builder, declaration, item)? else {
+            return Ok(());
+        };
+        let agrees = shape.len() == tensor.tensor.shape.len()
+            && shape
+                .iter()
+                .zip(&tensor.tensor.shape)
+                .all(|(declared, computed)| match declared {
+                    DeclaredExtent::Any => true,
+                    DeclaredExtent::Is(extent) => extent == computed,
+                });
+        if agrees {
+            return Ok(());
+        }
+        let declared: Vec<String> = shape
+            .iter()
+            .map(|extent| match extent {
+                DeclaredExtent::Any => "~".to_string(),
+                DeclaredExtent::Is(extent) => extent.to_string(),
+            })
+            .collect();
+        let diagnostic = mismatch(
+            format!("{}[{}]", kind.name(), declared.join(",")),
+            format!("{}{}", kind.name(), shape_text(&tensor.tensor.shape)),
+        );
+        Err(self.report(diagnostic))
+    }
+}
+
+/// Extents of a declared shape, for item `item` of a pack.
+fn declared_extents(
+    evaluator: &mut Evaluator,
+    specs: &[ExtentSpec],
+    packed: bool,
+    item: usize,
+) -> EvalResult<Vec<DeclaredExtent>> {
+    let mut extents = Vec::new();
+    for spec in specs {
+        let Some(expr) = &spec.extent else {
+            let count = match spec.pack.as_ref().and_then(|p| p.length.as_ref()) {
+                Some(length) => match evaluator.int(length)? {
+                    Some(n) => evaluator.length(n, length.span)?,
+                    None => 0,
+                },
+                None => 1,
+            };
+            extents.extend(std::iter::repeat_n(DeclaredExtent::Any, count));
+            continue;
+        };
+        if spec.bound.is_some() {
+            return stop(
+                &NOT_SUPPORTED_YET,
+                spec.span,
+                "dynamic extents are not supported yet",
+            );
+        }
+        let value = match &spec.pack {
+            Some(pack) => evaluator.expand(expr, pack.length.as_ref(), spec.span)?,
+            None => evaluator.eval(expr)?,
+        };
+        let atoms = value.atoms();
+        let chosen: &[Atom] = if packed && spec.per_item {
+            match &value {
+                Value::Pack(pack) => {
+                    let Some(atom) = pack.items.get(item) else {
+                        return stop(
+                            &crate::diagnostics::codes::PACK_LENGTHS_DIFFER,
+                            spec.span,
+                            format!("the extents of the pack have only {} items", pack.len()),
+                        );
+                    };
+                    std::slice::from_ref(atom)
+                }
+                _ => atoms,
+            }
+        } else {
+            atoms
+        };
+        for atom in chosen {
+            match atom {
+                Atom::Int(n) => match u64::try_from(*n) {
+                    Ok(n) => extents.push(DeclaredExtent::Is(Extent::Fixed(n))),
+                    Err(_) => {
+                        return stop(
+                            &UNEXPECTED_VALUE,
+                            spec.span,
+                            format!("an extent cannot be negative, this is {n}"),
+                        );
+                    }
+                },
+                other => {
+                    return stop(
+                        &UNEXPECTED_VALUE,
+                        spec.span,
+                        format!("an extent must be an int, this is {}", other.describe()),
+                    );
+                }
+            }
+        }
+    }
+    Ok(extents)
+}
+
+/// Evaluates a constant's value at every point of its index symbols, row-major.
+fn computed_elements(
+    builder: &Builder,
+    declaration: &Declaration,
+    kind: ScalarKind,
+    limits: &crate::limits::Limits,
+) -> EvalResult<Vec<Scalar>> {
+    let Some(default) = &declaration.default else {
+        return Ok(Vec::new());
+    };
+    // Per symbol: its name, whether it is a pack, its extents.
+    let mut symbols: Vec<(String, bool, Vec<i64>)> = Vec::new();
+    let mut extents: Vec<i64> = Vec::new();
+    for LoopBound { name, bound, .. } in &declaration.bounds {
+        let value = builder.evaluator(limits).eval(bound)?;
+        let mut own = Vec::new();
+        for atom in value.atoms() {
+            match atom {
+                Atom::Int(n) => own.push((*n).max(0)),
+                other => {
+                    return stop(
+                        &UNEXPECTED_VALUE,
+                        bound.span,
+                        format!("a bound must be an int, this is {}", other.describe()),
+                    );
+                }
+            }
+        }
+        extents.extend(&own);
+        symbols.push((name.name.clone(), matches!(value, Value::Pack(_)), own));
+    }
+    let total = extents.iter().try_fold(1usize, |product, n| {
+        product.checked_mul(usize::try_from(*n).ok()?)
+    });
+    let Some(total) = total.filter(|t| *t <= limits.constant_elements) else {
+        return stop(
+            &LIMIT_EXCEEDED,
+            declaration.span,
+            "the index symbols span too many elements",
+        );
+    };
+    let mut scalars = Vec::with_capacity(total);
+    let mut scope = builder.scope.clone();
+    scope.push();
+    let mut point = vec![0i64; extents.len()];
+    for _ in 0..total {
+        let mut rest = point.iter();
+        for (name, packed, own) in &symbols {
+            let values: Vec<Atom> = rest
+                .by_ref()
+                .take(own.len())
+                .map(|v| Atom::Int(*v))
+                .collect();
+            let value = match (packed, values.first()) {
+                (false, Some(single)) => Value::Atom(single.clone()),
+                (false, None) => Value::Null,
+                (true, _) => Value::pack(values),
+            };
+            scope.set(name.clone(), value);
+        }
+        let value =
+            Evaluator::new(&scope, &builder.types, builder.edition, limits).eval(default)?;
+        let scalar = match &value {
+            Value::Atom(atom) => atom.scalar().and_then(|s| coerce_scalar(s, kind)),
+            _ => None,
+        };
+        let Some(scalar) = scalar else {
+            return stop(
+                &CONSTANT_VALUE,
+                default.span,
+                format!(
+                    "each element must be one {}, this is {}",
+                    kind.name(),
+                    value.text()
+                ),
+            );
+        };
+        scalars.push(scalar);
+        for (coordinate, extent) in point.iter_mut().zip(&extents).rev() {
+            *coordinate += 1;
+            if *coordinate < *extent {
+                break;
+            }
+            *coordinate = 0;
+        }
+    }
+    Ok(scalars)
+}
+
+/// Binds a name to one tensor or to a pack.
+pub fn set_tensors(builder: &mut Builder, name: &str, atoms: Vec<Atom>, packed: bool) {
+    let value = match (packed, atoms.first()) {
+        (false, Some(single)) => Value::Atom(single.clone()),
+        _ => Value::pack(atoms),
+    };
+    builder.scope.set(name, value);
+}
+
+/// `[2,3]`.
+pub fn shape_text(shape: &[Extent]) -> String {
+    let extents: Vec<String> = shape.iter().map(Extent::to_string).collect();
+    format!("[{}]", extents.join(","))
+}

@@ -1,0 +1,524 @@
+//! `@lower` blocks to formulas in normal form (2.12).
+
+use rustc_hash::FxHashSet;
+use skript_semantics::{Scalar, ScalarKind};
+
+use super::bounds::secure;
+use super::composer::{Composed, Composer};
+use super::instantiate::Builder;
+use crate::ast::{Lowering, LoweringOp};
+use crate::diagnostics::codes::{FORMULA, LIMIT_EXCEEDED, PACK_LENGTHS_DIFFER};
+use crate::eval::evaluator::{EvalResult, stop};
+use crate::eval::{Atom, Evaluator, FormulaState, Scope, Stop, TensorRef, Value, runtime};
+use crate::model::{
+    self, Accumulation, Body, Extent, Formula, FormulaIndex, FormulaLocal, Init, Node, Target,
+    ValueId,
+};
+use crate::source::Span;
+
+/// Locals without tensor reads up to this many nodes are substituted where they are used.
+const INLINE_NODES: usize = 48;
+
+/// An index variable that has been replaced by its values: bound and item in it, value.
+type Fixed = ((usize, usize), i64);
+
+/// One attempt at a formula, before initial values are chosen.
+struct Draft {
+    formula: Formula,
+}
+
+impl<'p> Composer<'p, '_> {
+    pub fn lowered(&mut self, builder: &mut Builder<'p>) -> Composed<()> {
+        self.declare_outputs(builder)?;
+        let definition = builder.found.definition;
+        let mut formulas = Vec::new();
+        let mut written: FxHashSet<ValueId> = FxHashSet::default();
+        let mut result = Ok(());
+        for lowering in &definition.lowers {
+            match self.lowering(builder, lowering) {
+                Ok(drafts) => {
+                    for mut draft in drafts {
+                        let kind = draft.formula.kind;
+                        for target in &mut draft.formula.targets {
+                            if written.insert(target.output) {
+                                target.init = Init::Fill(kind.identity(target.value.kind));
+                            }
+                        }
+                        formulas.push(draft.formula);
+                    }
+                }
+                Err(reported) => result = Err(reported),
+            }
+        }
+        result?;
+        for port in &builder.function.outputs {
+            for output in port.tensors.values() {
+                if !written.contains(output) {
+                    formulas.extend(fill(builder, *output, port.span));
+                }
+            }
+        }
+        builder.function.body = Body::Formulas(formulas);
+        Ok(())
+    }
+
+    fn lowering(&mut self, builder: &Builder<'p>, lowering: &Lowering) -> Composed<Vec<Draft>> {
+        let result = self.unrolled(builder, lowering);
+        result.map_err(|stop| match stop {
+            Stop::Unroll(_) => self.error(
+                &FORMULA,
+                lowering.span,
+                "this formula cannot be unrolled over its index",
+            ),
+            other => self.failed(other),
+        })
+    }
+
+    /// `unroll..(k -> n)`: one formula for each k.
+    fn unrolled(&self, builder: &Builder<'p>, lowering: &Lowering) -> EvalResult<Vec<Draft>> {
+        let mut drafts = Vec::new();
+        let Some(unroll) = &lowering.unroll else {
+            self.expand_formula(
+                builder,
+                &builder.scope,
+                lowering,
+                &mut Vec::new(),
+                &mut drafts,
+            )?;
+            return Ok(drafts);
+        };
+        let count = match &unroll.count {
+            Some(expr) => builder.evaluator(self.limits).int(expr)?.unwrap_or(0),
+            None => 0,
+        };
+        self.check_unrolled(count, unroll.span)?;
+        for k in 0..count {
+            let mut scope = builder.scope.clone();
+            scope.push();
+            if let Some(index) = &unroll.index {
+                scope.set(index.name.clone(), Value::int(k));
+            }
+            self.expand_formula(builder, &scope, lowering, &mut Vec::new(), &mut drafts)?;
+        }
+        Ok(drafts)
+    }
+
+    fn check_unrolled(&self, count: i64, span: Span) -> EvalResult<()> {
+        if usize::try_from(count).is_ok_and(|n| n > self.limits.unrolled) {
+            return stop(
+                &LIMIT_EXCEEDED,
+                span,
+                format!(
+                    "unrolling gives {count} formulas, the limit is {}",
+                    self.limits.unrolled
+                ),
+            );
+        }
+        Ok(())
+    }
+
+    /// Normalizes; where an index must be a compile-time value, once for each of its values.
+    fn expand_formula(
+        &self,
+        builder: &Builder<'p>,
+        scope: &Scope,
+        lowering: &Lowering,
+        fixed: &mut Vec<Fixed>,
+        drafts: &mut Vec<Draft>,
+    ) -> EvalResult<()> {
+        let mut attempt = Attempt::new(self, builder, lowering);
+        match attempt.run(scope, fixed) {
+            Ok(formula) => {
+                drafts.push(Draft { formula });
+                if drafts.len() > self.limits.unrolled {
+                    self.check_unrolled(
+                        i64::try_from(drafts.len()).unwrap_or(i64::MAX),
+                        lowering.span,
+                    )?;
+                }
+                Ok(())
+            }
+            Err(Stop::Unroll(position)) => {
+                let Some((key, extent)) = attempt.keys.get(position).copied() else {
+                    return Err(Stop::Unroll(position));
+                };
+                self.check_unrolled(extent, lowering.span)?;
+                for value in 0..extent {
+                    fixed.push((key, value));
+                    let result = self.expand_formula(builder, scope, lowering, fixed, drafts);
+                    fixed.pop();
+                    result?;
+                }
+                Ok(())
+            }
+            Err(stop) => Err(stop),
+        }
+    }
+}
+
+/// The state of one attempt.
+struct Attempt<'a, 'p, 's> {
+    composer: &'a Composer<'p, 's>,
+    builder: &'a Builder<'p>,
+    lowering: &'a Lowering,
+    indices: Vec<FormulaIndex>,
+    /// Per index: which bound and item it is, and its extent.
+    keys: Vec<((usize, usize), i64)>,
+    locals: Vec<FormulaLocal>,
+}
+
+impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
+    fn new(
+        composer: &'a Composer<'p, 's>,
+        builder: &'a Builder<'p>,
+        lowering: &'a Lowering,
+    ) -> Self {
+        Attempt {
+            composer,
+            builder,
+            lowering,
+            indices: Vec::new(),
+            keys: Vec::new(),
+            locals: Vec::new(),
+        }
+    }
+
+    fn evaluator<'b>(&'b self, scope: &'b Scope, state: FormulaState) -> Evaluator<'b> {
+        let mut evaluator = Evaluator::new(
+            scope,
+            &self.builder.types,
+            self.builder.edition,
+            self.composer.limits,
+        );
+        evaluator.formula = Some(state);
+        evaluator
+    }
+
+    fn run(&mut self, scope: &Scope, fixed: &[Fixed]) -> EvalResult<Formula> {
+        let lowering = self.lowering;
+        let mut scope = scope.clone();
+        scope.push();
+        for (position, bound) in lowering.bounds.iter().enumerate() {
+            let value = self
+                .evaluator(&scope, FormulaState::default())
+                .eval(&bound.bound)?;
+            let packed = matches!(value, Value::Pack(_));
+            if value.is_null() {
+                scope.set(bound.name.name.clone(), Value::Null);
+                continue;
+            }
+            let mut atoms = Vec::new();
+            for (item, atom) in value.atoms().iter().enumerate() {
+                let name = if packed {
+                    format!("{}.{item}", bound.name.name)
+                } else {
+                    bound.name.name.clone()
+                };
+                atoms.push(self.index(name, (position, item), atom, fixed, bound.bound.span)?);
+            }
+            let value = match (packed, atoms.first()) {
+                (false, Some(single)) => Value::Atom(single.clone()),
+                _ => Value::pack(atoms),
+            };
+            scope.set(bound.name.name.clone(), value);
+        }
+        let mut state = FormulaState {
+            guards: vec![Vec::new()],
+            ..FormulaState::default()
+        };
+        for (name, expr) in &lowering.locals {
+            let mut evaluator = self.evaluator(&scope, std::mem::take(&mut state));
+            let evaluated = evaluator.guarded(|e| e.eval(expr));
+            state = evaluator.formula.take().unwrap_or_default();
+            let (value, guards) = evaluated?;
+            let value = self.local(&name.name, value);
+            if guards.is_empty() {
+                state.local_guards.remove(&name.name);
+            } else {
+                state.local_guards.insert(name.name.clone(), guards);
+            }
+            scope.set(name.name.clone(), value);
+        }
+        self.assignment(&scope, state)
+    }
+
+    /// The value of an index variable.
+    fn index(
+        &mut self,
+        name: String,
+        key: (usize, usize),
+        extent: &Atom,
+        fixed: &[Fixed],
+        span: Span,
+    ) -> EvalResult<Atom> {
+        if let Some((_, value)) = fixed.iter().find(|(k, _)| *k == key) {
+            return Ok(Atom::Int(*value));
+        }
+        let extent = match extent {
+            Atom::Int(n) => *n,
+            Atom::Run(expr) => match crate::eval::index::free_index(expr) {
+                Some(position) => return Err(Stop::Unroll(position)),
+                None => {
+                    return stop(&FORMULA, span, "a bound cannot rest on tensor data");
+                }
+            },
+            other => {
+                return stop(
+                    &FORMULA,
+                    span,
+                    format!("a bound must be an int, this is {}", other.describe()),
+                );
+            }
+        };
+        let position = self.indices.len();
+        self.indices.push(FormulaIndex {
+            name,
+            // A negative bound spans nothing, as zero does.
+            extent: Extent::Fixed(u64::try_from(extent).unwrap_or(0)),
+        });
+        self.keys.push((key, extent.max(0)));
+        Ok(Atom::from_expr(model::Expr::index(position)))
+    }
+
+    /// A local: substituted if it is small and reads nothing, else let-bound.
+    fn local(&mut self, name: &str, value: Value) -> Value {
+        let packed = matches!(value, Value::Pack(_));
+        let mut atoms = Vec::with_capacity(value.atoms().len());
+        for (item, atom) in value.atoms().iter().enumerate() {
+            let Atom::Run(expr) = atom else {
+                atoms.push(atom.clone());
+                continue;
+            };
+            if !runtime::reads(expr) && nodes(expr) <= INLINE_NODES {
+                atoms.push(atom.clone());
+                continue;
+            }
+            let position = self.locals.len();
+            self.locals.push(FormulaLocal {
+                name: if packed {
+                    format!("{name}.{item}")
+                } else {
+                    name.to_string()
+                },
+                value: (**expr).clone(),
+            });
+            atoms.push(Atom::from_expr(model::Expr {
+                kind: expr.kind,
+                node: Node::Local(position),
+            }));
+        }
+        match (value, atoms.first()) {
+            (Value::Null, _) => Value::Null,
+            (Value::Atom(_), Some(single)) => Value::Atom(single.clone()),
+            _ => Value::pack(atoms),
+        }
+    }
+
+    fn assignment(&mut self, scope: &Scope, state: FormulaState) -> EvalResult<Formula> {
+        let lowering = self.lowering;
+        let mut evaluator = self.evaluator(scope, state);
+        let condition = match &lowering.condition {
+            Some(expr) => {
+                let (value, guards) = evaluator.guarded(|e| e.eval(expr))?;
+                Some(condition(&value, guards, expr.span)?)
+            }
+            None => None,
+        };
+        let outputs = targets(&mut evaluator, scope, lowering)?;
+        let indices = evaluator.subscripts(&lowering.target.subscripts)?;
+        let mut subscripts = Vec::with_capacity(outputs.len());
+        for output in &outputs {
+            subscripts.push(evaluator.resolve(output, &indices, lowering.target.span)?);
+        }
+        let value = evaluator.eval(&lowering.value)?;
+        let values: Vec<Atom> = match &value {
+            Value::Null => {
+                return stop(
+                    &FORMULA,
+                    lowering.value.span,
+                    "the value of the formula is null here; resolve it with `??`",
+                );
+            }
+            Value::Atom(atom) => vec![atom.clone(); outputs.len()],
+            Value::Pack(pack) if pack.len() == outputs.len() => pack.items.to_vec(),
+            Value::Pack(pack) => {
+                return stop(
+                    &PACK_LENGTHS_DIFFER,
+                    lowering.value.span,
+                    format!(
+                        "{} values are assigned to {} tensors",
+                        pack.len(),
+                        outputs.len()
+                    ),
+                );
+            }
+        };
+        let guards = evaluator
+            .formula
+            .take()
+            .and_then(|state| state.guards.into_iter().next())
+            .unwrap_or_default();
+        let mut written = Vec::with_capacity(outputs.len());
+        for ((output, subscripts), value) in outputs.iter().zip(subscripts).zip(values) {
+            let expr = match value.to_expr() {
+                Some(expr) if expr.kind == output.tensor.kind => expr,
+                _ => {
+                    return stop(
+                        &FORMULA,
+                        lowering.value.span,
+                        format!(
+                            "the output is {}, the value is {}",
+                            output.tensor.kind.name(),
+                            value.kind().map_or(value.describe(), ScalarKind::name)
+                        ),
+                    );
+                }
+            };
+            written.push(Target {
+                output: output.id,
+                subscripts,
+                value: expr,
+                init: Init::Continue,
+            });
+        }
+        let mut formula = Formula {
+            indices: std::mem::take(&mut self.indices),
+            locals: std::mem::take(&mut self.locals),
+            predicate: predicate(guards, condition),
+            kind: accumulation(lowering.op),
+            targets: written,
+            span: lowering.span,
+        };
+        secure(&mut formula, &self.builder.function.values, lowering)?;
+        Ok(formula)
+    }
+}
+
+/// The tensors that are assigned.
+fn targets(
+    evaluator: &mut Evaluator,
+    scope: &Scope,
+    lowering: &Lowering,
+) -> EvalResult<Vec<TensorRef>> {
+    let target = &lowering.target;
+    let value = scope.get(&target.name.name);
+    let atoms: Vec<Atom> = match (value, &target.item) {
+        (Some(Value::Pack(pack)), Some(item)) => match evaluator.tensor_item(pack.len(), item)? {
+            Ok(position) => pack.items.get(position).cloned().into_iter().collect(),
+            Err(run) => match crate::eval::index::free_index(&run) {
+                Some(position) => return Err(Stop::Unroll(position)),
+                None => {
+                    return stop(
+                        &FORMULA,
+                        item.span,
+                        "which tensor of a pack is written cannot rest on tensor data",
+                    );
+                }
+            },
+        },
+        (Some(value), None) => value.atoms().to_vec(),
+        _ => {
+            return stop(
+                &FORMULA,
+                target.span,
+                format!("`{}` is not an output", target.name.name),
+            );
+        }
+    };
+    let mut tensors = Vec::with_capacity(atoms.len());
+    for atom in atoms {
+        match atom {
+            Atom::Tensor(tensor) => tensors.push(tensor),
+            Atom::Poison => return Err(Stop::Poison),
+            other => {
+                return stop(
+                    &FORMULA,
+                    target.span,
+                    format!(
+                        "`{}` is {}, not an output",
+                        target.name.name,
+                        other.describe()
+                    ),
+                );
+            }
+        }
+    }
+    Ok(tensors)
+}
+
+/// A condition as one expression, its own guards in front.
+fn condition(value: &Value, guards: Vec<model::Expr>, span: Span) -> EvalResult<model::Expr> {
+    let mut result = guards
+        .into_iter()
+        .reduce(runtime::and)
+        .unwrap_or_else(|| model::Expr::literal(Scalar::Bool(true)));
+    for atom in value.atoms() {
+        match atom.to_expr() {
+            Some(expr) if expr.kind == ScalarKind::Bool => result = runtime::and(result, expr),
+            _ => {
+                return stop(
+                    &FORMULA,
+                    span,
+                    format!("a condition must be bool, this is {}", atom.describe()),
+                );
+            }
+        }
+    }
+    Ok(result)
+}
+
+/// Guards that read nothing come first, then the condition, then the others.
+fn predicate(guards: Vec<model::Expr>, condition: Option<model::Expr>) -> Option<model::Expr> {
+    let (reading, plain): (Vec<_>, Vec<_>) = guards.into_iter().partition(runtime::reads);
+    let whole = plain
+        .into_iter()
+        .chain(condition)
+        .chain(reading)
+        .reduce(runtime::and)?;
+    (runtime::bool_literal(&whole) != Some(true)).then_some(whole)
+}
+
+fn accumulation(op: LoweringOp) -> Accumulation {
+    match op {
+        LoweringOp::Assign => Accumulation::Assign,
+        LoweringOp::Replace => Accumulation::Replace,
+        LoweringOp::Sum => Accumulation::Sum,
+        LoweringOp::Product => Accumulation::Product,
+        LoweringOp::All => Accumulation::All,
+        LoweringOp::Any => Accumulation::Any,
+        LoweringOp::Min => Accumulation::Min,
+        LoweringOp::Max => Accumulation::Max,
+    }
+}
+
+fn nodes(expr: &model::Expr) -> usize {
+    1 + expr.children().into_iter().map(nodes).sum::<usize>()
+}
+
+/// `T()` everywhere, for an output that no formula writes (errata 16).
+fn fill(builder: &Builder, output: ValueId, span: Span) -> Option<Formula> {
+    let tensor = &builder.function.values.get(output.0 as usize)?.tensor;
+    let value = tensor.kind.default_value();
+    let indices: Vec<FormulaIndex> = tensor
+        .shape
+        .iter()
+        .enumerate()
+        .map(|(position, extent)| FormulaIndex {
+            name: format!("i.{position}"),
+            extent: extent.clone(),
+        })
+        .collect();
+    Some(Formula {
+        targets: vec![Target {
+            output,
+            subscripts: (0..indices.len()).map(model::Expr::index).collect(),
+            value: model::Expr::literal(value),
+            init: Init::Fill(value),
+        }],
+        indices,
+        locals: Vec::new(),
+        predicate: None,
+        kind: Accumulation::Assign,
+        span,
+    })
+}

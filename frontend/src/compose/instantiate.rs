@@ -1,0 +1,216 @@
+//! Makes one instance: binding, helper symbols and assertions, declarations, body.
+
+use std::rc::Rc;
+
+use indexmap::IndexMap;
+
+use super::arguments::ArgumentList;
+use super::composer::{CaptureName, Composed, Composer, Definitions, InstanceInfo, Reported};
+use crate::ast::{BlockKind, DefinitionKind};
+use crate::diagnostics::codes::{LIMIT_EXCEEDED, TENSOR_UNKNOWN};
+use crate::eval::{Evaluator, Scope, TensorRef, TypeName, Value};
+use crate::limits::Limits;
+use crate::model::{
+    self, AttributeValue, Block, Body, ConstantData, Function, FunctionId, Operation, TensorType,
+    ValueId,
+};
+use crate::program::Edition;
+use crate::source::Span;
+
+/// A function under construction.
+pub struct Builder<'p> {
+    pub found: Definitions<'p>,
+    pub edition: Edition,
+    pub scope: Scope,
+    pub types: IndexMap<String, TypeName>,
+    pub function: Function,
+    pub blocks: Vec<Block>,
+    pub captures: Vec<CaptureName>,
+    /// Labels of the blocks that are open.
+    pub labels: Vec<String>,
+    /// Tensor names for quantization.
+    pub tensors: Vec<String>,
+    pub entry: bool,
+}
+
+impl<'p> Builder<'p> {
+    pub fn evaluator<'b>(&'b self, limits: &'b Limits) -> Evaluator<'b> {
+        Evaluator::new(&self.scope, &self.types, self.edition, limits)
+    }
+
+    /// A new tensor of the function.
+    pub fn value(&mut self, name: Option<String>, tensor: TensorType, span: Span) -> TensorRef {
+        let id = ValueId(u32::try_from(self.function.values.len()).unwrap_or(u32::MAX));
+        self.function.values.push(model::Value {
+            name,
+            tensor: tensor.clone(),
+            span,
+        });
+        TensorRef {
+            id,
+            tensor: Rc::new(tensor),
+        }
+    }
+
+    pub fn emit(&mut self, operation: Operation) {
+        if let Some(block) = self.blocks.last_mut() {
+            block.operations.push(operation);
+        }
+    }
+
+    /// A constant made where the block is now.
+    pub fn constant(&mut self, tensor: TensorType, data: ConstantData, span: Span) -> TensorRef {
+        let value = self.value(None, tensor, span);
+        self.emit(Operation::Constant {
+            value: value.id,
+            data,
+        });
+        value
+    }
+
+    /// The capture of that name, made on first use.
+    pub fn capture(&mut self, name: CaptureName, value_name: Option<String>) -> TensorRef {
+        if let Some(index) = self.captures.iter().position(|c| {
+            c.absolute == name.absolute && c.path == name.path && c.tensor == name.tensor
+        }) && let Some(id) = self.function.captures.get(index)
+        {
+            return TensorRef {
+                id: *id,
+                tensor: Rc::new(name.tensor),
+            };
+        }
+        let mut name = name;
+        // Two different tensors must not read one file.
+        while self
+            .captures
+            .iter()
+            .any(|c| c.absolute == name.absolute && c.path == name.path)
+        {
+            name.path.push('_');
+        }
+        let value = self.value(value_name, name.tensor.clone(), name.span);
+        self.function.captures.push(value.id);
+        self.captures.push(name);
+        value
+    }
+}
+
+impl<'p> Composer<'p, '_> {
+    /// Composes an instance of the definition for these arguments.
+    pub fn instantiate(
+        &mut self,
+        found: Definitions<'p>,
+        list: &ArgumentList,
+        entry: bool,
+    ) -> Composed<FunctionId> {
+        let call = (!entry).then_some(list.invocation);
+        self.enter(&found, call)?;
+        let result = self.instance(found, list, entry);
+        self.leave();
+        result
+    }
+
+    fn instance(
+        &mut self,
+        found: Definitions<'p>,
+        list: &ArgumentList,
+        entry: bool,
+    ) -> Composed<FunctionId> {
+        let definition = found.definition;
+        if self.functions.len() >= self.limits.instances {
+            return Err(self.error(
+                &LIMIT_EXCEEDED,
+                list.invocation,
+                format!(
+                    "the model has more than {} different operator instances",
+                    self.limits.instances
+                ),
+            ));
+        }
+        let mut builder = Builder {
+            found,
+            edition: self.program.edition(found.module),
+            scope: Scope::new(),
+            types: IndexMap::new(),
+            function: Function {
+                name: self.qualified(&found),
+                role: Self::role(&found),
+                attributes: Vec::new(),
+                types: Vec::new(),
+                values: Vec::new(),
+                inputs: Vec::new(),
+                outputs: Vec::new(),
+                captures: Vec::new(),
+                capture_variables: Vec::new(),
+                constants: Vec::new(),
+                body: Body::Intrinsic,
+                span: definition.name.span,
+            },
+            blocks: vec![Block::default()],
+            captures: Vec::new(),
+            labels: Vec::new(),
+            tensors: Vec::new(),
+            entry,
+        };
+        self.bind(&mut builder, list)?;
+        self.symbols(&mut builder)?;
+        self.local_tensors(&mut builder)?;
+        if definition.has_block(BlockKind::Lower) {
+            self.lowered(&mut builder)?;
+        } else if definition.has_block(BlockKind::Compose)
+            || definition.kind == DefinitionKind::Graph
+        {
+            self.composed(&mut builder)?;
+        } else {
+            self.intrinsic(&mut builder)?;
+        }
+        builder.function.attributes = self.attribute_values(&builder);
+        builder.function.types = builder
+            .types
+            .iter()
+            .filter_map(|(name, ty)| match ty {
+                TypeName::Scalar(kind) => Some((name.clone(), *kind)),
+                TypeName::Str => None,
+            })
+            .collect();
+        let id = FunctionId(u32::try_from(self.functions.len()).map_err(|_| Reported)?);
+        self.infos.push(InstanceInfo {
+            captures: builder.captures,
+            tensors: builder.tensors,
+            public: definition.public || definition.kind == DefinitionKind::Graph,
+        });
+        self.functions.push(builder.function);
+        Ok(id)
+    }
+
+    fn attribute_values(&self, builder: &Builder) -> Vec<(String, AttributeValue)> {
+        builder
+            .found
+            .definition
+            .attributes
+            .iter()
+            .map(|declared| {
+                let name = declared.name.name.clone();
+                let value = builder
+                    .scope
+                    .get(&name)
+                    .map_or(AttributeValue::Null, Value::to_attribute);
+                (name, value)
+            })
+            .collect()
+    }
+
+    /// An operator without a body: its outputs have the declared types.
+    fn intrinsic(&mut self, builder: &mut Builder<'p>) -> Composed<()> {
+        if builder.found.definition.outputs.is_empty() {
+            return Err(self.error(
+                &TENSOR_UNKNOWN,
+                builder.found.definition.name.span,
+                format!("`{}` has neither body nor outputs", builder.function.name),
+            ));
+        }
+        self.declare_outputs(builder)?;
+        builder.function.body = Body::Intrinsic;
+        Ok(())
+    }
+}

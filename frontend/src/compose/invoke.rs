@@ -1,0 +1,333 @@
+//! Invocations of operators inside a composition (2.10).
+
+use skript_semantics::ScalarKind;
+
+use super::arguments::{Argument, ArgumentList};
+use super::bind::coerce_scalar;
+use super::composer::{CaptureName, Composed, Composer, Reported, instance_key};
+use super::declare::shape_text;
+use super::instantiate::Builder;
+use crate::ast::{self, Expr};
+use crate::diagnostics::Diagnostic;
+use crate::diagnostics::codes::{
+    ARGUMENT_KIND, ATTRIBUTE_VALUE, TENSOR_UNKNOWN, TYPE_DEDUCTION, UNEXPECTED_VALUE,
+};
+use crate::eval::{Atom, TensorRef, Value};
+use crate::model::{
+    ConstantData, FunctionId, FunctionRole, Invoke, Operation, PortTensors, TensorType, ValueId,
+};
+use crate::source::Span;
+
+impl<'p> Composer<'p, '_> {
+    /// Invokes an operator; one value per output.
+    pub fn invocation(
+        &mut self,
+        builder: &mut Builder<'p>,
+        invocation: &ast::Invocation,
+        hint: Option<&str>,
+    ) -> Composed<Vec<Value>> {
+        let Some(found) = self.lookup(builder.found.module, &invocation.operator) else {
+            return Err(self.error(
+                &TENSOR_UNKNOWN,
+                invocation.operator.span,
+                format!("there is no operator `{}` here", invocation.operator.text()),
+            ));
+        };
+        let mut list = ArgumentList {
+            invocation: invocation.span,
+            ..ArgumentList::default()
+        };
+        self.explicit_types(builder, invocation, &found, &mut list)?;
+        for assignment in &invocation.attributes {
+            let name = &assignment.name.name;
+            let known = found
+                .definition
+                .attributes
+                .iter()
+                .any(|a| a.name.name == *name);
+            if !known {
+                let names: Vec<&str> = found
+                    .definition
+                    .attributes
+                    .iter()
+                    .map(|a| a.name.name.as_str())
+                    .collect();
+                return Err(self.report(
+                    Diagnostic::error(
+                        &ATTRIBUTE_VALUE,
+                        assignment.name.span,
+                        format!("`{}` has no attribute `{name}`", invocation.operator.text()),
+                    )
+                    .with_help(format!("its attributes are: {}", names.join(", "))),
+                ));
+            }
+            let value = self.value(builder, &assignment.value)?;
+            if value.has_tensor() {
+                return Err(self.error(
+                    &ATTRIBUTE_VALUE,
+                    assignment.value.span,
+                    format!("attribute `{name}` must be known at compile time, this is a tensor"),
+                ));
+            }
+            list.attributes
+                .insert(name.clone(), (value, assignment.value.span));
+        }
+        let mut values = Vec::with_capacity(invocation.arguments.len());
+        for argument in &invocation.arguments {
+            let (value, span) = match argument {
+                ast::Argument::Expr(expr) => (self.value(builder, expr)?, expr.span),
+                ast::Argument::Omitted(span) => (Value::Null, *span),
+            };
+            let Some(described) = Argument::of(&value) else {
+                return Err(self.error(
+                    &ARGUMENT_KIND,
+                    span,
+                    format!("{} cannot be passed to an operator", value.text()),
+                ));
+            };
+            list.arguments.push(described);
+            list.spans.push(span);
+            values.push(value);
+        }
+        let key = instance_key(&found, &list);
+        let callee = match self.instances.get(&key) {
+            Some(id) => *id,
+            None => {
+                let id = self.instantiate(found, &list, false)?;
+                self.instances.insert(key, id);
+                id
+            }
+        };
+        self.call(builder, callee, &values, invocation, hint)
+    }
+
+    /// A compile-time expression, tensors included.
+    pub fn value(&mut self, builder: &Builder<'p>, expr: &Expr) -> Composed<Value> {
+        let result = builder.evaluator(self.limits).eval(expr);
+        result.map_err(|s| self.failed(s))
+    }
+
+    fn explicit_types(
+        &mut self,
+        builder: &Builder<'p>,
+        invocation: &ast::Invocation,
+        found: &super::composer::Definitions<'p>,
+        list: &mut ArgumentList,
+    ) -> Composed<()> {
+        let parameters = &found.definition.dtypes;
+        if let Some(extra) = invocation.types.get(parameters.len()) {
+            return Err(self.error(
+                &TYPE_DEDUCTION,
+                extra.span,
+                format!(
+                    "`{}` has {} generic types, {} are given",
+                    invocation.operator.text(),
+                    parameters.len(),
+                    invocation.types.len()
+                ),
+            ));
+        }
+        for (parameter, name) in parameters.iter().zip(&invocation.types) {
+            let ty = self.named_type(builder, name)?;
+            list.types.insert(parameter.name.name.clone(), ty);
+        }
+        Ok(())
+    }
+
+    fn call(
+        &mut self,
+        builder: &mut Builder<'p>,
+        callee: FunctionId,
+        values: &[Value],
+        invocation: &ast::Invocation,
+        hint: Option<&str>,
+    ) -> Composed<Vec<Value>> {
+        let Some(function) = self.functions.get(callee.0 as usize) else {
+            return Err(Reported);
+        };
+        let span = invocation.span;
+        let mut inputs: Vec<ValueId> = Vec::new();
+        let parameters: Vec<(Vec<ScalarKind>, Value)> = function
+            .inputs
+            .iter()
+            .zip(values)
+            .map(|(port, value)| {
+                let kinds = port
+                    .tensors
+                    .values()
+                    .iter()
+                    .filter_map(|id| function.values.get(id.0 as usize))
+                    .map(|v| v.tensor.kind)
+                    .collect();
+                (kinds, value.clone())
+            })
+            .collect();
+        let ports: Vec<(bool, Vec<TensorType>)> = function
+            .outputs
+            .iter()
+            .map(|port| {
+                let types = port
+                    .tensors
+                    .values()
+                    .iter()
+                    .filter_map(|id| function.values.get(id.0 as usize))
+                    .map(|v| v.tensor.clone())
+                    .collect();
+                (matches!(port.tensors, PortTensors::Pack(_)), types)
+            })
+            .collect();
+        let (role, callee_name) = (function.role, function.name.clone());
+        for (kinds, value) in parameters {
+            for (kind, atom) in kinds.into_iter().zip(value.atoms()) {
+                inputs.push(self.tensor_of(builder, atom, kind, span)?.id);
+            }
+        }
+        let label = invocation
+            .label
+            .as_ref()
+            .map(|l| l.name.clone())
+            .or_else(|| hint.map(str::to_string));
+        let captures = self.captures(
+            builder,
+            callee,
+            role,
+            &callee_name,
+            invocation.label.is_some(),
+            label.as_deref(),
+        );
+        let mut outputs = Vec::new();
+        let mut results = Vec::new();
+        for (packed, types) in ports {
+            let mut atoms = Vec::new();
+            for tensor in types {
+                let value = builder.value(None, tensor, span);
+                outputs.push(value.id);
+                atoms.push(Atom::Tensor(value));
+            }
+            results.push(match (packed, atoms.first()) {
+                (false, Some(single)) => Value::Atom(single.clone()),
+                _ => Value::pack(atoms),
+            });
+        }
+        builder.emit(Operation::Invoke(Invoke {
+            callee,
+            inputs,
+            captures,
+            outputs,
+            label,
+            span,
+        }));
+        Ok(results)
+    }
+
+    /// The caller's tensors for the callee's variables, with labels in front of their names.
+    fn captures(
+        &mut self,
+        builder: &mut Builder<'p>,
+        callee: FunctionId,
+        role: FunctionRole,
+        callee_name: &str,
+        explicit: bool,
+        label: Option<&str>,
+    ) -> Vec<ValueId> {
+        let Some(info) = self.infos.get(callee.0 as usize) else {
+            return Vec::new();
+        };
+        let mut scope = builder.labels.clone();
+        scope.extend(label.map(str::to_string));
+        let single = builder.found.definition.composes.len() == 1;
+        let own_root = role == FunctionRole::Graph && !explicit;
+        let join = |path: &str, with_scope: bool| {
+            if with_scope && !scope.is_empty() {
+                format!("{}.{path}", scope.join("."))
+            } else {
+                path.to_string()
+            }
+        };
+        let mut names = Vec::new();
+        for capture in &info.captures {
+            let mut name = capture.clone();
+            if !capture.absolute {
+                if own_root {
+                    name.absolute = true;
+                    name.path = format!("{callee_name}.{}", capture.path);
+                    for alias in &mut name.aliases {
+                        *alias = format!("{callee_name}.{alias}");
+                    }
+                } else {
+                    name.path = join(&capture.path, true);
+                    name.aliases = capture.aliases.iter().map(|a| join(a, true)).collect();
+                    // A single statement may leave its label out (edition khronos).
+                    if single && !explicit && !scope.is_empty() {
+                        name.aliases.push(join(&capture.path, false));
+                    }
+                }
+            }
+            names.push(name);
+        }
+        if info.public && !own_root {
+            let tensors: Vec<String> = info.tensors.iter().map(|t| join(t, true)).collect();
+            builder.tensors.extend(tensors);
+        }
+        names
+            .into_iter()
+            .map(|name: CaptureName| {
+                let value_name = name.path.clone();
+                builder.capture(name, Some(value_name)).id
+            })
+            .collect()
+    }
+
+    /// The tensor of an item; a scalar becomes a rank-0 constant of `kind`.
+    pub fn tensor_of(
+        &mut self,
+        builder: &mut Builder<'p>,
+        atom: &Atom,
+        kind: ScalarKind,
+        span: Span,
+    ) -> Composed<TensorRef> {
+        match atom {
+            Atom::Tensor(tensor) => Ok(tensor.clone()),
+            Atom::Poison => Err(Reported),
+            other => match other.scalar().and_then(|s| coerce_scalar(s, kind)) {
+                Some(scalar) => Ok(builder.constant(
+                    TensorType {
+                        kind,
+                        shape: Vec::new(),
+                    },
+                    ConstantData::Splat(scalar),
+                    span,
+                )),
+                None => Err(self.error(
+                    &UNEXPECTED_VALUE,
+                    span,
+                    format!(
+                        "a {} tensor is needed, this is {}",
+                        kind.name(),
+                        other.text()
+                    ),
+                )),
+            },
+        }
+    }
+
+    /// All tensors of a value, scalars as constants of `kind`.
+    pub fn materialize(
+        &mut self,
+        builder: &mut Builder<'p>,
+        value: &Value,
+        kind: ScalarKind,
+        span: Span,
+    ) -> Composed<Vec<TensorRef>> {
+        let mut tensors = Vec::with_capacity(value.atoms().len());
+        for atom in value.atoms() {
+            tensors.push(self.tensor_of(builder, atom, kind, span)?);
+        }
+        Ok(tensors)
+    }
+}
+
+/// `real[2,3]`.
+pub fn tensor_text(tensor: &TensorType) -> String {
+    format!("{}{}", tensor.kind.name(), shape_text(&tensor.shape))
+}

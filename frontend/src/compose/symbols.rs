@@ -1,0 +1,288 @@
+//! Helper symbols and assertions, interleaved (2.8, 2.9).
+
+use super::affine_extent::collect_names;
+use super::composer::{Composed, Composer, Reported};
+use super::instantiate::Builder;
+use crate::ast::{Assertion, Expr, PackSpec, UsingItem, UsingListItem, UsingTarget};
+use crate::diagnostics::Diagnostic;
+use crate::diagnostics::codes::{ASSERTION_FAILED, PACK_LENGTHS_DIFFER, UNEXPECTED_VALUE};
+use crate::eval::evaluator::{EvalResult, stop};
+use crate::eval::{Atom, Stop, Value};
+use crate::source::Span;
+
+impl<'p> Composer<'p, '_> {
+    /// Evaluates `@using` in order, with every assertion as early as its names are known.
+    pub fn symbols(&mut self, builder: &mut Builder<'p>) -> Composed<()> {
+        let definition = builder.found.definition;
+        let mut open: Vec<&Assertion> = definition.asserts.iter().collect();
+        let mut failed = false;
+        for using in &definition.usings {
+            failed |= self.assertions(builder, &mut open, false).is_err();
+            if failed {
+                // The next symbol may only be safe under the condition that was violated.
+                return Err(Reported);
+            }
+            let value = builder.evaluator(self.limits).eval(&using.value);
+            let value = value.map_err(|s| self.failed(s))?;
+            self.assign_symbol(builder, &using.target, value, using.value.span)?;
+        }
+        self.assertions(builder, &mut open, true)
+    }
+
+    /// Checks the assertions whose names all have values; all violated ones are reported.
+    fn assertions(
+        &mut self,
+        builder: &Builder<'p>,
+        open: &mut Vec<&'p Assertion>,
+        all: bool,
+    ) -> Composed<()> {
+        let mut result = Ok(());
+        let mut kept = Vec::new();
+        for assertion in std::mem::take(open) {
+            if !all && !Self::unknown_names(builder, &assertion.condition).is_empty() {
+                kept.push(assertion);
+                continue;
+            }
+            if let Err(reported) = self.assertion(builder, assertion) {
+                result = Err(reported);
+            }
+        }
+        *open = kept;
+        result
+    }
+
+    fn assertion(&mut self, builder: &Builder<'p>, assertion: &Assertion) -> Composed<()> {
+        let value = builder.evaluator(self.limits).eval(&assertion.condition);
+        let value = value.map_err(|s| self.failed(s))?;
+        let mut holds = true;
+        for atom in value.atoms() {
+            match atom {
+                Atom::Bool(true) => {}
+                Atom::Bool(false) => holds = false,
+                other => {
+                    return Err(self.error(
+                        &UNEXPECTED_VALUE,
+                        assertion.condition.span,
+                        format!("an assertion must be bool, this is {}", other.describe()),
+                    ));
+                }
+            }
+        }
+        if holds {
+            return Ok(());
+        }
+        let message = self.assertion_message(builder, assertion);
+        Err(self.report(Diagnostic::error(
+            &ASSERTION_FAILED,
+            assertion.condition.span,
+            message,
+        )))
+    }
+
+    /// 2.8: the message, then each value with its label or its source text.
+    fn assertion_message(&mut self, builder: &Builder<'p>, assertion: &Assertion) -> String {
+        let mut text = match &assertion.message {
+            Some(literal) => {
+                let expr = Expr {
+                    kind: crate::ast::ExprKind::Str(literal.clone()),
+                    span: literal.span,
+                };
+                match builder.evaluator(self.limits).eval(&expr) {
+                    Ok(value) => value.text(),
+                    Err(_) => "the assertion does not hold".to_string(),
+                }
+            }
+            None => format!(
+                "`{}` does not hold",
+                self.source_text(assertion.condition.span)
+            ),
+        };
+        let mut values = Vec::new();
+        for printed in &assertion.values {
+            let label = match &printed.label {
+                Some(label) => label.plain().unwrap_or_default(),
+                None => self.source_text(printed.value.span),
+            };
+            let value = match builder.evaluator(self.limits).eval(&printed.value) {
+                Ok(value) => value.text(),
+                Err(_) => "?".to_string(),
+            };
+            values.push(format!("{label} = {value}"));
+        }
+        if assertion.message.is_none() && assertion.values.is_empty() {
+            // Without any text of the author's, show what the condition rests on.
+            let mut names = Vec::new();
+            collect_names(&assertion.condition, &mut names);
+            for name in names {
+                if let Some(value) = builder.scope.get(&name) {
+                    values.push(format!("{name} = {}", value.text()));
+                }
+            }
+        }
+        if !values.is_empty() {
+            text.push_str("; ");
+            text.push_str(&values.join(", "));
+        }
+        text
+    }
+
+    fn assign_symbol(
+        &mut self,
+        builder: &mut Builder<'p>,
+        target: &UsingTarget,
+        value: Value,
+        span: Span,
+    ) -> Composed<()> {
+        match target {
+            UsingTarget::Name(item) => {
+                self.check_hint(builder, item, &value)?;
+                builder.scope.set(item.name.name.clone(), value);
+                Ok(())
+            }
+            UsingTarget::List(items) => match self.split(builder, items, &value, span) {
+                Ok(parts) => {
+                    for (name, value) in parts {
+                        builder.scope.set(name, value);
+                    }
+                    Ok(())
+                }
+                Err(stop) => Err(self.failed(stop)),
+            },
+        }
+    }
+
+    fn check_hint(
+        &mut self,
+        builder: &Builder<'p>,
+        item: &UsingItem,
+        value: &Value,
+    ) -> Composed<()> {
+        let (Some(pack), Value::Pack(actual)) = (&item.pack, value) else {
+            return Ok(());
+        };
+        let Some(length) = self.hinted(builder, pack).map_err(|s| self.failed(s))? else {
+            return Ok(());
+        };
+        if length != actual.len() {
+            return Err(self.error(
+                &PACK_LENGTHS_DIFFER,
+                item.span,
+                format!(
+                    "`{}` is announced with {length} items, it has {}",
+                    item.name.name,
+                    actual.len()
+                ),
+            ));
+        }
+        Ok(())
+    }
+
+    /// The length written behind `..`.
+    fn hinted(&self, builder: &Builder<'p>, pack: &PackSpec) -> EvalResult<Option<usize>> {
+        let Some(expr) = &pack.length else {
+            return Ok(None);
+        };
+        let mut evaluator = builder.evaluator(self.limits);
+        match evaluator.int(expr)? {
+            Some(n) => evaluator.length(n, expr.span).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// `[a, b.., (e, f)..] = value`: items take one or their length, at most one part takes the rest.
+    fn split(
+        &self,
+        builder: &Builder<'p>,
+        items: &[UsingListItem],
+        value: &Value,
+        span: Span,
+    ) -> Result<Vec<(String, Value)>, Stop> {
+        let names_of = |item: &UsingListItem| match item {
+            UsingListItem::Item(item) => vec![item.name.name.clone()],
+            UsingListItem::Zip { names, .. } => names.iter().map(|n| n.name.clone()).collect(),
+        };
+        let Value::Pack(pack) = value else {
+            if value.is_null() {
+                return Ok(items
+                    .iter()
+                    .flat_map(names_of)
+                    .map(|name| (name, Value::Null))
+                    .collect());
+            }
+            return stop(&UNEXPECTED_VALUE, span, "only a pack can be taken apart");
+        };
+        let mut lengths = Vec::with_capacity(items.len());
+        for item in items {
+            lengths.push(match item {
+                UsingListItem::Item(UsingItem { pack: None, .. }) => Some(1),
+                UsingListItem::Item(UsingItem {
+                    pack: Some(pack), ..
+                }) => self.hinted(builder, pack)?,
+                UsingListItem::Zip { names, pack, .. } => self
+                    .hinted(builder, pack)?
+                    .map(|n| n.saturating_mul(names.len())),
+            });
+        }
+        let known: usize = lengths.iter().flatten().sum();
+        let open = lengths.iter().filter(|l| l.is_none()).count();
+        let rest = pack.len().checked_sub(known);
+        let rest = match (rest, open) {
+            (Some(0), 0) => 0,
+            (Some(rest), 1) => rest,
+            _ => {
+                return stop(
+                    &PACK_LENGTHS_DIFFER,
+                    span,
+                    format!(
+                        "the pack has {} items, the left side takes {}{known}",
+                        pack.len(),
+                        if open > 0 { "at least " } else { "" }
+                    ),
+                );
+            }
+        };
+        let mut parts = Vec::new();
+        let mut position = 0;
+        for (item, length) in items.iter().zip(lengths) {
+            let length = length.unwrap_or(rest);
+            let taken: Vec<Atom> = pack
+                .items
+                .iter()
+                .skip(position)
+                .take(length)
+                .cloned()
+                .collect();
+            position += length;
+            match item {
+                UsingListItem::Item(UsingItem {
+                    name, pack: None, ..
+                }) => {
+                    let single = taken.into_iter().next().map_or(Value::Null, Value::Atom);
+                    parts.push((name.name.clone(), single));
+                }
+                UsingListItem::Item(UsingItem { name, .. }) => {
+                    parts.push((name.name.clone(), Value::pack(taken)));
+                }
+                UsingListItem::Zip { names, .. } => {
+                    if names.is_empty() || !length.is_multiple_of(names.len()) {
+                        return stop(
+                            &PACK_LENGTHS_DIFFER,
+                            span,
+                            format!("{length} items cannot be dealt to {} packs", names.len()),
+                        );
+                    }
+                    for (offset, name) in names.iter().enumerate() {
+                        let dealt: Vec<Atom> = taken
+                            .iter()
+                            .skip(offset)
+                            .step_by(names.len())
+                            .cloned()
+                            .collect();
+                        parts.push((name.name.clone(), Value::pack(dealt)));
+                    }
+                }
+            }
+        }
+        Ok(parts)
+    }
+}

@@ -1,0 +1,56 @@
+//! Whole documents, composed.
+
+use super::{ComposeOptions, compose};
+use crate::diagnostics::Sink;
+use crate::limits::Limits;
+use crate::model::Model;
+use crate::source_files::load_program;
+
+/// Composes the first graph of a document; the messages if that fails.
+pub fn model(text: &str) -> Result<Model, Vec<String>> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("main.sknd");
+    std::fs::write(&path, text).unwrap();
+    let (limits, mut sink) = (Limits::default(), Sink::default());
+    let program = load_program(&path, None, &limits, &mut sink);
+    let options = ComposeOptions::default();
+    match compose(&program, &options, &limits, &mut sink) {
+        Some(model) => Ok(model),
+        None => Err(sink.into_sorted().into_iter().map(|d| d.message).collect()),
+    }
+}
+
+const SCALE: &str =
+    "operator scale { @attrib { by: real; } @input { x: real[n]; } @output { y: real[n]; }
+    @assert { by > 0.0: \"'by' must be positive\", by; }
+    @lower { y[i,] = x[i,] * by, i < n; } }\n";
+
+#[test]
+fn equal_invocations_share_one_function() {
+    let text = format!(
+        "{SCALE} graph G {{ @input {{ x: real[4]; }} @output {{ z: real[4]; }} @compose {{
+            a = scale{{by=2.0}}(x); b = scale{{by=3.0}}(a); z = scale{{by=2.0}}(b); }} }}"
+    );
+    assert_eq!(model(&text).unwrap().functions.len(), 3);
+}
+
+#[test]
+fn s2_8_violated_assertions_print_their_values() {
+    let text = format!(
+        "{SCALE} graph G {{ @input {{ x: real[4]; }} @output {{ z: real[4]; }} @compose {{
+            z = scale{{by=-1.0}}(x); }} }}"
+    );
+    assert_eq!(
+        model(&text).unwrap_err(),
+        ["'by' must be positive; by = -1.0"]
+    );
+}
+
+#[test]
+fn one_failing_invocation_does_not_hide_another() {
+    let text = format!(
+        "{SCALE} graph G {{ @input {{ x: real[4]; }} @output {{ z: real[4]; }} @compose {{
+            a = scale{{by=-1.0}}(x); b = scale{{by=-2.0}}(x); z = scale{{by=1.0}}(a); }} }}"
+    );
+    assert_eq!(model(&text).unwrap_err().len(), 2);
+}
