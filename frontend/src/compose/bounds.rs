@@ -22,7 +22,12 @@ struct Known<'a> {
     locals: &'a [FormulaLocal],
     /// Sums that are not negative here.
     facts: &'a [Affine],
+    /// How often facts have been used on the way to this question: facts about terms of facts help no more.
+    depth: u8,
 }
+
+/// Chained uses of facts in one proof.
+const FACT_DEPTH: u8 = 2;
 
 /// Makes every access of the formula in bounds (the invariant of [`crate::model::formula`]).
 pub fn secure(formula: &mut Formula, values: &[Value], lowering: &Lowering) -> EvalResult<()> {
@@ -77,6 +82,7 @@ pub fn secure(formula: &mut Formula, values: &[Value], lowering: &Lowering) -> E
                 indices: &indices,
                 locals: &locals,
                 facts: &facts,
+                depth: 0,
             };
             let size = i128::from(extent.bound());
             let (low, high) = known.interval(&subscript);
@@ -249,6 +255,7 @@ impl<'a> Pass<'a> {
             indices: self.indices,
             locals,
             facts,
+            depth: 0,
         }
     }
 
@@ -272,12 +279,19 @@ impl Known<'_> {
     fn interval(&self, expr: &Expr) -> Interval {
         let sum = Affine::of(expr);
         let (mut low, mut high) = self.plain(&sum);
+        if self.depth >= FACT_DEPTH {
+            return (low, high);
+        }
+        let deeper = Known {
+            depth: self.depth + 1,
+            ..*self
+        };
         for fact in self.facts {
             for factor in factors(&sum, fact) {
                 // sum = factor·fact + rest, and the fact is not negative.
-                let (rest, _) = self.plain(&sum.clone().plus(fact, factor.wrapping_neg()));
+                let (rest, _) = deeper.plain(&sum.clone().plus(fact, factor.wrapping_neg()));
                 low = low.max(rest);
-                let (_, rest) = self.plain(&sum.clone().plus(fact, factor));
+                let (_, rest) = deeper.plain(&sum.clone().plus(fact, factor));
                 high = high.min(rest);
             }
         }
