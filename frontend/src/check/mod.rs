@@ -1,1 +1,74 @@
 //! Names, types, packs, optionality and binding order of definitions, proven without any invocation.
+//!
+//! Works on the syntax tree alone and reports everything it finds, in source order. Nothing valid is ever reported:
+//! what depends on values (assertions, extents, lengths that only an invocation knows) is the composition's to judge,
+//! and an expression that could not be typed silences those that use it.
+
+mod access;
+mod binding;
+mod blocks;
+mod calls;
+mod composition;
+mod control;
+mod declarations;
+mod definition;
+mod expressions;
+mod formulas;
+mod free_names;
+mod invocations;
+mod lengths;
+mod modules;
+mod operators;
+mod packs;
+mod quantization;
+mod scope;
+mod signatures;
+mod types;
+mod using;
+
+#[cfg(test)]
+mod conformance;
+#[cfg(test)]
+pub(crate) mod testing;
+
+use crate::diagnostics::Sink;
+use crate::program::Program;
+
+/// Stack for the deepest nesting that the parser lets through.
+const STACK: usize = 64 << 20;
+
+/// Checks all definitions of all modules of a program (chapter 2, as far as it needs no invocation).
+///
+/// Runs on a stack of its own, since expressions may nest deeper than a caller's thread has room for.
+pub fn check_program(program: &Program, sink: &mut Sink) {
+    let found = std::thread::scope(|scope| {
+        let check = || {
+            let mut own = Sink::default();
+            check_modules(program, &mut own);
+            own
+        };
+        match std::thread::Builder::new()
+            .name("check".into())
+            .stack_size(STACK)
+            .spawn_scoped(scope, check)
+        {
+            Ok(thread) => thread
+                .join()
+                .unwrap_or_else(|cause| std::panic::resume_unwind(cause)),
+            Err(_) => check(),
+        }
+    });
+    for diagnostic in found.into_sorted() {
+        sink.report(diagnostic);
+    }
+}
+
+fn check_modules(program: &Program, sink: &mut Sink) {
+    let env = signatures::Environment::of(program);
+    for (key, module) in &program.modules {
+        modules::check_module(program, key, module, sink);
+        for definition in &module.definitions {
+            definition::check_definition(&env, key, definition, sink);
+        }
+    }
+}

@@ -399,6 +399,12 @@ impl<'t, 's> Cutter<'t, 's> {
                 let message = format!("there is no block `@{word}`");
                 self.builder
                     .error_with_help(&BLOCK_NAME, span, message, help);
+                // whichever was meant is missing
+                for (_, meant) in BLOCKS {
+                    if !definition.unread.contains(&meant) {
+                        definition.unread.push(meant);
+                    }
+                }
             }
         }
         let Some(open) = self

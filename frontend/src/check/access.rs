@@ -1,0 +1,287 @@
+//! Tensor accesses in formulas (2.4, 2.12).
+
+use crate::ast::{Expr, Subscript};
+use crate::diagnostics::{Diagnostic, codes};
+use crate::source::Span;
+
+use super::definition::{Checker, Place};
+use super::lengths::Length;
+use super::types::{Base, Optional, Pack, Tensor, Type};
+
+/// What the indices of an access amount to.
+pub(super) struct Indices {
+    /// Dimensions covered.
+    pub(super) count: Length,
+    /// One of them is a pack in one dimension, or a full slice (`:`): the access is a pack of this length.
+    pub(super) repeated: Option<Length>,
+}
+
+impl Indices {
+    fn repeat(&mut self, length: Length) {
+        self.repeated = Some(match self.repeated.take() {
+            None => length,
+            Some(_) => Length::unknown(),
+        });
+    }
+}
+
+impl Checker<'_> {
+    /// The type of `x[i,j..]` of the tensor (or of all tensors of a pack) of type `ty`.
+    pub(super) fn access(
+        &mut self,
+        whole: &Expr,
+        base: &Expr,
+        ty: &Type,
+        subscripts: &[Subscript],
+        trailing_comma: bool,
+    ) -> Type {
+        if self.place != Place::Formula {
+            let text = self.text(base.span);
+            let mut diagnostic = Diagnostic::error(
+                &codes::ACCESS_OUTSIDE_LOWER,
+                whole.span,
+                "elements of tensors can be read in `@lower` only",
+            )
+            .with_label(format!("`{text}` is {ty}"));
+            diagnostic = diagnostic.with_help(match (self.place, ty.is_packed()) {
+                (Place::Composition, true) => format!(
+                    "take an item of the pack with `{text}[k]`; slice tensors with an operator of the library"
+                ),
+                (Place::Composition, false) => {
+                    "slice tensors with an operator of the library".to_string()
+                }
+                _ => format!(
+                    "compile-time expressions know the shapes of tensors, not their values; `{text}.shape` is their shape"
+                ),
+            });
+            self.sink.report(diagnostic);
+            return Type::unknown();
+        }
+        let indices = self.indices(subscripts);
+        let Tensor::Ranked(rank) = &ty.tensor else {
+            return Type::unknown();
+        };
+        self.check_rank(
+            whole.span,
+            &self.text(base.span),
+            rank,
+            &indices,
+            subscripts,
+            trailing_comma,
+        );
+        let pack = match (&ty.pack, indices.repeated) {
+            (pack, None) => pack.clone(),
+            (Pack::Single, Some(length)) => Pack::Packed(length),
+            (Pack::Unknown, _) => Pack::Unknown,
+            (_, Some(_)) => Pack::Packed(Length::unknown()),
+        };
+        Type {
+            base: ty.base.clone(),
+            pack,
+            optional: ty.optional,
+            tensor: Tensor::No,
+        }
+    }
+
+    /// Checks the indices of an access and counts the dimensions that they cover.
+    pub(super) fn indices(&mut self, subscripts: &[Subscript]) -> Indices {
+        let mut result = Indices {
+            count: Length::number(0),
+            repeated: None,
+        };
+        let outer = std::mem::replace(&mut self.in_subscript, true);
+        for subscript in subscripts {
+            let count = match subscript {
+                Subscript::Expr(index) => {
+                    let ty = self.value(index);
+                    self.require_index(index, &ty);
+                    if let Pack::Packed(length) = &ty.pack {
+                        result.repeat(length.clone());
+                    }
+                    match ty.optional {
+                        Optional::No => Length::number(1),
+                        _ => Length::unknown(),
+                    }
+                }
+                Subscript::Expand { value, count, span } => {
+                    let (ty, length) = self.expanded(value, count.as_ref(), *span);
+                    let ty = self.require_value(value, ty);
+                    self.require_index(value, &ty);
+                    length
+                }
+                Subscript::Guard {
+                    index,
+                    remap,
+                    expand,
+                    span,
+                } => {
+                    let remap = remap.as_ref().map(|(low, high)| (low, high));
+                    let (ty, count) = self.guarded(index, remap, *expand, *span);
+                    if let (Pack::Packed(length), false) = (&ty.pack, *expand) {
+                        result.repeat(length.clone());
+                    }
+                    count
+                }
+                Subscript::Range {
+                    begin, end, stride, ..
+                } => {
+                    for part in [begin, end, stride].into_iter().flatten() {
+                        let ty = self.value(part);
+                        self.require_index(part, &ty);
+                    }
+                    result.repeat(Length::unknown());
+                    Length::number(1)
+                }
+            };
+            result.count = result.count.plus(&count);
+        }
+        self.in_subscript = outer;
+        result
+    }
+
+    /// `|i|` and `|i <> low : high|`.
+    fn guarded(
+        &mut self,
+        index: &Expr,
+        remap: Option<(&Expr, &Expr)>,
+        expand: bool,
+        span: Span,
+    ) -> (Type, Length) {
+        let ty = self.value(index);
+        self.require_index(index, &ty);
+        if ty.is_single() && expand {
+            let text = self.text(index.span);
+            self.sink.report(
+                Diagnostic::error(
+                    &codes::EXPANSION_COUNT,
+                    span,
+                    format!("`{text}` is a single index, which `..` cannot expand"),
+                )
+                .with_label(ty.to_string())
+                .with_help("drop the `..` behind the bars"),
+            );
+        }
+        if let Some((low, high)) = remap {
+            for other in [low, high] {
+                let o = self.value(other);
+                self.require_index(other, &o);
+                self.combine_packs(&[(index, &ty), (other, &o)], true);
+            }
+        }
+        let length = match &ty.pack {
+            _ if !expand => Length::number(1),
+            Pack::Packed(length) => length.clone(),
+            _ => Length::unknown(),
+        };
+        (ty, length)
+    }
+
+    /// A guarded index where an expression may stand: an item of a list-valued local, a branch (errata 17).
+    pub(super) fn guard_expression(
+        &mut self,
+        whole: &Expr,
+        index: &Expr,
+        remap: Option<(&Expr, &Expr)>,
+    ) -> Type {
+        if self.place != Place::Formula {
+            self.value(index);
+            self.sink.report(Diagnostic::error(
+                &codes::ACCESS_OUTSIDE_LOWER,
+                whole.span,
+                "`|i|` guards an index of a tensor, which only formulas of `@lower` have",
+            ));
+            return Type::unknown();
+        }
+        let ty = self.value(index);
+        self.require_index(index, &ty);
+        if let Some((low, high)) = remap {
+            for other in [low, high] {
+                let o = self.value(other);
+                self.require_index(other, &o);
+                self.combine_packs(&[(index, &ty), (other, &o)], true);
+            }
+        }
+        ty
+    }
+
+    /// Indices are ints.
+    fn require_index(&mut self, index: &Expr, ty: &Type) {
+        if matches!(ty.base, Base::Int | Base::Unknown) {
+            return;
+        }
+        let mut diagnostic = Diagnostic::error(
+            &codes::INDEX_TYPE,
+            index.span,
+            format!(
+                "an index of a tensor must be an int, but this is {}",
+                ty.base
+            ),
+        )
+        .with_label(ty.to_string());
+        if ty.base == Base::Real {
+            diagnostic =
+                diagnostic.with_help(format!("convert it with `int({})`", self.text(index.span)));
+        }
+        self.sink.report(diagnostic);
+    }
+
+    /// The number of indices must be the rank, as far as both are known; a rank-1 access needs its comma.
+    pub(super) fn check_rank(
+        &mut self,
+        span: Span,
+        name: &str,
+        rank: &Length,
+        indices: &Indices,
+        subscripts: &[Subscript],
+        trailing_comma: bool,
+    ) {
+        if rank.differs(&indices.count) {
+            let text = |l: &Length| l.text().unwrap_or_else(|| "?".into());
+            self.sink.report(
+                Diagnostic::error(
+                    &codes::INDEX_COUNT,
+                    span,
+                    format!(
+                        "`{name}` has rank {}, but {} {} given",
+                        text(rank),
+                        text(&indices.count),
+                        if indices.count.constant() == Some(1) {
+                            "index is"
+                        } else {
+                            "indices are"
+                        }
+                    ),
+                )
+                .with_label(format!("rank {} expected", text(rank)))
+                .with_help(
+                    "an access has one index per dimension; a pack of indices is written `i..`",
+                ),
+            );
+            return;
+        }
+        if let ([Subscript::Expr(index)], false) = (subscripts, trailing_comma) {
+            let index = self.text(index.span);
+            if rank.constant() == Some(1) {
+                self.sink.report(
+                    Diagnostic::warning(
+                        &codes::SHORT_ACCESS,
+                        span,
+                        format!("the access to `{name}` lacks the comma that tells it from pack indexing"),
+                    )
+                    .with_help(format!("write `{name}[{index},]`")),
+                );
+            } else {
+                self.sink.report(
+                    Diagnostic::error(
+                        &codes::SHORT_ACCESS,
+                        span,
+                        format!("`{name}[{index}]` indexes a pack, but `{name}` is a tensor"),
+                    )
+                    .with_help(format!(
+                        "an access with one index needs a comma: `{name}[{index},]`; a pack of indices is written `{index}..`"
+                    )),
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,448 @@
+//! The binding order of inputs (2.6.1): which names shapes declare, and whether every shape can be split without
+//! knowing an invocation.
+
+use crate::ast::{Declaration, Expr, ExprKind, ExtentSpec, Ident, TypeSpec};
+use crate::diagnostics::{Diagnostic, codes};
+
+use super::definition::Checker;
+use super::free_names::free_names;
+use super::lengths::{Length, linear};
+use super::scope::SymbolKind;
+use super::types::{Base, Optional, Pack, Type};
+
+/// What an expression of a shape does to names.
+enum Role<'e> {
+    /// All names are known: the value is prescribed.
+    Prescribed,
+    /// Affine in one new name: declares it.
+    Declares(&'e Ident),
+    /// Has undeclared names and is not affine in one.
+    Undetermined,
+}
+
+/// The outcome of looking at one input.
+struct Attempt<'e> {
+    /// Names that the shape declares, with their types.
+    declared: Vec<(&'e Ident, Type)>,
+    /// Packed extents of unknown length.
+    flexible: Vec<&'e ExtentSpec>,
+    /// Expressions that cannot be evaluated.
+    undetermined: Vec<&'e Expr>,
+}
+
+impl Attempt<'_> {
+    fn is_bound(&self) -> bool {
+        self.flexible.len() <= 1 && self.undetermined.is_empty()
+    }
+}
+
+impl<'a> Checker<'a> {
+    /// Declares attributes, and binds the inputs in their order, which declares extents.
+    pub(super) fn declare_parameters(&mut self) {
+        let definition = self.definition;
+        for attribute in &definition.attributes {
+            let ty = self.attribute_type(attribute);
+            self.declare(&attribute.name, SymbolKind::Attribute, ty);
+        }
+        for input in &definition.inputs {
+            self.declare(&input.name, SymbolKind::Input, Type::unknown());
+        }
+        self.where_now = "in `@input`";
+        let mut waiting: Vec<&Declaration> = definition.inputs.iter().collect();
+        for optional in [false, true] {
+            loop {
+                let next = waiting
+                    .iter()
+                    .position(|d| d.type_spec.optional == optional && self.attempt(d).is_bound());
+                let Some(next) = next else { break };
+                let input = waiting.remove(next);
+                let attempt = self.attempt(input);
+                self.commit(input, attempt);
+            }
+        }
+        for input in waiting {
+            let attempt = self.attempt(input);
+            self.report_unbound(input, &attempt);
+            for (name, _) in &attempt.declared {
+                self.declare(name, SymbolKind::Extent, Type::unknown());
+            }
+            let names: Vec<&Ident> = type_expressions(&input.type_spec)
+                .into_iter()
+                .flat_map(free_names)
+                .collect();
+            for name in names {
+                if self.scope.lookup(&name.name).is_none()
+                    && !self.hidden.iter().any(|h| h.name == name.name)
+                {
+                    self.declare(name, SymbolKind::Extent, Type::unknown());
+                }
+            }
+        }
+        self.declare_attribute_lengths();
+    }
+
+    /// Lengths of packed attributes declare what the inputs have not.
+    fn declare_attribute_lengths(&mut self) {
+        self.where_now = "in `@attrib`";
+        for attribute in &self.definition.attributes {
+            let Some(length) = attribute
+                .type_spec
+                .pack
+                .as_ref()
+                .and_then(|p| p.length.as_ref())
+            else {
+                continue;
+            };
+            match self.role(length) {
+                Role::Declares(name) => {
+                    let optional = if attribute.type_spec.optional {
+                        Optional::Maybe
+                    } else {
+                        Optional::No
+                    };
+                    let ty = Type::scalar(Base::Int).with_optional(optional);
+                    self.declare(name, SymbolKind::Extent, ty);
+                }
+                // unknown names are reported when the length is typed
+                Role::Prescribed | Role::Undetermined => {}
+            }
+        }
+        // lengths are known now: the types of the attributes can name them
+        for attribute in &self.definition.attributes {
+            let ty = self.attribute_type(attribute);
+            self.declare(&attribute.name, SymbolKind::Attribute, ty);
+        }
+    }
+
+    fn attribute_type(&mut self, attribute: &Declaration) -> Type {
+        let spec = &attribute.type_spec;
+        let base = self.quietly(|c| c.base_named(&spec.base));
+        let pack = match &spec.pack {
+            None if spec.shape.is_some() => Pack::Unknown,
+            None => Pack::Single,
+            Some(pack) => Pack::Packed(match &pack.length {
+                Some(length) => self.length_of(length),
+                None => Length::symbol(&format!("|{}|", attribute.name.name)),
+            }),
+        };
+        Type {
+            pack,
+            ..Type::scalar(base)
+        }
+        .with_optional(if spec.optional {
+            Optional::Yes
+        } else {
+            Optional::No
+        })
+    }
+
+    fn role<'e>(&self, expr: &'e Expr) -> Role<'e> {
+        self.role_with(expr, &[])
+    }
+
+    fn role_with<'e>(&self, expr: &'e Expr, more: &[(&'e Ident, Type)]) -> Role<'e> {
+        let unknown: Vec<&Ident> = free_names(expr)
+            .into_iter()
+            .filter(|n| {
+                self.scope.lookup(&n.name).is_none() && !more.iter().any(|(m, _)| m.name == n.name)
+            })
+            .collect();
+        let Some(first) = unknown.first() else {
+            return Role::Prescribed;
+        };
+        let affine = linear(expr)
+            .and_then(|l| l.single_name().map(|n| n == first.name))
+            .unwrap_or(false);
+        let hidden = self
+            .hidden
+            .iter()
+            .any(|h| h.name == first.name && h.kind != SymbolKind::Intermediate);
+        if affine && !hidden {
+            Role::Declares(first)
+        } else {
+            Role::Undetermined
+        }
+    }
+
+    /// Whether the length of a pack follows from what is bound: not from the length of a packed attribute, nor from an
+    /// attribute that is optional.
+    fn determines_length(&self, length: &Expr) -> bool {
+        let deferred = |name: &str| {
+            self.definition.attributes.iter().any(|a| {
+                a.name.name == name
+                    && a.default
+                        .as_ref()
+                        .is_some_and(|d| !free_names(d).is_empty())
+            })
+        };
+        match &length.kind {
+            ExprKind::Name(name) => self.scope.lookup(&name.name).is_some_and(|s| {
+                s.kind != SymbolKind::Attribute
+                    || (s.ty.optional == Optional::No && !deferred(&name.name))
+            }),
+            _ => true,
+        }
+    }
+
+    /// Tries to bind the shape of an input with what is known so far.
+    fn attempt(&mut self, input: &'a Declaration) -> Attempt<'a> {
+        let mut attempt = Attempt {
+            declared: Vec::new(),
+            flexible: Vec::new(),
+            undetermined: Vec::new(),
+        };
+        let spec = &input.type_spec;
+        let optional = if spec.optional {
+            Optional::Maybe
+        } else {
+            Optional::No
+        };
+        let int = Type::scalar(Base::Int).with_optional(optional);
+        // the number of arguments and the rank are known before the shape is split
+        let counts = [
+            spec.pack.as_ref().and_then(|p| p.length.as_ref()),
+            spec.rank.as_ref(),
+        ];
+        for count in counts.into_iter().flatten() {
+            match self.role_with(count, &attempt.declared) {
+                Role::Prescribed => {}
+                Role::Declares(name) => attempt.declared.push((name, int.clone())),
+                Role::Undetermined => attempt.undetermined.push(count),
+            }
+        }
+        let items = match &spec.pack {
+            Some(pack) => match &pack.length {
+                Some(length) => Length::of(length),
+                None => Length::symbol(&format!("|{}|", input.name.name)),
+            },
+            None => Length::unknown(),
+        };
+        let mut rest: Vec<&ExtentSpec> = spec.shape.iter().flatten().collect();
+        loop {
+            let before = rest.len();
+            rest.retain(|extent| !self.bind_extent(extent, &int, &items, &mut attempt));
+            if rest.is_empty() || rest.len() == before {
+                break;
+            }
+        }
+        for extent in rest {
+            let parts = [
+                extent.extent.as_ref(),
+                extent.pack.as_ref().and_then(|p| p.length.as_ref()),
+            ];
+            for part in parts.into_iter().flatten() {
+                if matches!(self.role_with(part, &attempt.declared), Role::Undetermined) {
+                    attempt.undetermined.push(part);
+                }
+            }
+        }
+        attempt
+    }
+
+    /// Binds one extent; false if its expressions cannot be evaluated yet.
+    fn bind_extent(
+        &mut self,
+        extent: &'a ExtentSpec,
+        int: &Type,
+        items: &Length,
+        attempt: &mut Attempt<'a>,
+    ) -> bool {
+        let role = extent
+            .extent
+            .as_ref()
+            .map(|e| self.role_with(e, &attempt.declared));
+        if matches!(role, Some(Role::Undetermined)) {
+            return false;
+        }
+        let Some(pack) = &extent.pack else {
+            if let Some(Role::Declares(name)) = role {
+                let ty = if extent.per_item {
+                    Type {
+                        pack: Pack::Packed(items.clone()),
+                        ..int.clone()
+                    }
+                } else {
+                    int.clone()
+                };
+                attempt.declared.push((name, ty));
+            }
+            return true;
+        };
+        let mut conditional = false;
+        let length = match &pack.length {
+            None => {
+                if matches!(role, Some(Role::Declares(_)) | None) {
+                    attempt.flexible.push(extent);
+                }
+                let name = extent.extent.as_ref().and_then(|e| match &e.kind {
+                    ExprKind::Name(n) => Some(Length::symbol(&format!("|{}|", n.name))),
+                    _ => None,
+                });
+                name.unwrap_or_else(Length::unknown)
+            }
+            Some(length) => {
+                match self.role_with(length, &attempt.declared) {
+                    Role::Undetermined => return false,
+                    Role::Declares(name) => {
+                        attempt.flexible.push(extent);
+                        attempt.declared.push((name, int.clone()));
+                    }
+                    Role::Prescribed => {
+                        if !self.determines_length(length)
+                            && !attempt
+                                .declared
+                                .iter()
+                                .any(|(n, _)| is_name(length, &n.name))
+                        {
+                            attempt.flexible.push(extent);
+                        }
+                        conditional = self.quietly(|c| c.value(length)).base == Base::Bool;
+                    }
+                }
+                Length::of(length)
+            }
+        };
+        if let Some(Role::Declares(name)) = role {
+            let ty = if conditional {
+                int.clone().with_optional(Optional::Yes)
+            } else {
+                Type {
+                    pack: Pack::Packed(length),
+                    ..int.clone()
+                }
+            };
+            attempt.declared.push((name, ty));
+        }
+        true
+    }
+
+    /// Takes over what an input declares.
+    fn commit(&mut self, input: &'a Declaration, attempt: Attempt<'a>) {
+        for (name, ty) in attempt.declared {
+            if self.scope.lookup(&name.name).is_none() {
+                self.declare(name, SymbolKind::Extent, ty);
+            }
+        }
+        let ty = self.quietly(|c| c.tensor_type(input));
+        self.declare(&input.name, SymbolKind::Input, ty);
+    }
+
+    /// Says why an input's shape cannot be bound.
+    fn report_unbound(&mut self, input: &'a Declaration, attempt: &Attempt<'a>) {
+        if attempt.flexible.len() > 1 {
+            let parts: Vec<String> = attempt
+                .flexible
+                .iter()
+                .map(|e| format!("`{}`", self.text(e.span)))
+                .collect();
+            let mut diagnostic = Diagnostic::error(
+                &codes::AMBIGUOUS_SHAPE,
+                input.type_spec.span,
+                format!(
+                    "the shape of `{}` cannot be split: {} {} unknown lengths",
+                    input.name.name,
+                    parts.join(", "),
+                    if parts.len() == 2 {
+                        "both have"
+                    } else {
+                        "all have"
+                    }
+                ),
+            );
+            for extent in &attempt.flexible {
+                diagnostic = diagnostic.with_place(extent.span, "unknown length");
+            }
+            for extent in &attempt.flexible {
+                let length = extent.pack.as_ref().and_then(|p| p.length.as_ref());
+                let Some(ExprKind::Name(name)) = length.map(|l| &l.kind) else {
+                    continue;
+                };
+                let attribute = self
+                    .definition
+                    .attributes
+                    .iter()
+                    .find(|a| a.name.name == name.name);
+                let packed = self.definition.attributes.iter().find(|a| {
+                    let length = a.type_spec.pack.as_ref().and_then(|p| p.length.as_ref());
+                    length.is_some_and(|l| is_name(l, &name.name))
+                });
+                if let Some(attribute) = attribute {
+                    let why = if attribute.type_spec.optional {
+                        "optional, so it may have no value"
+                    } else {
+                        "computed from other values, so it comes too late"
+                    };
+                    diagnostic = diagnostic
+                        .with_note(Some(attribute.span), format!("`{}` is {why}", name.name));
+                } else if let Some(packed) = packed {
+                    diagnostic = diagnostic.with_note(
+                        Some(packed.span),
+                        format!(
+                            "`{}` is the length of a packed attribute, which may be given as a single value",
+                            name.name
+                        ),
+                    );
+                }
+            }
+            diagnostic = diagnostic.with_help(
+                "at most one packed extent may have an unknown length: give the others a length that an int attribute or another input fixes, as in `s..(r)`",
+            );
+            self.sink.report(diagnostic);
+            return;
+        }
+        for expr in &attempt.undetermined {
+            let unknown: Vec<&Ident> = free_names(expr)
+                .into_iter()
+                .filter(|n| {
+                    self.scope.lookup(&n.name).is_none()
+                        && !attempt.declared.iter().any(|(d, _)| d.name == n.name)
+                })
+                .collect();
+            let Some(name) = unknown.first() else {
+                continue;
+            };
+            if self.hidden.iter().any(|h| h.name == name.name) {
+                self.report_unknown_name(name);
+                continue;
+            }
+            if !self.first_report_of(name) {
+                continue;
+            }
+            let text = self.text(expr.span);
+            self.sink.report(
+                Diagnostic::error(
+                    &codes::UNDETERMINED_EXTENT,
+                    expr.span,
+                    format!("`{}` cannot be deduced from `{text}`", name.name),
+                )
+                .with_label(format!("`{}` is not declared before", name.name))
+                .with_help(
+                    "an extent declares a name only as `a * name + b` with literal a and b; other expressions may use names that attributes and shapes declare",
+                ),
+            );
+        }
+    }
+}
+
+fn is_name(expr: &Expr, name: &str) -> bool {
+    matches!(&expr.kind, ExprKind::Name(n) if n.name == name)
+}
+
+/// All expressions of a type.
+pub(super) fn type_expressions(spec: &TypeSpec) -> Vec<&Expr> {
+    let mut all = Vec::new();
+    all.extend(&spec.rank);
+    for extent in spec.shape.iter().flatten() {
+        all.extend(&extent.extent);
+        all.extend(&extent.bound);
+        if let Some(pack) = &extent.pack {
+            all.extend(&pack.length);
+            all.extend(&pack.bound);
+        }
+    }
+    if let Some(pack) = &spec.pack {
+        all.extend(&pack.length);
+        all.extend(&pack.bound);
+    }
+    all
+}

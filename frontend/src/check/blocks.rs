@@ -1,0 +1,234 @@
+//! Blocks, names and generic types of a definition (2.2, 2.13).
+
+use std::rc::Rc;
+
+use crate::ast::{BlockKind, DefinitionKind, Ident, TargetItem, UsingListItem, UsingTarget};
+use crate::diagnostics::{Diagnostic, codes};
+use crate::source::Span;
+
+use super::definition::{Checker, Hidden};
+use super::scope::SymbolKind;
+use super::types::{Base, Bound, Generic};
+
+impl BlockKind {
+    /// As written: `@lower`.
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            BlockKind::Dtype => "@dtype",
+            BlockKind::Attrib => "@attrib",
+            BlockKind::Input => "@input",
+            BlockKind::Using => "@using",
+            BlockKind::Constant => "@constant",
+            BlockKind::Variable => "@variable",
+            BlockKind::Output => "@output",
+            BlockKind::Assert => "@assert",
+            BlockKind::Lower => "@lower",
+            BlockKind::Compose => "@compose",
+            BlockKind::Update => "@update",
+            BlockKind::Quantize => "@quantize",
+        }
+    }
+}
+
+/// The names that the left side of a `@using` line declares.
+pub(super) fn using_names(target: &UsingTarget) -> Vec<&Ident> {
+    match target {
+        UsingTarget::Name(item) => vec![&item.name],
+        UsingTarget::List(items) => items
+            .iter()
+            .flat_map(|i| match i {
+                UsingListItem::Item(item) => vec![&item.name],
+                UsingListItem::Zip { names, .. } => names.iter().collect(),
+            })
+            .collect(),
+    }
+}
+
+/// The names that a left side of a composition declares.
+pub(super) fn target_names(item: &TargetItem) -> Vec<&Ident> {
+    match item {
+        TargetItem::Name { name, .. } => vec![name],
+        TargetItem::Zip { names, .. } => names.iter().collect(),
+        TargetItem::Omitted(_) => Vec::new(),
+    }
+}
+
+impl Checker<'_> {
+    /// Every kind of block at most once; a graph has a body.
+    pub(super) fn check_blocks(&mut self) {
+        let definition = self.definition;
+        for (i, block) in definition.blocks.iter().enumerate() {
+            if let Some(first) = definition
+                .blocks
+                .iter()
+                .take(i)
+                .find(|b| b.kind == block.kind)
+            {
+                let word = block.kind.word();
+                self.sink.report(
+                    Diagnostic::error(
+                        &codes::DUPLICATE_BLOCK,
+                        block.span,
+                        format!("`{}` has two `{word}` blocks", definition.name.name),
+                    )
+                    .with_place(first.span, "the first one")
+                    .with_help(format!("move its items into the first `{word}`")),
+                );
+            }
+        }
+        let graph = definition.kind == DefinitionKind::Graph;
+        let body =
+            definition.has_block(BlockKind::Compose) || definition.has_block(BlockKind::Lower);
+        if graph && !body && definition.unread.is_empty() {
+            self.sink.report(
+                Diagnostic::error(
+                    &codes::GRAPH_WITHOUT_BODY,
+                    definition.name.span,
+                    format!("the graph `{}` has no body", definition.name.name),
+                )
+                .with_help("say in `@compose` how its outputs come about; only operators may be left without a body"),
+            );
+        }
+    }
+
+    /// `@dtype`: names, bounds, defaults.
+    pub(super) fn check_type_parameters(&mut self) {
+        for parameter in &self.definition.dtypes {
+            let name = &parameter.name;
+            let bound = Bound::from_name(&parameter.bound.name);
+            if bound.is_none() && !parameter.bound.name.is_empty() {
+                self.sink.report(
+                    Diagnostic::error(
+                        &codes::TYPE_BOUND,
+                        parameter.bound.span,
+                        format!(
+                            "`{}` is no restriction for a generic type",
+                            parameter.bound.name
+                        ),
+                    )
+                    .with_help(
+                        "write `type` (all types), `arith` (int, real, bool) or `num` (int, real)",
+                    ),
+                );
+            }
+            let bound = bound.unwrap_or(Bound::Any);
+            let default = parameter.default.as_ref().and_then(|default| {
+                let base = Base::concrete(&default.name);
+                match &base {
+                    None if !default.name.is_empty() => self.sink.report(
+                        Diagnostic::error(
+                            &codes::UNKNOWN_TYPE,
+                            default.span,
+                            format!("`{}` is not a concrete type", default.name),
+                        )
+                        .with_help("a default type is int, real, bool or str"),
+                    ),
+                    Some(base) if !bound.admits(base) => self.sink.report(
+                        Diagnostic::error(
+                            &codes::TYPE_OUTSIDE_BOUND,
+                            default.span,
+                            format!(
+                                "the default type {base} of `{}` is not admitted by `{}`",
+                                name.name,
+                                bound.name()
+                            ),
+                        )
+                        .with_label(format!("{} expected", bound.members())),
+                    ),
+                    _ => {}
+                }
+                base
+            });
+            let generic = Rc::new(Generic {
+                name: name.name.clone(),
+                bound,
+            });
+            self.generics.push((generic, default));
+        }
+    }
+
+    /// No name is declared twice, in whatever block; collects what is not visible yet.
+    pub(super) fn check_names(&mut self) {
+        let definition = self.definition;
+        let mut declared: Vec<(&Ident, &'static str)> = Vec::new();
+        declared.extend(definition.dtypes.iter().map(|d| (&d.name, "a type")));
+        let blocks = [
+            (&definition.attributes, SymbolKind::Attribute),
+            (&definition.inputs, SymbolKind::Input),
+        ];
+        for (declarations, kind) in blocks {
+            declared.extend(declarations.iter().map(|d| (&d.name, kind.describe())));
+        }
+        for using in &definition.usings {
+            for name in using_names(&using.target) {
+                declared.push((name, SymbolKind::Using.describe()));
+                self.hide(name, SymbolKind::Using);
+            }
+        }
+        let blocks = [
+            (&definition.constants, SymbolKind::Constant),
+            (&definition.variables, SymbolKind::Variable),
+            (&definition.outputs, SymbolKind::Output),
+        ];
+        for (declarations, kind) in blocks {
+            for declaration in declarations {
+                declared.push((&declaration.name, kind.describe()));
+                self.hide(&declaration.name, kind);
+            }
+        }
+        for components in [&definition.composes, &definition.updates] {
+            for component in components {
+                for target in &component.targets {
+                    let items = match target {
+                        crate::ast::Target::Item(item) => std::slice::from_ref(item),
+                        crate::ast::Target::List { items, .. } => items.as_slice(),
+                    };
+                    for name in items.iter().flat_map(target_names) {
+                        self.hide(name, SymbolKind::Intermediate);
+                    }
+                }
+            }
+        }
+        declared.sort_by_key(|(name, _)| name.span);
+        for (i, (name, kind)) in declared.iter().enumerate() {
+            if name.name.is_empty() {
+                continue;
+            }
+            let first = declared.iter().take(i).find(|(n, _)| n.name == name.name);
+            if let Some((first, first_kind)) = first {
+                self.report_duplicate(name, kind, first.span, first_kind);
+                self.ambiguous.push(name.name.clone());
+            }
+        }
+    }
+
+    fn hide(&mut self, name: &Ident, kind: SymbolKind) {
+        if !self.hidden.iter().any(|h| h.name == name.name) {
+            self.hidden.push(Hidden {
+                name: name.name.clone(),
+                kind,
+                span: name.span,
+            });
+        }
+    }
+
+    pub(super) fn report_duplicate(
+        &mut self,
+        name: &Ident,
+        kind: &str,
+        first: Span,
+        first_kind: &str,
+    ) {
+        let message = if kind == first_kind {
+            format!("`{}` is declared twice", name.name)
+        } else {
+            format!("`{}` is already the name of {first_kind}", name.name)
+        };
+        self.sink.report(
+            Diagnostic::error(&codes::DUPLICATE_NAME, name.span, message)
+                .with_label(format!("again as {kind}"))
+                .with_place(first, format!("first as {first_kind}"))
+                .with_help("names are unique within an operator or graph; rename one of them"),
+        );
+    }
+}

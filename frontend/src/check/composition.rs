@@ -1,0 +1,556 @@
+//! `@compose` and `@update` (2.10, 2.11): statements, what they assign, and blocks.
+
+use crate::ast::{
+    BlockKind, Component, ComponentValue, Definition, DefinitionKind, Expr, Ident, PackSpec,
+    Target, TargetItem,
+};
+use crate::diagnostics::{Diagnostic, codes};
+use crate::source::Span;
+
+use super::declarations::converts;
+use super::definition::{Checker, Place};
+use super::lengths::Length;
+use super::scope::SymbolKind;
+use super::types::{Base, Optional, Pack, Tensor, Type};
+
+/// The types of a statement's results; none if they could not be found (already reported).
+pub(super) type Results = Option<Vec<Type>>;
+
+/// Which statements are checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Level {
+    /// Directly in `@compose`: assigns outputs.
+    Compose,
+    /// Directly in `@update`: assigns variables.
+    Update,
+    /// In a block, where all names are local.
+    Nested,
+}
+
+impl Checker<'_> {
+    pub(super) fn check_compositions(&mut self) {
+        let definition = self.definition;
+        self.place = Place::Composition;
+        self.where_now = "in `@compose`";
+        // intermediates stay visible for `@update`
+        self.scope.enter();
+        let mut assigned = Vec::new();
+        for component in &definition.composes {
+            self.component(component, Level::Compose, &mut assigned);
+        }
+        if definition.has_block(BlockKind::Compose) {
+            self.check_outputs_assigned(definition, &assigned);
+        }
+        self.where_now = "in `@update`";
+        let mut updated = Vec::new();
+        for component in &definition.updates {
+            self.component(component, Level::Update, &mut updated);
+        }
+        self.scope.leave();
+        self.place = Place::CompileTime;
+    }
+
+    /// Every output is assigned (2.10).
+    fn check_outputs_assigned(&mut self, definition: &Definition, assigned: &[(String, Span)]) {
+        if self.is_unread(&[BlockKind::Compose]) {
+            return;
+        }
+        for output in &definition.outputs {
+            let name = &output.name.name;
+            let done = assigned.iter().any(|(n, _)| n == name);
+            if done || output.type_spec.optional || definition.has_block(BlockKind::Lower) {
+                continue;
+            }
+            let update = definition.updates.iter().any(|c| {
+                c.targets.iter().any(|t| match t {
+                    Target::Item(TargetItem::Name { name: n, .. }) => n.name == *name,
+                    _ => false,
+                })
+            });
+            if update {
+                // reported there
+                continue;
+            }
+            let diagnostic = Diagnostic::error(
+                &codes::OUTPUT_NOT_ASSIGNED,
+                output.name.span,
+                format!("the output `{name}` is not assigned"),
+            )
+            .with_label("never assigned in `@compose`");
+            let diagnostic = diagnostic.with_help(format!(
+                "add `{name} = …;` to the {} `@compose`",
+                match definition.kind {
+                    DefinitionKind::Graph => "graph's",
+                    DefinitionKind::Operator => "operator's",
+                }
+            ));
+            self.sink.report(diagnostic);
+        }
+    }
+
+    /// One statement.
+    pub(super) fn component(
+        &mut self,
+        component: &Component,
+        level: Level,
+        assigned: &mut Vec<(String, Span)>,
+    ) {
+        let results = self.component_value(&component.value);
+        let count = results.as_ref().map(Vec::len);
+        if let Some(count) = count
+            && component.targets.len() > count
+        {
+            let (Some(first), Some(last)) =
+                (component.targets.get(count), component.targets.last())
+            else {
+                return;
+            };
+            let span = target_span(first).to(target_span(last));
+            self.sink.report(
+                Diagnostic::error(
+                    &codes::RESULT_COUNT,
+                    span,
+                    format!(
+                        "{} names on the left, but the right side has {count} {}",
+                        component.targets.len(),
+                        if count == 1 { "result" } else { "results" }
+                    ),
+                )
+                .with_label("no result is left for this")
+                .with_place(value_span(&component.value), format!("{count} here")),
+            );
+        }
+        let from_expression = matches!(component.value, ComponentValue::Expr(_));
+        for (i, target) in component.targets.iter().enumerate() {
+            let result = match &results {
+                Some(all) => all.get(i).cloned(),
+                None => None,
+            };
+            let ty = result.unwrap_or_else(Type::unknown);
+            let assignment = Assignment {
+                level,
+                value: value_span(&component.value),
+                from_expression,
+                from_loop: matches!(component.value, ComponentValue::Loop(_)),
+            };
+            self.assign_target(target, ty, &assignment, assigned);
+        }
+    }
+
+    /// The results of a right side.
+    pub(super) fn component_value(&mut self, value: &ComponentValue) -> Results {
+        match value {
+            ComponentValue::Invocation(invocation) => self.invocation(invocation),
+            ComponentValue::Expr(expr) => {
+                let ty = self.entity(expr);
+                Some(vec![ty])
+            }
+            ComponentValue::Block(block) => {
+                self.scope.enter();
+                let mut assigned = Vec::new();
+                for component in &block.components {
+                    self.component(component, Level::Nested, &mut assigned);
+                }
+                let results = block.yields.iter().map(|y| self.yielded(y)).collect();
+                self.scope.leave();
+                // a missing `yield` is reported by the parser
+                block.yield_span.map(|_| results)
+            }
+            ComponentValue::If(branching) => self.branching(branching),
+            ComponentValue::Loop(l) => self.looping(l),
+            ComponentValue::Error(_) => None,
+        }
+    }
+
+    /// `yield e`: never null.
+    fn yielded(&mut self, expr: &Expr) -> Type {
+        let ty = self.entity(expr);
+        if ty.optional.is_optional() {
+            let text = self.text(expr.span);
+            self.sink.report(
+                Diagnostic::error(
+                    &codes::YIELD_OPTIONAL,
+                    expr.span,
+                    format!("`{text}` may be null, so it cannot be yielded"),
+                )
+                .with_label(ty.to_string())
+                .with_help(format!(
+                    "test it around the block, `if ?{text} then …`, or give a fallback, `{text} ?? …`"
+                )),
+            );
+            return ty.with_optional(Optional::Maybe);
+        }
+        ty
+    }
+
+    fn assign_target(
+        &mut self,
+        target: &Target,
+        ty: Type,
+        assignment: &Assignment,
+        assigned: &mut Vec<(String, Span)>,
+    ) {
+        match target {
+            Target::Item(TargetItem::Omitted(_)) => {}
+            Target::Item(TargetItem::Zip { names, pack, .. }) => {
+                self.check_target_pack(pack.as_ref());
+                let part = self.part_type(ty, Pack::Packed(Length::unknown()));
+                for name in names {
+                    self.assign(name, part.clone(), assignment, assigned);
+                }
+            }
+            Target::Item(TargetItem::Name {
+                name,
+                type_spec,
+                pack,
+                span,
+            }) => {
+                if let Some(spec) = type_spec {
+                    self.check_type_spec(spec);
+                }
+                self.check_target_pack(pack.as_ref());
+                let declared = self.declared_target(name, assignment.level);
+                let packed_name = match (pack, &declared, type_spec) {
+                    (Some(_), _, _) => true,
+                    (None, Some(d), _) => d.is_packed(),
+                    (None, None, Some(spec)) => spec.pack.is_some(),
+                    (None, None, None) => false,
+                };
+                let mut ty = ty;
+                if packed_name && ty.is_single() {
+                    self.report_packedness(name, &ty, declared.as_ref(), assignment);
+                    ty.pack = Pack::Unknown;
+                } else if !packed_name && ty.is_packed() {
+                    if declared.is_some() {
+                        self.report_packedness(name, &ty, declared.as_ref(), assignment);
+                    } else if !assignment.from_loop {
+                        self.sink.report(
+                            Diagnostic::error(
+                                &codes::PACK_LENGTH_NEEDED,
+                                *span,
+                                format!(
+                                    "`{}` receives a pack, whose length must be stated",
+                                    name.name
+                                ),
+                            )
+                            .with_place(assignment.value, format!("of type {ty}"))
+                            .with_help(format!(
+                                "write `{0}..(n)`, or `[a, b]` for single names",
+                                name.name
+                            )),
+                        );
+                    }
+                    if declared.is_some() || !assignment.from_loop {
+                        ty.pack = Pack::Unknown;
+                    }
+                }
+                if let (Some(pack), false) = (pack, ty.is_single()) {
+                    let length = match &pack.length {
+                        Some(length) => self.length_of(length),
+                        None => Length::unknown(),
+                    };
+                    if length.differs(&ty.length()) {
+                        self.report_target_length(*span, &length, &ty.length(), assignment);
+                    }
+                    ty.pack = Pack::Packed(length);
+                }
+                self.assign(name, ty, assignment, assigned);
+            }
+            Target::List { items, span } => {
+                if ty.is_single() {
+                    self.sink.report(
+                        Diagnostic::error(
+                            &codes::TARGET_NOT_A_PACK,
+                            *span,
+                            "a list on the left takes a pack apart, but the result is single",
+                        )
+                        .with_place(assignment.value, format!("of type {ty}"))
+                        .with_help("write the name without `[ ]`"),
+                    );
+                    for item in items {
+                        for name in super::blocks::target_names(item) {
+                            self.assign(name, Type::unknown(), assignment, assigned);
+                        }
+                    }
+                    return;
+                }
+                let fixed = items.iter().all(|i| {
+                    matches!(
+                        i,
+                        TargetItem::Name { pack: None, .. } | TargetItem::Omitted(_)
+                    )
+                });
+                let count = Length::number(i64::try_from(items.len()).unwrap_or(i64::MAX));
+                if fixed && count.differs(&ty.length()) {
+                    self.report_target_length(*span, &count, &ty.length(), assignment);
+                }
+                for item in items {
+                    self.assign_part(item, &ty, assignment, assigned);
+                }
+            }
+        }
+    }
+
+    /// One name of `[a, b..(n), (c, d)..]`.
+    fn assign_part(
+        &mut self,
+        item: &TargetItem,
+        whole: &Type,
+        assignment: &Assignment,
+        assigned: &mut Vec<(String, Span)>,
+    ) {
+        match item {
+            TargetItem::Omitted(_) => {}
+            TargetItem::Zip { names, pack, .. } => {
+                self.check_target_pack(pack.as_ref());
+                let part = self.part_type(whole.clone(), Pack::Packed(Length::unknown()));
+                for name in names {
+                    self.assign(name, part.clone(), assignment, assigned);
+                }
+            }
+            TargetItem::Name { name, pack, .. } => {
+                self.check_target_pack(pack.as_ref());
+                let shape = match pack {
+                    None => Pack::Single,
+                    Some(PackSpec {
+                        length: Some(length),
+                        ..
+                    }) => Pack::Packed(self.length_of(length)),
+                    Some(_) => Pack::Packed(Length::unknown()),
+                };
+                let part = self.part_type(whole.clone(), shape);
+                if let Some(declared) = self.declared_target(name, assignment.level)
+                    && ((declared.is_packed() && part.is_single())
+                        || (declared.is_single() && part.is_packed()))
+                {
+                    self.report_packedness(name, &part, Some(&declared), assignment);
+                }
+                self.assign(name, part, assignment, assigned);
+            }
+        }
+    }
+
+    fn part_type(&self, ty: Type, pack: Pack) -> Type {
+        Type { pack, ..ty }
+    }
+
+    fn check_target_pack(&mut self, pack: Option<&PackSpec>) {
+        for length in pack.iter().flat_map(|p| [&p.length, &p.bound]).flatten() {
+            self.require_int(length, "the length of a pack");
+        }
+    }
+
+    /// The declared type of an output (or variable, in `@update`) of this name.
+    fn declared_target(&self, name: &Ident, level: Level) -> Option<Type> {
+        let symbol = self.scope.lookup(&name.name)?;
+        match (level, symbol.kind) {
+            (Level::Compose, SymbolKind::Output) | (Level::Update, SymbolKind::Variable) => {
+                Some(symbol.ty.clone())
+            }
+            _ => None,
+        }
+    }
+
+    fn report_packedness(
+        &mut self,
+        name: &Ident,
+        ty: &Type,
+        declared: Option<&Type>,
+        assignment: &Assignment,
+    ) {
+        let (here, there) = if ty.is_packed() {
+            ("a single tensor", "a pack")
+        } else {
+            ("a pack", "a single tensor")
+        };
+        let mut diagnostic = Diagnostic::error(
+            &codes::TARGET_NOT_A_PACK,
+            name.span,
+            format!("`{}` is {here}, but the right side is {there}", name.name),
+        )
+        .with_place(assignment.value, format!("of type {ty}"));
+        if let Some(declared) = declared {
+            diagnostic = diagnostic.with_label(format!("declared as {declared}"));
+        }
+        self.sink.report(diagnostic);
+    }
+
+    fn report_target_length(
+        &mut self,
+        span: Span,
+        left: &Length,
+        right: &Length,
+        assignment: &Assignment,
+    ) {
+        let text = |l: &Length| l.text().unwrap_or_else(|| "?".into());
+        self.sink.report(
+            Diagnostic::error(
+                &codes::LENGTHS_DIFFER,
+                span,
+                format!(
+                    "the left side has length {}, but the right side has length {}",
+                    text(left),
+                    text(right)
+                ),
+            )
+            .with_label(format!("length {}", text(left)))
+            .with_place(assignment.value, format!("length {}", text(right))),
+        );
+    }
+
+    /// Gives a name its tensor.
+    fn assign(
+        &mut self,
+        name: &Ident,
+        ty: Type,
+        assignment: &Assignment,
+        assigned: &mut Vec<(String, Span)>,
+    ) {
+        if name.name.is_empty() {
+            return;
+        }
+        let again = assigned
+            .iter()
+            .find(|(n, _)| *n == name.name)
+            .map(|(_, s)| *s);
+        if let Some(first) = again {
+            self.sink.report(
+                Diagnostic::error(
+                    &codes::ASSIGNED_TWICE,
+                    name.span,
+                    format!("`{}` is assigned twice", name.name),
+                )
+                .with_place(first, "first here")
+                .with_help("every tensor is assigned once; use another name"),
+            );
+            return;
+        }
+        assigned.push((name.name.clone(), name.span));
+        let known = self.scope.lookup(&name.name).cloned();
+        if let (Some(symbol), true) = (&known, assignment.level != Level::Nested) {
+            let level = assignment.level;
+            let wrong = match symbol.kind {
+                SymbolKind::Output => (level == Level::Update)
+                    .then_some("outputs are assigned in `@compose`; `@update` assigns variables"),
+                SymbolKind::Variable => (level == Level::Compose).then_some(
+                    "variables are updated in `@update`; in `@compose` they can only be read",
+                ),
+                SymbolKind::Input => Some("inputs are given from outside; use another name"),
+                SymbolKind::Constant => Some("constants keep their value; use another name"),
+                SymbolKind::Intermediate if level == Level::Update => {
+                    Some("`@compose` assigned it already; use another name")
+                }
+                SymbolKind::Attribute => {
+                    Some("attributes are given by the invocation; use another name")
+                }
+                _ => None,
+            };
+            if let Some(help) = wrong {
+                self.sink.report(
+                    Diagnostic::error(
+                        &codes::NOT_ASSIGNABLE,
+                        name.span,
+                        format!(
+                            "`{}` is {}, which cannot be assigned {}",
+                            name.name,
+                            symbol.kind.describe(),
+                            self.where_now
+                        ),
+                    )
+                    .with_place(symbol.span, "declared here")
+                    .with_help(help),
+                );
+                return;
+            }
+            if matches!(symbol.kind, SymbolKind::Output | SymbolKind::Variable) {
+                self.check_assigned_type(name, &ty, &symbol.ty, symbol.span, assignment);
+                if symbol.kind == SymbolKind::Output {
+                    // later statements may read it
+                    let declared = symbol.ty.clone();
+                    self.declare_assigned(name, SymbolKind::Output, declared, symbol.span);
+                }
+                return;
+            }
+        }
+        // a value without a tensor becomes one of rank 0
+        let tensor = match ty.tensor {
+            Tensor::No => Tensor::Ranked(Length::number(0)),
+            known => known,
+        };
+        let ty = Type { tensor, ..ty };
+        self.declare_assigned(name, SymbolKind::Intermediate, ty, name.span);
+    }
+
+    fn declare_assigned(&mut self, name: &Ident, kind: SymbolKind, ty: Type, span: Span) {
+        self.scope
+            .declare(&name.name, super::scope::Symbol { kind, ty, span });
+    }
+
+    /// What is assigned fits the declaration; shapes are the composition's to compare.
+    fn check_assigned_type(
+        &mut self,
+        name: &Ident,
+        ty: &Type,
+        declared: &Type,
+        place: Span,
+        assignment: &Assignment,
+    ) {
+        let converts = if assignment.from_expression && !ty.is_tensor() {
+            converts(ty, &declared.base)
+        } else {
+            ty.base.agrees(&declared.base)
+        };
+        if !converts {
+            self.sink.report(
+                Diagnostic::error(
+                    &codes::ASSIGNED_TYPE,
+                    name.span,
+                    format!(
+                        "`{}` is declared as {}, but {} is assigned",
+                        name.name, declared.base, ty.base
+                    ),
+                )
+                .with_place(place, format!("declared as {declared}"))
+                .with_place(assignment.value, format!("of type {ty}"))
+                .with_help(if matches!(ty.base, Base::Str) {
+                    "tensors of a graph hold int, real or bool".to_string()
+                } else {
+                    "change the declaration, or convert with an operator that casts".to_string()
+                }),
+            );
+        }
+    }
+}
+
+/// Circumstances of an assignment.
+struct Assignment {
+    level: Level,
+    /// The right side.
+    value: Span,
+    from_expression: bool,
+    /// How often a loop runs may depend on values: there is no notation for such lengths.
+    from_loop: bool,
+}
+
+pub(super) fn target_span(target: &Target) -> Span {
+    match target {
+        Target::Item(
+            TargetItem::Name { span, .. }
+            | TargetItem::Zip { span, .. }
+            | TargetItem::Omitted(span),
+        )
+        | Target::List { span, .. } => *span,
+    }
+}
+
+/// Where a right side stands.
+pub(super) fn value_span(value: &ComponentValue) -> Span {
+    match value {
+        ComponentValue::Invocation(i) => i.span,
+        ComponentValue::Expr(e) => e.span,
+        ComponentValue::Block(b) => b.span,
+        ComponentValue::If(b) => b.span,
+        ComponentValue::Loop(l) => l.span,
+        ComponentValue::Error(span) => *span,
+    }
+}

@@ -1,0 +1,219 @@
+//! The conformance suite, as far as checking alone can tell: valid documents give no message, invalid ones that are
+//! wrong by structure, name or type give one in a stated line.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::diagnostics::{Diagnostic, Severity, Sink};
+use crate::limits::Limits;
+use crate::program::{Edition, Program};
+use crate::source_files::load_program;
+
+/// Invalid documents whose error only an invocation's values show: the composition finds them.
+const OF_COMPOSITION: &[&str] = &[
+    "affine_extent",
+    "assert_before_using",
+    "assert_fails",
+    "assert_nested",
+    "assert_no_message",
+    "assert_packed",
+    "assert_shape",
+    "assert_using",
+    "attr_length_affine",
+    "attr_length_mismatch",
+    "division_by_zero",
+    "graph_output_rank",
+    "graph_output_shape",
+    "index_range",
+    "missing_conditional_attribute",
+    "missing_graph_attribute",
+    "module_cycle_recursive",
+    "operator_output_shape",
+    "pack_result_length",
+    "pack_shared_extent",
+    "prescribed_extent",
+    "rank_mismatch",
+    "rank_mismatch_packed",
+    "recursion",
+    "shared_extent",
+    "std_axes_distinct",
+    "std_broadcast",
+    "std_concat",
+    "std_conv_channels",
+    "std_conv_format",
+    "std_conv_stride",
+    "std_matmul",
+    "std_pad_method",
+    "std_relu_alpha",
+    "std_reshape_volume",
+    "std_softmax_axes",
+    "std_split",
+    "std_squeeze",
+    "std_top_k",
+    "uniform_unknown_length",
+    "while_not_singular",
+];
+
+/// The suite's folder: `SKRIPT_CONFORMANCE`, or beside the workspace.
+fn suite() -> Option<PathBuf> {
+    let folder = match std::env::var_os("SKRIPT_CONFORMANCE") {
+        Some(folder) => PathBuf::from(folder),
+        None => Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/conformance"),
+    };
+    folder.is_dir().then_some(folder)
+}
+
+/// All cases: family, name without its variant, folder.
+fn cases(suite: &Path) -> Vec<(String, PathBuf)> {
+    let mut cases = Vec::new();
+    let folders = |p: &Path| -> Vec<PathBuf> {
+        let mut all: Vec<PathBuf> = fs::read_dir(p)
+            .map(|d| {
+                d.flatten()
+                    .map(|e| e.path())
+                    .filter(|p| p.is_dir())
+                    .collect()
+            })
+            .unwrap_or_default();
+        all.sort();
+        all
+    };
+    for family in folders(suite) {
+        let name = family.file_name().unwrap().to_string_lossy().into_owned();
+        for case in folders(&family) {
+            if case.join("main.sknd").is_file() {
+                cases.push((name.clone(), case));
+            }
+        }
+    }
+    cases
+}
+
+fn check_folder(folder: &Path, family: &str) -> (Program, Vec<Diagnostic>) {
+    let mut sink = Sink::default();
+    let edition = family.starts_with("khronos").then_some(Edition::Khronos);
+    let program = load_program(folder, edition, &Limits::default(), &mut sink);
+    super::check_program(&program, &mut sink);
+    (program, sink.into_sorted())
+}
+
+/// `path:line: CODE: message`, one line per message and note.
+fn render(program: &Program, diagnostics: &[Diagnostic]) -> Vec<(usize, String)> {
+    let mut lines = Vec::new();
+    let mut push = |span: Option<crate::source::Span>, text: String| {
+        let file = span.and_then(|s| program.sources.get(s.file));
+        let line = span.zip(file).map_or(0, |(s, f)| f.line_column(s.start).0);
+        let path = file.map_or_else(String::new, |f| f.path.display().to_string());
+        lines.push((line, format!("{path}:{line}: {text}")));
+    };
+    for d in diagnostics {
+        push(d.span, format!("{}: {}", d.code.id, d.message));
+        for label in &d.labels {
+            push(Some(label.span), format!("    {}", label.text));
+        }
+        for note in &d.notes {
+            push(note.span, format!("    note: {}", note.text));
+        }
+        if let Some(help) = &d.help {
+            push(None, format!("    help: {help}"));
+        }
+    }
+    lines
+}
+
+/// The numbers and strings that a key of `case.json` lists, or the only one.
+fn json_list(text: &str, key: &str) -> Vec<String> {
+    let Some(start) = text.find(&format!("\"{key}\":")) else {
+        return Vec::new();
+    };
+    let rest = text[start + key.len() + 3..].trim_start();
+    let value = match rest.strip_prefix('[') {
+        Some(list) => list.split(']').next().unwrap(),
+        None => rest
+            .split(['\n', '}'])
+            .next()
+            .unwrap()
+            .trim_end_matches(','),
+    };
+    value
+        .split(',')
+        .map(|v| v.trim().trim_matches('"').to_string())
+        .filter(|v| !v.is_empty())
+        .collect()
+}
+
+fn is_error_case(folder: &Path) -> bool {
+    let text = fs::read_to_string(folder.join("case.json")).unwrap_or_default();
+    json_list(&text, "expect") == ["error"]
+}
+
+#[test]
+fn valid_documents_give_no_message() {
+    let Some(suite) = suite() else { return };
+    let mut wrong = Vec::new();
+    let mut count = 0;
+    for (family, folder) in cases(&suite) {
+        if is_error_case(&folder) {
+            continue;
+        }
+        count += 1;
+        let (program, found) = check_folder(&folder, &family);
+        if !found.is_empty() {
+            wrong.extend(render(&program, &found).into_iter().map(|(_, l)| l));
+        }
+    }
+    assert!(count > 0, "the suite at {} is empty", suite.display());
+    assert!(
+        wrong.is_empty(),
+        "{} lines:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
+}
+
+#[test]
+fn invalid_documents_are_reported_in_their_line() {
+    let Some(suite) = suite() else { return };
+    let mut wrong = Vec::new();
+    for (_, folder) in cases(&suite) {
+        if !is_error_case(&folder) {
+            continue;
+        }
+        let full = folder.file_name().unwrap().to_string_lossy().into_owned();
+        let name = full.rsplit_once('_').map_or(full.as_str(), |(n, _)| n);
+        let text = fs::read_to_string(folder.join("case.json")).unwrap();
+        let (program, found) = check_folder(&folder, "errors");
+        let lines = render(&program, &found);
+        let errors = found
+            .iter()
+            .filter(|d| d.severity == Severity::Error)
+            .count();
+        if OF_COMPOSITION.contains(&name) {
+            if errors > 0 {
+                wrong.push(format!("{full}: reported without an invocation: {lines:?}"));
+            }
+            continue;
+        }
+        let wanted: Vec<usize> = json_list(&text, "error_line")
+            .iter()
+            .filter_map(|l| l.parse().ok())
+            .collect();
+        let all = lines
+            .iter()
+            .map(|(_, l)| l.to_lowercase())
+            .collect::<Vec<_>>()
+            .join("\n");
+        let says = json_list(&text, "error_contains")
+            .iter()
+            .all(|w| all.contains(&w.to_lowercase()));
+        let there = wanted.is_empty() || lines.iter().any(|(l, _)| wanted.contains(l));
+        if errors == 0 {
+            wrong.push(format!("{full}: nothing is reported"));
+        } else if errors > 1 {
+            wrong.push(format!("{full}: {errors} errors for one mistake:\n{all}"));
+        } else if !there || !says {
+            wrong.push(format!("{full}: wanted line {wanted:?}, got\n{all}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

@@ -1,0 +1,668 @@
+//! Attributes, inputs, outputs, constants, variables (2.5 to 2.7).
+
+use crate::ast::{Declaration, DefinitionKind, Expr, ExprKind, ExtentSpec, TypeSpec};
+use crate::diagnostics::{Diagnostic, codes};
+
+use super::definition::Checker;
+use super::free_names::free_names;
+use super::lengths::Length;
+use super::scope::{Symbol, SymbolKind};
+use super::types::{Base, Optional, Pack, Tensor, Type};
+
+impl Checker<'_> {
+    /// The type of a tensor declaration, its rank as far as the shape tells.
+    pub(super) fn tensor_type(&mut self, declaration: &Declaration) -> Type {
+        let length_name = format!("|{}|", declaration.name.name);
+        self.tensor_type_of(&declaration.type_spec, &length_name)
+    }
+
+    pub(super) fn tensor_type_of(&mut self, spec: &TypeSpec, length_name: &str) -> Type {
+        let base = self.base_named(&spec.base);
+        let rank = match &spec.shape {
+            None => Length::unknown(),
+            Some(extents) => extents
+                .iter()
+                .fold(Length::number(0), |sum, e| sum.plus(&self.extent_count(e))),
+        };
+        let pack = match &spec.pack {
+            None => Pack::Single,
+            Some(pack) => Pack::Packed(match &pack.length {
+                Some(length) => self.length_of(length),
+                None => Length::symbol(length_name),
+            }),
+        };
+        Type {
+            base,
+            pack,
+            optional: if spec.optional {
+                Optional::Yes
+            } else {
+                Optional::No
+            },
+            tensor: Tensor::Ranked(rank),
+        }
+    }
+
+    /// How many dimensions an extent stands for.
+    fn extent_count(&mut self, extent: &ExtentSpec) -> Length {
+        match (&extent.pack, &extent.extent) {
+            (None, None) => Length::number(1),
+            (None, Some(e)) => {
+                let ty = self.quietly(|c| c.value(e));
+                let certain = ty.base == Base::Int
+                    && ty.optional == Optional::No
+                    && (ty.is_single() || extent.per_item);
+                if certain {
+                    Length::number(1)
+                } else {
+                    Length::unknown()
+                }
+            }
+            (Some(pack), e) => match (&pack.length, e) {
+                (Some(length), _) => self.length_of(length),
+                (None, Some(e)) => self.quietly(|c| c.value(e)).length(),
+                (None, None) => Length::unknown(),
+            },
+        }
+    }
+
+    /// Types of extents, lengths and bounds: ints all, whose names are declared.
+    pub(super) fn check_type_spec(&mut self, spec: &TypeSpec) {
+        self.base_named(&spec.base);
+        if let Some(rank) = &spec.rank {
+            self.require_int(rank, "a rank");
+        }
+        for extent in spec.shape.iter().flatten() {
+            self.check_extent(extent);
+        }
+        if let Some(pack) = &spec.pack {
+            if let Some(length) = &pack.length {
+                self.require_int(length, "the length of a pack");
+            }
+            if let Some(bound) = &pack.bound {
+                self.require_int(bound, "the bound of a length");
+            }
+        }
+    }
+
+    fn check_extent(&mut self, extent: &ExtentSpec) {
+        if let Some(bound) = &extent.bound {
+            let ty = self.value(bound);
+            self.report_not_int(bound, &ty, "an upper bound");
+        }
+        let length = extent.pack.as_ref().map(|p| p.length.as_ref());
+        if let Some(Some(length)) = length {
+            self.repeat_count(length);
+        }
+        let Some(e) = &extent.extent else { return };
+        let ty = self.value(e);
+        self.report_not_int(e, &ty, "an extent");
+        let text = self.text(e.span);
+        if extent.pack.is_none() && ty.is_packed() && !extent.per_item {
+            self.sink.report(
+                Diagnostic::error(
+                    &codes::PACK_NOT_EXPANDED,
+                    e.span,
+                    format!("`{text}` is a pack of extents, which must be expanded"),
+                )
+                .with_label(ty.to_string())
+                .with_help(format!(
+                    "write `{text}..`: it stands for one dimension per item"
+                )),
+            );
+        }
+        if matches!(length, Some(None)) && ty.is_single() && !ty.optional.is_optional() {
+            self.sink.report(
+                Diagnostic::error(
+                    &codes::EXPANSION_COUNT,
+                    extent.span,
+                    format!(
+                        "`{text}` is a single extent, which `..` cannot expand without a count"
+                    ),
+                )
+                .with_label(ty.to_string())
+                .with_help(format!(
+                    "say how often it is repeated, as in `{text} ..(n)`, or drop the `..`"
+                )),
+            );
+        }
+    }
+
+    /// One int.
+    pub(super) fn require_int(&mut self, expr: &Expr, what: &str) -> Type {
+        let ty = self.value(expr);
+        if !self.report_not_int(expr, &ty, what) && ty.is_packed() {
+            self.sink.report(
+                Diagnostic::error(
+                    &codes::EXTENT_TYPE,
+                    expr.span,
+                    format!("{what} must be a single int, but this is a pack"),
+                )
+                .with_label(ty.to_string()),
+            );
+        }
+        ty
+    }
+
+    /// Reports a type other than int; true if it did.
+    fn report_not_int(&mut self, expr: &Expr, ty: &Type, what: &str) -> bool {
+        if ty.base.agrees(&Base::Int) {
+            return false;
+        }
+        let mut diagnostic = Diagnostic::error(
+            &codes::EXTENT_TYPE,
+            expr.span,
+            format!("{what} must be an int, but this is {}", ty.base),
+        )
+        .with_label(ty.to_string());
+        if ty.base == Base::Real {
+            diagnostic =
+                diagnostic.with_help(format!("convert it with `int({})`", self.text(expr.span)));
+        }
+        self.sink.report(diagnostic);
+        true
+    }
+
+    /// `@attrib` (2.5).
+    pub(super) fn check_attributes(&mut self) {
+        self.where_now = "in `@attrib`";
+        let definition = self.definition;
+        for attribute in &definition.attributes {
+            let spec = &attribute.type_spec;
+            let name = &attribute.name.name;
+            if spec.shape.is_some() || spec.rank.is_some() {
+                self.sink.report(
+                    Diagnostic::error(
+                        &codes::ATTRIBUTE_SHAPE,
+                        spec.span,
+                        format!("the attribute `{name}` has a shape, but attributes are no tensors"),
+                    )
+                    .with_help(format!(
+                        "for several values declare a pack, `{name}: {}..`; for a tensor declare an input or a constant",
+                        spec.base.name
+                    )),
+                );
+                self.base_named(&spec.base);
+            } else {
+                self.check_type_spec(spec);
+            }
+            let Some(default) = &attribute.default else {
+                continue;
+            };
+            let ty = self.value(default);
+            if spec.optional {
+                self.sink.report(
+                    Diagnostic::error(
+                        &codes::OPTIONAL_DEFAULT,
+                        default.span,
+                        format!("the optional attribute `{name}` cannot have a default value"),
+                    )
+                    .with_place(spec.span, "optional")
+                    .with_help("it is null when no value is given; drop `optional` or the default"),
+                );
+                continue;
+            }
+            let declared = self
+                .scope
+                .lookup(name)
+                .map_or_else(Type::unknown, |s| s.ty.clone());
+            self.check_default(attribute, default, &ty, &declared);
+        }
+        self.check_default_cycles();
+    }
+
+    /// A default value fits the declared type; one value may stand for a pack.
+    fn check_default(
+        &mut self,
+        declaration: &Declaration,
+        default: &Expr,
+        ty: &Type,
+        declared: &Type,
+    ) {
+        let name = &declaration.name.name;
+        if !converts(ty, &declared.base) {
+            let mut diagnostic = Diagnostic::error(
+                &codes::DEFAULT_TYPE,
+                default.span,
+                format!(
+                    "the default value of `{name}` must be {}, but it is {}",
+                    declared.base, ty.base
+                ),
+            )
+            .with_label(ty.to_string())
+            .with_place(
+                declaration.type_spec.span,
+                format!("declared as {declared}"),
+            );
+            if let Base::Generic(g) = &declared.base {
+                diagnostic = diagnostic.with_help(format!(
+                    "convert it: `{}({})`",
+                    g.name,
+                    self.text(default.span)
+                ));
+            }
+            self.sink.report(diagnostic);
+        } else if declared.is_single() && ty.is_packed() {
+            self.sink.report(
+                Diagnostic::error(
+                    &codes::DEFAULT_TYPE,
+                    default.span,
+                    format!("`{name}` is a single value, but its default is a pack"),
+                )
+                .with_label(ty.to_string())
+                .with_help(format!(
+                    "declare `{name}` as a pack: `{}..`",
+                    declaration.type_spec.base.name
+                )),
+            );
+        }
+    }
+
+    /// Deferred defaults must not wait for each other.
+    fn check_default_cycles(&mut self) {
+        let definition = self.definition;
+        let deferred: Vec<(&Declaration, Vec<&str>)> = definition
+            .attributes
+            .iter()
+            .map(|a| {
+                let names = a
+                    .default
+                    .as_ref()
+                    .map(|d| free_names(d).iter().map(|n| n.name.as_str()).collect())
+                    .unwrap_or_default();
+                (a, names)
+            })
+            .collect();
+        let mut done: Vec<&str> = Vec::new();
+        loop {
+            let ready: Vec<&str> = deferred
+                .iter()
+                .filter(|(a, names)| {
+                    let name = a.name.name.as_str();
+                    !done.contains(&name)
+                        && names.iter().all(|n| {
+                            done.contains(n) || !deferred.iter().any(|(d, _)| d.name.name == *n)
+                        })
+                })
+                .map(|(a, _)| a.name.name.as_str())
+                .collect();
+            if ready.is_empty() {
+                break;
+            }
+            done.extend(ready);
+        }
+        for (attribute, names) in &deferred {
+            if done.contains(&attribute.name.name.as_str()) {
+                continue;
+            }
+            let Some(default) = &attribute.default else {
+                continue;
+            };
+            let waits: Vec<String> = names
+                .iter()
+                .filter(|n| !done.contains(*n) && deferred.iter().any(|(d, _)| d.name.name == **n))
+                .map(|n| format!("`{n}`"))
+                .collect();
+            self.sink.report(
+                Diagnostic::error(
+                    &codes::DEFAULT_CYCLE,
+                    default.span,
+                    format!(
+                        "the default value of `{}` depends on itself, through {}",
+                        attribute.name.name,
+                        waits.join(", ")
+                    ),
+                )
+                .with_help("give one of them a default that does not use the others"),
+            );
+        }
+    }
+
+    /// `@input` (2.6); names and binding order are settled before.
+    pub(super) fn check_inputs(&mut self) {
+        self.where_now = "in `@input`";
+        let definition = self.definition;
+        for input in &definition.inputs {
+            self.check_type_spec(&input.type_spec);
+            let Some(default) = &input.default else {
+                continue;
+            };
+            let ty = self.value(default);
+            let declared = self
+                .scope
+                .lookup(&input.name.name)
+                .map_or_else(Type::unknown, |s| s.ty.clone());
+            self.check_default(input, default, &ty, &declared);
+        }
+        let declarations = || definition.inputs.iter().chain(&definition.outputs);
+        self.check_bounds_agree(declarations());
+        if definition.kind == DefinitionKind::Graph {
+            self.check_main_inputs();
+        }
+    }
+
+    /// One name has one upper bound (2.6, dynamic shapes).
+    fn check_bounds_agree<'d>(&mut self, declarations: impl Iterator<Item = &'d Declaration>) {
+        let mut bounds: Vec<(&str, i64, &Expr)> = Vec::new();
+        for declaration in declarations {
+            for extent in declaration.type_spec.shape.iter().flatten() {
+                let (Some(e), Some(bound)) = (&extent.extent, &extent.bound) else {
+                    continue;
+                };
+                let (ExprKind::Name(name), Some(value)) = (&e.kind, Length::of(bound).constant())
+                else {
+                    continue;
+                };
+                match bounds.iter().find(|(n, _, _)| *n == name.name) {
+                    Some((_, other, first)) if *other != value => self.sink.report(
+                        Diagnostic::error(
+                            &codes::BOUNDS_DIFFER,
+                            bound.span,
+                            format!(
+                                "`{}` has the upper bound {value} here and {other} before",
+                                name.name
+                            ),
+                        )
+                        .with_place(first.span, format!("bound {other}"))
+                        .with_help("one name has one bound; write it once, or use another name"),
+                    ),
+                    Some(_) => {}
+                    None => bounds.push((&name.name, value, bound)),
+                }
+            }
+        }
+    }
+
+    /// The main graph's dynamic extents have upper bounds. Other graphs may be called, and then need none.
+    fn check_main_inputs(&mut self) {
+        let program = self.env.program;
+        let main = program.main_module().and_then(|m| {
+            m.definitions
+                .iter()
+                .find(|d| d.kind == DefinitionKind::Graph)
+        });
+        let is_main =
+            self.module == program.main && main.is_some_and(|m| std::ptr::eq(m, self.definition));
+        if !is_main || super::calls::is_called(program, self.module, &self.definition.name.name) {
+            return;
+        }
+        let definition = self.definition;
+        let attributes: Vec<&str> = definition
+            .attributes
+            .iter()
+            .map(|a| a.name.name.as_str())
+            .collect();
+        let mut bounded: Vec<&str> = Vec::new();
+        for extent in definition
+            .inputs
+            .iter()
+            .flat_map(|i| i.type_spec.shape.iter().flatten())
+        {
+            if let (Some(e), Some(_)) = (&extent.extent, &extent.bound) {
+                bounded.extend(free_names(e).iter().map(|n| n.name.as_str()));
+            }
+        }
+        for input in &definition.inputs {
+            for extent in input.type_spec.shape.iter().flatten() {
+                if extent.bound.is_some() {
+                    continue;
+                }
+                let unbounded = match &extent.extent {
+                    None => Some("~".to_string()),
+                    Some(e) => free_names(e)
+                        .into_iter()
+                        .find(|n| {
+                            let name = n.name.as_str();
+                            !attributes.contains(&name)
+                                && !bounded.contains(&name)
+                                && self
+                                    .scope
+                                    .lookup(name)
+                                    .is_some_and(|s| s.kind == SymbolKind::Extent)
+                        })
+                        .map(|n| n.name.clone()),
+                };
+                if let Some(name) = unbounded {
+                    self.sink.report(
+                        Diagnostic::error(
+                            &codes::UNBOUNDED_EXTENT,
+                            extent.span,
+                            format!(
+                                "the dynamic extent `{name}` of the main graph has no upper bound"
+                            ),
+                        )
+                        .with_help(format!("write `{name}|N` with the largest extent N")),
+                    );
+                }
+            }
+        }
+    }
+
+    /// `@output` (2.6): all names declared before, except dynamic extents.
+    pub(super) fn check_outputs(&mut self) {
+        self.where_now = "in `@output`";
+        let definition = self.definition;
+        for output in &definition.outputs {
+            for extent in output.type_spec.shape.iter().flatten() {
+                self.declare_dynamic(extent);
+                let unbounded = extent.extent.is_none()
+                    && extent.bound.is_none()
+                    && definition.kind == DefinitionKind::Operator
+                    && !definition.has_block(crate::ast::BlockKind::Compose);
+                if unbounded {
+                    self.sink.report(
+                        Diagnostic::error(
+                            &codes::UNBOUNDED_EXTENT,
+                            extent.span,
+                            "the dynamic extent `~` has no upper bound",
+                        )
+                        .with_help("write `~|N` with the largest extent N; only where a composition gives the shape the bound may be left out"),
+                    );
+                }
+            }
+            if let Some(pack) = &output.type_spec.pack
+                && let (Some(length), Some(_)) = (&pack.length, &pack.bound)
+            {
+                self.declare_dynamic_name(length);
+            }
+        }
+        for output in &definition.outputs {
+            self.check_type_spec(&output.type_spec);
+            if let Some(default) = &output.default {
+                self.sink.report(
+                    Diagnostic::error(
+                        &codes::VALUE_NOT_ALLOWED,
+                        default.span,
+                        format!("the output `{}` cannot have a value here", output.name.name),
+                    )
+                    .with_help("assign it in `@compose` or `@lower`"),
+                );
+            }
+            let ty = self.quietly(|c| c.tensor_type(output));
+            self.declare(&output.name, SymbolKind::Output, ty);
+        }
+    }
+
+    /// `s|k` of an output declares s.
+    fn declare_dynamic(&mut self, extent: &ExtentSpec) {
+        if let (Some(e), Some(_)) = (&extent.extent, &extent.bound) {
+            self.declare_dynamic_name(e);
+        }
+    }
+
+    fn declare_dynamic_name(&mut self, expr: &Expr) {
+        if let ExprKind::Name(name) = &expr.kind
+            && self.scope.lookup(&name.name).is_none()
+        {
+            self.declare(name, SymbolKind::Extent, Type::scalar(Base::Int));
+        }
+    }
+
+    /// `@variable` (2.7).
+    pub(super) fn check_variables(&mut self) {
+        self.where_now = "in `@variable`";
+        let definition = self.definition;
+        for variable in &definition.variables {
+            self.check_type_spec(&variable.type_spec);
+            if let Some(value) = &variable.default {
+                self.value(value);
+                self.sink.report(
+                    Diagnostic::error(
+                        &codes::VALUE_NOT_ALLOWED,
+                        value.span,
+                        format!("the variable `{}` cannot have a value here", variable.name.name),
+                    )
+                    .with_help("the values of variables lie in data files; declare it in `@constant` if its value is fixed"),
+                );
+            }
+            let ty = self.quietly(|c| c.tensor_type(variable));
+            self.declare(&variable.name, SymbolKind::Variable, ty);
+        }
+    }
+
+    /// `@constant` (2.7).
+    pub(super) fn check_constants(&mut self) {
+        self.where_now = "in `@constant`";
+        let definition = self.definition;
+        for constant in &definition.constants {
+            self.check_type_spec(&constant.type_spec);
+            let declared = self.quietly(|c| c.tensor_type(constant));
+            self.check_constant_value(constant, &declared);
+            self.declare(&constant.name, SymbolKind::Constant, declared);
+        }
+    }
+
+    fn check_constant_value(&mut self, constant: &Declaration, declared: &Type) {
+        let name = &constant.name.name;
+        let Some(value) = &constant.default else {
+            self.sink.report(
+                Diagnostic::error(
+                    &codes::CONSTANT_INITIALIZER,
+                    constant.name.span,
+                    format!("the constant `{name}` has no value"),
+                )
+                .with_help("write `= value`, or declare it in `@variable` if its values lie in a data file"),
+            );
+            return;
+        };
+        self.scope.enter();
+        for bound in &constant.bounds {
+            let ty = self.value(&bound.bound);
+            self.report_not_int(&bound.bound, &ty, "the bound of an index");
+            if let Some(first) = self.scope.lookup_here(&bound.name.name).map(|s| s.span) {
+                self.report_duplicate(&bound.name, "an index", first, "an index");
+            }
+            self.scope.declare(
+                &bound.name.name,
+                Symbol {
+                    kind: SymbolKind::Index,
+                    ty: ty.with_base(Base::Int),
+                    span: bound.name.span,
+                },
+            );
+        }
+        let ty = self.value(value);
+        self.scope.leave();
+        if !converts(&ty, &declared.base) {
+            self.sink.report(
+                Diagnostic::error(
+                    &codes::CONSTANT_INITIALIZER,
+                    value.span,
+                    format!(
+                        "the value of the constant `{name}` must be {}, but it is {}",
+                        declared.base, ty.base
+                    ),
+                )
+                .with_label(ty.to_string())
+                .with_place(constant.type_spec.span, format!("declared as {declared}")),
+            );
+            return;
+        }
+        if let Some(pack) = &constant.type_spec.pack {
+            self.check_constant_pack(constant, pack.length.is_some(), value, &ty, declared);
+            return;
+        }
+        let volume = literal_volume(&constant.type_spec);
+        let count = ty.length().constant();
+        if let (Some(volume), Some(count), true) = (volume, count, constant.bounds.is_empty())
+            && volume != count
+        {
+            self.sink.report(
+                Diagnostic::error(
+                    &codes::CONSTANT_INITIALIZER,
+                    value.span,
+                    format!("`{name}` has {volume} elements, but {count} values are given"),
+                )
+                .with_label(format!("{count} values"))
+                .with_place(constant.type_spec.span, format!("{volume} elements"))
+                .with_help("list the elements in row-major order, or give a single value for all"),
+            );
+        }
+    }
+
+    /// A pack of constants has a stated length and one value per constant.
+    fn check_constant_pack(
+        &mut self,
+        constant: &Declaration,
+        has_length: bool,
+        value: &Expr,
+        ty: &Type,
+        declared: &Type,
+    ) {
+        let name = &constant.name.name;
+        if !has_length {
+            self.sink.report(
+                Diagnostic::error(
+                    &codes::CONSTANT_INITIALIZER,
+                    constant.type_spec.span,
+                    format!("the pack of constants `{name}` needs a length"),
+                )
+                .with_help("write it behind the dots, as in `real[n]..(2)`"),
+            );
+        }
+        if ty.is_single() {
+            self.sink.report(
+                Diagnostic::error(
+                    &codes::CONSTANT_INITIALIZER,
+                    value.span,
+                    format!(
+                        "the pack of constants `{name}` needs a list with one value per constant"
+                    ),
+                )
+                .with_label(ty.to_string()),
+            );
+        } else if ty.length().differs(&declared.length()) {
+            let text = |l: &Length| l.text().unwrap_or_else(|| "?".into());
+            self.sink.report(
+                Diagnostic::error(
+                    &codes::CONSTANT_INITIALIZER,
+                    value.span,
+                    format!(
+                        "`{name}` is a pack of {} constants, but {} values are given",
+                        text(&declared.length()),
+                        text(&ty.length())
+                    ),
+                )
+                .with_help("each value fills one constant of the pack"),
+            );
+        }
+    }
+}
+
+/// Whether a value of this type may stand where `base` is declared: int goes where real is asked for (errata 15).
+pub(super) fn converts(ty: &Type, base: &Base) -> bool {
+    ty.base.agrees(base) || (ty.base == Base::Int && *base == Base::Real)
+}
+
+/// The number of elements of a shape of literals.
+fn literal_volume(spec: &TypeSpec) -> Option<i64> {
+    let mut volume = 1i64;
+    for extent in spec.shape.as_ref()? {
+        if extent.pack.is_some() {
+            return None;
+        }
+        let n = Length::of(extent.extent.as_ref()?).constant()?;
+        volume = volume.checked_mul(n)?;
+    }
+    Some(volume)
+}

@@ -1,0 +1,235 @@
+//! One definition: its blocks in the order in which they see each other (2.2).
+
+use std::rc::Rc;
+
+use crate::ast::{BlockKind, Definition, Expr, ExprKind, Ident};
+use crate::diagnostics::{Diagnostic, Sink, codes};
+use crate::source::Span;
+
+use super::free_names::free_names;
+use super::lengths::Length;
+use super::scope::{Scope, Symbol, SymbolKind, closest};
+use super::signatures::{Environment, base_named};
+use super::types::{Base, Generic, Type};
+
+/// What expressions may do at a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// Attributes, shapes, helpers, assertions.
+    CompileTime,
+    /// `@lower`: elements of tensors can be read.
+    Formula,
+    /// `@compose`, `@update`: whole tensors can be named.
+    Composition,
+}
+
+/// A name of a block that is not visible yet.
+#[derive(Clone, Debug)]
+pub(super) struct Hidden {
+    pub(super) name: String,
+    pub(super) kind: SymbolKind,
+    pub(super) span: Span,
+}
+
+impl Hidden {
+    /// What to do about a use `here` ("in `@attrib`", …).
+    pub(super) fn help(&self, here: &str) -> Option<String> {
+        match (self.kind, here) {
+            (SymbolKind::Using, "in `@using`") => Some(format!(
+                "helpers are evaluated in order: move the definition of `{}` up",
+                self.name
+            )),
+            (SymbolKind::Using, _) => Some(format!(
+                "helpers are evaluated after attributes and input shapes; write the expression of `{}` here",
+                self.name
+            )),
+            _ => None,
+        }
+    }
+}
+
+/// The state of checking one definition.
+pub(super) struct Checker<'a> {
+    pub(super) env: &'a Environment<'a>,
+    /// Key of the module.
+    pub(super) module: &'a str,
+    pub(super) definition: &'a Definition,
+    pub(super) sink: Sink,
+    pub(super) scope: Scope,
+    pub(super) place: Place,
+    /// "in `@using`": for messages about visibility.
+    pub(super) where_now: &'static str,
+    pub(super) generics: Vec<(Rc<Generic>, Option<Base>)>,
+    pub(super) khronos: bool,
+    /// Between the brackets of a tensor access.
+    pub(super) in_subscript: bool,
+    /// Names of blocks that are not visible yet.
+    pub(super) hidden: Vec<Hidden>,
+    /// Names with two declarations (reported): nobody knows which is meant.
+    pub(super) ambiguous: Vec<String>,
+    /// Unknown names that were reported: once per definition.
+    reported: Vec<String>,
+}
+
+/// Checks one definition by itself.
+pub(super) fn check_definition<'a>(
+    env: &'a Environment<'a>,
+    module: &'a str,
+    definition: &'a Definition,
+    sink: &mut Sink,
+) {
+    let mut checker = Checker {
+        env,
+        module,
+        definition,
+        sink: Sink::default(),
+        scope: Scope::new(),
+        place: Place::CompileTime,
+        where_now: "here",
+        generics: Vec::new(),
+        khronos: env.is_khronos(module),
+        in_subscript: false,
+        hidden: Vec::new(),
+        ambiguous: Vec::new(),
+        reported: Vec::new(),
+    };
+    checker.check_blocks();
+    checker.check_type_parameters();
+    checker.check_names();
+    checker.declare_parameters();
+    checker.check_attributes();
+    checker.check_inputs();
+    checker.check_usings();
+    checker.check_constants();
+    checker.check_variables();
+    checker.check_outputs();
+    checker.check_assertions();
+    checker.check_formulas();
+    checker.check_compositions();
+    checker.check_quantizations();
+    for diagnostic in checker.sink.into_sorted() {
+        sink.report(diagnostic);
+    }
+}
+
+impl<'a> Checker<'a> {
+    /// The source text of a place, on one line.
+    pub(super) fn text(&self, span: Span) -> String {
+        let text = self.env.program.sources.text(span);
+        let mut line = String::new();
+        for word in text.split_whitespace() {
+            if !line.is_empty() {
+                line.push(' ');
+            }
+            line.push_str(word);
+        }
+        if line.chars().count() > 60 {
+            line = line.chars().take(57).collect();
+            line.push_str("...");
+        }
+        line
+    }
+
+    /// Runs `f` without keeping what it reports.
+    pub(super) fn quietly<T>(&mut self, f: impl FnOnce(&mut Self) -> T) -> T {
+        let kept = std::mem::take(&mut self.sink);
+        let reported = self.reported.clone();
+        let result = f(self);
+        self.sink = kept;
+        self.reported = reported;
+        result
+    }
+
+    /// Whether statements of one of these blocks could not be read: what is missing may stand there.
+    pub(super) fn is_unread(&self, blocks: &[BlockKind]) -> bool {
+        self.definition.unread.iter().any(|b| blocks.contains(b))
+    }
+
+    /// False if the name's absence was reported already, or if it may be declared where nothing could be read.
+    pub(super) fn first_report_of(&mut self, name: &Ident) -> bool {
+        if !self.definition.unread.is_empty() {
+            return false;
+        }
+        if self.reported.contains(&name.name) {
+            return false;
+        }
+        self.reported.push(name.name.clone());
+        true
+    }
+
+    /// The type that a type name means here; unknown ones are reported.
+    pub(super) fn base_named(&mut self, name: &Ident) -> Base {
+        if let Some(base) = base_named(&name.name, &self.generics) {
+            return base;
+        }
+        if name.name.is_empty() || self.is_unread(&[BlockKind::Dtype]) {
+            return Base::Unknown;
+        }
+        let diagnostic = Diagnostic::error(
+            &codes::UNKNOWN_TYPE,
+            name.span,
+            format!("`{}` is not a type", name.name),
+        );
+        let diagnostic = if super::types::Bound::from_name(&name.name).is_some() {
+            diagnostic.with_help(format!(
+                "`{0}` restricts a generic type; declare one with `@dtype {{ T: {0}; }}` and use `T`",
+                name.name
+            ))
+        } else {
+            let generics: Vec<String> = self.generics.iter().map(|(g, _)| g.name.clone()).collect();
+            let all = ["int", "real", "bool", "str"]
+                .into_iter()
+                .chain(generics.iter().map(String::as_str));
+            match closest(&name.name, all) {
+                Some(near) => diagnostic.with_help(format!("did you mean `{near}`?")),
+                None => diagnostic.with_help(
+                    "the types are int, real, bool, str and the names of the operator's `@dtype`",
+                ),
+            }
+        };
+        self.sink.report(diagnostic);
+        Base::Unknown
+    }
+
+    /// An expression as a pack length; unknown if it depends on names that are local or not what they seem.
+    pub(super) fn length_of(&self, expr: &Expr) -> Length {
+        let wide = free_names(expr).iter().all(|n| {
+            self.scope
+                .lookup(&n.name)
+                .is_some_and(|s| s.kind.is_definition_wide())
+        });
+        if wide {
+            Length::of(expr)
+        } else {
+            Length::unknown()
+        }
+    }
+
+    /// Whether an expression is the name of an extent, which is never negative.
+    pub(super) fn is_extent(&self, expr: &Expr) -> bool {
+        match &expr.kind {
+            ExprKind::Name(name) => self
+                .scope
+                .lookup(&name.name)
+                .is_some_and(|s| s.kind == SymbolKind::Extent),
+            _ => false,
+        }
+    }
+
+    pub(super) fn declare(&mut self, name: &Ident, kind: SymbolKind, ty: Type) {
+        let ty = if self.ambiguous.contains(&name.name) {
+            Type::unknown()
+        } else {
+            ty
+        };
+        self.scope.declare(
+            &name.name,
+            Symbol {
+                kind,
+                ty,
+                span: name.span,
+            },
+        );
+        self.hidden.retain(|h| h.name != name.name);
+    }
+}

@@ -1,0 +1,521 @@
+//! Types of expressions (2.4), null propagation (2.4.1) and promotion after null tests.
+
+use crate::ast::{BinaryOp, Expr, ExprKind, Ident, Property, StringLiteral, StringPiece};
+use crate::diagnostics::{Diagnostic, codes};
+use crate::source::Span;
+
+use super::definition::{Checker, Place};
+use super::lengths::Length;
+use super::scope::closest;
+use super::types::{Base, Optional, Pack, Tensor, Type};
+
+impl Checker<'_> {
+    /// The type of a compile-time value or of a scalar of a formula; a whole tensor is reported.
+    pub(super) fn value(&mut self, expr: &Expr) -> Type {
+        let ty = self.entity(expr);
+        self.require_value(expr, ty)
+    }
+
+    /// Reports a whole tensor where a value must stand.
+    pub(super) fn require_value(&mut self, expr: &Expr, ty: Type) -> Type {
+        if !ty.is_tensor() {
+            return ty;
+        }
+        let text = self.text(expr.span);
+        let diagnostic = match self.place {
+            Place::Formula => Diagnostic::error(
+                &codes::TENSOR_AS_VALUE,
+                expr.span,
+                format!("the tensor `{text}` is used without indices in a formula"),
+            )
+            .with_label(format!("of type {ty}"))
+            .with_help(match &ty.tensor {
+                Tensor::Ranked(r) if r.constant() == Some(0) => {
+                    format!("read its only element with `{text}[]`")
+                }
+                Tensor::Ranked(r) if r.constant() == Some(1) => {
+                    format!("read an element with `{text}[i,]`")
+                }
+                _ => format!("read an element with `{text}[i,…]`, one index per dimension"),
+            }),
+            Place::CompileTime | Place::Composition => Diagnostic::error(
+                &codes::TENSOR_AS_VALUE,
+                expr.span,
+                format!("the tensor `{text}` is used where a compile-time value is needed"),
+            )
+            .with_label(format!("of type {ty}"))
+            .with_help(
+                "compile-time expressions see attributes and shapes; compute with the elements of a tensor in `@lower`, \
+                 or by invoking an operator in `@compose`",
+            ),
+        };
+        self.sink.report(diagnostic);
+        Type::unknown()
+    }
+
+    /// The type of an expression that may stand for whole tensors.
+    pub(super) fn entity(&mut self, expr: &Expr) -> Type {
+        match &expr.kind {
+            ExprKind::Int(_) => Type::scalar(Base::Int),
+            ExprKind::Real(_) => Type::scalar(Base::Real),
+            ExprKind::Bool(_) => Type::scalar(Base::Bool),
+            ExprKind::Str(literal) => {
+                self.string(literal);
+                Type::scalar(Base::Str)
+            }
+            ExprKind::Name(name) => self.name(name),
+            ExprKind::Property { base, property } => self.property(base, *property, expr.span),
+            ExprKind::Default(name) => match self.base_named(name) {
+                Base::Unknown => Type::unknown(),
+                base => Type::scalar(base),
+            },
+            ExprKind::List(items) => self.list(items),
+            ExprKind::Index {
+                base,
+                subscripts,
+                trailing_comma,
+            } => self.index(expr, base, subscripts, *trailing_comma),
+            ExprKind::Substitute {
+                base,
+                subscript,
+                value,
+            } => self.substitute(expr, base, subscript, value),
+            ExprKind::Unary { op, operand } => self.unary(expr, *op, operand),
+            ExprKind::Binary { .. } => self.binary_chain(expr),
+            ExprKind::Select {
+                condition,
+                then,
+                otherwise,
+            } => self.select(condition, then, otherwise.as_deref()),
+            ExprKind::Coalesce { value, fallback } => self.coalesce(value, fallback),
+            ExprKind::NullTest(operand) => {
+                self.entity(operand);
+                Type::scalar(Base::Bool)
+            }
+            ExprKind::Is { left, right } => self.identity(left, right),
+            ExprKind::In { item, pack } => self.containment(item, pack),
+            ExprKind::Fold {
+                pack,
+                op,
+                cumulative,
+            } => self.fold(expr, pack, *op, *cumulative),
+            ExprKind::Cast { target, value } => self.cast(target, value),
+            ExprKind::Builtin { name, argument } => self.builtin(name, argument),
+            ExprKind::Guard { index, remap } => {
+                let remap = remap.as_deref().map(|(low, high)| (low, high));
+                self.guard_expression(expr, index, remap)
+            }
+            ExprKind::Error => Type::unknown(),
+        }
+    }
+
+    /// Checks what a string formats (2.4, string formatting).
+    pub(super) fn string(&mut self, literal: &StringLiteral) {
+        for piece in &literal.pieces {
+            if let StringPiece::Format(expr) = piece {
+                self.value(expr);
+            }
+        }
+    }
+
+    fn name(&mut self, name: &Ident) -> Type {
+        if let Some(symbol) = self.scope.lookup(&name.name) {
+            return symbol.ty.clone();
+        }
+        self.report_unknown_name(name);
+        Type::unknown()
+    }
+
+    /// Says that a name is not declared, or not visible here.
+    pub(super) fn report_unknown_name(&mut self, name: &Ident) {
+        if name.name.is_empty() || !self.first_report_of(name) {
+            return;
+        }
+        if let Some(hidden) = self.hidden.iter().find(|h| h.name == name.name) {
+            let what = hidden.kind.describe();
+            let here = self.where_now;
+            let declared = hidden.span;
+            let mut diagnostic = Diagnostic::error(
+                &codes::NAME_NOT_VISIBLE,
+                name.span,
+                format!("`{}` is {what}, which is not visible {here}", name.name),
+            )
+            .with_place(declared, "declared here");
+            if let Some(help) = hidden.help(here) {
+                diagnostic = diagnostic.with_help(help);
+            }
+            self.sink.report(diagnostic);
+            return;
+        }
+        let mut diagnostic = Diagnostic::error(
+            &codes::UNKNOWN_NAME,
+            name.span,
+            format!("`{}` is not declared", name.name),
+        )
+        .with_label("unknown name");
+        if let Some(near) = closest(&name.name, self.scope.names()) {
+            diagnostic = diagnostic.with_help(format!("did you mean `{near}`?"));
+        } else if name.name == "True" || name.name == "False" {
+            diagnostic = diagnostic.with_help(format!(
+                "the bool literals are `true` and `false`: write `{}`",
+                name.name.to_lowercase()
+            ));
+        }
+        self.sink.report(diagnostic);
+    }
+
+    /// `x.shape`, `x.rank`, `x.size` (2.4, implicitly defined identifiers).
+    fn property(&mut self, base: &Ident, property: Property, span: Span) -> Type {
+        let Some(symbol) = self.scope.lookup(&base.name) else {
+            self.report_unknown_name(base);
+            return Type::unknown();
+        };
+        let ty = symbol.ty.clone();
+        let kind = symbol.kind;
+        let word = match property {
+            Property::Shape => "shape",
+            Property::Rank => "rank",
+            Property::Size => "size",
+        };
+        let rank = match &ty.tensor {
+            Tensor::No => {
+                self.sink.report(
+                    Diagnostic::error(
+                        &codes::NO_SUCH_PROPERTY,
+                        span,
+                        format!(
+                            "`{}` is {}, and only tensors have `.{word}`",
+                            base.name,
+                            kind.describe()
+                        ),
+                    )
+                    .with_label(format!("of type {ty}"))
+                    .with_help(if ty.is_packed() {
+                        "declare the pack's length, as in `int..(k)`, and use its name"
+                    } else {
+                        "use the value itself"
+                    }),
+                );
+                return Type::unknown();
+            }
+            Tensor::Ranked(rank) => rank.clone(),
+            Tensor::Unknown => Length::unknown(),
+        };
+        let wrong = match property {
+            Property::Size => ty.is_single(),
+            Property::Shape | Property::Rank => ty.is_packed(),
+        };
+        if wrong && ty.is_tensor() {
+            let (what, help) = match property {
+                Property::Size => (
+                    "is a single tensor, and only packs of tensors have `.size`",
+                    format!("the number of its dimensions is `{}.rank`", base.name),
+                ),
+                _ => (
+                    "is a pack of tensors, whose items may differ in shape",
+                    format!(
+                        "the number of items is `{}.size`; take extents from the declaration's names",
+                        base.name
+                    ),
+                ),
+            };
+            self.sink.report(
+                Diagnostic::error(
+                    &codes::NO_SUCH_PROPERTY,
+                    span,
+                    format!("`{}` {what}", base.name),
+                )
+                .with_label(format!("of type {ty}"))
+                .with_help(help),
+            );
+            return Type::unknown();
+        }
+        match property {
+            Property::Shape => Type::packed(Base::Int, rank),
+            _ => Type::scalar(Base::Int),
+        }
+        .with_optional(ty.optional)
+    }
+
+    /// `c ? a : b` and `c ? a`.
+    fn select(&mut self, condition: &Expr, then: &Expr, otherwise: Option<&Expr>) -> Type {
+        let c = self.value(condition);
+        if !c.base.agrees(&Base::Bool) {
+            self.sink.report(
+                Diagnostic::error(
+                    &codes::CONDITION_NOT_BOOL,
+                    condition.span,
+                    format!("the condition of `?` must be a bool, but this is {c}"),
+                )
+                .with_label(c.to_string())
+                .with_help("compare it, as in `n != 0 ? a : b`"),
+            );
+        }
+        let (tested, refuted) = null_tests(condition);
+        self.scope.enter_promoted(&tested, Optional::No);
+        let a = self.entity(then);
+        self.scope.leave();
+        let Some(otherwise) = otherwise else {
+            return self
+                .combine_packs(&[(condition, &c), (then, &a)], c.is_packed())
+                .apply(a, c.optional)
+                .with_optional(Optional::Yes);
+        };
+        self.scope.enter_promoted(&refuted, Optional::Null);
+        let b = self.entity(otherwise);
+        self.scope.leave();
+        self.require_same_base((then, &a), (otherwise, &b), "the branches of `?:`");
+        let strict = c.is_packed();
+        let shape = self.combine_packs(&[(condition, &c), (then, &a), (otherwise, &b)], strict);
+        let optional = a.optional.join(b.optional).join(c.optional);
+        let base = a.base.clone().or(&b.base);
+        let tensor = join_tensor(&a, &b);
+        let mut ty = shape.apply(a, Optional::No).with_base(base);
+        ty.tensor = tensor;
+        // a branch that is null here is not taken
+        ty.with_optional(if optional == Optional::Null {
+            Optional::Maybe
+        } else {
+            optional
+        })
+    }
+
+    /// `a ?? b`.
+    fn coalesce(&mut self, value: &Expr, fallback: &Expr) -> Type {
+        let a = self.entity(value);
+        let b = self.entity(fallback);
+        if a.optional == Optional::No && a != Type::unknown() {
+            self.sink.report(
+                Diagnostic::error(
+                    &codes::COALESCE_OPTIONALITY,
+                    value.span,
+                    format!("the left side of `??` is of type {a} and can never be null"),
+                )
+                .with_label("not optional")
+                .with_help("drop `??` and its right side"),
+            );
+        }
+        if b.optional.is_optional() {
+            self.sink.report(
+                Diagnostic::error(
+                    &codes::COALESCE_OPTIONALITY,
+                    fallback.span,
+                    "the right side of `??` must not be optional",
+                )
+                .with_label(b.to_string())
+                .with_help("end the chain with a value that is never null, as in `a ?? b ?? 0`"),
+            );
+        }
+        self.require_same_base((value, &a), (fallback, &b), "the sides of `??`");
+        let pack = match (&a.pack, &b.pack) {
+            (Pack::Single, Pack::Single) => Pack::Single,
+            (Pack::Packed(x), Pack::Packed(y)) if x == y => Pack::Packed(x.clone()),
+            (Pack::Packed(_), _) | (_, Pack::Packed(_)) => Pack::Packed(Length::unknown()),
+            _ => Pack::Unknown,
+        };
+        Type {
+            base: a.base.clone().or(&b.base),
+            pack,
+            optional: Optional::No,
+            tensor: join_tensor(&a, &b),
+        }
+    }
+
+    /// `a is b`: of anything, decided at compile time.
+    fn identity(&mut self, left: &Expr, right: &Expr) -> Type {
+        let a = self.entity(left);
+        let b = self.entity(right);
+        let shape = self.combine_packs(&[(left, &a), (right, &b)], true);
+        shape
+            .apply(Type::scalar(Base::Bool), Optional::No)
+            .with_optional(a.optional.join(b.optional))
+    }
+
+    /// `x in a`.
+    fn containment(&mut self, item: &Expr, pack: &Expr) -> Type {
+        let x = self.entity(item);
+        let a = self.entity(pack);
+        if a.is_single() {
+            self.report_not_a_pack(pack, &a, "the right side of `in` must be a pack");
+        } else {
+            self.require_same_base((item, &x), (pack, &a), "the sides of `in`");
+        }
+        Type {
+            base: Base::Bool,
+            pack: x.pack,
+            optional: x.optional.join(a.optional),
+            tensor: Tensor::No,
+        }
+    }
+
+    /// The two must be of one type; says which they are otherwise.
+    pub(super) fn require_same_base(
+        &mut self,
+        (left, a): (&Expr, &Type),
+        (right, b): (&Expr, &Type),
+        what: &str,
+    ) -> bool {
+        if a.base.agrees(&b.base) {
+            return true;
+        }
+        let mut diagnostic = Diagnostic::error(
+            &codes::TYPES_DIFFER,
+            left.span.to(right.span),
+            format!(
+                "{what} must have the same type, but they are {} and {}",
+                a.base, b.base
+            ),
+        )
+        .with_place(left.span, a.to_string())
+        .with_place(right.span, b.to_string());
+        if let Some(help) = conversion_help(&self.text(left.span), a, &self.text(right.span), b) {
+            diagnostic = diagnostic.with_help(help);
+        }
+        self.sink.report(diagnostic);
+        false
+    }
+
+    /// The common packedness of operands taken item by item; two lengths that can't agree are reported. Without
+    /// `strict` packs of different length are fine (branches of `?:` with a single condition).
+    pub(super) fn combine_packs(&mut self, operands: &[(&Expr, &Type)], strict: bool) -> PackShape {
+        let mut shape = PackShape(Pack::Single);
+        let mut first: Option<(&Expr, Length)> = None;
+        for (expr, ty) in operands {
+            match (&ty.pack, &shape.0) {
+                (Pack::Packed(length), _) => {
+                    if let Some((other, known)) = &first {
+                        if strict && known.differs(length) {
+                            let (a, b) = (known.text(), length.text());
+                            let describe = |t: &Option<String>| match t {
+                                Some(t) => format!("length {t}"),
+                                None => "a different length".to_string(),
+                            };
+                            self.sink.report(
+                                Diagnostic::error(
+                                    &codes::LENGTHS_DIFFER,
+                                    expr.span,
+                                    format!(
+                                        "packs have different lengths: {} and {}",
+                                        a.clone().unwrap_or_else(|| "?".into()),
+                                        b.clone().unwrap_or_else(|| "?".into())
+                                    ),
+                                )
+                                .with_label(describe(&b))
+                                .with_place(other.span, describe(&a))
+                                .with_help(
+                                    "operands are taken item by item; give them the same length, or a single value that goes with every item",
+                                ),
+                            );
+                            return PackShape(Pack::Packed(Length::unknown()));
+                        }
+                        let merged = if strict {
+                            known.clone().merge(length)
+                        } else if known == length {
+                            known.clone()
+                        } else {
+                            Length::unknown()
+                        };
+                        shape = PackShape(Pack::Packed(merged));
+                    } else {
+                        first = Some((*expr, length.clone()));
+                        shape = PackShape(Pack::Packed(length.clone()));
+                    }
+                }
+                (Pack::Unknown, Pack::Single) => shape = PackShape(Pack::Unknown),
+                _ => {}
+            }
+        }
+        shape
+    }
+
+    /// `what` needs a pack and got a single value.
+    pub(super) fn report_not_a_pack(&mut self, expr: &Expr, ty: &Type, what: &str) {
+        let text = self.text(expr.span);
+        self.sink.report(
+            Diagnostic::error(
+                &codes::NOT_A_PACK,
+                expr.span,
+                format!("{what}, but `{text}` is a single {}", ty.base),
+            )
+            .with_label(ty.to_string()),
+        );
+    }
+}
+
+/// Packedness of a result, to be put on a type.
+pub(super) struct PackShape(pub(super) Pack);
+
+impl PackShape {
+    pub(super) fn apply(self, ty: Type, optional: Optional) -> Type {
+        Type {
+            pack: self.0,
+            optional: ty.optional.join(optional),
+            ..ty
+        }
+    }
+}
+
+/// A tensor if either is one for certain.
+pub(super) fn join_tensor(a: &Type, b: &Type) -> Tensor {
+    match (&a.tensor, &b.tensor) {
+        (Tensor::Ranked(x), Tensor::Ranked(y)) if x == y => Tensor::Ranked(x.clone()),
+        (Tensor::Ranked(_), _) | (_, Tensor::Ranked(_)) => Tensor::Ranked(Length::unknown()),
+        (Tensor::No, Tensor::No) => Tensor::No,
+        _ => Tensor::Unknown,
+    }
+}
+
+/// How to make the two types one.
+fn conversion_help(left: &str, a: &Type, right: &str, b: &Type) -> Option<String> {
+    let literal = |text: &str| text.bytes().all(|c| c.is_ascii_digit()) && !text.is_empty();
+    match (&a.base, &b.base) {
+        (Base::Int, Base::Real) if literal(left) => Some(format!("write `{left}.0`")),
+        (Base::Real, Base::Int) if literal(right) => Some(format!("write `{right}.0`")),
+        (Base::Int, Base::Real) => Some(format!(
+            "int and real do not mix in expressions; convert with `real({left})`"
+        )),
+        (Base::Real, Base::Int) => Some(format!(
+            "int and real do not mix in expressions; convert with `real({right})`"
+        )),
+        (Base::Generic(g), Base::Int | Base::Real | Base::Bool) => {
+            Some(format!("convert with `{}({right})`", g.name))
+        }
+        (Base::Int | Base::Real | Base::Bool, Base::Generic(g)) => {
+            Some(format!("convert with `{}({left})`", g.name))
+        }
+        (Base::Int | Base::Real, Base::Bool) => Some(format!("convert with `{}({right})`", a.base)),
+        (Base::Bool, Base::Int | Base::Real) => Some(format!("convert with `{}({left})`", b.base)),
+        (Base::Str, _) if b.base != Base::Str => {
+            Some(format!("format it into a string: `\"{{{right}}}\"`"))
+        }
+        (_, Base::Str) => Some(format!("format it into a string: `\"{{{left}}}\"`")),
+        _ => None,
+    }
+}
+
+/// Names that are not null when `condition` holds, and names that are null when it does not (2.4, null testing): terms
+/// of a conjunction for the former, a lone test for the latter.
+pub(super) fn null_tests(condition: &Expr) -> (Vec<String>, Vec<String>) {
+    let mut tested = Vec::new();
+    let mut rest = vec![condition];
+    while let Some(term) = rest.pop() {
+        match &term.kind {
+            ExprKind::Binary {
+                op: BinaryOp::And,
+                left,
+                right,
+            } => rest.extend([&**left, &**right]),
+            ExprKind::NullTest(operand) => {
+                if let ExprKind::Name(name) = &operand.kind {
+                    tested.push(name.name.clone());
+                }
+            }
+            _ => {}
+        }
+    }
+    let refuted = match &condition.kind {
+        ExprKind::NullTest(_) => tested.clone(),
+        _ => Vec::new(),
+    };
+    (tested, refuted)
+}

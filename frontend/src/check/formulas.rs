@@ -1,0 +1,471 @@
+//! `@lower` (2.12): what each formula writes, reads and ranges over, and how formulas of one output go together.
+
+use crate::ast::{AccessTarget, BlockKind, Definition, ExprKind, Lowering, LoweringOp};
+use crate::diagnostics::{Diagnostic, codes};
+use crate::source::Span;
+
+use super::definition::{Checker, Place};
+use super::free_names::free_names;
+use super::lengths::Length;
+use super::scope::{Symbol, SymbolKind, closest};
+use super::types::{Base, Optional, Pack, Tensor, Type};
+
+impl LoweringOp {
+    /// As written in draft 6.
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            LoweringOp::Assign => "=",
+            LoweringOp::Replace => ":=",
+            LoweringOp::Sum => "+=",
+            LoweringOp::Product => "*=",
+            LoweringOp::All => "&=",
+            LoweringOp::Any => "|=",
+            LoweringOp::Min => "<=",
+            LoweringOp::Max => ">=",
+        }
+    }
+}
+
+impl Checker<'_> {
+    pub(super) fn check_formulas(&mut self) {
+        let definition = self.definition;
+        if !definition.has_block(BlockKind::Lower) {
+            return;
+        }
+        self.where_now = "in `@lower`";
+        self.place = Place::Formula;
+        for lowering in &definition.lowers {
+            self.check_formula(lowering);
+        }
+        self.place = Place::CompileTime;
+        self.check_formulas_of_outputs(definition);
+    }
+
+    /// One formula: `unroll..(k -> n) locals, target op value, bounds | condition`.
+    fn check_formula(&mut self, lowering: &Lowering) {
+        self.scope.enter();
+        if let Some(unroll) = &lowering.unroll {
+            if let Some(count) = &unroll.count {
+                self.require_int(count, "the count of `unroll`");
+            }
+            if let Some(index) = &unroll.index {
+                self.declare_local(index, SymbolKind::Index, Type::scalar(Base::Int));
+            }
+        }
+        for bound in &lowering.bounds {
+            let ty = self.value(&bound.bound);
+            if !ty.base.agrees(&Base::Int) {
+                self.sink.report(
+                    Diagnostic::error(
+                        &codes::EXTENT_TYPE,
+                        bound.bound.span,
+                        format!(
+                            "the bound of the index `{}` must be an int, but this is {}",
+                            bound.name.name, ty.base
+                        ),
+                    )
+                    .with_label(ty.to_string()),
+                );
+            }
+            let again = self
+                .scope
+                .lookup_here(&bound.name.name)
+                .filter(|s| s.kind == SymbolKind::Index)
+                .map(|s| s.span);
+            if let Some(first) = again {
+                self.sink.report(
+                    Diagnostic::error(
+                        &codes::DUPLICATE_INDEX,
+                        bound.name.span,
+                        format!("the index `{}` is bounded twice", bound.name.name),
+                    )
+                    .with_place(first, "first bound"),
+                );
+            }
+            // an index over an extent that may be absent covers no dimension then
+            let optional = match ty.optional {
+                Optional::No => Optional::No,
+                _ => Optional::Maybe,
+            };
+            let ty = ty.with_base(Base::Int).with_optional(optional);
+            self.declare_local(&bound.name, SymbolKind::Index, ty);
+        }
+        for (name, value) in &lowering.locals {
+            let ty = self.value(value);
+            self.declare_local(name, SymbolKind::FormulaLocal, ty);
+        }
+        let target = self.check_target(lowering);
+        let value = self.value(&lowering.value);
+        if let Some(target) = &target {
+            self.check_value(lowering, target, &value);
+        }
+        if let Some(condition) = &lowering.condition {
+            let ty = self.value(condition);
+            if !ty.base.agrees(&Base::Bool) {
+                self.sink.report(
+                    Diagnostic::error(
+                        &codes::FORMULA_CONDITION,
+                        condition.span,
+                        format!(
+                            "the condition of a formula must be a bool, but this is {}",
+                            ty.base
+                        ),
+                    )
+                    .with_label(ty.to_string())
+                    .with_help("compare it, as in `x[i,] > 0.0`"),
+                );
+            }
+        }
+        self.scope.leave();
+    }
+
+    fn declare_local(&mut self, name: &crate::ast::Ident, kind: SymbolKind, ty: Type) {
+        self.scope.declare(
+            &name.name,
+            Symbol {
+                kind,
+                ty,
+                span: name.span,
+            },
+        );
+    }
+
+    /// The left side: an access of an output. Its type as a value, none if it is not to be judged.
+    fn check_target(&mut self, lowering: &Lowering) -> Option<Type> {
+        let target = &lowering.target;
+        let name = &target.name;
+        let definition = self.definition;
+        let is_output = definition.outputs.iter().any(|o| o.name.name == name.name);
+        if !is_output {
+            self.report_target(target);
+            self.indices(&target.subscripts);
+            return None;
+        }
+        let symbol = self.scope.lookup(&name.name)?.clone();
+        let mut ty = symbol.ty;
+        if let Some(item) = &target.item {
+            let index = self.value(item);
+            if !index.base.agrees(&Base::Int) {
+                self.sink.report(
+                    Diagnostic::error(
+                        &codes::INDEX_TYPE,
+                        item.span,
+                        format!("a pack is indexed by an int, but this is {index}"),
+                    )
+                    .with_label(index.to_string()),
+                );
+            }
+            if ty.is_single() {
+                self.sink.report(
+                    Diagnostic::error(
+                        &codes::NOT_A_PACK,
+                        item.span,
+                        format!(
+                            "`{}` is a single tensor, so it has no items to choose from",
+                            name.name
+                        ),
+                    )
+                    .with_label(ty.to_string())
+                    .with_place(symbol.span, "declared here"),
+                );
+            }
+            ty = match index.pack {
+                Pack::Packed(length) => Type {
+                    pack: Pack::Packed(length),
+                    ..ty
+                },
+                _ => ty.item(),
+            };
+        }
+        let indices = self.indices(&target.subscripts);
+        if let Tensor::Ranked(rank) = &ty.tensor {
+            let text = match &target.item {
+                Some(item) => format!("{}[{}]", name.name, self.text(item.span)),
+                None => name.name.clone(),
+            };
+            self.check_rank(
+                target.span,
+                &text,
+                rank,
+                &indices,
+                &target.subscripts,
+                target.trailing_comma,
+            );
+        }
+        if indices.repeated.is_some() {
+            ty.pack = Pack::Unknown;
+        }
+        ty.tensor = Tensor::No;
+        Some(ty)
+    }
+
+    fn report_target(&mut self, target: &AccessTarget) {
+        let name = &target.name;
+        let outputs: Vec<&str> = self
+            .definition
+            .outputs
+            .iter()
+            .map(|o| o.name.name.as_str())
+            .collect();
+        let known = self.scope.lookup(&name.name).map(|s| (s.kind, s.span));
+        let mut diagnostic = match known {
+            Some((kind, span)) => Diagnostic::error(
+                &codes::FORMULA_TARGET,
+                name.span,
+                format!(
+                    "`{}` is {}; a formula assigns an output",
+                    name.name,
+                    kind.describe()
+                ),
+            )
+            .with_place(span, "declared here"),
+            None => {
+                if !self.first_report_of(name) {
+                    return;
+                }
+                Diagnostic::error(
+                    &codes::FORMULA_TARGET,
+                    name.span,
+                    format!(
+                        "`{}` is no output of `{}`",
+                        name.name, self.definition.name.name
+                    ),
+                )
+            }
+        };
+        diagnostic = match closest(&name.name, outputs.iter().copied()) {
+            Some(near) => diagnostic.with_help(format!("did you mean `{near}`?")),
+            None if outputs.is_empty() => diagnostic.with_help("declare it in `@output`"),
+            None => diagnostic.with_help(format!("the outputs are {}", outputs.join(", "))),
+        };
+        self.sink.report(diagnostic);
+    }
+
+    /// The value has the output's type, is never null, and is a pack only where a pack is assigned.
+    fn check_value(&mut self, lowering: &Lowering, target: &Type, value: &Type) {
+        let name = &lowering.target.name.name;
+        let op = lowering.op;
+        let needs = match op {
+            LoweringOp::All | LoweringOp::Any => Some("bool"),
+            LoweringOp::Sum | LoweringOp::Product | LoweringOp::Min | LoweringOp::Max => {
+                Some("int or real")
+            }
+            LoweringOp::Assign | LoweringOp::Replace => None,
+        };
+        let fits = match op {
+            LoweringOp::All | LoweringOp::Any => target.base.agrees(&Base::Bool),
+            LoweringOp::Assign | LoweringOp::Replace => true,
+            _ => target.base.is_numeric(),
+        };
+        if let (Some(needs), false) = (needs, fits) {
+            self.sink.report(
+                Diagnostic::error(
+                    &codes::ACCUMULATION_TYPE,
+                    lowering.op_span,
+                    format!(
+                        "`{}` accumulates {needs}, but `{name}` is {}",
+                        op.word(),
+                        target.base
+                    ),
+                )
+                .with_label(format!("needs {needs}")),
+            );
+            return;
+        }
+        if !value.base.agrees(&target.base) {
+            let text = self.text(lowering.value.span);
+            let mut diagnostic = Diagnostic::error(
+                &codes::FORMULA_TYPE,
+                lowering.value.span,
+                format!(
+                    "`{name}` is {}, but its value is {}",
+                    target.base, value.base
+                ),
+            )
+            .with_label(value.base.to_string())
+            .with_place(lowering.target.span, target.base.to_string());
+            if target.base != Base::Str && value.base != Base::Str {
+                let literal = matches!(lowering.value.kind, ExprKind::Int(_));
+                diagnostic = diagnostic.with_help(if literal && target.base == Base::Real {
+                    format!("write `{text}.0`")
+                } else {
+                    format!("convert it with `{}({text})`", target.base)
+                });
+            }
+            self.sink.report(diagnostic);
+            return;
+        }
+        if value.optional.is_optional() {
+            let text = self.text(lowering.value.span);
+            self.sink.report(
+                Diagnostic::error(
+                    &codes::FORMULA_OPTIONAL,
+                    lowering.value.span,
+                    format!("the value of `{name}` may be null"),
+                )
+                .with_label(format!("of type {value}"))
+                .with_help(format!(
+                    "say what holds then, as in `{text} ?? {}`",
+                    default_text(&target.base)
+                )),
+            );
+        }
+        match (&target.pack, &value.pack) {
+            (Pack::Single, Pack::Packed(_)) => self.sink.report(
+                Diagnostic::error(
+                    &codes::FORMULA_TYPE,
+                    lowering.value.span,
+                    format!("`{name}` takes one value per element, but this is a pack"),
+                )
+                .with_label(value.to_string())
+                .with_place(lowering.target.span, "a single tensor")
+                .with_help("choose an item, `p[k]`, or fold the pack, `p + ..`"),
+            ),
+            (Pack::Packed(a), Pack::Packed(b)) if a.differs(b) => {
+                let text = |l: &Length| l.text().unwrap_or_else(|| "?".into());
+                self.sink.report(
+                    Diagnostic::error(
+                        &codes::LENGTHS_DIFFER,
+                        lowering.value.span,
+                        format!(
+                            "`{name}` is a pack of {} tensors, but its value has {} items",
+                            text(a),
+                            text(b)
+                        ),
+                    )
+                    .with_label(format!("length {}", text(b)))
+                    .with_place(lowering.target.span, format!("length {}", text(a))),
+                );
+            }
+            _ => {}
+        }
+    }
+
+    /// Every output has a formula: one `=`, one accumulation, or both in this order.
+    fn check_formulas_of_outputs(&mut self, definition: &Definition) {
+        let composed = definition.has_block(BlockKind::Compose);
+        if self.is_unread(&[BlockKind::Lower]) {
+            return;
+        }
+        for output in &definition.outputs {
+            let name = &output.name.name;
+            let own: Vec<&Lowering> = definition
+                .lowers
+                .iter()
+                .filter(|l| l.target.name.name == *name)
+                .collect();
+            if own.is_empty() {
+                if !composed && !output.type_spec.optional {
+                    self.sink.report(
+                        Diagnostic::error(
+                            &codes::OUTPUT_WITHOUT_FORMULA,
+                            output.name.span,
+                            format!("the output `{name}` has no formula"),
+                        )
+                        .with_label("never assigned in `@lower`")
+                        .with_help(format!("add `{name}[…] = …;`, or remove the output")),
+                    );
+                }
+                continue;
+            }
+            for group in group_by_item(&own) {
+                self.check_sequence(name, &group);
+            }
+        }
+    }
+
+    /// The formulas of one tensor.
+    fn check_sequence(&mut self, name: &str, formulas: &[&Lowering]) {
+        let (Some(first), second) = (formulas.first(), formulas.get(1)) else {
+            return;
+        };
+        if let Some(third) = formulas.get(2) {
+            self.sink.report(
+                Diagnostic::error(
+                    &codes::FORMULA_SEQUENCE,
+                    third.target.span,
+                    format!("`{name}` has {} formulas", formulas.len()),
+                )
+                .with_place(first.target.span, "the first one")
+                .with_help("an output has at most two: one with `=`, then one that accumulates"),
+            );
+            return;
+        }
+        let assigns = |l: &Lowering| l.op == LoweringOp::Assign;
+        if let Some(second) = second {
+            let problem = match (assigns(first), assigns(second)) {
+                (true, true) => Some(format!("`{name}` is initialized twice")),
+                (false, true) => Some(format!(
+                    "the initialization of `{name}` comes after its accumulation"
+                )),
+                (false, false) => Some(format!("`{name}` is accumulated twice")),
+                (true, false) => None,
+            };
+            if let Some(problem) = problem {
+                self.sink.report(
+                    Diagnostic::error(&codes::FORMULA_SEQUENCE, second.target.span, problem)
+                        .with_label(format!("`{}`", second.op.word()))
+                        .with_place(first.target.span, format!("`{}`", first.op.word()))
+                        .with_help(
+                            "an output has at most two formulas: first one with `=`, then one that accumulates",
+                        ),
+                );
+                return;
+            }
+        }
+        if first.op == LoweringOp::Replace {
+            self.report_no_start(name, first.op_span);
+        }
+    }
+
+    fn report_no_start(&mut self, name: &str, span: Span) {
+        self.sink.report(
+            Diagnostic::error(
+                &codes::REPLACE_WITHOUT_START,
+                span,
+                format!("`:=` replaces elements of `{name}`, but nothing initializes it"),
+            )
+            .with_help(format!("add a formula before: `{name}[…] = …;`")),
+        );
+    }
+}
+
+/// Formulas of one tensor each: items of a pack that literals choose are tensors of their own; where an index chooses,
+/// nobody can tell, and the formulas stand apart.
+fn group_by_item<'l>(formulas: &[&'l Lowering]) -> Vec<Vec<&'l Lowering>> {
+    let mut groups: Vec<(Option<i64>, Vec<&Lowering>)> = Vec::new();
+    for formula in formulas {
+        let key = match &formula.target.item {
+            None => Some(None),
+            Some(item) => match Length::of(item).constant() {
+                Some(n) => Some(Some(n)),
+                // the whole pack, if its index is free
+                None if free_names(item)
+                    .iter()
+                    .any(|n| formula.bounds.iter().any(|b| b.name.name == n.name)) =>
+                {
+                    Some(None)
+                }
+                None => None,
+            },
+        };
+        let Some(key) = key else { continue };
+        match groups.iter_mut().find(|(k, _)| *k == key) {
+            Some((_, group)) => group.push(formula),
+            None => groups.push((key, vec![formula])),
+        }
+    }
+    groups.into_iter().map(|(_, g)| g).collect()
+}
+
+/// The default value of a type, as text.
+fn default_text(base: &Base) -> String {
+    match base {
+        Base::Int => "0".into(),
+        Base::Real => "0.0".into(),
+        Base::Bool => "false".into(),
+        Base::Str => "\"\"".into(),
+        Base::Generic(g) => format!("{}()", g.name),
+        Base::Unknown => "…".into(),
+    }
+}

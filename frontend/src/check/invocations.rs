@@ -1,0 +1,696 @@
+//! Invocations (2.10) and generics (2.13): arguments and attributes against the operator's declarations.
+
+use std::collections::BTreeMap;
+
+use crate::ast::{Argument, AttributeAssignment, Ident, Invocation, Path};
+use crate::diagnostics::{Diagnostic, codes};
+use crate::source::Span;
+
+use super::composition::Results;
+use super::declarations::converts;
+use super::definition::Checker;
+use super::lengths::Length;
+use super::scope::closest;
+use super::signatures::{Found, Parameter, Signature};
+use super::types::{Base, Optional, Pack, Tensor, Type};
+
+/// What an invocation determines about the generic types of the operator.
+#[derive(Default)]
+struct Bindings {
+    /// Name → type, where it was found; a compile-time int may still become real.
+    known: BTreeMap<String, Binding>,
+    /// Generics about which something could not be typed: their absence is no error.
+    unclear: Vec<String>,
+}
+
+struct Binding {
+    base: Base,
+    span: Span,
+    explicit: bool,
+    /// From compile-time ints only.
+    convertible: bool,
+}
+
+impl<'a> Checker<'a> {
+    /// Finds an operator; says what is wrong with the name otherwise.
+    pub(super) fn find_operator(&mut self, path: &Path) -> Option<&'a Signature<'a>> {
+        let env = self.env;
+        match env.find(self.module, path) {
+            Found::Operator(signature) => Some(signature),
+            Found::Broken => None,
+            Found::NoModule => {
+                let (_, qualifier) = path.parts.split_last()?;
+                let parts: Vec<&str> = qualifier.iter().map(|p| p.name.as_str()).collect();
+                let module = parts.join(".");
+                let imported = env.imported_names(self.module);
+                let exists = env.program.modules.contains_key(&module);
+                let help = match closest(&module, imported.iter().map(String::as_str)) {
+                    Some(near) if !exists => format!("did you mean `{near}`?"),
+                    _ => format!("write `import {module};` at the beginning of the file"),
+                };
+                let first = path.parts.first().map_or(path.span, |p| p.span);
+                let span = qualifier.last().map_or(first, |l| first.to(l.span));
+                self.sink.report(
+                    Diagnostic::error(
+                        &codes::MODULE_NOT_IMPORTED,
+                        span,
+                        format!("the module `{module}` is not imported here"),
+                    )
+                    .with_help(help),
+                );
+                None
+            }
+            Found::NoOperator(names) => {
+                let (operator, qualifier) = path.parts.split_last()?;
+                let mut diagnostic = if qualifier.is_empty() {
+                    Diagnostic::error(
+                        &codes::UNKNOWN_OPERATOR,
+                        path.span,
+                        format!("there is no operator `{}` in this file", operator.name),
+                    )
+                } else {
+                    let module = path.text();
+                    let module = module
+                        .strip_suffix(&format!(".{}", operator.name))
+                        .unwrap_or_default();
+                    Diagnostic::error(
+                        &codes::UNKNOWN_OPERATOR,
+                        operator.span,
+                        format!("the module `{module}` has no operator `{}`", operator.name),
+                    )
+                };
+                if let Some(near) = closest(&operator.name, names) {
+                    diagnostic = diagnostic.with_help(format!("did you mean `{near}`?"));
+                } else if qualifier.is_empty() {
+                    let homes: Vec<String> = env
+                        .imported_names(self.module)
+                        .into_iter()
+                        .filter(|m| env.has_operator(self.module, m, &operator.name))
+                        .map(|m| format!("`{m}.{}`", operator.name))
+                        .collect();
+                    if !homes.is_empty() {
+                        diagnostic =
+                            diagnostic.with_help(format!("did you mean {}?", homes.join(" or ")));
+                    }
+                }
+                self.sink.report(diagnostic);
+                None
+            }
+        }
+    }
+
+    /// `module.op<T>{a=1}(x, ~)`: the types of its results.
+    pub(super) fn invocation(&mut self, invocation: &Invocation) -> Results {
+        let found = self.find_operator(&invocation.operator);
+        let Some(signature) = found.filter(|s| !s.incomplete) else {
+            for attribute in &invocation.attributes {
+                self.value(&attribute.value);
+            }
+            for argument in &invocation.arguments {
+                if let Argument::Expr(e) = argument {
+                    self.entity(e);
+                }
+            }
+            return None;
+        };
+        let mut bindings = Bindings::default();
+        self.bind_explicit_types(&invocation.types, signature, &mut bindings);
+        let arguments = self.arguments(invocation, signature, &mut bindings);
+        let attributes = self.attributes(&invocation.attributes, signature, &mut bindings);
+        self.compare_arguments(invocation, signature, &arguments, &bindings);
+        self.compare_attributes(&invocation.attributes, signature, &attributes, &bindings);
+        self.require_attributes(invocation, signature);
+        self.require_types(invocation.span, signature, &mut bindings);
+        Some(
+            signature
+                .outputs
+                .iter()
+                .map(|o| Type {
+                    base: resolve(&o.ty.base, signature, &bindings),
+                    ..o.ty.clone()
+                })
+                .collect(),
+        )
+    }
+
+    /// `<real, int>`: as many as declared at most, within their bounds.
+    fn bind_explicit_types(
+        &mut self,
+        types: &[Ident],
+        signature: &'a Signature<'a>,
+        bindings: &mut Bindings,
+    ) {
+        let name = &signature.definition.name.name;
+        if types.len() > signature.generics.len() {
+            let Some(extra) = types.get(signature.generics.len()) else {
+                return;
+            };
+            let message = match signature.generics.len() {
+                0 => format!("`{name}` has no generic types"),
+                n => format!(
+                    "`{name}` has {n} generic {}, but {} are given",
+                    if n == 1 { "type" } else { "types" },
+                    types.len()
+                ),
+            };
+            self.sink.report(
+                Diagnostic::error(&codes::TYPE_COUNT, extra.span, message)
+                    .with_place(signature.definition.name.span, "declared here")
+                    .with_help("drop the types that are too many"),
+            );
+        }
+        for (given, (generic, _)) in types.iter().zip(&signature.generics) {
+            let base = self.base_named(given);
+            self.check_bound(&base, given.span, signature, &generic.name);
+            bindings.known.insert(
+                generic.name.clone(),
+                Binding {
+                    base,
+                    span: given.span,
+                    explicit: true,
+                    convertible: false,
+                },
+            );
+        }
+    }
+
+    /// Whether a type may stand for a generic one.
+    fn check_bound(
+        &mut self,
+        base: &Base,
+        span: Span,
+        signature: &Signature,
+        generic: &str,
+    ) -> bool {
+        let Some((declared, _)) = signature.generics.iter().find(|(g, _)| g.name == generic) else {
+            return true;
+        };
+        if declared.bound.admits(base) {
+            return true;
+        }
+        let place = signature
+            .definition
+            .dtypes
+            .iter()
+            .find(|d| d.name.name == generic)
+            .map(|d| d.span);
+        let mut diagnostic = Diagnostic::error(
+            &codes::TYPE_OUTSIDE_BOUND,
+            span,
+            format!(
+                "`{generic}` of `{}` cannot be {base}: it is restricted to `{}`",
+                signature.definition.name.name,
+                declared.bound.name()
+            ),
+        )
+        .with_label(format!("{} expected", declared.bound.members()));
+        if let Some(place) = place {
+            diagnostic = diagnostic.with_place(place, "declared here");
+        }
+        self.sink.report(diagnostic);
+        false
+    }
+
+    /// Types of the arguments; the tensors among them bind generic types first.
+    fn arguments(
+        &mut self,
+        invocation: &Invocation,
+        signature: &'a Signature<'a>,
+        bindings: &mut Bindings,
+    ) -> Vec<Option<Type>> {
+        let types: Vec<Option<Type>> = invocation
+            .arguments
+            .iter()
+            .map(|a| match a {
+                Argument::Expr(e) => Some(self.entity(e)),
+                Argument::Omitted(_) => None,
+            })
+            .collect();
+        for tensors in [true, false] {
+            for (i, ty) in types.iter().enumerate() {
+                let (Some(ty), Some(parameter), Some(argument)) =
+                    (ty, signature.inputs.get(i), invocation.arguments.get(i))
+                else {
+                    continue;
+                };
+                if ty.is_tensor() == tensors {
+                    let convertible = !ty.is_tensor() && ty.tensor == Tensor::No;
+                    self.bind(
+                        parameter,
+                        ty,
+                        argument_span(argument),
+                        convertible,
+                        signature,
+                        bindings,
+                    );
+                }
+            }
+        }
+        types
+    }
+
+    fn attributes(
+        &mut self,
+        given: &[AttributeAssignment],
+        signature: &'a Signature<'a>,
+        bindings: &mut Bindings,
+    ) -> Vec<Type> {
+        let types: Vec<Type> = given.iter().map(|a| self.value(&a.value)).collect();
+        for (attribute, ty) in given.iter().zip(&types) {
+            let parameter = signature
+                .attributes
+                .iter()
+                .find(|p| p.name == attribute.name.name);
+            if let Some(parameter) = parameter {
+                self.bind(
+                    parameter,
+                    ty,
+                    attribute.value.span,
+                    true,
+                    signature,
+                    bindings,
+                );
+            }
+        }
+        types
+    }
+
+    /// Takes what an argument says about a generic type.
+    fn bind(
+        &mut self,
+        parameter: &Parameter,
+        ty: &Type,
+        span: Span,
+        convertible: bool,
+        signature: &'a Signature<'a>,
+        bindings: &mut Bindings,
+    ) {
+        let Base::Generic(generic) = &parameter.ty.base else {
+            return;
+        };
+        if ty.base == Base::Unknown {
+            bindings.unclear.push(generic.name.clone());
+            return;
+        }
+        let int = convertible && ty.base == Base::Int;
+        let Some(known) = bindings.known.get_mut(&generic.name) else {
+            if self.check_bound(&ty.base, span, signature, &generic.name) {
+                bindings.known.insert(
+                    generic.name.clone(),
+                    Binding {
+                        base: ty.base.clone(),
+                        span,
+                        explicit: false,
+                        convertible: int,
+                    },
+                );
+            } else {
+                bindings.unclear.push(generic.name.clone());
+            }
+            return;
+        };
+        if known.base == ty.base || known.base == Base::Unknown {
+            known.convertible &= int;
+        } else if int && known.base == Base::Real {
+            // becomes real
+        } else if known.convertible && ty.base == Base::Real {
+            known.base = Base::Real;
+            known.span = span;
+            known.convertible = false;
+        } else if !known.explicit {
+            let (first, base) = (known.span, known.base.clone());
+            known.base = Base::Unknown;
+            self.sink.report(
+                Diagnostic::error(
+                    &codes::TYPE_CONFLICT,
+                    span,
+                    format!(
+                        "`{}` of `{}` cannot be both {base} and {}",
+                        generic.name, signature.definition.name.name, ty.base
+                    ),
+                )
+                .with_label(ty.base.to_string())
+                .with_place(first, base.to_string())
+                .with_help(format!(
+                    "all arguments declared with `{}` must have one type",
+                    generic.name
+                )),
+            );
+        }
+    }
+
+    /// Positional arguments against inputs.
+    fn compare_arguments(
+        &mut self,
+        invocation: &Invocation,
+        signature: &'a Signature<'a>,
+        types: &[Option<Type>],
+        bindings: &Bindings,
+    ) {
+        let name = &signature.definition.name.name;
+        let inputs = &signature.inputs;
+        if let Some(extra) = invocation.arguments.get(inputs.len()) {
+            let count = inputs.len();
+            self.sink.report(
+                Diagnostic::error(
+                    &codes::TOO_MANY_ARGUMENTS,
+                    argument_span(extra),
+                    format!(
+                        "`{name}` takes {count} {}, but {} are given",
+                        if count == 1 { "input" } else { "inputs" },
+                        invocation.arguments.len()
+                    ),
+                )
+                .with_label("no input is left for this")
+                .with_place(signature.definition.name.span, "declared here")
+                .with_help("attributes are given by name, in braces: `op{a=1}(x)`"),
+            );
+        }
+        for (i, input) in inputs.iter().enumerate() {
+            let argument = invocation.arguments.get(i);
+            let needed = input.ty.optional == Optional::No && !input.has_default;
+            match (argument, types.get(i)) {
+                (None, _) | (_, None) => {
+                    if needed {
+                        self.report_missing_argument(invocation.operator.span, input, name);
+                    }
+                }
+                (Some(Argument::Omitted(span)), _) => {
+                    if needed {
+                        self.report_missing_argument(*span, input, name);
+                    }
+                }
+                (Some(Argument::Expr(e)), Some(Some(ty))) => {
+                    self.compare_argument(e.span, ty, input, signature, bindings);
+                }
+                (Some(Argument::Expr(_)), Some(None)) => {}
+            }
+        }
+    }
+
+    fn report_missing_argument(&mut self, span: Span, input: &Parameter, name: &str) {
+        self.sink.report(
+            Diagnostic::error(
+                &codes::MISSING_ARGUMENT,
+                span,
+                format!("the input `{}` of `{name}` is required", input.name),
+            )
+            .with_place(input.span, format!("declared as {}", input.ty))
+            .with_help("only optional inputs, and those with a default, may be left out"),
+        );
+    }
+
+    fn compare_argument(
+        &mut self,
+        span: Span,
+        ty: &Type,
+        input: &Parameter,
+        signature: &'a Signature<'a>,
+        bindings: &Bindings,
+    ) {
+        let name = &signature.definition.name.name;
+        let wanted = resolve(&input.ty.base, signature, bindings);
+        let fits = if ty.is_tensor() {
+            ty.base.agrees(&wanted)
+        } else {
+            converts(ty, &wanted)
+        };
+        if !fits {
+            self.sink.report(
+                Diagnostic::error(
+                    &codes::ARGUMENT_TYPE,
+                    span,
+                    format!(
+                        "the input `{}` of `{name}` must be {wanted}, but this is {}",
+                        input.name, ty.base
+                    ),
+                )
+                .with_label(ty.to_string())
+                .with_place(input.span, format!("declared as {}", input.ty)),
+            );
+        } else if ty.is_packed() && input.ty.is_single() {
+            self.sink.report(
+                Diagnostic::error(
+                    &codes::ARGUMENT_TYPE,
+                    span,
+                    format!(
+                        "the input `{}` of `{name}` is a single tensor, but this is a pack",
+                        input.name
+                    ),
+                )
+                .with_label(ty.to_string())
+                .with_place(input.span, format!("declared as {}", input.ty))
+                .with_help(
+                    "choose an item, `xs[k]`, or invoke the operator in a loop, `for x : xs do …`",
+                ),
+            );
+        } else if ty.is_single() && input.ty.is_packed() {
+            let text = self.text(span);
+            self.sink.report(
+                Diagnostic::error(
+                    &codes::ARGUMENT_TYPE,
+                    span,
+                    format!(
+                        "the input `{}` of `{name}` is a pack, but this is a single tensor",
+                        input.name
+                    ),
+                )
+                .with_label(ty.to_string())
+                .with_place(input.span, format!("declared as {}", input.ty))
+                .with_help(format!("write `[{text}]` for a pack of one")),
+            );
+        } else if ty.optional == Optional::Null
+            && input.ty.optional == Optional::No
+            && !input.has_default
+        {
+            let text = self.text(span);
+            self.sink.report(
+                Diagnostic::error(
+                    &codes::ARGUMENT_TYPE,
+                    span,
+                    format!(
+                        "`{text}` is null here, but the input `{}` of `{name}` is required",
+                        input.name
+                    ),
+                )
+                .with_place(input.span, format!("declared as {}", input.ty))
+                .with_help("the test above found that it is not given; use it in the other branch"),
+            );
+        }
+    }
+
+    /// Attributes by name: declared, once, of the right type.
+    fn compare_attributes(
+        &mut self,
+        given: &[AttributeAssignment],
+        signature: &'a Signature<'a>,
+        types: &[Type],
+        bindings: &Bindings,
+    ) {
+        let name = &signature.definition.name.name;
+        for (i, (attribute, ty)) in given.iter().zip(types).enumerate() {
+            let key = &attribute.name.name;
+            let first = given.iter().take(i).find(|a| a.name.name == *key);
+            if let Some(first) = first {
+                self.sink.report(
+                    Diagnostic::error(
+                        &codes::ATTRIBUTE_TWICE,
+                        attribute.name.span,
+                        format!("the attribute `{key}` is given twice"),
+                    )
+                    .with_place(first.name.span, "first here"),
+                );
+            }
+            let Some(parameter) = signature.attributes.iter().find(|p| p.name == *key) else {
+                let names: Vec<&str> = signature
+                    .attributes
+                    .iter()
+                    .map(|p| p.name.as_str())
+                    .collect();
+                let help = match closest(key, names.iter().copied()) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None if signature.inputs.iter().any(|p| p.name == *key) => {
+                        format!("`{key}` is an input: give it between the parentheses")
+                    }
+                    None if names.is_empty() => format!("`{name}` has no attributes"),
+                    None => format!("its attributes are {}", names.join(", ")),
+                };
+                self.sink.report(
+                    Diagnostic::error(
+                        &codes::UNKNOWN_ATTRIBUTE,
+                        attribute.name.span,
+                        format!("`{name}` has no attribute `{key}`"),
+                    )
+                    .with_help(help),
+                );
+                continue;
+            };
+            let wanted = resolve(&parameter.ty.base, signature, bindings);
+            let declared = format!("declared as {}", parameter.ty);
+            if !converts(ty, &wanted) {
+                self.sink.report(
+                    Diagnostic::error(
+                        &codes::ATTRIBUTE_TYPE,
+                        attribute.value.span,
+                        format!(
+                            "the attribute `{key}` of `{name}` must be {wanted}, but this is {}",
+                            ty.base
+                        ),
+                    )
+                    .with_label(ty.to_string())
+                    .with_place(parameter.span, declared),
+                );
+            } else if parameter.ty.is_single() && ty.is_packed() {
+                self.sink.report(
+                    Diagnostic::error(
+                        &codes::ATTRIBUTE_TYPE,
+                        attribute.value.span,
+                        format!("the attribute `{key}` of `{name}` is a single value, but this is a pack"),
+                    )
+                    .with_label(ty.to_string())
+                    .with_place(parameter.span, declared),
+                );
+            } else if let (Pack::Packed(wanted), Pack::Packed(length)) =
+                (&parameter.ty.pack, &ty.pack)
+                && wanted.differs(length)
+            {
+                let text = |l: &Length| l.text().unwrap_or_else(|| "?".into());
+                self.sink.report(
+                    Diagnostic::error(
+                        &codes::LENGTHS_DIFFER,
+                        attribute.value.span,
+                        format!(
+                            "the attribute `{key}` of `{name}` has {} items, but {} are given",
+                            text(wanted),
+                            text(length)
+                        ),
+                    )
+                    .with_label(format!("length {}", text(length)))
+                    .with_place(parameter.span, declared),
+                );
+            }
+        }
+    }
+
+    /// Attributes without a default are given.
+    fn require_attributes(&mut self, invocation: &Invocation, signature: &'a Signature<'a>) {
+        self.require_attributes_of(&invocation.attributes, invocation.operator.span, signature);
+    }
+
+    pub(super) fn require_attributes_of(
+        &mut self,
+        given: &[AttributeAssignment],
+        span: Span,
+        signature: &'a Signature<'a>,
+    ) {
+        for parameter in &signature.attributes {
+            let present = given.iter().any(|a| a.name.name == parameter.name);
+            if present || parameter.has_default || parameter.ty.optional != Optional::No {
+                continue;
+            }
+            let name = &signature.definition.name.name;
+            self.sink.report(
+                Diagnostic::error(
+                    &codes::MISSING_ATTRIBUTE,
+                    span,
+                    format!(
+                        "the attribute `{}` of `{name}` needs a value",
+                        parameter.name
+                    ),
+                )
+                .with_place(
+                    parameter.span,
+                    format!("declared as {}, without a default", parameter.ty),
+                )
+                .with_help(format!("write `{name}{{{}=…}}`", parameter.name)),
+            );
+        }
+    }
+
+    /// Every generic type is given, deduced or defaulted.
+    fn require_types(&mut self, span: Span, signature: &'a Signature<'a>, bindings: &mut Bindings) {
+        for (generic, default) in &signature.generics {
+            let name = &generic.name;
+            if bindings.known.contains_key(name)
+                || bindings.unclear.contains(name)
+                || default.is_some()
+            {
+                continue;
+            }
+            // a default value may tell the type
+            let from_default = signature
+                .attributes
+                .iter()
+                .chain(&signature.inputs)
+                .any(|p| p.has_default && p.ty.base == Base::Generic(generic.clone()));
+            if from_default {
+                continue;
+            }
+            let operator = &signature.definition.name.name;
+            let place = signature
+                .definition
+                .dtypes
+                .iter()
+                .find(|d| d.name.name == *name);
+            let mut diagnostic = Diagnostic::error(
+                &codes::TYPE_UNKNOWN,
+                span,
+                format!("the type `{name}` of `{operator}` follows from nothing here"),
+            )
+            .with_help(format!("give it explicitly, as in `{operator}<real>(…)`"));
+            if let Some(place) = place {
+                diagnostic = diagnostic.with_place(place.span, "declared here");
+            }
+            self.sink.report(diagnostic);
+            bindings.unclear.push(name.clone());
+        }
+    }
+
+    /// An operator with attributes but without arguments: a quantization (2.14).
+    pub(super) fn check_attribute_list(
+        &mut self,
+        given: &[AttributeAssignment],
+        types: &[Ident],
+        signature: &'a Signature<'a>,
+    ) {
+        let mut bindings = Bindings::default();
+        self.bind_explicit_types(types, signature, &mut bindings);
+        let own = self.attributes(given, signature, &mut bindings);
+        self.compare_attributes(given, signature, &own, &bindings);
+    }
+}
+
+/// The type that a declared one becomes in this invocation.
+fn resolve(base: &Base, signature: &Signature, bindings: &Bindings) -> Base {
+    let Base::Generic(generic) = base else {
+        return base.clone();
+    };
+    if let Some(binding) = bindings.known.get(&generic.name) {
+        return binding.base.clone();
+    }
+    if bindings.unclear.contains(&generic.name) {
+        return Base::Unknown;
+    }
+    signature
+        .generics
+        .iter()
+        .find(|(g, _)| g.name == generic.name)
+        .and_then(|(_, default)| default.clone())
+        .unwrap_or(Base::Unknown)
+}
+
+fn argument_span(argument: &Argument) -> Span {
+    match argument {
+        Argument::Expr(e) => e.span,
+        Argument::Omitted(span) => *span,
+    }
+}
+
+impl<'a> super::signatures::Environment<'a> {
+    /// Whether the module that `from` imports as `module` has an operator of this name.
+    fn has_operator(&self, from: &str, module: &str, operator: &str) -> bool {
+        self.program
+            .resolve(from, module)
+            .is_some_and(|(_, m)| m.definitions.iter().any(|d| d.name.name == operator))
+    }
+}

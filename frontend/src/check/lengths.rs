@@ -1,0 +1,237 @@
+//! Lengths of packs and ranks of tensors as linear forms over names, as far as a definition tells them.
+//!
+//! Two lengths differ for certain only if their difference is a constant other than zero; everything else is left to
+//! the composition, which has numbers.
+
+use std::collections::BTreeMap;
+
+use crate::ast::{BinaryOp, Expr, ExprKind, UnaryOp};
+
+/// `constant + Σ coefficient · name`, or unknown.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Length(Option<Linear>);
+
+/// A linear form with 64-bit coefficients; overflow makes it unknown.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Linear {
+    pub(super) constant: i64,
+    /// No zero coefficients.
+    pub(super) terms: BTreeMap<String, i64>,
+}
+
+impl Linear {
+    fn number(n: i64) -> Linear {
+        Linear {
+            constant: n,
+            terms: BTreeMap::new(),
+        }
+    }
+
+    fn symbol(name: &str) -> Linear {
+        Linear {
+            constant: 0,
+            terms: BTreeMap::from([(name.to_string(), 1)]),
+        }
+    }
+
+    /// `self + factor · other`.
+    fn plus(mut self, other: &Linear, factor: i64) -> Option<Linear> {
+        self.constant = self
+            .constant
+            .checked_add(other.constant.checked_mul(factor)?)?;
+        for (name, coefficient) in &other.terms {
+            let entry = self.terms.entry(name.clone()).or_insert(0);
+            *entry = entry.checked_add(coefficient.checked_mul(factor)?)?;
+        }
+        self.terms.retain(|_, c| *c != 0);
+        Some(self)
+    }
+
+    /// The one name it depends on, if it is exactly one.
+    pub(super) fn single_name(&self) -> Option<&str> {
+        let mut names = self.terms.keys();
+        match (names.next(), names.next()) {
+            (Some(name), None) => Some(name),
+            _ => None,
+        }
+    }
+}
+
+impl Length {
+    pub(super) fn unknown() -> Length {
+        Length(None)
+    }
+
+    pub(super) fn number(n: i64) -> Length {
+        Length(Some(Linear::number(n)))
+    }
+
+    pub(super) fn symbol(name: &str) -> Length {
+        Length(Some(Linear::symbol(name)))
+    }
+
+    /// The value of an expression over names and literals.
+    pub(super) fn of(expr: &Expr) -> Length {
+        Length(linear(expr))
+    }
+
+    pub(super) fn plus(self, other: &Length) -> Length {
+        match (self.0, &other.0) {
+            (Some(a), Some(b)) => Length(a.plus(b, 1)),
+            _ => Length(None),
+        }
+    }
+
+    pub(super) fn times(self, factor: i64) -> Length {
+        Length(self.0.and_then(|l| Linear::default().plus(&l, factor)))
+    }
+
+    pub(super) fn constant(&self) -> Option<i64> {
+        self.0
+            .as_ref()
+            .filter(|l| l.terms.is_empty())
+            .map(|l| l.constant)
+    }
+
+    /// Whether the two can never be equal.
+    pub(super) fn differs(&self, other: &Length) -> bool {
+        let (Some(a), Some(b)) = (&self.0, &other.0) else {
+            return false;
+        };
+        a.clone()
+            .plus(b, -1)
+            .is_some_and(|d| d.terms.is_empty() && d.constant != 0)
+    }
+
+    /// The first one if it is known.
+    pub(super) fn merge(self, other: &Length) -> Length {
+        match self.0 {
+            None => other.clone(),
+            known => Length(known),
+        }
+    }
+
+    /// `2`, `d + 1`; none when unknown or when it has a name that the document does not.
+    pub(super) fn text(&self) -> Option<String> {
+        let linear = self.0.as_ref()?;
+        let mut text = String::new();
+        for (name, coefficient) in &linear.terms {
+            if name.starts_with('|') {
+                return None;
+            }
+            match (text.is_empty(), *coefficient) {
+                (true, 1) => {}
+                (true, -1) => text.push('-'),
+                (true, c) => text.push_str(&format!("{c} * ")),
+                (false, 1) => text.push_str(" + "),
+                (false, -1) => text.push_str(" - "),
+                (false, c) if c < 0 => text.push_str(&format!(" - {} * ", c.unsigned_abs())),
+                (false, c) => text.push_str(&format!(" + {c} * ")),
+            }
+            text.push_str(name);
+        }
+        match (text.is_empty(), linear.constant) {
+            (true, c) => text = c.to_string(),
+            (false, 0) => {}
+            (false, c) if c < 0 => text.push_str(&format!(" - {}", c.unsigned_abs())),
+            (false, c) => text.push_str(&format!(" + {c}")),
+        }
+        Some(text)
+    }
+}
+
+/// Deeper expressions are no lengths that anybody compares.
+const DEPTH: usize = 64;
+
+/// The linear form of an int expression of literals, names, `+`, `-` and multiplication by a constant.
+pub(super) fn linear(expr: &Expr) -> Option<Linear> {
+    linear_within(expr, DEPTH)
+}
+
+fn linear_within(expr: &Expr, depth: usize) -> Option<Linear> {
+    let depth = depth.checked_sub(1)?;
+    let linear = |e: &Expr| linear_within(e, depth);
+    match &expr.kind {
+        ExprKind::Int(n) => Some(Linear::number(*n)),
+        ExprKind::Name(name) => Some(Linear::symbol(&name.name)),
+        ExprKind::Unary { op, operand } => {
+            let operand = linear(operand)?;
+            match op {
+                UnaryOp::Plus => Some(operand),
+                UnaryOp::Minus => Linear::default().plus(&operand, -1),
+                UnaryOp::Not => None,
+            }
+        }
+        ExprKind::Binary { op, left, right } => {
+            let left = linear(left)?;
+            let right = linear(right)?;
+            match op {
+                BinaryOp::Add => left.plus(&right, 1),
+                BinaryOp::Sub => left.plus(&right, -1),
+                BinaryOp::Mul if left.terms.is_empty() => {
+                    Linear::default().plus(&right, left.constant)
+                }
+                BinaryOp::Mul if right.terms.is_empty() => {
+                    Linear::default().plus(&left, right.constant)
+                }
+                _ if left.terms.is_empty() && right.terms.is_empty() => {
+                    constant(*op, left.constant, right.constant).map(Linear::number)
+                }
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+/// Int operations on literals (2.4: `/` rounds down, `\` up, `%` has the divisor's sign).
+fn constant(op: BinaryOp, a: i64, b: i64) -> Option<i64> {
+    let floor = |a: i64, b: i64| {
+        let q = a.checked_div(b)?;
+        let r = a.checked_rem(b)?;
+        Some(if r != 0 && (r < 0) != (b < 0) {
+            q - 1
+        } else {
+            q
+        })
+    };
+    match op {
+        BinaryOp::Div => floor(a, b),
+        BinaryOp::CeilDiv => floor(a.checked_neg()?, b)?.checked_neg(),
+        BinaryOp::Mod => a.checked_sub(floor(a, b)?.checked_mul(b)?),
+        BinaryOp::Min => Some(a.min(b)),
+        BinaryOp::Max => Some(a.max(b)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_constant_difference_is_certain() {
+        let d = Length::symbol("d");
+        assert!(d.clone().plus(&Length::number(1)).differs(&d));
+        assert!(!d.differs(&Length::symbol("e")));
+        assert!(!d.differs(&Length::number(2)));
+        assert!(Length::number(3).differs(&Length::number(2)));
+        assert!(!Length::unknown().differs(&Length::number(2)));
+    }
+
+    #[test]
+    fn division_of_literals_rounds_as_the_language_says() {
+        assert_eq!(constant(BinaryOp::Div, -7, 2), Some(-4));
+        assert_eq!(constant(BinaryOp::CeilDiv, -5, 2), Some(-2));
+        assert_eq!(constant(BinaryOp::CeilDiv, 5, 2), Some(3));
+        assert_eq!(constant(BinaryOp::Mod, -7, 3), Some(2));
+        assert_eq!(constant(BinaryOp::Div, 1, 0), None);
+    }
+
+    #[test]
+    fn lengths_print_as_expressions() {
+        let l = Length::symbol("d").times(2).plus(&Length::number(-1));
+        assert_eq!(l.text().as_deref(), Some("2 * d - 1"));
+        assert_eq!(Length::symbol("|s|").text(), None);
+    }
+}

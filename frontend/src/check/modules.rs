@@ -1,0 +1,70 @@
+//! Files, imports and what they may define (2.15).
+
+use crate::ast::{DefinitionKind, Module};
+use crate::diagnostics::{Diagnostic, Sink, codes};
+use crate::program::Program;
+use crate::source::Span;
+
+/// Imports first, unique names, graphs in the main module and only there.
+pub(super) fn check_module(program: &Program, key: &str, module: &Module, sink: &mut Sink) {
+    for import in &module.imports {
+        if import.misplaced {
+            let mut diagnostic = Diagnostic::error(
+                &codes::IMPORT_MISPLACED,
+                import.span,
+                format!("`import {}` stands after a definition", import.path.text()),
+            )
+            .with_help("imports belong to the beginning of the file");
+            if let Some(first) = module.definitions.first() {
+                diagnostic = diagnostic.with_place(first.name.span, "the first definition");
+            }
+            sink.report(diagnostic);
+        }
+    }
+    for (i, definition) in module.definitions.iter().enumerate() {
+        let name = &definition.name;
+        let first = module
+            .definitions
+            .iter()
+            .take(i)
+            .find(|d| d.name.name == name.name && !name.name.is_empty());
+        if let Some(first) = first {
+            sink.report(
+                Diagnostic::error(
+                    &codes::DUPLICATE_DEFINITION,
+                    name.span,
+                    format!("`{}` is defined twice in this file", name.name),
+                )
+                .with_place(first.name.span, "first here")
+                .with_help("operators and graphs of a file have different names"),
+            );
+        }
+        if definition.kind == DefinitionKind::Graph && key != program.main {
+            sink.report(
+                Diagnostic::error(
+                    &codes::GRAPH_IN_MODULE,
+                    name.span,
+                    format!(
+                        "the graph `{}` is in the imported module `{}`",
+                        name.name, module.name
+                    ),
+                )
+                .with_help("only the main file has graphs; make it an operator"),
+            );
+        }
+    }
+    let has_graph = module
+        .definitions
+        .iter()
+        .any(|d| d.kind == DefinitionKind::Graph);
+    if key == program.main && !has_graph && !module.unread {
+        sink.report(
+            Diagnostic::error(
+                &codes::NO_GRAPH,
+                Span::new(module.file, 0, 0),
+                "the main file defines no graph",
+            )
+            .with_help("add `graph NAME { … }`: it is what is compiled and run"),
+        );
+    }
+}

@@ -1,0 +1,310 @@
+//! Unary and binary operators, folds, casts and built-in functions (2.4).
+
+use crate::ast::{BinaryOp, Expr, ExprKind, FoldOp, Ident, UnaryOp};
+use crate::diagnostics::{Diagnostic, codes};
+
+use super::definition::Checker;
+use super::types::{Base, Bound, Optional, Tensor, Type};
+
+/// real → real.
+const REAL_FUNCTIONS: &[&str] = &[
+    "sqrt", "exp", "log", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh",
+    "asinh", "acosh", "atanh", "round", "floor", "ceil", "frac", "erf",
+];
+
+/// int → int, real → real.
+const NUMERIC_FUNCTIONS: &[&str] = &["abs", "sign"];
+
+/// What an operator asks of its operands.
+#[derive(Clone, Copy, PartialEq)]
+enum Needs {
+    Numeric,
+    Bool,
+    Anything,
+}
+
+impl Needs {
+    fn admits(self, base: &Base) -> bool {
+        match self {
+            Needs::Numeric => base.is_numeric(),
+            Needs::Bool => base.agrees(&Base::Bool),
+            Needs::Anything => true,
+        }
+    }
+
+    fn text(self) -> &'static str {
+        match self {
+            Needs::Numeric => "int or real",
+            Needs::Bool => "bool",
+            Needs::Anything => "any type",
+        }
+    }
+}
+
+impl Checker<'_> {
+    pub(super) fn unary(&mut self, expr: &Expr, op: UnaryOp, operand: &Expr) -> Type {
+        let ty = self.value(operand);
+        let (symbol, needs) = match op {
+            UnaryOp::Plus => ("+", Needs::Numeric),
+            UnaryOp::Minus => ("-", Needs::Numeric),
+            UnaryOp::Not => ("!", Needs::Bool),
+        };
+        if !needs.admits(&ty.base) {
+            self.report_operand(expr, operand, &ty, symbol, needs);
+            return ty.with_base(Base::Unknown);
+        }
+        ty
+    }
+
+    /// Binary operators chain to the left: `a + b + c + …` is walked, not recursed into.
+    pub(super) fn binary_chain(&mut self, expr: &Expr) -> Type {
+        let mut spine = Vec::new();
+        let mut node = expr;
+        while let ExprKind::Binary { op, left, right } = &node.kind {
+            spine.push((node, *op, &**left, &**right));
+            node = left;
+        }
+        let mut ty = self.value(node);
+        for (whole, op, left, right) in spine.into_iter().rev() {
+            // `?x && x > 0`: the test holds for what follows it
+            let promoted = if op == BinaryOp::And {
+                super::expressions::null_tests(left).0
+            } else {
+                Vec::new()
+            };
+            self.scope.enter_promoted(&promoted, Optional::No);
+            let right_type = self.value(right);
+            self.scope.leave();
+            ty = self.binary(whole, op, (left, ty), (right, right_type));
+        }
+        ty
+    }
+
+    fn binary(
+        &mut self,
+        whole: &Expr,
+        op: BinaryOp,
+        (left, a): (&Expr, Type),
+        (right, b): (&Expr, Type),
+    ) -> Type {
+        let (symbol, needs, compares) = describe(op);
+        let joins_strings =
+            self.khronos && op == BinaryOp::Add && (a.base == Base::Str || b.base == Base::Str);
+        let mut fits = true;
+        for (operand, ty) in [(left, &a), (right, &b)] {
+            if fits && !joins_strings && !needs.admits(&ty.base) {
+                self.report_operand(whole, operand, ty, symbol, needs);
+                fits = false;
+            }
+        }
+        if fits && needs != Needs::Bool {
+            fits = self.require_same_base(
+                (left, &a),
+                (right, &b),
+                &format!("the operands of `{symbol}`"),
+            );
+        }
+        let shape = self.combine_packs(&[(left, &a), (right, &b)], true);
+        let base = match (compares, fits) {
+            (true, _) => Base::Bool,
+            (false, true) if needs == Needs::Bool => Base::Bool,
+            (false, true) => a.base.clone().or(&b.base),
+            (false, false) => Base::Unknown,
+        };
+        let tensor = match (&a.tensor, &b.tensor) {
+            (Tensor::No, Tensor::No) => Tensor::No,
+            _ => Tensor::Unknown,
+        };
+        let mut ty = shape.apply(Type::scalar(base), a.optional.join(b.optional));
+        ty.tensor = tensor;
+        ty
+    }
+
+    fn report_operand(
+        &mut self,
+        whole: &Expr,
+        operand: &Expr,
+        ty: &Type,
+        symbol: &str,
+        needs: Needs,
+    ) {
+        let mut diagnostic = Diagnostic::error(
+            &codes::OPERAND_TYPE,
+            operand.span,
+            format!(
+                "`{symbol}` takes {} operands, but `{}` is {}",
+                needs.text(),
+                self.text(operand.span),
+                ty.base
+            ),
+        )
+        .with_label(ty.to_string());
+        if whole.span != operand.span {
+            diagnostic = diagnostic.with_place(whole.span, "in this expression");
+        }
+        if let Base::Generic(g) = &ty.base {
+            diagnostic = diagnostic.with_help(format!(
+                "`{}` stands for {}; declare it in `@dtype` as `num` if it is meant to be numeric",
+                g.name,
+                g.bound.members()
+            ));
+        } else if ty.base == Base::Str && needs == Needs::Numeric {
+            diagnostic = diagnostic.with_help(
+                "strings are joined by writing them side by side and built with `\"{expr}\"`",
+            );
+        } else if needs == Needs::Bool {
+            diagnostic =
+                diagnostic.with_help("make it a bool with a comparison, or with `bool(…)`");
+        } else if ty.base == Base::Bool {
+            diagnostic = diagnostic.with_help("convert it with `int(…)` or `real(…)`");
+        }
+        self.sink.report(diagnostic);
+    }
+
+    /// `x + ..` and `x + ...`.
+    pub(super) fn fold(&mut self, whole: &Expr, pack: &Expr, op: FoldOp, cumulative: bool) -> Type {
+        let ty = self.entity(pack);
+        let (symbol, needs) = match op {
+            FoldOp::Add => ("+", Needs::Numeric),
+            FoldOp::Mul => ("*", Needs::Numeric),
+            FoldOp::And => ("&&", Needs::Bool),
+            FoldOp::Or => ("||", Needs::Bool),
+            FoldOp::Min => ("<<", Needs::Numeric),
+            FoldOp::Max => (">>", Needs::Numeric),
+            FoldOp::Lt => ("<", Needs::Numeric),
+            FoldOp::Le => ("<=", Needs::Numeric),
+            FoldOp::Gt => (">", Needs::Numeric),
+            FoldOp::Ge => (">=", Needs::Numeric),
+            FoldOp::Eq => ("==", Needs::Anything),
+            FoldOp::Ne => ("!=", Needs::Anything),
+            FoldOp::Uniform => (":=", Needs::Anything),
+        };
+        let dots = if cumulative { "..." } else { ".." };
+        if ty.is_single() {
+            self.report_not_a_pack(
+                pack,
+                &ty,
+                &format!("`{symbol} {dots}` folds the items of a pack"),
+            );
+            return Type::unknown();
+        }
+        let ty = self.require_value(pack, ty);
+        if !needs.admits(&ty.base) {
+            self.report_operand(whole, pack, &ty, &format!("{symbol} {dots}"), needs);
+            return Type::unknown();
+        }
+        if cumulative {
+            return ty;
+        }
+        let optional = match op {
+            FoldOp::Uniform => Optional::Yes,
+            // the other edition does not type these as optional, though they can be null there too
+            FoldOp::Min | FoldOp::Max if self.khronos => Optional::Maybe,
+            FoldOp::Min | FoldOp::Max => Optional::Yes,
+            _ => ty.optional,
+        };
+        let base = match op {
+            FoldOp::Lt | FoldOp::Le | FoldOp::Gt | FoldOp::Ge | FoldOp::Eq | FoldOp::Ne => {
+                Base::Bool
+            }
+            _ => ty.base.clone(),
+        };
+        ty.item().with_base(base).with_optional(optional)
+    }
+
+    /// `int(x)`, `T(x)`.
+    pub(super) fn cast(&mut self, target: &Ident, value: &Expr) -> Type {
+        let ty = self.value(value);
+        let base = self.base_named(target);
+        let advice = "casts are for int, real and bool; numbers become text in a string: `\"{x}\"`";
+        if base == Base::Str {
+            self.sink.report(
+                Diagnostic::error(&codes::CAST_TYPE, target.span, "nothing can be cast to str")
+                    .with_help(advice),
+            );
+            return ty.with_base(Base::Str);
+        }
+        if ty.base == Base::Str {
+            self.sink.report(
+                Diagnostic::error(
+                    &codes::CAST_TYPE,
+                    value.span,
+                    format!("a str cannot be cast to {}", target.name),
+                )
+                .with_label(ty.to_string())
+                .with_help(advice),
+            );
+        }
+        ty.with_base(base)
+    }
+
+    /// `` `sqrt`(x) ``.
+    pub(super) fn builtin(&mut self, name: &Ident, argument: &Expr) -> Type {
+        let ty = self.value(argument);
+        let real = REAL_FUNCTIONS.contains(&name.name.as_str());
+        let numeric = NUMERIC_FUNCTIONS.contains(&name.name.as_str());
+        if !real && !numeric {
+            // reported by the parser
+            return ty.with_base(Base::Unknown);
+        }
+        let fits = if real {
+            ty.base.agrees(&Base::Real)
+        } else {
+            ty.base.is_numeric()
+        };
+        if !fits {
+            let wanted = if real { "a real" } else { "an int or a real" };
+            let mut diagnostic = Diagnostic::error(
+                &codes::BUILTIN_ARGUMENT,
+                argument.span,
+                format!("`{}` takes {wanted}, but this is {}", name.name, ty.base),
+            )
+            .with_label(ty.to_string());
+            match &ty.base {
+                Base::Int => {
+                    diagnostic = diagnostic.with_help(format!(
+                        "convert it with `real({})`",
+                        self.text(argument.span)
+                    ));
+                }
+                Base::Generic(g) if g.bound != Bound::Any => {
+                    diagnostic = diagnostic.with_help(format!(
+                        "`{}` may stand for {}; convert with `real({})`",
+                        g.name,
+                        g.bound.members(),
+                        self.text(argument.span)
+                    ));
+                }
+                _ => {}
+            }
+            self.sink.report(diagnostic);
+            return ty.with_base(if real { Base::Real } else { Base::Unknown });
+        }
+        if real { ty.with_base(Base::Real) } else { ty }
+    }
+}
+
+/// Symbol, operand types, and whether the result is a bool.
+fn describe(op: BinaryOp) -> (&'static str, Needs, bool) {
+    match op {
+        BinaryOp::Add => ("+", Needs::Numeric, false),
+        BinaryOp::Sub => ("-", Needs::Numeric, false),
+        BinaryOp::Mul => ("*", Needs::Numeric, false),
+        BinaryOp::Div => ("/", Needs::Numeric, false),
+        BinaryOp::CeilDiv => ("\\", Needs::Numeric, false),
+        BinaryOp::Mod => ("%", Needs::Numeric, false),
+        BinaryOp::Pow => ("**", Needs::Numeric, false),
+        BinaryOp::Min => ("<<", Needs::Numeric, false),
+        BinaryOp::Max => (">>", Needs::Numeric, false),
+        BinaryOp::Lt => ("<", Needs::Anything, true),
+        BinaryOp::Le => ("<=", Needs::Anything, true),
+        BinaryOp::Gt => (">", Needs::Anything, true),
+        BinaryOp::Ge => (">=", Needs::Anything, true),
+        BinaryOp::Eq => ("==", Needs::Anything, true),
+        BinaryOp::Ne => ("!=", Needs::Anything, true),
+        BinaryOp::And => ("&&", Needs::Bool, false),
+        BinaryOp::Or => ("||", Needs::Bool, false),
+        BinaryOp::Xor => ("^", Needs::Bool, false),
+        BinaryOp::Implies => ("=>", Needs::Bool, false),
+    }
+}

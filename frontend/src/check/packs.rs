@@ -1,0 +1,553 @@
+//! Lists, pack indexing and substitution (2.4).
+
+use crate::ast::{Expr, ExprKind, Item, Subscript};
+use crate::diagnostics::{Diagnostic, codes};
+use crate::source::Span;
+
+use super::definition::Checker;
+use super::expressions::join_tensor;
+use super::lengths::Length;
+use super::types::{Base, Optional, Pack, Tensor, Type};
+
+impl Checker<'_> {
+    /// `[a, b.., c..(n), b:e:s, (x,y)..]`.
+    pub(super) fn list(&mut self, items: &[Item]) -> Type {
+        let mut result: Option<(Type, Span)> = None;
+        let mut length = Length::number(0);
+        let mut nested = false;
+        for item in items {
+            let (ty, count, span) = self.list_item(item, &mut nested);
+            length = length.plus(&count);
+            match &mut result {
+                None => result = Some((ty, span)),
+                Some((known, first)) => {
+                    if known.base.agrees(&ty.base) {
+                        known.optional = known.optional.join(ty.optional);
+                        known.tensor = join_tensor(known, &ty);
+                        known.base = known.base.clone().or(&ty.base);
+                    } else {
+                        let mut diagnostic = Diagnostic::error(
+                            &codes::LIST_TYPES_DIFFER,
+                            span,
+                            format!(
+                                "the items of a list must have the same type, but this is {} after {}",
+                                ty.base, known.base
+                            ),
+                        )
+                        .with_label(ty.base.to_string())
+                        .with_place(*first, known.base.to_string());
+                        if matches!(
+                            (&ty.base, &known.base),
+                            (Base::Int, Base::Real) | (Base::Real, Base::Int)
+                        ) {
+                            diagnostic = diagnostic.with_help(
+                                "write all items as real (`2.0`), or convert with `real(…)`",
+                            );
+                        }
+                        self.sink.report(diagnostic);
+                        known.base = Base::Unknown;
+                    }
+                }
+            }
+        }
+        match result {
+            Some((ty, _)) => Type {
+                pack: Pack::Packed(length),
+                ..ty
+            },
+            None => Type::packed(Base::Unknown, Length::number(0)),
+        }
+    }
+
+    /// The type of one item, how many it stands for, and its place.
+    /// `nested` says that a pack without `..` was reported already.
+    fn list_item(&mut self, item: &Item, nested: &mut bool) -> (Type, Length, Span) {
+        match item {
+            Item::Expr(expr) => {
+                let ty = self.entity(expr);
+                if ty.is_packed() {
+                    if !std::mem::replace(nested, true) {
+                        self.report_nested(expr, &ty);
+                    }
+                    return (ty.item(), Length::unknown(), expr.span);
+                }
+                (ty, Length::number(1), expr.span)
+            }
+            Item::Range {
+                begin,
+                end,
+                stride,
+                span,
+            } => {
+                let mut optional = Optional::No;
+                for part in [Some(begin), Some(end), stride.as_ref()]
+                    .into_iter()
+                    .flatten()
+                {
+                    optional = optional.join(self.range_part(part).optional);
+                }
+                let length = match stride {
+                    None => self.range_length(begin, end),
+                    Some(_) => Length::unknown(),
+                };
+                let ty = Type::scalar(Base::Int).with_optional(optional);
+                (ty, length, *span)
+            }
+            Item::Expand { value, count, span } => {
+                let (ty, length) = self.expanded(value, count.as_ref(), *span);
+                (ty, length, *span)
+            }
+            Item::Zip { packs, count, span } => {
+                let (ty, length) = self.zipped(packs, *span);
+                if let Some(count) = count {
+                    self.repeat_count(count);
+                }
+                (ty, length, *span)
+            }
+        }
+    }
+
+    fn report_nested(&mut self, expr: &Expr, ty: &Type) {
+        let text = self.text(expr.span);
+        self.sink.report(
+            Diagnostic::error(
+                &codes::PACK_NOT_EXPANDED,
+                expr.span,
+                format!("a pack cannot be an item of a list: `{text}` must be expanded"),
+            )
+            .with_label(ty.to_string())
+            .with_help(format!(
+                "write `{text}..` to put its items here; packs have one dimension"
+            )),
+        );
+    }
+
+    /// `value..` and `value..(count)`: item type and number of items.
+    pub(super) fn expanded(
+        &mut self,
+        value: &Expr,
+        count: Option<&Expr>,
+        span: Span,
+    ) -> (Type, Length) {
+        let ty = self.entity(value);
+        let Some(count) = count else {
+            if ty.is_single() {
+                let text = self.text(value.span);
+                let mut diagnostic = Diagnostic::error(
+                    &codes::EXPANSION_COUNT,
+                    span,
+                    format!("`{text}` is a single value, which `..` cannot expand without a count"),
+                )
+                .with_label(ty.to_string());
+                diagnostic = if self.in_subscript {
+                    diagnostic.with_help(format!("write it without `..`: `{text}`"))
+                } else {
+                    diagnostic.with_help(format!(
+                        "say how often it is repeated, as in `{text} ..(n)`, or drop the `..`"
+                    ))
+                };
+                self.sink.report(diagnostic);
+                return (ty, Length::unknown());
+            }
+            let length = ty.length();
+            return (ty.item(), length);
+        };
+        let optional = self.repeat_count(count);
+        let length = self.length_of(count);
+        (ty.item().with_optional(ty.optional.join(optional)), length)
+    }
+
+    /// The count of a repetition: int, or a bool that counts as 0 or 1.
+    pub(super) fn repeat_count(&mut self, count: &Expr) -> Optional {
+        let ty = self.value(count);
+        let fits = matches!(ty.base, Base::Int | Base::Bool | Base::Unknown) && !ty.is_packed();
+        if !fits {
+            self.sink.report(
+                Diagnostic::error(
+                    &codes::EXPANSION_COUNT,
+                    count.span,
+                    format!(
+                        "the count of `..` must be a single int, or a bool for an item that may be absent; this is {ty}"
+                    ),
+                )
+                .with_label(ty.to_string()),
+            );
+        }
+        ty.optional
+    }
+
+    /// `(a, b)..`: item type and total length.
+    fn zipped(&mut self, packs: &[Expr], span: Span) -> (Type, Length) {
+        let types: Vec<Type> = packs.iter().map(|p| self.entity(p)).collect();
+        for (expr, ty) in packs.iter().zip(&types) {
+            if ty.is_single() {
+                self.report_not_a_pack(expr, ty, "a zip `(a, b)..` interleaves packs");
+                return (Type::unknown(), Length::unknown());
+            }
+        }
+        let operands: Vec<(&Expr, &Type)> = packs.iter().zip(&types).collect();
+        let shape = self.combine_packs(&operands, true);
+        let mut result = types.first().cloned().unwrap_or_else(Type::unknown);
+        for (expr, ty) in operands.iter().skip(1) {
+            if let Some((first, first_type)) = operands.first() {
+                self.require_same_base((first, first_type), (expr, ty), "zipped packs");
+            }
+            result.optional = result.optional.join(ty.optional);
+        }
+        let length = match shape.0 {
+            Pack::Packed(length) => length.times(i64::try_from(packs.len()).unwrap_or(i64::MAX)),
+            _ => Length::unknown(),
+        };
+        if packs.is_empty() {
+            self.sink.report(Diagnostic::error(
+                &codes::NOT_A_PACK,
+                span,
+                "a zip needs at least one pack",
+            ));
+        }
+        (result.item(), length)
+    }
+
+    /// A bound or stride of a range: one int.
+    fn range_part(&mut self, part: &Expr) -> Type {
+        let ty = self.value(part);
+        if !ty.base.agrees(&Base::Int) || ty.is_packed() {
+            self.sink.report(
+                Diagnostic::error(
+                    &codes::RANGE_TYPE,
+                    part.span,
+                    format!("bounds and stride of a range must be single ints, but this is {ty}"),
+                )
+                .with_label(ty.to_string()),
+            );
+        }
+        ty
+    }
+
+    /// Items of `[begin:end]`, where it is certain that `begin <= end`.
+    fn range_length(&mut self, begin: &Expr, end: &Expr) -> Length {
+        let (first, last) = (self.length_of(begin), self.length_of(end));
+        match (first.constant(), last.constant()) {
+            (Some(a), Some(b)) => Length::number(b.saturating_sub(a).max(0)),
+            (Some(0), None) if self.is_extent(end) => last,
+            _ => Length::unknown(),
+        }
+    }
+
+    /// `a[…]` of packs and strings; of tensors see [`Checker::access`].
+    pub(super) fn index(
+        &mut self,
+        whole: &Expr,
+        base: &Expr,
+        subscripts: &[Subscript],
+        trailing_comma: bool,
+    ) -> Type {
+        let ty = self.entity(base);
+        let lone = match subscripts {
+            [one] if !trailing_comma => match one {
+                Subscript::Expr(_) | Subscript::Range { .. } => Some(one),
+                Subscript::Expand { .. } | Subscript::Guard { .. } => None,
+            },
+            _ => None,
+        };
+        match (&ty.tensor, &ty.pack, lone) {
+            // an item of a pack of tensors, `xs[k]`
+            (Tensor::Ranked(_), Pack::Packed(_), Some(subscript)) => {
+                self.subscript_pack(&ty, subscript)
+            }
+            (Tensor::Ranked(_), _, _) => self.access(whole, base, &ty, subscripts, trailing_comma),
+            (Tensor::Unknown, _, _) => {
+                self.visit_subscripts(subscripts);
+                Type {
+                    pack: Pack::Unknown,
+                    optional: Optional::Maybe,
+                    tensor: Tensor::Unknown,
+                    base: ty.base,
+                }
+            }
+            (Tensor::No, pack, lone) => {
+                if *pack == Pack::Single && !ty.base.agrees(&Base::Str) {
+                    self.visit_subscripts(subscripts);
+                    let text = self.text(base.span);
+                    let mut diagnostic = Diagnostic::error(
+                        &codes::NOT_A_PACK,
+                        base.span,
+                        format!("only packs, strings and tensors can be indexed; `{text}` is a single {}", ty.base),
+                    )
+                    .with_label(ty.to_string());
+                    if let ExprKind::Name(name) = &base.kind
+                        && let Some(symbol) = self.scope.lookup(&name.name)
+                    {
+                        diagnostic = diagnostic.with_place(symbol.span, "declared here");
+                    }
+                    self.sink.report(diagnostic);
+                    return Type::unknown();
+                }
+                let Some(subscript) = lone else {
+                    self.visit_subscripts(subscripts);
+                    let text = self.text(base.span);
+                    self.sink.report(
+                        Diagnostic::error(
+                            &codes::SUBSCRIPT_OF_PACK,
+                            whole.span,
+                            format!("`{text}` is {ty}, no tensor: it takes one index or one range"),
+                        )
+                        .with_help(
+                            "write `a[i]`, `a[i:j]`, or `a[indices]` with a pack of indices",
+                        ),
+                    );
+                    return Type::unknown();
+                };
+                if *pack == Pack::Single {
+                    self.subscript_string(&ty, subscript)
+                } else {
+                    self.subscript_pack(&ty, subscript)
+                }
+            }
+        }
+    }
+
+    /// Types of subscripts whose base could not be typed.
+    fn visit_subscripts(&mut self, subscripts: &[Subscript]) {
+        for subscript in subscripts {
+            match subscript {
+                Subscript::Expr(e) => {
+                    self.value(e);
+                }
+                Subscript::Range {
+                    begin, end, stride, ..
+                } => {
+                    for part in [begin, end, stride].into_iter().flatten() {
+                        self.value(part);
+                    }
+                }
+                Subscript::Expand { value, count, .. } => {
+                    self.value(value);
+                    if let Some(count) = count {
+                        self.value(count);
+                    }
+                }
+                Subscript::Guard { index, remap, .. } => {
+                    self.value(index);
+                    if let Some((low, high)) = remap {
+                        self.value(low);
+                        self.value(high);
+                    }
+                }
+            }
+        }
+    }
+
+    /// One item of a pack, or the pack of several.
+    fn subscript_pack(&mut self, pack: &Type, subscript: &Subscript) -> Type {
+        match subscript {
+            Subscript::Expr(index) => {
+                let i = self.value(index);
+                let optional = pack.optional.join(i.optional);
+                match (&i.base, &i.pack) {
+                    (Base::Int | Base::Unknown, Pack::Single) => {
+                        pack.item().with_optional(optional)
+                    }
+                    (Base::Int, Pack::Packed(length)) => Type {
+                        pack: Pack::Packed(length.clone()),
+                        ..pack.clone().with_optional(optional)
+                    },
+                    (Base::Bool, Pack::Packed(length)) => {
+                        if length.differs(&pack.length()) {
+                            self.report_mask_length(index, length, &pack.length());
+                        }
+                        Type {
+                            pack: Pack::Packed(Length::unknown()),
+                            ..pack.clone().with_optional(optional)
+                        }
+                    }
+                    (Base::Int | Base::Bool | Base::Unknown, Pack::Unknown)
+                    | (Base::Unknown, Pack::Packed(_)) => Type {
+                        pack: Pack::Unknown,
+                        ..pack.clone().with_optional(optional)
+                    },
+                    _ => {
+                        let help = if i.base == Base::Bool {
+                            "a single bool is no index; a mask is a pack of bools, one per item"
+                        } else {
+                            "convert it with `int(…)`"
+                        };
+                        self.sink.report(
+                            Diagnostic::error(
+                                &codes::INDEX_TYPE,
+                                index.span,
+                                format!(
+                                    "a pack is indexed by an int, a pack of ints or a mask of bools, but this is {i}"
+                                ),
+                            )
+                            .with_label(i.to_string())
+                            .with_help(help),
+                        );
+                        Type::unknown()
+                    }
+                }
+            }
+            _ => {
+                let (optional, length) = self.subscript_range(subscript);
+                Type {
+                    pack: Pack::Packed(length),
+                    ..pack.clone().with_optional(pack.optional.join(optional))
+                }
+            }
+        }
+    }
+
+    fn report_mask_length(&mut self, index: &Expr, mask: &Length, pack: &Length) {
+        let text = |l: &Length| l.text().unwrap_or_else(|| "?".into());
+        self.sink.report(
+            Diagnostic::error(
+                &codes::LENGTHS_DIFFER,
+                index.span,
+                format!(
+                    "a mask must have one item per item of the pack, but the lengths are {} and {}",
+                    text(mask),
+                    text(pack)
+                ),
+            )
+            .with_label(format!("length {}", text(mask))),
+        );
+    }
+
+    /// `i:j:s` in brackets; its parts may be missing.
+    fn subscript_range(&mut self, subscript: &Subscript) -> (Optional, Length) {
+        let Subscript::Range {
+            begin, end, stride, ..
+        } = subscript
+        else {
+            return (Optional::No, Length::unknown());
+        };
+        let mut optional = Optional::No;
+        for part in [begin, end, stride].into_iter().flatten() {
+            optional = optional.join(self.range_part(part).optional);
+        }
+        (optional, Length::unknown())
+    }
+
+    /// Characters of a string.
+    fn subscript_string(&mut self, string: &Type, subscript: &Subscript) -> Type {
+        match subscript {
+            Subscript::Expr(index) => {
+                let i = self.value(index);
+                if !matches!(i.base, Base::Int | Base::Unknown) {
+                    self.sink.report(
+                        Diagnostic::error(
+                            &codes::INDEX_TYPE,
+                            index.span,
+                            format!(
+                                "a string is indexed by an int or a pack of ints, but this is {i}"
+                            ),
+                        )
+                        .with_label(i.to_string()),
+                    );
+                }
+                string
+                    .clone()
+                    .with_optional(string.optional.join(i.optional))
+            }
+            _ => {
+                let (optional, _) = self.subscript_range(subscript);
+                string.clone().with_optional(string.optional.join(optional))
+            }
+        }
+    }
+
+    /// `a[i] <- b`: a with the items at i replaced.
+    pub(super) fn substitute(
+        &mut self,
+        whole: &Expr,
+        base: &Expr,
+        subscript: &Subscript,
+        value: &Expr,
+    ) -> Type {
+        let a = self.entity(base);
+        let b = self.entity(value);
+        if a.is_single() {
+            self.report_not_a_pack(base, &a, "`a[i] <- b` replaces items of a pack");
+            self.visit_subscripts(std::slice::from_ref(subscript));
+            return Type::unknown();
+        }
+        let (pack, index_span, optional) = match subscript {
+            Subscript::Expr(index) => {
+                let i = self.value(index);
+                if !matches!(i.base, Base::Int | Base::Unknown) {
+                    self.sink.report(
+                        Diagnostic::error(
+                            &codes::INDEX_TYPE,
+                            index.span,
+                            format!("the places to replace must be int or int.., but this is {i}"),
+                        )
+                        .with_label(i.to_string()),
+                    );
+                    return a;
+                }
+                (i.pack, index.span, i.optional)
+            }
+            Subscript::Range { span, .. } => {
+                let (optional, length) = self.subscript_range(subscript);
+                (Pack::Packed(length), *span, optional)
+            }
+            Subscript::Expand { span, .. } | Subscript::Guard { span, .. } => {
+                self.sink.report(
+                    Diagnostic::error(
+                        &codes::SUBSCRIPT_OF_PACK,
+                        *span,
+                        "the left side of `<-` takes one index, a pack of indices or a range",
+                    )
+                    .with_help("write `a[i] <- b`"),
+                );
+                return a;
+            }
+        };
+        if !a.base.agrees(&b.base) {
+            self.sink.report(
+                Diagnostic::error(
+                    &codes::SUBSTITUTION,
+                    value.span,
+                    format!("items of {} cannot be replaced by {}", a.base, b.base),
+                )
+                .with_label(b.to_string())
+                .with_place(base.span, a.to_string()),
+            );
+        }
+        match (&pack, &b.pack) {
+            (Pack::Single, Pack::Packed(_)) => self.sink.report(
+                Diagnostic::error(
+                    &codes::SUBSTITUTION,
+                    value.span,
+                    format!("a single item cannot be replaced by a pack, {b}"),
+                )
+                .with_label(b.to_string())
+                .with_place(index_span, "one place")
+                .with_help("give as many places as values, as in `a[[0, 1]] <- [x, y]`"),
+            ),
+            (Pack::Packed(places), Pack::Packed(values)) if places.differs(values) => {
+                let text = |l: &Length| l.text().unwrap_or_else(|| "?".into());
+                self.sink.report(
+                    Diagnostic::error(
+                        &codes::LENGTHS_DIFFER,
+                        whole.span,
+                        format!(
+                            "{} places are replaced by {} values",
+                            text(places),
+                            text(values)
+                        ),
+                    )
+                    .with_place(index_span, format!("length {}", text(places)))
+                    .with_place(value.span, format!("length {}", text(values))),
+                );
+            }
+            _ => {}
+        }
+        let optional = a.optional.join(b.optional).join(optional);
+        Type {
+            base: a.base.clone().or(&b.base),
+            ..a
+        }
+        .with_optional(optional)
+    }
+}

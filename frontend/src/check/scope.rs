@@ -1,0 +1,192 @@
+//! Names and what they stand for.
+
+use std::collections::BTreeMap;
+
+use crate::source::Span;
+
+use super::types::{Optional, Type};
+
+/// What a name was declared as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum SymbolKind {
+    Attribute,
+    Input,
+    /// A name that an input shape, a pack length or a rank capture declares.
+    Extent,
+    Using,
+    Constant,
+    Variable,
+    Output,
+    /// A tensor of `@compose` or `@update`.
+    Intermediate,
+    /// Carried variable, scan item or iteration index of a loop.
+    LoopLocal,
+    /// Index of a formula or of a constant's value.
+    Index,
+    /// `z = e,` of a formula.
+    FormulaLocal,
+}
+
+impl SymbolKind {
+    /// With its article, for messages.
+    pub(super) fn describe(self) -> &'static str {
+        match self {
+            SymbolKind::Attribute => "an attribute",
+            SymbolKind::Input => "an input",
+            SymbolKind::Extent => "an extent",
+            SymbolKind::Using => "a helper",
+            SymbolKind::Constant => "a constant",
+            SymbolKind::Variable => "a variable",
+            SymbolKind::Output => "an output",
+            SymbolKind::Intermediate => "an intermediate tensor",
+            SymbolKind::LoopLocal => "a name of a loop",
+            SymbolKind::Index => "an index",
+            SymbolKind::FormulaLocal => "a local value",
+        }
+    }
+
+    /// The block in whose items it is declared.
+    pub(super) fn block(self) -> Option<&'static str> {
+        match self {
+            SymbolKind::Attribute => Some("@attrib"),
+            SymbolKind::Input | SymbolKind::Extent => Some("@input"),
+            SymbolKind::Using => Some("@using"),
+            SymbolKind::Constant => Some("@constant"),
+            SymbolKind::Variable => Some("@variable"),
+            SymbolKind::Output => Some("@output"),
+            _ => None,
+        }
+    }
+
+    /// Declared by the definition itself, so the same for all of its blocks.
+    pub(super) fn is_definition_wide(self) -> bool {
+        self.block().is_some()
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Symbol {
+    pub(super) kind: SymbolKind,
+    pub(super) ty: Type,
+    pub(super) span: Span,
+}
+
+/// Nested scopes, the innermost last.
+#[derive(Debug, Default)]
+pub(super) struct Scope {
+    frames: Vec<BTreeMap<String, Symbol>>,
+}
+
+impl Scope {
+    pub(super) fn new() -> Scope {
+        Scope {
+            frames: vec![BTreeMap::new()],
+        }
+    }
+
+    pub(super) fn enter(&mut self) {
+        self.frames.push(BTreeMap::new());
+    }
+
+    pub(super) fn leave(&mut self) {
+        self.frames.pop();
+    }
+
+    pub(super) fn declare(&mut self, name: &str, symbol: Symbol) {
+        if let Some(frame) = self.frames.last_mut() {
+            frame.insert(name.to_string(), symbol);
+        }
+    }
+
+    pub(super) fn lookup(&self, name: &str) -> Option<&Symbol> {
+        self.frames.iter().rev().find_map(|f| f.get(name))
+    }
+
+    /// Declared in the innermost scope.
+    pub(super) fn lookup_here(&self, name: &str) -> Option<&Symbol> {
+        self.frames.last().and_then(|f| f.get(name))
+    }
+
+    /// Opens a scope in which names have another optionality: after a null test.
+    pub(super) fn enter_promoted(&mut self, names: &[String], optional: Optional) {
+        let promoted: Vec<(String, Symbol)> = names
+            .iter()
+            .filter_map(|name| {
+                let mut symbol = self.lookup(name)?.clone();
+                symbol.ty.optional = optional;
+                Some((name.clone(), symbol))
+            })
+            .collect();
+        self.enter();
+        for (name, symbol) in promoted {
+            self.declare(&name, symbol);
+        }
+    }
+
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.frames
+            .iter()
+            .flat_map(|f| f.keys().map(String::as_str))
+    }
+}
+
+/// The candidate that was probably meant: at most a third of the letters differ.
+pub(super) fn closest<'a>(
+    name: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+) -> Option<&'a str> {
+    let limit = (name.chars().count() / 3).max(1);
+    candidates
+        .into_iter()
+        .filter(|c| *c != name)
+        .map(|c| (edit_distance(name, c), c))
+        .filter(|(d, c)| *d <= limit && *d < c.chars().count())
+        .min()
+        .map(|(_, c)| c)
+}
+
+/// Insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`.
+fn edit_distance(a: &str, b: &str) -> usize {
+    let a: Vec<char> = a.chars().collect();
+    let b: Vec<char> = b.chars().collect();
+    let mut before: Vec<usize> = Vec::new();
+    let mut last: Vec<usize> = (0..=b.len()).collect();
+    for (i, ca) in a.iter().enumerate() {
+        let mut row = vec![i + 1];
+        for (j, cb) in b.iter().enumerate() {
+            let at = |v: &[usize], k: usize| v.get(k).copied().unwrap_or(usize::MAX / 2);
+            let mut best = at(&last, j) + usize::from(ca != cb);
+            best = best.min(at(&last, j + 1) + 1).min(at(&row, j) + 1);
+            let swapped = i > 0 && j > 0 && a.get(i - 1) == Some(cb) && b.get(j - 1) == Some(ca);
+            if swapped {
+                best = best.min(at(&before, j - 1) + 1);
+            }
+            row.push(best);
+        }
+        before = std::mem::replace(&mut last, row);
+    }
+    last.last().copied().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn distance_counts_edits_and_swaps() {
+        assert_eq!(edit_distance("stride", "stride"), 0);
+        assert_eq!(edit_distance("stirde", "stride"), 1);
+        assert_eq!(edit_distance("kitten", "sitting"), 3);
+        assert_eq!(edit_distance("", "abc"), 3);
+    }
+
+    #[test]
+    fn suggestions_are_near() {
+        assert_eq!(
+            closest("paddng", ["stride", "padding", "size"]),
+            Some("padding")
+        );
+        assert_eq!(closest("xyz", ["stride", "padding"]), None);
+        assert_eq!(closest("a", ["b"]), None);
+    }
+}

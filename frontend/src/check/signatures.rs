@@ -1,0 +1,224 @@
+//! What other definitions see of a definition: its types, attributes, inputs and outputs.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use crate::ast::{BlockKind, Declaration, Definition, ExtentSpec, Path, TypeSpec};
+use crate::program::{Edition, Program};
+use crate::source::Span;
+
+use super::lengths::Length;
+use super::types::{Base, Bound, Generic, Optional, Pack, Tensor, Type};
+
+/// An attribute, input or output as an invocation meets it.
+#[derive(Clone, Debug)]
+pub(super) struct Parameter {
+    pub(super) name: String,
+    pub(super) ty: Type,
+    pub(super) has_default: bool,
+    pub(super) span: Span,
+}
+
+/// A definition's face.
+#[derive(Debug)]
+pub(super) struct Signature<'a> {
+    pub(super) definition: &'a Definition,
+    /// In order of `@dtype`; the second is the default type.
+    pub(super) generics: Vec<(Rc<Generic>, Option<Base>)>,
+    pub(super) attributes: Vec<Parameter>,
+    pub(super) inputs: Vec<Parameter>,
+    pub(super) outputs: Vec<Parameter>,
+    /// A declaration of these could not be read (reported): nothing can be said about invocations.
+    pub(super) incomplete: bool,
+}
+
+impl<'a> Signature<'a> {
+    fn of(definition: &'a Definition) -> Signature<'a> {
+        let generics: Vec<(Rc<Generic>, Option<Base>)> = definition
+            .dtypes
+            .iter()
+            .map(|d| {
+                let generic = Generic {
+                    name: d.name.name.clone(),
+                    bound: Bound::from_name(&d.bound.name).unwrap_or(Bound::Any),
+                };
+                let default = d.default.as_ref().and_then(|i| Base::concrete(&i.name));
+                (Rc::new(generic), default)
+            })
+            .collect();
+        let parameters = |declarations: &[Declaration], tensors: bool| {
+            declarations
+                .iter()
+                .map(|d| Parameter {
+                    name: d.name.name.clone(),
+                    ty: declared_type(&d.type_spec, &generics, tensors),
+                    has_default: d.default.is_some(),
+                    span: d.name.span,
+                })
+                .collect()
+        };
+        Signature {
+            definition,
+            attributes: parameters(&definition.attributes, false),
+            inputs: parameters(&definition.inputs, true),
+            outputs: parameters(&definition.outputs, true),
+            incomplete: definition.unread.iter().any(|b| {
+                matches!(
+                    b,
+                    BlockKind::Dtype | BlockKind::Attrib | BlockKind::Input | BlockKind::Output
+                )
+            }),
+            generics,
+        }
+    }
+}
+
+/// The type that a declaration gives, as seen from outside: lengths only where they are numbers.
+fn declared_type(spec: &TypeSpec, generics: &[(Rc<Generic>, Option<Base>)], tensor: bool) -> Type {
+    let constant = |l: Length| match l.constant() {
+        Some(n) => Length::number(n),
+        None => Length::unknown(),
+    };
+    Type {
+        base: base_named(&spec.base.name, generics).unwrap_or(Base::Unknown),
+        pack: match &spec.pack {
+            // an attribute with a shape is reported where it is declared
+            None if !tensor && spec.shape.is_some() => Pack::Unknown,
+            None => Pack::Single,
+            Some(pack) => Pack::Packed(match &pack.length {
+                Some(length) => constant(Length::of(length)),
+                None => Length::unknown(),
+            }),
+        },
+        optional: if spec.optional {
+            Optional::Yes
+        } else {
+            Optional::No
+        },
+        tensor: match (tensor, &spec.shape) {
+            (false, _) => Tensor::No,
+            (true, None) => Tensor::Ranked(Length::unknown()),
+            (true, Some(extents)) => Tensor::Ranked(constant(plain_rank(extents))),
+        },
+    }
+}
+
+/// The rank of a shape whose extents are numbers or `~`; a name could stand for an extent that is absent.
+fn plain_rank(extents: &[ExtentSpec]) -> Length {
+    let certain = |e: &ExtentSpec| {
+        e.pack.is_none()
+            && match &e.extent {
+                None => true,
+                Some(extent) => Length::of(extent).constant().is_some(),
+            }
+    };
+    if extents.iter().all(certain) {
+        Length::number(i64::try_from(extents.len()).unwrap_or(i64::MAX))
+    } else {
+        Length::unknown()
+    }
+}
+
+/// A concrete type or a generic of the definition.
+pub(super) fn base_named(name: &str, generics: &[(Rc<Generic>, Option<Base>)]) -> Option<Base> {
+    Base::concrete(name).or_else(|| {
+        generics
+            .iter()
+            .find(|(g, _)| g.name == name)
+            .map(|(g, _)| Base::Generic(g.clone()))
+    })
+}
+
+/// All definitions of a program, by module and name.
+#[derive(Debug)]
+pub(super) struct Environment<'a> {
+    pub(super) program: &'a Program,
+    signatures: BTreeMap<(&'a str, &'a str), Signature<'a>>,
+}
+
+/// How the search for an operator ended.
+pub(super) enum Found<'e, 'a> {
+    Operator(&'e Signature<'a>),
+    /// The module is not imported here.
+    NoModule,
+    /// The module could not be loaded: already reported.
+    Broken,
+    /// The module has no such operator; its names.
+    NoOperator(Vec<&'a str>),
+}
+
+impl<'a> Environment<'a> {
+    pub(super) fn of(program: &'a Program) -> Environment<'a> {
+        let mut signatures = BTreeMap::new();
+        for (key, module) in &program.modules {
+            for definition in &module.definitions {
+                // of two with one name (reported) the first counts
+                signatures
+                    .entry((key.as_str(), definition.name.name.as_str()))
+                    .or_insert_with(|| Signature::of(definition));
+            }
+        }
+        Environment {
+            program,
+            signatures,
+        }
+    }
+
+    pub(super) fn is_khronos(&self, module: &str) -> bool {
+        self.program.edition(module) == Edition::Khronos
+    }
+
+    /// The operator that `path` names inside `module` (a key).
+    pub(super) fn find(&self, module: &'a str, path: &Path) -> Found<'_, 'a> {
+        let Some((operator, qualifier)) = path.parts.split_last() else {
+            return Found::Broken;
+        };
+        let key = if qualifier.is_empty() {
+            module
+        } else {
+            let parts: Vec<&str> = qualifier.iter().map(|p| p.name.as_str()).collect();
+            let dotted = parts.join(".");
+            match self.program.resolve(module, &dotted) {
+                Some((key, _)) => key,
+                None if self.imports(module, &dotted) => return Found::Broken,
+                None if self.program.modules.get(module).is_some_and(|m| m.unread) => {
+                    return Found::Broken;
+                }
+                None => return Found::NoModule,
+            }
+        };
+        let found = self
+            .signatures
+            .iter()
+            .find(|((m, n), _)| *m == key && *n == operator.name)
+            .map(|(_, s)| s);
+        match found {
+            Some(signature) => Found::Operator(signature),
+            None if self.program.modules.get(key).is_some_and(|m| m.unread) => Found::Broken,
+            None => Found::NoOperator(
+                self.signatures
+                    .keys()
+                    .filter(|(m, _)| *m == key)
+                    .map(|(_, n)| *n)
+                    .collect(),
+            ),
+        }
+    }
+
+    /// Whether the module's text asks for `dotted`, loadable or not.
+    fn imports(&self, module: &str, dotted: &str) -> bool {
+        self.program
+            .modules
+            .get(module)
+            .is_some_and(|m| m.imports.iter().any(|i| i.path.text() == dotted))
+    }
+
+    /// Modules that `module` imports, as written.
+    pub(super) fn imported_names(&self, module: &str) -> Vec<String> {
+        self.program
+            .modules
+            .get(module)
+            .map(|m| m.imports.iter().map(|i| i.path.text()).collect())
+            .unwrap_or_default()
+    }
+}

@@ -1,0 +1,312 @@
+//! Static types of expressions (2.3): what is known of a value without any invocation.
+//!
+//! Every aspect has an "unknown" state, which agrees with anything: an expression that could not be typed (already
+//! reported, or not decidable here) silences what depends on it.
+
+use std::fmt;
+use std::rc::Rc;
+
+use super::lengths::Length;
+
+/// The restriction of a generic type (2.13).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Bound {
+    /// `type`: all types.
+    Any,
+    /// `arith`: int, real, bool.
+    Arith,
+    /// `num`: int, real.
+    Num,
+}
+
+impl Bound {
+    pub(super) fn from_name(name: &str) -> Option<Bound> {
+        match name {
+            "type" => Some(Bound::Any),
+            "arith" => Some(Bound::Arith),
+            "num" => Some(Bound::Num),
+            _ => None,
+        }
+    }
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Bound::Any => "type",
+            Bound::Arith => "arith",
+            Bound::Num => "num",
+        }
+    }
+
+    /// Whether `base` may be substituted; a generic may if its own bound is as narrow.
+    pub(super) fn admits(self, base: &Base) -> bool {
+        match (self, base) {
+            (_, Base::Unknown) | (Bound::Any, _) => true,
+            (Bound::Arith, Base::Int | Base::Real | Base::Bool) => true,
+            (Bound::Num, Base::Int | Base::Real) => true,
+            (Bound::Arith, Base::Generic(g)) => g.bound != Bound::Any,
+            (Bound::Num, Base::Generic(g)) => g.bound == Bound::Num,
+            _ => false,
+        }
+    }
+
+    /// The concrete types, for messages.
+    pub(super) fn members(self) -> &'static str {
+        match self {
+            Bound::Any => "any type",
+            Bound::Arith => "int, real or bool",
+            Bound::Num => "int or real",
+        }
+    }
+}
+
+/// A name of `@dtype`.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Generic {
+    pub(super) name: String,
+    pub(super) bound: Bound,
+}
+
+/// A primitive type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Base {
+    Int,
+    Real,
+    Bool,
+    Str,
+    Generic(Rc<Generic>),
+    Unknown,
+}
+
+impl Base {
+    pub(super) fn concrete(name: &str) -> Option<Base> {
+        match name {
+            "int" => Some(Base::Int),
+            "real" => Some(Base::Real),
+            "bool" => Some(Base::Bool),
+            "str" => Some(Base::Str),
+            _ => None,
+        }
+    }
+
+    /// Whether the two can be the same type; an unknown one agrees with all, and two generics may become one type.
+    pub(super) fn agrees(&self, other: &Base) -> bool {
+        match (self, other) {
+            (Base::Unknown, _) | (_, Base::Unknown) | (Base::Generic(_), Base::Generic(_)) => true,
+            _ => self == other,
+        }
+    }
+
+    /// int, real, a generic over them, or unknown.
+    pub(super) fn is_numeric(&self) -> bool {
+        match self {
+            Base::Int | Base::Real | Base::Unknown => true,
+            Base::Generic(g) => g.bound == Bound::Num,
+            Base::Bool | Base::Str => false,
+        }
+    }
+
+    /// The known one of two that agree.
+    pub(super) fn or(self, other: &Base) -> Base {
+        match self {
+            Base::Unknown => other.clone(),
+            known => known,
+        }
+    }
+}
+
+impl fmt::Display for Base {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Base::Int => "int",
+            Base::Real => "real",
+            Base::Bool => "bool",
+            Base::Str => "str",
+            Base::Generic(g) => &g.name,
+            Base::Unknown => "?",
+        })
+    }
+}
+
+/// One value or a pack of them.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Pack {
+    Single,
+    Packed(Length),
+    Unknown,
+}
+
+/// Whether the value can be null.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Optional {
+    No,
+    /// Depends on the invocation in a way that the definition does not tell.
+    Maybe,
+    Yes,
+    /// Inside the branch where a null test failed.
+    Null,
+}
+
+impl Optional {
+    /// Null propagation: one null part makes the whole null (2.4.1).
+    pub(super) fn join(self, other: Optional) -> Optional {
+        use Optional::*;
+        match (self, other) {
+            (Null, _) | (_, Null) => Null,
+            (Yes, _) | (_, Yes) => Yes,
+            (Maybe, _) | (_, Maybe) => Maybe,
+            (No, No) => No,
+        }
+    }
+
+    /// Certainly of an optional type.
+    pub(super) fn is_optional(self) -> bool {
+        matches!(self, Optional::Yes | Optional::Null)
+    }
+}
+
+/// Whether a name or expression stands for a tensor, and its rank.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Tensor {
+    No,
+    Ranked(Length),
+    Unknown,
+}
+
+/// The static type of an expression.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Type {
+    pub(super) base: Base,
+    pub(super) pack: Pack,
+    pub(super) optional: Optional,
+    pub(super) tensor: Tensor,
+}
+
+impl Type {
+    /// Agrees with everything.
+    pub(super) fn unknown() -> Type {
+        Type {
+            base: Base::Unknown,
+            pack: Pack::Unknown,
+            optional: Optional::Maybe,
+            tensor: Tensor::Unknown,
+        }
+    }
+
+    pub(super) fn scalar(base: Base) -> Type {
+        Type {
+            base,
+            pack: Pack::Single,
+            optional: Optional::No,
+            tensor: Tensor::No,
+        }
+    }
+
+    pub(super) fn packed(base: Base, length: Length) -> Type {
+        Type {
+            pack: Pack::Packed(length),
+            ..Type::scalar(base)
+        }
+    }
+
+    pub(super) fn tensor(base: Base, rank: Length) -> Type {
+        Type {
+            tensor: Tensor::Ranked(rank),
+            ..Type::scalar(base)
+        }
+    }
+
+    pub(super) fn is_tensor(&self) -> bool {
+        matches!(self.tensor, Tensor::Ranked(_))
+    }
+
+    pub(super) fn is_single(&self) -> bool {
+        self.pack == Pack::Single
+    }
+
+    pub(super) fn is_packed(&self) -> bool {
+        matches!(self.pack, Pack::Packed(_))
+    }
+
+    /// The pack's length, unknown for anything else.
+    pub(super) fn length(&self) -> Length {
+        match &self.pack {
+            Pack::Packed(length) => length.clone(),
+            _ => Length::unknown(),
+        }
+    }
+
+    /// One item of the pack.
+    pub(super) fn item(&self) -> Type {
+        Type {
+            pack: Pack::Single,
+            ..self.clone()
+        }
+    }
+
+    pub(super) fn with_optional(mut self, optional: Optional) -> Type {
+        self.optional = optional;
+        self
+    }
+
+    pub(super) fn with_base(mut self, base: Base) -> Type {
+        self.base = base;
+        self
+    }
+}
+
+impl fmt::Display for Type {
+    /// As it would be declared, without extents: `optional int..(k)`, `real[…]`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.optional.is_optional() {
+            f.write_str("optional ")?;
+        }
+        write!(f, "{}", self.base)?;
+        if let Tensor::Ranked(rank) = &self.tensor {
+            match rank.constant() {
+                Some(0) => f.write_str("[]")?,
+                Some(n @ 1..=8) => {
+                    let n = usize::try_from(n).unwrap_or(1);
+                    write!(f, "[{}]", vec!["_"; n].join(","))?;
+                }
+                _ => f.write_str("[…]")?,
+            }
+        }
+        if let Pack::Packed(length) = &self.pack {
+            match length.text() {
+                Some(text) => write!(f, "..({text})")?,
+                None => f.write_str("..")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn types_print_as_declared() {
+        let t = Type::packed(Base::Int, Length::symbol("k")).with_optional(Optional::Yes);
+        assert_eq!(t.to_string(), "optional int..(k)");
+        assert_eq!(
+            Type::tensor(Base::Real, Length::number(2)).to_string(),
+            "real[_,_]"
+        );
+    }
+
+    #[test]
+    fn bounds_admit_their_members_only() {
+        let generic = |bound| {
+            Base::Generic(Rc::new(Generic {
+                name: "T".into(),
+                bound,
+            }))
+        };
+        assert!(Bound::Num.admits(&Base::Int) && !Bound::Num.admits(&Base::Bool));
+        assert!(Bound::Arith.admits(&Base::Bool) && !Bound::Arith.admits(&Base::Str));
+        assert!(Bound::Any.admits(&Base::Str));
+        assert!(Bound::Arith.admits(&generic(Bound::Num)));
+        assert!(!Bound::Num.admits(&generic(Bound::Arith)));
+    }
+}

@@ -1,0 +1,210 @@
+//! `@using` and `@assert` (2.8, 2.9).
+
+use crate::ast::{Ident, PackSpec, UsingItem, UsingListItem, UsingTarget};
+use crate::diagnostics::{Diagnostic, codes};
+
+use super::definition::Checker;
+use super::lengths::Length;
+use super::scope::SymbolKind;
+use super::types::{Base, Optional, Pack, Type};
+
+impl Checker<'_> {
+    /// Helpers in their order: each sees those before it.
+    pub(super) fn check_usings(&mut self) {
+        self.where_now = "in `@using`";
+        let definition = self.definition;
+        for using in &definition.usings {
+            let ty = self.value(&using.value);
+            match &using.target {
+                UsingTarget::Name(item) => self.declare_helper(item, ty),
+                UsingTarget::List(items) => {
+                    if ty.is_single() {
+                        self.report_not_a_pack(
+                            &using.value,
+                            &ty,
+                            "a list on the left side takes a pack apart",
+                        );
+                        self.declare_parts(items, &Type::unknown());
+                        continue;
+                    }
+                    let fixed = items
+                        .iter()
+                        .all(|i| matches!(i, UsingListItem::Item(UsingItem { pack: None, .. })));
+                    let count = Length::number(i64::try_from(items.len()).unwrap_or(i64::MAX));
+                    if fixed && ty.length().differs(&count) {
+                        let text = ty.length().text().unwrap_or_else(|| "?".into());
+                        self.sink.report(
+                            Diagnostic::error(
+                                &codes::LENGTHS_DIFFER,
+                                using.value.span,
+                                format!(
+                                    "a pack of length {text} cannot be taken apart into {} names",
+                                    items.len()
+                                ),
+                            )
+                            .with_label(format!("length {text}"))
+                            .with_help("put the rest into a pack, as in `[a, b..] = c`"),
+                        );
+                    }
+                    let open: Vec<&UsingListItem> = items.iter().filter(|i| is_open(i)).collect();
+                    if let [_, second, ..] = open.as_slice() {
+                        let span = match second {
+                            UsingListItem::Item(item) => item.span,
+                            UsingListItem::Zip { span, .. } => *span,
+                        };
+                        self.sink.report(
+                            Diagnostic::error(
+                                &codes::HELPER_PARTS,
+                                span,
+                                "two parts of unknown length: the split is not determined",
+                            )
+                            .with_help(
+                                "give all packs but one a length, as in `[a..(n), b..] = c`",
+                            ),
+                        );
+                    }
+                    self.declare_parts(items, &ty);
+                }
+            }
+        }
+    }
+
+    fn declare_helper(&mut self, item: &UsingItem, ty: Type) {
+        let Some(pack) = &item.pack else {
+            let ty = match &ty.pack {
+                // its length has no name of the document, but it is the same wherever the helper is used
+                Pack::Packed(length) if *length == Length::unknown() => Type {
+                    pack: Pack::Packed(Length::symbol(&format!("|{}|", item.name.name))),
+                    ..ty
+                },
+                _ => ty,
+            };
+            self.declare(&item.name, SymbolKind::Using, ty);
+            return;
+        };
+        if ty.is_single() {
+            let name = &item.name.name;
+            self.sink.report(
+                Diagnostic::error(
+                    &codes::HELPER_PARTS,
+                    item.span,
+                    format!(
+                        "`{name}` is declared as a pack, but its value is a single {}",
+                        ty.base
+                    ),
+                )
+                .with_help(format!("write `{name} = …` without `..`")),
+            );
+        }
+        let length = self.stated_length(pack);
+        if length.differs(&ty.length()) {
+            let text = |l: &Length| l.text().unwrap_or_else(|| "?".into());
+            self.sink.report(Diagnostic::error(
+                &codes::LENGTHS_DIFFER,
+                item.span,
+                format!(
+                    "`{}` is declared with length {}, but its value has length {}",
+                    item.name.name,
+                    text(&length),
+                    text(&ty.length())
+                ),
+            ));
+        }
+        let length = length.merge(&ty.length());
+        let ty = Type {
+            pack: Pack::Packed(length),
+            ..ty
+        };
+        self.declare(&item.name, SymbolKind::Using, ty);
+    }
+
+    /// The `n` of `..(n)`.
+    fn stated_length(&mut self, pack: &PackSpec) -> Length {
+        match &pack.length {
+            Some(length) => {
+                self.repeat_count(length);
+                self.length_of(length)
+            }
+            None => Length::unknown(),
+        }
+    }
+
+    /// `[a, b.., (e, f)..] = c`.
+    fn declare_parts(&mut self, items: &[UsingListItem], whole: &Type) {
+        let part = |pack: Option<Length>| match pack {
+            Some(length) => Type {
+                pack: Pack::Packed(length),
+                ..whole.clone()
+            },
+            None => whole.item(),
+        };
+        for item in items {
+            match item {
+                UsingListItem::Item(item) => {
+                    let length = item.pack.as_ref().map(|p| self.stated_length(p));
+                    let length = length.map(|l| named_length(l, &item.name));
+                    self.declare(&item.name, SymbolKind::Using, part(length));
+                }
+                UsingListItem::Zip { names, pack, .. } => {
+                    let length = self.stated_length(pack);
+                    let first = names.first();
+                    for name in names {
+                        // all parts of a zip have one length
+                        let length = match first {
+                            Some(first) => named_length(length.clone(), first),
+                            None => length.clone(),
+                        };
+                        self.declare(name, SymbolKind::Using, part(Some(length)));
+                    }
+                }
+            }
+        }
+    }
+
+    /// `@assert`: conditions are bools, printed values exist.
+    pub(super) fn check_assertions(&mut self) {
+        self.where_now = "in `@assert`";
+        let definition = self.definition;
+        for assertion in &definition.asserts {
+            let ty = self.value(&assertion.condition);
+            if !ty.base.agrees(&Base::Bool) {
+                self.sink.report(
+                    Diagnostic::error(
+                        &codes::ASSERTION_NOT_BOOL,
+                        assertion.condition.span,
+                        format!("an assertion must be a bool, but this is {}", ty.base),
+                    )
+                    .with_label(ty.to_string())
+                    .with_help("compare it, as in `n > 0`"),
+                );
+            }
+            // what is printed may assume what was tested
+            let (tested, _) = super::expressions::null_tests(&assertion.condition);
+            self.scope.enter_promoted(&tested, Optional::Maybe);
+            if let Some(message) = &assertion.message {
+                self.string(message);
+            }
+            for asserted in &assertion.values {
+                self.value(&asserted.value);
+            }
+            self.scope.leave();
+        }
+    }
+}
+
+/// A pack of unknown length.
+fn is_open(item: &UsingListItem) -> bool {
+    match item {
+        UsingListItem::Item(item) => item.pack.as_ref().is_some_and(|p| p.length.is_none()),
+        UsingListItem::Zip { pack, .. } => pack.length.is_none(),
+    }
+}
+
+/// A length of its own for a pack whose length is not stated.
+fn named_length(length: Length, name: &Ident) -> Length {
+    if length == Length::unknown() {
+        Length::symbol(&format!("|{}|", name.name))
+    } else {
+        length
+    }
+}

@@ -1,0 +1,31 @@
+use crate::diagnostics::Code;
+
+/// Indexing, folds, zips, `in`, `<-` and `for` work on packs (2.4).
+pub static NOT_A_PACK: Code = Code {
+    id: "SK0407",
+    title: "a pack is needed",
+    explanation: "\
+Indexing, folds, zips, `in`, `<-` and `for` work on packs (2.4).
+
+    @attrib { n: int; } @using { v = n + ..; }   # wrong
+    @attrib { n: int..; } @using { v = n + ..; }   # right
+",
+};
+
+pub(super) use NOT_A_PACK as CODE_ENTRY;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::check::testing::*;
+
+    #[test]
+    fn fires() {
+        assert_fires(&NOT_A_PACK, &in_using("v = n[0];"));
+    }
+
+    #[test]
+    fn near_miss() {
+        assert_silent(&in_using("v = p[0]; u = w[0];"));
+    }
+}

@@ -1,0 +1,31 @@
+use crate::diagnostics::Code;
+
+/// `a[i] <- b` replaces items of a by items of the same type, as many as there are places (2.4).
+pub static SUBSTITUTION: Code = Code {
+    id: "SK0410",
+    title: "the replacement does not fit",
+    explanation: "\
+`a[i] <- b` replaces items of a by items of the same type, as many as there are places (2.4).
+
+    v = p[0] <- 1.5;   # wrong
+    v = p[0] <- 1;   # right
+",
+};
+
+pub(super) use SUBSTITUTION as CODE_ENTRY;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::check::testing::*;
+
+    #[test]
+    fn fires() {
+        assert_fires(&SUBSTITUTION, &in_using("v = p[0] <- r;"));
+    }
+
+    #[test]
+    fn near_miss() {
+        assert_silent(&in_using("v = p[0] <- 1; u = p[[0, 1]] <- [2, 3];"));
+    }
+}

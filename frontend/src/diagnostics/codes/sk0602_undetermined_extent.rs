@@ -1,0 +1,33 @@
+use crate::diagnostics::Code;
+
+/// An extent or length that is `a * name + b`, with literal a and b, declares the name; in any other
+/// expression all names must be declared (2.6).
+pub static UNDETERMINED_EXTENT: Code = Code {
+    id: "SK0602",
+    title: "a name cannot be deduced from a shape",
+    explanation: "\
+An extent or length that is `a * name + b`, with literal a and b, declares the name; in any other expression
+all names must be declared (2.6).
+
+    @input { x: real[m * n]; }   # wrong
+    @input { x: real[2 * n + 1]; }   # right
+",
+};
+
+pub(super) use UNDETERMINED_EXTENT as CODE_ENTRY;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::check::testing::*;
+
+    #[test]
+    fn fires() {
+        assert_fires(&UNDETERMINED_EXTENT, &in_document("operator o { @input { x: real[m * n]; } } graph Main { @input { x: real[1]; } @output { y: real[1]; } @compose { y = x; } }"));
+    }
+
+    #[test]
+    fn near_miss() {
+        assert_silent(&in_document("operator o { @input { x: real[m * n]; z: real[m,n]; } } graph Main { @input { x: real[1]; } @output { y: real[1]; } @compose { y = x; } }"));
+    }
+}

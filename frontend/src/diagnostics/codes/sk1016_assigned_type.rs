@@ -1,0 +1,31 @@
+use crate::diagnostics::Code;
+
+/// What is assigned has the declared type (2.10).
+pub static ASSIGNED_TYPE: Code = Code {
+    id: "SK1016",
+    title: "an output or variable gets another type",
+    explanation: "\
+What is assigned has the declared type (2.10).
+
+    @output { y: int[4]; } @compose { y = id(x); }   # wrong: x: real[4]
+    @output { y: real[4]; } @compose { y = id(x); }   # right
+",
+};
+
+pub(super) use ASSIGNED_TYPE as CODE_ENTRY;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::check::testing::*;
+
+    #[test]
+    fn fires() {
+        assert_fires(&ASSIGNED_TYPE, &in_compose("y = less(x);"));
+    }
+
+    #[test]
+    fn near_miss() {
+        assert_silent(&in_compose("y = id(x);"));
+    }
+}

@@ -1,0 +1,31 @@
+use crate::diagnostics::Code;
+
+/// A variable of `with` keeps its type from step to step (2.10.1).
+pub static CARRIED_TYPE: Code = Code {
+    id: "SK1025",
+    title: "a loop variable changes its type",
+    explanation: "\
+A variable of `with` keeps its type from step to step (2.10.1).
+
+    y = with u = x do..(2) less(u);   # wrong
+    y = with u = x do..(2) id(u);   # right
+",
+};
+
+pub(super) use CARRIED_TYPE as CODE_ENTRY;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::check::testing::*;
+
+    #[test]
+    fn fires() {
+        assert_fires(&CARRIED_TYPE, &in_compose("z = with u = x do..(2) less(u); y = x;"));
+    }
+
+    #[test]
+    fn near_miss() {
+        assert_silent(&in_compose("y = with u: real[4] = 0 do..(2) add(u, x);"));
+    }
+}
