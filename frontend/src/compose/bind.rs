@@ -172,7 +172,14 @@ impl<'p> Composer<'p, '_> {
                 None if attribute.type_spec.optional => {
                     builder.scope.set(name.clone(), Value::Null);
                 }
-                None => return Err(self.missing_attribute(attribute, list.invocation)),
+                None => {
+                    let place = if builder.entry {
+                        attribute.span
+                    } else {
+                        list.invocation
+                    };
+                    return Err(self.missing_attribute(attribute, place));
+                }
                 Some(default) => {
                     let mut names = Vec::new();
                     collect_names(default, &mut names);
@@ -209,7 +216,12 @@ impl<'p> Composer<'p, '_> {
         let value = value.map_err(|s| self.failed(s))?;
         if value.is_null() {
             // 2.5: an optional default that turned out null stands for none.
-            return Err(self.missing_attribute(attribute, list.invocation));
+            let place = if builder.entry {
+                attribute.span
+            } else {
+                list.invocation
+            };
+            return Err(self.missing_attribute(attribute, place));
         }
         let value = self.attribute_value(builder, attribute, &value, default.span)?;
         builder.scope.set(attribute.name.name.clone(), value);

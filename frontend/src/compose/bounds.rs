@@ -113,9 +113,95 @@ pub fn secure(formula: &mut Formula, values: &[Value], lowering: &Lowering) -> E
             None => guard,
         });
     }
+    if formula
+        .predicate
+        .as_ref()
+        .is_some_and(|p| runtime::bool_literal(p) == Some(true))
+    {
+        formula.predicate = None;
+    }
     formula.indices = indices;
     formula.locals = locals;
+    drop_unused_units(formula);
     Ok(())
+}
+
+/// Removes indices of extent 1 that nothing uses.
+fn drop_unused_units(formula: &mut Formula) {
+    let mut used = vec![false; formula.indices.len()];
+    let mut visit = |expr: &Expr| {
+        let mut open = vec![expr];
+        while let Some(expr) = open.pop() {
+            if let Node::Index(position) = expr.node
+                && let Some(slot) = used.get_mut(position)
+            {
+                *slot = true;
+            }
+            open.extend(expr.children());
+        }
+    };
+    for local in &formula.locals {
+        visit(&local.value);
+    }
+    formula.predicate.iter().for_each(&mut visit);
+    for target in &formula.targets {
+        visit(&target.value);
+        target.subscripts.iter().for_each(&mut visit);
+    }
+    let mut positions = Vec::with_capacity(used.len());
+    let mut kept = Vec::new();
+    for (index, used) in std::mem::take(&mut formula.indices).into_iter().zip(used) {
+        positions.push(kept.len());
+        if used || index.extent != Extent::Fixed(1) {
+            kept.push(index);
+        }
+    }
+    if kept.len() < positions.len() {
+        for local in &mut formula.locals {
+            renumber(&mut local.value, &positions);
+        }
+        if let Some(predicate) = &mut formula.predicate {
+            renumber(predicate, &positions);
+        }
+        for target in &mut formula.targets {
+            renumber(&mut target.value, &positions);
+            for subscript in &mut target.subscripts {
+                renumber(subscript, &positions);
+            }
+        }
+    }
+    formula.indices = kept;
+}
+
+fn renumber(expr: &mut Expr, positions: &[usize]) {
+    match &mut expr.node {
+        Node::Index(position) => {
+            if let Some(new) = positions.get(*position) {
+                *position = *new;
+            }
+        }
+        Node::Literal(_) | Node::Local(_) => {}
+        Node::Access { subscripts, .. } => {
+            for subscript in subscripts {
+                renumber(subscript, positions);
+            }
+        }
+        Node::Table { index, .. } => renumber(index, positions),
+        Node::Apply { operands, .. } => {
+            for operand in operands {
+                renumber(operand, positions);
+            }
+        }
+        Node::Select {
+            condition,
+            then,
+            otherwise,
+        } => {
+            renumber(condition, positions);
+            renumber(then, positions);
+            renumber(otherwise, positions);
+        }
+    }
 }
 
 fn out_of_range<T>(span: Span, low: i128, high: i128, size: i128, write: bool) -> EvalResult<T> {
@@ -185,33 +271,123 @@ impl<'a> Pass<'a> {
                 then,
                 otherwise,
             } => {
-                let condition = self.expr(*condition, locals, facts, conditional)?;
+                let original = *condition;
+                let condition = self.expr(original.clone(), locals, facts, conditional)?;
+                match runtime::bool_literal(&condition) {
+                    Some(true) => return self.expr(*then, locals, facts, conditional),
+                    Some(false) => return self.expr(*otherwise, locals, facts, conditional),
+                    None => {}
+                }
                 let mut when_true = facts.to_vec();
                 let mut when_false = facts.to_vec();
                 collect_facts(&condition, true, &mut when_true);
                 collect_facts(&condition, false, &mut when_false);
                 if let Some(predicate) = &self.predicate {
-                    implied(predicate, &condition, &mut when_true, &mut when_false);
+                    implied(predicate, &original, &mut when_true, &mut when_false);
                 }
-                Node::Select {
-                    then: Box::new(self.expr(*then, locals, &when_true, true)?),
-                    otherwise: Box::new(self.expr(*otherwise, locals, &when_false, true)?),
-                    condition: Box::new(condition),
-                }
+                let then = self.expr(*then, locals, &when_true, true)?;
+                let otherwise = self.expr(*otherwise, locals, &when_false, true)?;
+                return Ok(runtime::select(condition, then, otherwise));
             }
             Node::Apply { op, operands } => {
                 let mut secured = Vec::with_capacity(operands.len());
                 for operand in operands {
                     secured.push(self.expr(operand, locals, facts, conditional)?);
                 }
-                Node::Apply {
-                    op,
-                    operands: secured,
-                }
+                return Ok(self.simplified(kind, op, secured, locals, facts));
             }
             leaf @ (Node::Literal(_) | Node::Index(_) | Node::Local(_)) => leaf,
         };
         Ok(Expr { kind, node })
+    }
+
+    /// Comparisons that the ranges decide, choices that they make, indices that are always zero.
+    fn simplified(
+        &self,
+        kind: ScalarKind,
+        op: ScalarOp,
+        operands: Vec<Expr>,
+        locals: &[FormulaLocal],
+        facts: &[Affine],
+    ) -> Expr {
+        match (op, operands.as_slice()) {
+            (ScalarOp::Add | ScalarOp::Sub | ScalarOp::Mul | ScalarOp::Neg, _)
+                if kind == ScalarKind::Int =>
+            {
+                let mut sum = Affine::of(&Expr::apply(kind, op, operands));
+                sum.terms.retain(|(term, _)| !self.is_unit(term));
+                return sum.into_expr();
+            }
+            (
+                ScalarOp::Lt
+                | ScalarOp::Le
+                | ScalarOp::Gt
+                | ScalarOp::Ge
+                | ScalarOp::Eq
+                | ScalarOp::Ne,
+                [a, b],
+            ) if a.kind == ScalarKind::Int => {
+                let difference = Affine::of(a).plus(&Affine::of(b), -1).into_expr();
+                let (low, high) = self.known(locals, facts).interval(&difference);
+                let decided = match op {
+                    ScalarOp::Lt if high < 0 => Some(true),
+                    ScalarOp::Lt if low >= 0 => Some(false),
+                    ScalarOp::Le if high <= 0 => Some(true),
+                    ScalarOp::Le if low > 0 => Some(false),
+                    ScalarOp::Gt if low > 0 => Some(true),
+                    ScalarOp::Gt if high <= 0 => Some(false),
+                    ScalarOp::Ge if low >= 0 => Some(true),
+                    ScalarOp::Ge if high < 0 => Some(false),
+                    ScalarOp::Eq if low > 0 || high < 0 => Some(false),
+                    ScalarOp::Ne if low > 0 || high < 0 => Some(true),
+                    _ => None,
+                };
+                if let Some(value) = decided
+                    // A difference that wraps around tells nothing about the order.
+                    && self.orders(a, b, locals, facts)
+                {
+                    return literal_bool(value);
+                }
+            }
+            (ScalarOp::And, [a, b]) => return runtime::and(a.clone(), b.clone()),
+            (ScalarOp::Or, [a, b]) => match (runtime::bool_literal(a), runtime::bool_literal(b)) {
+                (Some(true), _) | (_, Some(true)) => return literal_bool(true),
+                (Some(false), _) => return b.clone(),
+                (_, Some(false)) => return a.clone(),
+                _ => {}
+            },
+            (ScalarOp::Not, [a]) => {
+                if let Some(value) = runtime::bool_literal(a) {
+                    return literal_bool(!value);
+                }
+            }
+            (ScalarOp::Select, [c, a, b]) => match runtime::bool_literal(c) {
+                Some(true) => return a.clone(),
+                Some(false) => return b.clone(),
+                None => {}
+            },
+            _ => {}
+        }
+        Expr::apply(kind, op, operands)
+    }
+
+    /// Whether both sides stay far enough from the ends of i64 for their difference to be exact.
+    fn orders(&self, a: &Expr, b: &Expr, locals: &[FormulaLocal], facts: &[Affine]) -> bool {
+        let small = |e: &Expr| {
+            let (low, high) = self.known(locals, facts).interval(e);
+            low > ALL.0 / 4 && high < ALL.1 / 4
+        };
+        small(a) && small(b)
+    }
+
+    fn is_unit(&self, expr: &Expr) -> bool {
+        match expr.node {
+            Node::Index(position) => self
+                .indices
+                .get(position)
+                .is_some_and(|i| i.extent == Extent::Fixed(1)),
+            _ => false,
+        }
     }
 
     fn access(

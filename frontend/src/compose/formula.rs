@@ -325,6 +325,17 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
             None => None,
         };
         let outputs = targets(&mut evaluator, scope, lowering)?;
+        let written_to = |id: ValueId| {
+            let mut ports = self.builder.function.outputs.iter();
+            ports.any(|port| port.tensors.values().contains(&id))
+        };
+        if !outputs.iter().all(|o| written_to(o.id)) {
+            return stop(
+                &FORMULA,
+                lowering.target.span,
+                format!("`{}` is not an output", lowering.target.name.name),
+            );
+        }
         let indices = evaluator.subscripts(&lowering.target.subscripts)?;
         let mut subscripts = Vec::with_capacity(outputs.len());
         for output in &outputs {
