@@ -1,6 +1,6 @@
 //! What can go wrong with a compiled model.
 
-use crate::tensor::Element;
+use skript_tensor::ElementType;
 
 /// Why a compiled model cannot be loaded here.
 #[derive(Debug, thiserror::Error)]
@@ -27,12 +27,12 @@ pub enum RunError {
         expected: usize,
         found: usize,
     },
-    #[error("{role} `{name}` is {}, the model wants {}", found.name(), expected.name())]
+    #[error("{role} `{name}` is {}, the model wants {}", found, expected)]
     Element {
         role: &'static str,
         name: String,
-        expected: Element,
-        found: Element,
+        expected: ElementType,
+        found: ElementType,
     },
     #[error("{role} `{name}` has shape {found:?}, the model wants {expected}")]
     Shape {
@@ -41,23 +41,12 @@ pub enum RunError {
         expected: String,
         found: Vec<u64>,
     },
-    #[error("{role} `{name}` has {found} bytes, its shape needs {expected}")]
-    Bytes {
-        role: &'static str,
-        name: String,
-        expected: u64,
-        found: usize,
-    },
-    #[error("{role} `{name}` is not aligned to its elements of {alignment} bytes")]
-    Alignment {
-        role: &'static str,
-        name: String,
-        alignment: usize,
-    },
     #[error("{message}")]
     Check { message: String, trace: Vec<String> },
     #[error("the compiled model returned status {0}, which its table of checks does not know")]
     Status(i32),
+    #[error("no memory for a tensor: {0}")]
+    Memory(String),
     #[error("{0}")]
     Load(String),
 }

@@ -4,7 +4,7 @@ use crate::arena::Arena;
 use crate::artifact::{Artifact, Port, PortExtent};
 use crate::error::{LoadError, RunError};
 use crate::program::Program;
-use crate::tensor::{Element, TensorMut, TensorRef};
+use skript_tensor::Tensor;
 
 /// What a failed check leaves behind (C: `struct skript_context`).
 #[repr(C)]
@@ -58,9 +58,9 @@ impl Instance {
     /// unspecified.
     pub fn call(
         &mut self,
-        inputs: &[TensorRef],
-        variables: &[TensorRef],
-        outputs: &mut [TensorMut],
+        inputs: &[&Tensor],
+        variables: &[&Tensor],
+        outputs: &mut [Tensor],
     ) -> Result<(), RunError> {
         let artifact = self.program.artifact();
         count("inputs", artifact.inputs.len(), inputs.len())?;
@@ -75,20 +75,22 @@ impl Instance {
         for (role, ports, tensors) in read {
             for (port, tensor) in ports.iter().zip(tensors) {
                 accept(role, port, tensor)?;
-                self.pointers.push(tensor.data.as_ptr().cast_mut());
+                self.pointers.push(tensor.bytes().as_ptr().cast_mut());
             }
         }
         for (port, tensor) in artifact.outputs.iter().zip(outputs.iter_mut()) {
-            let bytes = port.byte_bound().unwrap_or(u64::MAX);
-            storage("output", port, tensor.element, tensor.data, bytes)?;
-            self.pointers.push(tensor.data.as_mut_ptr());
+            accept_output(port, tensor)?;
+            let bytes = tensor
+                .bytes_mut()
+                .map_err(|e| RunError::Memory(e.to_string()))?;
+            self.pointers.push(bytes.as_mut_ptr());
         }
         for (ports, tensors) in [(&artifact.inputs, inputs), (&artifact.variables, variables)] {
             for (port, tensor) in ports.iter().zip(tensors) {
                 if port.is_dynamic() {
                     // Shapes were compared with bounds below 2⁴⁰.
                     self.extents
-                        .extend(tensor.shape.iter().map(|n| n.cast_signed()));
+                        .extend(tensor.shape().iter().map(|n| n.cast_signed()));
                 }
             }
         }
@@ -175,66 +177,42 @@ fn count(role: &'static str, expected: usize, found: usize) -> Result<(), RunErr
     })
 }
 
-/// Element type, shape and storage of a tensor to read.
-fn accept(role: &'static str, port: &Port, tensor: &TensorRef) -> Result<(), RunError> {
-    let fits = tensor.shape.len() == port.shape.len()
-        && tensor.shape.iter().zip(&port.shape).all(|(n, e)| match e {
+/// Element type and shape of a tensor to read.
+fn accept(role: &'static str, port: &Port, tensor: &Tensor) -> Result<(), RunError> {
+    let shape = tensor.shape();
+    let fits = shape.len() == port.shape.len()
+        && shape.iter().zip(&port.shape).all(|(n, e)| match e {
             PortExtent::Fixed(m) => n == m,
             PortExtent::Dynamic(bound) => n <= bound,
         });
-    if !fits {
-        return Err(RunError::Shape {
-            role,
-            name: port.name.clone(),
-            expected: shape_text(port),
-            found: tensor.shape.to_vec(),
-        });
-    }
-    // No overflow: each extent is at most its bound, and the bounds were multiplied when the artifact was read.
-    let bytes = tensor
-        .shape
-        .iter()
-        .try_fold(port.element.size() as u64, |b, n| b.checked_mul(*n));
-    storage(
-        role,
-        port,
-        tensor.element,
-        tensor.data,
-        bytes.unwrap_or(u64::MAX),
-    )
+    compare(role, port, tensor, fits)
 }
 
-fn storage(
-    role: &'static str,
-    port: &Port,
-    element: Element,
-    data: &[u8],
-    expected: u64,
-) -> Result<(), RunError> {
-    if element != port.element {
+/// Element type and shape of a slot: extents known only at run time stand at their bounds.
+fn accept_output(port: &Port, tensor: &Tensor) -> Result<(), RunError> {
+    let bounds = port.shape.iter().map(|e| e.bound());
+    let fits = tensor.shape().iter().copied().eq(bounds);
+    compare("output", port, tensor, fits)
+}
+
+fn compare(role: &'static str, port: &Port, tensor: &Tensor, fits: bool) -> Result<(), RunError> {
+    if tensor.element() != port.element {
         return Err(RunError::Element {
             role,
             name: port.name.clone(),
             expected: port.element,
-            found: element,
+            found: tensor.element(),
         });
     }
-    if data.len() as u64 != expected {
-        return Err(RunError::Bytes {
-            role,
-            name: port.name.clone(),
-            expected,
-            found: data.len(),
-        });
+    if fits {
+        return Ok(());
     }
-    if data.as_ptr().align_offset(element.size()) != 0 {
-        return Err(RunError::Alignment {
-            role,
-            name: port.name.clone(),
-            alignment: element.size(),
-        });
-    }
-    Ok(())
+    Err(RunError::Shape {
+        role,
+        name: port.name.clone(),
+        expected: shape_text(port),
+        found: tensor.shape().to_vec(),
+    })
 }
 
 fn shape_text(port: &Port) -> String {

@@ -21,12 +21,10 @@ pub mod instance;
 mod orc;
 pub mod program;
 pub mod run;
-pub mod tensor;
 
 pub use artifact::{Artifact, ArtifactError};
 pub use cache::Cache;
 pub use error::{LoadError, RunError};
 pub use instance::Instance;
 pub use program::Program;
-pub use run::{Outputs, run};
-pub use tensor::{Buffer, Element, TensorMut, TensorRef};
+pub use run::run;

@@ -4,60 +4,50 @@ use crate::artifact::Artifact;
 use crate::error::RunError;
 use crate::instance::Instance;
 use crate::program::Program;
-use crate::tensor::{Buffer, TensorMut, TensorRef};
+use skript_tensor::Tensor;
 
-/// What a call computed.
-#[derive(Clone, Debug)]
-pub struct Outputs {
-    /// (shape, data) per output of the artifact, updates of variables last.
-    pub tensors: Vec<(Vec<u64>, Buffer)>,
-}
-
-/// Loads `artifact` and computes its outputs once.
+/// Loads `artifact` and computes its outputs once: the graph's outputs, then the new values of updated variables
+/// ([`Artifact::updates`]).
 ///
 /// # Errors
 /// [`RunError`]: what [`Program::load`] and [`Instance::call`] find.
 pub fn run(
     artifact: &Artifact,
-    inputs: &[TensorRef],
-    variables: &[TensorRef],
-) -> Result<Outputs, RunError> {
+    inputs: &[&Tensor],
+    variables: &[&Tensor],
+) -> Result<Vec<Tensor>, RunError> {
     let load = |e: crate::error::LoadError| RunError::Load(e.to_string());
     let program = Program::load(artifact.clone()).map_err(load)?;
     let mut instance = Instance::new(&program).map_err(load)?;
-    call(&mut instance, &program, inputs, variables)
+    let mut outputs = slots(artifact)?;
+    instance.call(inputs, variables, &mut outputs)?;
+    let actual =
+        outputs
+            .into_iter()
+            .enumerate()
+            .map(|(n, tensor)| match instance.output_shape(n) {
+                Some(shape) if shape != tensor.shape() => shrunk(&tensor, &shape),
+                _ => Ok(tensor),
+            });
+    actual.collect()
 }
 
-/// Computes the outputs of `instance` into buffers made for them.
+/// Tensors for the outputs of calls; extents known only at run time stand at their bounds.
 ///
 /// # Errors
-/// Those of [`Instance::call`].
-pub fn call(
-    instance: &mut Instance,
-    program: &Program,
-    inputs: &[TensorRef],
-    variables: &[TensorRef],
-) -> Result<Outputs, RunError> {
-    let ports = &program.artifact().outputs;
-    let mut buffers = Vec::with_capacity(ports.len());
-    for port in ports {
-        let bytes = port.byte_bound().and_then(|b| usize::try_from(b).ok());
-        let bytes = bytes.ok_or_else(|| RunError::Load("an output is too large".to_owned()))?;
-        buffers.push(Buffer::zeroed(bytes));
-    }
-    let mut outputs: Vec<TensorMut> = ports
-        .iter()
-        .zip(&mut buffers)
-        .map(|(port, buffer)| TensorMut {
-            element: port.element,
-            data: buffer.as_bytes_mut(),
-        })
-        .collect();
-    instance.call(inputs, variables, &mut outputs)?;
-    let tensors = buffers
-        .into_iter()
-        .enumerate()
-        .map(|(n, buffer)| (instance.output_shape(n).unwrap_or_default(), buffer))
-        .collect();
-    Ok(Outputs { tensors })
+/// [`RunError::Memory`] if there is none.
+pub fn slots(artifact: &Artifact) -> Result<Vec<Tensor>, RunError> {
+    let slot = |port: &crate::artifact::Port| {
+        let shape: Vec<u64> = port.shape.iter().map(|e| e.bound()).collect();
+        Tensor::zeros(port.element, &shape).map_err(|e| RunError::Memory(e.to_string()))
+    };
+    artifact.outputs.iter().map(slot).collect()
+}
+
+/// The elements that a slot really holds: contiguous by the actual extents.
+fn shrunk(tensor: &Tensor, shape: &[u64]) -> Result<Tensor, RunError> {
+    let failed = || RunError::Memory(format!("shape {shape:?}"));
+    let bytes = skript_tensor::shape::byte_length(tensor.element(), shape).ok_or_else(failed)?;
+    let held = tensor.bytes().get(..bytes).ok_or_else(failed)?;
+    Tensor::from_bytes(tensor.element(), shape, held).map_err(|e| RunError::Memory(e.to_string()))
 }

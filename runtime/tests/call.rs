@@ -1,9 +1,9 @@
 //! Calls of a small program: values, errors, threads, and no allocation on the way.
 
 use skript_runtime::artifact::{ArenaLayout, Artifact, Check, Port, PortExtent};
-use skript_runtime::{
-    Element, Instance, LoadError, Program, RunError, TensorMut, TensorRef, program, run,
-};
+use skript_runtime::run::slots;
+use skript_runtime::{Instance, LoadError, Program, RunError, program, run};
+use skript_tensor::{ElementType, Tensor};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::process::Command;
@@ -45,7 +45,7 @@ fn port(name: &str) -> Port {
     Port {
         name: name.into(),
         aliases: vec![],
-        element: Element::F32,
+        element: ElementType::F32,
         shape: vec![PortExtent::Fixed(4)],
         pack: None,
     }
@@ -79,52 +79,43 @@ fn artifact() -> Artifact {
     }
 }
 
-fn bytes(values: &[f32; 4]) -> Vec<u8> {
-    values.iter().flat_map(|v| v.to_le_bytes()).collect()
-}
-
-fn tensor(data: &[u8]) -> TensorRef<'_> {
-    TensorRef {
-        element: Element::F32,
-        shape: &[4],
-        data,
-    }
+fn tensor(values: &[f32; 4]) -> Tensor {
+    Tensor::from_f32(&[4], values).unwrap()
 }
 
 #[test]
 fn values_come_out_and_mistakes_are_told() {
     let artifact = artifact();
-    let (x, w) = (bytes(&[0.0, 1.0, -1.0, 2.0]), bytes(&[1.0, 2.0, 3.0, 4.0]));
-    let outputs = run(&artifact, &[tensor(&x)], &[tensor(&w)]).unwrap();
-    let (shape, data) = &outputs.tensors[0];
-    assert_eq!(shape, &[4]);
+    let (x, w) = (
+        tensor(&[0.0, 1.0, -1.0, 2.0]),
+        tensor(&[1.0, 2.0, 3.0, 4.0]),
+    );
+    let outputs = run(&artifact, &[&x], &[&w]).unwrap();
     let expected = [
         1.0f32,
         2.0 * 1.543_080_6,
         3.0 * 1.543_080_6,
         4.0 * 3.762_195_7,
     ];
-    for (found, expected) in data.as_bytes().chunks(4).zip(expected) {
-        let found = f32::from_le_bytes(found.try_into().unwrap());
+    let found = outputs[0].as_f32().unwrap();
+    for (found, expected) in found.iter().zip(expected) {
         assert!((found - expected).abs() < 1e-5, "{found} {expected}");
     }
 
-    let negative = bytes(&[-3.0, 0.0, 0.0, 0.0]);
-    let error = run(&artifact, &[tensor(&x)], &[tensor(&negative)]).unwrap_err();
+    let negative = tensor(&[-3.0, 0.0, 0.0, 0.0]);
+    let error = run(&artifact, &[&x], &[&negative]).unwrap_err();
     assert_eq!(error.to_string(), "weight -3 is negative");
-    let odd = bytes(&[9.0, 0.0, 0.0, 0.0]);
-    let error = run(&artifact, &[tensor(&x)], &[tensor(&odd)]).unwrap_err();
+    let odd = tensor(&[9.0, 0.0, 0.0, 0.0]);
+    let error = run(&artifact, &[&x], &[&odd]).unwrap_err();
     assert_eq!(error, RunError::Status(77));
 
-    let mut wrong = tensor(&x);
-    wrong.shape = &[2, 2];
-    let error = run(&artifact, &[wrong], &[tensor(&w)]).unwrap_err();
+    let square = Tensor::from_f32(&[2, 2], &[0.0; 4]).unwrap();
+    let error = run(&artifact, &[&square], &[&w]).unwrap_err();
     assert!(error.to_string().contains("[4]"), "{error}");
-    let mut wrong = tensor(&x);
-    wrong.element = Element::I32;
-    assert!(run(&artifact, &[wrong], &[tensor(&w)]).is_err());
-    assert!(run(&artifact, &[tensor(&x[..12])], &[tensor(&w)]).is_err());
-    assert!(run(&artifact, &[], &[tensor(&w)]).is_err());
+    let integers = Tensor::zeros(ElementType::I32, &[4]).unwrap();
+    let error = run(&artifact, &[&integers], &[&w]).unwrap_err();
+    assert!(error.to_string().contains("i32"), "{error}");
+    assert!(run(&artifact, &[], &[&w]).is_err());
 }
 
 #[test]
@@ -139,18 +130,14 @@ fn code_for_another_processor_is_refused() {
 fn a_call_allocates_nothing() {
     let program = Program::load(artifact()).unwrap();
     let mut instance = Instance::new(&program).unwrap();
-    let (x, w, mut y) = (bytes(&[0.5; 4]), bytes(&[2.0; 4]), bytes(&[0.0; 4]));
-    let (inputs, variables) = ([tensor(&x)], [tensor(&w)]);
-    let mut outputs = [TensorMut {
-        element: Element::F32,
-        data: &mut y,
-    }];
+    let (x, w) = (tensor(&[0.5; 4]), tensor(&[2.0; 4]));
+    let mut outputs = slots(program.artifact()).unwrap();
     let before = ALLOCATIONS.with(Cell::get);
     for _ in 0..10 {
-        instance.call(&inputs, &variables, &mut outputs).unwrap();
+        instance.call(&[&x], &[&w], &mut outputs).unwrap();
     }
     assert_eq!(ALLOCATIONS.with(Cell::get), before);
-    assert_eq!(y[..4], (2.0 * 0.5f32.cosh()).to_le_bytes());
+    assert_eq!(outputs[0].as_f32().unwrap()[0], 2.0 * 0.5f32.cosh());
 }
 
 #[test]
@@ -162,18 +149,12 @@ fn instances_compute_at_once() {
             scope.spawn(move || {
                 let mut instance = Instance::new(&program).unwrap();
                 let value = f32::from(n);
-                let (x, w) = (bytes(&[value; 4]), bytes(&[1.0; 4]));
-                let expected = (f64::from(value).cosh() as f32).to_le_bytes();
+                let (x, w) = (tensor(&[value; 4]), tensor(&[1.0; 4]));
+                let expected = f64::from(value).cosh() as f32;
                 for _ in 0..1000 {
-                    let mut y = bytes(&[0.0; 4]);
-                    let mut outputs = [TensorMut {
-                        element: Element::F32,
-                        data: &mut y,
-                    }];
-                    instance
-                        .call(&[tensor(&x)], &[tensor(&w)], &mut outputs)
-                        .unwrap();
-                    assert_eq!(y[12..], expected);
+                    let mut outputs = slots(program.artifact()).unwrap();
+                    instance.call(&[&x], &[&w], &mut outputs).unwrap();
+                    assert_eq!(outputs[0].as_f32().unwrap(), [expected; 4]);
                 }
             });
         }

@@ -17,8 +17,8 @@
 mod read;
 mod write;
 
-use crate::tensor::Element;
 pub use read::ArtifactError;
+use skript_tensor::ElementType;
 
 /// Object code with everything needed to call it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,7 +62,7 @@ pub struct ArenaLayout {
 pub struct Port {
     pub name: String,
     pub aliases: Vec<String>,
-    pub element: Element,
+    pub element: ElementType,
     pub shape: Vec<PortExtent>,
     pub pack: Option<PackPlace>,
 }
@@ -91,6 +91,23 @@ pub struct Check {
     /// Place, then the operator calls that lead there, innermost first.
     pub trace: Vec<String>,
 }
+
+/// Element types by their code in files.
+const ELEMENTS: [ElementType; 13] = [
+    ElementType::Bool,
+    ElementType::I32,
+    ElementType::I64,
+    ElementType::F32,
+    ElementType::F64,
+    ElementType::F16,
+    ElementType::BF16,
+    ElementType::I8,
+    ElementType::I16,
+    ElementType::U8,
+    ElementType::U16,
+    ElementType::U32,
+    ElementType::U64,
+];
 
 /// No arena or tensor may be larger (bytes): 1 TiB.
 pub const LARGEST: u64 = 1 << 40;

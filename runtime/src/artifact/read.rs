@@ -1,8 +1,7 @@
 //! Bytes → artifact; a file that lies is an error.
 
 use super::write::{MAGIC, VERSION};
-use super::{ArenaLayout, Artifact, Check, LARGEST, PackPlace, Port, PortExtent, Target};
-use crate::tensor::Element;
+use super::{ArenaLayout, Artifact, Check, ELEMENTS, LARGEST, PackPlace, Port, PortExtent, Target};
 
 /// Why bytes are not a compiled model.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -132,7 +131,8 @@ impl<'a> Reader<'a> {
         let name = self.string("port name")?;
         let aliases = self.list("aliases", |r| r.string("alias"))?;
         let element = self.u8("element type")?;
-        let element = Element::from_code(element).ok_or_else(|| self.invalid("element type"))?;
+        let element = ELEMENTS.get(usize::from(element)).copied();
+        let element = element.ok_or_else(|| self.invalid("element type"))?;
         let shape = self.list("extents", |r| {
             let tag = r.u8("extent")?;
             let n = r.u64("extent")?;
@@ -244,7 +244,7 @@ mod tests {
             inputs: vec![Port {
                 name: "x".into(),
                 aliases: vec!["main.G.x".into()],
-                element: Element::F32,
+                element: ElementType::F32,
                 shape: vec![PortExtent::Fixed(2), PortExtent::Dynamic(7)],
                 pack: Some(PackPlace {
                     name: "xs".into(),

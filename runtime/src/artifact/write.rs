@@ -1,6 +1,6 @@
 //! Artifact → bytes.
 
-use super::{Artifact, Port, PortExtent};
+use super::{Artifact, ELEMENTS, Port, PortExtent};
 
 pub(super) const MAGIC: &[u8; 8] = b"SKRIPTM\n";
 pub(super) const VERSION: u32 = 1;
@@ -65,7 +65,8 @@ fn strings(body: &mut Vec<u8>, texts: &[String]) {
 fn port(body: &mut Vec<u8>, port: &Port) {
     string(body, &port.name);
     strings(body, &port.aliases);
-    body.push(port.element.code());
+    let code = ELEMENTS.iter().position(|e| *e == port.element);
+    body.push(code.and_then(|c| u8::try_from(c).ok()).unwrap_or(u8::MAX));
     count(body, port.shape.len());
     for extent in &port.shape {
         let (tag, n) = match extent {
