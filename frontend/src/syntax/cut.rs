@@ -493,7 +493,10 @@ impl<'t, 's> Cutter<'t, 's> {
                             }
                         }
                         None if closing == Bracket::Curly => break End::Brace,
-                        None => broken |= self.unopened(reporting && !broken, token),
+                        None => {
+                            let inner = open.last().copied();
+                            broken |= self.unopened(reporting && !broken, token, inner);
+                        }
                     }
                 }
                 TokenKind::Semicolon => {
@@ -566,11 +569,22 @@ impl<'t, 's> Cutter<'t, 's> {
         true
     }
 
-    fn unopened(&mut self, reporting: bool, close: &Token) -> bool {
+    /// `inner`: the innermost bracket that is open.
+    fn unopened(&mut self, reporting: bool, close: &Token, inner: Option<&Token>) -> bool {
         if reporting {
-            let message = format!("`{}` closes nothing", self.word(close));
+            let found = self.word(close);
             let span = self.span(close);
-            self.builder.error(&BRACKET, span, message);
+            let bracket = inner.map(|open| (open, open.kind));
+            let diagnostic = match bracket {
+                Some((open, TokenKind::Open(bracket))) => {
+                    let wanted = bracket.closing();
+                    let message = format!("expected `{wanted}`, found `{found}`");
+                    Diagnostic::error(&BRACKET, span, message)
+                        .with_place(self.span(open), "opened here")
+                }
+                _ => Diagnostic::error(&BRACKET, span, format!("`{found}` closes nothing")),
+            };
+            self.builder.sink.report(diagnostic);
         }
         true
     }

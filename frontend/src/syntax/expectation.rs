@@ -83,6 +83,12 @@ fn is_name(rule: Rule) -> bool {
     matches!(
         rule,
         ident
+            | using_entry
+            | dtype_entry
+            | declaration_entry
+            | component_entry
+            | quantize_entry
+            | lowering_entry
             | path
             | target
             | target_name
@@ -152,7 +158,7 @@ fn words(entry: Rule, expected: &[Rule]) -> String {
     }
     // After an operand nearly everything may follow; the operators say it all.
     if words.contains(&"an operator") {
-        words.retain(|w| !matches!(*w, "`[`" | "`..`" | "`(`" | "`.`"));
+        words.retain(|w| !matches!(*w, "`[`" | "`..`" | "`(`" | "`.`" | "`:`" | "`<`" | "`{`"));
     }
     if words.contains(&"an expression") {
         words.retain(|w| {
@@ -161,6 +167,9 @@ fn words(entry: Rule, expected: &[Rule]) -> String {
                 "a name" | "a type" | "`(`" | "`[`" | "`~`" | "`|`" | "`:`"
             )
         });
+    }
+    if words.iter().any(|w| w.starts_with("one of")) {
+        words.retain(|w| *w != "`[`");
     }
     words.sort_by_key(|w| (w.starts_with('`'), *w));
     match words.split_last() {
@@ -182,7 +191,7 @@ fn word(rule: Rule, end: &str) -> Option<&str> {
         invocation | labelled_block | branching | looping => "an invocation",
         any_type | type_name | type_spec | modifier | marker => "a type",
         rule if is_name(rule) => "a name",
-        lowering_op => "`=`, `+=`, `*=`, `&=`, `|=`, `<=`, `>=` or `:=`",
+        lowering_op => "one of `=` `+=` `*=` `&=` `|=` `<=` `>=` `:=`",
         kw_import => "`import`",
         kw_public => "`public`",
         kw_operator => "`operator`",

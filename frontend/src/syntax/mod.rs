@@ -164,4 +164,6 @@ fn whole_operator(text: &str, start: usize, end: usize) -> &str {
 }
 
 #[cfg(test)]
+pub(crate) mod testing;
+#[cfg(test)]
 mod tests;

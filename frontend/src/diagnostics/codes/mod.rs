@@ -147,4 +147,13 @@ codes! {
     sk3001_graph_unknown,
     sk3002_graph_parameter,
     sk3003_limit_exceeded,
+    sk9001_weights,
+    sk9101_unknown_name,
+    sk9102_attribute_text,
+    sk9103_input,
+    sk9104_output,
+    sk9105_batch,
+    sk9106_engine_missing,
+    sk9199_internal,
+    sk9201_run_failed,
 }

@@ -9,3 +9,15 @@ pub static SYNTAX: Code = Code {
 };
 
 pub(super) use SYNTAX as CODE_ENTRY;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::syntax::testing::codes;
+
+    #[test]
+    fn fires_and_does_not() {
+        assert_eq!(codes("operator o { @using { a = 1 +; } }"), [SYNTAX.id]);
+        assert!(codes("operator o { @using { a = 1 + 2; } }").is_empty());
+    }
+}

@@ -12,3 +12,15 @@ pub static MISSING_SEMICOLON: Code = Code {
 };
 
 pub(super) use MISSING_SEMICOLON as CODE_ENTRY;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::syntax::testing::codes;
+
+    #[test]
+    fn fires_and_does_not() {
+        assert_eq!(codes("operator o { @using { a = 1;\n b = 2 } }"), [MISSING_SEMICOLON.id]);
+        assert!(codes("operator o { @using { a = 1;\n b = 2; } }").is_empty());
+    }
+}

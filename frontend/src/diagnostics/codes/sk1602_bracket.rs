@@ -12,3 +12,15 @@ pub static BRACKET: Code = Code {
 };
 
 pub(super) use BRACKET as CODE_ENTRY;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::syntax::testing::codes;
+
+    #[test]
+    fn fires_and_does_not() {
+        assert_eq!(codes("operator o { @using { a = [1, 2); } }"), [BRACKET.id]);
+        assert!(codes("operator o { @using { a = [1, 2]; } }").is_empty());
+    }
+}

@@ -13,3 +13,15 @@ pub static BLOCK_NAME: Code = Code {
 };
 
 pub(super) use BLOCK_NAME as CODE_ENTRY;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::syntax::testing::codes;
+
+    #[test]
+    fn fires_and_does_not() {
+        assert_eq!(codes("operator o { @lowering { } }"), [BLOCK_NAME.id]);
+        assert!(codes("operator o { @lower { } }").is_empty());
+    }
+}

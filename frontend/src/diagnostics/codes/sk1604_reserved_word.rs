@@ -12,3 +12,15 @@ pub static RESERVED_WORD: Code = Code {
 };
 
 pub(super) use RESERVED_WORD as CODE_ENTRY;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::syntax::testing::codes;
+
+    #[test]
+    fn fires_and_does_not() {
+        assert_eq!(codes("operator o { @using { is = 1; } }"), [RESERVED_WORD.id]);
+        assert!(codes("operator o { @using { iss = 1; } }").is_empty());
+    }
+}

@@ -10,3 +10,21 @@ Name parts of it in @using, or compute them as tensors of their own.
 };
 
 pub(super) use NESTING as CODE_ENTRY;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limits::Limits;
+    use crate::syntax::testing::codes;
+
+    #[test]
+    fn fires_and_does_not() {
+        let sum = |terms: usize| {
+            let chain = "a + ".repeat(terms);
+            format!("operator o {{ @using {{ v = {chain}1; }} }}")
+        };
+        let most = Limits::default().nesting;
+        assert_eq!(codes(&sum(most + 1)), [NESTING.id]);
+        assert!(codes(&sum(most)).is_empty());
+    }
+}

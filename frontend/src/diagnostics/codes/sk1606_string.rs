@@ -12,3 +12,15 @@ pub static STRING: Code = Code {
 };
 
 pub(super) use STRING as CODE_ENTRY;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::syntax::testing::codes;
+
+    #[test]
+    fn fires_and_does_not() {
+        assert_eq!(codes("operator o { @using { a = 'b;\n } }"), [STRING.id]);
+        assert!(codes("operator o { @using { a = 'b'; } }").is_empty());
+    }
+}

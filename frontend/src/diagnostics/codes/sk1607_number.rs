@@ -13,3 +13,15 @@ integer from `..`.
 };
 
 pub(super) use NUMBER as CODE_ENTRY;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::syntax::testing::codes;
+
+    #[test]
+    fn fires_and_does_not() {
+        assert_eq!(codes("operator o { @using { a = [1..(5)]; } }"), [NUMBER.id]);
+        assert!(codes("operator o { @using { a = [1 ..(5)]; } }").is_empty());
+    }
+}

@@ -12,3 +12,15 @@ pub static YIELD: Code = Code {
 };
 
 pub(super) use YIELD as CODE_ENTRY;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::syntax::testing::codes;
+
+    #[test]
+    fn fires_and_does_not() {
+        assert_eq!(codes("graph G { @compose { y = { z = x; }; } }"), [YIELD.id]);
+        assert!(codes("graph G { @compose { y = { z = x; yield z; }; } }").is_empty());
+    }
+}

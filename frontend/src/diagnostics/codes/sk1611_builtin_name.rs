@@ -10,3 +10,15 @@ frac, log, round, sign, sin, sinh, sqrt, tan, tanh.
 };
 
 pub(super) use BUILTIN_NAME as CODE_ENTRY;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::syntax::testing::codes;
+
+    #[test]
+    fn fires_and_does_not() {
+        assert_eq!(codes("operator o { @using { a = `sine`(b); } }"), [BUILTIN_NAME.id]);
+        assert!(codes("operator o { @using { a = `sin`(b); } }").is_empty());
+    }
+}

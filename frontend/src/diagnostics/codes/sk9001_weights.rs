@@ -1,0 +1,12 @@
+use crate::diagnostics::Code;
+
+/// A variable's file (2.7, model folders).
+pub static WEIGHTS: Code = Code {
+    id: "SK9001",
+    title: "the weights of a variable are missing or wrong",
+    explanation: r#"Every variable has a file `<scoped name>.dat` in the model folder, of the declared type and shape.
+`--weights=zero` or `--weights=random:SEED` fills what is missing.
+"#,
+};
+
+pub(super) use WEIGHTS as CODE_ENTRY;

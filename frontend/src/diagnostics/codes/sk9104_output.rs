@@ -1,0 +1,11 @@
+use crate::diagnostics::Code;
+
+/// The folder or a file of `--output-dir`.
+pub static OUTPUT: Code = Code {
+    id: "SK9104",
+    title: "an output cannot be written",
+    explanation: r#"`--output-dir` names a folder, which is made if it does not exist; each output becomes a file in it.
+"#,
+};
+
+pub(super) use OUTPUT as CODE_ENTRY;

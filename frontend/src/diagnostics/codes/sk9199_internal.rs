@@ -1,0 +1,11 @@
+use crate::diagnostics::Code;
+
+/// A defect of the program itself.
+pub static INTERNAL: Code = Code {
+    id: "SK9199",
+    title: "internal error",
+    explanation: r#"Something went wrong in skript itself, whatever the model says. Please report it with the model.
+"#,
+};
+
+pub(super) use INTERNAL as CODE_ENTRY;

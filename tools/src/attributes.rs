@@ -1,0 +1,53 @@
+//! `--set NAME=JSON` → values of graph attributes.
+
+use serde_json::Value;
+use skript_frontend::model::AttributeValue;
+
+/// A JSON value as an attribute value. Numbers without point and exponent are ints; objects are refused.
+pub fn attribute_value(text: &str) -> Result<AttributeValue, String> {
+    let value: Value = serde_json::from_str(text).map_err(|error| {
+        format!("`{text}` is no JSON value ({error}); strings need double quotes, which the shell must not take")
+    })?;
+    convert(value)
+}
+
+fn convert(value: Value) -> Result<AttributeValue, String> {
+    Ok(match value {
+        Value::Null => AttributeValue::Null,
+        Value::Bool(b) => AttributeValue::Bool(b),
+        Value::Number(n) => match (n.as_i64(), n.as_f64()) {
+            (Some(int), _) => AttributeValue::Int(int),
+            (None, Some(real)) if n.is_f64() => AttributeValue::Real(real),
+            _ => return Err(format!("{n} does not fit in 64 bits")),
+        },
+        Value::String(s) => AttributeValue::Str(s),
+        Value::Array(items) => {
+            AttributeValue::List(items.into_iter().map(convert).collect::<Result<_, _>>()?)
+        }
+        Value::Object(_) => return Err("an attribute cannot be a JSON object".to_string()),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values() {
+        use AttributeValue::*;
+        for (text, want) in [
+            ("3", Int(3)),
+            ("3.0", Real(3.0)),
+            ("-1e3", Real(-1000.0)),
+            ("[1, 2]", List(vec![Int(1), Int(2)])),
+            ("\"a\"", Str("a".into())),
+            ("true", Bool(true)),
+            ("null", Null),
+        ] {
+            assert_eq!(attribute_value(text).unwrap(), want, "{text}");
+        }
+        for text in ["", "a", "{}", "[{}]", "18446744073709551615", "[1,"] {
+            assert!(attribute_value(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,238 @@
+//! Flags and arguments.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use skript_frontend::program::Edition;
+
+/// Checks, runs and compiles models in SkriptND, the language of NNEF 2.0.
+#[derive(Debug, Parser)]
+#[command(name = "skript", version, args_override_self = true)]
+pub struct CommandLine {
+    #[command(subcommand)]
+    pub verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Verb {
+    /// Check a model without running it
+    Check(CheckArguments),
+    /// Run a model on arrays
+    Run(RunArguments),
+    /// Explain a diagnostic: `skript explain SK0201`
+    Explain(ExplainArguments),
+    /// Print a completion script for a shell
+    Completions(CompletionArguments),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum MessageFormat {
+    /// With source lines and carets
+    Human,
+    /// One line each: `path:line:col: error[CODE]: message`
+    Short,
+    /// One JSON object a line
+    Json,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum EditionName {
+    Draft6,
+    Khronos,
+}
+
+impl From<EditionName> for Edition {
+    fn from(name: EditionName) -> Self {
+        match name {
+            EditionName::Draft6 => Edition::Draft6,
+            EditionName::Khronos => Edition::Khronos,
+        }
+    }
+}
+
+/// How to read a model.
+#[derive(Debug, Args)]
+pub struct ModelArguments {
+    /// Edition of the language; chosen per module by its syntax if not given
+    #[arg(long, value_enum)]
+    pub edition: Option<EditionName>,
+    /// Graph of the main module; the first if not given
+    #[arg(long, value_name = "NAME")]
+    pub graph: Option<String>,
+    /// Value of a graph attribute: a JSON value
+    #[arg(long = "set", value_name = "NAME=JSON", value_parser = name_and_value)]
+    pub attributes: Vec<(String, String)>,
+    /// How diagnostics look
+    #[arg(long, value_enum, default_value_t = MessageFormat::Human)]
+    pub message_format: MessageFormat,
+}
+
+#[derive(Debug, Args)]
+pub struct CheckArguments {
+    /// Model folder with a main.sknd, or a single file
+    pub model: PathBuf,
+    #[command(flatten)]
+    pub reading: ModelArguments,
+    /// Also check that there are weights of the right types and shapes
+    #[arg(long)]
+    pub weights: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum EngineName {
+    /// Native code
+    Compiled,
+    /// The evaluator: slow, obvious
+    Reference,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Pipeline {
+    Linalg,
+    Affine,
+    Scf,
+}
+
+#[derive(Debug, Args)]
+pub struct RunArguments {
+    /// Model folder with a main.sknd, or a single file
+    #[arg(required_unless_present = "batch")]
+    pub model: Option<PathBuf>,
+    /// Run many: one JSON list of arguments a line; prints one JSON object with exit and stderr for each
+    #[arg(long, value_name = "FILE.jsonl", conflicts_with = "model")]
+    pub batch: Option<PathBuf>,
+    #[command(flatten)]
+    pub reading: ModelArguments,
+    /// Who computes
+    #[arg(long, value_enum, default_value_t = EngineName::Compiled)]
+    pub engine: EngineName,
+    /// How formulas are lowered by the compiled engine
+    #[arg(long, value_enum, default_value_t = Pipeline::Linalg)]
+    pub pipeline: Pipeline,
+    /// An input: NAME=FILE.npy, NAME=A.npy,B.npy for a pack, NAME=random:SEED, or FILE.npz with all inputs
+    #[arg(long = "input", value_name = "NAME=FILE.npy", value_parser = input_argument)]
+    pub inputs: Vec<InputArgument>,
+    /// Weights that are missing from the model folder: zero or random:SEED
+    #[arg(long, value_name = "zero|random:SEED", value_parser = weights_argument)]
+    pub weights: Option<WeightsArgument>,
+    /// Folder for the outputs, one .npy each; without it they are summarized
+    #[arg(long, value_name = "DIR")]
+    pub output_dir: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct ExplainArguments {
+    /// A code such as SK0201; all codes are listed without one
+    pub code: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct CompletionArguments {
+    pub shell: clap_complete::Shell,
+}
+
+/// Where an input's values come from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum InputArgument {
+    /// One file per tensor.
+    Files {
+        name: String,
+        files: Vec<PathBuf>,
+    },
+    Random {
+        name: String,
+        seed: u64,
+    },
+    /// All inputs, by their names, from one `.npz`.
+    Archive(PathBuf),
+}
+
+/// What variables without a file become.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WeightsArgument {
+    Zero,
+    Random(u64),
+}
+
+fn name_and_value(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.to_string(), value.to_string())),
+        _ => Err("write NAME=VALUE".to_string()),
+    }
+}
+
+fn random_seed(text: &str) -> Option<Result<u64, String>> {
+    let seed = text.strip_prefix("random:")?;
+    Some(
+        seed.parse()
+            .map_err(|_| format!("`{seed}` is no seed, which is a number from 0 to 2^64 - 1")),
+    )
+}
+
+fn input_argument(text: &str) -> Result<InputArgument, String> {
+    let Some((name, value)) = text.split_once('=').filter(|(name, _)| !name.is_empty()) else {
+        if text.ends_with(".npz") {
+            return Ok(InputArgument::Archive(PathBuf::from(text)));
+        }
+        return Err("write NAME=FILE.npy, NAME=random:SEED or FILE.npz".to_string());
+    };
+    let name = name.to_string();
+    if let Some(seed) = random_seed(value) {
+        return seed.map(|seed| InputArgument::Random { name, seed });
+    }
+    let files = value.split(',').map(PathBuf::from).collect();
+    Ok(InputArgument::Files { name, files })
+}
+
+fn weights_argument(text: &str) -> Result<WeightsArgument, String> {
+    match (text, random_seed(text)) {
+        ("zero", _) => Ok(WeightsArgument::Zero),
+        (_, Some(seed)) => seed.map(WeightsArgument::Random),
+        _ => Err("write zero or random:SEED".to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        CommandLine::command().debug_assert();
+    }
+
+    #[test]
+    fn the_last_of_a_repeated_flag_counts_and_lists_grow() {
+        let line = "skript run --engine=compiled m --engine=reference --set a=1 --set b=2";
+        let Ok(CommandLine {
+            verb: Verb::Run(run),
+        }) = CommandLine::try_parse_from(line.split(' '))
+        else {
+            panic!("parses");
+        };
+        assert_eq!(run.engine, EngineName::Reference);
+        assert_eq!(run.reading.attributes.len(), 2);
+    }
+
+    #[test]
+    fn inputs() {
+        assert_eq!(
+            input_argument("x=a.npy,b.npy"),
+            Ok(InputArgument::Files {
+                name: "x".into(),
+                files: vec!["a.npy".into(), "b.npy".into()]
+            })
+        );
+        assert_eq!(
+            input_argument("x=random:7"),
+            Ok(InputArgument::Random {
+                name: "x".into(),
+                seed: 7
+            })
+        );
+        assert!(input_argument("x=random:-1").is_err());
+        assert!(input_argument("=a.npy").is_err());
+        assert!(weights_argument("ones").is_err());
+    }
+}

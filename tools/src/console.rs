@@ -1,0 +1,51 @@
+//! Where messages go, and how a verb ends.
+
+use std::io::Write;
+
+/// The exit status.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Status {
+    Done = 0,
+    /// A document, a value, a file or the run is wrong.
+    Wrong = 1,
+    /// The command line names what does not exist.
+    Usage = 2,
+}
+
+/// Takes what a verb has to say beside its result: stderr, or a buffer for one line of a batch.
+pub struct Console {
+    buffer: Option<Vec<u8>>,
+}
+
+impl Console {
+    pub fn stderr() -> Self {
+        Console { buffer: None }
+    }
+
+    pub fn buffer() -> Self {
+        Console {
+            buffer: Some(Vec::new()),
+        }
+    }
+
+    /// Writes a text as it is. A closed stderr is nobody's concern.
+    pub fn write(&mut self, text: &str) {
+        match &mut self.buffer {
+            Some(buffer) => buffer.extend_from_slice(text.as_bytes()),
+            None => {
+                let _ = std::io::stderr().write_all(text.as_bytes());
+            }
+        }
+    }
+
+    /// Whether colours may be used.
+    pub fn is_terminal(&self) -> bool {
+        self.buffer.is_none() && std::io::IsTerminal::is_terminal(&std::io::stderr())
+    }
+
+    /// What was written to the buffer; empty for stderr.
+    pub fn into_text(self) -> String {
+        String::from_utf8_lossy(&self.buffer.unwrap_or_default()).into_owned()
+    }
+}

@@ -1,0 +1,185 @@
+//! `--input` → one tensor per input of the graph.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use skript_frontend::diagnostics::Diagnostic;
+use skript_frontend::diagnostics::codes::INPUT;
+use skript_frontend::model::{Extent, Function, Model, Port, PortTensors, TensorType};
+use skript_tensor::random::{self, Purpose};
+use skript_tensor::{Tensor, TensorError, npy, npz};
+
+use crate::command_line::InputArgument;
+
+/// Names that the arguments give.
+pub fn named(arguments: &[InputArgument]) -> impl Iterator<Item = &str> {
+    arguments.iter().filter_map(|a| match a {
+        InputArgument::Files { name, .. } | InputArgument::Random { name, .. } => {
+            Some(name.as_str())
+        }
+        InputArgument::Archive(_) => None,
+    })
+}
+
+/// The entry's inputs in order, packs flattened, absent optional ones left out; in run-time representation and of the
+/// declared kinds, ranks, fixed extents and bounds. All that is wrong otherwise.
+pub fn gather(
+    model: &Model,
+    arguments: &[InputArgument],
+) -> Result<Vec<Arc<Tensor>>, Vec<Diagnostic>> {
+    let mut errors = Vec::new();
+    let mut tensors = Vec::new();
+    let mut archives = Vec::new();
+    for argument in arguments {
+        if let InputArgument::Archive(path) = argument {
+            match npz::read(path) {
+                Ok(arrays) => archives.extend(arrays),
+                Err(error) => {
+                    errors.push(Diagnostic::without_place(&INPUT, error.to_string()));
+                }
+            }
+        }
+    }
+    let Some(entry) = model.function(model.entry) else {
+        return Err(vec![crate::session::internal("the model has no entry")]);
+    };
+    for port in &entry.inputs {
+        // The last argument for an input counts.
+        let argument = arguments.iter().rev().find(|a| match a {
+            InputArgument::Files { name, .. } | InputArgument::Random { name, .. } => {
+                *name == port.name
+            }
+            InputArgument::Archive(_) => false,
+        });
+        let report = |text: String| Diagnostic::error(&INPUT, port.span, text);
+        match read(entry, port, argument, &archives) {
+            Ok(found) => tensors.extend(found.into_iter().map(Arc::new)),
+            Err(messages) => errors.extend(messages.into_iter().map(report)),
+        }
+    }
+    if errors.is_empty() {
+        Ok(tensors)
+    } else {
+        Err(errors)
+    }
+}
+
+fn read(
+    entry: &Function,
+    port: &Port,
+    argument: Option<&InputArgument>,
+    archives: &[(String, Tensor)],
+) -> Result<Vec<Tensor>, Vec<String>> {
+    let types: Vec<&TensorType> = port
+        .tensors
+        .values()
+        .iter()
+        .filter_map(|v| entry.values.get(v.0 as usize))
+        .map(|v| &v.tensor)
+        .collect();
+    let is_pack = matches!(port.tensors, PortTensors::Pack(_));
+    let item = |at: usize| match is_pack {
+        true => format!("{}_{at}", port.name),
+        false => port.name.clone(),
+    };
+    let mut sources: Vec<Result<Tensor, String>> = Vec::new();
+    let text = |error: TensorError| format!("input `{}`: {error}", port.name);
+    match argument {
+        Some(InputArgument::Files { files, .. }) => {
+            if files.len() != types.len() {
+                return Err(vec![format!(
+                    "input `{}` takes {}, {} given",
+                    port.name,
+                    count(types.len(), "array"),
+                    count(files.len(), "file"),
+                )]);
+            }
+            sources.extend(
+                files
+                    .iter()
+                    .enumerate()
+                    .map(|(at, f)| file(f, &item(at)).map_err(text)),
+            );
+        }
+        Some(InputArgument::Random { seed, .. }) => {
+            for (at, tensor) in types.iter().enumerate() {
+                let shape: Vec<u64> = tensor.shape.iter().map(Extent::bound).collect();
+                let filled = random::fill(tensor.kind, &shape, *seed, &item(at), Purpose::Input);
+                sources.push(filled.map_err(text));
+            }
+        }
+        Some(InputArgument::Archive(_)) | None => {
+            for at in 0..types.len() {
+                let name = item(at);
+                let found = archives.iter().rev().find(|(n, _)| *n == name);
+                sources.push(found.map(|(_, t)| t.clone()).ok_or_else(|| {
+                    format!(
+                        "input `{}` has no value; give one with --input {}=FILE.npy or --input {}=random:SEED",
+                        port.name, port.name, port.name
+                    )
+                }));
+            }
+            // One message for a pack that is not given at all.
+            if sources.iter().all(Result::is_err) {
+                sources.truncate(1);
+            }
+        }
+    }
+    let mut tensors = Vec::new();
+    let mut messages = Vec::new();
+    for (at, source) in sources.into_iter().enumerate() {
+        let fitted = source.and_then(|tensor| match types.get(at) {
+            Some(wanted) => fit(tensor, &item(at), wanted),
+            None => Ok(tensor),
+        });
+        match fitted {
+            Ok(tensor) => tensors.push(tensor),
+            Err(message) => messages.push(message),
+        }
+    }
+    if messages.is_empty() {
+        Ok(tensors)
+    } else {
+        Err(messages)
+    }
+}
+
+fn count(n: usize, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
+}
+
+/// `NAME=x.npz` takes the array of that name.
+fn file(path: &Path, name: &str) -> Result<Tensor, TensorError> {
+    if path.extension().is_none_or(|e| e != "npz") {
+        return npy::read(path);
+    }
+    let found = npz::read(path)?.into_iter().find(|(n, _)| n == name);
+    found.map(|(_, t)| t).ok_or_else(|| TensorError::Format {
+        path: path.to_path_buf(),
+        reason: format!("there is no array `{name}` in it"),
+    })
+}
+
+/// The tensor in run-time representation, if kind and shape are those of its declaration.
+fn fit(tensor: Tensor, name: &str, wanted: &TensorType) -> Result<Tensor, String> {
+    let what = format!("input `{name}`");
+    let shape = tensor.shape();
+    let fits = shape.len() == wanted.shape.len()
+        && shape.iter().zip(&wanted.shape).all(|(n, e)| match e {
+            Extent::Fixed(fixed) => n == fixed,
+            Extent::Dynamic { bound, .. } => n <= bound,
+        });
+    if !fits {
+        let expected = wanted.shape.iter().map(|e| match e {
+            Extent::Fixed(n) => n.to_string(),
+            Extent::Dynamic { bound, .. } => format!("at most {bound}"),
+        });
+        let expected = expected.collect::<Vec<String>>().join(", ");
+        return Err(format!(
+            "the shape of {what} is {shape:?} instead of [{expected}]"
+        ));
+    }
+    tensor
+        .into_run_time(&what, wanted.kind)
+        .map_err(|e| e.to_string())
+}

@@ -1,0 +1,37 @@
+//! `skript`: checks, runs and compiles SkriptND models.
+//!
+//! Exit status: 0 done; 1 something is wrong with a document, a value, a file or the run (diagnostics on stderr);
+//! 2 an unknown flag or name on the command line. Nothing below this crate prints or exits.
+
+mod attributes;
+mod command_line;
+mod console;
+mod engine;
+mod inputs;
+mod outputs;
+mod render;
+mod session;
+mod verbs;
+
+use std::process::ExitCode;
+
+/// Stack of the thread that does the work; nesting of documents is bounded to fit in it with room to spare.
+const STACK_BYTES: usize = 1 << 30;
+
+fn main() -> ExitCode {
+    let arguments: Vec<std::ffi::OsString> = std::env::args_os().collect();
+    let mut console = console::Console::stderr();
+    let status = std::thread::scope(|scope| {
+        let work = || verbs::dispatch(arguments, &mut console);
+        let thread = std::thread::Builder::new().stack_size(STACK_BYTES);
+        match thread.spawn_scoped(scope, work) {
+            // A panic was turned into a status inside already; what is left is a failure of the guard itself.
+            Ok(thread) => thread.join().unwrap_or(console::Status::Wrong),
+            Err(error) => {
+                eprintln!("skript: cannot start a thread: {error}");
+                console::Status::Wrong
+            }
+        }
+    });
+    ExitCode::from(status as u8)
+}

@@ -1,0 +1,80 @@
+//! Results → `.npy` files, or a summary.
+
+use std::fs::{self, File};
+use std::io::{BufWriter, Write as _};
+use std::path::Path;
+use std::sync::Arc;
+
+use skript_frontend::diagnostics::Diagnostic;
+use skript_frontend::diagnostics::codes::OUTPUT;
+use skript_frontend::model::{Model, PortTensors};
+use skript_tensor::{Tensor, npy};
+
+/// File stems of the entry's outputs, in the order of the flattened tensors: `y`, packs `ys_0`, `ys_1`.
+pub fn names(model: &Model) -> Vec<String> {
+    let mut names = Vec::new();
+    for port in model
+        .function(model.entry)
+        .into_iter()
+        .flat_map(|f| &f.outputs)
+    {
+        match &port.tensors {
+            PortTensors::Single(_) => names.push(port.name.clone()),
+            PortTensors::Pack(items) => {
+                names.extend((0..items.len()).map(|at| format!("{}_{at}", port.name)));
+            }
+            PortTensors::Null => {}
+        }
+    }
+    names
+}
+
+/// Writes `DIR/<name>.npy` for each, making the folder.
+pub fn write(
+    names: &[String],
+    tensors: &[Arc<Tensor>],
+    folder: &Path,
+) -> Result<(), Box<Diagnostic>> {
+    let wrong = |path: &Path, reason: String| {
+        let message = format!("cannot write {}: {reason}", path.display());
+        Box::new(Diagnostic::without_place(&OUTPUT, message))
+    };
+    fs::create_dir_all(folder).map_err(|e| wrong(folder, e.to_string()))?;
+    for (name, tensor) in names.iter().zip(tensors) {
+        let path = folder.join(format!("{name}.npy"));
+        let file = File::create(&path).map_err(|e| wrong(&path, e.to_string()))?;
+        let mut stream = BufWriter::new(file);
+        npy::write(&path, tensor, &mut stream).map_err(|e| wrong(&path, e.to_string()))?;
+        stream.flush().map_err(|e| wrong(&path, e.to_string()))?;
+    }
+    Ok(())
+}
+
+/// A line per output: name, type, shape and the first elements.
+pub fn summary(names: &[String], tensors: &[Arc<Tensor>]) -> String {
+    const SHOWN: usize = 8;
+    let mut text = String::new();
+    for (name, tensor) in names.iter().zip(tensors) {
+        let elements = (0..tensor.volume().min(SHOWN)).filter_map(|at| tensor.get(at));
+        let mut elements: Vec<String> = elements.map(element).collect();
+        if tensor.volume() > SHOWN {
+            elements.push("…".to_string());
+        }
+        let line = format!(
+            "{name}: {}{:?} = {}\n",
+            tensor.element(),
+            tensor.shape(),
+            elements.join(" ")
+        );
+        text.push_str(&line);
+    }
+    text
+}
+
+fn element(scalar: skript_semantics::Scalar) -> String {
+    match scalar {
+        skript_semantics::Scalar::Int(i) => i.to_string(),
+        skript_semantics::Scalar::Real(r) => format!("{r}"),
+        skript_semantics::Scalar::Bool(b) => b.to_string(),
+    }
+}

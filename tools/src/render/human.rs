@@ -1,0 +1,138 @@
+//! Source lines with carets, notes with their places, the help.
+
+use std::ops::Range;
+
+use annotate_snippets::renderer::DecorStyle;
+use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
+use skript_frontend::diagnostics::{Diagnostic, Severity};
+use skript_frontend::source::{FileId, SourceFile, SourceMap, Span};
+
+use super::place;
+
+pub(super) fn render(diagnostic: &Diagnostic, sources: &SourceMap, colours: bool) -> String {
+    let level = match diagnostic.severity {
+        Severity::Error => Level::ERROR,
+        Severity::Warning => Level::WARNING,
+    };
+    let title = level
+        .primary_title(diagnostic.message.as_str())
+        .id(diagnostic.code.id);
+    let mut head = Group::with_title(title);
+    for view in views(diagnostic, sources) {
+        head = head.element(view.snippet());
+    }
+    let mut groups = vec![head];
+    for note in &diagnostic.notes {
+        let group = Group::with_title(Level::NOTE.secondary_title(note.text.as_str()));
+        groups.push(match note.span.and_then(|s| place(sources, s)) {
+            Some(p) => group.element(Origin::path(p.path).line(p.line).char_column(p.column)),
+            None => group,
+        });
+    }
+    if let Some(help) = &diagnostic.help {
+        groups.push(Group::with_title(
+            Level::HELP.secondary_title(help.as_str()),
+        ));
+    }
+    let renderer = if colours {
+        Renderer::styled()
+    } else {
+        Renderer::plain()
+    };
+    format!(
+        "{}\n\n",
+        renderer.decor_style(DecorStyle::Ascii).render(&groups)
+    )
+}
+
+/// What is shown of one file: only the lines that are pointed at, for a file may be large.
+struct View<'s> {
+    file: &'s SourceFile,
+    /// Byte range of the lines.
+    window: Range<usize>,
+    first_line: usize,
+    marks: Vec<(AnnotationKind, Range<usize>, &'s str)>,
+}
+
+impl<'s> View<'s> {
+    fn snippet(self) -> Snippet<'s, annotate_snippets::Annotation<'s>> {
+        let text = self.file.text.get(self.window.clone()).unwrap_or_default();
+        let mut snippet = Snippet::source(text)
+            .path(self.file.path.display().to_string())
+            .line_start(self.first_line);
+        for (kind, range, label) in self.marks {
+            let start = range.start.saturating_sub(self.window.start);
+            let end = range.end.saturating_sub(self.window.start);
+            let mark = kind.span(start..end.max(start));
+            snippet = snippet.annotation(if label.is_empty() {
+                mark
+            } else {
+                mark.label(label)
+            });
+        }
+        snippet
+    }
+}
+
+/// The primary place and the labels, by file; the primary one's first.
+fn views<'s>(diagnostic: &'s Diagnostic, sources: &'s SourceMap) -> Vec<View<'s>> {
+    let primary = diagnostic
+        .span
+        .map(|s| (AnnotationKind::Primary, s, diagnostic.label.as_str()));
+    let labels = diagnostic
+        .labels
+        .iter()
+        .map(|l| (AnnotationKind::Context, l.span, l.text.as_str()));
+    let mut views: Vec<(FileId, View<'s>)> = Vec::new();
+    for (kind, span, label) in primary.into_iter().chain(labels) {
+        let Some(file) = sources.get(span.file) else {
+            continue;
+        };
+        let range = within(file, span);
+        let window = lines(file, &range);
+        let slot = match views.iter().position(|(id, _)| *id == span.file) {
+            Some(at) => at,
+            None => {
+                let view = View {
+                    file,
+                    window: window.clone(),
+                    first_line: 1,
+                    marks: Vec::new(),
+                };
+                views.push((span.file, view));
+                views.len() - 1
+            }
+        };
+        if let Some((_, view)) = views.get_mut(slot) {
+            view.window = view.window.start.min(window.start)..view.window.end.max(window.end);
+            let start = u32::try_from(view.window.start).unwrap_or(u32::MAX);
+            view.first_line = file.line_column(start).0;
+            view.marks.push((kind, range, label));
+        }
+    }
+    views.into_iter().map(|(_, view)| view).collect()
+}
+
+/// The span as a range of whole characters of the file.
+fn within(file: &SourceFile, span: Span) -> Range<usize> {
+    let boundary = |at: u32| {
+        let mut at = (at as usize).min(file.text.len());
+        while !file.text.is_char_boundary(at) {
+            at -= 1;
+        }
+        at
+    };
+    let start = boundary(span.start);
+    start..boundary(span.end).max(start)
+}
+
+/// The range widened to whole lines.
+fn lines(file: &SourceFile, range: &Range<usize>) -> Range<usize> {
+    let before = file.text.get(..range.start).unwrap_or_default();
+    let start = before.rfind('\n').map_or(0, |at| at + 1);
+    let after = file.text.get(range.end..).unwrap_or_default();
+    let end = after
+        .find('\n')
+        .map_or(file.text.len(), |at| range.end + at);
+    start..end
+}

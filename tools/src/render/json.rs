@@ -1,0 +1,48 @@
+//! One JSON object a line.
+
+use serde_json::{Value, json};
+use skript_frontend::diagnostics::Diagnostic;
+use skript_frontend::source::{SourceMap, Span};
+
+use super::severity;
+
+pub(super) fn render(diagnostic: &Diagnostic, sources: &SourceMap) -> String {
+    let labels: Vec<Value> = diagnostic
+        .labels
+        .iter()
+        .map(|l| json!({"text": l.text, "place": place(sources, Some(l.span))}))
+        .collect();
+    let notes: Vec<Value> = diagnostic
+        .notes
+        .iter()
+        .map(|n| json!({"text": n.text, "place": place(sources, n.span)}))
+        .collect();
+    let value = json!({
+        "severity": severity(diagnostic),
+        "code": diagnostic.code.id,
+        "message": diagnostic.message,
+        "label": diagnostic.label,
+        "place": place(sources, diagnostic.span),
+        "labels": labels,
+        "notes": notes,
+        "help": diagnostic.help,
+    });
+    format!("{value}\n")
+}
+
+/// Lines and columns from 1, the end exclusive; bytes from 0.
+fn place(sources: &SourceMap, span: Option<Span>) -> Value {
+    let Some((span, file)) = span.and_then(|s| Some((s, sources.get(s.file)?))) else {
+        return Value::Null;
+    };
+    let (line, column) = file.line_column(span.start);
+    let (end_line, end_column) = file.line_column(span.end);
+    json!({
+        "path": file.path.display().to_string(),
+        "line": line,
+        "column": column,
+        "end_line": end_line,
+        "end_column": end_column,
+        "bytes": [span.start, span.end],
+    })
+}

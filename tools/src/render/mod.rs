@@ -1,0 +1,129 @@
+//! Diagnostics as text.
+
+mod human;
+mod json;
+mod short;
+
+use skript_frontend::diagnostics::Diagnostic;
+use skript_frontend::source::{SourceMap, Span};
+
+use crate::command_line::MessageFormat;
+use crate::console::Console;
+
+/// Writes all diagnostics, in the order given.
+pub fn render(
+    diagnostics: &[Diagnostic],
+    sources: &SourceMap,
+    format: MessageFormat,
+    console: &mut Console,
+) {
+    for diagnostic in diagnostics {
+        let text = match format {
+            MessageFormat::Human => human::render(diagnostic, sources, console.is_terminal()),
+            MessageFormat::Short => short::render(diagnostic, sources),
+            MessageFormat::Json => json::render(diagnostic, sources),
+        };
+        console.write(&text);
+    }
+}
+
+/// A place as people count: path, line and column from 1.
+struct Place {
+    path: String,
+    line: usize,
+    column: usize,
+}
+
+fn place(sources: &SourceMap, span: Span) -> Option<Place> {
+    let file = sources.get(span.file)?;
+    let (line, column) = file.line_column(span.start);
+    Some(Place {
+        path: file.path.display().to_string(),
+        line,
+        column,
+    })
+}
+
+fn severity(diagnostic: &Diagnostic) -> &'static str {
+    match diagnostic.severity {
+        skript_frontend::diagnostics::Severity::Error => "error",
+        skript_frontend::diagnostics::Severity::Warning => "warning",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use skript_frontend::diagnostics::codes::SYNTAX;
+
+    fn example() -> (SourceMap, Diagnostic) {
+        let mut sources = SourceMap::default();
+        let main = sources.add("main.sknd", "import nn;\ny = nn.f(x);\n");
+        let nn = sources.add("nn.sknd", "os = is + fd;\n");
+        let diagnostic = Diagnostic::error(&SYNTAX, Span::new(nn, 5, 7), "packs differ")
+            .with_label("length 2")
+            .with_place(Span::new(nn, 10, 12), "length 3")
+            .with_note(Some(Span::new(main, 15, 19)), "in operator `f`")
+            .with_note(None, "n = 1")
+            .with_help("give 2");
+        (sources, diagnostic)
+    }
+
+    #[test]
+    fn human_shows_lines_carets_and_notes() {
+        let (sources, diagnostic) = example();
+        let text = human::render(&diagnostic, &sources, false);
+        let want = "\
+error[SK0201]: packs differ
+ --> nn.sknd:1:6
+  |
+1 | os = is + fd;
+  |      ^^   -- length 3
+  |      |
+  |      length 2
+  |
+note: in operator `f`
+ --> main.sknd:2:5
+note: n = 1
+help: give 2
+
+";
+        assert_eq!(text, want);
+    }
+
+    #[test]
+    fn short_gives_every_place_a_line() {
+        let (sources, diagnostic) = example();
+        assert_eq!(
+            short::render(&diagnostic, &sources),
+            "nn.sknd:1:6: error[SK0201]: packs differ\nnn.sknd:1:11: note: length 3\n\
+             main.sknd:2:5: note: in operator `f`\nnote: n = 1\nhelp: give 2\n"
+        );
+    }
+
+    #[test]
+    fn json_is_one_line() {
+        let (sources, diagnostic) = example();
+        let text = json::render(&diagnostic, &sources);
+        assert_eq!(text.matches('\n').count(), 1);
+        let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(value["code"], "SK0201");
+        assert_eq!(value["place"]["line"], 1);
+        assert_eq!(value["place"]["column"], 6);
+        assert_eq!(value["notes"][0]["place"]["path"], "main.sknd");
+    }
+
+    #[test]
+    fn odd_places_do_no_harm() {
+        let mut sources = SourceMap::default();
+        let file = sources.add("a.sknd", "ä\r\nb");
+        for (start, end) in [(0, 0), (1, 1), (0, 99), (5, 5), (98, 99), (3, 2)] {
+            let diagnostic = Diagnostic::error(&SYNTAX, Span::new(file, start, end), "m");
+            assert!(human::render(&diagnostic, &sources, false).contains("a.sknd"));
+            assert!(short::render(&diagnostic, &sources).starts_with("a.sknd:"));
+        }
+        let empty = sources.add("b.sknd", "");
+        let diagnostic = Diagnostic::error(&SYNTAX, Span::new(empty, 0, 0), "m");
+        assert!(human::render(&diagnostic, &sources, true).contains("b.sknd"));
+    }
+}

@@ -1,0 +1,33 @@
+//! `path:line:col: error[CODE]: message`, notes alike.
+
+use std::fmt::Write as _;
+
+use skript_frontend::diagnostics::Diagnostic;
+use skript_frontend::source::{SourceMap, Span};
+
+use super::{place, severity};
+
+pub(super) fn render(diagnostic: &Diagnostic, sources: &SourceMap) -> String {
+    let mut text = String::new();
+    let mut line = |span: Option<Span>, message: &str| {
+        // One line each, whatever a message quotes.
+        let message = message.replace('\n', " ");
+        let _ = match span.and_then(|s| place(sources, s)) {
+            Some(p) => writeln!(text, "{}:{}:{}: {message}", p.path, p.line, p.column),
+            None => writeln!(text, "{message}"),
+        };
+    };
+    let code = diagnostic.code.id;
+    let head = format!("{}[{code}]: {}", severity(diagnostic), diagnostic.message);
+    line(diagnostic.span, &head);
+    for label in &diagnostic.labels {
+        line(Some(label.span), &format!("note: {}", label.text));
+    }
+    for note in &diagnostic.notes {
+        line(note.span, &format!("note: {}", note.text));
+    }
+    if let Some(help) = &diagnostic.help {
+        line(None, &format!("help: {help}"));
+    }
+    text
+}

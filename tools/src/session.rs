@@ -1,0 +1,237 @@
+//! From a path to a composed model, with everything that was said on the way.
+
+use std::path::{Path, PathBuf};
+
+use skript_frontend::ast::{Definition, DefinitionKind};
+use skript_frontend::check::check_program;
+use skript_frontend::compose::{ComposeOptions, compose};
+use skript_frontend::diagnostics::codes::{ATTRIBUTE_TEXT, INTERNAL, UNKNOWN_NAME, WEIGHTS};
+use skript_frontend::diagnostics::{Code, Diagnostic, Severity, Sink};
+use skript_frontend::limits::Limits;
+use skript_frontend::model::{Extent, Model};
+use skript_frontend::program::Program;
+use skript_frontend::source::SourceMap;
+use skript_frontend::source_files::load_program;
+use skript_tensor::{MissingWeights, Tensor, VariableRequest, load_variables};
+
+use crate::attributes::attribute_value;
+use crate::command_line::{MessageFormat, ModelArguments, WeightsArgument};
+use crate::console::{Console, Status};
+use crate::render::render;
+
+/// A verb's model and its messages. Messages are written when the session ends, in source order.
+pub struct Session<'a> {
+    pub program: Program,
+    arguments: &'a ModelArguments,
+    limits: Limits,
+    sink: Sink,
+    status: Status,
+}
+
+impl<'a> Session<'a> {
+    /// Loads and checks; look at [`Session::status`] before going on.
+    pub fn open(model: &Path, arguments: &'a ModelArguments) -> Self {
+        let limits = Limits::default();
+        let mut sink = Sink::default();
+        let edition = arguments.edition.map(Into::into);
+        let program = load_program(model, edition, &limits, &mut sink);
+        if program.main_module().is_some() {
+            check_program(&program, &mut sink);
+        }
+        let mut session = Session {
+            program,
+            arguments,
+            limits,
+            sink,
+            status: Status::Done,
+        };
+        session.settle();
+        session
+    }
+
+    /// The worst that has happened so far.
+    pub fn status(&self) -> Status {
+        self.status
+    }
+
+    fn settle(&mut self) {
+        if self.status == Status::Done && self.sink.has_errors() {
+            self.status = Status::Wrong;
+        }
+    }
+
+    pub fn report(&mut self, diagnostic: Diagnostic) {
+        self.sink.report(diagnostic);
+        self.settle();
+    }
+
+    /// The command line names something that is not there.
+    fn report_usage(&mut self, diagnostic: Diagnostic) {
+        self.sink.report(diagnostic);
+        self.status = Status::Usage;
+    }
+
+    /// The graph that is meant: the one named, else the first.
+    pub fn graph(&self) -> Option<&Definition> {
+        let name = self.arguments.graph.as_deref();
+        let definitions = &self.program.main_module()?.definitions;
+        definitions.iter().find(|d| {
+            d.kind == DefinitionKind::Graph && name.is_none_or(|name| d.name.name == name)
+        })
+    }
+
+    /// Reports names of the command line that the model does not have.
+    pub fn check_names<'n>(&mut self, inputs: impl Iterator<Item = &'n str>) {
+        let Some(graph) = self.graph() else {
+            if let Some(name) = &self.arguments.graph {
+                let known = self.program.main_module().into_iter();
+                let known = known.flat_map(|m| &m.definitions);
+                let known = known.filter(|d| d.kind == DefinitionKind::Graph);
+                let known: Vec<&str> = known.map(|d| d.name.name.as_str()).collect();
+                let diagnostic = unknown("graph", name, "the main module", &known);
+                self.report_usage(diagnostic);
+            }
+            return;
+        };
+        let owner = format!("graph `{}`", graph.name.name);
+        let attributes: Vec<&str> = names(&graph.attributes);
+        let known_inputs: Vec<&str> = names(&graph.inputs);
+        let mut wrong = Vec::new();
+        for (name, _) in &self.arguments.attributes {
+            if !attributes.contains(&name.as_str()) {
+                wrong.push(unknown("attribute", name, &owner, &attributes));
+            }
+        }
+        for name in inputs {
+            if !known_inputs.contains(&name) {
+                wrong.push(unknown("input", name, &owner, &known_inputs));
+            }
+        }
+        for diagnostic in wrong {
+            self.report_usage(diagnostic);
+        }
+    }
+
+    /// Attributes of the graph that need a value and have none.
+    pub fn missing_attributes(&self) -> Vec<&str> {
+        let given = |name: &str| self.arguments.attributes.iter().any(|(n, _)| n == name);
+        self.graph().map_or_else(Vec::new, |graph| {
+            let attributes = graph.attributes.iter();
+            let missing = attributes
+                .filter(|a| a.default.is_none() && !a.type_spec.optional && !given(&a.name.name));
+            missing.map(|a| a.name.name.as_str()).collect()
+        })
+    }
+
+    /// Composes the graph; `None` if that is reported to be impossible.
+    pub fn compose(&mut self) -> Option<Model> {
+        let mut options = ComposeOptions {
+            graph: self.arguments.graph.clone(),
+            ..ComposeOptions::default()
+        };
+        let arguments = self.arguments;
+        for (name, text) in &arguments.attributes {
+            match attribute_value(text) {
+                Ok(value) => {
+                    options.attributes.insert(name.clone(), value);
+                }
+                Err(reason) => {
+                    let message = format!("the value of attribute `{name}`: {reason}");
+                    self.report(Diagnostic::without_place(&ATTRIBUTE_TEXT, message));
+                }
+            }
+        }
+        if self.status != Status::Done {
+            return None;
+        }
+        let model = compose(&self.program, &options, &self.limits, &mut self.sink);
+        self.settle();
+        if model.is_none() && self.status == Status::Done {
+            let message = "the composition ended without a result or a message";
+            self.report(internal(message));
+        }
+        model.filter(|_| self.status == Status::Done)
+    }
+
+    /// The model's variables, from its folder. `None` if any is missing or wrong, then reported.
+    pub fn variables(
+        &mut self,
+        model: &Model,
+        missing: Option<WeightsArgument>,
+    ) -> Option<Vec<Tensor>> {
+        let missing = match missing {
+            None => MissingWeights::Error,
+            Some(WeightsArgument::Zero) => MissingWeights::Zero,
+            Some(WeightsArgument::Random(seed)) => MissingWeights::Random(seed),
+        };
+        let folder = match &self.program.folder {
+            folder if folder.as_os_str().is_empty() => PathBuf::from("."),
+            folder => folder.clone(),
+        };
+        let mut tensors = Vec::new();
+        for variable in &model.variables {
+            let request = VariableRequest {
+                name: &variable.name,
+                aliases: &variable.aliases,
+                kind: variable.tensor.kind,
+                shape: variable.tensor.shape.iter().map(Extent::bound).collect(),
+            };
+            match load_variables(Some(&folder), &[request], missing) {
+                Ok(loaded) => tensors.extend(loaded),
+                Err(errors) => {
+                    for error in errors {
+                        let text = error.to_string();
+                        self.report(Diagnostic::error(&WEIGHTS, variable.span, text));
+                    }
+                }
+            }
+        }
+        (self.status == Status::Done).then_some(tensors)
+    }
+
+    /// Writes all messages; the verb's status.
+    pub fn close(self, console: &mut Console) -> Status {
+        let format = self.arguments.message_format;
+        let diagnostics = self.sink.into_sorted();
+        render(&diagnostics, &self.program.sources, format, console);
+        if format == MessageFormat::Human {
+            let errors = diagnostics.iter().filter(|d| d.severity == Severity::Error);
+            match errors.count() {
+                0 => {}
+                1 => console.write("1 error\n"),
+                n => console.write(&format!("{n} errors\n")),
+            }
+        }
+        self.status
+    }
+}
+
+/// A message without a model.
+pub fn say(diagnostic: Diagnostic, format: MessageFormat, console: &mut Console) {
+    render(&[diagnostic], &SourceMap::default(), format, console);
+}
+
+/// A defect of ours.
+pub fn internal(message: &str) -> Diagnostic {
+    let message = match crate::verbs::last_panic() {
+        Some(panic) => format!("{message}: {panic}"),
+        None => message.to_string(),
+    };
+    Diagnostic::without_place(&INTERNAL, message)
+        .with_help("this is a defect of skript, not of the model; please report it with the model")
+}
+
+fn names(declarations: &[skript_frontend::ast::Declaration]) -> Vec<&str> {
+    let names = declarations.iter().map(|d| d.name.name.as_str());
+    names.collect()
+}
+
+fn unknown(what: &str, name: &str, owner: &str, known: &[&str]) -> Diagnostic {
+    let code: &'static Code = &UNKNOWN_NAME;
+    let diagnostic = Diagnostic::without_place(code, format!("{owner} has no {what} `{name}`"));
+    if known.is_empty() {
+        diagnostic
+    } else {
+        diagnostic.with_help(format!("there is {}", known.join(", ")))
+    }
+}

@@ -1,0 +1,14 @@
+//! `skript completions SHELL`.
+
+use clap::CommandFactory as _;
+
+use crate::command_line::{CommandLine, CompletionArguments};
+use crate::console::Status;
+
+pub fn run(arguments: &CompletionArguments) -> Status {
+    let mut script = Vec::new();
+    let mut command = CommandLine::command();
+    clap_complete::generate(arguments.shell, &mut command, "skript", &mut script);
+    super::print(&String::from_utf8_lossy(&script));
+    Status::Done
+}

@@ -1,0 +1,28 @@
+//! `skript explain SKccnn`.
+
+use skript_frontend::diagnostics::codes::ALL;
+
+use crate::command_line::ExplainArguments;
+use crate::console::{Console, Status};
+
+pub fn run(arguments: &ExplainArguments, console: &mut Console) -> Status {
+    let Some(wanted) = &arguments.code else {
+        let lines = ALL.iter().map(|c| format!("{}  {}\n", c.id, c.title));
+        super::print(&lines.collect::<String>());
+        return Status::Done;
+    };
+    match ALL.iter().find(|c| c.id.eq_ignore_ascii_case(wanted)) {
+        Some(code) => {
+            let explanation = code.explanation.trim_end();
+            super::print(&format!("{}: {}\n\n{explanation}\n", code.id, code.title));
+            Status::Done
+        }
+        None => {
+            let text = format!(
+                "error: there is no diagnostic `{wanted}`; `skript explain` lists all codes\n"
+            );
+            console.write(&text);
+            Status::Usage
+        }
+    }
+}

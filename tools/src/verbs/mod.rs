@@ -1,0 +1,105 @@
+//! The verbs, one file each, and what guards all of them.
+
+mod batch;
+mod check;
+mod completions;
+mod explain;
+mod run;
+
+use std::ffi::OsString;
+use std::panic::AssertUnwindSafe;
+use std::sync::{Mutex, Once, PoisonError};
+
+use clap::Parser as _;
+
+use crate::command_line::{CommandLine, MessageFormat, Verb};
+use crate::console::{Console, Status};
+use crate::session::{internal, say};
+
+/// Parses the command line and does what it says. Never panics.
+pub fn dispatch(arguments: Vec<OsString>, console: &mut Console) -> Status {
+    match parse(&arguments, console) {
+        Ok(Verb::Run(run)) if run.batch.is_some() => {
+            guard(console, run.reading.message_format, |console| {
+                batch::run(&run, &arguments, console)
+            })
+        }
+        Ok(verb) => perform(verb, console),
+        Err(status) => status,
+    }
+}
+
+fn parse(arguments: &[OsString], console: &mut Console) -> Result<Verb, Status> {
+    CommandLine::try_parse_from(arguments)
+        .map(|line| line.verb)
+        .map_err(|error| {
+            let colours = console.is_terminal();
+            let text = error.render();
+            let text = if colours {
+                text.ansi().to_string()
+            } else {
+                text.to_string()
+            };
+            if error.use_stderr() {
+                console.write(&text);
+                Status::Usage
+            } else {
+                print(&text);
+                Status::Done
+            }
+        })
+}
+
+fn perform(verb: Verb, console: &mut Console) -> Status {
+    let format = match &verb {
+        Verb::Check(a) => a.reading.message_format,
+        Verb::Run(a) => a.reading.message_format,
+        Verb::Explain(_) | Verb::Completions(_) => MessageFormat::Human,
+    };
+    guard(console, format, |console| match verb {
+        Verb::Check(arguments) => check::run(&arguments, console),
+        Verb::Run(arguments) => run::run(&arguments, console),
+        Verb::Explain(arguments) => explain::run(&arguments, console),
+        Verb::Completions(arguments) => completions::run(&arguments),
+    })
+}
+
+static LAST_PANIC: Mutex<Option<String>> = Mutex::new(None);
+
+/// What the last panic said, if there was one since the last call.
+pub fn last_panic() -> Option<String> {
+    LAST_PANIC
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .take()
+}
+
+/// A panic becomes a diagnostic and exit status 1, on whatever thread it happened.
+fn guard(
+    console: &mut Console,
+    format: MessageFormat,
+    work: impl FnOnce(&mut Console) -> Status,
+) -> Status {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        std::panic::set_hook(Box::new(|info| {
+            *LAST_PANIC.lock().unwrap_or_else(PoisonError::into_inner) = Some(info.to_string());
+        }));
+    });
+    let _ = last_panic();
+    match std::panic::catch_unwind(AssertUnwindSafe(|| work(console))) {
+        Ok(status) => status,
+        Err(_) => {
+            say(internal("internal error"), format, console);
+            Status::Wrong
+        }
+    }
+}
+
+/// Writes to stdout; a reader that went away is nobody's concern.
+fn print(text: &str) {
+    use std::io::Write as _;
+    let mut stdout = std::io::stdout().lock();
+    let _ = stdout.write_all(text.as_bytes());
+    let _ = stdout.flush();
+}
