@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use skript_frontend::ast::{Definition, DefinitionKind};
-use skript_frontend::check::check_program;
 use skript_frontend::compose::{ComposeOptions, compose};
 use skript_frontend::diagnostics::codes::{ATTRIBUTE_TEXT, INTERNAL, UNKNOWN_NAME, WEIGHTS};
 use skript_frontend::diagnostics::{Code, Diagnostic, Severity, Sink};
@@ -35,9 +34,6 @@ impl<'a> Session<'a> {
         let mut sink = Sink::default();
         let edition = arguments.edition.map(Into::into);
         let program = load_program(model, edition, &limits, &mut sink);
-        if program.main_module().is_some() {
-            check_program(&program, &mut sink);
-        }
         let mut session = Session {
             program,
             arguments,
