@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use skript_frontend::ast::{Definition, DefinitionKind};
+use skript_frontend::check::check_program;
 use skript_frontend::compose::{ComposeOptions, compose};
-use skript_frontend::diagnostics::codes::{ATTRIBUTE_TEXT, INTERNAL, UNKNOWN_NAME, WEIGHTS};
+use skript_frontend::diagnostics::codes::{ATTRIBUTE_TEXT, INTERNAL, COMMAND_LINE_NAME, WEIGHTS};
 use skript_frontend::diagnostics::{Code, Diagnostic, Severity, Sink};
 use skript_frontend::limits::Limits;
 use skript_frontend::model::{Extent, Model};
@@ -34,6 +35,9 @@ impl<'a> Session<'a> {
         let mut sink = Sink::default();
         let edition = arguments.edition.map(Into::into);
         let program = load_program(model, edition, &limits, &mut sink);
+        if program.main_module().is_some() {
+            check_program(&program, &mut sink);
+        }
         let mut session = Session {
             program,
             arguments,
@@ -223,7 +227,7 @@ fn names(declarations: &[skript_frontend::ast::Declaration]) -> Vec<&str> {
 }
 
 fn unknown(what: &str, name: &str, owner: &str, known: &[&str]) -> Diagnostic {
-    let code: &'static Code = &UNKNOWN_NAME;
+    let code: &'static Code = &COMMAND_LINE_NAME;
     let diagnostic = Diagnostic::without_place(code, format!("{owner} has no {what} `{name}`"));
     if known.is_empty() {
         diagnostic

@@ -1,7 +1,7 @@
 use crate::diagnostics::Code;
 
 /// A graph, attribute or input of the command line that does not exist.
-pub static UNKNOWN_NAME: Code = Code {
+pub static COMMAND_LINE_NAME: Code = Code {
     id: "SK9101",
     title: "the command line names something that the model does not have",
     explanation: r#"`--graph`, `--set` and `--input` take names of graphs of the main module, and of attributes and inputs of the graph
@@ -9,4 +9,4 @@ that is used.
 "#,
 };
 
-pub(super) use UNKNOWN_NAME as CODE_ENTRY;
+pub(super) use COMMAND_LINE_NAME as CODE_ENTRY;
