@@ -1,0 +1,148 @@
+//! Finds LLVM once, builds the C++ dialect, and says how to link both.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::{env, fs};
+
+fn main() {
+    if let Err(problem) = build() {
+        println!("cargo::error={}", problem.replace('\n', " "));
+    }
+}
+
+fn build() -> Result<(), String> {
+    for variable in ["SKRIPT_LLVM_PREFIX", "MLIR_SYS_220_PREFIX"] {
+        println!("cargo::rerun-if-env-changed={variable}");
+    }
+    for path in [
+        "build.rs",
+        "CMakeLists.txt",
+        "../CMakeLists.txt",
+        "include",
+        "lib",
+        "test",
+    ] {
+        println!("cargo::rerun-if-changed={path}");
+    }
+    let prefix = llvm_prefix()?;
+    let out = PathBuf::from(variable("OUT_DIR")?);
+    write_linker_script(&prefix, &out)?;
+    let build = build_library(&prefix, &out)?;
+
+    println!("cargo::rustc-link-search=native={}", out.display());
+    println!(
+        "cargo::rustc-link-search=native={}",
+        build.join("dialect").display()
+    );
+    println!(
+        "cargo::rustc-link-search=native={}",
+        prefix.join("lib").display()
+    );
+    for library in ["static=MLIRSkript", "static=MLIRSkriptTest", "dylib=MLIR-C"] {
+        println!("cargo::rustc-link-lib={library}");
+    }
+    for library in ["dylib=MLIR", "dylib=LLVM-22", "dylib=stdc++"] {
+        println!("cargo::rustc-link-lib={library}");
+    }
+    println!("cargo::metadata=prefix={}", prefix.display());
+    Ok(())
+}
+
+fn variable(name: &str) -> Result<String, String> {
+    env::var(name).map_err(|e| format!("{name}: {e}"))
+}
+
+/// The folder that holds `bin`, `lib` and `include` of LLVM 22 with MLIR.
+fn llvm_prefix() -> Result<PathBuf, String> {
+    let asked = ["SKRIPT_LLVM_PREFIX", "MLIR_SYS_220_PREFIX"]
+        .iter()
+        .find_map(|name| env::var_os(name).filter(|value| !value.is_empty()));
+    let prefix = match asked {
+        Some(prefix) => PathBuf::from(prefix),
+        None => {
+            let answer = Command::new("llvm-config-22").arg("--prefix").output();
+            let text = answer.map_err(|e| format!("llvm-config-22: {e}"))?.stdout;
+            PathBuf::from(String::from_utf8_lossy(&text).trim())
+        }
+    };
+    if prefix.join("lib/cmake/mlir").is_dir() {
+        Ok(prefix)
+    } else {
+        Err(format!(
+            "no MLIR 22 in {}: run scripts/setup.sh, or set SKRIPT_LLVM_PREFIX to where it is installed",
+            prefix.display()
+        ))
+    }
+}
+
+/// Debian ships no libMLIR-C.so: the linker reads this text in its place.
+fn write_linker_script(prefix: &Path, out: &Path) -> Result<(), String> {
+    if prefix.join("lib/libMLIR-C.so").exists() {
+        return Ok(());
+    }
+    let entries =
+        fs::read_dir(prefix.join("lib")).map_err(|e| format!("{}: {e}", prefix.display()))?;
+    let mut archives: Vec<String> = entries
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .filter(|name| name.starts_with("libMLIRCAPI") && name.ends_with(".a"))
+        .collect();
+    archives.sort();
+    let mut script = String::from("INPUT(");
+    for archive in &archives {
+        let _ = write!(script, " {}/lib/{archive}", prefix.display());
+    }
+    script.push_str(" -lMLIR )\n");
+    let path = out.join("libMLIR-C.so");
+    fs::write(&path, script).map_err(|e| format!("{}: {e}", path.display()))
+}
+
+/// Builds the C++ of the project with the Clang of the same prefix; returns the build folder.
+fn build_library(prefix: &Path, out: &Path) -> Result<PathBuf, String> {
+    let root = PathBuf::from(variable("CARGO_MANIFEST_DIR")?).join("..");
+    let build = out.join("cmake");
+    let optimize = variable("PROFILE")? == "release";
+    let mut configure = Command::new("cmake");
+    configure
+        .arg("-S")
+        .arg(&root)
+        .arg("-B")
+        .arg(&build)
+        .args(["-G", "Ninja"])
+        .arg(format!(
+            "-DCMAKE_C_COMPILER={}",
+            prefix.join("bin/clang").display()
+        ))
+        .arg(format!(
+            "-DCMAKE_CXX_COMPILER={}",
+            prefix.join("bin/clang++").display()
+        ))
+        .arg(format!("-DCMAKE_PREFIX_PATH={}", prefix.display()))
+        .arg(format!(
+            "-DCMAKE_BUILD_TYPE={}",
+            if optimize { "Release" } else { "" }
+        ));
+    run(configure)?;
+    let mut compile = Command::new("cmake");
+    compile.arg("--build").arg(&build);
+    if let Ok(jobs) = variable("NUM_JOBS") {
+        compile.args(["-j", &jobs]);
+    }
+    run(compile)?;
+    Ok(build)
+}
+
+fn run(mut command: Command) -> Result<(), String> {
+    let output = command
+        .output()
+        .map_err(|e| format!("{command:?}: {e}: run scripts/setup.sh"))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    for stream in [&output.stdout, &output.stderr] {
+        for line in String::from_utf8_lossy(stream).lines() {
+            println!("cargo::warning={line}");
+        }
+    }
+    Err(format!("{command:?} failed; its output stands above"))
+}

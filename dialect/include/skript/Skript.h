@@ -1,0 +1,34 @@
+//===- Skript.h - the skript dialect in C++ -------------------------------===//
+
+#ifndef SKRIPT_SKRIPT_H
+#define SKRIPT_SKRIPT_H
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/CallInterfaces.h"
+#include "mlir/Interfaces/DestinationStyleOpInterface.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "skript/SkriptDialect.h.inc"
+#include "skript/SkriptEnums.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "skript/SkriptAttributes.h.inc"
+
+#include "skript/Elementwise.h"
+
+#define GET_OP_CLASSES
+#include "skript/SkriptOps.h.inc"
+
+namespace skript {
+/// Makes the dialect and all it depends on known to `registry`.
+void registerSkript(mlir::DialectRegistry &registry);
+} // namespace skript
+
+#endif // SKRIPT_SKRIPT_H

@@ -1,0 +1,143 @@
+//===- SkriptOps.td - invocations and formulas ----------------------------===//
+
+#ifndef SKRIPT_OPS_TD
+#define SKRIPT_OPS_TD
+
+include "skript/SkriptElementwise.td"
+include "mlir/IR/OpAsmInterface.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/CallInterfaces.td"
+include "mlir/Interfaces/DestinationStyleOpInterface.td"
+
+//===----------------------------------------------------------------------===//
+// invoke
+//===----------------------------------------------------------------------===//
+
+def Skript_InvokeOp : Skript_Op<"invoke", [
+    DeclareOpInterfaceMethods<CallOpInterface>,
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "invocation of an operator instance";
+  let description = [{
+    Calls the function that holds one distinct instance of an operator. The operator's qualified name and its attribute
+    values stay on the invocation, so that a backend with a kernel of its own can match it before inlining.
+
+    ```mlir
+    %0 = skript.invoke @conv_0(%x, %w) operator "nn.conv" {stride = [2, 2]}
+        : (tensor<1x8x8x8xf32>, tensor<4x8x3x3xf32>) -> tensor<1x4x3x3xf32>
+    ```
+  }];
+  let arguments = (ins
+    FlatSymbolRefAttr:$callee,
+    Variadic<AnyType>:$arguments,
+    StrAttr:$operator_name,
+    DefaultValuedAttr<DictionaryAttr, "{}">:$operator_attributes,
+    OptionalAttr<DictArrayAttr>:$arg_attrs,
+    OptionalAttr<DictArrayAttr>:$res_attrs);
+  let results = (outs Variadic<AnyType>);
+  let hasCustomAssemblyFormat = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// formula
+//===----------------------------------------------------------------------===//
+
+def Skript_FormulaOp : Skript_Op<"formula", [
+    AttrSizedOperandSegments, DestinationStyleOpInterface, RecursiveMemoryEffects, RecursivelySpeculatable,
+    DeclareOpInterfaceMethods<InferTypeOpInterface>,
+    DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmBlockArgumentNames"]>,
+    DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface, ["reifyResultShapes"]>]> {
+  let summary = "one `@lower` statement in normal form";
+  let description = [{
+    A loop nest over index variables `0 <= index < bound`, outermost first. Where the predicate (`where`) holds, or
+    everywhere if there is none, each value of the body is combined with the element of its destination at the
+    subscripts, in the way of the formula's kind. `outs` are what the destinations hold before.
+
+    Kinds: `assign sum product all any min max replace`. `replace`, and any formula that reads its own destinations,
+    runs in index order; the others are free of order but for the fixed reassociation of float sums. An element is
+    written by `assign` at most once.
+
+    Both regions have the index variables (`index`) and one tensor per destination as block arguments: what the
+    destination holds at this step. Several destinations are one step: all values are computed, then all are written.
+
+    Bounds are constants or operands:
+
+    ```mlir
+    %y = skript.formula sum (%i, %j) in (8, %n) outs(%acc = %init : tensor<8xf32>) where {
+      %ok = skript.lt %j, %i : index
+      skript.condition %ok
+    } do {
+      %v = skript.access %x[%i, %j] : tensor<8x?xf32>
+      skript.yield %v at [%i] : f32
+    } : tensor<8xf32>
+    ```
+  }];
+  let arguments = (ins
+    Skript_FormulaKindAttr:$kind,
+    DenseI64ArrayAttr:$static_bounds,
+    Variadic<Index>:$bounds,
+    Variadic<AnyRankedTensor>:$outs);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let regions = (region AnyRegion:$predicate, AnyRegion:$body);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
+  let extraClassDeclaration = [{
+    /// Bounds of the index variables, outermost first: index attributes or values.
+    ::llvm::SmallVector<::mlir::OpFoldResult> getMixedBounds();
+    /// Number of index variables.
+    unsigned getNumIndices() { return getStaticBounds().size(); }
+    ::mlir::MutableOperandRange getDpsInitsMutable() { return getOutsMutable(); }
+  }];
+}
+
+def Skript_AccessOp : Skript_Op<"access", [
+    NoMemoryEffect, DeclareOpInterfaceMethods<ConditionallySpeculatable>,
+    TypesMatchWith<"the result is an element of the tensor", "tensor", "result",
+                   "::llvm::cast<::mlir::RankedTensorType>($_self).getElementType()">]> {
+  let summary = "element of a tensor; the indices are in bounds";
+  let description = [{
+    Reads one element. Indices out of bounds are undefined; the frontend proves, clamps or guards them.
+
+    ```mlir
+    %a = skript.access %A[%i, %l] : tensor<4x16xf32>
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$tensor, Variadic<Index>:$indices);
+  let results = (outs AnyType:$result);
+  let assemblyFormat = "$tensor `[` $indices `]` attr-dict `:` type($tensor)";
+  let hasVerifier = 1;
+}
+
+def Skript_ConditionOp : Skript_Op<"condition", [
+    Pure, Terminator, HasParent<"FormulaOp">]> {
+  let summary = "ends the predicate of a formula";
+  let description = [{
+    ```mlir
+    skript.condition %ok
+    ```
+  }];
+  let arguments = (ins I1:$condition);
+  let assemblyFormat = "$condition attr-dict";
+}
+
+def Skript_YieldOp : Skript_Op<"yield", [
+    Pure, Terminator, AttrSizedOperandSegments, HasParent<"FormulaOp">]> {
+  let summary = "ends the body of a formula: a value and its place for each destination";
+  let description = [{
+    `ranks` says how many of the subscripts belong to each value.
+
+    ```mlir
+    skript.yield %v at [%i, %j] : f32
+    skript.yield %best at [%i], %where at [%i] : f32, i64
+    ```
+  }];
+  let arguments = (ins Variadic<AnyType>:$values, Variadic<Index>:$subscripts, DenseI32ArrayAttr:$ranks);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// The subscripts of one destination.
+    ::mlir::OperandRange getSubscriptsOf(unsigned destination);
+  }];
+}
+
+#endif // SKRIPT_OPS_TD

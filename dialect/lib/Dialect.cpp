@@ -1,0 +1,73 @@
+//===- Dialect.cpp - the dialect itself: hooks and inlining ----------------===//
+
+#include "skript/Skript.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/Transforms/InliningUtils.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace skript;
+
+#include "skript/SkriptDialect.cpp.inc"
+#include "skript/SkriptEnums.cpp.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "skript/SkriptAttributes.cpp.inc"
+
+namespace {
+/// Nothing in the dialect minds where it stands.
+struct Inliner : DialectInlinerInterface {
+  using DialectInlinerInterface::DialectInlinerInterface;
+  bool isLegalToInline(Operation *, Operation *, bool) const final { return true; }
+  bool isLegalToInline(Region *, Region *, bool, IRMapping &) const final { return true; }
+  bool isLegalToInline(Operation *, Region *, bool, IRMapping &) const final { return true; }
+};
+} // namespace
+
+void SkriptDialect::initialize() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "skript/SkriptAttributes.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "skript/SkriptOps.cpp.inc"
+      >();
+  addInterfaces<Inliner>();
+}
+
+Operation *SkriptDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type, Location location) {
+  return arith::ConstantOp::materialize(builder, value, type, location);
+}
+
+/// Attributes of the dialect on functions, arguments and results: known names have a fixed kind.
+static LogicalResult verifyAttribute(Operation *op, NamedAttribute attribute, StringRef where) {
+  StringRef name = attribute.getName().strref();
+  if (name == "skript.entry" && !isa<UnitAttr>(attribute.getValue()))
+    return op->emitError() << "'" << name << "' on " << where << " is a unit attribute, but has the value "
+                           << attribute.getValue();
+  if ((name == "skript.name" || name == "skript.role") && !isa<StringAttr>(attribute.getValue()))
+    return op->emitError() << "'" << name << "' on " << where << " is a string, but has the value "
+                           << attribute.getValue();
+  return success();
+}
+
+LogicalResult SkriptDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
+  if (attribute.getName().strref() == "skript.entry" && !isa<FunctionOpInterface>(op))
+    return op->emitError("'skript.entry' marks functions only");
+  return verifyAttribute(op, attribute, "an operation");
+}
+
+LogicalResult SkriptDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsigned, NamedAttribute attribute) {
+  return verifyAttribute(op, attribute, "an argument");
+}
+
+LogicalResult SkriptDialect::verifyRegionResultAttribute(Operation *op, unsigned, unsigned,
+                                                         NamedAttribute attribute) {
+  return verifyAttribute(op, attribute, "a result");
+}
+
+void skript::registerSkript(DialectRegistry &registry) { registry.insert<SkriptDialect>(); }

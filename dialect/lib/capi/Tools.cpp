@@ -1,0 +1,60 @@
+//===- Tools.cpp - mains of the command line tools --------------------------===//
+
+#include "skript-c/Tools.h"
+#include "skript/Skript.h"
+
+#include "mlir/CAPI/IR.h"
+#include "mlir/CAPI/Registration.h"
+#include "mlir/CAPI/Support.h"
+#include "mlir/InitAllDialects.h"
+#include "mlir/InitAllExtensions.h"
+#include "mlir/InitAllPasses.h"
+#include "mlir/InitAllTranslations.h"
+#include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"
+#include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "mlir/Tools/mlir-translate/MlirTranslateMain.h"
+#include "mlir/Tools/mlir-translate/Translation.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/TargetSelect.h"
+
+using namespace mlir;
+
+static void registerAll(DialectRegistry &registry) {
+  registerAllDialects(registry);
+  registerAllExtensions(registry);
+  skript::registerSkript(registry);
+}
+
+extern "C" {
+
+int skriptOptMain(int argc, char **argv, MlirDialectRegistry registry) {
+  llvm::InitLLVM init(argc, argv);
+  llvm::InitializeNativeTarget();
+  llvm::InitializeNativeTargetAsmPrinter();
+  registerAllPasses();
+  registerAll(*unwrap(registry));
+  return asMainReturnCode(MlirOptMain(argc, argv, "SkriptND optimizer driver\n", *unwrap(registry)));
+}
+
+int skriptTranslateMain(int argc, char **argv) {
+  llvm::InitLLVM init(argc, argv);
+  registerAllTranslations();
+  return asMainReturnCode(mlirTranslateMain(argc, argv, "SkriptND translation tool\n"));
+}
+
+int skriptLspServerMain(int argc, char **argv, MlirDialectRegistry registry) {
+  llvm::InitLLVM init(argc, argv);
+  registerAll(*unwrap(registry));
+  return asMainReturnCode(MlirLspServerMain(argc, argv, *unwrap(registry)));
+}
+
+void skriptRegisterImport(MlirStringRef flag, MlirStringRef summary, SkriptImport import, const void *translation) {
+  TranslateRawSourceMgrToMLIRFunction function = [import, translation](llvm::SourceMgr &sources,
+                                                                       MLIRContext *context) -> OwningOpRef<Operation *> {
+    const llvm::MemoryBuffer *buffer = sources.getMemoryBuffer(sources.getMainFileID());
+    return unwrap(import(translation, wrap(context), wrap(buffer->getBufferIdentifier()), wrap(buffer->getBuffer())));
+  };
+  TranslateToMLIRRegistration registration(unwrap(flag), unwrap(summary), function, registerAll);
+}
+}

@@ -1,0 +1,94 @@
+//! Which dialects there are, and contexts that know them.
+
+use crate::ffi;
+use melior::Context;
+use melior::dialect::DialectRegistry;
+use mlir_sys::MlirDialectHandle;
+
+macro_rules! dialects {
+    ($($(#[$doc:meta])* $name:ident = $handle:path,)*) => {
+        /// A dialect that a pass may create operations of.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Dialect { $($(#[$doc])* $name,)* }
+
+        impl Dialect {
+            pub(crate) fn handle(self) -> MlirDialectHandle {
+                match self {
+                    // SAFETY: these functions have no preconditions.
+                    $(Dialect::$name => unsafe { $handle() },)*
+                }
+            }
+        }
+    };
+}
+
+dialects! {
+    Affine = mlir_sys::mlirGetDialectHandle__affine__,
+    Arith = mlir_sys::mlirGetDialectHandle__arith__,
+    Bufferization = mlir_sys::mlirGetDialectHandle__bufferization__,
+    ControlFlow = mlir_sys::mlirGetDialectHandle__cf__,
+    Func = mlir_sys::mlirGetDialectHandle__func__,
+    Gpu = mlir_sys::mlirGetDialectHandle__gpu__,
+    Index = mlir_sys::mlirGetDialectHandle__index__,
+    Linalg = mlir_sys::mlirGetDialectHandle__linalg__,
+    Llvm = mlir_sys::mlirGetDialectHandle__llvm__,
+    Math = mlir_sys::mlirGetDialectHandle__math__,
+    MemRef = mlir_sys::mlirGetDialectHandle__memref__,
+    Nvvm = mlir_sys::mlirGetDialectHandle__nvvm__,
+    Scf = mlir_sys::mlirGetDialectHandle__scf__,
+    Skript = ffi::mlirGetDialectHandle__skript__,
+    Tensor = mlir_sys::mlirGetDialectHandle__tensor__,
+    Transform = mlir_sys::mlirGetDialectHandle__transform__,
+    Ub = mlir_sys::mlirGetDialectHandle__ub__,
+    Vector = mlir_sys::mlirGetDialectHandle__vector__,
+}
+
+/// Makes `skript` known to a registry.
+pub fn register(registry: &DialectRegistry) {
+    // SAFETY: handle and registry are valid.
+    unsafe {
+        mlir_sys::mlirDialectHandleInsertDialect(Dialect::Skript.handle(), registry.to_raw());
+    }
+}
+
+/// Makes all dialects and extensions of MLIR known to a registry.
+pub fn register_upstream(registry: &DialectRegistry) {
+    melior::utility::register_all_dialects(registry);
+}
+
+/// A context with `skript` and all of MLIR's dialects registered, and `skript` and what models are made of loaded.
+///
+/// Threads: MLIR's own pool; switch it off with `enable_multi_threading(false)`.
+pub fn context() -> Context {
+    let registry = DialectRegistry::new();
+    register_upstream(&registry);
+    register(&registry);
+    let context = Context::new();
+    context.append_dialect_registry(&registry);
+    for name in [
+        "skript", "func", "arith", "math", "tensor", "linalg", "scf", "affine",
+    ] {
+        context.get_or_load_dialect(name);
+    }
+    melior::utility::register_all_llvm_translations(&context);
+    context
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use melior::ir::{Module, operation::OperationLike};
+
+    #[test]
+    fn a_context_reads_the_dialect() {
+        let context = context();
+        let module = Module::parse(
+            &context,
+            "func.func @f(%x: tensor<4xf32>, %s: f32) -> tensor<4xf32> {
+               %0 = skript.add %x, %s : tensor<4xf32>, f32
+               return %0 : tensor<4xf32>
+             }",
+        );
+        assert!(module.is_some_and(|m| m.as_operation().verify()));
+    }
+}

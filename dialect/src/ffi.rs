@@ -1,0 +1,103 @@
+//! Declarations of `include/skript-c/*.h`.
+
+use mlir_sys::{
+    MlirContext, MlirDialectHandle, MlirDialectRegistry, MlirLocation, MlirOperation,
+    MlirRewritePatternSet, MlirRewriterBase, MlirStringRef, MlirType, MlirValue,
+};
+use std::ffi::{c_char, c_int, c_uint, c_void};
+
+#[repr(C)]
+pub struct SkriptPassOption {
+    pub name: MlirStringRef,
+    pub summary: MlirStringRef,
+    pub value: MlirStringRef,
+}
+
+#[repr(C)]
+pub struct SkriptPassTable {
+    pub flag: MlirStringRef,
+    pub summary: MlirStringRef,
+    pub anchor: MlirStringRef,
+    pub n_dialects: isize,
+    pub dialects: *const MlirDialectHandle,
+    pub n_options: isize,
+    pub options: *const SkriptPassOption,
+    pub pass: *const c_void,
+    pub run: unsafe extern "C" fn(*const c_void, MlirOperation, *const MlirStringRef) -> bool,
+}
+
+pub type SkriptRewrite = unsafe extern "C" fn(*mut c_void, MlirOperation, MlirRewriterBase) -> bool;
+
+pub type SkriptImport =
+    unsafe extern "C" fn(*const c_void, MlirContext, MlirStringRef, MlirStringRef) -> MlirOperation;
+
+unsafe extern "C" {
+    pub fn mlirGetDialectHandle__skript__() -> MlirDialectHandle;
+    pub fn skriptRegisterTestDialect(registry: MlirDialectRegistry);
+
+    pub fn skriptOperationIsElementwise(op: MlirOperation) -> bool;
+    pub fn skriptOperationIsPure(op: MlirOperation) -> bool;
+    pub fn skriptOperationCloneWith(
+        op: MlirOperation,
+        n_operands: isize,
+        operands: *const MlirValue,
+        n_results: isize,
+        results: *const MlirType,
+    ) -> MlirOperation;
+    pub fn skriptEmitOpError(
+        op: MlirOperation,
+        message: MlirStringRef,
+        n_notes: isize,
+        note_locations: *const MlirLocation,
+        notes: *const MlirStringRef,
+    );
+
+    pub fn skriptRegisterPass(table: *const SkriptPassTable);
+    pub fn skriptRegisterPipeline(flag: MlirStringRef, summary: MlirStringRef, text: MlirStringRef);
+
+    pub fn skriptPatternSetAdd(
+        set: MlirRewritePatternSet,
+        root: MlirStringRef,
+        benefit: c_uint,
+        rewrite: SkriptRewrite,
+        pattern: *mut c_void,
+    );
+
+    pub fn skriptOptMain(
+        argc: c_int,
+        argv: *mut *mut c_char,
+        registry: MlirDialectRegistry,
+    ) -> c_int;
+    pub fn skriptTranslateMain(argc: c_int, argv: *mut *mut c_char) -> c_int;
+    pub fn skriptLspServerMain(
+        argc: c_int,
+        argv: *mut *mut c_char,
+        registry: MlirDialectRegistry,
+    ) -> c_int;
+    pub fn skriptRegisterImport(
+        flag: MlirStringRef,
+        summary: MlirStringRef,
+        import: SkriptImport,
+        translation: *const c_void,
+    );
+}
+
+/// A string for C; valid as long as `text` is.
+pub fn string_ref(text: &str) -> MlirStringRef {
+    MlirStringRef {
+        data: text.as_ptr().cast(),
+        length: text.len(),
+    }
+}
+
+/// A string from C.
+///
+/// # Safety
+/// `text` points to `length` bytes that outlive `'a`.
+pub unsafe fn text<'a>(text: MlirStringRef) -> std::borrow::Cow<'a, str> {
+    if text.length == 0 {
+        return "".into();
+    }
+    let bytes = unsafe { std::slice::from_raw_parts(text.data.cast::<u8>(), text.length) };
+    String::from_utf8_lossy(bytes)
+}

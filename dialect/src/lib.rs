@@ -1,0 +1,34 @@
+//! The `skript` MLIR dialect, and passes, patterns and tools over it in safe Rust.
+//!
+//! The dialect itself is C++ (`include/skript/*.td`, `lib/`); [`ops`] are its builders, made from the same `.td`.
+//! How to write a pass stands in [`pass`], with a complete example. All `unsafe` towards MLIR is in this crate.
+
+mod boundary;
+mod dialects;
+mod ffi;
+
+pub mod error;
+pub mod op;
+pub mod pass;
+pub mod pattern;
+pub mod pipeline;
+pub mod rewriter;
+pub mod tools;
+
+pub use dialects::{Dialect, context, register, register_upstream};
+pub use error::PassError;
+pub use melior;
+pub use pass::{Options, Pass, PassEntry, PassOption, register_passes};
+pub use pattern::Patterns;
+pub use rewriter::Rewriter;
+
+/// Builders and accessors of the dialect's operations.
+#[allow(clippy::all, missing_docs, rustdoc::all)]
+mod generated {
+    melior::dialect! {
+        name: "skript",
+        files: ["skript/SkriptOps.td"],
+        include_directory_env_vars: ["SKRIPT_INCLUDE"],
+    }
+}
+pub use generated::skript as ops;

@@ -1,0 +1,74 @@
+//! Questions about operations, and ways to copy them, that melior does not have.
+
+use crate::ffi;
+use melior::ir::operation::{OperationLike, WalkOrder, WalkResult};
+use melior::ir::{Operation, OperationRef, Type, TypeLike, Value, ValueLike};
+
+/// Whether an operation has the Elementwise trait (with Scalarizable, Vectorizable and Tensorizable), whatever its
+/// dialect.
+pub fn has_elementwise_trait<'c: 'a, 'a>(op: &impl OperationLike<'c, 'a>) -> bool {
+    // SAFETY: the operation is valid.
+    unsafe { ffi::skriptOperationIsElementwise(op.to_raw()) }
+}
+
+/// Whether an operation has no memory effects, nor any operation inside it.
+pub fn is_pure<'c: 'a, 'a>(op: &impl OperationLike<'c, 'a>) -> bool {
+    // SAFETY: the operation is valid.
+    unsafe { ffi::skriptOperationIsPure(op.to_raw()) }
+}
+
+/// A detached copy with other operands and result types. Name, attributes, properties, location and regions are kept,
+/// and values from outside that the regions use.
+///
+/// The scalar form of an elementwise operation is `clone_with(op, scalars, element types)`.
+pub fn clone_with<'c: 'a, 'a>(
+    op: &impl OperationLike<'c, 'a>,
+    operands: &[Value<'c, '_>],
+    results: &[Type<'c>],
+) -> Operation<'c> {
+    let operands: Vec<_> = operands.iter().map(|v| v.to_raw()).collect();
+    let results: Vec<_> = results.iter().map(|t| t.to_raw()).collect();
+    // SAFETY: operation, values and types are valid and of one context; the new operation has no other owner.
+    unsafe {
+        Operation::from_raw(ffi::skriptOperationCloneWith(
+            op.to_raw(),
+            operands.len() as isize,
+            operands.as_ptr(),
+            results.len() as isize,
+            results.as_ptr(),
+        ))
+    }
+}
+
+/// The operation's full name, as in `skript.add`.
+pub fn name<'c: 'a, 'a>(op: &impl OperationLike<'c, 'a>) -> String {
+    op.name()
+        .as_string_ref()
+        .as_str()
+        .unwrap_or_default()
+        .to_string()
+}
+
+/// Whether the operation has this full name.
+pub fn is<'c: 'a, 'a>(op: &impl OperationLike<'c, 'a>, name: &str) -> bool {
+    op.name().as_string_ref().as_str() == Ok(name)
+}
+
+/// All operations below `root` (and `root` itself) that satisfy `choose`, inner ones first, else in order of text.
+///
+/// The list stays valid while its operations are not erased.
+pub fn collect<'c: 'a, 'a>(
+    root: &impl OperationLike<'c, 'a>,
+    mut choose: impl FnMut(OperationRef<'c, 'a>) -> bool,
+) -> Vec<OperationRef<'c, 'a>> {
+    let mut found = Vec::new();
+    root.walk(WalkOrder::PostOrder, |op| {
+        // SAFETY: what is below `root` lives as long as it; the caller knows what it erases.
+        let op = unsafe { OperationRef::from_raw(op.to_raw()) };
+        if choose(op) {
+            found.push(op);
+        }
+        WalkResult::Advance
+    });
+    found
+}

@@ -1,0 +1,256 @@
+//! Passes written in Rust.
+//!
+//! A pass is a type with a flag, a summary and `run`. [`PassEntry::of`] puts it into a table, [`register_passes`] makes
+//! the table known to MLIR: pass managers, `--pass-pipeline`, `--help`, `--dump-pass-pipeline`. A complete one:
+//!
+//! ```
+//! use skript_dialect::melior::ir::{OperationRef, operation::OperationLike};
+//! use skript_dialect::{
+//!     Dialect, Options, Pass, PassEntry, PassError, PassOption, Patterns, Rewriter, op, pipeline,
+//! };
+//!
+//! /// Removes `skript.neg`, which this example finds negative.
+//! #[derive(Default)]
+//! pub struct RemoveNegations;
+//!
+//! impl Pass for RemoveNegations {
+//!     const FLAG: &'static str = "skript-remove-negations";
+//!     const SUMMARY: &'static str = "negations vanish";
+//!     const DEPENDENT_DIALECTS: &'static [Dialect] = &[Dialect::Arith];
+//!     const OPTIONS: &'static [PassOption] =
+//!         &[PassOption { name: "most", summary: "how many are accepted", default: "8" }];
+//!
+//!     fn run<'c>(
+//!         &self,
+//!         root: OperationRef<'c, '_>,
+//!         options: &Options,
+//!         _rewriter: &Rewriter<'c>,
+//!     ) -> Result<(), PassError> {
+//!         let most: usize = options.get("most")?;
+//!         let found = op::collect(&root, |op| op::is(&op, "skript.neg"));
+//!         if let Some(op) = found.get(most) {
+//!             return Err(PassError::at(*op, format!("is one more than {most}")));
+//!         }
+//!         let mut patterns = Patterns::new();
+//!         patterns.on("skript.neg", |op, rewriter| {
+//!             rewriter.replace_op_with_values(op, &[op.operand(0)?]);
+//!             Ok(true)
+//!         });
+//!         patterns.apply_once(&root)
+//!     }
+//! }
+//!
+//! const ALL: &[PassEntry] = &[PassEntry::of::<RemoveNegations>()];
+//!
+//! skript_dialect::register_passes(ALL);
+//! let context = skript_dialect::context();
+//! let module = skript_dialect::melior::ir::Module::parse(
+//!     &context,
+//!     "func.func @f(%x: f32) -> f32 { %0 = skript.neg %x : f32  return %0 : f32 }",
+//! ).unwrap();
+//! pipeline::run(&module, "builtin.module(skript-remove-negations{most=1})").unwrap();
+//! assert!(!module.as_operation().to_string().contains("skript.neg"));
+//! let failure = pipeline::run(&module, "builtin.module(skript-remove-negations{most=many})");
+//! assert!(failure.unwrap_err().to_string().contains("option most"));
+//! ```
+//!
+//! Passes run on several functions at once when anchored below the module: `run` takes `&self`, and a pass is `Sync`.
+//! Only what is below `root` may be changed or looked at. Errors are reported at operations ([`PassError::at`]); a
+//! panic becomes an error. Builders are in [`crate::ops`] and in `melior::dialect::ods`; attributes and types in
+//! `melior::ir`. A conversion ends with a walk that proves that nothing is left, or reports what is.
+
+use crate::boundary::guard;
+use crate::dialects::Dialect;
+use crate::error::PassError;
+use crate::ffi::{self, SkriptPassOption, SkriptPassTable};
+use crate::rewriter::Rewriter;
+use melior::ir::OperationRef;
+use melior::ir::operation::OperationLike;
+use mlir_sys::{MlirOperation, MlirStringRef};
+use std::collections::BTreeSet;
+use std::ffi::c_void;
+use std::str::FromStr;
+use std::sync::{LazyLock, Mutex, PoisonError};
+
+/// A pass.
+pub trait Pass: Default + Send + Sync + 'static {
+    /// Name on the command line and in pipelines: `skript-<verb>-<object>`.
+    const FLAG: &'static str;
+    /// One line for `--help`.
+    const SUMMARY: &'static str;
+    /// Name of the operation that it runs on; any if `None`.
+    const ANCHOR: Option<&'static str> = None;
+    /// Dialects that it creates operations, types or attributes of and that its input may not have.
+    const DEPENDENT_DIALECTS: &'static [Dialect] = &[];
+    const OPTIONS: &'static [PassOption] = &[];
+
+    /// Changes what is below `root`.
+    ///
+    /// # Errors
+    /// Fails the pipeline; see [`PassError`].
+    fn run<'c>(
+        &self,
+        root: OperationRef<'c, '_>,
+        options: &Options,
+        rewriter: &Rewriter<'c>,
+    ) -> Result<(), PassError>;
+}
+
+/// An option of a pass, `flag{name=value}`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PassOption {
+    pub name: &'static str,
+    /// One line for `--help`.
+    pub summary: &'static str,
+    pub default: &'static str,
+}
+
+/// The values of a pass's options.
+#[derive(Clone, Debug, Default)]
+pub struct Options(Vec<(&'static str, String)>);
+
+impl Options {
+    /// The text of an option; empty if the pass has none of that name.
+    pub fn text(&self, name: &str) -> &str {
+        self.0
+            .iter()
+            .find(|(n, _)| *n == name)
+            .map_or("", |(_, value)| value)
+    }
+
+    /// The value of an option.
+    ///
+    /// # Errors
+    /// The text is not of the type.
+    pub fn get<T: FromStr>(&self, name: &str) -> Result<T, PassError> {
+        let text = self.text(name);
+        text.parse().map_err(|_| {
+            let kind = std::any::type_name::<T>();
+            PassError::from(format!(
+                "option {name} has the value '{text}', which is no {kind}"
+            ))
+        })
+    }
+
+    /// The values of an option that lists them, separated by commas.
+    ///
+    /// # Errors
+    /// An item is not of the type.
+    pub fn list<T: FromStr>(&self, name: &str) -> Result<Vec<T>, PassError> {
+        let items = self.text(name).split(',').map(str::trim);
+        items
+            .filter(|item| !item.is_empty())
+            .map(|item| {
+                item.parse().map_err(|_| {
+                    let kind = std::any::type_name::<T>();
+                    PassError::from(format!("option {name} holds '{item}', which is no {kind}"))
+                })
+            })
+            .collect()
+    }
+}
+
+/// A row of a table of passes.
+#[derive(Clone, Copy, Debug)]
+pub struct PassEntry {
+    pub flag: &'static str,
+    pub summary: &'static str,
+    pub anchor: Option<&'static str>,
+    pub dependent_dialects: &'static [Dialect],
+    pub options: &'static [PassOption],
+    run: unsafe extern "C" fn(*const c_void, MlirOperation, *const MlirStringRef) -> bool,
+}
+
+impl PassEntry {
+    /// The row of a pass.
+    pub const fn of<P: Pass>() -> Self {
+        PassEntry {
+            flag: P::FLAG,
+            summary: P::SUMMARY,
+            anchor: P::ANCHOR,
+            dependent_dialects: P::DEPENDENT_DIALECTS,
+            options: P::OPTIONS,
+            run: run::<P>,
+        }
+    }
+}
+
+/// Flags of passes and pipelines that were registered; MLIR's registry is global as well.
+static REGISTERED: LazyLock<Mutex<BTreeSet<String>>> = LazyLock::new(Mutex::default);
+
+fn first_time(flag: &str) -> bool {
+    let mut registered = REGISTERED.lock().unwrap_or_else(PoisonError::into_inner);
+    registered.insert(flag.to_string())
+}
+
+/// Makes passes known to pass managers and command lines. Passes registered before are left as they are.
+pub fn register_passes(entries: &[PassEntry]) {
+    for entry in entries.iter().filter(|entry| first_time(entry.flag)) {
+        let dialects: Vec<_> = entry
+            .dependent_dialects
+            .iter()
+            .map(|d| d.handle())
+            .collect();
+        let options: Vec<_> = entry
+            .options
+            .iter()
+            .map(|option| SkriptPassOption {
+                name: ffi::string_ref(option.name),
+                summary: ffi::string_ref(option.summary),
+                value: ffi::string_ref(option.default),
+            })
+            .collect();
+        // SAFETY: the table is copied; `run` needs no pass object, for `P` is made on each run.
+        unsafe {
+            ffi::skriptRegisterPass(&SkriptPassTable {
+                flag: ffi::string_ref(entry.flag),
+                summary: ffi::string_ref(entry.summary),
+                anchor: ffi::string_ref(entry.anchor.unwrap_or("")),
+                n_dialects: dialects.len() as isize,
+                dialects: dialects.as_ptr(),
+                n_options: options.len() as isize,
+                options: options.as_ptr(),
+                pass: std::ptr::null(),
+                run: entry.run,
+            });
+        }
+    }
+}
+
+/// Makes a named pipeline known: `--flag` stands for `text`, passes separated by commas, on the same operation.
+pub fn register_pipeline(flag: &str, summary: &str, text: &str) {
+    if first_time(flag) {
+        // SAFETY: the strings are copied.
+        unsafe {
+            ffi::skriptRegisterPipeline(
+                ffi::string_ref(flag),
+                ffi::string_ref(summary),
+                ffi::string_ref(text),
+            );
+        }
+    }
+}
+
+unsafe extern "C" fn run<P: Pass>(
+    _: *const c_void,
+    op: MlirOperation,
+    values: *const MlirStringRef,
+) -> bool {
+    // SAFETY: MLIR hands in a valid operation, and one value per option.
+    let (root, options) = unsafe {
+        let named = P::OPTIONS.iter().enumerate();
+        let named = named.map(|(i, option)| (option.name, ffi::text(*values.add(i)).into_owned()));
+        (OperationRef::from_raw(op), Options(named.collect()))
+    };
+    let result = guard(|| {
+        let rewriter = Rewriter::for_context(root.context());
+        P::default().run(root, &options, &rewriter)
+    });
+    match result {
+        Ok(()) => true,
+        Err(error) => {
+            error.report(root);
+            false
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! Changing IR.
+
+use melior::ir::{Operation, OperationRef, Value};
+use melior::{Context, ContextRef, RewriterBase};
+use mlir_sys::MlirRewriterBase;
+use std::marker::PhantomData;
+use std::ops::Deref;
+
+/// What passes and patterns change IR with: an insertion point, and every operation of melior's [`RewriterBase`]
+/// (insert, replace, erase, move, inline, merge, clone), through `Deref`.
+///
+/// Inside a pattern all changes must go through it: the driver listens. In a pass it has no insertion point to begin
+/// with; set one first.
+pub struct Rewriter<'c> {
+    raw: MlirRewriterBase,
+    base: RewriterBase<'c, 'c>,
+    owned: bool,
+    context: PhantomData<&'c Context>,
+}
+
+impl<'c> Rewriter<'c> {
+    /// A rewriter of its own, without an insertion point.
+    pub(crate) fn for_context(context: ContextRef<'c>) -> Self {
+        // SAFETY: the context is valid as long as the IR in it, which the rewriter does not outlive.
+        let raw = unsafe { mlir_sys::mlirIRRewriterCreate(context.to_ref().to_raw()) };
+        Rewriter {
+            raw,
+            // SAFETY: just made; lives as long as `self`.
+            base: unsafe { RewriterBase::from_raw(raw) },
+            owned: true,
+            context: PhantomData,
+        }
+    }
+
+    /// The rewriter that a driver hands to a pattern.
+    ///
+    /// # Safety
+    /// `raw` is valid as long as the result lives.
+    pub(crate) unsafe fn of_driver(raw: MlirRewriterBase) -> Self {
+        Rewriter {
+            raw,
+            base: unsafe { RewriterBase::from_raw(raw) },
+            owned: false,
+            context: PhantomData,
+        }
+    }
+
+    /// Inserts an operation at the insertion point.
+    ///
+    /// The reference is valid until the operation is erased or replaced.
+    pub fn create<'a>(&self, op: Operation<'c>) -> OperationRef<'c, 'a>
+    where
+        'c: 'a,
+    {
+        // SAFETY: the operation moves into the block and lives there.
+        unsafe { OperationRef::from_raw(mlir_sys::mlirRewriterBaseInsert(self.raw, op.into_raw())) }
+    }
+
+    /// Inserts an operation and returns its first result, the one that most operations have.
+    ///
+    /// # Errors
+    /// The operation has no result.
+    pub fn create_value<'a>(&self, op: Operation<'c>) -> Result<Value<'c, 'a>, melior::Error>
+    where
+        'c: 'a,
+    {
+        Ok(self.create(op).result(0)?.into())
+    }
+
+    /// Sets the insertion point before an operation and returns `self`, to write what comes before it.
+    pub fn before(&self, op: OperationRef<'c, '_>) -> &Self {
+        self.base.set_insertion_point_before(op);
+        self
+    }
+}
+
+impl<'c> Deref for Rewriter<'c> {
+    type Target = RewriterBase<'c, 'c>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.base
+    }
+}
+
+impl Drop for Rewriter<'_> {
+    fn drop(&mut self) {
+        if self.owned {
+            // SAFETY: made by `for_context`, destroyed once.
+            unsafe { mlir_sys::mlirIRRewriterDestroy(self.raw) }
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! Mains of the command line tools: those of MLIR, with `skript` and our passes.
+
+use crate::boundary::guard;
+use crate::error::PassError;
+use crate::ffi;
+use melior::dialect::DialectRegistry;
+use melior::ir::{Location, Module};
+use melior::{Context, ContextRef};
+use mlir_sys::{MlirContext, MlirOperation, MlirStringRef};
+use std::ffi::{CString, c_char, c_int, c_void};
+
+/// `mlir-opt` with all dialects and passes of MLIR, `skript`, the test dialect, and passes registered before the call.
+/// Returns the exit status.
+pub fn opt_main(arguments: impl IntoIterator<Item = String>) -> i32 {
+    let registry = DialectRegistry::new();
+    // SAFETY: the registry is valid.
+    unsafe { ffi::skriptRegisterTestDialect(registry.to_raw()) };
+    // SAFETY: the argument vector is as `main` gets it.
+    with_arguments(arguments, |argc, argv| unsafe {
+        ffi::skriptOptMain(argc, argv, registry.to_raw())
+    })
+}
+
+/// `mlir-translate` with all translations of MLIR, and those registered before the call.
+pub fn translate_main(arguments: impl IntoIterator<Item = String>) -> i32 {
+    // SAFETY: the argument vector is as `main` gets it.
+    with_arguments(arguments, |argc, argv| unsafe {
+        ffi::skriptTranslateMain(argc, argv)
+    })
+}
+
+/// `mlir-lsp-server` for the same dialects.
+pub fn lsp_server_main(arguments: impl IntoIterator<Item = String>) -> i32 {
+    let registry = DialectRegistry::new();
+    // SAFETY: the argument vector is as `main` gets it.
+    with_arguments(arguments, |argc, argv| unsafe {
+        ffi::skriptLspServerMain(argc, argv, registry.to_raw())
+    })
+}
+
+fn with_arguments(
+    arguments: impl IntoIterator<Item = String>,
+    run: impl FnOnce(c_int, *mut *mut c_char) -> c_int,
+) -> i32 {
+    // An argument never holds NUL: the system ends it there.
+    let owned: Vec<CString> = arguments
+        .into_iter()
+        .map(|argument| CString::new(argument).unwrap_or_default())
+        .collect();
+    let mut pointers: Vec<*mut c_char> = owned.iter().map(|a| a.as_ptr().cast_mut()).collect();
+    let count = c_int::try_from(pointers.len()).unwrap_or(c_int::MAX);
+    pointers.push(std::ptr::null_mut());
+    run(count, pointers.as_mut_ptr())
+}
+
+/// Reads a foreign text into a module: context, name of the file (`<stdin>`), text.
+///
+/// Errors are reported where they are found or returned; both fail the tool.
+pub type Import = for<'c> fn(&'c Context, &str, &str) -> Result<Module<'c>, PassError>;
+
+/// Adds `--flag` to [`translate_main`].
+pub fn register_import(flag: &str, summary: &str, import: Import) {
+    // Registered for the life of the process.
+    let import: &'static Import = Box::leak(Box::new(import));
+    // SAFETY: the strings are copied; `import` lives for ever.
+    unsafe {
+        ffi::skriptRegisterImport(
+            ffi::string_ref(flag),
+            ffi::string_ref(summary),
+            call_import,
+            (&raw const *import).cast(),
+        );
+    }
+}
+
+unsafe extern "C" fn call_import(
+    import: *const c_void,
+    context: MlirContext,
+    name: MlirStringRef,
+    text: MlirStringRef,
+) -> MlirOperation {
+    // SAFETY: handed in by `register_import` and by MLIR; all outlive the call.
+    let (import, context, name, text) = unsafe {
+        (
+            *import.cast::<Import>(),
+            ContextRef::from_raw(context),
+            ffi::text(name),
+            ffi::text(text),
+        )
+    };
+    // SAFETY: the tool's context outlives the module.
+    let context = unsafe { context.to_ref() };
+    match guard(|| import(context, &name, &text)) {
+        Ok(module) => {
+            // SAFETY: the module is valid; MLIR owns it from here.
+            let op = unsafe { mlir_sys::mlirModuleGetOperation(module.to_raw()) };
+            std::mem::forget(module);
+            op
+        }
+        Err(error) => {
+            if let Some(message) = error.message() {
+                PassError::at_location(Location::new(context, &name, 1, 1), message);
+            }
+            MlirOperation {
+                ptr: std::ptr::null_mut(),
+            }
+        }
+    }
+}

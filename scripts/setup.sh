@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# Installs what is missing: Debian packages, Rust, a Python environment for tests. Quick when all is there.
+set -eu
+cd "$(dirname "$0")/.."
+packages=(libmlir-22-dev mlir-22-tools llvm-22-dev llvm-22-tools clang-22 libclang-22-dev cmake ninja-build
+  g++ pkg-config zlib1g-dev libzstd-dev python3-venv curl ca-certificates)
+
+missing=()
+for package in "${packages[@]}"; do
+  dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' || missing+=("$package")
+done
+if [ ${#missing[@]} -gt 0 ]; then
+  as_root=
+  if [ "$(id -u)" != 0 ]; then as_root=sudo; fi
+  echo "setup: installing ${missing[*]}"
+  $as_root apt-get update -qq
+  DEBIAN_FRONTEND=noninteractive $as_root apt-get install -y -qq --no-install-recommends "${missing[@]}"
+fi
+
+export PATH="$HOME/.cargo/bin:$PATH"
+if ! command -v cargo >/dev/null; then
+  echo "setup: installing Rust"
+  curl -sSf https://sh.rustup.rs | sh -s -- -y -q --profile minimal -c clippy -c rustfmt
+fi
+
+if ! [ -x .venv/bin/python ] || ! .venv/bin/python -c 'import numpy' 2>/dev/null; then
+  echo "setup: making a Python environment"
+  python3 -m venv .venv
+  .venv/bin/pip install -q --disable-pip-version-check numpy
+fi
