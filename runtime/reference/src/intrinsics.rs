@@ -176,3 +176,6 @@ fn axis(value: i64, rank: usize) -> Option<usize> {
 fn at(values: &[f32], position: usize) -> f32 {
     values.get(position).copied().unwrap_or(0.0)
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,190 @@
+//! Published and hand-made examples.
+
+use super::call;
+use crate::frame::Frame;
+use skript_frontend::model::*;
+use skript_frontend::source::{FileId, Span};
+use skript_semantics::ScalarKind::{self, Int, Real};
+use skript_tensor::Tensor;
+use std::sync::Arc;
+
+type Attributes<'a> = &'a [(&'a str, AttributeValue)];
+
+/// Calls an intrinsic whose outputs have these types.
+fn run(
+    name: &str,
+    attributes: Attributes<'_>,
+    inputs: &[Arc<Tensor>],
+    outputs: &[(ScalarKind, &[u64])],
+) -> Vec<Tensor> {
+    let span = Span::new(FileId(0), 0, 0);
+    let value = |(kind, shape): &(ScalarKind, &[u64])| Value {
+        name: None,
+        tensor: TensorType {
+            kind: *kind,
+            shape: shape.iter().map(|&n| Extent::Fixed(n)).collect(),
+        },
+        span,
+    };
+    let port = |i: u32| Port {
+        name: String::new(),
+        tensors: PortTensors::Single(ValueId(i)),
+        span,
+    };
+    let function = Function {
+        name: name.to_string(),
+        role: FunctionRole::Operator,
+        attributes: attributes
+            .iter()
+            .map(|(n, v)| (n.to_string(), v.clone()))
+            .collect(),
+        types: vec![],
+        values: outputs.iter().map(value).collect(),
+        inputs: vec![],
+        outputs: (0..outputs.len() as u32).map(port).collect(),
+        captures: vec![],
+        capture_variables: vec![],
+        constants: vec![],
+        body: Body::Intrinsic,
+        span,
+    };
+    call(&Frame::new(&function, String::new()), inputs, 7).unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn reals(shape: &[u64], values: &[f32]) -> Arc<Tensor> {
+    Arc::new(Tensor::from_f32(shape, values).unwrap())
+}
+
+fn ints(values: &[i64]) -> AttributeValue {
+    AttributeValue::List(values.iter().map(|&i| AttributeValue::Int(i)).collect())
+}
+
+fn text(value: &str) -> AttributeValue {
+    AttributeValue::Str(value.to_string())
+}
+
+#[test]
+fn largest_keeps_equal_values_in_order() {
+    let attributes = |largest| {
+        [
+            ("k", AttributeValue::Int(3)),
+            ("axis", AttributeValue::Int(-1)),
+            ("largest", AttributeValue::Bool(largest)),
+            ("sorted", AttributeValue::Bool(true)),
+        ]
+    };
+    let x = reals(&[2, 4], &[1.0, 3.0, 3.0, 2.0, 5.0, 4.0, 6.0, 4.0]);
+    let types: [(ScalarKind, &[u64]); 2] = [(Real, &[2, 3]), (Int, &[2, 3])];
+    let top = run("algo.top_k", &attributes(true), &[x.clone()], &types);
+    assert_eq!(top[0].as_f32(), Some(&[3.0, 3.0, 2.0, 6.0, 5.0, 4.0][..]));
+    assert_eq!(top[1].as_i64(), Some(&[1, 2, 3, 2, 0, 1][..]));
+    let low = run("algo.top_k", &attributes(false), &[x], &types);
+    assert_eq!(low[1].as_i64(), Some(&[0, 3, 1, 1, 3, 0][..]));
+}
+
+/// The example of ONNX's NonMaxSuppression.
+#[test]
+fn overlapping_boxes_are_suppressed() {
+    let boxes = [
+        [0.0, 0.0, 1.0, 1.0],
+        [0.0, 0.1, 1.0, 1.1],
+        [0.0, -0.1, 1.0, 0.9],
+        [0.0, 10.0, 1.0, 11.0],
+        [0.0, 10.1, 1.0, 11.1],
+        [0.0, 100.0, 1.0, 101.0],
+    ]
+    .concat();
+    let scores = [0.9, 0.75, 0.6, 0.95, 0.5, 0.3];
+    let suppress = |limit, least, boxes: &[f32], format| {
+        let attributes = [
+            ("box_format", text(format)),
+            ("max_outputs_per_class", AttributeValue::Int(limit)),
+            ("iou_threshold", AttributeValue::Real(0.5)),
+            ("score_threshold", least),
+        ];
+        let inputs = [reals(&[1, 6, 4], boxes), reals(&[1, 1, 6], &scores)];
+        run("algo.nonmax_suppress", &attributes, &inputs, &[]).remove(0)
+    };
+    let all = suppress(6, AttributeValue::Null, &boxes, "CORNERS");
+    assert_eq!(all.shape(), [3, 3]);
+    assert_eq!(all.as_i64(), Some(&[0, 0, 3, 0, 0, 0, 0, 0, 5][..]));
+    let two = suppress(2, AttributeValue::Null, &boxes, "CORNERS");
+    assert_eq!(two.as_i64(), Some(&[0, 0, 3, 0, 0, 0][..]));
+    let good = suppress(6, AttributeValue::Real(0.4), &boxes, "CORNERS");
+    assert_eq!(good.shape(), [2, 3]);
+    let centered: Vec<f32> = boxes
+        .chunks(4)
+        .flat_map(|b| [(b[1] + b[3]) / 2.0, (b[0] + b[2]) / 2.0, 1.0, 1.0])
+        .collect();
+    let same = suppress(6, AttributeValue::Null, &centered, "CENTER");
+    assert_eq!(same.as_i64(), all.as_i64());
+}
+
+#[test]
+fn positions_come_in_columns() {
+    let x = reals(&[2, 3], &[0.0, 1.0, 0.0, 2.0, 0.0, f32::NAN]);
+    let found = run("layout.nonzero", &[], &[x], &[]).remove(0);
+    assert_eq!(found.shape(), [2, 3]);
+    assert_eq!(found.as_i64(), Some(&[0, 1, 1, 1, 0, 2][..]));
+}
+
+/// First and last row of ONNX's example of cubic Resize by 2.
+#[test]
+fn cubic_enlargement() {
+    let values: Vec<f32> = (1..=16u8).map(f32::from).collect();
+    let attributes = [
+        ("axes", ints(&[-2, -1])),
+        ("size", ints(&[8, 8])),
+        ("antialias", AttributeValue::Bool(true)),
+        ("coeff_a", AttributeValue::Real(-0.75)),
+        ("coordinate_transform", text("SYMMETRIC")),
+    ];
+    let x = reals(&[1, 4, 4], &values);
+    let y = run(
+        "image.cubic_resize",
+        &attributes,
+        &[x],
+        &[(Real, &[1, 8, 8])],
+    )
+    .remove(0);
+    let first = [
+        0.47265625, 0.76953125, 1.24609375, 1.875, 2.28125, 2.91015625, 3.38671875, 3.68359375,
+    ];
+    assert_eq!(y.as_f32().unwrap()[..8], first);
+    let last = first.map(|v| 17.0 - v);
+    assert!(y.as_f32().unwrap()[56..].iter().rev().eq(last.iter()));
+}
+
+#[test]
+fn regions_are_cut_into_bins() {
+    let values: Vec<f32> = (0..16u8).map(f32::from).collect();
+    let inputs = [
+        reals(&[1, 1, 4, 4], &values),
+        reals(&[2, 4], &[0.0, 0.0, 4.0, 4.0, 1.0, 1.0, 3.0, 2.0]),
+        Arc::new(Tensor::from_i64(&[2], &[0, 0]).unwrap()),
+    ];
+    let types: [(ScalarKind, &[u64]); 1] = [(Real, &[2, 1, 2, 1])];
+    let largest = run("image.max_roi_pool", &[], &inputs, &types).remove(0);
+    assert_eq!(largest.as_f32(), Some(&[7.0, 15.0, 5.0, 9.0][..]));
+    let mean = run("image.avg_roi_pool", &[], &inputs, &types).remove(0);
+    assert_eq!(mean.as_f32(), Some(&[3.5, 11.5, 5.0, 9.0][..]));
+}
+
+#[test]
+fn random_tensors_keep_their_range() {
+    let attributes = [
+        ("min", AttributeValue::Int(2)),
+        ("max", AttributeValue::Int(5)),
+    ];
+    let dice = run("rand.uniform", &attributes, &[], &[(Int, &[100])]).remove(0);
+    let dice = dice.as_i64().unwrap();
+    assert!(dice.iter().all(|d| (2..5).contains(d)));
+    assert!((2..5).all(|d| dice.contains(&d)));
+    let attributes = [
+        ("mean", AttributeValue::Real(3.0)),
+        ("std", AttributeValue::Real(0.5)),
+    ];
+    let bell = run("rand.normal", &attributes, &[], &[(Real, &[1000])]).remove(0);
+    let mean = bell.as_f32().unwrap().iter().sum::<f32>() / 1000.0;
+    assert!((2.9..3.1).contains(&mean));
+}
