@@ -1,1 +1,92 @@
-//! Memory plan, entry wrapper, LLVM IR and objects.
+//! From a module on tensors to an artifact: outputs as arguments, buffers, memory plan, LLVM, objects.
+//!
+//! [`compile`] takes a module whose entry works on tensors with `linalg`, `scf`, `arith`, `math` and `tensor` ops, all
+//! calls inlined. Its stations, in order: [`buffers`], the schedules, [`native`], [`emit`].
+
+pub mod carried;
+pub mod copies;
+pub mod entry;
+pub mod error;
+pub mod llvm;
+pub mod memory;
+pub mod mlir;
+pub mod outputs;
+pub mod placement;
+
+pub use error::CodegenError;
+pub use llvm::{Form, emit};
+
+use melior::Context;
+use melior::ir::Module;
+use skript_runtime::artifact::{ArenaLayout, Artifact, Check, Port, Target};
+
+/// What the code's callers see; ports in the order of the entry's arguments and results.
+#[derive(Clone, Debug, Default)]
+pub struct Interface {
+    pub inputs: Vec<Port>,
+    pub variables: Vec<Port>,
+    pub outputs: Vec<Port>,
+    pub updates: Vec<(u32, u32)>,
+    pub checks: Vec<Check>,
+}
+
+/// Tensors become buffers, written in place where nobody reads the old value. Variables and inputs are never written.
+const BUFFERIZE: &str = "eliminate-empty-tensors,\
+    one-shot-bufferize{bufferize-function-boundaries function-boundary-type-conversion=identity-layout-map},\
+    canonicalize,cse";
+
+/// Loops over buffers become LLVM's dialect; arrays travel as bare pointers.
+const TO_LLVM: &str = "convert-linalg-to-loops,expand-strided-metadata,lower-affine,\
+    convert-vector-to-scf,convert-scf-to-cf,convert-vector-to-llvm,math-expand-ops,convert-math-to-llvm,\
+    convert-math-to-libm,expand-strided-metadata,lower-affine,finalize-memref-to-llvm,convert-arith-to-llvm,\
+    convert-index-to-llvm,convert-ub-to-llvm,convert-cf-to-llvm,\
+    convert-func-to-llvm{use-bare-ptr-memref-call-conv},reconcile-unrealized-casts,canonicalize,cse";
+
+/// The entry's results become arguments, tensors become buffers.
+///
+/// # Errors
+/// [`CodegenError`] with what MLIR says, if the module holds something that has no buffer.
+pub fn buffers(context: &Context, module: &mut Module) -> Result<(), CodegenError> {
+    carried::write_carried(module)?;
+    outputs::write_outputs(module)?;
+    mlir::run_pipeline(context, module, "bufferization", BUFFERIZE)
+}
+
+/// Allocations become views of the arena, everything becomes LLVM's dialect, and the C entry is added.
+///
+/// # Errors
+/// [`CodegenError`] if an allocation has no fixed size, or an op has no lowering.
+pub fn native(context: &Context, module: &mut Module) -> Result<ArenaLayout, CodegenError> {
+    let arena = memory::plan_memory(module)?;
+    copies::lower_copies(module)?;
+    entry::name_model(module)?;
+    mlir::run_pipeline(context, module, "lowering to LLVM", TO_LLVM)?;
+    entry::add_entry(module)?;
+    Ok(arena)
+}
+
+/// A module on tensors becomes an artifact.
+///
+/// # Errors
+/// [`CodegenError`] from the stations.
+pub fn compile(
+    context: &Context,
+    module: &mut Module,
+    interface: Interface,
+    target: &Target,
+) -> Result<Artifact, CodegenError> {
+    buffers(context, module)?;
+    let arena = native(context, module)?;
+    let object = emit(module, target, Form::Object)?;
+    Ok(Artifact {
+        target: target.clone(),
+        entry: entry::SYMBOL.to_owned(),
+        arena,
+        inputs: interface.inputs,
+        variables: interface.variables,
+        outputs: interface.outputs,
+        updates: interface.updates,
+        checks: interface.checks,
+        object,
+    })
+}

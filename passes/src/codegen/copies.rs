@@ -1,0 +1,59 @@
+//! `skript-lower-copies`: copies between arrays with strides become loops.
+//!
+//! Upstream turns them into calls of a library function; copies of contiguous arrays, which become `memcpy`, stay.
+
+use super::error::CodegenError;
+use super::mlir;
+use melior::ir::block::BlockLike;
+use melior::ir::operation::{OperationLike, OperationRef};
+use melior::ir::r#type::MemRefType;
+use melior::ir::{AttributeLike, Module, ShapedTypeLike, ValueLike};
+
+/// Lowers every strided `memref.copy` below the module.
+///
+/// # Errors
+/// [`CodegenError::Module`] if a copy is malformed.
+pub fn lower_copies(module: &Module) -> Result<(), CodegenError> {
+    for op in mlir::nested(module.as_operation()) {
+        if mlir::name(op) == "memref.copy" && !(contiguous(op, 0)? && contiguous(op, 1)?) {
+            lower(op)?;
+        }
+    }
+    Ok(())
+}
+
+fn memref<'c>(op: OperationRef<'c, '_>, n: usize) -> Result<MemRefType<'c>, CodegenError> {
+    let operand = op
+        .operand(n)
+        .map_err(|e| CodegenError::Module(e.to_string()))?;
+    MemRefType::try_from(operand.r#type()).map_err(|e| CodegenError::Module(e.to_string()))
+}
+
+/// Whether the layout is row-major without gaps.
+fn contiguous(op: OperationRef, n: usize) -> Result<bool, CodegenError> {
+    Ok(memref(op, n)?.layout().is_affine_map())
+}
+
+/// One linalg op; its loops come with those of all others.
+fn lower(op: OperationRef) -> Result<(), CodegenError> {
+    let (from, to) = (memref(op, 0)?, memref(op, 1)?);
+    let dims: Vec<String> = (0..from.rank()).map(|n| format!("d{n}")).collect();
+    let dims = dims.join(", ");
+    let map = format!("affine_map<({dims}) -> ({dims})>");
+    let iterators = vec!["\"parallel\""; from.rank()].join(", ");
+    let element = from.element();
+    let text = format!(
+        "linalg.generic {{indexing_maps = [{map}, {map}], iterator_types = [{iterators}]}} \
+         ins(%0 : {from}) outs(%1 : {to}) {{ ^bb0(%a: {element}, %b: {element}): linalg.yield %a : {element} }}"
+    );
+    let operands: Vec<_> = op.operands().collect();
+    // SAFETY: a context outlives its modules.
+    let context = unsafe { op.context().to_ref() };
+    let copy = mlir::template(context, &operands, &text, op.location())?;
+    let block = op
+        .block()
+        .ok_or_else(|| CodegenError::Module("a copy in no block".to_owned()))?;
+    block.insert_operation_before(op, copy);
+    mlir::erase(op);
+    Ok(())
+}

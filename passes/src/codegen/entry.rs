@@ -1,0 +1,96 @@
+//! The C entry: takes the pointers out of the table and calls the model.
+
+use super::error::CodegenError;
+use super::mlir;
+use melior::ir::attribute::TypeAttribute;
+use melior::ir::block::BlockLike;
+use melior::ir::operation::{OperationLike, OperationRef};
+use melior::ir::{Module, Operation};
+
+/// Symbol of the C entry in every object.
+pub const SYMBOL: &str = "skript_entry";
+/// Symbol of the model's function: no C library has a function of this name.
+const MODEL: &str = "skript.model";
+
+/// Gives the entry a name of its own, seen by nobody outside. Before lowering to LLVM.
+///
+/// # Errors
+/// [`CodegenError::Module`] if there is no entry.
+pub fn name_model(module: &Module) -> Result<(), CodegenError> {
+    let entry = mlir::entry(module)?;
+    mlir::set_string(entry, "sym_name", MODEL);
+    let internal = mlir::parse_attribute(entry.context(), "#llvm.linkage<internal>")?;
+    mlir::set_attribute(entry, "llvm.linkage", internal);
+    Ok(())
+}
+
+/// Adds the C entry to a module in the LLVM dialect; `arena` is the model's last argument.
+///
+/// # Errors
+/// [`CodegenError::Module`] if the model's function is missing or takes anything but pointers.
+pub fn add_entry(module: &Module) -> Result<(), CodegenError> {
+    let model = mlir::operations(module.body())
+        .into_iter()
+        .find(|op| mlir::name(*op) == "llvm.func" && symbol(*op).as_deref() == Some(MODEL))
+        .ok_or_else(|| CodegenError::Module("the model's function is gone".to_owned()))?;
+    let body = model.region(0).ok().and_then(|r| {
+        use melior::ir::RegionLike;
+        r.first_block()
+    });
+    let count = body.map_or(0, |b| b.argument_count());
+    let status = returns_status(model);
+    let mut text = format!(
+        "llvm.func @{SYMBOL}(%tensors: !llvm.ptr {{llvm.noalias, llvm.readonly}}, %arena: !llvm.ptr, \
+         %context: !llvm.ptr) -> i32 {{\n"
+    );
+    let mut arguments = Vec::new();
+    for n in 0..count.saturating_sub(1) {
+        text.push_str(&format!(
+            "%s{n} = llvm.getelementptr %tensors[{n}] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr\n\
+             %p{n} = llvm.load %s{n} : !llvm.ptr -> !llvm.ptr\n"
+        ));
+        arguments.push(format!("%p{n}"));
+    }
+    arguments.push("%arena".to_owned());
+    let types = vec!["!llvm.ptr"; arguments.len()].join(", ");
+    let arguments = arguments.join(", ");
+    text.push_str(&if status {
+        format!(
+            "%r = llvm.call @\"{MODEL}\"({arguments}) : ({types}) -> i32\nllvm.return %r : i32\n}}"
+        )
+    } else {
+        format!(
+            "llvm.call @\"{MODEL}\"({arguments}) : ({types}) -> ()\n\
+             %r = llvm.mlir.constant(0 : i32) : i32\nllvm.return %r : i32\n}}"
+        )
+    });
+    // The call's callee must be known where the text is parsed.
+    let declaration = format!(
+        "llvm.func @\"{MODEL}\"({types}){}\n",
+        if status { " -> i32" } else { "" }
+    );
+    // SAFETY: a context outlives its modules.
+    let context = unsafe { model.context().to_ref() };
+    let (parsed, messages) = mlir::collecting(context, || {
+        Module::parse(context, &format!("{declaration}{text}"))
+    });
+    let parsed = parsed.ok_or_else(|| CodegenError::Module(messages.join("; ")))?;
+    let wrapper = mlir::operations(parsed.body())
+        .last()
+        .copied()
+        .ok_or_else(|| CodegenError::Module("no entry was made".to_owned()))?;
+    module.body().append_operation(Operation::clone(&wrapper));
+    Ok(())
+}
+
+fn symbol(op: OperationRef) -> Option<String> {
+    let attribute = op.attribute("sym_name").ok()?;
+    let text = melior::ir::attribute::StringAttribute::try_from(attribute).ok()?;
+    Some(text.value().to_owned())
+}
+
+fn returns_status(model: OperationRef) -> bool {
+    let r#type = model.attribute("function_type").ok();
+    let r#type = r#type.and_then(|t| TypeAttribute::try_from(t).ok());
+    r#type.is_some_and(|t| t.value().to_string().starts_with("!llvm.func<i32"))
+}

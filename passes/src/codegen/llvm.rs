@@ -1,0 +1,208 @@
+//! LLVM through its C API: target machines, optimization, objects. The unsafe part of code generation.
+//!
+//! libLLVM is the one that libMLIR links.
+
+use super::error::CodegenError;
+use melior::ir::Module;
+use skript_runtime::artifact::Target;
+use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
+use std::ptr::null_mut;
+use std::sync::Once;
+
+type Ref = *mut c_void;
+
+unsafe extern "C" {
+    fn LLVMContextCreate() -> Ref;
+    fn LLVMContextDispose(context: Ref);
+    fn mlirTranslateModuleToLLVMIR(module: mlir_sys::MlirOperation, context: Ref) -> Ref;
+    fn LLVMDisposeModule(module: Ref);
+    fn LLVMPrintModuleToString(module: Ref) -> *mut c_char;
+    fn LLVMSetTarget(module: Ref, triple: *const c_char);
+    fn LLVMSetSourceFileName(module: Ref, name: *const c_char, length: usize);
+    fn LLVMSetModuleIdentifier(module: Ref, name: *const c_char, length: usize);
+    fn LLVMGetTargetFromTriple(
+        triple: *const c_char,
+        target: *mut Ref,
+        message: *mut *mut c_char,
+    ) -> c_int;
+    fn LLVMCreateTargetMachine(
+        target: Ref,
+        triple: *const c_char,
+        cpu: *const c_char,
+        features: *const c_char,
+        level: c_uint,
+        relocation: c_uint,
+        model: c_uint,
+    ) -> Ref;
+    fn LLVMDisposeTargetMachine(machine: Ref);
+    fn LLVMCreateTargetDataLayout(machine: Ref) -> Ref;
+    fn LLVMSetModuleDataLayout(module: Ref, layout: Ref);
+    fn LLVMDisposeTargetData(layout: Ref);
+    fn LLVMCreatePassBuilderOptions() -> Ref;
+    fn LLVMDisposePassBuilderOptions(options: Ref);
+    fn LLVMPassBuilderOptionsSetLoopVectorization(options: Ref, on: c_int);
+    fn LLVMPassBuilderOptionsSetSLPVectorization(options: Ref, on: c_int);
+    fn LLVMRunPasses(module: Ref, passes: *const c_char, machine: Ref, options: Ref) -> Ref;
+    fn LLVMTargetMachineEmitToMemoryBuffer(
+        machine: Ref,
+        module: Ref,
+        kind: c_uint,
+        message: *mut *mut c_char,
+        buffer: *mut Ref,
+    ) -> c_int;
+    fn LLVMGetBufferStart(buffer: Ref) -> *const c_char;
+    fn LLVMGetBufferSize(buffer: Ref) -> usize;
+    fn LLVMDisposeMemoryBuffer(buffer: Ref);
+    fn LLVMDisposeMessage(message: *mut c_char);
+    fn LLVMGetErrorMessage(error: Ref) -> *mut c_char;
+    fn LLVMDisposeErrorMessage(message: *mut c_char);
+    fn LLVMInitializeX86TargetInfo();
+    fn LLVMInitializeX86Target();
+    fn LLVMInitializeX86TargetMC();
+    fn LLVMInitializeX86AsmPrinter();
+    fn LLVMInitializeAArch64TargetInfo();
+    fn LLVMInitializeAArch64Target();
+    fn LLVMInitializeAArch64TargetMC();
+    fn LLVMInitializeAArch64AsmPrinter();
+}
+
+/// What comes out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// Optimized LLVM IR as text.
+    Llvm,
+    Assembly,
+    Object,
+}
+
+fn initialize() {
+    static TARGETS: Once = Once::new();
+    // SAFETY: once, under `Once`'s lock.
+    TARGETS.call_once(|| unsafe {
+        LLVMInitializeX86TargetInfo();
+        LLVMInitializeX86Target();
+        LLVMInitializeX86TargetMC();
+        LLVMInitializeX86AsmPrinter();
+        LLVMInitializeAArch64TargetInfo();
+        LLVMInitializeAArch64Target();
+        LLVMInitializeAArch64TargetMC();
+        LLVMInitializeAArch64AsmPrinter();
+    });
+}
+
+/// Frees what it holds.
+struct Owned(Ref, unsafe extern "C" fn(Ref));
+
+impl Drop for Owned {
+    fn drop(&mut self) {
+        // SAFETY: made with the function that frees this kind of handle; the only owner.
+        unsafe { self.1(self.0) }
+    }
+}
+
+/// # Safety
+/// `text` is null or a C string of LLVM's that nobody else holds.
+unsafe fn message(text: *mut c_char) -> String {
+    if text.is_null() {
+        return "no reason given".to_owned();
+    }
+    unsafe {
+        let owned = CStr::from_ptr(text).to_string_lossy().into_owned();
+        LLVMDisposeMessage(text);
+        owned
+    }
+}
+
+fn text(value: &str) -> Result<CString, CodegenError> {
+    CString::new(value).map_err(|e| CodegenError::Llvm(e.to_string()))
+}
+
+/// Optimizes a module in the LLVM dialect for `target` and gives its code; the same module gives the same bytes.
+///
+/// # Errors
+/// [`CodegenError::Llvm`] if the target is unknown or LLVM refuses the module.
+pub fn emit(module: &Module, target: &Target, form: Form) -> Result<Vec<u8>, CodegenError> {
+    initialize();
+    let (triple, cpu) = (text(&target.triple)?, text(&target.cpu)?);
+    // Wide vectors where the processor has them: kernels are written for them, and mixing widths costs more.
+    let features = text(&match target.features.as_str() {
+        f if f.contains("+avx512f") => format!("{f},-prefer-256-bit"),
+        f => f.to_owned(),
+    })?;
+    // SAFETY: handles are used as the C API documents and freed once, in reverse order, by `Owned`.
+    unsafe {
+        let mut found = null_mut();
+        let mut reason = null_mut();
+        if LLVMGetTargetFromTriple(triple.as_ptr(), &mut found, &mut reason) != 0 {
+            return Err(CodegenError::Llvm(message(reason)));
+        }
+        const AGGRESSIVE: c_uint = 3;
+        const POSITION_INDEPENDENT: c_uint = 2;
+        const DEFAULT_MODEL: c_uint = 0;
+        let machine = LLVMCreateTargetMachine(
+            found,
+            triple.as_ptr(),
+            cpu.as_ptr(),
+            features.as_ptr(),
+            AGGRESSIVE,
+            POSITION_INDEPENDENT,
+            DEFAULT_MODEL,
+        );
+        if machine.is_null() {
+            return Err(CodegenError::Llvm(format!(
+                "no code for `{}` on `{}`",
+                target.cpu, target.triple
+            )));
+        }
+        let machine = Owned(machine, LLVMDisposeTargetMachine);
+        let context = Owned(LLVMContextCreate(), LLVMContextDispose);
+        let translated = mlirTranslateModuleToLLVMIR(module.as_operation().to_raw(), context.0);
+        if translated.is_null() {
+            return Err(CodegenError::Llvm(
+                "the module does not translate to LLVM IR".to_owned(),
+            ));
+        }
+        let translated = Owned(translated, LLVMDisposeModule);
+        let name = "model";
+        LLVMSetModuleIdentifier(translated.0, name.as_ptr().cast(), name.len());
+        LLVMSetSourceFileName(translated.0, name.as_ptr().cast(), name.len());
+        LLVMSetTarget(translated.0, triple.as_ptr());
+        let layout = Owned(LLVMCreateTargetDataLayout(machine.0), LLVMDisposeTargetData);
+        LLVMSetModuleDataLayout(translated.0, layout.0);
+        let options = Owned(
+            LLVMCreatePassBuilderOptions(),
+            LLVMDisposePassBuilderOptions,
+        );
+        LLVMPassBuilderOptionsSetLoopVectorization(options.0, 1);
+        LLVMPassBuilderOptionsSetSLPVectorization(options.0, 1);
+        let error = LLVMRunPasses(translated.0, c"default<O3>".as_ptr(), machine.0, options.0);
+        if !error.is_null() {
+            let reason = LLVMGetErrorMessage(error);
+            let owned = CStr::from_ptr(reason).to_string_lossy().into_owned();
+            LLVMDisposeErrorMessage(reason);
+            return Err(CodegenError::Llvm(owned));
+        }
+        let kind = match form {
+            Form::Llvm => {
+                return Ok(message(LLVMPrintModuleToString(translated.0)).into_bytes());
+            }
+            Form::Assembly => 0,
+            Form::Object => 1,
+        };
+        let mut buffer = null_mut();
+        let mut reason = null_mut();
+        if LLVMTargetMachineEmitToMemoryBuffer(
+            machine.0,
+            translated.0,
+            kind,
+            &mut reason,
+            &mut buffer,
+        ) != 0
+        {
+            return Err(CodegenError::Llvm(message(reason)));
+        }
+        let buffer = Owned(buffer, LLVMDisposeMemoryBuffer);
+        let start = LLVMGetBufferStart(buffer.0).cast::<u8>();
+        Ok(std::slice::from_raw_parts(start, LLVMGetBufferSize(buffer.0)).to_vec())
+    }
+}

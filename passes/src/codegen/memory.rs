@@ -1,0 +1,274 @@
+//! `skript-plan-memory`: every allocation of the entry becomes a view into one arena, the entry's last argument.
+//!
+//! Requires: a bufferized entry of one block, allocations with static row-major types. Guarantees: no `memref.alloc` or
+//! `memref.dealloc` is left, buffers that live at once do not overlap. A buffer lives from its allocation to the last use
+//! of anything that may be a view of it; if that use is in a loop that does not hold the allocation, to the loop's end.
+
+use super::error::CodegenError;
+use super::mlir;
+use super::placement::{Lifetime, place};
+use melior::ir::block::BlockLike;
+use melior::ir::operation::{OperationLike, OperationRef};
+use melior::ir::r#type::MemRefType;
+use melior::ir::{BlockRef, Module, ShapedTypeLike, TypeLike, Value, ValueLike};
+use skript_runtime::artifact::ArenaLayout;
+use std::collections::{HashMap, HashSet};
+
+/// Bytes; a cache line, and the widest vector.
+const ALIGNMENT: u64 = 64;
+
+/// Plans the entry's memory and gives the arena's layout.
+///
+/// # Errors
+/// [`CodegenError::Module`] for an allocation outside the entry, of a size known only at run time, or that a loop hands on
+/// to its next turn.
+pub fn plan_memory(module: &Module) -> Result<ArenaLayout, CodegenError> {
+    let entry = mlir::entry(module)?;
+    let steps = Steps::of(entry);
+    for op in mlir::nested(module.as_operation()) {
+        if mlir::name(op) == "memref.alloc" && !steps.span.contains_key(&key(op)) {
+            return Err(refuse(op, "allocated outside the entry"));
+        }
+    }
+    let operations = mlir::nested(entry);
+    let allocations: Vec<_> = operations
+        .iter()
+        .copied()
+        .filter(|op| mlir::name(*op) == "memref.alloc")
+        .collect();
+    let mut lifetimes = Vec::with_capacity(allocations.len());
+    for op in &allocations {
+        let (first, last) = steps.lifetime(*op)?;
+        let size = byte_size(*op)?;
+        lifetimes.push(Lifetime { size, first, last });
+    }
+    let plan = place(&lifetimes, ALIGNMENT)
+        .ok_or_else(|| CodegenError::Module("the arena would be too large".to_owned()))?;
+    let arena = mlir::parse_type(entry.context(), &format!("memref<{}xi8>", plan.size))?;
+    let arena = mlir::append_argument(entry, arena, "{llvm.noalias, llvm.align = 64 : i64}")?;
+    for (op, offset) in allocations.iter().zip(&plan.offsets) {
+        replace(*op, arena, *offset)?;
+    }
+    for op in operations {
+        // Views stand for allocations now; ops erased above were allocations.
+        if !allocations.iter().any(|a| key(*a) == key(op)) && mlir::name(op) == "memref.dealloc" {
+            mlir::erase(op);
+        }
+    }
+    Ok(ArenaLayout {
+        size: plan.size,
+        alignment: ALIGNMENT,
+    })
+}
+
+fn key(op: OperationRef) -> usize {
+    op.to_raw().ptr as usize
+}
+
+fn refuse(op: OperationRef, why: &str) -> CodegenError {
+    CodegenError::Module(format!("{}: buffer {why}: `{op}`", op.location()))
+}
+
+/// Ops numbered in the order of the text; an op with regions spans those inside.
+struct Steps {
+    span: HashMap<usize, (usize, usize)>,
+}
+
+impl Steps {
+    fn of(entry: OperationRef) -> Steps {
+        let mut steps = Steps {
+            span: HashMap::new(),
+        };
+        steps.number(entry, &mut 0);
+        steps
+    }
+
+    fn number(&mut self, op: OperationRef, next: &mut usize) {
+        let first = *next;
+        *next += 1;
+        for block in mlir::blocks(op) {
+            for inner in mlir::operations(block) {
+                self.number(inner, next);
+            }
+        }
+        self.span.insert(key(op), (first, *next - 1));
+    }
+
+    /// First and last step at which the buffer is in use.
+    fn lifetime(&self, allocation: OperationRef) -> Result<(usize, usize), CodegenError> {
+        let block = allocation
+            .block()
+            .ok_or_else(|| refuse(allocation, "in no block"))?;
+        let users = users_of_views(allocation)?;
+        let mut home = block;
+        // A view that leaves the block through a branch's result lives in the block around.
+        while !users.iter().all(|u| ancestor_in(home, *u).is_some()) {
+            let outer = home.parent_operation().and_then(|op| op.block());
+            home = outer.ok_or_else(|| refuse(allocation, "used outside its function"))?;
+        }
+        let span = |op: OperationRef| {
+            let op = ancestor_in(home, op).unwrap_or(op);
+            self.span.get(&key(op)).copied()
+        };
+        let (mut first, mut last) =
+            span(allocation).ok_or_else(|| refuse(allocation, "allocated outside the entry"))?;
+        for user in users {
+            if let Some((from, to)) = span(user) {
+                first = first.min(from);
+                last = last.max(to);
+            }
+        }
+        Ok((first, last))
+    }
+}
+
+/// The op of `block` that is `op` or holds it.
+fn ancestor_in<'c, 'a>(
+    block: BlockRef<'c, 'a>,
+    op: OperationRef<'c, 'a>,
+) -> Option<OperationRef<'c, 'a>> {
+    let mut op = op;
+    loop {
+        let owner = op.block()?;
+        if owner.to_raw().ptr == block.to_raw().ptr {
+            return Some(op);
+        }
+        op = owner.parent_operation()?;
+    }
+}
+
+/// All ops that use the buffer or what may be a view of it.
+fn users_of_views<'c, 'a>(
+    allocation: OperationRef<'c, 'a>,
+) -> Result<Vec<OperationRef<'c, 'a>>, CodegenError> {
+    let mut seen = HashSet::new();
+    let mut users = Vec::new();
+    let mut pending = memrefs(allocation.results().map(Value::from));
+    while let Some(view) = pending.pop() {
+        if !seen.insert(view.to_raw().ptr as usize) {
+            continue;
+        }
+        for user in mlir::users(view) {
+            users.push(user);
+            pending.extend(memrefs(user.results().map(Value::from)));
+            let name = mlir::name(user);
+            if name == "func.return" {
+                return Err(refuse(allocation, "returned by the entry"));
+            }
+            let Some(parent) = user.parent_operation() else {
+                continue;
+            };
+            if name == "scf.yield" || name == "scf.condition" {
+                let loops = matches!(mlir::name(parent).as_str(), "scf.for" | "scf.while");
+                let inside = ancestor_of(parent, allocation);
+                if loops && inside {
+                    return Err(refuse(allocation, "handed on to a loop's next turn"));
+                }
+                pending.extend(memrefs(parent.results().map(Value::from)));
+                if loops {
+                    pending.extend(block_memrefs(parent));
+                }
+            }
+            if matches!(mlir::name(user).as_str(), "scf.for" | "scf.while") {
+                pending.extend(block_memrefs(user));
+            }
+        }
+    }
+    Ok(users)
+}
+
+fn ancestor_of(outer: OperationRef, op: OperationRef) -> bool {
+    let mut next = op.parent_operation();
+    while let Some(parent) = next {
+        if key(parent) == key(outer) {
+            return true;
+        }
+        next = parent.parent_operation();
+    }
+    false
+}
+
+fn memrefs<'c, 'a>(values: impl Iterator<Item = Value<'c, 'a>>) -> Vec<Value<'c, 'a>> {
+    values.filter(|v| v.r#type().is_mem_ref()).collect()
+}
+
+fn block_memrefs<'c, 'a>(op: OperationRef<'c, 'a>) -> Vec<Value<'c, 'a>> {
+    let mut found = Vec::new();
+    for block in mlir::blocks(op) {
+        let arguments = (0..block.argument_count()).filter_map(|n| block.argument(n).ok());
+        found.extend(memrefs(arguments.map(Value::from)));
+    }
+    found
+}
+
+fn byte_size(op: OperationRef) -> Result<u64, CodegenError> {
+    let result = op
+        .result(0)
+        .map_err(|e| CodegenError::Module(e.to_string()))?;
+    let memref =
+        MemRefType::try_from(result.r#type()).map_err(|e| CodegenError::Module(e.to_string()))?;
+    if !memref.has_static_shape() {
+        return Err(refuse(op, "has a size known only at run time"));
+    }
+    let mut bytes = element_bytes(&memref.element().to_string())
+        .ok_or_else(|| refuse(op, "has elements of unknown size"))?;
+    for n in 0..memref.rank() {
+        let extent = memref.dim_size(n).ok().and_then(|d| match d {
+            melior::ir::r#type::DimSize::Static(n) => Some(n as u64),
+            _ => None,
+        });
+        let extent = extent.ok_or_else(|| refuse(op, "has a size known only at run time"))?;
+        bytes = bytes
+            .checked_mul(extent)
+            .ok_or_else(|| refuse(op, "is too large"))?;
+    }
+    Ok(bytes)
+}
+
+/// Bytes of an element in memory; `None` for types that no pass makes buffers of.
+fn element_bytes(text: &str) -> Option<u64> {
+    match text {
+        "index" => Some(8),
+        _ => {
+            let bits: u64 = text
+                .trim_start_matches("bf")
+                .trim_start_matches(['f', 'i'])
+                .parse()
+                .ok()?;
+            Some(bits.div_ceil(8).next_power_of_two())
+        }
+    }
+}
+
+/// Puts a view of the arena in place of an allocation.
+fn replace(op: OperationRef, arena: Value, offset: u64) -> Result<(), CodegenError> {
+    // SAFETY: a context outlives its modules.
+    let context = unsafe { op.context().to_ref() };
+    let failed = |e: melior::Error| CodegenError::Module(e.to_string());
+    let block = op.block().ok_or_else(|| refuse(op, "in no block"))?;
+    let result = op.result(0).map_err(failed)?;
+    let constant = mlir::template(
+        context,
+        &[],
+        &format!("%c = arith.constant {offset} : index"),
+        op.location(),
+    )?;
+    let constant = block.insert_operation_before(op, constant);
+    let start = Value::from(constant.result(0).map_err(failed)?);
+    // SAFETY: both are alive in the module.
+    let arena = unsafe { Value::from_raw(arena.to_raw()) };
+    let view = mlir::template(
+        context,
+        &[arena, start],
+        &format!(
+            "%v = memref.view %0[%1][] : {} to {}",
+            arena.r#type(),
+            result.r#type()
+        ),
+        op.location(),
+    )?;
+    let view = block.insert_operation_before(op, view);
+    mlir::replace_uses(result.into(), view.result(0).map_err(failed)?.into());
+    mlir::erase(op);
+    Ok(())
+}

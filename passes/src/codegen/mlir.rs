@@ -1,0 +1,344 @@
+//! What the passes of this room need of MLIR beyond melior: uses, replacement, erasure, templates, pipelines.
+
+use super::error::CodegenError;
+use melior::diagnostic::DiagnosticSeverity;
+use melior::ir::attribute::{ArrayAttribute, StringAttribute, TypeAttribute};
+use melior::ir::block::BlockLike;
+use melior::ir::operation::{OperationLike, OperationMutLike};
+use melior::ir::r#type::FunctionType;
+use melior::ir::{
+    Attribute, AttributeLike, BlockRef, Location, Module, Operation, OperationRef, RegionLike,
+    Type, Value, ValueLike,
+};
+use melior::{Context, ContextRef};
+use std::sync::{Arc, Mutex};
+
+/// A context with all upstream dialects, passes and translations.
+pub fn context() -> Context {
+    let registry = melior::dialect::DialectRegistry::new();
+    melior::utility::register_all_dialects(&registry);
+    melior::utility::register_all_passes();
+    let context = Context::new_with_registry(&registry, false);
+    context.load_all_available_dialects();
+    melior::utility::register_all_llvm_translations(&context);
+    context
+}
+
+/// Runs `work` with every error that MLIR reports collected.
+pub fn collecting<T>(context: &Context, work: impl FnOnce() -> T) -> (T, Vec<String>) {
+    let messages = Arc::new(Mutex::new(Vec::new()));
+    let sink = Arc::clone(&messages);
+    let handler = context.attach_diagnostic_handler(move |diagnostic| {
+        if matches!(diagnostic.severity(), DiagnosticSeverity::Error)
+            && let Ok(mut messages) = sink.lock()
+        {
+            messages.push(format!("{}: {diagnostic}", diagnostic.location()));
+        }
+        true
+    });
+    let result = work();
+    context.detach_diagnostic_handler(handler);
+    let messages = messages.lock().map(|m| m.clone()).unwrap_or_default();
+    (result, messages)
+}
+
+/// Runs a pass pipeline given as text.
+pub fn run_pipeline(
+    context: &Context,
+    module: &mut Module,
+    stage: &'static str,
+    pipeline: &str,
+) -> Result<(), CodegenError> {
+    let manager = melior::pass::PassManager::new(context);
+    let text = format!("builtin.module({pipeline})");
+    melior::utility::parse_pass_pipeline(manager.as_operation_pass_manager(), &text)
+        .map_err(|e| CodegenError::Module(format!("pipeline of {stage}: {e}")))?;
+    let (result, mut messages) = collecting(context, || manager.run(module));
+    if result.is_ok() {
+        return Ok(());
+    }
+    if messages.is_empty() {
+        messages.push("no reason given".to_owned());
+    }
+    Err(CodegenError::Stage { stage, messages })
+}
+
+/// The name of an op.
+pub fn name(op: OperationRef) -> String {
+    op.name()
+        .as_string_ref()
+        .as_str()
+        .unwrap_or_default()
+        .to_owned()
+}
+
+/// Every op below `root`, outer ones first.
+pub fn nested<'c, 'a>(root: OperationRef<'c, 'a>) -> Vec<OperationRef<'c, 'a>> {
+    let mut found = Vec::new();
+    let mut pending = vec![root];
+    while let Some(op) = pending.pop() {
+        found.push(op);
+        let below: Vec<_> = blocks(op).into_iter().flat_map(operations).collect();
+        pending.extend(below.into_iter().rev());
+    }
+    found.remove(0);
+    found
+}
+
+/// The blocks of all regions of an op.
+pub fn blocks<'c, 'a>(op: OperationRef<'c, 'a>) -> Vec<BlockRef<'c, 'a>> {
+    let mut found = Vec::new();
+    for region in op.regions() {
+        let mut block = region.first_block();
+        while let Some(b) = block {
+            found.push(b);
+            block = b.next_in_region();
+        }
+    }
+    found
+}
+
+/// The ops of a block.
+pub fn operations<'c, 'a>(block: BlockRef<'c, 'a>) -> Vec<OperationRef<'c, 'a>> {
+    let mut found = Vec::new();
+    let mut next = block.first_operation();
+    while let Some(op) = next {
+        found.push(op);
+        next = op.next_in_block();
+    }
+    found
+}
+
+/// Ops that use `value`.
+pub fn users<'c, 'a>(value: Value<'c, 'a>) -> Vec<OperationRef<'c, 'a>> {
+    let mut found = Vec::new();
+    // SAFETY: the chain of uses of a live value; nothing is changed while it is followed.
+    unsafe {
+        let mut operand = mlir_sys::mlirValueGetFirstUse(value.to_raw());
+        while !mlir_sys::mlirOpOperandIsNull(operand) {
+            found.push(OperationRef::from_raw(mlir_sys::mlirOpOperandGetOwner(
+                operand,
+            )));
+            operand = mlir_sys::mlirOpOperandGetNextUse(operand);
+        }
+    }
+    found
+}
+
+/// Lets every use of `old` use `new`, which has the same type.
+pub fn replace_uses(old: Value, new: Value) {
+    // SAFETY: both values are alive.
+    unsafe { mlir_sys::mlirValueReplaceAllUsesOfWith(old.to_raw(), new.to_raw()) }
+}
+
+/// Takes an op without uses out of its block and frees it.
+pub fn erase(op: OperationRef) {
+    // SAFETY: callers hold no other reference to the op; its results have no uses.
+    unsafe { mlir_sys::mlirOperationDestroy(op.to_raw()) }
+}
+
+/// Parses a type; the text is the compiler's own.
+pub fn parse_type<'c>(context: ContextRef<'c>, text: &str) -> Result<Type<'c>, CodegenError> {
+    // SAFETY: a context outlives what is parsed in it.
+    let context: &'c Context = unsafe { context.to_ref() };
+    Type::parse(context, text).ok_or_else(|| CodegenError::Module(format!("no type: {text}")))
+}
+
+/// Parses an attribute; the text is the compiler's own.
+pub fn parse_attribute<'c>(
+    context: ContextRef<'c>,
+    text: &str,
+) -> Result<Attribute<'c>, CodegenError> {
+    // SAFETY: a context outlives what is parsed in it.
+    let context: &'c Context = unsafe { context.to_ref() };
+    Attribute::parse(context, text)
+        .ok_or_else(|| CodegenError::Module(format!("no attribute: {text}")))
+}
+
+/// The function that `skript.entry` marks, or the only public one with a body.
+pub fn entry<'c, 'a>(module: &'a Module<'c>) -> Result<OperationRef<'c, 'a>, CodegenError> {
+    let functions: Vec<_> = operations(module.body())
+        .into_iter()
+        .filter(|op| name(*op) == "func.func")
+        .filter(|op| op.regions().any(|r| r.first_block().is_some()))
+        .collect();
+    let marked = functions.iter().find(|op| op.has_attribute("skript.entry"));
+    if let Some(op) = marked {
+        return Ok(*op);
+    }
+    let public: Vec<_> = functions
+        .into_iter()
+        .filter(|op| !op.has_attribute("sym_visibility"))
+        .collect();
+    match public.as_slice() {
+        [op] => Ok(*op),
+        _ => Err(CodegenError::Module(format!(
+            "the module has {} public functions and none is marked `skript.entry`",
+            public.len()
+        ))),
+    }
+}
+
+/// The body of a function with one block.
+pub fn body<'c, 'a>(function: OperationRef<'c, 'a>) -> Result<BlockRef<'c, 'a>, CodegenError> {
+    let block = function.region(0).ok().and_then(|r| r.first_block());
+    match block {
+        Some(block) if block.next_in_region().is_none() => Ok(block),
+        _ => Err(CodegenError::Module(
+            "the entry is not one block".to_owned(),
+        )),
+    }
+}
+
+/// Appends an argument to a function; `attributes` is a dictionary's text, `{}` if none.
+pub fn append_argument<'c, 'a>(
+    function: OperationRef<'c, 'a>,
+    r#type: Type<'c>,
+    attributes: &str,
+) -> Result<Value<'c, 'a>, CodegenError> {
+    let context = function.context();
+    let block = body(function)?;
+    let argument = block.add_argument(r#type, function.location());
+    let mut dictionaries: Vec<Attribute> = match function.attribute("arg_attrs") {
+        Ok(present) => ArrayAttribute::try_from(present)
+            .map(|array| {
+                (0..array.len())
+                    .filter_map(|n| array.element(n).ok())
+                    .collect()
+            })
+            .unwrap_or_default(),
+        Err(_) => Vec::new(),
+    };
+    dictionaries.resize(block.argument_count() - 1, parse_attribute(context, "{}")?);
+    dictionaries.push(parse_attribute(context, attributes)?);
+    set_signature(function, None)?;
+    // SAFETY: a context outlives its modules.
+    let context: &'c Context = unsafe { context.to_ref() };
+    set_attribute(
+        function,
+        "arg_attrs",
+        ArrayAttribute::new(context, &dictionaries).into(),
+    );
+    Ok(argument)
+}
+
+/// Sets the function's type from its block arguments, with `results` or with those it has.
+pub fn set_signature<'c>(
+    function: OperationRef<'c, '_>,
+    results: Option<&[Type<'c>]>,
+) -> Result<(), CodegenError> {
+    let block = body(function)?;
+    let mut inputs = Vec::new();
+    for n in 0..block.argument_count() {
+        let argument = block
+            .argument(n)
+            .map_err(|e| CodegenError::Module(e.to_string()))?;
+        inputs.push(argument.r#type());
+    }
+    let results = match results {
+        Some(results) => results.to_vec(),
+        None => signature(function)?.1,
+    };
+    // SAFETY: a context outlives its modules.
+    let context: &'c Context = unsafe { function.context().to_ref() };
+    let r#type = FunctionType::new(context, &inputs, &results);
+    set_attribute(
+        function,
+        "function_type",
+        TypeAttribute::new(r#type.into()).into(),
+    );
+    Ok(())
+}
+
+/// Types of a function's arguments and results.
+pub fn signature<'c>(
+    function: OperationRef<'c, '_>,
+) -> Result<(Vec<Type<'c>>, Vec<Type<'c>>), CodegenError> {
+    let wrong = |e: melior::Error| CodegenError::Module(e.to_string());
+    let attribute = function.attribute("function_type").map_err(wrong)?;
+    let r#type = TypeAttribute::try_from(attribute).map_err(wrong)?.value();
+    let r#type = FunctionType::try_from(r#type).map_err(wrong)?;
+    let inputs = (0..r#type.input_count()).map(|n| r#type.input(n));
+    let results = (0..r#type.result_count()).map(|n| r#type.result(n));
+    Ok((
+        inputs.collect::<Result<_, _>>().map_err(wrong)?,
+        results.collect::<Result<_, _>>().map_err(wrong)?,
+    ))
+}
+
+/// Sets an attribute of an op.
+pub fn set_attribute<'c>(op: OperationRef<'c, '_>, name: &str, value: Attribute<'c>) {
+    // SAFETY: op and attribute are alive and of one context.
+    unsafe {
+        let name = mlir_sys::MlirStringRef {
+            data: name.as_ptr().cast(),
+            length: name.len(),
+        };
+        mlir_sys::mlirOperationSetAttributeByName(op.to_raw(), name, value.to_raw());
+    }
+}
+
+/// Sets a string attribute.
+pub fn set_string(op: OperationRef, name: &str, value: &str) {
+    // SAFETY: a context outlives its modules.
+    let context: &Context = unsafe { op.context().to_ref() };
+    let value = StringAttribute::new(context, value);
+    // SAFETY: as in `set_attribute`.
+    unsafe {
+        let name = mlir_sys::MlirStringRef {
+            data: name.as_ptr().cast(),
+            length: name.len(),
+        };
+        mlir_sys::mlirOperationSetAttributeByName(op.to_raw(), name, value.to_raw());
+    }
+}
+
+/// An op written as text over operands `%0`, `%1`, … of the given types, to be inserted somewhere. The last op of
+/// `text` is taken; what it uses must be operands.
+pub fn template<'c>(
+    context: &'c Context,
+    operands: &[Value<'c, '_>],
+    text: &str,
+    location: Location<'c>,
+) -> Result<Operation<'c>, CodegenError> {
+    let arguments: Vec<String> = operands
+        .iter()
+        .enumerate()
+        .map(|(n, v)| format!("%{n}: {}", v.r#type()))
+        .collect();
+    let source = format!(
+        "func.func private @t({}) {{ {text}\n return }}",
+        arguments.join(", ")
+    );
+    let (parsed, messages) = collecting(context, || Module::parse(context, &source));
+    let parsed = parsed.ok_or_else(|| {
+        CodegenError::Module(format!("template does not parse: {}", messages.join("; ")))
+    })?;
+    let missing = || CodegenError::Module("template has no op".to_owned());
+    let function = operations(parsed.body())
+        .first()
+        .copied()
+        .ok_or_else(missing)?;
+    let block = body(function)?;
+    let op = operations(block)
+        .into_iter()
+        .rev()
+        .nth(1)
+        .ok_or_else(missing)?;
+    let mut copy = Operation::clone(&op);
+    for n in 0..copy.operand_count() {
+        let used = copy
+            .operand(n)
+            .map_err(|e| CodegenError::Module(e.to_string()))?;
+        for (position, operand) in operands.iter().enumerate() {
+            let argument = block.argument(position).map_err(|_| missing())?;
+            if Value::from(argument) == used {
+                // SAFETY: the operand is alive in the module that receives the op.
+                let operand = unsafe { Value::from_raw(operand.to_raw()) };
+                copy.set_operand(n, operand);
+            }
+        }
+    }
+    copy.set_location(location);
+    Ok(copy)
+}

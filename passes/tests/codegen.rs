@@ -1,0 +1,190 @@
+//! Modules on tensors, compiled and run in the process, against values worked out by hand or by plain loops.
+
+use melior::ir::Module;
+use skript_passes::codegen::{self, Form, Interface};
+use skript_runtime::artifact::{Artifact, Port, PortExtent};
+use skript_runtime::{program, run};
+use skript_tensor::{ElementType, Tensor};
+
+fn port(name: &str, shape: &[u64]) -> Port {
+    Port {
+        name: name.into(),
+        aliases: vec![],
+        element: ElementType::F32,
+        shape: shape.iter().map(|n| PortExtent::Fixed(*n)).collect(),
+        pack: None,
+    }
+}
+
+fn compile(source: &str, inputs: &[&[u64]], outputs: &[&[u64]]) -> Result<Artifact, String> {
+    let context = codegen::mlir::context();
+    let (module, messages) =
+        codegen::mlir::collecting(&context, || Module::parse(&context, source));
+    let mut module = module.ok_or_else(|| messages.join("\n"))?;
+    let interface = Interface {
+        inputs: inputs.iter().map(|s| port("in", s)).collect(),
+        outputs: outputs.iter().map(|s| port("out", s)).collect(),
+        ..Interface::default()
+    };
+    codegen::compile(&context, &mut module, interface, &program::host()).map_err(|e| e.to_string())
+}
+
+fn call(artifact: &Artifact, inputs: &[(&[u64], &[f32])]) -> Vec<Vec<f32>> {
+    let tensors: Vec<Tensor> = inputs
+        .iter()
+        .map(|(shape, values)| Tensor::from_f32(shape, values).unwrap())
+        .collect();
+    let outputs = run(artifact, &tensors.iter().collect::<Vec<_>>(), &[]).unwrap();
+    let floats = |t: &Tensor| t.as_f32().unwrap().to_vec();
+    outputs.iter().map(floats).collect()
+}
+
+/// A padded window: an allocation, a strided copy into it, a reduction over it, a function of the C library.
+const WINDOW: &str = "
+#x = affine_map<(o, i, j) -> (o + j)>
+#w = affine_map<(o, i, j) -> (j)>
+#o = affine_map<(o, i, j) -> (o)>
+func.func @exp(%x: tensor<5xf32> {bufferization.writable = false}, %w: tensor<3xf32> {bufferization.writable = false})
+    -> (tensor<5xf32> {skript.name = \"y\"}) attributes {skript.entry} {
+  %z = arith.constant 0.0 : f32
+  %p = tensor.pad %x low[1] high[1] { ^bb0(%a: index): tensor.yield %z : f32 } : tensor<5xf32> to tensor<7xf32>
+  %e = tensor.empty() : tensor<5xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<5xf32>) -> tensor<5xf32>
+  %r = linalg.generic {indexing_maps = [#x, #w, #o], iterator_types = [\"parallel\", \"parallel\", \"reduction\"]}
+      ins(%p, %w : tensor<7xf32>, tensor<3xf32>) outs(%f : tensor<5xf32>) {
+    ^bb0(%a: f32, %b: f32, %c: f32):
+      %m = arith.mulf %a, %b : f32
+      %s = arith.addf %c, %m : f32
+      linalg.yield %s : f32
+  } -> tensor<5xf32>
+  %t = linalg.map { math.exp } ins(%r : tensor<5xf32>) outs(%e : tensor<5xf32>)
+  return %t : tensor<5xf32>
+}";
+
+fn window() -> String {
+    WINDOW
+        .replace("(o, i, j)", "(o, j)")
+        .replace("[\"parallel\", \"parallel\", ", "[\"parallel\", ")
+}
+
+#[test]
+fn a_window_with_borders_computes() {
+    let artifact = compile(&window(), &[&[5], &[3]], &[&[5]]).unwrap();
+    let x = [0.1f32, -0.2, 0.3, 0.4, -0.5];
+    let w = [1.0f32, 2.0, -1.0];
+    let found = call(&artifact, &[(&[5], &x), (&[3], &w)]);
+    for o in 0..5usize {
+        let sum: f32 = (0..3usize)
+            .filter(|j| (1..6).contains(&(o + j)))
+            .map(|j| x[o + j - 1] * w[j])
+            .sum();
+        assert!((found[0][o] - sum.exp()).abs() < 1e-6, "{o}: {found:?}");
+    }
+}
+
+#[test]
+fn the_same_module_gives_the_same_bytes() {
+    let once = compile(&window(), &[&[5], &[3]], &[&[5]]).unwrap();
+    let again = compile(&window(), &[&[5], &[3]], &[&[5]]).unwrap();
+    assert_eq!(once.to_bytes(), again.to_bytes());
+}
+
+#[test]
+fn inputs_are_never_written() {
+    let source = "
+func.func @f(%x: tensor<4xf32> {bufferization.writable = false}) -> (tensor<4xf32>, tensor<4xf32>) {
+  %i = arith.constant 2 : index
+  %c = arith.constant 7.0 : f32
+  %y = tensor.insert %c into %x[%i] : tensor<4xf32>
+  return %y, %x : tensor<4xf32>, tensor<4xf32>
+}";
+    let artifact = compile(source, &[&[4]], &[&[4], &[4]]).unwrap();
+    let found = call(&artifact, &[(&[4], &[1.0, 2.0, 3.0, 4.0])]);
+    assert_eq!(found, [[1.0, 2.0, 7.0, 4.0], [1.0, 2.0, 3.0, 4.0]]);
+}
+
+#[test]
+fn buffers_share_one_arena() {
+    // A chain of transposes: each step needs its input and its output, never more.
+    let mut source = String::from(
+        "func.func @f(%v0: tensor<64x64xf32> {bufferization.writable = false}) -> tensor<64x64xf32> {\n\
+         %e = tensor.empty() : tensor<64x64xf32>\n",
+    );
+    for n in 0..6 {
+        source.push_str(&format!(
+            "%e{n} = tensor.empty() : tensor<64x64xf32>\n\
+             %v{} = linalg.transpose ins(%v{n} : tensor<64x64xf32>) outs(%e{n} : tensor<64x64xf32>) permutation = [1, 0]\n",
+            n + 1
+        ));
+    }
+    source.push_str("return %v6 : tensor<64x64xf32>\n}");
+    let artifact = compile(&source, &[&[64, 64]], &[&[64, 64]]).unwrap();
+    assert!(
+        artifact.arena.size <= 2 * 64 * 64 * 4,
+        "{:?}",
+        artifact.arena
+    );
+    let x: Vec<f32> = (0..64 * 64).map(|n| n as f32).collect();
+    assert_eq!(call(&artifact, &[(&[64, 64], &x)])[0], x);
+}
+
+#[test]
+fn buffers_used_in_loops_live_until_the_loop_ends() {
+    let source = "
+func.func @f(%x: tensor<8xf32> {bufferization.writable = false}) -> tensor<8xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c5 = arith.constant 5 : index
+  %e = tensor.empty() : tensor<8xf32>
+  %y = linalg.map { math.absf } ins(%x : tensor<8xf32>) outs(%e : tensor<8xf32>)
+  %r = scf.for %i = %c0 to %c5 step %c1 iter_args(%s = %x) -> tensor<8xf32> {
+    %a = tensor.empty() : tensor<8xf32>
+    %t = linalg.map { arith.addf } ins(%s, %y : tensor<8xf32>, tensor<8xf32>) outs(%a : tensor<8xf32>)
+    scf.yield %t : tensor<8xf32>
+  }
+  return %r : tensor<8xf32>
+}";
+    let artifact = compile(source, &[&[8]], &[&[8]]).unwrap();
+    let x: Vec<f32> = (0..8).map(|n| n as f32 - 4.0).collect();
+    let expected: Vec<f32> = x.iter().map(|v| v + 5.0 * v.abs()).collect();
+    assert_eq!(call(&artifact, &[(&[8], &x)])[0], expected);
+}
+
+#[test]
+fn code_allocates_nothing_and_calls_no_library_copy() {
+    let context = codegen::mlir::context();
+    let mut module = Module::parse(&context, &window()).unwrap();
+    codegen::buffers(&context, &mut module).unwrap();
+    codegen::native(&context, &mut module).unwrap();
+    let text = codegen::emit(&module, &program::host(), Form::Llvm).unwrap();
+    let text = String::from_utf8(text).unwrap();
+    assert!(text.contains("@skript_entry("), "{text}");
+    for name in ["@malloc", "@memrefCopy", "@free", "alloca "] {
+        assert!(!text.contains(name), "{name} in {text}");
+    }
+    let assembly = codegen::emit(&module, &program::host(), Form::Assembly).unwrap();
+    assert!(
+        String::from_utf8(assembly)
+            .unwrap()
+            .contains("skript_entry:")
+    );
+}
+
+#[test]
+fn what_has_no_lowering_is_an_error_with_its_place() {
+    let source = "
+func.func @f(%x: tensor<4xf32> {bufferization.writable = false}) -> tensor<?xf32> {
+  %y = tensor.cast %x : tensor<4xf32> to tensor<?xf32>
+  return %y : tensor<?xf32>
+}";
+    let error = compile(source, &[&[4]], &[&[4]]).unwrap_err();
+    assert!(error.contains("known only at run time"), "{error}");
+    let error = compile("module {}", &[], &[]).unwrap_err();
+    assert!(error.contains("skript.entry"), "{error}");
+    let mut target = program::host();
+    target.triple = "z80-none".into();
+    let context = codegen::mlir::context();
+    let mut module = Module::parse(&context, &window()).unwrap();
+    let error = codegen::compile(&context, &mut module, Interface::default(), &target);
+    assert!(error.unwrap_err().to_string().contains("z80"));
+}
