@@ -214,7 +214,7 @@ fn byte_size(op: OperationRef) -> Result<u64, CodegenError> {
         .ok_or_else(|| refuse(op, "has elements of unknown size"))?;
     for n in 0..memref.rank() {
         let extent = memref.dim_size(n).ok().and_then(|d| match d {
-            melior::ir::r#type::DimSize::Static(n) => Some(n as u64),
+            melior::ir::r#type::DimSize::Static(n) => Some(n),
             _ => None,
         });
         let extent = extent.ok_or_else(|| refuse(op, "has a size known only at run time"))?;

@@ -7,6 +7,7 @@ pub mod carried;
 pub mod copies;
 pub mod entry;
 pub mod error;
+pub mod interface;
 pub mod llvm;
 pub mod memory;
 pub mod mlir;
@@ -14,21 +15,12 @@ pub mod outputs;
 pub mod placement;
 
 pub use error::CodegenError;
+pub use interface::Interface;
 pub use llvm::{Form, emit};
 
 use melior::Context;
 use melior::ir::Module;
-use skript_runtime::artifact::{ArenaLayout, Artifact, Check, Port, Target};
-
-/// What the code's callers see; ports in the order of the entry's arguments and results.
-#[derive(Clone, Debug, Default)]
-pub struct Interface {
-    pub inputs: Vec<Port>,
-    pub variables: Vec<Port>,
-    pub outputs: Vec<Port>,
-    pub updates: Vec<(u32, u32)>,
-    pub checks: Vec<Check>,
-}
+use skript_runtime::artifact::{ArenaLayout, Artifact, Target};
 
 /// Tensors become buffers, written in place where nobody reads the old value. Variables and inputs are never written.
 const BUFFERIZE: &str = "eliminate-empty-tensors,\

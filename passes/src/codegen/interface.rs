@@ -1,0 +1,93 @@
+//! What callers of a compiled model see: names, element types and shapes, in the order of the entry's arguments.
+
+use skript_frontend::model::{Extent, Function, Model, Port, PortTensors, TensorType, ValueId};
+use skript_runtime::artifact::{self, Check, PackPlace, PortExtent};
+use skript_tensor::ElementType;
+
+/// What the code's callers see; ports in the order of the entry's arguments and results.
+#[derive(Clone, Debug, Default)]
+pub struct Interface {
+    pub inputs: Vec<artifact::Port>,
+    pub variables: Vec<artifact::Port>,
+    pub outputs: Vec<artifact::Port>,
+    /// (variable, output): the output holds the variable's new value.
+    pub updates: Vec<(u32, u32)>,
+    pub checks: Vec<Check>,
+}
+
+impl Interface {
+    /// The interface of a model's entry: inputs with packs flattened, variables as the entry captures them, outputs,
+    /// then updates. `None` if the model refers to what it does not have.
+    pub fn of(model: &Model) -> Option<Interface> {
+        let entry = model.function(model.entry)?;
+        let mut variables = Vec::with_capacity(entry.capture_variables.len());
+        for id in &entry.capture_variables {
+            let variable = model.variable(*id)?;
+            variables.push(artifact::Port {
+                name: variable.name.clone(),
+                aliases: variable.aliases.clone(),
+                ..port(&variable.tensor, String::new())
+            });
+        }
+        let mut outputs = ports(entry, &entry.outputs)?;
+        let mut updates = Vec::with_capacity(model.updates.len());
+        for (id, value) in &model.updates {
+            let position = entry.capture_variables.iter().position(|v| v == id)?;
+            updates.push((
+                u32::try_from(position).ok()?,
+                u32::try_from(outputs.len()).ok()?,
+            ));
+            let name = model.variable(*id)?.name.clone();
+            outputs.push(port(tensor(entry, *value)?, name));
+        }
+        Some(Interface {
+            inputs: ports(entry, &entry.inputs)?,
+            variables,
+            outputs,
+            updates,
+            checks: Vec::new(),
+        })
+    }
+}
+
+fn tensor(function: &Function, id: ValueId) -> Option<&TensorType> {
+    function.values.get(id.0 as usize).map(|v| &v.tensor)
+}
+
+fn port(tensor: &TensorType, name: String) -> artifact::Port {
+    let extent = |e: &Extent| match e {
+        Extent::Fixed(n) => PortExtent::Fixed(*n),
+        Extent::Dynamic { bound, .. } => PortExtent::Dynamic(*bound),
+    };
+    artifact::Port {
+        name,
+        aliases: Vec::new(),
+        element: ElementType::run_time(tensor.kind),
+        shape: tensor.shape.iter().map(extent).collect(),
+        pack: None,
+    }
+}
+
+/// `x`; items of a pack `xs:1`, `xs:2` with their place.
+fn ports(function: &Function, declared: &[Port]) -> Option<Vec<artifact::Port>> {
+    let mut found = Vec::new();
+    for declaration in declared {
+        let values = declaration.tensors.values();
+        let is_pack = matches!(declaration.tensors, PortTensors::Pack(_));
+        for (position, id) in values.iter().enumerate() {
+            let tensor = tensor(function, *id)?;
+            if is_pack {
+                let mut item = port(tensor, format!("{}:{}", declaration.name, position + 1));
+                item.pack = Some(PackPlace {
+                    name: declaration.name.clone(),
+                    position: u32::try_from(position).ok()?,
+                    length: u32::try_from(values.len()).ok()?,
+                });
+                found.push(item);
+            } else {
+                found.push(port(tensor, declaration.name.clone()));
+            }
+        }
+    }
+    Some(found)
+}
