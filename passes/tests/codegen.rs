@@ -20,13 +20,13 @@ fn compile(source: &str, inputs: &[&[u64]], outputs: &[&[u64]]) -> Result<Artifa
     let context = codegen::mlir::context();
     let (module, messages) =
         codegen::mlir::collecting(&context, || Module::parse(&context, source));
-    let mut module = module.ok_or_else(|| messages.join("\n"))?;
+    let module = module.ok_or_else(|| messages.join("\n"))?;
     let interface = Interface {
         inputs: inputs.iter().map(|s| port("in", s)).collect(),
         outputs: outputs.iter().map(|s| port("out", s)).collect(),
         ..Interface::default()
     };
-    codegen::compile(&context, &mut module, interface, &program::host()).map_err(|e| e.to_string())
+    codegen::compile(&module, interface, &program::host()).map_err(|e| e.to_string())
 }
 
 fn call(artifact: &Artifact, inputs: &[(&[u64], &[f32])]) -> Vec<Vec<f32>> {
@@ -153,9 +153,9 @@ func.func @f(%x: tensor<8xf32> {bufferization.writable = false}) -> tensor<8xf32
 #[test]
 fn code_allocates_nothing_and_calls_no_library_copy() {
     let context = codegen::mlir::context();
-    let mut module = Module::parse(&context, &window()).unwrap();
-    codegen::buffers(&context, &mut module).unwrap();
-    codegen::native(&context, &mut module).unwrap();
+    let module = Module::parse(&context, &window()).unwrap();
+    codegen::buffers(&module).unwrap();
+    codegen::native(&module).unwrap();
     let text = codegen::emit(&module, &program::host(), Form::Llvm).unwrap();
     let text = String::from_utf8(text).unwrap();
     assert!(text.contains("@skript_entry("), "{text}");
@@ -184,7 +184,7 @@ func.func @f(%x: tensor<4xf32> {bufferization.writable = false}) -> tensor<?xf32
     let mut target = program::host();
     target.triple = "z80-none".into();
     let context = codegen::mlir::context();
-    let mut module = Module::parse(&context, &window()).unwrap();
-    let error = codegen::compile(&context, &mut module, Interface::default(), &target);
+    let module = Module::parse(&context, &window()).unwrap();
+    let error = codegen::compile(&module, Interface::default(), &target);
     assert!(error.unwrap_err().to_string().contains("z80"));
 }

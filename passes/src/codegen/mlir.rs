@@ -13,14 +13,11 @@ use melior::ir::{
 use melior::{Context, ContextRef};
 use std::sync::{Arc, Mutex};
 
-/// A context with all upstream dialects, passes and translations.
+/// A context with `skript` and everything that code generation makes, loaded; one thread, so that messages keep order.
 pub fn context() -> Context {
-    let registry = melior::dialect::DialectRegistry::new();
-    melior::utility::register_all_dialects(&registry);
-    melior::utility::register_all_passes();
-    let context = Context::new_with_registry(&registry, false);
+    let context = skript_dialect::context();
+    context.enable_multi_threading(false);
     context.load_all_available_dialects();
-    melior::utility::register_all_llvm_translations(&context);
     context
 }
 
@@ -44,23 +41,23 @@ pub fn collecting<T>(context: &Context, work: impl FnOnce() -> T) -> (T, Vec<Str
 
 /// Runs a pass pipeline given as text.
 pub fn run_pipeline(
-    context: &Context,
-    module: &mut Module,
+    module: &Module,
     stage: &'static str,
     pipeline: &str,
 ) -> Result<(), CodegenError> {
-    let manager = melior::pass::PassManager::new(context);
     let text = format!("builtin.module({pipeline})");
-    melior::utility::parse_pass_pipeline(manager.as_operation_pass_manager(), &text)
-        .map_err(|e| CodegenError::Module(format!("pipeline of {stage}: {e}")))?;
-    let (result, mut messages) = collecting(context, || manager.run(module));
-    if result.is_ok() {
-        return Ok(());
-    }
-    if messages.is_empty() {
-        messages.push("no reason given".to_owned());
-    }
-    Err(CodegenError::Stage { stage, messages })
+    skript_dialect::pipeline::run(module, &text).map_err(|failure| {
+        let mut messages: Vec<String> = failure
+            .messages
+            .iter()
+            .filter(|m| m.severity == "error")
+            .map(|m| format!("{}: {}", m.location, m.text))
+            .collect();
+        if messages.is_empty() {
+            messages.push("no reason given".to_owned());
+        }
+        CodegenError::Stage { stage, messages }
+    })
 }
 
 /// The name of an op.

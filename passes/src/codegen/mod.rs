@@ -18,7 +18,6 @@ pub use error::CodegenError;
 pub use interface::Interface;
 pub use llvm::{Form, emit};
 
-use melior::Context;
 use melior::ir::Module;
 use skript_runtime::artifact::{ArenaLayout, Artifact, Target};
 
@@ -38,21 +37,21 @@ const TO_LLVM: &str = "convert-linalg-to-loops,expand-strided-metadata,lower-aff
 ///
 /// # Errors
 /// [`CodegenError`] with what MLIR says, if the module holds something that has no buffer.
-pub fn buffers(context: &Context, module: &mut Module) -> Result<(), CodegenError> {
+pub fn buffers(module: &Module) -> Result<(), CodegenError> {
     carried::write_carried(module)?;
     outputs::write_outputs(module)?;
-    mlir::run_pipeline(context, module, "bufferization", BUFFERIZE)
+    mlir::run_pipeline(module, "bufferization", BUFFERIZE)
 }
 
 /// Allocations become views of the arena, everything becomes LLVM's dialect, and the C entry is added.
 ///
 /// # Errors
 /// [`CodegenError`] if an allocation has no fixed size, or an op has no lowering.
-pub fn native(context: &Context, module: &mut Module) -> Result<ArenaLayout, CodegenError> {
+pub fn native(module: &Module) -> Result<ArenaLayout, CodegenError> {
     let arena = memory::plan_memory(module)?;
     copies::lower_copies(module)?;
     entry::name_model(module)?;
-    mlir::run_pipeline(context, module, "lowering to LLVM", TO_LLVM)?;
+    mlir::run_pipeline(module, "lowering to LLVM", TO_LLVM)?;
     entry::add_entry(module)?;
     Ok(arena)
 }
@@ -62,13 +61,12 @@ pub fn native(context: &Context, module: &mut Module) -> Result<ArenaLayout, Cod
 /// # Errors
 /// [`CodegenError`] from the stations.
 pub fn compile(
-    context: &Context,
-    module: &mut Module,
+    module: &Module,
     interface: Interface,
     target: &Target,
 ) -> Result<Artifact, CodegenError> {
-    buffers(context, module)?;
-    let arena = native(context, module)?;
+    buffers(module)?;
+    let arena = native(module)?;
     let object = emit(module, target, Form::Object)?;
     Ok(Artifact {
         target: target.clone(),
