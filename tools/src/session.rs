@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use skript_frontend::ast::{Definition, DefinitionKind};
 use skript_frontend::check::check_program;
 use skript_frontend::compose::{ComposeOptions, compose};
-use skript_frontend::diagnostics::codes::{ATTRIBUTE_TEXT, INTERNAL, COMMAND_LINE_NAME, WEIGHTS};
+use skript_frontend::diagnostics::codes::{ATTRIBUTE_TEXT, COMMAND_LINE_NAME, INTERNAL, WEIGHTS};
 use skript_frontend::diagnostics::{Code, Diagnostic, Severity, Sink};
 use skript_frontend::limits::Limits;
 use skript_frontend::model::{Extent, Model};

@@ -95,7 +95,7 @@ mod tests {
             .unwrap_err();
         assert_eq!(
             error.to_string(),
-            "the elements of x are f64 instead of int; convert them first"
+            "the elements of x are real (f64) instead of int; convert them first"
         );
         let narrow = tensor.into_run_time("x", ScalarKind::Real).unwrap();
         assert_eq!(narrow.as_f32(), Some(&[0.1f32, f32::INFINITY][..]));

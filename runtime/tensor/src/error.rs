@@ -26,7 +26,8 @@ pub enum TensorError {
         got: Vec<u64>,
     },
     #[error(
-        "the elements of {what} are {got} instead of {expected}; convert them first",
+        "the elements of {what} are {kind} ({got}) instead of {expected}; convert them first",
+        kind = got.kind().name(),
         expected = expected.name()
     )]
     Kind {

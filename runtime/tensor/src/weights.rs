@@ -138,7 +138,7 @@ mod tests {
             texts[1]
         );
         assert!(
-            texts[2].contains("m.c.dat are i64 instead of real"),
+            texts[2].contains("m.c.dat are int (i64) instead of real"),
             "{}",
             texts[2]
         );
