@@ -51,13 +51,21 @@ impl<'a> Checker<'a> {
         let mut waiting: Vec<&Declaration> = definition.inputs.iter().collect();
         for optional in [false, true] {
             loop {
-                let next = waiting
-                    .iter()
-                    .position(|d| d.type_spec.optional == optional && self.attempt(d).is_bound());
-                let Some(next) = next else { break };
-                let input = waiting.remove(next);
-                let attempt = self.attempt(input);
-                self.commit(input, attempt);
+                let before = waiting.len();
+                waiting.retain(|input| {
+                    if input.type_spec.optional != optional {
+                        return true;
+                    }
+                    let attempt = self.attempt(input);
+                    if !attempt.is_bound() {
+                        return true;
+                    }
+                    self.commit(input, attempt);
+                    false
+                });
+                if waiting.len() == before {
+                    break;
+                }
             }
         }
         for input in waiting {
@@ -71,8 +79,7 @@ impl<'a> Checker<'a> {
                 .flat_map(free_names)
                 .collect();
             for name in names {
-                if self.scope.lookup(&name.name).is_none()
-                    && !self.hidden.iter().any(|h| h.name == name.name)
+                if self.scope.lookup(&name.name).is_none() && !self.hidden.contains_key(&name.name)
                 {
                     self.declare(name, SymbolKind::Extent, Type::unknown());
                 }
@@ -155,8 +162,8 @@ impl<'a> Checker<'a> {
             .unwrap_or(false);
         let hidden = self
             .hidden
-            .iter()
-            .any(|h| h.name == first.name && h.kind != SymbolKind::Intermediate);
+            .get(&first.name)
+            .is_some_and(|h| h.kind != SymbolKind::Intermediate);
         if affine && !hidden {
             Role::Declares(first)
         } else {
@@ -401,7 +408,7 @@ impl<'a> Checker<'a> {
             let Some(name) = unknown.first() else {
                 continue;
             };
-            if self.hidden.iter().any(|h| h.name == name.name) {
+            if self.hidden.contains_key(&name.name) {
                 self.report_unknown_name(name);
                 continue;
             }

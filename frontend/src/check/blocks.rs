@@ -2,6 +2,8 @@
 
 use std::rc::Rc;
 
+use rustc_hash::FxHashMap;
+
 use crate::ast::{BlockKind, DefinitionKind, Ident, TargetItem, UsingListItem, UsingTarget};
 use crate::diagnostics::{Diagnostic, codes};
 use crate::source::Span;
@@ -190,26 +192,28 @@ impl Checker<'_> {
             }
         }
         declared.sort_by_key(|(name, _)| name.span);
-        for (i, (name, kind)) in declared.iter().enumerate() {
+        let mut first: FxHashMap<&str, (Span, &'static str)> = FxHashMap::default();
+        for (name, kind) in declared {
             if name.name.is_empty() {
                 continue;
             }
-            let first = declared.iter().take(i).find(|(n, _)| n.name == name.name);
-            if let Some((first, first_kind)) = first {
-                self.report_duplicate(name, kind, first.span, first_kind);
-                self.ambiguous.push(name.name.clone());
+            match first.get(name.name.as_str()) {
+                Some((span, first_kind)) => {
+                    self.report_duplicate(name, kind, *span, first_kind);
+                    self.ambiguous.insert(name.name.clone());
+                }
+                None => {
+                    first.insert(&name.name, (name.span, kind));
+                }
             }
         }
     }
 
     fn hide(&mut self, name: &Ident, kind: SymbolKind) {
-        if !self.hidden.iter().any(|h| h.name == name.name) {
-            self.hidden.push(Hidden {
-                name: name.name.clone(),
-                kind,
-                span: name.span,
-            });
-        }
+        self.hidden.entry(name.name.clone()).or_insert(Hidden {
+            kind,
+            span: name.span,
+        });
     }
 
     pub(super) fn report_duplicate(

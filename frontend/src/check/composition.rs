@@ -1,5 +1,7 @@
 //! `@compose` and `@update` (2.10, 2.11): statements, what they assign, and blocks.
 
+use rustc_hash::FxHashMap;
+
 use crate::ast::{
     BlockKind, Component, ComponentValue, Definition, DefinitionKind, Expr, Ident, PackSpec,
     Target, TargetItem,
@@ -15,6 +17,9 @@ use super::types::{Base, Optional, Pack, Tensor, Type};
 
 /// The types of a statement's results; none if they could not be found (already reported).
 pub(super) type Results = Option<Vec<Type>>;
+
+/// Names that statements of one level assigned, and where.
+pub(super) type Assigned = FxHashMap<String, Span>;
 
 /// Which statements are checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +39,7 @@ impl Checker<'_> {
         self.where_now = "in `@compose`";
         // intermediates stay visible for `@update`
         self.scope.enter();
-        let mut assigned = Vec::new();
+        let mut assigned = Assigned::default();
         for component in &definition.composes {
             self.component(component, Level::Compose, &mut assigned);
         }
@@ -42,7 +47,7 @@ impl Checker<'_> {
             self.check_outputs_assigned(definition, &assigned);
         }
         self.where_now = "in `@update`";
-        let mut updated = Vec::new();
+        let mut updated = Assigned::default();
         for component in &definition.updates {
             self.component(component, Level::Update, &mut updated);
         }
@@ -51,13 +56,13 @@ impl Checker<'_> {
     }
 
     /// Every output is assigned (2.10).
-    fn check_outputs_assigned(&mut self, definition: &Definition, assigned: &[(String, Span)]) {
+    fn check_outputs_assigned(&mut self, definition: &Definition, assigned: &Assigned) {
         if self.is_unread(&[BlockKind::Compose]) {
             return;
         }
         for output in &definition.outputs {
             let name = &output.name.name;
-            let done = assigned.iter().any(|(n, _)| n == name);
+            let done = assigned.contains_key(name);
             if done || output.type_spec.optional || definition.has_block(BlockKind::Lower) {
                 continue;
             }
@@ -93,7 +98,7 @@ impl Checker<'_> {
         &mut self,
         component: &Component,
         level: Level,
-        assigned: &mut Vec<(String, Span)>,
+        assigned: &mut Assigned,
     ) {
         let results = self.component_value(&component.value);
         let count = results.as_ref().map(Vec::len);
@@ -147,12 +152,15 @@ impl Checker<'_> {
             }
             ComponentValue::Block(block) => {
                 self.scope.enter();
-                let mut assigned = Vec::new();
+                let mut assigned = Assigned::default();
                 for component in &block.components {
                     self.component(component, Level::Nested, &mut assigned);
                 }
                 let results = block.yields.iter().map(|y| self.yielded(y)).collect();
                 self.scope.leave();
+                for (name, span) in assigned {
+                    self.ended.insert(name, (span, "block"));
+                }
                 // a missing `yield` is reported by the parser
                 block.yield_span.map(|_| results)
             }
@@ -188,7 +196,7 @@ impl Checker<'_> {
         target: &Target,
         ty: Type,
         assignment: &Assignment,
-        assigned: &mut Vec<(String, Span)>,
+        assigned: &mut Assigned,
     ) {
         match target {
             Target::Item(TargetItem::Omitted(_)) => {}
@@ -297,7 +305,7 @@ impl Checker<'_> {
         item: &TargetItem,
         whole: &Type,
         assignment: &Assignment,
-        assigned: &mut Vec<(String, Span)>,
+        assigned: &mut Assigned,
     ) {
         match item {
             TargetItem::Omitted(_) => {}
@@ -399,21 +407,11 @@ impl Checker<'_> {
     }
 
     /// Gives a name its tensor.
-    fn assign(
-        &mut self,
-        name: &Ident,
-        ty: Type,
-        assignment: &Assignment,
-        assigned: &mut Vec<(String, Span)>,
-    ) {
+    fn assign(&mut self, name: &Ident, ty: Type, assignment: &Assignment, assigned: &mut Assigned) {
         if name.name.is_empty() {
             return;
         }
-        let again = assigned
-            .iter()
-            .find(|(n, _)| *n == name.name)
-            .map(|(_, s)| *s);
-        if let Some(first) = again {
+        if let Some(first) = assigned.get(&name.name).copied() {
             self.sink.report(
                 Diagnostic::error(
                     &codes::ASSIGNED_TWICE,
@@ -425,7 +423,7 @@ impl Checker<'_> {
             );
             return;
         }
-        assigned.push((name.name.clone(), name.span));
+        assigned.insert(name.name.clone(), name.span);
         let known = self.scope.lookup(&name.name).cloned();
         if let (Some(symbol), true) = (&known, assignment.level != Level::Nested) {
             let level = assignment.level;

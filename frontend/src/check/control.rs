@@ -200,6 +200,11 @@ impl Checker<'_> {
             self.condition(after, &codes::LOOP_CONDITION);
         }
         self.scope.leave();
+        let names = l.carried.iter().map(|c| &c.name);
+        let names = names.chain(l.scans.iter().map(|s| &s.item));
+        for name in names.chain(count.and_then(|c| c.index.as_ref())) {
+            self.ended.insert(name.name.clone(), (name.span, "loop"));
+        }
         if scans.iter().any(|(_, ty)| ty.is_single()) {
             // what was meant is no loop
             return None;

@@ -1,5 +1,7 @@
 //! Attributes, inputs, outputs, constants, variables (2.5 to 2.7).
 
+use rustc_hash::FxHashSet;
+
 use crate::ast::{Declaration, DefinitionKind, Expr, ExprKind, ExtentSpec, TypeSpec};
 use crate::diagnostics::{Diagnostic, codes};
 
@@ -273,23 +275,23 @@ impl Checker<'_> {
                 (a, names)
             })
             .collect();
-        let mut done: Vec<&str> = Vec::new();
+        let own: FxHashSet<&str> = deferred.iter().map(|(a, _)| a.name.name.as_str()).collect();
+        let mut done: FxHashSet<&str> = FxHashSet::default();
+        // up and down in turn, so that chains in either direction settle at once; what waits for itself is left over
+        let mut rest: Vec<&(&Declaration, Vec<&str>)> = deferred.iter().collect();
         loop {
-            let ready: Vec<&str> = deferred
-                .iter()
-                .filter(|(a, names)| {
-                    let name = a.name.name.as_str();
-                    !done.contains(&name)
-                        && names.iter().all(|n| {
-                            done.contains(n) || !deferred.iter().any(|(d, _)| d.name.name == *n)
-                        })
-                })
-                .map(|(a, _)| a.name.name.as_str())
-                .collect();
-            if ready.is_empty() {
+            let before = rest.len();
+            rest.retain(|(a, names)| {
+                let waits = names.iter().any(|n| own.contains(n) && !done.contains(n));
+                if !waits {
+                    done.insert(a.name.name.as_str());
+                }
+                waits
+            });
+            if rest.len() == before {
                 break;
             }
-            done.extend(ready);
+            rest.reverse();
         }
         for (attribute, names) in &deferred {
             if done.contains(&attribute.name.name.as_str()) {
@@ -300,7 +302,7 @@ impl Checker<'_> {
             };
             let waits: Vec<String> = names
                 .iter()
-                .filter(|n| !done.contains(*n) && deferred.iter().any(|(d, _)| d.name.name == **n))
+                .filter(|n| !done.contains(*n) && own.contains(*n))
                 .map(|n| format!("`{n}`"))
                 .collect();
             self.sink.report(
@@ -392,7 +394,20 @@ impl Checker<'_> {
             .iter()
             .map(|a| a.name.name.as_str())
             .collect();
-        let mut bounded: Vec<&str> = Vec::new();
+        // what the values of attributes fix, and ranks
+        let lengths = definition
+            .attributes
+            .iter()
+            .filter_map(|a| a.type_spec.pack.as_ref().and_then(|p| p.length.as_ref()));
+        let ranks = definition
+            .inputs
+            .iter()
+            .filter_map(|i| i.type_spec.rank.as_ref());
+        let mut bounded: Vec<&str> = lengths
+            .chain(ranks)
+            .flat_map(free_names)
+            .map(|n| n.name.as_str())
+            .collect();
         for extent in definition
             .inputs
             .iter()

@@ -2,6 +2,8 @@
 
 use std::rc::Rc;
 
+use rustc_hash::{FxHashMap, FxHashSet};
+
 use crate::ast::{BlockKind, Definition, Expr, ExprKind, Ident};
 use crate::diagnostics::{Diagnostic, Sink, codes};
 use crate::source::Span;
@@ -24,26 +26,37 @@ pub(super) enum Place {
 }
 
 /// A name of a block that is not visible yet.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Hidden {
-    pub(super) name: String,
     pub(super) kind: SymbolKind,
     pub(super) span: Span,
 }
 
 impl Hidden {
-    /// What to do about a use `here` ("in `@attrib`", …).
-    pub(super) fn help(&self, here: &str) -> Option<String> {
+    /// What is wrong with a use of `name` `here` ("in `@attrib`", …), and what to do.
+    pub(super) fn explain(self, name: &str, here: &str) -> (String, Option<String>) {
+        let what = self.kind.describe();
         match (self.kind, here) {
-            (SymbolKind::Using, "in `@using`") => Some(format!(
-                "helpers are evaluated in order: move the definition of `{}` up",
-                self.name
-            )),
-            (SymbolKind::Using, _) => Some(format!(
-                "helpers are evaluated after attributes and input shapes; write the expression of `{}` here",
-                self.name
-            )),
-            _ => None,
+            (SymbolKind::Using, "in `@using`") => (
+                format!("the helper `{name}` is used before its definition"),
+                Some(format!(
+                    "helpers are evaluated in order: move the definition of `{name}` up"
+                )),
+            ),
+            (SymbolKind::Intermediate, _) => (
+                format!("the tensor `{name}` is used before it is assigned"),
+                Some("statements are carried out in their order".to_string()),
+            ),
+            (SymbolKind::Using, _) => (
+                format!("`{name}` is {what}, which is not visible {here}"),
+                Some(format!(
+                    "helpers are evaluated after attributes and input shapes; write the expression of `{name}` here"
+                )),
+            ),
+            _ => (
+                format!("`{name}` is {what}, which is not visible {here}"),
+                None,
+            ),
         }
     }
 }
@@ -64,11 +77,13 @@ pub(super) struct Checker<'a> {
     /// Between the brackets of a tensor access.
     pub(super) in_subscript: bool,
     /// Names of blocks that are not visible yet.
-    pub(super) hidden: Vec<Hidden>,
+    pub(super) hidden: FxHashMap<String, Hidden>,
+    /// Names of blocks and loops that ended, and what they were.
+    pub(super) ended: FxHashMap<String, (Span, &'static str)>,
     /// Names with two declarations (reported): nobody knows which is meant.
-    pub(super) ambiguous: Vec<String>,
+    pub(super) ambiguous: FxHashSet<String>,
     /// Unknown names that were reported: once per definition.
-    reported: Vec<String>,
+    reported: FxHashSet<String>,
 }
 
 /// Checks one definition by itself.
@@ -89,9 +104,10 @@ pub(super) fn check_definition<'a>(
         generics: Vec::new(),
         khronos: env.is_khronos(module),
         in_subscript: false,
-        hidden: Vec::new(),
-        ambiguous: Vec::new(),
-        reported: Vec::new(),
+        hidden: FxHashMap::default(),
+        ended: FxHashMap::default(),
+        ambiguous: FxHashSet::default(),
+        reported: FxHashSet::default(),
     };
     checker.check_blocks();
     checker.check_type_parameters();
@@ -150,11 +166,7 @@ impl<'a> Checker<'a> {
         if !self.definition.unread.is_empty() {
             return false;
         }
-        if self.reported.contains(&name.name) {
-            return false;
-        }
-        self.reported.push(name.name.clone());
-        true
+        self.reported.insert(name.name.clone())
     }
 
     /// The type that a type name means here; unknown ones are reported.
@@ -230,6 +242,6 @@ impl<'a> Checker<'a> {
                 span: name.span,
             },
         );
-        self.hidden.retain(|h| h.name != name.name);
+        self.hidden.remove(&name.name);
     }
 }

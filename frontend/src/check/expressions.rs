@@ -131,17 +131,11 @@ impl Checker<'_> {
         if name.name.is_empty() || !self.first_report_of(name) {
             return;
         }
-        if let Some(hidden) = self.hidden.iter().find(|h| h.name == name.name) {
-            let what = hidden.kind.describe();
-            let here = self.where_now;
-            let declared = hidden.span;
-            let mut diagnostic = Diagnostic::error(
-                &codes::NAME_NOT_VISIBLE,
-                name.span,
-                format!("`{}` is {what}, which is not visible {here}", name.name),
-            )
-            .with_place(declared, "declared here");
-            if let Some(help) = hidden.help(here) {
+        if let Some(hidden) = self.hidden.get(&name.name).copied() {
+            let (message, help) = hidden.explain(&name.name, self.where_now);
+            let mut diagnostic = Diagnostic::error(&codes::NAME_NOT_VISIBLE, name.span, message)
+                .with_place(hidden.span, "declared here");
+            if let Some(help) = help {
                 diagnostic = diagnostic.with_help(help);
             }
             self.sink.report(diagnostic);
@@ -153,12 +147,25 @@ impl Checker<'_> {
             format!("`{}` is not declared", name.name),
         )
         .with_label("unknown name");
-        if let Some(near) = closest(&name.name, self.scope.names()) {
+        if let Some((span, what)) = self.ended.get(&name.name).copied() {
+            diagnostic = diagnostic
+                .with_place(span, format!("local to this {what}"))
+                .with_help(match what {
+                    "block" => format!("the block gives it away with `yield {}`", name.name),
+                    "loop" => "the results of the loop are the names on the left side".to_string(),
+                    _ => format!("bound it here, too: `{} < n`", name.name),
+                });
+        } else if let Some(near) = closest(&name.name, self.scope.names()) {
             diagnostic = diagnostic.with_help(format!("did you mean `{near}`?"));
         } else if name.name == "True" || name.name == "False" {
             diagnostic = diagnostic.with_help(format!(
                 "the bool literals are `true` and `false`: write `{}`",
                 name.name.to_lowercase()
+            ));
+        } else if self.in_subscript {
+            diagnostic = diagnostic.with_help(format!(
+                "if it is an index, bound it behind the formula: `{} < n`",
+                name.name
             ));
         }
         self.sink.report(diagnostic);

@@ -117,6 +117,10 @@ impl Checker<'_> {
             }
         }
         self.scope.leave();
+        for bound in &lowering.bounds {
+            let name = &bound.name;
+            self.ended.insert(name.name.clone(), (name.span, "formula"));
+        }
     }
 
     fn declare_local(&mut self, name: &crate::ast::Ident, kind: SymbolKind, ty: Type) {
@@ -442,7 +446,7 @@ fn group_by_item<'l>(formulas: &[&'l Lowering]) -> Vec<Vec<&'l Lowering>> {
                 // the whole pack, if its index is free
                 None if free_names(item)
                     .iter()
-                    .any(|n| formula.bounds.iter().any(|b| b.name.name == n.name)) =>
+                    .any(|n| ranges_over(formula, &n.name)) =>
                 {
                     Some(None)
                 }
@@ -456,6 +460,12 @@ fn group_by_item<'l>(formulas: &[&'l Lowering]) -> Vec<Vec<&'l Lowering>> {
         }
     }
     groups.into_iter().map(|(_, g)| g).collect()
+}
+
+/// Whether a name is an index of the formula, or of its `unroll`.
+fn ranges_over(formula: &Lowering, name: &str) -> bool {
+    let unrolled = formula.unroll.as_ref().and_then(|u| u.index.as_ref());
+    unrolled.is_some_and(|i| i.name == name) || formula.bounds.iter().any(|b| b.name.name == name)
 }
 
 /// The default value of a type, as text.

@@ -120,7 +120,7 @@ impl<'a> Checker<'a> {
         self.compare_arguments(invocation, signature, &arguments, &bindings);
         self.compare_attributes(&invocation.attributes, signature, &attributes, &bindings);
         self.require_attributes(invocation, signature);
-        self.require_types(invocation.span, signature, &mut bindings);
+        self.require_types(invocation, signature, &mut bindings);
         Some(
             signature
                 .outputs
@@ -574,13 +574,13 @@ impl<'a> Checker<'a> {
 
     /// Attributes without a default are given.
     fn require_attributes(&mut self, invocation: &Invocation, signature: &'a Signature<'a>) {
-        self.require_attributes_of(&invocation.attributes, invocation.operator.span, signature);
+        self.require_attributes_of(&invocation.attributes, &invocation.operator, signature);
     }
 
     pub(super) fn require_attributes_of(
         &mut self,
         given: &[AttributeAssignment],
-        span: Span,
+        operator: &Path,
         signature: &'a Signature<'a>,
     ) {
         for parameter in &signature.attributes {
@@ -592,7 +592,7 @@ impl<'a> Checker<'a> {
             self.sink.report(
                 Diagnostic::error(
                     &codes::MISSING_ATTRIBUTE,
-                    span,
+                    operator.span,
                     format!(
                         "the attribute `{}` of `{name}` needs a value",
                         parameter.name
@@ -602,13 +602,23 @@ impl<'a> Checker<'a> {
                     parameter.span,
                     format!("declared as {}, without a default", parameter.ty),
                 )
-                .with_help(format!("write `{name}{{{}=…}}`", parameter.name)),
+                .with_help(format!(
+                    "write `{}{{{}=…}}`",
+                    operator.text(),
+                    parameter.name
+                )),
             );
         }
     }
 
     /// Every generic type is given, deduced or defaulted.
-    fn require_types(&mut self, span: Span, signature: &'a Signature<'a>, bindings: &mut Bindings) {
+    fn require_types(
+        &mut self,
+        invocation: &Invocation,
+        signature: &'a Signature<'a>,
+        bindings: &mut Bindings,
+    ) {
+        let (span, path) = (invocation.span, invocation.operator.text());
         for (generic, default) in &signature.generics {
             let name = &generic.name;
             if bindings.known.contains_key(name)
@@ -637,7 +647,7 @@ impl<'a> Checker<'a> {
                 span,
                 format!("the type `{name}` of `{operator}` follows from nothing here"),
             )
-            .with_help(format!("give it explicitly, as in `{operator}<real>(…)`"));
+            .with_help(format!("give it explicitly, as in `{path}<real>(…)`"));
             if let Some(place) = place {
                 diagnostic = diagnostic.with_place(place.span, "declared here");
             }

@@ -131,6 +131,10 @@ impl Checker<'_> {
     ) -> (Type, Length) {
         let ty = self.entity(value);
         let Some(count) = count else {
+            if ty.is_single() && ty.optional != Optional::No {
+                // an extent that may be absent stands for one item or none
+                return (ty, Length::unknown());
+            }
             if ty.is_single() {
                 let text = self.text(value.span);
                 let mut diagnostic = Diagnostic::error(

@@ -45,8 +45,10 @@ impl Checker<'_> {
                         &codes::NOT_A_QUANTIZER,
                         quantization.operator.span,
                         format!(
-                            "`{}` cannot quantize: it has {inputs} inputs and {outputs} outputs",
-                            quantization.operator.text()
+                            "`{}` cannot quantize: it has {} and {}",
+                            quantization.operator.text(),
+                            counted(inputs, "input"),
+                            counted(outputs, "output")
                         ),
                     )
                     .with_place(signature.definition.name.span, "declared here")
@@ -54,13 +56,14 @@ impl Checker<'_> {
                 );
             }
             self.check_attribute_list(&quantization.attributes, &quantization.types, signature);
-            self.require_attributes_of(
-                &quantization.attributes,
-                quantization.operator.span,
-                signature,
-            );
+            self.require_attributes_of(&quantization.attributes, &quantization.operator, signature);
         }
     }
+}
+
+/// `1 input`, `2 inputs`.
+fn counted(n: usize, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }
 
 /// Every name that stands for a tensor somewhere in the definition.

@@ -138,7 +138,7 @@ pub(super) fn closest<'a>(
     let limit = (name.chars().count() / 3).max(1);
     candidates
         .into_iter()
-        .filter(|c| *c != name)
+        .filter(|c| *c != name && c.len().abs_diff(name.len()) <= 2 * limit)
         .map(|c| (edit_distance(name, c), c))
         .filter(|(d, c)| *d <= limit && *d < c.chars().count())
         .min()

@@ -133,7 +133,7 @@ pub(super) fn base_named(name: &str, generics: &[(Rc<Generic>, Option<Base>)]) -
 #[derive(Debug)]
 pub(super) struct Environment<'a> {
     pub(super) program: &'a Program,
-    signatures: BTreeMap<(&'a str, &'a str), Signature<'a>>,
+    signatures: BTreeMap<&'a str, BTreeMap<&'a str, Signature<'a>>>,
 }
 
 /// How the search for an operator ended.
@@ -149,12 +149,14 @@ pub(super) enum Found<'e, 'a> {
 
 impl<'a> Environment<'a> {
     pub(super) fn of(program: &'a Program) -> Environment<'a> {
-        let mut signatures = BTreeMap::new();
+        let mut signatures: BTreeMap<&str, BTreeMap<&str, Signature>> = BTreeMap::new();
         for (key, module) in &program.modules {
             for definition in &module.definitions {
                 // of two with one name (reported) the first counts
                 signatures
-                    .entry((key.as_str(), definition.name.name.as_str()))
+                    .entry(key.as_str())
+                    .or_default()
+                    .entry(definition.name.name.as_str())
                     .or_insert_with(|| Signature::of(definition));
             }
         }
@@ -187,21 +189,11 @@ impl<'a> Environment<'a> {
                 None => return Found::NoModule,
             }
         };
-        let found = self
-            .signatures
-            .iter()
-            .find(|((m, n), _)| *m == key && *n == operator.name)
-            .map(|(_, s)| s);
-        match found {
+        let own = self.signatures.get(key);
+        match own.and_then(|o| o.get(operator.name.as_str())) {
             Some(signature) => Found::Operator(signature),
             None if self.program.modules.get(key).is_some_and(|m| m.unread) => Found::Broken,
-            None => Found::NoOperator(
-                self.signatures
-                    .keys()
-                    .filter(|(m, _)| *m == key)
-                    .map(|(_, n)| *n)
-                    .collect(),
-            ),
+            None => Found::NoOperator(own.iter().flat_map(|o| o.keys()).copied().collect()),
         }
     }
 

@@ -31,17 +31,22 @@ pub(super) fn depth<'t>(text: &str, tokens: &'t [Token], limit: usize) -> Result
     // Levels on the way down to the innermost bracket: right-hand operators nest what is still open.
     let mut above = 0;
     let mut deepest = 0;
+    // `a[i][j]`: each bracket behind another nests what is before it
+    let mut closed = false;
+    let mut chains: Vec<bool> = Vec::new();
     for token in tokens {
         match token.kind {
             TokenKind::Open(_) => {
                 above += level.current + 1;
+                chains.push(closed);
                 outer.push(std::mem::take(&mut level));
             }
             TokenKind::Close(_) => {
                 let inner = level.depth() + 1;
                 level = outer.pop().unwrap_or_default();
                 above = above.saturating_sub(level.current + 1);
-                level.current = level.current.max(inner);
+                let chained = chains.pop().unwrap_or_default();
+                level.current = inner.max(level.current + usize::from(chained));
             }
             TokenKind::Comma | TokenKind::Semicolon => level.finish_part(),
             TokenKind::Operator => level.current += 1,
@@ -50,6 +55,7 @@ pub(super) fn depth<'t>(text: &str, tokens: &'t [Token], limit: usize) -> Result
             }
             _ => {}
         }
+        closed = matches!(token.kind, TokenKind::Close(_));
         deepest = deepest.max(above + level.depth());
         if deepest > limit {
             return Err(token);
@@ -74,6 +80,8 @@ mod tests {
         assert!(too_deep("a + a + a + a", 2));
         assert!(too_deep("((a + b) + c) + d", 4));
         assert!(too_deep("----a", 3));
+        assert!(!too_deep("a[i][j][k]", 3));
+        assert!(too_deep("a[i][j][k][l]", 3));
         assert!(too_deep("a ? (a ? (a ? b : c) : d) : e", 4));
     }
 
