@@ -67,25 +67,34 @@ impl<'a> Checker<'a> {
                     break;
                 }
             }
-        }
-        for input in waiting {
-            let attempt = self.attempt(input);
-            self.report_unbound(input, &attempt);
-            for (name, _) in &attempt.declared {
-                self.declare(name, SymbolKind::Extent, Type::unknown());
-            }
-            let names: Vec<&Ident> = type_expressions(&input.type_spec)
+            // optional inputs come last: they cannot help the others
+            let (unbound, rest) = waiting
                 .into_iter()
-                .flat_map(free_names)
-                .collect();
-            for name in names {
-                if self.scope.lookup(&name.name).is_none() && !self.hidden.contains_key(&name.name)
-                {
-                    self.declare(name, SymbolKind::Extent, Type::unknown());
-                }
+                .partition::<Vec<_>, _>(|input| input.type_spec.optional == optional);
+            waiting = rest;
+            for input in unbound {
+                self.give_up(input);
             }
         }
         self.declare_attribute_lengths();
+    }
+
+    /// Reports an input that cannot be bound; its names stay unknown, so that nothing else is said about them.
+    fn give_up(&mut self, input: &'a Declaration) {
+        let attempt = self.attempt(input);
+        self.report_unbound(input, &attempt);
+        for (name, _) in &attempt.declared {
+            self.declare(name, SymbolKind::Extent, Type::unknown());
+        }
+        let names: Vec<&Ident> = type_expressions(&input.type_spec)
+            .into_iter()
+            .flat_map(free_names)
+            .collect();
+        for name in names {
+            if self.scope.lookup(&name.name).is_none() && !self.hidden.contains_key(&name.name) {
+                self.declare(name, SymbolKind::Extent, Type::unknown());
+            }
+        }
     }
 
     /// Lengths of packed attributes declare what the inputs have not.

@@ -250,6 +250,7 @@ impl Checker<'_> {
                 .with_label(init.to_string())
                 .with_place(spec.span, declared.to_string()),
             );
+            return declared.with_base(Base::Unknown);
         }
         declared
     }

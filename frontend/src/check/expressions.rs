@@ -332,7 +332,7 @@ impl Checker<'_> {
     fn identity(&mut self, left: &Expr, right: &Expr) -> Type {
         let a = self.entity(left);
         let b = self.entity(right);
-        let shape = self.combine_packs(&[(left, &a), (right, &b)], true);
+        let shape = self.combine_packs(&[(left, &a), (right, &b)], false);
         shape
             .apply(Type::scalar(Base::Bool), Optional::No)
             .with_optional(a.optional.join(b.optional))

@@ -161,7 +161,11 @@ impl<'a> Checker<'a> {
         }
         for (given, (generic, _)) in types.iter().zip(&signature.generics) {
             let base = self.base_named(given);
-            self.check_bound(&base, given.span, signature, &generic.name);
+            let base = if self.check_bound(&base, given.span, signature, &generic.name) {
+                base
+            } else {
+                Base::Unknown
+            };
             bindings.known.insert(
                 generic.name.clone(),
                 Binding {

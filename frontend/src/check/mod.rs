@@ -27,6 +27,8 @@ mod types;
 mod using;
 
 #[cfg(test)]
+mod checklist;
+#[cfg(test)]
 mod conformance;
 #[cfg(test)]
 pub(crate) mod testing;
