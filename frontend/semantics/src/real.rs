@@ -6,6 +6,7 @@
 use crate::op::ScalarOp;
 
 /// Rounds to run-time width: f32.
+#[inline]
 pub fn narrow(x: f64) -> f64 {
     f64::from(x as f32)
 }

@@ -8,6 +8,7 @@ mod expr;
 mod lower;
 mod output;
 mod plan;
+mod row;
 
 use crate::block::flattened;
 use crate::error::{EvalError, Failure};

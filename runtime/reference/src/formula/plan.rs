@@ -4,6 +4,7 @@ use super::affine::Affine;
 use super::expr::{Address, Bool, Fault, Point, Source, Value};
 use super::lower::Lowering;
 use super::output::Elements;
+use super::row::Row;
 use crate::error::{EvalError, internal};
 use crate::frame::Frame;
 use skript_frontend::model::{Accumulation, Expr, Formula, Node, ValueId};
@@ -22,6 +23,15 @@ pub(super) struct Plan {
     /// Per level, from 0 (outside of all loops): conditions that matter from there on.
     conditions: Vec<Vec<Bool>>,
     targets: Vec<Target>,
+}
+
+/// What a run of the loops carries along.
+struct Walk<'p> {
+    /// Per level, what a step of its index adds to which registers.
+    steps: &'p [Vec<(usize, i64)>],
+    row: Option<Row<'p>>,
+    /// Values computed but not written yet: output, position, value.
+    pending: Vec<(usize, usize, Scalar)>,
 }
 
 struct Target {
@@ -142,30 +152,53 @@ impl Plan {
                 factors.filter(|(_, f)| *f != 0).collect()
             })
             .collect();
-        let mut pending = Vec::with_capacity(self.targets.len());
-        self.run(&mut point, &steps, 0, &mut pending);
+        let mut walk = Walk {
+            steps: &steps,
+            row: self.row(),
+            pending: Vec::with_capacity(self.targets.len()),
+        };
+        self.run(&mut point, &mut walk, 0);
         Ok(point.fault.get())
     }
 
-    fn run(
-        &self,
-        point: &mut Point<'_>,
-        steps: &[Vec<(usize, i64)>],
-        level: usize,
-        pending: &mut Vec<(usize, usize, Scalar)>,
-    ) {
+    /// The innermost loop as a sum of products, if it is one.
+    fn row(&self) -> Option<Row<'_>> {
+        let [target] = self.targets.as_slice() else {
+            return None;
+        };
+        match &target.value {
+            Value::Real(value) if self.kind == Accumulation::Sum && !self.extents.is_empty() => {
+                Row::of(
+                    self.conditions.last()?,
+                    target.output,
+                    &target.address,
+                    value,
+                )
+            }
+            _ => None,
+        }
+    }
+
+    fn run(&self, point: &mut Point<'_>, walk: &mut Walk<'_>, level: usize) {
         if let Some(conditions) = self.conditions.get(level)
             && !conditions.iter().all(|c| c.at(point))
         {
             return;
         }
+        let steps = walk.steps;
         let (Some(&extent), Some(moves)) = (self.extents.get(level), steps.get(level)) else {
-            self.body(point, pending);
+            self.body(point, &mut walk.pending);
             return;
         };
+        if level + 1 == self.extents.len()
+            && let Some(row) = &walk.row
+            && row.run(point, moves, extent)
+        {
+            return;
+        }
         for _ in 0..extent {
             point.step += 1;
-            self.run(point, steps, level + 1, pending);
+            self.run(point, walk, level + 1);
             if point.fault.get().is_some() {
                 return;
             }
