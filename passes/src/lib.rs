@@ -2,10 +2,12 @@
 //!
 //! Nothing here knows an operator of a library by name: lowerings ask [`structure`] what a formula *is*.
 
+pub mod all;
 pub mod codegen;
 pub mod elementwise;
 pub mod emit;
 pub mod formula;
+pub mod mlir;
 pub mod pipeline;
 pub mod schedule;
 pub mod structure;

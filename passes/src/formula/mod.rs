@@ -1,1 +1,17 @@
 //! Formulas to `linalg`, `affine` or `scf`.
+
+pub mod block;
+pub mod domain;
+pub mod formula_to_affine;
+pub mod formula_to_linalg;
+pub mod formula_to_scf;
+pub mod linalg;
+pub mod loops;
+pub mod operand;
+pub mod payload;
+pub mod refusal;
+pub mod reshape;
+pub mod scalar_to_arith;
+pub mod structured;
+
+pub use refusal::Refusal;

@@ -1,1 +1,113 @@
 //! Named pipelines as data.
+//!
+//! A pipeline is a list of passes in MLIR's textual form; `skript-opt --skript-to-linalg` and the compiler run the same.
+
+use skript_dialect::pass::register_pipeline;
+
+/// A named pipeline on a module.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pipeline {
+    /// Name on the command line.
+    pub flag: &'static str,
+    /// One line for `--help`.
+    pub summary: &'static str,
+    /// Lists of passes that follow each other.
+    pub stages: &'static [&'static [&'static str]],
+}
+
+/// Operator instances become one function.
+const INLINE: &[&str] = &["inline", "symbol-dce", "canonicalize", "cse"];
+
+/// Formulas that linalg does not take run as loops of scf: those that run in order, and writes to places that data
+/// choose. Each says so before, in its attribute `not_linalg`.
+const FORMULAS_TO_LINALG: &[&str] = &[
+    "convert-skript-formula-to-linalg{leave-sequential=true}",
+    "convert-skript-formula-to-scf",
+];
+const FORMULAS_TO_AFFINE: &[&str] = &["convert-skript-formula-to-affine"];
+const FORMULAS_TO_SCF: &[&str] = &["convert-skript-formula-to-scf"];
+
+/// What is left outside of formulas, and the scalars inside.
+const SCALARS: &[&str] = &[
+    "convert-skript-elementwise-to-linalg",
+    "convert-skript-scalar-to-arith",
+    "canonicalize",
+    "cse",
+];
+
+/// Maps join what they feed.
+const FUSE: &[&str] = &["linalg-fuse-elementwise-ops", "canonicalize", "cse"];
+
+/// Tensors become memrefs; arguments that carry `bufferization.writable = false` are never written.
+const BUFFERIZE: &[&str] = &[
+    "one-shot-bufferize{bufferize-function-boundaries=true \
+     function-boundary-type-conversion=identity-layout-map}",
+    "canonicalize",
+    "cse",
+];
+
+/// Everything left becomes LLVM's dialect, loops without a schedule.
+const TO_LLVM: &[&str] = &[
+    "convert-linalg-to-loops",
+    "lower-affine",
+    "convert-scf-to-cf",
+    "expand-strided-metadata",
+    "lower-affine",
+    "convert-math-to-llvm",
+    "convert-math-to-libm",
+    "convert-to-llvm",
+    "reconcile-unrealized-casts",
+];
+
+/// Every named pipeline.
+pub const ALL: &[Pipeline] = &[
+    Pipeline {
+        flag: "skript-to-linalg",
+        summary: "models become linalg on tensors",
+        stages: &[INLINE, FORMULAS_TO_LINALG, SCALARS, FUSE],
+    },
+    Pipeline {
+        flag: "skript-to-affine",
+        summary: "models become affine loops on memrefs",
+        stages: &[INLINE, FORMULAS_TO_AFFINE, SCALARS],
+    },
+    Pipeline {
+        flag: "skript-to-scf",
+        summary: "models become scf loops on memrefs",
+        stages: &[INLINE, FORMULAS_TO_SCF, SCALARS],
+    },
+    Pipeline {
+        flag: "skript-linalg-to-llvm",
+        summary: "models become LLVM's dialect by way of linalg",
+        stages: &[INLINE, FORMULAS_TO_LINALG, SCALARS, FUSE, BUFFERIZE, TO_LLVM],
+    },
+    Pipeline {
+        flag: "skript-affine-to-llvm",
+        summary: "models become LLVM's dialect by way of affine loops",
+        stages: &[INLINE, FORMULAS_TO_AFFINE, SCALARS, BUFFERIZE, TO_LLVM],
+    },
+    Pipeline {
+        flag: "skript-scf-to-llvm",
+        summary: "models become LLVM's dialect by way of scf loops",
+        stages: &[INLINE, FORMULAS_TO_SCF, SCALARS, BUFFERIZE, TO_LLVM],
+    },
+];
+
+impl Pipeline {
+    /// The pipeline of this flag.
+    pub fn named(flag: &str) -> Option<&'static Pipeline> {
+        ALL.iter().find(|p| p.flag == flag)
+    }
+
+    /// Passes separated by commas, without the anchor.
+    pub fn text(&self) -> String {
+        self.stages.concat().join(",")
+    }
+}
+
+/// Makes the pipelines known to MLIR.
+pub fn register() {
+    for pipeline in ALL {
+        register_pipeline(pipeline.flag, pipeline.summary, &pipeline.text());
+    }
+}

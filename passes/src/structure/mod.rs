@@ -4,13 +4,16 @@
 //! writes; [`classify`] names the whole.
 
 pub mod affine;
+pub mod annotate_structure;
 pub mod classify;
 pub mod guard;
 pub mod nest;
+pub mod read;
 pub mod target;
 
 pub use affine::Affine;
 pub use classify::Structure;
 pub use guard::{DomainBox, Guard};
 pub use nest::{Nest, Term, TermId};
+pub use read::{ReadError, Reading};
 pub use target::{Placement, Slot};

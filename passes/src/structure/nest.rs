@@ -181,7 +181,7 @@ impl Nest {
 }
 
 #[cfg(test)]
-pub(super) mod samples {
+pub(crate) mod samples {
     //! Nests for tests, written as a formula would be.
 
     use super::*;

@@ -1,0 +1,29 @@
+//! The table of passes: registration, documentation and tests go by it.
+
+use crate::elementwise::elementwise_to_linalg::ConvertElementwiseToLinalg;
+use crate::formula::formula_to_affine::ConvertFormulaToAffine;
+use crate::formula::formula_to_linalg::ConvertFormulaToLinalg;
+use crate::formula::formula_to_scf::ConvertFormulaToScf;
+use crate::formula::scalar_to_arith::ConvertScalarToArith;
+use crate::pipeline;
+use crate::structure::annotate_structure::AnnotateStructure;
+use skript_dialect::PassEntry;
+
+/// Every pass of the project.
+pub const ALL: &[PassEntry] = &[
+    PassEntry::of::<ConvertElementwiseToLinalg>(),
+    PassEntry::of::<ConvertFormulaToAffine>(),
+    PassEntry::of::<ConvertFormulaToLinalg>(),
+    PassEntry::of::<ConvertFormulaToScf>(),
+    PassEntry::of::<ConvertScalarToArith>(),
+    PassEntry::of::<AnnotateStructure>(),
+];
+
+/// Makes all passes and named pipelines known to MLIR; once per process does, more is harmless.
+pub fn register() {
+    static ONCE: std::sync::Once = std::sync::Once::new();
+    ONCE.call_once(|| {
+        skript_dialect::register_passes(ALL);
+        pipeline::register();
+    });
+}

@@ -1,0 +1,173 @@
+//! `convert-skript-elementwise-to-linalg`: every op with the elementwise trait on ranked tensors becomes `linalg.generic`.
+//!
+//! One pattern serves all of them (ours, `arith`, `math`, any other dialect's): the op itself, cloned on scalars, becomes
+//! the payload. Scalars among the operands are captured. Requires: broadcasts are explicit. Guarantees: no elementwise
+//! op on tensors is left.
+
+use crate::mlir::{Builder, attributes, context, maps, types};
+use crate::structure::Affine;
+use melior::ir::attribute::ArrayAttribute;
+use melior::ir::{Attribute, Type, Value, ValueLike};
+use skript_dialect::melior;
+use skript_dialect::melior::ir::block::BlockLike;
+use skript_dialect::melior::ir::OperationRef;
+use skript_dialect::melior::ir::operation::OperationLike;
+use skript_dialect::{Dialect, Options, Pass, PassError, Rewriter, op};
+
+#[derive(Default)]
+pub struct ConvertElementwiseToLinalg;
+
+impl Pass for ConvertElementwiseToLinalg {
+    const FLAG: &'static str = "convert-skript-elementwise-to-linalg";
+    const SUMMARY: &'static str = "elementwise ops on tensors become linalg.generic";
+    const DEPENDENT_DIALECTS: &'static [Dialect] = &[Dialect::Linalg, Dialect::Tensor, Dialect::Arith];
+
+    fn run<'c>(
+        &self,
+        root: OperationRef<'c, '_>,
+        _options: &Options,
+        rewriter: &Rewriter<'c>,
+    ) -> Result<(), PassError> {
+        let holder = root.context();
+        let context = context::borrow(&holder);
+        let mut failure = None;
+        let all = op::collect(&root, |op| {
+            op::has_elementwise_trait(&op) && op.results().any(|r| is_tensor(r.r#type()))
+        });
+        for found in all {
+            let at = Builder::before(context, found)?;
+            if found.region_count() > 0 {
+                failure = Some(PassError::at(
+                    found,
+                    "is elementwise but has regions, which a payload cannot hold",
+                ));
+                continue;
+            }
+            match convert(found, &at)? {
+                Some(values) => rewriter.replace_op_with_values(found, &values),
+                None => {
+                    failure = Some(PassError::at(
+                        found,
+                        "is elementwise but its results are not all ranked tensors",
+                    ));
+                }
+            }
+        }
+        failure.map_or(Ok(()), Err)
+    }
+}
+
+fn is_tensor(r#type: Type<'_>) -> bool {
+    use melior::ir::TypeLike;
+    r#type.is_tensor()
+}
+
+fn convert<'c: 'a, 'a>(
+    found: OperationRef<'c, 'a>,
+    at: &Builder<'c, 'a>,
+) -> Result<Option<Vec<Value<'c, 'a>>>, PassError> {
+    let result_types: Vec<Type<'c>> = found.results().map(|r| r.r#type()).collect();
+    let elements: Option<Vec<Type<'c>>> =
+        result_types.iter().map(|t| types::element_of(*t)).collect();
+    let (Some(elements), Some(rank)) = (
+        elements,
+        result_types
+            .first()
+            .and_then(|t| types::extents(*t))
+            .map(|e| e.len()),
+    ) else {
+        return Ok(None);
+    };
+    let operands: Vec<Value<'c, 'a>> = found.operands().collect();
+    let tensors: Vec<Value<'c, 'a>> = operands
+        .iter()
+        .copied()
+        .filter(|v| is_tensor(v.r#type()))
+        .collect();
+    let Some(model) = tensors.first().copied() else {
+        return Ok(None);
+    };
+    let mut inits = Vec::new();
+    for r#type in &result_types {
+        inits.push(empty_like(model, *r#type, at)?);
+    }
+    let mut argument_types = Vec::new();
+    for tensor in &tensors {
+        let Some(element) = types::element_of(tensor.r#type()) else {
+            return Ok(None);
+        };
+        argument_types.push(element);
+    }
+    argument_types.extend(&elements);
+    let (region, body, arguments) = at.region(&argument_types);
+    let mut next = arguments.iter();
+    let scalars: Vec<Value<'c, 'a>> = operands
+        .iter()
+        .filter_map(|v| {
+            if is_tensor(v.r#type()) {
+                next.next().copied()
+            } else {
+                Some(*v)
+            }
+        })
+        .collect();
+    let payload = body
+        .block
+        .append_operation(op::clone_with(&found, &scalars, &elements));
+    let yielded: Vec<Value<'c, 'a>> = payload.results().map(Into::into).collect();
+    body.create("linalg.yield", &yielded, &[], &[], Vec::new())?;
+
+    let identity: Vec<Affine> = (0..rank).map(Affine::index).collect();
+    let unparsable = "linalg is not loaded";
+    let map = maps::map(at.context, rank, &identity).ok_or(unparsable)?;
+    let parallel =
+        Attribute::parse(at.context, "#linalg.iterator_type<parallel>").ok_or(unparsable)?;
+    let count = |n: usize| i32::try_from(n).map_err(|_| "too many operands");
+    let indexing = vec![map; tensors.len() + inits.len()];
+    let segments = [count(tensors.len())?, count(inits.len())?];
+    let mut all = tensors;
+    all.extend(inits);
+    let generic = at.create(
+        "linalg.generic",
+        &all,
+        &[
+            (
+                "indexing_maps",
+                ArrayAttribute::new(at.context, &indexing).into(),
+            ),
+            (
+                "iterator_types",
+                ArrayAttribute::new(at.context, &vec![parallel; rank]).into(),
+            ),
+            (
+                "operandSegmentSizes",
+                attributes::i32s(at.context, &segments),
+            ),
+        ],
+        &result_types,
+        vec![region],
+    )?;
+    Ok(Some(generic.results().map(Into::into).collect()))
+}
+
+/// An empty tensor; its dynamic extents are those of `model`.
+fn empty_like<'c: 'a, 'a>(
+    model: Value<'c, 'a>,
+    r#type: Type<'c>,
+    at: &Builder<'c, 'a>,
+) -> Result<Value<'c, 'a>, PassError> {
+    let mut extents = Vec::new();
+    for (dimension, extent) in types::extents(r#type).unwrap_or_default().iter().enumerate() {
+        if *extent == i64::MIN {
+            let dimension = i64::try_from(dimension).map_err(|_| "too many dimensions")?;
+            let dimension = at.index(dimension)?;
+            extents.push(at.value(
+                "tensor.dim",
+                &[model, dimension],
+                &[],
+                Type::index(at.context),
+            )?);
+        }
+    }
+    Ok(at.value("tensor.empty", &extents, &[], r#type)?)
+}

@@ -1,0 +1,85 @@
+//! Branches on run-time conditions (2.10.1).
+
+use super::scope::Scope;
+use super::{EmitError, block};
+use crate::mlir::{Builder, types};
+use melior::ir::operation::OperationLike;
+use melior::ir::{Value, ValueLike};
+use skript_frontend::model::{Arm, Block, ValueId};
+
+/// `if`, `elif`…, `else`: one `scf.if` inside the other's `else`.
+pub(super) fn emit<'c: 'a, 'a>(
+    scope: &mut Scope<'_, 'c, 'a, '_>,
+    arms: &[Arm],
+    otherwise: &Block,
+    outputs: &[ValueId],
+    at: &Builder<'c, 'a>,
+) -> Result<(), EmitError> {
+    let values = emit_arms(scope, arms, otherwise, outputs, at)?;
+    for (id, value) in outputs.iter().zip(values) {
+        scope.set(*id, value);
+    }
+    Ok(())
+}
+
+fn emit_arms<'c: 'a, 'a>(
+    scope: &mut Scope<'_, 'c, 'a, '_>,
+    arms: &[Arm],
+    otherwise: &Block,
+    outputs: &[ValueId],
+    at: &Builder<'c, 'a>,
+) -> Result<Vec<Value<'c, 'a>>, EmitError> {
+    let Some((arm, rest)) = arms.split_first() else {
+        block::emit(scope, otherwise, at)?;
+        return scope.all(&otherwise.results);
+    };
+    let condition = condition(scope, &arm.condition, at)?;
+    let results = scope.types(outputs)?;
+    let (then_region, then, _) = at.region(&[]);
+    block::emit(scope, &arm.consequent, &then)?;
+    let values = scope.all(&arm.consequent.results)?;
+    then.create("scf.yield", &values, &[], &[], Vec::new())?;
+    let (else_region, other, _) = at.region(&[]);
+    let values = emit_arms(scope, rest, otherwise, outputs, &other)?;
+    other.create("scf.yield", &values, &[], &[], Vec::new())?;
+    let op = at.create(
+        "scf.if",
+        &[condition],
+        &[],
+        &results,
+        vec![then_region, else_region],
+    )?;
+    Ok(op.results().map(Into::into).collect())
+}
+
+/// The one bool that a condition block yields.
+pub(super) fn condition<'c: 'a, 'a>(
+    scope: &mut Scope<'_, 'c, 'a, '_>,
+    condition: &Block,
+    at: &Builder<'c, 'a>,
+) -> Result<Value<'c, 'a>, EmitError> {
+    block::emit(scope, condition, at)?;
+    let tensor = condition
+        .results
+        .first()
+        .ok_or(EmitError::Malformed("a condition yields nothing"))?;
+    element(scope.get(*tensor)?, at)
+}
+
+/// The element of a tensor of volume 1.
+pub(super) fn element<'c: 'a, 'a>(
+    tensor: Value<'c, 'a>,
+    at: &Builder<'c, 'a>,
+) -> Result<Value<'c, 'a>, EmitError> {
+    let r#type = tensor.r#type();
+    let rank = types::extents(r#type)
+        .ok_or(EmitError::Malformed("a condition is no tensor"))?
+        .len();
+    let element =
+        types::element_of(r#type).ok_or(EmitError::Malformed("a condition is no tensor"))?;
+    let mut operands = vec![tensor];
+    if rank > 0 {
+        operands.resize(rank + 1, at.index(0)?);
+    }
+    Ok(at.value("tensor.extract", &operands, &[], element)?)
+}

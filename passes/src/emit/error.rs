@@ -1,0 +1,39 @@
+//! What can keep a model from the dialect.
+
+use skript_frontend::source::Span;
+
+/// Why a model could not be emitted.
+#[derive(Debug, thiserror::Error)]
+pub enum EmitError {
+    #[error(
+        "operator '{name}' has neither formulas nor a composition, and compiled code has no kernel for it; run with \
+         --engine=reference"
+    )]
+    Intrinsic { name: String, span: Span },
+    #[error(
+        "'{name}' has an extent that is known only at run time, which compiled code does not take yet; run with \
+         --engine=reference"
+    )]
+    DynamicExtent { name: String, span: Span },
+    #[error("{what}, which compiled code does not take yet; run with --engine=reference")]
+    Unsupported { what: &'static str, span: Span },
+    /// The model contradicts itself.
+    #[error("malformed model: {0}")]
+    Malformed(&'static str),
+    #[error("the emitted module does not verify")]
+    Invalid,
+    #[error(transparent)]
+    Build(#[from] melior::Error),
+}
+
+impl EmitError {
+    /// Where in the text, if one place is to blame.
+    pub fn span(&self) -> Option<Span> {
+        match self {
+            EmitError::Intrinsic { span, .. }
+            | EmitError::DynamicExtent { span, .. }
+            | EmitError::Unsupported { span, .. } => Some(*span),
+            EmitError::Malformed(_) | EmitError::Invalid | EmitError::Build(_) => None,
+        }
+    }
+}

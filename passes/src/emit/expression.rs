@@ -1,0 +1,245 @@
+//! Expressions at one point of a formula's domain.
+
+use super::EmitError;
+use super::formula::scalar_type;
+use super::scope::Scope;
+use crate::mlir::{Builder, attributes, types};
+use melior::ir::{Value, ValueLike};
+use skript_frontend::model::{ConstantData, Expr, Formula, Node, ValueId};
+use skript_semantics::{Scalar, ScalarKind, ScalarOp};
+use std::collections::HashMap;
+
+/// A table this small is a chain of selects; larger ones are constant tensors.
+const SELECTED_ITEMS: usize = 4;
+
+/// One region of a formula while it is emitted.
+pub(super) struct Point<'s, 'e, 'c, 'a, 'm> {
+    scope: &'s Scope<'e, 'c, 'a, 'm>,
+    formula: &'s Formula,
+    destinations: &'s [ValueId],
+    /// Index variables, then destinations.
+    arguments: Vec<Value<'c, 'a>>,
+    /// In front of the formula.
+    outside: Builder<'c, 'a>,
+    pub at: Builder<'c, 'a>,
+    /// Locals evaluated so far, innermost branch last: a local is only visible where it was evaluated.
+    locals: Vec<HashMap<usize, Value<'c, 'a>>>,
+}
+
+impl<'s, 'e, 'c: 'a, 'a, 'm> Point<'s, 'e, 'c, 'a, 'm> {
+    pub fn new(
+        scope: &'s Scope<'e, 'c, 'a, 'm>,
+        formula: &'s Formula,
+        destinations: &'s [ValueId],
+        arguments: Vec<Value<'c, 'a>>,
+        outside: Builder<'c, 'a>,
+        at: Builder<'c, 'a>,
+    ) -> Self {
+        Point {
+            scope,
+            formula,
+            destinations,
+            arguments,
+            outside,
+            at,
+            locals: vec![HashMap::new()],
+        }
+    }
+
+    /// The value of an expression; ints are `index`.
+    pub fn value(&mut self, expression: &Expr) -> Result<Value<'c, 'a>, EmitError> {
+        let context = self.scope.emitter.context;
+        let r#type = scalar_type(context, expression.kind);
+        match &expression.node {
+            Node::Literal(value) => Ok(self.at.constant(*value, r#type)?),
+            Node::Index(position) => self.argument(*position),
+            Node::Local(position) => self.local(*position),
+            Node::Access { tensor, subscripts } => {
+                let mut operands = vec![self.tensor(*tensor)?];
+                for subscript in subscripts {
+                    operands.push(self.value(subscript)?);
+                }
+                self.access(&operands, expression.kind)
+            }
+            Node::Table { items, index } => self.table(items, index, expression.kind),
+            Node::Apply { op, operands } => {
+                let mut values = Vec::new();
+                for operand in operands {
+                    values.push(self.value(operand)?);
+                }
+                let is_cast = matches!(op, ScalarOp::ToBool | ScalarOp::ToInt | ScalarOp::ToReal);
+                match values.as_slice() {
+                    [same] if is_cast && same.r#type() == r#type => Ok(*same),
+                    _ => Ok(self.at.scalar(*op, &values, r#type)?),
+                }
+            }
+            Node::Select {
+                condition,
+                then,
+                otherwise,
+            } => {
+                let condition = self.value(condition)?;
+                if !self.reads(then) && !self.reads(otherwise) {
+                    let values = [condition, self.value(then)?, self.value(otherwise)?];
+                    return Ok(self.at.scalar(ScalarOp::Select, &values, r#type)?);
+                }
+                let outer = self.at;
+                let mut regions = Vec::new();
+                for branch in [then, otherwise] {
+                    let (region, inner, _) = outer.region(&[]);
+                    self.at = inner;
+                    self.locals.push(HashMap::new());
+                    let value = self.value(branch)?;
+                    self.at.create("scf.yield", &[value], &[], &[], Vec::new())?;
+                    self.locals.pop();
+                    self.at = outer;
+                    regions.push(region);
+                }
+                let op = outer.create("scf.if", &[condition], &[], &[r#type], regions)?;
+                Ok(op.result(0)?.into())
+            }
+        }
+    }
+
+    /// The value as an element of a tensor of this kind.
+    pub fn to_element(
+        &self,
+        value: Value<'c, 'a>,
+        kind: ScalarKind,
+    ) -> Result<Value<'c, 'a>, EmitError> {
+        let element = types::element(self.scope.emitter.context, kind);
+        if value.r#type() == element {
+            return Ok(value);
+        }
+        Ok(self.at.value("skript.cast", &[value], &[], element)?)
+    }
+
+    fn access(
+        &self,
+        operands: &[Value<'c, 'a>],
+        kind: ScalarKind,
+    ) -> Result<Value<'c, 'a>, EmitError> {
+        let context = self.scope.emitter.context;
+        let element = types::element(context, kind);
+        let value = self.at.value("skript.access", operands, &[], element)?;
+        if kind != ScalarKind::Int {
+            return Ok(value);
+        }
+        Ok(self
+            .at
+            .value("skript.cast", &[value], &[], scalar_type(context, kind))?)
+    }
+
+    fn argument(&self, position: usize) -> Result<Value<'c, 'a>, EmitError> {
+        self.arguments
+            .get(position)
+            .copied()
+            .ok_or(EmitError::Malformed("no such index"))
+    }
+
+    fn local(&mut self, position: usize) -> Result<Value<'c, 'a>, EmitError> {
+        let known = self.locals.iter().rev().find_map(|l| l.get(&position));
+        if let Some(value) = known {
+            return Ok(*value);
+        }
+        let formula = self.formula;
+        let local = formula
+            .locals
+            .get(position)
+            .ok_or(EmitError::Malformed("no such local"))?;
+        let value = self.value(&local.value)?;
+        if let Some(innermost) = self.locals.last_mut() {
+            innermost.insert(position, value);
+        }
+        Ok(value)
+    }
+
+    /// What a tensor holds at this step: destinations are arguments of the region.
+    fn tensor(&self, id: ValueId) -> Result<Value<'c, 'a>, EmitError> {
+        match self.destinations.iter().position(|d| *d == id) {
+            Some(position) => self.argument(self.formula.indices.len() + position),
+            None => self.scope.get(id),
+        }
+    }
+
+    fn table(
+        &mut self,
+        items: &[Scalar],
+        index: &Expr,
+        kind: ScalarKind,
+    ) -> Result<Value<'c, 'a>, EmitError> {
+        let context = self.scope.emitter.context;
+        let r#type = scalar_type(context, kind);
+        let position = self.value(index)?;
+        if items.len() > SELECTED_ITEMS {
+            let length = i64::try_from(items.len())
+                .map_err(|_| EmitError::Malformed("a table is too long"))?;
+            let tensor = types::tensor(&[length], types::element(context, kind));
+            let elements = attributes::elements(context, &data(items), tensor);
+            let table = self.outside.dense(elements, tensor)?;
+            return self.access(&[table, position], kind);
+        }
+        let Some((last, others)) = items.split_last() else {
+            return Err(EmitError::Malformed("a table is empty"));
+        };
+        let mut chosen = self.at.constant(*last, r#type)?;
+        for (number, item) in others.iter().enumerate().rev() {
+            let number = i64::try_from(number)
+                .map_err(|_| EmitError::Malformed("a table is too long"))?;
+            let here = [position, self.at.index(number)?];
+            let is_here = self
+                .at
+                .scalar(ScalarOp::Eq, &here, types::scalar(context, ScalarKind::Bool))?;
+            let item = self.at.constant(*item, r#type)?;
+            chosen = self
+                .at
+                .scalar(ScalarOp::Select, &[is_here, item, chosen], r#type)?;
+        }
+        Ok(chosen)
+    }
+
+    /// Whether evaluating the expression may read a tensor; locals count unless they are evaluated already.
+    fn reads(&self, expression: &Expr) -> bool {
+        match &expression.node {
+            Node::Access { .. } => true,
+            Node::Table { items, .. } if items.len() > SELECTED_ITEMS => true,
+            Node::Local(position) => {
+                !self.locals.iter().any(|l| l.contains_key(position))
+                    && self
+                        .formula
+                        .locals
+                        .get(*position)
+                        .is_some_and(|l| self.reads(&l.value))
+            }
+            _ => expression.children().into_iter().any(|c| self.reads(c)),
+        }
+    }
+}
+
+/// The items of a table as a constant of their kind.
+fn data(items: &[Scalar]) -> ConstantData {
+    let bools = items.iter().map(|s| match s {
+        Scalar::Bool(b) => Some(*b),
+        _ => None,
+    });
+    if let Some(bools) = bools.collect() {
+        return ConstantData::Bool(bools);
+    }
+    let ints = items.iter().map(|s| match s {
+        Scalar::Int(i) => Some(*i),
+        _ => None,
+    });
+    if let Some(ints) = ints.collect() {
+        return ConstantData::Int(ints);
+    }
+    ConstantData::Real(
+        items
+            .iter()
+            .map(|s| match s {
+                Scalar::Real(x) => *x,
+                Scalar::Int(i) => *i as f64,
+                Scalar::Bool(b) => f64::from(u8::from(*b)),
+            })
+            .collect(),
+    )
+}

@@ -1,0 +1,181 @@
+//! Formulas: `skript.formula` with its predicate and body.
+
+use super::expression::Point;
+use super::scope::Scope;
+use super::EmitError;
+use crate::mlir::{Builder, attributes, types};
+use melior::ir::operation::OperationLike;
+use melior::ir::{Attribute, Region, Type, Value};
+use skript_frontend::model::{Accumulation, Expr, Formula, Init, Node, ValueId};
+use skript_semantics::{Scalar, ScalarKind};
+
+pub(super) fn emit<'c: 'a, 'a>(
+    scope: &mut Scope<'_, 'c, 'a, '_>,
+    formula: &Formula,
+    at: &Builder<'c, 'a>,
+) -> Result<(), EmitError> {
+    let context = scope.emitter.context;
+    let location = scope.emitter.location(&scope.function.name, formula.span);
+    let at = &at.with_location(location);
+
+    let mut bounds = Vec::new();
+    for index in &formula.indices {
+        let bound = index.extent.fixed().and_then(|n| i64::try_from(n).ok());
+        bounds.push(bound.ok_or_else(|| EmitError::DynamicExtent {
+            name: index.name.clone(),
+            span: formula.span,
+        })?);
+    }
+    let mut destinations = Vec::new();
+    for target in &formula.targets {
+        if destinations.contains(&target.output) {
+            return Err(EmitError::Unsupported {
+                what: "one packed assignment writes an output twice",
+                span: formula.span,
+            });
+        }
+        destinations.push(target.output);
+        if let Init::Fill(value) = target.init {
+            fill(scope, target.output, value, at)?;
+        }
+        ensure_written(scope, target.output, at)?;
+    }
+    let reads = formula
+        .locals
+        .iter()
+        .map(|l| &l.value)
+        .chain(&formula.predicate)
+        .chain(formula.targets.iter().flat_map(|t| t.subscripts.iter().chain([&t.value])));
+    for expression in reads {
+        for tensor in tensors(expression) {
+            ensure_written(scope, tensor, at)?;
+        }
+    }
+    let outs = scope.all(&destinations)?;
+    let results = scope.types(&destinations)?;
+
+    let mut arguments = vec![Type::index(context); bounds.len()];
+    arguments.extend(&results);
+    let (predicate, point, values) = at.region(&arguments);
+    let predicate = match &formula.predicate {
+        Some(condition) => {
+            let mut point =
+                Point::new(scope, formula, &destinations, values, *at, point);
+            let holds = point.value(condition)?;
+            point.at.create("skript.condition", &[holds], &[], &[], Vec::new())?;
+            predicate
+        }
+        None => Region::new(),
+    };
+    let (body, point, values) = at.region(&arguments);
+    let mut point = Point::new(scope, formula, &destinations, values, *at, point);
+    let mut yielded: Vec<Value<'c, 'a>> = Vec::new();
+    let mut subscripts = Vec::new();
+    let mut ranks = Vec::new();
+    for target in &formula.targets {
+        let value = point.value(&target.value)?;
+        yielded.push(point.to_element(value, target.value.kind)?);
+        for subscript in &target.subscripts {
+            subscripts.push(point.value(subscript)?);
+        }
+        ranks.push(count(target.subscripts.len())?);
+    }
+    let segments = [count(yielded.len())?, count(subscripts.len())?];
+    yielded.extend(subscripts);
+    point.at.create(
+        "skript.yield",
+        &yielded,
+        &[
+            ("ranks", attributes::i32s(context, &ranks)),
+            ("operandSegmentSizes", attributes::i32s(context, &segments)),
+        ],
+        &[],
+        Vec::new(),
+    )?;
+
+    let segments = [0, count(outs.len())?];
+    let op = at.create(
+        "skript.formula",
+        &outs,
+        &[
+            ("kind", kind(context, formula.kind)?),
+            ("static_bounds", attributes::i64s(context, &bounds)),
+            ("operandSegmentSizes", attributes::i32s(context, &segments)),
+        ],
+        &results,
+        vec![predicate, body],
+    )?;
+    for (id, value) in destinations.iter().zip(op.results()) {
+        scope.set(*id, value.into());
+    }
+    Ok(())
+}
+
+/// Gives an output that nothing has written yet the default value of its kind.
+pub(super) fn ensure_written<'c: 'a, 'a>(
+    scope: &mut Scope<'_, 'c, 'a, '_>,
+    id: ValueId,
+    at: &Builder<'c, 'a>,
+) -> Result<(), EmitError> {
+    let is_output = scope
+        .function
+        .outputs
+        .iter()
+        .any(|port| port.tensors.values().contains(&id));
+    if scope.find(id).is_none() && is_output {
+        let default = scope.tensor(id)?.kind.default_value();
+        fill(scope, id, default, at)?;
+    }
+    Ok(())
+}
+
+fn fill<'c: 'a, 'a>(
+    scope: &mut Scope<'_, 'c, 'a, '_>,
+    id: ValueId,
+    value: Scalar,
+    at: &Builder<'c, 'a>,
+) -> Result<(), EmitError> {
+    let element = types::element(scope.emitter.context, scope.tensor(id)?.kind);
+    let value = at.constant(value, element)?;
+    let filled = at.value("tensor.splat", &[value], &[], scope.r#type(id)?)?;
+    scope.set(id, filled);
+    Ok(())
+}
+
+/// The tensors an expression reads, locals apart.
+fn tensors(expression: &Expr) -> Vec<ValueId> {
+    let mut found = Vec::new();
+    let mut stack = vec![expression];
+    while let Some(expression) = stack.pop() {
+        if let Node::Access { tensor, .. } = &expression.node {
+            found.push(*tensor);
+        }
+        stack.extend(expression.children());
+    }
+    found
+}
+
+fn kind(context: &melior::Context, kind: Accumulation) -> Result<Attribute<'_>, EmitError> {
+    let word = match kind {
+        Accumulation::Assign => "assign",
+        Accumulation::Sum => "sum",
+        Accumulation::Product => "product",
+        Accumulation::All => "all",
+        Accumulation::Any => "any",
+        Accumulation::Min => "min",
+        Accumulation::Max => "max",
+        Accumulation::Replace => "replace",
+    };
+    Attribute::parse(context, &format!("#skript.kind<{word}>")).ok_or(EmitError::Malformed(
+        "the context has no skript dialect",
+    ))
+}
+
+fn count(length: usize) -> Result<i32, EmitError> {
+    i32::try_from(length).map_err(|_| EmitError::Malformed("too many operands"))
+}
+
+/// The dialect's type of a scalar of this kind inside a region.
+pub(super) fn scalar_type(context: &melior::Context, kind: ScalarKind) -> Type<'_> {
+    types::scalar(context, kind)
+}

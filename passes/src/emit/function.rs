@@ -1,0 +1,152 @@
+//! Functions: signature, constants, body, return.
+
+use super::scope::{Scope, argument_attributes, dictionary};
+use super::{EmitError, Emitter, block, constant, formula};
+use crate::mlir::{Builder, attributes};
+use melior::ir::attribute::{ArrayAttribute, TypeAttribute};
+use melior::ir::r#type::FunctionType;
+use melior::ir::{Attribute, BlockRef};
+use skript_frontend::model::{Body, Function, FunctionId, Model, Port, PortTensors, ValueId};
+
+pub(super) fn emit<'c>(
+    emitter: &Emitter<'c, '_>,
+    id: FunctionId,
+    module: BlockRef<'c, '_>,
+) -> Result<(), EmitError> {
+    let context = emitter.context;
+    let function = emitter
+        .model
+        .function(id)
+        .ok_or(EmitError::Malformed("no such function"))?;
+    let is_entry = id == emitter.model.entry;
+    let mut scope = Scope::new(emitter, function);
+
+    let inputs = arguments(function);
+    let outputs = results(emitter.model, function, is_entry);
+    let input_types = scope.types(&inputs)?;
+    let output_types = scope.types(&outputs)?;
+
+    let outer = Builder::at_end(
+        context,
+        module,
+        emitter.location(&function.name, function.span),
+    );
+    let (region, body, values) = outer.region(&input_types);
+    for (id, value) in inputs.iter().zip(values) {
+        scope.set(*id, value);
+    }
+    for (id, data) in &function.constants {
+        constant::emit(&mut scope, *id, data, &body)?;
+    }
+    match &function.body {
+        Body::Formulas(formulas) => {
+            for statement in formulas {
+                formula::emit(&mut scope, statement, &body)?;
+            }
+        }
+        Body::Block(operations) => block::emit(&mut scope, operations, &body)?,
+        Body::Intrinsic => {
+            return Err(EmitError::Intrinsic {
+                name: function.name.clone(),
+                span: function.span,
+            });
+        }
+    }
+    // An output that no formula writes holds `T()`.
+    for output in &outputs {
+        formula::ensure_written(&mut scope, *output, &body)?;
+    }
+    let returned = scope.all(&outputs)?;
+    body.create("func.return", &returned, &[], &[], Vec::new())?;
+
+    let symbol = emitter.symbol(id);
+    let r#type = FunctionType::new(context, &input_types, &output_types);
+    let mut function_attributes = vec![
+        ("sym_name", attributes::string(context, symbol)),
+        ("function_type", TypeAttribute::new(r#type.into()).into()),
+    ];
+    if is_entry {
+        let (argument_names, result_names) = names(emitter.model, function)?;
+        let of_arguments: Vec<Attribute<'c>> = argument_names
+            .iter()
+            .map(|(name, role)| argument_attributes(context, name, role))
+            .collect();
+        let of_results: Vec<Attribute<'c>> = result_names
+            .iter()
+            .map(|(name, role)| {
+                dictionary(
+                    context,
+                    &[
+                        ("skript.name", attributes::string(context, name)),
+                        ("skript.role", attributes::string(context, role)),
+                    ],
+                )
+            })
+            .collect();
+        function_attributes.push(("arg_attrs", ArrayAttribute::new(context, &of_arguments).into()));
+        function_attributes.push(("res_attrs", ArrayAttribute::new(context, &of_results).into()));
+        function_attributes.push(("skript.entry", attributes::unit(context)));
+    } else {
+        function_attributes.push(("sym_visibility", attributes::string(context, "private")));
+    }
+    outer.create("func.func", &[], &function_attributes, &[], vec![region])?;
+    Ok(())
+}
+
+/// Inputs with packs flattened, then captures.
+fn arguments(function: &Function) -> Vec<ValueId> {
+    let inputs = function.inputs.iter().flat_map(|p| p.tensors.values());
+    inputs.chain(&function.captures).copied().collect()
+}
+
+/// Outputs with packs flattened; for the entry, then new values of variables.
+fn results(model: &Model, function: &Function, is_entry: bool) -> Vec<ValueId> {
+    let mut results: Vec<_> = function
+        .outputs
+        .iter()
+        .flat_map(|p| p.tensors.values())
+        .copied()
+        .collect();
+    if is_entry {
+        results.extend(model.updates.iter().map(|(_, value)| *value));
+    }
+    results
+}
+
+/// Names and roles.
+type Names = Vec<(String, &'static str)>;
+
+fn names(model: &Model, entry: &Function) -> Result<(Names, Names), EmitError> {
+    let variable = |id| {
+        model
+            .variable(id)
+            .map(|v| v.name.clone())
+            .ok_or(EmitError::Malformed("no such variable"))
+    };
+    let mut arguments = Names::new();
+    for port in &entry.inputs {
+        arguments.extend(port_names(port).into_iter().map(|n| (n, "input")));
+    }
+    for id in &entry.capture_variables {
+        arguments.push((variable(*id)?, "variable"));
+    }
+    let mut results = Names::new();
+    for port in &entry.outputs {
+        results.extend(port_names(port).into_iter().map(|n| (n, "output")));
+    }
+    for (id, _) in &model.updates {
+        results.push((variable(*id)?, "variable"));
+    }
+    Ok((arguments, results))
+}
+
+/// `x`; `xs:1`, `xs:2` for a pack.
+fn port_names(port: &Port) -> Vec<String> {
+    match &port.tensors {
+        PortTensors::Single(_) => vec![port.name.clone()],
+        PortTensors::Pack(items) => (1..=items.len())
+            .map(|n| format!("{}:{n}", port.name))
+            .collect(),
+        PortTensors::Null => Vec::new(),
+    }
+}

@@ -1,0 +1,262 @@
+//! Loops that run at run time (2.10.1).
+
+use super::scope::Scope;
+use super::{EmitError, block, branch};
+use crate::mlir::{Builder, attributes, types};
+use melior::ir::operation::OperationLike;
+use melior::ir::{Type, Value, ValueLike};
+use skript_frontend::model::{Loop, ValueId};
+use skript_semantics::{Scalar, ScalarKind};
+
+/// One `scf.while` whose state is the iteration's number, whether to go on, the carried tensors and the packs that scan
+/// outputs fill.
+pub(super) fn emit<'c: 'a, 'a>(
+    scope: &mut Scope<'_, 'c, 'a, '_>,
+    l: &Loop,
+    at: &Builder<'c, 'a>,
+) -> Result<(), EmitError> {
+    let context = scope.emitter.context;
+    let index = Type::index(context);
+    let flag = types::element(context, ScalarKind::Bool);
+
+    let mut limits = Vec::new();
+    if let Some(count) = l.static_count {
+        let count = i64::try_from(count).map_err(|_| EmitError::Malformed("a loop is too long"))?;
+        limits.push(at.index(count)?);
+    }
+    if let Some(count) = l.dynamic_count {
+        let count = branch::element(scope.get(count)?, at)?;
+        limits.push(at.value("arith.index_cast", &[count], &[], index)?);
+    }
+    let scanned = l
+        .scans
+        .iter()
+        .map(|(_, pack)| gather(scope, pack, at))
+        .collect::<Result<Vec<_>, _>>()?;
+
+    let mut state = vec![at.index(0)?, at.constant(Scalar::Bool(true), flag)?];
+    for carried in &l.carried {
+        state.push(scope.get(carried.init)?);
+    }
+    for pack in &l.scan_outputs {
+        let r#type = pack_type(scope, pack)?;
+        let element = types::element_of(r#type).ok_or(EmitError::Malformed("a pack is no tensor"))?;
+        let kind = first(pack).and_then(|id| scope.tensor(id))?.kind;
+        let zero = at.constant(kind.default_value(), element)?;
+        state.push(at.value("tensor.splat", &[zero], &[], r#type)?);
+    }
+    let state_types: Vec<_> = state.iter().map(|v| v.r#type()).collect();
+
+    let (before_region, before, values) = at.region(&state_types);
+    let (number, go_on) = number_and_flag(&values)?;
+    enter(scope, l, number, &values, &scanned, &before)?;
+    let mut proceed = go_on;
+    for limit in &limits {
+        let less = before.scalar(skript_semantics::ScalarOp::Lt, &[number, *limit], flag)?;
+        proceed = before.value("arith.andi", &[proceed, less], &[], flag)?;
+    }
+    if let Some(test) = &l.before {
+        let (then_region, then, _) = before.region(&[]);
+        let holds = branch::condition(scope, test, &then)?;
+        then.create("scf.yield", &[holds], &[], &[], Vec::new())?;
+        let (else_region, other, _) = before.region(&[]);
+        let no = other.constant(Scalar::Bool(false), flag)?;
+        other.create("scf.yield", &[no], &[], &[], Vec::new())?;
+        let op = before.create("scf.if", &[proceed], &[], &[flag], vec![then_region, else_region])?;
+        proceed = op.result(0)?.into();
+    }
+    let mut operands = vec![proceed];
+    operands.extend(&values);
+    before.create("scf.condition", &operands, &[], &[], Vec::new())?;
+
+    let (body_region, body, values) = at.region(&state_types);
+    let (number, _) = number_and_flag(&values)?;
+    enter(scope, l, number, &values, &scanned, &body)?;
+    // Items are sliced again here: blocks of the test do not dominate the body.
+    block::emit(scope, &l.body, &body)?;
+    let produced = scope.all(&l.body.results)?;
+    let carried_new = produced.get(..l.carried.len()).ok_or(EmitError::Malformed(
+        "a loop yields too few tensors",
+    ))?;
+    let one = body.index(1)?;
+    let mut next = vec![
+        body.value("arith.addi", &[number, one], &[], index)?,
+        body.constant(Scalar::Bool(true), flag)?,
+    ];
+    next.extend(carried_new);
+    for (position, _) in l.scan_outputs.iter().enumerate() {
+        let item = produced
+            .get(l.carried.len() + position)
+            .ok_or(EmitError::Malformed("a loop yields too few tensors"))?;
+        let pack = values
+            .get(2 + l.carried.len() + position)
+            .ok_or(EmitError::Malformed("a loop has too little state"))?;
+        next.push(insert_item(*item, *pack, number, &body)?);
+    }
+    if let Some(test) = &l.after {
+        for (carried, value) in l.carried.iter().zip(carried_new) {
+            scope.set(carried.inner, *value);
+        }
+        let holds = branch::condition(scope, test, &body)?;
+        if let Some(go_on) = next.get_mut(1) {
+            *go_on = holds;
+        }
+    }
+    body.create("scf.yield", &next, &[], &[], Vec::new())?;
+
+    let op = at.create(
+        "scf.while",
+        &state,
+        &[],
+        &state_types,
+        vec![before_region, body_region],
+    )?;
+    let finals: Vec<Value<'c, 'a>> = op.results().map(Into::into).collect();
+    for (carried, value) in l.carried.iter().zip(finals.iter().skip(2)) {
+        scope.set(carried.result, *value);
+    }
+    for (pack, value) in l.scan_outputs.iter().zip(finals.iter().skip(2 + l.carried.len())) {
+        for (position, id) in pack.iter().enumerate() {
+            let position =
+                i64::try_from(position).map_err(|_| EmitError::Malformed("a pack is too long"))?;
+            let number = at.index(position)?;
+            let item = extract_item(*value, number, scope.r#type(*id)?, at)?;
+            scope.set(*id, item);
+        }
+    }
+    Ok(())
+}
+
+fn number_and_flag<'c, 'a>(
+    state: &[Value<'c, 'a>],
+) -> Result<(Value<'c, 'a>, Value<'c, 'a>), EmitError> {
+    match state {
+        [number, flag, ..] => Ok((*number, *flag)),
+        _ => Err(EmitError::Malformed("a loop has too little state")),
+    }
+}
+
+/// Makes visible what the blocks of an iteration see.
+fn enter<'c: 'a, 'a>(
+    scope: &mut Scope<'_, 'c, 'a, '_>,
+    l: &Loop,
+    number: Value<'c, 'a>,
+    state: &[Value<'c, 'a>],
+    scanned: &[Value<'c, 'a>],
+    at: &Builder<'c, 'a>,
+) -> Result<(), EmitError> {
+    for (carried, value) in l.carried.iter().zip(state.iter().skip(2)) {
+        scope.set(carried.inner, *value);
+    }
+    if let Some(id) = l.index {
+        let context = scope.emitter.context;
+        let element = types::element(context, ScalarKind::Int);
+        let value = at.value("arith.index_cast", &[number], &[], element)?;
+        let tensor = at.value("tensor.from_elements", &[value], &[], scope.r#type(id)?)?;
+        scope.set(id, tensor);
+    }
+    if l.scans.is_empty() {
+        return Ok(());
+    }
+    for ((item, pack), packed) in l.scans.iter().zip(scanned) {
+        // The test before an iteration past the last must stay inside the pack.
+        let last = i64::try_from(pack.len().saturating_sub(1))
+            .map_err(|_| EmitError::Malformed("a pack is too long"))?;
+        let last = at.index(last)?;
+        let inside = at.value("arith.minsi", &[number, last], &[], Type::index(at.context))?;
+        let value = extract_item(*packed, inside, scope.r#type(*item)?, at)?;
+        scope.set(*item, value);
+    }
+    Ok(())
+}
+
+fn first(pack: &[ValueId]) -> Result<ValueId, EmitError> {
+    pack.first()
+        .copied()
+        .ok_or(EmitError::Malformed("a scanned pack is empty"))
+}
+
+/// One tensor with a leading pack dimension.
+fn pack_type<'c: 'a, 'a>(
+    scope: &Scope<'_, 'c, 'a, '_>,
+    pack: &[ValueId],
+) -> Result<Type<'c>, EmitError> {
+    let item = first(pack)?;
+    let mut extents = vec![
+        i64::try_from(pack.len()).map_err(|_| EmitError::Malformed("a pack is too long"))?,
+    ];
+    extents.extend(scope.extents(item)?);
+    for other in pack {
+        if scope.tensor(*other)? != scope.tensor(item)? {
+            return Err(EmitError::Unsupported {
+                what: "a loop runs over items of different shapes",
+                span: scope.function.span,
+            });
+        }
+    }
+    let element = types::element(scope.emitter.context, scope.tensor(item)?.kind);
+    Ok(types::tensor(&extents, element))
+}
+
+/// The items of a pack side by side.
+fn gather<'c: 'a, 'a>(
+    scope: &Scope<'_, 'c, 'a, '_>,
+    pack: &[ValueId],
+    at: &Builder<'c, 'a>,
+) -> Result<Value<'c, 'a>, EmitError> {
+    let mut packed = at.value("tensor.empty", &[], &[], pack_type(scope, pack)?)?;
+    for (position, item) in pack.iter().enumerate() {
+        let position =
+            i64::try_from(position).map_err(|_| EmitError::Malformed("a pack is too long"))?;
+        packed = insert_item(scope.get(*item)?, packed, at.index(position)?, at)?;
+    }
+    Ok(packed)
+}
+
+fn insert_item<'c: 'a, 'a>(
+    item: Value<'c, 'a>,
+    pack: Value<'c, 'a>,
+    number: Value<'c, 'a>,
+    at: &Builder<'c, 'a>,
+) -> Result<Value<'c, 'a>, EmitError> {
+    let mut slice = slice_attributes(pack, at)?;
+    slice.push((
+        "operandSegmentSizes",
+        attributes::i32s(at.context, &[1, 1, 1, 0, 0]),
+    ));
+    Ok(at.value("tensor.insert_slice", &[item, pack, number], &slice, pack.r#type())?)
+}
+
+fn extract_item<'c: 'a, 'a>(
+    pack: Value<'c, 'a>,
+    number: Value<'c, 'a>,
+    item: Type<'c>,
+    at: &Builder<'c, 'a>,
+) -> Result<Value<'c, 'a>, EmitError> {
+    let mut slice = slice_attributes(pack, at)?;
+    slice.push((
+        "operandSegmentSizes",
+        attributes::i32s(at.context, &[1, 1, 0, 0]),
+    ));
+    Ok(at.value("tensor.extract_slice", &[pack, number], &slice, item)?)
+}
+
+/// One item of a pack: a dynamic offset in front, everything behind.
+fn slice_attributes<'c: 'a, 'a>(
+    pack: Value<'c, 'a>,
+    at: &Builder<'c, 'a>,
+) -> Result<Vec<(&'static str, melior::ir::Attribute<'c>)>, EmitError> {
+    let mut sizes =
+        types::extents(pack.r#type()).ok_or(EmitError::Malformed("a pack is no tensor"))?;
+    let mut offsets = vec![0; sizes.len()];
+    if let (Some(offset), Some(size)) = (offsets.first_mut(), sizes.first_mut()) {
+        *offset = i64::MIN;
+        *size = 1;
+    }
+    let strides = vec![1; sizes.len()];
+    Ok(vec![
+        ("static_offsets", attributes::i64s(at.context, &offsets)),
+        ("static_sizes", attributes::i64s(at.context, &sizes)),
+        ("static_strides", attributes::i64s(at.context, &strides)),
+    ])
+}

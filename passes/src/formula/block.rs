@@ -1,0 +1,102 @@
+//! Strided blocks of tensors, and splitting and merging of dimensions.
+
+use crate::mlir::{Builder, attributes};
+use melior::Error;
+use melior::ir::attribute::ArrayAttribute;
+use melior::ir::{Attribute, Type, Value, ValueLike};
+
+type Named<'c> = Vec<(&'static str, Attribute<'c>)>;
+
+fn slice<'c>(
+    at: &Builder<'c, '_>,
+    offsets: &[i64],
+    sizes: &[i64],
+    strides: &[i64],
+    segments: &[i32],
+) -> Named<'c> {
+    vec![
+        ("static_offsets", attributes::i64s(at.context, offsets)),
+        ("static_sizes", attributes::i64s(at.context, sizes)),
+        ("static_strides", attributes::i64s(at.context, strides)),
+        ("operandSegmentSizes", attributes::i32s(at.context, segments)),
+    ]
+}
+
+/// `destination` with the block replaced by `source`.
+pub fn insert<'c: 'a, 'a>(
+    source: Value<'c, 'a>,
+    destination: Value<'c, 'a>,
+    offsets: &[i64],
+    sizes: &[i64],
+    strides: &[i64],
+    at: &Builder<'c, 'a>,
+) -> Result<Value<'c, 'a>, Error> {
+    let attributes = slice(at, offsets, sizes, strides, &[1, 1, 0, 0, 0]);
+    at.value(
+        "tensor.insert_slice",
+        &[source, destination],
+        &attributes,
+        destination.r#type(),
+    )
+}
+
+/// The block, of this type.
+pub fn extract<'c: 'a, 'a>(
+    source: Value<'c, 'a>,
+    offsets: &[i64],
+    sizes: &[i64],
+    strides: &[i64],
+    r#type: Type<'c>,
+    at: &Builder<'c, 'a>,
+) -> Result<Value<'c, 'a>, Error> {
+    let attributes = slice(at, offsets, sizes, strides, &[1, 0, 0, 0]);
+    at.value("tensor.extract_slice", &[source], &attributes, r#type)
+}
+
+/// Merges groups of dimensions; `groups` lists the dimensions of `source` for each of the result's.
+pub fn collapse<'c: 'a, 'a>(
+    source: Value<'c, 'a>,
+    groups: &[Vec<usize>],
+    r#type: Type<'c>,
+    at: &Builder<'c, 'a>,
+) -> Result<Value<'c, 'a>, Error> {
+    at.value(
+        "tensor.collapse_shape",
+        &[source],
+        &[("reassociation", reassociation(at, groups))],
+        r#type,
+    )
+}
+
+/// Splits dimensions; `groups` lists the dimensions of the result for each of the source's.
+pub fn expand<'c: 'a, 'a>(
+    source: Value<'c, 'a>,
+    groups: &[Vec<usize>],
+    extents: &[i64],
+    r#type: Type<'c>,
+    at: &Builder<'c, 'a>,
+) -> Result<Value<'c, 'a>, Error> {
+    at.value(
+        "tensor.expand_shape",
+        &[source],
+        &[
+            ("reassociation", reassociation(at, groups)),
+            ("static_output_shape", attributes::i64s(at.context, extents)),
+        ],
+        r#type,
+    )
+}
+
+fn reassociation<'c>(at: &Builder<'c, '_>, groups: &[Vec<usize>]) -> Attribute<'c> {
+    let groups: Vec<Attribute<'c>> = groups
+        .iter()
+        .map(|group| {
+            let group: Vec<Attribute<'c>> = group
+                .iter()
+                .map(|d| attributes::i64(at.context, i64::try_from(*d).unwrap_or(i64::MAX)))
+                .collect();
+            ArrayAttribute::new(at.context, &group).into()
+        })
+        .collect();
+    ArrayAttribute::new(at.context, &groups).into()
+}

@@ -1,0 +1,269 @@
+//! The loops of a `linalg.generic`: outputs first, reductions innermost.
+
+use super::Refusal;
+use crate::structure::{Affine, Guard, Nest, Placement, Slot, TermId};
+use skript_frontend::model::Accumulation;
+
+/// A formula's domain as parallel and reduced loops.
+#[derive(Debug)]
+pub struct Domain {
+    /// Extents of the loops, parallel ones first.
+    pub extents: Vec<i64>,
+    pub parallel: usize,
+    /// Each index of the formula as a form of the loops.
+    pub indices: Vec<Affine>,
+    /// Constraints that are left, over the loops.
+    pub constraints: Vec<Affine>,
+    /// Whether the predicate has conjuncts that the constraints do not tell.
+    pub opaque_guard: bool,
+    /// By target.
+    pub placements: Vec<TargetBlock>,
+}
+
+/// The block of an output that the loops write.
+#[derive(Debug)]
+pub struct TargetBlock {
+    /// By dimension of the output.
+    pub slots: Vec<Slot>,
+    /// Loops by dimension of the output, outermost first; each loop alone when split.
+    pub loops: Vec<Vec<usize>>,
+}
+
+impl Domain {
+    /// `None` if no point is left.
+    pub fn of(nest: &Nest) -> Result<Option<Domain>, Refusal> {
+        if nest.kind == Accumulation::Replace || nest.reads_destination() {
+            return Err(Refusal::Shape("runs in the order of its loops"));
+        }
+        let mut guard = Guard::of(nest);
+        let domain = guard.split_box(&nest.extents);
+        if domain.extents.contains(&0) || constant_false(&guard) {
+            return Ok(None);
+        }
+        let (forms, slots) = place(nest, &domain.low, &domain.extents)?;
+        let order = order(nest, &domain.extents, &slots)?;
+        let overflow = Refusal::Shape("has subscripts beyond 64 bits");
+        let indices = forms
+            .iter()
+            .map(|f| f.substitute(&order.renamed, &order.extents))
+            .collect::<Option<Vec<_>>>()
+            .ok_or(overflow)?;
+        let constraints = guard
+            .constraints
+            .iter()
+            .map(|c| c.substitute(&indices, &order.extents))
+            .collect::<Option<Vec<_>>>()
+            .ok_or(Refusal::Shape("has subscripts beyond 64 bits"))?;
+        Ok(Some(Domain {
+            extents: order.extents,
+            parallel: order.parallel,
+            indices,
+            constraints,
+            opaque_guard: !guard.others.is_empty(),
+            placements: order.placements,
+        }))
+    }
+
+    pub fn always_holds(&self) -> bool {
+        self.constraints.is_empty() && !self.opaque_guard
+    }
+
+    /// A term as a form of the loops.
+    pub fn affine(&self, nest: &Nest, term: TermId) -> Option<Affine> {
+        nest.affine(term)?.substitute(&self.indices, &self.extents)
+    }
+}
+
+fn constant_false(guard: &Guard) -> bool {
+    guard
+        .constraints
+        .iter()
+        .any(|c| c.as_constant().is_some_and(|v| v < 0))
+}
+
+/// Each index as `low ± index`, such that targets count upwards, and where they then write.
+fn place(
+    nest: &Nest,
+    low: &[i64],
+    extents: &[i64],
+) -> Result<(Vec<Affine>, Vec<Vec<Slot>>), Refusal> {
+    let overflow = || Refusal::Shape("has subscripts beyond 64 bits");
+    let mut forms: Vec<Affine> = low
+        .iter()
+        .zip(extents)
+        .enumerate()
+        .map(|(index, (low, extent))| match extent {
+            1 => Some(Affine::constant(*low)),
+            _ => Affine::index(index).add(&Affine::constant(*low)),
+        })
+        .collect::<Option<_>>()
+        .ok_or_else(overflow)?;
+    let subscripts = |forms: &[Affine]| -> Vec<Vec<Option<Affine>>> {
+        nest.targets
+            .iter()
+            .map(|target| {
+                target
+                    .subscripts
+                    .iter()
+                    .map(|s| nest.affine(*s)?.substitute(forms, extents))
+                    .collect()
+            })
+            .collect()
+    };
+    for form in subscripts(&forms).iter().flatten().flatten() {
+        for (index, coefficient) in form.as_linear().unwrap_or_default() {
+            if coefficient < 0
+                && let (Some(form), Some(low), Some(extent)) =
+                    (forms.get_mut(index), low.get(index), extents.get(index))
+            {
+                *form = Affine::index(index)
+                    .scale(-1)
+                    .and_then(|f| f.add(&Affine::constant(low.checked_add(extent - 1)?)))
+                    .ok_or_else(overflow)?;
+            }
+        }
+    }
+    let slots = subscripts(&forms)
+        .iter()
+        .map(|target| match Placement::of(target, extents) {
+            Placement::Block(slots) => Ok(slots),
+            Placement::Overlapping => Err(Refusal::Shape("writes places that may meet")),
+            Placement::Indirect => Err(Refusal::Shape("writes where its data say")),
+        })
+        .collect::<Result<_, _>>()?;
+    Ok((forms, slots))
+}
+
+struct Order {
+    extents: Vec<i64>,
+    parallel: usize,
+    /// The loop of each index that has one.
+    renamed: Vec<Affine>,
+    placements: Vec<TargetBlock>,
+}
+
+fn order(nest: &Nest, extents: &[i64], slots: &[Vec<Slot>]) -> Result<Order, Refusal> {
+    let mut loop_of: Vec<Option<usize>> = vec![None; extents.len()];
+    let mut order = Order {
+        extents: Vec::new(),
+        parallel: 0,
+        renamed: Vec::new(),
+        placements: Vec::new(),
+    };
+    for target in slots {
+        let mut loops = Vec::new();
+        for slot in target {
+            let mut of_slot = Vec::new();
+            for index in &slot.indices {
+                let known = loop_of
+                    .get_mut(*index)
+                    .ok_or(Refusal::Shape("has an unknown index"))?;
+                let number = *known.get_or_insert_with(|| {
+                    order.extents.push(extents.get(*index).copied().unwrap_or(1));
+                    order.extents.len() - 1
+                });
+                of_slot.push(number);
+            }
+            if slot.indices.is_empty() {
+                order.extents.push(1);
+                of_slot.push(order.extents.len() - 1);
+            }
+            loops.push(of_slot);
+        }
+        order.placements.push(TargetBlock {
+            slots: target.clone(),
+            loops,
+        });
+    }
+    order.parallel = order.extents.len();
+    let written = |t: &TargetBlock| {
+        let mut loops: Vec<usize> = t.loops.iter().flatten().copied().collect();
+        loops.retain(|l| order.extents.get(*l) != Some(&1));
+        loops.sort_unstable();
+        loops
+    };
+    if let Some((first, others)) = order.placements.split_first()
+        && others.iter().any(|t| written(t) != written(first))
+    {
+        return Err(Refusal::Shape("writes outputs of different ranks at once"));
+    }
+    for (index, extent) in extents.iter().enumerate() {
+        if let Some(slot @ None) = loop_of.get_mut(index)
+            && *extent != 1
+        {
+            *slot = Some(order.extents.len());
+            order.extents.push(*extent);
+        }
+    }
+    if order.extents.len() > order.parallel && nest.kind == Accumulation::Assign {
+        return Err(Refusal::Shape("assigns an element more than once"));
+    }
+    order.renamed = loop_of
+        .iter()
+        .map(|l| l.map_or_else(Affine::default, Affine::index))
+        .collect();
+    Ok(order)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::structure::nest::samples::Builder;
+
+    #[test]
+    fn reductions_go_innermost_and_groups_stay_apart() {
+        // y[b, g·2 + m, i] += …, with c reduced before i
+        let mut b = Builder::new(Accumulation::Sum, &[1, 3, 2, 5, 7]);
+        let (batch, i) = (b.index(0), b.index(4));
+        let channel = b.window(1, 2, 2, 1, 0);
+        let c = b.index(3);
+        let x = b.access(&[5], &[c]);
+        let nest = b.target(&[1, 6, 7], &[batch, channel, i], x);
+        let domain = Domain::of(&nest).unwrap().unwrap();
+        assert_eq!(domain.extents, [1, 3, 2, 7, 5]);
+        assert_eq!(domain.parallel, 4);
+        assert_eq!(domain.placements[0].loops, [vec![0], vec![1, 2], vec![3]]);
+        assert_eq!(domain.affine(&nest, c), Some(Affine::index(4)));
+    }
+
+    #[test]
+    fn a_reversed_target_counts_upwards() {
+        let mut b = Builder::new(Accumulation::Assign, &[4]);
+        let i = b.index(0);
+        let place = b.window(0, -1, 0, 0, 3);
+        let x = b.access(&[4], &[i]);
+        let nest = b.target(&[4], &[place], x);
+        let domain = Domain::of(&nest).unwrap().unwrap();
+        assert_eq!(
+            domain.affine(&nest, i).unwrap().to_string(),
+            "d0 * -1 + 3"
+        );
+        assert!(domain.placements[0].slots[0].covers(4));
+    }
+
+    #[test]
+    fn a_guarded_copy_keeps_only_its_box() {
+        // y[i] = x[|i - 2|], i < 8 over x of 4
+        let mut b = Builder::new(Accumulation::Assign, &[8]);
+        let i = b.index(0);
+        let place = b.window(0, 1, 0, 0, -2);
+        let within = b.within(place, 4);
+        b.nest.predicate = Some(within);
+        let x = b.access(&[4], &[place]);
+        let nest = b.target(&[8], &[i], x);
+        let domain = Domain::of(&nest).unwrap().unwrap();
+        assert!(domain.always_holds());
+        assert_eq!(domain.extents, [4]);
+        assert_eq!(domain.placements[0].slots[0].offset, 2);
+        assert_eq!(domain.affine(&nest, place), Some(Affine::index(0)));
+    }
+
+    #[test]
+    fn an_element_assigned_twice_is_refused() {
+        let mut b = Builder::new(Accumulation::Assign, &[4]);
+        let (i, zero) = (b.index(0), b.int(0));
+        let x = b.access(&[4], &[i]);
+        let nest = b.target(&[1], &[zero], x);
+        assert!(matches!(Domain::of(&nest), Err(Refusal::Shape(_))));
+    }
+}

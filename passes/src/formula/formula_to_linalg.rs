@@ -1,0 +1,77 @@
+//! `convert-skript-formula-to-linalg`: formulas become `linalg.generic` on tensors, or reshapes.
+//!
+//! Requires: fixed extents. Guarantees: no formula is left, but with `leave-sequential` those that run in order, or write
+//! where no block of the output describes: they carry why in their attribute `not_linalg` and are for
+//! `convert-skript-formula-to-scf`.
+
+use super::{Refusal, linalg, structured};
+use crate::mlir::{Builder, attributes, context, mark};
+use crate::structure::Reading;
+use skript_dialect::melior::ir::operation::OperationLike;
+use skript_dialect::melior::ir::{OperationRef, Value};
+use skript_dialect::{Dialect, Options, Pass, PassError, PassOption, Rewriter, op};
+
+/// Why linalg refused a formula that was left.
+pub const NOT_LINALG: &str = "not_linalg";
+
+#[derive(Default)]
+pub struct ConvertFormulaToLinalg;
+
+impl Pass for ConvertFormulaToLinalg {
+    const FLAG: &'static str = "convert-skript-formula-to-linalg";
+    const SUMMARY: &'static str = "formulas become linalg.generic";
+    const DEPENDENT_DIALECTS: &'static [Dialect] = &[
+        Dialect::Affine,
+        Dialect::Arith,
+        Dialect::Linalg,
+        Dialect::Tensor,
+    ];
+    const OPTIONS: &'static [PassOption] = &[PassOption {
+        name: "leave-sequential",
+        summary: "leave formulas that are no linalg.generic, with the reason, instead of failing",
+        default: "false",
+    }];
+
+    fn run<'c>(
+        &self,
+        root: OperationRef<'c, '_>,
+        options: &Options,
+        rewriter: &Rewriter<'c>,
+    ) -> Result<(), PassError> {
+        let leave: bool = options.get("leave-sequential")?;
+        let holder = root.context();
+        let context = context::borrow(&holder);
+        let mut failure = None;
+        for formula in structured::formulas(&root) {
+            let at = Builder::before(context, formula)?;
+            match convert(formula, &at) {
+                Ok(values) => rewriter.replace_op_with_values(formula, &values),
+                Err(Refusal::Shape(reason)) if leave => {
+                    mark::set(formula, NOT_LINALG, attributes::string(context, reason));
+                }
+                Err(refusal) => {
+                    failure = Some(PassError::at(
+                        formula,
+                        format!("is no linalg.generic: {refusal}; lower it to scf"),
+                    ));
+                }
+            }
+        }
+        if let Some(failure) = failure {
+            return Err(failure);
+        }
+        for splat in op::collect(&root, |op| op::is(&op, "tensor.splat")) {
+            let at = Builder::before(context, splat)?;
+            let filled = at.fill(splat.operand(0)?, structured::result_type(splat)?)?;
+            rewriter.replace_op_with_values(splat, &[filled]);
+        }
+        Ok(())
+    }
+}
+
+fn convert<'c: 'a, 'a>(
+    formula: OperationRef<'c, 'a>,
+    at: &Builder<'c, 'a>,
+) -> Result<Vec<Value<'c, 'a>>, Refusal> {
+    linalg::lower(&Reading::of(formula)?, at)
+}

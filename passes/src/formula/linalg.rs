@@ -1,0 +1,363 @@
+//! One formula as `linalg.generic` on tensors.
+//!
+//! Affine reads are operands (of zero-bordered copies where skipped points would leave the tensor), the predicate selects
+//! the identity, blocks of outputs are slices, and what only renames elements is a reshape.
+
+use super::block;
+use super::domain::{Domain, TargetBlock};
+use super::operand::{Operand, promote};
+use super::payload::Payload;
+use super::reshape::{position, reshape};
+use super::Refusal;
+use crate::mlir::{Builder, ValueKey, attributes, maps, types};
+use crate::structure::{Affine, Reading, Term};
+use melior::ir::attribute::ArrayAttribute;
+use melior::ir::operation::OperationLike;
+use melior::ir::{Attribute, Type, Value, ValueLike};
+use skript_frontend::model::Accumulation;
+use skript_semantics::ScalarOp;
+use std::collections::HashMap;
+
+/// Marks the operation that combines an accumulator with a value: the only one that may be reassociated.
+pub const ACCUMULATES: &str = "accumulates";
+
+/// Builds the formula's results in front of it.
+///
+/// # Errors
+/// [`Refusal`] for what runs in order or writes where no block describes.
+pub fn lower<'c: 'a, 'a>(
+    reading: &Reading<'c, 'a>,
+    at: &Builder<'c, 'a>,
+) -> Result<Vec<Value<'c, 'a>>, Refusal> {
+    let nest = &reading.nest;
+    let Some(domain) = Domain::of(nest)? else {
+        return Ok(reading.outs.clone());
+    };
+    let mut roots: Vec<_> = nest.targets.iter().map(|t| t.value).collect();
+    if domain.opaque_guard {
+        roots.extend(nest.predicate);
+    }
+    let operands = promote(reading, &domain, &roots, at)?;
+    if let Some(view) = view(reading, &domain, &operands.list, at)? {
+        return Ok(vec![view]);
+    }
+
+    let mut destinations = Vec::new();
+    for (target, placement) in domain.placements.iter().enumerate() {
+        destinations.push(Destination::open(reading, &domain, target, placement, at)?);
+    }
+    let mut inputs = operands.list;
+    let elements = inputs.len();
+    inputs.extend(shape_operand(&inputs, &domain, at)?);
+
+    let mut element_types = Vec::new();
+    for operand in &inputs {
+        element_types.push(element_type(operand.tensor)?);
+    }
+    for destination in &destinations {
+        element_types.push(element_type(destination.init)?);
+    }
+    let (region, inner, arguments) = at.region(&element_types);
+    let mut known = HashMap::new();
+    for (value, operand) in accesses(reading, &operands.of_access) {
+        if let Some(argument) = arguments.get(operand).filter(|_| operand < elements) {
+            known.insert(value, *argument);
+        }
+    }
+    let mut payload = Payload::new(reading, &domain, inner, known);
+    let holds = payload.predicate()?;
+    let mut yielded = Vec::new();
+    for (target, value) in reading.values.iter().enumerate() {
+        let value = payload.value(*value)?;
+        let present = *arguments
+            .get(inputs.len() + target)
+            .ok_or(Refusal::Shape("has too few destinations"))?;
+        yielded.push(combine(reading, value, present, holds, &inner)?);
+    }
+    inner.create("linalg.yield", &yielded, &[], &[], Vec::new())?;
+
+    let mut values: Vec<Value<'c, 'a>> = inputs.iter().map(|o| o.tensor).collect();
+    values.extend(destinations.iter().map(|d| d.init));
+    let results: Vec<Type<'c>> = destinations.iter().map(|d| d.init.r#type()).collect();
+    let mut indexing: Vec<Vec<Affine>> = inputs.iter().map(|o| o.forms.clone()).collect();
+    indexing.extend(domain.placements.iter().map(TargetBlock::forms));
+    let op = at.create(
+        "linalg.generic",
+        &values,
+        &structure(&domain, &indexing, inputs.len(), results.len(), at)?,
+        &results,
+        vec![region],
+    )?;
+    let mut finished = Vec::new();
+    for (destination, result) in destinations.iter().zip(op.results()) {
+        finished.push(destination.close(result.into(), at)?);
+    }
+    Ok(finished)
+}
+
+/// Maps, iterators and segments.
+fn structure<'c>(
+    domain: &Domain,
+    indexing: &[Vec<Affine>],
+    inputs: usize,
+    outputs: usize,
+    at: &Builder<'c, '_>,
+) -> Result<Vec<(&'static str, Attribute<'c>)>, Refusal> {
+    let unknown = || Refusal::Shape("has subscripts that no affine map holds");
+    let indexing: Vec<Attribute<'c>> = indexing
+        .iter()
+        .map(|forms| maps::map(at.context, domain.extents.len(), forms))
+        .collect::<Option<_>>()
+        .ok_or_else(unknown)?;
+    let iterators: Vec<Attribute<'c>> = (0..domain.extents.len())
+        .map(|number| {
+            let word = if number < domain.parallel {
+                "parallel"
+            } else {
+                "reduction"
+            };
+            Attribute::parse(at.context, &format!("#linalg.iterator_type<{word}>"))
+        })
+        .collect::<Option<_>>()
+        .ok_or_else(unknown)?;
+    let count = |n: usize| i32::try_from(n).map_err(|_| unknown());
+    Ok(vec![
+        (
+            "indexing_maps",
+            ArrayAttribute::new(at.context, &indexing).into(),
+        ),
+        (
+            "iterator_types",
+            ArrayAttribute::new(at.context, &iterators).into(),
+        ),
+        (
+            "operandSegmentSizes",
+            attributes::i32s(at.context, &[count(inputs)?, count(outputs)?]),
+        ),
+    ])
+}
+
+/// The element's new value: skipped points contribute the identity, or leave what is there.
+fn combine<'c: 'a, 'a>(
+    reading: &Reading<'c, 'a>,
+    value: Value<'c, 'a>,
+    present: Value<'c, 'a>,
+    holds: Option<Value<'c, 'a>>,
+    at: &Builder<'c, 'a>,
+) -> Result<Value<'c, 'a>, Refusal> {
+    let r#type = present.r#type();
+    let kind = reading.nest.kind;
+    let Some(op) = kind.op() else {
+        return Ok(match holds {
+            Some(holds) => at.scalar(ScalarOp::Select, &[holds, value, present], r#type)?,
+            None => value,
+        });
+    };
+    let value = match holds {
+        Some(holds) => {
+            let scalar =
+                types::kind_of(r#type).ok_or(Refusal::Shape("accumulates no numbers"))?;
+            let identity = at.constant(kind.identity(scalar), r#type)?;
+            at.scalar(ScalarOp::Select, &[holds, value, identity], r#type)?
+        }
+        None => value,
+    };
+    Ok(at.value(
+        op.row().name,
+        &[present, value],
+        &[(ACCUMULATES, attributes::unit(at.context))],
+        r#type,
+    )?)
+}
+
+/// What each access's result is an operand's element of.
+fn accesses<'c: 'a, 'a>(
+    reading: &Reading<'c, 'a>,
+    of_access: &HashMap<usize, usize>,
+) -> Vec<(ValueKey, usize)> {
+    reading
+        .keys()
+        .filter_map(|(key, term)| Some((key, *of_access.get(&term)?)))
+        .collect()
+}
+
+fn element_type<'c>(tensor: Value<'c, '_>) -> Result<Type<'c>, Refusal> {
+    types::element_of(tensor.r#type()).ok_or(Refusal::Shape("has operands that are no tensors"))
+}
+
+/// An operand that is never read and tells the extents of loops that no other operand tells.
+fn shape_operand<'c: 'a, 'a>(
+    inputs: &[Operand<'c, 'a>],
+    domain: &Domain,
+    at: &Builder<'c, 'a>,
+) -> Result<Option<Operand<'c, 'a>>, Refusal> {
+    let outputs: Vec<Vec<Affine>> = domain.placements.iter().map(TargetBlock::forms).collect();
+    let told = |number: usize| {
+        inputs
+            .iter()
+            .map(|o| &o.forms)
+            .chain(&outputs)
+            .flatten()
+            .any(|form| form.as_index() == Some(number))
+    };
+    let untold: Vec<usize> = (0..domain.extents.len()).filter(|n| !told(*n)).collect();
+    if untold.is_empty() {
+        return Ok(None);
+    }
+    let extents: Vec<i64> = untold
+        .iter()
+        .filter_map(|n| domain.extents.get(*n).copied())
+        .collect();
+    let r#type = types::tensor(&extents, Type::float32(at.context));
+    Ok(Some(Operand {
+        tensor: at.value("tensor.empty", &[], &[], r#type)?,
+        forms: untold.into_iter().map(Affine::index).collect(),
+    }))
+}
+
+/// The result without any loop, if the formula only gives a whole tensor another shape.
+fn view<'c: 'a, 'a>(
+    reading: &Reading<'c, 'a>,
+    domain: &Domain,
+    operands: &[Operand<'c, 'a>],
+    at: &Builder<'c, 'a>,
+) -> Result<Option<Value<'c, 'a>>, Refusal> {
+    let nest = &reading.nest;
+    let ([target], [operand], [placement], [out]) = (
+        nest.targets.as_slice(),
+        operands,
+        domain.placements.as_slice(),
+        reading.outs.as_slice(),
+    ) else {
+        return Ok(None);
+    };
+    let is_copy = nest.kind == Accumulation::Assign
+        && domain.always_holds()
+        && matches!(nest.terms.get(target.value), Some(Term::Access { .. }))
+        && placement.covers(&target.extents);
+    let source = types::extents(operand.tensor.r#type()).unwrap_or_default();
+    if !is_copy || source.iter().product::<i64>() != target.extents.iter().product::<i64>() {
+        return Ok(None);
+    }
+    let written: Option<Vec<_>> = target
+        .subscripts
+        .iter()
+        .map(|s| domain.affine(nest, *s))
+        .collect();
+    let from = position(&operand.forms, &source);
+    let to = written.and_then(|w| position(&w, &target.extents));
+    if from.is_none() || from != to {
+        return Ok(None);
+    }
+    Ok(Some(reshape(operand.tensor, out.r#type(), at)?))
+}
+
+/// One output while its block is computed.
+struct Destination<'c, 'a> {
+    whole: Value<'c, 'a>,
+    /// Offsets, sizes and strides if the block is not the whole.
+    slice: Option<(Vec<i64>, Vec<i64>, Vec<i64>)>,
+    block_type: Type<'c>,
+    /// Loops by dimension, if some dimension has several.
+    groups: Option<Vec<Vec<usize>>>,
+    /// What the generic starts from: one dimension a loop.
+    init: Value<'c, 'a>,
+}
+
+impl<'c: 'a, 'a> Destination<'c, 'a> {
+    fn open(
+        reading: &Reading<'c, 'a>,
+        domain: &Domain,
+        target: usize,
+        placement: &TargetBlock,
+        at: &Builder<'c, 'a>,
+    ) -> Result<Self, Refusal> {
+        let unknown = || Refusal::Shape("has too few destinations");
+        let whole = *reading.outs.get(target).ok_or_else(unknown)?;
+        let extents = &reading.nest.targets.get(target).ok_or_else(unknown)?.extents;
+        let element = element_type(whole)?;
+        let sizes: Vec<i64> = placement.slots.iter().map(|s| s.count).collect();
+        let block_type = types::tensor(&sizes, element);
+        let slice = (!placement.covers(extents)).then(|| {
+            let offsets: Vec<i64> = placement.slots.iter().map(|s| s.offset).collect();
+            let strides: Vec<i64> = placement.slots.iter().map(|s| s.step).collect();
+            (offsets, sizes, strides)
+        });
+        let split: Vec<i64> = placement
+            .loops
+            .iter()
+            .flatten()
+            .filter_map(|l| domain.extents.get(*l).copied())
+            .collect();
+        let split_type = types::tensor(&split, element);
+        let groups = (split.len() != placement.slots.len()).then(|| placement.groups());
+        let overwrites = reading.nest.kind == Accumulation::Assign && domain.always_holds();
+        let init = if overwrites {
+            at.value("tensor.empty", &[], &[], split_type)?
+        } else {
+            let block = match &slice {
+                Some((offsets, sizes, strides)) => {
+                    block::extract(whole, offsets, sizes, strides, block_type, at)?
+                }
+                None => whole,
+            };
+            match &groups {
+                Some(groups) => block::expand(block, groups, &split, split_type, at)?,
+                None => block,
+            }
+        };
+        Ok(Destination {
+            whole,
+            slice,
+            block_type,
+            groups,
+            init,
+        })
+    }
+
+    fn close(
+        &self,
+        computed: Value<'c, 'a>,
+        at: &Builder<'c, 'a>,
+    ) -> Result<Value<'c, 'a>, Refusal> {
+        let block = match &self.groups {
+            Some(groups) => block::collapse(computed, groups, self.block_type, at)?,
+            None => computed,
+        };
+        Ok(match &self.slice {
+            Some((offsets, sizes, strides)) => {
+                block::insert(block, self.whole, offsets, sizes, strides, at)?
+            }
+            None => block,
+        })
+    }
+}
+
+impl TargetBlock {
+    /// Whether the block is the whole output.
+    fn covers(&self, extents: &[i64]) -> bool {
+        self.slots.iter().zip(extents).all(|(s, e)| s.covers(*e))
+    }
+
+    /// Dimensions of the split block by dimension of the output.
+    fn groups(&self) -> Vec<Vec<usize>> {
+        let mut next = 0;
+        self.loops
+            .iter()
+            .map(|loops| {
+                let group = (next..next + loops.len()).collect();
+                next += loops.len();
+                group
+            })
+            .collect()
+    }
+
+    /// The indexing map of the split block.
+    fn forms(&self) -> Vec<Affine> {
+        self.loops
+            .iter()
+            .flatten()
+            .map(|l| Affine::index(*l))
+            .collect()
+    }
+}

@@ -1,0 +1,633 @@
+//! One formula as a loop nest on memrefs, in `scf` or `affine`, in the order of its indices.
+//!
+//! Takes everything that has fixed extents (`affine`: where all places are affine). Tensors are read through
+//! `bufferization.to_buffer`; each output is a fresh allocation, which `bufferization.to_tensor restrict` hands back.
+
+use super::Refusal;
+use super::linalg::ACCUMULATES;
+use crate::mlir::{Builder, Copier, ValueKey, attributes, builder, copy, maps, types};
+use crate::structure::{Affine, Guard, Reading, Term};
+use melior::ir::operation::{OperationLike, OperationResult};
+use melior::ir::{Attribute, OperationRef, Type, Value, ValueLike};
+use skript_frontend::model::Accumulation;
+use std::collections::HashMap;
+
+/// The dialect of the loops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Loops {
+    Affine,
+    Scf,
+}
+
+/// Builds the formula's results in front of it.
+pub fn lower<'c: 'a, 'a>(
+    reading: &Reading<'c, 'a>,
+    loops: Loops,
+    at: &Builder<'c, 'a>,
+) -> Result<Vec<Value<'c, 'a>>, Refusal> {
+    let nest = &reading.nest;
+    let mut guard = Guard::of(nest);
+    if loops == Loops::Affine {
+        let affine = |s: &[usize]| s.iter().all(|s| nest.affine(*s).is_some());
+        let reads = nest.accesses(&nest.roots());
+        if !reads.iter().all(|(_, _, s)| affine(s))
+            || !nest.targets.iter().all(|t| affine(&t.subscripts))
+        {
+            return Err(Refusal::Shape("has places that are not affine"));
+        }
+    } else if !guard.always_holds() {
+        // The region says it all; constraints are for `affine.if`.
+        guard.others.extend(nest.predicate);
+        guard.constraints.clear();
+    }
+    let mut lowering = Lowering {
+        reading,
+        loops,
+        guard,
+        buffers: HashMap::new(),
+        destinations: Vec::new(),
+        indices: Vec::new(),
+        copier: Copier::new(),
+    };
+    lowering.allocate(at)?;
+    lowering.nest(0, at)?;
+    lowering.finish(at)
+}
+
+struct Lowering<'r, 'c, 'a> {
+    reading: &'r Reading<'c, 'a>,
+    loops: Loops,
+    guard: Guard,
+    /// By tensor value; the outputs' present contents by the regions' arguments too.
+    buffers: HashMap<ValueKey, Value<'c, 'a>>,
+    destinations: Vec<Value<'c, 'a>>,
+    indices: Vec<Value<'c, 'a>>,
+    copier: Copier<'c, 'a>,
+}
+
+impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
+    fn allocate(&mut self, at: &Builder<'c, 'a>) -> Result<(), Refusal> {
+        let targets = self.reading.outs.len();
+        for tensor in self.reading.tensors.iter().skip(targets) {
+            let buffer = to_buffer(*tensor, at)?;
+            self.buffers.insert(ValueKey::of(*tensor), buffer);
+        }
+        for out in &self.reading.outs {
+            let buffer = at.value("memref.alloc", &[], &alloc_segments(at), buffer_type(*out)?)?;
+            if let Some(value) = splat(*out) {
+                fill(value, buffer, at)?;
+            } else if OperationResult::try_from(*out)
+                .map_or(true, |r| copy::operation_name(r.owner()) != "tensor.empty")
+            {
+                let source = to_buffer(*out, at)?;
+                at.create("memref.copy", &[source, buffer], &[], &[], Vec::new())?;
+            }
+            self.destinations.push(buffer);
+        }
+        let indices = self.reading.nest.extents.len();
+        let blocks = self.reading.predicate.into_iter().chain([self.reading.body]);
+        for block in blocks {
+            for (argument, buffer) in copy::arguments(block)
+                .into_iter()
+                .skip(indices)
+                .zip(&self.destinations)
+            {
+                self.buffers.insert(ValueKey::of(argument), *buffer);
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(&self, at: &Builder<'c, 'a>) -> Result<Vec<Value<'c, 'a>>, Refusal> {
+        let mut results = Vec::new();
+        for (buffer, out) in self.destinations.iter().zip(&self.reading.outs) {
+            let unit = attributes::unit(at.context);
+            results.push(at.value(
+                "bufferization.to_tensor",
+                &[*buffer],
+                &[("restrict", unit), ("writable", unit)],
+                out.r#type(),
+            )?);
+        }
+        Ok(results)
+    }
+
+    /// Loops from `depth` inwards.
+    fn nest(&mut self, depth: usize, at: &Builder<'c, 'a>) -> Result<(), Refusal> {
+        if depth == self.accumulator_depth() {
+            return self.accumulate(depth, at);
+        }
+        let Some(extent) = self.reading.nest.extents.get(depth).copied() else {
+            return self.guarded(at);
+        };
+        let (region, inner, arguments) = at.region(&[Type::index(at.context)]);
+        let index = *arguments.first().ok_or(Refusal::Shape("has no loop"))?;
+        let outer = self.copier.clone();
+        self.bind(index);
+        self.nest(depth + 1, &inner)?;
+        self.indices.pop();
+        self.copier = outer;
+        self.end(&inner, &[])?;
+        self.create_loop(extent, &[], region, at)?;
+        Ok(())
+    }
+
+    /// The first of the trailing loops that only reduce; past the last loop if there is none.
+    fn accumulator_depth(&self) -> usize {
+        let nest = &self.reading.nest;
+        let depth = nest.extents.len();
+        if nest.kind.op().is_none() || nest.reads_destination() {
+            return depth + 1;
+        }
+        let mut roots = Vec::new();
+        for target in &nest.targets {
+            roots.extend(&target.subscripts);
+        }
+        let mut first = 0;
+        for term in nest.reachable(&roots) {
+            if let Some(Term::Index(position)) = nest.terms.get(term) {
+                first = first.max(position + 1);
+            }
+        }
+        if first < depth && nest.accesses(&roots).is_empty() {
+            first
+        } else {
+            depth + 1
+        }
+    }
+
+    /// The trailing loops with the elements carried from iteration to iteration.
+    fn accumulate(&mut self, depth: usize, at: &Builder<'c, 'a>) -> Result<(), Refusal> {
+        let mut present = Vec::new();
+        for target in 0..self.destinations.len() {
+            present.push(self.load_target(target, at)?);
+        }
+        let values = self.accumulating_loop(depth, &present, at)?;
+        for (target, value) in values.into_iter().enumerate() {
+            self.store(target, value, at)?;
+        }
+        Ok(())
+    }
+
+    fn accumulating_loop(
+        &mut self,
+        depth: usize,
+        carried: &[Value<'c, 'a>],
+        at: &Builder<'c, 'a>,
+    ) -> Result<Vec<Value<'c, 'a>>, Refusal> {
+        let Some(extent) = self.reading.nest.extents.get(depth).copied() else {
+            return self.guarded_step(carried, at);
+        };
+        let mut types = vec![Type::index(at.context)];
+        types.extend(carried.iter().map(|v| v.r#type()));
+        let (region, inner, arguments) = at.region(&types);
+        let (index, present) = arguments
+            .split_first()
+            .ok_or(Refusal::Shape("has no loop"))?;
+        let outer = self.copier.clone();
+        self.bind(*index);
+        let next = self.accumulating_loop(depth + 1, present, &inner)?;
+        self.indices.pop();
+        self.copier = outer;
+        self.end(&inner, &next)?;
+        let op = self.create_loop(extent, carried, region, at)?;
+        Ok(op.results().map(Into::into).collect())
+    }
+
+    /// One step that yields the new elements.
+    fn guarded_step(
+        &mut self,
+        present: &[Value<'c, 'a>],
+        at: &Builder<'c, 'a>,
+    ) -> Result<Vec<Value<'c, 'a>>, Refusal> {
+        let types: Vec<_> = present.iter().map(|v| v.r#type()).collect();
+        self.under_guard(0, &types, present, at, &mut |this, at| {
+            let values = this.values(at)?;
+            let mut combined = Vec::new();
+            for (value, present) in values.into_iter().zip(present) {
+                combined.push(this.combine(value, *present, at)?);
+            }
+            Ok(combined)
+        })
+    }
+
+    /// One step that writes the elements.
+    fn guarded(&mut self, at: &Builder<'c, 'a>) -> Result<(), Refusal> {
+        self.under_guard(0, &[], &[], at, &mut |this, at| {
+            let values = this.values(at)?;
+            let mut combined = Vec::new();
+            for (target, value) in values.into_iter().enumerate() {
+                combined.push(if this.reading.nest.kind.op().is_some() {
+                    let present = this.load_target(target, at)?;
+                    this.combine(value, present, at)?
+                } else {
+                    value
+                });
+            }
+            for (target, value) in combined.into_iter().enumerate() {
+                this.store(target, value, at)?;
+            }
+            Ok(Vec::new())
+        })?;
+        Ok(())
+    }
+
+    /// Runs `step` where the guard holds and yields `otherwise` elsewhere. `stage` 0 tests the constraints, 1 the rest.
+    fn under_guard(
+        &mut self,
+        stage: usize,
+        types: &[Type<'c>],
+        otherwise: &[Value<'c, 'a>],
+        at: &Builder<'c, 'a>,
+        step: &mut Step<'_, 'c, 'a, Self>,
+    ) -> Result<Vec<Value<'c, 'a>>, Refusal> {
+        let (name, operands, condition, ending) = match stage {
+            0 if self.guard.constraints.is_empty() => {
+                return self.under_guard(1, types, otherwise, at, step);
+            }
+            0 => {
+                let set = maps::set(at.context, self.indices.len(), &self.guard.constraints)
+                    .ok_or(Refusal::Shape("has a condition that no affine set holds"))?;
+                ("affine.if", self.indices.clone(), vec![("condition", set)], "affine.yield")
+            }
+            1 if self.guard.others.is_empty() => return step(self, at),
+            1 => {
+                let holds = self.predicate(at)?;
+                ("scf.if", vec![holds], Vec::new(), "scf.yield")
+            }
+            _ => return step(self, at),
+        };
+        let (then_region, then, _) = at.region(&[]);
+        let outer = self.copier.clone();
+        let values = self.under_guard(stage + 1, types, otherwise, &then, step)?;
+        self.copier = outer;
+        then.create(ending, &values, &[], &[], Vec::new())?;
+        let (else_region, other) = if types.is_empty() {
+            (melior::ir::Region::new(), None)
+        } else {
+            let (region, other, _) = at.region(&[]);
+            (region, Some(other))
+        };
+        if let Some(other) = other {
+            other.create(ending, otherwise, &[], &[], Vec::new())?;
+        }
+        let op = at.create(name, &operands, &condition, types, vec![then_region, else_region])?;
+        Ok(op.results().map(Into::into).collect())
+    }
+
+    fn predicate(&mut self, at: &Builder<'c, 'a>) -> Result<Value<'c, 'a>, Refusal> {
+        let block = self
+            .reading
+            .predicate
+            .ok_or(Refusal::Shape("has no predicate"))?;
+        self.map_indices(block);
+        let mut all = builder::operations(block);
+        let end = all.pop().ok_or(Refusal::Shape("has no predicate"))?;
+        self.copy(&all, at)?;
+        Ok(self.copier.get(end.operand(0)?))
+    }
+
+    /// The values of all targets; their subscripts are ready as well.
+    fn values(&mut self, at: &Builder<'c, 'a>) -> Result<Vec<Value<'c, 'a>>, Refusal> {
+        let body = self.reading.body;
+        self.map_indices(body);
+        let mut all = builder::operations(body);
+        all.pop();
+        self.copy(&all, at)?;
+        Ok(self
+            .reading
+            .values
+            .iter()
+            .map(|v| self.copier.get(*v))
+            .collect())
+    }
+
+    fn map_indices(&mut self, block: melior::ir::BlockRef<'c, 'a>) {
+        for (argument, index) in copy::arguments(block).into_iter().zip(&self.indices) {
+            self.copier.set(argument, *index);
+        }
+    }
+
+    fn copy(
+        &mut self,
+        operations: &[OperationRef<'c, 'a>],
+        at: &Builder<'c, 'a>,
+    ) -> Result<(), Refusal> {
+        let mut copier = std::mem::take(&mut self.copier);
+        let mut refusal = None;
+        for op in operations {
+            let copied = copier.copy(*op, at, &mut |copier, op, at| {
+                if copy::operation_name(op) != "skript.access" {
+                    return Ok(false);
+                }
+                match self.read(copier, op, at) {
+                    Ok(value) => copier.set(op.result(0)?, value),
+                    Err(Refusal::Build(error)) => return Err(error),
+                    Err(other) => {
+                        refusal = Some(other);
+                        return Err(melior::Error::OperationBuild);
+                    }
+                }
+                Ok(true)
+            });
+            if let Some(refusal) = refusal {
+                return Err(refusal);
+            }
+            copied?;
+        }
+        self.copier = copier;
+        Ok(())
+    }
+
+    fn read(
+        &self,
+        copier: &Copier<'c, 'a>,
+        op: OperationRef<'c, 'a>,
+        at: &Builder<'c, 'a>,
+    ) -> Result<Value<'c, 'a>, Refusal> {
+        let tensor = op.operand(0)?;
+        let buffer = *self
+            .buffers
+            .get(&ValueKey::of(tensor))
+            .ok_or(Refusal::Shape("reads an unknown tensor"))?;
+        let places: Vec<_> = op.operands().skip(1).collect();
+        let element = op.result(0)?.r#type();
+        if self.loops == Loops::Affine {
+            let forms = self.forms(&places)?;
+            return self.affine_load(buffer, &forms, element, at);
+        }
+        let mut operands = vec![buffer];
+        operands.extend(places.iter().map(|p| copier.get(*p)));
+        Ok(at.value("memref.load", &operands, &[], element)?)
+    }
+
+    fn affine_load(
+        &self,
+        buffer: Value<'c, 'a>,
+        forms: &[Affine],
+        element: Type<'c>,
+        at: &Builder<'c, 'a>,
+    ) -> Result<Value<'c, 'a>, Refusal> {
+        let map = self.map(forms, at)?;
+        let mut operands = vec![buffer];
+        operands.extend(&self.indices);
+        Ok(at.value("affine.load", &operands, &[("map", map)], element)?)
+    }
+
+    fn map(&self, forms: &[Affine], at: &Builder<'c, 'a>) -> Result<Attribute<'c>, Refusal> {
+        maps::map(at.context, self.indices.len(), forms)
+            .ok_or(Refusal::Shape("has subscripts that no affine map holds"))
+    }
+
+    fn forms(&self, places: &[Value<'c, 'a>]) -> Result<Vec<Affine>, Refusal> {
+        places
+            .iter()
+            .map(|place| {
+                let term = self.reading.find(*place)?;
+                self.reading.nest.affine(term)
+            })
+            .collect::<Option<_>>()
+            .ok_or(Refusal::Shape("has places that are not affine"))
+    }
+
+    /// The subscripts of a target, built here where the loops inside have not begun.
+    fn target_places(
+        &mut self,
+        target: usize,
+        at: &Builder<'c, 'a>,
+    ) -> Result<Vec<Value<'c, 'a>>, Refusal> {
+        self.map_indices(self.reading.body);
+        let places = self
+            .reading
+            .subscripts
+            .get(target)
+            .cloned()
+            .unwrap_or_default();
+        let mut built = Vec::new();
+        for place in places {
+            built.push(self.subscript(place, at)?);
+        }
+        Ok(built)
+    }
+
+    /// A subscript that may not be copied yet, with what it needs.
+    fn subscript(
+        &mut self,
+        place: Value<'c, 'a>,
+        at: &Builder<'c, 'a>,
+    ) -> Result<Value<'c, 'a>, Refusal> {
+        let known = self.copier.get(place);
+        if ValueKey::of(known) != ValueKey::of(place) {
+            return Ok(known);
+        }
+        let Ok(result) = OperationResult::try_from(place) else {
+            return Ok(place);
+        };
+        let op = result.owner();
+        if op.parent_operation() != Some(self.reading.op) {
+            return Ok(place);
+        }
+        let outer = self.copier.clone();
+        for operand in op.operands() {
+            let value = self.subscript(operand, at)?;
+            self.copier.set(operand, value);
+        }
+        self.copy(&[op], at)?;
+        let value = self.copier.get(place);
+        self.copier = outer;
+        Ok(value)
+    }
+
+    fn load_target(
+        &mut self,
+        target: usize,
+        at: &Builder<'c, 'a>,
+    ) -> Result<Value<'c, 'a>, Refusal> {
+        let buffer = self.destination(target)?;
+        let out = self.out(target)?;
+        let element = types::element_of(out.r#type())
+            .ok_or(Refusal::Shape("writes something that is no tensor"))?;
+        if self.loops == Loops::Affine {
+            let forms = self.target_forms(target)?;
+            return self.affine_load(buffer, &forms, element, at);
+        }
+        let mut operands = vec![buffer];
+        operands.extend(self.target_places(target, at)?);
+        Ok(at.value("memref.load", &operands, &[], element)?)
+    }
+
+    fn store(
+        &mut self,
+        target: usize,
+        value: Value<'c, 'a>,
+        at: &Builder<'c, 'a>,
+    ) -> Result<(), Refusal> {
+        let buffer = self.destination(target)?;
+        let mut operands = vec![value, buffer];
+        if self.loops == Loops::Affine {
+            let map = self.map(&self.target_forms(target)?, at)?;
+            operands.extend(&self.indices);
+            at.create("affine.store", &operands, &[("map", map)], &[], Vec::new())?;
+        } else {
+            operands.extend(self.target_places(target, at)?);
+            at.create("memref.store", &operands, &[], &[], Vec::new())?;
+        }
+        Ok(())
+    }
+
+    fn target_forms(&self, target: usize) -> Result<Vec<Affine>, Refusal> {
+        let places = self
+            .reading
+            .subscripts
+            .get(target)
+            .ok_or(Refusal::Shape("has too few destinations"))?;
+        self.forms(places)
+    }
+
+    fn destination(&self, target: usize) -> Result<Value<'c, 'a>, Refusal> {
+        self.destinations
+            .get(target)
+            .copied()
+            .ok_or(Refusal::Shape("has too few destinations"))
+    }
+
+    fn out(&self, target: usize) -> Result<Value<'c, 'a>, Refusal> {
+        self.reading
+            .outs
+            .get(target)
+            .copied()
+            .ok_or(Refusal::Shape("has too few destinations"))
+    }
+
+    fn combine(
+        &self,
+        value: Value<'c, 'a>,
+        present: Value<'c, 'a>,
+        at: &Builder<'c, 'a>,
+    ) -> Result<Value<'c, 'a>, Refusal> {
+        let Some(op) = accumulation(self.reading.nest.kind) else {
+            return Ok(value);
+        };
+        Ok(at.value(
+            op,
+            &[present, value],
+            &[(ACCUMULATES, attributes::unit(at.context))],
+            present.r#type(),
+        )?)
+    }
+
+    fn bind(&mut self, index: Value<'c, 'a>) {
+        self.indices.push(index);
+    }
+
+    fn end(&self, at: &Builder<'c, 'a>, values: &[Value<'c, 'a>]) -> Result<(), Refusal> {
+        let name = match self.loops {
+            Loops::Affine => "affine.yield",
+            Loops::Scf => "scf.yield",
+        };
+        at.create(name, values, &[], &[], Vec::new())?;
+        Ok(())
+    }
+
+    fn create_loop(
+        &self,
+        extent: i64,
+        carried: &[Value<'c, 'a>],
+        region: melior::ir::Region<'c>,
+        at: &Builder<'c, 'a>,
+    ) -> Result<OperationRef<'c, 'a>, Refusal> {
+        let results: Vec<_> = carried.iter().map(|v| v.r#type()).collect();
+        match self.loops {
+            Loops::Scf => {
+                let mut operands = vec![at.index(0)?, at.index(extent)?, at.index(1)?];
+                operands.extend(carried);
+                Ok(at.create("scf.for", &operands, &[], &results, vec![region])?)
+            }
+            Loops::Affine => {
+                let bound = |n: i64| {
+                    maps::map(at.context, 0, &[Affine::constant(n)])
+                        .ok_or(Refusal::Shape("has bounds that no affine map holds"))
+                };
+                let step = melior::ir::attribute::IntegerAttribute::new(Type::index(at.context), 1);
+                let count = i32::try_from(carried.len())
+                    .map_err(|_| Refusal::Shape("has too many destinations"))?;
+                Ok(at.create(
+                    "affine.for",
+                    carried,
+                    &[
+                        ("lowerBoundMap", bound(0)?),
+                        ("upperBoundMap", bound(extent)?),
+                        ("step", step.into()),
+                        (
+                            "operandSegmentSizes",
+                            attributes::i32s(at.context, &[0, 0, count]),
+                        ),
+                    ],
+                    &results,
+                    vec![region],
+                )?)
+            }
+        }
+    }
+}
+
+/// What runs where a guard holds; yields values.
+type Step<'s, 'c, 'a, L> =
+    dyn FnMut(&mut L, &Builder<'c, 'a>) -> Result<Vec<Value<'c, 'a>>, Refusal> + 's;
+
+fn accumulation(kind: Accumulation) -> Option<&'static str> {
+    kind.op().map(|op| op.row().name)
+}
+
+fn alloc_segments<'c>(at: &Builder<'c, '_>) -> [(&'static str, Attribute<'c>); 1] {
+    [("operandSegmentSizes", attributes::i32s(at.context, &[0, 0]))]
+}
+
+fn buffer_type<'c>(tensor: Value<'c, '_>) -> Result<Type<'c>, Refusal> {
+    let r#type = tensor.r#type();
+    let unknown = || Refusal::Shape("reads something that is no tensor");
+    let extents = types::extents(r#type).ok_or_else(unknown)?;
+    Ok(types::memref(
+        &extents,
+        types::element_of(r#type).ok_or_else(unknown)?,
+    ))
+}
+
+fn to_buffer<'c: 'a, 'a>(
+    tensor: Value<'c, 'a>,
+    at: &Builder<'c, 'a>,
+) -> Result<Value<'c, 'a>, Refusal> {
+    Ok(at.value(
+        "bufferization.to_buffer",
+        &[tensor],
+        &[("read_only", attributes::unit(at.context))],
+        buffer_type(tensor)?,
+    )?)
+}
+
+/// The value that a tensor holds everywhere, if its definition says so.
+fn splat<'c: 'a, 'a>(tensor: Value<'c, 'a>) -> Option<Value<'c, 'a>> {
+    let op = OperationResult::try_from(tensor).ok()?.owner();
+    (copy::operation_name(op) == "tensor.splat").then(|| op.operand(0).ok())?
+}
+
+fn fill<'c: 'a, 'a>(
+    value: Value<'c, 'a>,
+    buffer: Value<'c, 'a>,
+    at: &Builder<'c, 'a>,
+) -> Result<(), Refusal> {
+    let (region, body, arguments) = at.region(&[value.r#type(), value.r#type()]);
+    let first = arguments.get(..1).unwrap_or_default();
+    body.create("linalg.yield", first, &[], &[], Vec::new())?;
+    at.create(
+        "linalg.fill",
+        &[value, buffer],
+        &[(
+            "operandSegmentSizes",
+            attributes::i32s(at.context, &[1, 1]),
+        )],
+        &[],
+        vec![region],
+    )?;
+    Ok(())
+}

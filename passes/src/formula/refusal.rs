@@ -1,0 +1,14 @@
+//! Why a way of lowering does not take a formula.
+
+use crate::structure::ReadError;
+
+#[derive(Debug, thiserror::Error)]
+pub enum Refusal {
+    /// Not a matter of the formula's correctness: another way takes it.
+    #[error("this formula {0}")]
+    Shape(&'static str),
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    #[error(transparent)]
+    Build(#[from] melior::Error),
+}

@@ -1,0 +1,304 @@
+//! `convert-skript-scalar-to-arith`: scalar and vector operations of the dialect become `arith` and `math`.
+//!
+//! Each follows its recipe in the scalar table. Sums, differences and products may be contracted; the operation that
+//! combines an accumulator with a value (attribute `accumulates`) may be reassociated as well. Guarantees: no scalar
+//! operation of the dialect is left; on tensors it is an error: `convert-skript-elementwise-to-linalg` comes first.
+
+use super::linalg::ACCUMULATES;
+use crate::mlir::{Builder, attributes, context, types, vector};
+use melior::ir::attribute::{DenseElementsAttribute, FloatAttribute, IntegerAttribute};
+use melior::ir::r#type::IntegerType;
+use melior::ir::{Attribute, Type, TypeLike, Value, ValueLike};
+use skript_dialect::melior;
+use skript_dialect::melior::ir::OperationRef;
+use skript_dialect::melior::ir::operation::OperationLike;
+use skript_dialect::{Dialect, Options, Pass, PassError, Rewriter, op};
+use skript_semantics::recipe::Input;
+use skript_semantics::{Recipe, ScalarKind, ScalarOp, Step, TypeClass};
+
+#[derive(Default)]
+pub struct ConvertScalarToArith;
+
+impl Pass for ConvertScalarToArith {
+    const FLAG: &'static str = "convert-skript-scalar-to-arith";
+    const SUMMARY: &'static str = "scalar operations become arith and math";
+    const DEPENDENT_DIALECTS: &'static [Dialect] = &[Dialect::Arith, Dialect::Math];
+
+    fn run<'c>(
+        &self,
+        root: OperationRef<'c, '_>,
+        _options: &Options,
+        rewriter: &Rewriter<'c>,
+    ) -> Result<(), PassError> {
+        let holder = root.context();
+        let context = context::borrow(&holder);
+        let mut failure = None;
+        let all = op::collect(&root, is_scalar_operation);
+        for found in all {
+            let at = Builder::before(context, found)?;
+            match Lowering::of(found, at) {
+                Some(lowering) => {
+                    let value = lowering.run()?;
+                    rewriter.replace_op_with_values(found, &[value]);
+                }
+                None => {
+                    failure = Some(PassError::at(
+                        found,
+                        "has no form on these operands; tensors become linalg.generic first \
+                         (convert-skript-elementwise-to-linalg)",
+                    ));
+                }
+            }
+        }
+        failure.map_or(Ok(()), Err)
+    }
+}
+
+/// An elementwise operation of the dialect, whatever its operands.
+fn is_scalar_operation(found: OperationRef<'_, '_>) -> bool {
+    let name = op::name(&found);
+    name == "skript.cast" || ScalarOp::ALL.into_iter().any(|s| s.row().name == name)
+}
+
+struct Lowering<'c, 'a> {
+    found: OperationRef<'c, 'a>,
+    at: Builder<'c, 'a>,
+    operands: Vec<Value<'c, 'a>>,
+    /// Element types for [`TypeClass::Int`] and [`TypeClass::Real`].
+    int: Type<'c>,
+    real: Type<'c>,
+    result: Type<'c>,
+    kind: Kind,
+}
+
+enum Kind {
+    Recipe(Recipe),
+    /// One `arith` cast between widths.
+    Width(&'static str),
+    Same,
+}
+
+impl<'c: 'a, 'a> Lowering<'c, 'a> {
+    fn of(found: OperationRef<'c, 'a>, at: Builder<'c, 'a>) -> Option<Self> {
+        let operands: Vec<Value<'c, 'a>> = found.operands().collect();
+        let result = found.result(0).ok()?.r#type();
+        let last = operands.last()?.r#type();
+        for value in operands.iter().map(|o| o.r#type()).chain([result]) {
+            if value.is_ranked_tensor() || value.is_tensor() {
+                return None;
+            }
+        }
+        let (from, to) = (element(last), element(result));
+        let context = at.context;
+        let pick = |fits: &dyn Fn(Type<'c>) -> bool, default: Type<'c>| {
+            [from, to].into_iter().find(|t| fits(*t)).unwrap_or(default)
+        };
+        let int = pick(
+            &|t| class(t) == Some(TypeClass::Int),
+            IntegerType::new(context, 64).into(),
+        );
+        let real = pick(&|t| t.is_float(), Type::float32(context));
+        let scalar = named(found)?;
+        let kind = if op::is(&found, "skript.cast") && from == to {
+            Kind::Same
+        } else if op::is(&found, "skript.cast") && class(from) == class(to) {
+            Kind::Width(width_cast(from, to)?)
+        } else {
+            Kind::Recipe(scalar.recipe(class(from)?, class(to)?)?)
+        };
+        Some(Lowering {
+            found,
+            at,
+            operands,
+            int,
+            real,
+            result,
+            kind,
+        })
+    }
+
+    fn run(&self) -> Result<Value<'c, 'a>, PassError> {
+        let first = || {
+            self.operands
+                .first()
+                .copied()
+                .ok_or(PassError::from("no operand"))
+        };
+        match &self.kind {
+            Kind::Same => first(),
+            Kind::Width(name) => Ok(self.at.value(name, &[first()?], &[], self.result)?),
+            Kind::Recipe(recipe) => {
+                let mut values = Vec::new();
+                for step in &recipe.steps {
+                    let value = self.step(step, &values)?;
+                    values.push(value);
+                }
+                self.input(recipe.result, &values)
+            }
+        }
+    }
+
+    fn step(&self, step: &Step, values: &[Value<'c, 'a>]) -> Result<Value<'c, 'a>, PassError> {
+        let mut operands = Vec::new();
+        for input in &step.inputs {
+            operands.push(self.input(*input, values)?);
+        }
+        let context = self.at.context;
+        let mut named = Vec::new();
+        if let Some(predicate) = step.predicate {
+            named.push(("predicate", attributes::i64(context, predicate.code)));
+        }
+        if let Some(flags) = self.fastmath(step.op) {
+            let flags = Attribute::parse(context, flags).ok_or("arith is not loaded")?;
+            named.push(("fastmath", flags));
+        }
+        let result = self.shaped(step.result);
+        Ok(self.at.value(step.op, &operands, &named, result)?)
+    }
+
+    fn fastmath(&self, name: &str) -> Option<&'static str> {
+        if !matches!(name, "arith.addf" | "arith.subf" | "arith.mulf") {
+            return None;
+        }
+        Some(if self.found.has_attribute(ACCUMULATES) {
+            "#arith.fastmath<reassoc,contract>"
+        } else {
+            "#arith.fastmath<contract>"
+        })
+    }
+
+    fn input(
+        &self,
+        input: Input,
+        values: &[Value<'c, 'a>],
+    ) -> Result<Value<'c, 'a>, PassError> {
+        let missing = "a recipe names a value that is not there";
+        match input {
+            Input::Arg(position) => {
+                let value = self.operands.get(position).copied().ok_or(missing)?;
+                self.spread(value)
+            }
+            Input::Step(position) => Ok(values.get(position).copied().ok_or(missing)?),
+            Input::Bool(value) => self.constant(TypeClass::Bool, i64::from(value), 0.0),
+            Input::Int(class, value) => self.constant(class, value, 0.0),
+            Input::Real(value) => self.constant(TypeClass::Real, 0, value),
+            Input::Least(class) => self.constant(class, least(self.width(class)), 0.0),
+            Input::Greatest(class) => self.constant(class, !least(self.width(class)), 0.0),
+            Input::LeastAsReal(class) => {
+                self.constant(TypeClass::Real, 0, least(self.width(class)) as f64)
+            }
+            Input::BeyondGreatestAsReal(class) => {
+                self.constant(TypeClass::Real, 0, -(least(self.width(class)) as f64))
+            }
+        }
+    }
+
+    /// A scalar among vectors, as a vector.
+    fn spread(&self, value: Value<'c, 'a>) -> Result<Value<'c, 'a>, PassError> {
+        let r#type = value.r#type();
+        if !self.result.is_vector() || r#type.is_vector() {
+            return Ok(value);
+        }
+        let shaped = vector::shaped_like(self.result, r#type);
+        Ok(self.at.value("vector.broadcast", &[value], &[], shaped)?)
+    }
+
+    fn constant(
+        &self,
+        class: TypeClass,
+        int: i64,
+        real: f64,
+    ) -> Result<Value<'c, 'a>, PassError> {
+        let scalar = self.scalar(class);
+        let number: Attribute<'c> = if class == TypeClass::Real {
+            FloatAttribute::new(self.at.context, scalar, real).into()
+        } else {
+            IntegerAttribute::new(scalar, int).into()
+        };
+        let r#type = self.shaped(class);
+        let value = if r#type.is_vector() {
+            DenseElementsAttribute::splat(r#type, number).into()
+        } else {
+            number
+        };
+        Ok(self
+            .at
+            .value("arith.constant", &[], &[("value", value)], r#type)?)
+    }
+
+    fn scalar(&self, class: TypeClass) -> Type<'c> {
+        let context = self.at.context;
+        match class {
+            TypeClass::Bool => IntegerType::new(context, 1).into(),
+            TypeClass::Int => self.int,
+            TypeClass::Index => Type::index(context),
+            TypeClass::I64 => IntegerType::new(context, 64).into(),
+            TypeClass::Real => self.real,
+        }
+    }
+
+    fn shaped(&self, class: TypeClass) -> Type<'c> {
+        vector::shaped_like(self.result, self.scalar(class))
+    }
+
+    fn width(&self, class: TypeClass) -> u32 {
+        IntegerType::try_from(self.scalar(class)).map_or(64, |t| t.width())
+    }
+}
+
+/// `-2^(width-1)`.
+fn least(width: u32) -> i64 {
+    i64::MIN >> (64 - width.clamp(1, 64))
+}
+
+fn named(found: OperationRef<'_, '_>) -> Option<ScalarOp> {
+    let name = op::name(&found);
+    if name == "skript.cast" {
+        let to = types::kind_of(element(found.result(0).ok()?.r#type()))?;
+        return Some(match to {
+            ScalarKind::Bool => ScalarOp::ToBool,
+            ScalarKind::Int => ScalarOp::ToInt,
+            ScalarKind::Real => ScalarOp::ToReal,
+        });
+    }
+    ScalarOp::ALL.into_iter().find(|s| s.row().name == name)
+}
+
+fn element(r#type: Type<'_>) -> Type<'_> {
+    vector::element_or_self(r#type)
+}
+
+fn class(r#type: Type<'_>) -> Option<TypeClass> {
+    if r#type.is_index() {
+        return Some(TypeClass::Index);
+    }
+    if r#type.is_float() {
+        return Some(TypeClass::Real);
+    }
+    let width = IntegerType::try_from(r#type).ok()?.width();
+    Some(if width == 1 {
+        TypeClass::Bool
+    } else {
+        TypeClass::Int
+    })
+}
+
+/// The cast between two widths of one class.
+fn width_cast(from: Type<'_>, to: Type<'_>) -> Option<&'static str> {
+    if from.is_float() {
+        return Some(if from.float_width() < to.float_width() {
+            "arith.extf"
+        } else {
+            "arith.truncf"
+        });
+    }
+    let (from, to) = (
+        IntegerType::try_from(from).ok()?.width(),
+        IntegerType::try_from(to).ok()?.width(),
+    );
+    Some(if from < to {
+        "arith.extsi"
+    } else {
+        "arith.trunci"
+    })
+}

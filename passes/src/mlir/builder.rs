@@ -1,0 +1,165 @@
+//! Creating operations one after the other.
+
+use super::{attributes, types};
+use melior::ir::attribute::{DenseElementsAttribute, FloatAttribute, IntegerAttribute};
+use melior::ir::block::BlockLike;
+use melior::ir::operation::{OperationBuilder, OperationLike};
+
+use melior::ir::{
+    Attribute, Block, BlockRef, Identifier, Location, OperationRef, Region, RegionLike, RegionRef, Type, Value,
+};
+use melior::{Context, Error};
+use skript_semantics::{Scalar, ScalarKind, ScalarOp};
+
+/// A place where operations are created, and the location they get.
+#[derive(Clone, Copy)]
+pub struct Builder<'c, 'a> {
+    pub context: &'c Context,
+    pub block: BlockRef<'c, 'a>,
+    before: Option<OperationRef<'c, 'a>>,
+    pub location: Location<'c>,
+}
+
+impl<'c: 'a, 'a> Builder<'c, 'a> {
+    pub fn at_end(context: &'c Context, block: BlockRef<'c, 'a>, location: Location<'c>) -> Self {
+        Builder {
+            context,
+            block,
+            before: None,
+            location,
+        }
+    }
+
+    /// In front of `op`, with its location.
+    pub fn before(context: &'c Context, op: OperationRef<'c, 'a>) -> Result<Self, Error> {
+        Ok(Builder {
+            context,
+            block: op.block().ok_or(Error::OperationBuild)?,
+            before: Some(op),
+            location: op.location(),
+        })
+    }
+
+    pub fn with_location(self, location: Location<'c>) -> Self {
+        Builder { location, ..self }
+    }
+
+    pub fn create(
+        &self,
+        name: &str,
+        operands: &[Value<'c, 'a>],
+        attributes: &[(&str, Attribute<'c>)],
+        results: &[Type<'c>],
+        regions: Vec<Region<'c>>,
+    ) -> Result<OperationRef<'c, 'a>, Error> {
+        let attributes: Vec<_> = attributes
+            .iter()
+            .map(|(name, value)| (Identifier::new(self.context, name), *value))
+            .collect();
+        let operation = OperationBuilder::new(name, self.location)
+            .add_operands(operands)
+            .add_attributes(&attributes)
+            .add_results(results)
+            .add_regions_vec(regions)
+            .build()?;
+        Ok(match self.before {
+            Some(next) => self.block.insert_operation_before(next, operation),
+            None => self.block.append_operation(operation),
+        })
+    }
+
+    /// An operation with one result.
+    pub fn value(
+        &self,
+        name: &str,
+        operands: &[Value<'c, 'a>],
+        attributes: &[(&str, Attribute<'c>)],
+        result: Type<'c>,
+    ) -> Result<Value<'c, 'a>, Error> {
+        let op = self.create(name, operands, attributes, &[result], Vec::new())?;
+        Ok(op.result(0)?.into())
+    }
+
+    /// A new region of one block with arguments of these types, and a builder at its end.
+    pub fn region(
+        &self,
+        arguments: &[Type<'c>],
+    ) -> (Region<'c>, Builder<'c, 'a>, Vec<Value<'c, 'a>>) {
+        let region = Region::new();
+        let arguments: Vec<_> = arguments.iter().map(|t| (*t, self.location)).collect();
+        let block: BlockRef<'c, 'a> = region.append_block(Block::new(&arguments));
+        let values = (0..block.argument_count())
+            .filter_map(|i| block.argument(i).ok().map(Into::into))
+            .collect();
+        (region, Builder::at_end(self.context, block, self.location), values)
+    }
+
+    /// A constant `index`.
+    pub fn index(&self, value: i64) -> Result<Value<'c, 'a>, Error> {
+        let index = Type::index(self.context);
+        self.value(
+            "arith.constant",
+            &[],
+            &[("value", IntegerAttribute::new(index, value).into())],
+            index,
+        )
+    }
+
+    /// A scalar constant of this type.
+    pub fn constant(&self, value: Scalar, r#type: Type<'c>) -> Result<Value<'c, 'a>, Error> {
+        let value = attributes::scalar(self.context, value, r#type);
+        self.value("arith.constant", &[], &[("value", value)], r#type)
+    }
+
+    /// A tensor constant.
+    pub fn dense(&self, elements: DenseElementsAttribute<'c>, r#type: Type<'c>) -> Result<Value<'c, 'a>, Error> {
+        self.value("arith.constant", &[], &[("value", elements.into())], r#type)
+    }
+
+    /// A scalar operation of the dialect on scalars of one type.
+    pub fn scalar(&self, op: ScalarOp, operands: &[Value<'c, 'a>], result: Type<'c>) -> Result<Value<'c, 'a>, Error> {
+        self.value(op.row().name, operands, &[], result)
+    }
+
+    /// The tensor filled with one value.
+    pub fn fill(&self, value: Value<'c, 'a>, r#type: Type<'c>) -> Result<Value<'c, 'a>, Error> {
+        let empty = self.value("tensor.empty", &[], &[], r#type)?;
+        let (region, body, arguments) = {
+            let element = types::element_of(r#type).ok_or(Error::OperationBuild)?;
+            self.region(&[element, element])
+        };
+        body.create("linalg.yield", arguments.get(..1).unwrap_or(&[]), &[], &[], Vec::new())?;
+        let op = self.create(
+            "linalg.fill",
+            &[value, empty],
+            &[("operandSegmentSizes", attributes::i32s(self.context, &[1, 1]))],
+            &[r#type],
+            vec![region],
+        )?;
+        Ok(op.result(0)?.into())
+    }
+}
+
+/// The only block of a region.
+pub fn only_block<'c: 'a, 'a>(region: RegionRef<'c, 'a>) -> Result<BlockRef<'c, 'a>, Error> {
+    region.first_block().ok_or(Error::OperationBuild)
+}
+
+/// The operations of a block, in order; safe against later changes.
+pub fn operations<'c, 'a>(block: BlockRef<'c, 'a>) -> Vec<OperationRef<'c, 'a>> {
+    let mut found = Vec::new();
+    let mut next = block.first_operation();
+    while let Some(op) = next {
+        found.push(op);
+        next = op.next_in_block();
+    }
+    found
+}
+
+/// The float constant attribute of a float type; the integer one otherwise.
+pub fn number<'c>(context: &'c Context, r#type: Type<'c>, kind: ScalarKind, value: f64, int: i64) -> Attribute<'c> {
+    match kind {
+        ScalarKind::Real => FloatAttribute::new(context, r#type, value).into(),
+        ScalarKind::Int | ScalarKind::Bool => IntegerAttribute::new(r#type, int).into(),
+    }
+}

@@ -1,0 +1,30 @@
+//! Building and reading IR: what melior leaves verbose, under short names.
+
+pub mod attributes;
+pub mod builder;
+pub mod context;
+pub mod copy;
+pub mod maps;
+pub mod mark;
+pub mod types;
+pub mod vector;
+
+pub use builder::Builder;
+pub use copy::Copier;
+
+use melior::ir::{Value, ValueLike};
+
+/// Identity of a value, for maps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ValueKey(usize);
+
+impl ValueKey {
+    pub fn of<'c>(value: impl ValueLike<'c>) -> Self {
+        ValueKey(value.to_raw().ptr as usize)
+    }
+}
+
+/// The values of a slice with the type that operand lists want.
+pub fn values<'c, 'a, T: Copy + Into<Value<'c, 'a>>>(items: &[T]) -> Vec<Value<'c, 'a>> {
+    items.iter().map(|v| (*v).into()).collect()
+}

@@ -1,0 +1,365 @@
+//! From a `skript.formula` to plain data.
+
+use super::nest::{Nest, NestTarget, NestTensor, Term, TermId};
+use crate::mlir::builder::{only_block, operations};
+use crate::mlir::copy::{arguments, operation_name};
+use crate::mlir::{ValueKey, types};
+use melior::Error;
+use melior::ir::attribute::{DenseI32ArrayAttribute, DenseI64ArrayAttribute, IntegerAttribute};
+use melior::ir::operation::{OperationLike, OperationResult};
+use melior::ir::{BlockRef, OperationRef, RegionLike, TypeLike, Value, ValueLike};
+use skript_frontend::model::Accumulation;
+use skript_semantics::{ScalarKind, ScalarOp};
+use std::collections::HashMap;
+
+/// A formula as data, and what its parts are in the IR.
+pub struct Reading<'c, 'a> {
+    pub nest: Nest,
+    pub op: OperationRef<'c, 'a>,
+    pub predicate: Option<BlockRef<'c, 'a>>,
+    pub body: BlockRef<'c, 'a>,
+    /// By [`Nest::tensors`]: captured tensors, and for destinations what they hold before.
+    pub tensors: Vec<Value<'c, 'a>>,
+    /// By [`Nest::targets`].
+    pub outs: Vec<Value<'c, 'a>>,
+    /// By [`Nest::targets`].
+    pub values: Vec<Value<'c, 'a>>,
+    /// By [`Nest::targets`].
+    pub subscripts: Vec<Vec<Value<'c, 'a>>>,
+    terms: HashMap<ValueKey, TermId>,
+}
+
+/// Why a formula could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    #[error("extents that are known only at run time are not lowered yet")]
+    DynamicExtent,
+    #[error("'skript.formula' is malformed: {0}")]
+    Malformed(&'static str),
+    #[error(transparent)]
+    Build(#[from] Error),
+}
+
+impl<'c: 'a, 'a> Reading<'c, 'a> {
+    pub fn of(op: OperationRef<'c, 'a>) -> Result<Self, ReadError> {
+        let bounds = DenseI64ArrayAttribute::try_from(op.attribute("static_bounds")?)?;
+        let mut extents = Vec::new();
+        for position in 0..bounds.len() {
+            let bound = bounds.element(position)?;
+            if bound == i64::MIN {
+                return Err(ReadError::DynamicExtent);
+            }
+            extents.push(bound);
+        }
+        let outs: Vec<_> = op.operands().collect();
+        let body = only_block(op.region(1)?)?;
+        let mut reading = Reading {
+            nest: Nest {
+                extents,
+                kind: kind(op)?,
+                predicate: None,
+                targets: Vec::new(),
+                tensors: Vec::new(),
+                terms: Vec::new(),
+            },
+            op,
+            predicate: op.region(0)?.first_block(),
+            body,
+            tensors: Vec::new(),
+            outs,
+            values: Vec::new(),
+            subscripts: Vec::new(),
+            terms: HashMap::new(),
+        };
+        for (target, out) in reading.outs.clone().into_iter().enumerate() {
+            let extents = fixed_extents(out)?;
+            reading.tensors.push(out);
+            reading.nest.tensors.push(NestTensor {
+                extents,
+                destination: Some(target),
+            });
+        }
+        let indices = reading.nest.extents.len();
+        let mut destinations: HashMap<ValueKey, usize> = HashMap::new();
+        for block in reading.predicate.into_iter().chain([body]) {
+            for (position, argument) in arguments(block).into_iter().enumerate() {
+                if position < indices {
+                    let term = reading.push(Term::Index(position));
+                    reading.terms.insert(ValueKey::of(argument), term);
+                } else {
+                    destinations.insert(ValueKey::of(argument), position - indices);
+                }
+            }
+        }
+        if let Some(block) = reading.predicate {
+            let condition = reading.block(block, &mut destinations)?;
+            let condition = condition
+                .operand(0)
+                .map_err(|_| ReadError::Malformed("no condition"))?;
+            reading.nest.predicate = Some(reading.term(condition)?);
+        }
+        let end = reading.block(body, &mut destinations)?;
+        reading.finish(end)?;
+        Ok(reading)
+    }
+
+    /// The term of a value of either region.
+    pub fn find(&self, value: Value<'c, 'a>) -> Option<TermId> {
+        self.terms.get(&ValueKey::of(value)).copied()
+    }
+
+    /// The terms of all values seen.
+    pub fn keys(&self) -> impl Iterator<Item = (ValueKey, TermId)> {
+        self.terms.iter().map(|(key, term)| (*key, *term))
+    }
+
+    fn finish(&mut self, end: OperationRef<'c, 'a>) -> Result<(), ReadError> {
+        let ranks = DenseI32ArrayAttribute::try_from(end.attribute("ranks")?)?;
+        let operands: Vec<_> = end.operands().collect();
+        let mut next = self.outs.len();
+        for target in 0..self.outs.len() {
+            let rank = usize::try_from(ranks.element(target)?)
+                .map_err(|_| ReadError::Malformed("a negative rank"))?;
+            let subscripts = operands
+                .get(next..next + rank)
+                .ok_or(ReadError::Malformed("too few subscripts"))?
+                .to_vec();
+            next += rank;
+            let value = *operands
+                .get(target)
+                .ok_or(ReadError::Malformed("too few values"))?;
+            let nest_target = NestTarget {
+                extents: self
+                    .nest
+                    .tensors
+                    .get(target)
+                    .map(|t| t.extents.clone())
+                    .unwrap_or_default(),
+                subscripts: subscripts
+                    .iter()
+                    .map(|s| self.term(*s))
+                    .collect::<Result<_, _>>()?,
+                value: self.term(value)?,
+            };
+            self.nest.targets.push(nest_target);
+            self.values.push(value);
+            self.subscripts.push(subscripts);
+        }
+        Ok(())
+    }
+
+    fn push(&mut self, term: Term) -> TermId {
+        self.nest.terms.push(term);
+        self.nest.terms.len() - 1
+    }
+
+    /// Reads a block's operations; returns its terminator.
+    fn block(
+        &mut self,
+        block: BlockRef<'c, 'a>,
+        destinations: &mut HashMap<ValueKey, usize>,
+    ) -> Result<OperationRef<'c, 'a>, ReadError> {
+        let mut all = operations(block);
+        let end = all.pop().ok_or(ReadError::Malformed("an empty block"))?;
+        for op in all {
+            self.operation(op, destinations)?;
+        }
+        Ok(end)
+    }
+
+    fn operation(
+        &mut self,
+        op: OperationRef<'c, 'a>,
+        destinations: &mut HashMap<ValueKey, usize>,
+    ) -> Result<(), ReadError> {
+        let name = operation_name(op);
+        match name.as_str() {
+            "skript.access" => {
+                let tensor = op.operand(0)?;
+                let tensor = match destinations.get(&ValueKey::of(tensor)) {
+                    Some(target) => *target,
+                    None => self.captured(tensor)?,
+                };
+                let subscripts = op
+                    .operands()
+                    .skip(1)
+                    .map(|s| self.term(s))
+                    .collect::<Result<_, _>>()?;
+                self.define(op, Term::Access { tensor, subscripts })
+            }
+            "scf.if" => {
+                let condition = self.term(op.operand(0)?)?;
+                let mut ends = Vec::new();
+                for region in op.regions() {
+                    ends.push(self.block(only_block(region)?, destinations)?);
+                }
+                for position in 0..op.result_count() {
+                    let mut branches = Vec::new();
+                    for end in &ends {
+                        branches.push(self.term(end.operand(position)?)?);
+                    }
+                    let [then, otherwise] = branches.as_slice() else {
+                        return Err(ReadError::Malformed("a branch without its other"));
+                    };
+                    let term = self.push(Term::Branch {
+                        condition,
+                        then: *then,
+                        otherwise: *otherwise,
+                    });
+                    self.terms.insert(ValueKey::of(op.result(position)?), term);
+                }
+                Ok(())
+            }
+            _ => {
+                let operands = op
+                    .operands()
+                    .map(|o| self.term(o))
+                    .collect::<Result<Vec<_>, _>>()?;
+                if let Some(value) = constant(op) {
+                    return self.define(op, value);
+                }
+                if let Some(same) = same_integer(op, &operands) {
+                    self.terms.insert(ValueKey::of(op.result(0)?), same);
+                    return Ok(());
+                }
+                match scalar_operation(op, &name) {
+                    Some((scalar, kind)) => self.define(
+                        op,
+                        Term::Apply {
+                            op: scalar,
+                            kind,
+                            operands,
+                        },
+                    ),
+                    None => {
+                        for result in op.results() {
+                            let term = self.push(Term::Opaque {
+                                operands: operands.clone(),
+                            });
+                            self.terms.insert(ValueKey::of(result), term);
+                        }
+                        Ok(())
+                    }
+                }
+            }
+        }
+    }
+
+    fn define(&mut self, op: OperationRef<'c, 'a>, term: Term) -> Result<(), ReadError> {
+        let term = self.push(term);
+        self.terms.insert(ValueKey::of(op.result(0)?), term);
+        Ok(())
+    }
+
+    fn captured(&mut self, tensor: Value<'c, 'a>) -> Result<usize, ReadError> {
+        let key = ValueKey::of(tensor);
+        let known = self
+            .tensors
+            .iter()
+            .skip(self.outs.len())
+            .position(|t| ValueKey::of(*t) == key);
+        if let Some(position) = known {
+            return Ok(position + self.outs.len());
+        }
+        let extents = fixed_extents(tensor)?;
+        self.tensors.push(tensor);
+        self.nest.tensors.push(NestTensor {
+            extents,
+            destination: None,
+        });
+        Ok(self.tensors.len() - 1)
+    }
+
+    fn term(&mut self, value: Value<'c, 'a>) -> Result<TermId, ReadError> {
+        if let Some(term) = self.find(value) {
+            return Ok(term);
+        }
+        let term = OperationResult::try_from(value)
+            .ok()
+            .and_then(|r| constant(r.owner()))
+            .unwrap_or(Term::Opaque {
+                operands: Vec::new(),
+            });
+        let term = self.push(term);
+        self.terms.insert(ValueKey::of(value), term);
+        Ok(term)
+    }
+}
+
+fn kind(op: OperationRef<'_, '_>) -> Result<Accumulation, ReadError> {
+    let text = op.attribute("kind")?.to_string();
+    let word = text
+        .split_once('<')
+        .and_then(|(_, rest)| rest.strip_suffix('>'))
+        .unwrap_or_default();
+    Ok(match word {
+        "assign" => Accumulation::Assign,
+        "sum" => Accumulation::Sum,
+        "product" => Accumulation::Product,
+        "all" => Accumulation::All,
+        "any" => Accumulation::Any,
+        "min" => Accumulation::Min,
+        "max" => Accumulation::Max,
+        "replace" => Accumulation::Replace,
+        _ => return Err(ReadError::Malformed("an unknown kind")),
+    })
+}
+
+fn fixed_extents(tensor: Value<'_, '_>) -> Result<Vec<i64>, ReadError> {
+    let extents =
+        types::extents(tensor.r#type()).ok_or(ReadError::Malformed("an access to no tensor"))?;
+    if extents.contains(&i64::MIN) {
+        return Err(ReadError::DynamicExtent);
+    }
+    Ok(extents)
+}
+
+/// An integer or bool constant.
+fn constant(op: OperationRef<'_, '_>) -> Option<Term> {
+    if operation_name(op) != "arith.constant" {
+        return None;
+    }
+    let value = IntegerAttribute::try_from(op.attribute("value").ok()?).ok()?;
+    let r#type = op.result(0).ok()?.r#type();
+    match types::kind_of(r#type)? {
+        ScalarKind::Bool => Some(Term::Bool(value.value() != 0)),
+        ScalarKind::Int => Some(Term::Int(value.value())),
+        ScalarKind::Real => None,
+    }
+}
+
+/// The operand of a cast that keeps a 64-bit integer.
+fn same_integer(op: OperationRef<'_, '_>, operands: &[TermId]) -> Option<TermId> {
+    let name = operation_name(op);
+    if name != "skript.cast" && name != "arith.index_cast" {
+        return None;
+    }
+    let wide = |t: melior::ir::Type<'_>| {
+        t.is_index()
+            || melior::ir::r#type::IntegerType::try_from(t).is_ok_and(|t| t.width() == 64)
+    };
+    let from = op.operand(0).ok()?.r#type();
+    let to = op.result(0).ok()?.r#type();
+    (wide(from) && wide(to)).then(|| operands.first().copied())?
+}
+
+/// The scalar operation that an op of the dialect is, and the kind of its operands.
+pub fn scalar_operation(op: OperationRef<'_, '_>, name: &str) -> Option<(ScalarOp, ScalarKind)> {
+    if !name.starts_with("skript.") || op.result_count() != 1 {
+        return None;
+    }
+    let last = op.operand(op.operand_count().checked_sub(1)?).ok()?;
+    let kind = types::kind_of(last.r#type())?;
+    if name == "skript.cast" {
+        let cast = match types::kind_of(op.result(0).ok()?.r#type())? {
+            ScalarKind::Bool => ScalarOp::ToBool,
+            ScalarKind::Int => ScalarOp::ToInt,
+            ScalarKind::Real => ScalarOp::ToReal,
+        };
+        return Some((cast, kind));
+    }
+    ScalarOp::ALL
+        .into_iter()
+        .find(|s| s.row().name == name)
+        .map(|s| (s, kind))
+}
