@@ -11,3 +11,5 @@ pub mod mlir;
 pub mod pipeline;
 pub mod schedule;
 pub mod structure;
+
+pub use all::{ALL, register};

@@ -9,8 +9,8 @@ use crate::structure::Affine;
 use melior::ir::attribute::ArrayAttribute;
 use melior::ir::{Attribute, Type, Value, ValueLike};
 use skript_dialect::melior;
-use skript_dialect::melior::ir::block::BlockLike;
 use skript_dialect::melior::ir::OperationRef;
+use skript_dialect::melior::ir::block::BlockLike;
 use skript_dialect::melior::ir::operation::OperationLike;
 use skript_dialect::{Dialect, Options, Pass, PassError, Rewriter, op};
 
@@ -20,7 +20,8 @@ pub struct ConvertElementwiseToLinalg;
 impl Pass for ConvertElementwiseToLinalg {
     const FLAG: &'static str = "convert-skript-elementwise-to-linalg";
     const SUMMARY: &'static str = "elementwise ops on tensors become linalg.generic";
-    const DEPENDENT_DIALECTS: &'static [Dialect] = &[Dialect::Linalg, Dialect::Tensor, Dialect::Arith];
+    const DEPENDENT_DIALECTS: &'static [Dialect] =
+        &[Dialect::Linalg, Dialect::Tensor, Dialect::Arith];
 
     fn run<'c>(
         &self,
@@ -157,7 +158,11 @@ fn empty_like<'c: 'a, 'a>(
     at: &Builder<'c, 'a>,
 ) -> Result<Value<'c, 'a>, PassError> {
     let mut extents = Vec::new();
-    for (dimension, extent) in types::extents(r#type).unwrap_or_default().iter().enumerate() {
+    for (dimension, extent) in types::extents(r#type)
+        .unwrap_or_default()
+        .iter()
+        .enumerate()
+    {
         if *extent == i64::MIN {
             let dimension = i64::try_from(dimension).map_err(|_| "too many dimensions")?;
             let dimension = at.index(dimension)?;

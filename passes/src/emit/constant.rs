@@ -25,7 +25,10 @@ pub(super) fn emit<'c: 'a, 'a>(
         ));
     }
     let r#type = scope.r#type(id)?;
-    let value = at.dense(attributes::elements(scope.emitter.context, data, r#type), r#type)?;
+    let value = at.dense(
+        attributes::elements(scope.emitter.context, data, r#type),
+        r#type,
+    )?;
     scope.set(id, value);
     Ok(())
 }

@@ -90,7 +90,8 @@ impl<'s, 'e, 'c: 'a, 'a, 'm> Point<'s, 'e, 'c, 'a, 'm> {
                     self.at = inner;
                     self.locals.push(HashMap::new());
                     let value = self.value(branch)?;
-                    self.at.create("scf.yield", &[value], &[], &[], Vec::new())?;
+                    self.at
+                        .create("scf.yield", &[value], &[], &[], Vec::new())?;
                     self.locals.pop();
                     self.at = outer;
                     regions.push(region);
@@ -184,12 +185,14 @@ impl<'s, 'e, 'c: 'a, 'a, 'm> Point<'s, 'e, 'c, 'a, 'm> {
         };
         let mut chosen = self.at.constant(*last, r#type)?;
         for (number, item) in others.iter().enumerate().rev() {
-            let number = i64::try_from(number)
-                .map_err(|_| EmitError::Malformed("a table is too long"))?;
+            let number =
+                i64::try_from(number).map_err(|_| EmitError::Malformed("a table is too long"))?;
             let here = [position, self.at.index(number)?];
-            let is_here = self
-                .at
-                .scalar(ScalarOp::Eq, &here, types::scalar(context, ScalarKind::Bool))?;
+            let is_here = self.at.scalar(
+                ScalarOp::Eq,
+                &here,
+                types::scalar(context, ScalarKind::Bool),
+            )?;
             let item = self.at.constant(*item, r#type)?;
             chosen = self
                 .at

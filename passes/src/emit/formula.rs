@@ -1,8 +1,8 @@
 //! Formulas: `skript.formula` with its predicate and body.
 
+use super::EmitError;
 use super::expression::Point;
 use super::scope::Scope;
-use super::EmitError;
 use crate::mlir::{Builder, attributes, types};
 use melior::ir::operation::OperationLike;
 use melior::ir::{Attribute, Region, Type, Value};
@@ -45,7 +45,12 @@ pub(super) fn emit<'c: 'a, 'a>(
         .iter()
         .map(|l| &l.value)
         .chain(&formula.predicate)
-        .chain(formula.targets.iter().flat_map(|t| t.subscripts.iter().chain([&t.value])));
+        .chain(
+            formula
+                .targets
+                .iter()
+                .flat_map(|t| t.subscripts.iter().chain([&t.value])),
+        );
     for expression in reads {
         for tensor in tensors(expression) {
             ensure_written(scope, tensor, at)?;
@@ -59,10 +64,11 @@ pub(super) fn emit<'c: 'a, 'a>(
     let (predicate, point, values) = at.region(&arguments);
     let predicate = match &formula.predicate {
         Some(condition) => {
-            let mut point =
-                Point::new(scope, formula, &destinations, values, *at, point);
+            let mut point = Point::new(scope, formula, &destinations, values, *at, point);
             let holds = point.value(condition)?;
-            point.at.create("skript.condition", &[holds], &[], &[], Vec::new())?;
+            point
+                .at
+                .create("skript.condition", &[holds], &[], &[], Vec::new())?;
             predicate
         }
         None => Region::new(),
@@ -166,9 +172,8 @@ fn kind(context: &melior::Context, kind: Accumulation) -> Result<Attribute<'_>, 
         Accumulation::Max => "max",
         Accumulation::Replace => "replace",
     };
-    Attribute::parse(context, &format!("#skript.kind<{word}>")).ok_or(EmitError::Malformed(
-        "the context has no skript dialect",
-    ))
+    Attribute::parse(context, &format!("#skript.kind<{word}>"))
+        .ok_or(EmitError::Malformed("the context has no skript dialect"))
 }
 
 fn count(length: usize) -> Result<i32, EmitError> {

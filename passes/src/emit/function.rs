@@ -83,8 +83,14 @@ pub(super) fn emit<'c>(
                 )
             })
             .collect();
-        function_attributes.push(("arg_attrs", ArrayAttribute::new(context, &of_arguments).into()));
-        function_attributes.push(("res_attrs", ArrayAttribute::new(context, &of_results).into()));
+        function_attributes.push((
+            "arg_attrs",
+            ArrayAttribute::new(context, &of_arguments).into(),
+        ));
+        function_attributes.push((
+            "res_attrs",
+            ArrayAttribute::new(context, &of_results).into(),
+        ));
         function_attributes.push(("skript.entry", attributes::unit(context)));
     } else {
         function_attributes.push(("sym_visibility", attributes::string(context, "private")));

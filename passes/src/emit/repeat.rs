@@ -40,7 +40,8 @@ pub(super) fn emit<'c: 'a, 'a>(
     }
     for pack in &l.scan_outputs {
         let r#type = pack_type(scope, pack)?;
-        let element = types::element_of(r#type).ok_or(EmitError::Malformed("a pack is no tensor"))?;
+        let element =
+            types::element_of(r#type).ok_or(EmitError::Malformed("a pack is no tensor"))?;
         let kind = first(pack).and_then(|id| scope.tensor(id))?.kind;
         let zero = at.constant(kind.default_value(), element)?;
         state.push(at.value("tensor.splat", &[zero], &[], r#type)?);
@@ -62,7 +63,13 @@ pub(super) fn emit<'c: 'a, 'a>(
         let (else_region, other, _) = before.region(&[]);
         let no = other.constant(Scalar::Bool(false), flag)?;
         other.create("scf.yield", &[no], &[], &[], Vec::new())?;
-        let op = before.create("scf.if", &[proceed], &[], &[flag], vec![then_region, else_region])?;
+        let op = before.create(
+            "scf.if",
+            &[proceed],
+            &[],
+            &[flag],
+            vec![then_region, else_region],
+        )?;
         proceed = op.result(0)?.into();
     }
     let mut operands = vec![proceed];
@@ -75,9 +82,9 @@ pub(super) fn emit<'c: 'a, 'a>(
     // Items are sliced again here: blocks of the test do not dominate the body.
     block::emit(scope, &l.body, &body)?;
     let produced = scope.all(&l.body.results)?;
-    let carried_new = produced.get(..l.carried.len()).ok_or(EmitError::Malformed(
-        "a loop yields too few tensors",
-    ))?;
+    let carried_new = produced
+        .get(..l.carried.len())
+        .ok_or(EmitError::Malformed("a loop yields too few tensors"))?;
     let one = body.index(1)?;
     let mut next = vec![
         body.value("arith.addi", &[number, one], &[], index)?,
@@ -115,7 +122,11 @@ pub(super) fn emit<'c: 'a, 'a>(
     for (carried, value) in l.carried.iter().zip(finals.iter().skip(2)) {
         scope.set(carried.result, *value);
     }
-    for (pack, value) in l.scan_outputs.iter().zip(finals.iter().skip(2 + l.carried.len())) {
+    for (pack, value) in l
+        .scan_outputs
+        .iter()
+        .zip(finals.iter().skip(2 + l.carried.len()))
+    {
         for (position, id) in pack.iter().enumerate() {
             let position =
                 i64::try_from(position).map_err(|_| EmitError::Malformed("a pack is too long"))?;
@@ -182,9 +193,8 @@ fn pack_type<'c: 'a, 'a>(
     pack: &[ValueId],
 ) -> Result<Type<'c>, EmitError> {
     let item = first(pack)?;
-    let mut extents = vec![
-        i64::try_from(pack.len()).map_err(|_| EmitError::Malformed("a pack is too long"))?,
-    ];
+    let mut extents =
+        vec![i64::try_from(pack.len()).map_err(|_| EmitError::Malformed("a pack is too long"))?];
     extents.extend(scope.extents(item)?);
     for other in pack {
         if scope.tensor(*other)? != scope.tensor(item)? {
@@ -224,7 +234,12 @@ fn insert_item<'c: 'a, 'a>(
         "operandSegmentSizes",
         attributes::i32s(at.context, &[1, 1, 1, 0, 0]),
     ));
-    Ok(at.value("tensor.insert_slice", &[item, pack, number], &slice, pack.r#type())?)
+    Ok(at.value(
+        "tensor.insert_slice",
+        &[item, pack, number],
+        &slice,
+        pack.r#type(),
+    )?)
 }
 
 fn extract_item<'c: 'a, 'a>(

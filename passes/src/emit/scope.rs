@@ -97,7 +97,10 @@ pub(super) fn argument_attributes<'c>(
     dictionary(
         context,
         &[
-            ("bufferization.writable", attributes::boolean(context, false)),
+            (
+                "bufferization.writable",
+                attributes::boolean(context, false),
+            ),
             ("skript.name", attributes::string(context, name)),
             ("skript.role", attributes::string(context, role)),
         ],

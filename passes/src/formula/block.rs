@@ -18,7 +18,10 @@ fn slice<'c>(
         ("static_offsets", attributes::i64s(at.context, offsets)),
         ("static_sizes", attributes::i64s(at.context, sizes)),
         ("static_strides", attributes::i64s(at.context, strides)),
-        ("operandSegmentSizes", attributes::i32s(at.context, segments)),
+        (
+            "operandSegmentSizes",
+            attributes::i32s(at.context, segments),
+        ),
     ]
 }
 

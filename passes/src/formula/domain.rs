@@ -159,7 +159,9 @@ fn order(nest: &Nest, extents: &[i64], slots: &[Vec<Slot>]) -> Result<Order, Ref
                     .get_mut(*index)
                     .ok_or(Refusal::Shape("has an unknown index"))?;
                 let number = *known.get_or_insert_with(|| {
-                    order.extents.push(extents.get(*index).copied().unwrap_or(1));
+                    order
+                        .extents
+                        .push(extents.get(*index).copied().unwrap_or(1));
                     order.extents.len() - 1
                 });
                 of_slot.push(number);
@@ -234,10 +236,7 @@ mod tests {
         let x = b.access(&[4], &[i]);
         let nest = b.target(&[4], &[place], x);
         let domain = Domain::of(&nest).unwrap().unwrap();
-        assert_eq!(
-            domain.affine(&nest, i).unwrap().to_string(),
-            "d0 * -1 + 3"
-        );
+        assert_eq!(domain.affine(&nest, i).unwrap().to_string(), "d0 * -1 + 3");
         assert!(domain.placements[0].slots[0].covers(4));
     }
 

@@ -6,7 +6,7 @@
 
 use super::{Refusal, linalg, structured};
 use crate::mlir::{Builder, attributes, context, mark};
-use crate::structure::Reading;
+use crate::structure::{Reading, Structure};
 use skript_dialect::melior::ir::operation::OperationLike;
 use skript_dialect::melior::ir::{OperationRef, Value};
 use skript_dialect::{Dialect, Options, Pass, PassError, PassOption, Rewriter, op};
@@ -26,11 +26,18 @@ impl Pass for ConvertFormulaToLinalg {
         Dialect::Linalg,
         Dialect::Tensor,
     ];
-    const OPTIONS: &'static [PassOption] = &[PassOption {
-        name: "leave-sequential",
-        summary: "leave formulas that are no linalg.generic, with the reason, instead of failing",
-        default: "false",
-    }];
+    const OPTIONS: &'static [PassOption] = &[
+        PassOption {
+            name: "leave-sequential",
+            summary: "leave formulas that are no linalg.generic, with the reason, instead of failing",
+            default: "false",
+        },
+        PassOption {
+            name: "maps-only",
+            summary: "convert maps and views, leave the rest: maps then fuse with each other alone",
+            default: "false",
+        },
+    ];
 
     fn run<'c>(
         &self,
@@ -39,13 +46,16 @@ impl Pass for ConvertFormulaToLinalg {
         rewriter: &Rewriter<'c>,
     ) -> Result<(), PassError> {
         let leave: bool = options.get("leave-sequential")?;
+        let maps_only: bool = options.get("maps-only")?;
         let holder = root.context();
         let context = context::borrow(&holder);
         let mut failure = None;
         for formula in structured::formulas(&root) {
             let at = Builder::before(context, formula)?;
-            match convert(formula, &at) {
-                Ok(values) => rewriter.replace_op_with_values(formula, &values),
+            match convert(formula, maps_only, &at) {
+                Ok(None) => {}
+                Ok(Some(values)) => rewriter.replace_op_with_values(formula, &values),
+                Err(Refusal::Shape(_)) if maps_only => {}
                 Err(Refusal::Shape(reason)) if leave => {
                     mark::set(formula, NOT_LINALG, attributes::string(context, reason));
                 }
@@ -60,6 +70,9 @@ impl Pass for ConvertFormulaToLinalg {
         if let Some(failure) = failure {
             return Err(failure);
         }
+        if maps_only {
+            return Ok(());
+        }
         for splat in op::collect(&root, |op| op::is(&op, "tensor.splat")) {
             let at = Builder::before(context, splat)?;
             let filled = at.fill(splat.operand(0)?, structured::result_type(splat)?)?;
@@ -69,9 +82,20 @@ impl Pass for ConvertFormulaToLinalg {
     }
 }
 
+/// `None`: left for later.
 fn convert<'c: 'a, 'a>(
     formula: OperationRef<'c, 'a>,
+    maps_only: bool,
     at: &Builder<'c, 'a>,
-) -> Result<Vec<Value<'c, 'a>>, Refusal> {
-    linalg::lower(&Reading::of(formula)?, at)
+) -> Result<Option<Vec<Value<'c, 'a>>>, Refusal> {
+    let reading = Reading::of(formula)?;
+    if maps_only
+        && !matches!(
+            Structure::of(&reading.nest),
+            Structure::Map | Structure::View
+        )
+    {
+        return Ok(None);
+    }
+    linalg::lower(&reading, at).map(Some)
 }

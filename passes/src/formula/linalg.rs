@@ -3,12 +3,12 @@
 //! Affine reads are operands (of zero-bordered copies where skipped points would leave the tensor), the predicate selects
 //! the identity, blocks of outputs are slices, and what only renames elements is a reshape.
 
+use super::Refusal;
 use super::block;
 use super::domain::{Domain, TargetBlock};
-use super::operand::{Operand, promote};
+use super::operand::{Operand, Operands, promote};
 use super::payload::Payload;
 use super::reshape::{position, reshape};
-use super::Refusal;
 use crate::mlir::{Builder, ValueKey, attributes, maps, types};
 use crate::structure::{Affine, Reading, Term};
 use melior::ir::attribute::ArrayAttribute;
@@ -38,7 +38,7 @@ pub fn lower<'c: 'a, 'a>(
         roots.extend(nest.predicate);
     }
     let operands = promote(reading, &domain, &roots, at)?;
-    if let Some(view) = view(reading, &domain, &operands.list, at)? {
+    if let Some(view) = view(reading, &domain, &operands, at)? {
         return Ok(vec![view]);
     }
 
@@ -155,8 +155,7 @@ fn combine<'c: 'a, 'a>(
     };
     let value = match holds {
         Some(holds) => {
-            let scalar =
-                types::kind_of(r#type).ok_or(Refusal::Shape("accumulates no numbers"))?;
+            let scalar = types::kind_of(r#type).ok_or(Refusal::Shape("accumulates no numbers"))?;
             let identity = at.constant(kind.identity(scalar), r#type)?;
             at.scalar(ScalarOp::Select, &[holds, value, identity], r#type)?
         }
@@ -219,13 +218,13 @@ fn shape_operand<'c: 'a, 'a>(
 fn view<'c: 'a, 'a>(
     reading: &Reading<'c, 'a>,
     domain: &Domain,
-    operands: &[Operand<'c, 'a>],
+    operands: &Operands<'c, 'a>,
     at: &Builder<'c, 'a>,
 ) -> Result<Option<Value<'c, 'a>>, Refusal> {
     let nest = &reading.nest;
     let ([target], [operand], [placement], [out]) = (
         nest.targets.as_slice(),
-        operands,
+        operands.list.as_slice(),
         domain.placements.as_slice(),
         reading.outs.as_slice(),
     ) else {
@@ -234,6 +233,7 @@ fn view<'c: 'a, 'a>(
     let is_copy = nest.kind == Accumulation::Assign
         && domain.always_holds()
         && matches!(nest.terms.get(target.value), Some(Term::Access { .. }))
+        && operands.of_access.contains_key(&target.value)
         && placement.covers(&target.extents);
     let source = types::extents(operand.tensor.r#type()).unwrap_or_default();
     if !is_copy || source.iter().product::<i64>() != target.extents.iter().product::<i64>() {
@@ -274,7 +274,12 @@ impl<'c: 'a, 'a> Destination<'c, 'a> {
     ) -> Result<Self, Refusal> {
         let unknown = || Refusal::Shape("has too few destinations");
         let whole = *reading.outs.get(target).ok_or_else(unknown)?;
-        let extents = &reading.nest.targets.get(target).ok_or_else(unknown)?.extents;
+        let extents = &reading
+            .nest
+            .targets
+            .get(target)
+            .ok_or_else(unknown)?
+            .extents;
         let element = element_type(whole)?;
         let sizes: Vec<i64> = placement.slots.iter().map(|s| s.count).collect();
         let block_type = types::tensor(&sizes, element);

@@ -85,7 +85,11 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
             self.destinations.push(buffer);
         }
         let indices = self.reading.nest.extents.len();
-        let blocks = self.reading.predicate.into_iter().chain([self.reading.body]);
+        let blocks = self
+            .reading
+            .predicate
+            .into_iter()
+            .chain([self.reading.body]);
         for block in blocks {
             for (argument, buffer) in copy::arguments(block)
                 .into_iter()
@@ -248,7 +252,12 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
             0 => {
                 let set = maps::set(at.context, self.indices.len(), &self.guard.constraints)
                     .ok_or(Refusal::Shape("has a condition that no affine set holds"))?;
-                ("affine.if", self.indices.clone(), vec![("condition", set)], "affine.yield")
+                (
+                    "affine.if",
+                    self.indices.clone(),
+                    vec![("condition", set)],
+                    "affine.yield",
+                )
             }
             1 if self.guard.others.is_empty() => return step(self, at),
             1 => {
@@ -271,7 +280,13 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
         if let Some(other) = other {
             other.create(ending, otherwise, &[], &[], Vec::new())?;
         }
-        let op = at.create(name, &operands, &condition, types, vec![then_region, else_region])?;
+        let op = at.create(
+            name,
+            &operands,
+            &condition,
+            types,
+            vec![then_region, else_region],
+        )?;
         Ok(op.results().map(Into::into).collect())
     }
 
@@ -622,10 +637,7 @@ fn fill<'c: 'a, 'a>(
     at.create(
         "linalg.fill",
         &[value, buffer],
-        &[(
-            "operandSegmentSizes",
-            attributes::i32s(at.context, &[1, 1]),
-        )],
+        &[("operandSegmentSizes", attributes::i32s(at.context, &[1, 1]))],
         &[],
         vec![region],
     )?;

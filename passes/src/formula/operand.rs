@@ -1,7 +1,7 @@
 //! Reads of a formula as operands with indexing maps.
 
-use super::{Refusal, block};
 use super::domain::Domain;
+use super::{Refusal, block};
 use crate::mlir::{Builder, types};
 use crate::structure::{Affine, Reading, TermId};
 use melior::ir::{Value, ValueLike};
@@ -38,10 +38,7 @@ pub fn promote<'c: 'a, 'a>(
     let mut affine: Vec<(TermId, usize, Vec<Affine>)> = Vec::new();
     let mut paddings: HashMap<usize, Padding> = HashMap::new();
     for (term, tensor, subscripts) in nest.accesses(roots) {
-        let forms: Option<Vec<_>> = subscripts
-            .iter()
-            .map(|s| domain.affine(nest, *s))
-            .collect();
+        let forms: Option<Vec<_>> = subscripts.iter().map(|s| domain.affine(nest, *s)).collect();
         let Some(forms) = forms else { continue };
         let Some(extents) = nest.tensors.get(tensor).map(|t| &t.extents) else {
             continue;
@@ -156,5 +153,7 @@ fn pad<'c: 'a, 'a>(
     let border = at.fill(zero, types::tensor(&padded, element))?;
     let offsets: Vec<i64> = padding.iter().map(|(low, _)| *low).collect();
     let strides = vec![1; offsets.len()];
-    Ok(block::insert(tensor, border, &offsets, &extents, &strides, at)?)
+    Ok(block::insert(
+        tensor, border, &offsets, &extents, &strides, at,
+    )?)
 }

@@ -51,9 +51,12 @@ impl<'r, 'c: 'a, 'a> Payload<'r, 'c, 'a> {
         for constraint in &self.domain.constraints {
             let form = self.form(constraint)?;
             let zero = self.at.index(0)?;
-            let one = self
-                .at
-                .value("arith.cmpi", &[form, zero], &[("predicate", at_least)], boolean)?;
+            let one = self.at.value(
+                "arith.cmpi",
+                &[form, zero],
+                &[("predicate", at_least)],
+                boolean,
+            )?;
             holds = Some(match holds {
                 Some(others) => self.at.value("arith.andi", &[others, one], &[], boolean)?,
                 None => one,
@@ -187,7 +190,11 @@ impl<'r, 'c: 'a, 'a> Payload<'r, 'c, 'a> {
     }
 
     fn index_position(&self, value: Value<'c, 'a>) -> Option<usize> {
-        let blocks = self.reading.predicate.into_iter().chain([self.reading.body]);
+        let blocks = self
+            .reading
+            .predicate
+            .into_iter()
+            .chain([self.reading.body]);
         for block in blocks {
             let position = copy::arguments(block)
                 .iter()

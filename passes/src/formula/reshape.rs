@@ -85,7 +85,10 @@ mod tests {
             Some(vec![vec![0, 1], vec![2, 3]])
         );
         assert_eq!(groups(&[2, 3, 4], &[4, 6]), None);
-        assert_eq!(groups(&[1, 256, 1, 1], &[1, 256]), Some(vec![vec![0], vec![1, 2, 3]]));
+        assert_eq!(
+            groups(&[1, 256, 1, 1], &[1, 256]),
+            Some(vec![vec![0], vec![1, 2, 3]])
+        );
         assert_eq!(groups(&[1, 1], &[]), Some(vec![]));
         assert_eq!(groups(&[5, 1, 1], &[5, 1]), Some(vec![vec![0, 1], vec![2]]));
     }

@@ -167,11 +167,7 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
         })
     }
 
-    fn input(
-        &self,
-        input: Input,
-        values: &[Value<'c, 'a>],
-    ) -> Result<Value<'c, 'a>, PassError> {
+    fn input(&self, input: Input, values: &[Value<'c, 'a>]) -> Result<Value<'c, 'a>, PassError> {
         let missing = "a recipe names a value that is not there";
         match input {
             Input::Arg(position) => {
@@ -203,12 +199,7 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
         Ok(self.at.value("vector.broadcast", &[value], &[], shaped)?)
     }
 
-    fn constant(
-        &self,
-        class: TypeClass,
-        int: i64,
-        real: f64,
-    ) -> Result<Value<'c, 'a>, PassError> {
+    fn constant(&self, class: TypeClass, int: i64, real: f64) -> Result<Value<'c, 'a>, PassError> {
         let scalar = self.scalar(class);
         let number: Attribute<'c> = if class == TypeClass::Real {
             FloatAttribute::new(self.at.context, scalar, real).into()

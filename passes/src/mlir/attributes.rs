@@ -75,9 +75,7 @@ pub fn attribute<'c>(context: &'c Context, value: &AttributeValue) -> Attribute<
         AttributeValue::Null => Attribute::unit(context),
         AttributeValue::Bool(b) => boolean(context, *b),
         AttributeValue::Int(i) => i64(context, *i),
-        AttributeValue::Real(x) => {
-            FloatAttribute::new(context, Type::float64(context), *x).into()
-        }
+        AttributeValue::Real(x) => FloatAttribute::new(context, Type::float64(context), *x).into(),
         AttributeValue::Str(s) => string(context, s),
         AttributeValue::List(items) => {
             let items: Vec<_> = items.iter().map(|i| attribute(context, i)).collect();

@@ -6,7 +6,8 @@ use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationBuilder, OperationLike};
 
 use melior::ir::{
-    Attribute, Block, BlockRef, Identifier, Location, OperationRef, Region, RegionLike, RegionRef, Type, Value,
+    Attribute, Block, BlockRef, Identifier, Location, OperationRef, Region, RegionLike, RegionRef,
+    Type, Value,
 };
 use melior::{Context, Error};
 use skript_semantics::{Scalar, ScalarKind, ScalarOp};
@@ -91,7 +92,11 @@ impl<'c: 'a, 'a> Builder<'c, 'a> {
         let values = (0..block.argument_count())
             .filter_map(|i| block.argument(i).ok().map(Into::into))
             .collect();
-        (region, Builder::at_end(self.context, block, self.location), values)
+        (
+            region,
+            Builder::at_end(self.context, block, self.location),
+            values,
+        )
     }
 
     /// A constant `index`.
@@ -112,12 +117,21 @@ impl<'c: 'a, 'a> Builder<'c, 'a> {
     }
 
     /// A tensor constant.
-    pub fn dense(&self, elements: DenseElementsAttribute<'c>, r#type: Type<'c>) -> Result<Value<'c, 'a>, Error> {
+    pub fn dense(
+        &self,
+        elements: DenseElementsAttribute<'c>,
+        r#type: Type<'c>,
+    ) -> Result<Value<'c, 'a>, Error> {
         self.value("arith.constant", &[], &[("value", elements.into())], r#type)
     }
 
     /// A scalar operation of the dialect on scalars of one type.
-    pub fn scalar(&self, op: ScalarOp, operands: &[Value<'c, 'a>], result: Type<'c>) -> Result<Value<'c, 'a>, Error> {
+    pub fn scalar(
+        &self,
+        op: ScalarOp,
+        operands: &[Value<'c, 'a>],
+        result: Type<'c>,
+    ) -> Result<Value<'c, 'a>, Error> {
         self.value(op.row().name, operands, &[], result)
     }
 
@@ -128,11 +142,20 @@ impl<'c: 'a, 'a> Builder<'c, 'a> {
             let element = types::element_of(r#type).ok_or(Error::OperationBuild)?;
             self.region(&[element, element])
         };
-        body.create("linalg.yield", arguments.get(..1).unwrap_or(&[]), &[], &[], Vec::new())?;
+        body.create(
+            "linalg.yield",
+            arguments.get(..1).unwrap_or(&[]),
+            &[],
+            &[],
+            Vec::new(),
+        )?;
         let op = self.create(
             "linalg.fill",
             &[value, empty],
-            &[("operandSegmentSizes", attributes::i32s(self.context, &[1, 1]))],
+            &[(
+                "operandSegmentSizes",
+                attributes::i32s(self.context, &[1, 1]),
+            )],
             &[r#type],
             vec![region],
         )?;
@@ -157,7 +180,13 @@ pub fn operations<'c, 'a>(block: BlockRef<'c, 'a>) -> Vec<OperationRef<'c, 'a>> 
 }
 
 /// The float constant attribute of a float type; the integer one otherwise.
-pub fn number<'c>(context: &'c Context, r#type: Type<'c>, kind: ScalarKind, value: f64, int: i64) -> Attribute<'c> {
+pub fn number<'c>(
+    context: &'c Context,
+    r#type: Type<'c>,
+    kind: ScalarKind,
+    value: f64,
+    int: i64,
+) -> Attribute<'c> {
     match kind {
         ScalarKind::Real => FloatAttribute::new(context, r#type, value).into(),
         ScalarKind::Int | ScalarKind::Bool => IntegerAttribute::new(r#type, int).into(),

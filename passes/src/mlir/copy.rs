@@ -99,6 +99,11 @@ fn rebuild<'c: 'a, 'a>(
     let attributes: Vec<(&str, Attribute<'c>)> =
         attributes.iter().map(|(n, v)| (n.as_str(), *v)).collect();
     let results: Vec<Type<'c>> = op.results().map(|r| r.r#type()).collect();
-    to.with_location(op.location())
-        .create(&operation_name(op), operands, &attributes, &results, regions)
+    to.with_location(op.location()).create(
+        &operation_name(op),
+        operands,
+        &attributes,
+        &results,
+        regions,
+    )
 }

@@ -9,7 +9,11 @@ pub fn map<'c>(context: &'c Context, dimensions: usize, forms: &[Affine]) -> Opt
     let results: Vec<String> = forms.iter().map(ToString::to_string).collect();
     Attribute::parse(
         context,
-        &format!("affine_map<({}) -> ({})>", names(dimensions), results.join(", ")),
+        &format!(
+            "affine_map<({}) -> ({})>",
+            names(dimensions),
+            results.join(", ")
+        ),
     )
 }
 

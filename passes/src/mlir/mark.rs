@@ -1,6 +1,6 @@
 //! Setting attributes of operations in place.
 
-use melior::ir::operation::{OperationLike as _, OperationMutLike, OperationRefMut};
+use melior::ir::operation::{OperationMutLike, OperationRefMut};
 use melior::ir::{Attribute, OperationRef};
 
 /// Gives the operation an attribute; an older one of the name goes.

@@ -18,6 +18,15 @@ pub struct Pipeline {
 /// Operator instances become one function.
 const INLINE: &[&str] = &["inline", "symbol-dce", "canonicalize", "cse"];
 
+/// Maps join each other first: what they feed, a contraction say, would compute them again at each of its points.
+const FUSE_MAPS: &[&str] = &[
+    "convert-skript-formula-to-linalg{maps-only=true}",
+    "convert-skript-elementwise-to-linalg",
+    "linalg-fuse-elementwise-ops",
+    "canonicalize",
+    "cse",
+];
+
 /// Formulas that linalg does not take run as loops of scf: those that run in order, and writes to places that data
 /// choose. Each says so before, in its attribute `not_linalg`.
 const FORMULAS_TO_LINALG: &[&str] = &[
@@ -34,9 +43,6 @@ const SCALARS: &[&str] = &[
     "canonicalize",
     "cse",
 ];
-
-/// Maps join what they feed.
-const FUSE: &[&str] = &["linalg-fuse-elementwise-ops", "canonicalize", "cse"];
 
 /// Tensors become memrefs; arguments that carry `bufferization.writable = false` are never written.
 const BUFFERIZE: &[&str] = &[
@@ -64,7 +70,7 @@ pub const ALL: &[Pipeline] = &[
     Pipeline {
         flag: "skript-to-linalg",
         summary: "models become linalg on tensors",
-        stages: &[INLINE, FORMULAS_TO_LINALG, SCALARS, FUSE],
+        stages: &[INLINE, FUSE_MAPS, FORMULAS_TO_LINALG, SCALARS],
     },
     Pipeline {
         flag: "skript-to-affine",
@@ -79,7 +85,14 @@ pub const ALL: &[Pipeline] = &[
     Pipeline {
         flag: "skript-linalg-to-llvm",
         summary: "models become LLVM's dialect by way of linalg",
-        stages: &[INLINE, FORMULAS_TO_LINALG, SCALARS, FUSE, BUFFERIZE, TO_LLVM],
+        stages: &[
+            INLINE,
+            FUSE_MAPS,
+            FORMULAS_TO_LINALG,
+            SCALARS,
+            BUFFERIZE,
+            TO_LLVM,
+        ],
     },
     Pipeline {
         flag: "skript-affine-to-llvm",

@@ -28,7 +28,11 @@ impl Pass for AnnotateStructure {
             match Reading::of(formula) {
                 Ok(reading) => {
                     let structure = Structure::of(&reading.nest).to_string();
-                    mark::set(formula, "structure", attributes::string(context, &structure));
+                    mark::set(
+                        formula,
+                        "structure",
+                        attributes::string(context, &structure),
+                    );
                 }
                 Err(error) => failure = Some(PassError::at(formula, error.to_string())),
             }

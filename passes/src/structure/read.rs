@@ -335,8 +335,7 @@ fn same_integer(op: OperationRef<'_, '_>, operands: &[TermId]) -> Option<TermId>
         return None;
     }
     let wide = |t: melior::ir::Type<'_>| {
-        t.is_index()
-            || melior::ir::r#type::IntegerType::try_from(t).is_ok_and(|t| t.width() == 64)
+        t.is_index() || melior::ir::r#type::IntegerType::try_from(t).is_ok_and(|t| t.width() == 64)
     };
     let from = op.operand(0).ok()?.r#type();
     let to = op.result(0).ok()?.r#type();

@@ -1,0 +1,32 @@
+// RUN: skript-opt %s --convert-skript-formula-to-affine | FileCheck %s
+
+// CHECK-DAG: #[[WITHIN:.+]] = affine_set<(d0, d1) : (-d0 - d1 + 8 >= 0, d0 + d1 - 1 >= 0)>
+
+// CHECK-LABEL: func.func @window
+// CHECK:         affine.for %[[I:.+]] = 0 to 8 {
+// CHECK:           affine.load %[[Y:.+]][%[[I]]] : memref<8xf32>
+// CHECK:           affine.for %[[J:.+]] = 0 to 3 iter_args
+// CHECK:             affine.if #[[WITHIN]](%[[I]], %[[J]]) -> f32
+// CHECK:               affine.load %{{.*}}[%[[I]] + %[[J]] - 1] : memref<8xf32>
+// CHECK:           affine.store %{{.*}}, %[[Y]][%[[I]]] : memref<8xf32>
+func.func @window(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %zero = arith.constant 0.0 : f32
+  %init = tensor.splat %zero : tensor<8xf32>
+  %y = skript.formula sum (%i, %j) in (8, 3) outs(%acc = %init : tensor<8xf32>) where {
+    %p = skript.add %i, %j : index
+    %q = skript.sub %p, %c1 : index
+    %lo = skript.ge %q, %c0 : index
+    %hi = skript.lt %q, %c8 : index
+    %ok = skript.and %lo, %hi : i1
+    skript.condition %ok
+  } do {
+    %p = skript.add %i, %j : index
+    %q = skript.sub %p, %c1 : index
+    %v = skript.access %x[%q] : tensor<8xf32>
+    skript.yield %v at [%i] : f32
+  } : tensor<8xf32>
+  return %y : tensor<8xf32>
+}

@@ -1,0 +1,34 @@
+// RUN: skript-opt %s --verify-diagnostics --split-input-file --convert-skript-formula-to-linalg
+
+func.func @in_order(%x: tensor<8xf32>, %init: tensor<8xf32>) -> tensor<8xf32> {
+  // expected-error @+1 {{is no linalg.generic: this formula runs in the order of its loops; lower it to scf}}
+  %y = skript.formula replace (%i) in (8) outs(%acc = %init : tensor<8xf32>) do {
+    %v = skript.access %x[%i] : tensor<8xf32>
+    skript.yield %v at [%i] : f32
+  } : tensor<8xf32>
+  return %y : tensor<8xf32>
+}
+
+// -----
+
+func.func @scatter(%x: tensor<8xf32>, %at: tensor<8xi64>, %init: tensor<9xf32>) -> tensor<9xf32> {
+  // expected-error @+1 {{is no linalg.generic: this formula writes where its data say; lower it to scf}}
+  %y = skript.formula sum (%i) in (8) outs(%acc = %init : tensor<9xf32>) do {
+    %n = skript.access %at[%i] : tensor<8xi64>
+    %p = skript.cast %n : i64 to index
+    %v = skript.access %x[%i] : tensor<8xf32>
+    skript.yield %v at [%p] : f32
+  } : tensor<9xf32>
+  return %y : tensor<9xf32>
+}
+
+// -----
+
+func.func @dynamic(%x: tensor<?xf32>, %n: index, %init: tensor<?xf32>) -> tensor<?xf32> {
+  // expected-error @+1 {{extents that are known only at run time are not lowered yet}}
+  %y = skript.formula assign (%i) in (%n) outs(%acc = %init : tensor<?xf32>) do {
+    %v = skript.access %x[%i] : tensor<?xf32>
+    skript.yield %v at [%i] : f32
+  } : tensor<?xf32>
+  return %y : tensor<?xf32>
+}

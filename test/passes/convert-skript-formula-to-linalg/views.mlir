@@ -1,0 +1,51 @@
+// RUN: skript-opt %s --convert-skript-formula-to-linalg --canonicalize | FileCheck %s
+
+// CHECK-LABEL: func.func @flatten
+// CHECK-SAME:    %[[X:.+]]: tensor<3x4xf32>
+// CHECK-NEXT:    %[[Y:.+]] = tensor.collapse_shape %[[X]] {{\[\[}}0, 1]] : tensor<3x4xf32> into tensor<12xf32>
+// CHECK-NEXT:    return %[[Y]]
+func.func @flatten(%x: tensor<3x4xf32>) -> tensor<12xf32> {
+  %c4 = arith.constant 4 : index
+  %zero = arith.constant 0.0 : f32
+  %init = tensor.splat %zero : tensor<12xf32>
+  %y = skript.formula assign (%i, %j) in (3, 4) outs(%acc = %init : tensor<12xf32>) do {
+    %r = skript.mul %i, %c4 : index
+    %p = skript.add %r, %j : index
+    %v = skript.access %x[%i, %j] : tensor<3x4xf32>
+    skript.yield %v at [%p] : f32
+  } : tensor<12xf32>
+  return %y : tensor<12xf32>
+}
+
+// One item of a concatenation is computed apart and put in its place.
+// CHECK-LABEL: func.func @item
+// CHECK-SAME:    %[[X:.+]]: tensor<3xf32>, %[[INIT:.+]]: tensor<8xf32>
+// CHECK:         %[[ITEM:.+]] = linalg.generic {{.*}} ins(%[[X]] : tensor<3xf32>)
+// CHECK:         tensor.insert_slice %[[ITEM]] into %[[INIT]][5] [3] [1] : tensor<3xf32> into tensor<8xf32>
+func.func @item(%x: tensor<3xf32>, %init: tensor<8xf32>) -> tensor<8xf32> {
+  %c5 = arith.constant 5 : index
+  %y = skript.formula assign (%i) in (3) outs(%acc = %init : tensor<8xf32>) do {
+    %p = skript.add %i, %c5 : index
+    %a = skript.access %x[%i] : tensor<3xf32>
+    %v = skript.neg %a : f32
+    skript.yield %v at [%p] : f32
+  } : tensor<8xf32>
+  return %y : tensor<8xf32>
+}
+
+// Places that data choose are read one by one, kept inside the tensor where points are skipped.
+// CHECK-LABEL: func.func @gather
+// CHECK:         linalg.generic
+// CHECK:           %[[P:.+]] = skript.cast %{{.*}} : i64 to index
+// CHECK:           tensor.extract %{{.*}}[%{{.*}}] : tensor<9xf32>
+func.func @gather(%x: tensor<9xf32>, %at: tensor<4xi64>) -> tensor<4xf32> {
+  %zero = arith.constant 0.0 : f32
+  %init = tensor.splat %zero : tensor<4xf32>
+  %y = skript.formula assign (%i) in (4) outs(%acc = %init : tensor<4xf32>) do {
+    %n = skript.access %at[%i] : tensor<4xi64>
+    %p = skript.cast %n : i64 to index
+    %v = skript.access %x[%p] : tensor<9xf32>
+    skript.yield %v at [%i] : f32
+  } : tensor<4xf32>
+  return %y : tensor<4xf32>
+}
