@@ -175,8 +175,9 @@ fn accesses<'c: 'a, 'a>(
     of_access: &HashMap<usize, usize>,
 ) -> Vec<(ValueKey, usize)> {
     reading
-        .keys()
-        .filter_map(|(key, term)| Some((key, *of_access.get(&term)?)))
+        .elements
+        .iter()
+        .filter_map(|(key, term)| Some((*key, *of_access.get(term)?)))
         .collect()
 }
 

@@ -26,6 +26,8 @@ pub struct Reading<'c, 'a> {
     pub values: Vec<Value<'c, 'a>>,
     /// By [`Nest::targets`].
     pub subscripts: Vec<Vec<Value<'c, 'a>>>,
+    /// What each access yields.
+    pub elements: Vec<(ValueKey, TermId)>,
     terms: HashMap<ValueKey, TermId>,
 }
 
@@ -69,6 +71,7 @@ impl<'c: 'a, 'a> Reading<'c, 'a> {
             outs,
             values: Vec::new(),
             subscripts: Vec::new(),
+            elements: Vec::new(),
             terms: HashMap::new(),
         };
         for (target, out) in reading.outs.clone().into_iter().enumerate() {
@@ -106,11 +109,6 @@ impl<'c: 'a, 'a> Reading<'c, 'a> {
     /// The term of a value of either region.
     pub fn find(&self, value: Value<'c, 'a>) -> Option<TermId> {
         self.terms.get(&ValueKey::of(value)).copied()
-    }
-
-    /// The terms of all values seen.
-    pub fn keys(&self) -> impl Iterator<Item = (ValueKey, TermId)> {
-        self.terms.iter().map(|(key, term)| (*key, *term))
     }
 
     fn finish(&mut self, end: OperationRef<'c, 'a>) -> Result<(), ReadError> {
@@ -185,7 +183,11 @@ impl<'c: 'a, 'a> Reading<'c, 'a> {
                     .skip(1)
                     .map(|s| self.term(s))
                     .collect::<Result<_, _>>()?;
-                self.define(op, Term::Access { tensor, subscripts })
+                let term = self.push(Term::Access { tensor, subscripts });
+                let key = ValueKey::of(op.result(0)?);
+                self.terms.insert(key, term);
+                self.elements.push((key, term));
+                Ok(())
             }
             "scf.if" => {
                 let condition = self.term(op.operand(0)?)?;
