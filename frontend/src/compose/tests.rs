@@ -3,7 +3,7 @@
 use super::{ComposeOptions, compose};
 use crate::diagnostics::Sink;
 use crate::limits::Limits;
-use crate::model::Model;
+use crate::model::{Body, Model, Node};
 use crate::source_files::load_program;
 
 /// Composes the first graph of a document; the messages if that fails.
@@ -53,4 +53,34 @@ fn one_failing_invocation_does_not_hide_another() {
             a = scale{{by=-1.0}}(x); b = scale{{by=-2.0}}(x); z = scale{{by=1.0}}(a); }} }}"
     );
     assert_eq!(model(&text).unwrap_err().len(), 2);
+}
+
+/// The only access in the value of the only formula of an operator that reads `x: real[3,2]`.
+fn reads(lower: &str) -> usize {
+    let text = format!(
+        "operator f {{ @input {{ x: real[3,2]; }} @output {{ y: real[3]; }} @lower {{ {lower} }} }}
+        graph G {{ @input {{ x: real[3,2]; }} @output {{ y: real[3]; }} @compose {{ y = f(x); }} }}"
+    );
+    let model = model(&text).unwrap();
+    let lowered = model.functions.iter().find_map(|f| match &f.body {
+        Body::Formulas(formulas) => Some(formulas),
+        _ => None,
+    });
+    let Some(formulas) = lowered else {
+        panic!("formulas are expected");
+    };
+    let mut open = vec![&formulas[0].targets[0].value];
+    let mut accesses = 0;
+    while let Some(expr) = open.pop() {
+        accesses += usize::from(matches!(expr.node, Node::Access { .. }));
+        open.extend(expr.children());
+    }
+    accesses
+}
+
+#[test]
+fn a_pack_as_an_index_reads_a_pack() {
+    assert_eq!(reads("y[i,] = x[i,[1,0]] + .., i < 3;"), 2);
+    assert_eq!(reads("y[i,] = x[i,:] + .., i < 3;"), 2);
+    assert_eq!(reads("y[i,] = x[i,[0]..], i < 3;"), 1);
 }

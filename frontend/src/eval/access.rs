@@ -4,13 +4,33 @@ use std::rc::Rc;
 
 use skript_semantics::{ScalarKind, ScalarOp};
 
-use super::evaluator::{EvalResult, Evaluator, Stop, describe, stop};
+use super::evaluator::{EvalResult, Evaluator, Stop, count, describe, stop};
 use super::runtime;
 use super::value::{Atom, Guarded, TensorRef, Value};
 use crate::ast::Subscript;
-use crate::diagnostics::codes::{RANK_MISMATCH, UNEXPECTED_VALUE};
+use crate::diagnostics::codes::{
+    NOT_SUPPORTED_YET, PACK_LENGTHS_DIFFER, RANK_MISMATCH, UNEXPECTED_VALUE,
+};
 use crate::model::{self, Extent, Node};
 use crate::source::Span;
+
+/// What stands in an access for one dimension, or for several once expanded.
+enum Index {
+    One(Atom),
+    /// A pack that is not expanded: the access is a pack, too.
+    Each(Vec<Atom>),
+    /// `:`.
+    All(Span),
+}
+
+impl Index {
+    fn single(self) -> Option<Atom> {
+        match self {
+            Index::One(atom) => Some(atom),
+            Index::Each(_) | Index::All(_) => None,
+        }
+    }
+}
 
 impl Evaluator<'_> {
     /// An element of a tensor, or of each tensor of a pack.
@@ -27,18 +47,21 @@ impl Evaluator<'_> {
                 "elements of tensors are accessible in formulas only",
             );
         }
-        let indices = self.subscripts(subscripts)?;
+        let indices = self.indices(subscripts)?;
+        if indices.iter().any(|i| !matches!(i, Index::One(_))) {
+            let Value::Atom(Atom::Tensor(tensor)) = base else {
+                return stop(
+                    &UNEXPECTED_VALUE,
+                    span,
+                    "a pack of tensors cannot be accessed at a pack of places",
+                );
+            };
+            let tensor = tensor.clone();
+            return self.access_each(&tensor, &indices, span);
+        }
+        let indices: Vec<Atom> = indices.into_iter().filter_map(Index::single).collect();
         self.map(base, |this, item| match item {
-            Atom::Tensor(tensor) => {
-                let subscripts = this.resolve(&tensor, &indices, span)?;
-                Ok(Atom::Run(Rc::new(model::Expr {
-                    kind: tensor.tensor.kind,
-                    node: Node::Access {
-                        tensor: tensor.id,
-                        subscripts,
-                    },
-                })))
-            }
+            Atom::Tensor(tensor) => this.element(&tensor, &indices, span),
             Atom::Poison => Err(Stop::Poison),
             other => stop(
                 &UNEXPECTED_VALUE,
@@ -48,8 +71,87 @@ impl Evaluator<'_> {
         })
     }
 
-    /// All indices in order, packs expanded; a null index leaves its dimension out.
+    fn element(&mut self, tensor: &TensorRef, indices: &[Atom], span: Span) -> EvalResult<Atom> {
+        let subscripts = self.resolve(tensor, indices, span)?;
+        Ok(Atom::Run(Rc::new(model::Expr {
+            kind: tensor.tensor.kind,
+            node: Node::Access {
+                tensor: tensor.id,
+                subscripts,
+            },
+        })))
+    }
+
+    /// A pack of elements: an index that is a pack without `..` takes its items in turn, `:` all positions.
+    fn access_each(
+        &mut self,
+        tensor: &TensorRef,
+        indices: &[Index],
+        span: Span,
+    ) -> EvalResult<Value> {
+        let mut length: Option<usize> = None;
+        for (index, extent) in indices.iter().zip(&tensor.tensor.shape) {
+            let items = match index {
+                Index::One(_) => continue,
+                Index::Each(items) => items.len(),
+                Index::All(span) => match self.extent_atom(extent, *span)? {
+                    Atom::Int(n) => self.length(n, *span)?,
+                    _ => {
+                        return stop(
+                            &NOT_SUPPORTED_YET,
+                            *span,
+                            "full slices of dynamic extents are not supported yet",
+                        );
+                    }
+                },
+            };
+            match length {
+                Some(n) if n != items => {
+                    return stop(
+                        &PACK_LENGTHS_DIFFER,
+                        span,
+                        format!("packs of indices have different lengths: {n} and {items}"),
+                    );
+                }
+                _ => length = Some(items),
+            }
+        }
+        let mut elements = Vec::new();
+        for position in 0..length.unwrap_or(0) {
+            let place: Vec<Atom> = indices
+                .iter()
+                .filter_map(|index| match index {
+                    Index::One(atom) => Some(atom.clone()),
+                    Index::Each(items) => items.get(position).cloned(),
+                    Index::All(_) => Some(Atom::Int(count(position))),
+                })
+                .collect();
+            elements.push(self.element(tensor, &place, span)?);
+        }
+        Ok(Value::pack(elements))
+    }
+
+    /// All indices of a target in order, packs expanded; a null index leaves its dimension out.
     pub fn subscripts(&mut self, subscripts: &[Subscript]) -> EvalResult<Vec<Atom>> {
+        let mut indices = Vec::new();
+        for index in self.indices(subscripts)? {
+            match index {
+                Index::One(atom) => indices.push(atom),
+                Index::Each(items) => indices.extend(items),
+                Index::All(span) => {
+                    return stop(
+                        &NOT_SUPPORTED_YET,
+                        span,
+                        "full slices on the left side are not supported yet",
+                    );
+                }
+            }
+        }
+        Ok(indices)
+    }
+
+    /// All indices in order; a null index leaves its dimension out.
+    fn indices(&mut self, subscripts: &[Subscript]) -> EvalResult<Vec<Index>> {
         let mut indices = Vec::new();
         for subscript in subscripts {
             let (value, span) = match subscript {
@@ -66,11 +168,8 @@ impl Evaluator<'_> {
                     stride: None,
                     span,
                 } => {
-                    return stop(
-                        &crate::diagnostics::codes::NOT_SUPPORTED_YET,
-                        *span,
-                        "full slices in accesses are not supported yet",
-                    );
+                    indices.push(Index::All(*span));
+                    continue;
                 }
                 Subscript::Range { span, .. } => {
                     return stop(&UNEXPECTED_VALUE, *span, "a range cannot stand here");
@@ -86,7 +185,12 @@ impl Evaluator<'_> {
                     format!("an index must be an int, this is {}", describe(&value)),
                 );
             }
-            indices.extend(value.atoms().iter().cloned());
+            match (value, subscript) {
+                (Value::Pack(pack), Subscript::Expr(_)) => {
+                    indices.push(Index::Each(pack.items.to_vec()));
+                }
+                (value, _) => indices.extend(value.atoms().iter().cloned().map(Index::One)),
+            }
         }
         Ok(indices)
     }
