@@ -1,8 +1,9 @@
 //! The loops of a `linalg.generic`: outputs first, reductions innermost.
 
 use super::Refusal;
-use crate::structure::{Affine, Guard, Nest, Placement, Slot, TermId};
+use crate::structure::{Affine, Guard, Nest, Placement, Slot, Term, TermId};
 use skript_frontend::model::Accumulation;
+use std::collections::HashMap;
 
 /// A formula's domain as parallel and reduced loops.
 #[derive(Debug)]
@@ -18,6 +19,8 @@ pub struct Domain {
     pub opaque_guard: bool,
     /// By target.
     pub placements: Vec<TargetBlock>,
+    /// The loop of one iteration that stands for an index of one value, by index.
+    units: HashMap<usize, usize>,
 }
 
 /// The block of an output that the loops write.
@@ -61,6 +64,7 @@ impl Domain {
             constraints,
             opaque_guard: !guard.others.is_empty(),
             placements: order.placements,
+            units: order.units,
         }))
     }
 
@@ -70,6 +74,11 @@ impl Domain {
 
     /// A term as a form of the loops.
     pub fn affine(&self, nest: &Nest, term: TermId) -> Option<Affine> {
+        if let Some(Term::Index(index)) = nest.terms.get(term)
+            && let Some(unit) = self.units.get(index)
+        {
+            return Some(Affine::index(*unit));
+        }
         nest.affine(term)?.substitute(&self.indices, &self.extents)
     }
 }
@@ -140,6 +149,7 @@ struct Order {
     /// The loop of each index that has one.
     renamed: Vec<Affine>,
     placements: Vec<TargetBlock>,
+    units: HashMap<usize, usize>,
 }
 
 fn order(nest: &Nest, extents: &[i64], slots: &[Vec<Slot>]) -> Result<Order, Refusal> {
@@ -149,10 +159,11 @@ fn order(nest: &Nest, extents: &[i64], slots: &[Vec<Slot>]) -> Result<Order, Ref
         parallel: 0,
         renamed: Vec::new(),
         placements: Vec::new(),
+        units: HashMap::new(),
     };
-    for target in slots {
+    for (target, written) in slots.iter().zip(&nest.targets) {
         let mut loops = Vec::new();
-        for slot in target {
+        for (slot, subscript) in target.iter().zip(&written.subscripts) {
             let mut of_slot = Vec::new();
             for index in &slot.indices {
                 let known = loop_of
@@ -169,6 +180,11 @@ fn order(nest: &Nest, extents: &[i64], slots: &[Vec<Slot>]) -> Result<Order, Ref
             if slot.indices.is_empty() {
                 order.extents.push(1);
                 of_slot.push(order.extents.len() - 1);
+                if let Some(Term::Index(index)) = nest.terms.get(*subscript)
+                    && nest.extents.get(*index) == Some(&1)
+                {
+                    order.units.insert(*index, order.extents.len() - 1);
+                }
             }
             loops.push(of_slot);
         }

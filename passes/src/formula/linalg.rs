@@ -9,7 +9,7 @@ use super::domain::{Domain, TargetBlock};
 use super::operand::{Operand, Operands, promote};
 use super::payload::Payload;
 use super::reshape::{position, reshape};
-use crate::mlir::{Builder, ValueKey, attributes, maps, types};
+use crate::mlir::{Builder, ValueKey, attributes, maps, splat, types};
 use crate::structure::{Affine, Reading, Term};
 use melior::ir::attribute::ArrayAttribute;
 use melior::ir::operation::OperationLike;
@@ -307,9 +307,10 @@ impl<'c: 'a, 'a> Destination<'c, 'a> {
                 }
                 None => whole,
             };
-            match &groups {
-                Some(groups) => block::expand(block, groups, &split, split_type, at)?,
-                None => block,
+            match (splat::value(whole, at)?, &groups) {
+                (Some(value), _) => at.fill(value, split_type)?,
+                (None, Some(groups)) => block::expand(block, groups, &split, split_type, at)?,
+                (None, None) => block,
             }
         };
         Ok(Destination {
@@ -332,7 +333,11 @@ impl<'c: 'a, 'a> Destination<'c, 'a> {
         };
         Ok(match &self.slice {
             Some((offsets, sizes, strides)) => {
-                block::insert(block, self.whole, offsets, sizes, strides, at)?
+                let whole = match splat::value(self.whole, at)? {
+                    Some(value) => at.fill(value, self.whole.r#type())?,
+                    None => self.whole,
+                };
+                block::insert(block, whole, offsets, sizes, strides, at)?
             }
             None => block,
         })

@@ -5,7 +5,7 @@
 
 use super::Refusal;
 use super::linalg::ACCUMULATES;
-use crate::mlir::{Builder, Copier, ValueKey, attributes, builder, copy, maps, types};
+use crate::mlir::{Builder, Copier, ValueKey, attributes, builder, copy, maps, splat, types};
 use crate::structure::{Affine, Guard, Reading, Term};
 use melior::ir::operation::{OperationLike, OperationResult};
 use melior::ir::{Attribute, OperationRef, Type, Value, ValueLike};
@@ -74,7 +74,7 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
         }
         for out in &self.reading.outs {
             let buffer = at.value("memref.alloc", &[], &alloc_segments(at), buffer_type(*out)?)?;
-            if let Some(value) = splat(*out) {
+            if let Some(value) = splat::value(*out, at)? {
                 fill(value, buffer, at)?;
             } else if OperationResult::try_from(*out)
                 .map_or(true, |r| copy::operation_name(r.owner()) != "tensor.empty")
@@ -618,12 +618,6 @@ fn to_buffer<'c: 'a, 'a>(
         &[("read_only", attributes::unit(at.context))],
         buffer_type(tensor)?,
     )?)
-}
-
-/// The value that a tensor holds everywhere, if its definition says so.
-fn splat<'c: 'a, 'a>(tensor: Value<'c, 'a>) -> Option<Value<'c, 'a>> {
-    let op = OperationResult::try_from(tensor).ok()?.owner();
-    (copy::operation_name(op) == "tensor.splat").then(|| op.operand(0).ok())?
 }
 
 fn fill<'c: 'a, 'a>(

@@ -1,0 +1,42 @@
+//! Tensors that hold one value everywhere.
+
+use super::Builder;
+use super::copy::operation_name;
+use melior::Error;
+use melior::ir::attribute::DenseElementsAttribute;
+use melior::ir::operation::{OperationLike, OperationResult};
+use melior::ir::{Attribute, AttributeLike, Value, ValueLike};
+
+/// The value that a tensor holds everywhere, if its definition says so.
+pub fn value<'c: 'a, 'a>(
+    tensor: Value<'c, 'a>,
+    at: &Builder<'c, 'a>,
+) -> Result<Option<Value<'c, 'a>>, Error> {
+    let Ok(result) = OperationResult::try_from(tensor) else {
+        return Ok(None);
+    };
+    let op = result.owner();
+    match operation_name(op).as_str() {
+        "tensor.splat" => Ok(Some(op.operand(0)?)),
+        "arith.constant" => {
+            let Some(number) = element(op.attribute("value")?) else {
+                return Ok(None);
+            };
+            let Some(r#type) = super::types::element_of(tensor.r#type()) else {
+                return Ok(None);
+            };
+            Ok(Some(at.value(
+                "arith.constant",
+                &[],
+                &[("value", number)],
+                r#type,
+            )?))
+        }
+        _ => Ok(None),
+    }
+}
+
+fn element(value: Attribute<'_>) -> Option<Attribute<'_>> {
+    let dense = DenseElementsAttribute::try_from(value).ok()?;
+    (dense.is_dense_elements() && dense.is_splat()).then(|| dense.splat_value())
+}
