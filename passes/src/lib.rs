@@ -4,6 +4,7 @@
 
 pub mod all;
 pub mod codegen;
+pub mod compile;
 pub mod elementwise;
 pub mod emit;
 pub mod formula;
@@ -13,3 +14,4 @@ pub mod schedule;
 pub mod structure;
 
 pub use all::{ALL, register};
+pub use compile::{CompileError, Options, Station, compile_model, model_at};

@@ -3,7 +3,11 @@
 use std::sync::Arc;
 
 use skript_frontend::diagnostics::Diagnostic;
-use skript_frontend::diagnostics::codes::ENGINE_MISSING;
+use skript_frontend::diagnostics::codes::{NOT_COMPILED, RUN_FAILED};
+use skript_frontend::model::Model;
+use skript_frontend::source::SourceMap;
+use skript_passes::{CompileError, Options, compile_model};
+use skript_runtime::{Artifact, RunError};
 use skript_tensor::Tensor;
 
 use super::{Engine, Job};
@@ -14,12 +18,67 @@ pub struct Compiled {
 }
 
 impl Engine for Compiled {
-    fn run(&self, _job: &Job) -> Result<Vec<Arc<Tensor>>, Box<Diagnostic>> {
-        let message = format!(
-            "this build cannot compile (pipeline {:?}); it has the evaluator only",
-            self.pipeline
-        );
-        let diagnostic = Diagnostic::without_place(&ENGINE_MISSING, message);
-        Err(Box::new(diagnostic.with_help("use --engine=reference")))
+    fn run(&self, job: &Job) -> Result<Vec<Arc<Tensor>>, Box<Diagnostic>> {
+        let artifact = compile(job.model, job.sources, self.pipeline)?;
+        let inputs: Vec<&Tensor> = job.inputs.iter().map(Arc::as_ref).collect();
+        let variables: Vec<&Tensor> = job.variables.iter().map(Arc::as_ref).collect();
+        let variables = captured(job.model, &variables);
+        let mut outputs =
+            skript_runtime::run(&artifact, &inputs, &variables).map_err(|e| Box::new(failed(&e)))?;
+        // New values of variables follow the graph's outputs.
+        outputs.truncate(outputs.len().saturating_sub(artifact.updates.len()));
+        Ok(outputs.into_iter().map(Arc::new).collect())
+    }
+}
+
+/// Compiles a model for this machine.
+pub fn compile(
+    model: &Model,
+    sources: &SourceMap,
+    pipeline: Pipeline,
+) -> Result<Artifact, Box<Diagnostic>> {
+    compile_model(model, sources, &options(pipeline)).map_err(|e| Box::new(refused(&e)))
+}
+
+/// The compiler's options for a pipeline of the command line.
+pub fn options(pipeline: Pipeline) -> Options {
+    Options {
+        pipeline: match pipeline {
+            Pipeline::Linalg => "skript-to-linalg",
+            Pipeline::Affine => "skript-to-affine",
+            Pipeline::Scf => "skript-to-scf",
+        },
+        ..Options::default()
+    }
+}
+
+/// Why a model was not compiled.
+pub fn refused(error: &CompileError) -> Diagnostic {
+    let span = match error {
+        CompileError::Emit(error) => error.span(),
+        CompileError::Codegen(_) => None,
+    };
+    match span {
+        Some(span) => Diagnostic::error(&NOT_COMPILED, span, error.to_string()),
+        None => Diagnostic::without_place(&NOT_COMPILED, error.to_string())
+            .with_help("use --engine=reference"),
+    }
+}
+
+/// The variables that the entry captures, in its order.
+fn captured<'a>(model: &Model, variables: &[&'a Tensor]) -> Vec<&'a Tensor> {
+    let entry = model.function(model.entry);
+    let ids = entry.map_or(&[][..], |e| &e.capture_variables);
+    let tensors = ids.iter().map(|id| variables.get(id.0 as usize).copied());
+    tensors.flatten().collect()
+}
+
+fn failed(error: &RunError) -> Diagnostic {
+    let diagnostic = Diagnostic::without_place(&RUN_FAILED, error.to_string());
+    match error {
+        RunError::Check { trace, .. } => trace
+            .iter()
+            .fold(diagnostic, |d, place| d.with_note(None, place.clone())),
+        _ => diagnostic,
     }
 }

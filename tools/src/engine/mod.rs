@@ -1,12 +1,13 @@
 //! Who computes: one place that knows all engines.
 
-mod compiled;
+pub mod compiled;
 mod reference;
 
 use std::sync::Arc;
 
 use skript_frontend::diagnostics::Diagnostic;
 use skript_frontend::model::Model;
+use skript_frontend::source::SourceMap;
 use skript_tensor::Tensor;
 
 use crate::command_line::{EngineName, Pipeline};
@@ -14,6 +15,7 @@ use crate::command_line::{EngineName, Pipeline};
 /// What an engine is given.
 pub struct Job<'a> {
     pub model: &'a Model,
+    pub sources: &'a SourceMap,
     /// The entry's inputs in order, packs flattened, absent optional ones left out, in run-time representation.
     pub inputs: &'a [Arc<Tensor>],
     /// All of [`Model::variables`].

@@ -43,6 +43,7 @@ fn compute(arguments: &RunArguments, session: &mut Session) {
     let variables: Vec<_> = variables.into_iter().map(Arc::new).collect();
     let job = Job {
         model: &model,
+        sources: &session.program.sources,
         inputs: &inputs,
         variables: &variables,
     };

@@ -1,0 +1,12 @@
+use crate::diagnostics::Code;
+
+/// A model that compiled code cannot compute.
+pub static NOT_COMPILED: Code = Code {
+    id: "SK8001",
+    title: "the model cannot be compiled",
+    explanation: r#"Compiled code does not take everything that the language allows; `--engine=reference` runs every model. A message
+about a pass that failed is a defect of the compiler, not of the model.
+"#,
+};
+
+pub(super) use NOT_COMPILED as CODE_ENTRY;

@@ -1,0 +1,124 @@
+//! From a composed model to an artifact, or to the text of a station on the way.
+
+use crate::codegen::{self, CodegenError, Form, Interface};
+use crate::emit::{EmitError, emit};
+use crate::pipeline::Pipeline;
+use melior::Context;
+use melior::ir::Module;
+use skript_frontend::model::Model;
+use skript_frontend::source::SourceMap;
+use skript_runtime::artifact::{Artifact, Target};
+
+/// How to compile.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// How formulas are lowered: the named pipeline that ends on tensors or loops.
+    pub pipeline: &'static str,
+    pub target: Target,
+}
+
+impl Default for Options {
+    /// Linalg, for this machine.
+    fn default() -> Self {
+        Options {
+            pipeline: "skript-to-linalg",
+            target: skript_runtime::program::host(),
+        }
+    }
+}
+
+/// A place on the way to code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Station {
+    /// The model in the `skript` dialect.
+    Skript,
+    /// After the lowering that the options name: `linalg`, `affine` or `scf`.
+    Lowered,
+    /// Memrefs, before loops.
+    Buffers,
+    /// LLVM IR, assembly or an object.
+    Code(Form),
+}
+
+/// Why a model was not compiled.
+#[derive(Debug, thiserror::Error)]
+pub enum CompileError {
+    #[error(transparent)]
+    Emit(#[from] EmitError),
+    #[error(transparent)]
+    Codegen(#[from] CodegenError),
+}
+
+impl From<melior::Error> for CompileError {
+    fn from(error: melior::Error) -> Self {
+        CompileError::Emit(error.into())
+    }
+}
+
+/// Compiles the entry of a model.
+///
+/// # Errors
+/// [`CompileError`]: constructs that compiled code does not take, with their place; defects of a lowering.
+pub fn compile_model(
+    model: &Model,
+    sources: &SourceMap,
+    options: &Options,
+) -> Result<Artifact, CompileError> {
+    let context = context();
+    let module = lowered(model, sources, options, &context)?;
+    let interface = Interface::of(model)
+        .ok_or_else(|| CodegenError::Module("the model's entry is incomplete".to_owned()))?;
+    Ok(codegen::compile(&module, interface, &options.target)?)
+}
+
+/// What a model looks like at a station: text, or bytes for objects.
+///
+/// # Errors
+/// Those of [`compile_model`].
+pub fn model_at(
+    model: &Model,
+    sources: &SourceMap,
+    options: &Options,
+    station: Station,
+) -> Result<Vec<u8>, CompileError> {
+    let context = context();
+    if station == Station::Skript {
+        let module = emit(model, sources, &context)?;
+        return Ok(text(&module));
+    }
+    let module = lowered(model, sources, options, &context)?;
+    if station == Station::Lowered {
+        return Ok(text(&module));
+    }
+    codegen::buffers(&module)?;
+    match station {
+        Station::Code(form) => {
+            codegen::native(&module)?;
+            Ok(codegen::emit(&module, &options.target, form)?)
+        }
+        _ => Ok(text(&module)),
+    }
+}
+
+fn context() -> Context {
+    crate::all::register();
+    codegen::mlir::context()
+}
+
+fn lowered<'c>(
+    model: &Model,
+    sources: &SourceMap,
+    options: &Options,
+    context: &'c Context,
+) -> Result<Module<'c>, CompileError> {
+    let module = emit(model, sources, context)?;
+    let pipeline = Pipeline::named(options.pipeline).ok_or_else(|| {
+        CodegenError::Module(format!("there is no pipeline `{}`", options.pipeline))
+    })?;
+    codegen::mlir::run_pipeline(&module, pipeline.flag, &pipeline.text())?;
+    Ok(module)
+}
+
+fn text(module: &Module) -> Vec<u8> {
+    module.as_operation().to_string().into_bytes()
+}
