@@ -1,5 +1,9 @@
 //! The table of passes: registration, documentation and tests go by it.
 
+use crate::codegen::carried::WriteCarried;
+use crate::codegen::copies::LowerCopies;
+use crate::codegen::memory::PlanMemory;
+use crate::codegen::outputs::WriteOutputs;
 use crate::elementwise::elementwise_to_linalg::ConvertElementwiseToLinalg;
 use crate::formula::formula_to_affine::ConvertFormulaToAffine;
 use crate::formula::formula_to_linalg::ConvertFormulaToLinalg;
@@ -17,6 +21,10 @@ pub const ALL: &[PassEntry] = &[
     PassEntry::of::<ConvertFormulaToScf>(),
     PassEntry::of::<ConvertScalarToArith>(),
     PassEntry::of::<AnnotateStructure>(),
+    PassEntry::of::<WriteCarried>(),
+    PassEntry::of::<WriteOutputs>(),
+    PassEntry::of::<PlanMemory>(),
+    PassEntry::of::<LowerCopies>(),
 ];
 
 /// Makes all passes and named pipelines known to MLIR; once per process does, more is harmless.

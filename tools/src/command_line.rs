@@ -19,6 +19,8 @@ pub enum Verb {
     Check(CheckArguments),
     /// Run a model on arrays
     Run(RunArguments),
+    /// Compile a model to a file that skript-run runs, or show it at a station on the way
+    Compile(CompileArguments),
     /// Explain a diagnostic: `skript explain SK0201`
     Explain(ExplainArguments),
     /// Print a completion script for a shell
@@ -109,6 +111,9 @@ pub struct RunArguments {
     /// How formulas are lowered by the compiled engine
     #[arg(long, value_enum, default_value_t = Pipeline::Linalg)]
     pub pipeline: Pipeline,
+    /// Compile anew, and keep nothing: otherwise code lies under $XDG_CACHE_HOME/skript
+    #[arg(long)]
+    pub no_cache: bool,
     /// An input: NAME=FILE.npy, NAME=A.npy,B.npy for a pack, NAME=random:SEED, or FILE.npz with all inputs
     #[arg(long = "input", value_name = "NAME=FILE.npy", value_parser = input_argument)]
     pub inputs: Vec<InputArgument>,
@@ -118,6 +123,42 @@ pub struct RunArguments {
     /// Folder for the outputs, one .npy each; without it they are summarized
     #[arg(long, value_name = "DIR")]
     pub output_dir: Option<PathBuf>,
+}
+
+/// What `compile` makes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum EmitName {
+    /// The model in the skript dialect of MLIR
+    Skript,
+    /// After the pipeline: linalg, affine or scf
+    Lowered,
+    /// On memrefs, before loops
+    Buffers,
+    /// LLVM IR
+    Llvm,
+    /// Assembly
+    Asm,
+    /// An object file with the entry `skript_entry`
+    Obj,
+    /// Code with its interface, for skript-run
+    Model,
+}
+
+#[derive(Debug, Args)]
+pub struct CompileArguments {
+    /// Model folder with a main.sknd, or a single file
+    pub model: PathBuf,
+    #[command(flatten)]
+    pub reading: ModelArguments,
+    /// What to make
+    #[arg(long, value_enum, default_value_t = EmitName::Model)]
+    pub emit: EmitName,
+    /// How formulas are lowered
+    #[arg(long, value_enum, default_value_t = Pipeline::Linalg)]
+    pub pipeline: Pipeline,
+    /// File to write; text goes to stdout without it
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -7,14 +7,37 @@ use super::error::CodegenError;
 use super::mlir;
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationLike, OperationMutLike, OperationRef, OperationRefMut};
-use melior::ir::{BlockRef, Module, TypeLike, Value, ValueLike};
+use melior::ir::{BlockRef, TypeLike, Value, ValueLike};
+use skript_dialect::{Dialect, Options, Pass, PassError, Rewriter};
+
+/// The pass `skript-write-carried`.
+#[derive(Default)]
+pub struct WriteCarried;
+
+impl Pass for WriteCarried {
+    const FLAG: &'static str = "skript-write-carried";
+    const SUMMARY: &'static str = "loops write what they carry where it came from";
+    const ANCHOR: Option<&'static str> = Some("builtin.module");
+    const DEPENDENT_DIALECTS: &'static [Dialect] = &[Dialect::Bufferization];
+
+    fn run<'c>(
+        &self,
+        root: OperationRef<'c, '_>,
+        _options: &Options,
+        _rewriter: &Rewriter<'c>,
+    ) -> Result<(), PassError> {
+        write_carried(root)
+            .map(|_| ())
+            .map_err(|e| PassError::from(e.to_string()))
+    }
+}
 
 /// Rewrites the yields of all `scf.for` and `scf.while`.
 ///
 /// # Errors
 /// [`CodegenError::Module`] if a loop is malformed.
-pub fn write_carried(module: &Module) -> Result<(), CodegenError> {
-    for op in mlir::nested(module.as_operation()) {
+pub fn write_carried(module: OperationRef) -> Result<(), CodegenError> {
+    for op in mlir::nested(module) {
         match mlir::name(op).as_str() {
             // The body's first argument is the counter.
             "scf.for" => blocks_of(op).try_for_each(|body| write(body, 1, 0))?,

@@ -7,14 +7,37 @@ use super::mlir;
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::r#type::MemRefType;
-use melior::ir::{AttributeLike, Module, ShapedTypeLike, ValueLike};
+use melior::ir::{AttributeLike, ShapedTypeLike, ValueLike};
+use skript_dialect::{Dialect, Options, Pass, PassError, Rewriter};
+
+/// The pass `skript-lower-copies`.
+#[derive(Default)]
+pub struct LowerCopies;
+
+impl Pass for LowerCopies {
+    const FLAG: &'static str = "skript-lower-copies";
+    const SUMMARY: &'static str = "copies between arrays with strides become loops";
+    const ANCHOR: Option<&'static str> = Some("builtin.module");
+    const DEPENDENT_DIALECTS: &'static [Dialect] = &[Dialect::Linalg];
+
+    fn run<'c>(
+        &self,
+        root: OperationRef<'c, '_>,
+        _options: &Options,
+        _rewriter: &Rewriter<'c>,
+    ) -> Result<(), PassError> {
+        lower_copies(root)
+            .map(|_| ())
+            .map_err(|e| PassError::from(e.to_string()))
+    }
+}
 
 /// Lowers every strided `memref.copy` below the module.
 ///
 /// # Errors
 /// [`CodegenError::Module`] if a copy is malformed.
-pub fn lower_copies(module: &Module) -> Result<(), CodegenError> {
-    for op in mlir::nested(module.as_operation()) {
+pub fn lower_copies(module: OperationRef) -> Result<(), CodegenError> {
+    for op in mlir::nested(module) {
         if mlir::name(op) == "memref.copy" && !(contiguous(op, 0)? && contiguous(op, 1)?) {
             lower(op)?;
         }

@@ -16,7 +16,7 @@ const MODEL: &str = "skript.model";
 ///
 /// # Errors
 /// [`CodegenError::Module`] if there is no entry.
-pub fn name_model(module: &Module) -> Result<(), CodegenError> {
+pub fn name_model(module: OperationRef) -> Result<(), CodegenError> {
     let entry = mlir::entry(module)?;
     mlir::set_string(entry, "sym_name", MODEL);
     let internal = mlir::parse_attribute(entry.context(), "#llvm.linkage<internal>")?;

@@ -10,9 +10,32 @@ use super::placement::{Lifetime, place};
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::r#type::MemRefType;
-use melior::ir::{BlockRef, Module, ShapedTypeLike, TypeLike, Value, ValueLike};
+use melior::ir::{BlockRef, ShapedTypeLike, TypeLike, Value, ValueLike};
+use skript_dialect::{Dialect, Options, Pass, PassError, Rewriter};
 use skript_runtime::artifact::ArenaLayout;
 use std::collections::{HashMap, HashSet};
+
+/// The pass `skript-plan-memory`.
+#[derive(Default)]
+pub struct PlanMemory;
+
+impl Pass for PlanMemory {
+    const FLAG: &'static str = "skript-plan-memory";
+    const SUMMARY: &'static str = "allocations become views of one arena";
+    const ANCHOR: Option<&'static str> = Some("builtin.module");
+    const DEPENDENT_DIALECTS: &'static [Dialect] = &[Dialect::Arith, Dialect::MemRef];
+
+    fn run<'c>(
+        &self,
+        root: OperationRef<'c, '_>,
+        _options: &Options,
+        _rewriter: &Rewriter<'c>,
+    ) -> Result<(), PassError> {
+        plan_memory(root)
+            .map(|_| ())
+            .map_err(|e| PassError::from(e.to_string()))
+    }
+}
 
 /// Bytes; a cache line, and the widest vector.
 const ALIGNMENT: u64 = 64;
@@ -22,10 +45,10 @@ const ALIGNMENT: u64 = 64;
 /// # Errors
 /// [`CodegenError::Module`] for an allocation outside the entry, of a size known only at run time, or that a loop hands on
 /// to its next turn.
-pub fn plan_memory(module: &Module) -> Result<ArenaLayout, CodegenError> {
+pub fn plan_memory(module: OperationRef) -> Result<ArenaLayout, CodegenError> {
     let entry = mlir::entry(module)?;
     let steps = Steps::of(entry);
-    for op in mlir::nested(module.as_operation()) {
+    for op in mlir::nested(module) {
         if mlir::name(op) == "memref.alloc" && !steps.span.contains_key(&key(op)) {
             return Err(refuse(op, "allocated outside the entry"));
         }

@@ -153,9 +153,10 @@ pub fn parse_attribute<'c>(
 }
 
 /// The function that `skript.entry` marks, or the only public one with a body.
-pub fn entry<'c, 'a>(module: &'a Module<'c>) -> Result<OperationRef<'c, 'a>, CodegenError> {
-    let functions: Vec<_> = operations(module.body())
+pub fn entry<'c, 'a>(module: OperationRef<'c, 'a>) -> Result<OperationRef<'c, 'a>, CodegenError> {
+    let functions: Vec<_> = blocks(module)
         .into_iter()
+        .flat_map(operations)
         .filter(|op| name(*op) == "func.func")
         .filter(|op| op.regions().any(|r| r.first_block().is_some()))
         .collect();

@@ -38,8 +38,8 @@ const TO_LLVM: &str = "convert-linalg-to-loops,expand-strided-metadata,lower-aff
 /// # Errors
 /// [`CodegenError`] with what MLIR says, if the module holds something that has no buffer.
 pub fn buffers(module: &Module) -> Result<(), CodegenError> {
-    carried::write_carried(module)?;
-    outputs::write_outputs(module)?;
+    carried::write_carried(module.as_operation())?;
+    outputs::write_outputs(module.as_operation())?;
     mlir::run_pipeline(module, "bufferization", BUFFERIZE)
 }
 
@@ -48,9 +48,9 @@ pub fn buffers(module: &Module) -> Result<(), CodegenError> {
 /// # Errors
 /// [`CodegenError`] if an allocation has no fixed size, or an op has no lowering.
 pub fn native(module: &Module) -> Result<ArenaLayout, CodegenError> {
-    let arena = memory::plan_memory(module)?;
-    copies::lower_copies(module)?;
-    entry::name_model(module)?;
+    let arena = memory::plan_memory(module.as_operation())?;
+    copies::lower_copies(module.as_operation())?;
+    entry::name_model(module.as_operation())?;
     mlir::run_pipeline(module, "lowering to LLVM", TO_LLVM)?;
     entry::add_entry(module)?;
     Ok(arena)

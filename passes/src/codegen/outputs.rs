@@ -6,14 +6,37 @@
 use super::error::CodegenError;
 use super::mlir;
 use melior::ir::block::BlockLike;
-use melior::ir::operation::{OperationLike, OperationMutLike, OperationRefMut};
-use melior::ir::{Module, TypeLike, ValueLike};
+use melior::ir::operation::{OperationLike, OperationMutLike, OperationRef, OperationRefMut};
+use melior::ir::{TypeLike, ValueLike};
+use skript_dialect::{Dialect, Options, Pass, PassError, Rewriter};
+
+/// The pass `skript-write-outputs`.
+#[derive(Default)]
+pub struct WriteOutputs;
+
+impl Pass for WriteOutputs {
+    const FLAG: &'static str = "skript-write-outputs";
+    const SUMMARY: &'static str = "results of the entry become arguments that it writes";
+    const ANCHOR: Option<&'static str> = Some("builtin.module");
+    const DEPENDENT_DIALECTS: &'static [Dialect] = &[Dialect::Bufferization];
+
+    fn run<'c>(
+        &self,
+        root: OperationRef<'c, '_>,
+        _options: &Options,
+        _rewriter: &Rewriter<'c>,
+    ) -> Result<(), PassError> {
+        write_outputs(root)
+            .map(|_| ())
+            .map_err(|e| PassError::from(e.to_string()))
+    }
+}
 
 /// Rewrites the entry's results.
 ///
 /// # Errors
 /// [`CodegenError::Module`] if there is no entry, or it has a result that is neither a static tensor nor the status.
-pub fn write_outputs(module: &Module) -> Result<(), CodegenError> {
+pub fn write_outputs(module: OperationRef) -> Result<(), CodegenError> {
     let entry = mlir::entry(module)?;
     let body = mlir::body(entry)?;
     let wrong = |e: melior::Error| CodegenError::Module(e.to_string());

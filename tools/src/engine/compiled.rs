@@ -7,6 +7,7 @@ use skript_frontend::diagnostics::codes::{NOT_COMPILED, RUN_FAILED};
 use skript_frontend::model::Model;
 use skript_frontend::source::SourceMap;
 use skript_passes::{CompileError, Options, compile_model};
+use skript_runtime::cache::{Cache, Key};
 use skript_runtime::{Artifact, RunError};
 use skript_tensor::Tensor;
 
@@ -15,11 +16,13 @@ use crate::command_line::Pipeline;
 
 pub struct Compiled {
     pub pipeline: Pipeline,
+    /// Whether compiled models are kept between runs.
+    pub cache: bool,
 }
 
 impl Engine for Compiled {
     fn run(&self, job: &Job) -> Result<Vec<Arc<Tensor>>, Box<Diagnostic>> {
-        let artifact = compile(job.model, job.sources, self.pipeline)?;
+        let artifact = self.artifact(job)?;
         let inputs: Vec<&Tensor> = job.inputs.iter().map(Arc::as_ref).collect();
         let variables: Vec<&Tensor> = job.variables.iter().map(Arc::as_ref).collect();
         let variables = captured(job.model, &variables);
@@ -29,6 +32,42 @@ impl Engine for Compiled {
         outputs.truncate(outputs.len().saturating_sub(artifact.updates.len()));
         Ok(outputs.into_iter().map(Arc::new).collect())
     }
+}
+
+impl Compiled {
+    /// From the cache, or compiled now and kept. A cache that cannot be written costs time only.
+    fn artifact(&self, job: &Job) -> Result<Artifact, Box<Diagnostic>> {
+        let cache = Cache::of_user().filter(|_| self.cache);
+        let Some(cache) = cache else {
+            return compile(job.model, job.sources, self.pipeline);
+        };
+        let key = key(job, &options(self.pipeline));
+        if let Some(artifact) = cache.get(&key) {
+            return Ok(artifact);
+        }
+        let artifact = compile(job.model, job.sources, self.pipeline)?;
+        let _ = cache.put(&key, &artifact);
+        Ok(artifact)
+    }
+}
+
+/// Everything that decides the code: the composed model with its places, the texts, options, processor, and this program.
+fn key(job: &Job, options: &Options) -> String {
+    let mut key = Key::new();
+    for (_, file) in job.sources.files() {
+        key.add("path", file.path.as_os_str().as_encoded_bytes());
+        key.add("text", file.text.as_bytes());
+    }
+    key.add("model", format!("{:?}", job.model).as_bytes());
+    key.add("options", format!("{options:?}").as_bytes());
+    key.add("version", env!("CARGO_PKG_VERSION").as_bytes());
+    // Two builds of one version differ while the compiler is worked on.
+    let program = std::env::current_exe().and_then(std::fs::metadata);
+    if let Ok(program) = program {
+        key.add("program", &program.len().to_le_bytes());
+        key.add("built", format!("{:?}", program.modified().ok()).as_bytes());
+    }
+    key.finish()
 }
 
 /// Compiles a model for this machine.

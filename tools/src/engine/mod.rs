@@ -27,10 +27,10 @@ pub trait Engine {
     fn run(&self, job: &Job) -> Result<Vec<Arc<Tensor>>, Box<Diagnostic>>;
 }
 
-/// The engine that the command line asks for.
-pub fn engine(name: EngineName, pipeline: Pipeline) -> Box<dyn Engine> {
+/// The engine that the command line asks for; `cache` keeps compiled models between runs.
+pub fn engine(name: EngineName, pipeline: Pipeline, cache: bool) -> Box<dyn Engine> {
     match name {
         EngineName::Reference => Box::new(reference::Reference),
-        EngineName::Compiled => Box::new(compiled::Compiled { pipeline }),
+        EngineName::Compiled => Box::new(compiled::Compiled { pipeline, cache }),
     }
 }

@@ -2,6 +2,7 @@
 
 mod batch;
 mod check;
+mod compile;
 mod completions;
 mod explain;
 mod run;
@@ -54,11 +55,13 @@ fn perform(verb: Verb, console: &mut Console) -> Status {
     let format = match &verb {
         Verb::Check(a) => a.reading.message_format,
         Verb::Run(a) => a.reading.message_format,
+        Verb::Compile(a) => a.reading.message_format,
         Verb::Explain(_) | Verb::Completions(_) => MessageFormat::Human,
     };
     guard(console, format, |console| match verb {
         Verb::Check(arguments) => check::run(&arguments, console),
         Verb::Run(arguments) => run::run(&arguments, console),
+        Verb::Compile(arguments) => compile::run(&arguments, console),
         Verb::Explain(arguments) => explain::run(&arguments, console),
         Verb::Completions(arguments) => completions::run(&arguments),
     })

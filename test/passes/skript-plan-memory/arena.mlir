@@ -1,0 +1,40 @@
+// RUN: skript-opt %s --split-input-file --skript-plan-memory | FileCheck %s
+
+// Buffers that live one after the other share memory; those that live at once do not.
+// CHECK-LABEL: func.func @chain
+// CHECK-SAME:    %[[ARENA:[^:]+]]: memref<128xi8> {{{.*}}llvm.noalias{{.*}}}
+// CHECK-NOT:     memref.alloc
+// CHECK-DAG:     %[[LOW:.+]] = arith.constant 0 : index
+// CHECK:         memref.view %[[ARENA]][%{{.+}}][] : memref<128xi8> to memref<16xf32>
+// CHECK:         memref.view %[[ARENA]][%{{.+}}][] : memref<128xi8> to memref<16xf32>
+// CHECK:         memref.view %[[ARENA]][%{{.+}}][] : memref<128xi8> to memref<16xf32>
+func.func @chain(%x: memref<16xf32>, %y: memref<16xf32>) attributes {skript.entry} {
+  %a = memref.alloc() : memref<16xf32>
+  memref.copy %x, %a : memref<16xf32> to memref<16xf32>
+  %b = memref.alloc() : memref<16xf32>
+  memref.copy %a, %b : memref<16xf32> to memref<16xf32>
+  %c = memref.alloc() : memref<16xf32>
+  memref.copy %b, %c : memref<16xf32> to memref<16xf32>
+  memref.copy %c, %y : memref<16xf32> to memref<16xf32>
+  return
+}
+
+// -----
+
+// A buffer read in a loop lives until the loop ends, so what the loop allocates lies elsewhere.
+// CHECK-LABEL: func.func @loop
+// CHECK-SAME:    memref<128xi8>
+func.func @loop(%x: memref<16xf32>, %y: memref<16xf32>) attributes {skript.entry} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %a = memref.alloc() : memref<16xf32>
+  memref.copy %x, %a : memref<16xf32> to memref<16xf32>
+  scf.for %i = %c0 to %c4 step %c1 {
+    memref.copy %a, %y : memref<16xf32> to memref<16xf32>
+    %b = memref.alloc() : memref<16xf32>
+    memref.copy %y, %b : memref<16xf32> to memref<16xf32>
+    memref.copy %b, %y : memref<16xf32> to memref<16xf32>
+  }
+  return
+}

@@ -1,0 +1,33 @@
+// RUN: not skript-opt %s --split-input-file --skript-plan-memory 2>&1 | FileCheck %s
+
+// CHECK: buffer has a size known only at run time
+func.func @dynamic(%n: index) attributes {skript.entry} {
+  %a = memref.alloc(%n) : memref<?xf32>
+  %c0 = arith.constant 0 : index
+  %v = memref.load %a[%c0] : memref<?xf32>
+  return
+}
+
+// -----
+
+// CHECK: buffer returned by the entry
+func.func @escapes() -> memref<4xf32> attributes {skript.entry} {
+  %a = memref.alloc() : memref<4xf32>
+  return %a : memref<4xf32>
+}
+
+// -----
+
+// CHECK: buffer handed on to a loop's next turn
+func.func @carried(%x: memref<4xf32>, %y: memref<4xf32>) attributes {skript.entry} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %r = scf.for %i = %c0 to %c4 step %c1 iter_args(%s = %x) -> memref<4xf32> {
+    %a = memref.alloc() : memref<4xf32>
+    memref.copy %s, %a : memref<4xf32> to memref<4xf32>
+    scf.yield %a : memref<4xf32>
+  }
+  memref.copy %r, %y : memref<4xf32> to memref<4xf32>
+  return
+}

@@ -1,0 +1,34 @@
+// RUN: skript-opt %s --skript-write-carried | FileCheck %s
+
+// CHECK-LABEL: func.func @loop
+// CHECK:         scf.for {{.*}} iter_args(%[[S:.+]] = %{{.+}}, %[[T:.+]] = %{{.+}})
+// CHECK:           %[[N:.+]] = tensor.insert
+// CHECK:           %[[R:.+]] = bufferization.materialize_in_destination %[[N]] in %[[S]]
+// What is handed on unchanged is where it was.
+// CHECK:           scf.yield %[[R]], %[[T]]
+func.func @loop(%x: tensor<4xf32>, %c: f32, %n: index) -> tensor<4xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%s = %x, %t = %x) -> (tensor<4xf32>, tensor<4xf32>) {
+    %y = tensor.insert %c into %t[%c0] : tensor<4xf32>
+    scf.yield %y, %t : tensor<4xf32>, tensor<4xf32>
+  }
+  return %r#0 : tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @while
+// CHECK:         scf.while
+// CHECK:           scf.condition(%{{.+}}) %[[A:.+]] : tensor<4xf32>
+// CHECK:           bufferization.materialize_in_destination
+// CHECK:           scf.yield
+func.func @while(%x: tensor<4xf32>, %c: f32, %go: i1) -> tensor<4xf32> {
+  %c0 = arith.constant 0 : index
+  %r = scf.while (%a = %x) : (tensor<4xf32>) -> tensor<4xf32> {
+    scf.condition(%go) %a : tensor<4xf32>
+  } do {
+  ^bb0(%b: tensor<4xf32>):
+    %y = tensor.insert %c into %b[%c0] : tensor<4xf32>
+    scf.yield %y : tensor<4xf32>
+  }
+  return %r : tensor<4xf32>
+}
