@@ -1,0 +1,144 @@
+//! `skript-run MODEL.skm [--weights DIR] [--input NAME=FILE.npy]... [--output-dir DIR]`: runs a compiled model.
+//!
+//! Needs neither the compiler nor the model's text. Items of a pack are inputs `xs:1`, `xs:2`, …; outputs are written as
+//! `<name>.npy`, items of a pack as `<pack>_0.npy`, …. Exit status: 0 done, 1 something is wrong, 2 an unknown flag.
+
+use skript_runtime::artifact::Port;
+use skript_runtime::{Artifact, run};
+use skript_tensor::{MissingWeights, Tensor, VariableRequest, load_variables, npy};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+struct Arguments {
+    model: PathBuf,
+    weights: Option<PathBuf>,
+    inputs: Vec<(String, PathBuf)>,
+    output_dir: Option<PathBuf>,
+}
+
+const USAGE: &str =
+    "usage: skript-run MODEL.skm [--weights DIR] [--input NAME=FILE.npy]... [--output-dir DIR]";
+
+fn arguments() -> Result<Arguments, String> {
+    let mut model = None;
+    let (mut weights, mut inputs, mut output_dir) = (None, Vec::new(), None);
+    let mut rest = std::env::args_os().skip(1);
+    while let Some(argument) = rest.next() {
+        let mut value = || rest.next().ok_or_else(|| USAGE.to_owned());
+        match argument.to_str() {
+            Some("--weights") => weights = Some(PathBuf::from(value()?)),
+            Some("--output-dir") => output_dir = Some(PathBuf::from(value()?)),
+            Some("--input") => {
+                let text = value()?;
+                let pair = text.to_str().and_then(|t| t.split_once('='));
+                let (name, file) = pair.ok_or_else(|| USAGE.to_owned())?;
+                inputs.push((name.to_owned(), PathBuf::from(file)));
+            }
+            Some(flag) if flag.starts_with('-') => return Err(format!("{flag}?\n{USAGE}")),
+            _ if model.is_none() => model = Some(PathBuf::from(argument)),
+            _ => return Err(USAGE.to_owned()),
+        }
+    }
+    Ok(Arguments {
+        model: model.ok_or_else(|| USAGE.to_owned())?,
+        weights,
+        inputs,
+        output_dir,
+    })
+}
+
+fn compute(arguments: &Arguments) -> Result<(), Vec<String>> {
+    let model = &arguments.model;
+    let one = |error: String| vec![format!("{}: error: {error}", model.display())];
+    let bytes = std::fs::read(model).map_err(|e| one(e.to_string()))?;
+    let artifact = Artifact::from_bytes(&bytes).map_err(|e| one(e.to_string()))?;
+    let mut errors = Vec::new();
+    let mut inputs = Vec::new();
+    for port in &artifact.inputs {
+        match input(port, &arguments.inputs) {
+            Ok(tensor) => inputs.push(tensor),
+            Err(error) => errors.extend(one(error)),
+        }
+    }
+    let requests: Vec<VariableRequest> = artifact
+        .variables
+        .iter()
+        .map(|port| VariableRequest {
+            name: &port.name,
+            aliases: &port.aliases,
+            kind: port.element.kind(),
+            shape: port.shape.iter().map(|e| e.bound()).collect(),
+        })
+        .collect();
+    let beside = model.parent().map(Path::to_path_buf);
+    let folder = arguments.weights.clone().or(beside);
+    let variables = load_variables(folder.as_deref(), &requests, MissingWeights::Error);
+    let variables = variables.unwrap_or_else(|found| {
+        errors.extend(found.iter().flat_map(|e| one(e.to_string())));
+        Vec::new()
+    });
+    if !errors.is_empty() {
+        return Err(errors);
+    }
+    let inputs: Vec<&Tensor> = inputs.iter().collect();
+    let variables: Vec<&Tensor> = variables.iter().collect();
+    let outputs = run(&artifact, &inputs, &variables).map_err(|e| one(e.to_string()))?;
+    let folder = arguments.output_dir.as_deref().unwrap_or(Path::new("."));
+    std::fs::create_dir_all(folder)
+        .map_err(|e| vec![format!("{}: error: {e}", folder.display())])?;
+    let updated = |n: usize| {
+        artifact
+            .updates
+            .iter()
+            .any(|(_, o)| usize::try_from(*o) == Ok(n))
+    };
+    for (n, (port, tensor)) in artifact.outputs.iter().zip(&outputs).enumerate() {
+        if !updated(n) {
+            store(folder, port, tensor).map_err(|e| vec![e])?;
+        }
+    }
+    Ok(())
+}
+
+fn input(port: &Port, given: &[(String, PathBuf)]) -> Result<Tensor, String> {
+    let name = &port.name;
+    let file = given.iter().rev().find(|(n, _)| n == name);
+    let (_, path) = file.ok_or_else(|| {
+        format!("input `{name}` has no value; give one with --input {name}=FILE.npy")
+    })?;
+    let tensor = npy::read(path).map_err(|e| e.to_string())?;
+    let what = format!("input `{name}`");
+    tensor
+        .into_run_time(&what, port.element.kind())
+        .map_err(|e| e.to_string())
+}
+
+fn store(folder: &Path, port: &Port, tensor: &Tensor) -> Result<(), String> {
+    let name = match &port.pack {
+        Some(pack) => format!("{}_{}", pack.name, pack.position),
+        None => port.name.clone(),
+    };
+    let path = folder.join(format!("{name}.npy"));
+    let failed = |e: String| format!("{}: error: {e}", path.display());
+    let mut file = std::fs::File::create(&path).map_err(|e| failed(e.to_string()))?;
+    npy::write(&path, tensor, &mut file).map_err(|e| failed(e.to_string()))
+}
+
+fn main() -> ExitCode {
+    let arguments = match arguments() {
+        Ok(arguments) => arguments,
+        Err(message) => {
+            eprintln!("{message}");
+            return ExitCode::from(2);
+        }
+    };
+    match compute(&arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(errors) => {
+            for error in errors {
+                eprintln!("{error}");
+            }
+            ExitCode::FAILURE
+        }
+    }
+}
