@@ -46,6 +46,18 @@ pub enum Failure {
     },
     #[error("the loop does not end within {0} iterations")]
     TooManyIterations(u64),
+    #[error(
+        "{name} of shape {shape:?} has more than {limit} elements, too many for the reference evaluator"
+    )]
+    TooManyElements {
+        name: String,
+        shape: Vec<u64>,
+        limit: u64,
+    },
+    #[error(
+        "the formula runs over {extents:?}, more than {limit} points: too many for the reference evaluator"
+    )]
+    TooManyPoints { extents: Vec<i64>, limit: u64 },
     #[error("the loop should run {count} times, but scans only {length} items")]
     ScanTooShort { count: i64, length: usize },
     #[error("operator {0} has no body and the evaluator does not know it")]

@@ -1,5 +1,6 @@
 //! One activation of a function: its tensors and run-time extents.
 
+use crate::Settings;
 use crate::error::{EvalError, Failure, internal};
 use skript_frontend::model::{
     ConstantData, Extent, Function, ShapeExpr, TensorType, Value, ValueId,
@@ -13,14 +14,16 @@ pub(crate) struct Frame<'m> {
     pub function: &'m Function,
     /// Scoped name of this activation: `main.G.label`.
     pub path: String,
+    pub settings: &'m Settings,
     values: Vec<Option<Arc<Tensor>>>,
     /// Run-time extents by name, with the tensor that defined each.
     symbols: HashMap<String, (i64, ValueId)>,
 }
 
 impl<'m> Frame<'m> {
-    pub fn new(function: &'m Function, path: String) -> Self {
+    pub fn new(function: &'m Function, path: String, settings: &'m Settings) -> Self {
         Frame {
+            settings,
             function,
             path,
             values: vec![None; function.values.len()],
@@ -175,7 +178,20 @@ impl<'m> Frame<'m> {
     /// The extents of a value that is about to be computed.
     pub fn shape(&self, id: ValueId) -> Result<Vec<u64>, EvalError> {
         let extents = &self.declared(id)?.tensor.shape;
-        extents.iter().map(|e| self.extent(e)).collect()
+        let shape: Vec<u64> = extents
+            .iter()
+            .map(|e| self.extent(e))
+            .collect::<Result<_, _>>()?;
+        let limit = self.settings.max_elements;
+        match skript_tensor::shape::volume(&shape) {
+            Some(volume) if volume <= limit => Ok(shape),
+            _ => Err(Failure::TooManyElements {
+                name: self.name(id),
+                shape,
+                limit,
+            }
+            .into()),
+        }
     }
 
     /// A constant tensor of the type of `id`.

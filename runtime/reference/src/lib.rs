@@ -35,6 +35,10 @@ pub type Observer<'a> = dyn FnMut(&str, &Tensor) + Send + 'a;
 pub struct Settings {
     /// Iterations of one loop; more is [`Failure::TooManyIterations`].
     pub max_iterations: u64,
+    /// Elements of one computed tensor; more is [`Failure::TooManyElements`].
+    pub max_elements: u64,
+    /// Points of one formula's domain; more, which would take hours, is [`Failure::TooManyPoints`].
+    pub max_points: u64,
     /// Start of the random operators.
     pub seed: u64,
 }
@@ -43,6 +47,8 @@ impl Default for Settings {
     fn default() -> Self {
         Settings {
             max_iterations: 1 << 22,
+            max_elements: 1 << 28,
+            max_points: 1 << 36,
             seed: 0,
         }
     }

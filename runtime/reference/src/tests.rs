@@ -470,7 +470,7 @@ fn endless_loops_are_errors() {
     );
     let settings = Settings {
         max_iterations: 1000,
-        seed: 0,
+        ..Settings::default()
     };
     let model = looped(None, Some(forever));
     let result: Result<_, EvalError> =
@@ -546,4 +546,34 @@ fn unknown_bodies_are_errors() {
     let model = model(vec![function("m.mystery", values, 1, 1, Body::Intrinsic)]);
     let error = evaluate(&model, &[reals(&[1], &[0.0])], &[]).unwrap_err();
     assert!(matches!(&*error.failure, Failure::UnknownIntrinsic(name) if name == "m.mystery"));
+}
+
+#[test]
+fn what_would_not_end_or_fit_is_refused() {
+    let sum = |extent| {
+        let values = vec![value("x", Real, &[1]), value("y", Real, &[extent, extent])];
+        let body = formula(
+            vec![index("i", extent), index("j", extent), index("k", 1 << 20)],
+            Accumulation::Sum,
+            vec![target(
+                1,
+                vec![i(0), i(1)],
+                access(Real, 0, vec![Expr::int(0)]),
+                ZERO,
+            )],
+        );
+        let model = model(vec![function(
+            "m.f",
+            values,
+            1,
+            1,
+            Body::Formulas(vec![body]),
+        )]);
+        *evaluate(&model, &[reals(&[1], &[1.0])], &[])
+            .unwrap_err()
+            .failure
+    };
+    assert!(matches!(sum(1 << 10), Failure::TooManyPoints { .. }));
+    assert!(matches!(sum(1 << 20), Failure::TooManyElements { .. }));
+    assert!(matches!(sum(u64::MAX), Failure::TooManyElements { .. }));
 }

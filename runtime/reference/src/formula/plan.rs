@@ -5,7 +5,7 @@ use super::expr::{Address, Bool, Fault, Point, Source, Value};
 use super::lower::Lowering;
 use super::output::Elements;
 use super::row::Row;
-use crate::error::{EvalError, internal};
+use crate::error::{EvalError, Failure, internal};
 use crate::frame::Frame;
 use skript_frontend::model::{Accumulation, Expr, Formula, Node, ValueId};
 use skript_semantics::{Scalar, ScalarKind, ScalarOp};
@@ -50,6 +50,13 @@ impl Plan {
             .iter()
             .map(|i| signed(frame.extent(&i.extent)?))
             .collect::<Result<Vec<i64>, EvalError>>()?;
+        let limit = frame.settings.max_points;
+        let points = extents
+            .iter()
+            .try_fold(1i64, |product, &n| product.checked_mul(n));
+        if !extents.contains(&0) && points.is_none_or(|p| p.unsigned_abs() > limit) {
+            return Err(Failure::TooManyPoints { extents, limit }.into());
+        }
         let mut written: Vec<ValueId> = Vec::new();
         for target in &formula.targets {
             if !outputs.contains_key(&target.output) {

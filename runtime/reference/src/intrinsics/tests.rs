@@ -48,7 +48,9 @@ fn run(
         body: Body::Intrinsic,
         span,
     };
-    call(&Frame::new(&function, String::new()), inputs, 7).unwrap_or_else(|e| panic!("{e}"))
+    let settings = crate::Settings::default();
+    let frame = Frame::new(&function, String::new(), &settings);
+    call(&frame, inputs, 7).unwrap_or_else(|e| panic!("{e}"))
 }
 
 fn reals(shape: &[u64], values: &[f32]) -> Arc<Tensor> {
