@@ -520,7 +520,7 @@ impl<'p> Composer<'p, '_> {
             values.push(value.id);
             atoms.push(Atom::Tensor(value));
         }
-        builder.tensors.push(name.clone());
+        builder.tensors.insert(name.clone());
         if packed {
             builder.scope.set(name.clone(), Value::pack(atoms));
             return Ok(port(PortTensors::Pack(values)));
@@ -624,7 +624,7 @@ impl<'p> Composer<'p, '_> {
             values.push(value.id);
             atoms.push(Atom::Tensor(value));
         }
-        builder.tensors.push(name.clone());
+        builder.tensors.insert(name.clone());
         if packed {
             builder.scope.set(name.clone(), Value::pack(atoms));
             return Ok(port(PortTensors::Pack(values)));

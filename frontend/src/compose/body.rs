@@ -173,8 +173,8 @@ impl<'p> Composer<'p, '_> {
                 });
             }
         }
-        if builder.labels.is_empty() && !builder.tensors.contains(&name.name) {
-            builder.tensors.push(name.name.clone());
+        if builder.labels.is_empty() {
+            builder.tensors.insert(name.name.clone());
         }
         builder.scope.set(name.name.clone(), value);
         Ok(())

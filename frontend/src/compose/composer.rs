@@ -1,6 +1,6 @@
 //! The state of a composition: instances made so far, the operator call stack, definitions by name.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::ComposeOptions;
 use super::arguments::{Argument, ArgumentList};
@@ -53,7 +53,7 @@ pub struct CaptureName {
 pub struct InstanceInfo {
     pub captures: Vec<CaptureName>,
     /// Tensor names that quantization may refer to, with labels.
-    pub tensors: Vec<String>,
+    pub tensors: FxHashSet<String>,
     pub public: bool,
 }
 

@@ -142,7 +142,7 @@ impl<'p> Composer<'p, '_> {
                 };
                 atoms.push(Atom::Tensor(builder.capture(capture, Some(path))));
             }
-            builder.tensors.push(name.clone());
+            builder.tensors.insert(name.clone());
             set_tensors(builder, name, atoms, length.is_some());
         }
         Ok(())
@@ -184,7 +184,7 @@ impl<'p> Composer<'p, '_> {
             builder.function.constants.push((value.id, data));
             atoms.push(Atom::Tensor(value));
         }
-        builder.tensors.push(name.clone());
+        builder.tensors.insert(name.clone());
         set_tensors(builder, name, atoms, length.is_some());
         Ok(())
     }
@@ -319,7 +319,7 @@ impl<'p> Composer<'p, '_> {
                 tensors,
                 span: declaration.name.span,
             });
-            builder.tensors.push(name.clone());
+            builder.tensors.insert(name.clone());
         }
         Ok(())
     }
@@ -404,7 +404,7 @@ impl<'p> Composer<'p, '_> {
             self.check_output(builder, declaration, item, kind, tensor, produced)?;
         }
         let ids: Vec<_> = items.iter().map(|t| t.id).collect();
-        builder.tensors.push(name.clone());
+        builder.tensors.insert(name.clone());
         Ok(Port {
             name: name.clone(),
             tensors: match (packed, ids.first()) {

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use indexmap::IndexMap;
+use rustc_hash::FxHashSet;
 
 use super::arguments::ArgumentList;
 use super::composer::{CaptureName, Composed, Composer, Definitions, InstanceInfo, Reported};
@@ -29,7 +30,7 @@ pub struct Builder<'p> {
     /// Labels of the blocks that are open.
     pub labels: Vec<String>,
     /// Tensor names for quantization.
-    pub tensors: Vec<String>,
+    pub tensors: FxHashSet<String>,
     pub entry: bool,
 }
 
@@ -149,7 +150,7 @@ impl<'p> Composer<'p, '_> {
             blocks: vec![Block::default()],
             captures: Vec::new(),
             labels: Vec::new(),
-            tensors: Vec::new(),
+            tensors: FxHashSet::default(),
             entry,
         };
         self.bind(&mut builder, list)?;
