@@ -117,11 +117,16 @@ impl<'p> Composer<'p, '_> {
         actual: &Value,
         bound: &Bound,
     ) -> Composed<()> {
+        // Run-time extents that are not the same expression may still agree; that is seen at run time.
+        let same =
+            |d: &Atom, a: &Atom| d == a || matches!(d, Atom::Run(_)) || matches!(a, Atom::Run(_));
         let equal = match (declared, actual) {
             (Value::Atom(Atom::Bool(b)), Value::Atom(Atom::Int(i))) => i64::from(*b) == *i,
-            (Value::Atom(d), Value::Atom(a)) => d == a,
-            (Value::Atom(d), Value::Pack(pack)) => pack.items.iter().all(|a| a == d),
-            (Value::Pack(d), Value::Pack(a)) => d == a,
+            (Value::Atom(d), Value::Atom(a)) => same(d, a),
+            (Value::Atom(d), Value::Pack(pack)) => pack.items.iter().all(|a| same(d, a)),
+            (Value::Pack(d), Value::Pack(a)) => {
+                d.len() == a.len() && d.items.iter().zip(a.items.iter()).all(|(d, a)| same(d, a))
+            }
             // A name that was left null by an input that is not given prescribes nothing.
             (Value::Null, _) => true,
             _ => false,

@@ -4,6 +4,8 @@ use std::fmt::Write as _;
 use std::rc::Rc;
 
 use indexmap::IndexMap;
+
+use super::dynamic_extent::Canonical;
 use skript_semantics::ScalarKind;
 
 use crate::eval::{Atom, TypeName, Value};
@@ -59,9 +61,12 @@ impl ArgumentList {
 }
 
 impl ArgumentItem {
-    pub fn of(atom: &Atom) -> Option<Self> {
+    pub fn of(atom: &Atom, canonical: &mut Canonical) -> Option<Self> {
         match atom {
-            Atom::Tensor(t) => Some(ArgumentItem::Tensor(Rc::clone(&t.tensor))),
+            Atom::Tensor(t) if t.tensor.fixed_shape().is_some() => {
+                Some(ArgumentItem::Tensor(Rc::clone(&t.tensor)))
+            }
+            Atom::Tensor(t) => Some(ArgumentItem::Tensor(Rc::new(canonical.tensor(&t.tensor)))),
             other => other.scalar().map(|s| ArgumentItem::Scalar(s.kind())),
         }
     }
@@ -84,14 +89,14 @@ impl ArgumentItem {
 
 impl Argument {
     /// `None` if something in the value cannot be passed to an operator.
-    pub fn of(value: &Value) -> Option<Self> {
+    pub fn of(value: &Value, canonical: &mut Canonical) -> Option<Self> {
         Some(match value {
             Value::Null => Argument::Null,
-            Value::Atom(atom) => Argument::Single(ArgumentItem::of(atom)?),
+            Value::Atom(atom) => Argument::Single(ArgumentItem::of(atom, canonical)?),
             Value::Pack(pack) => Argument::Pack(
                 pack.items
                     .iter()
-                    .map(ArgumentItem::of)
+                    .map(|item| ArgumentItem::of(item, canonical))
                     .collect::<Option<_>>()?,
             ),
         })

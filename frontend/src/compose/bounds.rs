@@ -1,7 +1,8 @@
 //! Proof that accesses stay in their tensors; what cannot be proven is clamped (reads) or guarded (writes).
 
-use skript_semantics::{Scalar, ScalarKind, ScalarOp};
+use skript_semantics::{ScalarKind, ScalarOp};
 
+use super::ranges::{ALL, Known, collect_facts, extent_expr, implied};
 use crate::ast::Lowering;
 use crate::diagnostics::codes::ACCESS_OUT_OF_RANGE;
 use crate::eval::affine::Affine;
@@ -9,25 +10,6 @@ use crate::eval::evaluator::{EvalResult, literal_bool, stop};
 use crate::eval::runtime;
 use crate::model::{Expr, Extent, Formula, FormulaIndex, FormulaLocal, Node, Value, ValueId};
 use crate::source::Span;
-
-/// An inclusive interval of ints; the whole of i64 where nothing is known.
-type Interval = (i128, i128);
-
-const ALL: Interval = (i64::MIN as i128, i64::MAX as i128);
-
-/// What is known at one point of a formula.
-#[derive(Clone, Copy)]
-struct Known<'a> {
-    indices: &'a [FormulaIndex],
-    locals: &'a [FormulaLocal],
-    /// Sums that are not negative here.
-    facts: &'a [Affine],
-    /// How often facts have been used on the way to this question: facts about terms of facts help no more.
-    depth: u8,
-}
-
-/// Chained uses of facts in one proof.
-const FACT_DEPTH: u8 = 2;
 
 /// Makes every access of the formula in bounds (the invariant of [`crate::model::formula`]).
 pub fn secure(formula: &mut Formula, values: &[Value], lowering: &Lowering) -> EvalResult<()> {
@@ -41,8 +23,20 @@ pub fn secure(formula: &mut Formula, values: &[Value], lowering: &Lowering) -> E
         span: lowering.value.span,
         strict: formula.predicate.is_none() && !empty,
         predicate: formula.predicate.clone(),
+        always: Vec::new(),
     };
     let mut facts = Vec::new();
+    for (position, index) in indices.iter().enumerate() {
+        if index.extent.fixed().is_none() {
+            // index < extent
+            facts.push(
+                Affine::of(&extent_expr(&index.extent))
+                    .plus(&Affine::of(&Expr::index(position)), -1)
+                    .plus(&Affine::constant(1), -1),
+            );
+        }
+    }
+    pass.always = facts.clone();
     if let Some(predicate) = &formula.predicate {
         collect_facts(predicate, true, &mut facts);
     }
@@ -53,10 +47,11 @@ pub fn secure(formula: &mut Formula, values: &[Value], lowering: &Lowering) -> E
         .unwrap_or_default();
     for (position, local) in std::mem::take(&mut formula.locals).into_iter().enumerate() {
         // The predicate's own locals are evaluated before it holds.
+        let always = pass.always.clone();
         let known: &[Affine] = if used.is_empty() || !used.contains(&position) {
             &facts
         } else {
-            &[]
+            &always
         };
         let value = pass.expr(local.value, &locals, known, true)?;
         locals.push(FormulaLocal {
@@ -86,8 +81,9 @@ pub fn secure(formula: &mut Formula, values: &[Value], lowering: &Lowering) -> E
             };
             let size = i128::from(extent.bound());
             let (low, high) = known.interval(&subscript);
-            if low < 0 || high >= size {
-                if pass.strict && certain(&subscript) {
+            let above = known.may_reach(&subscript, &extent);
+            if low < 0 || above {
+                if pass.strict && certain(&subscript) && extent.fixed().is_some() {
                     return out_of_range(lowering.target.span, low, high, size, true);
                 }
                 if low < 0 {
@@ -97,8 +93,8 @@ pub fn secure(formula: &mut Formula, values: &[Value], lowering: &Lowering) -> E
                         Expr::int(0),
                     ));
                 }
-                if high >= size {
-                    let size = Expr::int(i64::try_from(size).unwrap_or(i64::MAX));
+                if above {
+                    let size = extent_expr(&extent);
                     guards.push(runtime::compare(ScalarOp::Lt, subscript.clone(), size));
                 }
             }
@@ -180,7 +176,7 @@ fn renumber(expr: &mut Expr, positions: &[usize]) {
                 *position = *new;
             }
         }
-        Node::Literal(_) | Node::Local(_) => {}
+        Node::Literal(_) | Node::Local(_) | Node::Extent(_) => {}
         Node::Access { subscripts, .. } => {
             for subscript in subscripts {
                 renumber(subscript, positions);
@@ -230,6 +226,8 @@ struct Pass<'a> {
     /// Whether an unconditional access out of range is an error.
     strict: bool,
     predicate: Option<Expr>,
+    /// What the loops themselves tell.
+    always: Vec<Affine>,
 }
 
 impl<'a> Pass<'a> {
@@ -242,7 +240,8 @@ impl<'a> Pass<'a> {
 
     /// The predicate itself: each conjunct is evaluated where those before it hold.
     fn condition(&mut self, predicate: Expr, locals: &[FormulaLocal]) -> EvalResult<Expr> {
-        self.expr(predicate, locals, &[], true)
+        let always = self.always.clone();
+        self.expr(predicate, locals, &always, true)
     }
 
     fn expr(
@@ -260,7 +259,12 @@ impl<'a> Pass<'a> {
             Node::Table { items, index } => {
                 let index = self.expr(*index, locals, facts, conditional)?;
                 let size = i128::try_from(items.len()).unwrap_or(i128::MAX);
-                let index = self.clamped(index, size, locals, facts);
+                let index = self.clamped(
+                    index,
+                    &Extent::Fixed(u64::try_from(size).unwrap_or(0)),
+                    locals,
+                    facts,
+                );
                 Node::Table {
                     items,
                     index: Box::new(index),
@@ -296,7 +300,7 @@ impl<'a> Pass<'a> {
                 }
                 return Ok(self.simplified(kind, op, secured, locals, facts));
             }
-            leaf @ (Node::Literal(_) | Node::Index(_) | Node::Local(_)) => leaf,
+            leaf @ (Node::Literal(_) | Node::Index(_) | Node::Local(_) | Node::Extent(_)) => leaf,
         };
         Ok(Expr { kind, node })
     }
@@ -408,14 +412,14 @@ impl<'a> Pass<'a> {
         for (subscript, extent) in subscripts.into_iter().zip(shape) {
             let subscript = self.expr(subscript, locals, facts, conditional)?;
             let size = i128::from(extent.bound());
-            if self.strict && !conditional && certain(&subscript) {
+            if self.strict && !conditional && certain(&subscript) && extent.fixed().is_some() {
                 let known = self.known(locals, facts);
                 let (low, high) = known.interval(&subscript);
                 if low < 0 || high >= size {
                     return out_of_range(self.span, low, high, size, false);
                 }
             }
-            secured.push(self.clamped(subscript, size, locals, facts));
+            secured.push(self.clamped(subscript, &extent, locals, facts));
         }
         Ok(Expr {
             kind,
@@ -436,274 +440,26 @@ impl<'a> Pass<'a> {
     }
 
     /// The index if it is in range, else the nearest that is.
-    fn clamped(&self, index: Expr, size: i128, locals: &[FormulaLocal], facts: &[Affine]) -> Expr {
-        let (low, high) = self.known(locals, facts).interval(&index);
+    fn clamped(
+        &self,
+        index: Expr,
+        extent: &Extent,
+        locals: &[FormulaLocal],
+        facts: &[Affine],
+    ) -> Expr {
+        let known = self.known(locals, facts);
+        let (low, _) = known.interval(&index);
+        let above = known.may_reach(&index, extent);
         let int = |op, a, b| Expr::apply(ScalarKind::Int, op, vec![a, b]);
         let mut index = index;
-        if high >= size {
-            let last = i64::try_from(size - 1).unwrap_or(i64::MAX);
-            index = int(ScalarOp::Min, index, Expr::int(last));
+        if above {
+            let last = Affine::of(&extent_expr(extent)).plus(&Affine::constant(1), -1);
+            index = int(ScalarOp::Min, index, last.into_expr());
         }
         if low < 0 {
             index = int(ScalarOp::Max, index, Expr::int(0));
         }
         index
-    }
-}
-
-impl Known<'_> {
-    fn interval(&self, expr: &Expr) -> Interval {
-        let sum = Affine::of(expr);
-        let (mut low, mut high) = self.plain(&sum);
-        if self.depth >= FACT_DEPTH {
-            return (low, high);
-        }
-        let deeper = Known {
-            depth: self.depth + 1,
-            ..*self
-        };
-        for fact in self.facts {
-            for factor in factors(&sum, fact) {
-                // sum = factor·fact + rest, and the fact is not negative.
-                let (rest, _) = deeper.plain(&sum.clone().plus(fact, factor.wrapping_neg()));
-                low = low.max(rest);
-                let (_, rest) = deeper.plain(&sum.clone().plus(fact, factor));
-                high = high.min(rest);
-            }
-        }
-        (low, high)
-    }
-
-    fn plain(&self, sum: &Affine) -> Interval {
-        let mut low = i128::from(sum.constant);
-        let mut high = low;
-        for (term, coefficient) in &sum.terms {
-            let (a, b) = self.term(term);
-            let factor = i128::from(*coefficient);
-            let (a, b) = (a * factor, b * factor);
-            low = low.saturating_add(a.min(b));
-            high = high.saturating_add(a.max(b));
-        }
-        if low < ALL.0 || high > ALL.1 {
-            // It may wrap around.
-            return ALL;
-        }
-        (low, high)
-    }
-
-    fn term(&self, expr: &Expr) -> Interval {
-        match &expr.node {
-            Node::Literal(Scalar::Int(value)) => (i128::from(*value), i128::from(*value)),
-            Node::Index(position) => match self.indices.get(*position) {
-                Some(index) => (0, (i128::from(index.extent.bound()) - 1).max(0)),
-                None => ALL,
-            },
-            Node::Local(position) => match self.locals.get(*position) {
-                Some(local) if local.value.kind == ScalarKind::Int => self.interval(&local.value),
-                _ => ALL,
-            },
-            Node::Table { items, .. } => {
-                items
-                    .iter()
-                    .fold((i128::MAX, i128::MIN), |range, item| match item {
-                        Scalar::Int(i) => {
-                            (range.0.min(i128::from(*i)), range.1.max(i128::from(*i)))
-                        }
-                        _ => ALL,
-                    })
-            }
-            Node::Select {
-                condition,
-                then,
-                otherwise,
-            } => self.either(condition, then, otherwise),
-            Node::Apply { op, operands } => self.operation(*op, operands),
-            _ => ALL,
-        }
-    }
-
-    fn either(&self, condition: &Expr, then: &Expr, otherwise: &Expr) -> Interval {
-        let mut when_true = self.facts.to_vec();
-        let mut when_false = self.facts.to_vec();
-        collect_facts(condition, true, &mut when_true);
-        collect_facts(condition, false, &mut when_false);
-        let a = Known {
-            facts: &when_true,
-            ..*self
-        }
-        .interval(then);
-        let b = Known {
-            facts: &when_false,
-            ..*self
-        }
-        .interval(otherwise);
-        // A branch that contradicts itself is never taken.
-        match (a.0 > a.1, b.0 > b.1) {
-            (true, false) => b,
-            (false, true) => a,
-            _ => (a.0.min(b.0), a.1.max(b.1)),
-        }
-    }
-
-    fn operation(&self, op: ScalarOp, operands: &[Expr]) -> Interval {
-        match (op, operands) {
-            (ScalarOp::Min, [a, b]) => {
-                let (a, b) = (self.interval(a), self.interval(b));
-                (a.0.min(b.0), a.1.min(b.1))
-            }
-            (ScalarOp::Max, [a, b]) => {
-                let (a, b) = (self.interval(a), self.interval(b));
-                (a.0.max(b.0), a.1.max(b.1))
-            }
-            (ScalarOp::Div | ScalarOp::CeilDiv, [a, b]) => {
-                let (low, high) = self.interval(a);
-                match self.interval(b) {
-                    (d, e) if d == e && d > 0 => {
-                        let up = if op == ScalarOp::CeilDiv { d - 1 } else { 0 };
-                        ((low + up).div_euclid(d), (high + up).div_euclid(d))
-                    }
-                    _ => ALL,
-                }
-            }
-            (ScalarOp::Mod, [a, b]) => {
-                let (low, high) = self.interval(a);
-                match self.interval(b) {
-                    (d, e) if d == e && d > 0 => {
-                        if low >= 0 && high < d {
-                            (low, high)
-                        } else {
-                            (0, d - 1)
-                        }
-                    }
-                    _ => ALL,
-                }
-            }
-            (ScalarOp::Mul, [a, b]) => {
-                let (a, b) = (self.interval(a), self.interval(b));
-                let products = [a.0 * b.0, a.0 * b.1, a.1 * b.0, a.1 * b.1];
-                let low = products.iter().copied().min().unwrap_or(ALL.0);
-                let high = products.iter().copied().max().unwrap_or(ALL.1);
-                if low < ALL.0 || high > ALL.1 {
-                    return ALL;
-                }
-                (low, high)
-            }
-            (ScalarOp::Abs, [a]) => {
-                let (low, high) = self.interval(a);
-                if low >= 0 {
-                    (low, high)
-                } else if low > ALL.0 {
-                    (0, high.max(-low))
-                } else {
-                    ALL
-                }
-            }
-            (ScalarOp::Sign, _) => (-1, 1),
-            (ScalarOp::ToInt, [a]) if a.kind == ScalarKind::Bool => (0, 1),
-            (ScalarOp::Select, [condition, then, otherwise]) => {
-                self.either(condition, then, otherwise)
-            }
-            _ => ALL,
-        }
-    }
-}
-
-/// By how much a fact may usefully be taken out of a sum: once, or so that a term vanishes.
-fn factors(sum: &Affine, fact: &Affine) -> Vec<i64> {
-    let mut factors = vec![1];
-    for (term, coefficient) in &sum.terms {
-        if let Some((_, own)) = fact.terms.iter().find(|(t, _)| t == term)
-            && *own != 0
-            && coefficient.wrapping_rem(*own) == 0
-        {
-            let factor = coefficient.wrapping_div(*own).wrapping_abs();
-            if factor > 0 && !factors.contains(&factor) {
-                factors.push(factor);
-            }
-        }
-    }
-    factors
-}
-
-/// Adds what follows if `condition` is `holds`.
-fn collect_facts(condition: &Expr, holds: bool, facts: &mut Vec<Affine>) {
-    match &condition.node {
-        Node::Apply { op, operands } => match (op, operands.as_slice(), holds) {
-            (ScalarOp::Not, [a], _) => collect_facts(a, !holds, facts),
-            (ScalarOp::And, [a, b], true) | (ScalarOp::Or, [a, b], false) => {
-                collect_facts(a, holds, facts);
-                collect_facts(b, holds, facts);
-            }
-            (_, [a, b], _) if a.kind == ScalarKind::Int && b.kind == ScalarKind::Int => {
-                let difference = |x: &Expr, y: &Expr| Affine::of(x).plus(&Affine::of(y), -1);
-                let less = |x: &Expr, y: &Expr| difference(y, x).plus(&Affine::constant(1), -1);
-                match (op, holds) {
-                    (ScalarOp::Ge, true) | (ScalarOp::Lt, false) => facts.push(difference(a, b)),
-                    (ScalarOp::Le, true) | (ScalarOp::Gt, false) => facts.push(difference(b, a)),
-                    (ScalarOp::Lt, true) | (ScalarOp::Ge, false) => facts.push(less(a, b)),
-                    (ScalarOp::Gt, true) | (ScalarOp::Le, false) => facts.push(less(b, a)),
-                    (ScalarOp::Eq, true) | (ScalarOp::Ne, false) => {
-                        facts.push(difference(a, b));
-                        facts.push(difference(b, a));
-                    }
-                    _ => {}
-                }
-            }
-            _ => {}
-        },
-        Node::Select {
-            condition,
-            then,
-            otherwise,
-        } if holds && *otherwise.as_ref() == literal_bool(false) => {
-            collect_facts(condition, true, facts);
-            collect_facts(then, true, facts);
-        }
-        _ => {}
-    }
-}
-
-/// Conjuncts `c ? a : b` of the predicate tell about the branches of the same choice elsewhere.
-fn implied(
-    predicate: &Expr,
-    condition: &Expr,
-    when_true: &mut Vec<Affine>,
-    when_false: &mut Vec<Affine>,
-) {
-    match &predicate.node {
-        Node::Apply {
-            op: ScalarOp::And,
-            operands,
-        } => {
-            for operand in operands {
-                implied(operand, condition, when_true, when_false);
-            }
-        }
-        Node::Apply {
-            op: ScalarOp::Select,
-            operands,
-        } => {
-            if let [c, a, b] = operands.as_slice()
-                && c == condition
-            {
-                collect_facts(a, true, when_true);
-                collect_facts(b, true, when_false);
-            }
-        }
-        Node::Select {
-            condition: c,
-            then,
-            otherwise,
-        } => {
-            if c.as_ref() == condition {
-                collect_facts(then, true, when_true);
-                collect_facts(otherwise, true, when_false);
-            } else if *otherwise.as_ref() == literal_bool(false) {
-                implied(c, condition, when_true, when_false);
-                implied(then, condition, when_true, when_false);
-            }
-        }
-        _ => {}
     }
 }
 

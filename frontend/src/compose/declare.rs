@@ -1,11 +1,15 @@
 //! Declared tensors: constants, variables, outputs (2.6, 2.7).
 
+use std::sync::Arc;
+
 use skript_semantics::{Scalar, ScalarKind};
 
 use super::bind::{coerce_scalar, coerced};
 use super::composer::{CaptureName, Composed, Composer, Reported};
+use super::dynamic_extent::extent_of;
 use super::instantiate::Builder;
-use crate::ast::{Declaration, ExtentSpec, LoopBound};
+use super::ranges::upper_bound;
+use crate::ast::{Declaration, Expr, ExprKind, ExtentSpec, LoopBound, PackSpec};
 use crate::diagnostics::Diagnostic;
 use crate::diagnostics::codes::{
     CONSTANT_VALUE, LIMIT_EXCEEDED, NOT_SUPPORTED_YET, OUTPUT_MISMATCH, TENSOR_UNKNOWN,
@@ -13,7 +17,7 @@ use crate::diagnostics::codes::{
 };
 use crate::eval::evaluator::{EvalResult, stop};
 use crate::eval::{Atom, Evaluator, TensorRef, TypeName, Value};
-use crate::model::{ConstantData, Extent, Port, PortTensors, TensorType};
+use crate::model::{ConstantData, Extent, Port, PortTensors, ShapeExpr, TensorType};
 use crate::source::Span;
 
 /// One extent of a declared output.
@@ -22,13 +26,15 @@ pub enum DeclaredExtent {
     Is(Extent),
     /// `~`: whatever the composition gives.
     Any,
+    /// `~|k`: not more than k.
+    Bounded(u64),
 }
 
 impl<'p> Composer<'p, '_> {
     /// The types of a declared tensor, or of the `count` tensors of a declared pack.
     pub fn declared_tensors(
         &mut self,
-        builder: &Builder<'p>,
+        builder: &mut Builder<'p>,
         declaration: &Declaration,
         count: usize,
     ) -> Composed<Vec<TensorType>> {
@@ -47,9 +53,16 @@ impl<'p> Composer<'p, '_> {
                 ));
             };
             let mut extents = Vec::with_capacity(shape.len());
-            for extent in shape {
+            for (dimension, extent) in shape.into_iter().enumerate() {
                 match extent {
                     DeclaredExtent::Is(extent) => extents.push(extent),
+                    DeclaredExtent::Bounded(bound) => extents.push(Extent::Dynamic {
+                        expr: Arc::new(ShapeExpr::Symbol(format!(
+                            "{}.{item}.{dimension}",
+                            declaration.name.name
+                        ))),
+                        bound,
+                    }),
                     DeclaredExtent::Any => {
                         return Err(self.error(
                             &NOT_SUPPORTED_YET,
@@ -70,6 +83,41 @@ impl<'p> Composer<'p, '_> {
             tensors.push(tensor);
         }
         Ok(tensors)
+    }
+
+    /// `s|k` with a new name s: a symbol of the function.
+    fn declare_symbol(&mut self, builder: &mut Builder<'p>, spec: &ExtentSpec) -> Composed<()> {
+        let (Some(expr), Some(bound)) = (&spec.extent, &spec.bound) else {
+            return Ok(());
+        };
+        let ExprKind::Name(name) = &expr.kind else {
+            return Ok(());
+        };
+        if builder.scope.get(&name.name).is_some() {
+            return Ok(());
+        }
+        let result = {
+            let mut evaluator = builder.evaluator(self.limits);
+            let bounds = upper_extents(&mut evaluator, bound, spec.pack.as_ref());
+            bounds.and_then(|bounds| {
+                let mut atoms = Vec::with_capacity(bounds.len());
+                for (position, bound) in bounds.into_iter().enumerate() {
+                    let symbol = match spec.pack {
+                        Some(_) => format!("{}.{position}", name.name),
+                        None => name.name.clone(),
+                    };
+                    let extent = Extent::Dynamic {
+                        expr: Arc::new(ShapeExpr::Symbol(symbol)),
+                        bound,
+                    };
+                    atoms.push(evaluator.extent_atom(&extent, spec.span)?);
+                }
+                Ok(atoms)
+            })
+        };
+        let atoms = result.map_err(|s| self.failed(s))?;
+        set_tensors(builder, &name.name, atoms, spec.pack.is_some());
+        Ok(())
     }
 
     pub fn check_size(&mut self, tensor: &TensorType, span: Span) -> Composed<()> {
@@ -99,7 +147,7 @@ impl<'p> Composer<'p, '_> {
     /// The declared extents of one item; `None` if no shape is written.
     pub fn declared_shape(
         &mut self,
-        builder: &Builder<'p>,
+        builder: &mut Builder<'p>,
         declaration: &Declaration,
         item: usize,
     ) -> Composed<Option<Vec<DeclaredExtent>>> {
@@ -107,6 +155,9 @@ impl<'p> Composer<'p, '_> {
             return Ok(None);
         };
         let packed = declaration.type_spec.pack.is_some();
+        for spec in specs {
+            self.declare_symbol(builder, spec)?;
+        }
         let result = {
             let mut evaluator = builder.evaluator(self.limits);
             declared_extents(&mut evaluator, specs, packed, item)
@@ -417,7 +468,7 @@ impl<'p> Composer<'p, '_> {
 
     fn check_output(
         &mut self,
-        builder: &Builder<'p>,
+        builder: &mut Builder<'p>,
         declaration: &Declaration,
         item: usize,
         kind: ScalarKind,
@@ -449,7 +500,11 @@ impl<'p> Composer<'p, '_> {
                 .zip(&tensor.tensor.shape)
                 .all(|(declared, computed)| match declared {
                     DeclaredExtent::Any => true,
-                    DeclaredExtent::Is(extent) => extent == computed,
+                    DeclaredExtent::Bounded(bound) => computed.fixed().is_none_or(|n| n <= *bound),
+                    // Run-time extents that are not the same expression may agree all the same.
+                    DeclaredExtent::Is(extent) => {
+                        extent == computed || extent.fixed().is_none() || computed.fixed().is_none()
+                    }
                 });
         if agrees {
             return Ok(());
@@ -458,6 +513,7 @@ impl<'p> Composer<'p, '_> {
             .iter()
             .map(|extent| match extent {
                 DeclaredExtent::Any => "~".to_string(),
+                DeclaredExtent::Bounded(bound) => format!("~|{bound}"),
                 DeclaredExtent::Is(extent) => extent.to_string(),
             })
             .collect();
@@ -479,6 +535,11 @@ fn declared_extents(
     let mut extents = Vec::new();
     for spec in specs {
         let Some(expr) = &spec.extent else {
+            if let Some(bound) = &spec.bound {
+                let bounds = upper_extents(evaluator, bound, spec.pack.as_ref())?;
+                extents.extend(bounds.into_iter().map(DeclaredExtent::Bounded));
+                continue;
+            }
             let count = match spec.pack.as_ref().and_then(|p| p.length.as_ref()) {
                 Some(length) => match evaluator.int(length)? {
                     Some(n) => evaluator.length(n, length.span)?,
@@ -489,13 +550,6 @@ fn declared_extents(
             extents.extend(std::iter::repeat_n(DeclaredExtent::Any, count));
             continue;
         };
-        if spec.bound.is_some() {
-            return stop(
-                &NOT_SUPPORTED_YET,
-                spec.span,
-                "dynamic extents are not supported yet",
-            );
-        }
         let value = match &spec.pack {
             Some(pack) => evaluator.expand(expr, pack.length.as_ref(), spec.span)?,
             None => evaluator.eval(expr)?,
@@ -530,6 +584,16 @@ fn declared_extents(
                         );
                     }
                 },
+                Atom::Run(run) => match extent_of(run) {
+                    Some(extent) => extents.push(DeclaredExtent::Is(extent)),
+                    None => {
+                        return stop(
+                            &UNEXPECTED_VALUE,
+                            spec.span,
+                            "this run-time extent has no upper bound",
+                        );
+                    }
+                },
                 other => {
                     return stop(
                         &UNEXPECTED_VALUE,
@@ -541,6 +605,40 @@ fn declared_extents(
         }
     }
     Ok(extents)
+}
+
+/// The bounds after `|`, one for each extent that the item stands for.
+fn upper_extents(
+    evaluator: &mut Evaluator,
+    bound: &Expr,
+    pack: Option<&PackSpec>,
+) -> EvalResult<Vec<u64>> {
+    let value = match pack {
+        Some(pack) => evaluator.expand(bound, pack.length.as_ref(), bound.span)?,
+        None => evaluator.eval(bound)?,
+    };
+    let mut bounds = Vec::new();
+    for atom in value.atoms() {
+        let limit = match atom {
+            Atom::Int(n) => u64::try_from(*n).ok(),
+            Atom::Run(run) => upper_bound(run),
+            _ => None,
+        };
+        match limit {
+            Some(limit) => bounds.push(limit),
+            None => {
+                return stop(
+                    &UNEXPECTED_VALUE,
+                    bound.span,
+                    format!(
+                        "a bound must be a non-negative int, this is {}",
+                        atom.text()
+                    ),
+                );
+            }
+        }
+    }
+    Ok(bounds)
 }
 
 /// Evaluates a constant's value at every point of its index symbols, row-major.

@@ -5,6 +5,7 @@ use skript_semantics::{Scalar, ScalarKind};
 
 use super::bounds::secure;
 use super::composer::{Composed, Composer};
+use super::dynamic_extent::extent_of;
 use super::instantiate::Builder;
 use crate::ast::{Lowering, LoweringOp};
 use crate::diagnostics::codes::{FORMULA, LIMIT_EXCEEDED, PACK_LENGTHS_DIFFER};
@@ -139,7 +140,7 @@ impl<'p> Composer<'p, '_> {
                 Ok(())
             }
             Err(Stop::Unroll(position)) => {
-                let Some((key, extent)) = attempt.keys.get(position).copied() else {
+                let Some((key, Some(extent))) = attempt.keys.get(position).copied() else {
                     return Err(Stop::Unroll(position));
                 };
                 self.check_unrolled(extent, lowering.span)?;
@@ -162,8 +163,8 @@ struct Attempt<'a, 'p, 's> {
     builder: &'a Builder<'p>,
     lowering: &'a Lowering,
     indices: Vec<FormulaIndex>,
-    /// Per index: which bound and item it is, and its extent.
-    keys: Vec<((usize, usize), i64)>,
+    /// Per index: which bound and item it is, and its extent if it is fixed.
+    keys: Vec<((usize, usize), Option<i64>)>,
     locals: Vec<FormulaLocal>,
 }
 
@@ -259,7 +260,13 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
             Atom::Run(expr) => match crate::eval::index::free_index(expr) {
                 Some(position) => return Err(Stop::Unroll(position)),
                 None => {
-                    return stop(&FORMULA, span, "a bound cannot rest on tensor data");
+                    let Some(extent) = extent_of(expr) else {
+                        return stop(&FORMULA, span, "a bound cannot rest on tensor data");
+                    };
+                    let position = self.indices.len();
+                    self.indices.push(FormulaIndex { name, extent });
+                    self.keys.push((key, None));
+                    return Ok(Atom::from_expr(model::Expr::index(position)));
                 }
             },
             other => {
@@ -276,7 +283,7 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
             // A negative bound spans nothing, as zero does.
             extent: Extent::Fixed(u64::try_from(extent).unwrap_or(0)),
         });
-        self.keys.push((key, extent.max(0)));
+        self.keys.push((key, Some(extent.max(0))));
         Ok(Atom::from_expr(model::Expr::index(position)))
     }
 

@@ -32,6 +32,8 @@ pub struct Builder<'p> {
     /// Tensor names for quantization.
     pub tensors: FxHashSet<String>,
     pub entry: bool,
+    /// How many run-time extents of callees have been named.
+    pub symbols: usize,
 }
 
 impl<'p> Builder<'p> {
@@ -152,6 +154,7 @@ impl<'p> Composer<'p, '_> {
             labels: Vec::new(),
             tensors: FxHashSet::default(),
             entry,
+            symbols: 0,
         };
         self.bind(&mut builder, list)?;
         self.symbols(&mut builder)?;

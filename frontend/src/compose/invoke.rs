@@ -1,11 +1,13 @@
 //! Invocations of operators inside a composition (2.10).
 
+use rustc_hash::FxHashMap;
 use skript_semantics::ScalarKind;
 
 use super::arguments::{Argument, ArgumentList};
 use super::bind::coerce_scalar;
 use super::composer::{CaptureName, Composed, Composer, Reported, instance_key};
 use super::declare::shape_text;
+use super::dynamic_extent::{Canonical, translated};
 use super::instantiate::Builder;
 use crate::ast::{self, Expr};
 use crate::diagnostics::Diagnostic;
@@ -14,7 +16,8 @@ use crate::diagnostics::codes::{
 };
 use crate::eval::{Atom, TensorRef, Value};
 use crate::model::{
-    ConstantData, FunctionId, FunctionRole, Invoke, Operation, PortTensors, TensorType, ValueId,
+    ConstantData, FunctionId, FunctionRole, Invoke, Operation, PortTensors, ShapeExpr, TensorType,
+    ValueId,
 };
 use crate::source::Span;
 
@@ -72,13 +75,14 @@ impl<'p> Composer<'p, '_> {
             list.attributes
                 .insert(name.clone(), (value, assignment.value.span));
         }
+        let mut canonical = Canonical::default();
         let mut values = Vec::with_capacity(invocation.arguments.len());
         for argument in &invocation.arguments {
             let (value, span) = match argument {
                 ast::Argument::Expr(expr) => (self.value(builder, expr)?, expr.span),
                 ast::Argument::Omitted(span) => (Value::Null, *span),
             };
-            let Some(described) = Argument::of(&value) else {
+            let Some(described) = Argument::of(&value, &mut canonical) else {
                 return Err(self.error(
                     &ARGUMENT_KIND,
                     span,
@@ -98,7 +102,8 @@ impl<'p> Composer<'p, '_> {
                 id
             }
         };
-        self.call(builder, callee, &values, invocation, hint)
+        let mut meanings = canonical.meanings();
+        self.call(builder, callee, &values, invocation, hint, &mut meanings)
     }
 
     /// A compile-time expression, tensors included.
@@ -141,6 +146,7 @@ impl<'p> Composer<'p, '_> {
         values: &[Value],
         invocation: &ast::Invocation,
         hint: Option<&str>,
+        meanings: &mut FxHashMap<String, ShapeExpr>,
     ) -> Composed<Vec<Value>> {
         let Some(function) = self.functions.get(callee.0 as usize) else {
             return Err(Reported);
@@ -200,6 +206,11 @@ impl<'p> Composer<'p, '_> {
         for (packed, types) in ports {
             let mut atoms = Vec::new();
             for tensor in types {
+                let symbols = &mut builder.symbols;
+                let tensor = translated(&tensor, meanings, &mut || {
+                    *symbols += 1;
+                    format!("data.{symbols}")
+                });
                 let value = builder.value(None, tensor, span);
                 outputs.push(value.id);
                 atoms.push(Atom::Tensor(value));

@@ -11,11 +11,14 @@ mod bounds;
 mod composer;
 mod control;
 mod declare;
+mod dynamic_extent;
 mod formula;
+mod generics;
 mod input_shape;
 mod instantiate;
 mod invoke;
 mod quantize;
+mod ranges;
 mod symbols;
 
 #[cfg(test)]

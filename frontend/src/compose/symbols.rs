@@ -59,6 +59,8 @@ impl<'p> Composer<'p, '_> {
             match atom {
                 Atom::Bool(true) => {}
                 Atom::Bool(false) => holds = false,
+                // What rests on run-time extents cannot be decided here.
+                Atom::Run(_) => {}
                 other => {
                     return Err(self.error(
                         &UNEXPECTED_VALUE,

@@ -294,15 +294,21 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// An extent as a value.
+    /// An extent as a value; a dynamic one is known at run time only.
     pub fn extent_atom(&self, extent: &model::Extent, span: Span) -> EvalResult<Atom> {
-        match extent.fixed().and_then(|n| i64::try_from(n).ok()) {
-            Some(n) => Ok(Atom::Int(n)),
-            None => stop(
-                &crate::diagnostics::codes::NOT_SUPPORTED_YET,
-                span,
-                "expressions over dynamic extents are not supported yet",
-            ),
+        match extent {
+            model::Extent::Fixed(n) => match i64::try_from(*n) {
+                Ok(n) => Ok(Atom::Int(n)),
+                Err(_) => stop(
+                    &INTEGER_OVERFLOW,
+                    span,
+                    "this extent does not fit in an int",
+                ),
+            },
+            model::Extent::Dynamic { .. } => Ok(Atom::Run(Rc::new(model::Expr {
+                kind: ScalarKind::Int,
+                node: model::Node::Extent(extent.clone()),
+            }))),
         }
     }
 

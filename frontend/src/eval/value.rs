@@ -271,6 +271,10 @@ impl Atom {
                 }
                 text + "]"
             }
+            Atom::Run(expr) => match &expr.node {
+                model::Node::Extent(extent) => extent.to_string(),
+                _ => self.describe().to_string(),
+            },
             other => other.describe().to_string(),
         }
     }

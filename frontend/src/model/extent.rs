@@ -47,7 +47,24 @@ impl fmt::Display for Extent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Extent::Fixed(n) => write!(f, "{n}"),
-            Extent::Dynamic { bound, .. } => write!(f, "~|{bound}"),
+            Extent::Dynamic { expr, bound } => write!(f, "{expr}|{bound}"),
+        }
+    }
+}
+
+impl fmt::Display for ShapeExpr {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ShapeExpr::Constant(n) => write!(f, "{n}"),
+            ShapeExpr::Symbol(name) => f.write_str(name),
+            ShapeExpr::Apply { op, operands } => {
+                write!(f, "{op:?}(")?;
+                for (index, operand) in operands.iter().enumerate() {
+                    let comma = if index == 0 { "" } else { ", " };
+                    write!(f, "{comma}{operand}")?;
+                }
+                f.write_str(")")
+            }
         }
     }
 }

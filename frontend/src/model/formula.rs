@@ -134,6 +134,8 @@ pub enum Node {
         items: Vec<Scalar>,
         index: Box<Expr>,
     },
+    /// A run-time extent of the function as an int (never [`Extent::Fixed`]).
+    Extent(Extent),
     /// Strict: all operands are evaluated. Casts are operations too.
     Apply {
         op: ScalarOp,
@@ -176,7 +178,7 @@ impl Expr {
     /// The expressions directly below this one.
     pub fn children(&self) -> Vec<&Expr> {
         match &self.node {
-            Node::Literal(_) | Node::Index(_) | Node::Local(_) => Vec::new(),
+            Node::Literal(_) | Node::Index(_) | Node::Local(_) | Node::Extent(_) => Vec::new(),
             Node::Access { subscripts, .. } => subscripts.iter().collect(),
             Node::Table { index, .. } => vec![index],
             Node::Apply { operands, .. } => operands.iter().collect(),

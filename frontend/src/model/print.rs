@@ -314,6 +314,7 @@ impl Printer<'_> {
                 .locals
                 .get(*position)
                 .map_or("?".to_string(), |l| l.name.clone()),
+            Node::Extent(extent) => extent.to_string(),
             Node::Access { tensor, subscripts } => {
                 format!("{}[{}]", self.name(*tensor), list(subscripts))
             }

@@ -5,6 +5,7 @@
 
 mod affine;
 mod expr;
+mod extents;
 mod lower;
 mod output;
 mod plan;

@@ -103,6 +103,7 @@ impl Lowering<'_> {
         Ok(match &expr.node {
             Node::Literal(value) => Int::Constant(value.to_int()),
             Node::Index(_) => return Err(internal("an index does not exist")),
+            Node::Extent(_) => return Err(internal("an extent is not resolved")),
             Node::Local(position) => Int::Local(*position),
             Node::Access { tensor, subscripts } => {
                 let (place, address) = self.load(*tensor, subscripts)?;
@@ -146,7 +147,7 @@ impl Lowering<'_> {
     fn real(&mut self, expr: &Expr) -> Lowered<Real> {
         Ok(match &expr.node {
             Node::Literal(value) => Real::Constant(real::narrow(value.to_real())),
-            Node::Index(_) => return Err(internal("an index is no real number")),
+            Node::Index(_) | Node::Extent(_) => return Err(internal("an index is no real number")),
             Node::Local(position) => Real::Local(*position),
             Node::Access { tensor, subscripts } => {
                 let (place, address) = self.load(*tensor, subscripts)?;
@@ -198,7 +199,7 @@ impl Lowering<'_> {
     pub fn bool(&mut self, expr: &Expr) -> Lowered<Bool> {
         Ok(match &expr.node {
             Node::Literal(value) => Bool::Constant(value.to_bool()),
-            Node::Index(_) => return Err(internal("an index is no bool")),
+            Node::Index(_) | Node::Extent(_) => return Err(internal("an index is no bool")),
             Node::Local(position) => Bool::Local(*position),
             Node::Access { tensor, subscripts } => {
                 let (place, address) = self.load(*tensor, subscripts)?;

@@ -45,6 +45,7 @@ type Outputs = HashMap<ValueId, (Vec<u64>, Elements)>;
 
 impl Plan {
     pub fn new(frame: &Frame<'_>, formula: &Formula, outputs: &Outputs) -> Result<Plan, EvalError> {
+        let formula = &super::extents::resolved(frame, formula)?;
         let extents = formula
             .indices
             .iter()

@@ -1,0 +1,151 @@
+//! Extents that are known at run time only: expressions over symbols, bounded from above (2.6, 3.1).
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+use skript_semantics::Scalar;
+
+use super::ranges::upper_bound;
+use crate::model::{Expr, Extent, Node, ShapeExpr, TensorType};
+
+/// The extent that an int expression over run-time extents stands for; `None` if it rests on anything else or has no
+/// bound.
+pub fn extent_of(expr: &Expr) -> Option<Extent> {
+    if let Node::Extent(extent) = &expr.node {
+        return Some(extent.clone());
+    }
+    let bound = upper_bound(expr)?;
+    Some(Extent::Dynamic {
+        expr: Arc::new(shape_expr(expr)?),
+        bound,
+    })
+}
+
+fn shape_expr(expr: &Expr) -> Option<ShapeExpr> {
+    Some(match &expr.node {
+        Node::Literal(Scalar::Int(value)) => ShapeExpr::Constant(*value),
+        Node::Literal(Scalar::Bool(value)) => ShapeExpr::Constant(i64::from(*value)),
+        Node::Extent(Extent::Fixed(n)) => ShapeExpr::Constant(i64::try_from(*n).ok()?),
+        Node::Extent(Extent::Dynamic { expr, .. }) => (**expr).clone(),
+        Node::Apply { op, operands } => ShapeExpr::Apply {
+            op: *op,
+            operands: operands.iter().map(shape_expr).collect::<Option<_>>()?,
+        },
+        _ => return None,
+    })
+}
+
+/// Renames the extents of arguments to symbols in the order in which they appear, so that equal instances are found
+/// whatever the caller calls its extents.
+#[derive(Default)]
+pub struct Canonical {
+    /// What stands for what, in the caller's terms.
+    symbols: Vec<(String, Arc<ShapeExpr>, u64)>,
+}
+
+impl Canonical {
+    pub fn tensor(&mut self, tensor: &TensorType) -> TensorType {
+        TensorType {
+            kind: tensor.kind,
+            shape: tensor.shape.iter().map(|e| self.extent(e)).collect(),
+        }
+    }
+
+    fn extent(&mut self, extent: &Extent) -> Extent {
+        let Extent::Dynamic { expr, bound } = extent else {
+            return extent.clone();
+        };
+        let known = self
+            .symbols
+            .iter()
+            .find(|(_, e, b)| e == expr && b == bound)
+            .map(|(name, ..)| name.clone());
+        let name = known.unwrap_or_else(|| {
+            let name = format!("extent.{}", self.symbols.len());
+            self.symbols.push((name.clone(), Arc::clone(expr), *bound));
+            name
+        });
+        Extent::Dynamic {
+            expr: Arc::new(ShapeExpr::Symbol(name)),
+            bound: *bound,
+        }
+    }
+
+    /// The caller's expression of each symbol.
+    pub fn meanings(&self) -> FxHashMap<String, ShapeExpr> {
+        self.symbols
+            .iter()
+            .map(|(name, expr, _)| (name.clone(), (**expr).clone()))
+            .collect()
+    }
+}
+
+/// A callee's tensor type in the caller's terms; symbols of the callee's own become new ones of the caller.
+pub fn translated(
+    tensor: &TensorType,
+    meanings: &mut FxHashMap<String, ShapeExpr>,
+    fresh: &mut dyn FnMut() -> String,
+) -> TensorType {
+    TensorType {
+        kind: tensor.kind,
+        shape: tensor
+            .shape
+            .iter()
+            .map(|extent| match extent {
+                Extent::Fixed(_) => extent.clone(),
+                Extent::Dynamic { expr, bound } => Extent::Dynamic {
+                    expr: Arc::new(translated_expr(expr, meanings, fresh)),
+                    bound: *bound,
+                },
+            })
+            .collect(),
+    }
+}
+
+fn translated_expr(
+    expr: &ShapeExpr,
+    meanings: &mut FxHashMap<String, ShapeExpr>,
+    fresh: &mut dyn FnMut() -> String,
+) -> ShapeExpr {
+    match expr {
+        ShapeExpr::Constant(_) => expr.clone(),
+        ShapeExpr::Symbol(name) => meanings
+            .entry(name.clone())
+            .or_insert_with(|| ShapeExpr::Symbol(fresh()))
+            .clone(),
+        ShapeExpr::Apply { op, operands } => ShapeExpr::Apply {
+            op: *op,
+            operands: operands
+                .iter()
+                .map(|o| translated_expr(o, meanings, fresh))
+                .collect(),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use skript_semantics::ScalarKind;
+
+    fn dynamic(name: &str) -> Extent {
+        Extent::Dynamic {
+            expr: Arc::new(ShapeExpr::Symbol(name.to_string())),
+            bound: 8,
+        }
+    }
+
+    #[test]
+    fn equal_extents_get_one_symbol_and_come_back() {
+        let tensor = TensorType {
+            kind: ScalarKind::Real,
+            shape: vec![dynamic("n"), dynamic("m"), dynamic("n")],
+        };
+        let mut canonical = Canonical::default();
+        let inner = canonical.tensor(&tensor);
+        assert_eq!(inner.shape.first(), inner.shape.get(2));
+        assert_ne!(inner.shape.first(), inner.shape.get(1));
+        let outer = translated(&inner, &mut canonical.meanings(), &mut || "new".into());
+        assert_eq!(outer, tensor);
+    }
+}

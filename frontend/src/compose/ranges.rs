@@ -1,0 +1,320 @@
+//! Ranges of int expressions over the box of a formula's indices, with what conditions tell.
+
+use skript_semantics::{Scalar, ScalarKind, ScalarOp};
+
+use crate::eval::affine::Affine;
+use crate::eval::evaluator::literal_bool;
+use crate::model::{Expr, Extent, FormulaIndex, FormulaLocal, Node};
+
+/// An inclusive interval of ints; the whole of i64 where nothing is known.
+pub type Interval = (i128, i128);
+
+pub const ALL: Interval = (i64::MIN as i128, i64::MAX as i128);
+
+/// What is known at one point of a formula.
+#[derive(Clone, Copy)]
+pub struct Known<'a> {
+    pub indices: &'a [FormulaIndex],
+    pub locals: &'a [FormulaLocal],
+    /// Sums that are not negative here.
+    pub facts: &'a [Affine],
+    /// How often facts have been used on the way to this question: facts about terms of facts help no more.
+    pub depth: u8,
+}
+
+/// Chained uses of facts in one proof.
+const FACT_DEPTH: u8 = 2;
+
+/// The largest value of an int expression over run-time extents, if it has one.
+pub fn upper_bound(expr: &Expr) -> Option<u64> {
+    let known = Known {
+        indices: &[],
+        locals: &[],
+        facts: &[],
+        depth: 0,
+    };
+    let (_, high) = known.interval(expr);
+    if high >= ALL.1 {
+        return None;
+    }
+    Some(u64::try_from(high).unwrap_or(0))
+}
+
+/// An extent as an int expression.
+pub fn extent_expr(extent: &Extent) -> Expr {
+    match extent {
+        Extent::Fixed(n) => Expr::int(i64::try_from(*n).unwrap_or(i64::MAX)),
+        Extent::Dynamic { .. } => Expr {
+            kind: ScalarKind::Int,
+            node: Node::Extent(extent.clone()),
+        },
+    }
+}
+
+impl Known<'_> {
+    /// Whether an index may be as large as the extent, or larger.
+    pub fn may_reach(&self, index: &Expr, extent: &Extent) -> bool {
+        let room = Affine::of(&extent_expr(extent))
+            .plus(&Affine::of(index), -1)
+            .plus(&Affine::constant(1), -1);
+        let (low, _) = self.interval(&room.into_expr());
+        let (_, high) = self.interval(index);
+        let fixed = extent.fixed().is_some_and(|n| high < i128::from(n));
+        low < 0 && !fixed
+    }
+
+    pub fn interval(&self, expr: &Expr) -> Interval {
+        let sum = Affine::of(expr);
+        let (mut low, mut high) = self.plain(&sum);
+        if self.depth >= FACT_DEPTH {
+            return (low, high);
+        }
+        let deeper = Known {
+            depth: self.depth + 1,
+            ..*self
+        };
+        for fact in self.facts {
+            for factor in factors(&sum, fact) {
+                // sum = factor·fact + rest, and the fact is not negative.
+                let (rest, _) = deeper.plain(&sum.clone().plus(fact, factor.wrapping_neg()));
+                low = low.max(rest);
+                let (_, rest) = deeper.plain(&sum.clone().plus(fact, factor));
+                high = high.min(rest);
+            }
+        }
+        (low, high)
+    }
+
+    fn plain(&self, sum: &Affine) -> Interval {
+        let mut low = i128::from(sum.constant);
+        let mut high = low;
+        for (term, coefficient) in &sum.terms {
+            let (a, b) = self.term(term);
+            let factor = i128::from(*coefficient);
+            let (a, b) = (a * factor, b * factor);
+            low = low.saturating_add(a.min(b));
+            high = high.saturating_add(a.max(b));
+        }
+        if low < ALL.0 || high > ALL.1 {
+            // It may wrap around.
+            return ALL;
+        }
+        (low, high)
+    }
+
+    fn term(&self, expr: &Expr) -> Interval {
+        match &expr.node {
+            Node::Literal(Scalar::Int(value)) => (i128::from(*value), i128::from(*value)),
+            Node::Index(position) => match self.indices.get(*position) {
+                Some(index) => (0, (i128::from(index.extent.bound()) - 1).max(0)),
+                None => ALL,
+            },
+            Node::Extent(extent) => (0, i128::from(extent.bound())),
+            Node::Local(position) => match self.locals.get(*position) {
+                Some(local) if local.value.kind == ScalarKind::Int => self.interval(&local.value),
+                _ => ALL,
+            },
+            Node::Table { items, .. } => {
+                items
+                    .iter()
+                    .fold((i128::MAX, i128::MIN), |range, item| match item {
+                        Scalar::Int(i) => {
+                            (range.0.min(i128::from(*i)), range.1.max(i128::from(*i)))
+                        }
+                        _ => ALL,
+                    })
+            }
+            Node::Select {
+                condition,
+                then,
+                otherwise,
+            } => self.either(condition, then, otherwise),
+            Node::Apply { op, operands } => self.operation(*op, operands),
+            _ => ALL,
+        }
+    }
+
+    fn either(&self, condition: &Expr, then: &Expr, otherwise: &Expr) -> Interval {
+        let mut when_true = self.facts.to_vec();
+        let mut when_false = self.facts.to_vec();
+        collect_facts(condition, true, &mut when_true);
+        collect_facts(condition, false, &mut when_false);
+        let a = Known {
+            facts: &when_true,
+            ..*self
+        }
+        .interval(then);
+        let b = Known {
+            facts: &when_false,
+            ..*self
+        }
+        .interval(otherwise);
+        // A branch that contradicts itself is never taken.
+        match (a.0 > a.1, b.0 > b.1) {
+            (true, false) => b,
+            (false, true) => a,
+            _ => (a.0.min(b.0), a.1.max(b.1)),
+        }
+    }
+
+    fn operation(&self, op: ScalarOp, operands: &[Expr]) -> Interval {
+        match (op, operands) {
+            (ScalarOp::Min, [a, b]) => {
+                let (a, b) = (self.interval(a), self.interval(b));
+                (a.0.min(b.0), a.1.min(b.1))
+            }
+            (ScalarOp::Max, [a, b]) => {
+                let (a, b) = (self.interval(a), self.interval(b));
+                (a.0.max(b.0), a.1.max(b.1))
+            }
+            (ScalarOp::Div | ScalarOp::CeilDiv, [a, b]) => {
+                let (low, high) = self.interval(a);
+                match self.interval(b) {
+                    (d, e) if d == e && d > 0 => {
+                        let up = if op == ScalarOp::CeilDiv { d - 1 } else { 0 };
+                        ((low + up).div_euclid(d), (high + up).div_euclid(d))
+                    }
+                    _ => ALL,
+                }
+            }
+            (ScalarOp::Mod, [a, b]) => {
+                let (low, high) = self.interval(a);
+                match self.interval(b) {
+                    (d, e) if d == e && d > 0 => {
+                        if low >= 0 && high < d {
+                            (low, high)
+                        } else {
+                            (0, d - 1)
+                        }
+                    }
+                    _ => ALL,
+                }
+            }
+            (ScalarOp::Mul, [a, b]) => {
+                let (a, b) = (self.interval(a), self.interval(b));
+                let products = [a.0 * b.0, a.0 * b.1, a.1 * b.0, a.1 * b.1];
+                let low = products.iter().copied().min().unwrap_or(ALL.0);
+                let high = products.iter().copied().max().unwrap_or(ALL.1);
+                if low < ALL.0 || high > ALL.1 {
+                    return ALL;
+                }
+                (low, high)
+            }
+            (ScalarOp::Abs, [a]) => {
+                let (low, high) = self.interval(a);
+                if low >= 0 {
+                    (low, high)
+                } else if low > ALL.0 {
+                    (0, high.max(-low))
+                } else {
+                    ALL
+                }
+            }
+            (ScalarOp::Sign, _) => (-1, 1),
+            (ScalarOp::ToInt, [a]) if a.kind == ScalarKind::Bool => (0, 1),
+            (ScalarOp::Select, [condition, then, otherwise]) => {
+                self.either(condition, then, otherwise)
+            }
+            _ => ALL,
+        }
+    }
+}
+
+/// By how much a fact may usefully be taken out of a sum: once, or so that a term vanishes.
+fn factors(sum: &Affine, fact: &Affine) -> Vec<i64> {
+    let mut factors = vec![1];
+    for (term, coefficient) in &sum.terms {
+        if let Some((_, own)) = fact.terms.iter().find(|(t, _)| t == term)
+            && *own != 0
+            && coefficient.wrapping_rem(*own) == 0
+        {
+            let factor = coefficient.wrapping_div(*own).wrapping_abs();
+            if factor > 0 && !factors.contains(&factor) {
+                factors.push(factor);
+            }
+        }
+    }
+    factors
+}
+
+/// Adds what follows if `condition` is `holds`.
+pub fn collect_facts(condition: &Expr, holds: bool, facts: &mut Vec<Affine>) {
+    match &condition.node {
+        Node::Apply { op, operands } => match (op, operands.as_slice(), holds) {
+            (ScalarOp::Not, [a], _) => collect_facts(a, !holds, facts),
+            (ScalarOp::And, [a, b], true) | (ScalarOp::Or, [a, b], false) => {
+                collect_facts(a, holds, facts);
+                collect_facts(b, holds, facts);
+            }
+            (_, [a, b], _) if a.kind == ScalarKind::Int && b.kind == ScalarKind::Int => {
+                let difference = |x: &Expr, y: &Expr| Affine::of(x).plus(&Affine::of(y), -1);
+                let less = |x: &Expr, y: &Expr| difference(y, x).plus(&Affine::constant(1), -1);
+                match (op, holds) {
+                    (ScalarOp::Ge, true) | (ScalarOp::Lt, false) => facts.push(difference(a, b)),
+                    (ScalarOp::Le, true) | (ScalarOp::Gt, false) => facts.push(difference(b, a)),
+                    (ScalarOp::Lt, true) | (ScalarOp::Ge, false) => facts.push(less(a, b)),
+                    (ScalarOp::Gt, true) | (ScalarOp::Le, false) => facts.push(less(b, a)),
+                    (ScalarOp::Eq, true) | (ScalarOp::Ne, false) => {
+                        facts.push(difference(a, b));
+                        facts.push(difference(b, a));
+                    }
+                    _ => {}
+                }
+            }
+            _ => {}
+        },
+        Node::Select {
+            condition,
+            then,
+            otherwise,
+        } if holds && *otherwise.as_ref() == literal_bool(false) => {
+            collect_facts(condition, true, facts);
+            collect_facts(then, true, facts);
+        }
+        _ => {}
+    }
+}
+
+/// Conjuncts `c ? a : b` of the predicate tell about the branches of the same choice elsewhere.
+pub fn implied(
+    predicate: &Expr,
+    condition: &Expr,
+    when_true: &mut Vec<Affine>,
+    when_false: &mut Vec<Affine>,
+) {
+    match &predicate.node {
+        Node::Apply {
+            op: ScalarOp::And,
+            operands,
+        } => {
+            for operand in operands {
+                implied(operand, condition, when_true, when_false);
+            }
+        }
+        Node::Apply {
+            op: ScalarOp::Select,
+            operands,
+        } => {
+            if let [c, a, b] = operands.as_slice()
+                && c == condition
+            {
+                collect_facts(a, true, when_true);
+                collect_facts(b, true, when_false);
+            }
+        }
+        Node::Select {
+            condition: c,
+            then,
+            otherwise,
+        } => {
+            if c.as_ref() == condition {
+                collect_facts(then, true, when_true);
+                collect_facts(otherwise, true, when_false);
+            } else if *otherwise.as_ref() == literal_bool(false) {
+                implied(c, condition, when_true, when_false);
+                implied(then, condition, when_true, when_false);
+            }
+        }
+        _ => {}
+    }
+}
