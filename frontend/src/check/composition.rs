@@ -9,6 +9,7 @@ use crate::ast::{
 use crate::diagnostics::{Diagnostic, codes};
 use crate::source::Span;
 
+use super::blocks::counted;
 use super::declarations::converts;
 use super::definition::{Checker, Place};
 use super::lengths::Length;
@@ -116,9 +117,9 @@ impl Checker<'_> {
                     &codes::RESULT_COUNT,
                     span,
                     format!(
-                        "{} names on the left, but the right side has {count} {}",
-                        component.targets.len(),
-                        if count == 1 { "result" } else { "results" }
+                        "{} on the left, but the right side has {}",
+                        counted(component.targets.len(), "name"),
+                        counted(count, "result")
                     ),
                 )
                 .with_label("no result is left for this")

@@ -3,7 +3,7 @@
 use crate::ast::{Component, ComponentValue, Definition, Target};
 use crate::diagnostics::{Diagnostic, codes};
 
-use super::blocks::target_names;
+use super::blocks::{counted, target_names};
 use super::definition::{Checker, Place};
 use super::scope::closest;
 
@@ -59,11 +59,6 @@ impl Checker<'_> {
             self.require_attributes_of(&quantization.attributes, &quantization.operator, signature);
         }
     }
-}
-
-/// `1 input`, `2 inputs`.
-fn counted(n: usize, what: &str) -> String {
-    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }
 
 /// Every name that stands for a tensor somewhere in the definition.

@@ -24,6 +24,15 @@ const BLOCKS: [(&str, BlockKind); 12] = [
     ("quantize", BlockKind::Quantize),
 ];
 
+/// What could not be read may have belonged to any block.
+fn leave_unread(definition: &mut Definition) {
+    for (_, kind) in BLOCKS {
+        if !definition.unread.contains(&kind) {
+            definition.unread.push(kind);
+        }
+    }
+}
+
 /// What ended a statement.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum End {
@@ -296,6 +305,7 @@ impl<'t, 's> Cutter<'t, 's> {
                     let span = self.place(at, end);
                     self.builder.error(&SYNTAX, span, "expected `{`");
                 }
+                leave_unread(&mut definition);
                 if next.is_some_and(|t| t.kind == TokenKind::Close(Bracket::Curly)) {
                     self.at += 1;
                 }
@@ -336,10 +346,12 @@ impl<'t, 's> Cutter<'t, 's> {
                         );
                         reported = true;
                     }
+                    leave_unread(definition);
                     self.skip_balanced();
                 }
             }
         }
+        leave_unread(definition);
         self.unclosed(open, &format!("`{}`", definition.name.name));
     }
 
@@ -400,11 +412,7 @@ impl<'t, 's> Cutter<'t, 's> {
                 self.builder
                     .error_with_help(&BLOCK_NAME, span, message, help);
                 // whichever was meant is missing
-                for (_, meant) in BLOCKS {
-                    if !definition.unread.contains(&meant) {
-                        definition.unread.push(meant);
-                    }
-                }
+                leave_unread(definition);
             }
         }
         let Some(open) = self
