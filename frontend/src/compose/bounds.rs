@@ -40,19 +40,16 @@ pub fn secure(formula: &mut Formula, values: &[Value], lowering: &Lowering) -> E
     if let Some(predicate) = &formula.predicate {
         collect_facts(predicate, true, &mut facts);
     }
-    let used = formula
-        .predicate
-        .as_ref()
-        .map(locals_of)
-        .unwrap_or_default();
+    let used = locals_below(formula.predicate.as_ref(), &formula.locals);
     for (position, local) in std::mem::take(&mut formula.locals).into_iter().enumerate() {
         // The predicate's own locals are evaluated before it holds.
         let always = pass.always.clone();
-        let known: &[Affine] = if used.is_empty() || !used.contains(&position) {
-            &facts
+        let (known, predicate): (&[Affine], _) = if used.contains(&position) {
+            (&always, None)
         } else {
-            &always
+            (&facts, formula.predicate.clone())
         };
+        pass.predicate = predicate;
         let value = pass.expr(local.value, &locals, known, true)?;
         locals.push(FormulaLocal {
             name: local.name,
@@ -60,7 +57,11 @@ pub fn secure(formula: &mut Formula, values: &[Value], lowering: &Lowering) -> E
         });
     }
     if let Some(predicate) = formula.predicate.take() {
+        // The predicate proves nothing about itself.
+        let implying = predicate.clone();
+        pass.predicate = None;
         formula.predicate = Some(pass.condition(predicate, &locals)?);
+        pass.predicate = Some(implying);
     }
     let mut guards = Vec::new();
     for target in &mut formula.targets {
@@ -463,13 +464,16 @@ impl<'a> Pass<'a> {
     }
 }
 
-/// Positions of the locals that an expression uses itself.
-fn locals_of(expr: &Expr) -> Vec<usize> {
+/// Positions of the locals that an expression rests on, those of locals included.
+fn locals_below(expr: Option<&Expr>, locals: &[FormulaLocal]) -> Vec<usize> {
     let mut found = Vec::new();
-    let mut open = vec![expr];
+    let mut open: Vec<&Expr> = expr.into_iter().collect();
     while let Some(expr) = open.pop() {
-        if let Node::Local(position) = expr.node {
+        if let Node::Local(position) = expr.node
+            && !found.contains(&position)
+        {
             found.push(position);
+            open.extend(locals.get(position).map(|local| &local.value));
         }
         open.extend(expr.children());
     }

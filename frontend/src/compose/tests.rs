@@ -5,6 +5,7 @@ use crate::diagnostics::Sink;
 use crate::limits::Limits;
 use crate::model::{Body, Model, Node};
 use crate::source_files::load_program;
+use skript_semantics::ScalarOp;
 
 /// Composes the first graph of a document; the messages if that fails.
 pub fn model(text: &str) -> Result<Model, Vec<String>> {
@@ -83,4 +84,27 @@ fn a_pack_as_an_index_reads_a_pack() {
     assert_eq!(reads("y[i,] = x[i,[1,0]] + .., i < 3;"), 2);
     assert_eq!(reads("y[i,] = x[i,:] + .., i < 3;"), 2);
     assert_eq!(reads("y[i,] = x[i,[0]..], i < 3;"), 1);
+}
+
+#[test]
+fn a_guard_that_reads_data_is_tested_on_both_sides() {
+    let model = model(
+        "operator f { @input { x: real[4]; g: real[n]; } @output { y: real[n]; }
+            @lower { q = int(g[i,]), y[i,] += x[|q + j|,], i < n, j < 2; } }
+        graph G { @input { x: real[4]; g: real[3]; } @output { y: real[3]; } @compose { y = f(x, g); } }",
+    )
+    .unwrap();
+    let predicates = model.functions.iter().filter_map(|f| match &f.body {
+        Body::Formulas(formulas) => formulas[0].predicate.as_ref(),
+        _ => None,
+    });
+    let mut open: Vec<_> = predicates.collect();
+    let mut operations = Vec::new();
+    while let Some(expr) = open.pop() {
+        if let Node::Apply { op, .. } = expr.node {
+            operations.push(op);
+        }
+        open.extend(expr.children());
+    }
+    assert!(operations.contains(&ScalarOp::Ge) && operations.contains(&ScalarOp::Lt));
 }
