@@ -353,6 +353,9 @@ impl<'a> Checker<'a> {
     ) {
         let name = &signature.definition.name.name;
         let inputs = &signature.inputs;
+        if self.report_loose_pack(invocation, signature, types) {
+            return;
+        }
         if let Some(extra) = invocation.arguments.get(inputs.len()) {
             let count = inputs.len();
             self.sink.report(
@@ -390,6 +393,44 @@ impl<'a> Checker<'a> {
                 (Some(Argument::Expr(_)), Some(None)) => {}
             }
         }
+    }
+
+    /// `op(a, b)` where the last input is a pack that should get `[a, b]`; true if that was reported.
+    fn report_loose_pack(
+        &mut self,
+        invocation: &Invocation,
+        signature: &'a Signature<'a>,
+        types: &[Option<Type>],
+    ) -> bool {
+        let Some((last, before)) = signature.inputs.split_last() else {
+            return false;
+        };
+        let loose = invocation.arguments.get(before.len()..).unwrap_or_default();
+        let single = |ty: &Option<Type>| ty.as_ref().is_some_and(Type::is_single);
+        let all_single = types.iter().skip(before.len()).all(single);
+        let (Some(first), Some(end)) = (loose.first(), loose.last()) else {
+            return false;
+        };
+        if !last.ty.is_packed() || loose.len() < 2 || !all_single {
+            return false;
+        }
+        let span = argument_span(first).to(argument_span(end));
+        let text = self.text(span);
+        self.sink.report(
+            Diagnostic::error(
+                &codes::ARGUMENT_TYPE,
+                span,
+                format!(
+                    "the input `{}` of `{}` is a pack, but these are {} arguments",
+                    last.name,
+                    signature.definition.name.name,
+                    loose.len()
+                ),
+            )
+            .with_place(last.span, format!("declared as {}", last.ty))
+            .with_help(format!("write `[{text}]`")),
+        );
+        true
     }
 
     fn report_missing_argument(&mut self, span: Span, input: &Parameter, name: &str) {

@@ -135,10 +135,15 @@ pub(super) fn closest<'a>(
     name: &str,
     candidates: impl IntoIterator<Item = &'a str>,
 ) -> Option<&'a str> {
-    let limit = (name.chars().count() / 3).max(1);
+    let limit = name.chars().count() / 3;
+    let candidates: Vec<&str> = candidates.into_iter().collect();
+    let same = |c: &&&str| c.eq_ignore_ascii_case(name) && **c != name;
+    if let Some(same) = candidates.iter().find(same) {
+        return Some(same);
+    }
     candidates
         .into_iter()
-        .filter(|c| *c != name && c.len().abs_diff(name.len()) <= 2 * limit)
+        .filter(|c| *c != name && c.len().abs_diff(name.len()) <= 4 * limit)
         .map(|c| (edit_distance(name, c), c))
         .filter(|(d, c)| *d <= limit && *d < c.chars().count())
         .min()
@@ -187,6 +192,7 @@ mod tests {
             Some("padding")
         );
         assert_eq!(closest("xyz", ["stride", "padding"]), None);
-        assert_eq!(closest("a", ["b"]), None);
+        assert_eq!(closest("ci", ["bi"]), None);
+        assert_eq!(closest("Relu", ["elu", "relu"]), Some("relu"));
     }
 }

@@ -30,6 +30,7 @@ fn s2_10_statements() {
         &[183, 185],
         in_compose("y = add(x, x); ~, u = two(x); v = add(x, x, ~);"),
     );
+    rows.reject(&[181], &codes::ARGUMENT_TYPE, in_compose("y = join(x, w);"));
     rows.reject(&[184], &codes::MISSING_ARGUMENT, in_compose("y = add(x);"));
     rows.accept(&[186], in_compose("y = label: scale{k=2.0}(x);"));
     rows.accept(
