@@ -3,6 +3,7 @@
 //! Bufferization wants a loop's carried buffer to be the same in every turn, and refuses a turn that yields another. It
 //! still copies where a turn reads the old value after the new one is made.
 
+use super::aligned::align;
 use super::error::CodegenError;
 use super::mlir;
 use melior::ir::block::BlockLike;
@@ -37,12 +38,14 @@ impl Pass for WriteCarried {
 /// # Errors
 /// [`CodegenError::Module`] if a loop is malformed.
 pub fn write_carried(module: OperationRef) -> Result<(), CodegenError> {
-    for op in mlir::nested(module) {
+    // Inner loops first: an outer one that is rebuilt takes them along.
+    for op in mlir::nested(module).into_iter().rev() {
         match mlir::name(op).as_str() {
             // The body's first argument is the counter.
             "scf.for" => blocks_of(op).try_for_each(|body| write(body, 1, 0))?,
             // `scf.condition` hands on all operands after the first to the second region.
             "scf.while" => {
+                let op = align(op)?;
                 for (n, block) in blocks_of(op).enumerate() {
                     write(block, 0, usize::from(n == 0))?;
                 }

@@ -1,0 +1,131 @@
+//! `scf.while` whose second region receives what the first starts with, position by position.
+//!
+//! Canonicalization drops values that one region does not need, so positions shift; bufferization compares carried
+//! tensors by position. Unneeded values are handed on again here, each at the place where it came in.
+
+use super::error::CodegenError;
+use super::mlir;
+use melior::ir::block::BlockLike;
+use melior::ir::operation::{
+    OperationBuilder, OperationLike, OperationMutLike, OperationRef, OperationRefMut,
+};
+use melior::ir::{BlockRef, Region, RegionLike, TypeLike, Value, ValueLike};
+
+/// Gives the loop that stands for `op` afterwards: `op` itself if its tensors are in place.
+///
+/// # Errors
+/// [`CodegenError::Module`] if the loop is malformed.
+pub fn align<'c, 'a>(op: OperationRef<'c, 'a>) -> Result<OperationRef<'c, 'a>, CodegenError> {
+    let wrong = |e: melior::Error| CodegenError::Module(e.to_string());
+    let missing = || CodegenError::Module("a loop without regions".to_owned());
+    let [before, after] = mlir::blocks(op)[..] else {
+        return Err(missing());
+    };
+    let condition = mlir::operations(before)
+        .last()
+        .copied()
+        .ok_or_else(missing)?;
+    let handed: Vec<Value> = condition.operands().collect();
+    let Some((test, handed)) = handed.split_first() else {
+        return Err(missing());
+    };
+    let carried = arguments(before);
+    let Some(places) = places(handed, &carried) else {
+        return Ok(op);
+    };
+    let placed = |n: usize| places.contains(&n) || !carried[n].r#type().is_ranked_tensor();
+    let in_order = places.iter().enumerate().all(|(n, place)| n == *place);
+    if in_order && (0..carried.len()).all(placed) {
+        return Ok(op);
+    }
+    let count = carried
+        .len()
+        .max(places.iter().map(|p| p + 1).max().unwrap_or(0));
+    let mut all: Vec<Value> = carried.clone();
+    all.resize(count, *test);
+    for (value, place) in handed.iter().zip(&places) {
+        all[*place] = *value;
+    }
+    let types: Vec<_> = all.iter().map(|v| v.r#type()).collect();
+
+    let operands: Vec<Value> = std::iter::once(*test).chain(all).collect();
+    // SAFETY: the terminator is alive and nobody else refers to its operands.
+    unsafe { OperationRefMut::from_raw(condition.to_raw()) }.set_operands(&operands);
+    let old = arguments(after);
+    for r#type in &types {
+        after.add_argument(*r#type, op.location());
+    }
+    let new = arguments(after).split_off(old.len());
+    for (value, place) in old.iter().zip(&places) {
+        mlir::replace_uses(*value, new[*place]);
+    }
+    for _ in &old {
+        // SAFETY: the argument has no uses any more.
+        unsafe { after.erase_argument(0) };
+    }
+    let regions = (Region::new(), Region::new());
+    for (n, region) in [&regions.0, &regions.1].into_iter().enumerate() {
+        let source = op.region(n).map_err(wrong)?;
+        // SAFETY: both regions are alive; the source is left empty.
+        unsafe { mlir_sys::mlirRegionTakeBody(region.to_raw(), source.to_raw()) };
+    }
+    let inits: Vec<Value> = op.operands().collect();
+    let replacement = OperationBuilder::new("scf.while", op.location())
+        .add_operands(&inits)
+        .add_results(&types)
+        .add_regions_vec(vec![regions.0, regions.1])
+        .build()
+        .map_err(wrong)?;
+    let block = op.block().ok_or_else(missing)?;
+    let replacement = block.insert_operation_before(op, replacement);
+    for (n, place) in places.iter().enumerate() {
+        let (from, to) = (op.result(n), replacement.result(*place));
+        mlir::replace_uses(from.map_err(wrong)?.into(), to.map_err(wrong)?.into());
+    }
+    mlir::erase(op);
+    Ok(replacement)
+}
+
+fn arguments<'c, 'a>(block: BlockRef<'c, 'a>) -> Vec<Value<'c, 'a>> {
+    let all = (0..block.argument_count()).filter_map(|n| block.argument(n).ok());
+    all.map(Value::from).collect()
+}
+
+/// Where each value that is handed on belongs: at the argument that it is, else at a free one of its type; values that
+/// are no tensors may also come last. `None` if a tensor has no place.
+fn places(handed: &[Value], carried: &[Value]) -> Option<Vec<usize>> {
+    let mut taken = vec![false; carried.len()];
+    let mut places = vec![None; handed.len()];
+    for (value, place) in handed.iter().zip(&mut places) {
+        let own = carried.iter().position(|c| c == value);
+        if let Some(own) = own.filter(|n| !taken[*n]) {
+            taken[own] = true;
+            *place = Some(own);
+        }
+    }
+    let mut next = carried.len();
+    for (n, (value, place)) in handed.iter().zip(&mut places).enumerate() {
+        if place.is_some() {
+            continue;
+        }
+        let fits = |m: &usize| {
+            carried
+                .get(*m)
+                .is_some_and(|c| c.r#type() == value.r#type())
+                && !taken[*m]
+        };
+        let free = std::iter::once(n).chain(0..carried.len()).find(fits);
+        *place = match free {
+            Some(free) => {
+                taken[free] = true;
+                Some(free)
+            }
+            None if value.r#type().is_ranked_tensor() => return None,
+            None => {
+                next += 1;
+                Some(next - 1)
+            }
+        };
+    }
+    places.into_iter().collect()
+}
