@@ -1,0 +1,94 @@
+// RUN: skript-opt %s --canonicalize | FileCheck %s
+
+// CHECK-LABEL: func @constants
+func.func @constants() -> (i64, i64, i64, i64, i64, f32, f32, i1, i64, tensor<3xi64>) {
+  %m7 = arith.constant -7 : i64
+  %c2 = arith.constant 2 : i64
+  %c0 = arith.constant 0 : i64
+  %half = arith.constant 2.5 : f32
+  %nan = arith.constant 0x7FC00000 : f32
+  %big = arith.constant 1.0e30 : f32
+  %t = arith.constant dense<[1, 2, 3]> : tensor<3xi64>
+  // CHECK-DAG: %[[DIV:.*]] = arith.constant -4 : i64
+  %0 = skript.div %m7, %c2 : i64
+  // CHECK-DAG: %[[CEIL:.*]] = arith.constant -3 : i64
+  %1 = skript.ceildiv %m7, %c2 : i64
+  // CHECK-DAG: %[[MOD:.*]] = arith.constant 1 : i64
+  %2 = skript.mod %m7, %c2 : i64
+  // CHECK-DAG: %[[ZERO:.*]] = arith.constant 0 : i64
+  %3 = skript.div %m7, %c0 : i64
+  // CHECK-DAG: %[[POW:.*]] = arith.constant 49 : i64
+  %4 = skript.pow %m7, %c2 : i64
+  // CHECK-DAG: %[[ROUND:.*]] = arith.constant 3.000000e+00 : f32
+  %5 = skript.round %half : f32
+  // CHECK-DAG: %[[NAN:.*]] = arith.constant 0x7FC00000 : f32
+  %6 = skript.min %nan, %half : f32
+  // CHECK-DAG: %[[TRUE:.*]] = arith.constant true
+  %7 = skript.ne %nan, %nan : f32
+  // CHECK-DAG: %[[MAX:.*]] = arith.constant 9223372036854775807 : i64
+  %8 = skript.cast %big : f32 to i64
+  // CHECK-DAG: %[[T:.*]] = arith.constant dense<[3, 4, 5]> : tensor<3xi64>
+  %9 = skript.add %t, %c2 : tensor<3xi64>, i64
+  // CHECK: return %[[DIV]], %[[CEIL]], %[[MOD]], %[[ZERO]], %[[POW]], %[[ROUND]], %[[NAN]], %[[TRUE]], %[[MAX]], %[[T]]
+  return %0, %1, %2, %3, %4, %5, %6, %7, %8, %9
+    : i64, i64, i64, i64, i64, f32, f32, i1, i64, tensor<3xi64>
+}
+
+// Zero, NaN and infinity keep these from folding.
+// CHECK-LABEL: func @inexact
+func.func @inexact(%x: f32) -> (f32, f32, f32, i1) {
+  %zero = arith.constant 0.0 : f32
+  // CHECK: skript.add
+  %0 = skript.add %x, %zero : f32
+  // CHECK: skript.mul
+  %1 = skript.mul %x, %zero : f32
+  // CHECK: skript.sub
+  %2 = skript.sub %x, %x : f32
+  // CHECK: skript.eq
+  %3 = skript.eq %x, %x : f32
+  return %0, %1, %2, %3 : f32, f32, f32, i1
+}
+
+// CHECK-LABEL: func @identities
+// CHECK-SAME: (%[[X:.*]]: tensor<?xf32>, %[[P:.*]]: i1, %[[I:.*]]: i64)
+func.func @identities(%x: tensor<?xf32>, %p: i1, %i: i64)
+    -> (tensor<?xf32>, tensor<?xf32>, tensor<?xf32>, i1, i1, i64, i64) {
+  %one = arith.constant 1.0 : f32
+  %minus_zero = arith.constant -0.0 : f32
+  %true = arith.constant true
+  %false = arith.constant false
+  // CHECK-NOT: skript
+  %0 = skript.mul %x, %one : tensor<?xf32>, f32
+  %1 = skript.add %0, %minus_zero : tensor<?xf32>, f32
+  %2 = skript.neg %1 : tensor<?xf32>
+  %3 = skript.neg %2 : tensor<?xf32>
+  %4 = skript.and %p, %true : i1
+  %5 = skript.implies %false, %p : i1
+  %6 = skript.sub %i, %i : i64
+  %7 = skript.cast %i : i64 to index
+  %8 = skript.cast %7 : index to i64
+  // CHECK: return %[[X]], %[[X]], %[[X]], %[[P]], %true, %c0_i64, %[[I]]
+  return %0, %1, %3, %4, %5, %6, %8 : tensor<?xf32>, tensor<?xf32>, tensor<?xf32>, i1, i1, i64, i64
+}
+
+// A scalar is no tensor, and an extent that is known is not forgotten.
+// CHECK-LABEL: func @types_differ
+func.func @types_differ(%s: f32, %x: tensor<?xf32>, %z: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %one = arith.constant dense<1.0> : tensor<4xf32>
+  // CHECK: skript.mul
+  %0 = skript.mul %s, %one : f32, tensor<4xf32>
+  // CHECK: skript.mul
+  %1 = skript.mul %x, %one : tensor<?xf32>, tensor<4xf32>
+  return %0, %1 : tensor<4xf32>, tensor<4xf32>
+}
+
+// What nobody uses goes away, equal formulas become one.
+// CHECK-LABEL: func @unused
+func.func @unused(%x: tensor<4xf32>) {
+  // CHECK-NEXT: return
+  %0 = skript.formula assign (%i) in (4) outs(%a = %x : tensor<4xf32>) do {
+    %e = skript.access %x[%i] : tensor<4xf32>
+    skript.yield %e at [%i] : f32
+  } : tensor<4xf32>
+  return
+}

@@ -1,0 +1,346 @@
+// RUN: skript-opt %s --split-input-file --verify-diagnostics
+
+func.func @element_types(%a: f32, %b: f64) {
+  // expected-error @+1 {{operands must have one element type, but have 'f32', 'f64'}}
+  %0 = skript.add %a, %b : f32, f64
+  return
+}
+
+// -----
+
+func.func @rfc_6_7(%a: tensor<4xf32>) {
+  // expected-error @+1 {{if an operand is non-scalar, then there must be at least one non-scalar result}}
+  %0 = "skript.cast"(%a) : (tensor<4xf32>) -> i64
+  return
+}
+
+// -----
+
+func.func @rfc_6_7_back(%a: f32) {
+  // expected-error @+1 {{if a result is non-scalar, then at least one operand must be non-scalar}}
+  %0 = "skript.cast"(%a) : (f32) -> tensor<4xi64>
+  return
+}
+
+// -----
+
+func.func @rfc_8(%a: tensor<4xf32>, %b: tensor<5xf32>) {
+  // expected-error @+1 {{must have one shape}}
+  %0 = skript.add %a, %b : tensor<4xf32>, tensor<5xf32>
+  return
+}
+
+// -----
+
+func.func @rfc_8_generic(%a: tensor<4xf32>, %b: tensor<4x1xf32>) {
+  // expected-error @+1 {{must have the same shape}}
+  %0 = "skript.add"(%a, %b) : (tensor<4xf32>, tensor<4x1xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @rfc_14(%a: tensor<4xf32>, %b: vector<4xf32>) {
+  // expected-error @+1 {{must have one shape and be all tensors or all vectors, but have types}}
+  %0 = skript.add %a, %b : tensor<4xf32>, vector<4xf32>
+  return
+}
+
+// -----
+
+func.func @rfc_20_unranked(%a: tensor<*xf32>) {
+  // expected-error @+1 {{operand #0 must be}}
+  %0 = "skript.sqrt"(%a) : (tensor<*xf32>) -> tensor<*xf32>
+  return
+}
+
+// -----
+
+func.func @result(%a: tensor<4xf32>) {
+  // expected-error @+1 {{must have the same shape and base type}}
+  %0 = skript.neg %a : tensor<4xf32> -> tensor<5xf32>
+  return
+}
+
+// -----
+
+func.func @comparison_result(%a: f32) {
+  // expected-error @+1 {{result #0 must be i1}}
+  %0 = "skript.lt"(%a, %a) : (f32, f32) -> f32
+  return
+}
+
+// -----
+
+func.func @no_numbers(%a: i1) {
+  // expected-error @+1 {{operand #0 must be integer of more than one bit, index, or float}}
+  %0 = skript.add %a, %a : i1
+  return
+}
+
+// -----
+
+func.func @no_truth(%a: i8) {
+  // expected-error @+1 {{operand #0 must be i1}}
+  %0 = skript.and %a, %a : i8
+  return
+}
+
+// -----
+
+func.func @encodings(%a: tensor<4xf32, "a">, %b: tensor<4xf32, "b">) {
+  // expected-error @+1 {{tensor operands and results must have one encoding}}
+  %0 = skript.add %a, %b : tensor<4xf32, "a">, tensor<4xf32, "b">
+  return
+}
+
+// -----
+
+func.func @number_of_types(%a: f32) {
+  // expected-error @+1 {{expected one type, or one for each of the 2 operands}}
+  %0 = skript.add %a, %a : f32, f32, f32
+  return
+}
+
+// -----
+
+func.func @select(%p: tensor<4xi1>, %a: f32, %b: f64) {
+  // expected-error @+1 {{both values must have one element type, but have types 'f32', 'f64'}}
+  %0 = skript.select %p, %a, %b : tensor<4xi1>, f32, f64
+  return
+}
+
+// -----
+
+func.func @undefined(%x: f32) {
+  // expected-error @+1 {{calls 'nowhere', which is not defined here}}
+  %0 = skript.invoke @nowhere(%x) operator "a.b" : (f32) -> f32
+  return
+}
+
+// -----
+
+// expected-note @+1 {{defined here}}
+func.func private @callee(%x: f32) -> f32
+
+func.func @types(%x: i32) {
+  // expected-error @+1 {{operand 0 has type 'i32', but 'callee' has 'f32' there}}
+  %0 = skript.invoke @callee(%x) operator "a.b" : (i32) -> f32
+  return
+}
+
+// -----
+
+// expected-note @+1 {{defined here}}
+func.func private @callee(%x: f32) -> f32
+
+func.func @count(%x: f32) {
+  // expected-error @+1 {{has 2 operands, but 'callee' has 1}}
+  %0 = skript.invoke @callee(%x, %x) operator "a.b" : (f32, f32) -> f32
+  return
+}
+
+// -----
+
+module @inner {}
+func.func @no_function(%x: f32) {
+  // expected-error @+1 {{which is a 'builtin.module' and not a function}}
+  %0 = skript.invoke @inner(%x) operator "a.b" : (f32) -> f32
+  return
+}
+
+// -----
+
+// expected-error @+1 {{'skript.role' on an argument is a string, but has the value 3 : i64}}
+func.func @roles(%x: f32 {skript.role = 3}) {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{'skript.entry' marks functions only}}
+module attributes {skript.entry} {}
+
+// -----
+
+func.func @kind(%x: tensor<4xf32>) {
+  // expected-error @+1 {{'average' is no kind of formula: expected assign, sum, product, all, any, min, max or replace}}
+  %0 = skript.formula average (%i) in (4) outs(%a = %x : tensor<4xf32>) do {
+    skript.yield %i at [%i] : index
+  } : tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @bounds(%x: tensor<4xf32>) {
+  // expected-error @+1 {{formula has 2 index variables, but 1 bounds}}
+  %0 = skript.formula assign (%i, %j) in (4) outs(%a = %x : tensor<4xf32>) do {
+    skript.yield %i at [%i] : index
+  } : tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @negative(%x: tensor<4xf32>, %v: f32) {
+  // expected-error @+1 {{bound 0 is -4: bounds are not negative}}
+  %0 = skript.formula assign (%i) in (-4) outs(%a = %x : tensor<4xf32>) do {
+    skript.yield %v at [%i] : f32
+  } : tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @kind_and_element(%x: tensor<4xf32>, %v: f32) {
+  // expected-error @+1 {{of kind 'all' does not combine elements of type 'f32' (destination 0)}}
+  %0 = skript.formula all (%i) in (4) outs(%a = %x : tensor<4xf32>) do {
+    skript.yield %v at [%i] : f32
+  } : tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @sum_of_bits(%x: tensor<4xi1>, %v: i1) {
+  // expected-error @+1 {{of kind 'sum' does not combine elements of type 'i1'}}
+  %0 = skript.formula sum (%i) in (4) outs(%a = %x : tensor<4xi1>) do {
+    skript.yield %v at [%i] : i1
+  } : tensor<4xi1>
+  return
+}
+
+// -----
+
+func.func @rank(%x: tensor<4x4xf32>, %v: f32) {
+  %0 = skript.formula sum (%i) in (4) outs(%a = %x : tensor<4x4xf32>) do {
+    // expected-error @+1 {{has 1 subscripts for destination 0, which has rank 2}}
+    skript.yield %v at [%i] : f32
+  } : tensor<4x4xf32>
+  return
+}
+
+// -----
+
+func.func @value(%x: tensor<4xf32>) {
+  %0 = skript.formula sum (%i) in (4) outs(%a = %x : tensor<4xf32>) do {
+    // expected-error @+1 {{yields a value of type 'index' for destination 0, whose elements have type 'f32'}}
+    skript.yield %i at [%i] : index
+  } : tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @destinations(%x: tensor<4xf32>, %v: f32) {
+  %0 = skript.formula sum (%i) in (4) outs(%a = %x : tensor<4xf32>) do {
+    // expected-error @+1 {{yields 2 values, but the formula has 1 destinations}}
+    skript.yield %v at [%i], %v at [%i] : f32, f32
+  } : tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @indices(%x: tensor<4x4xf32>, %i: index) {
+  // expected-error @+1 {{has 1 indices, but the tensor has rank 2}}
+  %0 = skript.access %x[%i] : tensor<4x4xf32>
+  return
+}
+
+// -----
+
+func.func @results(%x: tensor<4xf32>, %v: f32) {
+  %0 = skript.formula sum (%i) in (4) outs(%a = %x : tensor<4xf32>) do {
+    skript.yield %v at [%i] : f32
+  // expected-error @+1 {{results have the types of the destinations}}
+  } : tensor<5xf32>
+  return
+}
+
+// -----
+
+func.func @no_condition(%x: tensor<4xf32>, %v: f32) {
+  // expected-error @+1 {{'where' region must end with 'skript.condition'}}
+  %0 = skript.formula sum (%i) in (4) outs(%a = %x : tensor<4xf32>) where {
+    skript.yield %v at [%i] : f32
+  } do {
+    skript.yield %v at [%i] : f32
+  } : tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @empty_body(%x: tensor<4xf32>) {
+  // expected-error @+1 {{'do' region has 0 blocks instead of one}}
+  %0 = "skript.formula"(%x) <{kind = #skript.kind<sum>, static_bounds = array<i64: 4>, operandSegmentSizes = array<i32: 0, 1>}> ({
+  }, {
+  }) : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @arguments(%x: tensor<4xf32>, %v: f32, %c: index) {
+  // expected-error @+1 {{'do' region has 1 arguments instead of 2: 1 index variables and 1 destinations}}
+  %0 = "skript.formula"(%x) <{kind = #skript.kind<sum>, static_bounds = array<i64: 4>, operandSegmentSizes = array<i32: 0, 1>}> ({
+  }, {
+  ^bb0(%i: index):
+    skript.yield %v at [%i] : f32
+  }) : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @argument_types(%x: tensor<4xf32>, %v: f32, %c: index) {
+  // expected-error @+1 {{'do' region's argument 0 has type 'i64' instead of 'index'}}
+  %0 = "skript.formula"(%x) <{kind = #skript.kind<sum>, static_bounds = array<i64: 4>, operandSegmentSizes = array<i32: 0, 1>}> ({
+  }, {
+  ^bb0(%i: i64, %a: tensor<4xf32>):
+    skript.yield %v at [%c] : f32
+  }) : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @dynamic_bounds(%x: tensor<4xf32>, %v: f32) {
+  // expected-error @+1 {{has 1 dynamic bounds, but 0 operands for them}}
+  %0 = "skript.formula"(%x) <{kind = #skript.kind<sum>, static_bounds = array<i64: -9223372036854775808>, operandSegmentSizes = array<i32: 0, 1>}> ({
+  }, {
+  ^bb0(%i: index, %a: tensor<4xf32>):
+    skript.yield %v at [%i] : f32
+  }) : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @no_destination() {
+  // expected-error @+1 {{has no destination: `outs` needs at least one tensor}}
+  "skript.formula"() <{kind = #skript.kind<sum>, static_bounds = array<i64>, operandSegmentSizes = array<i32: 0, 0>}> ({
+  }, {
+    "skript.yield"() <{ranks = array<i32>, operandSegmentSizes = array<i32: 0, 0>}> : () -> ()
+  }) : () -> ()
+  return
+}
+
+// -----
+
+func.func @ranks(%x: tensor<4xf32>, %v: f32) {
+  %0 = skript.formula sum (%i) in (4) outs(%a = %x : tensor<4xf32>) do {
+    // expected-error @+1 {{has 1 subscripts, but 'ranks' counts 7}}
+    "skript.yield"(%v, %i) <{ranks = array<i32: 7>, operandSegmentSizes = array<i32: 1, 1>}> : (f32, index) -> ()
+  } : tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @outside(%v: i1) {
+  // expected-error @+1 {{expects parent op 'skript.formula'}}
+  skript.condition %v
+}

@@ -1,0 +1,30 @@
+"""Suites of FileCheck tests; run them with scripts/lit.sh."""
+
+import os
+
+import lit.formats
+
+config.name = "skript"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".mlir", ".test"]
+config.excludes = ["Inputs", "inputs", "conformance"]
+config.test_source_root = os.path.dirname(__file__)
+
+binaries = lit_config.params["binaries"]
+config.test_exec_root = os.path.join(binaries, "lit")
+config.environment["PATH"] = os.pathsep.join(
+    [binaries, lit_config.params["llvm"], config.environment.get("PATH", "")]
+)
+for name in ["HOME", "RUST_BACKTRACE"]:
+    if name in os.environ:
+        config.environment[name] = os.environ[name]
+
+root = os.path.dirname(config.test_source_root)
+python = os.path.join(root, ".venv", "bin", "python")
+config.substitutions.append(("%python", python if os.path.exists(python) else "python3"))
+config.substitutions.append(("%examples", os.path.join(root, "examples")))
+
+# A test says `REQUIRES: skript` if it runs that binary, so that a partial build tests what it has.
+for name in ["skript", "skript-opt", "skript-translate", "skript-run"]:
+    if os.path.exists(os.path.join(binaries, name)):
+        config.available_features.add(name)

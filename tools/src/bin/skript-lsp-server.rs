@@ -1,0 +1,5 @@
+//! `mlir-lsp-server` with the `skript` dialect.
+
+fn main() {
+    std::process::exit(skript_dialect::tools::lsp_server_main(std::env::args()));
+}
