@@ -45,13 +45,15 @@ LogicalResult FormulaOp::verify() {
   for (auto [position, out] : llvm::enumerate(getOuts())) {
     Type element = getElementTypeOrSelf(out.getType());
     bool logical = element.isInteger(1);
+    bool number = element.isBF16() || element.isF16() || element.isF32() || element.isF64() || element.isIndex() ||
+                  (element.isSignlessInteger() && !logical && element.getIntOrFloatBitWidth() <= 64);
     bool fits = true;
     switch (getKind()) {
     case FormulaKind::Sum:
     case FormulaKind::Product:
     case FormulaKind::Min:
     case FormulaKind::Max:
-      fits = isa<FloatType>(element) || element.isIndex() || (element.isSignlessInteger() && !logical);
+      fits = number;
       break;
     case FormulaKind::All:
     case FormulaKind::Any:
@@ -59,7 +61,7 @@ LogicalResult FormulaOp::verify() {
       break;
     case FormulaKind::Assign:
     case FormulaKind::Replace:
-      fits = element.isSignlessIntOrFloat() || element.isIndex();
+      fits = number || logical;
       break;
     }
     if (!fits)

@@ -6,6 +6,7 @@
 mod boundary;
 mod dialects;
 mod ffi;
+mod stack;
 
 pub mod error;
 pub mod op;

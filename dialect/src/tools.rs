@@ -1,4 +1,6 @@
 //! Mains of the command line tools: those of MLIR, with `skript` and our passes.
+//!
+//! Each may start the program anew, with a larger stack: call it first.
 
 use crate::boundary::guard;
 use crate::error::PassError;
@@ -42,6 +44,7 @@ fn with_arguments(
     arguments: impl IntoIterator<Item = String>,
     run: impl FnOnce(c_int, *mut *mut c_char) -> c_int,
 ) -> i32 {
+    crate::stack::ensure_large();
     // An argument never holds NUL: the system ends it there.
     let owned: Vec<CString> = arguments
         .into_iter()

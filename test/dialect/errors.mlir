@@ -73,7 +73,7 @@ func.func @comparison_result(%a: f32) {
 // -----
 
 func.func @no_numbers(%a: i1) {
-  // expected-error @+1 {{operand #0 must be integer of more than one bit, index, or float}}
+  // expected-error @+1 {{operand #0 must be signless integer of 2 to 64 bits, index, bf16, f16, f32 or f64}}
   %0 = skript.add %a, %a : i1
   return
 }
@@ -83,6 +83,22 @@ func.func @no_numbers(%a: i1) {
 func.func @no_truth(%a: i8) {
   // expected-error @+1 {{operand #0 must be i1}}
   %0 = skript.and %a, %a : i8
+  return
+}
+
+// -----
+
+func.func @wide(%a: i65) {
+  // expected-error @+1 {{operand #0 must be signless integer of 2 to 64 bits}}
+  %0 = skript.add %a, %a : i65
+  return
+}
+
+// -----
+
+func.func @narrow(%a: f8E4M3FN) {
+  // expected-error @+1 {{operand #0 must be}}
+  %0 = skript.sqrt %a : f8E4M3FN
   return
 }
 

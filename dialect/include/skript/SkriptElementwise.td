@@ -15,20 +15,24 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 // Types
 //===----------------------------------------------------------------------===//
 
+/// Wider ones have no lowering, and powers of them would take for ever to fold.
 def Skript_Int : Type<
-    CPred<"$_self.isSignlessInteger() && !$_self.isInteger(1)">,
-    "signless integer of more than one bit", "::mlir::IntegerType">;
+    CPred<"$_self.isSignlessInteger() && $_self.getIntOrFloatBitWidth() >= 2 && $_self.getIntOrFloatBitWidth() <= 64">,
+    "signless integer of 2 to 64 bits", "::mlir::IntegerType">;
+
+/// IEEE formats and bf16: the narrower ones lack infinities, on which folders rely.
+def Skript_Float : AnyTypeOf<[BF16, F16, F32, F64], "bf16, f16, f32 or f64", "::mlir::FloatType">;
 
 class Skript_Shaped<list<Type> elements, string what>
     : AnyTypeOf<!listconcat(elements, [RankedTensorOf<elements>, VectorOfAnyRankOf<elements>]),
                 what # ", or a ranked tensor or vector of it">;
 
 def Skript_Bool : Skript_Shaped<[I1], "i1">;
-def Skript_Real : Skript_Shaped<[AnyFloat], "float">;
-def Skript_Number : Skript_Shaped<[Skript_Int, Index, AnyFloat],
-    "integer of more than one bit, index, or float">;
-def Skript_Scalar : Skript_Shaped<[AnySignlessInteger, Index, AnyFloat],
-    "signless integer, index, or float">;
+def Skript_Real : Skript_Shaped<[Skript_Float], "bf16, f16, f32 or f64">;
+def Skript_Number : Skript_Shaped<[Skript_Int, Index, Skript_Float],
+    "signless integer of 2 to 64 bits, index, bf16, f16, f32 or f64">;
+def Skript_Scalar : Skript_Shaped<[I1, Skript_Int, Index, Skript_Float],
+    "signless integer of at most 64 bits, index, bf16, f16, f32 or f64">;
 
 //===----------------------------------------------------------------------===//
 // Base classes

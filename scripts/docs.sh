@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# Writes the generated documents: scripts/docs.sh [--check]. With --check it says what is out of date, and fails.
+set -eu
+cd "$(dirname "$0")/.."
+prefix=$(scripts/llvm/bin/llvm-config --prefix)
+check=${1:-}
+stale=0
+
+# document PATH COMMAND…: the command's output becomes the file.
+document() {
+  local path=$1 text
+  shift
+  text=$("$@")
+  if [ "$check" != --check ]; then
+    printf '%s\n' "$text" >"$path"
+  elif ! diff -u "$path" <(printf '%s\n' "$text"); then
+    echo "$path is out of date: run scripts/docs.sh"
+    stale=1
+  fi
+}
+
+dialect() {
+  "$prefix/bin/mlir-tblgen" -gen-dialect-doc --dialect=skript -I dialect/include -I "$prefix/include" \
+    dialect/include/skript/SkriptOps.td
+}
+
+document docs/dialect.md dialect
+exit $stale
