@@ -151,8 +151,12 @@ fn folders_agree_with_the_scalar_table() {
                 _ => mlir_type(*kinds.last().unwrap()).to_string(),
             };
             let (name, names) = (op.row().name, names.join(", "));
-            writeln!(text, "%r = {name} {names} : {types}\nreturn %r : {}\n}}", mlir_type(kind))
-                .unwrap();
+            writeln!(
+                text,
+                "%r = {name} {names} : {types}\nreturn %r : {}\n}}",
+                mlir_type(kind)
+            )
+            .unwrap();
             cases.push((op, operands));
         }
     }
@@ -164,7 +168,10 @@ fn folders_agree_with_the_scalar_table() {
         let body = functions.next().unwrap();
         assert!(body.starts_with(&format!("{number}()")), "{body}");
         if body.contains("skript.") {
-            assert!(may_stay(*op, operands), "{op:?} {operands:?} was not folded");
+            assert!(
+                may_stay(*op, operands),
+                "{op:?} {operands:?} was not folded"
+            );
             continue;
         }
         let line = body.lines().find(|l| l.contains("arith.constant")).unwrap();

@@ -32,23 +32,39 @@ pub fn load_program(
         let parent = path.parent().map_or_else(PathBuf::new, Path::to_path_buf);
         (parent, path.to_path_buf())
     };
-    let stem = file.file_stem().map(|s| s.to_string_lossy().into_owned());
-    let main = stem.unwrap_or_else(|| "main".to_string());
-    let mut loader = Loader {
-        program: Program {
-            main: main.clone(),
-            folder,
-            ..Program::default()
-        },
-        edition,
-        limits,
-        sink,
-        pending: Vec::new(),
-    };
+    let mut loader = Loader::new(&file, folder, edition, limits, sink);
+    let main = loader.program.main.clone();
     if let Some(module) = loader.read(&file, &main, None) {
         loader.register(main, module, Origin::Model, 0);
         loader.follow_imports();
     }
+    loader.program
+}
+
+/// Like [`load_program`] for a text that is in memory; `file` is what messages call it, and imports are looked up
+/// beside it.
+pub fn load_text(
+    text: &str,
+    file: &Path,
+    edition: Option<Edition>,
+    limits: &Limits,
+    sink: &mut Sink,
+) -> Program {
+    let folder = file.parent().map_or_else(PathBuf::new, Path::to_path_buf);
+    let mut loader = Loader::new(file, folder, edition, limits, sink);
+    let main = loader.program.main.clone();
+    let id = loader.program.sources.add(file, text);
+    if text.len() > limits.source_bytes {
+        let message = format!("larger than {} bytes", limits.source_bytes);
+        let span = Span::new(id, 0, 0);
+        loader
+            .sink
+            .report(Diagnostic::error(&SOURCE_SIZE, span, message));
+        return loader.program;
+    }
+    let module = parse_module(id, text, &main, limits, loader.sink);
+    loader.register(main, module, Origin::Model, 0);
+    loader.follow_imports();
     loader.program
 }
 
@@ -61,7 +77,29 @@ struct Loader<'a> {
     pending: Vec<(String, usize)>,
 }
 
-impl Loader<'_> {
+impl<'a> Loader<'a> {
+    /// The main module is called after its file.
+    fn new(
+        file: &Path,
+        folder: PathBuf,
+        edition: Option<Edition>,
+        limits: &'a Limits,
+        sink: &'a mut Sink,
+    ) -> Self {
+        let stem = file.file_stem().map(|s| s.to_string_lossy().into_owned());
+        Loader {
+            program: Program {
+                main: stem.unwrap_or_else(|| "main".to_string()),
+                folder,
+                ..Program::default()
+            },
+            edition,
+            limits,
+            sink,
+            pending: Vec::new(),
+        }
+    }
+
     fn register(&mut self, key: String, module: Module, origin: Origin, depth: usize) {
         let edition = self.choose_edition(&module, origin);
         self.program
@@ -309,6 +347,24 @@ mod tests {
         });
         let messages = messages.collect();
         (program, messages)
+    }
+
+    #[test]
+    fn a_text_imports_from_beside_the_file_it_is_named_after() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("a.sknd"), "operator o { }\n").unwrap();
+        let mut sink = Sink::default();
+        let file = folder.path().join("model.sknd");
+        let program = load_text(
+            "import a;\nimport nowhere;\ngraph G { }\n",
+            &file,
+            None,
+            &Limits::default(),
+            &mut sink,
+        );
+        let keys: Vec<&str> = program.modules.keys().map(String::as_str).collect();
+        assert_eq!(keys, ["model", "a"]);
+        assert_eq!(sink.error_count(), 1);
     }
 
     #[test]

@@ -1,5 +1,6 @@
-//! `mlir-opt` with the `skript` dialect and its passes.
+//! `mlir-opt` with the `skript` dialect, its passes and its pipelines.
 
 fn main() {
+    skript_passes::register();
     std::process::exit(skript_dialect::tools::opt_main(std::env::args()));
 }

@@ -26,8 +26,8 @@ impl Engine for Compiled {
         let inputs: Vec<&Tensor> = job.inputs.iter().map(Arc::as_ref).collect();
         let variables: Vec<&Tensor> = job.variables.iter().map(Arc::as_ref).collect();
         let variables = captured(job.model, &variables);
-        let mut outputs =
-            skript_runtime::run(&artifact, &inputs, &variables).map_err(|e| Box::new(failed(&e)))?;
+        let mut outputs = skript_runtime::run(&artifact, &inputs, &variables)
+            .map_err(|e| Box::new(failed(&e)))?;
         // New values of variables follow the graph's outputs.
         outputs.truncate(outputs.len().saturating_sub(artifact.updates.len()));
         Ok(outputs.into_iter().map(Arc::new).collect())

@@ -47,7 +47,8 @@ fn compute(arguments: &RunArguments, session: &mut Session) {
         inputs: &inputs,
         variables: &variables,
     };
-    let results = match engine(arguments.engine, arguments.pipeline, !arguments.no_cache).run(&job) {
+    let results = match engine(arguments.engine, arguments.pipeline, !arguments.no_cache).run(&job)
+    {
         Ok(results) => results,
         Err(error) => return session.report(*error),
     };
