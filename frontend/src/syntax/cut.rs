@@ -1,12 +1,12 @@
 //! Cuts a file into imports, definitions, blocks and statements, and has each statement read.
 
+use super::MOST_ERRORS;
 use super::build::Builder;
-use super::grammar::{Pair, Rule};
+use super::grammar::Rule;
 use super::token::{Bracket, Token, TokenKind};
-use super::{Failure, MOST_ERRORS, SHALLOW, STACK_PER_LEVEL, nesting, read, too_deep};
 use crate::ast::{BlockHead, BlockKind, Definition, DefinitionKind, Ident, Module};
 use crate::diagnostics::Diagnostic;
-use crate::diagnostics::codes::{BLOCK_NAME, BRACKET, MISSING_SEMICOLON, NESTING, STRING, SYNTAX};
+use crate::diagnostics::codes::{BLOCK_NAME, BRACKET, MISSING_SEMICOLON, STRING, SYNTAX};
 use crate::source::Span;
 
 const BLOCKS: [(&str, BlockKind); 12] = [
@@ -35,7 +35,7 @@ fn leave_unread(definition: &mut Definition) {
 
 /// What ended a statement.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum End {
+pub(super) enum End {
     Semicolon,
     /// The brace that closes the block.
     Brace,
@@ -45,18 +45,18 @@ enum End {
     BrokenString,
 }
 
-struct Statement<'t> {
-    tokens: &'t [Token],
-    end: End,
+pub(super) struct Statement<'t> {
+    pub(super) tokens: &'t [Token],
+    pub(super) end: End,
     /// Brackets were reported, reading it would only repeat that.
-    broken: bool,
+    pub(super) broken: bool,
 }
 
 pub(super) struct Cutter<'t, 's> {
-    text: &'t str,
+    pub(super) text: &'t str,
     tokens: &'t [Token],
     at: usize,
-    builder: Builder<'s>,
+    pub(super) builder: Builder<'s>,
     errors_before: usize,
 }
 
@@ -72,11 +72,11 @@ impl<'t, 's> Cutter<'t, 's> {
         }
     }
 
-    fn peek(&self) -> Option<&'t Token> {
+    pub(super) fn peek(&self) -> Option<&'t Token> {
         self.tokens.get(self.at)
     }
 
-    fn word(&self, token: &Token) -> &'t str {
+    pub(super) fn word(&self, token: &Token) -> &'t str {
         self.text.get(token.start..token.end).unwrap_or_default()
     }
 
@@ -90,7 +90,7 @@ impl<'t, 's> Cutter<'t, 's> {
         Span::new(self.builder.file, offset(start), offset(end))
     }
 
-    fn too_many_errors(&self) -> bool {
+    pub(super) fn too_many_errors(&self) -> bool {
         self.builder.sink.error_count() >= self.errors_before + MOST_ERRORS
     }
 
@@ -203,7 +203,7 @@ impl<'t, 's> Cutter<'t, 's> {
         module.imports.extend(imports.into_iter().flatten());
     }
 
-    fn missing_semicolon(&mut self, last: &Token, help: &str) {
+    pub(super) fn missing_semicolon(&mut self, last: &Token, help: &str) {
         let span = self.place(last.end, last.end);
         self.builder
             .error_with_help(&MISSING_SEMICOLON, span, "`;` is missing here", help);
@@ -541,7 +541,7 @@ impl<'t, 's> Cutter<'t, 's> {
     }
 
     /// Whether a brace opens a block of statements; behind a name or `>` it opens attributes.
-    fn opens_block(&self, brace: &Token) -> bool {
+    pub(super) fn opens_block(&self, brace: &Token) -> bool {
         if brace.kind != TokenKind::Open(Bracket::Curly) {
             return false;
         }
@@ -595,185 +595,6 @@ impl<'t, 's> Cutter<'t, 's> {
             self.builder.sink.report(diagnostic);
         }
         true
-    }
-
-    fn read_into(
-        &mut self,
-        definition: &mut Definition,
-        kind: BlockKind,
-        statement: &Statement<'t>,
-    ) {
-        use BlockKind::*;
-        let d = definition;
-        match kind {
-            Dtype => self.read_all(Rule::dtype_entry, statement, &mut d.dtypes, |b, p| {
-                Some(b.dtype(p))
-            }),
-            Attrib | Input | Constant | Variable | Output => {
-                let list = match kind {
-                    Attrib => &mut d.attributes,
-                    Input => &mut d.inputs,
-                    Constant => &mut d.constants,
-                    Variable => &mut d.variables,
-                    _ => &mut d.outputs,
-                };
-                self.read_all(Rule::declaration_entry, statement, list, |b, p| {
-                    b.declaration(p)
-                });
-            }
-            Using => self.read_all(Rule::using_entry, statement, &mut d.usings, |b, p| {
-                Some(b.using(p))
-            }),
-            Assert => self.read_all(Rule::assert_entry, statement, &mut d.asserts, |b, p| {
-                Some(b.assertion(p))
-            }),
-            Lower => self.read_all(Rule::lowering_entry, statement, &mut d.lowers, |b, p| {
-                b.lowering(p)
-            }),
-            Compose | Update => {
-                let list = if kind == Compose {
-                    &mut d.composes
-                } else {
-                    &mut d.updates
-                };
-                self.read_all(Rule::component_entry, statement, list, |b, p| {
-                    b.component_entry(p)
-                });
-            }
-            Quantize => {
-                let list = &mut d.quantizations;
-                self.read_all(Rule::quantize_entry, statement, list, |b, p| {
-                    b.quantization(p)
-                });
-            }
-        }
-    }
-
-    /// Reads a statement, or several if only their semicolons are missing.
-    fn read_all<T: Send>(
-        &mut self,
-        entry: Rule,
-        statement: &Statement<'t>,
-        list: &mut Vec<T>,
-        build: impl Fn(&mut Builder, &Pair) -> Option<T> + Sync,
-    ) {
-        if statement.broken {
-            return;
-        }
-        let mut tokens = statement.tokens;
-        loop {
-            let part = Statement {
-                tokens,
-                end: statement.end,
-                broken: false,
-            };
-            let (Some(text), Some(offset)) = (self.statement_text(tokens), tokens.first()) else {
-                return;
-            };
-            let split = match self.check_depth(tokens) {
-                None => return,
-                Some(depth) if depth > SHALLOW => None,
-                Some(_) => read(entry, text)
-                    .err()
-                    .and_then(|failure| self.next_line(tokens, offset.start + failure.at)),
-            };
-            // Two statements if what stands before the line break is one.
-            let split = split.filter(|at| {
-                tokens
-                    .get(..*at)
-                    .and_then(|head| self.statement_text(head))
-                    .is_some_and(|head| read(entry, head).is_ok())
-            });
-            let Some(at) = split else {
-                list.extend(self.read_statement(entry, &part, &build));
-                return;
-            };
-            let (head, rest) = tokens.split_at(at);
-            if let Some(last) = head.last() {
-                self.missing_semicolon(last, "every statement ends with `;`");
-            }
-            let head = Statement {
-                tokens: head,
-                end: End::Semicolon,
-                broken: false,
-            };
-            list.extend(self.read_statement(entry, &head, &build));
-            if self.too_many_errors() {
-                return;
-            }
-            tokens = rest;
-        }
-    }
-
-    fn statement_text(&self, tokens: &[Token]) -> Option<&'t str> {
-        self.text.get(tokens.first()?.start..tokens.last()?.end)
-    }
-
-    /// The index of the token at byte `at`, if it is a name that begins a line.
-    fn next_line(&self, tokens: &[Token], at: usize) -> Option<usize> {
-        let index = tokens.partition_point(|t| t.start < at);
-        let (before, token) = (tokens.get(index.checked_sub(1)?)?, tokens.get(index)?);
-        let gap = self.text.get(before.end..token.start)?;
-        (gap.contains('\n') && token.kind == TokenKind::Word).then_some(index)
-    }
-
-    /// `None` if it nests too deep, then reported.
-    fn check_depth(&mut self, tokens: &[Token]) -> Option<usize> {
-        match nesting::depth(self.text, tokens, self.builder.limits.nesting) {
-            Ok(depth) => Some(depth),
-            Err(token) => {
-                self.builder.base = 0;
-                too_deep(&mut self.builder, token.start, token.end);
-                None
-            }
-        }
-    }
-
-    /// Reads one statement, on a stack of its own if it nests deep.
-    fn read_statement<T: Send>(
-        &mut self,
-        entry: Rule,
-        statement: &Statement<'t>,
-        build: impl Fn(&mut Builder, &Pair) -> Option<T> + Sync,
-    ) -> Option<T> {
-        if statement.broken {
-            return None;
-        }
-        let text = self.statement_text(statement.tokens)?;
-        let depth = self.check_depth(statement.tokens)?;
-        let terminator = match statement.end {
-            End::Semicolon => ";",
-            End::Brace => "}",
-            End::Cut | End::BrokenString => self.peek().map_or("", |t| self.word(t)),
-        };
-        let builder = &mut self.builder;
-        builder.base = statement.tokens.first()?.start;
-        let run = |builder: &mut Builder| match read(entry, text) {
-            Ok(pair) => build(builder, &pair),
-            Err(failure) => {
-                Failure::report(&failure, builder, entry, text, terminator);
-                None
-            }
-        };
-        if depth <= SHALLOW {
-            return run(builder);
-        }
-        let stack = (builder.limits.nesting + 1).saturating_mul(STACK_PER_LEVEL);
-        let result = std::thread::scope(|scope| {
-            let thread = std::thread::Builder::new()
-                .stack_size(stack)
-                .spawn_scoped(scope, || run(&mut *builder));
-            thread.ok().and_then(|thread| thread.join().ok())
-        });
-        if result.is_none() {
-            let span = builder.span_at(0, text.len());
-            builder.error(
-                &NESTING,
-                span,
-                "there is no memory to read a statement that nests so deep",
-            );
-        }
-        result.flatten()
     }
 }
 

@@ -9,6 +9,7 @@ mod cut;
 mod expectation;
 mod grammar;
 mod nesting;
+mod statement;
 mod token;
 
 use pest::Parser as _;
@@ -138,9 +139,10 @@ impl Failure {
     /// `terminator`: what ends the statement in the file.
     fn report(&self, builder: &mut Builder, entry: Rule, text: &str, terminator: &str) {
         let tokens = token::scan(text);
-        let token = tokens.iter().find(|t| t.end > self.at);
-        let start = token.map_or(text.len(), |t| t.start.max(self.at));
-        let end = token.map_or(text.len(), |t| t.end);
+        let (start, end) = match tokens.iter().find(|t| t.end > self.at) {
+            Some(token) => (token.start.max(self.at), token.end),
+            None => self.place_of_terminator(builder, entry, text, terminator),
+        };
         let found = Found {
             text: whole_operator(text, start, end),
             terminator,
@@ -148,6 +150,32 @@ impl Failure {
             end,
         };
         expectation::report(builder, entry, &self.expected, &found);
+    }
+
+    /// Where in the file the text ends; offsets relative to the text.
+    fn place_of_terminator(
+        &self,
+        builder: &Builder,
+        entry: Rule,
+        text: &str,
+        terminator: &str,
+    ) -> (usize, usize) {
+        let end = text.len();
+        if terminator.is_empty() {
+            return (end, end);
+        }
+        if entry == Rule::format_entry {
+            return (end, end + terminator.len());
+        }
+        let next = builder
+            .tokens
+            .partition_point(|t| t.start < builder.base + end);
+        builder.tokens.get(next).map_or((end, end), |t| {
+            (
+                t.start.saturating_sub(builder.base),
+                t.end.saturating_sub(builder.base),
+            )
+        })
     }
 }
 

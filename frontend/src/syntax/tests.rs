@@ -473,6 +473,40 @@ graph G {
 }
 
 #[test]
+fn blocks_within_a_statement_are_read_on_their_own_if_it_fails() {
+    let (_, messages) = parse(
+        "graph G { @compose {
+    y = if { c = f(x,); yield c; } then {
+        a = f(x;
+        yield a;
+    } else {
+        b = do..(3) { d = 1 + ; e = f(d); yield e; };
+        yield b;
+    };
+} }",
+    );
+    assert_eq!(messages, ["3:14: `(` is not closed"]);
+    let (_, messages) = parse(
+        "graph G { @compose {
+    y = if { c = f(x,); yield c; } then {
+        a = f(x);
+        yield a;
+    } else {
+        b = do..(3) { d = 1 + ; e = f(d); yield e; };
+        yield b;
+    };
+} }",
+    );
+    assert_eq!(
+        messages,
+        [
+            "2:22: expected an expression, found `)`",
+            "6:31: expected an expression or `..`, found `;`"
+        ]
+    );
+}
+
+#[test]
 fn missing_braces() {
     let (module, messages) =
         parse("graph G {\n @input {\n x: real[4];\n @output { y: real; }\n}\n");

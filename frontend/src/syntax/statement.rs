@@ -1,0 +1,245 @@
+//! Reads the statements that were cut out, several where only semicolons are missing.
+
+use super::build::Builder;
+use super::cut::{Cutter, End, Statement};
+use super::grammar::{Pair, Rule};
+use super::token::{Token, TokenKind};
+use super::{Failure, SHALLOW, STACK_PER_LEVEL, nesting, read, too_deep};
+use crate::ast::{BlockKind, Definition};
+use crate::diagnostics::codes::NESTING;
+
+/// What came of a text.
+enum Attempt<T> {
+    Built(Option<T>),
+    /// Not in the grammar; not reported yet.
+    Failed(Failure),
+    /// Nests too deep; reported.
+    Refused,
+}
+
+impl<'t> Cutter<'t, '_> {
+    pub(super) fn read_into(
+        &mut self,
+        definition: &mut Definition,
+        kind: BlockKind,
+        statement: &Statement<'t>,
+    ) {
+        use BlockKind::*;
+        let d = definition;
+        match kind {
+            Dtype => self.read_all(Rule::dtype_entry, statement, &mut d.dtypes, |b, p| {
+                Some(b.dtype(p))
+            }),
+            Attrib | Input | Constant | Variable | Output => {
+                let list = match kind {
+                    Attrib => &mut d.attributes,
+                    Input => &mut d.inputs,
+                    Constant => &mut d.constants,
+                    Variable => &mut d.variables,
+                    _ => &mut d.outputs,
+                };
+                self.read_all(Rule::declaration_entry, statement, list, |b, p| {
+                    b.declaration(p)
+                });
+            }
+            Using => self.read_all(Rule::using_entry, statement, &mut d.usings, |b, p| {
+                Some(b.using(p))
+            }),
+            Assert => self.read_all(Rule::assert_entry, statement, &mut d.asserts, |b, p| {
+                Some(b.assertion(p))
+            }),
+            Lower => self.read_all(Rule::lowering_entry, statement, &mut d.lowers, |b, p| {
+                b.lowering(p)
+            }),
+            Compose | Update => {
+                let list = if kind == Compose {
+                    &mut d.composes
+                } else {
+                    &mut d.updates
+                };
+                self.read_all(Rule::component_entry, statement, list, |b, p| {
+                    b.component_entry(p)
+                });
+            }
+            Quantize => {
+                let list = &mut d.quantizations;
+                self.read_all(Rule::quantize_entry, statement, list, |b, p| {
+                    b.quantization(p)
+                });
+            }
+        }
+    }
+
+    /// Reads a statement, or several if only their semicolons are missing.
+    fn read_all<T: Send>(
+        &mut self,
+        entry: Rule,
+        statement: &Statement<'t>,
+        list: &mut Vec<T>,
+        build: impl Fn(&mut Builder, &Pair) -> Option<T> + Sync,
+    ) {
+        if statement.broken {
+            return;
+        }
+        let mut tokens = statement.tokens;
+        while !self.too_many_errors() {
+            let failure = match self.attempt(entry, tokens, &build) {
+                Attempt::Built(item) => return list.extend(item),
+                Attempt::Refused => return,
+                Attempt::Failed(failure) => failure,
+            };
+            // Two statements if what stands before the line break is one.
+            let split = self.next_line(tokens, failure.at).filter(|at| {
+                let head = tokens.get(..*at).and_then(|head| self.statement_text(head));
+                head.is_some_and(|head| read(entry, head).is_ok())
+            });
+            let Some((head, rest)) = split.and_then(|at| tokens.split_at_checked(at)) else {
+                if !(entry == Rule::component_entry && self.report_inner(tokens)) {
+                    self.report_failure(entry, tokens, statement.end, &failure);
+                }
+                return;
+            };
+            if let Some(last) = head.last() {
+                self.missing_semicolon(last, "every statement ends with `;`");
+            }
+            if let Attempt::Built(item) = self.attempt(entry, head, &build) {
+                list.extend(item);
+            }
+            tokens = rest;
+        }
+    }
+
+    /// Reads one statement and reports what is wrong with it.
+    pub(super) fn read_statement<T: Send>(
+        &mut self,
+        entry: Rule,
+        statement: &Statement<'t>,
+        build: impl Fn(&mut Builder, &Pair) -> Option<T> + Sync,
+    ) -> Option<T> {
+        if statement.broken {
+            return None;
+        }
+        match self.attempt(entry, statement.tokens, build) {
+            Attempt::Built(item) => item,
+            Attempt::Refused => None,
+            Attempt::Failed(failure) => {
+                self.report_failure(entry, statement.tokens, statement.end, &failure);
+                None
+            }
+        }
+    }
+
+    /// Reads a text, on a stack of its own if it nests deep.
+    fn attempt<T: Send>(
+        &mut self,
+        entry: Rule,
+        tokens: &[Token],
+        build: impl Fn(&mut Builder, &Pair) -> Option<T> + Sync,
+    ) -> Attempt<T> {
+        let (Some(text), Some(first)) = (self.statement_text(tokens), tokens.first()) else {
+            return Attempt::Built(None);
+        };
+        let builder = &mut self.builder;
+        let depth = match nesting::depth(self.text, tokens, builder.limits.nesting) {
+            Ok(depth) => depth,
+            Err(token) => {
+                builder.base = 0;
+                too_deep(builder, token.start, token.end);
+                return Attempt::Refused;
+            }
+        };
+        builder.base = first.start;
+        let run = |builder: &mut Builder| match read(entry, text) {
+            Ok(pair) => Attempt::Built(build(builder, &pair)),
+            Err(failure) => Attempt::Failed(failure),
+        };
+        if depth <= SHALLOW {
+            return run(builder);
+        }
+        let stack = (builder.limits.nesting + 1).saturating_mul(STACK_PER_LEVEL);
+        let result = std::thread::scope(|scope| {
+            let thread = std::thread::Builder::new()
+                .stack_size(stack)
+                .spawn_scoped(scope, || run(&mut *builder));
+            thread.ok().and_then(|thread| thread.join().ok())
+        });
+        result.unwrap_or_else(|| {
+            let span = builder.span_at(0, text.len());
+            let message = "there is no memory to read a statement that nests so deep";
+            builder.error(&NESTING, span, message);
+            Attempt::Refused
+        })
+    }
+
+    /// Reports what is wrong in the blocks of a composition's statement, one statement of theirs at a time; `false` if
+    /// nothing is. Recursion is as deep as blocks nest.
+    fn report_inner(&mut self, tokens: &'t [Token]) -> bool {
+        let errors = self.builder.sink.error_count();
+        // Where blocks that are open begin, and where their present statement does, as indices of tokens.
+        let mut depth = 0_usize;
+        let mut inside = None;
+        let mut first = 0;
+        for (at, token) in tokens.iter().enumerate() {
+            match token.kind {
+                TokenKind::Open(_) => {
+                    depth += 1;
+                    if inside.is_none() && self.opens_block(token) {
+                        inside = Some(depth);
+                        first = at + 1;
+                    }
+                }
+                TokenKind::Close(_) => {
+                    if inside == Some(depth) {
+                        inside = None;
+                    }
+                    depth = depth.saturating_sub(1);
+                }
+                TokenKind::Semicolon if inside == Some(depth) => {
+                    let statement = tokens.get(first..at).unwrap_or_default();
+                    first = at + 1;
+                    let is_yield = statement.first().is_some_and(|t| self.word(t) == "yield");
+                    if is_yield || self.too_many_errors() {
+                        continue;
+                    }
+                    let entry = Rule::component_entry;
+                    let built = self.attempt(entry, statement, |builder, pair| {
+                        builder.component_entry(pair)
+                    });
+                    if let Attempt::Failed(failure) = built
+                        && !self.report_inner(statement)
+                    {
+                        self.report_failure(entry, statement, End::Semicolon, &failure);
+                    }
+                }
+                _ => {}
+            }
+        }
+        self.builder.sink.error_count() > errors
+    }
+
+    fn report_failure(&mut self, entry: Rule, tokens: &[Token], end: End, failure: &Failure) {
+        let (Some(text), Some(first)) = (self.statement_text(tokens), tokens.first()) else {
+            return;
+        };
+        let terminator = match end {
+            End::Semicolon => ";",
+            End::Brace => "}",
+            End::Cut | End::BrokenString => self.peek().map_or("", |t| self.word(t)),
+        };
+        self.builder.base = first.start;
+        failure.report(&mut self.builder, entry, text, terminator);
+    }
+
+    fn statement_text(&self, tokens: &[Token]) -> Option<&'t str> {
+        self.text.get(tokens.first()?.start..tokens.last()?.end)
+    }
+
+    /// The index of the token `at` bytes behind the first, if it is a name that begins a line.
+    fn next_line(&self, tokens: &[Token], at: usize) -> Option<usize> {
+        let at = tokens.first()?.start + at;
+        let index = tokens.partition_point(|t| t.start < at);
+        let (before, token) = (tokens.get(index.checked_sub(1)?)?, tokens.get(index)?);
+        let gap = self.text.get(before.end..token.start)?;
+        (gap.contains('\n') && token.kind == TokenKind::Word).then_some(index)
+    }
+}
