@@ -343,116 +343,6 @@ impl Checker<'_> {
         }
     }
 
-    /// One name has one upper bound (2.6, dynamic shapes).
-    fn check_bounds_agree<'d>(&mut self, declarations: impl Iterator<Item = &'d Declaration>) {
-        let mut bounds: Vec<(&str, i64, &Expr)> = Vec::new();
-        for declaration in declarations {
-            for extent in declaration.type_spec.shape.iter().flatten() {
-                let (Some(e), Some(bound)) = (&extent.extent, &extent.bound) else {
-                    continue;
-                };
-                let (ExprKind::Name(name), Some(value)) = (&e.kind, Length::of(bound).constant())
-                else {
-                    continue;
-                };
-                match bounds.iter().find(|(n, _, _)| *n == name.name) {
-                    Some((_, other, first)) if *other != value => self.sink.report(
-                        Diagnostic::error(
-                            &codes::BOUNDS_DIFFER,
-                            bound.span,
-                            format!(
-                                "`{}` has the upper bound {value} here and {other} before",
-                                name.name
-                            ),
-                        )
-                        .with_place(first.span, format!("bound {other}"))
-                        .with_help("one name has one bound; write it once, or use another name"),
-                    ),
-                    Some(_) => {}
-                    None => bounds.push((&name.name, value, bound)),
-                }
-            }
-        }
-    }
-
-    /// The main graph's dynamic extents have upper bounds. Other graphs may be called, and then need none.
-    fn check_main_inputs(&mut self) {
-        let program = self.env.program;
-        let main = program.main_module().and_then(|m| {
-            m.definitions
-                .iter()
-                .find(|d| d.kind == DefinitionKind::Graph)
-        });
-        let is_main =
-            self.module == program.main && main.is_some_and(|m| std::ptr::eq(m, self.definition));
-        if !is_main || super::calls::is_called(program, self.module, &self.definition.name.name) {
-            return;
-        }
-        let definition = self.definition;
-        let attributes: Vec<&str> = definition
-            .attributes
-            .iter()
-            .map(|a| a.name.name.as_str())
-            .collect();
-        // what the values of attributes fix, and ranks
-        let lengths = definition
-            .attributes
-            .iter()
-            .filter_map(|a| a.type_spec.pack.as_ref().and_then(|p| p.length.as_ref()));
-        let ranks = definition
-            .inputs
-            .iter()
-            .filter_map(|i| i.type_spec.rank.as_ref());
-        let mut bounded: Vec<&str> = lengths
-            .chain(ranks)
-            .flat_map(free_names)
-            .map(|n| n.name.as_str())
-            .collect();
-        for extent in definition
-            .inputs
-            .iter()
-            .flat_map(|i| i.type_spec.shape.iter().flatten())
-        {
-            if let (Some(e), Some(_)) = (&extent.extent, &extent.bound) {
-                bounded.extend(free_names(e).iter().map(|n| n.name.as_str()));
-            }
-        }
-        for input in &definition.inputs {
-            for extent in input.type_spec.shape.iter().flatten() {
-                if extent.bound.is_some() {
-                    continue;
-                }
-                let unbounded = match &extent.extent {
-                    None => Some("~".to_string()),
-                    Some(e) => free_names(e)
-                        .into_iter()
-                        .find(|n| {
-                            let name = n.name.as_str();
-                            !attributes.contains(&name)
-                                && !bounded.contains(&name)
-                                && self
-                                    .scope
-                                    .lookup(name)
-                                    .is_some_and(|s| s.kind == SymbolKind::Extent)
-                        })
-                        .map(|n| n.name.clone()),
-                };
-                if let Some(name) = unbounded {
-                    self.sink.report(
-                        Diagnostic::error(
-                            &codes::UNBOUNDED_EXTENT,
-                            extent.span,
-                            format!(
-                                "the dynamic extent `{name}` of the main graph has no upper bound"
-                            ),
-                        )
-                        .with_help(format!("write `{name}|N` with the largest extent N")),
-                    );
-                }
-            }
-        }
-    }
-
     /// `@output` (2.6): all names declared before, except dynamic extents.
     pub(super) fn check_outputs(&mut self) {
         self.where_now = "in `@output`";
@@ -495,21 +385,6 @@ impl Checker<'_> {
             }
             let ty = self.quietly(|c| c.tensor_type(output));
             self.declare(&output.name, SymbolKind::Output, ty);
-        }
-    }
-
-    /// `s|k` of an output declares s.
-    fn declare_dynamic(&mut self, extent: &ExtentSpec) {
-        if let (Some(e), Some(_)) = (&extent.extent, &extent.bound) {
-            self.declare_dynamic_name(e);
-        }
-    }
-
-    fn declare_dynamic_name(&mut self, expr: &Expr) {
-        if let ExprKind::Name(name) = &expr.kind
-            && self.scope.lookup(&name.name).is_none()
-        {
-            self.declare(name, SymbolKind::Extent, Type::scalar(Base::Int));
         }
     }
 

@@ -12,6 +12,7 @@ mod composition;
 mod control;
 mod declarations;
 mod definition;
+mod dynamic;
 mod expressions;
 mod formulas;
 mod free_names;

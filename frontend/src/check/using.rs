@@ -27,24 +27,26 @@ impl Checker<'_> {
                         self.declare_parts(items, &Type::unknown());
                         continue;
                     }
-                    let fixed = items
-                        .iter()
-                        .all(|i| matches!(i, UsingListItem::Item(UsingItem { pack: None, .. })));
-                    let count = Length::number(i64::try_from(items.len()).unwrap_or(i64::MAX));
-                    if fixed && ty.length().differs(&count) {
-                        let text = ty.length().text().unwrap_or_else(|| "?".into());
-                        self.sink.report(
-                            Diagnostic::error(
-                                &codes::LENGTHS_DIFFER,
-                                using.value.span,
-                                format!(
-                                    "a pack of length {text} cannot be taken apart into {} names",
-                                    items.len()
-                                ),
-                            )
-                            .with_label(format!("length {text}"))
-                            .with_help("put the rest into a pack, as in `[a, b..] = c`"),
-                        );
+                    if items.iter().all(|i| !is_open(i)) {
+                        let total = items
+                            .iter()
+                            .fold(Length::number(0), |sum, i| sum.plus(&self.part_length(i)));
+                        if ty.length().differs(&total) {
+                            let text = |l: &Length| l.text().unwrap_or_else(|| "?".into());
+                            self.sink.report(
+                                Diagnostic::error(
+                                    &codes::LENGTHS_DIFFER,
+                                    using.value.span,
+                                    format!(
+                                        "a pack of length {} cannot be taken apart into {} items",
+                                        text(&ty.length()),
+                                        text(&total)
+                                    ),
+                                )
+                                .with_label(format!("length {}", text(&ty.length())))
+                                .with_help("put the rest into a pack, as in `[a, b..] = c`"),
+                            );
+                        }
                     }
                     let open: Vec<&UsingListItem> = items.iter().filter(|i| is_open(i)).collect();
                     if let [_, second, ..] = open.as_slice() {
@@ -126,6 +128,23 @@ impl Checker<'_> {
                 self.length_of(length)
             }
             None => Length::unknown(),
+        }
+    }
+
+    /// How many items of the pack a part with a stated length takes.
+    fn part_length(&self, item: &UsingListItem) -> Length {
+        let stated = |pack: &PackSpec| {
+            let length = pack.length.as_ref();
+            length.map_or_else(Length::unknown, |l| self.length_of(l))
+        };
+        match item {
+            UsingListItem::Item(UsingItem { pack: None, .. }) => Length::number(1),
+            UsingListItem::Item(UsingItem {
+                pack: Some(pack), ..
+            }) => stated(pack),
+            UsingListItem::Zip { names, pack, .. } => {
+                stated(pack).times(i64::try_from(names.len()).unwrap_or(i64::MAX))
+            }
         }
     }
 

@@ -176,6 +176,15 @@ fn s2_6_shapes() {
     );
     rows.accept(&[128], graph("@input { x: real[2,3]; } @output { y: real[~,~]; z: real; } @compose { y = x; z = x; }"));
     rows.accept(&[129, 130], graph("@input { x: real[~|10,~|20]; z: real[~|10 ..(3)]; } @output { y: real; } @compose { y = x; }"));
+    for input in ["x: real;", "x: real[~|10 ..];", "x: real[s|10 ..];"] {
+        rows.reject(
+            &[129, 130],
+            &codes::UNBOUNDED_EXTENT,
+            graph(&format!(
+                "@input {{ {input} }} @output {{ y: real; }} @compose {{ y = x; }}"
+            )),
+        );
+    }
     rows.accept(
         &[131],
         in_document("graph G { @input { c: bool[]; x: real[2]; } @output { y: real; } @compose { y = if c then S(x) else R(x); } } graph S { @input { x: real[~]; } @output { y: real[~]; } @compose { y = x; } } graph R { @input { x: real; } @output { y: real; } @compose { y = x; } }"),
@@ -284,6 +293,8 @@ fn s2_7_to_2_9_constants_assertions_helpers() {
         &codes::LENGTHS_DIFFER,
         in_using("[h, g] = [1, 2, 3];"),
     );
+    rows.reject(&[171], &codes::LENGTHS_DIFFER, in_using("[h, g..(k)] = p;"));
+    rows.accept(&[171], in_using("[h, g..(k)] = [1, p..];"));
     rows.reject(
         &[168],
         &codes::NAME_NOT_VISIBLE,
