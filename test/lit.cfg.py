@@ -28,3 +28,7 @@ config.substitutions.append(("%examples", os.path.join(root, "examples")))
 for name in ["skript", "skript-opt", "skript-translate", "skript-run"]:
     if os.path.exists(os.path.join(binaries, name)):
         config.available_features.add(name)
+
+# scripts/lit.sh --param roundtrip=1: whatever a test reads must survive printing and parsing.
+if "roundtrip" in lit_config.params:
+    config.substitutions.append((r"(?<![-/\w])skript-opt(?![-\w])", "skript-opt --verify-roundtrip"))
