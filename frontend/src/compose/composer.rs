@@ -154,6 +154,7 @@ impl<'p, 's> Composer<'p, 's> {
             invocation: definition.name.span,
             ..ArgumentList::default()
         };
+        let before = self.sink.error_count();
         for name in options.attributes.keys() {
             if !definition.attributes.iter().any(|a| a.name.name == *name) {
                 self.sink.report(Diagnostic::without_place(
@@ -172,7 +173,6 @@ impl<'p, 's> Composer<'p, 's> {
             list.types
                 .insert(name.clone(), crate::eval::TypeName::Scalar(*kind));
         }
-        let before = self.sink.error_count();
         let composed = self.instantiate(entry, &list, true);
         if self.sink.error_count() > before {
             return None;

@@ -22,6 +22,8 @@ mod ranges;
 mod symbols;
 
 #[cfg(test)]
+pub(crate) mod testing;
+#[cfg(test)]
 mod tests;
 
 use indexmap::IndexMap;

@@ -1,24 +1,11 @@
 //! Whole documents, composed.
 
-use super::{ComposeOptions, compose};
-use crate::diagnostics::Sink;
-use crate::limits::Limits;
+use super::testing::composed;
 use crate::model::{Body, Model, Node};
-use crate::source_files::load_program;
 use skript_semantics::ScalarOp;
 
-/// Composes the first graph of a document; the messages if that fails.
-pub fn model(text: &str) -> Result<Model, Vec<String>> {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("main.sknd");
-    std::fs::write(&path, text).unwrap();
-    let (limits, mut sink) = (Limits::default(), Sink::default());
-    let program = load_program(&path, None, &limits, &mut sink);
-    let options = ComposeOptions::default();
-    match compose(&program, &options, &limits, &mut sink) {
-        Some(model) => Ok(model),
-        None => Err(sink.into_sorted().into_iter().map(|d| d.message).collect()),
-    }
+fn model(text: &str) -> Result<Model, Vec<String>> {
+    composed(text).map_err(|found| found.into_iter().map(|d| d.message).collect())
 }
 
 const SCALE: &str =

@@ -9,3 +9,19 @@ pub static DIVISION_BY_ZERO: Code = Code {
 };
 
 pub(super) use DIVISION_BY_ZERO as CODE_ENTRY;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compose::testing::*;
+
+    #[test]
+    fn fires() {
+        assert_fires(&DIVISION_BY_ZERO, &with_symbols("v = 1 / (k - 3);"));
+    }
+
+    #[test]
+    fn near_miss() {
+        assert_composes(&with_symbols("v = 1 / (k - 2);"));
+    }
+}

@@ -9,3 +9,19 @@ pub static INTEGER_OVERFLOW: Code = Code {
 };
 
 pub(super) use INTEGER_OVERFLOW as CODE_ENTRY;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compose::testing::*;
+
+    #[test]
+    fn fires() {
+        assert_fires(&INTEGER_OVERFLOW, &with_symbols("v = 2 ** (k + 60);"));
+    }
+
+    #[test]
+    fn near_miss() {
+        assert_composes(&with_symbols("v = 2 ** (k + 59);"));
+    }
+}

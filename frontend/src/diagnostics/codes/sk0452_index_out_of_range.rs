@@ -9,3 +9,19 @@ pub static INDEX_OUT_OF_RANGE: Code = Code {
 };
 
 pub(super) use INDEX_OUT_OF_RANGE as CODE_ENTRY;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compose::testing::*;
+
+    #[test]
+    fn fires() {
+        assert_fires(&INDEX_OUT_OF_RANGE, &with_symbols("v = p[2];"));
+    }
+
+    #[test]
+    fn near_miss() {
+        assert_composes(&with_symbols("v = p[-2];"));
+    }
+}

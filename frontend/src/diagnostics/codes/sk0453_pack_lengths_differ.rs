@@ -9,3 +9,19 @@ pub static PACK_LENGTHS_DIFFER: Code = Code {
 };
 
 pub(super) use PACK_LENGTHS_DIFFER as CODE_ENTRY;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compose::testing::*;
+
+    #[test]
+    fn fires() {
+        assert_fires(&PACK_LENGTHS_DIFFER, &with_symbols("v = p + [1, 2, 3];"));
+    }
+
+    #[test]
+    fn near_miss() {
+        assert_composes(&with_symbols("v = p + [1, 2];"));
+    }
+}

@@ -9,3 +9,19 @@ pub static UNEXPECTED_VALUE: Code = Code {
 };
 
 pub(super) use UNEXPECTED_VALUE as CODE_ENTRY;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compose::testing::*;
+
+    #[test]
+    fn fires() {
+        assert_fires(&UNEXPECTED_VALUE, &with_symbols("v = -word;"));
+    }
+
+    #[test]
+    fn near_miss() {
+        assert_composes(&with_symbols("v = -k;"));
+    }
+}

@@ -9,3 +9,19 @@ pub static PACK_TOO_LONG: Code = Code {
 };
 
 pub(super) use PACK_TOO_LONG as CODE_ENTRY;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compose::testing::*;
+
+    #[test]
+    fn fires() {
+        assert_fires(&PACK_TOO_LONG, &with_symbols("v = [0 ..(k * 10000000)];"));
+    }
+
+    #[test]
+    fn near_miss() {
+        assert_composes(&with_symbols("v = [0 ..(k * 10)];"));
+    }
+}

@@ -9,3 +9,19 @@ pub static ATTRIBUTE_MISSING: Code = Code {
 };
 
 pub(super) use ATTRIBUTE_MISSING as CODE_ENTRY;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compose::testing::*;
+
+    #[test]
+    fn fires() {
+        assert_fires(&ATTRIBUTE_MISSING, &with_operator("@attrib { s: real; } @input { a: real[n]; } @output { b: real[n]; } @lower { b[i,] = a[i,], i < n; }", "y = f(x);"));
+    }
+
+    #[test]
+    fn near_miss() {
+        assert_composes(&with_operator("@attrib { s: real; } @input { a: real[n]; } @output { b: real[n]; } @lower { b[i,] = a[i,], i < n; }", "y = f{s=1.0}(x);"));
+    }
+}

@@ -9,3 +9,19 @@ pub static ATTRIBUTE_VALUE: Code = Code {
 };
 
 pub(super) use ATTRIBUTE_VALUE as CODE_ENTRY;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compose::testing::*;
+
+    #[test]
+    fn fires() {
+        assert_fires(&ATTRIBUTE_VALUE, &with_operator("@attrib { s: real; } @input { a: real[n]; } @output { b: real[n]; } @lower { b[i,] = a[i,], i < n; }", "y = f{s='a'}(x);"));
+    }
+
+    #[test]
+    fn near_miss() {
+        assert_composes(&with_operator("@attrib { s: real; } @input { a: real[n]; } @output { b: real[n]; } @lower { b[i,] = a[i,], i < n; }", "y = f{s=1}(x);"));
+    }
+}

@@ -9,3 +9,19 @@ pub static UNIFORM_LENGTH_UNKNOWN: Code = Code {
 };
 
 pub(super) use UNIFORM_LENGTH_UNKNOWN as CODE_ENTRY;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compose::testing::*;
+
+    #[test]
+    fn fires() {
+        assert_fires(&UNIFORM_LENGTH_UNKNOWN, &with_operator("@attrib { s: int..(q) = 0; } @input { a: real[n]; } @output { b: real[n]; } @lower { b[i,] = a[i,], i < n; }", "y = f(x);"));
+    }
+
+    #[test]
+    fn near_miss() {
+        assert_composes(&with_operator("@attrib { s: int..(n) = 0; } @input { a: real[n]; } @output { b: real[n]; } @lower { b[i,] = a[i,], i < n; }", "y = f(x);"));
+    }
+}

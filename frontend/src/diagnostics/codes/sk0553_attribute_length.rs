@@ -9,3 +9,19 @@ pub static ATTRIBUTE_LENGTH: Code = Code {
 };
 
 pub(super) use ATTRIBUTE_LENGTH as CODE_ENTRY;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compose::testing::*;
+
+    #[test]
+    fn fires() {
+        assert_fires(&ATTRIBUTE_LENGTH, &with_operator("@input { a: real[n]; } @variable { w: real[n]..; } @output { b: real[n]; } @compose { b = pass(a); }", "y = f(x);"));
+    }
+
+    #[test]
+    fn near_miss() {
+        assert_composes(&with_operator("@input { a: real[n]; } @variable { w: real[n]..(2); } @output { b: real[n]; } @compose { b = pass(a); }", "y = f(x);"));
+    }
+}

@@ -9,3 +9,19 @@ pub static RANK_MISMATCH: Code = Code {
 };
 
 pub(super) use RANK_MISMATCH as CODE_ENTRY;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compose::testing::*;
+
+    #[test]
+    fn fires() {
+        assert_fires(&RANK_MISMATCH, &with_operator("@input { a: real[n,m]; } @output { b: real[n]; } @lower { b[i,] = 0.0, i < n; }", "y = f(x);"));
+    }
+
+    #[test]
+    fn near_miss() {
+        assert_composes(&with_operator("@input { a: real[n]; } @output { b: real[n]; } @lower { b[i,] = a[i,], i < n; }", "y = f(x);"));
+    }
+}

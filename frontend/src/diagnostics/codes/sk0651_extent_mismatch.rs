@@ -9,3 +9,19 @@ pub static EXTENT_MISMATCH: Code = Code {
 };
 
 pub(super) use EXTENT_MISMATCH as CODE_ENTRY;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compose::testing::*;
+
+    #[test]
+    fn fires() {
+        assert_fires(&EXTENT_MISMATCH, &with_operator("@input { a: real[n]; c: real[n]; } @output { b: real[n]; } @lower { b[i,] = a[i,], i < n; }", "y = f(x, z);"));
+    }
+
+    #[test]
+    fn near_miss() {
+        assert_composes(&with_operator("@input { a: real[n]; c: real[n]; } @output { b: real[n]; } @lower { b[i,] = a[i,], i < n; }", "y = f(x, x);"));
+    }
+}

@@ -9,3 +9,19 @@ pub static AFFINE_EXTENT: Code = Code {
 };
 
 pub(super) use AFFINE_EXTENT as CODE_ENTRY;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compose::testing::*;
+
+    #[test]
+    fn fires() {
+        assert_fires(&AFFINE_EXTENT, &with_operator("@input { a: real[3 * n]; } @output { b: real[4]; } @lower { b[i,] = 0.0, i < 4; }", "y = f(x);"));
+    }
+
+    #[test]
+    fn near_miss() {
+        assert_composes(&with_operator("@input { a: real[2 * n]; } @output { b: real[4]; } @lower { b[i,] = 0.0, i < 4; }", "y = f(x);"));
+    }
+}

@@ -9,3 +9,19 @@ pub static OUTPUT_MISMATCH: Code = Code {
 };
 
 pub(super) use OUTPUT_MISMATCH as CODE_ENTRY;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compose::testing::*;
+
+    #[test]
+    fn fires() {
+        assert_fires(&OUTPUT_MISMATCH, &with_operator("@input { a: real[n]; } @output { b: real[n]; } @lower { b[i,] = a[i,], i < n; }", "y = f(z);"));
+    }
+
+    #[test]
+    fn near_miss() {
+        assert_composes(&with_operator("@input { a: real[n]; } @output { b: real[n]; } @lower { b[i,] = a[i,], i < n; }", "y = f(x);"));
+    }
+}

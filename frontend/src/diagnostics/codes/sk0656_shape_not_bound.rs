@@ -9,3 +9,19 @@ pub static SHAPE_NOT_BOUND: Code = Code {
 };
 
 pub(super) use SHAPE_NOT_BOUND as CODE_ENTRY;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compose::testing::*;
+
+    #[test]
+    fn fires() {
+        assert_fires(&SHAPE_NOT_BOUND, &with_operator("@input { a: real[s..,t..]; } @output { b: real[4]; } @lower { b[i,] = 0.0, i < 4; }", "y = f(x);"));
+    }
+
+    #[test]
+    fn near_miss() {
+        assert_composes(&with_operator("@input { a: real[s..(1),t..]; } @output { b: real[4]; } @lower { b[i,] = 0.0, i < 4; }", "y = f(x);"));
+    }
+}

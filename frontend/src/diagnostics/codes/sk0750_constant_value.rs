@@ -9,3 +9,19 @@ pub static CONSTANT_VALUE: Code = Code {
 };
 
 pub(super) use CONSTANT_VALUE as CODE_ENTRY;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compose::testing::*;
+
+    #[test]
+    fn fires() {
+        assert_fires(&CONSTANT_VALUE, &with_operator("@input { a: real[n]; } @constant { c: real[3] = [1.0, 2.0]; } @output { b: real[n]; } @lower { b[i,] = a[i,], i < n; }", "y = f(x);"));
+    }
+
+    #[test]
+    fn near_miss() {
+        assert_composes(&with_operator("@input { a: real[n]; } @constant { c: real[3] = [1.0, 2.0, 3.0]; } @output { b: real[n]; } @lower { b[i,] = a[i,], i < n; }", "y = f(x);"));
+    }
+}

@@ -9,3 +9,19 @@ pub static ASSERTION_FAILED: Code = Code {
 };
 
 pub(super) use ASSERTION_FAILED as CODE_ENTRY;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compose::testing::*;
+
+    #[test]
+    fn fires() {
+        assert_fires(&ASSERTION_FAILED, &with_operator("@input { a: real[n]; } @output { b: real[n]; } @lower { b[i,] = a[i,], i < n; } @assert { n > 4: 'too short', n; }", "y = f(x);"));
+    }
+
+    #[test]
+    fn near_miss() {
+        assert_composes(&with_operator("@input { a: real[n]; } @output { b: real[n]; } @lower { b[i,] = a[i,], i < n; } @assert { n > 3: 'too short', n; }", "y = f(x);"));
+    }
+}

@@ -9,3 +9,19 @@ pub static RESULTS_MISMATCH: Code = Code {
 };
 
 pub(super) use RESULTS_MISMATCH as CODE_ENTRY;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compose::testing::*;
+
+    #[test]
+    fn fires() {
+        assert_fires(&RESULTS_MISMATCH, &with_operator("@input { a: real[n]; } @output { b: real[n]; } @lower { b[i,] = a[i,], i < n; }", "y, r = f(x);"));
+    }
+
+    #[test]
+    fn near_miss() {
+        assert_composes(&with_operator("@input { a: real[n]; } @output { b: real[n]; } @lower { b[i,] = a[i,], i < n; }", "y = f(x);"));
+    }
+}

@@ -9,3 +9,19 @@ pub static ENDLESS_RECURSION: Code = Code {
 };
 
 pub(super) use ENDLESS_RECURSION as CODE_ENTRY;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compose::testing::*;
+
+    #[test]
+    fn fires() {
+        assert_fires(&ENDLESS_RECURSION, &with_operator("@input { a: real[n]; } @output { b: real[n]; } @compose { b = f(a); }", "y = f(x);"));
+    }
+
+    #[test]
+    fn near_miss() {
+        assert_composes(&with_operator("@input { a: real[n]; } @output { b: real[n]; } @compose { b = pass(a); }", "y = f(x);"));
+    }
+}

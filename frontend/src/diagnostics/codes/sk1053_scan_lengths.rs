@@ -9,3 +9,19 @@ pub static SCAN_LENGTHS: Code = Code {
 };
 
 pub(super) use SCAN_LENGTHS as CODE_ENTRY;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compose::testing::*;
+
+    #[test]
+    fn fires() {
+        assert_fires(&SCAN_LENGTHS, &with_operator("@input { a: real[n]; } @output { b: real[n]; } @lower { b[i,] = a[i,], i < n; }", "r = for p : [x, x], q : [x] do f(p); y = f(x);"));
+    }
+
+    #[test]
+    fn near_miss() {
+        assert_composes(&with_operator("@input { a: real[n]; } @output { b: real[n]; } @lower { b[i,] = a[i,], i < n; }", "r = for p : [x, x], q : [x, x] do f(p); y = f(x);"));
+    }
+}

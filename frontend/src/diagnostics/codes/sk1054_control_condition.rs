@@ -9,3 +9,19 @@ pub static CONTROL_CONDITION: Code = Code {
 };
 
 pub(super) use CONTROL_CONDITION as CODE_ENTRY;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compose::testing::*;
+
+    #[test]
+    fn fires() {
+        assert_fires(&CONTROL_CONDITION, &with_operator("@input { a: real[n]; } @output { b: real[n]; } @lower { b[i,] = a[i,], i < n; }", "y = if x then f(x) else x;"));
+    }
+
+    #[test]
+    fn near_miss() {
+        assert_composes(&with_operator("@input { a: real[n]; } @output { b: real[n]; } @lower { b[i,] = a[i,], i < n; }", "y = if flag then f(x) else x;"));
+    }
+}

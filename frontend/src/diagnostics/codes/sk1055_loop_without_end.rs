@@ -9,3 +9,19 @@ pub static LOOP_WITHOUT_END: Code = Code {
 };
 
 pub(super) use LOOP_WITHOUT_END as CODE_ENTRY;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compose::testing::*;
+
+    #[test]
+    fn fires() {
+        assert_fires(&LOOP_WITHOUT_END, &with_operator("@input { a: real[n]; } @output { b: real[n]; } @lower { b[i,] = a[i,], i < n; }", "y = with p = x do f(p);"));
+    }
+
+    #[test]
+    fn near_miss() {
+        assert_composes(&with_operator("@input { a: real[n]; } @output { b: real[n]; } @lower { b[i,] = a[i,], i < n; }", "y = with p = x do..(2) f(p);"));
+    }
+}

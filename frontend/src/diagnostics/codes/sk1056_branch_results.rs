@@ -9,3 +9,19 @@ pub static BRANCH_RESULTS: Code = Code {
 };
 
 pub(super) use BRANCH_RESULTS as CODE_ENTRY;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compose::testing::*;
+
+    #[test]
+    fn fires() {
+        assert_fires(&BRANCH_RESULTS, &with_operator("@input { a: real[n]; } @output { b: real[n]; } @lower { b[i,] = a[i,], i < n; }", "y = if flag then f(x) else z;"));
+    }
+
+    #[test]
+    fn near_miss() {
+        assert_composes(&with_operator("@input { a: real[n]; } @output { b: real[n]; } @lower { b[i,] = a[i,], i < n; }", "y = if flag then f(x) else x;"));
+    }
+}

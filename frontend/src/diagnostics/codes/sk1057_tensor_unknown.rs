@@ -9,3 +9,19 @@ pub static TENSOR_UNKNOWN: Code = Code {
 };
 
 pub(super) use TENSOR_UNKNOWN as CODE_ENTRY;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compose::testing::*;
+
+    #[test]
+    fn fires() {
+        assert_fires(&TENSOR_UNKNOWN, &with_operator("@input { a: real[n]; } @output { b: real[n]; } @lower { b[i,] = a[i,], i < n; }", "y = nothing(x);"));
+    }
+
+    #[test]
+    fn near_miss() {
+        assert_composes(&with_operator("@input { a: real[n]; } @output { b: real[n]; } @lower { b[i,] = a[i,], i < n; }", "y = pass(x);"));
+    }
+}

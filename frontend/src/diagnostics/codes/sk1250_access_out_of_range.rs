@@ -9,3 +9,19 @@ pub static ACCESS_OUT_OF_RANGE: Code = Code {
 };
 
 pub(super) use ACCESS_OUT_OF_RANGE as CODE_ENTRY;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compose::testing::*;
+
+    #[test]
+    fn fires() {
+        assert_fires(&ACCESS_OUT_OF_RANGE, &with_operator("@input { a: real[n]; } @output { b: real[n]; } @lower { b[i,] = a[i + 1,], i < n; }", "y = f(x);"));
+    }
+
+    #[test]
+    fn near_miss() {
+        assert_composes(&with_operator("@input { a: real[n]; } @output { b: real[n]; } @lower { b[i,] = a[|i + 1|,], i < n; }", "y = f(x);"));
+    }
+}

@@ -9,3 +9,19 @@ pub static FORMULA: Code = Code {
 };
 
 pub(super) use FORMULA as CODE_ENTRY;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compose::testing::*;
+
+    #[test]
+    fn fires() {
+        assert_fires(&FORMULA, &with_operator("@input { a: real[n]; } @output { b: real[n]; } @lower { b[i,] = i, i < n; }", "y = f(x);"));
+    }
+
+    #[test]
+    fn near_miss() {
+        assert_composes(&with_operator("@input { a: real[n]; } @output { b: real[n]; } @lower { b[i,] = real(i), i < n; }", "y = f(x);"));
+    }
+}

@@ -9,3 +9,19 @@ pub static TYPE_DEDUCTION: Code = Code {
 };
 
 pub(super) use TYPE_DEDUCTION as CODE_ENTRY;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compose::testing::*;
+
+    #[test]
+    fn fires() {
+        assert_fires(&TYPE_DEDUCTION, &with_operator("@dtype { T: num; } @attrib { t: optional T; } @input { a: real[n]; } @output { b: real[n]; } @lower { b[i,] = a[i,], i < n; }", "y = f(x);"));
+    }
+
+    #[test]
+    fn near_miss() {
+        assert_composes(&with_operator("@dtype { T: num; } @attrib { t: optional T; } @input { a: real[n]; } @output { b: real[n]; } @lower { b[i,] = a[i,], i < n; }", "y = f<int>(x);"));
+    }
+}

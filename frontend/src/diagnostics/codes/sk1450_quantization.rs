@@ -9,3 +9,22 @@ pub static QUANTIZATION: Code = Code {
 };
 
 pub(super) use QUANTIZATION as CODE_ENTRY;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compose::testing::*;
+
+    #[test]
+    fn fires_and_near_miss() {
+        let text = |tensor: &str| {
+            with_operator(
+                "@input { a: real[n]; } @output { b: real[n]; } @lower { b[i,] = a[i,], i < n; }",
+                "y = pass(x);",
+            )
+            .replace("graph G {", &format!("graph G {{ @quantize {{ {tensor}: f; }} "))
+        };
+        assert_fires(&QUANTIZATION, &text("nothing"));
+        assert_composes(&text("x"));
+    }
+}

@@ -9,3 +9,24 @@ pub static GRAPH_PARAMETER: Code = Code {
 };
 
 pub(super) use GRAPH_PARAMETER as CODE_ENTRY;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compose::testing::*;
+
+    #[test]
+    fn fires_and_near_miss() {
+        let given = |name: &str| {
+            let text = "graph G { @attrib { n: int = 2; } @input { x: real[n]; } @output { y: real[n]; } \
+                        @compose { y = x; } }";
+            let mut options = crate::compose::ComposeOptions::default();
+            let value = crate::model::AttributeValue::Int(3);
+            options.attributes.insert(name.to_string(), value);
+            composed_with(text, &options, &Default::default())
+        };
+        let found = given("m").unwrap_err();
+        assert!(found.iter().all(|d| d.code.id == GRAPH_PARAMETER.id));
+        assert!(given("n").is_ok());
+    }
+}

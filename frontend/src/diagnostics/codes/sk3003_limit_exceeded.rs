@@ -9,3 +9,21 @@ pub static LIMIT_EXCEEDED: Code = Code {
 };
 
 pub(super) use LIMIT_EXCEEDED as CODE_ENTRY;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compose::testing::*;
+
+    #[test]
+    fn fires_and_near_miss() {
+        let loops = |count: &str| {
+            with_operator(
+                "@input { a: real[n]; } @output { b: real[n]; } @lower { b[i,] = a[i,], i < n; }",
+                &format!("y = with p = x unroll..({count}) f(p);"),
+            )
+        };
+        assert_fires(&LIMIT_EXCEEDED, &loops("100000"));
+        assert_composes(&loops("100"));
+    }
+}
