@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashSet;
 
-use crate::ast::{Declaration, DefinitionKind, Expr, ExprKind, ExtentSpec, TypeSpec};
+use crate::ast::{Declaration, DefinitionKind, Expr, ExtentSpec, TypeSpec};
 use crate::diagnostics::{Diagnostic, codes};
 
 use super::definition::Checker;
