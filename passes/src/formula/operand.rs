@@ -87,16 +87,61 @@ pub fn promote<'c: 'a, 'a>(
                 source
             }
         };
-        let position = *known.entry((tensor, forms.clone())).or_insert_with(|| {
-            operands.list.push(Operand {
-                tensor: source,
-                forms,
-            });
-            operands.list.len() - 1
-        });
+        let position = match known.get(&(tensor, forms.clone())) {
+            Some(position) => *position,
+            None => {
+                known.insert((tensor, forms.clone()), operands.list.len());
+                operands
+                    .list
+                    .push(window(source, forms, &domain.extents, at)?);
+                operands.list.len() - 1
+            }
+        };
         operands.of_access.insert(term, position);
     }
     Ok(operands)
+}
+
+/// The part of a tensor that is read, where a subscript is one loop and an offset: a map of the loop alone must span its
+/// dimension.
+fn window<'c: 'a, 'a>(
+    tensor: Value<'c, 'a>,
+    forms: Vec<Affine>,
+    loops: &[i64],
+    at: &Builder<'c, 'a>,
+) -> Result<Operand<'c, 'a>, Refusal> {
+    let unknown = || Refusal::Shape("reads a tensor of unknown type");
+    let extents = types::extents(tensor.r#type()).ok_or_else(unknown)?;
+    let element = types::element_of(tensor.r#type()).ok_or_else(unknown)?;
+    let mut offsets = vec![0; extents.len()];
+    let mut sizes = extents.clone();
+    let mut inner = forms.clone();
+    for (dimension, form) in forms.iter().enumerate() {
+        let bare = match form.as_linear().as_deref() {
+            Some([(index, 1)]) => *index,
+            _ => continue,
+        };
+        let (Some(offset), Some(size), Some(form_inside), Some(count)) = (
+            offsets.get_mut(dimension),
+            sizes.get_mut(dimension),
+            inner.get_mut(dimension),
+            loops.get(bare),
+        ) else {
+            continue;
+        };
+        *offset = form.offset();
+        *size = *count;
+        *form_inside = Affine::index(bare);
+    }
+    if sizes == extents {
+        return Ok(Operand { tensor, forms });
+    }
+    let strides = vec![1; extents.len()];
+    let r#type = types::tensor(&sizes, element);
+    Ok(Operand {
+        tensor: block::extract(tensor, &offsets, &sizes, &strides, r#type, at)?,
+        forms: inner,
+    })
 }
 
 fn padding(forms: &[Affine], extents: &[i64], loops: &[i64]) -> Option<Padding> {

@@ -49,3 +49,35 @@ func.func @gather(%x: tensor<9xf32>, %at: tensor<4xi64>) -> tensor<4xf32> {
   } : tensor<4xf32>
   return %y : tensor<4xf32>
 }
+
+// What reads a part of a tensor in its own order is that part.
+// CHECK-LABEL: func.func @piece
+// CHECK-SAME:    %[[X:.+]]: tensor<2x6xf32>
+// CHECK-NEXT:    %[[Y:.+]] = tensor.extract_slice %[[X]][0, 2] [2, 3] [1, 1] : tensor<2x6xf32> to tensor<2x3xf32>
+// CHECK-NEXT:    return %[[Y]]
+func.func @piece(%x: tensor<2x6xf32>) -> tensor<2x3xf32> {
+  %c2 = arith.constant 2 : index
+  %zero = arith.constant 0.0 : f32
+  %init = tensor.splat %zero : tensor<2x3xf32>
+  %y = skript.formula assign (%i, %j) in (2, 3) outs(%acc = %init : tensor<2x3xf32>) do {
+    %p = skript.add %j, %c2 : index
+    %v = skript.access %x[%i, %p] : tensor<2x6xf32>
+    skript.yield %v at [%i, %j] : f32
+  } : tensor<2x3xf32>
+  return %y : tensor<2x3xf32>
+}
+
+// The first part too, inside a sum.
+// CHECK-LABEL: func.func @head
+// CHECK-SAME:    %[[X:.+]]: tensor<6xf32>
+// CHECK:         %[[P:.+]] = tensor.extract_slice %[[X]][0] [3] [1]
+// CHECK:         linalg.generic {{.*}} ins(%[[P]] : tensor<3xf32>)
+func.func @head(%x: tensor<6xf32>) -> tensor<f32> {
+  %zero = arith.constant 0.0 : f32
+  %init = tensor.splat %zero : tensor<f32>
+  %y = skript.formula sum (%i) in (3) outs(%acc = %init : tensor<f32>) do {
+    %v = skript.access %x[%i] : tensor<6xf32>
+    skript.yield %v at [] : f32
+  } : tensor<f32>
+  return %y : tensor<f32>
+}
