@@ -22,6 +22,7 @@ step "clippy" cargo clippy --release --workspace --all-targets -- -D warnings
 step "house rules" cargo run --release --quiet -p skript-tidy
 step "unit tests" cargo test --release --workspace --quiet
 step "lit" scripts/lit.sh
+step "generated documents" scripts/docs.sh --check
 step "examples" scripts/examples.sh
 suite=../shared/conformance
 if [ -d "$suite" ]; then
@@ -29,6 +30,7 @@ if [ -d "$suite" ]; then
     step "conformance, $engine" .venv/bin/python test/conformance/check.py "$suite" --skript target/release/skript --engine $engine
   done
   if [ "$all" = --all ]; then
+    step "lit, round trips" scripts/lit.sh --param roundtrip=1 test/dialect test/passes
     for pipeline in affine scf; do
       step "conformance, compiled, $pipeline" .venv/bin/python test/conformance/check.py "$suite" --skript target/release/skript --engine compiled --pipeline $pipeline
     done
