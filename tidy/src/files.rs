@@ -9,6 +9,7 @@ const MAY_BE_UNSAFE: &[&str] = &[
     "dialect/",
     "passes/src/codegen/",
     "passes/src/mlir",
+    "passes/src/schedule/boundary.rs",
     "runtime/src/load",
     "runtime/src/memory",
     "runtime/tensor/src/map",

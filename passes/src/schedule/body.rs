@@ -1,0 +1,139 @@
+//! The payload of a reduction: scalar operations as plain data, and how its result joins the output.
+
+/// Where a scalar of the payload comes from.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Operand {
+    /// The element of an input, by position among [`super::nest::Nest::operands`].
+    Input(usize),
+    /// The result of a step.
+    Step(usize),
+    /// A value from outside the nest, by position in [`Body::captures`].
+    Capture(usize),
+}
+
+/// One scalar operation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// The value of a dimension of the original operation.
+    Index { dimension: usize },
+    /// A constant, as MLIR prints its attribute: `0.000000e+00 : f32`.
+    Constant { attribute: String, element: String },
+    /// Any operation that works alike on scalars and on vectors.
+    Apply {
+        name: String,
+        /// Inherent attributes in generic form, without braces: `predicate = 2 : i64`.
+        attributes: String,
+        operands: Vec<Operand>,
+        /// Element types of the operands and of the result.
+        operand_elements: Vec<String>,
+        element: String,
+    },
+}
+
+impl Step {
+    /// The element type of the result.
+    pub fn element(&self) -> &str {
+        match self {
+            Step::Index { .. } => "index",
+            Step::Constant { element, .. } | Step::Apply { element, .. } => element,
+        }
+    }
+}
+
+/// How values are combined into the output.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Combine {
+    /// `arith.addf` and the like.
+    pub name: String,
+    pub attributes: String,
+    /// The kind of `vector.reduction`.
+    pub reduction: &'static str,
+    /// The identity of the operation for the element type, as text.
+    pub identity: String,
+}
+
+impl Combine {
+    /// Operations that form partial results in any order, for one element type.
+    pub fn of(name: &str, attributes: &str, element: &str) -> Option<Combine> {
+        let float = element.starts_with('f');
+        let (reduction, identity) = match name {
+            "arith.addf" => ("add", "0.0".to_string()),
+            "arith.mulf" => ("mul", "1.0".to_string()),
+            "arith.maximumf" => ("maximumf", infinity(element, true)?),
+            "arith.minimumf" => ("minimumf", infinity(element, false)?),
+            "arith.addi" => ("add", "0".to_string()),
+            "arith.muli" => ("mul", "1".to_string()),
+            "arith.maxsi" => ("maxsi", extreme(element, true)?),
+            "arith.minsi" => ("minsi", extreme(element, false)?),
+            _ => return None,
+        };
+        (float == name.ends_with('f')).then(|| Combine {
+            name: name.to_string(),
+            attributes: attributes.to_string(),
+            reduction,
+            identity,
+        })
+    }
+}
+
+/// ±infinity as a hexadecimal literal.
+fn infinity(element: &str, negative: bool) -> Option<String> {
+    let bits = match (element, negative) {
+        ("f32", true) => "0xFF800000",
+        ("f32", false) => "0x7F800000",
+        ("f64", true) => "0xFFF0000000000000",
+        ("f64", false) => "0x7FF0000000000000",
+        ("f16", true) => "0xFC00",
+        ("f16", false) => "0x7C00",
+        _ => return None,
+    };
+    Some(bits.to_string())
+}
+
+/// The smallest or largest signed integer.
+fn extreme(element: &str, smallest: bool) -> Option<String> {
+    let value = match (element, smallest) {
+        ("i64", true) => i64::MIN,
+        ("i64", false) => i64::MAX,
+        ("i32", true) => i64::from(i32::MIN),
+        ("i32", false) => i64::from(i32::MAX),
+        _ => return None,
+    };
+    Some(value.to_string())
+}
+
+/// A payload that computes `value` at each point and combines it with the output's element, where `predicate` holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Body {
+    pub steps: Vec<Step>,
+    pub value: Operand,
+    /// A bool; points where it is false contribute nothing.
+    pub predicate: Option<Operand>,
+    pub combine: Combine,
+    /// Element types of values from outside.
+    pub captures: Vec<String>,
+}
+
+impl Body {
+    /// Dimensions whose value is used.
+    pub fn asked(&self) -> Vec<usize> {
+        self.steps
+            .iter()
+            .filter_map(|s| match s {
+                Step::Index { dimension } => Some(*dimension),
+                _ => None,
+            })
+            .collect()
+    }
+
+    /// Whether the input's element is used at all (operands may be there for their shape alone).
+    pub fn uses_input(&self, input: usize) -> bool {
+        let is = |o: &Operand| *o == Operand::Input(input);
+        is(&self.value)
+            || self.predicate.as_ref().is_some_and(is)
+            || self.steps.iter().any(|s| match s {
+                Step::Apply { operands, .. } => operands.iter().any(is),
+                _ => false,
+            })
+    }
+}

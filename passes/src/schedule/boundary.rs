@@ -1,0 +1,119 @@
+//! What melior's safe face lacks: questions and edits through MLIR's C API. The only unsafe code of lowerings.
+
+use melior::Context;
+use melior::ir::attribute::AttributeLike;
+use melior::ir::block::BlockLike;
+use melior::ir::operation::{Operation, OperationLike, OperationRef};
+use melior::ir::operation::{WalkOrder, WalkResult};
+use melior::ir::{AffineMap, Attribute, Module, RegionLike, Value, ValueLike};
+use mlir_sys::{
+    mlirAffineMapAttrGetValue, mlirAttributeIsAAffineMap, mlirOpResultGetOwner,
+    mlirOperationDestroy, mlirOperationRemoveFromParent, mlirValueIsAOpResult,
+};
+
+/// The map of an `affine_map<…>` attribute.
+pub fn affine_map_of(attribute: Attribute<'_>) -> Option<AffineMap<'_>> {
+    // SAFETY: the attribute is alive as long as its context; it is asked for its kind first.
+    unsafe {
+        mlirAttributeIsAAffineMap(attribute.to_raw())
+            .then(|| AffineMap::from_raw(mlirAffineMapAttrGetValue(attribute.to_raw())))
+    }
+}
+
+/// The operation whose result the value is; `None` for block arguments.
+pub fn defining_operation<'c, 'a>(value: Value<'c, 'a>) -> Option<OperationRef<'c, 'a>> {
+    // SAFETY: the owner of a live value is alive for as long as the value.
+    unsafe {
+        mlirValueIsAOpResult(value.to_raw())
+            .then(|| OperationRef::from_raw(mlirOpResultGetOwner(value.to_raw())))
+    }
+}
+
+/// The context that an operation lives in.
+pub fn context_of<'c>(op: OperationRef<'c, '_>) -> &'c Context {
+    // SAFETY: the context outlives everything in it.
+    unsafe { op.context().to_ref() }
+}
+
+/// Stands for the allocation or argument whose memory a memref value looks at: views are followed to their source.
+pub fn root_of(value: Value<'_, '_>) -> usize {
+    const VIEWS: &[&str] = &[
+        "memref.subview",
+        "memref.cast",
+        "memref.collapse_shape",
+        "memref.expand_shape",
+        "memref.reinterpret_cast",
+        "memref.view",
+        "memref.transpose",
+        "memref.memory_space_cast",
+    ];
+    match defining_operation(value) {
+        Some(op)
+            if op
+                .name()
+                .as_string_ref()
+                .as_str()
+                .is_ok_and(|n| VIEWS.contains(&n)) =>
+        {
+            op.operand(0).map_or(value.to_raw().ptr as usize, root_of)
+        }
+        _ => value.to_raw().ptr as usize,
+    }
+}
+
+/// All operations of a name below another, in order.
+pub fn operations_named<'c, 'a>(
+    root: OperationRef<'c, 'a>,
+    name: &str,
+) -> Vec<OperationRef<'c, 'a>> {
+    let mut found = Vec::new();
+    root.walk(WalkOrder::PreOrder, |op| {
+        if op.name().as_string_ref().as_str() == Ok(name) {
+            found.push(op.to_raw());
+        }
+        WalkResult::Advance
+    });
+    // SAFETY: operations below a live one are alive.
+    found
+        .into_iter()
+        .map(|raw| unsafe { OperationRef::from_raw(raw) })
+        .collect()
+}
+
+/// Puts a new operation in front of another.
+pub fn insert_before<'c, 'a>(anchor: OperationRef<'c, 'a>, operation: Operation<'c>) {
+    if let Some(block) = anchor.block() {
+        block.insert_operation_before(anchor, operation);
+    }
+}
+
+/// Removes an operation whose results are not used.
+pub fn erase(op: OperationRef<'_, '_>) {
+    // SAFETY: the caller holds the only reference that is used afterwards: none.
+    unsafe {
+        mlirOperationRemoveFromParent(op.to_raw());
+        mlirOperationDestroy(op.to_raw());
+    }
+}
+
+/// Parses functions and appends them to a module.
+///
+/// # Errors
+/// The text, where MLIR does not parse it.
+pub fn append_functions(module: OperationRef<'_, '_>, text: &str) -> Result<(), String> {
+    let parsed = Module::parse(context_of(module), text).ok_or_else(|| text.to_string())?;
+    let block = module
+        .region(0)
+        .ok()
+        .and_then(|r| r.first_block())
+        .ok_or("not a module")?;
+    while let Some(op) = parsed.body().first_operation() {
+        // SAFETY: the operation is taken out of its module before it is put into the other.
+        let owned = unsafe {
+            mlirOperationRemoveFromParent(op.to_raw());
+            Operation::from_raw(op.to_raw())
+        };
+        block.append_operation(owned);
+    }
+    Ok(())
+}

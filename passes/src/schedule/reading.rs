@@ -1,0 +1,400 @@
+//! Reads a bufferized `linalg.generic` as a loop nest with a payload, where it is one that a register tile can serve.
+
+use super::body::{Body, Combine, Operand, Step};
+use super::boundary::affine_map_of;
+use super::kernel::Signature;
+use super::nest::{Address, Loop, LoopKind, Nest};
+use melior::ir::ShapedTypeLike;
+use melior::ir::attribute::ArrayAttribute;
+use melior::ir::block::BlockLike;
+use melior::ir::operation::{OperationLike, OperationRef};
+use melior::ir::r#type::{DimSize, MemRefType};
+use melior::ir::{AffineExpr, RegionLike, Type, Value, ValueLike};
+
+/// A reduction as the scheduler sees it.
+pub struct Reduction<'c, 'a> {
+    pub nest: Nest,
+    pub body: Body,
+    pub signature: Signature,
+    /// The arrays that are used, the output last, then captured scalars.
+    pub arguments: Vec<Value<'c, 'a>>,
+}
+
+/// Reads the operation; `None` where its types, maps or payload are not of the kind.
+pub fn read<'c, 'a>(op: OperationRef<'c, 'a>) -> Option<Reduction<'c, 'a>> {
+    let operands: Vec<Value<'c, 'a>> = op.operands().collect();
+    let maps = ArrayAttribute::try_from(op.attribute("indexing_maps").ok()?).ok()?;
+    let iterators = ArrayAttribute::try_from(op.attribute("iterator_types").ok()?).ok()?;
+    if maps.len() != operands.len() || op.result_count() != 0 {
+        return None;
+    }
+    let mut extents = vec![None; iterators.len()];
+    let mut arrays = Vec::new();
+    for (position, operand) in operands.iter().enumerate() {
+        let map = affine_map_of(maps.element(position).ok()?)?;
+        let array = Array::of(operand.r#type())?;
+        let mut address = Address {
+            offset: 0,
+            strides: vec![0; iterators.len()],
+        };
+        for dimension in 0..map.result_count() {
+            let form = linear(map.result(dimension).ok()?, iterators.len())?;
+            let stride = *array.strides.get(dimension)?;
+            let mut single = form.strides.iter().enumerate().filter(|(_, s)| **s != 0);
+            if let (Some((l, 1)), None, 0) = (single.next(), single.next(), form.offset) {
+                extents[l] = Some(*array.shape.get(dimension)?);
+            }
+            address.offset += form.offset * stride;
+            for (total, own) in address.strides.iter_mut().zip(&form.strides) {
+                *total += own * stride;
+            }
+        }
+        arrays.push((array, address));
+    }
+    let (body, captured) = payload(op, operands.len())?;
+
+    let mut loops = Vec::new();
+    for (dimension, extent) in extents.iter().enumerate() {
+        let iterator = iterators.element(dimension).ok()?.to_string();
+        loops.push(Loop {
+            extent: (*extent)?,
+            kind: if iterator.contains("reduction") {
+                LoopKind::Reduction
+            } else {
+                LoopKind::Parallel
+            },
+            dimension: Some(dimension),
+        });
+    }
+    let output = operands.len() - 1;
+    // The output must not move along a reduction, nor stay along a parallel loop.
+    let consistent = loops.iter().enumerate().all(|(l, loop_)| {
+        let stays = arrays[output].1.strides[l] == 0;
+        loop_.extent == 1 || stays == (loop_.kind == LoopKind::Reduction)
+    });
+    if !consistent {
+        return None;
+    }
+    // Arrays that are there for their shape alone are left out.
+    let used: Vec<usize> = (0..operands.len())
+        .filter(|&p| p == output || body.uses_input(p))
+        .collect();
+    let place = |p: usize| used.iter().position(|&u| u == p).unwrap_or(0);
+    let body = renumbered(body, &place);
+    let mut signature = Signature {
+        arrays: Vec::new(),
+        elements: Vec::new(),
+        windows: Vec::new(),
+    };
+    let mut nest = Nest {
+        loops,
+        operands: Vec::new(),
+    };
+    let mut arguments = Vec::new();
+    for &position in &used {
+        let (array, address) = arrays.get(position)?;
+        signature
+            .arrays
+            .push(operands[position].r#type().to_string());
+        signature.elements.push(array.element.clone());
+        signature.windows.push((array.offset, array.span()));
+        nest.operands.push(address.clone());
+        arguments.push(operands[position]);
+    }
+    arguments.extend(captured);
+    Some(Reduction {
+        nest,
+        body,
+        signature,
+        arguments,
+    })
+}
+
+/// A static memref.
+struct Array {
+    shape: Vec<i64>,
+    strides: Vec<i64>,
+    offset: i64,
+    element: String,
+}
+
+impl Array {
+    fn of(kind: Type<'_>) -> Option<Array> {
+        let kind = MemRefType::try_from(kind).ok()?;
+        if !kind.has_static_shape() {
+            return None;
+        }
+        let element = kind.element().to_string();
+        let (strides, offset) = kind.strides_and_offset();
+        let known = |v: &i64| *v >= 0;
+        if !["f32", "f64", "i32", "i64"].contains(&element.as_str())
+            || !strides.iter().all(known)
+            || !known(&offset)
+        {
+            return None;
+        }
+        let shape = (0..kind.rank())
+            .map(|d| match kind.dim_size(d).ok()? {
+                DimSize::Static(n) => i64::try_from(n).ok(),
+                DimSize::Dynamic => None,
+            })
+            .collect::<Option<Vec<_>>>()?;
+        Some(Array {
+            shape,
+            strides,
+            offset,
+            element,
+        })
+    }
+
+    /// Elements from the first to the last, both included; 0 for an empty array.
+    fn span(&self) -> i64 {
+        if self.shape.contains(&0) {
+            return 0;
+        }
+        let last: i64 = self
+            .shape
+            .iter()
+            .zip(&self.strides)
+            .map(|(n, s)| (n - 1) * s)
+            .sum();
+        last + 1
+    }
+}
+
+/// An affine expression as a linear form; `None` for divisions and remainders.
+fn linear(expr: AffineExpr<'_>, dimensions: usize) -> Option<Address> {
+    let mut form = Address {
+        offset: 0,
+        strides: vec![0; dimensions],
+    };
+    if expr.is_constant() {
+        form.offset = expr.constant_value();
+    } else if expr.is_dim() {
+        *form.strides.get_mut(expr.dim_position())? = 1;
+    } else if expr.is_add() {
+        let (left, right) = (
+            linear(expr.lhs(), dimensions)?,
+            linear(expr.rhs(), dimensions)?,
+        );
+        form.offset = left.offset + right.offset;
+        for (total, (a, b)) in form
+            .strides
+            .iter_mut()
+            .zip(left.strides.iter().zip(&right.strides))
+        {
+            *total = a + b;
+        }
+    } else if expr.is_mul() {
+        let (left, right) = (
+            linear(expr.lhs(), dimensions)?,
+            linear(expr.rhs(), dimensions)?,
+        );
+        let (factor, other) = if right.strides.iter().all(|s| *s == 0) {
+            (right.offset, left)
+        } else if left.strides.iter().all(|s| *s == 0) {
+            (left.offset, right)
+        } else {
+            return None;
+        };
+        form.offset = other.offset * factor;
+        for (total, own) in form.strides.iter_mut().zip(&other.strides) {
+            *total = own * factor;
+        }
+    } else {
+        return None;
+    }
+    Some(form)
+}
+
+/// The payload of the operation's region, and the values it captures.
+fn payload<'c, 'a>(
+    op: OperationRef<'c, 'a>,
+    operands: usize,
+) -> Option<(Body, Vec<Value<'c, 'a>>)> {
+    let block = op.region(0).ok()?.first_block()?;
+    let output = Value::from(block.argument(operands - 1).ok()?);
+    let mut reader = PayloadReader {
+        known: Vec::new(),
+        steps: Vec::new(),
+        captures: Vec::new(),
+        captured: Vec::new(),
+    };
+    for position in 0..operands - 1 {
+        let argument = Value::from(block.argument(position).ok()?);
+        reader.known.push((argument, Operand::Input(position)));
+    }
+    let mut combining = None;
+    let mut next = block.first_operation();
+    while let Some(inner) = next {
+        next = inner.next_in_block();
+        let name = inner.name().as_string_ref().as_str().ok()?.to_string();
+        if name == "linalg.yield" {
+            let (result, combine, value): (Value<'c, 'a>, Combine, Operand) = combining?;
+            if inner.operand_count() != 1 || inner.operand(0).ok()? != result {
+                return None;
+            }
+            let (value, predicate) = reader.unguarded(value, &combine);
+            let body = Body {
+                steps: reader.steps,
+                value,
+                predicate,
+                combine,
+                captures: reader.captures,
+            };
+            return Some((body, reader.captured));
+        }
+        let uses_output = inner.operands().any(|o| o == output);
+        if uses_output {
+            // Only the last step may see the output's element.
+            if combining.is_some() || inner.operand_count() != 2 {
+                return None;
+            }
+            let (left, right) = (inner.operand(0).ok()?, inner.operand(1).ok()?);
+            let other = if left == output { right } else { left };
+            if other == output {
+                return None;
+            }
+            let element = inner.result(0).ok()?.r#type().to_string();
+            let combine = Combine::of(&name, &attributes_of(inner)?, &element)?;
+            let value = reader.operand(other)?;
+            combining = Some((Value::from(inner.result(0).ok()?), combine, value));
+        } else if combining.is_some() {
+            return None;
+        } else {
+            reader.step(inner, &name)?;
+        }
+    }
+    None
+}
+
+struct PayloadReader<'c, 'a> {
+    known: Vec<(Value<'c, 'a>, Operand)>,
+    steps: Vec<Step>,
+    captures: Vec<String>,
+    captured: Vec<Value<'c, 'a>>,
+}
+
+impl<'c, 'a> PayloadReader<'c, 'a> {
+    /// What a value of the payload is; one from outside becomes a capture or, if it is a constant, a step.
+    fn operand(&mut self, value: Value<'c, 'a>) -> Option<Operand> {
+        if let Some((_, operand)) = self.known.iter().find(|(v, _)| *v == value) {
+            return Some(operand.clone());
+        }
+        let constant = super::boundary::defining_operation(value)
+            .filter(|o| o.name().as_string_ref().as_str() == Ok("arith.constant"));
+        let operand = match constant {
+            Some(constant) => {
+                self.steps.push(constant_step(constant)?);
+                Operand::Step(self.steps.len() - 1)
+            }
+            None => {
+                self.captures.push(value.r#type().to_string());
+                self.captured.push(value);
+                Operand::Capture(self.captures.len() - 1)
+            }
+        };
+        self.known.push((value, operand.clone()));
+        Some(operand)
+    }
+
+    fn step(&mut self, op: OperationRef<'c, 'a>, name: &str) -> Option<()> {
+        if op.region_count() != 0 || op.result_count() != 1 {
+            return None;
+        }
+        let step = if name == "linalg.index" {
+            let text = op.attribute("dim").ok()?.to_string();
+            let dimension = text.split(' ').next()?.parse().ok()?;
+            Step::Index { dimension }
+        } else if name == "arith.constant" {
+            constant_step(op)?
+        } else if name.starts_with("arith.") || name.starts_with("math.") {
+            let mut operands = Vec::new();
+            let mut operand_elements = Vec::new();
+            for value in op.operands() {
+                operands.push(self.operand(value)?);
+                operand_elements.push(value.r#type().to_string());
+            }
+            Step::Apply {
+                name: name.to_string(),
+                attributes: attributes_of(op)?,
+                operands,
+                operand_elements,
+                element: op.result(0).ok()?.r#type().to_string(),
+            }
+        } else {
+            return None;
+        };
+        self.steps.push(step);
+        let result = Value::from(op.result(0).ok()?);
+        self.known
+            .push((result, Operand::Step(self.steps.len() - 1)));
+        Some(())
+    }
+
+    /// Splits `select(predicate, value, identity)`, which is how a guarded value is written.
+    fn unguarded(&self, value: Operand, combine: &Combine) -> (Operand, Option<Operand>) {
+        if let Operand::Step(number) = value
+            && let Some(Step::Apply { name, operands, .. }) = self.steps.get(number)
+            && name == "arith.select"
+            && let [condition, then, Operand::Step(otherwise)] = operands.as_slice()
+            && let Some(Step::Constant { attribute, .. }) = self.steps.get(*otherwise)
+            && is_identity(attribute, combine)
+        {
+            return (then.clone(), Some(condition.clone()));
+        }
+        (value, None)
+    }
+}
+
+/// Whether a printed constant is the identity of the operation.
+fn is_identity(attribute: &str, combine: &Combine) -> bool {
+    let value = attribute.split(' ').next().unwrap_or("");
+    if value == combine.identity {
+        return true;
+    }
+    match (value.parse::<f64>(), combine.identity.parse::<f64>()) {
+        (Ok(a), Ok(b)) => a == b,
+        _ => false,
+    }
+}
+
+fn constant_step(op: OperationRef<'_, '_>) -> Option<Step> {
+    let element = op.result(0).ok()?.r#type().to_string();
+    let scalar =
+        ["index", "i1", "i8", "i32", "i64", "f16", "f32", "f64"].contains(&element.as_str());
+    scalar.then_some(())?;
+    Some(Step::Constant {
+        attribute: op.attribute("value").ok()?.to_string(),
+        element,
+    })
+}
+
+/// Inherent attributes of an `arith` or `math` operation, as generic form prints them.
+fn attributes_of(op: OperationRef<'_, '_>) -> Option<String> {
+    let mut parts = Vec::new();
+    for (name, attribute) in op.attributes() {
+        let name = name.as_string_ref();
+        parts.push(format!("{} = {attribute}", name.as_str().ok()?));
+    }
+    Some(parts.join(", "))
+}
+
+/// Positions of inputs after unused arrays were left out.
+fn renumbered(mut body: Body, place: &impl Fn(usize) -> usize) -> Body {
+    let renumber = |o: &mut Operand| {
+        if let Operand::Input(position) = o {
+            *position = place(*position);
+        }
+    };
+    for step in &mut body.steps {
+        if let Step::Apply { operands, .. } = step {
+            operands.iter_mut().for_each(renumber);
+        }
+    }
+    renumber(&mut body.value);
+    if let Some(predicate) = &mut body.predicate {
+        renumber(predicate);
+    }
+    body
+}

@@ -1,0 +1,132 @@
+//! Replaces reductions over arrays by calls of vectorized kernels, one function per distinct kernel.
+
+use super::boundary::{
+    append_functions, context_of, erase, insert_before, operations_named, root_of,
+};
+use super::kernel::kernel;
+use super::plan::Plan;
+use super::reading::read;
+use melior::ir::attribute::FlatSymbolRefAttribute;
+use melior::ir::operation::{OperationBuilder, OperationLike, OperationRef};
+use melior::ir::{Identifier, Value};
+use skript_dialect::{Dialect, Options, Pass, PassError, PassOption, Rewriter};
+use std::collections::HashMap;
+
+/// `skript-vectorize-reductions`: see [`vectorize`].
+#[derive(Default)]
+pub struct VectorizeReductions;
+
+impl Pass for VectorizeReductions {
+    const FLAG: &'static str = "skript-vectorize-reductions";
+    const SUMMARY: &'static str =
+        "reductions over static buffers become calls of register-tiled vector kernels";
+    const ANCHOR: Option<&'static str> = Some("builtin.module");
+    const DEPENDENT_DIALECTS: &'static [Dialect] = &[
+        Dialect::Arith,
+        Dialect::Func,
+        Dialect::MemRef,
+        Dialect::Scf,
+        Dialect::Vector,
+    ];
+    const OPTIONS: &'static [PassOption] = &[PassOption {
+        name: "vector-bits",
+        summary: "bits of one vector register",
+        default: "512",
+    }];
+
+    fn run<'c>(
+        &self,
+        root: OperationRef<'c, '_>,
+        options: &Options,
+        _rewriter: &Rewriter<'c>,
+    ) -> Result<(), PassError> {
+        let vector_bits: i64 = options.get("vector-bits")?;
+        if vector_bits < 64 || vector_bits % 64 != 0 {
+            return Err(PassError::from(format!(
+                "option vector-bits is {vector_bits}, which is no multiple of 64"
+            )));
+        }
+        vectorize(root, Target { vector_bits }).map_err(PassError::from)?;
+        Ok(())
+    }
+}
+
+/// How wide vectors are.
+#[derive(Clone, Copy, Debug)]
+pub struct Target {
+    /// Bits of one vector register.
+    pub vector_bits: i64,
+}
+
+/// Vectorizes every `linalg.generic` on static arrays that reduces and that a register tile can serve; the number of them.
+///
+/// # Errors
+/// The text of a kernel that MLIR does not parse: a defect of this pass.
+pub fn vectorize(module: OperationRef<'_, '_>, target: Target) -> Result<usize, String> {
+    let context = context_of(module);
+    let found = operations_named(module, "linalg.generic");
+    let mut kernels: HashMap<String, String> = HashMap::new();
+    let mut texts = Vec::new();
+    let mut count = 0;
+    for op in found {
+        let Some((body_text, arguments)) = schedule(op, target) else {
+            continue;
+        };
+        let next = format!("kernel_{}", kernels.len());
+        let name = kernels
+            .entry(body_text.clone())
+            .or_insert_with(|| {
+                texts.push(body_text.replacen("@KERNEL(", &format!("@{next}("), 1));
+                next
+            })
+            .clone();
+        let call = OperationBuilder::new("func.call", op.location())
+            .add_operands(&arguments)
+            .add_attributes(&[(
+                Identifier::new(context, "callee"),
+                FlatSymbolRefAttribute::new(context, &name).into(),
+            )])
+            .build()
+            .map_err(|e| e.to_string())?;
+        insert_before(op, call);
+        erase(op);
+        count += 1;
+    }
+    append_functions(module, &texts.concat())?;
+    Ok(count)
+}
+
+/// The kernel of one reduction, named `@KERNEL`, and its arguments.
+fn schedule<'c, 'a>(
+    op: OperationRef<'c, 'a>,
+    target: Target,
+) -> Option<(String, Vec<Value<'c, 'a>>)> {
+    let mut reduction = read(op)?;
+    // Kernels promise that the output shares no memory with an input.
+    let arrays = reduction.signature.arrays.len();
+    let (output, inputs) = reduction.arguments[..arrays].split_last()?;
+    let root = root_of(*output);
+    if inputs.iter().any(|i| root_of(*i) == root) {
+        return None;
+    }
+    reduction.nest.simplify(&reduction.body.asked());
+    let bits = reduction
+        .signature
+        .elements
+        .iter()
+        .map(|e| {
+            e.trim_start_matches(['f', 'i'])
+                .parse::<i64>()
+                .unwrap_or(64)
+        })
+        .max()?;
+    let plan = Plan::of(&reduction.nest, target.vector_bits / bits)?;
+    let text = kernel(
+        "KERNEL",
+        &reduction.nest,
+        &plan,
+        &reduction.body,
+        &reduction.signature,
+    );
+    Some((text, reduction.arguments))
+}
