@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what is missing: Debian packages, Rust, a Python environment for tests. Quick when all is there.
+# Installs what is missing: Debian packages, a Python environment for tests. Quick when all is there.
 set -eu
 cd "$(dirname "$0")/.."
 packages=(libmlir-22-dev mlir-22-tools llvm-22-dev llvm-22-tools clang-22 libclang-22-dev cmake ninja-build
@@ -19,12 +19,12 @@ fi
 
 export PATH="$HOME/.cargo/bin:$PATH"
 if ! command -v cargo >/dev/null; then
-  echo "setup: installing Rust"
-  curl -sSf https://sh.rustup.rs | sh -s -- -y -q --profile minimal -c clippy -c rustfmt
+  echo "setup: no cargo found; install Rust 1.90 or newer with clippy and rustfmt" >&2
+  exit 1
 fi
 
-if ! [ -x .venv/bin/python ] || ! .venv/bin/python -c 'import numpy' 2>/dev/null; then
+if ! [ -x .venv/bin/python ] || ! .venv/bin/python -c 'import numpy, PIL' 2>/dev/null; then
   echo "setup: making a Python environment"
   python3 -m venv .venv
-  .venv/bin/pip install -q --disable-pip-version-check numpy
+  .venv/bin/pip install -q --disable-pip-version-check numpy pillow
 fi

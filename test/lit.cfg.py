@@ -6,7 +6,7 @@ import lit.formats
 
 config.name = "skript"
 config.test_format = lit.formats.ShTest(execute_external=False)
-config.suffixes = [".mlir", ".test"]
+config.suffixes = [".mlir", ".sknd", ".test"]
 config.excludes = ["Inputs", "inputs", "conformance"]
 config.test_source_root = os.path.dirname(__file__)
 

@@ -10,6 +10,7 @@ use crate::formula::formula_to_linalg::ConvertFormulaToLinalg;
 use crate::formula::formula_to_scf::ConvertFormulaToScf;
 use crate::formula::scalar_to_arith::ConvertScalarToArith;
 use crate::pipeline;
+use crate::schedule::vectorize::VectorizeReductions;
 use crate::structure::annotate_structure::AnnotateStructure;
 use skript_dialect::PassEntry;
 
@@ -23,6 +24,7 @@ pub const ALL: &[PassEntry] = &[
     PassEntry::of::<AnnotateStructure>(),
     PassEntry::of::<WriteCarried>(),
     PassEntry::of::<WriteOutputs>(),
+    PassEntry::of::<VectorizeReductions>(),
     PassEntry::of::<PlanMemory>(),
     PassEntry::of::<LowerCopies>(),
 ];

@@ -15,6 +15,9 @@ pub struct Options {
     /// How formulas are lowered: the named pipeline that ends on tensors or loops.
     pub pipeline: &'static str,
     pub target: Target,
+    /// For tests of `skript compare`: every op of the first name is emitted as one of the second (`skript.max`,
+    /// `skript.min`), a deliberately broken lowering.
+    pub exchange: Option<(String, String)>,
 }
 
 impl Default for Options {
@@ -23,6 +26,7 @@ impl Default for Options {
         Options {
             pipeline: "skript-to-linalg",
             target: skript_runtime::program::host(),
+            exchange: None,
         }
     }
 }
@@ -93,6 +97,7 @@ pub fn model_at(
     codegen::buffers(&module)?;
     match station {
         Station::Code(form) => {
+            codegen::schedules(&module, &options.target)?;
             codegen::native(&module)?;
             Ok(codegen::emit(&module, &options.target, form)?)
         }
@@ -111,7 +116,13 @@ fn lowered<'c>(
     options: &Options,
     context: &'c Context,
 ) -> Result<Module<'c>, CompileError> {
-    let module = emit(model, sources, context)?;
+    let mut module = emit(model, sources, context)?;
+    if let Some((from, to)) = &options.exchange {
+        let text = module.as_operation().to_string();
+        let text = text.replace(&format!("{from} "), &format!("{to} "));
+        module = Module::parse(context, &text)
+            .ok_or_else(|| CodegenError::Module(format!("`{to}` cannot stand for `{from}`")))?;
+    }
     let pipeline = Pipeline::named(options.pipeline).ok_or_else(|| {
         CodegenError::Module(format!("there is no pipeline `{}`", options.pipeline))
     })?;

@@ -51,6 +51,11 @@ impl Instance {
         })
     }
 
+    /// What the instance runs.
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
     /// Computes the outputs. Variables are read, never written: new values are outputs.
     ///
     /// # Errors

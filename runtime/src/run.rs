@@ -19,7 +19,19 @@ pub fn run(
     let load = |e: crate::error::LoadError| RunError::Load(e.to_string());
     let program = Program::load(artifact.clone()).map_err(load)?;
     let mut instance = Instance::new(&program).map_err(load)?;
-    let mut outputs = slots(artifact)?;
+    compute(&mut instance, inputs, variables)
+}
+
+/// One call of an instance, with new tensors for the outputs.
+///
+/// # Errors
+/// Those of [`Instance::call`].
+pub fn compute(
+    instance: &mut Instance,
+    inputs: &[&Tensor],
+    variables: &[&Tensor],
+) -> Result<Vec<Tensor>, RunError> {
+    let mut outputs = slots(instance.program().artifact())?;
     instance.call(inputs, variables, &mut outputs)?;
     let actual =
         outputs

@@ -21,6 +21,10 @@ pub enum Verb {
     Run(RunArguments),
     /// Compile a model to a file that skript-run runs, or show it at a station on the way
     Compile(CompileArguments),
+    /// Compute with the evaluator and with compiled code, and name the first tensor that differs
+    Compare(CompareArguments),
+    /// Measure latency, memory and arithmetic rate
+    Bench(BenchArguments),
     /// Explain a diagnostic: `skript explain SK0201`
     Explain(ExplainArguments),
     /// Print a completion script for a shell
@@ -123,6 +127,60 @@ pub struct RunArguments {
     /// Folder for the outputs, one .npy each; without it they are summarized
     #[arg(long, value_name = "DIR")]
     pub output_dir: Option<PathBuf>,
+    /// File for what the run cost: times in ms, memory in bytes, as one JSON object
+    #[arg(long, value_name = "FILE.json")]
+    pub stats: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct CompareArguments {
+    /// Model folder with a main.sknd, or a single file
+    pub model: PathBuf,
+    #[command(flatten)]
+    pub reading: ModelArguments,
+    /// How formulas are lowered by the compiled engine
+    #[arg(long, value_enum, default_value_t = Pipeline::Linalg)]
+    pub pipeline: Pipeline,
+    /// An input, as for `run`; those that are not given are random:1
+    #[arg(long = "input", value_name = "NAME=FILE.npy", value_parser = input_argument)]
+    pub inputs: Vec<InputArgument>,
+    /// Weights that are missing from the model folder: zero or random:SEED
+    #[arg(long, value_name = "zero|random:SEED", value_parser = weights_argument)]
+    pub weights: Option<WeightsArgument>,
+    /// Differences up to rtol * |expected| + atol are rounding
+    #[arg(long, default_value_t = 1e-4)]
+    pub rtol: f64,
+    #[arg(long, default_value_t = 1e-5)]
+    pub atol: f64,
+    /// Compare every tensor of the graph even if the outputs agree
+    #[arg(long)]
+    pub keep_intermediates: bool,
+    /// For tests: lower the first op as if it were the second
+    #[arg(long, value_name = "OP=OP", value_parser = name_and_value, hide = true)]
+    pub break_lowering: Option<(String, String)>,
+}
+
+#[derive(Debug, Args)]
+pub struct BenchArguments {
+    /// Model folder with a main.sknd, or a single file
+    pub model: PathBuf,
+    #[command(flatten)]
+    pub reading: ModelArguments,
+    /// How formulas are lowered
+    #[arg(long, value_enum, default_value_t = Pipeline::Linalg)]
+    pub pipeline: Pipeline,
+    /// An input, as for `run`; those that are not given are random:1
+    #[arg(long = "input", value_name = "NAME=FILE.npy", value_parser = input_argument)]
+    pub inputs: Vec<InputArgument>,
+    /// Weights that are missing from the model folder: zero or random:SEED
+    #[arg(long, value_name = "zero|random:SEED", value_parser = weights_argument)]
+    pub weights: Option<WeightsArgument>,
+    /// Counted calls, after two that are not
+    #[arg(long, default_value_t = 20)]
+    pub calls: usize,
+    /// File for the figures as one JSON object
+    #[arg(long, value_name = "FILE.json")]
+    pub json: Option<PathBuf>,
 }
 
 /// What `compile` makes.

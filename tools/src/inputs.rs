@@ -9,7 +9,9 @@ use skript_frontend::model::{Extent, Function, Model, Port, PortTensors, TensorT
 use skript_tensor::random::{self, Purpose};
 use skript_tensor::{Tensor, TensorError, npy, npz};
 
-use crate::command_line::InputArgument;
+use crate::command_line::{InputArgument, WeightsArgument};
+use crate::console::Status;
+use crate::session::Session;
 
 /// Names that the arguments give.
 pub fn named(arguments: &[InputArgument]) -> impl Iterator<Item = &str> {
@@ -19,6 +21,45 @@ pub fn named(arguments: &[InputArgument]) -> impl Iterator<Item = &str> {
         }
         InputArgument::Archive(_) => None,
     })
+}
+
+/// A job's arrays: inputs, then variables.
+pub type Arrays = (Vec<Arc<Tensor>>, Vec<Arc<Tensor>>);
+
+/// Inputs and weights of a run. All that is wrong with either is reported, so that it is said at once; then `None`.
+pub fn prepare(
+    session: &mut Session,
+    model: &Model,
+    arguments: &[InputArgument],
+    weights: Option<WeightsArgument>,
+) -> Option<Arrays> {
+    let inputs = gather(model, arguments).unwrap_or_else(|errors| {
+        for error in errors {
+            session.report(error);
+        }
+        Vec::new()
+    });
+    let variables = session.variables(model, weights)?;
+    (session.status() == Status::Done)
+        .then(|| (inputs, variables.into_iter().map(Arc::new).collect()))
+}
+
+/// The arguments, and seeded random numbers for every input that they leave out.
+pub fn or_random(model: &Model, arguments: &[InputArgument]) -> Vec<InputArgument> {
+    let mut all = arguments.to_vec();
+    let archive = arguments
+        .iter()
+        .any(|a| matches!(a, InputArgument::Archive(_)));
+    let entry = model.function(model.entry).filter(|_| !archive);
+    for port in entry.map_or(&[][..], |e| &e.inputs) {
+        if !named(arguments).any(|n| n == port.name) {
+            all.push(InputArgument::Random {
+                name: port.name.clone(),
+                seed: 1,
+            });
+        }
+    }
+    all
 }
 
 /// The entry's inputs in order, packs flattened, absent optional ones left out; in run-time representation and of the

@@ -44,6 +44,24 @@ pub fn buffers(module: &Module) -> Result<(), CodegenError> {
     mlir::run_pipeline(module, "bufferization", BUFFERIZE)
 }
 
+/// Reductions become register-tiled kernels, as wide as the target's vectors.
+///
+/// # Errors
+/// [`CodegenError`] if a kernel is not well formed: a defect of the schedule.
+pub fn schedules(module: &Module, target: &Target) -> Result<(), CodegenError> {
+    let has = |feature: &str| target.features.split(',').any(|f| f == feature);
+    let vector_bits = match (has("+avx512f"), has("+avx2")) {
+        (true, _) => 512,
+        (false, true) => 256,
+        (false, false) => 128,
+    };
+    mlir::run_pipeline(
+        module,
+        "schedules",
+        &format!("skript-vectorize-reductions{{vector-bits={vector_bits}}},canonicalize,cse"),
+    )
+}
+
 /// Allocations become views of the arena, everything becomes LLVM's dialect, and the C entry is added.
 ///
 /// # Errors
@@ -67,6 +85,7 @@ pub fn compile(
     target: &Target,
 ) -> Result<Artifact, CodegenError> {
     buffers(module)?;
+    schedules(module, target)?;
     let arena = native(module)?;
     let object = emit(module, target, Form::Object)?;
     Ok(Artifact {

@@ -1,6 +1,7 @@
 //! Native code.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use skript_frontend::diagnostics::Diagnostic;
 use skript_frontend::diagnostics::codes::{NOT_COMPILED, RUN_FAILED};
@@ -8,46 +9,70 @@ use skript_frontend::model::Model;
 use skript_frontend::source::SourceMap;
 use skript_passes::{CompileError, Options, compile_model};
 use skript_runtime::cache::{Cache, Key};
-use skript_runtime::{Artifact, RunError};
+use skript_runtime::{Artifact, Instance, LoadError, Program, RunError};
 use skript_tensor::Tensor;
 
-use super::{Engine, Job};
+use super::{Computed, Engine, Job, Spent};
 use crate::command_line::Pipeline;
 
 pub struct Compiled {
     pub pipeline: Pipeline,
     /// Whether compiled models are kept between runs.
     pub cache: bool,
+    /// See [`Options::exchange`].
+    pub exchange: Option<(String, String)>,
 }
 
 impl Engine for Compiled {
-    fn run(&self, job: &Job) -> Result<Vec<Arc<Tensor>>, Box<Diagnostic>> {
-        let artifact = self.artifact(job)?;
+    fn run(&self, job: &Job) -> Result<Computed, Box<Diagnostic>> {
+        let begun = Instant::now();
+        let (artifact, cached) = self.artifact(job)?;
+        let wrong = |e: LoadError| Box::new(failed(&RunError::Load(e.to_string())));
+        let program = Program::load(artifact).map_err(wrong)?;
+        let mut instance = Instance::new(&program).map_err(wrong)?;
+        let compile = begun.elapsed();
         let inputs: Vec<&Tensor> = job.inputs.iter().map(Arc::as_ref).collect();
         let variables: Vec<&Tensor> = job.variables.iter().map(Arc::as_ref).collect();
         let variables = captured(job.model, &variables);
-        let mut outputs = skript_runtime::run(&artifact, &inputs, &variables)
+        let artifact = program.artifact();
+        let begun = Instant::now();
+        let mut outputs = skript_runtime::run::compute(&mut instance, &inputs, &variables)
             .map_err(|e| Box::new(failed(&e)))?;
+        let run = begun.elapsed();
         // New values of variables follow the graph's outputs.
         outputs.truncate(outputs.len().saturating_sub(artifact.updates.len()));
-        Ok(outputs.into_iter().map(Arc::new).collect())
+        Ok(Computed {
+            outputs: outputs.into_iter().map(Arc::new).collect(),
+            spent: Spent {
+                compile,
+                cached,
+                run,
+                arena: artifact.arena.size,
+            },
+        })
     }
 }
 
 impl Compiled {
-    /// From the cache, or compiled now and kept. A cache that cannot be written costs time only.
-    fn artifact(&self, job: &Job) -> Result<Artifact, Box<Diagnostic>> {
+    /// From the cache, or compiled now and kept; and whether it was there. A cache that cannot be written costs time only.
+    pub fn artifact(&self, job: &Job) -> Result<(Artifact, bool), Box<Diagnostic>> {
+        let options = Options {
+            exchange: self.exchange.clone(),
+            ..options(self.pipeline)
+        };
+        let compile =
+            || compile_model(job.model, job.sources, &options).map_err(|e| Box::new(refused(&e)));
         let cache = Cache::of_user().filter(|_| self.cache);
         let Some(cache) = cache else {
-            return compile(job.model, job.sources, self.pipeline);
+            return Ok((compile()?, false));
         };
-        let key = key(job, &options(self.pipeline));
+        let key = key(job, &options);
         if let Some(artifact) = cache.get(&key) {
-            return Ok(artifact);
+            return Ok((artifact, true));
         }
-        let artifact = compile(job.model, job.sources, self.pipeline)?;
+        let artifact = compile()?;
         let _ = cache.put(&key, &artifact);
-        Ok(artifact)
+        Ok((artifact, false))
     }
 }
 
@@ -105,14 +130,14 @@ pub fn refused(error: &CompileError) -> Diagnostic {
 }
 
 /// The variables that the entry captures, in its order.
-fn captured<'a>(model: &Model, variables: &[&'a Tensor]) -> Vec<&'a Tensor> {
+pub fn captured<'a>(model: &Model, variables: &[&'a Tensor]) -> Vec<&'a Tensor> {
     let entry = model.function(model.entry);
     let ids = entry.map_or(&[][..], |e| &e.capture_variables);
     let tensors = ids.iter().map(|id| variables.get(id.0 as usize).copied());
     tensors.flatten().collect()
 }
 
-fn failed(error: &RunError) -> Diagnostic {
+pub fn failed(error: &RunError) -> Diagnostic {
     let diagnostic = Diagnostic::without_place(&RUN_FAILED, error.to_string());
     match error {
         RunError::Check { trace, .. } => trace

@@ -3,7 +3,10 @@
 pub mod compiled;
 mod reference;
 
+pub use reference::Reference;
+
 use std::sync::Arc;
+use std::time::Duration;
 
 use skript_frontend::diagnostics::Diagnostic;
 use skript_frontend::model::Model;
@@ -22,15 +25,39 @@ pub struct Job<'a> {
     pub variables: &'a [Arc<Tensor>],
 }
 
-/// Computes the entry's outputs, packs flattened; or says why not.
+/// What an engine gives back.
+pub struct Computed {
+    /// The entry's outputs, packs flattened.
+    pub outputs: Vec<Arc<Tensor>>,
+    pub spent: Spent,
+}
+
+/// What a run cost.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Spent {
+    /// From the model to loaded code.
+    pub compile: Duration,
+    /// Whether the code was there already.
+    pub cached: bool,
+    /// The call itself.
+    pub run: Duration,
+    /// Memory for intermediate tensors, in bytes.
+    pub arena: u64,
+}
+
+/// Computes the entry's outputs; or says why not.
 pub trait Engine {
-    fn run(&self, job: &Job) -> Result<Vec<Arc<Tensor>>, Box<Diagnostic>>;
+    fn run(&self, job: &Job) -> Result<Computed, Box<Diagnostic>>;
 }
 
 /// The engine that the command line asks for; `cache` keeps compiled models between runs.
 pub fn engine(name: EngineName, pipeline: Pipeline, cache: bool) -> Box<dyn Engine> {
     match name {
-        EngineName::Reference => Box::new(reference::Reference),
-        EngineName::Compiled => Box::new(compiled::Compiled { pipeline, cache }),
+        EngineName::Reference => Box::new(Reference),
+        EngineName::Compiled => Box::new(compiled::Compiled {
+            pipeline,
+            cache,
+            exchange: None,
+        }),
     }
 }

@@ -1,18 +1,18 @@
 //! The evaluator.
 
-use std::sync::Arc;
+use std::time::Instant;
 
 use skript_frontend::diagnostics::Diagnostic;
 use skript_frontend::diagnostics::codes::RUN_FAILED;
 use skript_reference::evaluate;
-use skript_tensor::Tensor;
 
-use super::{Engine, Job};
+use super::{Computed, Engine, Job, Spent};
 
 pub struct Reference;
 
 impl Engine for Reference {
-    fn run(&self, job: &Job) -> Result<Vec<Arc<Tensor>>, Box<Diagnostic>> {
+    fn run(&self, job: &Job) -> Result<Computed, Box<Diagnostic>> {
+        let begun = Instant::now();
         let outcome = evaluate(job.model, job.inputs, job.variables).map_err(|error| {
             let message = error.failure.to_string();
             let mut calls = error.calls.iter();
@@ -27,6 +27,12 @@ impl Engine for Reference {
             }
             Box::new(diagnostic)
         })?;
-        Ok(outcome.outputs)
+        Ok(Computed {
+            outputs: outcome.outputs,
+            spent: Spent {
+                run: begun.elapsed(),
+                ..Spent::default()
+            },
+        })
     }
 }

@@ -1,7 +1,9 @@
 //! The verbs, one file each, and what guards all of them.
 
 mod batch;
+mod bench;
 mod check;
+mod compare;
 mod compile;
 mod completions;
 mod explain;
@@ -56,12 +58,16 @@ fn perform(verb: Verb, console: &mut Console) -> Status {
         Verb::Check(a) => a.reading.message_format,
         Verb::Run(a) => a.reading.message_format,
         Verb::Compile(a) => a.reading.message_format,
+        Verb::Compare(a) => a.reading.message_format,
+        Verb::Bench(a) => a.reading.message_format,
         Verb::Explain(_) | Verb::Completions(_) => MessageFormat::Human,
     };
     guard(console, format, |console| match verb {
         Verb::Check(arguments) => check::run(&arguments, console),
         Verb::Run(arguments) => run::run(&arguments, console),
         Verb::Compile(arguments) => compile::run(&arguments, console),
+        Verb::Compare(arguments) => compare::run(&arguments, console),
+        Verb::Bench(arguments) => bench::run(&arguments, console),
         Verb::Explain(arguments) => explain::run(&arguments, console),
         Verb::Completions(arguments) => completions::run(&arguments),
     })

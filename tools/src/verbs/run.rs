@@ -1,13 +1,12 @@
 //! `skript run`: inputs from files, outputs to files.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use crate::command_line::RunArguments;
 use crate::console::{Console, Status};
 use crate::engine::{Job, engine};
 use crate::session::Session;
-use crate::{inputs, outputs};
+use crate::{inputs, measure, outputs};
 
 pub fn run(arguments: &RunArguments, console: &mut Console) -> Status {
     let model = arguments.model.as_deref().unwrap_or(Path::new("."));
@@ -26,32 +25,27 @@ fn compute(arguments: &RunArguments, session: &mut Session) {
     let Some(model) = session.compose() else {
         return;
     };
-    let inputs = match inputs::gather(&model, &arguments.inputs) {
-        Ok(inputs) => inputs,
-        Err(errors) => {
-            for error in errors {
-                session.report(error);
-            }
-            Vec::new()
-        }
-    };
-    // Weights are looked at even if inputs are wrong, so that all is said at once.
-    let variables = session.variables(&model, arguments.weights);
-    let Some(variables) = variables.filter(|_| session.status() == Status::Done) else {
+    let prepared = inputs::prepare(session, &model, &arguments.inputs, arguments.weights);
+    let Some((inputs, variables)) = prepared else {
         return;
     };
-    let variables: Vec<_> = variables.into_iter().map(Arc::new).collect();
     let job = Job {
         model: &model,
         sources: &session.program.sources,
         inputs: &inputs,
         variables: &variables,
     };
-    let results = match engine(arguments.engine, arguments.pipeline, !arguments.no_cache).run(&job)
+    let computed = match engine(arguments.engine, arguments.pipeline, !arguments.no_cache).run(&job)
     {
-        Ok(results) => results,
+        Ok(computed) => computed,
         Err(error) => return session.report(*error),
     };
+    if let Some(path) = &arguments.stats
+        && let Err(error) = measure::write_stats(path, &computed.spent)
+    {
+        session.report(*error);
+    }
+    let results = computed.outputs;
     let names = outputs::names(&model);
     match &arguments.output_dir {
         Some(folder) => {

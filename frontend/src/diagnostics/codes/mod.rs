@@ -157,4 +157,5 @@ codes! {
     sk9106_engine_missing,
     sk9199_internal,
     sk9201_run_failed,
+    sk9202_answers_differ,
 }

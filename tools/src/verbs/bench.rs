@@ -1,0 +1,135 @@
+//! `skript bench`: latency of calls on one thread, beside the machine's own rate.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use skript_frontend::diagnostics::Diagnostic;
+use skript_frontend::diagnostics::codes::RUN_FAILED;
+use skript_frontend::model::Model;
+use skript_runtime::{Instance, Program};
+use skript_tensor::Tensor;
+
+use crate::command_line::BenchArguments;
+use crate::console::{Console, Status};
+use crate::engine::Job;
+use crate::engine::compiled::{Compiled, captured, failed};
+use crate::inputs;
+use crate::measure::{milliseconds, peak, peak_memory, write_json};
+use crate::session::Session;
+
+/// How long the processor's own rate is measured.
+const PEAK_TIME: Duration = Duration::from_millis(200);
+
+pub fn run(arguments: &BenchArguments, console: &mut Console) -> Status {
+    let mut session = Session::open(&arguments.model, &arguments.reading);
+    if session.status() == Status::Done {
+        session.check_names(inputs::named(&arguments.inputs));
+    }
+    if session.status() == Status::Done
+        && let Some(model) = session.compose()
+        && let Some((inputs, variables)) = inputs::prepare(
+            &mut session,
+            &model,
+            &inputs::or_random(&model, &arguments.inputs),
+            arguments.weights,
+        )
+        && let Err(error) = measure(arguments, &session, &model, &inputs, &variables)
+    {
+        session.report(*error);
+    }
+    session.close(console)
+}
+
+fn measure(
+    arguments: &BenchArguments,
+    session: &Session,
+    model: &Model,
+    inputs: &[Arc<Tensor>],
+    variables: &[Arc<Tensor>],
+) -> Result<(), Box<Diagnostic>> {
+    let compiled = |cache| Compiled {
+        pipeline: arguments.pipeline,
+        cache,
+        exchange: None,
+    };
+    let job = Job {
+        model,
+        sources: &session.program.sources,
+        inputs,
+        variables,
+    };
+    let begun = Instant::now();
+    compiled(false).artifact(&job)?;
+    let compile = begun.elapsed();
+    // Once to fill the cache, once from it.
+    compiled(true).artifact(&job)?;
+    let begun = Instant::now();
+    let (artifact, _) = compiled(true).artifact(&job)?;
+    let wrong = |text: String| Box::new(Diagnostic::without_place(&RUN_FAILED, text));
+    let program = Program::load(artifact).map_err(|e| wrong(e.to_string()))?;
+    let mut instance = Instance::new(&program).map_err(|e| wrong(e.to_string()))?;
+    let cached = begun.elapsed();
+
+    let inputs: Vec<&Tensor> = inputs.iter().map(Arc::as_ref).collect();
+    let variables: Vec<&Tensor> = variables.iter().map(Arc::as_ref).collect();
+    let variables = captured(model, &variables);
+    let mut outputs =
+        skript_runtime::run::slots(program.artifact()).map_err(|e| Box::new(failed(&e)))?;
+    let mut times = Vec::new();
+    for call in 0..arguments.calls.saturating_add(2) {
+        let begun = Instant::now();
+        instance
+            .call(&inputs, &variables, &mut outputs)
+            .map_err(|e| Box::new(failed(&e)))?;
+        if call >= 2 {
+            times.push(begun.elapsed());
+        }
+    }
+    times.sort();
+    let least = times.first().copied().unwrap_or_default();
+    let median = times.get(times.len() / 2).copied().unwrap_or_default();
+    let cost = model.cost();
+    let rate = |time: Duration| cost.flops as f64 / time.as_secs_f64().max(1e-9) / 1e9;
+    let peak = peak::measure(PEAK_TIME);
+    let memory = peak_memory().unwrap_or(0);
+    let share = peak.map_or(String::new(), |p| {
+        format!(
+            ", {:.0} % of the {p:.0} GFLOP/s that one core multiplies and adds",
+            100.0 * rate(least) / p
+        )
+    });
+    super::print(&format!(
+        "compile  {:9.1} ms    from the cache {:.1} ms\n\
+         call     {:9.3} ms    median {:.3} ms of {} calls, one thread\n\
+         rate     {:9.1} GFLOP/s{share}\n\
+         memory   {:9.1} MB arena, {:.1} MB weights, {:.1} MB peak of the process\n",
+        milliseconds(compile),
+        milliseconds(cached),
+        milliseconds(least),
+        milliseconds(median),
+        arguments.calls,
+        rate(least),
+        program.artifact().arena.size as f64 / 1e6,
+        4.0 * cost.parameters as f64 / 1e6,
+        memory as f64 / 1e6,
+    ));
+    match &arguments.json {
+        Some(path) => write_json(
+            path,
+            &serde_json::json!({
+                "compile_ms": milliseconds(compile),
+                "cached_ms": milliseconds(cached),
+                "call_ms": milliseconds(least),
+                "median_ms": milliseconds(median),
+                "calls": arguments.calls,
+                "flops": cost.flops,
+                "parameters": cost.parameters,
+                "gflops": rate(least),
+                "peak_gflops": peak,
+                "arena_bytes": program.artifact().arena.size,
+                "peak_bytes": memory,
+            }),
+        ),
+        None => Ok(()),
+    }
+}

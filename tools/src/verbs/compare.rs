@@ -1,0 +1,260 @@
+//! `skript compare`: the evaluator and compiled code side by side.
+
+use std::sync::Arc;
+
+use skript_frontend::diagnostics::Diagnostic;
+use skript_frontend::diagnostics::codes::ANSWERS_DIFFER;
+use skript_frontend::model::Model;
+use skript_frontend::source::Span;
+use skript_tensor::Tensor;
+
+use crate::command_line::CompareArguments;
+use crate::console::{Console, Status};
+use crate::engine::compiled::Compiled;
+use crate::engine::{Engine, Job, Reference};
+use crate::session::Session;
+use crate::{inputs, outputs};
+
+pub fn run(arguments: &CompareArguments, console: &mut Console) -> Status {
+    let mut session = Session::open(&arguments.model, &arguments.reading);
+    if session.status() == Status::Done {
+        session.check_names(inputs::named(&arguments.inputs));
+    }
+    if session.status() == Status::Done
+        && let Some(model) = session.compose()
+        && let Some((inputs, variables)) = inputs::prepare(
+            &mut session,
+            &model,
+            &inputs::or_random(&model, &arguments.inputs),
+            arguments.weights,
+        )
+    {
+        match compare(arguments, &session, &model, &inputs, &variables) {
+            Ok(report) => super::print(&report),
+            Err(error) => session.report(*error),
+        }
+    }
+    session.close(console)
+}
+
+/// Compares the production build's outputs; where they differ, or if asked to, every tensor of the graph.
+fn compare(
+    arguments: &CompareArguments,
+    session: &Session,
+    model: &Model,
+    inputs: &[Arc<Tensor>],
+    variables: &[Arc<Tensor>],
+) -> Result<String, Box<Diagnostic>> {
+    let compiled = Compiled {
+        pipeline: arguments.pipeline,
+        cache: false,
+        exchange: arguments.break_lowering.clone(),
+    };
+    let both = |model: &Model| {
+        let job = Job {
+            model,
+            sources: &session.program.sources,
+            inputs,
+            variables,
+        };
+        Ok::<_, Box<Diagnostic>>((Reference.run(&job)?.outputs, compiled.run(&job)?.outputs))
+    };
+    let mut report = String::new();
+    let (expected, found) = both(model)?;
+    let outputs = lines(arguments, model, &expected, &found);
+    let differs = outputs.iter().any(|l| !l.agrees);
+    let detailed = if differs || arguments.keep_intermediates {
+        let exposed = model.with_intermediates();
+        let (expected, found) = both(&exposed)?;
+        lines(arguments, &exposed, &expected, &found)
+    } else {
+        Vec::new()
+    };
+    let first = detailed.iter().chain(&outputs).find(|l| !l.agrees);
+    if let Some(line) = first {
+        let place = line.span.filter(|_| detailed.iter().any(|l| !l.agrees));
+        let message = format!("`{}` {}", line.name, line.text);
+        let diagnostic = match place {
+            Some(span) => Diagnostic::error(&ANSWERS_DIFFER, span, message)
+                .with_label("the first tensor that differs"),
+            None => Diagnostic::without_place(&ANSWERS_DIFFER, message),
+        };
+        let agreeing: Vec<&str> = detailed
+            .iter()
+            .take_while(|l| l.agrees)
+            .map(|l| l.name.as_str())
+            .collect();
+        return Err(Box::new(match agreeing.last() {
+            Some(last) => diagnostic.with_note(
+                None,
+                format!(
+                    "{} tensors before it agree, the last is `{last}`",
+                    agreeing.len()
+                ),
+            ),
+            None => diagnostic,
+        }));
+    }
+    for line in detailed
+        .iter()
+        .chain(outputs.iter().filter(|_| detailed.is_empty()))
+    {
+        report.push_str(&format!("{} {}\n", line.name, line.text));
+    }
+    Ok(report)
+}
+
+/// One tensor's comparison.
+struct Line {
+    name: String,
+    agrees: bool,
+    text: String,
+    span: Option<Span>,
+}
+
+fn lines(
+    arguments: &CompareArguments,
+    model: &Model,
+    expected: &[Arc<Tensor>],
+    found: &[Arc<Tensor>],
+) -> Vec<Line> {
+    let names = outputs::names(model);
+    let spans: Vec<Span> = model.function(model.entry).map_or_else(Vec::new, |f| {
+        let ports = f.outputs.iter();
+        ports
+            .flat_map(|p| p.tensors.values().iter().map(|_| p.span))
+            .collect()
+    });
+    names
+        .into_iter()
+        .enumerate()
+        .map(|(position, name)| {
+            let (agrees, text) = match (expected.get(position), found.get(position)) {
+                (Some(e), Some(f)) => difference(e, f, arguments.rtol, arguments.atol),
+                _ => (false, "is missing".to_string()),
+            };
+            Line {
+                name,
+                agrees,
+                text,
+                span: spans.get(position).copied(),
+            }
+        })
+        .collect()
+}
+
+/// Whether two tensors agree, and how well.
+fn difference(expected: &Tensor, found: &Tensor, rtol: f64, atol: f64) -> (bool, String) {
+    if expected.shape() != found.shape() || expected.kind() != found.kind() {
+        let show = |t: &Tensor| format!("{}{:?}", t.kind().name(), t.shape());
+        return (
+            false,
+            format!("is {} instead of {}", show(found), show(expected)),
+        );
+    }
+    let number = |t: &Tensor, i: usize| match t.get(i) {
+        Some(skript_semantics::Scalar::Real(v)) => v,
+        Some(skript_semantics::Scalar::Int(v)) => v as f64,
+        Some(skript_semantics::Scalar::Bool(v)) => f64::from(u8::from(v)),
+        None => f64::NAN,
+    };
+    let (mut largest, mut wrong, mut first) = (0.0f64, 0usize, None);
+    for i in 0..expected.volume() {
+        let (e, f) = (number(expected, i), number(found, i));
+        if e == f || e.is_nan() && f.is_nan() {
+            continue;
+        }
+        let distance = (e - f).abs();
+        largest = if distance.is_nan() {
+            f64::INFINITY
+        } else {
+            largest.max(distance)
+        };
+        if distance.is_nan() || distance > atol + rtol * e.abs() {
+            wrong += 1;
+            first.get_or_insert((i, e, f));
+        }
+    }
+    match first {
+        Some((i, e, f)) => {
+            let place = place(expected.shape(), i);
+            let of = expected.volume();
+            (
+                false,
+                format!(
+                    "differs in {wrong} of {of} elements, first at {place:?}: {f} instead of {e}"
+                ),
+            )
+        }
+        None => (
+            true,
+            format!(
+                "{:?} agrees, largest difference {largest:.3e}",
+                expected.shape()
+            ),
+        ),
+    }
+}
+
+/// Indices of a row-major position.
+fn place(shape: &[u64], position: usize) -> Vec<u64> {
+    let mut rest = position as u64;
+    let mut indices: Vec<u64> = shape
+        .iter()
+        .rev()
+        .map(|extent| {
+            let extent = (*extent).max(1);
+            let index = rest % extent;
+            rest /= extent;
+            index
+        })
+        .collect();
+    indices.reverse();
+    indices
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tensor(values: &[f32]) -> Tensor {
+        Tensor::from_f32(&[values.len() as u64], values).unwrap()
+    }
+
+    #[test]
+    fn a_difference_is_placed() {
+        let (agrees, text) = difference(
+            &tensor(&[1.0, 2.0, 3.0]),
+            &tensor(&[1.0, 2.5, 3.0]),
+            1e-4,
+            1e-5,
+        );
+        assert!(!agrees);
+        assert!(
+            text.contains("1 of 3") && text.contains("[1]: 2.5 instead of 2"),
+            "{text}"
+        );
+        assert!(difference(&tensor(&[1.0]), &tensor(&[1.00001]), 1e-4, 0.0).0);
+    }
+
+    #[test]
+    fn nan_agrees_with_nan_alone() {
+        assert!(difference(&tensor(&[f32::NAN]), &tensor(&[f32::NAN]), 0.0, 0.0).0);
+        assert!(!difference(&tensor(&[f32::NAN]), &tensor(&[0.0]), 1.0, 1.0).0);
+        assert!(
+            difference(
+                &tensor(&[f32::INFINITY]),
+                &tensor(&[f32::INFINITY]),
+                0.0,
+                0.0
+            )
+            .0
+        );
+        assert!(!difference(&tensor(&[f32::INFINITY]), &tensor(&[1.0]), 0.0, 0.0).0);
+    }
+
+    #[test]
+    fn places_are_row_major() {
+        assert_eq!(place(&[2, 3], 4), [1, 1]);
+    }
+}
