@@ -183,13 +183,21 @@ pub struct BenchArguments {
     pub json: Option<PathBuf>,
 }
 
-/// What `compile` makes.
+/// What `compile` makes: a station of the journey.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum EmitName {
+    /// The syntax tree of the main module
+    Ast,
+    /// The composed model: functions, formulas in normal form
+    Model,
     /// The model in the skript dialect of MLIR
     Skript,
-    /// After the pipeline: linalg, affine or scf
-    Lowered,
+    /// Formulas as linalg on tensors
+    Linalg,
+    /// Formulas as affine loops
+    Affine,
+    /// Formulas as scf loops
+    Scf,
     /// On memrefs, before loops
     Buffers,
     /// LLVM IR
@@ -198,8 +206,10 @@ pub enum EmitName {
     Asm,
     /// An object file with the entry `skript_entry`
     Obj,
+    /// A shared library with the entry `skript_entry`, linked by cc
+    So,
     /// Code with its interface, for skript-run
-    Model,
+    Artifact,
 }
 
 #[derive(Debug, Args)]
@@ -209,7 +219,7 @@ pub struct CompileArguments {
     #[command(flatten)]
     pub reading: ModelArguments,
     /// What to make
-    #[arg(long, value_enum, default_value_t = EmitName::Model)]
+    #[arg(long, value_enum, default_value_t = EmitName::Artifact)]
     pub emit: EmitName,
     /// How formulas are lowered
     #[arg(long, value_enum, default_value_t = Pipeline::Linalg)]
@@ -217,6 +227,9 @@ pub struct CompileArguments {
     /// File to write; text goes to stdout without it
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// Write every station up to assembly into a folder
+    #[arg(long, value_name = "DIR")]
+    pub dump_stages: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

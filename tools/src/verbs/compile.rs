@@ -2,6 +2,7 @@
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use skript_frontend::diagnostics::Diagnostic;
 use skript_frontend::diagnostics::codes::OUTPUT;
@@ -9,7 +10,7 @@ use skript_frontend::model::Model;
 use skript_passes::codegen::Form;
 use skript_passes::{Station, model_at};
 
-use crate::command_line::{CompileArguments, EmitName};
+use crate::command_line::{CompileArguments, EmitName, Pipeline};
 use crate::console::{Console, Status};
 use crate::engine::compiled::{compile, options, refused};
 use crate::session::Session;
@@ -33,23 +34,17 @@ fn make(
     session: &Session,
     model: &Model,
 ) -> Result<(), Box<Diagnostic>> {
-    let sources = &session.program.sources;
-    let pipeline = arguments.pipeline;
-    let station = match arguments.emit {
-        EmitName::Skript => Some(Station::Skript),
-        EmitName::Lowered => Some(Station::Lowered),
-        EmitName::Buffers => Some(Station::Buffers),
-        EmitName::Llvm => Some(Station::Code(Form::Llvm)),
-        EmitName::Asm => Some(Station::Code(Form::Assembly)),
-        EmitName::Obj => Some(Station::Code(Form::Object)),
-        EmitName::Model => None,
-    };
-    let bytes = match station {
-        Some(station) => model_at(model, sources, &options(pipeline), station)
-            .map_err(|e| Box::new(refused(&e)))?,
-        None => compile(model, sources, pipeline)?.to_bytes(),
-    };
-    let binary = matches!(arguments.emit, EmitName::Obj | EmitName::Model);
+    if let Some(folder) = &arguments.dump_stages {
+        dump(arguments, session, model, folder)?;
+        if arguments.output.is_none() && arguments.emit == EmitName::Artifact {
+            return Ok(());
+        }
+    }
+    let bytes = station(arguments.emit, arguments.pipeline, session, model)?;
+    let binary = matches!(
+        arguments.emit,
+        EmitName::Obj | EmitName::So | EmitName::Artifact
+    );
     match &arguments.output {
         Some(path) => write(path, &bytes),
         None if binary => write(&named(model, arguments.emit), &bytes),
@@ -60,11 +55,116 @@ fn make(
     }
 }
 
+/// What the model is at a station.
+fn station(
+    emit: EmitName,
+    pipeline: Pipeline,
+    session: &Session,
+    model: &Model,
+) -> Result<Vec<u8>, Box<Diagnostic>> {
+    let sources = &session.program.sources;
+    let (station, pipeline) = match emit {
+        EmitName::Ast => {
+            let module = session.program.main_module();
+            return Ok(format!("{module:#?}\n").into_bytes());
+        }
+        EmitName::Model => return Ok(model.to_text().into_bytes()),
+        EmitName::Artifact => return Ok(compile(model, sources, pipeline)?.to_bytes()),
+        EmitName::So => {
+            let object = station_of(Station::Code(Form::Object), pipeline, session, model)?;
+            return linked(&object);
+        }
+        EmitName::Skript => (Station::Skript, pipeline),
+        EmitName::Linalg => (Station::Lowered, Pipeline::Linalg),
+        EmitName::Affine => (Station::Lowered, Pipeline::Affine),
+        EmitName::Scf => (Station::Lowered, Pipeline::Scf),
+        EmitName::Buffers => (Station::Buffers, pipeline),
+        EmitName::Llvm => (Station::Code(Form::Llvm), pipeline),
+        EmitName::Asm => (Station::Code(Form::Assembly), pipeline),
+        EmitName::Obj => (Station::Code(Form::Object), pipeline),
+    };
+    station_of(station, pipeline, session, model)
+}
+
+fn station_of(
+    station: Station,
+    pipeline: Pipeline,
+    session: &Session,
+    model: &Model,
+) -> Result<Vec<u8>, Box<Diagnostic>> {
+    model_at(model, &session.program.sources, &options(pipeline), station)
+        .map_err(|e| Box::new(refused(&e)))
+}
+
+/// The object as a shared library, by the system's C compiler.
+fn linked(object: &[u8]) -> Result<Vec<u8>, Box<Diagnostic>> {
+    let wrong = |text: String| {
+        Box::new(Diagnostic::without_place(&OUTPUT, text).with_help(
+            "linking needs a C compiler named `cc`; --emit=obj makes the object file without one",
+        ))
+    };
+    let io = |e: std::io::Error| wrong(format!("cannot link: {e}"));
+    let folder = tempfile::tempdir().map_err(io)?;
+    let (input, output) = (
+        folder.path().join("model.o"),
+        folder.path().join("model.so"),
+    );
+    std::fs::write(&input, object).map_err(io)?;
+    let run = Command::new("cc")
+        .args(["-shared", "-Wl,--build-id=none", "-o"])
+        .arg(&output)
+        .arg(&input)
+        .arg("-lm")
+        .output()
+        .map_err(io)?;
+    if !run.status.success() {
+        let said = String::from_utf8_lossy(&run.stderr);
+        return Err(wrong(format!("cc failed: {}", said.trim())));
+    }
+    std::fs::read(&output).map_err(io)
+}
+
+/// Every station's text, in files numbered in order.
+fn dump(
+    arguments: &CompileArguments,
+    session: &Session,
+    model: &Model,
+    folder: &Path,
+) -> Result<(), Box<Diagnostic>> {
+    std::fs::create_dir_all(folder).map_err(|error| {
+        let message = format!("{}: {error}", folder.display());
+        Box::new(Diagnostic::without_place(&OUTPUT, message))
+    })?;
+    let lowered = match arguments.pipeline {
+        Pipeline::Linalg => (EmitName::Linalg, "linalg.mlir"),
+        Pipeline::Affine => (EmitName::Affine, "affine.mlir"),
+        Pipeline::Scf => (EmitName::Scf, "scf.mlir"),
+    };
+    let stations = [
+        (EmitName::Ast, "ast.txt"),
+        (EmitName::Model, "model.txt"),
+        (EmitName::Skript, "skript.mlir"),
+        lowered,
+        (EmitName::Buffers, "buffers.mlir"),
+        (EmitName::Llvm, "llvm.ll"),
+        (EmitName::Asm, "asm.s"),
+    ];
+    for (number, (emit, name)) in stations.into_iter().enumerate() {
+        let bytes = station(emit, arguments.pipeline, session, model)?;
+        write(&folder.join(format!("{}-{name}", number + 1)), &bytes)?;
+    }
+    Ok(())
+}
+
 /// The graph's name with the ending of what it becomes, in the working folder.
 fn named(model: &Model, emit: EmitName) -> PathBuf {
     let graph = model.function(model.entry).map_or("model", |f| &f.name);
     let graph = graph.rsplit('.').next().unwrap_or(graph);
-    let ending = if emit == EmitName::Obj { "o" } else { "skm" };
+    let ending = match emit {
+        EmitName::Obj => "o",
+        EmitName::So => "so",
+        _ => "skm",
+    };
     PathBuf::from(format!("{graph}.{ending}"))
 }
 
