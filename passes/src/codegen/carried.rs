@@ -67,7 +67,8 @@ fn write(block: BlockRef, first_argument: usize, first_operand: usize) -> Result
         return Ok(());
     };
     // SAFETY: a context outlives its modules.
-    let context = unsafe { terminator.context().to_ref() };
+    let owner = terminator.context();
+    let context = unsafe { owner.to_ref() };
     let mut operands: Vec<Value> = terminator.operands().collect();
     for (n, operand) in operands.iter_mut().enumerate().skip(first_operand) {
         let Ok(argument) = block.argument(n - first_operand + first_argument) else {

@@ -71,7 +71,8 @@ fn lower(op: OperationRef) -> Result<(), CodegenError> {
     );
     let operands: Vec<_> = op.operands().collect();
     // SAFETY: a context outlives its modules.
-    let context = unsafe { op.context().to_ref() };
+    let owner = op.context();
+    let context = unsafe { owner.to_ref() };
     let copy = mlir::template(context, &operands, &text, op.location())?;
     let block = op
         .block()

@@ -70,7 +70,8 @@ pub fn add_entry(module: &Module) -> Result<(), CodegenError> {
         if status { " -> i32" } else { "" }
     );
     // SAFETY: a context outlives its modules.
-    let context = unsafe { model.context().to_ref() };
+    let owner = model.context();
+    let context = unsafe { owner.to_ref() };
     let (parsed, messages) = mlir::collecting(context, || {
         Module::parse(context, &format!("{declaration}{text}"))
     });

@@ -266,7 +266,8 @@ fn element_bytes(text: &str) -> Option<u64> {
 /// Puts a view of the arena in place of an allocation.
 fn replace(op: OperationRef, arena: Value, offset: u64) -> Result<(), CodegenError> {
     // SAFETY: a context outlives its modules.
-    let context = unsafe { op.context().to_ref() };
+    let owner = op.context();
+    let context = unsafe { owner.to_ref() };
     let failed = |e: melior::Error| CodegenError::Module(e.to_string());
     let block = op.block().ok_or_else(|| refuse(op, "in no block"))?;
     let result = op.result(0).map_err(failed)?;

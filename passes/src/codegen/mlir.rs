@@ -238,7 +238,8 @@ pub fn set_signature<'c>(
         None => signature(function)?.1,
     };
     // SAFETY: a context outlives its modules.
-    let context: &'c Context = unsafe { function.context().to_ref() };
+    let owner = function.context();
+    let context: &'c Context = unsafe { owner.to_ref() };
     let r#type = FunctionType::new(context, &inputs, &results);
     set_attribute(
         function,
@@ -279,7 +280,8 @@ pub fn set_attribute<'c>(op: OperationRef<'c, '_>, name: &str, value: Attribute<
 /// Sets a string attribute.
 pub fn set_string(op: OperationRef, name: &str, value: &str) {
     // SAFETY: a context outlives its modules.
-    let context: &Context = unsafe { op.context().to_ref() };
+    let owner = op.context();
+    let context: &Context = unsafe { owner.to_ref() };
     let value = StringAttribute::new(context, value);
     // SAFETY: as in `set_attribute`.
     unsafe {

@@ -2,10 +2,11 @@
 
 use melior::Context;
 use melior::ir::attribute::AttributeLike;
+use melior::ir::attribute::FlatSymbolRefAttribute;
 use melior::ir::block::BlockLike;
-use melior::ir::operation::{Operation, OperationLike, OperationRef};
+use melior::ir::operation::{Operation, OperationBuilder, OperationLike, OperationRef};
 use melior::ir::operation::{WalkOrder, WalkResult};
-use melior::ir::{AffineMap, Attribute, Module, RegionLike, Value, ValueLike};
+use melior::ir::{AffineMap, Attribute, Identifier, Module, RegionLike, Value, ValueLike};
 use mlir_sys::{
     mlirAffineMapAttrGetValue, mlirAttributeIsAAffineMap, mlirOpResultGetOwner,
     mlirOperationDestroy, mlirOperationRemoveFromParent, mlirValueIsAOpResult,
@@ -29,10 +30,28 @@ pub fn defining_operation<'c, 'a>(value: Value<'c, 'a>) -> Option<OperationRef<'
     }
 }
 
-/// The context that an operation lives in.
-pub fn context_of<'c>(op: OperationRef<'c, '_>) -> &'c Context {
-    // SAFETY: the context outlives everything in it.
-    unsafe { op.context().to_ref() }
+/// Puts a call of a function without results in front of an operation.
+///
+/// # Errors
+/// What the builder says.
+pub fn call_before<'c>(
+    anchor: OperationRef<'c, '_>,
+    function: &str,
+    arguments: &[Value<'c, '_>],
+) -> Result<(), String> {
+    let owner = anchor.context();
+    // SAFETY: `owner` stands until the end of the function, and nothing made here refers to it beyond.
+    let context: &Context = unsafe { owner.to_ref() };
+    let call = OperationBuilder::new("func.call", anchor.location())
+        .add_operands(arguments)
+        .add_attributes(&[(
+            Identifier::new(context, "callee"),
+            FlatSymbolRefAttribute::new(context, function).into(),
+        )])
+        .build()
+        .map_err(|e| e.to_string())?;
+    insert_before(anchor, call);
+    Ok(())
 }
 
 /// Stands for the allocation or argument whose memory a memref value looks at: views are followed to their source.
@@ -81,7 +100,7 @@ pub fn operations_named<'c, 'a>(
 }
 
 /// Puts a new operation in front of another.
-pub fn insert_before<'c, 'a>(anchor: OperationRef<'c, 'a>, operation: Operation<'c>) {
+fn insert_before<'c, 'a>(anchor: OperationRef<'c, 'a>, operation: Operation<'c>) {
     if let Some(block) = anchor.block() {
         block.insert_operation_before(anchor, operation);
     }
@@ -101,7 +120,10 @@ pub fn erase(op: OperationRef<'_, '_>) {
 /// # Errors
 /// The text, where MLIR does not parse it.
 pub fn append_functions(module: OperationRef<'_, '_>, text: &str) -> Result<(), String> {
-    let parsed = Module::parse(context_of(module), text).ok_or_else(|| text.to_string())?;
+    let owner = module.context();
+    // SAFETY: `owner` stands until the end of the function; what is parsed belongs to the context itself.
+    let context: &Context = unsafe { owner.to_ref() };
+    let parsed = Module::parse(context, text).ok_or_else(|| text.to_string())?;
     let block = module
         .region(0)
         .ok()

@@ -1,14 +1,11 @@
 //! Replaces reductions over arrays by calls of vectorized kernels, one function per distinct kernel.
 
-use super::boundary::{
-    append_functions, context_of, erase, insert_before, operations_named, root_of,
-};
+use super::boundary::{append_functions, call_before, erase, operations_named, root_of};
 use super::kernel::kernel;
 use super::plan::Plan;
 use super::reading::read;
-use melior::ir::attribute::FlatSymbolRefAttribute;
-use melior::ir::operation::{OperationBuilder, OperationLike, OperationRef};
-use melior::ir::{Identifier, Value};
+use melior::ir::Value;
+use melior::ir::operation::OperationRef;
 use skript_dialect::{Dialect, Options, Pass, PassError, PassOption, Rewriter};
 use std::collections::HashMap;
 
@@ -63,7 +60,6 @@ pub struct Target {
 /// # Errors
 /// The text of a kernel that MLIR does not parse: a defect of this pass.
 pub fn vectorize(module: OperationRef<'_, '_>, target: Target) -> Result<usize, String> {
-    let context = context_of(module);
     let found = operations_named(module, "linalg.generic");
     let mut kernels: HashMap<String, String> = HashMap::new();
     let mut texts = Vec::new();
@@ -80,15 +76,7 @@ pub fn vectorize(module: OperationRef<'_, '_>, target: Target) -> Result<usize, 
                 next
             })
             .clone();
-        let call = OperationBuilder::new("func.call", op.location())
-            .add_operands(&arguments)
-            .add_attributes(&[(
-                Identifier::new(context, "callee"),
-                FlatSymbolRefAttribute::new(context, &name).into(),
-            )])
-            .build()
-            .map_err(|e| e.to_string())?;
-        insert_before(op, call);
+        call_before(op, &name, &arguments)?;
         erase(op);
         count += 1;
     }
