@@ -40,6 +40,8 @@ pub enum Station {
     Lowered,
     /// Memrefs, before loops.
     Buffers,
+    /// Memrefs with kernels in place of reductions.
+    Scheduled,
     /// LLVM IR, assembly or an object.
     Code(Form),
 }
@@ -95,9 +97,12 @@ pub fn model_at(
         return Ok(text(&module));
     }
     codegen::buffers(&module)?;
+    if station == Station::Buffers {
+        return Ok(text(&module));
+    }
+    codegen::schedules(&module, &options.target)?;
     match station {
         Station::Code(form) => {
-            codegen::schedules(&module, &options.target)?;
             codegen::native(&module)?;
             Ok(codegen::emit(&module, &options.target, form)?)
         }

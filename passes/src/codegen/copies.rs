@@ -38,7 +38,13 @@ impl Pass for LowerCopies {
 /// [`CodegenError::Module`] if a copy is malformed.
 pub fn lower_copies(module: OperationRef) -> Result<(), CodegenError> {
     for op in mlir::nested(module) {
-        if mlir::name(op) == "memref.copy" && !(contiguous(op, 0)? && contiguous(op, 1)?) {
+        if mlir::name(op) != "memref.copy" {
+            continue;
+        }
+        // What bufferization leaves of an insertion in place.
+        if op.operand(0).ok() == op.operand(1).ok() {
+            mlir::erase(op);
+        } else if !(contiguous(op, 0)? && contiguous(op, 1)?) {
             lower(op)?;
         }
     }

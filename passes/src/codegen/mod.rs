@@ -25,7 +25,7 @@ use skript_runtime::artifact::{ArenaLayout, Artifact, Target};
 /// Tensors become buffers, written in place where nobody reads the old value. Variables and inputs are never written.
 const BUFFERIZE: &str = "eliminate-empty-tensors,\
     one-shot-bufferize{bufferize-function-boundaries function-boundary-type-conversion=identity-layout-map},\
-    canonicalize,cse";
+    canonicalize,lower-affine,canonicalize,cse";
 
 /// Loops over buffers become LLVM's dialect; arrays travel as bare pointers.
 const TO_LLVM: &str = "convert-linalg-to-loops,expand-strided-metadata,lower-affine,\
