@@ -59,6 +59,7 @@ func.func @rows(%a: memref<64x256xf32>, %x: memref<256xf32>, %y: memref<64xf32>,
 // -----
 
 // A guard becomes a mask: what it skips is selected away after the product, whatever it holds.
+// CHECK-LABEL: func.func @guarded
 // CHECK-LABEL: func.func private @kernel_0
 // CHECK:         arith.cmpi slt, {{.*}} : vector<16xindex>
 // CHECK:         arith.select {{.*}} : vector<16xi1>, vector<16xf32>
