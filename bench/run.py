@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+"""Measures models with `skript bench` and writes bench/README.md: command, machine, numbers. One thread, f32."""
+import datetime
+import json
+import os
+import platform
+import subprocess
+import tempfile
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+SKRIPT = os.path.join(ROOT, "target", "release", "skript")
+WORKLOADS = [
+    ("AlexNet, 224 × 224, batch 1", ["examples/alexnet", "--weights=random:1", "--calls=20"]),
+    ("matrix product 512³", ["bench/models/matmul.sknd", "--calls=50"]),
+    ("matrix product 1024³", ["bench/models/matmul.sknd", "--set", "size=1024", "--calls=20"]),
+    ("padded 3 × 3 window, 64 → 64 channels, 56 × 56", ["bench/models/window.sknd", "--calls=50"]),
+]
+
+
+def processor():
+    with open("/proc/cpuinfo") as file:
+        for line in file:
+            if line.startswith("model name"):
+                return line.split(":", 1)[1].strip()
+    return platform.processor()
+
+
+def measure(arguments):
+    with tempfile.NamedTemporaryFile(suffix=".json") as file:
+        subprocess.run([SKRIPT, "bench", *arguments, "--json", file.name], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+        return json.load(file)
+
+
+def cached_run():
+    """Peak memory of a process that runs AlexNet from the cache."""
+    with tempfile.TemporaryDirectory() as folder:
+        stats = os.path.join(folder, "stats.json")
+        command = [SKRIPT, "run", "examples/alexnet", "--weights=zero", "--input", "input=random:1", "--output-dir", folder, "--stats", stats]
+        for _ in range(2):
+            subprocess.run(command, cwd=ROOT, check=True)
+        with open(stats) as file:
+            return json.load(file)
+
+
+def main():
+    lines = [
+        "# Benchmarks",
+        "",
+        "Written by `make bench` (`bench/run.py`); not by hand. One thread, f32; the call is the least of all calls, the share is of",
+        "the multiply-add rate that one core showed in the same process. Shared machines are noisy: compare within one table only.",
+        "",
+        "Machine: %s, %s, %s." % (processor(), platform.system(), datetime.date.today().isoformat()),
+        "",
+        "| workload | call, ms | median, ms | GFLOP/s | % of FMA peak | compile, ms | from the cache, ms | arena, MB |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for name, arguments in WORKLOADS:
+        f = measure(arguments)
+        share = "%.0f" % (100 * f["gflops"] / f["peak_gflops"]) if f["peak_gflops"] else "–"
+        lines.append("| %s<br>`skript bench %s` | %.2f | %.2f | %.1f | %s | %.0f | %.1f | %.1f |" % (
+            name, " ".join(arguments), f["call_ms"], f["median_ms"], f["gflops"], share, f["compile_ms"], f["cached_ms"], f["arena_bytes"] / 1e6))
+    stats = cached_run()
+    lines += [
+        "",
+        "A process that runs AlexNet from the cache (`skript run examples/alexnet --weights=zero …`, second time): peak %.0f MB resident," % (stats["peak_bytes"] / 1e6),
+        "of which 201 MB are weights and %.1f MB the arena; the code was ready after %.1f ms." % (stats["arena_bytes"] / 1e6, stats["compile_ms"]),
+        "",
+    ]
+    with open(os.path.join(ROOT, "bench", "README.md"), "w") as file:
+        file.write("\n".join(lines))
+    print("\n".join(lines))
+
+
+if __name__ == "__main__":
+    main()
