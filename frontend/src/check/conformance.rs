@@ -148,6 +148,24 @@ fn is_error_case(folder: &Path) -> bool {
 }
 
 #[test]
+fn the_library_gives_no_message() {
+    let folder = tempfile::tempdir().unwrap();
+    let modules = "algo image layer layout linalg math misc nn quant rand";
+    let imports: Vec<String> = modules.split(' ').map(|m| format!("import {m};")).collect();
+    let graph = "graph G { @input { x: real[2]; } @output { y: real[2]; } @compose { y = x; } }";
+    let text = format!("{} {graph}", imports.join(" "));
+    fs::write(folder.path().join("main.sknd"), text).unwrap();
+    for edition in [Edition::Draft6, Edition::Khronos] {
+        let mut sink = Sink::default();
+        let program = load_program(folder.path(), Some(edition), &Limits::default(), &mut sink);
+        super::check_program(&program, &mut sink);
+        assert!(program.modules.len() > imports.len());
+        let found = sink.into_sorted();
+        assert!(found.is_empty(), "{:?}", render(&program, &found));
+    }
+}
+
+#[test]
 fn valid_documents_give_no_message() {
     let Some(suite) = suite() else { return };
     let mut wrong = Vec::new();
