@@ -22,7 +22,7 @@ def Skript_InvokeOp : Skript_Op<"invoke", [
     values stay on the invocation, so that a backend with a kernel of its own can match it before inlining.
 
     ```mlir
-    %0 = skript.invoke @conv_0(%x, %w) operator "nn.conv" {stride = [2, 2]}
+    %0 = skript.invoke @blur_0(%x, %w) operator "mine.blur" {stride = [2, 2]}
         : (tensor<1x8x8x8xf32>, tensor<4x8x3x3xf32>) -> tensor<1x4x3x3xf32>
     ```
   }];

@@ -9,6 +9,7 @@ use skript_semantics::{ScalarKind, ScalarOp};
 use super::runtime;
 use super::scalar::{Fault, apply};
 use super::scope::Scope;
+pub use super::spelling::{builtin, scalar_op};
 use super::value::{Atom, Guarded, Pack, Value};
 use crate::ast::{BinaryOp, Expr, ExprKind, Ident, Property, StringLiteral, StringPiece, UnaryOp};
 use crate::diagnostics::Code;
@@ -776,58 +777,4 @@ pub fn describe(value: &Value) -> String {
 fn operands_text(operands: &[Atom]) -> String {
     let texts: Vec<String> = operands.iter().map(Atom::text).collect();
     texts.join(" and ")
-}
-
-/// The scalar operation of a binary operator.
-pub fn scalar_op(op: BinaryOp) -> ScalarOp {
-    match op {
-        BinaryOp::Add => ScalarOp::Add,
-        BinaryOp::Sub => ScalarOp::Sub,
-        BinaryOp::Mul => ScalarOp::Mul,
-        BinaryOp::Div => ScalarOp::Div,
-        BinaryOp::CeilDiv => ScalarOp::CeilDiv,
-        BinaryOp::Mod => ScalarOp::Mod,
-        BinaryOp::Pow => ScalarOp::Pow,
-        BinaryOp::Min => ScalarOp::Min,
-        BinaryOp::Max => ScalarOp::Max,
-        BinaryOp::Lt => ScalarOp::Lt,
-        BinaryOp::Le => ScalarOp::Le,
-        BinaryOp::Gt => ScalarOp::Gt,
-        BinaryOp::Ge => ScalarOp::Ge,
-        BinaryOp::Eq => ScalarOp::Eq,
-        BinaryOp::Ne => ScalarOp::Ne,
-        BinaryOp::And => ScalarOp::And,
-        BinaryOp::Or => ScalarOp::Or,
-        BinaryOp::Xor => ScalarOp::Xor,
-        BinaryOp::Implies => ScalarOp::Implies,
-    }
-}
-
-/// The scalar operation of a built-in function.
-pub fn builtin(name: &str) -> Option<ScalarOp> {
-    Some(match name {
-        "abs" => ScalarOp::Abs,
-        "sign" => ScalarOp::Sign,
-        "sqrt" => ScalarOp::Sqrt,
-        "exp" => ScalarOp::Exp,
-        "log" => ScalarOp::Log,
-        "sin" => ScalarOp::Sin,
-        "cos" => ScalarOp::Cos,
-        "tan" => ScalarOp::Tan,
-        "asin" => ScalarOp::Asin,
-        "acos" => ScalarOp::Acos,
-        "atan" => ScalarOp::Atan,
-        "sinh" => ScalarOp::Sinh,
-        "cosh" => ScalarOp::Cosh,
-        "tanh" => ScalarOp::Tanh,
-        "asinh" => ScalarOp::Asinh,
-        "acosh" => ScalarOp::Acosh,
-        "atanh" => ScalarOp::Atanh,
-        "erf" => ScalarOp::Erf,
-        "round" => ScalarOp::Round,
-        "floor" => ScalarOp::Floor,
-        "ceil" => ScalarOp::Ceil,
-        "frac" => ScalarOp::Frac,
-        _ => return None,
-    })
 }
