@@ -20,7 +20,7 @@ step "format" cargo fmt --all --check
 step "tools" build
 step "clippy" cargo clippy --release --workspace --all-targets -- -D warnings
 step "house rules" cargo run --release --quiet -p skript-tidy
-step "unit tests" cargo test --release --workspace --quiet
+step "unit tests" cargo test --release --workspace --quiet --no-fail-fast
 step "lit" scripts/lit.sh
 step "generated documents" scripts/docs.sh --check
 step "examples" scripts/examples.sh

@@ -49,6 +49,7 @@ pub fn buffers(module: &Module) -> Result<(), CodegenError> {
 /// # Errors
 /// [`CodegenError`] if a kernel is not well formed: a defect of the schedule.
 pub fn schedules(module: &Module, target: &Target) -> Result<(), CodegenError> {
+    crate::all::register();
     let has = |feature: &str| target.features.split(',').any(|f| f == feature);
     let vector_bits = match (has("+avx512f"), has("+avx2")) {
         (true, _) => 512,
