@@ -22,6 +22,7 @@ for name in ["HOME", "RUST_BACKTRACE"]:
 root = os.path.dirname(config.test_source_root)
 python = os.path.join(root, ".venv", "bin", "python")
 config.substitutions.append(("%python", python if os.path.exists(python) else "python3"))
+config.substitutions.append(("%llvm_lib", os.path.join(os.path.dirname(lit_config.params["llvm"]), "lib")))
 config.substitutions.append(("%examples", os.path.join(root, "examples")))
 
 # A test says `REQUIRES: skript` if it runs that binary, so that a partial build tests what it has.
