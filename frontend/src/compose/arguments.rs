@@ -26,6 +26,8 @@ pub enum Argument {
     Null,
     Single(ArgumentItem),
     Pack(Vec<ArgumentItem>),
+    /// A pack of run-time length: the type of its items, and of the tensor that holds them all.
+    Stack(ArgumentItem, Rc<TensorType>),
 }
 
 /// Everything an instance depends on.
@@ -92,6 +94,14 @@ impl Argument {
     pub fn of(value: &Value, canonical: &mut Canonical) -> Option<Self> {
         Some(match value {
             Value::Null => Argument::Null,
+            Value::Atom(Atom::Stack(stack)) => {
+                let whole = canonical.tensor(&stack.tensor);
+                let item = TensorType {
+                    kind: whole.kind,
+                    shape: whole.shape.iter().skip(1).cloned().collect(),
+                };
+                Argument::Stack(ArgumentItem::Tensor(Rc::new(item)), Rc::new(whole))
+            }
             Value::Atom(atom) => Argument::Single(ArgumentItem::of(atom, canonical)?),
             Value::Pack(pack) => Argument::Pack(
                 pack.items
@@ -107,6 +117,7 @@ impl Argument {
             Argument::Null => &[],
             Argument::Single(item) => std::slice::from_ref(item),
             Argument::Pack(items) => items,
+            Argument::Stack(item, _) => std::slice::from_ref(item),
         }
     }
 
@@ -114,6 +125,10 @@ impl Argument {
         match self {
             Argument::Null => key.push('~'),
             Argument::Single(item) => item.describe_into(key),
+            Argument::Stack(_, whole) => {
+                // Writing to a string cannot fail.
+                let _ = write!(key, "stack {}{:?}", whole.kind.name(), whole.shape);
+            }
             Argument::Pack(items) => {
                 key.push('[');
                 for item in items {

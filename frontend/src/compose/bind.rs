@@ -327,7 +327,7 @@ impl<'p> Composer<'p, '_> {
             }
         }
         let packed = spec.pack.is_some();
-        if packed != matches!(argument, Argument::Pack(_)) {
+        if packed != matches!(argument, Argument::Pack(_) | Argument::Stack(..)) {
             let (declared, given) = if packed {
                 ("a pack", "a single tensor")
             } else {
@@ -364,6 +364,16 @@ impl<'p> Composer<'p, '_> {
             let bound = Bound { what: &what, place };
             self.unify(builder, length, &Value::int(count(items.len())), &bound)?;
         }
+        if let Argument::Stack(_, whole) = argument
+            && let Some(length) = spec.pack.as_ref().and_then(|p| p.length.as_ref())
+            && let Some(extent) = whole.shape.first()
+        {
+            let actual = builder.evaluator(self.limits).extent_atom(extent, place);
+            let actual = Value::Atom(actual.map_err(|s| self.failed(s))?);
+            let what = format!("the length of {what}");
+            let bound = Bound { what: &what, place };
+            self.unify(builder, length, &actual, &bound)?;
+        }
         let mut shapes = Vec::with_capacity(tensors.len());
         for tensor in &tensors {
             if let Some(first) = rank
@@ -386,6 +396,14 @@ impl<'p> Composer<'p, '_> {
             shapes.push(shape);
         }
         self.bind_shapes(builder, spec, &shapes, packed, &what, place)?;
+        if let Argument::Stack(_, whole) = argument {
+            let value = builder.value(Some(name.clone()), (**whole).clone(), input.name.span);
+            let id = value.id;
+            builder
+                .scope
+                .set(name.clone(), Value::Atom(Atom::Stack(value)));
+            return Ok(port(PortTensors::Single(id)));
+        }
         let mut values = Vec::new();
         let mut atoms = Vec::new();
         for (item, tensor) in tensors.into_iter().enumerate() {

@@ -110,7 +110,7 @@ impl<'p> Composer<'p, '_> {
                             ));
                         }
                     }
-                    (Some(_), Value::Atom(_)) => {
+                    (Some(_), Value::Atom(atom)) if !matches!(atom, Atom::Stack(_)) => {
                         return Err(self.error(
                             &RESULTS_MISMATCH,
                             *span,
@@ -135,7 +135,9 @@ impl<'p> Composer<'p, '_> {
     fn set_name(&mut self, builder: &mut Builder<'p>, name: &Ident, value: Value) -> Composed<()> {
         let value = match value {
             // A compile-time scalar becomes the tensor that it is bound to; outputs tell the kind.
-            Value::Atom(atom) if !matches!(atom, Atom::Tensor(_) | Atom::Poison) => {
+            Value::Atom(atom)
+                if !matches!(atom, Atom::Tensor(_) | Atom::Stack(_) | Atom::Poison) =>
+            {
                 let declared = builder
                     .found
                     .definition
@@ -162,7 +164,7 @@ impl<'p> Composer<'p, '_> {
         };
         let packed = matches!(value, Value::Pack(_));
         for (item, atom) in value.atoms().iter().enumerate() {
-            if let Atom::Tensor(tensor) = atom
+            if let Atom::Tensor(tensor) | Atom::Stack(tensor) = atom
                 && let Some(slot) = builder.function.values.get_mut(tensor.id.0 as usize)
                 && slot.name.is_none()
             {

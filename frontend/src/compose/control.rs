@@ -1,5 +1,7 @@
 //! Branches and loops (2.10.1): decided at compile time where possible, else operations of the model.
 
+use std::sync::Arc;
+
 use skript_semantics::{Scalar, ScalarKind};
 
 use super::bind::coerce_scalar;
@@ -13,7 +15,9 @@ use crate::diagnostics::codes::{
 };
 use crate::eval::evaluator::count;
 use crate::eval::{Atom, Pack, TensorRef, Value};
-use crate::model::{Arm, Block, Carried, ConstantData, Loop, Operation, TensorType, ValueId};
+use crate::model::{
+    Arm, Block, Carried, ConstantData, Extent, Loop, Operation, ShapeExpr, TensorType, ValueId,
+};
 use crate::source::Span;
 
 /// `do` loops without condition of up to this many iterations are unrolled.
@@ -624,14 +628,27 @@ impl<'p> Composer<'p, '_> {
         let collected: Vec<TensorRef> = tensors.iter().skip(carried.len()).cloned().collect();
         if !collected.is_empty() {
             let fixed = before.is_none() && after.is_none() && parts.dynamic.is_none();
-            let (Some(iterations), true) = (parts.count, fixed) else {
+            let Some(iterations) = parts.count else {
                 return Err(self.error(
                     &NOT_SUPPORTED_YET,
                     looping.span,
-                    "collecting results of a loop with a run-time count is not supported yet",
+                    "collecting results of a loop without a bound on its count is not supported yet",
                 ));
             };
+            builder.symbols += 1;
+            let done = Extent::Dynamic {
+                expr: Arc::new(ShapeExpr::Symbol(format!("data.{}", builder.symbols))),
+                bound: iterations,
+            };
             for tensor in &collected {
+                if !fixed {
+                    let mut whole = (*tensor.tensor).clone();
+                    whole.shape.insert(0, done.clone());
+                    let stack = builder.value(None, whole, looping.span);
+                    scan_outputs.push(vec![stack.id]);
+                    results.push(Value::Atom(Atom::Stack(stack)));
+                    continue;
+                }
                 let items: Vec<TensorRef> = (0..iterations)
                     .map(|_| builder.value(None, (*tensor.tensor).clone(), looping.span))
                     .collect();

@@ -298,7 +298,7 @@ impl<'p> Composer<'p, '_> {
         span: Span,
     ) -> Composed<TensorRef> {
         match atom {
-            Atom::Tensor(tensor) => Ok(tensor.clone()),
+            Atom::Tensor(tensor) | Atom::Stack(tensor) => Ok(tensor.clone()),
             Atom::Poison => Err(Reported),
             other => match other.scalar().and_then(|s| coerce_scalar(s, kind)) {
                 Some(scalar) => Ok(builder.constant(

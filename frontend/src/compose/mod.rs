@@ -29,7 +29,8 @@ mod tests;
 use indexmap::IndexMap;
 use skript_semantics::ScalarKind;
 
-use crate::diagnostics::Sink;
+use crate::diagnostics::codes::INTERNAL;
+use crate::diagnostics::{Diagnostic, Sink};
 use crate::limits::Limits;
 use crate::model::{AttributeValue, Model};
 use crate::program::Program;
@@ -56,7 +57,7 @@ pub fn compose(
     limits: &Limits,
     sink: &mut Sink,
 ) -> Option<Model> {
-    std::thread::scope(|scope| {
+    let composed = std::thread::scope(|scope| {
         std::thread::Builder::new()
             .stack_size(STACK_BYTES)
             .spawn_scoped(scope, || {
@@ -65,6 +66,13 @@ pub fn compose(
             .ok()?
             .join()
             .ok()
-            .flatten()
-    })
+    });
+    // A failure that says nothing would leave the user without a trace of it.
+    if !matches!(composed, Some(Some(_))) && !sink.has_errors() {
+        sink.report(Diagnostic::without_place(
+            &INTERNAL,
+            "the composer failed without a reason; please report this document",
+        ));
+    }
+    composed.flatten()
 }

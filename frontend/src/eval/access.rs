@@ -62,6 +62,12 @@ impl Evaluator<'_> {
         let indices: Vec<Atom> = indices.into_iter().filter_map(Index::single).collect();
         self.map(base, |this, item| match item {
             Atom::Tensor(tensor) => this.element(&tensor, &indices, span),
+            Atom::Item(item) => {
+                let (stack, position) = &*item;
+                let mut place = vec![position.clone()];
+                place.extend(indices.iter().cloned());
+                this.element(stack, &place, span)
+            }
             Atom::Poison => Err(Stop::Poison),
             other => stop(
                 &UNEXPECTED_VALUE,

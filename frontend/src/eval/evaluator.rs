@@ -287,6 +287,10 @@ impl<'a> Evaluator<'a> {
                 Ok(Value::int(count(t.tensor.shape.len())))
             }
             (Property::Size, Value::Pack(pack)) => Ok(Value::int(count(pack.len()))),
+            (Property::Size, Value::Atom(Atom::Stack(t))) => match t.tensor.shape.first() {
+                Some(length) => Ok(Value::Atom(self.extent_atom(length, base.span)?)),
+                None => Ok(Value::Null),
+            },
             _ => stop(
                 &UNEXPECTED_VALUE,
                 base.span,

@@ -1,12 +1,16 @@
 //! Indexing and substitution of packs and strings (2.4).
 
+use std::rc::Rc;
+
 use skript_semantics::{Scalar, ScalarKind, ScalarOp};
 
 use super::evaluator::{EvalResult, Evaluator, Stop, count, describe, stop};
 use super::runtime;
-use super::value::{Atom, Pack, Value};
+use super::value::{Atom, Pack, TensorRef, Value};
 use crate::ast::{Expr, ExprKind, Subscript, UnaryOp};
-use crate::diagnostics::codes::{INDEX_OUT_OF_RANGE, PACK_LENGTHS_DIFFER, UNEXPECTED_VALUE};
+use crate::diagnostics::codes::{
+    INDEX_OUT_OF_RANGE, NOT_SUPPORTED_YET, PACK_LENGTHS_DIFFER, UNEXPECTED_VALUE,
+};
 use crate::model::{self, Node};
 use crate::source::Span;
 
@@ -32,7 +36,8 @@ impl Evaluator<'_> {
         let value = self.eval(base)?;
         match &value {
             Value::Null => Ok(Value::Null),
-            Value::Atom(Atom::Tensor(_)) => self.access(&value, subscripts, span),
+            Value::Atom(Atom::Tensor(_) | Atom::Item(_)) => self.access(&value, subscripts, span),
+            Value::Atom(Atom::Stack(stack)) => self.stack_item(stack, subscripts, span),
             Value::Pack(_) if value.has_tensor() => {
                 let item = !trailing_comma
                     && matches!(subscripts, [Subscript::Expr(_) | Subscript::Range { .. }]);
@@ -59,6 +64,29 @@ impl Evaluator<'_> {
                 &UNEXPECTED_VALUE,
                 span,
                 format!("{} cannot be indexed", describe(other)),
+            ),
+        }
+    }
+
+    /// An item of a pack of run-time length; formulas alone can choose one.
+    fn stack_item(
+        &mut self,
+        stack: &TensorRef,
+        subscripts: &[Subscript],
+        span: Span,
+    ) -> EvalResult<Value> {
+        let index = match subscripts {
+            [Subscript::Expr(expr)] => self.eval(expr)?,
+            _ => Value::Null,
+        };
+        match index {
+            Value::Atom(index @ (Atom::Int(_) | Atom::Run(_))) if self.formula.is_some() => {
+                Ok(Value::Atom(Atom::Item(Rc::new((stack.clone(), index)))))
+            }
+            _ => stop(
+                &NOT_SUPPORTED_YET,
+                span,
+                "a pack of run-time length can only be indexed item by item in formulas",
             ),
         }
     }

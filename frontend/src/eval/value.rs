@@ -19,6 +19,10 @@ pub enum Atom {
     /// `|i|` in a formula: an index whose check waits for the access that uses it.
     Guarded(Rc<Guarded>),
     Tensor(TensorRef),
+    /// A pack of tensors of run-time length, in one tensor along its first dimension.
+    Stack(TensorRef),
+    /// An item of a [`Atom::Stack`] in a formula.
+    Item(Rc<(TensorRef, Atom)>),
     /// What a failed invocation or declaration left; already reported.
     Poison,
 }
@@ -251,7 +255,8 @@ impl Atom {
             Atom::Str(_) => "str",
             Atom::Run(_) => "run-time value",
             Atom::Guarded(_) => "guarded index",
-            Atom::Tensor(_) => "tensor",
+            Atom::Tensor(_) | Atom::Item(_) => "tensor",
+            Atom::Stack(_) => "pack of run-time length",
             Atom::Poison => "invalid value",
         }
     }

@@ -151,7 +151,8 @@ pub struct Loop {
     pub body: Block,
     /// Tested after each iteration; yields one bool, sees the new carried values through the same names.
     pub after: Option<Block>,
-    /// Per scan output the pack's tensors, one per iteration; only where the count is fixed.
+    /// Per scan output the pack's tensors, one per iteration. Where a condition or a run-time count ends the loop: one
+    /// tensor of all iterations' results, its first extent the number of iterations.
     pub scan_outputs: Vec<Vec<ValueId>>,
     pub span: Span,
 }

@@ -5,7 +5,7 @@ use crate::error::{EvalError, Failure, internal};
 use crate::frame::{Frame, splat};
 use skript_frontend::model::{Arm, Block, Loop, ValueId};
 use skript_semantics::Scalar;
-use skript_tensor::Tensor;
+use skript_tensor::{ElementType, Tensor};
 use std::sync::Arc;
 
 impl<'m> Evaluator<'m, '_> {
@@ -53,6 +53,8 @@ impl<'m> Evaluator<'m, '_> {
             frame.bind(carried.inner, init)?;
         }
         let mut iteration = 0u64;
+        let open = l.before.is_some() || l.after.is_some() || l.dynamic_count.is_some();
+        let mut stacks: Vec<Vec<Arc<Tensor>>> = vec![Vec::new(); l.scan_outputs.len()];
         while count.is_none_or(|c| iteration < c) {
             if iteration >= self.settings.max_iterations {
                 return Err(Failure::TooManyIterations(iteration).into());
@@ -75,7 +77,21 @@ impl<'m> Evaluator<'m, '_> {
                 break;
             }
             self.block(frame, &l.body)?;
-            self.take_results(frame, l, position)?;
+            let collected = self.take_results(frame, l)?;
+            for (index, tensor) in collected.into_iter().enumerate() {
+                if open {
+                    if let Some(stack) = stacks.get_mut(index) {
+                        stack.push(tensor);
+                    }
+                    continue;
+                }
+                let &id = l
+                    .scan_outputs
+                    .get(index)
+                    .and_then(|pack| pack.get(position))
+                    .ok_or_else(|| internal("a loop has more iterations than scan outputs"))?;
+                self.show(frame, id, tensor)?;
+            }
             iteration += 1;
             if let Some(after) = &l.after
                 && !self.test(frame, after)?
@@ -86,6 +102,16 @@ impl<'m> Evaluator<'m, '_> {
         for carried in &l.carried {
             let last = frame.get(carried.inner)?.clone();
             self.show(frame, carried.result, last)?;
+        }
+        if open {
+            for (pack, items) in l.scan_outputs.iter().zip(stacks) {
+                let &[id] = pack.as_slice() else {
+                    return Err(internal("results of an open loop are one tensor"));
+                };
+                let tensor = stacked(frame, id, &items)?;
+                self.show(frame, id, Arc::new(tensor))?;
+            }
+            return Ok(());
         }
         // Items of iterations that did not take place hold T().
         let done = usize::try_from(iteration).unwrap_or(usize::MAX);
@@ -104,8 +130,7 @@ impl<'m> Evaluator<'m, '_> {
         &mut self,
         frame: &mut Frame<'m>,
         l: &'m Loop,
-        position: usize,
-    ) -> Result<(), EvalError> {
+    ) -> Result<Vec<Arc<Tensor>>, EvalError> {
         let mut results = frame.all(&l.body.results)?.into_iter();
         for carried in &l.carried {
             let next = results
@@ -113,14 +138,34 @@ impl<'m> Evaluator<'m, '_> {
                 .ok_or_else(|| internal("a loop's body yields too few results"))?;
             frame.bind(carried.inner, next)?;
         }
-        for (pack, tensor) in l.scan_outputs.iter().zip(results) {
-            let &id = pack
-                .get(position)
-                .ok_or_else(|| internal("a loop has more iterations than scan outputs"))?;
-            self.show(frame, id, tensor)?;
-        }
-        Ok(())
+        Ok(results.collect())
     }
+}
+
+/// The items in one tensor, along a first dimension of their own.
+fn stacked(frame: &Frame<'_>, id: ValueId, items: &[Arc<Tensor>]) -> Result<Tensor, EvalError> {
+    let declared = &frame.declared(id)?.tensor;
+    let mut shape = vec![items.len() as u64];
+    match items.first() {
+        Some(first) => shape.extend(first.shape()),
+        None => {
+            for extent in declared.shape.iter().skip(1) {
+                shape.push(frame.extent(extent)?);
+            }
+        }
+    }
+    let mut whole = Tensor::zeros(ElementType::run_time(declared.kind), &shape)?;
+    let bytes = whole.bytes_mut()?;
+    let mut position = 0;
+    for item in items {
+        let end = position + item.bytes().len();
+        match bytes.get_mut(position..end) {
+            Some(place) => place.copy_from_slice(item.bytes()),
+            None => return Err(internal("iterations give results of different shapes")),
+        }
+        position = end;
+    }
+    Ok(whole)
 }
 
 /// How often a loop runs unless a condition ends it; `None`: until then.
