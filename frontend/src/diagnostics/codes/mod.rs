@@ -147,7 +147,6 @@ codes! {
     sk3001_graph_unknown,
     sk3002_graph_parameter,
     sk3003_limit_exceeded,
-    sk3004_internal,
     sk8001_not_compiled,
     sk9001_weights,
     sk9101_unknown_name,
