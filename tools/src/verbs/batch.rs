@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{BufRead as _, BufReader};
+use std::sync::atomic::Ordering;
 
 use serde_json::json;
 use skript_frontend::diagnostics::Diagnostic;
@@ -29,20 +30,24 @@ pub fn run(arguments: &RunArguments, command: &[OsString], console: &mut Console
         Ok(file) => file,
         Err(error) => return wrong(error.to_string(), console),
     };
-    for line in BufReader::new(file).lines() {
+    for line in BufReader::new(file).split(b'\n') {
         let line = match line {
             Ok(line) => line,
             Err(error) => return wrong(error.to_string(), console),
         };
-        if line.trim().is_empty() {
+        if line.trim_ascii().is_empty() {
             continue;
         }
         let mut buffer = Console::buffer();
-        let status = match serde_json::from_str::<Vec<String>>(&line) {
+        let status = match serde_json::from_slice::<Vec<String>>(&line) {
             Ok(more) => {
                 let words = common.iter().cloned();
                 let words = words.chain(more.into_iter().map(OsString::from));
-                one(&words.collect::<Vec<_>>(), &mut buffer)
+                // Stdout is for the lines of results alone.
+                super::QUIET.store(true, Ordering::Relaxed);
+                let status = one(&words.collect::<Vec<_>>(), &mut buffer);
+                super::QUIET.store(false, Ordering::Relaxed);
+                status
             }
             Err(error) => {
                 let message = format!("this line is no list of strings: {error}");

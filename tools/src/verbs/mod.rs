@@ -11,6 +11,7 @@ mod run;
 
 use std::ffi::OsString;
 use std::panic::AssertUnwindSafe;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, Once, PoisonError};
 
 use clap::Parser as _;
@@ -105,9 +106,15 @@ fn guard(
     }
 }
 
+/// Whether what a verb prints is dropped: inside a batch.
+static QUIET: AtomicBool = AtomicBool::new(false);
+
 /// Writes to stdout; a reader that went away is nobody's concern.
 fn print(text: &str) {
     use std::io::Write as _;
+    if QUIET.load(Ordering::Relaxed) {
+        return;
+    }
     let mut stdout = std::io::stdout().lock();
     let _ = stdout.write_all(text.as_bytes());
     let _ = stdout.flush();
