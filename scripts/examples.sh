@@ -17,5 +17,12 @@ import numpy as np
 points, inside = np.load(sys.argv[1]), np.load(sys.argv[2])[:, 0]
 assert np.array_equal(inside, (np.hypot(points[:, 0], points[:, 1]) < 1).astype(np.float32)), inside
 PY
+.venv/bin/python examples/contrast/expected.py make "$out/image.npy"
+for how in --engine=reference --pipeline=linalg --pipeline=affine --pipeline=scf; do
+  $skript run examples/contrast $how --input image="$out/image.npy" --output-dir "$out/contrast"
+  .venv/bin/python examples/contrast/expected.py check "$out/image.npy" "$out/contrast/result.npy"
+done
+# The page shows the operator that runs here.
+diff <(sed -n '/^operator/,/^}/p' examples/contrast/main.sknd) <(sed -n '/^operator/,/^}/p' docs/adding-an-operator.md)
 $skript check examples/alexnet
-echo "examples: the perceptron is right through the evaluator and three pipelines; AlexNet checks"
+echo "examples: perceptron and contrast are right through the evaluator and three pipelines; AlexNet checks"

@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# Installs the dialect as a CMake package and builds the tool of examples/out-of-tree against it, as its users do.
+set -eu
+cd "$(dirname "$0")/.."
+prefix=$(scripts/llvm/bin/llvm-config --prefix)
+built=$(ls -td target/release/build/skript-dialect-*/out/cmake | head -1)
+installed=$PWD/build/installed
+rm -rf "$installed" build/out-of-tree
+cmake --install "$built" --prefix "$installed" >/dev/null
+cmake -S examples/out-of-tree -B build/out-of-tree -G Ninja -DCMAKE_BUILD_TYPE=Release \
+  -DCMAKE_C_COMPILER="$prefix/bin/clang" -DCMAKE_CXX_COMPILER="$prefix/bin/clang++" \
+  -DCMAKE_PREFIX_PATH="$installed;$prefix" >/dev/null
+cmake --build build/out-of-tree >build/out-of-tree/log || {
+  cat build/out-of-tree/log >&2
+  exit 1
+}
+target/release/skript compile examples/perceptron --emit=skript -o build/out-of-tree/model.mlir
+said=$(build/out-of-tree/skript-kernels build/out-of-tree/model.mlir)
+for line in '^operator main\.' '^formula sum: ' '^elementwise skript\.mul: '; do
+  if ! grep -q "$line" <<<"$said"; then
+    printf 'no line `%s` in\n%s\n' "$line" "$said" >&2
+    exit 1
+  fi
+done
