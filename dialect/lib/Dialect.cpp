@@ -18,10 +18,10 @@ using namespace skript;
 #include "skript/SkriptAttributes.cpp.inc"
 
 namespace {
-/// Nothing in the dialect minds where it stands.
+/// Nothing in the dialect minds where it stands; invocations that are kept stay.
 struct Inliner : DialectInlinerInterface {
   using DialectInlinerInterface::DialectInlinerInterface;
-  bool isLegalToInline(Operation *, Operation *, bool) const final { return true; }
+  bool isLegalToInline(Operation *call, Operation *, bool) const final { return !call->hasAttr("skript.keep"); }
   bool isLegalToInline(Region *, Region *, bool, IRMapping &) const final { return true; }
   bool isLegalToInline(Operation *, Region *, bool, IRMapping &) const final { return true; }
 };
@@ -46,7 +46,7 @@ Operation *SkriptDialect::materializeConstant(OpBuilder &builder, Attribute valu
 /// Attributes of the dialect on functions, arguments and results: known names have a fixed kind.
 static LogicalResult verifyAttribute(Operation *op, NamedAttribute attribute, StringRef where) {
   StringRef name = attribute.getName().strref();
-  if (name == "skript.entry" && !isa<UnitAttr>(attribute.getValue()))
+  if ((name == "skript.entry" || name == "skript.keep") && !isa<UnitAttr>(attribute.getValue()))
     return op->emitError() << "'" << name << "' on " << where << " is a unit attribute, but has the value "
                            << attribute.getValue();
   if ((name == "skript.name" || name == "skript.role") && !isa<StringAttr>(attribute.getValue()))
@@ -58,6 +58,8 @@ static LogicalResult verifyAttribute(Operation *op, NamedAttribute attribute, St
 LogicalResult SkriptDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
   if (attribute.getName().strref() == "skript.entry" && !isa<FunctionOpInterface>(op))
     return op->emitError("'skript.entry' marks functions only");
+  if (attribute.getName().strref() == "skript.keep" && !isa<InvokeOp>(op))
+    return op->emitError("'skript.keep' marks invocations only");
   return verifyAttribute(op, attribute, "an operation");
 }
 

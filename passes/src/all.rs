@@ -9,6 +9,7 @@ use crate::formula::formula_to_affine::ConvertFormulaToAffine;
 use crate::formula::formula_to_linalg::ConvertFormulaToLinalg;
 use crate::formula::formula_to_scf::ConvertFormulaToScf;
 use crate::formula::scalar_to_arith::ConvertScalarToArith;
+use crate::invoke::keep_operators::KeepOperators;
 use crate::pipeline;
 use crate::schedule::vectorize::VectorizeReductions;
 use crate::structure::annotate_structure::AnnotateStructure;
@@ -21,6 +22,7 @@ pub const ALL: &[PassEntry] = &[
     PassEntry::of::<ConvertFormulaToLinalg>(),
     PassEntry::of::<ConvertFormulaToScf>(),
     PassEntry::of::<ConvertScalarToArith>(),
+    PassEntry::of::<KeepOperators>(),
     PassEntry::of::<AnnotateStructure>(),
     PassEntry::of::<WriteCarried>(),
     PassEntry::of::<WriteOutputs>(),

@@ -2,9 +2,11 @@
 
 use crate::codegen::{self, CodegenError, Form, Interface};
 use crate::emit::{EmitError, emit};
+use crate::invoke::keep_operators::KeepOperators;
 use crate::pipeline::Pipeline;
 use melior::Context;
 use melior::ir::Module;
+use skript_dialect::Pass;
 use skript_frontend::model::Model;
 use skript_frontend::source::SourceMap;
 use skript_runtime::artifact::{Artifact, Target};
@@ -18,6 +20,8 @@ pub struct Options {
     /// For tests of `skript compare`: every op of the first name is emitted as one of the second (`skript.max`,
     /// `skript.min`), a deliberately broken lowering.
     pub exchange: Option<(String, String)>,
+    /// Qualified names of operators whose invocations stay whole: for stations before code only.
+    pub keep: Vec<String>,
 }
 
 impl Default for Options {
@@ -27,6 +31,7 @@ impl Default for Options {
             pipeline: "skript-to-linalg",
             target: skript_runtime::program::host(),
             exchange: None,
+            keep: Vec::new(),
         }
     }
 }
@@ -131,7 +136,18 @@ fn lowered<'c>(
     let pipeline = Pipeline::named(options.pipeline).ok_or_else(|| {
         CodegenError::Module(format!("there is no pipeline `{}`", options.pipeline))
     })?;
-    codegen::mlir::run_pipeline(&module, pipeline.flag, &pipeline.text())?;
+    let mut text = pipeline.text();
+    if !options.keep.is_empty() {
+        text.insert_str(
+            0,
+            &format!(
+                "{}{{operators={}}},",
+                KeepOperators::FLAG,
+                options.keep.join(",")
+            ),
+        );
+    }
+    codegen::mlir::run_pipeline(&module, pipeline.flag, &text)?;
     Ok(module)
 }
 

@@ -8,6 +8,7 @@ pub mod compile;
 pub mod elementwise;
 pub mod emit;
 pub mod formula;
+pub mod invoke;
 pub mod mlir;
 pub mod pipeline;
 pub mod schedule;

@@ -224,6 +224,9 @@ pub struct CompileArguments {
     /// How formulas are lowered
     #[arg(long, value_enum, default_value_t = Pipeline::Linalg)]
     pub pipeline: Pipeline,
+    /// An operator to leave whole, for a backend with a kernel of its own: with --emit=linalg, affine or scf
+    #[arg(long, value_name = "OPERATOR")]
+    pub keep: Vec<String>,
     /// File to write; text goes to stdout without it
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,

@@ -66,7 +66,7 @@ impl<'a> Session<'a> {
     }
 
     /// The command line names something that is not there.
-    fn report_usage(&mut self, diagnostic: Diagnostic) {
+    pub fn report_usage(&mut self, diagnostic: Diagnostic) {
         self.sink.report(diagnostic);
         self.status = Status::Usage;
     }
@@ -109,6 +109,20 @@ impl<'a> Session<'a> {
         }
         for diagnostic in wrong {
             self.report_usage(diagnostic);
+        }
+    }
+
+    /// Reports operators of the command line that the model does not invoke.
+    pub fn check_operators(&mut self, model: &Model, asked: &[String]) {
+        let functions = model.functions.iter().enumerate();
+        let operators = functions.filter(|(id, _)| *id != model.entry.0 as usize);
+        let mut known: Vec<&str> = operators.map(|(_, f)| f.name.as_str()).collect();
+        known.sort_unstable();
+        known.dedup();
+        for name in asked {
+            if !known.contains(&name.as_str()) {
+                self.report_usage(unknown("operator", name, "the model", &known));
+            }
         }
     }
 

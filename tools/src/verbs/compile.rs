@@ -8,7 +8,7 @@ use skript_frontend::diagnostics::Diagnostic;
 use skript_frontend::diagnostics::codes::OUTPUT;
 use skript_frontend::model::Model;
 use skript_passes::codegen::Form;
-use skript_passes::{Station, model_at};
+use skript_passes::{Options, Station, model_at};
 
 use crate::command_line::{CompileArguments, EmitName, Pipeline};
 use crate::console::{Console, Status};
@@ -16,15 +16,31 @@ use crate::engine::compiled::{compile, options, refused};
 use crate::session::Session;
 
 pub fn run(arguments: &CompileArguments, console: &mut Console) -> Status {
+    let text = [
+        EmitName::Skript,
+        EmitName::Linalg,
+        EmitName::Affine,
+        EmitName::Scf,
+    ];
     let mut session = Session::open(&arguments.model, &arguments.reading);
+    if !arguments.keep.is_empty() && !text.contains(&arguments.emit) {
+        session.report_usage(
+            Diagnostic::without_place(&OUTPUT, "an operator that is kept has no code of ours")
+                .with_help("take --emit=skript, linalg, affine or scf with --keep"),
+        );
+    }
     if session.status() == Status::Done {
         session.check_names(std::iter::empty());
     }
     if session.status() == Status::Done
         && let Some(model) = session.compose()
-        && let Err(error) = make(arguments, &session, &model)
     {
-        session.report(*error);
+        session.check_operators(&model, &arguments.keep);
+        if session.status() == Status::Done
+            && let Err(error) = make(arguments, &session, &model)
+        {
+            session.report(*error);
+        }
     }
     session.close(console)
 }
@@ -40,7 +56,7 @@ fn make(
             return Ok(());
         }
     }
-    let bytes = station(arguments.emit, arguments.pipeline, session, model)?;
+    let bytes = station(arguments, arguments.emit, session, model)?;
     let binary = matches!(
         arguments.emit,
         EmitName::Obj | EmitName::So | EmitName::Artifact
@@ -57,12 +73,20 @@ fn make(
 
 /// What the model is at a station.
 fn station(
+    arguments: &CompileArguments,
     emit: EmitName,
-    pipeline: Pipeline,
     session: &Session,
     model: &Model,
 ) -> Result<Vec<u8>, Box<Diagnostic>> {
     let sources = &session.program.sources;
+    let pipeline = arguments.pipeline;
+    let station_of = |station, pipeline| {
+        let options = Options {
+            keep: arguments.keep.clone(),
+            ..options(pipeline)
+        };
+        model_at(model, sources, &options, station).map_err(|e| Box::new(refused(&e)))
+    };
     let (station, pipeline) = match emit {
         EmitName::Ast => {
             let module = session.program.main_module();
@@ -71,7 +95,7 @@ fn station(
         EmitName::Model => return Ok(model.to_text().into_bytes()),
         EmitName::Artifact => return Ok(compile(model, sources, pipeline)?.to_bytes()),
         EmitName::So => {
-            let object = station_of(Station::Code(Form::Object), pipeline, session, model)?;
+            let object = station_of(Station::Code(Form::Object), pipeline)?;
             return linked(&object);
         }
         EmitName::Skript => (Station::Skript, pipeline),
@@ -83,17 +107,7 @@ fn station(
         EmitName::Asm => (Station::Code(Form::Assembly), pipeline),
         EmitName::Obj => (Station::Code(Form::Object), pipeline),
     };
-    station_of(station, pipeline, session, model)
-}
-
-fn station_of(
-    station: Station,
-    pipeline: Pipeline,
-    session: &Session,
-    model: &Model,
-) -> Result<Vec<u8>, Box<Diagnostic>> {
-    model_at(model, &session.program.sources, &options(pipeline), station)
-        .map_err(|e| Box::new(refused(&e)))
+    station_of(station, pipeline)
 }
 
 /// The object as a shared library, by the system's C compiler.
@@ -150,7 +164,7 @@ fn dump(
         (EmitName::Asm, "asm.s"),
     ];
     for (number, (emit, name)) in stations.into_iter().enumerate() {
-        let bytes = station(emit, arguments.pipeline, session, model)?;
+        let bytes = station(arguments, emit, session, model)?;
         write(&folder.join(format!("{}-{name}", number + 1)), &bytes)?;
     }
     Ok(())

@@ -1,0 +1,3 @@
+//! Operator instances and their invocations, before they are inlined.
+
+pub mod keep_operators;

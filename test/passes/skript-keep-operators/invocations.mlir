@@ -1,0 +1,30 @@
+// RUN: skript-opt %s --skript-keep-operators=operators=mine.twice --inline --symbol-dce | FileCheck %s
+// RUN: skript-opt %s --pass-pipeline="builtin.module(skript-keep-operators{operators=mine.twice},skript-to-linalg)" | FileCheck %s --check-prefix=LINALG
+
+// What an operator that is kept invokes itself is inlined into it.
+// CHECK-LABEL: func.func private @twice_0
+// CHECK-NOT:     skript.invoke
+// CHECK:         skript.add
+// LINALG-LABEL: func.func private @twice_0
+// LINALG:         linalg.generic
+func.func private @twice_0(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = skript.invoke @sum_0(%x, %x) operator "mine.sum" : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// CHECK-NOT: @sum_0
+func.func private @sum_0(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = skript.add %x, %y : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @model
+// CHECK:         %[[S:.+]] = skript.add
+// CHECK:         skript.invoke @twice_0(%[[S]]) operator "mine.twice" {factor = 2 : i64} attributes {skript.keep}
+// LINALG-LABEL: func.func @model
+// LINALG:         skript.invoke @twice_0
+func.func @model(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = skript.invoke @sum_0(%x, %x) operator "mine.sum" : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %1 = skript.invoke @twice_0(%0) operator "mine.twice" {factor = 2 : i64} : (tensor<4xf32>) -> tensor<4xf32>
+  return %1 : tensor<4xf32>
+}
