@@ -74,6 +74,11 @@ unsafe extern "C" {
         argv: *mut *mut c_char,
         registry: MlirDialectRegistry,
     ) -> c_int;
+    pub fn skriptReduceMain(
+        argc: c_int,
+        argv: *mut *mut c_char,
+        registry: MlirDialectRegistry,
+    ) -> c_int;
     pub fn skriptRegisterImport(
         flag: MlirStringRef,
         summary: MlirStringRef,

@@ -40,6 +40,15 @@ pub fn lsp_server_main(arguments: impl IntoIterator<Item = String>) -> i32 {
     })
 }
 
+/// `mlir-reduce`: makes a module that shows a defect smaller while a script still finds it.
+pub fn reduce_main(arguments: impl IntoIterator<Item = String>) -> i32 {
+    let registry = DialectRegistry::new();
+    // SAFETY: the argument vector is as `main` gets it.
+    with_arguments(arguments, |argc, argv| unsafe {
+        ffi::skriptReduceMain(argc, argv, registry.to_raw())
+    })
+}
+
 fn with_arguments(
     arguments: impl IntoIterator<Item = String>,
     run: impl FnOnce(c_int, *mut *mut c_char) -> c_int,

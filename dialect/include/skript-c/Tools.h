@@ -1,4 +1,4 @@
-/* Tools.h - mains of mlir-opt, mlir-translate and mlir-lsp-server. Each returns the exit status. */
+/* Tools.h - mains of mlir-opt, mlir-translate, mlir-lsp-server and mlir-reduce. Each returns the exit status. */
 
 #ifndef SKRIPT_C_TOOLS_H
 #define SKRIPT_C_TOOLS_H
@@ -13,6 +13,7 @@ extern "C" {
 MLIR_CAPI_EXPORTED int skriptOptMain(int argc, char **argv, MlirDialectRegistry registry);
 MLIR_CAPI_EXPORTED int skriptTranslateMain(int argc, char **argv);
 MLIR_CAPI_EXPORTED int skriptLspServerMain(int argc, char **argv, MlirDialectRegistry registry);
+MLIR_CAPI_EXPORTED int skriptReduceMain(int argc, char **argv, MlirDialectRegistry registry);
 
 /* Text to a module: the new operation, or null after it reported why not. `name` is the file's. */
 typedef MlirOperation (*SkriptImport)(const void *translation, MlirContext context, MlirStringRef name,

@@ -12,6 +12,7 @@
 #include "mlir/InitAllTranslations.h"
 #include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "mlir/Tools/mlir-reduce/MlirReduceMain.h"
 #include "mlir/Tools/mlir-translate/MlirTranslateMain.h"
 #include "mlir/Tools/mlir-translate/Translation.h"
 #include "llvm/Support/InitLLVM.h"
@@ -47,6 +48,14 @@ int skriptLspServerMain(int argc, char **argv, MlirDialectRegistry registry) {
   llvm::InitLLVM init(argc, argv);
   registerAll(*unwrap(registry));
   return asMainReturnCode(MlirLspServerMain(argc, argv, *unwrap(registry)));
+}
+
+int skriptReduceMain(int argc, char **argv, MlirDialectRegistry registry) {
+  llvm::InitLLVM init(argc, argv);
+  registerAllPasses();
+  registerAll(*unwrap(registry));
+  MLIRContext context(*unwrap(registry));
+  return asMainReturnCode(mlirReduceMain(argc, argv, context));
 }
 
 void skriptRegisterImport(MlirStringRef flag, MlirStringRef summary, SkriptImport import, const void *translation) {
