@@ -5,6 +5,8 @@ use crate::codegen::copies::LowerCopies;
 use crate::codegen::memory::PlanMemory;
 use crate::codegen::outputs::WriteOutputs;
 use crate::elementwise::elementwise_to_linalg::ConvertElementwiseToLinalg;
+use crate::elementwise::scalarize_elementwise::ScalarizeElementwise;
+use crate::elementwise::unroll_elementwise::UnrollElementwise;
 use crate::formula::formula_to_affine::ConvertFormulaToAffine;
 use crate::formula::formula_to_linalg::ConvertFormulaToLinalg;
 use crate::formula::formula_to_scf::ConvertFormulaToScf;
@@ -22,6 +24,8 @@ pub const ALL: &[PassEntry] = &[
     PassEntry::of::<ConvertFormulaToLinalg>(),
     PassEntry::of::<ConvertFormulaToScf>(),
     PassEntry::of::<ConvertScalarToArith>(),
+    PassEntry::of::<ScalarizeElementwise>(),
+    PassEntry::of::<UnrollElementwise>(),
     PassEntry::of::<KeepOperators>(),
     PassEntry::of::<AnnotateStructure>(),
     PassEntry::of::<WriteCarried>(),

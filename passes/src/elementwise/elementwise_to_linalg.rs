@@ -31,34 +31,14 @@ impl Pass for ConvertElementwiseToLinalg {
     ) -> Result<(), PassError> {
         let holder = root.context();
         let context = context::borrow(&holder);
-        let mut failure = None;
-        let all = op::collect(&root, |op| {
-            op::has_elementwise_trait(&op) && op.results().any(|r| is_tensor(r.r#type()))
-        });
-        for found in all {
-            let at = Builder::before(context, found)?;
-            if found.region_count() > 0 {
-                failure = Some(PassError::at(
-                    found,
-                    "is elementwise but has regions, which a payload cannot hold",
-                ));
-                continue;
-            }
-            match convert(found, &at)? {
-                Some(values) => rewriter.replace_op_with_values(found, &values),
-                None => {
-                    failure = Some(PassError::at(
-                        found,
-                        "is elementwise but its results are not all ranked tensors",
-                    ));
-                }
-            }
-        }
-        failure.map_or(Ok(()), Err)
+        let otherwise = "is elementwise but its results are not all ranked tensors";
+        super::replace_all(&root, rewriter, is_tensor, otherwise, |found| {
+            convert(found, &Builder::before(context, found)?)
+        })
     }
 }
 
-fn is_tensor(r#type: Type<'_>) -> bool {
+pub(super) fn is_tensor(r#type: Type<'_>) -> bool {
     use melior::ir::TypeLike;
     r#type.is_tensor()
 }
@@ -157,6 +137,16 @@ fn empty_like<'c: 'a, 'a>(
     r#type: Type<'c>,
     at: &Builder<'c, 'a>,
 ) -> Result<Value<'c, 'a>, PassError> {
+    let extents = dynamic_extents(model, r#type, at)?;
+    Ok(at.value("tensor.empty", &extents, &[], r#type)?)
+}
+
+/// The dynamic extents of `type`, read off `model`, which has the same shape.
+pub(super) fn dynamic_extents<'c: 'a, 'a>(
+    model: Value<'c, 'a>,
+    r#type: Type<'c>,
+    at: &Builder<'c, 'a>,
+) -> Result<Vec<Value<'c, 'a>>, PassError> {
     let mut extents = Vec::new();
     for (dimension, extent) in types::extents(r#type)
         .unwrap_or_default()
@@ -174,5 +164,5 @@ fn empty_like<'c: 'a, 'a>(
             )?);
         }
     }
-    Ok(at.value("tensor.empty", &extents, &[], r#type)?)
+    Ok(extents)
 }

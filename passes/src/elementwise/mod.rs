@@ -1,3 +1,43 @@
-//! Elementwise operations on tensors: one pattern for every op with the trait.
+//! Elementwise operations on tensors and vectors: one pattern for every op with the trait, whatever its dialect.
 
 pub mod elementwise_to_linalg;
+pub mod scalarize_elementwise;
+pub mod unroll_elementwise;
+
+use skript_dialect::melior::ir::operation::OperationLike;
+use skript_dialect::melior::ir::{OperationRef, Type, Value, ValueLike};
+use skript_dialect::{PassError, Rewriter, op};
+
+/// Replaces every elementwise op that has a result of a type that `wanted` holds of.
+///
+/// `replace` gives the new values, or `None` for an op that this conversion does not take.
+///
+/// # Errors
+/// At the last op that has regions (a payload cannot hold them) or was not taken; `otherwise` says why.
+fn replace_all<'c, 'a>(
+    root: &OperationRef<'c, 'a>,
+    rewriter: &Rewriter<'c>,
+    wanted: impl Fn(Type<'c>) -> bool,
+    otherwise: &str,
+    replace: impl Fn(OperationRef<'c, 'a>) -> Result<Option<Vec<Value<'c, 'a>>>, PassError>,
+) -> Result<(), PassError>
+where
+    'c: 'a,
+{
+    let mut failure = None;
+    let all = op::collect(root, |op| {
+        op::has_elementwise_trait(&op) && op.results().any(|r| wanted(r.r#type()))
+    });
+    for found in all {
+        if found.region_count() > 0 {
+            let why = "is elementwise but has regions, which a payload cannot hold";
+            failure = Some(PassError::at(found, why));
+            continue;
+        }
+        match replace(found)? {
+            Some(values) => rewriter.replace_op_with_values(found, &values),
+            None => failure = Some(PassError::at(found, otherwise)),
+        }
+    }
+    failure.map_or(Ok(()), Err)
+}

@@ -6,8 +6,8 @@ use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationBuilder, OperationLike};
 
 use melior::ir::{
-    Attribute, Block, BlockRef, Identifier, Location, OperationRef, Region, RegionLike, RegionRef,
-    Type, Value,
+    Attribute, Block, BlockRef, Identifier, Location, Operation, OperationRef, Region, RegionLike,
+    RegionRef, Type, Value,
 };
 use melior::{Context, Error};
 use skript_semantics::{Scalar, ScalarKind, ScalarOp};
@@ -63,10 +63,15 @@ impl<'c: 'a, 'a> Builder<'c, 'a> {
             .add_results(results)
             .add_regions_vec(regions)
             .build()?;
-        Ok(match self.before {
+        Ok(self.insert(operation))
+    }
+
+    /// An operation that was made elsewhere.
+    pub fn insert(&self, operation: Operation<'c>) -> OperationRef<'c, 'a> {
+        match self.before {
             Some(next) => self.block.insert_operation_before(next, operation),
             None => self.block.append_operation(operation),
-        })
+        }
     }
 
     /// An operation with one result.

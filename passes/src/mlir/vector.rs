@@ -11,17 +11,55 @@ pub fn element_or_self(r#type: Type<'_>) -> Type<'_> {
     unsafe { Type::from_raw(mlir_sys::mlirShapedTypeGetElementType(r#type.to_raw())) }
 }
 
+/// Extents of a vector of fixed length; `None` for other types and for scalable vectors.
+pub fn extents(r#type: Type<'_>) -> Option<Vec<i64>> {
+    if !r#type.is_vector() {
+        return None;
+    }
+    let raw = r#type.to_raw();
+    // SAFETY: a vector is a ranked shaped type; positions are below its rank.
+    unsafe {
+        (!mlir_sys::mlirVectorTypeIsScalable(raw)).then(|| {
+            (0..mlir_sys::mlirShapedTypeGetRank(raw))
+                .map(|d| mlir_sys::mlirShapedTypeGetDimSize(raw, d as isize))
+                .collect()
+        })
+    }
+}
+
+/// A vector type of these extents.
+pub fn of<'c>(extents: &[i64], element: Type<'c>) -> Type<'c> {
+    let sizes: Vec<u64> = extents.iter().map(|e| e.cast_unsigned()).collect();
+    Type::vector(&sizes, element)
+}
+
+/// All places of an array of these extents, the last index fastest; one empty place for rank 0.
+pub fn places(extents: &[i64]) -> Vec<Vec<i64>> {
+    extents.iter().fold(vec![Vec::new()], |places, extent| {
+        let longer = |place: &Vec<i64>| {
+            let place = place.clone();
+            (0..*extent).map(move |last| [place.as_slice(), &[last]].concat())
+        };
+        places.iter().flat_map(longer).collect()
+    })
+}
+
 /// A type of this element: a vector of the shape of `model` if that is one, else the element.
 pub fn shaped_like<'c>(model: Type<'c>, element: Type<'c>) -> Type<'c> {
-    if !model.is_vector() {
-        return element;
+    match extents(model) {
+        Some(extents) => of(&extents, element),
+        None => element,
     }
-    let raw = model.to_raw();
-    // SAFETY: a vector is a ranked shaped type; positions are below its rank.
-    let sizes: Vec<u64> = unsafe {
-        (0..mlir_sys::mlirShapedTypeGetRank(raw))
-            .map(|d| mlir_sys::mlirShapedTypeGetDimSize(raw, d as isize).cast_unsigned())
-            .collect()
-    };
-    Type::vector(&sizes, element)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_run_in_row_major_order() {
+        assert_eq!(places(&[2, 2]), [[0, 0], [0, 1], [1, 0], [1, 1]]);
+        assert_eq!(places(&[]), [[0i64; 0]]);
+        assert!(places(&[2, 0]).is_empty());
+    }
 }

@@ -1,0 +1,127 @@
+//! `skript-scalarize-elementwise`: every elementwise op on tensors or vectors becomes the same op on scalars.
+//!
+//! The trait promises that the op with every tensor and vector type replaced by its element type is valid and means the
+//! same at each element. A tensor becomes a `tensor.generate` whose body holds the scalar op, extents known or not; a vector
+//! is taken apart and put together again. Scalars among the operands serve every element. Guarantees: no elementwise op on
+//! tensors or vectors is left.
+
+use super::elementwise_to_linalg::{dynamic_extents, is_tensor};
+use crate::mlir::{Builder, attributes, context, types, vector};
+use melior::ir::{Type, TypeLike, Value, ValueLike};
+use skript_dialect::melior;
+use skript_dialect::melior::ir::OperationRef;
+use skript_dialect::melior::ir::operation::OperationLike;
+use skript_dialect::{Dialect, Options, Pass, PassError, Rewriter, op};
+
+#[derive(Default)]
+pub struct ScalarizeElementwise;
+
+impl Pass for ScalarizeElementwise {
+    const FLAG: &'static str = "skript-scalarize-elementwise";
+    const SUMMARY: &'static str = "elementwise ops on tensors and vectors become ops on scalars";
+    const DEPENDENT_DIALECTS: &'static [Dialect] =
+        &[Dialect::Tensor, Dialect::Vector, Dialect::Arith];
+
+    fn run<'c>(
+        &self,
+        root: OperationRef<'c, '_>,
+        _options: &Options,
+        rewriter: &Rewriter<'c>,
+    ) -> Result<(), PassError> {
+        let holder = root.context();
+        let context = context::borrow(&holder);
+        let shaped = |r#type: Type| is_tensor(r#type) || r#type.is_vector();
+        let otherwise =
+            "is elementwise but its results are not all ranked tensors, or vectors of fixed length";
+        super::replace_all(&root, rewriter, shaped, otherwise, |found| {
+            let at = Builder::before(context, found)?;
+            let types: Vec<Type> = found.results().map(|r| r.r#type()).collect();
+            if types.iter().all(|t| types::extents(*t).is_some()) {
+                over_tensors(found, &types, &at)
+            } else if types.iter().all(|t| vector::extents(*t).is_some()) {
+                over_vectors(found, &types, &at)
+            } else {
+                Ok(None)
+            }
+        })
+    }
+}
+
+/// One `tensor.generate` a result; its body computes one element.
+fn over_tensors<'c: 'a, 'a>(
+    found: OperationRef<'c, 'a>,
+    types: &[Type<'c>],
+    at: &Builder<'c, 'a>,
+) -> Result<Option<Vec<Value<'c, 'a>>>, PassError> {
+    let model = found.operands().find(|v| is_tensor(v.r#type()));
+    let Some(model) = model else { return Ok(None) };
+    let mut values = Vec::new();
+    for (position, r#type) in types.iter().enumerate() {
+        let rank = types::extents(*r#type).map_or(0, |e| e.len());
+        let extents = dynamic_extents(model, *r#type, at)?;
+        let (region, body, indices) = at.region(&vec![Type::index(at.context); rank]);
+        let scalar = on_scalars(found, types, &body, |v| {
+            let Some(element) = types::element_of(v.r#type()) else {
+                return Ok(v);
+            };
+            let mut operands = vec![v];
+            operands.extend(&indices);
+            Ok(body.value("tensor.extract", &operands, &[], element)?)
+        })?;
+        let scalar: Value = scalar.result(position)?.into();
+        body.create("tensor.yield", &[scalar], &[], &[], Vec::new())?;
+        let generate = at.create("tensor.generate", &extents, &[], &[*r#type], vec![region])?;
+        values.push(generate.result(0)?.into());
+    }
+    Ok(Some(values))
+}
+
+/// One scalar op an element; the results are put together from them.
+fn over_vectors<'c: 'a, 'a>(
+    found: OperationRef<'c, 'a>,
+    types: &[Type<'c>],
+    at: &Builder<'c, 'a>,
+) -> Result<Option<Vec<Value<'c, 'a>>>, PassError> {
+    let extents = types.first().and_then(|t| vector::extents(*t));
+    let Some(extents) = extents else {
+        return Ok(None);
+    };
+    let mut elements = vec![Vec::new(); types.len()];
+    for place in vector::places(&extents) {
+        let place = attributes::i64s(at.context, &place);
+        let scalar = on_scalars(found, types, at, |v| {
+            if !v.r#type().is_vector() {
+                return Ok(v);
+            }
+            let element = vector::element_or_self(v.r#type());
+            Ok(at.value(
+                "vector.extract",
+                &[v],
+                &[("static_position", place)],
+                element,
+            )?)
+        })?;
+        for (list, result) in elements.iter_mut().zip(scalar.results()) {
+            list.push(Value::from(result));
+        }
+    }
+    let results = types.iter().zip(&elements);
+    let results = results.map(|(t, list)| at.value("vector.from_elements", list, &[], *t));
+    Ok(Some(results.collect::<Result<_, _>>()?))
+}
+
+/// The op on scalars at `at`; `element` gives what stands for an operand.
+fn on_scalars<'c: 'a, 'a>(
+    found: OperationRef<'c, 'a>,
+    types: &[Type<'c>],
+    at: &Builder<'c, 'a>,
+    element: impl Fn(Value<'c, 'a>) -> Result<Value<'c, 'a>, PassError>,
+) -> Result<OperationRef<'c, 'a>, PassError> {
+    let operands = found.operands().map(element);
+    let operands = operands.collect::<Result<Vec<_>, _>>()?;
+    let elements: Vec<Type> = types
+        .iter()
+        .map(|t| types::element_of(*t).unwrap_or_else(|| vector::element_or_self(*t)))
+        .collect();
+    Ok(at.insert(op::clone_with(&found, &operands, &elements)))
+}
