@@ -1,0 +1,175 @@
+//! What a formula is does not depend on how it is written: names, order of bounds, layouts, order of factors.
+
+use skript_dialect::pipeline;
+use skript_frontend::check::check_program;
+use skript_frontend::compose::{ComposeOptions, compose};
+use skript_frontend::diagnostics::Sink;
+use skript_frontend::limits::Limits;
+use skript_frontend::source_files::load_text;
+use skript_passes::{codegen, emit};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// One tensor of a variant: its name and its subscripts with their extents, in some order.
+type Layout<'t> = Vec<(&'t str, &'t str)>;
+
+fn permutations<T: Clone>(items: &[T]) -> Vec<Vec<T>> {
+    if items.is_empty() {
+        return vec![Vec::new()];
+    }
+    let mut all = Vec::new();
+    for (position, first) in items.iter().enumerate() {
+        let rest: Vec<T> = items
+            .iter()
+            .enumerate()
+            .filter(|(n, _)| *n != position)
+            .map(|(_, i)| i.clone())
+            .collect();
+        for mut tail in permutations(&rest) {
+            tail.insert(0, first.clone());
+            all.push(tail);
+        }
+    }
+    all
+}
+
+fn shape(layout: &Layout) -> String {
+    let extents: Vec<&str> = layout.iter().map(|(_, extent)| *extent).collect();
+    extents.join(", ")
+}
+
+fn access(name: &str, layout: &Layout) -> String {
+    let subscripts: Vec<&str> = layout.iter().map(|(subscript, _)| *subscript).collect();
+    format!("{name}[{}]", subscripts.join(", "))
+}
+
+/// A model whose only operator sums `left * right` into its output.
+fn product(
+    number: usize,
+    output: &Layout,
+    left: &Layout,
+    right: &Layout,
+    swapped: bool,
+    bounds: &[&str],
+) -> String {
+    let (a, b) = (access("a", left), access("b", right));
+    let value = if swapped {
+        format!("{b} * {a}")
+    } else {
+        format!("{a} * {b}")
+    };
+    format!(
+        "operator mine{number} {{\n  @input {{ a: real[{}]; b: real[{}]; }}\n  @output {{ c: real[{}]; }}\n  \
+         @lower {{ {} += {value}, {}; }}\n}}\n\
+         graph G {{\n  @input {{ a: real[{}]; b: real[{}]; }}\n  @output {{ c: real[{}]; }}\n  \
+         @compose {{ c = mine{number}(a, b); }}\n}}\n",
+        shape(left),
+        shape(right),
+        shape(output),
+        access("c", output),
+        bounds.join(", "),
+        shape(left),
+        shape(right),
+        shape(output),
+    )
+}
+
+/// What the recognizer says of the only formula of a text.
+fn structure(text: &str) -> String {
+    let (limits, mut sink) = (Limits::default(), Sink::default());
+    let program = load_text(text, Path::new("main.sknd"), None, &limits, &mut sink);
+    check_program(&program, &mut sink);
+    let model = compose(&program, &ComposeOptions::default(), &limits, &mut sink);
+    let said: Vec<String> = sink.into_sorted().into_iter().map(|d| d.message).collect();
+    let model = model.unwrap_or_else(|| panic!("{said:?}\n{text}"));
+    let context = codegen::mlir::context();
+    let module = emit::emit(&model, &program.sources, &context).expect(text);
+    pipeline::run(&module, "builtin.module(skript-annotate-structure)").expect(text);
+    let printed = module.as_operation().to_string();
+    let found: Vec<&str> = printed
+        .split("structure = \"")
+        .skip(1)
+        .filter_map(|rest| rest.split('"').next())
+        .collect();
+    assert_eq!(found.len(), 1, "{printed}");
+    found[0].to_owned()
+}
+
+fn structures(variants: &[String]) -> BTreeMap<String, usize> {
+    skript_passes::register();
+    let mut found = BTreeMap::new();
+    for text in variants {
+        *found.entry(structure(text)).or_insert(0) += 1;
+    }
+    found
+}
+
+#[test]
+fn matrix_products_are_contractions_however_they_are_written() {
+    let mut variants = Vec::new();
+    for left in permutations(&[("i", "4"), ("l", "16")]) {
+        for right in permutations(&[("l", "16"), ("j", "8")]) {
+            for output in permutations(&[("i", "4"), ("j", "8")]) {
+                for bounds in permutations(&["i < 4", "j < 8", "l < 16"]) {
+                    for swapped in [false, true] {
+                        variants.push(product(
+                            variants.len(),
+                            &output,
+                            &left,
+                            &right,
+                            swapped,
+                            &bounds,
+                        ));
+                    }
+                }
+            }
+        }
+    }
+    assert_eq!(variants.len(), 96);
+    assert_eq!(
+        structures(&variants),
+        BTreeMap::from([("contraction".to_owned(), 96)])
+    );
+}
+
+#[test]
+fn windows_are_windowed_contractions_however_they_are_written() {
+    // The subscript of the input along the window, its extent, and the extent of the output.
+    let windows = [
+        ("|x + k - 1|", "12", "12"),
+        ("2 * x + k", "12", "5"),
+        ("|3 * x + 2 * k - 2|", "12", "4"),
+    ];
+    let mut variants = Vec::new();
+    for (place, extent, positions) in windows {
+        let bounds = ["s < 2", "n < 3", "x < {x}", "m < 5", "k < 3"];
+        let bounds: Vec<String> = bounds.iter().map(|b| b.replace("{x}", positions)).collect();
+        let mut bounds: Vec<&str> = bounds.iter().map(String::as_str).collect();
+        for input in permutations(&[("s", "2"), ("m", "5"), (place, extent)]) {
+            for filter in permutations(&[("n", "3"), ("m", "5"), ("k", "3")]) {
+                for output in permutations(&[("s", "2"), ("n", "3"), ("x", positions)]) {
+                    bounds.rotate_left(1);
+                    let swapped = variants.len() % 2 == 1;
+                    variants.push(product(
+                        variants.len(),
+                        &output,
+                        &input,
+                        &filter,
+                        swapped,
+                        &bounds,
+                    ));
+                }
+            }
+        }
+    }
+    assert_eq!(variants.len(), 648);
+    let found = structures(&variants);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(found.values().sum::<usize>(), 648);
+    assert!(
+        found
+            .keys()
+            .all(|s| s.contains("contraction") && s.contains("window")),
+        "{found:?}"
+    );
+}
