@@ -48,6 +48,10 @@ impl Tree {
         Ok(Tree { files })
     }
 
+    pub fn has(&self, path: &str) -> bool {
+        self.file(path).is_some()
+    }
+
     pub fn file(&self, path: &str) -> Option<&File> {
         self.files.iter().find(|f| f.path == path)
     }
