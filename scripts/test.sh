@@ -24,6 +24,7 @@ step "unit tests" cargo test --release --workspace --quiet --no-fail-fast
 step "lit" scripts/lit.sh
 step "generated documents" scripts/docs.sh --check
 step "examples" scripts/examples.sh
+step "random formulas" .venv/bin/python test/differential/formulas.py --count $([ "$all" = --all ] && echo 3000 || echo 150)
 step "a tool out of the tree" scripts/out-of-tree.sh
 suite=../shared/conformance
 if [ -d "$suite" ]; then
