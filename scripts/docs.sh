@@ -25,4 +25,5 @@ dialect() {
 }
 
 document docs/dialect.md dialect
+document docs/status.md cargo run --release --quiet -p skript-tidy -- status
 exit $stale

@@ -1,5 +1,6 @@
 //! Checks the house rules: `cargo run -p skript-tidy`, from anywhere in the project.
 //!
+//! `… -- status` prints docs/status.md instead.
 //! Each rule is a function from the tree to complaints; all complaints are printed, one a line, and any makes exit 1.
 
 mod dependencies;
@@ -7,6 +8,7 @@ mod documents;
 mod files;
 mod operators;
 mod passes;
+mod statements;
 mod tree;
 
 use std::process::ExitCode;
@@ -19,12 +21,17 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
+    if std::env::args().nth(1).as_deref() == Some("status") {
+        print!("{}", statements::document(&tree));
+        return ExitCode::SUCCESS;
+    }
     let mut complaints = Vec::new();
     complaints.extend(dependencies::check(&tree));
     complaints.extend(documents::check(&tree));
     complaints.extend(files::check(&tree));
     complaints.extend(operators::check(&tree));
     complaints.extend(passes::check(&tree));
+    complaints.extend(statements::check(&tree));
     for complaint in &complaints {
         println!("{complaint}");
     }

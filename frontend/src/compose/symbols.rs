@@ -3,7 +3,7 @@
 use super::affine_extent::collect_names;
 use super::composer::{Composed, Composer, Reported};
 use super::instantiate::Builder;
-use crate::ast::{Assertion, Expr, PackSpec, UsingItem, UsingListItem, UsingTarget};
+use crate::ast::{Assertion, PackSpec, StringPiece, UsingItem, UsingListItem, UsingTarget};
 use crate::diagnostics::Diagnostic;
 use crate::diagnostics::codes::{ASSERTION_FAILED, PACK_LENGTHS_DIFFER, UNEXPECTED_VALUE};
 use crate::eval::evaluator::{EvalResult, stop};
@@ -84,15 +84,16 @@ impl<'p> Composer<'p, '_> {
     /// 2.8: the message, then each value with its label or its source text.
     fn assertion_message(&mut self, builder: &Builder<'p>, assertion: &Assertion) -> String {
         let mut text = match &assertion.message {
+            // Symbols that are defined after the violated condition have no value yet: `?`, as for the values below.
             Some(literal) => {
-                let expr = Expr {
-                    kind: crate::ast::ExprKind::Str(literal.clone()),
-                    span: literal.span,
-                };
-                match builder.evaluator(self.limits).eval(&expr) {
-                    Ok(value) => value.text(),
-                    Err(_) => "the assertion does not hold".to_string(),
-                }
+                let pieces = literal.pieces.iter().map(|piece| match piece {
+                    StringPiece::Text(text) => text.clone(),
+                    StringPiece::Format(expr) => {
+                        let value = builder.evaluator(self.limits).eval(expr);
+                        value.map_or_else(|_| "?".to_string(), |v| v.text())
+                    }
+                });
+                pieces.collect()
             }
             None => format!(
                 "`{}` does not hold",

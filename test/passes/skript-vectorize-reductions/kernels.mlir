@@ -1,3 +1,4 @@
+// statements: 283
 // RUN: skript-opt %s --split-input-file --pass-pipeline='builtin.module(skript-vectorize-reductions{vector-bits=512})' | FileCheck %s
 
 // A row-major product: columns along the lanes, eight rows share each vector, the last vector masked.

@@ -164,11 +164,11 @@ fn s2_4_folds_casts_and_functions() {
         in_using("v = p + ...; z = m && ...; s1 = p << ...; s2 = [1, p[::-1]..] * ...;"),
     );
     rows.accept(
-        &[80],
+        &[74],
         in_using("v = n in p; z = p in q; s1 = w in [\"a\", \"b\"];"),
     );
-    rows.reject(&[80], &codes::TYPES_DIFFER, in_using("v = r in p;"));
-    rows.reject(&[80], &codes::NOT_A_PACK, in_using("v = n in n;"));
+    rows.reject(&[74], &codes::TYPES_DIFFER, in_using("v = r in p;"));
+    rows.reject(&[74], &codes::NOT_A_PACK, in_using("v = n in n;"));
     rows.accept(&[79, 81], in_using("v = int(r); z = real(f); s1 = bool(n); s2 = T(1); s3 = int(inf); s4 = int(-inf); s5 = real(p);"));
     rows.reject(&[80], &codes::CAST_TYPE, in_using("v = str(n);"));
     rows.accept(

@@ -1,0 +1,15 @@
+//! What the normative statements of chapters 2 and 3 mean, by their number in `test/statements.txt`: documents are read,
+//! checked, composed and run. Expected values are worked out by hand from the draft's text and the errata.
+//!
+//! What a definition alone shows is in `frontend/src/check/checklist`.
+
+mod blocks;
+mod composition;
+mod control;
+mod documents;
+mod expressions;
+mod folds;
+mod formulas;
+mod generics;
+mod rows;
+mod shapes;

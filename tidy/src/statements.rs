@@ -1,0 +1,259 @@
+//! Normative statements and the tests that show them: the list in `test/statements.txt`, evidence in rows
+//! `rows.kind(&[numbers], …)` of Rust tests and in lit files that say `statements: numbers`.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+use crate::tree::{File, Tree};
+
+const LIST: &str = "test/statements.txt";
+/// Folders whose Rust files hold rows.
+const ROWS: &[&str] = &[
+    "frontend/src/check/checklist/",
+    "runtime/reference/tests/checklist/",
+];
+/// How a lit file names what it shows.
+const MARK: &str = "statements:";
+
+/// What a row shows, by the letters of the list; every kind shows as well that something is accepted or refused.
+const KINDS: &[(&str, &str)] = &[
+    ("accept", "A"),
+    ("composes", "A"),
+    ("reject", "R"),
+    ("rejected", "R"),
+    ("refused", "R"),
+    ("wrong", "R"),
+    ("message", "VR"),
+    ("stops", "TR"),
+    ("int", "VA"),
+    ("ints", "VA"),
+    ("real", "VA"),
+    ("reals", "VA"),
+    ("bool", "VA"),
+    ("bools", "VA"),
+    ("null", "VA"),
+    ("text", "VA"),
+    ("symbols", "VA"),
+    ("output", "VA"),
+    ("updates", "VA"),
+    ("shapes", "VA"),
+    ("names", "VA"),
+    ("model", "VA"),
+    ("row", "VA"),
+    ("lit", "AVRT"),
+];
+
+struct Statement<'a> {
+    section: &'a str,
+    number: u16,
+    needs: &'a str,
+    text: &'a str,
+}
+
+/// Number → names of tests, and letters of what they show.
+type Evidence = BTreeMap<u16, (BTreeSet<String>, BTreeSet<char>)>;
+
+pub fn check(tree: &Tree) -> Vec<String> {
+    let (statements, mut complaints) = list(tree);
+    let evidence = evidence(tree, &mut complaints);
+    for statement in &statements {
+        let shown = evidence.get(&statement.number);
+        for letter in statement.needs.chars() {
+            if !shown.is_some_and(|(_, letters)| letters.contains(&letter)) {
+                complaints.push(format!(
+                    "{LIST}: no test shows {letter} of statement {}: {}",
+                    statement.number, statement.text
+                ));
+            }
+        }
+    }
+    for number in evidence.keys() {
+        if !statements.iter().any(|s| s.number == *number) {
+            complaints.push(format!(
+                "a test names statement {number}, which {LIST} lacks"
+            ));
+        }
+    }
+    complaints
+}
+
+/// The text of docs/status.md.
+pub fn document(tree: &Tree) -> String {
+    let (statements, mut complaints) = list(tree);
+    let evidence = evidence(tree, &mut complaints);
+    let shown = |s: &&Statement| evidence.contains_key(&s.number);
+    let count = statements.iter().filter(shown).count();
+    let missing = statements.len() - count;
+    let mut text = String::from(
+        "<!-- Written by scripts/docs.sh from test/statements.txt and the tests. -->\n# Status\n\n",
+    );
+    let _ = writeln!(
+        text,
+        "What chapters 2 and 3 of the draft demand, in words of our own, and the tests that show it. Evidence: A something is \
+         accepted,\nR something is refused, V a value is compared with one worked out by hand, T a run is stopped.\n\n\
+         {count} of {} statements are shown, {}.",
+        statements.len(),
+        if missing == 0 {
+            "none is missing".to_string()
+        } else {
+            format!("{missing} are missing")
+        }
+    );
+    let mut section = "";
+    for statement in &statements {
+        if statement.section != section {
+            section = statement.section;
+            let _ = writeln!(
+                text,
+                "\n## {section}\n| number | statement | evidence | tests |\n|---|---|---|---|"
+            );
+        }
+        let tests: Vec<String> = match evidence.get(&statement.number) {
+            Some((names, _)) => names.iter().map(|n| format!("`{n}`")).collect(),
+            None => vec!["**missing**".to_string()],
+        };
+        let _ = writeln!(
+            text,
+            "| {} | {} | {} | {} |",
+            statement.number,
+            statement.text.replace('|', "\\|"),
+            statement.needs,
+            tests.join(", ")
+        );
+    }
+    text
+}
+
+fn list(tree: &Tree) -> (Vec<Statement<'_>>, Vec<String>) {
+    let Some(file) = tree.file(LIST) else {
+        return (Vec::new(), vec![format!("{LIST} is missing")]);
+    };
+    let (mut statements, mut complaints, mut section) = (Vec::new(), Vec::new(), "");
+    for line in file.text.lines() {
+        if let Some(title) = line.strip_prefix("## ") {
+            section = title;
+        } else if !line.starts_with('#') {
+            let mut words = line.splitn(3, ' ');
+            let number = words.next().and_then(|n| n.parse().ok());
+            match (number, words.next(), words.next()) {
+                (Some(number), Some(needs), Some(text)) => statements.push(Statement {
+                    section,
+                    number,
+                    needs,
+                    text,
+                }),
+                _ => complaints.push(format!("{LIST}: not a statement: {line}")),
+            }
+        }
+    }
+    (statements, complaints)
+}
+
+fn evidence(tree: &Tree, complaints: &mut Vec<String>) -> Evidence {
+    let mut evidence = Evidence::new();
+    for file in &tree.files {
+        if ROWS.iter().any(|folder| file.path.starts_with(folder)) {
+            rows(file, &mut evidence, complaints);
+        } else if file.path.starts_with("test/")
+            && [".test", ".sknd", ".mlir"]
+                .iter()
+                .any(|e| file.path.ends_with(e))
+        {
+            let marks = file.text.lines().filter_map(|l| l.split_once(MARK));
+            for (_, numbers) in marks {
+                for number in numbers.split_whitespace().filter_map(|n| n.parse().ok()) {
+                    add(&mut evidence, number, &file.path, "lit", complaints);
+                }
+            }
+        }
+    }
+    evidence
+}
+
+/// Rows `.kind(&[1, 2],` of a Rust file, under the names of the tests around them.
+fn rows(file: &File, evidence: &mut Evidence, complaints: &mut Vec<String>) {
+    let stem = file
+        .path
+        .rsplit('/')
+        .next()
+        .unwrap_or("")
+        .trim_end_matches(".rs");
+    let whole: String = file.text.split_whitespace().collect::<Vec<_>>().join(" ");
+    for (at, _) in whole.match_indices("&[") {
+        let head = whole.get(..at).unwrap_or("").trim_end();
+        let Some(head) = head.strip_suffix('(') else {
+            continue;
+        };
+        let kind = head
+            .rsplit(|c: char| !c.is_ascii_lowercase())
+            .next()
+            .unwrap_or("");
+        if !KINDS.iter().any(|(k, _)| *k == kind) {
+            continue;
+        }
+        let test = head
+            .rsplit("#[test] fn ")
+            .next()
+            .and_then(|t| t.split('(').next());
+        let name = format!("{stem}::{}", test.unwrap_or(""));
+        let numbers = whole
+            .get(at + 2..)
+            .and_then(|t| t.split(']').next())
+            .unwrap_or("");
+        for number in numbers.split(',').filter_map(|n| n.trim().parse().ok()) {
+            add(evidence, number, &name, kind, complaints);
+        }
+    }
+}
+
+fn add(evidence: &mut Evidence, number: u16, name: &str, kind: &str, complaints: &mut Vec<String>) {
+    let Some((_, letters)) = KINDS.iter().find(|(k, _)| *k == kind) else {
+        complaints.push(format!("{name}: a row of the unknown kind {kind}"));
+        return;
+    };
+    let (names, shown) = evidence.entry(number).or_default();
+    names.insert(name.to_string());
+    shown.extend(letters.chars());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tree(rows: &str) -> Tree {
+        let file = |path: &str, text: &str| File {
+            path: path.to_string(),
+            text: text.to_string(),
+        };
+        Tree {
+            files: vec![
+                file(LIST, "# remark\n## 2.4 Lists\n1 VR a list\n2 A a pack\n"),
+                file("runtime/reference/tests/checklist/lists.rs", rows),
+                file("test/tools/run/a.test", "statements: 2\n"),
+            ],
+        }
+    }
+
+    #[test]
+    fn rows_and_marks_are_evidence() {
+        let tree = tree(
+            "#[test] fn a_list() { rows.ints(&[1], \"[1]\", &[1]);\n rows.rejected(\n &[1], &codes::A); }",
+        );
+        assert_eq!(check(&tree), Vec::<String>::new());
+        let text = document(&tree);
+        assert!(text.contains("2 of 2 statements are shown, none is missing"));
+        assert!(text.contains("| 1 | a list | VR | `lists::a_list` |"));
+        assert!(text.contains("`test/tools/run/a.test`"));
+    }
+
+    #[test]
+    fn values_need_values() {
+        let tree = tree(
+            "#[test] fn a_list() { rows.rejected(&[1], &codes::A); rows.rejected(&[3], &codes::A); }",
+        );
+        let complaints = check(&tree);
+        assert_eq!(complaints.len(), 2, "{complaints:?}");
+        assert!(complaints[0].contains("no test shows V of statement 1"));
+        assert!(complaints[1].contains("names statement 3"));
+    }
+}
