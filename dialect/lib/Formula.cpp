@@ -30,6 +30,47 @@ LogicalResult FormulaOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShap
 }
 
 //===----------------------------------------------------------------------===//
+// Folding
+//===----------------------------------------------------------------------===//
+
+/// Whether the predicate holds nowhere.
+static bool isNever(Region &predicate) {
+  if (predicate.empty())
+    return false;
+  auto condition = dyn_cast<ConditionOp>(predicate.front().getTerminator());
+  return condition && matchPattern(condition.getCondition(), m_Zero());
+}
+
+LogicalResult FormulaOp::fold(FoldAdaptor adaptor, SmallVectorImpl<OpFoldResult> &results) {
+  bool empty = isNever(getPredicate()), known = false;
+  SmallVector<int64_t> bounds;
+  SmallVector<Value> dynamic;
+  unsigned next = 0;
+  for (int64_t bound : getStaticBounds()) {
+    if (ShapedType::isDynamic(bound)) {
+      unsigned position = next++;
+      if (auto number = dyn_cast_or_null<IntegerAttr>(adaptor.getBounds()[position])) {
+        bound = std::max<int64_t>(number.getInt(), 0);
+        known = true;
+      } else {
+        dynamic.push_back(getBounds()[position]);
+      }
+    }
+    empty |= bound == 0;
+    bounds.push_back(bound);
+  }
+  if (empty) {
+    llvm::append_range(results, getOuts());
+    return success();
+  }
+  if (!known)
+    return failure();
+  setStaticBounds(bounds);
+  getBoundsMutable().assign(dynamic);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
 // Verification
 //===----------------------------------------------------------------------===//
 

@@ -92,3 +92,41 @@ func.func @unused(%x: tensor<4xf32>) {
   } : tensor<4xf32>
   return
 }
+
+// A formula without steps is what its destinations were.
+// CHECK-LABEL: func @no_steps
+// CHECK-SAME:    (%[[INIT:.*]]: tensor<4xf32>,
+// CHECK-NOT:     skript.formula
+// CHECK:         return %[[INIT]], %[[INIT]], %[[INIT]] :
+func.func @no_steps(%init: tensor<4xf32>, %x: tensor<4x0xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
+  %0 = skript.formula sum (%i, %j) in (4, 0) outs(%acc = %init : tensor<4xf32>) do {
+    %a = skript.access %x[%i, %j] : tensor<4x0xf32>
+    skript.yield %a at [%i] : f32
+  } : tensor<4xf32>
+  %c0 = arith.constant 0 : index
+  %1 = skript.formula sum (%i, %j) in (4, %c0) outs(%acc = %init : tensor<4xf32>) do {
+    %a = skript.access %x[%i, %j] : tensor<4x0xf32>
+    skript.yield %a at [%i] : f32
+  } : tensor<4xf32>
+  %2 = skript.formula assign (%i) in (4) outs(%acc = %init : tensor<4xf32>) where {
+    %never = arith.constant false
+    skript.condition %never
+  } do {
+    %one = arith.constant 1.0 : f32
+    skript.yield %one at [%i] : f32
+  } : tensor<4xf32>
+  return %0, %1, %2 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+}
+
+// Bounds that are known become part of the formula.
+// CHECK-LABEL: func @known_bounds
+// CHECK-SAME:    %[[N:[^ :]*]]: index)
+// CHECK:         skript.formula assign (%{{.*}}, %{{.*}}, %{{.*}}) in (4, %[[N]], 3) outs
+func.func @known_bounds(%init: tensor<4x?x3xf32>, %n: index) -> tensor<4x?x3xf32> {
+  %c3 = arith.constant 3 : index
+  %0 = skript.formula assign (%i, %j, %k) in (4, %n, %c3) outs(%acc = %init : tensor<4x?x3xf32>) do {
+    %one = arith.constant 1.0 : f32
+    skript.yield %one at [%i, %j, %k] : f32
+  } : tensor<4x?x3xf32>
+  return %0 : tensor<4x?x3xf32>
+}

@@ -18,7 +18,7 @@ import tempfile
 
 import numpy as np
 
-KINDS = ["real", "int", "bool"]
+KINDS = ["real", "real", "real", "int", "bool"]
 
 
 class Tensor:
@@ -43,15 +43,16 @@ class Case:
     def __init__(self, seed):
         self.random = random.Random(seed)
         self.depth = 0
-        self.inputs = [self.tensor("x%d" % n) for n in range(self.random.randint(1, 3))]
-        self.inputs.append(Tensor("k", "int", [self.random.randint(1, 4)]))
-        kind = self.random.choice(["real", "real", "real", "int", "bool"])
-        self.output = Tensor("y", kind, [self.random.randint(1, 4) for _ in range(self.random.randint(0, 3))])
+        self.inputs = [self.tensor("x%d" % n, KINDS) for n in range(self.random.randint(1, 3))]
+        self.inputs.append(Tensor("k", "int", [self.extent()]))
+        self.output = self.tensor("y", KINDS)
         self.text = self.document()
 
-    def tensor(self, name):
-        kind = self.random.choice(["real", "real", "int", "bool"])
-        return Tensor(name, kind, [self.random.randint(1, 4) for _ in range(self.random.randint(0, 3))])
+    def tensor(self, name, kinds):
+        return Tensor(name, self.random.choice(kinds), [self.extent() for _ in range(self.random.randint(0, 3))])
+
+    def extent(self):
+        return 0 if self.random.random() < 0.05 else self.random.randint(1, 4)
 
     # Places --------------------------------------------------------------------------------------------------------
 
@@ -63,7 +64,7 @@ class Case:
         if fitting and choice < 0.45:
             return self.random.choice(fitting)
         affine = self.affine(names)
-        if choice < 0.65:
+        if choice < 0.65 or extent == 0:
             return "|%s|" % affine
         if choice < 0.75:
             return "|%s <> %d : %d|" % (affine, self.random.randrange(extent), self.random.randrange(extent))
@@ -137,7 +138,7 @@ class Case:
         self.bounds = {}
         places = []
         for extent in output.shape:
-            if self.random.random() < 0.9:
+            if extent == 0 or self.random.random() < 0.9:
                 name = "ijlm"[len(self.bounds)]
                 self.bounds[name] = extent
                 places.append(name)
@@ -148,7 +149,7 @@ class Case:
             signs = {"real": ["+=", "+=", "*=", ">=", "<=", ":="], "int": ["+=", ">=", "<=", ":="], "bool": ["&=", "|="]}
             sign = self.random.choice(signs[output.kind])
             for name in "pq"[: self.random.randint(0, 2)]:
-                self.bounds[name] = self.random.randint(1, 4)
+                self.bounds[name] = self.extent()
         value = self.value(output.kind, 1 if sign == "*=" else self.random.randint(0, 3))
         clauses = ["%s < %d" % item for item in self.bounds.items()]
         self.random.shuffle(clauses)

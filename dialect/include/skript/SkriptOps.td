@@ -58,6 +58,7 @@ def Skript_FormulaOp : Skript_Op<"formula", [
 
     Both regions have the index variables (`index`) and one tensor per destination as block arguments: what the
     destination holds at this step. Several destinations are one step: all values are computed, then all are written.
+    A formula without steps (a bound of zero, a predicate that never holds) folds to its destinations.
 
     Bounds are constants or operands:
 
@@ -81,6 +82,7 @@ def Skript_FormulaOp : Skript_Op<"formula", [
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
   let hasRegionVerifier = 1;
+  let hasFolder = 1;
   let extraClassDeclaration = [{
     /// Bounds of the index variables, outermost first: index attributes or values.
     ::llvm::SmallVector<::mlir::OpFoldResult> getMixedBounds();

@@ -6,6 +6,7 @@
 pub mod aligned;
 pub mod carried;
 pub mod copies;
+mod empty;
 pub mod entry;
 pub mod error;
 pub mod interface;
