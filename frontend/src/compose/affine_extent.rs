@@ -1,5 +1,6 @@
 //! Binding of names in extents and lengths: `2 * k + 1` against an actual value (2.6).
 
+use super::checks::{Verdict, equality, parts, text, verdict};
 use super::composer::{Composed, Composer};
 use super::instantiate::Builder;
 use crate::ast::{BinaryOp, Expr, ExprKind, Item, StringPiece, Subscript, UnaryOp};
@@ -46,7 +47,7 @@ impl<'p> Composer<'p, '_> {
             [] => {
                 let declared = builder.evaluator(self.limits).eval(expr);
                 let declared = declared.map_err(|s| self.failed(s))?;
-                self.compare_extents(expr, &declared, actual, bound)
+                self.compare_extents(builder, expr, &declared, actual, bound)
             }
             [name] => {
                 let solved = {
@@ -67,7 +68,7 @@ impl<'p> Composer<'p, '_> {
                             return Err(self.no_solution(name, expr, actual, bound));
                         }
                         builder.scope.set(name.clone(), value);
-                        Ok(())
+                        self.check_solution(builder, name, expr, actual, bound)
                     }
                     Ok(None) => Err(self.no_solution(name, expr, actual, bound)),
                     Err(stop) => Err(self.failed(stop)),
@@ -85,6 +86,55 @@ impl<'p> Composer<'p, '_> {
                 )
                 .with_place(bound.place, "bound to this"),
             )),
+        }
+    }
+
+    /// A run-time extent is only divided by the factor when the model runs: the solution must be one, and no less
+    /// than zero.
+    fn check_solution(
+        &mut self,
+        builder: &mut Builder<'p>,
+        name: &str,
+        expr: &Expr,
+        actual: &Value,
+        bound: &Bound,
+    ) -> Composed<()> {
+        if matches!(expr.kind, ExprKind::Name(_))
+            || !actual.atoms().iter().any(|a| matches!(a, Atom::Run(_)))
+        {
+            return Ok(());
+        }
+        let result = {
+            let mut evaluator = builder.evaluator(self.limits);
+            let solved = evaluator.scope.get(name).cloned().unwrap_or(Value::Null);
+            evaluator.eval(expr).and_then(|again| {
+                let fits = evaluator.elementwise(&again, actual, expr.span, |e, d, a| {
+                    e.operation(ScalarOp::Eq, &[d.clone(), a.clone()], expr.span)
+                })?;
+                let sign = evaluator.map(&solved, |e, s| {
+                    e.operation(ScalarOp::Ge, &[s, Atom::Int(0)], expr.span)
+                })?;
+                evaluator.elementwise(&fits, &sign, expr.span, |e, a, b| {
+                    e.operation(ScalarOp::And, &[a.clone(), b.clone()], expr.span)
+                })
+            })
+        };
+        let conditions = result.map_err(|s| self.failed(s))?;
+        match verdict(&conditions) {
+            Ok(Verdict::Holds) => Ok(()),
+            Ok(Verdict::Open(condition)) => {
+                let source = self.source_text(expr.span);
+                let mut message = Vec::new();
+                let what = bound.what;
+                text(
+                    &format!("{what}: no integer `{name}` makes `{source}` equal to "),
+                    &mut message,
+                );
+                parts(actual, &mut message);
+                self.keep_extent_check(builder, condition, message, expr.span);
+                Ok(())
+            }
+            _ => Err(self.no_solution(name, expr, actual, bound)),
         }
     }
 
@@ -112,25 +162,53 @@ impl<'p> Composer<'p, '_> {
 
     fn compare_extents(
         &mut self,
+        builder: &mut Builder<'p>,
         expr: &Expr,
         declared: &Value,
         actual: &Value,
         bound: &Bound,
     ) -> Composed<()> {
-        // Run-time extents that are not the same expression may still agree; that is seen at run time.
-        let same =
-            |d: &Atom, a: &Atom| d == a || matches!(d, Atom::Run(_)) || matches!(a, Atom::Run(_));
-        let equal = match (declared, actual) {
-            (Value::Atom(Atom::Bool(b)), Value::Atom(Atom::Int(i))) => i64::from(*b) == *i,
-            (Value::Atom(d), Value::Atom(a)) => same(d, a),
-            (Value::Atom(d), Value::Pack(pack)) => pack.items.iter().all(|a| same(d, a)),
-            (Value::Pack(d), Value::Pack(a)) => {
-                d.len() == a.len() && d.items.iter().zip(a.items.iter()).all(|(d, a)| same(d, a))
+        let pairs: Option<Vec<(Atom, Atom)>> = match (declared, actual) {
+            (Value::Atom(Atom::Bool(b)), Value::Atom(a)) => {
+                Some(vec![(Atom::Int(i64::from(*b)), a.clone())])
             }
+            (Value::Atom(d), actual) => Some(
+                actual
+                    .atoms()
+                    .iter()
+                    .map(|a| (d.clone(), a.clone()))
+                    .collect(),
+            ),
+            (Value::Pack(d), Value::Pack(a)) if d.len() == a.len() => Some(
+                d.items
+                    .iter()
+                    .cloned()
+                    .zip(a.items.iter().cloned())
+                    .collect(),
+            ),
             // A name that was left null by an input that is not given prescribes nothing.
-            (Value::Null, _) => true,
-            _ => false,
+            (Value::Null, _) => Some(Vec::new()),
+            _ => None,
         };
+        let mut equal = pairs.is_some();
+        for (d, a) in pairs.into_iter().flatten() {
+            match equality(&d, &a) {
+                Verdict::Holds => {}
+                Verdict::Fails => equal = false,
+                Verdict::Open(condition) => {
+                    let mut message = Vec::new();
+                    let source = self.source_text(expr.span);
+                    text(
+                        &format!("{} must be `{source}` = ", bound.what),
+                        &mut message,
+                    );
+                    parts(&Value::Atom(d), &mut message);
+                    text(", it is ", &mut message);
+                    parts(&Value::Atom(a), &mut message);
+                    self.keep_extent_check(builder, condition, message, expr.span);
+                }
+            }
+        }
         if equal {
             return Ok(());
         }

@@ -5,18 +5,16 @@ use std::sync::Arc;
 use skript_semantics::{Scalar, ScalarKind};
 
 use super::bind::{coerce_scalar, coerced};
-use super::composer::{CaptureName, Composed, Composer, Reported};
+use super::composer::{CaptureName, Composed, Composer};
 use super::dynamic_extent::extent_of;
 use super::instantiate::Builder;
 use super::ranges::upper_bound;
 use crate::ast::{Declaration, Expr, ExprKind, ExtentSpec, LoopBound, PackSpec};
-use crate::diagnostics::Diagnostic;
 use crate::diagnostics::codes::{
-    CONSTANT_VALUE, LIMIT_EXCEEDED, NOT_SUPPORTED_YET, OUTPUT_MISMATCH, TENSOR_UNKNOWN,
-    UNEXPECTED_VALUE,
+    CONSTANT_VALUE, LIMIT_EXCEEDED, NOT_SUPPORTED_YET, UNEXPECTED_VALUE,
 };
 use crate::eval::evaluator::{EvalResult, stop};
-use crate::eval::{Atom, Evaluator, TensorRef, TypeName, Value};
+use crate::eval::{Atom, Evaluator, TypeName, Value};
 use crate::model::{ConstantData, Extent, Port, PortTensors, ShapeExpr, TensorType};
 use crate::source::Span;
 
@@ -373,155 +371,6 @@ impl<'p> Composer<'p, '_> {
             builder.tensors.insert(name.clone());
         }
         Ok(())
-    }
-
-    /// Takes the outputs of a composition from the scope and checks them against their declarations.
-    pub fn composed_outputs(&mut self, builder: &mut Builder<'p>) -> Composed<()> {
-        let definition = builder.found.definition;
-        let mut result = Ok(());
-        for declaration in &definition.outputs {
-            match self.composed_output(builder, declaration) {
-                Ok(port) => builder.function.outputs.push(port),
-                Err(reported) => result = Err(reported),
-            }
-        }
-        result
-    }
-
-    fn composed_output(
-        &mut self,
-        builder: &mut Builder<'p>,
-        declaration: &Declaration,
-    ) -> Composed<Port> {
-        let name = &declaration.name.name;
-        let Some(value) = builder.scope.get(name).cloned() else {
-            return Err(self.error(
-                &TENSOR_UNKNOWN,
-                declaration.span,
-                format!("output `{name}` is not assigned"),
-            ));
-        };
-        if value.is_poisoned() {
-            return Err(Reported);
-        }
-        if value.is_null() {
-            return Err(self.error(
-                &UNEXPECTED_VALUE,
-                declaration.span,
-                format!("output `{name}` is null here"),
-            ));
-        }
-        let kind = self.tensor_kind(builder, &declaration.type_spec.base)?;
-        let items = self.materialize(builder, &value, kind, declaration.span)?;
-        let packed = matches!(value, Value::Pack(_));
-        if packed != declaration.type_spec.pack.is_some() {
-            let (declared, given) = if packed {
-                ("a single tensor", "a pack")
-            } else {
-                ("a pack", "a single tensor")
-            };
-            return Err(self.error(
-                &OUTPUT_MISMATCH,
-                declaration.span,
-                format!("output `{name}` is declared as {declared}, it is computed as {given}"),
-            ));
-        }
-        if packed
-            && declaration
-                .type_spec
-                .pack
-                .as_ref()
-                .is_some_and(|p| p.length.is_some())
-        {
-            let length = self.declared_length(builder, declaration)?;
-            if length.is_some_and(|n| n != items.len()) {
-                return Err(self.error(
-                    &OUTPUT_MISMATCH,
-                    declaration.span,
-                    format!(
-                        "output `{name}` is declared with {} tensors, {} are computed",
-                        length.unwrap_or(0),
-                        items.len()
-                    ),
-                ));
-            }
-        }
-        for (item, tensor) in items.iter().enumerate() {
-            let produced = builder
-                .function
-                .values
-                .get(tensor.id.0 as usize)
-                .map_or(declaration.span, |v| v.span);
-            self.check_output(builder, declaration, item, kind, tensor, produced)?;
-        }
-        let ids: Vec<_> = items.iter().map(|t| t.id).collect();
-        builder.tensors.insert(name.clone());
-        Ok(Port {
-            name: name.clone(),
-            tensors: match (packed, ids.first()) {
-                (false, Some(single)) => PortTensors::Single(*single),
-                _ => PortTensors::Pack(ids),
-            },
-            span: declaration.name.span,
-        })
-    }
-
-    fn check_output(
-        &mut self,
-        builder: &mut Builder<'p>,
-        declaration: &Declaration,
-        item: usize,
-        kind: ScalarKind,
-        tensor: &TensorRef,
-        produced: Span,
-    ) -> Composed<()> {
-        let name = &declaration.name.name;
-        let mismatch = |declared: String, computed: String| {
-            Diagnostic::error(
-                &OUTPUT_MISMATCH,
-                declaration.span,
-                format!("output `{name}` is declared as {declared}, it is computed as {computed}"),
-            )
-            .with_place(produced, "computed here")
-        };
-        if tensor.tensor.kind != kind {
-            let diagnostic = mismatch(
-                kind.name().to_string(),
-                tensor.tensor.kind.name().to_string(),
-            );
-            return Err(self.report(diagnostic));
-        }
-        let Some(shape) = self.declared_shape(builder, declaration, item)? else {
-            return Ok(());
-        };
-        let agrees = shape.len() == tensor.tensor.shape.len()
-            && shape
-                .iter()
-                .zip(&tensor.tensor.shape)
-                .all(|(declared, computed)| match declared {
-                    DeclaredExtent::Any => true,
-                    DeclaredExtent::Bounded(bound) => computed.fixed().is_none_or(|n| n <= *bound),
-                    // Run-time extents that are not the same expression may agree all the same.
-                    DeclaredExtent::Is(extent) => {
-                        extent == computed || extent.fixed().is_none() || computed.fixed().is_none()
-                    }
-                });
-        if agrees {
-            return Ok(());
-        }
-        let declared: Vec<String> = shape
-            .iter()
-            .map(|extent| match extent {
-                DeclaredExtent::Any => "~".to_string(),
-                DeclaredExtent::Bounded(bound) => format!("~|{bound}"),
-                DeclaredExtent::Is(extent) => extent.to_string(),
-            })
-            .collect();
-        let diagnostic = mismatch(
-            format!("{}[{}]", kind.name(), declared.join(",")),
-            format!("{}{}", kind.name(), shape_text(&tensor.tensor.shape)),
-        );
-        Err(self.report(diagnostic))
     }
 }
 

@@ -145,6 +145,8 @@ impl<'p> Composer<'p, '_> {
                 outputs: Vec::new(),
                 captures: Vec::new(),
                 capture_variables: Vec::new(),
+                checks: Vec::new(),
+                result_checks: Vec::new(),
                 constants: Vec::new(),
                 body: Body::Intrinsic,
                 span: definition.name.span,

@@ -40,6 +40,59 @@ pub fn upper_bound(expr: &Expr) -> Option<u64> {
     Some(u64::try_from(high).unwrap_or(0))
 }
 
+/// Whether a condition over run-time extents holds whatever they are, or never does; `None` if that depends.
+pub fn decided(condition: &Expr) -> Option<bool> {
+    let known = Known {
+        indices: &[],
+        locals: &[],
+        facts: &[],
+        depth: 0,
+    };
+    let Node::Apply { op, operands } = &condition.node else {
+        return match condition.node {
+            Node::Literal(Scalar::Bool(value)) => Some(value),
+            _ => None,
+        };
+    };
+    match (op, operands.as_slice()) {
+        (ScalarOp::Not, [a]) => decided(a).map(|a| !a),
+        (ScalarOp::And, [a, b]) => match (decided(a), decided(b)) {
+            (Some(false), _) | (_, Some(false)) => Some(false),
+            (Some(true), Some(true)) => Some(true),
+            _ => None,
+        },
+        (ScalarOp::Or, [a, b]) => match (decided(a), decided(b)) {
+            (Some(true), _) | (_, Some(true)) => Some(true),
+            (Some(false), Some(false)) => Some(false),
+            _ => None,
+        },
+        (ScalarOp::Implies, [a, b]) => match (decided(a), decided(b)) {
+            (Some(false), _) | (_, Some(true)) => Some(true),
+            (Some(true), Some(false)) => Some(false),
+            _ => None,
+        },
+        (_, [a, b]) if a.kind == ScalarKind::Int && b.kind == ScalarKind::Int => {
+            let difference = Affine::of(a).plus(&Affine::of(b), -1);
+            let (low, high) = known.interval(&difference.into_expr());
+            let ordered = |holds: bool, fails: bool| match (holds, fails) {
+                (true, _) => Some(true),
+                (_, true) => Some(false),
+                _ => None,
+            };
+            match op {
+                ScalarOp::Lt => ordered(high < 0, low >= 0),
+                ScalarOp::Le => ordered(high <= 0, low > 0),
+                ScalarOp::Gt => ordered(low > 0, high <= 0),
+                ScalarOp::Ge => ordered(low >= 0, high < 0),
+                ScalarOp::Eq => ordered(low == 0 && high == 0, low > 0 || high < 0),
+                ScalarOp::Ne => ordered(low > 0 || high < 0, low == 0 && high == 0),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
 /// An extent as an int expression.
 pub fn extent_expr(extent: &Extent) -> Expr {
     match extent {

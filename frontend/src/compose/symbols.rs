@@ -1,13 +1,15 @@
 //! Helper symbols and assertions, interleaved (2.8, 2.9).
 
 use super::affine_extent::collect_names;
+use super::checks::{Verdict, composed_text, keep, parts, text, verdict};
 use super::composer::{Composed, Composer, Reported};
 use super::instantiate::Builder;
-use crate::ast::{Assertion, PackSpec, StringPiece, UsingItem, UsingListItem, UsingTarget};
+use crate::ast::{Assertion, Expr, PackSpec, StringPiece, UsingItem, UsingListItem, UsingTarget};
 use crate::diagnostics::Diagnostic;
 use crate::diagnostics::codes::{ASSERTION_FAILED, PACK_LENGTHS_DIFFER, UNEXPECTED_VALUE};
 use crate::eval::evaluator::{EvalResult, stop};
 use crate::eval::{Atom, Stop, Value};
+use crate::model::{Check, CheckKind, MessagePart};
 use crate::source::Span;
 
 impl<'p> Composer<'p, '_> {
@@ -32,7 +34,7 @@ impl<'p> Composer<'p, '_> {
     /// Checks the assertions whose names all have values; all violated ones are reported.
     fn assertions(
         &mut self,
-        builder: &Builder<'p>,
+        builder: &mut Builder<'p>,
         open: &mut Vec<&'p Assertion>,
         all: bool,
     ) -> Composed<()> {
@@ -51,66 +53,62 @@ impl<'p> Composer<'p, '_> {
         result
     }
 
-    fn assertion(&mut self, builder: &Builder<'p>, assertion: &Assertion) -> Composed<()> {
+    fn assertion(&mut self, builder: &mut Builder<'p>, assertion: &Assertion) -> Composed<()> {
         let value = builder.evaluator(self.limits).eval(&assertion.condition);
         let value = value.map_err(|s| self.failed(s))?;
-        let mut holds = true;
-        for atom in value.atoms() {
-            match atom {
-                Atom::Bool(true) => {}
-                Atom::Bool(false) => holds = false,
-                // What rests on run-time extents cannot be decided here.
-                Atom::Run(_) => {}
-                other => {
-                    return Err(self.error(
-                        &UNEXPECTED_VALUE,
-                        assertion.condition.span,
-                        format!("an assertion must be bool, this is {}", other.describe()),
-                    ));
-                }
+        let span = assertion.condition.span;
+        match verdict(&value) {
+            Ok(Verdict::Holds) => Ok(()),
+            Ok(Verdict::Fails) => {
+                let message = self.assertion_message(builder, assertion);
+                let message = composed_text(&message);
+                Err(self.report(Diagnostic::error(&ASSERTION_FAILED, span, message)))
             }
+            Ok(Verdict::Open(condition)) => {
+                let message = self.assertion_message(builder, assertion);
+                let check = Check {
+                    kind: CheckKind::Assertion,
+                    condition,
+                    message,
+                    span,
+                };
+                keep(&mut builder.function.checks, check);
+                Ok(())
+            }
+            Err(atom) => Err(self.not_bool("an assertion", &atom, span)),
         }
-        if holds {
-            return Ok(());
-        }
-        let message = self.assertion_message(builder, assertion);
-        Err(self.report(Diagnostic::error(
-            &ASSERTION_FAILED,
-            assertion.condition.span,
-            message,
-        )))
     }
 
     /// 2.8: the message, then each value with its label or its source text.
-    fn assertion_message(&mut self, builder: &Builder<'p>, assertion: &Assertion) -> String {
-        let mut text = match &assertion.message {
-            // Symbols that are defined after the violated condition have no value yet: `?`, as for the values below.
+    fn assertion_message(
+        &mut self,
+        builder: &Builder<'p>,
+        assertion: &Assertion,
+    ) -> Vec<MessagePart> {
+        let mut message = Vec::new();
+        match &assertion.message {
             Some(literal) => {
-                let pieces = literal.pieces.iter().map(|piece| match piece {
-                    StringPiece::Text(text) => text.clone(),
-                    StringPiece::Format(expr) => {
-                        let value = builder.evaluator(self.limits).eval(expr);
-                        value.map_or_else(|_| "?".to_string(), |v| v.text())
+                for piece in &literal.pieces {
+                    match piece {
+                        StringPiece::Text(piece) => text(piece, &mut message),
+                        StringPiece::Format(expr) => self.printed(builder, expr, &mut message),
                     }
-                });
-                pieces.collect()
+                }
             }
-            None => format!(
-                "`{}` does not hold",
-                self.source_text(assertion.condition.span)
-            ),
-        };
-        let mut values = Vec::new();
+            None => {
+                let source = self.source_text(assertion.condition.span);
+                text(&format!("`{source}` does not hold"), &mut message);
+            }
+        }
+        let mut before = "; ";
         for printed in &assertion.values {
             let label = match &printed.label {
                 Some(label) => label.plain().unwrap_or_default(),
                 None => self.source_text(printed.value.span),
             };
-            let value = match builder.evaluator(self.limits).eval(&printed.value) {
-                Ok(value) => value.text(),
-                Err(_) => "?".to_string(),
-            };
-            values.push(format!("{label} = {value}"));
+            text(&format!("{before}{label} = "), &mut message);
+            self.printed(builder, &printed.value, &mut message);
+            before = ", ";
         }
         if assertion.message.is_none() && assertion.values.is_empty() {
             // Without any text of the author's, show what the condition rests on.
@@ -118,15 +116,20 @@ impl<'p> Composer<'p, '_> {
             collect_names(&assertion.condition, &mut names);
             for name in names {
                 if let Some(value) = builder.scope.get(&name) {
-                    values.push(format!("{name} = {}", value.text()));
+                    text(&format!("{before}{name} = "), &mut message);
+                    parts(value, &mut message);
+                    before = ", ";
                 }
             }
         }
-        if !values.is_empty() {
-            text.push_str("; ");
-            text.push_str(&values.join(", "));
+        message
+    }
+
+    fn printed(&self, builder: &Builder<'p>, expr: &Expr, message: &mut Vec<MessagePart>) {
+        match builder.evaluator(self.limits).eval(expr) {
+            Ok(value) => parts(&value, message),
+            Err(_) => text("?", message),
         }
-        text
     }
 
     fn assign_symbol(

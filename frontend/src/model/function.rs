@@ -1,6 +1,8 @@
 //! Functions: specialised graphs and operators, and the operations in their bodies.
 
-use super::{AttributeValue, ConstantData, Formula, FunctionId, TensorType, ValueId, VariableId};
+use super::{
+    AttributeValue, Check, ConstantData, Formula, FunctionId, TensorType, ValueId, VariableId,
+};
 use crate::source::Span;
 use skript_semantics::ScalarKind;
 
@@ -29,6 +31,10 @@ pub struct Function {
     pub captures: Vec<ValueId>,
     /// For the entry only: which variable each capture is.
     pub capture_variables: Vec<VariableId>,
+    /// Tested in order when the inputs are there, before constants and body.
+    pub checks: Vec<Check>,
+    /// Tested when the body is done: outputs whose extents only the run knows, against their declarations.
+    pub result_checks: Vec<Check>,
     /// Constants, defined before the body runs.
     pub constants: Vec<(ValueId, ConstantData)>,
     pub body: Body,

@@ -4,6 +4,7 @@
 //! types and argument shapes share it. Its tensors are numbered locally. Formulas stand in normal form ([`formula`]).
 //! The evaluator and the emitter read this and nothing earlier.
 
+pub mod check;
 pub mod constant;
 pub mod cost;
 pub mod expose;
@@ -12,6 +13,7 @@ pub mod formula;
 pub mod function;
 pub mod print;
 
+pub use check::{Check, CheckKind, MessagePart};
 pub use constant::ConstantData;
 pub use cost::Cost;
 pub use extent::{Extent, ShapeExpr};

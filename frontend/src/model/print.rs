@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use skript_semantics::{Scalar, ScalarOp};
 
 use super::{
-    Accumulation, AttributeValue, Block, Body, ConstantData, Expr, Formula, Function, Init, Model,
-    Node, Operation, Port, PortTensors, TensorType, ValueId,
+    Accumulation, AttributeValue, Block, Body, Check, ConstantData, Expr, Formula, Function, Init,
+    MessagePart, Model, Node, Operation, Port, PortTensors, TensorType, ValueId,
 };
 
 impl Model {
@@ -90,6 +90,9 @@ impl Printer<'_> {
                 .map_or(String::new(), |v| format!(" = variable {}", v.0));
             let _ = writeln!(text, "  capture {}{variable}", self.declared(*capture));
         }
+        for check in &function.checks {
+            let _ = writeln!(text, "  {}", self.check(check));
+        }
         for (value, data) in &function.constants {
             let _ = writeln!(
                 text,
@@ -110,7 +113,22 @@ impl Printer<'_> {
         for port in &function.outputs {
             let _ = writeln!(text, "  output {}", self.port(port));
         }
+        for check in &function.result_checks {
+            let _ = writeln!(text, "  result {}", self.check(check));
+        }
         text.push_str("}\n");
+    }
+
+    fn check(&self, check: &Check) -> String {
+        let message = check.message.iter().map(|part| match part {
+            MessagePart::Text(piece) => piece.clone(),
+            MessagePart::Value(expr) => format!("{{{}}}", self.scalar_expr(None, expr)),
+        });
+        format!(
+            "check {}: {:?}",
+            self.scalar_expr(None, &check.condition),
+            message.collect::<String>()
+        )
     }
 
     fn port(&self, port: &Port) -> String {
@@ -300,19 +318,22 @@ impl Printer<'_> {
     }
 
     fn expr(&self, formula: &Formula, expr: &Expr) -> String {
+        self.scalar_expr(Some(formula), expr)
+    }
+
+    /// Checks stand outside of formulas.
+    fn scalar_expr(&self, formula: Option<&Formula>, expr: &Expr) -> String {
         let list = |items: &[Expr]| {
-            let texts: Vec<String> = items.iter().map(|i| self.expr(formula, i)).collect();
+            let texts: Vec<String> = items.iter().map(|i| self.scalar_expr(formula, i)).collect();
             texts.join(", ")
         };
         match &expr.node {
             Node::Literal(value) => scalar(*value),
             Node::Index(position) => formula
-                .indices
-                .get(*position)
+                .and_then(|f| f.indices.get(*position))
                 .map_or("?".to_string(), |i| i.name.clone()),
             Node::Local(position) => formula
-                .locals
-                .get(*position)
+                .and_then(|f| f.locals.get(*position))
                 .map_or("?".to_string(), |l| l.name.clone()),
             Node::Extent(extent) => extent.to_string(),
             Node::Access { tensor, subscripts } => {
@@ -320,13 +341,17 @@ impl Printer<'_> {
             }
             Node::Table { items, index } => {
                 let items: Vec<String> = items.iter().map(|s| scalar(*s)).collect();
-                format!("table({})[{}]", items.join(", "), self.expr(formula, index))
+                format!(
+                    "table({})[{}]",
+                    items.join(", "),
+                    self.scalar_expr(formula, index)
+                )
             }
             Node::Apply { op, operands } => match (infix(*op), operands.as_slice()) {
                 (Some(sign), [a, b]) => format!(
                     "({} {sign} {})",
-                    self.expr(formula, a),
-                    self.expr(formula, b)
+                    self.scalar_expr(formula, a),
+                    self.scalar_expr(formula, b)
                 ),
                 _ => format!("{op:?}({})", list(operands)).to_lowercase_head(),
             },
@@ -336,9 +361,9 @@ impl Printer<'_> {
                 otherwise,
             } => format!(
                 "({} ? {} : {})",
-                self.expr(formula, condition),
-                self.expr(formula, then),
-                self.expr(formula, otherwise)
+                self.scalar_expr(formula, condition),
+                self.scalar_expr(formula, then),
+                self.scalar_expr(formula, otherwise)
             ),
         }
     }

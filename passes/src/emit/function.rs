@@ -35,6 +35,12 @@ pub(super) fn emit<'c>(
     for (id, value) in inputs.iter().zip(values) {
         scope.set(*id, value);
     }
+    if let Some(check) = function.checks.iter().chain(&function.result_checks).next() {
+        return Err(EmitError::Unsupported {
+            what: "this condition rests on extents that are known only at run time",
+            span: check.span,
+        });
+    }
     for (id, data) in &function.constants {
         constant::emit(&mut scope, *id, data, &body)?;
     }

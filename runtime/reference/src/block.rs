@@ -2,7 +2,7 @@
 
 use crate::error::{EvalError, Failure, internal};
 use crate::frame::Frame;
-use crate::{Observer, Outcome, Settings, formula, intrinsics};
+use crate::{Observer, Outcome, Settings, check, formula, intrinsics};
 use skript_frontend::model::{
     Block, Body, Function, FunctionId, Invoke, Model, Operation, Port, ValueId,
 };
@@ -85,6 +85,7 @@ impl<'m, 'o> Evaluator<'m, 'o> {
         let place = |e: EvalError| e.within(&function.name, function.span);
         bind_all(&mut frame, "inputs", &flattened(&function.inputs), inputs).map_err(place)?;
         bind_all(&mut frame, "captures", &function.captures, captures).map_err(place)?;
+        check::run(&frame, &function.checks)?;
         for (id, data) in &function.constants {
             let tensor = frame.constant(*id, data).map_err(place)?;
             self.show(&mut frame, *id, Arc::new(tensor))
@@ -113,6 +114,7 @@ impl<'m, 'o> Evaluator<'m, 'o> {
                 }
             }
         }
+        check::run(&frame, &function.result_checks)?;
         self.depth -= 1;
         Ok(frame)
     }

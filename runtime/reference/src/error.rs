@@ -44,6 +44,12 @@ pub enum Failure {
         value: i64,
         extent: i64,
     },
+    /// A check of the model, with its message.
+    #[error("{message}")]
+    Check {
+        kind: skript_frontend::model::CheckKind,
+        message: String,
+    },
     #[error("the loop does not end within {0} iterations")]
     TooManyIterations(u64),
     #[error(

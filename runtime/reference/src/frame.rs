@@ -149,6 +149,14 @@ impl<'m> Frame<'m> {
         }
     }
 
+    /// An extent as an int, if its symbols are known.
+    pub fn known_extent(&self, extent: &Extent) -> Option<i64> {
+        match extent {
+            Extent::Fixed(n) => i64::try_from(*n).ok(),
+            Extent::Dynamic { expr, .. } => self.evaluate(expr),
+        }
+    }
+
     /// An extent that must be known by now; negative ones count as 0.
     pub fn extent(&self, extent: &Extent) -> Result<u64, EvalError> {
         match extent {

@@ -15,6 +15,7 @@
 )]
 
 mod block;
+mod check;
 mod control;
 pub mod error;
 mod formula;

@@ -47,6 +47,8 @@ fn function(name: &str, values: Vec<Value>, inputs: u32, outputs: u32, body: Bod
         values,
         captures: vec![],
         capture_variables: vec![],
+        checks: vec![],
+        result_checks: vec![],
         constants: vec![],
         body,
         span: span(),

@@ -2,9 +2,11 @@
 
 use std::time::Instant;
 
+use skript_frontend::diagnostics::Code;
 use skript_frontend::diagnostics::Diagnostic;
-use skript_frontend::diagnostics::codes::RUN_FAILED;
-use skript_reference::evaluate;
+use skript_frontend::diagnostics::codes::{ASSERTION_AT_RUN_TIME, EXTENTS_DISAGREE, RUN_FAILED};
+use skript_frontend::model::CheckKind;
+use skript_reference::{Failure, evaluate};
 
 use super::{Computed, Engine, Job, Spent};
 
@@ -15,11 +17,22 @@ impl Engine for Reference {
         let begun = Instant::now();
         let outcome = evaluate(job.model, job.inputs, job.variables).map_err(|error| {
             let message = error.failure.to_string();
+            let code: &'static Code = match error.failure.as_ref() {
+                Failure::Check {
+                    kind: CheckKind::Assertion,
+                    ..
+                } => &ASSERTION_AT_RUN_TIME,
+                Failure::Check {
+                    kind: CheckKind::Extent,
+                    ..
+                } => &EXTENTS_DISAGREE,
+                _ => &RUN_FAILED,
+            };
             let mut calls = error.calls.iter();
             let mut diagnostic = match calls.next() {
-                Some(call) => Diagnostic::error(&RUN_FAILED, call.span, message)
+                Some(call) => Diagnostic::error(code, call.span, message)
                     .with_label(format!("in `{}`", call.function)),
-                None => Diagnostic::without_place(&RUN_FAILED, message),
+                None => Diagnostic::without_place(code, message),
             };
             for call in calls {
                 diagnostic = diagnostic

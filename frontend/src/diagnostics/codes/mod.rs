@@ -158,4 +158,6 @@ codes! {
     sk9199_internal,
     sk9201_run_failed,
     sk9202_answers_differ,
+    sk9203_assertion_at_run_time,
+    sk9204_extents_disagree,
 }

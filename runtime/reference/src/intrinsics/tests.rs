@@ -44,6 +44,8 @@ fn run(
         outputs: (0..outputs.len() as u32).map(port).collect(),
         captures: vec![],
         capture_variables: vec![],
+        checks: vec![],
+        result_checks: vec![],
         constants: vec![],
         body: Body::Intrinsic,
         span,

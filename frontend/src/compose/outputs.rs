@@ -1,0 +1,212 @@
+//! Outputs of a composition against their declarations (2.6, 2.10).
+
+use skript_semantics::{ScalarKind, ScalarOp};
+
+use super::checks::{Verdict, equality, keep, parts, text};
+use super::composer::{Composed, Composer, Reported};
+use super::declare::{DeclaredExtent, shape_text};
+use super::instantiate::Builder;
+use super::ranges::extent_expr;
+use crate::ast::Declaration;
+use crate::diagnostics::Diagnostic;
+use crate::diagnostics::codes::{OUTPUT_MISMATCH, TENSOR_UNKNOWN, UNEXPECTED_VALUE};
+use crate::eval::{Atom, TensorRef, Value, runtime};
+use crate::model::{Check, CheckKind, Extent, MessagePart, Port, PortTensors};
+use crate::source::Span;
+
+impl<'p> Composer<'p, '_> {
+    /// Takes the outputs of a composition from the scope and checks them against their declarations.
+    pub fn composed_outputs(&mut self, builder: &mut Builder<'p>) -> Composed<()> {
+        let definition = builder.found.definition;
+        let mut result = Ok(());
+        for declaration in &definition.outputs {
+            match self.composed_output(builder, declaration) {
+                Ok(port) => builder.function.outputs.push(port),
+                Err(reported) => result = Err(reported),
+            }
+        }
+        result
+    }
+
+    fn composed_output(
+        &mut self,
+        builder: &mut Builder<'p>,
+        declaration: &Declaration,
+    ) -> Composed<Port> {
+        let name = &declaration.name.name;
+        let Some(value) = builder.scope.get(name).cloned() else {
+            return Err(self.error(
+                &TENSOR_UNKNOWN,
+                declaration.span,
+                format!("output `{name}` is not assigned"),
+            ));
+        };
+        if value.is_poisoned() {
+            return Err(Reported);
+        }
+        if value.is_null() {
+            return Err(self.error(
+                &UNEXPECTED_VALUE,
+                declaration.span,
+                format!("output `{name}` is null here"),
+            ));
+        }
+        let kind = self.tensor_kind(builder, &declaration.type_spec.base)?;
+        let items = self.materialize(builder, &value, kind, declaration.span)?;
+        let packed = matches!(value, Value::Pack(_));
+        if packed != declaration.type_spec.pack.is_some() {
+            let (declared, given) = if packed {
+                ("a single tensor", "a pack")
+            } else {
+                ("a pack", "a single tensor")
+            };
+            return Err(self.error(
+                &OUTPUT_MISMATCH,
+                declaration.span,
+                format!("output `{name}` is declared as {declared}, it is computed as {given}"),
+            ));
+        }
+        if packed
+            && declaration
+                .type_spec
+                .pack
+                .as_ref()
+                .is_some_and(|p| p.length.is_some())
+        {
+            let length = self.declared_length(builder, declaration)?;
+            if length.is_some_and(|n| n != items.len()) {
+                return Err(self.error(
+                    &OUTPUT_MISMATCH,
+                    declaration.span,
+                    format!(
+                        "output `{name}` is declared with {} tensors, {} are computed",
+                        length.unwrap_or(0),
+                        items.len()
+                    ),
+                ));
+            }
+        }
+        for (item, tensor) in items.iter().enumerate() {
+            let produced = builder
+                .function
+                .values
+                .get(tensor.id.0 as usize)
+                .map_or(declaration.span, |v| v.span);
+            self.check_output(builder, declaration, item, kind, tensor, produced)?;
+        }
+        let ids: Vec<_> = items.iter().map(|t| t.id).collect();
+        builder.tensors.insert(name.clone());
+        Ok(Port {
+            name: name.clone(),
+            tensors: match (packed, ids.first()) {
+                (false, Some(single)) => PortTensors::Single(*single),
+                _ => PortTensors::Pack(ids),
+            },
+            span: declaration.name.span,
+        })
+    }
+
+    fn check_output(
+        &mut self,
+        builder: &mut Builder<'p>,
+        declaration: &Declaration,
+        item: usize,
+        kind: ScalarKind,
+        tensor: &TensorRef,
+        produced: Span,
+    ) -> Composed<()> {
+        let name = &declaration.name.name;
+        let mismatch = |declared: String, computed: String| {
+            Diagnostic::error(
+                &OUTPUT_MISMATCH,
+                declaration.span,
+                format!("output `{name}` is declared as {declared}, it is computed as {computed}"),
+            )
+            .with_place(produced, "computed here")
+        };
+        if tensor.tensor.kind != kind {
+            let diagnostic = mismatch(
+                kind.name().to_string(),
+                tensor.tensor.kind.name().to_string(),
+            );
+            return Err(self.report(diagnostic));
+        }
+        let Some(shape) = self.declared_shape(builder, declaration, item)? else {
+            return Ok(());
+        };
+        let mut agrees = shape.len() == tensor.tensor.shape.len();
+        let mut open = Vec::new();
+        for (dimension, (declared, computed)) in shape.iter().zip(&tensor.tensor.shape).enumerate()
+        {
+            match output_verdict(declared, computed) {
+                Verdict::Holds => {}
+                Verdict::Fails => agrees = false,
+                Verdict::Open(condition) => open.push((dimension, condition, declared, computed)),
+            }
+        }
+        if agrees {
+            for (dimension, condition, declared, computed) in open {
+                let mut message = Vec::new();
+                text(
+                    &format!("extent {dimension} of output `{name}` must be "),
+                    &mut message,
+                );
+                match declared {
+                    DeclaredExtent::Is(extent) => extent_part(extent, &mut message),
+                    DeclaredExtent::Bounded(bound) => {
+                        text(&format!("at most {bound}"), &mut message);
+                    }
+                    DeclaredExtent::Any => {}
+                }
+                text(", it is ", &mut message);
+                extent_part(computed, &mut message);
+                let check = Check {
+                    kind: CheckKind::Extent,
+                    condition,
+                    message,
+                    span: declaration.span,
+                };
+                keep(&mut builder.function.result_checks, check);
+            }
+            return Ok(());
+        }
+        let declared: Vec<String> = shape
+            .iter()
+            .map(|extent| match extent {
+                DeclaredExtent::Any => "~".to_string(),
+                DeclaredExtent::Bounded(bound) => format!("~|{bound}"),
+                DeclaredExtent::Is(extent) => extent.to_string(),
+            })
+            .collect();
+        let diagnostic = mismatch(
+            format!("{}[{}]", kind.name(), declared.join(",")),
+            format!("{}{}", kind.name(), shape_text(&tensor.tensor.shape)),
+        );
+        Err(self.report(diagnostic))
+    }
+}
+
+/// A computed extent against the declared one. Run-time extents that are not the same expression may agree all the
+/// same.
+fn output_verdict(declared: &DeclaredExtent, computed: &Extent) -> Verdict {
+    match declared {
+        DeclaredExtent::Any => Verdict::Holds,
+        DeclaredExtent::Bounded(bound) if computed.bound() <= *bound => Verdict::Holds,
+        DeclaredExtent::Bounded(bound) => match computed {
+            Extent::Fixed(_) => Verdict::Fails,
+            Extent::Dynamic { .. } => Verdict::Open(runtime::compare(
+                ScalarOp::Le,
+                extent_expr(computed),
+                extent_expr(&Extent::Fixed(*bound)),
+            )),
+        },
+        DeclaredExtent::Is(extent) => equality(
+            &Atom::from_expr(extent_expr(extent)),
+            &Atom::from_expr(extent_expr(computed)),
+        ),
+    }
+}
+
+fn extent_part(extent: &Extent, message: &mut Vec<MessagePart>) {
+    parts(&Value::Atom(Atom::from_expr(extent_expr(extent))), message);
+}

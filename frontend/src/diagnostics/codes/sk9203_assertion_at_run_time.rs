@@ -1,0 +1,43 @@
+use crate::diagnostics::Code;
+
+/// An assertion about extents that only a run knows (2.8, 3.1).
+pub static ASSERTION_AT_RUN_TIME: Code = Code {
+    id: "SK9203",
+    title: "an assertion does not hold for the extents of this run",
+    explanation: r#"A condition of an `@assert` block that rests on extents known at run time only is tested in every run. The message
+shows the values of this run; the notes tell through which operators it was reached.
+
+    x: real[n|10];            # n comes with the input
+    y = pairs(x);             # asserts n % 2 == 0: give an x of even length
+"#,
+};
+
+pub(super) use ASSERTION_AT_RUN_TIME as CODE_ENTRY;
+
+#[cfg(test)]
+mod tests {
+    use crate::compose::testing::*;
+    use crate::model::CheckKind;
+
+    fn checks(condition: &str) -> usize {
+        let text = format!(
+            "operator f {{ @input {{ a: real[n]; }} @output {{ b: real[n]; }} @assert {{ {condition}: 'odd', n; }} \
+             @lower {{ b[i,] = a[i,], i < n; }} }} \
+             graph G {{ @input {{ x: real[s|10]; }} @output {{ y: real[s]; }} @compose {{ y = f(x); }} }}"
+        );
+        let model = composed(&text).unwrap();
+        let all = model.functions.iter().flat_map(|f| &f.checks);
+        all.filter(|c| c.kind == CheckKind::Assertion).count()
+    }
+
+    #[test]
+    fn fires() {
+        assert_eq!(checks("n % 2 == 0"), 1);
+    }
+
+    /// What the bound decides needs no test.
+    #[test]
+    fn near_miss() {
+        assert_eq!(checks("n <= 10 && n >= 0"), 0);
+    }
+}
