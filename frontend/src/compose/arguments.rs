@@ -41,6 +41,8 @@ pub struct ArgumentList {
     pub arguments: Vec<Argument>,
     pub spans: Vec<Span>,
     pub invocation: Span,
+    /// Run-time extents in attributes that no argument has: the callee's names for them.
+    pub extents: Vec<String>,
 }
 
 impl Default for ArgumentList {
@@ -51,6 +53,7 @@ impl Default for ArgumentList {
             arguments: Vec::new(),
             spans: Vec::new(),
             invocation: Span::new(FileId(0), 0, 0),
+            extents: Vec::new(),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Binding of an invocation: types, attributes, inputs, in the order of 2.6.1.
 
-use skript_semantics::{Scalar, ScalarKind};
+use skript_semantics::{Scalar, ScalarKind, ScalarOp};
 
 use super::affine_extent::{Bound, collect_names};
 use super::arguments::{Argument, ArgumentItem, ArgumentList};
@@ -14,7 +14,7 @@ use crate::diagnostics::codes::{
 };
 use crate::eval::evaluator::count;
 use crate::eval::{Atom, TypeName, Value};
-use crate::model::{ConstantData, Port, PortTensors, TensorType};
+use crate::model::{self, ConstantData, Port, PortTensors, TensorType};
 use crate::source::Span;
 
 impl<'p> Composer<'p, '_> {
@@ -752,6 +752,18 @@ pub fn coerce_scalar(value: Scalar, kind: ScalarKind) -> Option<Scalar> {
 pub fn coerced(value: &Value, declared: TypeName) -> Option<Value> {
     let item = |atom: &Atom| match (declared, atom) {
         (TypeName::Str, Atom::Str(_)) => Some(atom.clone()),
+        // An extent that only the run knows.
+        (TypeName::Scalar(kind), Atom::Run(expr)) if atom.scalar().is_none() => {
+            let expr = (**expr).clone();
+            match (expr.kind, kind) {
+                (ScalarKind::Int, ScalarKind::Real) => Some(Atom::from_expr(model::Expr::apply(
+                    kind,
+                    ScalarOp::ToReal,
+                    vec![expr],
+                ))),
+                (from, to) => (from == to).then(|| atom.clone()),
+            }
+        }
         (TypeName::Scalar(kind), _) => coerce_scalar(atom.scalar()?, kind).map(Atom::from_scalar),
         _ => None,
     };
@@ -761,6 +773,9 @@ pub fn coerced(value: &Value, declared: TypeName) -> Option<Value> {
         Value::Pack(pack) => {
             let items: Option<Vec<Atom>> = pack.items.iter().map(item).collect();
             let mut converted = crate::eval::Pack::new(items?);
+            if let TypeName::Scalar(kind) = declared {
+                converted.kind = Some(kind);
+            }
             converted.repeated = match &pack.repeated {
                 Some(atom) => Some(Box::new(item(atom)?)),
                 None => None,

@@ -1,11 +1,13 @@
 //! Extents that are known at run time only: expressions over symbols, bounded from above (2.6, 3.1).
 
+use std::rc::Rc;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 use skript_semantics::Scalar;
 
-use super::ranges::upper_bound;
+use super::ranges::{extent_expr, upper_bound};
+use crate::eval::{Atom, Pack, Value};
 use crate::model::{Expr, Extent, Node, ShapeExpr, TensorType};
 
 /// The extent that an int expression over run-time extents stands for; `None` if it rests on anything else or has no
@@ -41,6 +43,8 @@ fn shape_expr(expr: &Expr) -> Option<ShapeExpr> {
 pub struct Canonical {
     /// What stands for what, in the caller's terms.
     symbols: Vec<(String, Arc<ShapeExpr>, u64)>,
+    /// How many of them are extents of tensors.
+    learned: usize,
 }
 
 impl Canonical {
@@ -55,20 +59,103 @@ impl Canonical {
         let Extent::Dynamic { expr, bound } = extent else {
             return extent.clone();
         };
-        let known = self
-            .symbols
-            .iter()
-            .find(|(_, e, b)| e == expr && b == bound)
-            .map(|(name, ..)| name.clone());
-        let name = known.unwrap_or_else(|| {
-            let name = format!("extent.{}", self.symbols.len());
-            self.symbols.push((name.clone(), Arc::clone(expr), *bound));
-            name
-        });
+        if let Some(known) = self.known(extent) {
+            return known;
+        }
+        let name = format!("extent.{}", self.symbols.len());
+        self.symbols.push((name.clone(), Arc::clone(expr), *bound));
         Extent::Dynamic {
             expr: Arc::new(ShapeExpr::Symbol(name)),
             bound: *bound,
         }
+    }
+
+    /// Ends the arguments: symbols that are named from now on belong to no tensor of the callee.
+    pub fn end_of_tensors(&mut self) {
+        self.learned = self.symbols.len();
+    }
+
+    /// An attribute's value with run-time extents in the callee's terms.
+    pub fn attribute(&mut self, value: &Value) -> Value {
+        let atom = |this: &mut Self, atom: &Atom| match atom {
+            Atom::Run(expr) => Atom::from_expr(this.expr(expr)),
+            other => other.clone(),
+        };
+        match value {
+            Value::Null => Value::Null,
+            Value::Atom(single) => Value::Atom(atom(self, single)),
+            Value::Pack(pack) => Value::Pack(Pack {
+                items: Rc::new(pack.items.iter().map(|item| atom(self, item)).collect()),
+                repeated: pack
+                    .repeated
+                    .as_deref()
+                    .map(|item| Box::new(atom(self, item))),
+                kind: pack.kind,
+            }),
+        }
+    }
+
+    fn expr(&mut self, expr: &Expr) -> Expr {
+        let extent = match &expr.node {
+            Node::Extent(extent) => Some(self.extent(extent)),
+            // A sum that is an extent of some argument is that extent in the callee as well.
+            Node::Apply { .. } => extent_of(expr).and_then(|e| self.known(&e)),
+            _ => None,
+        };
+        if let Some(extent) = extent {
+            return extent_expr(&extent);
+        }
+        let node = match &expr.node {
+            Node::Apply { op, operands } => Node::Apply {
+                op: *op,
+                operands: operands.iter().map(|o| self.expr(o)).collect(),
+            },
+            Node::Table { items, index } => Node::Table {
+                items: items.clone(),
+                index: Box::new(self.expr(index)),
+            },
+            Node::Select {
+                condition,
+                then,
+                otherwise,
+            } => Node::Select {
+                condition: Box::new(self.expr(condition)),
+                then: Box::new(self.expr(then)),
+                otherwise: Box::new(self.expr(otherwise)),
+            },
+            other => other.clone(),
+        };
+        Expr {
+            kind: expr.kind,
+            node,
+        }
+    }
+
+    fn known(&self, extent: &Extent) -> Option<Extent> {
+        let Extent::Dynamic { expr, bound } = extent else {
+            return None;
+        };
+        let (name, ..) = self
+            .symbols
+            .iter()
+            .find(|(_, e, b)| e == expr && b == bound)?;
+        Some(Extent::Dynamic {
+            expr: Arc::new(ShapeExpr::Symbol(name.clone())),
+            bound: *bound,
+        })
+    }
+
+    /// Symbols that no tensor of the callee tells: their names there, and the extents in the caller's terms.
+    pub fn parameters(&self) -> Vec<(String, Extent)> {
+        let own = self.symbols.iter().skip(self.learned);
+        own.map(|(name, expr, bound)| {
+            let extent = Extent::Dynamic {
+                expr: Arc::clone(expr),
+                bound: *bound,
+            };
+            (name.clone(), extent)
+        })
+        .collect()
     }
 
     /// The caller's expression of each symbol.

@@ -145,6 +145,7 @@ impl<'p> Composer<'p, '_> {
                 outputs: Vec::new(),
                 captures: Vec::new(),
                 capture_variables: Vec::new(),
+                extents: list.extents.clone(),
                 checks: Vec::new(),
                 result_checks: Vec::new(),
                 constants: Vec::new(),

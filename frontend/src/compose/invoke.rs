@@ -16,10 +16,16 @@ use crate::diagnostics::codes::{
 };
 use crate::eval::{Atom, TensorRef, Value};
 use crate::model::{
-    ConstantData, FunctionId, FunctionRole, Invoke, Operation, PortTensors, ShapeExpr, TensorType,
-    ValueId,
+    ConstantData, Extent, FunctionId, FunctionRole, Invoke, Operation, PortTensors, ShapeExpr,
+    TensorType, ValueId,
 };
 use crate::source::Span;
+
+/// What an instance is given beside its attributes.
+struct Passed<'a> {
+    values: &'a [Value],
+    extents: Vec<Extent>,
+}
 
 impl<'p> Composer<'p, '_> {
     /// Invokes an operator; one value per output.
@@ -93,6 +99,12 @@ impl<'p> Composer<'p, '_> {
             list.spans.push(span);
             values.push(value);
         }
+        canonical.end_of_tensors();
+        for (value, _) in list.attributes.values_mut() {
+            *value = canonical.attribute(value);
+        }
+        let (names, extents) = canonical.parameters().into_iter().unzip();
+        list.extents = names;
         let key = instance_key(&found, &list);
         let callee = match self.instances.get(&key) {
             Some(id) => *id,
@@ -103,7 +115,11 @@ impl<'p> Composer<'p, '_> {
             }
         };
         let mut meanings = canonical.meanings();
-        self.call(builder, callee, &values, invocation, hint, &mut meanings)
+        let passed = Passed {
+            values: &values,
+            extents,
+        };
+        self.call(builder, callee, passed, invocation, hint, &mut meanings)
     }
 
     /// A compile-time expression, tensors included.
@@ -143,7 +159,7 @@ impl<'p> Composer<'p, '_> {
         &mut self,
         builder: &mut Builder<'p>,
         callee: FunctionId,
-        values: &[Value],
+        passed: Passed,
         invocation: &ast::Invocation,
         hint: Option<&str>,
         meanings: &mut FxHashMap<String, ShapeExpr>,
@@ -156,7 +172,7 @@ impl<'p> Composer<'p, '_> {
         let parameters: Vec<(Vec<ScalarKind>, Value)> = function
             .inputs
             .iter()
-            .zip(values)
+            .zip(passed.values)
             .map(|(port, value)| {
                 let kinds = port
                     .tensors
@@ -224,6 +240,7 @@ impl<'p> Composer<'p, '_> {
             callee,
             inputs,
             captures,
+            extents: passed.extents,
             outputs,
             label,
             span,

@@ -24,11 +24,17 @@ impl<'p> Composer<'p, '_> {
                 // The next symbol may only be safe under the condition that was violated.
                 return Err(Reported);
             }
-            let value = builder.evaluator(self.limits).eval(&using.value);
+            let value = self.symbol_value(builder, &using.value);
             let value = value.map_err(|s| self.failed(s))?;
             self.assign_symbol(builder, &using.target, value, using.value.span)?;
         }
         self.assertions(builder, &mut open, true)
+    }
+
+    fn symbol_value(&self, builder: &Builder<'p>, expr: &Expr) -> EvalResult<Value> {
+        let mut evaluator = builder.evaluator(self.limits);
+        let value = evaluator.eval(expr)?;
+        Ok(evaluator.typed(value, expr))
     }
 
     /// Checks the assertions whose names all have values; all violated ones are reported.
@@ -81,6 +87,52 @@ impl<'p> Composer<'p, '_> {
 
     /// 2.8: the message, then each value with its label or its source text.
     fn assertion_message(
+        &mut self,
+        builder: &mut Builder<'p>,
+        assertion: &Assertion,
+    ) -> Vec<MessagePart> {
+        let depth = builder.scope.depth();
+        builder.scope.push();
+        self.later_symbols(builder);
+        let message = self.written_message(builder, assertion);
+        builder.scope.truncate(depth);
+        message
+    }
+
+    /// What a message shows may be declared after what the condition rests on.
+    fn later_symbols(&mut self, builder: &mut Builder<'p>) {
+        for using in &builder.found.definition.usings {
+            let first = match &using.target {
+                UsingTarget::Name(item) => Some(&item.name),
+                UsingTarget::List(items) => items
+                    .first()
+                    .map(|item| match item {
+                        UsingListItem::Item(item) => Some(&item.name),
+                        UsingListItem::Zip { names, .. } => names.first(),
+                    })
+                    .unwrap_or(None),
+            };
+            if first.is_none_or(|name| builder.scope.get(&name.name).is_some()) {
+                continue;
+            }
+            // What the violated condition should have guarded may have no value.
+            let Ok(value) = self.symbol_value(builder, &using.value) else {
+                continue;
+            };
+            match &using.target {
+                UsingTarget::Name(item) => builder.scope.set(item.name.name.clone(), value),
+                UsingTarget::List(items) => {
+                    if let Ok(parts) = self.split(builder, items, &value, using.value.span) {
+                        for (name, value) in parts {
+                            builder.scope.set(name, value);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn written_message(
         &mut self,
         builder: &Builder<'p>,
         assertion: &Assertion,

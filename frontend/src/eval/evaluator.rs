@@ -173,6 +173,7 @@ impl<'a> Evaluator<'a> {
                 cumulative,
             } => {
                 let value = self.eval(pack)?;
+                let value = self.typed(value, pack);
                 self.fold(&value, *op, *cumulative, expr.span)
             }
             ExprKind::Cast { target, value } => {
@@ -521,6 +522,7 @@ impl<'a> Evaluator<'a> {
         Ok(Value::Pack(Pack {
             items: Rc::new(vec![atom.clone(); length]),
             repeated: Some(Box::new(atom)),
+            kind: None,
         }))
     }
 
@@ -567,6 +569,7 @@ impl<'a> Evaluator<'a> {
                 Ok(Value::Pack(Pack {
                     items: Rc::new(items),
                     repeated,
+                    kind: None,
                 }))
             }
         }
@@ -604,6 +607,7 @@ impl<'a> Evaluator<'a> {
                 Ok(Value::Pack(Pack {
                     items: Rc::new(items),
                     repeated,
+                    kind: None,
                 }))
             }
         }

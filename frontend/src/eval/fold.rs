@@ -1,6 +1,6 @@
 //! Folds, cumulative folds and containment (2.4).
 
-use skript_semantics::ScalarOp;
+use skript_semantics::{ScalarKind, ScalarOp};
 
 use super::evaluator::{EvalResult, Evaluator, stop};
 use super::runtime;
@@ -44,8 +44,9 @@ impl Evaluator<'_> {
             return Ok(match op {
                 FoldOp::Add | FoldOp::Mul => {
                     let one = op == FoldOp::Mul;
-                    match pack.repeated.as_deref() {
-                        Some(Atom::Real(_)) => Value::Atom(Atom::Real(f64::from(u8::from(one)))),
+                    let item = pack.repeated.as_deref().and_then(Atom::kind).or(pack.kind);
+                    match item {
+                        Some(ScalarKind::Real) => Value::Atom(Atom::Real(f64::from(u8::from(one)))),
                         _ => Value::int(i64::from(one)),
                     }
                 }

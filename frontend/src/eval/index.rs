@@ -118,6 +118,7 @@ impl Evaluator<'_> {
                 Ok(Value::Pack(Pack {
                     items: items.into(),
                     repeated: pack.repeated.clone(),
+                    kind: None,
                 }))
             }
             Selection::Run(index) => self.run_time_item(pack, &index, span).map(Value::Atom),

@@ -8,6 +8,7 @@ pub mod affine;
 pub mod evaluator;
 pub mod fold;
 pub mod index;
+mod item_kind;
 pub mod list;
 pub mod runtime;
 pub mod scalar;

@@ -62,6 +62,8 @@ pub struct Pack {
     pub items: Rc<Vec<Atom>>,
     /// The uniform value of a repetition, known even if it has no items (2.4, folding with `:=`).
     pub repeated: Option<Box<Atom>>,
+    /// The type of the items, where there are none to tell it.
+    pub kind: Option<ScalarKind>,
 }
 
 impl PartialEq for Pack {
@@ -75,6 +77,7 @@ impl Pack {
         Pack {
             items: Rc::new(items),
             repeated: None,
+            kind: None,
         }
     }
 

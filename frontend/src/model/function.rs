@@ -1,7 +1,8 @@
 //! Functions: specialised graphs and operators, and the operations in their bodies.
 
 use super::{
-    AttributeValue, Check, ConstantData, Formula, FunctionId, TensorType, ValueId, VariableId,
+    AttributeValue, Check, ConstantData, Extent, Formula, FunctionId, TensorType, ValueId,
+    VariableId,
 };
 use crate::source::Span;
 use skript_semantics::ScalarKind;
@@ -31,6 +32,8 @@ pub struct Function {
     pub captures: Vec<ValueId>,
     /// For the entry only: which variable each capture is.
     pub capture_variables: Vec<VariableId>,
+    /// Run-time extents that no input has, as further inputs: names used in expressions ([`Invoke::extents`]).
+    pub extents: Vec<String>,
     /// Tested in order when the inputs are there, before constants and body.
     pub checks: Vec<Check>,
     /// Tested when the body is done: outputs whose extents only the run knows, against their declarations.
@@ -125,6 +128,8 @@ pub struct Invoke {
     pub inputs: Vec<ValueId>,
     /// The callee's captures.
     pub captures: Vec<ValueId>,
+    /// The callee's run-time extents that none of its inputs has, in this function's terms.
+    pub extents: Vec<Extent>,
     /// The callee's output tensors, packs flattened; each is new here.
     pub outputs: Vec<ValueId>,
     /// Explicit or implicit label (2.10).

@@ -83,6 +83,9 @@ impl Printer<'_> {
         for port in &function.inputs {
             let _ = writeln!(text, "  input {}", self.port(port));
         }
+        for name in &function.extents {
+            let _ = writeln!(text, "  extent {name}");
+        }
         for (index, capture) in function.captures.iter().enumerate() {
             let variable = function
                 .capture_variables
@@ -181,6 +184,13 @@ impl Printer<'_> {
                         .label
                         .as_ref()
                         .map_or(String::new(), |l| format!("{l}: "));
+                    let extents: Vec<String> =
+                        invoke.extents.iter().map(ToString::to_string).collect();
+                    let extents = if extents.is_empty() {
+                        String::new()
+                    } else {
+                        format!(" extents({})", extents.join(", "))
+                    };
                     let captures = if invoke.captures.is_empty() {
                         String::new()
                     } else {
@@ -188,7 +198,7 @@ impl Printer<'_> {
                     };
                     let _ = writeln!(
                         text,
-                        "{indent}{} = {label}invoke {} {callee}({}){captures}",
+                        "{indent}{} = {label}invoke {} {callee}({}){captures}{extents}",
                         self.declarations(&invoke.outputs),
                         invoke.callee.0,
                         self.names(&invoke.inputs),

@@ -49,7 +49,7 @@ impl<'m, 'o> Evaluator<'m, 'o> {
                 expected: self.model.variables.len(),
                 got: variables.len(),
             })?;
-        let frame = self.activate(entry, entry.name.clone(), inputs, &captures)?;
+        let frame = self.activate(entry, entry.name.clone(), inputs, &captures, &[])?;
         let updates = self
             .model
             .updates
@@ -75,6 +75,7 @@ impl<'m, 'o> Evaluator<'m, 'o> {
         path: String,
         inputs: &[Arc<Tensor>],
         captures: &[Arc<Tensor>],
+        extents: &[i64],
     ) -> Result<Frame<'m>, EvalError> {
         self.depth += 1;
         self.activations += 1;
@@ -85,6 +86,7 @@ impl<'m, 'o> Evaluator<'m, 'o> {
         let place = |e: EvalError| e.within(&function.name, function.span);
         bind_all(&mut frame, "inputs", &flattened(&function.inputs), inputs).map_err(place)?;
         bind_all(&mut frame, "captures", &function.captures, captures).map_err(place)?;
+        frame.learn(extents).map_err(place)?;
         check::run(&frame, &function.checks)?;
         for (id, data) in &function.constants {
             let tensor = frame.constant(*id, data).map_err(place)?;
@@ -156,7 +158,16 @@ impl<'m, 'o> Evaluator<'m, 'o> {
             (None, None) => callee.name.clone(),
         };
         let path = format!("{}.{label}", frame.path);
-        let inner = self.activate(callee, path, &inputs, &captures)?;
+        let extents: Vec<i64> = invoke
+            .extents
+            .iter()
+            .map(|e| {
+                frame
+                    .extent(e)
+                    .map(|n| i64::try_from(n).unwrap_or(i64::MAX))
+            })
+            .collect::<Result<_, _>>()?;
+        let inner = self.activate(callee, path, &inputs, &captures, &extents)?;
         let results = inner.all(&flattened(&callee.outputs))?;
         if results.len() != invoke.outputs.len() {
             return Err(internal(format!(

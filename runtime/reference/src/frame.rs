@@ -17,7 +17,7 @@ pub(crate) struct Frame<'m> {
     pub settings: &'m Settings,
     values: Vec<Option<Arc<Tensor>>>,
     /// Run-time extents by name, with the tensor that defined each.
-    symbols: HashMap<String, (i64, ValueId)>,
+    symbols: HashMap<String, (i64, Option<ValueId>)>,
 }
 
 impl<'m> Frame<'m> {
@@ -36,6 +36,22 @@ impl<'m> Frame<'m> {
             .values
             .get(id.0 as usize)
             .ok_or_else(|| internal(format!("{} has no value {}", self.function.name, id.0)))
+    }
+
+    /// Takes the run-time extents that no input has.
+    pub fn learn(&mut self, extents: &[i64]) -> Result<(), EvalError> {
+        if extents.len() != self.function.extents.len() {
+            return Err(internal(format!(
+                "{} takes {} extents, {} are given",
+                self.function.name,
+                self.function.extents.len(),
+                extents.len()
+            )));
+        }
+        for (name, extent) in self.function.extents.iter().zip(extents) {
+            self.symbols.insert(name.clone(), (*extent, None));
+        }
+        Ok(())
     }
 
     /// The name of a value in messages.
@@ -113,10 +129,13 @@ impl<'m> Frame<'m> {
                 }
                 if let ShapeExpr::Symbol(name) = expr.as_ref() {
                     // A tensor computed again, in the next iteration of a loop, may have another extent.
-                    let known = self.symbols.get(name).filter(|(_, owner)| *owner != id);
+                    let known = self
+                        .symbols
+                        .get(name)
+                        .filter(|(_, owner)| *owner != Some(id));
                     if known.is_none() {
                         let extent = i64::try_from(got).unwrap_or(i64::MAX);
-                        self.symbols.insert(name.clone(), (extent, id));
+                        self.symbols.insert(name.clone(), (extent, Some(id)));
                     }
                 }
                 self.evaluate(expr)

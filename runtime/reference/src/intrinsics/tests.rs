@@ -44,6 +44,7 @@ fn run(
         outputs: (0..outputs.len() as u32).map(port).collect(),
         captures: vec![],
         capture_variables: vec![],
+        extents: vec![],
         checks: vec![],
         result_checks: vec![],
         constants: vec![],

@@ -1,0 +1,5 @@
+//! Documents of every section of chapters 2 and 3, run through the evaluator; values worked out by hand.
+
+mod dynamic_extents;
+mod expressions;
+mod run;
