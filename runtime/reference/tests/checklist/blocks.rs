@@ -243,7 +243,7 @@ fn s2_8_assertions() {
     rows.message(
         &[163],
         &checked("a < 0: \"{u} after {a}\", u;", "{a=3}"),
-        "? after 3; u = ?",
+        "4 after 3; u = 4",
     );
     rows.composes(&[165], &checked("p > 0;", "{a=3}"));
     rows.rejected(
