@@ -21,6 +21,7 @@ fn build() -> Result<(), String> {
         "../CMakeLists.txt",
         "include",
         "lib",
+        "stablehlo",
         "test",
     ] {
         println!("cargo::rerun-if-changed={path}");
@@ -31,15 +32,22 @@ fn build() -> Result<(), String> {
     let build = build_library(&prefix, &out)?;
 
     println!("cargo::rustc-link-search=native={}", out.display());
-    println!(
-        "cargo::rustc-link-search=native={}",
-        build.join("dialect").display()
-    );
+    for folder in ["dialect", "dialect/stablehlo"] {
+        println!(
+            "cargo::rustc-link-search=native={}",
+            build.join(folder).display()
+        );
+    }
     println!(
         "cargo::rustc-link-search=native={}",
         prefix.join("lib").display()
     );
-    for library in ["static=MLIRSkript", "static=MLIRSkriptTest", "dylib=MLIR-C"] {
+    for library in [
+        "static=MLIRSkript",
+        "static=MLIRSkriptStablehlo",
+        "static=MLIRSkriptTest",
+        "dylib=MLIR-C",
+    ] {
         println!("cargo::rustc-link-lib={library}");
     }
     for library in ["dylib=MLIR", "dylib=LLVM-22", "dylib=stdc++"] {

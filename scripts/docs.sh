@@ -24,6 +24,12 @@ dialect() {
     dialect/include/skript/SkriptOps.td
 }
 
+stablehlo() {
+  "$prefix/bin/mlir-tblgen" -gen-dialect-doc --dialect=stablehlo -I dialect/stablehlo/include -I "$prefix/include" \
+    dialect/stablehlo/include/skript-stablehlo/StablehloOps.td
+}
+
 document docs/dialect.md dialect
 document docs/status.md cargo run --release --quiet -p skript-tidy -- status
+document docs/stablehlo-dialect.md stablehlo
 exit $stale

@@ -37,6 +37,8 @@ dialects! {
     Nvvm = mlir_sys::mlirGetDialectHandle__nvvm__,
     Scf = mlir_sys::mlirGetDialectHandle__scf__,
     Skript = ffi::mlirGetDialectHandle__skript__,
+    /// Our own definition of the StableHLO subset; [`register`] leaves it out, [`register_stablehlo`] does not.
+    Stablehlo = ffi::mlirGetDialectHandle__skript_stablehlo__,
     Tensor = mlir_sys::mlirGetDialectHandle__tensor__,
     Transform = mlir_sys::mlirGetDialectHandle__transform__,
     Ub = mlir_sys::mlirGetDialectHandle__ub__,
@@ -48,6 +50,14 @@ pub fn register(registry: &DialectRegistry) {
     // SAFETY: handle and registry are valid.
     unsafe {
         mlir_sys::mlirDialectHandleInsertDialect(Dialect::Skript.handle(), registry.to_raw());
+    }
+}
+
+/// Makes our own definition of the StableHLO subset known to a registry: not to one that has the OpenXLA project's.
+pub fn register_stablehlo(registry: &DialectRegistry) {
+    // SAFETY: handle and registry are valid.
+    unsafe {
+        mlir_sys::mlirDialectHandleInsertDialect(Dialect::Stablehlo.handle(), registry.to_raw());
     }
 }
 

@@ -33,6 +33,7 @@ pub type SkriptImport =
 
 unsafe extern "C" {
     pub fn mlirGetDialectHandle__skript__() -> MlirDialectHandle;
+    pub fn mlirGetDialectHandle__skript_stablehlo__() -> MlirDialectHandle;
     pub fn skriptRegisterTestDialect(registry: MlirDialectRegistry);
 
     pub fn skriptOperationIsElementwise(op: MlirOperation) -> bool;

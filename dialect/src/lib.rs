@@ -16,7 +16,7 @@ pub mod pipeline;
 pub mod rewriter;
 pub mod tools;
 
-pub use dialects::{Dialect, context, register, register_upstream};
+pub use dialects::{Dialect, context, register, register_stablehlo, register_upstream};
 pub use error::PassError;
 pub use melior;
 pub use pass::{Options, Pass, PassEntry, PassOption, register_passes};

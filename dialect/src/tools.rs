@@ -11,12 +11,14 @@ use melior::{Context, ContextRef};
 use mlir_sys::{MlirContext, MlirOperation, MlirStringRef};
 use std::ffi::{CString, c_char, c_int, c_void};
 
-/// `mlir-opt` with all dialects and passes of MLIR, `skript`, the test dialect, and passes registered before the call.
+/// `mlir-opt` with all dialects and passes of MLIR, `skript`, our StableHLO, the test dialect, and passes registered
+/// before the call.
 /// Returns the exit status.
 pub fn opt_main(arguments: impl IntoIterator<Item = String>) -> i32 {
     let registry = DialectRegistry::new();
     // SAFETY: the registry is valid.
     unsafe { ffi::skriptRegisterTestDialect(registry.to_raw()) };
+    crate::register_stablehlo(&registry);
     // SAFETY: the argument vector is as `main` gets it.
     with_arguments(arguments, |argc, argv| unsafe {
         ffi::skriptOptMain(argc, argv, registry.to_raw())
@@ -34,6 +36,7 @@ pub fn translate_main(arguments: impl IntoIterator<Item = String>) -> i32 {
 /// `mlir-lsp-server` for the same dialects.
 pub fn lsp_server_main(arguments: impl IntoIterator<Item = String>) -> i32 {
     let registry = DialectRegistry::new();
+    crate::register_stablehlo(&registry);
     // SAFETY: the argument vector is as `main` gets it.
     with_arguments(arguments, |argc, argv| unsafe {
         ffi::skriptLspServerMain(argc, argv, registry.to_raw())

@@ -12,6 +12,9 @@ const TABLE: &[&str] = &["intrinsic"];
 /// Where MLIR's dialect `math`, a namesake of the library's module, is spelled.
 const RECIPES: &str = "frontend/semantics/src/recipe";
 
+/// StableHLO's words, a namesake among them.
+const STABLEHLO: &str = "dialect/stablehlo/";
+
 /// Endings that make an unqualified name a giveaway.
 const TELLING: &[&str] = &[
     "conv",
@@ -61,6 +64,7 @@ pub fn check(tree: &Tree) -> Vec<String> {
     for file in tree.ending(&[".rs", ".cpp", ".h", ".td"]) {
         if TABLE.iter().any(|t| file.path.contains(t))
             || file.path.starts_with("tidy/")
+            || file.path.starts_with(STABLEHLO)
             || file.path.contains("/tests/")
             || file.path.starts_with("frontend/src/diagnostics/codes/")
         {

@@ -1,0 +1,220 @@
+//===- StablehloOps.td - moving, combining, control flow --------------------===//
+
+#ifndef SKRIPT_STABLEHLO_OPS_TD
+#define SKRIPT_STABLEHLO_OPS_TD
+
+include "skript-stablehlo/StablehloElementwise.td"
+include "mlir/IR/OpAsmInterface.td"
+
+//===----------------------------------------------------------------------===//
+// Making and moving elements
+//===----------------------------------------------------------------------===//
+
+class Stablehlo_Shaping<string mnemonic, string what> : Stablehlo_Op<mnemonic, [Pure]> {
+  let summary = what;
+  let results = (outs Stablehlo_Tensor:$result);
+  let hasVerifier = 1;
+}
+
+def Stablehlo_IotaOp : Stablehlo_Shaping<"iota", "positions along one dimension"> {
+  let arguments = (ins I64Attr:$iota_dimension);
+  let assemblyFormat = "`dim` `=` $iota_dimension attr-dict `:` type($result)";
+}
+def Stablehlo_BroadcastInDimOp : Stablehlo_Shaping<"broadcast_in_dim", "repetition along new dimensions"> {
+  let description = "`dims` says which dimension of the result each dimension of the operand is.";
+  let arguments = (ins Stablehlo_Tensor:$operand, DenseI64ArrayAttr:$broadcast_dimensions);
+  let assemblyFormat =
+    "$operand `,` `dims` `=` $broadcast_dimensions attr-dict `:` functional-type(operands, results)";
+}
+def Stablehlo_ReshapeOp : Stablehlo_Shaping<"reshape", "the same elements in another shape"> {
+  let arguments = (ins Stablehlo_Tensor:$operand);
+  let assemblyFormat = "$operand attr-dict `:` functional-type(operands, results)";
+}
+def Stablehlo_BitcastConvertOp : Stablehlo_Op<"bitcast_convert", [Pure]> {
+  let summary = "the same bits as another element type";
+  let arguments = (ins Stablehlo_Tensor:$operand);
+  let results = (outs Stablehlo_Tensor:$result);
+  let assemblyFormat = "$operand attr-dict `:` functional-type(operands, results)";
+}
+def Stablehlo_TransposeOp : Stablehlo_Shaping<"transpose", "dimensions in another order"> {
+  let arguments = (ins Stablehlo_Tensor:$operand, DenseI64ArrayAttr:$permutation);
+  let assemblyFormat = "$operand `,` `dims` `=` $permutation attr-dict `:` functional-type(operands, results)";
+}
+def Stablehlo_ReverseOp : Stablehlo_Shaping<"reverse", "elements in opposite order"> {
+  let arguments = (ins Stablehlo_Tensor:$operand, DenseI64ArrayAttr:$dimensions);
+  let assemblyFormat =
+    "$operand `,` `dims` `=` $dimensions attr-dict `:` custom<Signature>(type($operand), type($result))";
+}
+def Stablehlo_SliceOp : Stablehlo_Shaping<"slice", "every so many elements between two places"> {
+  let arguments = (ins Stablehlo_Tensor:$operand, DenseI64ArrayAttr:$start_indices,
+    DenseI64ArrayAttr:$limit_indices, DenseI64ArrayAttr:$strides);
+  let assemblyFormat = [{
+    $operand custom<SliceRanges>($start_indices, $limit_indices, $strides) attr-dict `:`
+    functional-type(operands, results)
+  }];
+}
+def Stablehlo_PadOp : Stablehlo_Shaping<"pad", "a border of one value; negative: cut off"> {
+  let arguments = (ins Stablehlo_Tensor:$operand, Stablehlo_Tensor:$padding_value,
+    DenseI64ArrayAttr:$edge_padding_low, DenseI64ArrayAttr:$edge_padding_high, DenseI64ArrayAttr:$interior_padding);
+  let assemblyFormat = [{
+    $operand `,` $padding_value `,` `low` `=` $edge_padding_low `,` `high` `=` $edge_padding_high `,`
+    `interior` `=` $interior_padding attr-dict `:` functional-type(operands, results)
+  }];
+}
+def Stablehlo_ConcatenateOp : Stablehlo_Shaping<"concatenate", "tensors one behind the other"> {
+  let arguments = (ins Variadic<Stablehlo_Tensor>:$inputs, I64Attr:$dimension);
+  let assemblyFormat = [{
+    custom<LeadingOperands>($inputs) `dim` `=` $dimension attr-dict `:`
+    functional-type(operands, results)
+  }];
+}
+def Stablehlo_DynamicSliceOp : Stablehlo_Shaping<"dynamic_slice", "a block at places that are data"> {
+  let arguments = (ins Stablehlo_Tensor:$operand, Variadic<Stablehlo_IndexTensor>:$start_indices,
+    DenseI64ArrayAttr:$slice_sizes);
+  let assemblyFormat = [{
+    $operand `,` custom<LeadingOperands>($start_indices) `sizes` `=` $slice_sizes attr-dict `:`
+    functional-type(operands, results)
+  }];
+}
+def Stablehlo_DynamicUpdateSliceOp
+    : Stablehlo_Shaping<"dynamic_update_slice", "a tensor with a block replaced, at places that are data"> {
+  let arguments = (ins Stablehlo_Tensor:$operand, Stablehlo_Tensor:$update,
+    Variadic<Stablehlo_IndexTensor>:$start_indices);
+  let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
+}
+def Stablehlo_GatherOp : Stablehlo_Op<"gather", [Pure]> {
+  let summary = "slices at places that are data; places are clamped";
+  let arguments = (ins Stablehlo_Tensor:$operand, Stablehlo_IndexTensor:$start_indices,
+    Stablehlo_GatherDimensionNumbers:$dimension_numbers, DenseI64ArrayAttr:$slice_sizes,
+    DefaultValuedOptionalAttr<BoolAttr, "false">:$indices_are_sorted);
+  let results = (outs Stablehlo_Tensor:$result);
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Combining elements
+//===----------------------------------------------------------------------===//
+
+class Stablehlo_WithRegions<string mnemonic, string what, list<Trait> traits = []>
+    : Stablehlo_Op<mnemonic, !listconcat(traits, [RecursiveMemoryEffects, RecursivelySpeculatable])> {
+  let summary = what;
+}
+
+def Stablehlo_ReduceOp : Stablehlo_WithRegions<"reduce", "combination along dimensions",
+    [SameVariadicOperandSize, SingleBlock]> {
+  let description = [{
+    ```mlir
+    %1 = stablehlo.reduce(%x init: %zero) applies stablehlo.add across dimensions = [1]
+        : (tensor<4x8xf32>, tensor<f32>) -> tensor<4xf32>
+    ```
+  }];
+  let arguments = (ins Variadic<Stablehlo_Tensor>:$inputs, Variadic<Stablehlo_Tensor>:$init_values,
+    DenseI64ArrayAttr:$dimensions);
+  let results = (outs Variadic<Stablehlo_Tensor>);
+  let regions = (region SizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+}
+def Stablehlo_ReduceWindowOp : Stablehlo_WithRegions<"reduce_window", "combination of sliding windows",
+    [SameVariadicOperandSize, SingleBlock]> {
+  let arguments = (ins Variadic<Stablehlo_Tensor>:$inputs, Variadic<Stablehlo_Tensor>:$init_values,
+    DenseI64ArrayAttr:$window_dimensions, OptionalAttr<DenseI64ArrayAttr>:$window_strides,
+    OptionalAttr<DenseI64ArrayAttr>:$base_dilations, OptionalAttr<DenseI64ArrayAttr>:$window_dilations,
+    OptionalAttr<I64ElementsAttr>:$padding);
+  let results = (outs Variadic<Stablehlo_Tensor>);
+  let regions = (region SizedRegion<1>:$body);
+}
+def Stablehlo_SortOp : Stablehlo_WithRegions<"sort", "tensors ordered together along one dimension", [SingleBlock]> {
+  let arguments = (ins Variadic<Stablehlo_Tensor>:$inputs, DefaultValuedOptionalAttr<I64Attr, "-1">:$dimension,
+    DefaultValuedOptionalAttr<BoolAttr, "false">:$is_stable);
+  let results = (outs Variadic<Stablehlo_Tensor>);
+  let regions = (region SizedRegion<1>:$comparator);
+}
+def Stablehlo_ScatterOp : Stablehlo_WithRegions<"scatter", "updates at places that are data; others are skipped",
+    [SameVariadicOperandSize, SingleBlock]> {
+  let arguments = (ins Variadic<Stablehlo_Tensor>:$inputs, Stablehlo_IndexTensor:$scatter_indices,
+    Variadic<Stablehlo_Tensor>:$updates, Stablehlo_ScatterDimensionNumbers:$scatter_dimension_numbers,
+    DefaultValuedOptionalAttr<BoolAttr, "false">:$indices_are_sorted,
+    DefaultValuedOptionalAttr<BoolAttr, "false">:$unique_indices);
+  let results = (outs Variadic<Stablehlo_Tensor>);
+  let regions = (region SizedRegion<1>:$update_computation);
+}
+def Stablehlo_SelectAndScatterOp
+    : Stablehlo_WithRegions<"select_and_scatter", "values sent to the element that each window selects"> {
+  let arguments = (ins Stablehlo_Tensor:$operand, Stablehlo_Tensor:$source, Stablehlo_Tensor:$init_value,
+    OptionalAttr<DenseI64ArrayAttr>:$window_dimensions, OptionalAttr<DenseI64ArrayAttr>:$window_strides,
+    OptionalAttr<I64ElementsAttr>:$padding);
+  let results = (outs Stablehlo_Tensor:$result);
+  let regions = (region SizedRegion<1>:$select, SizedRegion<1>:$scatter);
+}
+def Stablehlo_DotGeneralOp : Stablehlo_Op<"dot_general", [Pure]> {
+  let summary = "sum of products along paired dimensions";
+  let arguments = (ins Stablehlo_Tensor:$lhs, Stablehlo_Tensor:$rhs,
+    Stablehlo_DotDimensionNumbers:$dot_dimension_numbers,
+    OptionalAttr<TypedArrayAttrBase<Stablehlo_PrecisionAttr, "precisions">>:$precision_config);
+  let results = (outs Stablehlo_Tensor:$result);
+  let assemblyFormat = [{
+    $lhs `,` $rhs `,` custom<DotDimensions>($dot_dimension_numbers) `` custom<Precisions>($precision_config) attr-dict
+    `:` functional-type(operands, results)
+  }];
+  let hasVerifier = 1;
+}
+def Stablehlo_ConvolutionOp : Stablehlo_Op<"convolution", [Pure]> {
+  let summary = "sum of products over sliding windows and features";
+  let arguments = (ins Stablehlo_Tensor:$lhs, Stablehlo_Tensor:$rhs,
+    OptionalAttr<DenseI64ArrayAttr>:$window_strides, OptionalAttr<I64ElementsAttr>:$padding,
+    OptionalAttr<DenseI64ArrayAttr>:$lhs_dilation, OptionalAttr<DenseI64ArrayAttr>:$rhs_dilation,
+    OptionalAttr<DenseBoolArrayAttr>:$window_reversal, Stablehlo_ConvDimensionNumbers:$dimension_numbers,
+    I64Attr:$feature_group_count, I64Attr:$batch_group_count,
+    OptionalAttr<TypedArrayAttrBase<Stablehlo_PrecisionAttr, "precisions">>:$precision_config);
+  let results = (outs Stablehlo_Tensor:$result);
+  let assemblyFormat = [{
+    `(` $lhs `,` $rhs `)` `dim_numbers` `=` custom<ConvDimensions>($dimension_numbers) `,`
+    `window` `=` `{` custom<Window>($window_strides, $padding, $lhs_dilation, $rhs_dilation, $window_reversal) `}`
+    attr-dict `:` functional-type(operands, results)
+  }];
+}
+def Stablehlo_RngBitGeneratorOp : Stablehlo_Op<"rng_bit_generator", [Pure]> {
+  let summary = "random bits and the generator's next state";
+  let arguments = (ins Stablehlo_RngAlgorithmAttr:$rng_algorithm, Stablehlo_Tensor:$initial_state);
+  let results = (outs Stablehlo_Tensor:$output_state, Stablehlo_Tensor:$output);
+  let assemblyFormat = [{
+    $initial_state `,` `algorithm` `=` custom<Word>($rng_algorithm) attr-dict `:` functional-type(operands, results)
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Control flow
+//===----------------------------------------------------------------------===//
+
+def Stablehlo_WhileOp : Stablehlo_WithRegions<"while", "repetition while a condition holds",
+    [DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmBlockArgumentNames"]>]> {
+  let arguments = (ins Variadic<Stablehlo_Tensor>:$operand);
+  let results = (outs Variadic<Stablehlo_Tensor>);
+  let regions = (region SizedRegion<1>:$cond, SizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// Names the arguments of both regions.
+    static ::llvm::StringRef argumentName() { return "iterArg"; }
+  }];
+}
+def Stablehlo_IfOp : Stablehlo_WithRegions<"if", "one of two computations"> {
+  let arguments = (ins RankedTensorOf<[Stablehlo_Pred]>:$pred);
+  let results = (outs Variadic<Stablehlo_Tensor>);
+  let regions = (region SizedRegion<1>:$true_branch, SizedRegion<1>:$false_branch);
+  let hasVerifier = 1;
+}
+def Stablehlo_CaseOp : Stablehlo_WithRegions<"case", "one of several computations; the last if the number is none"> {
+  let arguments = (ins RankedTensorOf<[I32]>:$index);
+  let results = (outs Variadic<Stablehlo_Tensor>);
+  let regions = (region VariadicRegion<SizedRegion<1>>:$branches);
+  let hasVerifier = 1;
+}
+def Stablehlo_ReturnOp : Stablehlo_Op<"return", [Pure, Terminator]> {
+  let summary = "end of a region, with its results";
+  let arguments = (ins Variadic<AnyType>:$results);
+  let assemblyFormat = "$results attr-dict (`:` type($results)^)?";
+}
+
+#endif // SKRIPT_STABLEHLO_OPS_TD

@@ -1,0 +1,48 @@
+//===- Dialect.cpp - the dialect, and its C face ----------------------------===//
+
+#include "skript-stablehlo-c/Dialect.h"
+#include "skript-stablehlo/Assembly.h"
+
+#include "mlir/CAPI/IR.h"
+#include "mlir/CAPI/Registration.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "mlir/Transforms/InliningUtils.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace skript_stablehlo;
+
+#include "skript-stablehlo/StablehloDialect.cpp.inc"
+#include "skript-stablehlo/StablehloEnums.cpp.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "skript-stablehlo/StablehloAttributes.cpp.inc"
+#define GET_OP_CLASSES
+#include "skript-stablehlo/StablehloOps.cpp.inc"
+
+namespace {
+/// Nothing in the dialect minds where it stands.
+struct Inliner : DialectInlinerInterface {
+  using DialectInlinerInterface::DialectInlinerInterface;
+  bool isLegalToInline(Operation *, Operation *, bool) const final { return true; }
+  bool isLegalToInline(Region *, Region *, bool, IRMapping &) const final { return true; }
+  bool isLegalToInline(Operation *, Region *, bool, IRMapping &) const final { return true; }
+};
+} // namespace
+
+void StablehloDialect::initialize() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "skript-stablehlo/StablehloAttributes.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "skript-stablehlo/StablehloOps.cpp.inc"
+      >();
+  addInterfaces<Inliner>();
+}
+
+extern "C" {
+MLIR_DEFINE_CAPI_DIALECT_REGISTRATION(SkriptStablehlo, skript_stablehlo, skript_stablehlo::StablehloDialect)
+}
