@@ -109,6 +109,7 @@ fn write_linker_script(prefix: &Path, out: &Path) -> Result<(), String> {
 fn build_library(prefix: &Path, out: &Path) -> Result<PathBuf, String> {
     let root = PathBuf::from(variable("CARGO_MANIFEST_DIR")?).join("..");
     let build = out.join("cmake");
+    remove_if_moved(&root, &build);
     let optimize = variable("PROFILE")? == "release";
     let mut configure = Command::new("cmake");
     configure
@@ -138,6 +139,21 @@ fn build_library(prefix: &Path, out: &Path) -> Result<PathBuf, String> {
     }
     run(compile)?;
     Ok(build)
+}
+
+/// A build folder of another place: CMake refuses it, as when a checkout was moved or copied.
+fn remove_if_moved(root: &Path, build: &Path) {
+    let Ok(cache) = fs::read_to_string(build.join("CMakeCache.txt")) else {
+        return;
+    };
+    let home = cache
+        .lines()
+        .find_map(|line| line.strip_prefix("CMAKE_HOME_DIRECTORY:INTERNAL="));
+    let same = home.and_then(|home| fs::canonicalize(home).ok()) == fs::canonicalize(root).ok();
+    if !same {
+        // What cannot be removed is said by CMake.
+        let _ = fs::remove_dir_all(build);
+    }
 }
 
 fn run(mut command: Command) -> Result<(), String> {

@@ -1,43 +1,121 @@
 //! Bounds on what a document may ask for; exceeding one is a diagnostic, never a crash or a hang.
 
-/// Named limits with their defaults.
-#[derive(Clone, Debug)]
-pub struct Limits {
-    /// Bytes of one source file.
-    pub source_bytes: usize,
-    /// Nested brackets, blocks and operators of one expression.
-    pub nesting: usize,
-    /// Chained operator invocations while composing.
-    pub call_depth: usize,
-    /// Chained imports.
-    pub import_depth: usize,
-    /// Items of one compile-time pack.
-    pub pack_length: usize,
-    /// Operator instances of one model.
-    pub instances: usize,
-    /// Formulas or loop bodies that one `unroll` (or pack index) produces.
-    pub unrolled: usize,
-    /// Elements of one constant computed at compile time.
-    pub constant_elements: usize,
-    /// Elements of one tensor.
-    pub tensor_elements: u64,
-    /// Dimensions of one tensor.
-    pub rank: usize,
+/// A bound as the command line knows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limit {
+    /// Name for `--limit NAME=N`, and in messages.
+    pub name: &'static str,
+    /// What is counted.
+    pub summary: &'static str,
+    pub default: u64,
+    /// The largest value that may be asked for: what the program itself stands.
+    pub most: u64,
 }
 
-impl Default for Limits {
-    fn default() -> Self {
-        Limits {
-            source_bytes: 64 << 20,
-            nesting: 256,
-            call_depth: 128,
-            import_depth: 64,
-            pack_length: 1 << 20,
-            instances: 1 << 20,
-            unrolled: 1 << 16,
-            constant_elements: 1 << 24,
-            tensor_elements: 1 << 40,
-            rank: 64,
+/// Why a bound was not set.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LimitError {
+    #[error("there is no limit `{0}`")]
+    Unknown(String),
+    #[error("limit `{name}` is at most {most}")]
+    TooLarge { name: &'static str, most: u64 },
+}
+
+macro_rules! limits {
+    ($($(#[doc = $summary:literal])* $name:ident: $type:ty = $default:expr, at most $most:expr;)*) => {
+        /// Named limits with their defaults.
+        #[derive(Clone, Debug)]
+        pub struct Limits {
+            $($(#[doc = $summary])* pub $name: $type,)*
         }
+
+        impl Default for Limits {
+            fn default() -> Self {
+                Limits { $($name: $default,)* }
+            }
+        }
+
+        impl Limits {
+            /// Every limit.
+            pub const ALL: &[Limit] = &[$(Limit {
+                name: stringify!($name),
+                summary: concat!($($summary),*),
+                default: $default,
+                most: $most,
+            },)*];
+
+            /// Sets a limit by its name.
+            ///
+            /// # Errors
+            /// There is none of that name, or it may not be so large.
+            pub fn set(&mut self, name: &str, value: u64) -> Result<(), LimitError> {
+                match name {
+                    $(stringify!($name) => {
+                        let too_large = LimitError::TooLarge { name: stringify!($name), most: $most };
+                        if value > $most {
+                            return Err(too_large);
+                        }
+                        self.$name = <$type>::try_from(value).map_err(|_| too_large)?;
+                        Ok(())
+                    })*
+                    _ => Err(LimitError::Unknown(name.to_owned())),
+                }
+            }
+        }
+    };
+}
+
+limits! {
+    /// Bytes of one source file.
+    source_bytes: usize = 64 << 20, at most 2 << 30;
+    /// Nested brackets, blocks and operators of one expression.
+    nesting: usize = 256, at most 4096;
+    /// Chained operator invocations while composing.
+    call_depth: usize = 128, at most 2048;
+    /// Chained imports.
+    import_depth: usize = 64, at most 1024;
+    /// Items of one compile-time pack.
+    pack_length: usize = 1 << 20, at most 1 << 28;
+    /// Operator instances of one model.
+    instances: usize = 1 << 20, at most 1 << 28;
+    /// Formulas or loop bodies that one `unroll` (or pack index) produces.
+    unrolled: usize = 1 << 16, at most 1 << 24;
+    /// Elements of one constant computed at compile time.
+    constant_elements: usize = 1 << 24, at most 1 << 32;
+    /// Elements of one tensor.
+    tensor_elements: u64 = 1 << 40, at most 1 << 56;
+    /// Dimensions of one tensor.
+    rank: usize = 64, at most 1024;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_are_set_by_name() {
+        let mut limits = Limits::default();
+        limits.set("unrolled", 3).unwrap();
+        assert_eq!(limits.unrolled, 3);
+        assert_eq!(
+            limits.set("unroled", 3),
+            Err(LimitError::Unknown("unroled".into()))
+        );
+        let most = Limits::ALL.iter().find(|l| l.name == "rank").unwrap().most;
+        assert_eq!(
+            limits.set("rank", most + 1),
+            Err(LimitError::TooLarge { name: "rank", most })
+        );
+    }
+
+    #[test]
+    fn defaults_are_what_the_table_says() {
+        assert!(
+            Limits::ALL
+                .iter()
+                .all(|l| l.default <= l.most && !l.summary.is_empty())
+        );
+        let unrolled = Limits::ALL.iter().find(|l| l.name == "unrolled").unwrap();
+        assert_eq!(Limits::default().unrolled as u64, unrolled.default);
     }
 }

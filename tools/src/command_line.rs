@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use skript_frontend::limits::{LimitError, Limits};
 use skript_frontend::program::Edition;
 
 /// Checks, runs and compiles models in SkriptND, the language of NNEF 2.0.
@@ -68,6 +69,9 @@ pub struct ModelArguments {
     /// Value of a graph attribute: a JSON value
     #[arg(long = "set", value_name = "NAME=JSON", value_parser = name_and_value)]
     pub attributes: Vec<(String, String)>,
+    /// Bound on what a document may ask for; `skript explain limits` lists them
+    #[arg(long = "limit", value_name = "NAME=N", value_parser = limit_argument)]
+    pub limits: Vec<(String, u64)>,
     /// How diagnostics look
     #[arg(long, value_enum, default_value_t = MessageFormat::Human)]
     pub message_format: MessageFormat,
@@ -148,9 +152,9 @@ pub struct CompareArguments {
     #[arg(long, value_name = "zero|random:SEED", value_parser = weights_argument)]
     pub weights: Option<WeightsArgument>,
     /// Differences up to rtol * |expected| + atol are rounding
-    #[arg(long, default_value_t = 1e-4)]
+    #[arg(long, default_value_t = 1e-4, value_parser = tolerance)]
     pub rtol: f64,
-    #[arg(long, default_value_t = 1e-5)]
+    #[arg(long, default_value_t = 1e-5, value_parser = tolerance)]
     pub atol: f64,
     /// Compare every tensor of the graph even if the outputs agree
     #[arg(long)]
@@ -176,8 +180,8 @@ pub struct BenchArguments {
     #[arg(long, value_name = "zero|random:SEED", value_parser = weights_argument)]
     pub weights: Option<WeightsArgument>,
     /// Counted calls, after two that are not
-    #[arg(long, default_value_t = 20)]
-    pub calls: usize,
+    #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    pub calls: u32,
     /// File for the figures as one JSON object
     #[arg(long, value_name = "FILE.json")]
     pub json: Option<PathBuf>,
@@ -227,7 +231,7 @@ pub struct CompileArguments {
     /// An operator to leave whole, for a backend with a kernel of its own: with --emit=linalg, affine or scf
     #[arg(long, value_name = "OPERATOR")]
     pub keep: Vec<String>,
-    /// File to write; text goes to stdout without it
+    /// File to write; without it text goes to stdout, code to a file named after the graph, which is said
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Write every station up to assembly into a folder
@@ -237,7 +241,7 @@ pub struct CompileArguments {
 
 #[derive(Debug, Args)]
 pub struct ExplainArguments {
-    /// A code such as SK0201; all codes are listed without one
+    /// A code such as SK0201, or `limits`; all codes are listed without one
     pub code: Option<String>,
 }
 
@@ -273,6 +277,31 @@ fn name_and_value(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((name, value)) if !name.is_empty() => Ok((name.to_string(), value.to_string())),
         _ => Err("write NAME=VALUE".to_string()),
+    }
+}
+
+/// `NAME=N` with a limit of that name that may be so large.
+fn limit_argument(text: &str) -> Result<(String, u64), String> {
+    let (name, value) = name_and_value(text).map_err(|_| "write NAME=N".to_string())?;
+    let value: u64 = value
+        .parse()
+        .map_err(|_| format!("`{value}` is no whole number"))?;
+    Limits::default()
+        .set(&name, value)
+        .map_err(|error| match error {
+            LimitError::Unknown(_) => {
+                let names: Vec<&str> = Limits::ALL.iter().map(|l| l.name).collect();
+                format!("{error}; there is {}", names.join(", "))
+            }
+            LimitError::TooLarge { .. } => error.to_string(),
+        })?;
+    Ok((name, value))
+}
+
+fn tolerance(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if value.is_finite() && value >= 0.0 => Ok(value),
+        _ => Err("a tolerance is a finite number that is not negative".to_string()),
     }
 }
 

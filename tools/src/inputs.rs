@@ -85,8 +85,7 @@ pub fn gather(
         return Err(vec![crate::session::internal("the model has no entry")]);
     };
     for port in &entry.inputs {
-        // The last argument for an input counts.
-        let argument = arguments.iter().rev().find(|a| match a {
+        let argument = arguments.iter().find(|a| match a {
             InputArgument::Files { name, .. } | InputArgument::Random { name, .. } => {
                 *name == port.name
             }

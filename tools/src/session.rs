@@ -8,15 +8,16 @@ use skript_frontend::compose::{ComposeOptions, compose};
 use skript_frontend::diagnostics::codes::{ATTRIBUTE_TEXT, COMMAND_LINE_NAME, INTERNAL, WEIGHTS};
 use skript_frontend::diagnostics::{Code, Diagnostic, Severity, Sink};
 use skript_frontend::limits::Limits;
-use skript_frontend::model::{Extent, Model};
+use skript_frontend::model::{AttributeValue, Extent, Model};
 use skript_frontend::program::Program;
 use skript_frontend::source::SourceMap;
 use skript_frontend::source_files::load_program;
 use skript_tensor::{MissingWeights, Tensor, VariableRequest, load_variables};
 
 use crate::attributes::attribute_value;
-use crate::command_line::{MessageFormat, ModelArguments, WeightsArgument};
+use crate::command_line::{InputArgument, MessageFormat, ModelArguments, WeightsArgument};
 use crate::console::{Console, Status};
+use crate::inputs;
 use crate::render::render;
 
 /// A verb's model and its messages. Messages are written when the session ends, in source order.
@@ -31,7 +32,11 @@ pub struct Session<'a> {
 impl<'a> Session<'a> {
     /// Loads and checks; look at [`Session::status`] before going on.
     pub fn open(model: &Path, arguments: &'a ModelArguments) -> Self {
-        let limits = Limits::default();
+        let mut limits = Limits::default();
+        for (name, value) in &arguments.limits {
+            // The command line was refused if there is none of that name.
+            let _ = limits.set(name, *value);
+        }
         let mut sink = Sink::default();
         let edition = arguments.edition.map(Into::into);
         let program = load_program(model, edition, &limits, &mut sink);
@@ -97,6 +102,18 @@ impl<'a> Session<'a> {
         let attributes: Vec<&str> = names(&graph.attributes);
         let known_inputs: Vec<&str> = names(&graph.inputs);
         let mut wrong = Vec::new();
+        let inputs: Vec<&str> = inputs.collect();
+        let given = self
+            .arguments
+            .attributes
+            .iter()
+            .map(|(name, _)| name.as_str());
+        for name in repeated(given) {
+            wrong.push(twice("--set", name));
+        }
+        for name in repeated(inputs.iter().copied()) {
+            wrong.push(twice("--input", name));
+        }
         for (name, _) in &self.arguments.attributes {
             if !attributes.contains(&name.as_str()) {
                 wrong.push(unknown("attribute", name, &owner, &attributes));
@@ -110,6 +127,25 @@ impl<'a> Session<'a> {
         for diagnostic in wrong {
             self.report_usage(diagnostic);
         }
+    }
+
+    /// The composed model and its arrays, every input that is not given random: for verbs that measure or compare.
+    /// `None` if anything is wrong, then reported.
+    pub fn compose_with_arrays(
+        &mut self,
+        given: &[InputArgument],
+        weights: Option<WeightsArgument>,
+    ) -> Option<(Model, inputs::Arrays)> {
+        if self.status == Status::Done {
+            self.check_names(inputs::named(given));
+        }
+        if self.status != Status::Done {
+            return None;
+        }
+        let model = self.compose()?;
+        let given = inputs::or_random(&model, given);
+        let arrays = inputs::prepare(self, &model, &given, weights)?;
+        Some((model, arrays))
     }
 
     /// Reports operators of the command line that the model does not invoke.
@@ -137,6 +173,12 @@ impl<'a> Session<'a> {
         })
     }
 
+    fn is_optional(&self, attribute: &str) -> bool {
+        let graph = self.graph().into_iter();
+        let mut attributes = graph.flat_map(|graph| &graph.attributes);
+        attributes.any(|a| a.name.name == attribute && a.type_spec.optional)
+    }
+
     /// Composes the graph; `None` if that is reported to be impossible.
     pub fn compose(&mut self) -> Option<Model> {
         let mut options = ComposeOptions {
@@ -146,6 +188,11 @@ impl<'a> Session<'a> {
         let arguments = self.arguments;
         for (name, text) in &arguments.attributes {
             match attribute_value(text) {
+                Ok(AttributeValue::Null) if !self.is_optional(name) => {
+                    let message =
+                        format!("attribute `{name}` is not optional, so null is no value of it");
+                    self.report(Diagnostic::without_place(&ATTRIBUTE_TEXT, message));
+                }
                 Ok(value) => {
                     options.attributes.insert(name.clone(), value);
                 }
@@ -238,6 +285,21 @@ pub fn internal(message: &str) -> Diagnostic {
 fn names(declarations: &[skript_frontend::ast::Declaration]) -> Vec<&str> {
     let names = declarations.iter().map(|d| d.name.name.as_str());
     names.collect()
+}
+
+/// Names that come more than once, each once.
+fn repeated<'n>(names: impl Iterator<Item = &'n str>) -> Vec<&'n str> {
+    let mut counts = indexmap::IndexMap::new();
+    for name in names {
+        *counts.entry(name).or_insert(0) += 1;
+    }
+    let several = counts.into_iter().filter(|(_, count)| *count > 1);
+    several.map(|(name, _)| name).collect()
+}
+
+fn twice(flag: &str, name: &str) -> Diagnostic {
+    let message = format!("{flag} gives `{name}` more than once");
+    Diagnostic::without_place(&COMMAND_LINE_NAME, message).with_help("leave one of them")
 }
 
 fn unknown(what: &str, name: &str, owner: &str, known: &[&str]) -> Diagnostic {

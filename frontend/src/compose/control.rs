@@ -416,7 +416,7 @@ impl<'p> Composer<'p, '_> {
                 &LIMIT_EXCEEDED,
                 looping.span,
                 format!(
-                    "the loop has {iterations} iterations, at most {} are unrolled",
+                    "the loop has {iterations} iterations, at most {} are unrolled (limit `unrolled`)",
                     self.limits.unrolled
                 ),
             ));

@@ -134,7 +134,7 @@ impl<'p> Composer<'p, '_> {
             &LIMIT_EXCEEDED,
             span,
             format!(
-                "a tensor of shape {} is larger than the limit of {} elements and {} dimensions",
+                "a tensor of shape {} has more than {} elements (limit `tensor_elements`) or {} dimensions (limit `rank`)",
                 shape_text(&tensor.shape),
                 self.limits.tensor_elements,
                 self.limits.rank
@@ -299,7 +299,7 @@ impl<'p> Composer<'p, '_> {
                     &LIMIT_EXCEEDED,
                     declaration.span,
                     format!(
-                        "constant `{name}` has {volume} computed elements, the limit is {}",
+                        "constant `{name}` has {volume} computed elements, the limit `constant_elements` is {}",
                         self.limits.constant_elements
                     ),
                 ));
@@ -528,7 +528,7 @@ fn computed_elements(
         return stop(
             &LIMIT_EXCEEDED,
             declaration.span,
-            "the index symbols span too many elements",
+            "the index symbols span too many elements (limit `constant_elements`)",
         );
     };
     let mut scalars = Vec::with_capacity(total);

@@ -110,7 +110,7 @@ impl<'p> Composer<'p, '_> {
                 &LIMIT_EXCEEDED,
                 span,
                 format!(
-                    "unrolling gives {count} formulas, the limit is {}",
+                    "unrolling gives {count} formulas, the limit `unrolled` is {}",
                     self.limits.unrolled
                 ),
             );

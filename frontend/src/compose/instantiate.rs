@@ -125,7 +125,7 @@ impl<'p> Composer<'p, '_> {
                 &LIMIT_EXCEEDED,
                 list.invocation,
                 format!(
-                    "the model has more than {} different operator instances",
+                    "the model has more than {} different operator instances (limit `instances`)",
                     self.limits.instances
                 ),
             ));

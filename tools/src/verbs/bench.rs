@@ -13,7 +13,6 @@ use crate::command_line::BenchArguments;
 use crate::console::{Console, Status};
 use crate::engine::Job;
 use crate::engine::compiled::{Compiled, captured, failed};
-use crate::inputs;
 use crate::measure::{milliseconds, peak, peak_memory, write_json};
 use crate::session::Session;
 
@@ -22,17 +21,8 @@ const PEAK_TIME: Duration = Duration::from_millis(200);
 
 pub fn run(arguments: &BenchArguments, console: &mut Console) -> Status {
     let mut session = Session::open(&arguments.model, &arguments.reading);
-    if session.status() == Status::Done {
-        session.check_names(inputs::named(&arguments.inputs));
-    }
-    if session.status() == Status::Done
-        && let Some(model) = session.compose()
-        && let Some((inputs, variables)) = inputs::prepare(
-            &mut session,
-            &model,
-            &inputs::or_random(&model, &arguments.inputs),
-            arguments.weights,
-        )
+    if let Some((model, (inputs, variables))) =
+        session.compose_with_arrays(&arguments.inputs, arguments.weights)
         && let Err(error) = measure(arguments, &session, &model, &inputs, &variables)
     {
         session.report(*error);
@@ -76,7 +66,7 @@ fn measure(
     let mut outputs =
         skript_runtime::run::slots(program.artifact()).map_err(|e| Box::new(failed(&e)))?;
     let mut times = Vec::new();
-    for call in 0..arguments.calls.saturating_add(2) {
+    for call in 0..arguments.calls + 2 {
         let begun = Instant::now();
         instance
             .call(&inputs, &variables, &mut outputs)

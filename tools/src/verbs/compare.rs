@@ -12,22 +12,13 @@ use crate::command_line::CompareArguments;
 use crate::console::{Console, Status};
 use crate::engine::compiled::Compiled;
 use crate::engine::{Engine, Job, Reference};
+use crate::outputs;
 use crate::session::Session;
-use crate::{inputs, outputs};
 
 pub fn run(arguments: &CompareArguments, console: &mut Console) -> Status {
     let mut session = Session::open(&arguments.model, &arguments.reading);
-    if session.status() == Status::Done {
-        session.check_names(inputs::named(&arguments.inputs));
-    }
-    if session.status() == Status::Done
-        && let Some(model) = session.compose()
-        && let Some((inputs, variables)) = inputs::prepare(
-            &mut session,
-            &model,
-            &inputs::or_random(&model, &arguments.inputs),
-            arguments.weights,
-        )
+    if let Some((model, (inputs, variables))) =
+        session.compose_with_arrays(&arguments.inputs, arguments.weights)
     {
         match compare(arguments, &session, &model, &inputs, &variables) {
             Ok(report) => super::print(&report),

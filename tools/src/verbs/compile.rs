@@ -36,24 +36,27 @@ pub fn run(arguments: &CompileArguments, console: &mut Console) -> Status {
         && let Some(model) = session.compose()
     {
         session.check_operators(&model, &arguments.keep);
-        if session.status() == Status::Done
-            && let Err(error) = make(arguments, &session, &model)
-        {
-            session.report(*error);
+        if session.status() == Status::Done {
+            match make(arguments, &session, &model) {
+                Ok(None) => {}
+                Ok(Some(path)) => console.write(&format!("wrote {}\n", path.display())),
+                Err(error) => session.report(*error),
+            }
         }
     }
     session.close(console)
 }
 
+/// Gives the file that was written if nobody named one.
 fn make(
     arguments: &CompileArguments,
     session: &Session,
     model: &Model,
-) -> Result<(), Box<Diagnostic>> {
+) -> Result<Option<PathBuf>, Box<Diagnostic>> {
     if let Some(folder) = &arguments.dump_stages {
         dump(arguments, session, model, folder)?;
         if arguments.output.is_none() && arguments.emit == EmitName::Artifact {
-            return Ok(());
+            return Ok(None);
         }
     }
     let bytes = station(arguments, arguments.emit, session, model)?;
@@ -62,11 +65,15 @@ fn make(
         EmitName::Obj | EmitName::So | EmitName::Artifact
     );
     match &arguments.output {
-        Some(path) => write(path, &bytes),
-        None if binary => write(&named(model, arguments.emit), &bytes),
+        Some(path) => write(path, &bytes).map(|()| None),
+        None if binary => {
+            let path = named(model, arguments.emit);
+            write(&path, &bytes)?;
+            Ok(Some(path))
+        }
         None => {
             super::print(&String::from_utf8_lossy(&bytes));
-            Ok(())
+            Ok(None)
         }
     }
 }

@@ -1,6 +1,7 @@
 //! `skript explain SKccnn`.
 
 use skript_frontend::diagnostics::codes::ALL;
+use skript_frontend::limits::Limits;
 
 use crate::command_line::ExplainArguments;
 use crate::console::{Console, Status};
@@ -11,6 +12,17 @@ pub fn run(arguments: &ExplainArguments, console: &mut Console) -> Status {
         super::print(&lines.collect::<String>());
         return Status::Done;
     };
+    if wanted == "limits" {
+        let lines = Limits::ALL.iter().map(|l| {
+            let summary = l.summary.trim();
+            format!(
+                "{:18} {summary} {} unless --limit {}=N says otherwise, at most {}\n",
+                l.name, l.default, l.name, l.most
+            )
+        });
+        super::print(&lines.collect::<String>());
+        return Status::Done;
+    }
     match ALL.iter().find(|c| c.id.eq_ignore_ascii_case(wanted)) {
         Some(code) => {
             let explanation = code.explanation.trim_end();

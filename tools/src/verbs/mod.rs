@@ -19,9 +19,27 @@ use clap::Parser as _;
 use crate::command_line::{CommandLine, MessageFormat, Verb};
 use crate::console::{Console, Status};
 use crate::session::{internal, say};
+use skript_frontend::diagnostics::Diagnostic;
+use skript_frontend::diagnostics::codes::OUTPUT;
 
 /// Parses the command line and does what it says. Never panics.
 pub fn dispatch(arguments: Vec<OsString>, console: &mut Console) -> Status {
+    let status = obey(arguments, console);
+    match take(&FAILED_WRITE) {
+        None => status,
+        Some(error) => {
+            let message = format!("cannot write to standard output: {error}");
+            say(
+                Diagnostic::without_place(&OUTPUT, message),
+                MessageFormat::Human,
+                console,
+            );
+            status.max(Status::Wrong)
+        }
+    }
+}
+
+fn obey(arguments: Vec<OsString>, console: &mut Console) -> Status {
     match parse(&arguments, console) {
         Ok(Verb::Run(run)) if run.batch.is_some() => {
             guard(console, run.reading.message_format, |console| {
@@ -78,10 +96,7 @@ static LAST_PANIC: Mutex<Option<String>> = Mutex::new(None);
 
 /// What the last panic said, if there was one since the last call.
 pub fn last_panic() -> Option<String> {
-    LAST_PANIC
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .take()
+    take(&LAST_PANIC)
 }
 
 /// A panic becomes a diagnostic and exit status 1, on whatever thread it happened.
@@ -109,13 +124,28 @@ fn guard(
 /// Whether what a verb prints is dropped: inside a batch.
 static QUIET: AtomicBool = AtomicBool::new(false);
 
-/// Writes to stdout; a reader that went away is nobody's concern.
+/// Why stdout took no more: the first reason counts.
+static FAILED_WRITE: Mutex<Option<String>> = Mutex::new(None);
+
+/// Writes to stdout. A failure ends the program with status 1; a reader that went away is nobody's concern.
 fn print(text: &str) {
     use std::io::Write as _;
     if QUIET.load(Ordering::Relaxed) {
         return;
     }
     let mut stdout = std::io::stdout().lock();
-    let _ = stdout.write_all(text.as_bytes());
-    let _ = stdout.flush();
+    let written = stdout.write_all(text.as_bytes());
+    match written.and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            FAILED_WRITE
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .get_or_insert_with(|| error.to_string());
+        }
+        _ => {}
+    }
+}
+
+fn take(place: &Mutex<Option<String>>) -> Option<String> {
+    place.lock().unwrap_or_else(PoisonError::into_inner).take()
 }

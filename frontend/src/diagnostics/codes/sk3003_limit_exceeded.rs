@@ -4,7 +4,8 @@ use crate::diagnostics::Code;
 pub static LIMIT_EXCEEDED: Code = Code {
     id: "SK3003",
     title: "the model is larger than a limit",
-    explanation: "Limits keep a document from exhausting time and memory.\n\
+    explanation: "Limits keep a document from exhausting time and memory; `skript explain limits` lists them,\n\
+        `--limit unrolled=N` sets one.\n\
         \n    unroll..(100000000) …\n    # rather\n    do..(100000000) …\n",
 };
 
