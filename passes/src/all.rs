@@ -1,5 +1,6 @@
 //! The table of passes: registration, documentation and tests go by it.
 
+use crate::codegen::arguments::OpenArguments;
 use crate::codegen::carried::WriteCarried;
 use crate::codegen::copies::LowerCopies;
 use crate::codegen::memory::PlanMemory;
@@ -31,6 +32,7 @@ pub const ALL: &[PassEntry] = &[
     PassEntry::of::<WriteCarried>(),
     PassEntry::of::<WriteOutputs>(),
     PassEntry::of::<VectorizeReductions>(),
+    PassEntry::of::<OpenArguments>(),
     PassEntry::of::<PlanMemory>(),
     PassEntry::of::<LowerCopies>(),
 ];

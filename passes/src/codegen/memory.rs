@@ -5,12 +5,11 @@
 //! of anything that may be a view of it; if that use is in a loop that does not hold the allocation, to the loop's end.
 
 use super::error::CodegenError;
-use super::mlir;
 use super::placement::{Lifetime, place};
+use super::{mlir, size};
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationLike, OperationRef};
-use melior::ir::r#type::MemRefType;
-use melior::ir::{BlockRef, ShapedTypeLike, TypeLike, Value, ValueLike};
+use melior::ir::{BlockRef, TypeLike, Value, ValueLike};
 use skript_dialect::{Dialect, Options, Pass, PassError, Rewriter};
 use skript_runtime::artifact::ArenaLayout;
 use std::collections::{HashMap, HashSet};
@@ -228,39 +227,7 @@ fn byte_size(op: OperationRef) -> Result<u64, CodegenError> {
     let result = op
         .result(0)
         .map_err(|e| CodegenError::Module(e.to_string()))?;
-    let memref =
-        MemRefType::try_from(result.r#type()).map_err(|e| CodegenError::Module(e.to_string()))?;
-    if !memref.has_static_shape() {
-        return Err(refuse(op, "has a size known only at run time"));
-    }
-    let mut bytes = element_bytes(&memref.element().to_string())
-        .ok_or_else(|| refuse(op, "has elements of unknown size"))?;
-    for n in 0..memref.rank() {
-        let extent = memref.dim_size(n).ok().and_then(|d| match d {
-            melior::ir::r#type::DimSize::Static(n) => Some(n),
-            _ => None,
-        });
-        let extent = extent.ok_or_else(|| refuse(op, "has a size known only at run time"))?;
-        bytes = bytes
-            .checked_mul(extent)
-            .ok_or_else(|| refuse(op, "is too large"))?;
-    }
-    Ok(bytes)
-}
-
-/// Bytes of an element in memory; `None` for types that no pass makes buffers of.
-fn element_bytes(text: &str) -> Option<u64> {
-    match text {
-        "index" => Some(8),
-        _ => {
-            let bits: u64 = text
-                .trim_start_matches("bf")
-                .trim_start_matches(['f', 'i'])
-                .parse()
-                .ok()?;
-            Some(bits.div_ceil(8).next_power_of_two())
-        }
-    }
+    size::bytes(result.into()).ok_or_else(|| refuse(op, "has a size known only at run time"))
 }
 
 /// Puts a view of the arena in place of an allocation.
@@ -281,11 +248,15 @@ fn replace(op: OperationRef, arena: Value, offset: u64) -> Result<(), CodegenErr
     let start = Value::from(constant.result(0).map_err(failed)?);
     // SAFETY: both are alive in the module.
     let arena = unsafe { Value::from_raw(arena.to_raw()) };
+    let mut operands = vec![arena, start];
+    operands.extend(op.operands());
+    let sizes: Vec<String> = (2..operands.len()).map(|n| format!("%{n}")).collect();
     let view = mlir::template(
         context,
-        &[arena, start],
+        &operands,
         &format!(
-            "%v = memref.view %0[%1][] : {} to {}",
+            "%v = memref.view %0[%1][{}] : {} to {}",
+            sizes.join(", "),
             arena.r#type(),
             result.r#type()
         ),

@@ -4,9 +4,9 @@
 //! calls inlined. Its stations, in order: [`buffers`], the schedules, [`native`], [`emit`].
 
 pub mod aligned;
+pub mod arguments;
 pub mod carried;
 pub mod copies;
-mod empty;
 pub mod entry;
 pub mod error;
 pub mod interface;
@@ -15,6 +15,7 @@ pub mod memory;
 pub mod mlir;
 pub mod outputs;
 pub mod placement;
+mod size;
 
 pub use error::CodegenError;
 pub use interface::Interface;
@@ -69,6 +70,12 @@ pub fn schedules(module: &Module, target: &Target) -> Result<(), CodegenError> {
 /// # Errors
 /// [`CodegenError`] if an allocation has no fixed size, or an op has no lowering.
 pub fn native(module: &Module) -> Result<ArenaLayout, CodegenError> {
+    crate::all::register();
+    mlir::run_pipeline(
+        module,
+        "arguments",
+        "skript-open-arguments,canonicalize,cse",
+    )?;
     let arena = memory::plan_memory(module.as_operation())?;
     copies::lower_copies(module.as_operation())?;
     entry::name_model(module.as_operation())?;

@@ -1,11 +1,10 @@
 //! The entry's tensor results become memref arguments that it writes: the calling convention on tensors.
 //!
 //! Requires: an entry of one block with static shapes. Guarantees: the entry returns nothing but an `i32` status, if it
-//! returned one; the argument for result n is a row-major `memref` that shares memory with no other argument. Tensors
-//! without elements are neither read nor written: a placeholder keeps their place among the arguments.
+//! returned one; the argument for result n is a row-major `memref` that shares memory with no other argument.
 
 use super::error::CodegenError;
-use super::{empty, mlir};
+use super::mlir;
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationLike, OperationMutLike, OperationRef, OperationRefMut};
 use melior::ir::{TypeLike, ValueLike};
@@ -39,7 +38,6 @@ impl Pass for WriteOutputs {
 /// [`CodegenError::Module`] if there is no entry, or it has a result that is neither a static tensor nor the status.
 pub fn write_outputs(module: OperationRef) -> Result<(), CodegenError> {
     let entry = mlir::entry(module)?;
-    empty::detach_arguments(entry)?;
     let body = mlir::body(entry)?;
     let wrong = |e: melior::Error| CodegenError::Module(e.to_string());
     let terminator = mlir::operations(body)
@@ -64,10 +62,6 @@ pub fn write_outputs(module: OperationRef) -> Result<(), CodegenError> {
             return Err(CodegenError::Module(format!(
                 "result of type {text}: extents known only at run time are not compiled yet"
             )));
-        }
-        if empty::is_empty(r#type) {
-            empty::append_placeholder(entry)?;
-            continue;
         }
         let memref = mlir::parse_type(entry.context(), &text.replacen("tensor<", "memref<", 1))?;
         let argument = mlir::append_argument(entry, memref, "{llvm.noalias}")?;

@@ -4,7 +4,7 @@ use super::types;
 use melior::Context;
 use melior::ir::attribute::{
     ArrayAttribute, BoolAttribute, DenseElementsAttribute, DenseI32ArrayAttribute,
-    DenseI64ArrayAttribute, FloatAttribute, IntegerAttribute, StringAttribute,
+    DenseI64ArrayAttribute, DictionaryAttribute, FloatAttribute, IntegerAttribute, StringAttribute,
 };
 use melior::ir::r#type::IntegerType;
 use melior::ir::{Attribute, Type};
@@ -67,6 +67,13 @@ pub fn elements<'c>(
             DenseElementsAttribute::f32_values(r#type, &values)
         }
     }
+}
+
+/// What a dictionary holds under a name.
+pub fn entry<'c>(dictionary: Attribute<'c>, name: &str) -> Option<Attribute<'c>> {
+    DictionaryAttribute::try_from(dictionary)
+        .ok()?
+        .element_by_name(name)
 }
 
 /// A compile-time attribute of an operator.

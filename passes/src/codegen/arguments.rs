@@ -1,0 +1,153 @@
+//! `skript-open-arguments`: the entry's arrays become bytes, and their shapes are views of them.
+//!
+//! The C side hands over pointers. A shape with a zero extent, or with one known only at run time, has no bare pointer in
+//! MLIR's convention; bytes always have one. Requires: a bufferized entry of one block; where an argument has an extent
+//! known only at run time, its bounds in `skript.bounds` and another argument, marked `skript.extents` with the position of
+//! the first, that holds its i64 extents. Guarantees: every array among the entry's arguments is bytes or extents.
+
+use super::{mlir, size};
+use crate::mlir::{Builder, attributes, context, types};
+use melior::ir::attribute::{ArrayAttribute, DenseI64ArrayAttribute, IntegerAttribute};
+use melior::ir::block::BlockLike;
+use melior::ir::operation::{OperationLike, OperationMutLike, OperationRef, OperationRefMut};
+use melior::ir::r#type::{DimSize, MemRefType};
+use melior::ir::{Attribute, ShapedTypeLike, Type, TypeLike, Value, ValueLike};
+use skript_dialect::{Dialect, Options, Pass, PassError, Rewriter};
+
+/// Attribute of an argument: the largest extents of its tensor.
+pub const BOUNDS: &str = "skript.bounds";
+/// Attribute of an argument: it holds the extents of the argument of this position.
+pub const EXTENTS: &str = "skript.extents";
+
+/// The pass `skript-open-arguments`.
+#[derive(Default)]
+pub struct OpenArguments;
+
+impl Pass for OpenArguments {
+    const FLAG: &'static str = "skript-open-arguments";
+    const SUMMARY: &'static str = "the entry's arrays become views of bytes";
+    const ANCHOR: Option<&'static str> = Some("builtin.module");
+    const DEPENDENT_DIALECTS: &'static [Dialect] = &[Dialect::Arith, Dialect::MemRef];
+
+    fn run<'c>(
+        &self,
+        root: OperationRef<'c, '_>,
+        _options: &Options,
+        _rewriter: &Rewriter<'c>,
+    ) -> Result<(), PassError> {
+        let entry = mlir::entry(root).map_err(|e| e.to_string())?;
+        let body = mlir::body(entry).map_err(|e| e.to_string())?;
+        let holder = root.context();
+        let context = context::borrow(&holder);
+        let Some(first) = mlir::operations(body).first().copied() else {
+            return Ok(());
+        };
+        let at = Builder::before(context, first)?;
+        let arguments: Vec<Value> = (0..body.argument_count())
+            .filter_map(|n| body.argument(n).ok().map(Into::into))
+            .collect();
+        let attributes = attributes_of_arguments(entry, arguments.len());
+        for (n, argument) in arguments.iter().enumerate() {
+            let Ok(memref) = MemRefType::try_from(argument.r#type()) else {
+                continue;
+            };
+            if named(&attributes, n, EXTENTS).is_some() {
+                continue;
+            }
+            let refuse = |why: &str| PassError::at(entry, format!("argument {n} {why}"));
+            let bounds = bounds(memref, named(&attributes, n, BOUNDS))
+                .ok_or_else(|| refuse("has an extent known only at run time, but no bound"))?;
+            let element = size::element_bytes(&memref.element().to_string());
+            let bytes = bounds
+                .iter()
+                .try_fold(element.unwrap_or(0), |v, e| v.checked_mul(*e))
+                .and_then(|b| i64::try_from(b).ok())
+                .filter(|_| element.is_some())
+                .ok_or_else(|| refuse("has no size"))?;
+            let mut operands = vec![*argument, at.index(0)?];
+            if !memref.has_static_shape() {
+                let extents = (0..arguments.len())
+                    .find(|m| number(named(&attributes, *m, EXTENTS)) == Some(n as i64))
+                    .and_then(|m| arguments.get(m))
+                    .ok_or_else(|| {
+                        refuse("has an extent known only at run time, but nobody tells it")
+                    })?;
+                for dimension in dynamic(memref) {
+                    let bound = bounds.get(dimension).copied().unwrap_or_default();
+                    operands.push(load(*extents, dimension, bound, &at)?);
+                }
+            }
+            let view = at.create(
+                "memref.view",
+                &operands,
+                &[],
+                &[argument.r#type()],
+                Vec::new(),
+            )?;
+            mlir::replace_uses(*argument, view.result(0)?.into());
+            // SAFETY: the view is alive and nobody else refers to it.
+            unsafe { OperationRefMut::from_raw(view.to_raw()) }.set_operand(0, *argument);
+            // No array of no bytes: its pointer need not exist.
+            let bytes = types::memref(&[bytes.max(1)], byte(context));
+            // SAFETY: the only use of the argument is the view, which takes bytes.
+            unsafe { mlir_sys::mlirValueSetType(argument.to_raw(), bytes.to_raw()) };
+        }
+        mlir::set_signature(entry, None).map_err(|e| e.to_string())?;
+        Ok(())
+    }
+}
+
+/// Extents, with bounds for those known only at run time.
+fn bounds(memref: MemRefType, attribute: Option<Attribute>) -> Option<Vec<u64>> {
+    let declared = attribute.and_then(|a| DenseI64ArrayAttribute::try_from(a).ok());
+    (0..memref.rank())
+        .map(|n| match memref.dim_size(n).ok()? {
+            DimSize::Static(extent) => Some(extent),
+            DimSize::Dynamic => u64::try_from(declared.as_ref()?.element(n).ok()?).ok(),
+        })
+        .collect()
+}
+
+/// The dimensions whose extents are known only at run time.
+fn dynamic(memref: MemRefType) -> Vec<usize> {
+    let is_dynamic = |n: &usize| matches!(memref.dim_size(*n), Ok(DimSize::Dynamic));
+    (0..memref.rank()).filter(is_dynamic).collect()
+}
+
+/// An extent that the caller tells; no more than the bound, whatever the caller says.
+fn load<'c: 'a, 'a>(
+    extents: Value<'c, 'a>,
+    dimension: usize,
+    bound: u64,
+    at: &Builder<'c, 'a>,
+) -> Result<Value<'c, 'a>, PassError> {
+    let too_large = || PassError::from("an extent beyond 64 bits");
+    let index = Type::index(at.context);
+    let place = at.index(i64::try_from(dimension).map_err(|_| too_large())?)?;
+    let word = types::element(at.context, skript_semantics::ScalarKind::Int);
+    let extent = at.value("memref.load", &[extents, place], &[], word)?;
+    let extent = at.value("arith.index_cast", &[extent], &[], index)?;
+    let bound = at.index(i64::try_from(bound).map_err(|_| too_large())?)?;
+    Ok(at.value("arith.minui", &[extent, bound], &[], index)?)
+}
+
+fn byte(context: &melior::Context) -> Type<'_> {
+    melior::ir::r#type::IntegerType::new(context, 8).into()
+}
+
+/// A dictionary per argument.
+fn attributes_of_arguments<'c>(entry: OperationRef<'c, '_>, count: usize) -> Vec<Attribute<'c>> {
+    let all = entry.attribute("arg_attrs").ok();
+    let all = all.and_then(|a| ArrayAttribute::try_from(a).ok());
+    (0..count)
+        .filter_map(|n| all.as_ref().and_then(|a| a.element(n).ok()))
+        .collect()
+}
+
+fn named<'c>(dictionaries: &[Attribute<'c>], argument: usize, name: &str) -> Option<Attribute<'c>> {
+    attributes::entry(*dictionaries.get(argument)?, name)
+}
+
+fn number(attribute: Option<Attribute>) -> Option<i64> {
+    Some(IntegerAttribute::try_from(attribute?).ok()?.value())
+}

@@ -1,0 +1,127 @@
+//! How many bytes a buffer may take: extents known only at run time count with their bounds.
+//!
+//! A bound is read off the ops that compute an extent: `arith.minui %n, %c16` is at most 16, whatever `%n` is. Whoever
+//! makes a dynamic extent clamps it so; checks that the extent keeps its bound come before.
+
+use super::mlir;
+use melior::ir::attribute::IntegerAttribute;
+use melior::ir::block::{BlockArgument, BlockLike};
+use melior::ir::operation::{OperationLike, OperationRef, OperationResult};
+use melior::ir::r#type::{DimSize, MemRefType};
+use melior::ir::{ShapedTypeLike, Value, ValueLike};
+
+/// Ops looked through before the search gives up: chains of views are short, and a cycle must end.
+const DEPTH: usize = 64;
+
+/// Bytes of the largest buffer that `memref`, a value of memref type, can be; `None` if some extent has no bound or the
+/// elements have no size.
+pub fn bytes(memref: Value) -> Option<u64> {
+    let r#type = MemRefType::try_from(memref.r#type()).ok()?;
+    let mut bytes = element_bytes(&r#type.element().to_string())?;
+    for dimension in 0..r#type.rank() {
+        bytes = bytes.checked_mul(extent(memref, dimension, DEPTH)?)?;
+    }
+    Some(bytes)
+}
+
+/// Bytes of an element in memory; `None` for types that no pass makes buffers of.
+pub fn element_bytes(text: &str) -> Option<u64> {
+    match text {
+        "index" => Some(8),
+        _ => {
+            let bits: u64 = text
+                .trim_start_matches("bf")
+                .trim_start_matches(['f', 'i'])
+                .parse()
+                .ok()?;
+            Some(bits.div_ceil(8).next_power_of_two())
+        }
+    }
+}
+
+/// The largest extent that a dimension can have.
+fn extent(memref: Value, dimension: usize, depth: usize) -> Option<u64> {
+    let depth = depth.checked_sub(1)?;
+    let r#type = MemRefType::try_from(memref.r#type()).ok()?;
+    let dynamic = |n: &usize| matches!(r#type.dim_size(*n), Ok(DimSize::Dynamic));
+    if let DimSize::Static(n) = r#type.dim_size(dimension).ok()? {
+        return Some(n);
+    }
+    // The position among the dynamic extents: ops list only those.
+    let position = (0..dimension).filter(dynamic).count();
+    let Ok(result) = OperationResult::try_from(memref) else {
+        return of_argument(memref, dimension, depth);
+    };
+    let op = result.owner();
+    match mlir::name(op).as_str() {
+        "memref.alloc" => value(op.operand(position).ok()?, depth),
+        // The source and the byte offset come first.
+        "memref.view" => value(op.operand(position + 2).ok()?, depth),
+        "memref.cast" => extent(op.operand(0).ok()?, dimension, depth),
+        "arith.select" => {
+            let one = extent(op.operand(1).ok()?, dimension, depth)?;
+            Some(one.max(extent(op.operand(2).ok()?, dimension, depth)?))
+        }
+        // Loops hand on tensors of one shape.
+        "scf.for" => extent(
+            op.operand(result.result_number() + 3).ok()?,
+            dimension,
+            depth,
+        ),
+        "scf.while" => extent(op.operand(result.result_number()).ok()?, dimension, depth),
+        "scf.if" => of_branches(op, result.result_number(), dimension, depth),
+        _ => None,
+    }
+}
+
+fn of_branches(op: OperationRef, number: usize, dimension: usize, depth: usize) -> Option<u64> {
+    let mut largest = 0;
+    for block in mlir::blocks(op) {
+        let end = mlir::operations(block).last().copied()?;
+        largest = largest.max(extent(end.operand(number).ok()?, dimension, depth)?);
+    }
+    Some(largest)
+}
+
+/// What a loop carries starts outside.
+fn of_argument(memref: Value, dimension: usize, depth: usize) -> Option<u64> {
+    let argument = BlockArgument::try_from(memref).ok()?;
+    let owner = argument.owner().parent_operation()?;
+    let start = match mlir::name(owner).as_str() {
+        // Bounds and step, and no counter among the inits.
+        "scf.for" => argument.argument_number() + 2,
+        "scf.while" => argument.argument_number(),
+        _ => return None,
+    };
+    extent(owner.operand(start).ok()?, dimension, depth)
+}
+
+/// The largest value that an extent can have.
+fn value(extent_value: Value, depth: usize) -> Option<u64> {
+    let depth = depth.checked_sub(1)?;
+    let op = OperationResult::try_from(extent_value).ok()?.owner();
+    let operand = |n: usize| value(op.operand(n).ok()?, depth);
+    match mlir::name(op).as_str() {
+        "arith.constant" => constant(op),
+        "arith.minui" | "arith.minsi" => match (operand(0), operand(1)) {
+            (Some(x), Some(y)) => Some(x.min(y)),
+            (x, y) => x.or(y),
+        },
+        "arith.maxsi" | "arith.maxui" => Some(operand(0)?.max(operand(1)?)),
+        "arith.select" => Some(operand(1)?.max(operand(2)?)),
+        "arith.index_cast" => operand(0),
+        "arith.addi" => operand(0)?.checked_add(operand(1)?),
+        "arith.muli" => operand(0)?.checked_mul(operand(1)?),
+        "memref.dim" => {
+            let number = op.operand(1).ok()?;
+            let number = constant(OperationResult::try_from(number).ok()?.owner())?;
+            extent(op.operand(0).ok()?, usize::try_from(number).ok()?, depth)
+        }
+        _ => None,
+    }
+}
+
+fn constant(op: OperationRef) -> Option<u64> {
+    let number = IntegerAttribute::try_from(op.attribute("value").ok()?).ok()?;
+    u64::try_from(number.value()).ok()
+}
