@@ -30,6 +30,7 @@ stablehlo() {
 }
 
 document docs/dialect.md dialect
+document docs/diagnostics.md cargo run --release --quiet -p skript-tools --bin skript -- explain --all
 document docs/status.md cargo run --release --quiet -p skript-tidy -- status
 document docs/stablehlo-dialect.md stablehlo
 exit $stale

@@ -237,8 +237,9 @@ impl<'a> Loader<'a> {
         };
         let message = format!("there is no module `{name}`; {looked}");
         let diagnostic = Diagnostic::error(&MODULE_MISSING, import.path.span, message);
-        let help = format!("the modules of the library are {}", standard.join(", "));
-        self.sink.report(diagnostic.with_help(help));
+        let known = "the modules of the library are";
+        self.sink
+            .report(diagnostic.with_names(name, known, &standard));
     }
 
     /// Reads and parses a file. What is wrong with the file itself is reported at `import`, or at its own beginning.
@@ -317,6 +318,31 @@ impl<'a> Loader<'a> {
 /// Whether something has this name, a broken link too: it must not be mistaken for a library module.
 fn exists(file: &Path) -> bool {
     fs::symlink_metadata(file).is_ok()
+}
+
+#[cfg(test)]
+pub(crate) mod testing {
+    use super::*;
+
+    /// A main file that imports another one.
+    pub(crate) const MAIN: &[u8] = b"import sub.mine; graph G { }";
+
+    /// Ids of what loading a folder of these files reports.
+    pub(crate) fn loaded(files: &[(&str, &[u8])]) -> Vec<&'static str> {
+        loaded_within(files, &Limits::default())
+    }
+
+    pub(crate) fn loaded_within(files: &[(&str, &[u8])], limits: &Limits) -> Vec<&'static str> {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, bytes) in files {
+            let path = folder.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, bytes).unwrap();
+        }
+        let mut sink = Sink::default();
+        load_program(folder.path(), None, limits, &mut sink);
+        sink.into_sorted().iter().map(|d| d.code.id).collect()
+    }
 }
 
 #[cfg(test)]

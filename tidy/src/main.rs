@@ -4,6 +4,7 @@
 //! Each rule is a function from the tree to complaints; all complaints are printed, one a line, and any makes exit 1.
 
 mod dependencies;
+mod diagnostics;
 mod documents;
 mod files;
 mod operators;
@@ -28,6 +29,7 @@ fn main() -> ExitCode {
     let mut complaints = Vec::new();
     complaints.extend(dependencies::check(&tree));
     complaints.extend(documents::check(&tree));
+    complaints.extend(diagnostics::check(&tree));
     complaints.extend(files::check(&tree));
     complaints.extend(operators::check(&tree));
     complaints.extend(passes::check(&tree));

@@ -243,6 +243,9 @@ pub struct CompileArguments {
 pub struct ExplainArguments {
     /// A code such as SK0201, or `limits`; all codes are listed without one
     pub code: Option<String>,
+    /// Print all explanations, as one page of Markdown
+    #[arg(long, conflicts_with = "code")]
+    pub all: bool,
 }
 
 #[derive(Debug, Args)]

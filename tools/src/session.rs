@@ -304,10 +304,6 @@ fn twice(flag: &str, name: &str) -> Diagnostic {
 
 fn unknown(what: &str, name: &str, owner: &str, known: &[&str]) -> Diagnostic {
     let code: &'static Code = &COMMAND_LINE_NAME;
-    let diagnostic = Diagnostic::without_place(code, format!("{owner} has no {what} `{name}`"));
-    if known.is_empty() {
-        diagnostic
-    } else {
-        diagnostic.with_help(format!("there is {}", known.join(", ")))
-    }
+    let message = format!("{owner} has no {what} `{name}`");
+    Diagnostic::without_place(code, message).with_names(name, "there is", known)
 }

@@ -10,9 +10,10 @@ use crate::source::Span;
 
 use super::free_names::free_names;
 use super::lengths::Length;
-use super::scope::{Scope, Symbol, SymbolKind, closest};
+use super::scope::{Scope, Symbol, SymbolKind};
 use super::signatures::{Environment, base_named};
 use super::types::{Base, Generic, Type};
+use crate::diagnostics::closest;
 
 /// What expressions may do at a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

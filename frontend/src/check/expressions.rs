@@ -6,8 +6,8 @@ use crate::source::Span;
 
 use super::definition::{Checker, Place};
 use super::lengths::Length;
-use super::scope::closest;
 use super::types::{Base, Optional, Pack, Tensor, Type};
+use crate::diagnostics::closest;
 
 impl Checker<'_> {
     /// The type of a compile-time value or of a scalar of a formula; a whole tensor is reported.

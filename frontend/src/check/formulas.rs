@@ -7,8 +7,9 @@ use crate::source::Span;
 use super::definition::{Checker, Place};
 use super::free_names::free_names;
 use super::lengths::Length;
-use super::scope::{Symbol, SymbolKind, closest};
+use super::scope::{Symbol, SymbolKind};
 use super::types::{Base, Optional, Pack, Tensor, Type};
+use crate::diagnostics::closest;
 
 impl LoweringOp {
     /// As written in draft 6.

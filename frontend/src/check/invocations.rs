@@ -10,9 +10,9 @@ use super::composition::Results;
 use super::declarations::converts;
 use super::definition::Checker;
 use super::lengths::Length;
-use super::scope::closest;
 use super::signatures::{Found, Parameter, Signature};
 use super::types::{Base, Optional, Pack, Tensor, Type};
+use crate::diagnostics::closest;
 
 /// What an invocation determines about the generic types of the operator.
 #[derive(Default)]

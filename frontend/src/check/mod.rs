@@ -32,6 +32,8 @@ mod checklist;
 #[cfg(test)]
 mod conformance;
 #[cfg(test)]
+mod suggestions;
+#[cfg(test)]
 pub(crate) mod testing;
 
 use crate::diagnostics::Sink;

@@ -5,7 +5,7 @@ use crate::diagnostics::{Diagnostic, codes};
 
 use super::blocks::{counted, target_names};
 use super::definition::{Checker, Place};
-use super::scope::closest;
+use crate::diagnostics::closest;
 
 impl Checker<'_> {
     /// Entries name tensors and operators with one input and one output.

@@ -143,7 +143,7 @@ impl<'p, 's> Composer<'p, 's> {
                         &GRAPH_UNKNOWN,
                         format!("there is no graph `{name}`"),
                     )
-                    .with_help(format!("the graphs are: {}", known.join(", "))),
+                    .with_names(name, "the graphs are", &known),
                 );
             }
             return None;
@@ -157,10 +157,13 @@ impl<'p, 's> Composer<'p, 's> {
         let before = self.sink.error_count();
         for name in options.attributes.keys() {
             if !definition.attributes.iter().any(|a| a.name.name == *name) {
-                self.sink.report(Diagnostic::without_place(
-                    &GRAPH_PARAMETER,
-                    format!("graph `{}` has no attribute `{name}`", definition.name.name),
-                ));
+                let graph = &definition.name.name;
+                let known = definition.attributes.iter().map(|a| a.name.name.as_str());
+                let known: Vec<&str> = known.collect();
+                let message = format!("graph `{graph}` has no attribute `{name}`");
+                let diagnostic = Diagnostic::without_place(&GRAPH_PARAMETER, message);
+                self.sink
+                    .report(diagnostic.with_names(name, "its attributes are", &known));
             }
         }
         for (name, value) in &options.attributes {

@@ -3,6 +3,9 @@
 //! Every code has a file of its own under [`codes`]; rendering (human, short, JSON) is the tools' work.
 
 pub mod codes;
+mod nearest;
+
+pub use nearest::closest;
 
 use crate::source::Span;
 
@@ -108,6 +111,15 @@ impl Diagnostic {
             text: text.into(),
         });
         self
+    }
+
+    /// `did you mean …?` if a known name is near to the one that is unknown, else all of them if there are any.
+    pub fn with_names(self, unknown: &str, what: &str, known: &[&str]) -> Self {
+        match closest(unknown, known.iter().copied()) {
+            Some(near) => self.with_help(format!("did you mean `{near}`?")),
+            None if known.is_empty() => self,
+            None => self.with_help(format!("{what} {}", known.join(", "))),
+        }
     }
 
     pub fn with_help(mut self, text: impl Into<String>) -> Self {

@@ -5,8 +5,8 @@ use super::build::Builder;
 use super::grammar::Rule;
 use super::token::{Bracket, Token, TokenKind};
 use crate::ast::{BlockHead, BlockKind, Definition, DefinitionKind, Ident, Module};
-use crate::diagnostics::Diagnostic;
 use crate::diagnostics::codes::{BLOCK_NAME, BRACKET, MISSING_SEMICOLON, STRING, SYNTAX};
+use crate::diagnostics::{Diagnostic, closest};
 use crate::source::Span;
 
 const BLOCKS: [(&str, BlockKind); 12] = [
@@ -404,7 +404,8 @@ impl<'t, 's> Cutter<'t, 's> {
             Some(kind) => definition.blocks.push(BlockHead { kind, span }),
             None => {
                 let names: Vec<String> = BLOCKS.iter().map(|(n, _)| format!("@{n}")).collect();
-                let help = match similar_block(word) {
+                let names_alone = BLOCKS.iter().map(|(n, _)| *n);
+                let help = match similar_block(word).or_else(|| closest(word, names_alone)) {
                     Some(similar) => format!("did you mean `@{similar}`?"),
                     None => format!("the blocks are {}", names.join(", ")),
                 };

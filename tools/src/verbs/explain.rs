@@ -1,5 +1,6 @@
 //! `skript explain SKccnn`.
 
+use skript_frontend::diagnostics::closest;
 use skript_frontend::diagnostics::codes::ALL;
 use skript_frontend::limits::Limits;
 
@@ -7,6 +8,10 @@ use crate::command_line::ExplainArguments;
 use crate::console::{Console, Status};
 
 pub fn run(arguments: &ExplainArguments, console: &mut Console) -> Status {
+    if arguments.all {
+        super::print(&document());
+        return Status::Done;
+    }
     let Some(wanted) = &arguments.code else {
         let lines = ALL.iter().map(|c| format!("{}  {}\n", c.id, c.title));
         super::print(&lines.collect::<String>());
@@ -30,11 +35,32 @@ pub fn run(arguments: &ExplainArguments, console: &mut Console) -> Status {
             Status::Done
         }
         None => {
+            let known = ALL.iter().map(|c| c.id);
+            let near = closest(&wanted.to_ascii_uppercase(), known);
+            let help = near.map_or("", |_| "did you mean ");
+            let near = near.map_or(String::new(), |n| format!("`{n}`? "));
             let text = format!(
-                "error: there is no diagnostic `{wanted}`; `skript explain` lists all codes\n"
+                "error: there is no diagnostic `{wanted}`; {help}{near}`skript explain` lists all codes\n"
             );
             console.write(&text);
             Status::Usage
         }
     }
+}
+
+/// All explanations as one page in Markdown: docs/diagnostics.md.
+fn document() -> String {
+    let mut page = String::from(
+        "<!-- Written by scripts/docs.sh from frontend/src/diagnostics/codes. -->\n# Diagnostics\n\n\
+         `skript explain CODE` prints one of these. The first two digits are the section of chapter 2, or 30 composition, \
+         40 the library,\n80 lowering, 90 model folders and weights, 91 the command line, 92 the run.\n",
+    );
+    for code in ALL {
+        let explanation = code.explanation.trim_end();
+        page.push_str(&format!(
+            "\n## {}: {}\n{explanation}\n",
+            code.id, code.title
+        ));
+    }
+    page
 }

@@ -149,3 +149,29 @@ fn print(text: &str) {
 fn take(place: &Mutex<Option<String>>) -> Option<String> {
     place.lock().unwrap_or_else(PoisonError::into_inner).take()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn guarded(work: impl FnOnce(&mut Console) -> Status) -> (Status, String) {
+        let mut console = Console::buffer();
+        let status = guard(&mut console, MessageFormat::Short, work);
+        (status, console.into_text())
+    }
+
+    #[test]
+    fn a_panic_is_sk9199_with_its_place() {
+        let (status, text) = guarded(|_| panic!("the works are stuck"));
+        assert_eq!(status, Status::Wrong);
+        assert!(text.contains("error[SK9199]"), "{text}");
+        assert!(text.contains("the works are stuck"), "{text}");
+    }
+
+    /// Near miss: what a verb refuses by itself is no defect of ours.
+    #[test]
+    fn a_refusal_is_no_defect() {
+        let (status, text) = guarded(|_| Status::Wrong);
+        assert_eq!((status, text.as_str()), (Status::Wrong, ""));
+    }
+}

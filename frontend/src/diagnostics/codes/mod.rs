@@ -1,4 +1,5 @@
-//! One file per diagnostic: its code, its explanation, and at its foot a test that fires it and a near miss.
+//! One file per diagnostic: its code, its explanation, and at its foot the tests `fires` and `near_miss`; where those
+//! need files or tools, a line `// Tested in PATH` instead, for a test that has the code's id and `near miss` in it.
 
 use super::Code;
 
@@ -154,7 +155,6 @@ codes! {
     sk9103_input,
     sk9104_output,
     sk9105_batch,
-    sk9106_engine_missing,
     sk9199_internal,
     sk9201_run_failed,
     sk9202_answers_differ,

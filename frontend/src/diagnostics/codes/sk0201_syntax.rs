@@ -16,8 +16,12 @@ mod tests {
     use crate::syntax::testing::codes;
 
     #[test]
-    fn fires_and_does_not() {
+    fn fires() {
         assert_eq!(codes("operator o { @using { a = 1 +; } }"), [SYNTAX.id]);
+    }
+
+    #[test]
+    fn near_miss() {
         assert!(codes("operator o { @using { a = 1 + 2; } }").is_empty());
     }
 }

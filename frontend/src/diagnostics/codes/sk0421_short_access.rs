@@ -23,7 +23,7 @@ mod tests {
     use crate::diagnostics::Severity;
 
     #[test]
-    fn warns_where_the_tensor_can_only_be_of_rank_one() {
+    fn fires_as_a_warning_where_the_tensor_can_only_be_of_rank_one() {
         let found = check(&in_lower("y[i,] = line[i], i < a;"));
         let found: Vec<_> = found.iter().map(|d| (d.code.id, d.severity)).collect();
         assert_eq!(found, [(SHORT_ACCESS.id, Severity::Warning)]);

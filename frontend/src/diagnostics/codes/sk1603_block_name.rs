@@ -20,8 +20,12 @@ mod tests {
     use crate::syntax::testing::codes;
 
     #[test]
-    fn fires_and_does_not() {
+    fn fires() {
         assert_eq!(codes("operator o { @lowering { } }"), [BLOCK_NAME.id]);
+    }
+
+    #[test]
+    fn near_miss() {
         assert!(codes("operator o { @lower { } }").is_empty());
     }
 }

@@ -17,14 +17,18 @@ mod tests {
     use crate::limits::Limits;
     use crate::syntax::testing::codes;
 
+    fn sum(terms: usize) -> String {
+        let chain = "a + ".repeat(terms);
+        format!("operator o {{ @using {{ v = {chain}1; }} }}")
+    }
+
     #[test]
-    fn fires_and_does_not() {
-        let sum = |terms: usize| {
-            let chain = "a + ".repeat(terms);
-            format!("operator o {{ @using {{ v = {chain}1; }} }}")
-        };
-        let most = Limits::default().nesting;
-        assert_eq!(codes(&sum(most + 1)), [NESTING.id]);
-        assert!(codes(&sum(most)).is_empty());
+    fn fires() {
+        assert_eq!(codes(&sum(Limits::default().nesting + 1)), [NESTING.id]);
+    }
+
+    #[test]
+    fn near_miss() {
+        assert!(codes(&sum(Limits::default().nesting)).is_empty());
     }
 }

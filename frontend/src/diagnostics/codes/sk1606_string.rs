@@ -19,8 +19,12 @@ mod tests {
     use crate::syntax::testing::codes;
 
     #[test]
-    fn fires_and_does_not() {
+    fn fires() {
         assert_eq!(codes("operator o { @using { a = 'b;\n } }"), [STRING.id]);
+    }
+
+    #[test]
+    fn near_miss() {
         assert!(codes("operator o { @using { a = 'b'; } }").is_empty());
     }
 }

@@ -19,8 +19,12 @@ mod tests {
     use crate::syntax::testing::codes;
 
     #[test]
-    fn fires_and_does_not() {
+    fn fires() {
         assert_eq!(codes("graph G { @compose { y = { z = x; }; } }"), [YIELD.id]);
+    }
+
+    #[test]
+    fn near_miss() {
         assert!(codes("graph G { @compose { y = { z = x; yield z; }; } }").is_empty());
     }
 }

@@ -9,3 +9,20 @@ pub static ENCODING: Code = Code {
 };
 
 pub(super) use ENCODING as CODE_ENTRY;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source_files::testing::loaded;
+    #[test]
+    fn fires() {
+        let files: &[(&str, &[u8])] = &[("main.sknd", b"# na\xefve\ngraph G { }")];
+        assert_eq!(loaded(files), [ENCODING.id]);
+    }
+
+    #[test]
+    fn near_miss() {
+        let files: &[(&str, &[u8])] = &[("main.sknd", "# na\u{ef}ve\ngraph G { }".as_bytes())];
+        assert!(loaded(files).is_empty());
+    }
+}

@@ -9,3 +9,29 @@ pub static SOURCE_SIZE: Code = Code {
 };
 
 pub(super) use SOURCE_SIZE as CODE_ENTRY;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limits::Limits;
+    use crate::source_files::testing::loaded_within;
+
+    fn of_size(size: usize) -> Vec<&'static str> {
+        let limits = Limits {
+            source_bytes: 100,
+            ..Limits::default()
+        };
+        let text = "#".repeat(size);
+        loaded_within(&[("main.sknd", text.as_bytes())], &limits)
+    }
+
+    #[test]
+    fn fires() {
+        assert_eq!(of_size(101), [SOURCE_SIZE.id]);
+    }
+
+    #[test]
+    fn near_miss() {
+        assert!(of_size(100).is_empty());
+    }
+}

@@ -17,8 +17,12 @@ mod tests {
     use crate::syntax::testing::codes;
 
     #[test]
-    fn fires_and_does_not() {
+    fn fires() {
         assert_eq!(codes("operator o { @using { a = `sine`(b); } }"), [BUILTIN_NAME.id]);
+    }
+
+    #[test]
+    fn near_miss() {
         assert!(codes("operator o { @using { a = `sin`(b); } }").is_empty());
     }
 }

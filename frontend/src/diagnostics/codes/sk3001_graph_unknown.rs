@@ -15,17 +15,27 @@ mod tests {
     use super::*;
     use crate::compose::testing::*;
 
-    #[test]
-    fn fires_and_near_miss() {
-        let asked = |name: &str| {
-            let options = crate::compose::ComposeOptions {
-                graph: Some(name.to_string()),
-                ..Default::default()
-            };
-            composed_with(&with_symbols(""), &options, &Default::default())
+    use crate::diagnostics::Diagnostic;
+    use crate::model::Model;
+
+    fn asked(name: &str) -> Result<Model, Vec<Diagnostic>> {
+        let text = with_symbols("").replace("graph G {", "graph Large {");
+        let options = crate::compose::ComposeOptions {
+            graph: Some(name.to_string()),
+            ..Default::default()
         };
-        let found = asked("Other").unwrap_err();
+        composed_with(&text, &options, &Default::default())
+    }
+
+    #[test]
+    fn fires() {
+        let found = asked("Largw").unwrap_err();
         assert!(found.iter().all(|d| d.code.id == GRAPH_UNKNOWN.id));
-        assert!(asked("G").is_ok());
+        assert_eq!(found[0].help.as_deref(), Some("did you mean `Large`?"));
+    }
+
+    #[test]
+    fn near_miss() {
+        assert!(asked("Large").is_ok());
     }
 }

@@ -15,18 +15,27 @@ mod tests {
     use super::*;
     use crate::compose::testing::*;
 
+    use crate::diagnostics::Diagnostic;
+    use crate::model::Model;
+
+    fn given(name: &str) -> Result<Model, Vec<Diagnostic>> {
+        let text = "graph G { @attrib { size: int = 2; } @input { x: real[size]; } @output { y: real[size]; } \
+                    @compose { y = x; } }";
+        let mut options = crate::compose::ComposeOptions::default();
+        let value = crate::model::AttributeValue::Int(3);
+        options.attributes.insert(name.to_string(), value);
+        composed_with(text, &options, &Default::default())
+    }
+
     #[test]
-    fn fires_and_near_miss() {
-        let given = |name: &str| {
-            let text = "graph G { @attrib { n: int = 2; } @input { x: real[n]; } @output { y: real[n]; } \
-                        @compose { y = x; } }";
-            let mut options = crate::compose::ComposeOptions::default();
-            let value = crate::model::AttributeValue::Int(3);
-            options.attributes.insert(name.to_string(), value);
-            composed_with(text, &options, &Default::default())
-        };
-        let found = given("m").unwrap_err();
+    fn fires() {
+        let found = given("sise").unwrap_err();
         assert!(found.iter().all(|d| d.code.id == GRAPH_PARAMETER.id));
-        assert!(given("n").is_ok());
+        assert_eq!(found[0].help.as_deref(), Some("did you mean `size`?"));
+    }
+
+    #[test]
+    fn near_miss() {
+        assert!(given("size").is_ok());
     }
 }

@@ -10,3 +10,5 @@ about a pass that failed is a defect of the compiler, not of the model.
 };
 
 pub(super) use NOT_COMPILED as CODE_ENTRY;
+
+// Tested in test/tools/compile/refused.test

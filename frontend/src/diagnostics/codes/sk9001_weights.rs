@@ -10,3 +10,5 @@ pub static WEIGHTS: Code = Code {
 };
 
 pub(super) use WEIGHTS as CODE_ENTRY;
+
+// Tested in test/tools/run/weights.test

@@ -10,3 +10,5 @@ that is used.
 };
 
 pub(super) use COMMAND_LINE_NAME as CODE_ENTRY;
+
+// Tested in test/tools/run/command-line.test

@@ -10,3 +10,5 @@ shell: --set 'mode="linear"').
 };
 
 pub(super) use ATTRIBUTE_TEXT as CODE_ENTRY;
+
+// Tested in test/tools/run/command-line.test

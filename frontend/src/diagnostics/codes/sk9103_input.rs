@@ -10,3 +10,5 @@ not converted into each other, widths are.
 };
 
 pub(super) use INPUT as CODE_ENTRY;
+
+// Tested in test/tools/run/command-line.test

@@ -9,3 +9,5 @@ pub static OUTPUT: Code = Code {
 };
 
 pub(super) use OUTPUT as CODE_ENTRY;
+
+// Tested in test/tools/run/command-line.test

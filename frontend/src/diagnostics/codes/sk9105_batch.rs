@@ -9,3 +9,5 @@ pub static BATCH: Code = Code {
 };
 
 pub(super) use BATCH as CODE_ENTRY;
+
+// Tested in test/tools/run/command-line.test

@@ -9,3 +9,5 @@ pub static INTERNAL: Code = Code {
 };
 
 pub(super) use INTERNAL as CODE_ENTRY;
+
+// Tested in tools/src/verbs/mod.rs

@@ -9,3 +9,5 @@ pub static RUN_FAILED: Code = Code {
 };
 
 pub(super) use RUN_FAILED as CODE_ENTRY;
+
+// Tested in test/tools/run/checks.test

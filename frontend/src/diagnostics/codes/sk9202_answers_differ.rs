@@ -11,3 +11,5 @@ Models that amplify rounding need wider tolerances; anything else is a defect of
 };
 
 pub(super) use ANSWERS_DIFFER as CODE_ENTRY;
+
+// Tested in test/tools/compare/broken-lowering.test

@@ -3,6 +3,7 @@
 use super::super::grammar::{Pair, Rule};
 use super::Builder;
 use crate::ast::{BinaryOp, Expr, ExprKind, FoldOp, Ident, Item, Property, Subscript, UnaryOp};
+use crate::diagnostics::Diagnostic;
 use crate::diagnostics::codes::{BUILTIN_NAME, SYNTAX};
 use crate::source::Span;
 
@@ -487,12 +488,11 @@ impl Builder<'_> {
     }
 
     fn unknown_builtin(&mut self, name: &Ident) {
-        self.error_with_help(
-            &BUILTIN_NAME,
-            name.span,
-            format!("there is no built-in function `{}`", name.name),
-            format!("the built-in functions are {}", BUILTINS.join(", ")),
-        );
+        let message = format!("there is no built-in function `{}`", name.name);
+        let diagnostic = Diagnostic::error(&BUILTIN_NAME, name.span, message);
+        let known = "the built-in functions are";
+        self.sink
+            .report(diagnostic.with_names(&name.name, known, &BUILTINS));
     }
 
     /// Parentheses around one expression belong to its span.
