@@ -4,8 +4,10 @@
 
 pub mod codes;
 mod nearest;
+mod page;
 
 pub use nearest::closest;
+pub use page::page;
 
 use crate::source::Span;
 

@@ -1,7 +1,7 @@
 //! `skript explain SKccnn`.
 
-use skript_frontend::diagnostics::closest;
 use skript_frontend::diagnostics::codes::ALL;
+use skript_frontend::diagnostics::{closest, page};
 use skript_frontend::limits::Limits;
 
 use crate::command_line::ExplainArguments;
@@ -9,7 +9,7 @@ use crate::console::{Console, Status};
 
 pub fn run(arguments: &ExplainArguments, console: &mut Console) -> Status {
     if arguments.all {
-        super::print(&document());
+        super::print(&page());
         return Status::Done;
     }
     let Some(wanted) = &arguments.code else {
@@ -46,21 +46,4 @@ pub fn run(arguments: &ExplainArguments, console: &mut Console) -> Status {
             Status::Usage
         }
     }
-}
-
-/// All explanations as one page in Markdown: docs/diagnostics.md.
-fn document() -> String {
-    let mut page = String::from(
-        "<!-- Written by scripts/docs.sh from frontend/src/diagnostics/codes. -->\n# Diagnostics\n\n\
-         `skript explain CODE` prints one of these. The first two digits are the section of chapter 2, or 30 composition, \
-         40 the library,\n80 lowering, 90 model folders and weights, 91 the command line, 92 the run.\n",
-    );
-    for code in ALL {
-        let explanation = code.explanation.trim_end();
-        page.push_str(&format!(
-            "\n## {}: {}\n{explanation}\n",
-            code.id, code.title
-        ));
-    }
-    page
 }

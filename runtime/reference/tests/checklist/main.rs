@@ -11,5 +11,6 @@ mod expressions;
 mod folds;
 mod formulas;
 mod generics;
+mod guide;
 mod rows;
 mod shapes;

@@ -5,6 +5,7 @@ use skript_frontend::compose::{ComposeOptions, compose};
 use skript_frontend::diagnostics::{Code, Diagnostic, Severity, Sink};
 use skript_frontend::limits::Limits;
 use skript_frontend::model::Model;
+use skript_frontend::program::Edition;
 use skript_frontend::source_files::load_program;
 use skript_reference::{Outcome, evaluate};
 use skript_semantics::ScalarKind;
@@ -290,6 +291,11 @@ pub fn reals_of(values: &[f32]) -> Tensor {
 /// All that stops a document from being a model: what checks say, else what composition says. Further files follow the
 /// main one after a line `--- path`.
 pub fn composed(document: &str) -> Result<Model, Vec<Diagnostic>> {
+    composed_as(document, None)
+}
+
+/// As [`composed`], in that edition if one is given.
+pub fn composed_as(document: &str, edition: Option<Edition>) -> Result<Model, Vec<Diagnostic>> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("main.sknd");
     let mut files = document.split("\n--- ");
@@ -301,7 +307,7 @@ pub fn composed(document: &str) -> Result<Model, Vec<Diagnostic>> {
         std::fs::write(path, text).unwrap();
     }
     let (limits, mut sink) = (Limits::default(), Sink::default());
-    let program = load_program(&path, None, &limits, &mut sink);
+    let program = load_program(&path, edition, &limits, &mut sink);
     check_program(&program, &mut sink);
     let model = match sink.has_errors() {
         true => None,
@@ -346,7 +352,8 @@ fn texts(found: &[Diagnostic]) -> String {
     lines.collect::<Vec<_>>().join("; ")
 }
 
-fn elements(tensor: &Tensor) -> Vec<f32> {
+/// As real numbers.
+pub fn elements(tensor: &Tensor) -> Vec<f32> {
     if let Some(reals) = tensor.as_f32() {
         return reals.to_vec();
     }
