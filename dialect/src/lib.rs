@@ -13,6 +13,7 @@ pub mod op;
 pub mod pass;
 pub mod pattern;
 pub mod pipeline;
+pub mod place;
 pub mod rewriter;
 pub mod tools;
 
@@ -21,6 +22,7 @@ pub use error::PassError;
 pub use melior;
 pub use pass::{Options, Pass, PassEntry, PassOption, register_passes};
 pub use pattern::Patterns;
+pub use place::Frame;
 pub use rewriter::Rewriter;
 
 /// Builders and accessors of the dialect's operations.

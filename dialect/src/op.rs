@@ -17,6 +17,12 @@ pub fn is_pure<'c: 'a, 'a>(op: &impl OperationLike<'c, 'a>) -> bool {
     unsafe { ffi::skriptOperationIsPure(op.to_raw()) }
 }
 
+/// Whether any operation uses a value.
+pub fn is_used<'c>(value: impl ValueLike<'c>) -> bool {
+    // SAFETY: the value is valid.
+    unsafe { !mlir_sys::mlirOpOperandIsNull(mlir_sys::mlirValueGetFirstUse(value.to_raw())) }
+}
+
 /// A detached copy with other operands and result types. Name, attributes, properties, location and regions are kept,
 /// and values from outside that the regions use.
 ///

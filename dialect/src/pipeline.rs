@@ -1,5 +1,6 @@
 //! Running pipelines from Rust.
 
+use crate::place::{self, Frame};
 use melior::diagnostic::{Diagnostic, DiagnosticSeverity};
 use melior::ir::Module;
 use melior::ir::operation::OperationLike;
@@ -20,6 +21,8 @@ pub struct Message {
     pub severity: &'static str,
     /// The location as MLIR prints it, without `loc(…)`.
     pub location: String,
+    /// The places that the location names, the innermost first; each is called from the next.
+    pub frames: Vec<Frame>,
     pub text: String,
 }
 
@@ -33,6 +36,7 @@ impl std::fmt::Display for Failure {
                 severity,
                 location,
                 text,
+                ..
             } = message;
             write!(f, "{location}: {severity}: {text}")?;
         }
@@ -74,6 +78,7 @@ pub fn run(module: &Module<'_>, text: &str) -> Result<(), Failure> {
                 messages.push(Message {
                     severity: "error",
                     location: "pipeline".to_string(),
+                    frames: Vec::new(),
                     text,
                 });
             }
@@ -137,6 +142,7 @@ fn record(diagnostic: &Diagnostic<'_>, messages: &mut Vec<Message>) {
             DiagnosticSeverity::Remark => "remark",
         },
         location: location.replace('"', ""),
+        frames: place::frames(diagnostic.location().to_raw()),
         text: diagnostic.to_string(),
     });
     for index in 0..diagnostic.note_count() {

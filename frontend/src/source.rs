@@ -70,6 +70,17 @@ impl SourceFile {
         let column = self.text.get(start..upto).map_or(0, |t| t.chars().count());
         (line, column + 1)
     }
+
+    /// The byte offset of a 1-based line and column; `None` if the text has no such line. A column past the line's end
+    /// is its end.
+    pub fn offset(&self, line: usize, column: usize) -> Option<u32> {
+        let start = *self.line_starts.get(line.checked_sub(1)?)?;
+        let rest = self.text.get(start as usize..)?;
+        let text = rest.split('\n').next().unwrap_or_default();
+        let within = text.char_indices().nth(column.saturating_sub(1));
+        let within = within.map_or(text.len(), |(byte, _)| byte);
+        u32::try_from(start as usize + within).ok()
+    }
 }
 
 /// Files of the standard library have the same numbers in every [`SourceMap`], so that what was parsed from them can be
@@ -134,5 +145,19 @@ mod tests {
         assert_eq!(file.line_column(3), (2, 1));
         assert_eq!(file.line_column(5), (2, 2));
         assert_eq!(file.line_column(7), (3, 1));
+    }
+
+    #[test]
+    fn offsets_are_the_way_back() {
+        let mut map = SourceMap::default();
+        let id = map.add("a.sknd", "ab\nçd\n");
+        let file = map.get(id).unwrap();
+        for offset in [0, 1, 2, 3, 5, 6, 7] {
+            let (line, column) = file.line_column(offset);
+            assert_eq!(file.offset(line, column), Some(offset));
+        }
+        assert_eq!(file.offset(1, 99), Some(2));
+        assert_eq!(file.offset(0, 1), None);
+        assert_eq!(file.offset(9, 1), None);
     }
 }

@@ -5,12 +5,12 @@ use crate::codegen::carried::WriteCarried;
 use crate::codegen::copies::LowerCopies;
 use crate::codegen::memory::PlanMemory;
 use crate::codegen::outputs::WriteOutputs;
+use crate::elementwise::elementwise_to_formula::ConvertElementwiseToFormula;
 use crate::elementwise::elementwise_to_linalg::ConvertElementwiseToLinalg;
 use crate::elementwise::scalarize_elementwise::ScalarizeElementwise;
 use crate::elementwise::unroll_elementwise::UnrollElementwise;
-use crate::formula::formula_to_affine::ConvertFormulaToAffine;
 use crate::formula::formula_to_linalg::ConvertFormulaToLinalg;
-use crate::formula::formula_to_scf::ConvertFormulaToScf;
+use crate::formula::formula_to_loops::{ConvertFormulaToAffine, ConvertFormulaToScf};
 use crate::formula::scalar_to_arith::ConvertScalarToArith;
 use crate::invoke::keep_operators::KeepOperators;
 use crate::pipeline;
@@ -20,6 +20,7 @@ use skript_dialect::PassEntry;
 
 /// Every pass of the project.
 pub const ALL: &[PassEntry] = &[
+    PassEntry::of::<ConvertElementwiseToFormula>(),
     PassEntry::of::<ConvertElementwiseToLinalg>(),
     PassEntry::of::<ConvertFormulaToAffine>(),
     PassEntry::of::<ConvertFormulaToLinalg>(),

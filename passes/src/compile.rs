@@ -3,7 +3,7 @@
 use crate::codegen::{self, CodegenError, Form, Interface};
 use crate::emit::{EmitError, emit};
 use crate::invoke::keep_operators::KeepOperators;
-use crate::pipeline::Pipeline;
+use crate::pipeline::{LOWERINGS, Pipeline};
 use melior::Context;
 use melior::ir::Module;
 use skript_dialect::Pass;
@@ -56,6 +56,13 @@ pub enum Station {
 pub enum CompileError {
     #[error(transparent)]
     Emit(#[from] EmitError),
+    /// The chosen lowering refuses the model.
+    #[error("{error}")]
+    Lowering {
+        error: CodegenError,
+        /// The flags of other lowerings that take the model.
+        takers: Vec<&'static str>,
+    },
     #[error(transparent)]
     Codegen(#[from] CodegenError),
 }
@@ -147,8 +154,31 @@ fn lowered<'c>(
             ),
         );
     }
-    codegen::mlir::run_pipeline(&module, pipeline.flag, &text)?;
+    codegen::mlir::run_pipeline(&module, pipeline.flag, &text).map_err(|error| {
+        CompileError::Lowering {
+            error,
+            takers: takers(model, sources, pipeline, context),
+        }
+    })?;
     Ok(module)
+}
+
+/// The other lowerings that take a model.
+fn takers(
+    model: &Model,
+    sources: &SourceMap,
+    refusing: &Pipeline,
+    context: &Context,
+) -> Vec<&'static str> {
+    let others = LOWERINGS.iter().filter(|flag| **flag != refusing.flag);
+    let takes = |flag: &&&'static str| {
+        let (Ok(module), Some(pipeline)) = (emit(model, sources, context), Pipeline::named(flag))
+        else {
+            return false;
+        };
+        codegen::mlir::run_pipeline(&module, pipeline.flag, &pipeline.text()).is_ok()
+    };
+    others.filter(takes).copied().collect()
 }
 
 fn text(module: &Module) -> Vec<u8> {

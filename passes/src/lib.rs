@@ -16,3 +16,4 @@ pub mod structure;
 
 pub use all::{ALL, register};
 pub use compile::{CompileError, Options, Station, compile_model, model_at};
+pub use emit::EmitError;

@@ -70,6 +70,12 @@ impl<'a> Session<'a> {
         self.settle();
     }
 
+    pub fn report_all(&mut self, stopped: Stopped) {
+        for diagnostic in stopped.0 {
+            self.report(diagnostic);
+        }
+    }
+
     /// The command line names something that is not there.
     pub fn report_usage(&mut self, diagnostic: Diagnostic) {
         self.sink.report(diagnostic);
@@ -264,6 +270,28 @@ impl<'a> Session<'a> {
             }
         }
         self.status
+    }
+}
+
+/// What kept a verb from its result: one message at least.
+#[derive(Debug)]
+pub struct Stopped(Vec<Diagnostic>);
+
+impl From<Diagnostic> for Stopped {
+    fn from(diagnostic: Diagnostic) -> Self {
+        Stopped(vec![diagnostic])
+    }
+}
+
+impl From<Box<Diagnostic>> for Stopped {
+    fn from(diagnostic: Box<Diagnostic>) -> Self {
+        Stopped::from(*diagnostic)
+    }
+}
+
+impl From<Vec<Diagnostic>> for Stopped {
+    fn from(diagnostics: Vec<Diagnostic>) -> Self {
+        Stopped(diagnostics)
     }
 }
 

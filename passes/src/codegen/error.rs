@@ -1,13 +1,15 @@
 //! What can go wrong between a module and its code.
 
+use skript_dialect::pipeline::Message;
+
 /// A stage of code generation that refused its input. Never an abort: what MLIR and LLVM say is collected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CodegenError {
-    /// A pass failed; all messages, in order.
-    #[error("{stage} failed: {}", messages.join("; "))]
+    /// A pass failed; all errors, in order.
+    #[error("{stage} failed: {}", listed(messages))]
     Stage {
         stage: &'static str,
-        messages: Vec<String>,
+        messages: Vec<Message>,
     },
     /// The module lacks what code generation needs.
     #[error("{0}")]
@@ -15,4 +17,11 @@ pub enum CodegenError {
     /// LLVM refused the target or the module.
     #[error("LLVM: {0}")]
     Llvm(String),
+}
+
+fn listed(messages: &[Message]) -> String {
+    let lines = messages
+        .iter()
+        .map(|m| format!("{}: {}", m.location, m.text));
+    lines.collect::<Vec<_>>().join("; ")
 }

@@ -47,14 +47,10 @@ pub fn run_pipeline(
 ) -> Result<(), CodegenError> {
     let text = format!("builtin.module({pipeline})");
     skript_dialect::pipeline::run(module, &text).map_err(|failure| {
-        let mut messages: Vec<String> = failure
-            .messages
-            .iter()
-            .filter(|m| m.severity == "error")
-            .map(|m| format!("{}: {}", m.location, m.text))
-            .collect();
+        let mut messages = failure.messages;
+        messages.retain(|m| m.severity == "error");
         if messages.is_empty() {
-            messages.push("no reason given".to_owned());
+            return CodegenError::Module(format!("{stage} failed and gave no reason"));
         }
         CodegenError::Stage { stage, messages }
     })

@@ -111,7 +111,7 @@ fn over_vectors<'c: 'a, 'a>(
 }
 
 /// The op on scalars at `at`; `element` gives what stands for an operand.
-fn on_scalars<'c: 'a, 'a>(
+pub(super) fn on_scalars<'c: 'a, 'a>(
     found: OperationRef<'c, 'a>,
     types: &[Type<'c>],
     at: &Builder<'c, 'a>,

@@ -14,6 +14,7 @@ mod scope;
 
 pub use error::EmitError;
 
+use crate::mlir::place;
 use melior::Context;
 use melior::ir::operation::OperationLike;
 use melior::ir::{Location, Module};
@@ -64,8 +65,8 @@ impl<'c> Emitter<'c, '_> {
     fn location(&self, name: &str, span: Span) -> Location<'c> {
         let place = match self.sources.get(span.file) {
             Some(file) => {
-                let (line, column) = file.line_column(span.start);
-                Location::new(self.context, &file.path.to_string_lossy(), line, column)
+                let (start, end) = (file.line_column(span.start), file.line_column(span.end));
+                place::location(self.context, &file.path.to_string_lossy(), start, end)
             }
             None => Location::unknown(self.context),
         };

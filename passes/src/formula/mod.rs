@@ -2,9 +2,8 @@
 
 pub mod block;
 pub mod domain;
-pub mod formula_to_affine;
 pub mod formula_to_linalg;
-pub mod formula_to_scf;
+pub mod formula_to_loops;
 pub mod linalg;
 pub mod loops;
 pub mod operand;

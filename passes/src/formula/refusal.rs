@@ -5,7 +5,7 @@ use crate::structure::ReadError;
 #[derive(Debug, thiserror::Error)]
 pub enum Refusal {
     /// Not a matter of the formula's correctness: another way takes it.
-    #[error("this formula {0}")]
+    #[error("it {0}")]
     Shape(&'static str),
     #[error(transparent)]
     Read(#[from] ReadError),

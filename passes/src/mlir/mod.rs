@@ -6,6 +6,7 @@ pub mod context;
 pub mod copy;
 pub mod maps;
 pub mod mark;
+pub mod place;
 pub mod splat;
 pub mod types;
 pub mod vector;

@@ -33,16 +33,21 @@ const FORMULAS_TO_LINALG: &[&str] = &[
     "convert-skript-formula-to-linalg{leave-sequential=true}",
     "convert-skript-formula-to-scf",
 ];
-const FORMULAS_TO_AFFINE: &[&str] = &["convert-skript-formula-to-affine"];
-const FORMULAS_TO_SCF: &[&str] = &["convert-skript-formula-to-scf"];
 
-/// What is left outside of formulas, and the scalars inside.
-const SCALARS: &[&str] = &[
-    "convert-skript-elementwise-to-linalg",
-    "convert-skript-scalar-to-arith",
-    "canonicalize",
-    "cse",
+/// Everything becomes loops at once; what is elementwise is a formula first.
+const FORMULAS_TO_AFFINE: &[&str] = &[
+    "convert-skript-elementwise-to-formula",
+    "convert-skript-formula-to-affine",
 ];
+const FORMULAS_TO_SCF: &[&str] = &[
+    "convert-skript-elementwise-to-formula",
+    "convert-skript-formula-to-scf",
+];
+
+/// What is elementwise outside of formulas.
+const MAPS_TO_LINALG: &[&str] = &["convert-skript-elementwise-to-linalg"];
+
+const SCALARS: &[&str] = &["convert-skript-scalar-to-arith", "canonicalize", "cse"];
 
 /// Tensors become memrefs; arguments that carry `bufferization.writable = false` are never written.
 const BUFFERIZE: &[&str] = &[
@@ -54,9 +59,11 @@ const BUFFERIZE: &[&str] = &[
     "cse",
 ];
 
-/// Everything left becomes LLVM's dialect, loops without a schedule.
+/// Loops without a schedule.
+const LINALG_TO_LOOPS: &[&str] = &["convert-linalg-to-loops"];
+
+/// Everything left becomes LLVM's dialect.
 const TO_LLVM: &[&str] = &[
-    "convert-linalg-to-loops",
     "lower-affine",
     "convert-scf-to-cf",
     "expand-strided-metadata",
@@ -67,12 +74,21 @@ const TO_LLVM: &[&str] = &[
     "reconcile-unrealized-casts",
 ];
 
+/// The flags of the pipelines that lower models for code generation.
+pub const LOWERINGS: [&str; 3] = ["skript-to-linalg", "skript-to-affine", "skript-to-scf"];
+
 /// Every named pipeline.
 pub const ALL: &[Pipeline] = &[
     Pipeline {
         flag: "skript-to-linalg",
         summary: "models become linalg on tensors",
-        stages: &[INLINE, FUSE_MAPS, FORMULAS_TO_LINALG, SCALARS],
+        stages: &[
+            INLINE,
+            FUSE_MAPS,
+            FORMULAS_TO_LINALG,
+            MAPS_TO_LINALG,
+            SCALARS,
+        ],
     },
     Pipeline {
         flag: "skript-to-affine",
@@ -91,8 +107,10 @@ pub const ALL: &[Pipeline] = &[
             INLINE,
             FUSE_MAPS,
             FORMULAS_TO_LINALG,
+            MAPS_TO_LINALG,
             SCALARS,
             BUFFERIZE,
+            LINALG_TO_LOOPS,
             TO_LLVM,
         ],
     },

@@ -36,7 +36,7 @@ pub struct Reading<'c, 'a> {
 pub enum ReadError {
     #[error("extents that are known only at run time are not lowered yet")]
     DynamicExtent,
-    #[error("'skript.formula' is malformed: {0}")]
+    #[error("the formula is malformed: {0}")]
     Malformed(&'static str),
     #[error(transparent)]
     Build(#[from] Error),

@@ -1,10 +1,12 @@
-// RUN: skript-opt %s --convert-skript-formula-to-affine | FileCheck %s
+// RUN: skript-opt %s --convert-skript-formula-to-affine | FileCheck %s --implicit-check-not=linalg
 
 // CHECK-DAG: #[[WITHIN:.+]] = affine_set<(d0, d1) : (-d0 - d1 + 8 >= 0, d0 + d1 - 1 >= 0)>
 
 // CHECK-LABEL: func.func @window
+// CHECK:         affine.for %[[K:.+]] = 0 to 8 {
+// CHECK:           affine.store %{{.*}}, %[[Y:.+]][%[[K]]] : memref<8xf32>
 // CHECK:         affine.for %[[I:.+]] = 0 to 8 {
-// CHECK:           affine.load %[[Y:.+]][%[[I]]] : memref<8xf32>
+// CHECK:           affine.load %[[Y]][%[[I]]] : memref<8xf32>
 // CHECK:           affine.for %[[J:.+]] = 0 to 3 iter_args
 // CHECK:             affine.if #[[WITHIN]](%[[I]], %[[J]]) -> f32
 // CHECK:               affine.load %{{.*}}[%[[I]] + %[[J]] - 1] : memref<8xf32>

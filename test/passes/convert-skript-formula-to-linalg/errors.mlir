@@ -1,7 +1,7 @@
 // RUN: skript-opt %s --verify-diagnostics --split-input-file --convert-skript-formula-to-linalg
 
 func.func @in_order(%x: tensor<8xf32>, %init: tensor<8xf32>) -> tensor<8xf32> {
-  // expected-error @+1 {{is no linalg.generic: this formula runs in the order of its loops; lower it to scf}}
+  // expected-error @+1 {{is no linalg.generic: it runs in the order of its loops; lower it to scf}}
   %y = skript.formula replace (%i) in (8) outs(%acc = %init : tensor<8xf32>) do {
     %v = skript.access %x[%i] : tensor<8xf32>
     skript.yield %v at [%i] : f32
@@ -12,7 +12,7 @@ func.func @in_order(%x: tensor<8xf32>, %init: tensor<8xf32>) -> tensor<8xf32> {
 // -----
 
 func.func @scatter(%x: tensor<8xf32>, %at: tensor<8xi64>, %init: tensor<9xf32>) -> tensor<9xf32> {
-  // expected-error @+1 {{is no linalg.generic: this formula writes where its data say; lower it to scf}}
+  // expected-error @+1 {{is no linalg.generic: it writes where its data say; lower it to scf}}
   %y = skript.formula sum (%i) in (8) outs(%acc = %init : tensor<9xf32>) do {
     %n = skript.access %at[%i] : tensor<8xi64>
     %p = skript.cast %n : i64 to index

@@ -1,11 +1,13 @@
-// RUN: skript-opt %s --convert-skript-formula-to-scf | FileCheck %s
+// RUN: skript-opt %s --convert-skript-formula-to-scf | FileCheck %s --implicit-check-not=linalg
 
 // Trailing loops that only reduce carry the element.
 // CHECK-LABEL: func.func @matmul
 // CHECK-SAME:    %[[A:.+]]: tensor<4x16xf32>, %[[B:.+]]: tensor<16x8xf32>
 // CHECK:         bufferization.to_buffer %[[A]] read_only : tensor<4x16xf32> to memref<4x16xf32>
 // CHECK:         %[[C:.+]] = memref.alloc() : memref<4x8xf32>
-// CHECK:         linalg.fill {{.*}} outs(%[[C]] : memref<4x8xf32>)
+// CHECK:         scf.for
+// CHECK:           scf.for
+// CHECK:             memref.store %{{.*}}, %[[C]][
 // CHECK:         scf.for %[[I:.+]] =
 // CHECK:           scf.for %[[J:.+]] =
 // CHECK:             %[[OLD:.+]] = memref.load %[[C]][%[[I]], %[[J]]]
@@ -48,4 +50,16 @@ func.func @running(%x: tensor<8xf32>) -> tensor<8xf32> {
     skript.yield %v at [%i] : f32
   } : tensor<8xf32>
   return %y : tensor<8xf32>
+}
+
+// A tensor that holds one value everywhere and is used as such: bufferization would fill it by linalg.
+// CHECK-LABEL: func.func @filled
+// CHECK:         %[[B:.+]] = memref.alloc() : memref<4xf32>
+// CHECK:         scf.for %[[I:.+]] =
+// CHECK:           memref.store %{{.*}}, %[[B]][%[[I]]]
+// CHECK:         %[[T:.+]] = bufferization.to_tensor %[[B]]
+// CHECK:         return %[[T]]
+func.func @filled(%v: f32) -> tensor<4xf32> {
+  %t = tensor.splat %v : tensor<4xf32>
+  return %t : tensor<4xf32>
 }

@@ -3,17 +3,19 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use clap::ValueEnum;
 use skript_frontend::diagnostics::Diagnostic;
-use skript_frontend::diagnostics::codes::{NOT_COMPILED, RUN_FAILED};
+use skript_frontend::diagnostics::codes::RUN_FAILED;
 use skript_frontend::model::Model;
 use skript_frontend::source::SourceMap;
-use skript_passes::{CompileError, Options, compile_model};
+use skript_passes::{Options, compile_model};
 use skript_runtime::cache::{Cache, Key};
 use skript_runtime::{Artifact, Instance, LoadError, Program, RunError};
 use skript_tensor::Tensor;
 
-use super::{Computed, Engine, Job, Spent};
+use super::{Computed, Engine, Job, Spent, refused};
 use crate::command_line::Pipeline;
+use crate::session::Stopped;
 
 pub struct Compiled {
     pub pipeline: Pipeline,
@@ -24,10 +26,10 @@ pub struct Compiled {
 }
 
 impl Engine for Compiled {
-    fn run(&self, job: &Job) -> Result<Computed, Box<Diagnostic>> {
+    fn run(&self, job: &Job) -> Result<Computed, Stopped> {
         let begun = Instant::now();
         let (artifact, cached) = self.artifact(job)?;
-        let wrong = |e: LoadError| Box::new(failed(&RunError::Load(e.to_string())));
+        let wrong = |e: LoadError| failed(&RunError::Load(e.to_string()));
         let program = Program::load(artifact).map_err(wrong)?;
         let mut instance = Instance::new(&program).map_err(wrong)?;
         let compile = begun.elapsed();
@@ -37,7 +39,7 @@ impl Engine for Compiled {
         let artifact = program.artifact();
         let begun = Instant::now();
         let mut outputs = skript_runtime::run::compute(&mut instance, &inputs, &variables)
-            .map_err(|e| Box::new(failed(&e)))?;
+            .map_err(|e| failed(&e))?;
         let run = begun.elapsed();
         // New values of variables follow the graph's outputs.
         outputs.truncate(outputs.len().saturating_sub(artifact.updates.len()));
@@ -55,13 +57,15 @@ impl Engine for Compiled {
 
 impl Compiled {
     /// From the cache, or compiled now and kept; and whether it was there. A cache that cannot be written costs time only.
-    pub fn artifact(&self, job: &Job) -> Result<(Artifact, bool), Box<Diagnostic>> {
+    pub fn artifact(&self, job: &Job) -> Result<(Artifact, bool), Stopped> {
         let options = Options {
             exchange: self.exchange.clone(),
             ..options(self.pipeline)
         };
-        let compile =
-            || compile_model(job.model, job.sources, &options).map_err(|e| Box::new(refused(&e)));
+        let compile = || {
+            compile_model(job.model, job.sources, &options)
+                .map_err(|e| refused(&e, job.model, job.sources))
+        };
         let cache = Cache::of_user().filter(|_| self.cache);
         let Some(cache) = cache else {
             return Ok((compile()?, false));
@@ -100,33 +104,32 @@ pub fn compile(
     model: &Model,
     sources: &SourceMap,
     pipeline: Pipeline,
-) -> Result<Artifact, Box<Diagnostic>> {
-    compile_model(model, sources, &options(pipeline)).map_err(|e| Box::new(refused(&e)))
+) -> Result<Artifact, Stopped> {
+    compile_model(model, sources, &options(pipeline)).map_err(|e| refused(&e, model, sources))
 }
 
 /// The compiler's options for a pipeline of the command line.
 pub fn options(pipeline: Pipeline) -> Options {
     Options {
-        pipeline: match pipeline {
-            Pipeline::Linalg => "skript-to-linalg",
-            Pipeline::Affine => "skript-to-affine",
-            Pipeline::Scf => "skript-to-scf",
-        },
+        pipeline: flag(pipeline),
         ..Options::default()
     }
 }
 
-/// Why a model was not compiled.
-pub fn refused(error: &CompileError) -> Diagnostic {
-    let span = match error {
-        CompileError::Emit(error) => error.span(),
-        CompileError::Codegen(_) => None,
-    };
-    match span {
-        Some(span) => Diagnostic::error(&NOT_COMPILED, span, error.to_string()),
-        None => Diagnostic::without_place(&NOT_COMPILED, error.to_string())
-            .with_help("use --engine=reference"),
+fn flag(pipeline: Pipeline) -> &'static str {
+    match pipeline {
+        Pipeline::Linalg => "skript-to-linalg",
+        Pipeline::Affine => "skript-to-affine",
+        Pipeline::Scf => "skript-to-scf",
     }
+}
+
+/// What the command line calls the compiler's pipeline of this flag.
+pub fn pipeline_of(wanted: &str) -> Option<String> {
+    let all = Pipeline::value_variants().iter();
+    let named = all.filter(|p| flag(**p) == wanted);
+    let mut names = named.filter_map(ValueEnum::to_possible_value);
+    names.next().map(|name| name.get_name().to_string())
 }
 
 /// The variables that the entry captures, in its order.

@@ -2,18 +2,20 @@
 
 pub mod compiled;
 mod reference;
+mod refused;
 
 pub use reference::Reference;
+pub use refused::refused;
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use skript_frontend::diagnostics::Diagnostic;
 use skript_frontend::model::Model;
 use skript_frontend::source::SourceMap;
 use skript_tensor::Tensor;
 
 use crate::command_line::{EngineName, Pipeline};
+use crate::session::Stopped;
 
 /// What an engine is given.
 pub struct Job<'a> {
@@ -47,7 +49,7 @@ pub struct Spent {
 
 /// Computes the entry's outputs; or says why not.
 pub trait Engine {
-    fn run(&self, job: &Job) -> Result<Computed, Box<Diagnostic>>;
+    fn run(&self, job: &Job) -> Result<Computed, Stopped>;
 }
 
 /// The engine that the command line asks for; `cache` keeps compiled models between runs.

@@ -9,11 +9,12 @@ use skript_frontend::model::CheckKind;
 use skript_reference::{Failure, evaluate};
 
 use super::{Computed, Engine, Job, Spent};
+use crate::session::Stopped;
 
 pub struct Reference;
 
 impl Engine for Reference {
-    fn run(&self, job: &Job) -> Result<Computed, Box<Diagnostic>> {
+    fn run(&self, job: &Job) -> Result<Computed, Stopped> {
         let begun = Instant::now();
         let outcome = evaluate(job.model, job.inputs, job.variables).map_err(|error| {
             let message = error.failure.to_string();
@@ -38,7 +39,7 @@ impl Engine for Reference {
                 diagnostic = diagnostic
                     .with_note(Some(call.span), format!("called from `{}`", call.function));
             }
-            Box::new(diagnostic)
+            diagnostic
         })?;
         Ok(Computed {
             outputs: outcome.outputs,

@@ -14,7 +14,7 @@ use crate::console::{Console, Status};
 use crate::engine::Job;
 use crate::engine::compiled::{Compiled, captured, failed};
 use crate::measure::{milliseconds, peak, peak_memory, write_json};
-use crate::session::Session;
+use crate::session::{Session, Stopped};
 
 /// How long the processor's own rate is measured.
 const PEAK_TIME: Duration = Duration::from_millis(200);
@@ -25,7 +25,7 @@ pub fn run(arguments: &BenchArguments, console: &mut Console) -> Status {
         session.compose_with_arrays(&arguments.inputs, arguments.weights)
         && let Err(error) = measure(arguments, &session, &model, &inputs, &variables)
     {
-        session.report(*error);
+        session.report_all(error);
     }
     session.close(console)
 }
@@ -36,7 +36,7 @@ fn measure(
     model: &Model,
     inputs: &[Arc<Tensor>],
     variables: &[Arc<Tensor>],
-) -> Result<(), Box<Diagnostic>> {
+) -> Result<(), Stopped> {
     let compiled = |cache| Compiled {
         pipeline: arguments.pipeline,
         cache,
@@ -103,8 +103,8 @@ fn measure(
         4.0 * cost.parameters as f64 / 1e6,
         memory as f64 / 1e6,
     ));
-    match &arguments.json {
-        Some(path) => write_json(
+    if let Some(path) = &arguments.json {
+        write_json(
             path,
             &serde_json::json!({
                 "compile_ms": milliseconds(compile),
@@ -119,7 +119,7 @@ fn measure(
                 "arena_bytes": program.artifact().arena.size,
                 "peak_bytes": memory,
             }),
-        ),
-        None => Ok(()),
+        )?;
     }
+    Ok(())
 }

@@ -13,7 +13,7 @@ use crate::console::{Console, Status};
 use crate::engine::compiled::Compiled;
 use crate::engine::{Engine, Job, Reference};
 use crate::outputs;
-use crate::session::Session;
+use crate::session::{Session, Stopped};
 
 pub fn run(arguments: &CompareArguments, console: &mut Console) -> Status {
     let mut session = Session::open(&arguments.model, &arguments.reading);
@@ -22,7 +22,7 @@ pub fn run(arguments: &CompareArguments, console: &mut Console) -> Status {
     {
         match compare(arguments, &session, &model, &inputs, &variables) {
             Ok(report) => super::print(&report),
-            Err(error) => session.report(*error),
+            Err(error) => session.report_all(error),
         }
     }
     session.close(console)
@@ -35,7 +35,7 @@ fn compare(
     model: &Model,
     inputs: &[Arc<Tensor>],
     variables: &[Arc<Tensor>],
-) -> Result<String, Box<Diagnostic>> {
+) -> Result<String, Stopped> {
     let compiled = Compiled {
         pipeline: arguments.pipeline,
         cache: false,
@@ -48,7 +48,7 @@ fn compare(
             inputs,
             variables,
         };
-        Ok::<_, Box<Diagnostic>>((Reference.run(&job)?.outputs, compiled.run(&job)?.outputs))
+        Ok::<_, Stopped>((Reference.run(&job)?.outputs, compiled.run(&job)?.outputs))
     };
     let mut report = String::new();
     let (expected, found) = both(model)?;
@@ -75,7 +75,7 @@ fn compare(
             .take_while(|l| l.agrees)
             .map(|l| l.name.as_str())
             .collect();
-        return Err(Box::new(match agreeing.last() {
+        return Err(Stopped::from(match agreeing.last() {
             Some(last) => diagnostic.with_note(
                 None,
                 format!(

@@ -12,8 +12,9 @@ use skript_passes::{Options, Station, model_at};
 
 use crate::command_line::{CompileArguments, EmitName, Pipeline};
 use crate::console::{Console, Status};
-use crate::engine::compiled::{compile, options, refused};
-use crate::session::Session;
+use crate::engine::compiled::{compile, options};
+use crate::engine::refused;
+use crate::session::{Session, Stopped};
 
 pub fn run(arguments: &CompileArguments, console: &mut Console) -> Status {
     let text = [
@@ -40,7 +41,7 @@ pub fn run(arguments: &CompileArguments, console: &mut Console) -> Status {
             match make(arguments, &session, &model) {
                 Ok(None) => {}
                 Ok(Some(path)) => console.write(&format!("wrote {}\n", path.display())),
-                Err(error) => session.report(*error),
+                Err(error) => session.report_all(error),
             }
         }
     }
@@ -52,7 +53,7 @@ fn make(
     arguments: &CompileArguments,
     session: &Session,
     model: &Model,
-) -> Result<Option<PathBuf>, Box<Diagnostic>> {
+) -> Result<Option<PathBuf>, Stopped> {
     if let Some(folder) = &arguments.dump_stages {
         dump(arguments, session, model, folder)?;
         if arguments.output.is_none() && arguments.emit == EmitName::Artifact {
@@ -65,7 +66,10 @@ fn make(
         EmitName::Obj | EmitName::So | EmitName::Artifact
     );
     match &arguments.output {
-        Some(path) => write(path, &bytes).map(|()| None),
+        Some(path) => {
+            write(path, &bytes)?;
+            Ok(None)
+        }
         None if binary => {
             let path = named(model, arguments.emit);
             write(&path, &bytes)?;
@@ -84,7 +88,7 @@ fn station(
     emit: EmitName,
     session: &Session,
     model: &Model,
-) -> Result<Vec<u8>, Box<Diagnostic>> {
+) -> Result<Vec<u8>, Stopped> {
     let sources = &session.program.sources;
     let pipeline = arguments.pipeline;
     let station_of = |station, pipeline| {
@@ -92,7 +96,7 @@ fn station(
             keep: arguments.keep.clone(),
             ..options(pipeline)
         };
-        model_at(model, sources, &options, station).map_err(|e| Box::new(refused(&e)))
+        model_at(model, sources, &options, station).map_err(|e| refused(&e, model, sources))
     };
     let (station, pipeline) = match emit {
         EmitName::Ast => {
@@ -103,7 +107,7 @@ fn station(
         EmitName::Artifact => return Ok(compile(model, sources, pipeline)?.to_bytes()),
         EmitName::So => {
             let object = station_of(Station::Code(Form::Object), pipeline)?;
-            return linked(&object);
+            return Ok(linked(&object)?);
         }
         EmitName::Skript => (Station::Skript, pipeline),
         EmitName::Linalg => (Station::Lowered, Pipeline::Linalg),
@@ -151,7 +155,7 @@ fn dump(
     session: &Session,
     model: &Model,
     folder: &Path,
-) -> Result<(), Box<Diagnostic>> {
+) -> Result<(), Stopped> {
     std::fs::create_dir_all(folder).map_err(|error| {
         let message = format!("{}: {error}", folder.display());
         Box::new(Diagnostic::without_place(&OUTPUT, message))

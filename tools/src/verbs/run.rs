@@ -38,7 +38,7 @@ fn compute(arguments: &RunArguments, session: &mut Session) {
     let computed = match engine(arguments.engine, arguments.pipeline, !arguments.no_cache).run(&job)
     {
         Ok(computed) => computed,
-        Err(error) => return session.report(*error),
+        Err(error) => return session.report_all(error),
     };
     if let Some(path) = &arguments.stats
         && let Err(error) = measure::write_stats(path, &computed.spent)

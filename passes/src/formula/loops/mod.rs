@@ -3,21 +3,19 @@
 //! Takes everything that has fixed extents (`affine`: where all places are affine). Tensors are read through
 //! `bufferization.to_buffer`; each output is a fresh allocation, which `bufferization.to_tensor restrict` hands back.
 
+mod dialect;
+mod element;
+
+pub use dialect::Loops;
+
 use super::Refusal;
 use super::linalg::ACCUMULATES;
 use crate::mlir::{Builder, Copier, ValueKey, attributes, builder, copy, maps, splat, types};
-use crate::structure::{Affine, Guard, Reading, Term};
+use crate::structure::{Guard, Reading, Term};
 use melior::ir::operation::{OperationLike, OperationResult};
-use melior::ir::{Attribute, OperationRef, Type, Value, ValueLike};
+use melior::ir::{OperationRef, Type, Value, ValueLike};
 use skript_frontend::model::Accumulation;
 use std::collections::HashMap;
-
-/// The dialect of the loops.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Loops {
-    Affine,
-    Scf,
-}
 
 /// Builds the formula's results in front of it.
 pub fn lower<'c: 'a, 'a>(
@@ -33,7 +31,9 @@ pub fn lower<'c: 'a, 'a>(
         if !reads.iter().all(|(_, _, s)| affine(s))
             || !nest.targets.iter().all(|t| affine(&t.subscripts))
         {
-            return Err(Refusal::Shape("has places that are not affine"));
+            return Err(Refusal::Shape(
+                "has places that are not affine in its indices",
+            ));
         }
     } else if !guard.always_holds() {
         // The region says it all; constraints are for `affine.if`.
@@ -52,6 +52,18 @@ pub fn lower<'c: 'a, 'a>(
     lowering.allocate(at)?;
     lowering.nest(0, at)?;
     lowering.finish(at)
+}
+
+/// The tensor `of` as a buffer that loops fill with one value.
+pub fn splat<'c: 'a, 'a>(
+    value: Value<'c, 'a>,
+    of: Value<'c, 'a>,
+    loops: Loops,
+    at: &Builder<'c, 'a>,
+) -> Result<Value<'c, 'a>, Refusal> {
+    let buffer = allocate(of, at)?;
+    loops.fill(value, buffer, &extents_of(of)?, at)?;
+    to_tensor(buffer, of.r#type(), at)
 }
 
 struct Lowering<'r, 'c, 'a> {
@@ -73,9 +85,9 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
             self.buffers.insert(ValueKey::of(*tensor), buffer);
         }
         for out in &self.reading.outs {
-            let buffer = at.value("memref.alloc", &[], &alloc_segments(at), buffer_type(*out)?)?;
+            let buffer = allocate(*out, at)?;
             if let Some(value) = splat::value(*out, at)? {
-                fill(value, buffer, at)?;
+                self.loops.fill(value, buffer, &extents_of(*out)?, at)?;
             } else if OperationResult::try_from(*out)
                 .map_or(true, |r| copy::operation_name(r.owner()) != "tensor.empty")
             {
@@ -105,13 +117,7 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
     fn finish(&self, at: &Builder<'c, 'a>) -> Result<Vec<Value<'c, 'a>>, Refusal> {
         let mut results = Vec::new();
         for (buffer, out) in self.destinations.iter().zip(&self.reading.outs) {
-            let unit = attributes::unit(at.context);
-            results.push(at.value(
-                "bufferization.to_tensor",
-                &[*buffer],
-                &[("restrict", unit), ("writable", unit)],
-                out.r#type(),
-            )?);
+            results.push(to_tensor(*buffer, out.r#type(), at)?);
         }
         Ok(results)
     }
@@ -127,12 +133,12 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
         let (region, inner, arguments) = at.region(&[Type::index(at.context)]);
         let index = *arguments.first().ok_or(Refusal::Shape("has no loop"))?;
         let outer = self.copier.clone();
-        self.bind(index);
+        self.indices.push(index);
         self.nest(depth + 1, &inner)?;
         self.indices.pop();
         self.copier = outer;
-        self.end(&inner, &[])?;
-        self.create_loop(extent, &[], region, at)?;
+        self.loops.end(&[], &inner)?;
+        self.loops.create(extent, &[], region, at)?;
         Ok(())
     }
 
@@ -189,12 +195,12 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
             .split_first()
             .ok_or(Refusal::Shape("has no loop"))?;
         let outer = self.copier.clone();
-        self.bind(*index);
+        self.indices.push(*index);
         let next = self.accumulating_loop(depth + 1, present, &inner)?;
         self.indices.pop();
         self.copier = outer;
-        self.end(&inner, &next)?;
-        let op = self.create_loop(extent, carried, region, at)?;
+        self.loops.end(&next, &inner)?;
+        let op = self.loops.create(extent, carried, region, at)?;
         Ok(op.results().map(Into::into).collect())
     }
 
@@ -354,151 +360,6 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
         Ok(())
     }
 
-    fn read(
-        &self,
-        copier: &Copier<'c, 'a>,
-        op: OperationRef<'c, 'a>,
-        at: &Builder<'c, 'a>,
-    ) -> Result<Value<'c, 'a>, Refusal> {
-        let tensor = op.operand(0)?;
-        let buffer = *self
-            .buffers
-            .get(&ValueKey::of(tensor))
-            .ok_or(Refusal::Shape("reads an unknown tensor"))?;
-        let places: Vec<_> = op.operands().skip(1).collect();
-        let element = op.result(0)?.r#type();
-        if self.loops == Loops::Affine {
-            let forms = self.forms(&places)?;
-            return self.affine_load(buffer, &forms, element, at);
-        }
-        let mut operands = vec![buffer];
-        operands.extend(places.iter().map(|p| copier.get(*p)));
-        Ok(at.value("memref.load", &operands, &[], element)?)
-    }
-
-    fn affine_load(
-        &self,
-        buffer: Value<'c, 'a>,
-        forms: &[Affine],
-        element: Type<'c>,
-        at: &Builder<'c, 'a>,
-    ) -> Result<Value<'c, 'a>, Refusal> {
-        let map = self.map(forms, at)?;
-        let mut operands = vec![buffer];
-        operands.extend(&self.indices);
-        Ok(at.value("affine.load", &operands, &[("map", map)], element)?)
-    }
-
-    fn map(&self, forms: &[Affine], at: &Builder<'c, 'a>) -> Result<Attribute<'c>, Refusal> {
-        maps::map(at.context, self.indices.len(), forms)
-            .ok_or(Refusal::Shape("has subscripts that no affine map holds"))
-    }
-
-    fn forms(&self, places: &[Value<'c, 'a>]) -> Result<Vec<Affine>, Refusal> {
-        places
-            .iter()
-            .map(|place| {
-                let term = self.reading.find(*place)?;
-                self.reading.nest.affine(term)
-            })
-            .collect::<Option<_>>()
-            .ok_or(Refusal::Shape("has places that are not affine"))
-    }
-
-    /// The subscripts of a target, built here where the loops inside have not begun.
-    fn target_places(
-        &mut self,
-        target: usize,
-        at: &Builder<'c, 'a>,
-    ) -> Result<Vec<Value<'c, 'a>>, Refusal> {
-        self.map_indices(self.reading.body);
-        let places = self
-            .reading
-            .subscripts
-            .get(target)
-            .cloned()
-            .unwrap_or_default();
-        let mut built = Vec::new();
-        for place in places {
-            built.push(self.subscript(place, at)?);
-        }
-        Ok(built)
-    }
-
-    /// A subscript that may not be copied yet, with what it needs.
-    fn subscript(
-        &mut self,
-        place: Value<'c, 'a>,
-        at: &Builder<'c, 'a>,
-    ) -> Result<Value<'c, 'a>, Refusal> {
-        let known = self.copier.get(place);
-        if ValueKey::of(known) != ValueKey::of(place) {
-            return Ok(known);
-        }
-        let Ok(result) = OperationResult::try_from(place) else {
-            return Ok(place);
-        };
-        let op = result.owner();
-        if op.parent_operation() != Some(self.reading.op) {
-            return Ok(place);
-        }
-        let outer = self.copier.clone();
-        for operand in op.operands() {
-            let value = self.subscript(operand, at)?;
-            self.copier.set(operand, value);
-        }
-        self.copy(&[op], at)?;
-        let value = self.copier.get(place);
-        self.copier = outer;
-        Ok(value)
-    }
-
-    fn load_target(
-        &mut self,
-        target: usize,
-        at: &Builder<'c, 'a>,
-    ) -> Result<Value<'c, 'a>, Refusal> {
-        let buffer = self.destination(target)?;
-        let out = self.out(target)?;
-        let element = types::element_of(out.r#type())
-            .ok_or(Refusal::Shape("writes something that is no tensor"))?;
-        if self.loops == Loops::Affine {
-            let forms = self.target_forms(target)?;
-            return self.affine_load(buffer, &forms, element, at);
-        }
-        let mut operands = vec![buffer];
-        operands.extend(self.target_places(target, at)?);
-        Ok(at.value("memref.load", &operands, &[], element)?)
-    }
-
-    fn store(
-        &mut self,
-        target: usize,
-        value: Value<'c, 'a>,
-        at: &Builder<'c, 'a>,
-    ) -> Result<(), Refusal> {
-        let buffer = self.destination(target)?;
-        let mut operands = vec![value, buffer];
-        if self.loops == Loops::Affine {
-            let map = self.map(&self.target_forms(target)?, at)?;
-            operands.extend(&self.indices);
-            at.create("affine.store", &operands, &[("map", map)], &[], Vec::new())?;
-        } else {
-            operands.extend(self.target_places(target, at)?);
-            at.create("memref.store", &operands, &[], &[], Vec::new())?;
-        }
-        Ok(())
-    }
-
-    fn target_forms(&self, target: usize) -> Result<Vec<Affine>, Refusal> {
-        let places = self
-            .reading
-            .subscripts
-            .get(target)
-            .ok_or(Refusal::Shape("has too few destinations"))?;
-        self.forms(places)
-    }
-
     fn destination(&self, target: usize) -> Result<Value<'c, 'a>, Refusal> {
         self.destinations
             .get(target)
@@ -530,60 +391,6 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
             present.r#type(),
         )?)
     }
-
-    fn bind(&mut self, index: Value<'c, 'a>) {
-        self.indices.push(index);
-    }
-
-    fn end(&self, at: &Builder<'c, 'a>, values: &[Value<'c, 'a>]) -> Result<(), Refusal> {
-        let name = match self.loops {
-            Loops::Affine => "affine.yield",
-            Loops::Scf => "scf.yield",
-        };
-        at.create(name, values, &[], &[], Vec::new())?;
-        Ok(())
-    }
-
-    fn create_loop(
-        &self,
-        extent: i64,
-        carried: &[Value<'c, 'a>],
-        region: melior::ir::Region<'c>,
-        at: &Builder<'c, 'a>,
-    ) -> Result<OperationRef<'c, 'a>, Refusal> {
-        let results: Vec<_> = carried.iter().map(|v| v.r#type()).collect();
-        match self.loops {
-            Loops::Scf => {
-                let mut operands = vec![at.index(0)?, at.index(extent)?, at.index(1)?];
-                operands.extend(carried);
-                Ok(at.create("scf.for", &operands, &[], &results, vec![region])?)
-            }
-            Loops::Affine => {
-                let bound = |n: i64| {
-                    maps::map(at.context, 0, &[Affine::constant(n)])
-                        .ok_or(Refusal::Shape("has bounds that no affine map holds"))
-                };
-                let step = melior::ir::attribute::IntegerAttribute::new(Type::index(at.context), 1);
-                let count = i32::try_from(carried.len())
-                    .map_err(|_| Refusal::Shape("has too many destinations"))?;
-                Ok(at.create(
-                    "affine.for",
-                    carried,
-                    &[
-                        ("lowerBoundMap", bound(0)?),
-                        ("upperBoundMap", bound(extent)?),
-                        ("step", step.into()),
-                        (
-                            "operandSegmentSizes",
-                            attributes::i32s(at.context, &[0, 0, count]),
-                        ),
-                    ],
-                    &results,
-                    vec![region],
-                )?)
-            }
-        }
-    }
 }
 
 /// What runs where a guard holds; yields values.
@@ -594,18 +401,22 @@ fn accumulation(kind: Accumulation) -> Option<&'static str> {
     kind.op().map(|op| op.row().name)
 }
 
-fn alloc_segments<'c>(at: &Builder<'c, '_>) -> [(&'static str, Attribute<'c>); 1] {
-    [("operandSegmentSizes", attributes::i32s(at.context, &[0, 0]))]
+fn allocate<'c: 'a, 'a>(
+    tensor: Value<'c, 'a>,
+    at: &Builder<'c, 'a>,
+) -> Result<Value<'c, 'a>, Refusal> {
+    let segments = [("operandSegmentSizes", attributes::i32s(at.context, &[0, 0]))];
+    Ok(at.value("memref.alloc", &[], &segments, buffer_type(tensor)?)?)
 }
 
 fn buffer_type<'c>(tensor: Value<'c, '_>) -> Result<Type<'c>, Refusal> {
-    let r#type = tensor.r#type();
-    let unknown = || Refusal::Shape("reads something that is no tensor");
-    let extents = types::extents(r#type).ok_or_else(unknown)?;
-    Ok(types::memref(
-        &extents,
-        types::element_of(r#type).ok_or_else(unknown)?,
-    ))
+    let element = types::element_of(tensor.r#type())
+        .ok_or(Refusal::Shape("reads something that is no tensor"))?;
+    Ok(types::memref(&extents_of(tensor)?, element))
+}
+
+fn extents_of(tensor: Value<'_, '_>) -> Result<Vec<i64>, Refusal> {
+    types::extents(tensor.r#type()).ok_or(Refusal::Shape("reads something that is no tensor"))
 }
 
 fn to_buffer<'c: 'a, 'a>(
@@ -620,20 +431,12 @@ fn to_buffer<'c: 'a, 'a>(
     )?)
 }
 
-fn fill<'c: 'a, 'a>(
-    value: Value<'c, 'a>,
+fn to_tensor<'c: 'a, 'a>(
     buffer: Value<'c, 'a>,
+    r#type: Type<'c>,
     at: &Builder<'c, 'a>,
-) -> Result<(), Refusal> {
-    let (region, body, arguments) = at.region(&[value.r#type(), value.r#type()]);
-    let first = arguments.get(..1).unwrap_or_default();
-    body.create("linalg.yield", first, &[], &[], Vec::new())?;
-    at.create(
-        "linalg.fill",
-        &[value, buffer],
-        &[("operandSegmentSizes", attributes::i32s(at.context, &[1, 1]))],
-        &[],
-        vec![region],
-    )?;
-    Ok(())
+) -> Result<Value<'c, 'a>, Refusal> {
+    let unit = attributes::unit(at.context);
+    let flags = [("restrict", unit), ("writable", unit)];
+    Ok(at.value("bufferization.to_tensor", &[buffer], &flags, r#type)?)
 }

@@ -1,0 +1,104 @@
+//! Where an operation comes from: the places that a location names.
+
+use crate::ffi;
+use mlir_sys::{MlirIdentifier, MlirLocation};
+
+/// A place in a text, and the operator whose text it is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Frame {
+    /// The name around the place; empty if it has none.
+    pub name: String,
+    pub path: String,
+    /// From 1, as the end.
+    pub line: usize,
+    pub column: usize,
+    /// Behind the last character.
+    pub end_line: usize,
+    pub end_column: usize,
+}
+
+/// The places of a location, the innermost first; each is called from the next. Fused locations give their first part.
+pub(crate) fn frames(location: MlirLocation) -> Vec<Frame> {
+    let mut found = Vec::new();
+    let mut pending = vec![(location, String::new())];
+    while let Some((location, name)) = pending.pop() {
+        // SAFETY: the location is valid, and so are its parts, which are asked for by its own kind.
+        unsafe {
+            if mlir_sys::mlirLocationIsACallSite(location) {
+                let caller = mlir_sys::mlirLocationCallSiteGetCaller(location);
+                let callee = mlir_sys::mlirLocationCallSiteGetCallee(location);
+                pending.extend([(caller, String::new()), (callee, name)]);
+            } else if mlir_sys::mlirLocationIsAName(location) {
+                let name = text(mlir_sys::mlirLocationNameGetName(location));
+                pending.push((mlir_sys::mlirLocationNameGetChildLoc(location), name));
+            } else if mlir_sys::mlirLocationIsAFused(location) {
+                pending.extend(first(location).map(|part| (part, name)));
+            } else if mlir_sys::mlirLocationIsAFileLineColRange(location) {
+                let number = |n: i32| usize::try_from(n).unwrap_or_default();
+                found.push(Frame {
+                    name,
+                    path: text(mlir_sys::mlirLocationFileLineColRangeGetFilename(location)),
+                    line: number(mlir_sys::mlirLocationFileLineColRangeGetStartLine(location)),
+                    column: number(mlir_sys::mlirLocationFileLineColRangeGetStartColumn(
+                        location,
+                    )),
+                    end_line: number(mlir_sys::mlirLocationFileLineColRangeGetEndLine(location)),
+                    end_column: number(mlir_sys::mlirLocationFileLineColRangeGetEndColumn(
+                        location,
+                    )),
+                });
+            }
+        }
+    }
+    found
+}
+
+/// The first of the locations that one fuses.
+fn first(fused: MlirLocation) -> Option<MlirLocation> {
+    // SAFETY: the location is a fused one; the list has room for all of its parts.
+    unsafe {
+        let count = mlir_sys::mlirLocationFusedGetNumLocations(fused) as usize;
+        let mut parts = vec![fused; count];
+        mlir_sys::mlirLocationFusedGetLocations(fused, parts.as_mut_ptr());
+        parts.first().copied()
+    }
+}
+
+fn text(identifier: MlirIdentifier) -> String {
+    // SAFETY: the identifier is valid, its text lives as long as the context.
+    unsafe { ffi::text(mlir_sys::mlirIdentifierStr(identifier)).into_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use melior::ir::{Location, Module, operation::OperationLike};
+
+    fn of(text: &str) -> Vec<(String, usize, usize, usize)> {
+        let context = crate::context();
+        let module = Module::parse(&context, &format!("module {{}} loc({text})")).unwrap();
+        let location: Location = module.as_operation().location();
+        let frames = frames(location.to_raw());
+        let brief = |f: Frame| {
+            (
+                format!("{} {}", f.name, f.path),
+                f.line,
+                f.column,
+                f.end_column,
+            )
+        };
+        frames.into_iter().map(brief).collect()
+    }
+
+    #[test]
+    fn calls_are_listed_from_the_inside() {
+        let text = r#"callsite(callsite("f"("a":1:2 to :5) at "g"("b":3:4)) at fused["h"("c":5:6), "d":7:8])"#;
+        let want = [("f a", 1, 2, 5), ("g b", 3, 4, 4), ("h c", 5, 6, 6)];
+        assert_eq!(of(text), want.map(|(n, l, c, e)| (n.to_string(), l, c, e)));
+    }
+
+    #[test]
+    fn what_has_no_place_gives_none() {
+        assert!(of("unknown").is_empty());
+    }
+}

@@ -1,0 +1,109 @@
+//! `convert-skript-elementwise-to-formula`: every op with the elementwise trait on ranked tensors becomes a formula.
+//!
+//! The op itself, cloned on scalars, becomes the formula's value; formulas then become loops, without linalg between.
+//! Requires: broadcasts are explicit. Guarantees: no elementwise op on tensors is left.
+
+use super::elementwise_to_linalg::{dynamic_extents, is_tensor};
+use super::scalarize_elementwise::on_scalars;
+use crate::mlir::{Builder, attributes, context, types};
+use melior::ir::{Attribute, Region, Type, Value, ValueLike};
+use skript_dialect::melior;
+use skript_dialect::melior::ir::OperationRef;
+use skript_dialect::melior::ir::operation::OperationLike;
+use skript_dialect::{Dialect, Options, Pass, PassError, Rewriter};
+
+#[derive(Default)]
+pub struct ConvertElementwiseToFormula;
+
+impl Pass for ConvertElementwiseToFormula {
+    const FLAG: &'static str = "convert-skript-elementwise-to-formula";
+    const SUMMARY: &'static str = "elementwise ops on tensors become formulas on scalars";
+    const DEPENDENT_DIALECTS: &'static [Dialect] =
+        &[Dialect::Skript, Dialect::Tensor, Dialect::Arith];
+
+    fn run<'c>(
+        &self,
+        root: OperationRef<'c, '_>,
+        _options: &Options,
+        rewriter: &Rewriter<'c>,
+    ) -> Result<(), PassError> {
+        let holder = root.context();
+        let context = context::borrow(&holder);
+        let otherwise = "is elementwise but its results are not all ranked tensors";
+        super::replace_all(&root, rewriter, is_tensor, otherwise, |found| {
+            formula(found, &Builder::before(context, found)?)
+        })
+    }
+}
+
+fn formula<'c: 'a, 'a>(
+    found: OperationRef<'c, 'a>,
+    at: &Builder<'c, 'a>,
+) -> Result<Option<Vec<Value<'c, 'a>>>, PassError> {
+    let results: Vec<Type<'c>> = found.results().map(|r| r.r#type()).collect();
+    let extents = results.iter().map(|t| types::extents(*t));
+    let Some(extents) = extents.collect::<Option<Vec<_>>>() else {
+        return Ok(None);
+    };
+    let model = found.operands().find(|v| is_tensor(v.r#type()));
+    let (Some(extents), Some(model), Some(first)) = (extents.first(), model, results.first())
+    else {
+        return Ok(None);
+    };
+    let bounds = dynamic_extents(model, *first, at)?;
+    let mut inits = Vec::new();
+    for r#type in &results {
+        inits.push(at.value("tensor.empty", &bounds, &[], *r#type)?);
+    }
+    let rank = extents.len();
+    let mut arguments = vec![Type::index(at.context); rank];
+    arguments.extend(&results);
+    let (body, inner, arguments) = at.region(&arguments);
+    let indices = arguments.get(..rank).unwrap_or_default();
+    let scalar = on_scalars(found, &results, &inner, |operand| {
+        let Some(element) = types::element_of(operand.r#type()) else {
+            return Ok(operand);
+        };
+        let mut operands = vec![operand];
+        operands.extend(indices);
+        Ok(inner.value("skript.access", &operands, &[], element)?)
+    })?;
+    let mut yielded: Vec<Value<'c, 'a>> = scalar.results().map(Into::into).collect();
+    for _ in &results {
+        yielded.extend(indices);
+    }
+    let count = |n: usize| i32::try_from(n).map_err(|_| "too many operands");
+    let ranks = vec![count(rank)?; results.len()];
+    let segments = [count(results.len())?, count(results.len() * rank)?];
+    inner.create(
+        "skript.yield",
+        &yielded,
+        &[
+            ("ranks", attributes::i32s(at.context, &ranks)),
+            (
+                "operandSegmentSizes",
+                attributes::i32s(at.context, &segments),
+            ),
+        ],
+        &[],
+        Vec::new(),
+    )?;
+    let kind =
+        Attribute::parse(at.context, "#skript.kind<assign>").ok_or("skript is not loaded")?;
+    let segments = [count(bounds.len())?, count(inits.len())?];
+    let formula = at.create(
+        "skript.formula",
+        &[bounds, inits].concat(),
+        &[
+            ("kind", kind),
+            ("static_bounds", attributes::i64s(at.context, extents)),
+            (
+                "operandSegmentSizes",
+                attributes::i32s(at.context, &segments),
+            ),
+        ],
+        &results,
+        vec![Region::new(), body],
+    )?;
+    Ok(Some(formula.results().map(Into::into).collect()))
+}

@@ -1,0 +1,101 @@
+//! `convert-skript-formula-to-affine`, `convert-skript-formula-to-scf`: formulas become loops over memrefs.
+//!
+//! Requires: fixed extents. Guarantees: no formula is left, and no tensor that holds one value everywhere: bufferization
+//! would fill it by linalg. A formula that loops cannot hold is an error at its place; all of them are reported.
+
+use super::loops::{self, Loops};
+use super::{Refusal, structured};
+use crate::mlir::{Builder, context};
+use crate::structure::Reading;
+use skript_dialect::melior::ir::OperationRef;
+use skript_dialect::melior::ir::operation::OperationLike;
+use skript_dialect::{Dialect, Options, Pass, PassError, Rewriter, op};
+use std::marker::PhantomData;
+
+/// What tells the two passes apart.
+pub trait Target: Default + Send + Sync + 'static {
+    const FLAG: &'static str;
+    const SUMMARY: &'static str;
+    const LOOPS: Loops;
+}
+
+#[derive(Default)]
+pub struct Affine;
+
+impl Target for Affine {
+    const FLAG: &'static str = "convert-skript-formula-to-affine";
+    const SUMMARY: &'static str = "formulas become affine loops";
+    const LOOPS: Loops = Loops::Affine;
+}
+
+#[derive(Default)]
+pub struct Scf;
+
+impl Target for Scf {
+    const FLAG: &'static str = "convert-skript-formula-to-scf";
+    const SUMMARY: &'static str = "formulas become scf loops";
+    const LOOPS: Loops = Loops::Scf;
+}
+
+#[derive(Default)]
+pub struct ConvertFormulaToLoops<T>(PhantomData<T>);
+
+pub type ConvertFormulaToAffine = ConvertFormulaToLoops<Affine>;
+pub type ConvertFormulaToScf = ConvertFormulaToLoops<Scf>;
+
+impl<T: Target> Pass for ConvertFormulaToLoops<T> {
+    const FLAG: &'static str = T::FLAG;
+    const SUMMARY: &'static str = T::SUMMARY;
+    const DEPENDENT_DIALECTS: &'static [Dialect] = &[
+        Dialect::Affine,
+        Dialect::Arith,
+        Dialect::Bufferization,
+        Dialect::MemRef,
+        Dialect::Scf,
+    ];
+
+    fn run<'c>(
+        &self,
+        root: OperationRef<'c, '_>,
+        _options: &Options,
+        rewriter: &Rewriter<'c>,
+    ) -> Result<(), PassError> {
+        let holder = root.context();
+        let context = context::borrow(&holder);
+        let mut failure = None;
+        for formula in structured::formulas(&root) {
+            let at = Builder::before(context, formula)?;
+            let lowered = Reading::of(formula)
+                .map_err(Refusal::from)
+                .and_then(|reading| loops::lower(&reading, T::LOOPS, &at));
+            match lowered {
+                Ok(values) => rewriter.replace_op_with_values(formula, &values),
+                Err(refusal) => {
+                    let loops = T::LOOPS.name();
+                    let message = format!("cannot become {loops} loops: {refusal}");
+                    failure = Some(PassError::at(formula, message));
+                }
+            }
+        }
+        if let Some(failure) = failure {
+            return Err(failure);
+        }
+        for splat in op::collect(&root, |op| op::is(&op, "tensor.splat")) {
+            if !op::is_used(splat.result(0)?) {
+                // A formula has filled its own buffer; canonicalization removes it.
+                continue;
+            }
+            let at = Builder::before(context, splat)?;
+            let filled = loops::splat(splat.operand(0)?, splat.result(0)?.into(), T::LOOPS, &at);
+            match filled {
+                Ok(value) => rewriter.replace_op_with_values(splat, &[value]),
+                Err(refusal) => {
+                    let loops = T::LOOPS.name();
+                    let message = format!("cannot be filled by {loops} loops: {refusal}");
+                    return Err(PassError::at(splat, message));
+                }
+            }
+        }
+        Ok(())
+    }
+}

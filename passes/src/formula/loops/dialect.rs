@@ -1,0 +1,123 @@
+//! Loops of one dialect or the other.
+
+use crate::formula::Refusal;
+use crate::mlir::{Builder, attributes, maps};
+use crate::structure::Affine;
+use melior::ir::attribute::IntegerAttribute;
+use melior::ir::{OperationRef, Region, Type, Value, ValueLike};
+
+/// The dialect of the loops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Loops {
+    Affine,
+    Scf,
+}
+
+impl Loops {
+    pub fn name(self) -> &'static str {
+        match self {
+            Loops::Affine => "affine",
+            Loops::Scf => "scf",
+        }
+    }
+
+    /// A loop from 0 to `extent`; the region's block has the index, then what is carried.
+    pub fn create<'c: 'a, 'a>(
+        self,
+        extent: i64,
+        carried: &[Value<'c, 'a>],
+        region: Region<'c>,
+        at: &Builder<'c, 'a>,
+    ) -> Result<OperationRef<'c, 'a>, Refusal> {
+        let results: Vec<_> = carried.iter().map(|v| v.r#type()).collect();
+        match self {
+            Loops::Scf => {
+                let mut operands = vec![at.index(0)?, at.index(extent)?, at.index(1)?];
+                operands.extend(carried);
+                Ok(at.create("scf.for", &operands, &[], &results, vec![region])?)
+            }
+            Loops::Affine => {
+                let bound = |n: i64| {
+                    maps::map(at.context, 0, &[Affine::constant(n)])
+                        .ok_or(Refusal::Shape("has bounds that no affine map holds"))
+                };
+                let step = IntegerAttribute::new(Type::index(at.context), 1);
+                let count = i32::try_from(carried.len())
+                    .map_err(|_| Refusal::Shape("has too many destinations"))?;
+                Ok(at.create(
+                    "affine.for",
+                    carried,
+                    &[
+                        ("lowerBoundMap", bound(0)?),
+                        ("upperBoundMap", bound(extent)?),
+                        ("step", step.into()),
+                        (
+                            "operandSegmentSizes",
+                            attributes::i32s(at.context, &[0, 0, count]),
+                        ),
+                    ],
+                    &results,
+                    vec![region],
+                )?)
+            }
+        }
+    }
+
+    /// Ends the block of a loop.
+    pub fn end<'c: 'a, 'a>(
+        self,
+        carried: &[Value<'c, 'a>],
+        at: &Builder<'c, 'a>,
+    ) -> Result<(), Refusal> {
+        let name = match self {
+            Loops::Affine => "affine.yield",
+            Loops::Scf => "scf.yield",
+        };
+        at.create(name, carried, &[], &[], Vec::new())?;
+        Ok(())
+    }
+
+    /// Writes `value` to every element of a buffer.
+    pub fn fill<'c: 'a, 'a>(
+        self,
+        value: Value<'c, 'a>,
+        buffer: Value<'c, 'a>,
+        extents: &[i64],
+        at: &Builder<'c, 'a>,
+    ) -> Result<(), Refusal> {
+        self.fill_rest(value, buffer, extents, &mut Vec::new(), at)
+    }
+
+    /// The loops that `indices` does not have yet.
+    fn fill_rest<'c: 'a, 'a>(
+        self,
+        value: Value<'c, 'a>,
+        buffer: Value<'c, 'a>,
+        extents: &[i64],
+        indices: &mut Vec<Value<'c, 'a>>,
+        at: &Builder<'c, 'a>,
+    ) -> Result<(), Refusal> {
+        let Some(extent) = extents.get(indices.len()) else {
+            let mut operands = vec![value, buffer];
+            operands.extend(indices.iter());
+            let (name, places) = match self {
+                Loops::Scf => ("memref.store", None),
+                Loops::Affine => {
+                    let forms: Vec<_> = (0..indices.len()).map(Affine::index).collect();
+                    let map = maps::map(at.context, indices.len(), &forms)
+                        .ok_or(Refusal::Shape("has too many dimensions"))?;
+                    ("affine.store", Some(("map", map)))
+                }
+            };
+            at.create(name, &operands, places.as_slice(), &[], Vec::new())?;
+            return Ok(());
+        };
+        let (region, inner, arguments) = at.region(&[Type::index(at.context)]);
+        indices.extend(arguments);
+        self.fill_rest(value, buffer, extents, indices, &inner)?;
+        indices.pop();
+        self.end(&[], &inner)?;
+        self.create(*extent, &[], region, at)?;
+        Ok(())
+    }
+}

@@ -1,0 +1,160 @@
+//! The elements that a formula reads and writes: where they lie, and how they are loaded and stored.
+
+use super::{Loops, Lowering};
+use crate::formula::Refusal;
+use crate::mlir::{Builder, Copier, ValueKey, maps, types};
+use crate::structure::Affine;
+use melior::ir::operation::{OperationLike, OperationResult};
+use melior::ir::{Attribute, OperationRef, Type, Value, ValueLike};
+
+impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
+    /// The element that an access reads.
+    pub(super) fn read(
+        &self,
+        copier: &Copier<'c, 'a>,
+        op: OperationRef<'c, 'a>,
+        at: &Builder<'c, 'a>,
+    ) -> Result<Value<'c, 'a>, Refusal> {
+        let tensor = op.operand(0)?;
+        let buffer = *self
+            .buffers
+            .get(&ValueKey::of(tensor))
+            .ok_or(Refusal::Shape("reads an unknown tensor"))?;
+        let places: Vec<_> = op.operands().skip(1).collect();
+        let element = op.result(0)?.r#type();
+        if self.loops == Loops::Affine {
+            let forms = self.forms(&places)?;
+            return self.affine_load(buffer, &forms, element, at);
+        }
+        let mut operands = vec![buffer];
+        operands.extend(places.iter().map(|p| copier.get(*p)));
+        Ok(at.value("memref.load", &operands, &[], element)?)
+    }
+
+    fn affine_load(
+        &self,
+        buffer: Value<'c, 'a>,
+        forms: &[Affine],
+        element: Type<'c>,
+        at: &Builder<'c, 'a>,
+    ) -> Result<Value<'c, 'a>, Refusal> {
+        let map = self.map(forms, at)?;
+        let mut operands = vec![buffer];
+        operands.extend(&self.indices);
+        Ok(at.value("affine.load", &operands, &[("map", map)], element)?)
+    }
+
+    fn map(&self, forms: &[Affine], at: &Builder<'c, 'a>) -> Result<Attribute<'c>, Refusal> {
+        maps::map(at.context, self.indices.len(), forms)
+            .ok_or(Refusal::Shape("has subscripts that no affine map holds"))
+    }
+
+    fn forms(&self, places: &[Value<'c, 'a>]) -> Result<Vec<Affine>, Refusal> {
+        places
+            .iter()
+            .map(|place| {
+                let term = self.reading.find(*place)?;
+                self.reading.nest.affine(term)
+            })
+            .collect::<Option<_>>()
+            .ok_or(Refusal::Shape(
+                "has places that are not affine in its indices",
+            ))
+    }
+
+    /// The subscripts of a target, built here where the loops inside have not begun.
+    fn target_places(
+        &mut self,
+        target: usize,
+        at: &Builder<'c, 'a>,
+    ) -> Result<Vec<Value<'c, 'a>>, Refusal> {
+        self.map_indices(self.reading.body);
+        let places = self
+            .reading
+            .subscripts
+            .get(target)
+            .cloned()
+            .unwrap_or_default();
+        let mut built = Vec::new();
+        for place in places {
+            built.push(self.subscript(place, at)?);
+        }
+        Ok(built)
+    }
+
+    /// A subscript that may not be copied yet, with what it needs.
+    fn subscript(
+        &mut self,
+        place: Value<'c, 'a>,
+        at: &Builder<'c, 'a>,
+    ) -> Result<Value<'c, 'a>, Refusal> {
+        let known = self.copier.get(place);
+        if ValueKey::of(known) != ValueKey::of(place) {
+            return Ok(known);
+        }
+        let Ok(result) = OperationResult::try_from(place) else {
+            return Ok(place);
+        };
+        let op = result.owner();
+        if op.parent_operation() != Some(self.reading.op) {
+            return Ok(place);
+        }
+        let outer = self.copier.clone();
+        for operand in op.operands() {
+            let value = self.subscript(operand, at)?;
+            self.copier.set(operand, value);
+        }
+        self.copy(&[op], at)?;
+        let value = self.copier.get(place);
+        self.copier = outer;
+        Ok(value)
+    }
+
+    /// What a target holds at this point.
+    pub(super) fn load_target(
+        &mut self,
+        target: usize,
+        at: &Builder<'c, 'a>,
+    ) -> Result<Value<'c, 'a>, Refusal> {
+        let buffer = self.destination(target)?;
+        let out = self.out(target)?;
+        let element = types::element_of(out.r#type())
+            .ok_or(Refusal::Shape("writes something that is no tensor"))?;
+        if self.loops == Loops::Affine {
+            let forms = self.target_forms(target)?;
+            return self.affine_load(buffer, &forms, element, at);
+        }
+        let mut operands = vec![buffer];
+        operands.extend(self.target_places(target, at)?);
+        Ok(at.value("memref.load", &operands, &[], element)?)
+    }
+
+    /// Writes a target's element at this point.
+    pub(super) fn store(
+        &mut self,
+        target: usize,
+        value: Value<'c, 'a>,
+        at: &Builder<'c, 'a>,
+    ) -> Result<(), Refusal> {
+        let buffer = self.destination(target)?;
+        let mut operands = vec![value, buffer];
+        if self.loops == Loops::Affine {
+            let map = self.map(&self.target_forms(target)?, at)?;
+            operands.extend(&self.indices);
+            at.create("affine.store", &operands, &[("map", map)], &[], Vec::new())?;
+        } else {
+            operands.extend(self.target_places(target, at)?);
+            at.create("memref.store", &operands, &[], &[], Vec::new())?;
+        }
+        Ok(())
+    }
+
+    fn target_forms(&self, target: usize) -> Result<Vec<Affine>, Refusal> {
+        let places = self
+            .reading
+            .subscripts
+            .get(target)
+            .ok_or(Refusal::Shape("has too few destinations"))?;
+        self.forms(places)
+    }
+}

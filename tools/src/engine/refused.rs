@@ -1,0 +1,155 @@
+//! Why a model was not compiled, as diagnostics: every refusal at its place, with the operator calls that led there.
+
+use skript_dialect::Frame;
+use skript_dialect::pipeline::Message;
+use skript_frontend::diagnostics::Diagnostic;
+use skript_frontend::diagnostics::codes::NOT_COMPILED;
+use skript_frontend::model::Model;
+use skript_frontend::source::{SourceMap, Span};
+use skript_passes::codegen::CodegenError;
+use skript_passes::{CompileError, EmitError};
+
+use super::compiled::pipeline_of;
+use crate::session::Stopped;
+
+/// What to say about a model that was not compiled.
+pub fn refused(error: &CompileError, model: &Model, sources: &SourceMap) -> Stopped {
+    let (error, takers) = match error {
+        CompileError::Emit(error) => return of_emission(error).into(),
+        CompileError::Codegen(error) => (error, &[][..]),
+        CompileError::Lowering { error, takers } => (error, takers.as_slice()),
+    };
+    let help = help(takers);
+    let CodegenError::Stage { messages, .. } = error else {
+        return Diagnostic::without_place(&NOT_COMPILED, error.to_string())
+            .with_help(help)
+            .into();
+    };
+    let entry = model.function(model.entry).map_or("", |f| &f.name);
+    let all = messages
+        .iter()
+        .map(|message| at_place(message, entry, sources).with_help(help.clone()));
+    all.collect::<Vec<_>>().into()
+}
+
+fn of_emission(error: &EmitError) -> Diagnostic {
+    match error.span() {
+        Some(span) => Diagnostic::error(&NOT_COMPILED, span, error.to_string()),
+        None => Diagnostic::without_place(&NOT_COMPILED, error.to_string())
+            .with_help("use --engine=reference"),
+    }
+}
+
+/// Who computes the model instead.
+fn help(takers: &[&str]) -> String {
+    let takers: Vec<_> = takers
+        .iter()
+        .filter_map(|flag| pipeline_of(flag))
+        .map(|name| format!("--pipeline={name}"))
+        .collect();
+    match takers.as_slice() {
+        [] => "use --engine=reference".to_string(),
+        [one] => format!("{one} takes this model"),
+        several => format!("each of {} takes this model", several.join(", ")),
+    }
+}
+
+/// A message where its operation stands; operator calls around it are notes.
+fn at_place(message: &Message, entry: &str, sources: &SourceMap) -> Diagnostic {
+    let text = without_operation(&message.text);
+    let places: Vec<(&Frame, Option<Span>)> = message
+        .frames
+        .iter()
+        .map(|frame| (frame, span(frame, sources)))
+        .collect();
+    let Some((_, Some(innermost))) = places.first() else {
+        return Diagnostic::without_place(&NOT_COMPILED, format!("{}: {text}", message.location));
+    };
+    let mut diagnostic = Diagnostic::error(&NOT_COMPILED, *innermost, text);
+    for (position, (callee, call)) in places.iter().enumerate().skip(1) {
+        let caller = match places.get(position + 1) {
+            Some((frame, _)) => format!("operator `{}`", own(&frame.name, entry)),
+            None => format!("graph `{}`", own(entry, entry)),
+        };
+        let callee = own(&callee.name, entry);
+        let text = format!("in operator `{callee}`, called from {caller}");
+        diagnostic = diagnostic.with_note(*call, text);
+    }
+    diagnostic
+}
+
+/// A name as the main module says it: its own without the module.
+fn own<'n>(name: &'n str, entry: &str) -> &'n str {
+    let module = entry.rsplit_once('.').map_or("", |(module, _)| module);
+    let rest = name.strip_prefix(module).and_then(|n| n.strip_prefix('.'));
+    rest.unwrap_or(name)
+}
+
+/// What MLIR puts in front, `'skript.formula' op `, says nothing to who wrote a model.
+fn without_operation(text: &str) -> &str {
+    let rest = text.strip_prefix('\'');
+    rest.and_then(|rest| rest.split_once("' op "))
+        .map_or(text, |(_, said)| said)
+}
+
+fn span(frame: &Frame, sources: &SourceMap) -> Option<Span> {
+    let (file, source) = sources
+        .files()
+        .find(|(_, file)| file.path.to_string_lossy() == frame.path)?;
+    let start = source.offset(frame.line, frame.column)?;
+    let end = source.offset(frame.end_line, frame.end_column)?;
+    Some(Span::new(file, start, end))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn frame(name: &str, line: usize, column: usize) -> Frame {
+        Frame {
+            name: name.to_string(),
+            path: "m.sknd".to_string(),
+            line,
+            column,
+            end_line: line,
+            end_column: column + 1,
+        }
+    }
+
+    fn message(frames: Vec<Frame>) -> Message {
+        Message {
+            severity: "error",
+            location: "somewhere".to_string(),
+            frames,
+            text: "'skript.formula' op cannot become loops".to_string(),
+        }
+    }
+
+    #[test]
+    fn calls_become_notes() {
+        let mut sources = SourceMap::default();
+        sources.add("m.sknd", "abc\ndef\nghi\n");
+        let frames = vec![frame("nn.f", 1, 2), frame("nn.f", 2, 2), frame("m.g", 3, 2)];
+        let diagnostic = at_place(&message(frames), "m.G", &sources);
+        assert_eq!(diagnostic.message, "cannot become loops");
+        assert_eq!(diagnostic.span.map(|s| (s.start, s.end)), Some((1, 2)));
+        let notes: Vec<_> = diagnostic.notes.iter().map(|n| n.text.as_str()).collect();
+        assert_eq!(
+            notes,
+            [
+                "in operator `nn.f`, called from operator `g`",
+                "in operator `g`, called from graph `G`"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_message_without_a_known_place_keeps_what_mlir_says() {
+        let sources = SourceMap::default();
+        for frames in [vec![frame("f", 1, 1)], Vec::new()] {
+            let diagnostic = at_place(&message(frames), "G", &sources);
+            assert_eq!(diagnostic.message, "somewhere: cannot become loops");
+            assert!(diagnostic.span.is_none());
+        }
+    }
+}
