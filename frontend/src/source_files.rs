@@ -26,13 +26,27 @@ pub fn load_program(
     limits: &Limits,
     sink: &mut Sink,
 ) -> Program {
+    load_program_with(path, edition, limits, sink, &|_| None)
+}
+
+/// Like [`load_program`], but a file for which `open` has a text is not read: editors hold texts that are not saved.
+pub fn load_program_with(
+    path: &Path,
+    edition: Option<Edition>,
+    limits: &Limits,
+    sink: &mut Sink,
+    open: &dyn Fn(&Path) -> Option<String>,
+) -> Program {
     let (folder, file) = if path.is_dir() {
         (path.to_path_buf(), path.join("main.sknd"))
     } else {
         let parent = path.parent().map_or_else(PathBuf::new, Path::to_path_buf);
         (parent, path.to_path_buf())
     };
-    let mut loader = Loader::new(&file, folder, edition, limits, sink);
+    let mut loader = Loader {
+        open,
+        ..Loader::new(&file, folder, edition, limits, sink)
+    };
     let main = loader.program.main.clone();
     if let Some(module) = loader.read(&file, &main, None) {
         loader.register(main, module, Origin::Model, 0);
@@ -73,6 +87,8 @@ struct Loader<'a> {
     edition: Option<Edition>,
     limits: &'a Limits,
     sink: &'a mut Sink,
+    /// Texts that stand for files.
+    open: &'a dyn Fn(&Path) -> Option<String>,
     /// Keys of modules whose imports are not followed yet, with their distance from the main module.
     pending: Vec<(String, usize)>,
 }
@@ -96,6 +112,7 @@ impl<'a> Loader<'a> {
             edition,
             limits,
             sink,
+            open: &|_| None,
             pending: Vec::new(),
         }
     }
@@ -165,7 +182,8 @@ impl<'a> Loader<'a> {
     fn import(&mut self, from: &str, import: &Import, depth: usize) -> Option<String> {
         let name = import.path.text();
         let file = self.model_file(&name);
-        if self.program.origin(from) == Origin::Model && exists(&file) {
+        let present = exists(&file) || (self.open)(&file).is_some();
+        if self.program.origin(from) == Origin::Model && present {
             if !self.program.modules.contains_key(&name) {
                 let module = self.read(&file, &name, Some(import.path.span))?;
                 self.register(name.clone(), module, Origin::Model, depth);
@@ -180,7 +198,7 @@ impl<'a> Loader<'a> {
         }
         let key = if khronos {
             format!("<stdlib/khronos>/{name}")
-        } else if exists(&file) || name == self.program.main {
+        } else if present || name == self.program.main {
             format!("<stdlib>/{name}")
         } else {
             name.clone()
@@ -281,6 +299,9 @@ impl<'a> Loader<'a> {
     }
 
     fn read_bytes(&self, file: &Path) -> Result<Vec<u8>, (&'static Code, String)> {
+        if let Some(text) = (self.open)(file) {
+            return Ok(text.into_bytes());
+        }
         let unreadable = |error: std::io::Error| (&UNREADABLE, error.to_string());
         let real = file.canonicalize().map_err(unreadable)?;
         // The main file is what the user named, wherever that link leads; imports stay in its folder.

@@ -13,7 +13,7 @@ pub mod list;
 pub mod runtime;
 pub mod scalar;
 pub mod scope;
-mod spelling;
+pub mod spelling;
 pub mod value;
 
 pub use evaluator::{Evaluator, FormulaState, Stop, TypeName};

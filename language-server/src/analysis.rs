@@ -1,0 +1,101 @@
+//! What the frontend makes of a model: modules, diagnostics, and tensors with their shapes.
+
+use skript_frontend::ast::{Definition, DefinitionKind, Module};
+use skript_frontend::check::check_program;
+use skript_frontend::compose::{ComposeOptions, compose};
+use skript_frontend::diagnostics::codes::NO_GRAPH;
+use skript_frontend::diagnostics::{Diagnostic, Sink};
+use skript_frontend::limits::Limits;
+use skript_frontend::model::{Extent, Model};
+use skript_frontend::program::Program;
+use skript_frontend::source::{FileId, Span};
+use skript_frontend::source_files::load_program_with;
+use std::path::{Path, PathBuf};
+
+pub struct Analysis {
+    main: PathBuf,
+    pub program: Program,
+    pub diagnostics: Vec<Diagnostic>,
+    /// The first graph with its attributes at their defaults, if it can be composed.
+    model: Option<Model>,
+}
+
+impl Analysis {
+    /// Loads, checks and, where nothing is wrong so far and every attribute has a default, composes.
+    pub fn of(main: &Path, open: &dyn Fn(&Path) -> Option<String>) -> Analysis {
+        let (limits, mut sink) = (Limits::default(), Sink::default());
+        let program = load_program_with(main, None, &limits, &mut sink, open);
+        check_program(&program, &mut sink);
+        let mut model = None;
+        if !sink.has_errors() && first_graph(&program).is_some_and(complete) {
+            model = compose(&program, &ComposeOptions::default(), &limits, &mut sink);
+        }
+        // A module that is looked at by itself needs no graph.
+        let is_model = main.file_name().is_some_and(|name| name == "main.sknd");
+        let mut diagnostics = sink.into_sorted();
+        diagnostics.retain(|d| is_model || d.code.id != NO_GRAPH.id);
+        Analysis {
+            main: main.to_owned(),
+            program,
+            diagnostics,
+            model,
+        }
+    }
+
+    /// The file that the model begins with.
+    pub fn main(&self) -> &Path {
+        &self.main
+    }
+
+    /// The module in a file, with its key.
+    pub fn module_of(&self, path: &Path) -> Option<(&str, &Module)> {
+        let mut files = self.program.sources.files();
+        let (file, _) = files.find(|(_, file)| file.path == path)?;
+        let mut modules = self.program.modules.iter();
+        let (key, module) = modules.find(|(_, module)| module.file == file)?;
+        Some((key, module))
+    }
+
+    /// The text that a module was read from.
+    pub fn text(&self, file: FileId) -> &str {
+        self.program.sources.get(file).map_or("", |f| &f.text)
+    }
+
+    /// The file that a span is in and its text; files of the library are called `<stdlib>/…`.
+    pub fn place(&self, span: Span) -> Option<(&Path, &str)> {
+        let file = self.program.sources.get(span.file)?;
+        Some((&file.path, &file.text))
+    }
+
+    /// The composed type of a tensor of the model's graph, `real[1,64,54,54]`; run-time extents by their bound, `~|10`.
+    pub fn composed_type(&self, definition: &Definition, name: &str) -> Option<String> {
+        let model = self.model.as_ref()?;
+        let entry = model.function(model.entry)?;
+        let graph = entry.name.rsplit('.').next()?;
+        if definition.kind != DefinitionKind::Graph || graph != definition.name.name {
+            return None;
+        }
+        let mut values = entry.values.iter();
+        let tensor = &values.find(|v| v.name.as_deref() == Some(name))?.tensor;
+        let extents = tensor.shape.iter().map(|extent| match extent {
+            Extent::Fixed(n) => n.to_string(),
+            Extent::Dynamic { bound, .. } => format!("~|{bound}"),
+        });
+        let extents: Vec<String> = extents.collect();
+        Some(format!("{}[{}]", tensor.kind.name(), extents.join(",")))
+    }
+}
+
+fn first_graph(program: &Program) -> Option<&Definition> {
+    let definitions = &program.main_module()?.definitions;
+    definitions.iter().find(|d| d.kind == DefinitionKind::Graph)
+}
+
+/// Whether it can be composed without values from outside.
+fn complete(graph: &Definition) -> bool {
+    let given = graph
+        .attributes
+        .iter()
+        .all(|a| a.default.is_some() || a.type_spec.optional);
+    given && graph.dtypes.iter().all(|t| t.default.is_some())
+}

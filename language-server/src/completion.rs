@@ -1,0 +1,245 @@
+//! What may be written at a place.
+
+use crate::analysis::Analysis;
+use crate::hover;
+use crate::names::{Found, declared_in, definition_at, operator};
+use lsp_types::{CompletionItem, CompletionItemKind, Documentation, MarkupContent, MarkupKind};
+use skript_frontend::ast::{Definition, DefinitionKind, Module};
+use skript_frontend::eval::spelling::builtin;
+use skript_frontend::library;
+use skript_semantics::ScalarOp;
+
+const BLOCKS: [&str; 12] = [
+    "dtype", "attrib", "input", "using", "constant", "variable", "output", "assert", "lower",
+    "compose", "update", "quantize",
+];
+const WORDS: [&str; 18] = [
+    "if", "then", "elif", "else", "with", "for", "while", "do", "unroll", "yield", "optional",
+    "int", "real", "bool", "str", "true", "false", "inf",
+];
+
+/// What stands before the place.
+enum Context<'t> {
+    Block,
+    Import,
+    BuiltIn,
+    /// Behind `path.`.
+    Member(&'t str),
+    /// Inside `path{…`, with what was written between the braces.
+    Attribute(&'t str, &'t str),
+    Anything,
+}
+
+pub fn at(analysis: &Analysis, key: &str, module: &Module, offset: usize) -> Vec<CompletionItem> {
+    let text = analysis.text(module.file);
+    let before = text.get(..offset).unwrap_or(text);
+    match Context::of(before) {
+        Context::Block => plain(BLOCKS, CompletionItemKind::KEYWORD),
+        Context::Import => plain(library::names(), CompletionItemKind::MODULE),
+        Context::BuiltIn => plain(built_ins(), CompletionItemKind::FUNCTION),
+        Context::Member(path) => match analysis.program.resolve(key, path) {
+            Some((_, owner)) => operators(analysis, owner).collect(),
+            None => Vec::new(),
+        },
+        Context::Attribute(path, given) => match operator(analysis, key, module, path) {
+            Some(Found::Operator { definition, .. }) => attributes(analysis, definition, given),
+            _ => Vec::new(),
+        },
+        Context::Anything => anything(analysis, module, offset),
+    }
+}
+
+impl<'t> Context<'t> {
+    fn of(before: &'t str) -> Self {
+        let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let head = before.trim_end_matches(is_word);
+        if head.ends_with('@') {
+            return Context::Block;
+        }
+        let line = before.rsplit('\n').next().unwrap_or_default();
+        if line.trim_start().starts_with("import ") {
+            return Context::Import;
+        }
+        // An odd number of back-ticks on the line: inside of a pair.
+        if line.matches('`').count() % 2 == 1 {
+            return Context::BuiltIn;
+        }
+        let path_before = |text: &'t str| {
+            let path = text.trim_end_matches(|c| is_word(c) || c == '.');
+            let path = text.get(path.len()..).unwrap_or_default();
+            (!path.is_empty() && !path.starts_with('.') && !path.ends_with('.')).then_some(path)
+        };
+        if let Some(owner) = head.strip_suffix('.')
+            && let Some(path) = path_before(owner)
+        {
+            return Context::Member(path);
+        }
+        // The brace that is open here, unless a statement ended since.
+        let mut depth = 0;
+        for (at, c) in before.char_indices().rev() {
+            match c {
+                '}' | ')' | ']' => depth += 1,
+                '{' | '(' | '[' if depth > 0 => depth -= 1,
+                '(' | '[' | ';' => return Context::Anything,
+                '{' => {
+                    let owner = before.get(..at).unwrap_or_default().trim_end();
+                    let owner = match owner.strip_suffix('>').and_then(|o| o.rfind('<')) {
+                        Some(types) => owner.get(..types).unwrap_or_default(),
+                        None => owner,
+                    };
+                    let given = before.get(at + 1..).unwrap_or_default();
+                    let is_value = given
+                        .rsplit(',')
+                        .next()
+                        .is_some_and(|last| last.contains('='));
+                    // A block's brace follows `@name`, a definition's its name: neither is an invocation.
+                    let path = path_before(owner).filter(|path| {
+                        let head = owner.strip_suffix(path).unwrap_or_default();
+                        let word = head.trim_end().rsplit(|c| !is_word(c)).next();
+                        !head.ends_with('@') && !matches!(word, Some("operator" | "graph"))
+                    });
+                    return match path {
+                        Some(path) if !is_value => Context::Attribute(path, given),
+                        _ => Context::Anything,
+                    };
+                }
+                _ => {}
+            }
+        }
+        Context::Anything
+    }
+}
+
+fn plain<'n>(
+    names: impl IntoIterator<Item = &'n str>,
+    kind: CompletionItemKind,
+) -> Vec<CompletionItem> {
+    let item = |name: &str| CompletionItem {
+        label: name.to_owned(),
+        kind: Some(kind),
+        ..CompletionItem::default()
+    };
+    names.into_iter().map(item).collect()
+}
+
+fn built_ins() -> impl Iterator<Item = &'static str> {
+    let names = ScalarOp::ALL.into_iter().map(ScalarOp::mnemonic);
+    names.filter(|name| builtin(name).is_some())
+}
+
+/// Operators of a module, private ones (`_…`) left out, with signature and comment.
+fn operators<'a>(
+    analysis: &'a Analysis,
+    owner: &'a Module,
+) -> impl Iterator<Item = CompletionItem> + 'a {
+    let definitions = owner.definitions.iter();
+    let shown =
+        definitions.filter(|d| d.kind == DefinitionKind::Operator && !d.name.name.starts_with('_'));
+    shown.map(move |definition| {
+        let found = Found::Operator {
+            module: owner,
+            definition,
+        };
+        CompletionItem {
+            label: definition.name.name.clone(),
+            kind: Some(CompletionItemKind::FUNCTION),
+            documentation: Some(Documentation::MarkupContent(MarkupContent {
+                kind: MarkupKind::Markdown,
+                value: hover::text(analysis, &found),
+            })),
+            ..CompletionItem::default()
+        }
+    })
+}
+
+/// Attributes that have no value yet.
+fn attributes(analysis: &Analysis, operator: &Definition, given: &str) -> Vec<CompletionItem> {
+    let given: Vec<&str> = given
+        .split(',')
+        .filter_map(|part| Some(part.split_once('=')?.0.trim()))
+        .collect();
+    let open = operator.attributes.iter();
+    let open = open.filter(|a| !given.contains(&a.name.name.as_str()));
+    let items = open.map(|a| CompletionItem {
+        label: a.name.name.clone(),
+        kind: Some(CompletionItemKind::PROPERTY),
+        detail: Some(analysis.program.sources.text(a.span).to_owned()),
+        insert_text: Some(format!("{}=", a.name.name)),
+        ..CompletionItem::default()
+    });
+    items.collect()
+}
+
+/// Names of the definition around, operators and modules of the file, words of the language.
+fn anything(analysis: &Analysis, module: &Module, offset: usize) -> Vec<CompletionItem> {
+    let mut items = Vec::new();
+    // One that is being written has no closing brace yet.
+    let before = |d: &&Definition| (d.span.start as usize) < offset;
+    let around =
+        definition_at(module, offset).or_else(|| module.definitions.iter().rev().find(before));
+    if let Some(definition) = around {
+        for declared in declared_in(definition) {
+            let composed = analysis.composed_type(definition, &declared.name);
+            items.push(CompletionItem {
+                label: declared.name,
+                kind: Some(CompletionItemKind::VARIABLE),
+                detail: Some(composed.unwrap_or_else(|| declared.role.to_owned())),
+                ..CompletionItem::default()
+            });
+        }
+    }
+    items.extend(operators(analysis, module));
+    let imports = module
+        .imports
+        .iter()
+        .map(|i| i.path.text())
+        .collect::<Vec<_>>();
+    items.extend(plain(
+        imports.iter().map(String::as_str),
+        CompletionItemKind::MODULE,
+    ));
+    items.extend(plain(WORDS, CompletionItemKind::KEYWORD));
+    items
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn name(before: &str) -> String {
+        match Context::of(before) {
+            Context::Block => "block".into(),
+            Context::Import => "import".into(),
+            Context::BuiltIn => "built-in".into(),
+            Context::Member(path) => format!("member of {path}"),
+            Context::Attribute(path, given) => format!("attribute of {path} after `{given}`"),
+            Context::Anything => "anything".into(),
+        }
+    }
+
+    #[test]
+    fn contexts() {
+        for (before, want) in [
+            ("graph G { @in", "block"),
+            ("import l", "import"),
+            ("y = nn.", "member of nn"),
+            ("y = nn.co", "member of nn"),
+            ("y = ops.mine.f", "member of ops.mine"),
+            ("y = nn.conv{", "attribute of nn.conv after ``"),
+            (
+                "y = nn.conv{stride=2, pa",
+                "attribute of nn.conv after `stride=2, pa`",
+            ),
+            ("y = f<real>{a=[1,2], ", "attribute of f after `a=[1,2], `"),
+            ("y = nn.conv{stride=", "anything"),
+            ("y = nn.conv{stride=2}(x", "anything"),
+            ("@compose { ", "anything"),
+            ("operator f { ", "anything"),
+            ("y[i,] = `ex", "built-in"),
+            ("y = x..", "anything"),
+            ("", "anything"),
+        ] {
+            assert_eq!(name(before), want, "{before}");
+        }
+    }
+}

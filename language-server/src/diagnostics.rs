@@ -1,0 +1,94 @@
+//! Diagnostics of the frontend as the protocol has them.
+
+use crate::analysis::Analysis;
+use crate::positions::range;
+use crate::workspace::url_of;
+use lsp_types::{DiagnosticRelatedInformation, DiagnosticSeverity, Location, NumberOrString, Url};
+use skript_frontend::diagnostics::{Diagnostic, Severity};
+use skript_frontend::source::Span;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Diagnostics per file of the model; files without any are in it too, so that old ones vanish.
+pub fn by_file(analysis: &Analysis) -> BTreeMap<Url, Vec<lsp_types::Diagnostic>> {
+    let mut found = BTreeMap::new();
+    let files = analysis
+        .program
+        .sources
+        .files()
+        .map(|(_, file)| file.path.as_path());
+    for path in files
+        .chain([analysis.main()])
+        .filter(|path| !is_library(path))
+    {
+        if let Some(url) = url_of(path) {
+            found.entry(url).or_insert_with(Vec::new);
+        }
+    }
+    for diagnostic in &analysis.diagnostics {
+        let (url, converted) = convert(analysis, diagnostic);
+        if let Some(list) = url.and_then(|url| found.get_mut(&url)) {
+            list.push(converted);
+        }
+    }
+    found
+}
+
+fn is_library(path: &Path) -> bool {
+    path.to_string_lossy().starts_with("<stdlib")
+}
+
+/// Where a span is, if that is a file of the model.
+fn location(analysis: &Analysis, span: Span) -> Option<Location> {
+    let (path, text) = analysis.place(span)?;
+    if is_library(path) {
+        return None;
+    }
+    let range = range(text, span.start as usize, span.end as usize);
+    Some(Location::new(url_of(path)?, range))
+}
+
+/// A message about the library is shown where the model's text led there: at the first place among its notes.
+fn convert(analysis: &Analysis, diagnostic: &Diagnostic) -> (Option<Url>, lsp_types::Diagnostic) {
+    let notes = diagnostic.notes.iter().filter_map(|note| note.span);
+    let mut places = diagnostic.span.into_iter().chain(notes);
+    let place = places.find_map(|span| location(analysis, span));
+    let main = || Some(Location::new(url_of(analysis.main())?, range("", 0, 0)));
+    let place = place.or_else(main);
+
+    let mut message = diagnostic.message.clone();
+    if !diagnostic.label.is_empty() {
+        message.push_str(&format!("\n{}", diagnostic.label));
+    }
+    if let Some(help) = &diagnostic.help {
+        message.push_str(&format!("\nhelp: {help}"));
+    }
+    let labels = diagnostic
+        .labels
+        .iter()
+        .map(|l| (Some(l.span), l.text.as_str()));
+    let notes = diagnostic.notes.iter().map(|n| (n.span, n.text.as_str()));
+    let mut related = Vec::new();
+    for (span, text) in labels.chain(notes) {
+        match span.and_then(|span| location(analysis, span)) {
+            Some(location) => related.push(DiagnosticRelatedInformation {
+                location,
+                message: text.to_owned(),
+            }),
+            None => message.push_str(&format!("\nnote: {text}")),
+        }
+    }
+    let converted = lsp_types::Diagnostic {
+        range: place.as_ref().map(|p| p.range).unwrap_or_default(),
+        severity: Some(match diagnostic.severity {
+            Severity::Error => DiagnosticSeverity::ERROR,
+            Severity::Warning => DiagnosticSeverity::WARNING,
+        }),
+        code: Some(NumberOrString::String(diagnostic.code.id.to_owned())),
+        source: Some("skript".to_owned()),
+        message,
+        related_information: (!related.is_empty()).then_some(related),
+        ..lsp_types::Diagnostic::default()
+    };
+    (place.map(|p| p.uri), converted)
+}

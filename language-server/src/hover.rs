@@ -1,0 +1,121 @@
+//! What is said about the thing under the pointer.
+
+use crate::analysis::Analysis;
+use crate::names::Found;
+use skript_frontend::ast::{Declaration, Definition, DefinitionKind, Module};
+use skript_frontend::source::Span;
+
+/// Markdown: the declaration, the composed shape of a tensor, the comment above a definition.
+pub fn text(analysis: &Analysis, found: &Found) -> String {
+    match found {
+        Found::Declared {
+            definition,
+            declared,
+        } => {
+            let written = one_line(analysis, declared.whole);
+            let mut text = format!("({}) {written}", declared.role);
+            if let Some(composed) = analysis.composed_type(definition, &declared.name) {
+                text.push_str(&format!("\n# here: {}: {composed}", declared.name));
+            }
+            fenced(&text)
+        }
+        Found::Attribute { operator, declared } => {
+            let written = one_line(analysis, declared.whole);
+            fenced(&format!("(attribute of {}) {written}", operator.name.name))
+        }
+        Found::Operator { module, definition } => {
+            let mut text = fenced(&signature(analysis, module, definition));
+            if let Some(comment) = comment_above(analysis.text(module.file), definition.span) {
+                text.push_str(&format!("\n\n{comment}"));
+            }
+            text
+        }
+        Found::Module(module) => {
+            let names = module.definitions.iter().map(|d| d.name.name.as_str());
+            let names: Vec<&str> = names.filter(|n| !n.starts_with('_')).collect();
+            format!(
+                "{}\n\n{}",
+                fenced(&format!("module {}", module.name)),
+                names.join(", ")
+            )
+        }
+    }
+}
+
+/// `operator nn.linear` with types, attributes, inputs and outputs, one a line.
+pub fn signature(analysis: &Analysis, module: &Module, definition: &Definition) -> String {
+    let kind = match definition.kind {
+        DefinitionKind::Operator => "operator",
+        DefinitionKind::Graph => "graph",
+    };
+    let mut text = format!("{kind} {}.{}", module.name, definition.name.name);
+    let types: Vec<String> = definition
+        .dtypes
+        .iter()
+        .map(|t| one_line(analysis, t.span))
+        .collect();
+    let mut list = |name: &str, items: Vec<String>| {
+        if !items.is_empty() {
+            text.push_str(&format!("\n@{name}"));
+            for item in items {
+                text.push_str(&format!("\n    {}", item.trim_end_matches(';')));
+            }
+        }
+    };
+    let spans = |list: &[Declaration]| list.iter().map(|d| one_line(analysis, d.span)).collect();
+    list("dtype", types);
+    list("attrib", spans(&definition.attributes));
+    list("input", spans(&definition.inputs));
+    list("output", spans(&definition.outputs));
+    text
+}
+
+fn fenced(text: &str) -> String {
+    format!("```sknd\n{text}\n```")
+}
+
+/// The source text of a span with white space made single blanks, and not too much of it.
+fn one_line(analysis: &Analysis, span: Span) -> String {
+    const MOST: usize = 200;
+    let text = analysis.program.sources.text(span);
+    let text: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match text.char_indices().nth(MOST) {
+        Some((at, _)) => format!("{} …", text.get(..at).unwrap_or_default()),
+        None => text,
+    }
+}
+
+/// The comment lines directly above a definition, without their marks.
+pub fn comment_above(text: &str, span: Span) -> Option<String> {
+    let before = text.get(..span.start as usize)?;
+    // The definition's own line, where it is indented or `public`.
+    let above = before.rsplit_once('\n')?.0;
+    let mut lines: Vec<&str> = Vec::new();
+    for line in above.lines().rev() {
+        match line.trim_start().strip_prefix('#') {
+            Some(comment) => lines.push(comment.strip_prefix(' ').unwrap_or(comment)),
+            None => break,
+        }
+    }
+    lines.reverse();
+    let comment = lines.join("\n");
+    (!comment.trim().is_empty()).then_some(comment)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use skript_frontend::source::FileId;
+
+    #[test]
+    fn only_the_comment_that_touches_the_definition_counts() {
+        let text = "# of the file\n\n# First line,\n#   second.\noperator f { }\n";
+        let start = u32::try_from(text.find("operator").unwrap()).unwrap();
+        let span = Span::new(FileId(0), start, start + 14);
+        assert_eq!(comment_above(text, span).unwrap(), "First line,\n  second.");
+        assert_eq!(
+            comment_above("operator f { }", Span::new(FileId(0), 0, 14)),
+            None
+        );
+    }
+}

@@ -1,0 +1,64 @@
+//! The symbols of a file: definitions, and what their blocks declare.
+
+use crate::analysis::Analysis;
+use crate::names::declared_in;
+use crate::positions::range;
+use lsp_types::{DocumentSymbol, Range, SymbolKind};
+use skript_frontend::ast::{DefinitionKind, Module};
+use skript_frontend::source::Span;
+
+pub fn of(analysis: &Analysis, module: &Module) -> Vec<DocumentSymbol> {
+    let text = analysis.text(module.file);
+    let place = |span: Span| range(text, span.start as usize, span.end as usize);
+    let definitions = module.definitions.iter().map(|definition| {
+        let listed = [
+            "type",
+            "attribute",
+            "input",
+            "constant",
+            "variable",
+            "output",
+        ];
+        let children = declared_in(definition).into_iter();
+        let children = children
+            .filter(|d| listed.contains(&d.role))
+            .map(|declared| {
+                let kind = match declared.role {
+                    "type" => SymbolKind::TYPE_PARAMETER,
+                    "attribute" => SymbolKind::PROPERTY,
+                    "constant" => SymbolKind::CONSTANT,
+                    _ => SymbolKind::VARIABLE,
+                };
+                let places = (place(declared.whole), place(declared.span));
+                symbol(declared.name, declared.role, kind, places, None)
+            });
+        let (kind, detail) = match definition.kind {
+            DefinitionKind::Operator => (SymbolKind::FUNCTION, "operator"),
+            DefinitionKind::Graph => (SymbolKind::CLASS, "graph"),
+        };
+        let places = (place(definition.span), place(definition.name.span));
+        let children = Some(children.collect());
+        symbol(definition.name.name.clone(), detail, kind, places, children)
+    });
+    definitions.collect()
+}
+
+#[allow(deprecated, reason = "the field is part of the type")]
+fn symbol(
+    name: String,
+    detail: &str,
+    kind: SymbolKind,
+    (whole, name_range): (Range, Range),
+    children: Option<Vec<DocumentSymbol>>,
+) -> DocumentSymbol {
+    DocumentSymbol {
+        name,
+        detail: Some(detail.to_owned()),
+        kind,
+        tags: None,
+        deprecated: None,
+        range: whole,
+        selection_range: name_range,
+        children,
+    }
+}

@@ -1,0 +1,301 @@
+//! The conversation with an editor.
+
+use crate::analysis::Analysis;
+use crate::names::{Found, words_at};
+use crate::workspace::{Workspace, path_of, url_of};
+use crate::{completion, diagnostics, hover, library_files, outline, positions};
+use lsp_server::{Connection, ErrorCode, Message, Notification, Request, Response};
+use lsp_types::notification::{
+    DidChangeTextDocument, DidCloseTextDocument, DidOpenTextDocument, DidSaveTextDocument,
+    Notification as _, PublishDiagnostics,
+};
+use lsp_types::request::{
+    Completion, DocumentSymbolRequest, GotoDefinition, HoverRequest, Request as _,
+};
+use lsp_types::{
+    CompletionOptions, CompletionParams, CompletionResponse, DidChangeTextDocumentParams,
+    DidCloseTextDocumentParams, DidOpenTextDocumentParams, DocumentSymbolParams,
+    DocumentSymbolResponse, GotoDefinitionParams, GotoDefinitionResponse, Hover, HoverContents,
+    HoverParams, HoverProviderCapability, Location, MarkupContent, MarkupKind, OneOf,
+    PublishDiagnosticsParams, ServerCapabilities, TextDocumentPositionParams,
+    TextDocumentSyncCapability, TextDocumentSyncKind, Url,
+};
+use serde::de::DeserializeOwned;
+use skript_frontend::ast::Module;
+use skript_frontend::source::Span;
+use std::collections::BTreeSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+
+/// Bytes of stack for the thread that reads texts: nesting is bounded to fit.
+const STACK_BYTES: usize = 1 << 30;
+
+fn capabilities() -> ServerCapabilities {
+    ServerCapabilities {
+        text_document_sync: Some(TextDocumentSyncCapability::Kind(TextDocumentSyncKind::FULL)),
+        hover_provider: Some(HoverProviderCapability::Simple(true)),
+        definition_provider: Some(OneOf::Left(true)),
+        document_symbol_provider: Some(OneOf::Left(true)),
+        completion_provider: Some(CompletionOptions {
+            trigger_characters: Some([".", "@", "{", "`"].map(str::to_owned).to_vec()),
+            ..CompletionOptions::default()
+        }),
+        ..ServerCapabilities::default()
+    }
+}
+
+/// Answers an editor until it says goodbye.
+///
+/// # Errors
+/// The connection broke, or the editor does not keep to the protocol.
+pub fn serve(connection: &Connection) -> anyhow::Result<()> {
+    std::thread::scope(|scope| {
+        let work = || converse(connection);
+        let thread = std::thread::Builder::new()
+            .stack_size(STACK_BYTES)
+            .spawn_scoped(scope, work)?;
+        thread
+            .join()
+            .map_err(|_| anyhow::anyhow!("the server failed"))?
+    })
+}
+
+fn converse(connection: &Connection) -> anyhow::Result<()> {
+    connection.initialize(serde_json::to_value(capabilities())?)?;
+    let mut server = Server::default();
+    for message in &connection.receiver {
+        match message {
+            Message::Request(request) => {
+                if connection.handle_shutdown(&request)? {
+                    return Ok(());
+                }
+                let id = request.id.clone();
+                // Whatever a text does to us, the editor keeps its server.
+                let answer = catch_unwind(AssertUnwindSafe(|| server.answer(request)));
+                let response = answer.unwrap_or_else(|_| {
+                    let text = "this place cannot be looked at".to_owned();
+                    Response::new_err(id, ErrorCode::InternalError as i32, text)
+                });
+                connection.sender.send(response.into())?;
+            }
+            Message::Notification(notification) => {
+                let told = catch_unwind(AssertUnwindSafe(|| server.take_note(notification)));
+                for published in told.unwrap_or_default() {
+                    let method = PublishDiagnostics::METHOD.to_owned();
+                    let notification = Notification::new(method, published);
+                    connection.sender.send(notification.into())?;
+                }
+            }
+            Message::Response(_) => {}
+        }
+    }
+    Ok(())
+}
+
+#[derive(Default)]
+struct Server {
+    workspace: Workspace,
+    /// Files that show diagnostics now.
+    marked: BTreeSet<Url>,
+}
+
+impl Server {
+    fn take_note(&mut self, notification: Notification) -> Vec<PublishDiagnosticsParams> {
+        let changed = match notification.method.as_str() {
+            DidOpenTextDocument::METHOD => {
+                read(notification.params).and_then(|p: DidOpenTextDocumentParams| {
+                    let path = path_of(&p.text_document.uri)?;
+                    self.workspace.set(path.clone(), p.text_document.text);
+                    Some(path)
+                })
+            }
+            DidChangeTextDocument::METHOD => {
+                read(notification.params).and_then(|mut p: DidChangeTextDocumentParams| {
+                    let path = path_of(&p.text_document.uri)?;
+                    // Whole texts: the last is the newest.
+                    self.workspace
+                        .set(path.clone(), p.content_changes.pop()?.text);
+                    Some(path)
+                })
+            }
+            DidCloseTextDocument::METHOD => {
+                read(notification.params).and_then(|p: DidCloseTextDocumentParams| {
+                    let path = path_of(&p.text_document.uri)?;
+                    self.workspace.close(&path);
+                    Some(path)
+                })
+            }
+            DidSaveTextDocument::METHOD => self.workspace.paths().next().map(Path::to_path_buf),
+            _ => None,
+        };
+        changed.map_or_else(Vec::new, |path| self.publish(&path))
+    }
+
+    /// Diagnostics of the model that a file belongs to, and of every other model that is open: they may share modules.
+    fn publish(&mut self, changed: &Path) -> Vec<PublishDiagnosticsParams> {
+        let mut roots = BTreeSet::new();
+        let mut lists = std::collections::BTreeMap::new();
+        let open: Vec<PathBuf> = self.workspace.paths().map(Path::to_path_buf).collect();
+        for path in std::iter::once(changed).chain(open.iter().map(PathBuf::as_path)) {
+            let analysis = self.workspace.analyse(path);
+            if roots.insert(analysis.main().to_path_buf()) {
+                for (url, list) in diagnostics::by_file(&analysis) {
+                    lists.entry(url).or_insert(list);
+                }
+            }
+        }
+        for url in &self.marked {
+            lists.entry(url.clone()).or_default();
+        }
+        self.marked = lists
+            .iter()
+            .filter(|(_, list)| !list.is_empty())
+            .map(|(url, _)| url.clone())
+            .collect();
+        let published = lists.into_iter();
+        published
+            .map(|(uri, diagnostics)| PublishDiagnosticsParams::new(uri, diagnostics, None))
+            .collect()
+    }
+
+    fn answer(&self, request: Request) -> Response {
+        let Request { id, method, params } = request;
+        let value = match method.as_str() {
+            HoverRequest::METHOD => read(params).map(|p| to_value(self.hover(p))),
+            GotoDefinition::METHOD => read(params).map(|p| to_value(self.definition(p))),
+            Completion::METHOD => read(params).map(|p| to_value(self.complete(p))),
+            DocumentSymbolRequest::METHOD => read(params).map(|p| to_value(self.outline(p))),
+            _ => {
+                let text = format!("`{method}` is not offered");
+                return Response::new_err(id, ErrorCode::MethodNotFound as i32, text);
+            }
+        };
+        match value {
+            Some(value) => Response::new_ok(id, value),
+            None => {
+                let text = format!("the parameters of `{method}` are malformed");
+                Response::new_err(id, ErrorCode::InvalidParams as i32, text)
+            }
+        }
+    }
+
+    fn hover(&self, params: HoverParams) -> Option<Hover> {
+        let place = params.text_document_position_params;
+        self.look(&place, |analysis, key, module, offset| {
+            let found = Found::at(analysis, key, module, offset)?;
+            let text = analysis.text(module.file);
+            let (words, end) = words_at(text, offset)?;
+            let start = end - words.last().map_or(0, |word| word.len());
+            Some(Hover {
+                contents: HoverContents::Markup(MarkupContent {
+                    kind: MarkupKind::Markdown,
+                    value: hover::text(analysis, &found),
+                }),
+                range: Some(positions::range(text, start, end)),
+            })
+        })
+    }
+
+    fn definition(&self, params: GotoDefinitionParams) -> Option<GotoDefinitionResponse> {
+        let place = params.text_document_position_params;
+        self.look(&place, |analysis, key, module, offset| {
+            let span = match Found::at(analysis, key, module, offset)? {
+                Found::Declared { declared, .. } | Found::Attribute { declared, .. } => {
+                    declared.span
+                }
+                Found::Operator { definition, .. } => definition.name.span,
+                Found::Module(module) => Span::new(module.file, 0, 0),
+            };
+            let (shown, text) = analysis.place(span)?;
+            let path = if shown.to_string_lossy().starts_with("<stdlib") {
+                library_files::file_of(shown, text)?
+            } else {
+                shown.to_path_buf()
+            };
+            let range = positions::range(text, span.start as usize, span.end as usize);
+            Some(GotoDefinitionResponse::Scalar(Location::new(
+                url_of(&path)?,
+                range,
+            )))
+        })
+    }
+
+    fn complete(&self, params: CompletionParams) -> Option<CompletionResponse> {
+        let place = params.text_document_position;
+        self.look(&place, |analysis, key, module, offset| {
+            let items = completion::at(analysis, key, module, offset);
+            Some(CompletionResponse::Array(items))
+        })
+    }
+
+    fn outline(&self, params: DocumentSymbolParams) -> Option<DocumentSymbolResponse> {
+        let path = path_of(&params.text_document.uri)?;
+        let analysis = self.workspace.analyse(&path);
+        let (_, module) = analysis.module_of(&path)?;
+        Some(DocumentSymbolResponse::Nested(outline::of(
+            &analysis, module,
+        )))
+    }
+
+    /// Looks at a place of a file.
+    fn look<T>(
+        &self,
+        place: &TextDocumentPositionParams,
+        look: impl FnOnce(&Analysis, &str, &Module, usize) -> Option<T>,
+    ) -> Option<T> {
+        let path = path_of(&place.text_document.uri)?;
+        let analysis = self.workspace.analyse(&path);
+        let (key, module) = analysis.module_of(&path)?;
+        let offset = positions::offset(analysis.text(module.file), place.position);
+        look(&analysis, key, module, offset)
+    }
+}
+
+fn read<T: DeserializeOwned>(params: serde_json::Value) -> Option<T> {
+    serde_json::from_value(params).ok()
+}
+
+fn to_value(value: impl serde::Serialize) -> serde_json::Value {
+    serde_json::to_value(value).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lsp_types::{TextDocumentIdentifier, WorkDoneProgressParams};
+
+    /// Every file of the library, broken off anywhere.
+    #[test]
+    fn any_prefix_of_the_library_is_looked_at() {
+        let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../frontend/stdlib"));
+        let mut server = Server::default();
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let Ok(text) = std::fs::read_to_string(&path) else {
+                continue;
+            };
+            // A module of its own, so that nothing of the library hides it.
+            let path = Path::new("/nowhere/broken.sknd").with_file_name(path.file_name().unwrap());
+            for part in 1..=4 {
+                let end = text.floor_char_boundary(text.len() * part / 5 + part);
+                let piece = &text[..end];
+                server.workspace.set(path.clone(), piece.to_owned());
+                let uri = url_of(&path).unwrap();
+                let place = TextDocumentPositionParams::new(
+                    TextDocumentIdentifier::new(uri),
+                    positions::position(piece, end),
+                );
+                server.look(&place, |analysis, key, module, offset| {
+                    completion::at(analysis, key, module, offset);
+                    outline::of(analysis, module);
+                    diagnostics::by_file(analysis);
+                    Some(())
+                });
+                server.hover(HoverParams {
+                    text_document_position_params: place,
+                    work_done_progress_params: WorkDoneProgressParams::default(),
+                });
+            }
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! Open texts, and the model that a file belongs to.
+
+use crate::analysis::Analysis;
+use lsp_types::Url;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// Texts that the editor holds, by path.
+#[derive(Default)]
+pub struct Workspace {
+    open: BTreeMap<PathBuf, String>,
+}
+
+/// The path of a `file:` address; other addresses are not ours to read.
+pub fn path_of(url: &Url) -> Option<PathBuf> {
+    if url.scheme() == "file" {
+        url.to_file_path().ok()
+    } else {
+        None
+    }
+}
+
+pub fn url_of(path: &Path) -> Option<Url> {
+    Url::from_file_path(std::path::absolute(path).ok()?).ok()
+}
+
+impl Workspace {
+    pub fn set(&mut self, path: PathBuf, text: String) {
+        self.open.insert(path, text);
+    }
+
+    pub fn close(&mut self, path: &Path) {
+        self.open.remove(path);
+    }
+
+    pub fn paths(&self) -> impl Iterator<Item = &Path> {
+        self.open.keys().map(PathBuf::as_path)
+    }
+
+    /// What the frontend says of the model that the file belongs to: that of the nearest `main.sknd` above it which reads
+    /// the file, else the file by itself.
+    pub fn analyse(&self, path: &Path) -> Analysis {
+        let open = |file: &Path| self.open.get(file).cloned();
+        for folder in path.ancestors().skip(1) {
+            let main = folder.join("main.sknd");
+            if main != path && (self.open.contains_key(&main) || main.is_file()) {
+                let analysis = Analysis::of(&main, &open);
+                if analysis.module_of(path).is_some() {
+                    return analysis;
+                }
+            }
+        }
+        Analysis::of(path, &open)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_module_belongs_to_the_model_that_imports_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = |name: &str| folder.path().join(name);
+        std::fs::create_dir(file("ops")).unwrap();
+        let graph = "graph G { @input { x: real[2]; } @output { y: real[2]; } @compose { y = ops.mine.f(x); } }";
+        std::fs::write(file("main.sknd"), format!("import ops.mine;\n{graph}")).unwrap();
+        let operator = "operator f { @input { x: real[n]; } @output { y: real[n]; } @lower { y[i,] = x[i,], i < n; } }";
+        std::fs::write(file("ops/mine.sknd"), operator).unwrap();
+        std::fs::write(file("ops/other.sknd"), operator).unwrap();
+
+        let mut workspace = Workspace::default();
+        let mine = file("ops/mine.sknd");
+        assert_eq!(workspace.analyse(&mine).main(), file("main.sknd"));
+        let other = file("ops/other.sknd");
+        assert_eq!(workspace.analyse(&other).main(), other);
+        // Texts that are open count, not the files.
+        workspace.set(file("main.sknd"), graph.to_owned());
+        assert_eq!(workspace.analyse(&mine).main(), mine);
+    }
+}

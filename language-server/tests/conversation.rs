@@ -1,0 +1,323 @@
+//! The server as an editor meets it: the program, over its standard input and output.
+
+use lsp_server::{Message, Notification, Request, RequestId, Response};
+use serde_json::{Value, json};
+use std::io::BufReader;
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+struct Editor {
+    server: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+    next: i32,
+    /// Notifications that came while an answer was waited for.
+    notes: Vec<Notification>,
+}
+
+impl Editor {
+    fn start(cache: &Path) -> Editor {
+        let mut server = Command::new(env!("CARGO_BIN_EXE_skript-language-server"))
+            .env("XDG_CACHE_HOME", cache)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let (input, output) = (server.stdin.take().unwrap(), server.stdout.take().unwrap());
+        let output = BufReader::new(output);
+        let mut editor = Editor {
+            server,
+            input,
+            output,
+            next: 0,
+            notes: Vec::new(),
+        };
+        let answer = editor.ask("initialize", json!({"capabilities": {}}));
+        assert_eq!(answer["capabilities"]["hoverProvider"], true);
+        editor.tell("initialized", json!({}));
+        editor
+    }
+
+    fn tell(&mut self, method: &str, params: Value) {
+        let message = Message::Notification(Notification::new(method.to_owned(), params));
+        message.write(&mut self.input).unwrap();
+    }
+
+    fn answer(&mut self, method: &str, params: Value) -> Response {
+        self.next += 1;
+        let id = RequestId::from(self.next);
+        let request = Request::new(id.clone(), method.to_owned(), params);
+        Message::Request(request).write(&mut self.input).unwrap();
+        loop {
+            match Message::read(&mut self.output)
+                .unwrap()
+                .expect("the server lives")
+            {
+                Message::Response(response) if response.id == id => return response,
+                Message::Notification(note) => self.notes.push(note),
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+
+    fn ask(&mut self, method: &str, params: Value) -> Value {
+        let response = self.answer(method, params);
+        assert!(response.error.is_none(), "{response:?}");
+        response.result.unwrap_or_default()
+    }
+
+    fn open(&mut self, path: &Path, text: &str) {
+        let document = json!({"uri": url(path), "languageId": "sknd", "version": 1, "text": text});
+        self.tell("textDocument/didOpen", json!({"textDocument": document}));
+    }
+
+    fn change(&mut self, path: &Path, text: &str) {
+        self.tell(
+            "textDocument/didChange",
+            json!({"textDocument": {"uri": url(path), "version": 2}, "contentChanges": [{"text": text}]}),
+        );
+    }
+
+    fn at(&mut self, method: &str, path: &Path, text: &str, needle: &str) -> Value {
+        let offset = text.find(needle).unwrap();
+        let before = &text[..offset];
+        let line = before.matches('\n').count();
+        let character = before.len() - before.rfind('\n').map_or(0, |n| n + 1);
+        let place = json!({
+            "textDocument": {"uri": url(path)},
+            "position": {"line": line, "character": character},
+        });
+        self.ask(method, place)
+    }
+
+    /// The last diagnostics of a file: `line:column code message` each.
+    fn diagnostics(&mut self, path: &Path) -> Vec<String> {
+        // Whatever was published before is there when the answer to a later question is.
+        let symbols = json!({"textDocument": {"uri": url(path)}});
+        self.ask("textDocument/documentSymbol", symbols);
+        let uri = url(path);
+        let published = self
+            .notes
+            .iter()
+            .rev()
+            .find(|n| n.params["uri"] == uri.as_str());
+        let list = published.map(|n| n.params["diagnostics"].as_array().unwrap().clone());
+        let line = |d: &Value| {
+            let start = &d["range"]["start"];
+            let message = d["message"].as_str().unwrap().lines().next().unwrap();
+            format!(
+                "{}:{} {} {message}",
+                start["line"],
+                start["character"],
+                d["code"].as_str().unwrap()
+            )
+        };
+        list.unwrap_or_default().iter().map(line).collect()
+    }
+
+    fn quit(mut self) {
+        self.ask("shutdown", Value::Null);
+        self.tell("exit", Value::Null);
+        assert!(self.server.wait().unwrap().success());
+    }
+}
+
+fn url(path: &Path) -> String {
+    format!("file://{}", path.display())
+}
+
+const MODEL: &str = "import nn;
+import mine;
+
+graph G {
+    @input {
+        x: real[1, 3, 8, 8];
+    }
+    @variable {
+        w: real[4, 3, 3, 3];
+    }
+    @output {
+        y: real[1, 4, 8, 8];
+    }
+    @compose {
+        c = nn.conv{padding=[1, 1, 1, 1]}(x, w);
+        y = mine.twice(c);
+    }
+}
+";
+
+const MODULE: &str = "# Twice of everything.
+operator twice {
+    @input {
+        x: real[s..];
+    }
+    @output {
+        y: real[s..];
+    }
+    @lower {
+        y[i..] = 2.0 * x[i..], i < s;
+    }
+}
+";
+
+#[test]
+fn an_editor_is_answered() {
+    let folder = tempfile::tempdir().unwrap();
+    let (main, module) = (
+        folder.path().join("main.sknd"),
+        folder.path().join("mine.sknd"),
+    );
+    std::fs::write(&module, MODULE).unwrap();
+    let mut editor = Editor::start(&folder.path().join("cache"));
+    editor.open(&main, MODEL);
+    assert_eq!(editor.diagnostics(&main), Vec::<String>::new());
+
+    let hover = editor.at("textDocument/hover", &main, MODEL, "c = nn");
+    let text = hover["contents"]["value"].as_str().unwrap();
+    assert!(
+        text.contains("(tensor) c = nn.conv") && text.contains("real[1,4,8,8]"),
+        "{text}"
+    );
+    let hover = editor.at("textDocument/hover", &main, MODEL, "twice(c)");
+    let text = hover["contents"]["value"].as_str().unwrap();
+    assert!(
+        text.contains("operator mine.twice") && text.contains("Twice of everything."),
+        "{text}"
+    );
+    let hover = editor.at("textDocument/hover", &main, MODEL, "padding=");
+    let text = hover["contents"]["value"].as_str().unwrap();
+    assert!(
+        text.contains("(attribute of conv) padding: optional int"),
+        "{text}"
+    );
+
+    let place = editor.at("textDocument/definition", &main, MODEL, "twice(c)");
+    assert_eq!(place["uri"], url(&module));
+    assert_eq!(place["range"]["start"], json!({"line": 1, "character": 9}));
+    let place = editor.at("textDocument/definition", &main, MODEL, "c);");
+    assert_eq!(place["range"]["start"]["line"], 14);
+    let place = editor.at("textDocument/definition", &main, MODEL, "conv{");
+    let library = place["uri"]
+        .as_str()
+        .unwrap()
+        .strip_prefix("file://")
+        .unwrap();
+    let line = place["range"]["start"]["line"].as_u64().unwrap() as usize;
+    let text = std::fs::read_to_string(library).unwrap();
+    assert!(
+        text.lines().nth(line).unwrap().starts_with("operator conv"),
+        "{library}:{line}"
+    );
+
+    let symbols = editor.ask(
+        "textDocument/documentSymbol",
+        json!({"textDocument": {"uri": url(&main)}}),
+    );
+    assert_eq!(symbols[0]["name"], "G");
+    assert_eq!(symbols[0]["children"][1]["name"], "w");
+    let response = editor.answer("textDocument/rename", json!({}));
+    assert_eq!(response.error.unwrap().code, -32601);
+    editor.quit();
+}
+
+#[test]
+fn what_is_wrong_is_shown_while_it_is_wrong() {
+    let folder = tempfile::tempdir().unwrap();
+    let (main, module) = (
+        folder.path().join("main.sknd"),
+        folder.path().join("mine.sknd"),
+    );
+    std::fs::write(&module, MODULE).unwrap();
+    let mut editor = Editor::start(&folder.path().join("cache"));
+    // Two statements that cannot be read, and a name that is not there.
+    let broken = MODEL
+        .replace("c = nn.conv", "c = = nn.conv")
+        .replace("x: real[1,", "x: rael[1,");
+    editor.open(&main, &broken);
+    let found = editor.diagnostics(&main);
+    assert!(
+        found
+            .iter()
+            .any(|d| d.starts_with("5:") && d.contains("SK0301")),
+        "{found:?}"
+    );
+    assert!(found.iter().any(|d| d.starts_with("14:")), "{found:?}");
+    editor.change(&main, MODEL);
+    assert_eq!(editor.diagnostics(&main), Vec::<String>::new());
+
+    // A mistake in a module is shown there, and where it matters; the stack of invocations is related.
+    let wrong = MODULE.replace("s..];\n    }\n    @lower", "s.., 1];\n    }\n    @lower");
+    editor.open(&module, &wrong);
+    assert!(!editor.diagnostics(&module).is_empty());
+    editor.change(&module, MODULE);
+    assert_eq!(editor.diagnostics(&module), Vec::<String>::new());
+
+    let shapes = MODEL.replace("w: real[4, 3, 3, 3]", "w: real[4, 2, 3, 3]");
+    editor.change(&main, &shapes);
+    let found = editor.diagnostics(&main);
+    assert!(
+        found[0].starts_with("14:") && found[0].contains("SK0850"),
+        "{found:?}"
+    );
+    editor.quit();
+}
+
+#[test]
+fn completion_follows_the_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let main = folder.path().join("main.sknd");
+    std::fs::write(folder.path().join("mine.sknd"), MODULE).unwrap();
+    let mut editor = Editor::start(&folder.path().join("cache"));
+    for (typed, wanted, unwanted) in [
+        ("y = mine.", "twice", "conv"),
+        ("y = nn.", "conv", "twice"),
+        ("y = nn.conv{stride=2, ", "dilation", "stride"),
+        ("y = ", "x", "stride"),
+        ("} @", "assert", "x"),
+        ("y = `", "exp", "x"),
+    ] {
+        // The rest of the file is still to be written.
+        let end = MODEL.find("c = nn").unwrap();
+        let text = format!("{}{typed}", &MODEL[..end]);
+        editor.open(&main, &text);
+        let line = text.matches('\n').count();
+        let character = text.len() - text.rfind('\n').unwrap() - 1;
+        let place = json!({
+            "textDocument": {"uri": url(&main)},
+            "position": {"line": line, "character": character},
+        });
+        let items = editor.ask("textDocument/completion", place);
+        let labels: Vec<&str> = items
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|i| i["label"].as_str().unwrap())
+            .collect();
+        assert!(
+            labels.contains(&wanted) && !labels.contains(&unwanted),
+            "{typed}: {labels:?}"
+        );
+    }
+    editor.quit();
+}
+
+/// Whatever has been typed so far, every question has an answer.
+#[test]
+fn unfinished_texts_do_no_harm() {
+    let folder = tempfile::tempdir().unwrap();
+    let main = folder.path().join("main.sknd");
+    std::fs::write(folder.path().join("mine.sknd"), MODULE).unwrap();
+    let mut editor = Editor::start(&folder.path().join("cache"));
+    let text = format!("{MODEL}{}", MODULE.replace("Twice", "\u{1F600} Twice"));
+    let ends: Vec<usize> = text.char_indices().map(|(at, _)| at).step_by(17).collect();
+    for end in ends {
+        let part = &text[..end];
+        editor.open(&main, part);
+        let position = json!({"line": part.matches('\n').count(), "character": 1000});
+        let place = json!({"textDocument": {"uri": url(&main)}, "position": position});
+        for method in ["hover", "definition", "completion"] {
+            editor.ask(&format!("textDocument/{method}"), place.clone());
+        }
+    }
+    editor.quit();
+}
