@@ -6,7 +6,7 @@ use crate::ast::{
     self, Component, ComponentValue, Declaration, DefinitionKind, Ident, PackSpec, Target,
     TargetItem,
 };
-use crate::diagnostics::codes::{NOT_SUPPORTED_YET, RESULTS_MISMATCH, UNEXPECTED_VALUE};
+use crate::diagnostics::codes::{RESULTS_MISMATCH, UNEXPECTED_VALUE};
 use crate::eval::{Atom, Value};
 use crate::model::Body;
 use crate::source::Span;
@@ -24,13 +24,6 @@ impl<'p> Composer<'p, '_> {
             self.component(builder, component, !passes_through);
         }
         if !definition.updates.is_empty() {
-            if !builder.entry {
-                return Err(self.error(
-                    &NOT_SUPPORTED_YET,
-                    definition.name.span,
-                    "updates of variables are supported in the main graph only",
-                ));
-            }
             self.updates(builder);
         }
         if self.error_count() > before {
@@ -56,7 +49,7 @@ impl<'p> Composer<'p, '_> {
         }
     }
 
-    fn assign(
+    pub fn assign(
         &mut self,
         builder: &mut Builder<'p>,
         component: &Component,
@@ -125,7 +118,7 @@ impl<'p> Composer<'p, '_> {
                 self.set_name(builder, name, value)
             }
             TargetItem::Zip { span, .. } => Err(self.error(
-                &NOT_SUPPORTED_YET,
+                &RESULTS_MISMATCH,
                 *span,
                 "results can only be dealt to several packs inside a list: `[(a, b)..] = …`",
             )),
@@ -362,96 +355,14 @@ impl<'p> Composer<'p, '_> {
         builder.scope.truncate(depth);
         if failed { Err(Reported) } else { Ok(results) }
     }
-
-    /// `@update` of the entry graph: new values, all computed from the old ones.
-    fn updates(&mut self, builder: &mut Builder<'p>) {
-        let definition = builder.found.definition;
-        for component in &definition.updates {
-            let wanted = component.targets.len();
-            let hint = label_of(component);
-            let results = self.component_value(builder, &component.value, hint.as_deref(), wanted);
-            let Ok(results) = results else {
-                for name in target_names(component) {
-                    if !is_variable(&definition.variables, name) {
-                        builder.scope.set(name.name.clone(), Value::poison());
-                    }
-                }
-                continue;
-            };
-            // Variables keep their old values in the scope; other names are intermediates.
-            let old: Vec<(String, Value)> = target_names(component)
-                .into_iter()
-                .filter(|n| is_variable(&definition.variables, n))
-                .filter_map(|n| Some((n.name.clone(), builder.scope.get(&n.name)?.clone())))
-                .collect();
-            let assigned = self.assign(builder, component, results);
-            for (name, before) in old {
-                let new = builder.scope.get(&name).cloned();
-                builder.scope.set(name.clone(), before.clone());
-                if let (Ok(()), Some(new)) = (&assigned, new) {
-                    self.update(builder, &name, &before, &new, component.span);
-                }
-            }
-        }
-    }
-
-    fn update(
-        &mut self,
-        builder: &mut Builder<'p>,
-        name: &str,
-        before: &Value,
-        new: &Value,
-        span: Span,
-    ) {
-        if before.atoms().len() != new.atoms().len() {
-            self.error(
-                &RESULTS_MISMATCH,
-                span,
-                format!("the new value of variable `{name}` has another number of tensors"),
-            );
-            return;
-        }
-        for (old, new) in before.atoms().iter().zip(new.atoms()) {
-            let Atom::Tensor(old) = old else { continue };
-            let Ok(new) = self.tensor_of(builder, new, old.tensor.kind, span) else {
-                continue;
-            };
-            if old.tensor != new.tensor {
-                self.error(
-                    &RESULTS_MISMATCH,
-                    span,
-                    format!(
-                        "variable `{name}` is {}, its new value is {}",
-                        super::invoke::tensor_text(&old.tensor),
-                        super::invoke::tensor_text(&new.tensor)
-                    ),
-                );
-                continue;
-            }
-            let path = builder
-                .function
-                .captures
-                .iter()
-                .position(|c| *c == old.id)
-                .and_then(|index| builder.captures.get(index))
-                .map(|c| c.path.clone());
-            if let Some(path) = path {
-                self.updates.push((path, new.id));
-            }
-        }
-    }
-}
-
-fn is_variable(variables: &[Declaration], name: &Ident) -> bool {
-    variables.iter().any(|v| v.name.name == name.name)
 }
 
 /// 2.10: the single result's name labels the invocation; of several results, the first.
-fn label_of(component: &Component) -> Option<String> {
+pub fn label_of(component: &Component) -> Option<String> {
     target_names(component).first().map(|n| n.name.clone())
 }
 
-fn target_names(component: &Component) -> Vec<&Ident> {
+pub fn target_names(component: &Component) -> Vec<&Ident> {
     let mut names = Vec::new();
     for target in &component.targets {
         match target {

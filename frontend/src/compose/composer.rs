@@ -66,7 +66,6 @@ pub struct Composer<'p, 's> {
     pub instances: FxHashMap<String, FunctionId>,
     definitions: FxHashMap<(&'p str, &'p str), &'p Definition>,
     frames: Vec<Frame>,
-    pub updates: Vec<(String, crate::model::ValueId)>,
 }
 
 impl<'p, 's> Composer<'p, 's> {
@@ -88,7 +87,6 @@ impl<'p, 's> Composer<'p, 's> {
             instances: FxHashMap::default(),
             definitions,
             frames: Vec::new(),
-            updates: Vec::new(),
         }
     }
 
@@ -213,10 +211,8 @@ impl<'p, 's> Composer<'p, 's> {
             function.capture_variables = (0..count).map(VariableId).collect();
         }
         let mut updates = Vec::new();
-        for (path, value) in &self.updates {
-            if let Some(index) = info.captures.iter().position(|c| c.path == *path) {
-                updates.push((VariableId(u32::try_from(index).ok()?), *value));
-            }
+        for (capture, value) in &self.functions.get(id.0 as usize)?.updates {
+            updates.push((VariableId(u32::try_from(*capture).ok()?), *value));
         }
         let before = self.sink.error_count();
         let quantization = self.quantization(entry, &info, &root);

@@ -67,17 +67,22 @@ impl<'p> Composer<'p, '_> {
         }
         let mut arms = Vec::new();
         let mut all: Vec<(Vec<Form>, Vec<TensorRef>)> = Vec::new();
+        let mark = builder.function.updates.len();
+        let mut updated = Vec::new();
         for (condition, consequent) in dynamic {
             let condition = self.condition_block(builder, condition)?;
+            self.no_updates_inside(builder, mark, "a condition", branching.span)?;
             let (consequent, forms, tensors) =
                 self.inner_block(builder, consequent, hint, wanted)?;
+            updated.push(builder.function.updates.split_off(mark));
             arms.push(Arm {
                 condition,
                 consequent,
             });
             all.push((forms, tensors));
         }
-        let (otherwise, forms, tensors) = self.inner_block(builder, last, hint, wanted)?;
+        let (mut otherwise, forms, tensors) = self.inner_block(builder, last, hint, wanted)?;
+        updated.push(builder.function.updates.split_off(mark));
         for (other_forms, other) in &all {
             let types = |tensors: &[TensorRef]| {
                 let texts: Vec<String> = tensors.iter().map(|t| tensor_text(&t.tensor)).collect();
@@ -105,10 +110,25 @@ impl<'p> Composer<'p, '_> {
             .iter()
             .map(|t| builder.value(None, (*t.tensor).clone(), branching.span))
             .collect();
+        let mut branches: Vec<_> = arms
+            .iter_mut()
+            .map(|arm| &mut arm.consequent)
+            .chain([&mut otherwise])
+            .zip(updated)
+            .collect();
+        let captures = self.branch_updates(builder, &mut branches);
+        let mut ids: Vec<ValueId> = outputs.iter().map(|t| t.id).collect();
+        for capture in captures {
+            let tensor = builder.captures.get(capture).map(|c| c.tensor.clone());
+            let Some(tensor) = tensor else { continue };
+            let new = builder.value(None, tensor, branching.span);
+            ids.push(new.id);
+            self.record_update(builder, capture, new.id, branching.span)?;
+        }
         builder.emit(Operation::If {
             arms,
             otherwise,
-            outputs: outputs.iter().map(|t| t.id).collect(),
+            outputs: ids,
             span: branching.span,
         });
         Ok(formed(&forms, outputs))
@@ -527,9 +547,11 @@ impl<'p> Composer<'p, '_> {
         let span = looping.span;
         let depth = builder.scope.depth();
         builder.scope.push();
+        let mark = builder.function.updates.len();
         let built = self.loop_operation(builder, parts, hint);
         builder.scope.truncate(depth);
         let (operation, results) = built?;
+        self.no_updates_inside(builder, mark, "a loop", span)?;
         builder.emit(Operation::Loop(Box::new(Loop { span, ..operation })));
         Ok(results)
     }

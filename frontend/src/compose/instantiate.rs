@@ -8,7 +8,7 @@ use rustc_hash::FxHashSet;
 use super::arguments::ArgumentList;
 use super::composer::{CaptureName, Composed, Composer, Definitions, InstanceInfo, Reported};
 use crate::ast::{BlockKind, DefinitionKind};
-use crate::diagnostics::codes::{LIMIT_EXCEEDED, TENSOR_UNKNOWN};
+use crate::diagnostics::codes::{LIMIT_EXCEEDED, NOT_SUPPORTED_YET, TENSOR_UNKNOWN};
 use crate::eval::{Evaluator, Scope, TensorRef, TypeName, Value};
 use crate::limits::Limits;
 use crate::model::{
@@ -144,6 +144,7 @@ impl<'p> Composer<'p, '_> {
                 inputs: Vec::new(),
                 outputs: Vec::new(),
                 captures: Vec::new(),
+                updates: Vec::new(),
                 capture_variables: Vec::new(),
                 extents: list.extents.clone(),
                 checks: Vec::new(),
@@ -163,6 +164,14 @@ impl<'p> Composer<'p, '_> {
         self.symbols(&mut builder)?;
         self.local_tensors(&mut builder)?;
         if definition.has_block(BlockKind::Lower) {
+            if let Some(update) = definition.updates.first() {
+                return Err(self.error(
+                    &NOT_SUPPORTED_YET,
+                    update.span,
+                    "variables of an operator with `@lower` cannot be updated yet; move the formulas to an operator of \
+                     their own and compose it",
+                ));
+            }
             self.lowered(&mut builder)?;
         } else if definition.has_block(BlockKind::Compose)
             || definition.kind == DefinitionKind::Graph

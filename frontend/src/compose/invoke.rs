@@ -198,6 +198,14 @@ impl<'p> Composer<'p, '_> {
                 (matches!(port.tensors, PortTensors::Pack(_)), types)
             })
             .collect();
+        let updated: Vec<(usize, TensorType)> = function
+            .updates
+            .iter()
+            .filter_map(|(capture, value)| {
+                let value = function.values.get(value.0 as usize)?;
+                Some((*capture, value.tensor.clone()))
+            })
+            .collect();
         let (role, callee_name) = (function.role, function.name.clone());
         for (kinds, value) in parameters {
             for (kind, atom) in kinds.into_iter().zip(value.atoms()) {
@@ -236,12 +244,25 @@ impl<'p> Composer<'p, '_> {
                 _ => Value::pack(atoms),
             });
         }
+        let mut updates = Vec::with_capacity(updated.len());
+        for (capture, tensor) in updated {
+            let value = builder.value(None, tensor, span);
+            updates.push(value.id);
+            let own = captures.get(capture).and_then(|id| {
+                let mut all = builder.function.captures.iter();
+                all.position(|c| c == id)
+            });
+            if let Some(own) = own {
+                self.record_update(builder, own, value.id, span)?;
+            }
+        }
         builder.emit(Operation::Invoke(Invoke {
             callee,
             inputs,
             captures,
             extents: passed.extents,
             outputs,
+            updates,
             label,
             span,
         }));

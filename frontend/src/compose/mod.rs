@@ -22,6 +22,7 @@ mod outputs;
 mod quantize;
 mod ranges;
 mod symbols;
+mod update;
 
 #[cfg(test)]
 pub(crate) mod testing;

@@ -30,6 +30,8 @@ pub struct Function {
     /// Variables owned by this instance or by what it invokes, as further inputs. For the entry: those of the
     /// model, in order. For other functions the order in which callers pass them ([`Invoke::captures`]).
     pub captures: Vec<ValueId>,
+    /// New values of captures (2.11), by position: values of the function's own block. Computed from the old values.
+    pub updates: Vec<(usize, ValueId)>,
     /// For the entry only: which variable each capture is.
     pub capture_variables: Vec<VariableId>,
     /// Run-time extents that no input has, as further inputs: names used in expressions ([`Invoke::extents`]).
@@ -132,6 +134,8 @@ pub struct Invoke {
     pub extents: Vec<Extent>,
     /// The callee's output tensors, packs flattened; each is new here.
     pub outputs: Vec<ValueId>,
+    /// The callee's new values of variables ([`Function::updates`]); each is new here.
+    pub updates: Vec<ValueId>,
     /// Explicit or implicit label (2.10).
     pub label: Option<String>,
     pub span: Span,

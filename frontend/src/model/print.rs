@@ -116,6 +116,11 @@ impl Printer<'_> {
         for port in &function.outputs {
             let _ = writeln!(text, "  output {}", self.port(port));
         }
+        for (capture, value) in &function.updates {
+            let old = function.captures.get(*capture).copied();
+            let old = old.map_or("?".to_string(), |id| self.name(id));
+            let _ = writeln!(text, "  update {old} = {}", self.name(*value));
+        }
         for check in &function.result_checks {
             let _ = writeln!(text, "  result {}", self.check(check));
         }
@@ -191,6 +196,8 @@ impl Printer<'_> {
                     } else {
                         format!(" extents({})", extents.join(", "))
                     };
+                    let outputs: Vec<ValueId> =
+                        [invoke.outputs.as_slice(), &invoke.updates].concat();
                     let captures = if invoke.captures.is_empty() {
                         String::new()
                     } else {
@@ -199,7 +206,7 @@ impl Printer<'_> {
                     let _ = writeln!(
                         text,
                         "{indent}{} = {label}invoke {} {callee}({}){captures}{extents}",
-                        self.declarations(&invoke.outputs),
+                        self.declarations(&outputs),
                         invoke.callee.0,
                         self.names(&invoke.inputs),
                     );

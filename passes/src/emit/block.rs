@@ -53,7 +53,13 @@ fn emit_invoke<'c: 'a, 'a>(
     }
     let mut arguments = scope.all(&invoke.inputs)?;
     arguments.extend(scope.all(&invoke.captures)?);
-    let results = scope.types(&invoke.outputs)?;
+    let outputs: Vec<_> = invoke
+        .outputs
+        .iter()
+        .chain(&invoke.updates)
+        .copied()
+        .collect();
+    let results = scope.types(&outputs)?;
     let values: Vec<_> = callee
         .attributes
         .iter()
@@ -72,7 +78,7 @@ fn emit_invoke<'c: 'a, 'a>(
         &results,
         Vec::new(),
     )?;
-    for (id, value) in invoke.outputs.iter().zip(op.results()) {
+    for (id, value) in outputs.iter().zip(op.results()) {
         scope.set(*id, value.into());
     }
     Ok(())

@@ -119,8 +119,11 @@ fn results(model: &Model, function: &Function, is_entry: bool) -> Vec<ValueId> {
         .flat_map(|p| p.tensors.values())
         .copied()
         .collect();
+    // New values of variables follow; the entry's are the model's.
     if is_entry {
         results.extend(model.updates.iter().map(|(_, value)| *value));
+    } else {
+        results.extend(function.updates.iter().map(|(_, value)| *value));
     }
     results
 }

@@ -180,6 +180,9 @@ impl<'m, 'o> Evaluator<'m, 'o> {
         for (&id, tensor) in invoke.outputs.iter().zip(results) {
             self.show(frame, id, tensor)?;
         }
+        for (&id, (_, new)) in invoke.updates.iter().zip(&callee.updates) {
+            frame.bind(id, inner.get(*new)?.clone())?;
+        }
         Ok(())
     }
 

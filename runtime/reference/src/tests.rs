@@ -46,6 +46,7 @@ fn function(name: &str, values: Vec<Value>, inputs: u32, outputs: u32, body: Bod
             .collect(),
         values,
         captures: vec![],
+        updates: vec![],
         capture_variables: vec![],
         extents: vec![],
         checks: vec![],
@@ -408,6 +409,7 @@ fn invoke(callee: u32, inputs: [u32; 2], output: u32) -> Operation {
         captures: vec![],
         extents: vec![],
         outputs: vec![ValueId(output)],
+        updates: vec![],
         label: Some(format!("step{output}")),
         span: span(),
     })

@@ -43,6 +43,7 @@ fn run(
         inputs: vec![],
         outputs: (0..outputs.len() as u32).map(port).collect(),
         captures: vec![],
+        updates: vec![],
         capture_variables: vec![],
         extents: vec![],
         checks: vec![],

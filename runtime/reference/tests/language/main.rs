@@ -3,3 +3,4 @@
 mod dynamic_extents;
 mod expressions;
 mod run;
+mod updates;

@@ -43,6 +43,14 @@ pub fn reals(shape: &[u64], values: &[f32]) -> Arc<Tensor> {
     Arc::new(Tensor::from_f32(shape, values).unwrap())
 }
 
+pub fn ints(shape: &[u64], values: &[i64]) -> Arc<Tensor> {
+    Arc::new(Tensor::from_i64(shape, values).unwrap())
+}
+
+pub fn flag(value: bool) -> Arc<Tensor> {
+    Arc::new(Tensor::from_bool(&[], &[value]).unwrap())
+}
+
 /// Runs with variables filled with ones.
 pub fn run(text: &str, inputs: &[Arc<Tensor>]) -> Result<Outcome, EvalError> {
     let model = model(text).unwrap_or_else(|messages| panic!("{messages:#?}"));
