@@ -11,7 +11,7 @@ use super::instantiate::Builder;
 use super::ranges::upper_bound;
 use crate::ast::{Declaration, Expr, ExprKind, ExtentSpec, LoopBound, PackSpec};
 use crate::diagnostics::codes::{
-    CONSTANT_VALUE, LIMIT_EXCEEDED, NOT_SUPPORTED_YET, UNEXPECTED_VALUE,
+    CONSTANT_VALUE, LIMIT_EXCEEDED, SHAPE_NOT_BOUND, UNEXPECTED_VALUE,
 };
 use crate::eval::evaluator::{EvalResult, stop};
 use crate::eval::{Atom, Evaluator, TypeName, Value};
@@ -42,10 +42,10 @@ impl<'p> Composer<'p, '_> {
             let shape = self.declared_shape(builder, declaration, item)?;
             let Some(shape) = shape else {
                 return Err(self.error(
-                    &NOT_SUPPORTED_YET,
+                    &SHAPE_NOT_BOUND,
                     declaration.span,
                     format!(
-                        "the shape of `{}` must be written; deriving it is not supported yet",
+                        "the shape of `{}` must be written; only outputs of a composition, and inputs of invoked graphs, may leave it out",
                         declaration.name.name
                     ),
                 ));
@@ -63,10 +63,10 @@ impl<'p> Composer<'p, '_> {
                     }),
                     DeclaredExtent::Any => {
                         return Err(self.error(
-                            &NOT_SUPPORTED_YET,
+                            &SHAPE_NOT_BOUND,
                             declaration.span,
                             format!(
-                                "the dynamic shape of `{}` is not supported yet",
+                                "extent {dimension} of `{}` needs an upper bound: `~|n`",
                                 declaration.name.name
                             ),
                         ));

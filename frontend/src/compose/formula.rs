@@ -7,6 +7,7 @@ use super::bounds::secure;
 use super::composer::{Composed, Composer};
 use super::dynamic_extent::extent_of;
 use super::instantiate::Builder;
+use super::slices::Slices;
 use crate::ast::{Lowering, LoweringOp};
 use crate::diagnostics::codes::{FORMULA, LIMIT_EXCEEDED, PACK_LENGTHS_DIFFER};
 use crate::eval::evaluator::{EvalResult, stop};
@@ -343,9 +344,11 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
                 format!("`{}` is not an output", lowering.target.name.name),
             );
         }
-        let indices = evaluator.subscripts(&lowering.target.subscripts)?;
+        let indices = evaluator.target_indices(&lowering.target.subscripts)?;
+        let slices = Slices::of(&indices, &outputs, self.indices.len(), lowering)?;
+        let outputs = slices.repeated(outputs);
         let mut subscripts = Vec::with_capacity(outputs.len());
-        for output in &outputs {
+        for (output, indices) in outputs.iter().zip(slices.places) {
             subscripts.push(evaluator.resolve(output, &indices, lowering.target.span)?);
         }
         let value = evaluator.eval(&lowering.value)?;
@@ -400,7 +403,10 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
             });
         }
         let mut formula = Formula {
-            indices: std::mem::take(&mut self.indices),
+            indices: std::mem::take(&mut self.indices)
+                .into_iter()
+                .chain(slices.added)
+                .collect(),
             locals: std::mem::take(&mut self.locals),
             predicate: predicate(guards, condition),
             kind: accumulation(lowering.op),

@@ -13,14 +13,17 @@ mod composer;
 mod control;
 mod declare;
 mod dynamic_extent;
+mod dynamic_loop;
 mod formula;
 mod generics;
 mod input_shape;
 mod instantiate;
 mod invoke;
+mod looping;
 mod outputs;
 mod quantize;
 mod ranges;
+mod slices;
 mod symbols;
 mod update;
 

@@ -8,9 +8,7 @@ use super::evaluator::{EvalResult, Evaluator, Stop, count, describe, stop};
 use super::runtime;
 use super::value::{Atom, Guarded, TensorRef, Value};
 use crate::ast::Subscript;
-use crate::diagnostics::codes::{
-    NOT_SUPPORTED_YET, PACK_LENGTHS_DIFFER, RANK_MISMATCH, UNEXPECTED_VALUE,
-};
+use crate::diagnostics::codes::{PACK_LENGTHS_DIFFER, RANK_MISMATCH, UNEXPECTED_VALUE};
 use crate::model::{self, Extent, Node};
 use crate::source::Span;
 
@@ -104,9 +102,10 @@ impl Evaluator<'_> {
                     Atom::Int(n) => self.length(n, *span)?,
                     _ => {
                         return stop(
-                            &NOT_SUPPORTED_YET,
+                            &UNEXPECTED_VALUE,
                             *span,
-                            "full slices of dynamic extents are not supported yet",
+                            "`:` makes a pack of all positions, and the length of a pack is known at compile time; this \
+                             extent is known at run time only",
                         );
                     }
                 },
@@ -137,20 +136,14 @@ impl Evaluator<'_> {
         Ok(Value::pack(elements))
     }
 
-    /// All indices of a target in order, packs expanded; a null index leaves its dimension out.
-    pub fn subscripts(&mut self, subscripts: &[Subscript]) -> EvalResult<Vec<Atom>> {
+    /// All indices of a target in order, packs expanded, `:` as `None`; a null index leaves its dimension out.
+    pub fn target_indices(&mut self, subscripts: &[Subscript]) -> EvalResult<Vec<Option<Atom>>> {
         let mut indices = Vec::new();
         for index in self.indices(subscripts)? {
             match index {
-                Index::One(atom) => indices.push(atom),
-                Index::Each(items) => indices.extend(items),
-                Index::All(span) => {
-                    return stop(
-                        &NOT_SUPPORTED_YET,
-                        span,
-                        "full slices on the left side are not supported yet",
-                    );
-                }
+                Index::One(atom) => indices.push(Some(atom)),
+                Index::Each(items) => indices.extend(items.into_iter().map(Some)),
+                Index::All(_) => indices.push(None),
             }
         }
         Ok(indices)

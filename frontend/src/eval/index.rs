@@ -8,9 +8,7 @@ use super::evaluator::{EvalResult, Evaluator, Stop, count, describe, stop};
 use super::runtime;
 use super::value::{Atom, Pack, TensorRef, Value};
 use crate::ast::{Expr, ExprKind, Subscript, UnaryOp};
-use crate::diagnostics::codes::{
-    INDEX_OUT_OF_RANGE, NOT_SUPPORTED_YET, PACK_LENGTHS_DIFFER, UNEXPECTED_VALUE,
-};
+use crate::diagnostics::codes::{INDEX_OUT_OF_RANGE, PACK_LENGTHS_DIFFER, UNEXPECTED_VALUE};
 use crate::model::{self, Node};
 use crate::source::Span;
 
@@ -84,7 +82,7 @@ impl Evaluator<'_> {
                 Ok(Value::Atom(Atom::Item(Rc::new((stack.clone(), index)))))
             }
             _ => stop(
-                &NOT_SUPPORTED_YET,
+                &UNEXPECTED_VALUE,
                 span,
                 "a pack of run-time length can only be indexed item by item in formulas",
             ),

@@ -154,6 +154,8 @@ pub struct Loop {
     pub carried: Vec<Carried>,
     /// Item visible in the body, pack scanned.
     pub scans: Vec<(ValueId, Vec<ValueId>)>,
+    /// Item visible in the body, pack of run-time length scanned (one tensor, its first extent the number of items).
+    pub stack_scans: Vec<(ValueId, ValueId)>,
     /// Rank-0 int tensor visible in the body: the iteration's number.
     pub index: Option<ValueId>,
     /// Compile-time bound on the iterations, if there is one.

@@ -5,6 +5,7 @@
 //! not hide the next. How deep a statement nests is bounded before it is read ([`nesting`]).
 
 mod build;
+mod casts;
 mod cut;
 mod expectation;
 mod grammar;
@@ -72,6 +73,7 @@ pub fn parse_module(
         marks: Default::default(),
     };
     cut::Cutter::new(text, &tokens, builder).module(&mut module);
+    casts::settle(&mut module);
     module
 }
 

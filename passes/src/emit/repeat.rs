@@ -19,6 +19,12 @@ pub(super) fn emit<'c: 'a, 'a>(
     let index = Type::index(context);
     let flag = types::element(context, ScalarKind::Bool);
 
+    if !l.stack_scans.is_empty() {
+        return Err(EmitError::Unsupported {
+            what: "this loop scans a pack whose length is known only at run time",
+            span: l.span,
+        });
+    }
     let mut limits = Vec::new();
     if let Some(count) = l.static_count {
         let count = i64::try_from(count).map_err(|_| EmitError::Malformed("a loop is too long"))?;

@@ -53,7 +53,10 @@ impl<'m> Evaluator<'m, '_> {
             frame.bind(carried.inner, init)?;
         }
         let mut iteration = 0u64;
-        let open = l.before.is_some() || l.after.is_some() || l.dynamic_count.is_some();
+        let open = l.before.is_some()
+            || l.after.is_some()
+            || l.dynamic_count.is_some()
+            || !l.stack_scans.is_empty();
         let mut stacks: Vec<Vec<Arc<Tensor>>> = vec![Vec::new(); l.scan_outputs.len()];
         while count.is_none_or(|c| iteration < c) {
             if iteration >= self.settings.max_iterations {
@@ -70,6 +73,10 @@ impl<'m> Evaluator<'m, '_> {
                     .ok_or_else(|| internal("a loop scans beyond its pack"))?;
                 let tensor = frame.get(source)?.clone();
                 frame.bind(*item, tensor)?;
+            }
+            for (item, stack) in &l.stack_scans {
+                let tensor = slice(frame, *stack, position)?;
+                frame.bind(*item, Arc::new(tensor))?;
             }
             if let Some(before) = &l.before
                 && !self.test(frame, before)?
@@ -168,9 +175,34 @@ fn stacked(frame: &Frame<'_>, id: ValueId, items: &[Arc<Tensor>]) -> Result<Tens
     Ok(whole)
 }
 
+/// One item of a pack that is one tensor.
+fn slice(frame: &Frame<'_>, stack: ValueId, position: usize) -> Result<Tensor, EvalError> {
+    let whole = frame.get(stack)?;
+    let shape = whole.shape().get(1..).unwrap_or_default();
+    let mut item = Tensor::zeros(whole.element(), shape)?;
+    let bytes = item.bytes_mut()?;
+    let size = bytes.len();
+    let begin = position.saturating_mul(size);
+    match whole.bytes().get(begin..begin.saturating_add(size)) {
+        Some(part) => bytes.copy_from_slice(part),
+        None => return Err(internal("a loop scans beyond its pack")),
+    }
+    Ok(item)
+}
+
 /// How often a loop runs unless a condition ends it; `None`: until then.
 fn iterations(frame: &Frame<'_>, l: &Loop) -> Result<Option<u64>, EvalError> {
-    let length = l.scans.iter().map(|(_, pack)| pack.len()).min();
+    let mut lengths: Vec<usize> = l.scans.iter().map(|(_, pack)| pack.len()).collect();
+    for (_, stack) in &l.stack_scans {
+        let items = frame.get(*stack)?.shape().first().copied().unwrap_or(0);
+        lengths.push(usize::try_from(items).unwrap_or(usize::MAX));
+    }
+    let length = lengths.iter().min().copied();
+    if let (Some(&shortest), Some(&longest)) = (lengths.iter().min(), lengths.iter().max())
+        && shortest != longest
+    {
+        return Err(Failure::ScanLengths { shortest, longest }.into());
+    }
     let fixed = match (l.static_count, length) {
         (Some(count), Some(length)) => Some(count.min(length as u64)),
         (Some(count), None) => Some(count),

@@ -431,6 +431,7 @@ fn looped(static_count: Option<u64>, before: Option<Block>) -> Model {
             result: ValueId(1),
         }],
         scans: vec![],
+        stack_scans: vec![],
         index: Some(ValueId(3)),
         static_count,
         dynamic_count: None,

@@ -106,6 +106,7 @@ codes! {
     sk1055_loop_without_end,
     sk1056_branch_results,
     sk1057_tensor_unknown,
+    sk1058_scan_types,
     sk1150_updated_twice,
     sk1201_formula_target,
     sk1202_formula_sequence,

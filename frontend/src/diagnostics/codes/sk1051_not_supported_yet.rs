@@ -14,13 +14,17 @@ mod tests {
     use super::*;
     use crate::compose::testing::*;
 
+    const FORMULA: &str = "@input { a: real[n]; } @output { b: real[n]; } @variable { w: real[n]; } \
+        @lower { b[i,] = a[i,] * w[i,], i < n; }";
+
     #[test]
     fn fires() {
-        assert_fires(&NOT_SUPPORTED_YET, &with_operator("@input { a: real[n]; } @output { b: real[n]; } @lower { b[i,] = a[i,], i < n; }", "c = with p = [x, x] do..(40) { yield p; }; y = f(x);"));
+        let text = with_operator(&format!("{FORMULA} @update {{ w = pass(a); }}"), "y = f(x);");
+        assert_fires(&NOT_SUPPORTED_YET, &text);
     }
 
     #[test]
     fn near_miss() {
-        assert_composes(&with_operator("@input { a: real[n]; } @output { b: real[n]; } @lower { b[i,] = a[i,], i < n; }", "c = with p = x do..(40) { yield p; }; y = f(x);"));
+        assert_composes(&with_operator(FORMULA, "y = f(x);"));
     }
 }

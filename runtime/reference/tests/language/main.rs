@@ -2,5 +2,6 @@
 
 mod dynamic_extents;
 mod expressions;
+mod loops;
 mod run;
 mod updates;

@@ -1,0 +1,270 @@
+//! Loops that stay loops: with conditions, run-time counts, or more iterations than are unrolled (2.10.1).
+
+use std::sync::Arc;
+
+use skript_semantics::{Scalar, ScalarKind};
+
+use super::composer::{Composed, Composer, Reported};
+use super::control::{Form, form, formed};
+use super::instantiate::Builder;
+use super::invoke::tensor_text;
+use super::looping::{Parts, Scanned};
+use crate::ast::{self, ComponentValue};
+use crate::diagnostics::Diagnostic;
+use crate::diagnostics::codes::{BRANCH_RESULTS, LOOP_WITHOUT_END, SCAN_TYPES};
+use crate::eval::{Atom, TensorRef, Value};
+use crate::model::{
+    Block, Carried, ConstantData, Extent, Loop, Operation, ShapeExpr, TensorType, ValueId,
+};
+
+impl<'p> Composer<'p, '_> {
+    /// A loop that stays one.
+    pub fn dynamic_loop(
+        &mut self,
+        builder: &mut Builder<'p>,
+        parts: &Parts,
+        hint: Option<&str>,
+        wanted: usize,
+    ) -> Composed<Vec<Value>> {
+        let looping = parts.syntax;
+        let span = looping.span;
+        let depth = builder.scope.depth();
+        builder.scope.push();
+        let mark = builder.function.updates.len();
+        let built = self.loop_operation(builder, parts, hint, wanted);
+        builder.scope.truncate(depth);
+        let (operation, results) = built?;
+        self.no_updates_inside(builder, mark, "a loop", span)?;
+        builder.emit(Operation::Loop(Box::new(Loop { span, ..operation })));
+        Ok(results)
+    }
+
+    fn loop_operation(
+        &mut self,
+        builder: &mut Builder<'p>,
+        parts: &Parts,
+        hint: Option<&str>,
+        wanted: usize,
+    ) -> Composed<(Loop, Vec<Value>)> {
+        let looping = parts.syntax;
+        let mut carried = Vec::new();
+        let mut results = Vec::new();
+        for (item, init) in looping.carried.iter().zip(&parts.carried) {
+            let own_form = form(init);
+            let mut inside = Vec::new();
+            let mut after = Vec::new();
+            for (position, atom) in init.atoms().iter().enumerate() {
+                let Atom::Tensor(init) = atom else {
+                    return Err(Reported);
+                };
+                let name = match own_form {
+                    Form::Single => item.name.name.clone(),
+                    Form::Pack(_) => format!("{}:{}", item.name.name, position + 1),
+                };
+                let tensor = (*init.tensor).clone();
+                let inner = builder.value(Some(name), tensor.clone(), item.span);
+                let result = builder.value(None, tensor, item.span);
+                carried.push(Carried {
+                    inner: inner.id,
+                    init: init.id,
+                    result: result.id,
+                });
+                inside.push(inner);
+                after.push(result);
+            }
+            let inside = formed(&[own_form], inside).into_iter().next();
+            let inside = inside.unwrap_or(Value::Null);
+            builder.scope.set(item.name.name.clone(), inside);
+            results.extend(formed(&[own_form], after));
+        }
+        let mut scans = Vec::new();
+        let mut stack_scans = Vec::new();
+        for (scan, scanned) in looping.scans.iter().zip(&parts.scans) {
+            let item_type = self.scanned_item(builder, scan, scanned)?;
+            let item = builder.value(Some(scan.item.name.clone()), item_type.0, scan.span);
+            builder.scope.set(
+                scan.item.name.clone(),
+                Value::Atom(Atom::Tensor(item.clone())),
+            );
+            match scanned {
+                Scanned::Pack(_) => scans.push((item.id, item_type.1)),
+                Scanned::Stack(stack) => stack_scans.push((item.id, stack.id)),
+            }
+        }
+        let index = looping
+            .count
+            .as_ref()
+            .and_then(|c| c.index.as_ref())
+            .map(|name| {
+                let tensor = TensorType {
+                    kind: ScalarKind::Int,
+                    shape: Vec::new(),
+                };
+                let value = builder.value(Some(name.name.clone()), tensor, name.span);
+                builder
+                    .scope
+                    .set(name.name.clone(), Value::Atom(Atom::Tensor(value.clone())));
+                value.id
+            });
+        let before = match &looping.before {
+            Some(condition) => Some(self.loop_condition(builder, condition)?),
+            None => None,
+        };
+        let (body, forms, tensors) = self.inner_block(builder, &looping.body, hint, wanted)?;
+        let fits = forms.len() >= parts.carried.len()
+            && forms
+                .iter()
+                .skip(parts.carried.len())
+                .all(|f| *f == Form::Single);
+        if !fits {
+            return Err(self.error(
+                &BRANCH_RESULTS,
+                looping.span,
+                format!(
+                    "the body must give {} carried values, and single tensors to be collected",
+                    parts.carried.len()
+                ),
+            ));
+        }
+        let new = formed(&forms, tensors.clone());
+        for ((item, own), new) in looping.carried.iter().zip(&parts.carried).zip(&new) {
+            self.next_carried(builder, item, own, new)?;
+        }
+        let after = match &looping.after {
+            Some(condition) => Some(self.loop_condition(builder, condition)?),
+            None => None,
+        };
+        let mut scan_outputs = Vec::new();
+        let collected: Vec<TensorRef> = tensors.iter().skip(carried.len()).cloned().collect();
+        if !collected.is_empty() {
+            let counted = before.is_none() && after.is_none() && parts.dynamic.is_none();
+            let fixed = counted && stack_scans.is_empty();
+            let Some(iterations) = parts.count else {
+                return Err(self.error(
+                    &LOOP_WITHOUT_END,
+                    looping.span,
+                    "results can only be collected where the number of iterations has a compile-time bound; add a count \
+                     or a `for` clause",
+                ));
+            };
+            let length = parts.scans.iter().find_map(|s| match s {
+                Scanned::Stack(stack) if counted => stack.tensor.shape.first().cloned(),
+                _ => None,
+            });
+            let done = match length {
+                Some(length) => length,
+                None => {
+                    builder.symbols += 1;
+                    Extent::Dynamic {
+                        expr: Arc::new(ShapeExpr::Symbol(format!("data.{}", builder.symbols))),
+                        bound: iterations,
+                    }
+                }
+            };
+            for tensor in &collected {
+                if !fixed {
+                    let mut whole = (*tensor.tensor).clone();
+                    whole.shape.insert(0, done.clone());
+                    let stack = builder.value(None, whole, looping.span);
+                    scan_outputs.push(vec![stack.id]);
+                    results.push(Value::Atom(Atom::Stack(stack)));
+                    continue;
+                }
+                let items: Vec<TensorRef> = (0..iterations)
+                    .map(|_| builder.value(None, (*tensor.tensor).clone(), looping.span))
+                    .collect();
+                scan_outputs.push(items.iter().map(|t| t.id).collect());
+                results.push(Value::pack(items.into_iter().map(Atom::Tensor).collect()));
+            }
+        }
+        let operation = Loop {
+            carried,
+            scans,
+            stack_scans,
+            index,
+            static_count: parts.count,
+            dynamic_count: parts.dynamic.as_ref().map(|t| t.id),
+            before,
+            body,
+            after,
+            scan_outputs,
+            span: looping.span,
+        };
+        Ok((operation, results))
+    }
+
+    /// The condition of a loop; a compile-time one is a constant.
+    fn loop_condition(
+        &mut self,
+        builder: &mut Builder<'p>,
+        condition: &ComponentValue,
+    ) -> Composed<Block> {
+        if let ComponentValue::Expr(expr) = condition
+            && let Value::Atom(Atom::Bool(value)) = self.value(builder, expr)?
+        {
+            builder.blocks.push(Block::default());
+            let tensor = TensorType {
+                kind: ScalarKind::Bool,
+                shape: Vec::new(),
+            };
+            let value =
+                builder.constant(tensor, ConstantData::Splat(Scalar::Bool(value)), expr.span);
+            let mut block = builder.blocks.pop().unwrap_or_default();
+            block.results = vec![value.id];
+            return Ok(block);
+        }
+        self.condition_block(builder, condition)
+    }
+
+    /// The type of a scan's item, and the tensors of a pack.
+    fn scanned_item(
+        &mut self,
+        builder: &mut Builder<'p>,
+        scan: &ast::Scan,
+        scanned: &Scanned,
+    ) -> Composed<(TensorType, Vec<ValueId>)> {
+        let pack = match scanned {
+            Scanned::Pack(pack) => pack,
+            Scanned::Stack(stack) => {
+                let item = TensorType {
+                    kind: stack.tensor.kind,
+                    shape: stack.tensor.shape.iter().skip(1).cloned().collect(),
+                };
+                return Ok((item, Vec::new()));
+            }
+        };
+        let mut first: Option<TensorRef> = None;
+        let mut ids = Vec::with_capacity(pack.len());
+        for atom in pack.items.iter() {
+            let kind = atom.kind().unwrap_or(ScalarKind::Real);
+            let tensor = self.tensor_of(builder, atom, kind, scan.span)?;
+            ids.push(tensor.id);
+            match &first {
+                Some(first) if first.tensor != tensor.tensor => {
+                    return Err(self.report(
+                        Diagnostic::error(
+                            &SCAN_TYPES,
+                            scan.span,
+                            format!(
+                                "a loop that runs at run time scans tensors of one type; here are {} and {}",
+                                tensor_text(&first.tensor),
+                                tensor_text(&tensor.tensor)
+                            ),
+                        )
+                        .with_help("a loop with a compile-time count and no condition may scan tensors of several shapes"),
+                    ));
+                }
+                Some(_) => {}
+                None => first = Some(tensor),
+            }
+        }
+        match first {
+            Some(first) => Ok(((*first.tensor).clone(), ids)),
+            None => Err(self.error(
+                &SCAN_TYPES,
+                scan.span,
+                "an empty pack does not tell the type of its items, and the count is known at run time only",
+            )),
+        }
+    }
+}

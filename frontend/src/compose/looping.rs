@@ -1,0 +1,453 @@
+//! Loops (2.10.1): their parts, and those that are unrolled.
+
+use skript_semantics::ScalarKind;
+
+use super::bind::coerce_scalar;
+use super::composer::{Composed, Composer, Reported};
+use super::control::{Form, form, formed};
+use super::instantiate::Builder;
+use super::invoke::tensor_text;
+use crate::ast;
+use crate::diagnostics::codes::{
+    BRANCH_RESULTS, LIMIT_EXCEEDED, LOOP_WITHOUT_END, SCAN_LENGTHS, UNEXPECTED_VALUE,
+};
+use crate::eval::evaluator::count;
+use crate::eval::{Atom, Pack, TensorRef, Value};
+use crate::model::{ConstantData, TensorType};
+
+/// `do` loops without condition of up to this many iterations are unrolled.
+const UNROLLED_ITERATIONS: u64 = 32;
+
+/// What a `for` clause goes through.
+pub enum Scanned {
+    Pack(Pack),
+    /// A pack of run-time length.
+    Stack(TensorRef),
+}
+
+impl Scanned {
+    /// How many items there are at most.
+    fn bound(&self) -> u64 {
+        match self {
+            Scanned::Pack(pack) => u64::try_from(pack.len()).unwrap_or(u64::MAX),
+            Scanned::Stack(stack) => stack.tensor.shape.first().map_or(0, |e| e.bound()),
+        }
+    }
+
+    /// Whether all items are tensors of one type.
+    fn is_regular(&self) -> bool {
+        let Scanned::Pack(pack) = self else {
+            return true;
+        };
+        let mut types = pack.items.iter().map(|atom| match atom {
+            Atom::Tensor(tensor) => Some(tensor.tensor.clone()),
+            _ => None,
+        });
+        match types.next() {
+            Some(first) => first.is_some() && types.all(|t| t == first),
+            None => true,
+        }
+    }
+}
+
+/// A loop's parts, evaluated.
+pub struct Parts<'a> {
+    pub syntax: &'a ast::Loop,
+    /// Initial values: tensors, or packs of tensors.
+    pub carried: Vec<Value>,
+    pub scans: Vec<Scanned>,
+    /// Compile-time number of iterations, or a bound on it.
+    pub count: Option<u64>,
+    /// Run-time number of iterations.
+    pub dynamic: Option<TensorRef>,
+}
+
+impl<'p> Composer<'p, '_> {
+    pub fn looping(
+        &mut self,
+        builder: &mut Builder<'p>,
+        looping: &ast::Loop,
+        hint: Option<&str>,
+        wanted: usize,
+    ) -> Composed<Vec<Value>> {
+        let parts = self.loop_parts(builder, looping)?;
+        let conditional = looping.before.is_some() || looping.after.is_some();
+        if parts.count.is_none() && parts.dynamic.is_none() && !conditional {
+            return Err(self.error(
+                &LOOP_WITHOUT_END,
+                looping.span,
+                "a loop needs a `for` clause, a count or a condition",
+            ));
+        }
+        let stacked = parts.scans.iter().any(|s| matches!(s, Scanned::Stack(_)));
+        match parts.count {
+            // No iteration: nothing tells, or needs, the types of the items.
+            Some(0) if parts.dynamic.is_none() => {
+                return self.unrolled_loop(builder, &parts, 0, hint, wanted);
+            }
+            Some(iterations) if !conditional && parts.dynamic.is_none() && !stacked => {
+                let regular = parts.scans.iter().all(Scanned::is_regular);
+                if looping.unroll || iterations <= UNROLLED_ITERATIONS || !regular {
+                    return self.unrolled_loop(builder, &parts, iterations, hint, wanted);
+                }
+            }
+            _ if looping.unroll => {
+                return Err(self.error(
+                    &LOOP_WITHOUT_END,
+                    looping.span,
+                    "only loops with a compile-time count can be unrolled",
+                ));
+            }
+            _ => {}
+        }
+        self.dynamic_loop(builder, &parts, hint, wanted)
+    }
+
+    fn loop_parts<'a>(
+        &mut self,
+        builder: &mut Builder<'p>,
+        looping: &'a ast::Loop,
+    ) -> Composed<Parts<'a>> {
+        let mut carried = Vec::new();
+        for item in &looping.carried {
+            carried.push(self.carried_init(builder, item)?);
+        }
+        let mut scans: Vec<Scanned> = Vec::new();
+        for scan in &looping.scans {
+            match self.value(builder, &scan.pack)? {
+                Value::Atom(Atom::Stack(stack)) => scans.push(Scanned::Stack(stack)),
+                Value::Pack(pack) => {
+                    let first = scans.iter().find_map(|s| match s {
+                        Scanned::Pack(pack) => Some(pack),
+                        Scanned::Stack(_) => None,
+                    });
+                    if let Some(first) = first
+                        && first.len() != pack.len()
+                    {
+                        return Err(self.error(
+                            &SCAN_LENGTHS,
+                            scan.pack.span,
+                            format!(
+                                "the packs have different lengths: {} and {}",
+                                first.len(),
+                                pack.len()
+                            ),
+                        ));
+                    }
+                    scans.push(Scanned::Pack(pack));
+                }
+                other => {
+                    return Err(self.error(
+                        &UNEXPECTED_VALUE,
+                        scan.pack.span,
+                        format!("only packs can be scanned, this is {}", other.text()),
+                    ));
+                }
+            }
+        }
+        let length = scans.iter().map(Scanned::bound).min();
+        let mut parts = Parts {
+            syntax: looping,
+            carried,
+            scans,
+            count: length,
+            dynamic: None,
+        };
+        let Some(expr) = looping.count.as_ref().and_then(|c| c.count.as_ref()) else {
+            return Ok(parts);
+        };
+        match self.value(builder, expr)? {
+            // An optional count that is not given leaves the scan's.
+            Value::Null => {}
+            Value::Atom(Atom::Int(n)) => {
+                let n = u64::try_from(n).unwrap_or(0);
+                if length.is_some_and(|length| n > length) {
+                    return Err(self.error(
+                        &SCAN_LENGTHS,
+                        expr.span,
+                        format!(
+                            "the count {n} exceeds the {} items that are scanned",
+                            length.unwrap_or(0)
+                        ),
+                    ));
+                }
+                parts.count = Some(n);
+            }
+            Value::Atom(Atom::Tensor(tensor))
+                if tensor.tensor.kind == ScalarKind::Int && tensor.tensor.shape.is_empty() =>
+            {
+                parts.dynamic = Some(tensor);
+            }
+            other => {
+                return Err(self.error(
+                    &UNEXPECTED_VALUE,
+                    expr.span,
+                    format!(
+                        "a loop count must be a single int, this is {}",
+                        other.text()
+                    ),
+                ));
+            }
+        }
+        Ok(parts)
+    }
+
+    /// The initial value of a loop-carried tensor or pack; a scalar fills the declared shape.
+    fn carried_init(
+        &mut self,
+        builder: &mut Builder<'p>,
+        carried: &ast::Carried,
+    ) -> Composed<Value> {
+        let value = self.value(builder, &carried.init)?;
+        let length = carried.type_spec.as_ref().and_then(|s| s.pack.as_ref());
+        let length = match length.and_then(|pack| pack.length.as_ref()) {
+            Some(length) => {
+                let declared = builder.evaluator(self.limits).int(length);
+                declared.map_err(|s| self.failed(s))?
+            }
+            None => None,
+        };
+        let items: Vec<Atom> = match &value {
+            Value::Pack(pack) => pack.items.to_vec(),
+            // One scalar for all tensors of a declared pack.
+            Value::Atom(atom) if atom.scalar().is_some() => {
+                let count = length.and_then(|n| usize::try_from(n).ok()).unwrap_or(1);
+                if count > self.limits.pack_length {
+                    return Err(self.error(&LIMIT_EXCEEDED, carried.span, "the pack is too long"));
+                }
+                vec![atom.clone(); count]
+            }
+            Value::Atom(atom) => vec![atom.clone()],
+            Value::Null => Vec::new(),
+        };
+        let packed = matches!(value, Value::Pack(_)) || length.is_some();
+        if length.is_some_and(|n| usize::try_from(n) != Ok(items.len()))
+            || (length.is_some() && matches!(value, Value::Atom(Atom::Tensor(_))))
+        {
+            return Err(self.error(
+                &UNEXPECTED_VALUE,
+                carried.init.span,
+                format!(
+                    "`{}` is declared with {} tensors, its initial value is {}",
+                    carried.name.name,
+                    length.unwrap_or(0),
+                    value.text()
+                ),
+            ));
+        }
+        let mut tensors = Vec::with_capacity(items.len());
+        for (item, atom) in items.iter().enumerate() {
+            tensors.push(Atom::Tensor(
+                self.carried_tensor(builder, carried, item, atom)?,
+            ));
+        }
+        match (packed, tensors.as_slice()) {
+            (true, _) => Ok(Value::pack(tensors)),
+            (false, [single]) => Ok(Value::Atom(single.clone())),
+            _ => Err(self.error(
+                &UNEXPECTED_VALUE,
+                carried.init.span,
+                format!(
+                    "a loop-carried value must be a tensor, this is {}",
+                    value.text()
+                ),
+            )),
+        }
+    }
+
+    /// One tensor of an initial value.
+    fn carried_tensor(
+        &mut self,
+        builder: &mut Builder<'p>,
+        carried: &ast::Carried,
+        item: usize,
+        atom: &Atom,
+    ) -> Composed<TensorRef> {
+        if let Atom::Tensor(tensor) = atom {
+            return Ok(tensor.clone());
+        }
+        let Some(scalar) = atom.scalar() else {
+            return Err(self.error(
+                &UNEXPECTED_VALUE,
+                carried.init.span,
+                format!(
+                    "a loop-carried value must be a tensor, this is {}",
+                    atom.text()
+                ),
+            ));
+        };
+        let tensor = match &carried.type_spec {
+            Some(spec) => {
+                let declaration = ast::Declaration {
+                    name: carried.name.clone(),
+                    type_spec: spec.clone(),
+                    default: None,
+                    bounds: Vec::new(),
+                    span: carried.span,
+                };
+                let kind = self.tensor_kind(builder, &spec.base)?;
+                match spec.shape {
+                    Some(_) => self
+                        .declared_tensors(builder, &declaration, item + 1)?
+                        .pop(),
+                    None => None,
+                }
+                .unwrap_or(TensorType {
+                    kind,
+                    shape: Vec::new(),
+                })
+            }
+            None => TensorType {
+                kind: scalar.kind(),
+                shape: Vec::new(),
+            },
+        };
+        let Some(scalar) = coerce_scalar(scalar, tensor.kind) else {
+            return Err(self.error(
+                &UNEXPECTED_VALUE,
+                carried.init.span,
+                format!(
+                    "`{}` is {}, its initial value is {}",
+                    carried.name.name,
+                    tensor.kind.name(),
+                    atom.text()
+                ),
+            ));
+        };
+        Ok(builder.constant(tensor, ConstantData::Splat(scalar), carried.span))
+    }
+
+    fn unrolled_loop(
+        &mut self,
+        builder: &mut Builder<'p>,
+        parts: &Parts,
+        iterations: u64,
+        hint: Option<&str>,
+        wanted: usize,
+    ) -> Composed<Vec<Value>> {
+        let looping = parts.syntax;
+        if usize::try_from(iterations).map_or(true, |n| n > self.limits.unrolled) {
+            return Err(self.error(
+                &LIMIT_EXCEEDED,
+                looping.span,
+                format!(
+                    "the loop has {iterations} iterations, at most {} are unrolled (limit `unrolled`)",
+                    self.limits.unrolled
+                ),
+            ));
+        }
+        let mut carried = parts.carried.clone();
+        let outputs = wanted.saturating_sub(carried.len());
+        let mut scanned: Vec<Vec<Atom>> = vec![Vec::new(); outputs];
+        for iteration in 0..usize::try_from(iterations).unwrap_or(0) {
+            let depth = builder.scope.depth();
+            builder.scope.push();
+            for (item, value) in looping.carried.iter().zip(&carried) {
+                builder.scope.set(item.name.name.clone(), value.clone());
+            }
+            for (scan, scanned) in looping.scans.iter().zip(&parts.scans) {
+                let Scanned::Pack(pack) = scanned else {
+                    return Err(Reported);
+                };
+                let item = pack
+                    .items
+                    .get(iteration)
+                    .cloned()
+                    .map_or(Value::Null, Value::Atom);
+                builder.scope.set(scan.item.name.clone(), item);
+            }
+            if let Some(index) = looping.count.as_ref().and_then(|c| c.index.as_ref()) {
+                builder
+                    .scope
+                    .set(index.name.clone(), Value::int(count(iteration)));
+            }
+            let results =
+                self.component_value(builder, &looping.body, hint, carried.len() + outputs);
+            builder.scope.truncate(depth);
+            let mut results = results?;
+            if results.len() != carried.len() + outputs {
+                return Err(self.error(
+                    &BRANCH_RESULTS,
+                    looping.span,
+                    format!(
+                        "the body gives {} results; {} are carried and {outputs} collected",
+                        results.len(),
+                        carried.len()
+                    ),
+                ));
+            }
+            let rest = results.split_off(carried.len());
+            for ((item, old), new) in looping.carried.iter().zip(&mut carried).zip(results) {
+                let next = self.next_carried(builder, item, old, &new)?;
+                *old = next;
+            }
+            for (pack, value) in scanned.iter_mut().zip(rest) {
+                match value {
+                    Value::Atom(atom) => {
+                        let kind = atom.kind().unwrap_or(ScalarKind::Real);
+                        let tensor = self.tensor_of(builder, &atom, kind, looping.span)?;
+                        pack.push(Atom::Tensor(tensor));
+                    }
+                    _ => {
+                        return Err(self.error(
+                            &BRANCH_RESULTS,
+                            looping.span,
+                            "each iteration must give single tensors, this is a pack",
+                        ));
+                    }
+                }
+            }
+        }
+        let mut results = carried;
+        results.extend(scanned.into_iter().map(Value::pack));
+        Ok(results)
+    }
+
+    /// The value that the next iteration sees: of the same types as before.
+    pub fn next_carried(
+        &mut self,
+        builder: &mut Builder<'p>,
+        item: &ast::Carried,
+        old: &Value,
+        new: &Value,
+    ) -> Composed<Value> {
+        if form(old) != form(new) {
+            let words = |value: &Value| match form(value) {
+                Form::Single => "a single tensor".to_string(),
+                Form::Pack(length) => format!("a pack of {length} tensors"),
+            };
+            return Err(self.error(
+                &BRANCH_RESULTS,
+                item.span,
+                format!(
+                    "`{}` is {} before an iteration and {} after it",
+                    item.name.name,
+                    words(old),
+                    words(new)
+                ),
+            ));
+        }
+        let mut next = Vec::with_capacity(new.atoms().len());
+        for (old, new) in old.atoms().iter().zip(new.atoms()) {
+            let Atom::Tensor(old) = old else {
+                return Err(Reported);
+            };
+            let tensor = self.tensor_of(builder, new, old.tensor.kind, item.span)?;
+            if tensor.tensor != old.tensor {
+                return Err(self.error(
+                    &BRANCH_RESULTS,
+                    item.span,
+                    format!(
+                        "`{}` is {} before an iteration and {} after it",
+                        item.name.name,
+                        tensor_text(&old.tensor),
+                        tensor_text(&tensor.tensor)
+                    ),
+                ));
+            }
+            next.push(tensor);
+        }
+        let formed = formed(&[form(new)], next).into_iter().next();
+        formed.ok_or(Reported)
+    }
+}

@@ -1,0 +1,78 @@
+//! Loops (2.10.1): packs as carried values, packs of run-time length.
+
+use crate::run::{flag, ints, outputs, reals};
+
+const OPERATORS: &str = "operator add { @input { a: real[s..]; b: real[s..]; } @output { c: real[s..]; } \
+    @lower { c[i..] = a[i..] + b[i..], i < s; } } \
+    operator less { @input { a: real[]; m: real; } @output { c: bool[]; } @lower { c[] = a[] < m[]; } } \
+    operator sum { @input { xs: real[]..(k); } @output { y: real[]; } @lower { y[] += xs[i][], i < k; } } ";
+
+fn results(graph: &str, inputs: &[std::sync::Arc<skript_tensor::Tensor>]) -> Vec<Vec<f64>> {
+    outputs(&format!("{OPERATORS} {graph}"), inputs)
+}
+
+/// Each step turns (a, b) into (b, a + b).
+#[test]
+fn s2_10_1_packs_are_carried_through_loops() {
+    let graph = |count: &str| {
+        format!(
+            "graph G {{ @input {{ k: int[]; x: real[1]; }} @output {{ y: real[1]; z: real[1]; }} \
+             @compose {{ p..(2) = with p = [x, x] do..({count}) {{ s = add(p[0], p[1]); yield [p[1], s]; }}; \
+             y = p[0]; z = p[1]; }} }}"
+        )
+    };
+    let inputs = [ints(&[], &[4]), reals(&[1], &[1.0])];
+    assert_eq!(results(&graph("4"), &inputs), [[5.0], [8.0]]);
+    assert_eq!(results(&graph("k"), &inputs), [[5.0], [8.0]]);
+}
+
+#[test]
+fn s2_10_1_a_scalar_starts_all_tensors_of_a_declared_pack() {
+    let graph = "graph G { @input { k: int[]; x: real[2]; } @output { y: real[2]; z: real[2]; } \
+        @compose { [y, z] = with p: real[2]..(2) = 1.0 do..(k) { a = add(p[0], x); yield [p[1], a]; }; } }";
+    let inputs = [ints(&[], &[3]), reals(&[2], &[1.0, 2.0])];
+    assert_eq!(results(graph, &inputs), [[2.0, 3.0], [3.0, 5.0]]);
+}
+
+/// A loop that a condition ends gives a pack of run-time length; another goes through it.
+#[test]
+fn s2_10_1_loops_scan_packs_of_run_time_length() {
+    let graph = "graph G { @input { x: real[]; m: real[]; } @output { y: real[]; z: real[]; } \
+        @compose { last, all.. = with s: real = x while less(s, m) do..(9) { t = add(s, s); yield t, t; }; \
+        y = with s: real = 0.0 for a : all do add(s, a); \
+        twice.. = for a : all do add(a, a); z = sum(twice); } }";
+    let scalar = |v: f32| reals(&[], &[v]);
+    assert_eq!(
+        results(graph, &[scalar(1.0), scalar(5.0)]),
+        [[14.0], [28.0]]
+    );
+    assert_eq!(results(graph, &[scalar(7.0), scalar(5.0)]), [[0.0], [0.0]]);
+}
+
+#[test]
+fn s2_10_1_an_empty_pack_is_no_iteration() {
+    let graph = "operator total { @input { c: bool[]; xs: real[]..(k); } @output { y: real[]; } \
+        @compose { y = with s: real = 3.0 for x : xs do add(s, x) while c; } } \
+        graph G { @input { c: bool[]; x: real[]; } @output { y: real[]; z: real[]; } \
+        @compose { y = total(c, []); z = total(c, [x, x]); } }";
+    let inputs = |go| [flag(go), reals(&[], &[1.0])];
+    assert_eq!(results(graph, &inputs(true)), [[3.0], [5.0]]);
+    assert_eq!(results(graph, &inputs(false)), [[3.0], [4.0]]);
+}
+
+/// `:` on the left writes all positions of a dimension at once.
+#[test]
+fn full_slices_stand_on_left_sides() {
+    let graph = "operator places { @input { x: bool[n,m]; } @output { y: int[n,m,2]; z: int[n,2]; } \
+        @lower { y[i..,:] = i, i < [n, m]; z[i,:] = [i, 7], i < n; } } \
+        graph G { @input { x: bool[s|3,2]; } @output { y: int[s,2,2]; z: int[s,2]; } @compose { y, z = places(x); } }";
+    let x = skript_tensor::Tensor::from_bool(&[2, 2], &[false; 4]).unwrap();
+    let y = results(graph, &[std::sync::Arc::new(x)]);
+    assert_eq!(
+        y,
+        [
+            vec![0.0, 0.0, 0.0, 1.0, 1.0, 0.0, 1.0, 1.0],
+            vec![0.0, 7.0, 1.0, 7.0]
+        ]
+    );
+}
