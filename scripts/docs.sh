@@ -33,4 +33,6 @@ document docs/dialect.md dialect
 document docs/diagnostics.md cargo run --release --quiet -p skript-tools --bin skript -- explain --all
 document docs/status.md cargo run --release --quiet -p skript-tidy -- status
 document docs/stablehlo-dialect.md stablehlo
+document docs/passes.md cargo run --release --quiet -p skript-passes --example passes_page
+document docs/pipelines.md python3 scripts/pipeline_shares.py
 exit $stale
