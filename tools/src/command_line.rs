@@ -42,6 +42,13 @@ pub enum MessageFormat {
     Json,
 }
 
+/// Values of `--quantize`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum QuantizeArgument {
+    /// Tensors pass through the operators that `@quantize` names for them
+    Simulate,
+}
+
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum EditionName {
     Draft6,
@@ -66,6 +73,9 @@ pub struct ModelArguments {
     /// Graph of the main module; the first if not given
     #[arg(long, value_name = "NAME")]
     pub graph: Option<String>,
+    /// What becomes of `@quantize`: without this it is kept as information
+    #[arg(long, value_enum, value_name = "HOW")]
+    pub quantize: Option<QuantizeArgument>,
     /// Value of a graph attribute: a JSON value
     #[arg(long = "set", value_name = "NAME=JSON", value_parser = name_and_value)]
     pub attributes: Vec<(String, String)>,

@@ -15,7 +15,9 @@ use skript_frontend::source_files::load_program;
 use skript_tensor::{MissingWeights, Tensor, VariableRequest, load_variables};
 
 use crate::attributes::attribute_value;
-use crate::command_line::{InputArgument, MessageFormat, ModelArguments, WeightsArgument};
+use crate::command_line::{
+    InputArgument, MessageFormat, ModelArguments, QuantizeArgument, WeightsArgument,
+};
 use crate::console::{Console, Status};
 use crate::inputs;
 use crate::render::render;
@@ -189,6 +191,7 @@ impl<'a> Session<'a> {
     pub fn compose(&mut self) -> Option<Model> {
         let mut options = ComposeOptions {
             graph: self.arguments.graph.clone(),
+            simulate_quantization: self.arguments.quantize == Some(QuantizeArgument::Simulate),
             ..ComposeOptions::default()
         };
         let arguments = self.arguments;

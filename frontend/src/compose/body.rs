@@ -2,6 +2,7 @@
 
 use super::composer::{Composed, Composer, Reported};
 use super::instantiate::Builder;
+use super::update::is_variable;
 use crate::ast::{
     self, Component, ComponentValue, Declaration, DefinitionKind, Ident, PackSpec, Target,
     TargetItem,
@@ -154,6 +155,11 @@ impl<'p> Composer<'p, '_> {
                 ))
             }
             value => value,
+        };
+        // A variable's new value is kept as it is, and quantized when it is read.
+        let value = match is_variable(&builder.found.definition.variables, name) {
+            true => value,
+            false => self.simulated(builder, &name.name, value)?,
         };
         let packed = matches!(value, Value::Pack(_));
         for (item, atom) in value.atoms().iter().enumerate() {

@@ -4,13 +4,16 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::ComposeOptions;
 use super::arguments::{Argument, ArgumentList};
+use super::quantize::Quantizer;
 use crate::ast::{Definition, DefinitionKind, Path};
 use crate::diagnostics::codes::{ENDLESS_RECURSION, GRAPH_PARAMETER, GRAPH_UNKNOWN};
 use crate::diagnostics::{Code, Diagnostic, Sink};
 use crate::eval::evaluator::EvalError;
 use crate::eval::{Stop, Value};
 use crate::limits::Limits;
-use crate::model::{Function, FunctionId, FunctionRole, Model, TensorType, VariableId};
+use crate::model::{
+    Function, FunctionId, FunctionRole, Model, Quantization, TensorType, VariableId,
+};
 use crate::program::{Origin, Program};
 use crate::source::Span;
 
@@ -55,6 +58,8 @@ pub struct InstanceInfo {
     /// Tensor names that quantization may refer to, with labels.
     pub tensors: FxHashSet<String>,
     pub public: bool,
+    /// `@quantize` entries, names relative to the instance.
+    pub quantization: Vec<Quantization>,
 }
 
 pub struct Composer<'p, 's> {
@@ -66,6 +71,9 @@ pub struct Composer<'p, 's> {
     pub instances: FxHashMap<String, FunctionId>,
     definitions: FxHashMap<(&'p str, &'p str), &'p Definition>,
     frames: Vec<Frame>,
+    /// Quantizers for the instance that is made next.
+    pub passed_quantizers: Vec<Quantizer<'p>>,
+    simulate_quantization: bool,
 }
 
 impl<'p, 's> Composer<'p, 's> {
@@ -87,6 +95,8 @@ impl<'p, 's> Composer<'p, 's> {
             instances: FxHashMap::default(),
             definitions,
             frames: Vec::new(),
+            passed_quantizers: Vec::new(),
+            simulate_quantization: false,
         }
     }
 
@@ -118,7 +128,12 @@ impl<'p, 's> Composer<'p, 's> {
         format!("{module}.{}", found.definition.name.name)
     }
 
+    pub fn simulates_quantization(&self) -> bool {
+        self.simulate_quantization
+    }
+
     pub fn graph(mut self, options: &ComposeOptions) -> Option<Model> {
+        self.simulate_quantization = options.simulate_quantization;
         let main = self.program.main_module()?;
         let mut graphs = main
             .definitions
@@ -214,17 +229,12 @@ impl<'p, 's> Composer<'p, 's> {
         for (capture, value) in &self.functions.get(id.0 as usize)?.updates {
             updates.push((VariableId(u32::try_from(*capture).ok()?), *value));
         }
-        let before = self.sink.error_count();
-        let quantization = self.quantization(entry, &info, &root);
-        if self.sink.error_count() > before {
-            return None;
-        }
         Some(Model {
             entry: id,
             functions: self.functions,
             variables,
             updates,
-            quantization,
+            quantization: info.quantization,
         })
     }
 

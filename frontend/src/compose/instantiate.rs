@@ -7,13 +7,14 @@ use rustc_hash::FxHashSet;
 
 use super::arguments::ArgumentList;
 use super::composer::{CaptureName, Composed, Composer, Definitions, InstanceInfo, Reported};
+use super::quantize::Quantizer;
 use crate::ast::{BlockKind, DefinitionKind};
 use crate::diagnostics::codes::{LIMIT_EXCEEDED, NOT_SUPPORTED_YET, TENSOR_UNKNOWN};
 use crate::eval::{Evaluator, Scope, TensorRef, TypeName, Value};
 use crate::limits::Limits;
 use crate::model::{
-    self, AttributeValue, Block, Body, ConstantData, Function, FunctionId, Operation, TensorType,
-    ValueId,
+    self, AttributeValue, Block, Body, ConstantData, Function, FunctionId, Operation, Quantization,
+    TensorType, ValueId,
 };
 use crate::program::Edition;
 use crate::source::Span;
@@ -32,6 +33,10 @@ pub struct Builder<'p> {
     /// Tensor names for quantization.
     pub tensors: FxHashSet<String>,
     pub entry: bool,
+    /// Quantizers to be simulated here and below.
+    pub quantizers: Vec<Quantizer<'p>>,
+    /// Entries of this function and of what it invokes, names relative to it.
+    pub quantization: Vec<Quantization>,
     /// How many run-time extents of callees have been named.
     pub symbols: usize,
 }
@@ -158,11 +163,21 @@ impl<'p> Composer<'p, '_> {
             labels: Vec::new(),
             tensors: FxHashSet::default(),
             entry,
+            quantizers: std::mem::take(&mut self.passed_quantizers),
+            quantization: Vec::new(),
             symbols: 0,
         };
         self.bind(&mut builder, list)?;
         self.symbols(&mut builder)?;
+        let root = match entry {
+            true => self.qualified(&found),
+            false => String::new(),
+        };
+        self.own_quantizers(&mut builder, &root);
         self.local_tensors(&mut builder)?;
+        if !definition.has_block(BlockKind::Lower) {
+            self.simulate_given(&mut builder)?;
+        }
         if definition.has_block(BlockKind::Lower) {
             if let Some(update) = definition.updates.first() {
                 return Err(self.error(
@@ -180,6 +195,8 @@ impl<'p> Composer<'p, '_> {
         } else {
             self.intrinsic(&mut builder)?;
         }
+        let own = self.quantization(&builder, &root)?;
+        builder.quantization.splice(0..0, own);
         builder.function.attributes = self.attribute_values(&builder);
         builder.function.types = builder
             .types
@@ -193,6 +210,7 @@ impl<'p> Composer<'p, '_> {
         self.infos.push(InstanceInfo {
             captures: builder.captures,
             tensors: builder.tensors,
+            quantization: builder.quantization,
             public: definition.public || definition.kind == DefinitionKind::Graph,
         });
         self.functions.push(builder.function);

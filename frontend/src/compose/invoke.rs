@@ -5,10 +5,11 @@ use skript_semantics::ScalarKind;
 
 use super::arguments::{Argument, ArgumentList};
 use super::bind::coerce_scalar;
-use super::composer::{CaptureName, Composed, Composer, Reported, instance_key};
+use super::composer::{CaptureName, Composed, Composer, Definitions, Reported, instance_key};
 use super::declare::shape_text;
 use super::dynamic_extent::{Canonical, translated};
 use super::instantiate::Builder;
+use super::quantize::Quantizer;
 use crate::ast::{self, Expr};
 use crate::diagnostics::Diagnostic;
 use crate::diagnostics::codes::{
@@ -81,13 +82,29 @@ impl<'p> Composer<'p, '_> {
             list.attributes
                 .insert(name.clone(), (value, assignment.value.span));
         }
-        let mut canonical = Canonical::default();
-        let mut values = Vec::with_capacity(invocation.arguments.len());
+        let mut arguments = Vec::with_capacity(invocation.arguments.len());
         for argument in &invocation.arguments {
-            let (value, span) = match argument {
+            arguments.push(match argument {
                 ast::Argument::Expr(expr) => (self.value(builder, expr)?, expr.span),
                 ast::Argument::Omitted(span) => (Value::Null, *span),
-            };
+            });
+        }
+        self.invoke(builder, found, list, arguments, invocation, hint)
+    }
+
+    /// Invokes an operator on values; label and place are those of `invocation`.
+    pub fn invoke(
+        &mut self,
+        builder: &mut Builder<'p>,
+        found: Definitions<'p>,
+        mut list: ArgumentList,
+        arguments: Vec<(Value, Span)>,
+        invocation: &ast::Invocation,
+        hint: Option<&str>,
+    ) -> Composed<Vec<Value>> {
+        let mut canonical = Canonical::default();
+        let mut values = Vec::with_capacity(arguments.len());
+        for (value, span) in arguments {
             let Some(described) = Argument::of(&value, &mut canonical) else {
                 return Err(self.error(
                     &ARGUMENT_KIND,
@@ -105,10 +122,15 @@ impl<'p> Composer<'p, '_> {
         }
         let (names, extents) = canonical.parameters().into_iter().unzip();
         list.extents = names;
-        let key = instance_key(&found, &list);
+        let below = self.below(builder, invocation, hint);
+        let mut key = instance_key(&found, &list);
+        for quantizer in &below {
+            quantizer.describe_into(&mut key);
+        }
         let callee = match self.instances.get(&key) {
             Some(id) => *id,
             None => {
+                self.passed_quantizers = below;
                 let id = self.instantiate(found, &list, false)?;
                 self.instances.insert(key, id);
                 id
@@ -120,6 +142,22 @@ impl<'p> Composer<'p, '_> {
             extents,
         };
         self.call(builder, callee, passed, invocation, hint, &mut meanings)
+    }
+
+    /// Quantizers for tensors inside of an invocation.
+    fn below(
+        &self,
+        builder: &Builder<'p>,
+        invocation: &ast::Invocation,
+        hint: Option<&str>,
+    ) -> Vec<Quantizer<'p>> {
+        if builder.quantizers.is_empty() {
+            return Vec::new();
+        }
+        let label = invocation.label.as_ref().map(|l| l.name.as_str()).or(hint);
+        let mut scope = builder.labels.clone();
+        scope.extend(label.map(str::to_string));
+        self.quantizers_below(builder, &scope)
     }
 
     /// A compile-time expression, tensors included.
@@ -313,6 +351,16 @@ impl<'p> Composer<'p, '_> {
                 }
             }
             names.push(name);
+        }
+        for entry in &info.quantization {
+            let mut entry = entry.clone();
+            entry.tensor = join(&entry.tensor, !own_root);
+            if own_root {
+                entry.tensor = format!("{callee_name}.{}", entry.tensor);
+            }
+            if !builder.quantization.contains(&entry) {
+                builder.quantization.push(entry);
+            }
         }
         if info.public && !own_root {
             let tensors: Vec<String> = info.tensors.iter().map(|t| join(t, true)).collect();

@@ -50,6 +50,8 @@ pub struct ComposeOptions {
     pub attributes: IndexMap<String, AttributeValue>,
     /// Generic types of the graph by name.
     pub types: IndexMap<String, ScalarKind>,
+    /// Whether tensors named in `@quantize` pass through their quantizers (2.14).
+    pub simulate_quantization: bool,
 }
 
 /// Bytes of stack for the composer: nested invocations, expressions and blocks are bounded by [`Limits`], but the

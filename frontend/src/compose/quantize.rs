@@ -1,58 +1,236 @@
-//! `@quantize` of the entry graph: names and operators are checked, values are kept (2.14).
+//! `@quantize`: entries are checked and kept; on request the tensors pass through their quantizers (2.14).
 
-use super::composer::{Composer, Definitions, InstanceInfo, Reported};
-use crate::ast;
+use std::fmt::Write as _;
+
+use super::arguments::ArgumentList;
+use super::composer::{Composed, Composer, Definitions};
+use super::instantiate::Builder;
+use super::invoke::tensor_text;
+use crate::ast::{self, Path};
 use crate::diagnostics::codes::QUANTIZATION;
-use crate::eval::{Evaluator, Scope};
+use crate::diagnostics::{Diagnostic, closest};
+use crate::eval::{Atom, Value};
 use crate::model::Quantization;
+use crate::source::Span;
+
+/// An entry that applies to a tensor of the function at hand or of something that it invokes.
+#[derive(Clone, Debug)]
+pub struct Quantizer<'p> {
+    /// The tensor's name, or the labels that lead to it and its name.
+    pub path: String,
+    operator: &'p Path,
+    /// Where the operator's name is looked up.
+    module: &'p str,
+    /// Types and attribute values, evaluated where the entry stands.
+    list: ArgumentList,
+    span: Span,
+}
+
+impl Quantizer<'_> {
+    /// Instances differ by what is simulated inside of them.
+    pub fn describe_into(&self, key: &mut String) {
+        // Writing to a string cannot fail.
+        let _ = write!(
+            key,
+            "|quantize {}:{}@{:?}{:?}",
+            self.path,
+            self.operator.text(),
+            self.list.attributes,
+            self.list.types
+        );
+    }
+}
 
 impl<'p> Composer<'p, '_> {
+    /// Evaluates the definition's own entries, so that statements may apply them. Wrong entries are reported when the
+    /// body is there, by [`Composer::quantization`].
+    pub fn own_quantizers(&mut self, builder: &mut Builder<'p>, root: &str) {
+        if !self.simulates_quantization() {
+            return;
+        }
+        for item in &builder.found.definition.quantizations {
+            let Some(found) = self.lookup(builder.found.module, &item.operator) else {
+                continue;
+            };
+            let mut list = ArgumentList {
+                invocation: item.span,
+                ..ArgumentList::default()
+            };
+            for assignment in &item.attributes {
+                if let Ok(value) = builder.evaluator(self.limits).eval(&assignment.value) {
+                    let name = assignment.name.name.clone();
+                    list.attributes.insert(name, (value, assignment.value.span));
+                }
+            }
+            for (parameter, name) in found.definition.dtypes.iter().zip(&item.types) {
+                if let Ok(ty) = builder.evaluator(self.limits).type_named(name) {
+                    list.types.insert(parameter.name.name.clone(), ty);
+                }
+            }
+            builder.quantizers.push(Quantizer {
+                path: relative(&item.tensor.text(), root),
+                operator: &item.operator,
+                module: builder.found.module,
+                list,
+                span: item.span,
+            });
+        }
+    }
+
+    /// The entries for tensors below a label, as the callee sees them.
+    pub fn quantizers_below(&self, builder: &Builder<'p>, scope: &[String]) -> Vec<Quantizer<'p>> {
+        let prefix: String = scope.iter().map(|label| format!("{label}.")).collect();
+        let below = builder.quantizers.iter().filter_map(|quantizer| {
+            let path = quantizer.path.strip_prefix(&prefix)?;
+            // A plain name without labels is this function's own.
+            (!scope.is_empty() || path.contains('.')).then(|| Quantizer {
+                path: path.to_string(),
+                ..quantizer.clone()
+            })
+        });
+        below.collect()
+    }
+
+    /// The tensors of a name, through its quantizer if it has one.
+    pub fn simulated(
+        &mut self,
+        builder: &mut Builder<'p>,
+        name: &str,
+        value: Value,
+    ) -> Composed<Value> {
+        let mut path = builder.labels.clone();
+        path.push(name.to_string());
+        let path = path.join(".");
+        let Some(quantizer) = builder.quantizers.iter().find(|q| q.path == path).cloned() else {
+            return Ok(value);
+        };
+        let Some(found) = self.lookup(quantizer.module, quantizer.operator) else {
+            return Ok(value);
+        };
+        let mut atoms = Vec::with_capacity(value.atoms().len());
+        for atom in value.atoms() {
+            atoms.push(match atom {
+                Atom::Tensor(_) => self.through(builder, &quantizer, found, atom)?,
+                other => other.clone(),
+            });
+        }
+        Ok(match (value, atoms.as_slice()) {
+            (Value::Atom(_), [single]) => Value::Atom(single.clone()),
+            (Value::Pack(_), _) => Value::pack(atoms),
+            (value, _) => value,
+        })
+    }
+
+    fn through(
+        &mut self,
+        builder: &mut Builder<'p>,
+        quantizer: &Quantizer<'p>,
+        found: Definitions<'p>,
+        atom: &Atom,
+    ) -> Composed<Atom> {
+        let invocation = ast::Invocation {
+            label: None,
+            operator: quantizer.operator.clone(),
+            types: Vec::new(),
+            attributes: Vec::new(),
+            arguments: Vec::new(),
+            span: quantizer.span,
+        };
+        let value = Value::Atom(atom.clone());
+        let results = self.invoke(
+            builder,
+            found,
+            quantizer.list.clone(),
+            vec![(value, quantizer.span)],
+            &invocation,
+            None,
+        )?;
+        let (Some(Value::Atom(Atom::Tensor(new))), Atom::Tensor(old)) = (results.first(), atom)
+        else {
+            return Ok(atom.clone());
+        };
+        if new.tensor != old.tensor {
+            return Err(self.error(
+                &QUANTIZATION,
+                quantizer.span,
+                format!(
+                    "`{}` turns {} into {}; a quantizer keeps type and shape",
+                    quantizer.operator.text(),
+                    tensor_text(&old.tensor),
+                    tensor_text(&new.tensor)
+                ),
+            ));
+        }
+        Ok(Atom::Tensor(new.clone()))
+    }
+
+    /// Inputs, variables and constants pass through their quantizers before the body.
+    pub fn simulate_given(&mut self, builder: &mut Builder<'p>) -> Composed<()> {
+        let definition = builder.found.definition;
+        let declared = definition
+            .inputs
+            .iter()
+            .chain(&definition.variables)
+            .chain(&definition.constants);
+        for declaration in declared {
+            let name = &declaration.name.name;
+            if let Some(value) = builder.scope.get(name).cloned() {
+                let value = self.simulated(builder, name, value)?;
+                builder.scope.set(name.clone(), value);
+            }
+        }
+        Ok(())
+    }
+
+    /// The definition's own entries, checked against the tensors of the instance.
     pub fn quantization(
         &mut self,
-        entry: Definitions<'p>,
-        info: &InstanceInfo,
+        builder: &Builder<'p>,
         root: &str,
-    ) -> Vec<Quantization> {
-        entry
-            .definition
-            .quantizations
-            .iter()
-            .filter_map(|entry_item| self.quantized(entry, entry_item, info, root).ok())
-            .collect()
+    ) -> Composed<Vec<Quantization>> {
+        let mut all = Vec::new();
+        let mut result = Ok(());
+        for item in &builder.found.definition.quantizations {
+            match self.quantized(builder, item, root) {
+                Ok(entry) => all.push(entry),
+                Err(reported) => result = Err(reported),
+            }
+        }
+        result.map(|()| all)
     }
 
     fn quantized(
         &mut self,
-        entry: Definitions<'p>,
+        builder: &Builder<'p>,
         item: &ast::Quantization,
-        info: &InstanceInfo,
         root: &str,
-    ) -> Result<Quantization, Reported> {
+    ) -> Composed<Quantization> {
         let written = item.tensor.text();
-        let name = written
-            .strip_prefix(root)
-            .and_then(|rest| rest.strip_prefix('.'))
-            .unwrap_or(&written)
-            .to_string();
-        let known = info.tensors.contains(&name) || info.captures.iter().any(|c| c.path == name);
+        let name = relative(&written, root);
+        let known =
+            builder.tensors.contains(&name) || builder.captures.iter().any(|c| c.path == name);
         if !known {
-            return Err(self.error(
+            let names = builder.tensors.iter().map(String::as_str);
+            let names = names.chain(builder.captures.iter().map(|c| c.path.as_str()));
+            let mut diagnostic = Diagnostic::error(
                 &QUANTIZATION,
                 item.tensor.span,
                 format!("there is no tensor `{written}` to be quantized"),
-            ));
+            );
+            if let Some(near) = closest(&name, names) {
+                diagnostic = diagnostic.with_help(format!("did you mean `{near}`?"));
+            }
+            return Err(self.report(diagnostic));
         }
-        let Some(found) = self.lookup(entry.module, &item.operator) else {
+        let Some(found) = self.lookup(builder.found.module, &item.operator) else {
             return Err(self.error(
                 &QUANTIZATION,
                 item.operator.span,
                 format!("there is no operator `{}` here", item.operator.text()),
             ));
         };
-        let required = found
-            .definition
-            .inputs
-            .iter()
+        let inputs = found.definition.inputs.iter();
+        let required = inputs
             .filter(|i| !i.type_spec.optional && i.default.is_none())
             .count();
         if required != 1 || found.definition.outputs.len() != 1 {
@@ -66,20 +244,11 @@ impl<'p> Composer<'p, '_> {
                 ),
             ));
         }
-        let scope = Scope::new();
-        let types = indexmap::IndexMap::new();
         let mut attributes = Vec::new();
         for assignment in &item.attributes {
-            let edition = self.program.edition(entry.module);
-            let value = Evaluator::new(&scope, &types, edition, self.limits)
-                .eval(&assignment.value)
-                .map_err(|s| self.failed(s))?;
-            let declared = found
-                .definition
-                .attributes
-                .iter()
-                .any(|a| a.name.name == assignment.name.name);
-            if !declared {
+            let value = self.value(builder, &assignment.value)?;
+            let mut declared = found.definition.attributes.iter();
+            if !declared.any(|a| a.name.name == assignment.name.name) {
                 return Err(self.error(
                     &QUANTIZATION,
                     assignment.name.span,
@@ -99,4 +268,12 @@ impl<'p> Composer<'p, '_> {
             span: item.span,
         })
     }
+}
+
+/// Full names of the entry's tensors begin with its own.
+fn relative(written: &str, root: &str) -> String {
+    let rest = written
+        .strip_prefix(root)
+        .and_then(|rest| rest.strip_prefix('.'));
+    rest.unwrap_or(written).to_string()
 }

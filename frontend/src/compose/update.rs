@@ -61,7 +61,7 @@ impl<'p> Composer<'p, '_> {
             );
             return;
         }
-        for (old, new) in before.atoms().iter().zip(new.atoms()) {
+        for (item, (old, new)) in before.atoms().iter().zip(new.atoms()).enumerate() {
             let Atom::Tensor(old) = old else { continue };
             let Ok(new) = self.tensor_of(builder, new, old.tensor.kind, span) else {
                 continue;
@@ -78,7 +78,15 @@ impl<'p> Composer<'p, '_> {
                 );
                 continue;
             }
-            let capture = builder.function.captures.iter().position(|c| *c == old.id);
+            // By name: the scope may hold the variable as its quantizer leaves it.
+            let path = match before {
+                Value::Pack(_) => format!("{name}:{}", item + 1),
+                _ => name.to_string(),
+            };
+            let capture = builder
+                .captures
+                .iter()
+                .position(|c| !c.absolute && c.path == path);
             if let Some(capture) = capture {
                 // What fails is reported.
                 let _ = self.record_update(builder, capture, new.id, span);
@@ -153,6 +161,6 @@ impl<'p> Composer<'p, '_> {
     }
 }
 
-fn is_variable(variables: &[Declaration], name: &Ident) -> bool {
+pub fn is_variable(variables: &[Declaration], name: &Ident) -> bool {
     variables.iter().any(|v| v.name.name == name.name)
 }

@@ -3,6 +3,7 @@
 use super::scope::{Scope, argument_attributes, dictionary};
 use super::{EmitError, Emitter, block, constant, formula};
 use crate::mlir::{Builder, attributes};
+use melior::Context;
 use melior::ir::attribute::{ArrayAttribute, TypeAttribute};
 use melior::ir::r#type::FunctionType;
 use melior::ir::{Attribute, BlockRef};
@@ -98,11 +99,36 @@ pub(super) fn emit<'c>(
             ArrayAttribute::new(context, &of_results).into(),
         ));
         function_attributes.push(("skript.entry", attributes::unit(context)));
+        let entries = quantization(context, emitter.model);
+        if !entries.is_empty() {
+            let entries = ArrayAttribute::new(context, &entries).into();
+            function_attributes.push(("skript.quantization", entries));
+        }
     } else {
         function_attributes.push(("sym_visibility", attributes::string(context, "private")));
     }
     outer.create("func.func", &[], &function_attributes, &[], vec![region])?;
     Ok(())
+}
+
+/// `{tensor = "a.w", operator = "quant.q", attributes = {bits = 8}}` for each entry of `@quantize` (2.14).
+fn quantization<'c>(context: &'c Context, model: &Model) -> Vec<Attribute<'c>> {
+    let entries = model.quantization.iter().map(|entry| {
+        let values: Vec<_> = entry
+            .attributes
+            .iter()
+            .map(|(name, value)| (name.as_str(), attributes::attribute(context, value)))
+            .collect();
+        dictionary(
+            context,
+            &[
+                ("tensor", attributes::string(context, &entry.tensor)),
+                ("operator", attributes::string(context, &entry.operator)),
+                ("attributes", dictionary(context, &values)),
+            ],
+        )
+    });
+    entries.collect()
 }
 
 /// Inputs with packs flattened, then captures.

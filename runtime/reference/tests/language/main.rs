@@ -3,5 +3,6 @@
 mod dynamic_extents;
 mod expressions;
 mod loops;
+mod quantization;
 mod run;
 mod updates;
