@@ -18,6 +18,7 @@ step() {
 build() { cargo build --release --workspace --bins; }
 step "format" cargo fmt --all --check
 step "tools" build
+step "format of SkriptND" target/release/skript fmt --check frontend/stdlib examples
 step "clippy" cargo clippy --release --workspace --all-targets -- -D warnings
 step "house rules" cargo run --release --quiet -p skript-tidy
 step "unit tests" cargo test --release --workspace --quiet --no-fail-fast

@@ -26,6 +26,8 @@ pub enum Verb {
     Compare(CompareArguments),
     /// Measure latency, memory and arithmetic rate
     Bench(BenchArguments),
+    /// Format files in the style of the standard library
+    Fmt(FormatArguments),
     /// Explain a diagnostic: `skript explain SK0201`
     Explain(ExplainArguments),
     /// Print a completion script for a shell
@@ -247,6 +249,19 @@ pub struct CompileArguments {
     /// Write every station up to assembly into a folder
     #[arg(long, value_name = "DIR")]
     pub dump_stages: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct FormatArguments {
+    /// Files; folders, for all .sknd files below them; `-` for standard input, written to standard output
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// Write nothing: list files that are not formatted, and exit with 1 if there are any
+    #[arg(long)]
+    pub check: bool,
+    /// How diagnostics look
+    #[arg(long, value_enum, default_value_t = MessageFormat::Human)]
+    pub message_format: MessageFormat,
 }
 
 #[derive(Debug, Args)]

@@ -9,7 +9,8 @@ use crate::diagnostics::codes::{BLOCK_NAME, BRACKET, MISSING_SEMICOLON, STRING, 
 use crate::diagnostics::{Diagnostic, closest};
 use crate::source::Span;
 
-const BLOCKS: [(&str, BlockKind); 12] = [
+/// The blocks by their names.
+pub(crate) const BLOCKS: [(&str, BlockKind); 12] = [
     ("dtype", BlockKind::Dtype),
     ("attrib", BlockKind::Attrib),
     ("input", BlockKind::Input),

@@ -8,6 +8,6 @@ mod generated {
     pub struct SkriptGrammar;
 }
 
-pub(super) use generated::{Rule, SkriptGrammar};
+pub(crate) use generated::{Rule, SkriptGrammar};
 
-pub(super) type Pair<'t> = pest::iterators::Pair<'t, Rule>;
+pub(crate) type Pair<'t> = pest::iterators::Pair<'t, Rule>;

@@ -6,12 +6,12 @@
 
 mod build;
 mod casts;
-mod cut;
+pub(crate) mod cut;
 mod expectation;
-mod grammar;
+pub(crate) mod grammar;
 mod nesting;
 mod statement;
-mod token;
+pub(crate) mod token;
 
 use pest::Parser as _;
 use pest::error::{ErrorVariant, InputLocation};
@@ -27,7 +27,7 @@ use grammar::{Pair, Rule, SkriptGrammar};
 /// Nesting up to which the caller's stack is known to suffice, whatever thread it runs on.
 const SHALLOW: usize = 24;
 /// Stack for what is deeper, per level of [`Limits::nesting`]: ten times what an unoptimized build needs.
-const STACK_PER_LEVEL: usize = 256 << 10;
+pub(crate) const STACK_PER_LEVEL: usize = 256 << 10;
 
 /// Syntax errors of one file after which the rest of it is not read.
 const MOST_ERRORS: usize = 100;
@@ -113,13 +113,13 @@ fn too_deep(builder: &mut Builder, start: usize, end: usize) {
 }
 
 /// Where and why a text could not be read.
-struct Failure {
+pub(crate) struct Failure {
     /// Relative to the text.
     at: usize,
     expected: Vec<Rule>,
 }
 
-fn read(entry: Rule, text: &str) -> Result<Pair<'_>, Failure> {
+pub(crate) fn read(entry: Rule, text: &str) -> Result<Pair<'_>, Failure> {
     match SkriptGrammar::parse(entry, text) {
         Ok(mut pairs) => pairs.next().ok_or(Failure {
             at: 0,

@@ -2,7 +2,7 @@
 
 /// What the splitter must tell apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum TokenKind {
+pub(crate) enum TokenKind {
     /// Letters, digits and `_`, numbers included.
     Word,
     String,
@@ -20,14 +20,14 @@ pub(super) enum TokenKind {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Bracket {
+pub(crate) enum Bracket {
     Round,
     Square,
     Curly,
 }
 
 impl Bracket {
-    pub(super) fn opening(self) -> char {
+    pub(crate) fn opening(self) -> char {
         match self {
             Bracket::Round => '(',
             Bracket::Square => '[',
@@ -35,7 +35,7 @@ impl Bracket {
         }
     }
 
-    pub(super) fn closing(self) -> char {
+    pub(crate) fn closing(self) -> char {
         match self {
             Bracket::Round => ')',
             Bracket::Square => ']',
@@ -45,15 +45,15 @@ impl Bracket {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Token {
-    pub(super) kind: TokenKind,
+pub(crate) struct Token {
+    pub(crate) kind: TokenKind,
     /// Byte offsets.
-    pub(super) start: usize,
-    pub(super) end: usize,
+    pub(crate) start: usize,
+    pub(crate) end: usize,
 }
 
 /// All tokens of `text`, white space and comments left out. Linear; never fails.
-pub(super) fn scan(text: &str) -> Vec<Token> {
+pub(crate) fn scan(text: &str) -> Vec<Token> {
     let mut tokens = Vec::new();
     let mut chars = text.char_indices().peekable();
     while let Some((start, c)) = chars.next() {

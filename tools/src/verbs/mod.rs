@@ -7,6 +7,7 @@ mod compare;
 mod compile;
 mod completions;
 mod explain;
+mod fmt;
 mod run;
 
 use std::ffi::OsString;
@@ -79,6 +80,7 @@ fn perform(verb: Verb, console: &mut Console) -> Status {
         Verb::Compile(a) => a.reading.message_format,
         Verb::Compare(a) => a.reading.message_format,
         Verb::Bench(a) => a.reading.message_format,
+        Verb::Fmt(a) => a.message_format,
         Verb::Explain(_) | Verb::Completions(_) => MessageFormat::Human,
     };
     guard(console, format, |console| match verb {
@@ -87,6 +89,7 @@ fn perform(verb: Verb, console: &mut Console) -> Status {
         Verb::Compile(arguments) => compile::run(&arguments, console),
         Verb::Compare(arguments) => compare::run(&arguments, console),
         Verb::Bench(arguments) => bench::run(&arguments, console),
+        Verb::Fmt(arguments) => fmt::run(&arguments, console),
         Verb::Explain(arguments) => explain::run(&arguments, console),
         Verb::Completions(arguments) => completions::run(&arguments),
     })

@@ -1,0 +1,109 @@
+//! What the formatter knows of the text: its tokens, and what stands between them.
+
+use super::layout::{Comment, Gap, Layout};
+use crate::syntax::token::{Token, scan};
+
+pub(super) struct Source<'t> {
+    pub text: &'t str,
+    pub tokens: Vec<Token>,
+}
+
+impl<'t> Source<'t> {
+    pub fn new(text: &'t str) -> Self {
+        Source {
+            text,
+            tokens: scan(text),
+        }
+    }
+
+    pub fn word(&self, token: &Token) -> &'t str {
+        self.slice(token.start, token.end)
+    }
+
+    pub fn slice(&self, start: usize, end: usize) -> &'t str {
+        self.text.get(start..end).unwrap_or_default()
+    }
+
+    /// What stands before the first token.
+    pub fn opening(&self) -> Gap {
+        let end = self.tokens.first().map_or(self.text.len(), |t| t.start);
+        let mut gap = gap(self.slice(0, end), true);
+        // Nothing is in front of it that a blank line could separate it from.
+        if let Some(first) = gap.comments.first_mut() {
+            first.blank = false;
+        }
+        gap
+    }
+
+    /// The text from `start` to `end`, which is one token of the grammar, with what follows it.
+    pub fn token(&self, start: usize, end: usize) -> Layout {
+        let next = self.tokens.partition_point(|t| t.start < end);
+        let next = self.tokens.get(next).map_or(self.text.len(), |t| t.start);
+        Layout::Token {
+            text: self.slice(start, end).to_string(),
+            gap: gap(self.slice(end, next), false),
+        }
+    }
+
+    /// Whether the author leaves no blank behind the commas between these brackets.
+    pub fn is_tight(&self, start: usize, end: usize) -> bool {
+        let first = self.tokens.partition_point(|t| t.start < start + 1);
+        let mut depth = 0usize;
+        for pair in self.tokens.get(first..).unwrap_or_default().windows(2) {
+            let [token, next] = pair else { continue };
+            if token.start >= end {
+                break;
+            }
+            match self.word(token) {
+                "(" | "[" | "{" => depth += 1,
+                ")" | "]" | "}" => depth = depth.saturating_sub(1),
+                "," if depth == 0 && token.end == next.start && self.word(next) != "]" => {
+                    return true;
+                }
+                _ => {}
+            }
+        }
+        false
+    }
+}
+
+/// Reads blanks and comments. `fresh`: whether they begin on a line of their own.
+fn gap(text: &str, fresh: bool) -> Gap {
+    let mut gap = Gap::default();
+    let mut own_line = fresh;
+    let mut blank = false;
+    for (at, line) in text.split('\n').enumerate() {
+        own_line |= at > 0;
+        let line = line.trim_matches(|c: char| c.is_ascii_whitespace() || c == '\u{feff}');
+        if line.is_empty() {
+            // The first piece ends the line of the token before, the last one begins that of the next.
+            blank |= at > 0 && text.matches('\n').count() > at;
+        } else {
+            gap.comments.push(Comment {
+                text: line.to_string(),
+                trailing: !own_line,
+                blank,
+            });
+            blank = false;
+        }
+    }
+    gap.blank = blank;
+    gap
+}
+
+/// All comments in order, as they are kept.
+pub(super) fn comments(text: &str) -> Vec<String> {
+    let tokens = scan(text);
+    let mut found = Vec::new();
+    let mut at = 0;
+    for next in tokens
+        .iter()
+        .map(|t| (t.start, t.end))
+        .chain([(text.len(), 0)])
+    {
+        let between = gap(text.get(at..next.0).unwrap_or_default(), true);
+        found.extend(between.comments.into_iter().map(|c| c.text));
+        at = next.1;
+    }
+    found
+}

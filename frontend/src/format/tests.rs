@@ -1,0 +1,168 @@
+//! Whole files: what is moved, what is kept, and that nothing else changes.
+
+use std::path::{Path, PathBuf};
+
+use super::format;
+use crate::ast::Module;
+use crate::diagnostics::Sink;
+use crate::limits::Limits;
+use crate::source::FileId;
+use crate::syntax::parse_module;
+
+fn formatted(text: &str) -> Option<String> {
+    format(FileId(0), text, &Limits::default(), &mut Sink::default())
+}
+
+fn tree(text: &str) -> String {
+    let mut sink = Sink::default();
+    let module: Module = parse_module(FileId(0), text, "main", &Limits::default(), &mut sink);
+    // Places differ; what they hold does not.
+    let mut tree = String::new();
+    let debug = format!("{module:?}");
+    let mut rest = debug.as_str();
+    while let Some(at) = rest.find("Span { ") {
+        tree.push_str(&rest[..at]);
+        let end = rest[at..].find('}').unwrap();
+        rest = &rest[at + end + 1..];
+    }
+    tree + rest
+}
+
+/// Checks what holds for every text that can be formatted.
+fn check(text: &str, what: &str) {
+    let Some(once) = formatted(text) else { return };
+    assert_eq!(tree(text), tree(&once), "{what}: the tree changes");
+    let twice = formatted(&once).unwrap();
+    assert_eq!(once, twice, "{what}: formatting twice differs");
+}
+
+fn files(folder: &Path, found: &mut Vec<PathBuf>) {
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return;
+    };
+    for entry in entries {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files(&path, found);
+        } else if path.extension().is_some_and(|e| e == "sknd") {
+            found.push(path);
+        }
+    }
+}
+
+#[test]
+fn every_document_keeps_its_tree_and_is_stable() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let mut found = Vec::new();
+    for folder in ["frontend/stdlib", "examples", "test"] {
+        files(&root.join(folder), &mut found);
+    }
+    assert!(found.len() > 20, "{}", found.len());
+    // The conformance models lie beside the checkout where there are any.
+    files(&root.join("../shared/conformance"), &mut found);
+    for path in found {
+        if let Ok(text) = std::fs::read_to_string(&path) {
+            check(&text, &path.display().to_string());
+        }
+    }
+}
+
+fn becomes(before: &str, after: &str) {
+    assert_eq!(formatted(before).as_deref(), Some(after));
+    check(before, before);
+}
+
+#[test]
+fn blanks_and_lines_are_set() {
+    becomes(
+        "import   nn ;\n\n\n\npublic operator  f{@attrib{a:int..( d )=1;b  :optional real;}\n@lower {\ny [ i.. ]=-x[i..]+a*2 , i<s|c;}}",
+        "import nn;\n\npublic operator f {\n    @attrib { a: int..(d) = 1; b: optional real; }\n    @lower {\n        \
+         y[i..] = -x[i..] + a * 2, i < s | c;\n    }\n}\n",
+    );
+}
+
+#[test]
+fn comments_stay_where_they_belong() {
+    becomes(
+        "# file\n\n# graph\ngraph g { # opens\n  # own\n  @input {\n    x: real[2, # width\n      3]; # behind\n\n\n    # last\n  }\n  # closes\n}\n# end\n\n# very end",
+        "# file\n\n# graph\ngraph g {  # opens\n    # own\n    @input {\n        x: real[2,  # width\n                3];  # behind\n\n    # last\n    }\n# closes\n}\n# end\n\n# very end\n",
+    );
+    becomes("# alone", "# alone\n");
+    becomes("", "");
+}
+
+#[test]
+fn blocks_of_compositions_are_indented() {
+    becomes(
+        "graph g { @compose { z=if c then {t=f(x); yield t ;} else { yield x; }; h,hs..(3)=with a:real[2]=0.0,b=y for x:xs do..(i->){r=step: g{n=1}(a,~);yield r,r;}; } }",
+        "graph g {\n    @compose {\n        z = if c then {\n            t = f(x);\n            yield t;\n        } else {\n            yield x;\n        };\n        \
+         h, hs..(3) = with a: real[2] = 0.0, b = y for x : xs do..(i ->) {\n            r = step: g{n=1}(a, ~);\n            yield r, r;\n        };\n    }\n}\n",
+    );
+}
+
+#[test]
+fn dots_do_not_stick_to_numbers() {
+    becomes(
+        "operator f { @using {\n a = [0 ..(n), x1..(2), -1 ..]; b = x + ...; c = ? ? x; d = x < -1; } }",
+        "operator f {\n    @using {\n        a = [0 ..(n), x1..(2), -1 ..];\n        b = x + ...;\n        c = ??x;\n        d = x < -1;\n    }\n}\n",
+    );
+}
+
+#[test]
+fn broken_files_are_refused_with_their_diagnostics() {
+    for text in [
+        "graph",
+        "graph g {",
+        "graph g { @input { x real; } }",
+        "operator f { @using { a = (b; } }",
+        "x",
+    ] {
+        let mut sink = Sink::default();
+        assert!(
+            format(FileId(0), text, &Limits::default(), &mut sink).is_none(),
+            "{text}"
+        );
+        assert!(sink.has_errors(), "{text}");
+    }
+}
+
+/// Every way to lay out a document is read back alike: blanks, line ends and comments between any two tokens.
+#[test]
+fn however_a_document_is_laid_out_it_becomes_stable() {
+    let text = include_str!("../../stdlib/misc.sknd").to_string()
+        + "operator f { @attrib { a: int..(k) = [2:d]; } @assert { a in b: 'x' \"y\", 'l': c, d; a ? b; } @lower {\n\
+           unroll..(k -> n) p = a ?? b, o = m == 'N' ? [|p|..,0 ..(d+2),i] : [bi,ci], y[k][o..] >= x[i[axes] <- |p <> 0 : s - 1|..], \
+           i < s, k < n | (`abs`(x[i,]) + ..) > 1.5e-3 && ..; } @quantize { a.b.c: q.z<int>{lo=-1.0}; } }";
+    let tokens = crate::syntax::token::scan(&text);
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut random = move |below: u64| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state % below
+    };
+    for round in 0..60 {
+        let mut laid = String::new();
+        let mut last = 0;
+        for token in &tokens {
+            let between = &text[last..token.start];
+            last = token.end;
+            let apart = between.contains(|c: char| c.is_whitespace());
+            // Dots and operators that stick together are one token of the grammar.
+            laid.push_str(match (apart, random(12)) {
+                (false, _) => "",
+                (true, 0) => "\n",
+                (true, 1) => "\n\n\n",
+                (true, 2) => " # c\n",
+                (true, 3) => "\n# own\n  \t",
+                (true, 4) => "\r\n#\n\n # two\n",
+                (true, _) => " ",
+            });
+            laid.push_str(&text[token.start..token.end]);
+        }
+        let mut sink = Sink::default();
+        let once = format(FileId(0), &laid, &Limits::default(), &mut sink);
+        assert!(once.is_some(), "{:?} {laid}", sink.diagnostics());
+        check(&laid, &format!("round {round}: {laid}"));
+    }
+}

@@ -1,0 +1,93 @@
+//! Files of the language one by one, as formatters and editors need them: without what they import.
+
+use std::fs::{self, File};
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use crate::diagnostics::Diagnostic;
+use crate::diagnostics::codes::{ENCODING, SOURCE_SIZE, UNREADABLE};
+use crate::limits::Limits;
+
+/// The file itself, or all `.sknd` files below a folder, sorted by path. Links to folders are not followed.
+///
+/// # Errors
+/// The path cannot be read.
+pub fn find(path: &Path) -> Result<Vec<PathBuf>, Box<Diagnostic>> {
+    let mut found = Vec::new();
+    let mut folders = Vec::new();
+    match fs::metadata(path) {
+        Ok(meta) if meta.is_dir() => folders.push(path.to_path_buf()),
+        Ok(_) => found.push(path.to_path_buf()),
+        Err(error) => return Err(unreadable(path, &error)),
+    }
+    while let Some(folder) = folders.pop() {
+        let entries = fs::read_dir(&folder).map_err(|e| unreadable(&folder, &e))?;
+        for entry in entries {
+            let entry = entry.map_err(|e| unreadable(&folder, &e))?;
+            let path = entry.path();
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() => folders.push(path),
+                Ok(_) if path.extension().is_some_and(|e| e == "sknd") => found.push(path),
+                _ => {}
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// A file's text.
+///
+/// # Errors
+/// It cannot be read, is longer than the limit, or is no UTF-8.
+pub fn read(path: &Path, limits: &Limits) -> Result<String, Box<Diagnostic>> {
+    let most = u64::try_from(limits.source_bytes).unwrap_or(u64::MAX);
+    let mut bytes = Vec::new();
+    File::open(path)
+        .and_then(|file| file.take(most.saturating_add(1)).read_to_end(&mut bytes))
+        .map_err(|e| unreadable(path, &e))?;
+    if bytes.len() > limits.source_bytes {
+        let message = format!(
+            "{}: larger than {most} bytes (limit `source_bytes`)",
+            path.display()
+        );
+        return Err(Box::new(Diagnostic::without_place(&SOURCE_SIZE, message)));
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        let message = format!("{}: byte {at} is no UTF-8", path.display());
+        Box::new(Diagnostic::without_place(&ENCODING, message))
+    })
+}
+
+fn unreadable(path: &Path, error: &std::io::Error) -> Box<Diagnostic> {
+    let message = format!("{}: {error}", path.display());
+    Box::new(Diagnostic::without_place(&UNREADABLE, message))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_are_searched_and_odd_files_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::create_dir(at("b")).unwrap();
+        fs::write(at("b/c.sknd"), "graph").unwrap();
+        fs::write(at("a.sknd"), [0xff]).unwrap();
+        fs::write(at("a.txt"), "").unwrap();
+        assert_eq!(find(folder.path()).unwrap(), [at("a.sknd"), at("b/c.sknd")]);
+        assert_eq!(find(&at("a.txt")).unwrap(), [at("a.txt")]);
+        assert_eq!(find(&at("none")).unwrap_err().code, &UNREADABLE);
+        let mut limits = Limits::default();
+        assert_eq!(read(&at("b/c.sknd"), &limits).unwrap(), "graph");
+        assert_eq!(read(&at("a.sknd"), &limits).unwrap_err().code, &ENCODING);
+        limits.source_bytes = 4;
+        assert_eq!(
+            read(&at("b/c.sknd"), &limits).unwrap_err().code,
+            &SOURCE_SIZE
+        );
+        assert_eq!(read(&at("b"), &limits).unwrap_err().code, &UNREADABLE);
+    }
+}

@@ -1,0 +1,114 @@
+//! `skript fmt`: files in the style of the standard library.
+
+use std::io::{Read as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use skript_frontend::diagnostics::codes::{OUTPUT, UNREADABLE};
+use skript_frontend::diagnostics::{Diagnostic, Sink};
+use skript_frontend::format::format;
+use skript_frontend::limits::Limits;
+use skript_frontend::source::SourceMap;
+use skript_frontend::source_texts;
+
+use crate::command_line::FormatArguments;
+use crate::console::{Console, Status};
+use crate::render::render;
+
+pub fn run(arguments: &FormatArguments, console: &mut Console) -> Status {
+    let mut work = Work {
+        check: arguments.check,
+        sources: SourceMap::default(),
+        sink: Sink::default(),
+        differs: false,
+    };
+    for path in &arguments.files {
+        if path == Path::new("-") {
+            work.stdin();
+            continue;
+        }
+        match source_texts::find(path) {
+            Ok(files) => files.iter().for_each(|file| work.file(file)),
+            Err(error) => work.sink.report(*error),
+        }
+    }
+    let failed = work.sink.has_errors();
+    let diagnostics = work.sink.into_sorted();
+    render(
+        &diagnostics,
+        &work.sources,
+        arguments.message_format,
+        console,
+    );
+    match failed || (arguments.check && work.differs) {
+        true => Status::Wrong,
+        false => Status::Done,
+    }
+}
+
+struct Work {
+    check: bool,
+    sources: SourceMap,
+    sink: Sink,
+    /// Whether any file is not formatted.
+    differs: bool,
+}
+
+impl Work {
+    /// The formatted text of a file, unless it is broken, which is then reported.
+    fn formatted(&mut self, path: &Path, text: &str) -> Option<String> {
+        let file = self.sources.add(path, text);
+        format(file, text, &Limits::default(), &mut self.sink)
+    }
+
+    fn stdin(&mut self) {
+        let mut text = String::new();
+        if let Err(error) = std::io::stdin().lock().read_to_string(&mut text) {
+            let message = format!("cannot read standard input: {error}");
+            self.sink
+                .report(Diagnostic::without_place(&UNREADABLE, message));
+            return;
+        }
+        let Some(formatted) = self.formatted(Path::new("<stdin>"), &text) else {
+            return;
+        };
+        self.differs |= formatted != text;
+        match self.check {
+            true if formatted != text => super::print("<stdin>\n"),
+            true => {}
+            false => super::print(&formatted),
+        }
+    }
+
+    fn file(&mut self, path: &Path) {
+        let text = match source_texts::read(path, &Limits::default()) {
+            Ok(text) => text,
+            Err(error) => return self.sink.report(*error),
+        };
+        let Some(formatted) = self.formatted(path, &text) else {
+            return;
+        };
+        if formatted == text {
+            return;
+        }
+        self.differs = true;
+        if self.check {
+            super::print(&format!("{}\n", path.display()));
+        } else if let Err(error) = replace(path, &formatted) {
+            let message = format!("{}: {error}", path.display());
+            self.sink
+                .report(Diagnostic::without_place(&OUTPUT, message));
+        }
+    }
+}
+
+/// Writes beside the file first, so that a full disk does not cost the text; keeps its permissions and follows links.
+fn replace(path: &Path, text: &str) -> std::io::Result<()> {
+    let path: PathBuf = path.canonicalize()?;
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    file.write_all(text.as_bytes())?;
+    file.as_file()
+        .set_permissions(std::fs::metadata(&path)?.permissions())?;
+    file.persist(&path)?;
+    Ok(())
+}
