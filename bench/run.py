@@ -7,6 +7,8 @@ import platform
 import subprocess
 import tempfile
 
+import composition
+
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 SKRIPT = os.path.join(ROOT, "target", "release", "skript")
 WORKLOADS = [
@@ -64,6 +66,7 @@ def main():
         "",
         "A process that runs AlexNet from the cache (`skript run examples/alexnet --weights=zero …`, second time): peak %.0f MB resident," % (stats["peak_bytes"] / 1e6),
         "of which 201 MB are weights and %.1f MB the arena; the code was ready after %.1f ms." % (stats["arena_bytes"] / 1e6, stats["compile_ms"]),
+        *composition.table(SKRIPT),
         "",
     ]
     with open(os.path.join(ROOT, "bench", "README.md"), "w") as file:

@@ -157,7 +157,9 @@ impl<'p> Composer<'p, '_> {
             value => value,
         };
         // A variable's new value is kept as it is, and quantized when it is read.
-        let value = match is_variable(&builder.found.definition.variables, name) {
+        let kept =
+            builder.quantizers.is_empty() || is_variable(&builder.found.definition.variables, name);
+        let value = match kept {
             true => value,
             false => self.simulated(builder, &name.name, value)?,
         };

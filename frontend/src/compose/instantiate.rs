@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use indexmap::IndexMap;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::arguments::ArgumentList;
 use super::composer::{CaptureName, Composed, Composer, Definitions, InstanceInfo, Reported};
@@ -28,6 +28,8 @@ pub struct Builder<'p> {
     pub function: Function,
     pub blocks: Vec<Block>,
     pub captures: Vec<CaptureName>,
+    /// Where a capture stands, by whether its path is absolute, and its path.
+    capture_places: FxHashMap<(bool, String), usize>,
     /// Labels of the blocks that are open.
     pub labels: Vec<String>,
     /// Tensor names for quantization.
@@ -76,26 +78,32 @@ impl<'p> Builder<'p> {
         value
     }
 
+    fn capture_index(&self, name: &CaptureName) -> Option<usize> {
+        let key = (name.absolute, name.path.clone());
+        self.capture_places.get(&key).copied()
+    }
+
     /// The capture of that name, made on first use.
     pub fn capture(&mut self, name: CaptureName, value_name: Option<String>) -> TensorRef {
-        if let Some(index) = self.captures.iter().position(|c| {
-            c.absolute == name.absolute && c.path == name.path && c.tensor == name.tensor
-        }) && let Some(id) = self.function.captures.get(index)
-        {
-            return TensorRef {
-                id: *id,
-                tensor: Rc::new(name.tensor),
-            };
-        }
         let mut name = name;
-        // Two different tensors must not read one file.
-        while self
-            .captures
-            .iter()
-            .any(|c| c.absolute == name.absolute && c.path == name.path)
-        {
+        while let Some(index) = self.capture_index(&name) {
+            let known = self
+                .captures
+                .get(index)
+                .zip(self.function.captures.get(index));
+            if let Some((capture, id)) = known
+                && capture.tensor == name.tensor
+            {
+                return TensorRef {
+                    id: *id,
+                    tensor: Rc::new(name.tensor),
+                };
+            }
+            // Two different tensors must not read one file.
             name.path.push('_');
         }
+        let key = (name.absolute, name.path.clone());
+        self.capture_places.insert(key, self.captures.len());
         let value = self.value(value_name, name.tensor.clone(), name.span);
         self.function.captures.push(value.id);
         self.captures.push(name);
@@ -160,6 +168,7 @@ impl<'p> Composer<'p, '_> {
             },
             blocks: vec![Block::default()],
             captures: Vec::new(),
+            capture_places: FxHashMap::default(),
             labels: Vec::new(),
             tensors: FxHashSet::default(),
             entry,
