@@ -32,6 +32,13 @@ if [ -d "$suite" ]; then
   for engine in reference compiled; do
     step "conformance, $engine" .venv/bin/python test/conformance/check.py "$suite" --skript target/release/skript --engine $engine
   done
+  xla() { .venv/bin/python test/stablehlo/xla.py "$suite" --skript target/release/skript "$@"; }
+  if [ "$all" = --all ]; then
+    step "StableHLO in XLA" xla
+  else
+    # Another shard each day.
+    step "StableHLO in XLA, a shard" xla --shard day/8 --seconds 75
+  fi
   if [ "$all" = --all ]; then
     step "lit, round trips" scripts/lit.sh --param roundtrip=1 test/dialect test/passes
     for pipeline in affine scf; do

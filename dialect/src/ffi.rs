@@ -31,6 +31,13 @@ pub type SkriptRewrite = unsafe extern "C" fn(*mut c_void, MlirOperation, MlirRe
 pub type SkriptImport =
     unsafe extern "C" fn(*const c_void, MlirContext, MlirStringRef, MlirStringRef) -> MlirOperation;
 
+pub type SkriptExport = unsafe extern "C" fn(
+    *const c_void,
+    MlirOperation,
+    unsafe extern "C" fn(MlirStringRef, *mut c_void),
+    *mut c_void,
+) -> bool;
+
 unsafe extern "C" {
     pub fn mlirGetDialectHandle__skript__() -> MlirDialectHandle;
     pub fn mlirGetDialectHandle__skript_stablehlo__() -> MlirDialectHandle;
@@ -84,6 +91,12 @@ unsafe extern "C" {
         flag: MlirStringRef,
         summary: MlirStringRef,
         import: SkriptImport,
+        translation: *const c_void,
+    );
+    pub fn skriptRegisterExport(
+        flag: MlirStringRef,
+        summary: MlirStringRef,
+        export: SkriptExport,
         translation: *const c_void,
     );
 }

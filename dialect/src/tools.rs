@@ -122,3 +122,56 @@ unsafe extern "C" fn call_import(
         }
     }
 }
+
+/// Turns a module into a foreign text.
+///
+/// Errors are reported where they are found or returned; both fail the tool.
+pub type Export = for<'c> fn(&'c Context, &Module<'c>) -> Result<String, PassError>;
+
+/// Adds `--flag` to [`translate_main`].
+pub fn register_export(flag: &str, summary: &str, export: Export) {
+    // Registered for the life of the process.
+    let export: &'static Export = Box::leak(Box::new(export));
+    // SAFETY: the strings are copied; `export` lives for ever.
+    unsafe {
+        ffi::skriptRegisterExport(
+            ffi::string_ref(flag),
+            ffi::string_ref(summary),
+            call_export,
+            (&raw const *export).cast(),
+        );
+    }
+}
+
+unsafe extern "C" fn call_export(
+    export: *const c_void,
+    module: MlirOperation,
+    write: unsafe extern "C" fn(MlirStringRef, *mut c_void),
+    stream: *mut c_void,
+) -> bool {
+    // SAFETY: handed in by `register_export` and by MLIR; all outlive the call. The module stays MLIR's.
+    let (export, context, module) = unsafe {
+        (
+            *export.cast::<Export>(),
+            ContextRef::from_raw(mlir_sys::mlirOperationGetContext(module)),
+            std::mem::ManuallyDrop::new(Module::from_raw(mlir_sys::mlirModuleFromOperation(
+                module,
+            ))),
+        )
+    };
+    // SAFETY: the tool's context outlives the module.
+    let context = unsafe { context.to_ref() };
+    match guard(|| export(context, &module)) {
+        Ok(text) => {
+            // SAFETY: `write` is MLIR's, for this stream.
+            unsafe { write(ffi::string_ref(&text), stream) };
+            true
+        }
+        Err(error) => {
+            if let Some(message) = error.message() {
+                PassError::at_location(Location::unknown(context), message);
+            }
+            false
+        }
+    }
+}

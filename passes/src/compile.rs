@@ -4,6 +4,7 @@ use crate::codegen::{self, CodegenError, Form, Interface};
 use crate::emit::{EmitError, emit};
 use crate::invoke::keep_operators::KeepOperators;
 use crate::pipeline::{LOWERINGS, Pipeline};
+use crate::stablehlo::{ExportError, Interface as Ports, Report, export};
 use melior::Context;
 use melior::ir::Module;
 use skript_dialect::Pass;
@@ -65,6 +66,8 @@ pub enum CompileError {
     },
     #[error(transparent)]
     Codegen(#[from] CodegenError),
+    #[error(transparent)]
+    Export(#[from] ExportError),
 }
 
 impl From<melior::Error> for CompileError {
@@ -120,6 +123,30 @@ pub fn model_at(
         }
         _ => Ok(text(&module)),
     }
+}
+
+/// A model as StableHLO.
+pub struct Exported {
+    pub text: String,
+    /// Arguments and results of `@main`.
+    pub ports: Ports,
+    /// Which form each formula got.
+    pub report: Report,
+}
+
+/// Exports the entry of a model as StableHLO.
+///
+/// # Errors
+/// [`CompileError`]: constructs without a StableHLO form, with their place.
+pub fn export_model(model: &Model, sources: &SourceMap) -> Result<Exported, CompileError> {
+    let context = crate::stablehlo::context();
+    let source = emit(model, sources, &context)?;
+    let exported = export(&source, &context)?;
+    Ok(Exported {
+        text: exported.module.as_operation().to_string(),
+        ports: exported.interface,
+        report: exported.report,
+    })
 }
 
 fn context() -> Context {

@@ -12,8 +12,11 @@ pub mod invoke;
 pub mod mlir;
 pub mod pipeline;
 pub mod schedule;
+pub mod stablehlo;
 pub mod structure;
 
 pub use all::{ALL, register};
-pub use compile::{CompileError, Options, Station, compile_model, model_at};
+pub use compile::{
+    CompileError, Exported, Options, Station, compile_model, export_model, model_at,
+};
 pub use emit::EmitError;

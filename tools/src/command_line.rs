@@ -214,6 +214,8 @@ pub enum EmitName {
     Affine,
     /// Formulas as scf loops
     Scf,
+    /// StableHLO, for XLA and others; with -o, names and shapes of its arguments go to a file that ends in .json
+    Stablehlo,
     /// On memrefs, before loops
     Buffers,
     /// LLVM IR
@@ -246,6 +248,9 @@ pub struct CompileArguments {
     /// File to write; without it text goes to stdout, code to a file named after the graph, which is said
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// File for the form that each formula got, one line each: with --emit=stablehlo
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
     /// Write every station up to assembly into a folder
     #[arg(long, value_name = "DIR")]
     pub dump_stages: Option<PathBuf>,

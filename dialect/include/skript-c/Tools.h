@@ -22,6 +22,12 @@ typedef MlirOperation (*SkriptImport)(const void *translation, MlirContext conte
 MLIR_CAPI_EXPORTED void skriptRegisterImport(MlirStringRef flag, MlirStringRef summary, SkriptImport import,
                                              const void *translation);
 
+/* A module (never another operation) to text, which goes to `write`. False: failed, and reported why. */
+typedef bool (*SkriptExport)(const void *translation, MlirOperation module, MlirStringCallback write, void *stream);
+/* Makes `--flag` known to the translate tool. */
+MLIR_CAPI_EXPORTED void skriptRegisterExport(MlirStringRef flag, MlirStringRef summary, SkriptExport export_,
+                                             const void *translation);
+
 #ifdef __cplusplus
 }
 #endif

@@ -66,4 +66,14 @@ void skriptRegisterImport(MlirStringRef flag, MlirStringRef summary, SkriptImpor
   };
   TranslateToMLIRRegistration registration(unwrap(flag), unwrap(summary), function, registerAll);
 }
+
+void skriptRegisterExport(MlirStringRef flag, MlirStringRef summary, SkriptExport export_, const void *translation) {
+  TranslateFromMLIRFunction function = [export_, translation](Operation *op, raw_ostream &stream) -> LogicalResult {
+    if (!isa<ModuleOp>(op))
+      return op->emitError("expected a module");
+    auto write = [](MlirStringRef text, void *stream) { *static_cast<raw_ostream *>(stream) << unwrap(text); };
+    return success(export_(translation, wrap(op), write, &stream));
+  };
+  TranslateFromMLIRRegistration registration(unwrap(flag), unwrap(summary), function, registerAll);
+}
 }

@@ -1,4 +1,4 @@
-//! `mlir-translate` with the `skript` dialect, and `--sknd-to-mlir`.
+//! `mlir-translate` with the `skript` dialect, `--sknd-to-mlir` and `--to-stablehlo`.
 
 use skript_dialect::PassError;
 use skript_dialect::melior::Context;
@@ -17,7 +17,18 @@ fn main() {
         "SkriptND text to the skript dialect: the first graph, attributes at their defaults",
         import,
     );
+    skript_dialect::tools::register_export(
+        "to-stablehlo",
+        "the skript dialect to StableHLO; behind --sknd-to-mlir, SkriptND text to StableHLO",
+        export,
+    );
     std::process::exit(skript_dialect::tools::translate_main(std::env::args()));
+}
+
+fn export<'c>(context: &'c Context, module: &Module<'c>) -> Result<String, PassError> {
+    skript_passes::stablehlo::add_to(context);
+    let exported = skript_passes::stablehlo::export(module, context).map_err(|e| e.to_string())?;
+    Ok(format!("{}\n", exported.module.as_operation()))
 }
 
 fn import<'c>(context: &'c Context, name: &str, text: &str) -> Result<Module<'c>, PassError> {

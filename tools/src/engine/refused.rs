@@ -17,6 +17,9 @@ pub fn refused(error: &CompileError, model: &Model, sources: &SourceMap) -> Stop
     let (error, takers) = match error {
         CompileError::Emit(error) => return of_emission(error).into(),
         CompileError::Codegen(error) => (error, &[][..]),
+        CompileError::Export(error) => {
+            return Diagnostic::without_place(&NOT_COMPILED, error.to_string()).into();
+        }
         CompileError::Lowering { error, takers } => (error, takers.as_slice()),
     };
     let help = help(takers);

@@ -1,5 +1,7 @@
 //! `skript compile`: a model as a file of code, or as text at a station on the way.
 
+mod stablehlo;
+
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -28,6 +30,12 @@ pub fn run(arguments: &CompileArguments, console: &mut Console) -> Status {
         session.report_usage(
             Diagnostic::without_place(&OUTPUT, "an operator that is kept has no code of ours")
                 .with_help("take --emit=skript, linalg, affine or scf with --keep"),
+        );
+    }
+    if arguments.report.is_some() && arguments.emit != EmitName::Stablehlo {
+        session.report_usage(
+            Diagnostic::without_place(&OUTPUT, "there is a report of the forms of StableHLO only")
+                .with_help("take --emit=stablehlo with --report"),
         );
     }
     if session.status() == Status::Done {
@@ -59,6 +67,9 @@ fn make(
         if arguments.output.is_none() && arguments.emit == EmitName::Artifact {
             return Ok(None);
         }
+    }
+    if arguments.emit == EmitName::Stablehlo {
+        return stablehlo::make(arguments, session, model).map(|()| None);
     }
     let bytes = station(arguments, arguments.emit, session, model)?;
     let binary = matches!(
@@ -109,6 +120,7 @@ fn station(
             let object = station_of(Station::Code(Form::Object), pipeline)?;
             return Ok(linked(&object)?);
         }
+        EmitName::Stablehlo => return Ok(stablehlo::text(session, model)?.into_bytes()),
         EmitName::Skript => (Station::Skript, pipeline),
         EmitName::Linalg => (Station::Lowered, Pipeline::Linalg),
         EmitName::Affine => (Station::Lowered, Pipeline::Affine),

@@ -1,0 +1,258 @@
+//! Reads of a formula as slices, pads and gathers.
+//!
+//! A dimension whose subscript counts indices of its own, `c·i + o` or a mixed-radix number of several, is sliced (and
+//! padded where guarded points would leave it); all other dimensions are gathered, at positions that are fields.
+
+use super::field::{Field, union};
+use super::tensors::Tensors;
+use crate::mlir::{attributes, types};
+use crate::structure::{Affine, Placement};
+use melior::Error;
+use melior::ir::{Attribute, Type, Value};
+use skript_dialect::melior;
+use skript_semantics::{Scalar, ScalarKind};
+
+/// One subscript: its value everywhere, and its form if it is affine.
+pub struct Subscript<'c, 'a> {
+    pub field: Field<'c, 'a>,
+    pub form: Option<Affine>,
+}
+
+/// How a dimension is read.
+pub struct Run {
+    /// Outermost first; empty for one position.
+    pub indices: Vec<usize>,
+    offset: i64,
+    step: i64,
+    count: i64,
+    reversed: bool,
+}
+
+impl Run {
+    fn last(&self) -> i64 {
+        self.offset + self.step * (self.count - 1)
+    }
+
+    /// Whether some position lies outside of a dimension of this extent.
+    pub fn leaves(&self, extent: i64) -> bool {
+        self.offset < 0 || self.last() >= extent
+    }
+}
+
+/// What is read, and whether any position was gathered.
+pub struct Read<'c, 'a> {
+    pub field: Field<'c, 'a>,
+    pub gathered: bool,
+}
+
+/// The elements at the subscripts, at each point of a domain. Where a subscript leaves the tensor the element is any.
+pub fn read<'c: 'a, 'a>(
+    tensor: Value<'c, 'a>,
+    subscripts: &[Subscript<'c, 'a>],
+    domain: &[i64],
+    at: &Tensors<'c, 'a>,
+) -> Result<Read<'c, 'a>, Error> {
+    let extents = at.extents(tensor)?;
+    let element = at.element(tensor)?;
+    let plain = |field| Read {
+        field,
+        gathered: false,
+    };
+    if extents.is_empty() {
+        return Ok(plain(Field::scalar(tensor)));
+    }
+    let indices = union(subscripts.iter().map(|s| &s.field));
+    if extents.contains(&0) {
+        let shape: Vec<i64> = indices
+            .iter()
+            .filter_map(|i| domain.get(*i).copied())
+            .collect();
+        let value = at.splat(zero(element), &shape, element)?;
+        return Ok(plain(Field { value, indices }));
+    }
+    if indices.is_empty() {
+        let starts: Vec<_> = subscripts.iter().map(|s| s.field.value).collect();
+        let one = at.dynamic_slice(tensor, &starts, &vec![1; extents.len()])?;
+        return Ok(plain(Field::scalar(at.reshape(one, &[])?)));
+    }
+    let runs = runs(subscripts, domain);
+    let sliced = slice(tensor, &runs, at)?;
+    if runs.iter().all(Option::is_some) {
+        let labels: Vec<usize> = runs
+            .iter()
+            .flatten()
+            .flat_map(|r| r.indices.clone())
+            .collect();
+        let shape = shape(&labels, domain);
+        let value = at.reshape(sliced, &shape)?;
+        return Ok(plain(Field::labelled(value, &labels, at)?));
+    }
+    let field = gather(sliced, subscripts, &runs, domain, at)?;
+    Ok(Read {
+        field,
+        gathered: true,
+    })
+}
+
+fn shape(labels: &[usize], domain: &[i64]) -> Vec<i64> {
+    labels
+        .iter()
+        .filter_map(|i| domain.get(*i).copied())
+        .collect()
+}
+
+fn zero(element: Type<'_>) -> Scalar {
+    types::kind_of(element)
+        .unwrap_or(ScalarKind::Real)
+        .default_value()
+}
+
+/// By dimension; `None`: it is gathered.
+fn runs(subscripts: &[Subscript<'_, '_>], domain: &[i64]) -> Vec<Option<Run>> {
+    subscripts
+        .iter()
+        .enumerate()
+        .map(|(position, subscript)| {
+            let run = run(subscript.form.as_ref()?, domain)?;
+            let shared = subscripts.iter().enumerate().any(|(other, s)| {
+                other != position && run.indices.iter().any(|i| s.field.indices.contains(i))
+            });
+            (!shared).then_some(run)
+        })
+        .collect()
+}
+
+/// How a dimension is read at an affine place; `None`: its positions are no such row.
+pub fn run(form: &Affine, domain: &[i64]) -> Option<Run> {
+    if let Some([(index, step @ i64::MIN..0)]) = form.as_linear().as_deref() {
+        let count = *domain.get(*index)?;
+        let step = step.checked_neg()?;
+        return Some(Run {
+            indices: vec![*index],
+            offset: form.offset().checked_sub(step.checked_mul(count - 1)?)?,
+            step,
+            count,
+            reversed: true,
+        });
+    }
+    match Placement::of(&[Some(form.clone())], domain) {
+        Placement::Block(slots) => slots.into_iter().next().map(|slot| Run {
+            indices: slot.indices,
+            offset: slot.offset,
+            step: slot.step,
+            count: slot.count,
+            reversed: false,
+        }),
+        Placement::Overlapping | Placement::Indirect => None,
+    }
+}
+
+/// Each run's positions; whole dimensions where there is none.
+pub fn slice<'c: 'a, 'a>(
+    tensor: Value<'c, 'a>,
+    runs: &[Option<Run>],
+    at: &Tensors<'c, 'a>,
+) -> Result<Value<'c, 'a>, Error> {
+    let extents = at.extents(tensor)?;
+    let (mut low, mut high) = (vec![0; extents.len()], vec![0; extents.len()]);
+    let (mut starts, mut limits, mut strides) = (Vec::new(), Vec::new(), Vec::new());
+    let mut reversed = Vec::new();
+    for (dimension, (run, extent)) in runs.iter().zip(&extents).enumerate() {
+        let Some(run) = run else {
+            starts.push(0);
+            limits.push(*extent);
+            strides.push(1);
+            continue;
+        };
+        let last = run.last();
+        let (below, beyond) = ((-run.offset).max(0), (last + 1 - extent).max(0));
+        if let (Some(low), Some(high)) = (low.get_mut(dimension), high.get_mut(dimension)) {
+            (*low, *high) = (below, beyond);
+        }
+        starts.push(run.offset + below);
+        limits.push(last + 1 + below);
+        strides.push(run.step);
+        if run.reversed {
+            reversed.push(dimension as i64);
+        }
+    }
+    let none = vec![0; extents.len()];
+    let padded = at.pad(tensor, zero(at.element(tensor)?), &low, &high, &none)?;
+    let sliced = at.slice(padded, &starts, &limits, &strides)?;
+    at.reverse(sliced, &reversed)
+}
+
+/// Positions by fields in the dimensions without a run; the others come whole.
+fn gather<'c: 'a, 'a>(
+    tensor: Value<'c, 'a>,
+    subscripts: &[Subscript<'c, 'a>],
+    runs: &[Option<Run>],
+    domain: &[i64],
+    at: &Tensors<'c, 'a>,
+) -> Result<Field<'c, 'a>, Error> {
+    let extents = at.extents(tensor)?;
+    let mut places = Vec::new();
+    let mut gathered = Vec::new();
+    let mut sizes = extents.clone();
+    for (dimension, (subscript, run)) in subscripts.iter().zip(runs).enumerate() {
+        if run.is_none() {
+            places.push(&subscript.field);
+            gathered.push(dimension as i64);
+            if let Some(size) = sizes.get_mut(dimension) {
+                *size = 1;
+            }
+        }
+    }
+    let outer = union(places.iter().copied());
+    let mut labels = outer.clone();
+    let indices = stack(&places, &outer, domain, at)?;
+    let mut result = shape(&outer, domain);
+    let mut offsets = Vec::new();
+    for (run, extent) in runs.iter().zip(&extents) {
+        if let Some(run) = run {
+            offsets.push(result.len() as i64);
+            result.push(*extent);
+            labels.extend(&run.indices);
+        }
+    }
+    let numbers = format!(
+        "#stablehlo.gather<offset_dims = {offsets:?}, collapsed_slice_dims = {gathered:?}, start_index_map = \
+         {gathered:?}, index_vector_dim = {}>",
+        outer.len()
+    );
+    let context = at.at.context;
+    let value = at.op(
+        "gather",
+        &[tensor, indices],
+        &[
+            (
+                "dimension_numbers",
+                Attribute::parse(context, &numbers).ok_or(Error::OperationBuild)?,
+            ),
+            ("slice_sizes", attributes::i64s(context, &sizes)),
+            ("indices_are_sorted", attributes::boolean(context, false)),
+        ],
+        types::tensor(&result, at.element(tensor)?),
+    )?;
+    let value = at.reshape(value, &shape(&labels, domain))?;
+    Field::labelled(value, &labels, at)
+}
+
+/// Fields over the same indices, side by side in one more dimension behind.
+pub fn stack<'c: 'a, 'a>(
+    fields: &[&Field<'c, 'a>],
+    indices: &[usize],
+    domain: &[i64],
+    at: &Tensors<'c, 'a>,
+) -> Result<Value<'c, 'a>, Error> {
+    let mut shape = shape(indices, domain);
+    shape.push(1);
+    let columns = fields
+        .iter()
+        .map(|field| {
+            let value = field.over(indices, domain, at)?;
+            at.reshape(value, &shape)
+        })
+        .collect::<Result<Vec<_>, Error>>()?;
+    at.concatenate(&columns, indices.len())
+}

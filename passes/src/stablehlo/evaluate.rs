@@ -1,0 +1,304 @@
+//! What a formula's regions compute, as fields.
+//!
+//! Everything is evaluated at every point: branches become selects, reads outside of a tensor are clamped or padded, and
+//! operations are total, so what is not wanted does no harm.
+
+use super::access::{Subscript, read};
+use super::error::ExportError;
+use super::field::{Field, union};
+use super::scalar;
+use super::tensors::Tensors;
+use crate::mlir::builder::{only_block, operations};
+use crate::mlir::copy::{arguments, operation_name};
+use crate::mlir::{ValueKey, types};
+use crate::structure::Reading;
+use melior::ir::attribute::{FloatAttribute, IntegerAttribute};
+use melior::ir::operation::OperationLike;
+use melior::ir::{BlockRef, OperationRef, Type, Value, ValueLike};
+use skript_dialect::melior;
+use skript_semantics::{Scalar, ScalarKind, ScalarOp};
+use std::collections::HashMap;
+
+/// Evaluates the regions of one formula.
+pub struct Evaluator<'r, 'c, 'a> {
+    pub at: Tensors<'c, 'a>,
+    pub reading: &'r Reading<'c, 'a>,
+    /// Tensors from outside, by what they are in the source.
+    pub outside: &'r dyn Fn(Value<'c, 'a>) -> Result<Value<'c, 'a>, ExportError>,
+    /// What the destinations hold now.
+    pub destinations: Vec<Value<'c, 'a>>,
+    /// Indices that are one number at a time.
+    pub sequential: HashMap<usize, Value<'c, 'a>>,
+    /// Whether any read was a gather.
+    pub gathered: bool,
+    fields: HashMap<ValueKey, Field<'c, 'a>>,
+}
+
+impl<'r, 'c: 'a, 'a> Evaluator<'r, 'c, 'a> {
+    pub fn new(
+        at: Tensors<'c, 'a>,
+        reading: &'r Reading<'c, 'a>,
+        outside: &'r dyn Fn(Value<'c, 'a>) -> Result<Value<'c, 'a>, ExportError>,
+        destinations: Vec<Value<'c, 'a>>,
+    ) -> Self {
+        Evaluator {
+            at,
+            reading,
+            outside,
+            destinations,
+            sequential: HashMap::new(),
+            gathered: false,
+            fields: HashMap::new(),
+        }
+    }
+
+    pub fn domain(&self) -> &'r [i64] {
+        &self.reading.nest.extents
+    }
+
+    /// The predicate, if there is one.
+    pub fn predicate(&mut self) -> Result<Option<Field<'c, 'a>>, ExportError> {
+        let Some(block) = self.reading.predicate else {
+            return Ok(None);
+        };
+        self.enter(block)?;
+        let end = self.block(block)?;
+        let field = self.field(end.operand(0)?)?;
+        Ok(Some(field))
+    }
+
+    /// Evaluates the body; [`Self::field`] then knows its values.
+    pub fn body(&mut self) -> Result<(), ExportError> {
+        self.enter(self.reading.body)?;
+        self.block(self.reading.body)?;
+        Ok(())
+    }
+
+    /// The field of a value of the regions, or of a scalar from outside.
+    pub fn field(&self, value: Value<'c, 'a>) -> Result<Field<'c, 'a>, ExportError> {
+        match self.fields.get(&ValueKey::of(value)) {
+            Some(field) => Ok(field.clone()),
+            None => Ok(Field::scalar((self.outside)(value)?)),
+        }
+    }
+
+    /// Index variables of a region.
+    fn enter(&mut self, block: BlockRef<'c, 'a>) -> Result<(), ExportError> {
+        for (position, argument) in arguments(block).into_iter().enumerate() {
+            let Some(extent) = self.domain().get(position) else {
+                break;
+            };
+            let field = match self.sequential.get(&position) {
+                Some(number) => Field::scalar(*number),
+                None if *extent == 1 => Field::scalar(self.at.integer(0)?),
+                None => Field {
+                    value: self.at.iota(*extent)?,
+                    indices: vec![position],
+                },
+            };
+            self.fields.insert(ValueKey::of(argument), field);
+        }
+        Ok(())
+    }
+
+    fn block(&mut self, block: BlockRef<'c, 'a>) -> Result<OperationRef<'c, 'a>, ExportError> {
+        let mut all = operations(block);
+        let end = all.pop();
+        for op in all {
+            self.operation(op)?;
+        }
+        end.ok_or(ExportError::at(self.reading.op, "has an empty region"))
+    }
+
+    fn operation(&mut self, op: OperationRef<'c, 'a>) -> Result<(), ExportError> {
+        let name = operation_name(op);
+        let field = match name.as_str() {
+            "skript.access" => self.access(op)?,
+            "scf.if" => return self.branch(op),
+            "arith.constant" => Field::scalar(constant(op, &self.at)?),
+            _ => {
+                let operands = op
+                    .operands()
+                    .map(|o| self.field(o))
+                    .collect::<Result<Vec<_>, _>>()?;
+                self.apply(op, &name, &operands)?
+            }
+        };
+        self.fields.insert(ValueKey::of(op.result(0)?), field);
+        Ok(())
+    }
+
+    /// The affine form of an integer, where every index it depends on is a dimension.
+    fn form(&self, value: Value<'c, 'a>) -> Option<crate::structure::Affine> {
+        let form = self.reading.nest.affine(self.reading.find(value)?)?;
+        let sequential = form
+            .indices()
+            .iter()
+            .any(|i| self.sequential.contains_key(i));
+        (!sequential).then_some(form)
+    }
+
+    fn access(&mut self, op: OperationRef<'c, 'a>) -> Result<Field<'c, 'a>, ExportError> {
+        let tensor = op.operand(0)?;
+        let tensor = match self.destination(tensor) {
+            Some(position) => self
+                .destinations
+                .get(position)
+                .copied()
+                .ok_or(ExportError::at(op, "reads an unknown destination"))?,
+            None => (self.outside)(tensor)?,
+        };
+        let mut subscripts = Vec::new();
+        for operand in op.operands().skip(1) {
+            subscripts.push(Subscript {
+                field: self.field(operand)?,
+                form: self.form(operand),
+            });
+        }
+        let read = read(tensor, &subscripts, self.domain(), &self.at)?;
+        self.gathered |= read.gathered;
+        Ok(read.field)
+    }
+
+    /// The number of the destination that a region's argument is.
+    pub fn destination(&self, tensor: Value<'c, 'a>) -> Option<usize> {
+        let indices = self.domain().len();
+        self.reading
+            .predicate
+            .into_iter()
+            .chain([self.reading.body])
+            .find_map(|block| {
+                arguments(block)
+                    .iter()
+                    .position(|a| ValueKey::of(*a) == ValueKey::of(tensor))
+            })
+            .and_then(|position| position.checked_sub(indices))
+    }
+
+    fn branch(&mut self, op: OperationRef<'c, 'a>) -> Result<(), ExportError> {
+        let condition = self.field(op.operand(0)?)?;
+        let mut ends = Vec::new();
+        for region in op.regions() {
+            ends.push(self.block(only_block(region)?)?);
+        }
+        let [then, otherwise] = ends.as_slice() else {
+            return Err(ExportError::at(op, "has no second branch"));
+        };
+        for position in 0..op.result_count() {
+            let fields = [
+                condition.clone(),
+                self.field(then.operand(position)?)?,
+                self.field(otherwise.operand(position)?)?,
+            ];
+            let (values, indices) = self.join(&fields)?;
+            let [condition, then, otherwise] = values.as_slice() else {
+                return Err(ExportError::at(op, "has no second branch"));
+            };
+            let value = self.at.select(*condition, *then, *otherwise)?;
+            let field = Field { value, indices };
+            self.fields
+                .insert(ValueKey::of(op.result(position)?), field);
+        }
+        Ok(())
+    }
+
+    fn join(
+        &self,
+        fields: &[Field<'c, 'a>],
+    ) -> Result<(Vec<Value<'c, 'a>>, Vec<usize>), ExportError> {
+        let indices = union(fields);
+        let values = fields
+            .iter()
+            .map(|f| f.over(&indices, self.domain(), &self.at))
+            .collect::<Result<_, _>>()?;
+        Ok((values, indices))
+    }
+
+    fn apply(
+        &self,
+        op: OperationRef<'c, 'a>,
+        name: &str,
+        operands: &[Field<'c, 'a>],
+    ) -> Result<Field<'c, 'a>, ExportError> {
+        let (values, indices) = self.join(operands)?;
+        let value = elementwise(op, name, &values, &self.at)?
+            .ok_or_else(|| ExportError::at(op, "has no StableHLO form in a formula"))?;
+        Ok(Field { value, indices })
+    }
+}
+
+/// An elementwise operation of `skript` or `arith` on tensors of one shape; `None`: it is something else.
+pub fn elementwise<'c: 'a, 'a>(
+    op: OperationRef<'c, 'a>,
+    name: &str,
+    operands: &[Value<'c, 'a>],
+    at: &Tensors<'c, 'a>,
+) -> Result<Option<Value<'c, 'a>>, ExportError> {
+    let result = element(op.result(0)?.r#type(), at);
+    if let Some(scalar) = scalar_operation(name, result) {
+        return Ok(scalar::apply(scalar, operands, result, at)?);
+    }
+    let predicate = op
+        .attribute("predicate")
+        .ok()
+        .and_then(|a| IntegerAttribute::try_from(a).ok())
+        .and_then(|a| predicate(name, a.value()));
+    Ok(scalar::arith(name, predicate, operands, result, at)?)
+}
+
+fn scalar_operation(name: &str, result: Type<'_>) -> Option<ScalarOp> {
+    if name == "skript.cast" {
+        return Some(match types::kind_of(result)? {
+            ScalarKind::Bool => ScalarOp::ToBool,
+            ScalarKind::Int => ScalarOp::ToInt,
+            ScalarKind::Real => ScalarOp::ToReal,
+        });
+    }
+    ScalarOp::ALL.into_iter().find(|s| s.row().name == name)
+}
+
+fn predicate(name: &str, code: i64) -> Option<&'static str> {
+    let names: &[&str] = match name {
+        "arith.cmpi" => &[
+            "eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge",
+        ],
+        "arith.cmpf" => &["", "oeq", "ogt", "oge", "olt", "ole"],
+        _ => return None,
+    };
+    if name == "arith.cmpf" && code == 13 {
+        return Some("une");
+    }
+    names.get(usize::try_from(code).ok()?).copied()
+}
+
+/// The element type that stands for a scalar's or a tensor's; `index` is i64.
+pub fn element<'c: 'a, 'a>(r#type: Type<'c>, at: &Tensors<'c, 'a>) -> Type<'c> {
+    let element = types::element_of(r#type).unwrap_or(r#type);
+    if melior::ir::TypeLike::is_index(&element) {
+        return at.int();
+    }
+    element
+}
+
+/// A constant: scalars become tensors of rank 0.
+pub fn constant<'c: 'a, 'a>(
+    op: OperationRef<'c, 'a>,
+    at: &Tensors<'c, 'a>,
+) -> Result<Value<'c, 'a>, ExportError> {
+    let value = op.attribute("value")?;
+    let r#type = op.result(0)?.r#type();
+    if types::element_of(r#type).is_some() {
+        return Ok(at.constant(value, r#type)?);
+    }
+    let element = element(r#type, at);
+    let scalar = if let Ok(float) = FloatAttribute::try_from(value) {
+        Scalar::Real(float.value())
+    } else {
+        let integer = IntegerAttribute::try_from(value)?;
+        match types::kind_of(element) {
+            Some(ScalarKind::Bool) => Scalar::Bool(integer.value() != 0),
+            _ => Scalar::Int(integer.value()),
+        }
+    };
+    Ok(at.splat(scalar, &[], element)?)
+}

@@ -1,0 +1,76 @@
+//! A scalar at every point of a formula's domain, as a tensor over the indices that it depends on.
+
+use super::tensors::Tensors;
+use melior::Error;
+use melior::ir::Value;
+use skript_dialect::melior;
+
+/// The tensor's dimensions are the indices `indices`, in ascending order.
+#[derive(Clone, Debug)]
+pub struct Field<'c, 'a> {
+    pub value: Value<'c, 'a>,
+    pub indices: Vec<usize>,
+}
+
+impl<'c: 'a, 'a> Field<'c, 'a> {
+    /// The same everywhere.
+    pub fn scalar(value: Value<'c, 'a>) -> Self {
+        Field {
+            value,
+            indices: Vec::new(),
+        }
+    }
+
+    /// A tensor whose dimensions are `labels`, in any order.
+    pub fn labelled(
+        value: Value<'c, 'a>,
+        labels: &[usize],
+        at: &Tensors<'c, 'a>,
+    ) -> Result<Self, Error> {
+        let mut order: Vec<usize> = (0..labels.len()).collect();
+        order.sort_by_key(|d| labels.get(*d));
+        let mut indices = labels.to_vec();
+        indices.sort_unstable();
+        Ok(Field {
+            value: at.transpose(value, &order)?,
+            indices,
+        })
+    }
+
+    /// The tensor over `indices`, in this order; they hold all of the field's.
+    pub fn over(
+        &self,
+        indices: &[usize],
+        extents: &[i64],
+        at: &Tensors<'c, 'a>,
+    ) -> Result<Value<'c, 'a>, Error> {
+        let mut sorted = indices.to_vec();
+        sorted.sort_unstable();
+        let position = |index: &usize| sorted.iter().position(|i| i == index);
+        let dimensions: Vec<i64> = self
+            .indices
+            .iter()
+            .filter_map(|i| position(i).map(|p| p as i64))
+            .collect();
+        let shape: Vec<i64> = sorted
+            .iter()
+            .filter_map(|i| extents.get(*i).copied())
+            .collect();
+        let spread = at.broadcast(self.value, &dimensions, &shape)?;
+        let order: Vec<usize> = indices.iter().filter_map(position).collect();
+        at.transpose(spread, &order)
+    }
+}
+
+/// Every index that some field depends on, ascending.
+pub fn union<'f, 'c: 'a + 'f, 'a: 'f>(
+    fields: impl IntoIterator<Item = &'f Field<'c, 'a>>,
+) -> Vec<usize> {
+    let mut all: Vec<usize> = fields
+        .into_iter()
+        .flat_map(|f| f.indices.iter().copied())
+        .collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}

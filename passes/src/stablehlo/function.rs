@@ -1,0 +1,333 @@
+//! Functions, and what stands between their formulas: invocations, control flow, scalars, elementwise operations.
+
+use super::error::ExportError;
+use super::evaluate::{constant, element, elementwise};
+use super::formula;
+use super::report::Report;
+use super::tensors::Tensors;
+use crate::mlir::builder::{only_block, operations};
+use crate::mlir::copy::{arguments, operation_name};
+use crate::mlir::{Builder, ValueKey, attributes, types};
+use melior::Context;
+use melior::ir::attribute::{DenseI64ArrayAttribute, StringAttribute, TypeAttribute};
+use melior::ir::operation::OperationLike;
+use melior::ir::r#type::FunctionType;
+use melior::ir::{BlockRef, OperationRef, Region, RegionLike, Type, Value, ValueLike};
+use skript_dialect::melior;
+use std::collections::HashMap;
+
+/// The entry's name, which runtimes look for.
+const ENTRY: &str = "main";
+
+/// Writes a function's StableHLO form behind the others.
+pub fn export<'c: 'a, 'a>(
+    source: OperationRef<'c, 'a>,
+    module: BlockRef<'c, 'a>,
+    context: &'c Context,
+    report: &mut Report,
+) -> Result<(), ExportError> {
+    let is_entry = source.has_attribute("skript.entry");
+    let symbol = StringAttribute::try_from(source.attribute("sym_name")?)?
+        .value()
+        .to_owned();
+    let body = only_block(source.region(0)?)?;
+    let outer = Builder::at_end(context, module, source.location());
+    let place = Tensors { at: outer };
+    let function = FunctionType::try_from(
+        TypeAttribute::try_from(source.attribute("function_type")?)?.value(),
+    )?;
+    let mut inputs = Vec::new();
+    for position in 0..function.input_count() {
+        inputs.push(converted(function.input(position)?, &place));
+    }
+    let mut results = Vec::new();
+    for position in 0..function.result_count() {
+        results.push(converted(function.result(position)?, &place));
+    }
+    let (region, inner, values) = outer.region(&inputs);
+    let mut walk = Walk {
+        symbol: &symbol,
+        values: HashMap::new(),
+        report,
+    };
+    walk.block(body, &values, &inner, "func.return")?;
+    let r#type = FunctionType::new(context, &inputs, &results);
+    let visibility = if is_entry { "public" } else { "private" };
+    outer.create(
+        "func.func",
+        &[],
+        &[
+            (
+                "sym_name",
+                attributes::string(context, if is_entry { ENTRY } else { &symbol }),
+            ),
+            ("function_type", TypeAttribute::new(r#type.into()).into()),
+            ("sym_visibility", attributes::string(context, visibility)),
+        ],
+        &[],
+        vec![region],
+    )?;
+    Ok(())
+}
+
+/// Scalars are tensors of rank 0; `index` is i64.
+fn converted<'c: 'a, 'a>(r#type: Type<'c>, at: &Tensors<'c, 'a>) -> Type<'c> {
+    let extents = types::extents(r#type).unwrap_or_default();
+    types::tensor(&extents, element(r#type, at))
+}
+
+struct Walk<'w, 'c, 'a> {
+    symbol: &'w str,
+    values: HashMap<ValueKey, Value<'c, 'a>>,
+    report: &'w mut Report,
+}
+
+impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
+    fn get(&self, value: Value<'c, 'a>) -> Result<Value<'c, 'a>, ExportError> {
+        self.values
+            .get(&ValueKey::of(value))
+            .copied()
+            .ok_or(ExportError::Build(melior::Error::OperationBuild))
+    }
+
+    fn all(&self, op: OperationRef<'c, 'a>) -> Result<Vec<Value<'c, 'a>>, ExportError> {
+        op.operands().map(|o| self.get(o)).collect()
+    }
+
+    /// The operations of a block whose arguments are `values` now; the terminator becomes `end`.
+    fn block(
+        &mut self,
+        block: BlockRef<'c, 'a>,
+        values: &[Value<'c, 'a>],
+        at: &Builder<'c, 'a>,
+        end: &str,
+    ) -> Result<(), ExportError> {
+        for (argument, value) in arguments(block).into_iter().zip(values) {
+            self.values.insert(ValueKey::of(argument), *value);
+        }
+        let mut all = operations(block);
+        let last = all.pop();
+        for op in all {
+            self.operation(
+                op,
+                Tensors {
+                    at: at.with_location(op.location()),
+                },
+            )?;
+        }
+        if let Some(last) = last {
+            let mut returned = self.all(last)?;
+            if operation_name(last) == "scf.condition" {
+                // The state is passed on as it is; see `repeat`.
+                returned.truncate(1);
+            }
+            at.create(end, &returned, &[], &[], Vec::new())?;
+        }
+        Ok(())
+    }
+
+    fn operation(
+        &mut self,
+        op: OperationRef<'c, 'a>,
+        at: Tensors<'c, 'a>,
+    ) -> Result<(), ExportError> {
+        let name = operation_name(op);
+        let results = match name.as_str() {
+            "skript.formula" => {
+                let values = &self.values;
+                let outside = |value: Value<'c, 'a>| {
+                    values
+                        .get(&ValueKey::of(value))
+                        .copied()
+                        .ok_or(ExportError::at(op, "uses a value that is not there"))
+                };
+                let (results, form) = formula::export(op, &outside, at)?;
+                self.report.add(self.symbol, form);
+                results
+            }
+            "skript.invoke" => {
+                let types: Vec<_> = op.results().map(|r| converted(r.r#type(), &at)).collect();
+                let callee = op.attribute("callee")?;
+                let call = at.at.create(
+                    "func.call",
+                    &self.all(op)?,
+                    &[("callee", callee)],
+                    &types,
+                    Vec::new(),
+                )?;
+                call.results().map(Into::into).collect()
+            }
+            "scf.if" => self.branch(op, &at)?,
+            "scf.while" => self.repeat(op, &at)?,
+            "arith.constant" => vec![constant(op, &at)?],
+            _ if op.result_count() != 1 => {
+                return Err(ExportError::at(op, "has no StableHLO form"));
+            }
+            _ => {
+                let operands = self.all(op)?;
+                let value = match self.tensor(op, &name, &operands, &at)? {
+                    Some(value) => Some(value),
+                    None => spread(op, &name, &operands, &at)?,
+                };
+                vec![value.ok_or_else(|| ExportError::at(op, "has no StableHLO form"))?]
+            }
+        };
+        for (old, new) in op.results().zip(results) {
+            self.values.insert(ValueKey::of(old), new);
+        }
+        Ok(())
+    }
+
+    /// Operations of `tensor`.
+    fn tensor(
+        &self,
+        op: OperationRef<'c, 'a>,
+        name: &str,
+        operands: &[Value<'c, 'a>],
+        at: &Tensors<'c, 'a>,
+    ) -> Result<Option<Value<'c, 'a>>, ExportError> {
+        let result = op.result(0)?.r#type();
+        let extents = types::extents(result).unwrap_or_default();
+        Ok(Some(match (name, operands) {
+            ("tensor.splat", [scalar]) => at.broadcast(*scalar, &[], &extents)?,
+            ("tensor.empty", []) => {
+                let element = element(result, at);
+                let zero = types::kind_of(element)
+                    .ok_or_else(|| ExportError::at(op, "has no StableHLO form"))?
+                    .default_value();
+                at.splat(zero, &extents, element)?
+            }
+            ("tensor.extract", [tensor]) => *tensor,
+            ("tensor.extract", [tensor, indices @ ..]) => {
+                let one = at.dynamic_slice(*tensor, indices, &vec![1; indices.len()])?;
+                at.reshape(one, &[])?
+            }
+            ("tensor.from_elements", elements) => {
+                let columns = elements
+                    .iter()
+                    .map(|e| at.reshape(*e, &[1]))
+                    .collect::<Result<Vec<_>, _>>()?;
+                let row = at.concatenate(&columns, 0)?;
+                at.reshape(row, &extents)?
+            }
+            ("tensor.extract_slice", [tensor, offsets @ ..]) => {
+                let (starts, sizes) = block_of(op, offsets, at)?;
+                let slice = at.dynamic_slice(*tensor, &starts, &sizes)?;
+                at.reshape(slice, &extents)?
+            }
+            ("tensor.insert_slice", [item, tensor, offsets @ ..]) => {
+                let (starts, sizes) = block_of(op, offsets, at)?;
+                let item = at.reshape(*item, &sizes)?;
+                at.dynamic_update_slice(*tensor, item, &starts)?
+            }
+            _ => return Ok(None),
+        }))
+    }
+
+    /// The regions of an operation, with `stablehlo.return` at their ends.
+    fn regions(
+        &mut self,
+        op: OperationRef<'c, 'a>,
+        types: &[Type<'c>],
+        at: &Tensors<'c, 'a>,
+    ) -> Result<Vec<Region<'c>>, ExportError> {
+        let mut regions = Vec::new();
+        for region in op.regions() {
+            let (copy, inner, values) = at.at.region(types);
+            let Some(block) = region.first_block() else {
+                return Err(ExportError::at(op, "has a region without a block"));
+            };
+            self.block(block, &values, &inner, "stablehlo.return")?;
+            regions.push(copy);
+        }
+        Ok(regions)
+    }
+
+    fn branch(
+        &mut self,
+        op: OperationRef<'c, 'a>,
+        at: &Tensors<'c, 'a>,
+    ) -> Result<Vec<Value<'c, 'a>>, ExportError> {
+        let types: Vec<_> = op.results().map(|r| converted(r.r#type(), at)).collect();
+        let regions = self.regions(op, &[], at)?;
+        let condition = self.all(op)?;
+        let made = at
+            .at
+            .create("stablehlo.if", &condition, &[], &types, regions)?;
+        Ok(made.results().map(Into::into).collect())
+    }
+
+    fn repeat(
+        &mut self,
+        op: OperationRef<'c, 'a>,
+        at: &Tensors<'c, 'a>,
+    ) -> Result<Vec<Value<'c, 'a>>, ExportError> {
+        let before = only_block(op.region(0)?)?;
+        let passed: Vec<_> = operations(before)
+            .last()
+            .map(|end| end.operands().skip(1).map(ValueKey::of).collect())
+            .unwrap_or_default();
+        let own: Vec<_> = arguments(before).into_iter().map(ValueKey::of).collect();
+        if passed != own {
+            return Err(ExportError::at(op, "changes its state in the test"));
+        }
+        let state = self.all(op)?;
+        let types: Vec<_> = state.iter().map(|v| v.r#type()).collect();
+        let regions = self.regions(op, &types, at)?;
+        let made = at
+            .at
+            .create("stablehlo.while", &state, &[], &types, regions)?;
+        Ok(made.results().map(Into::into).collect())
+    }
+}
+
+/// An elementwise operation; scalars among tensors are spread.
+fn spread<'c: 'a, 'a>(
+    op: OperationRef<'c, 'a>,
+    name: &str,
+    operands: &[Value<'c, 'a>],
+    at: &Tensors<'c, 'a>,
+) -> Result<Option<Value<'c, 'a>>, ExportError> {
+    if operands.is_empty() {
+        return Ok(None);
+    }
+    let extents = types::extents(op.result(0)?.r#type()).unwrap_or_default();
+    let operands = operands
+        .iter()
+        .map(|o| match at.extents(*o)?.is_empty() {
+            true => at.broadcast(*o, &[], &extents),
+            false => Ok(*o),
+        })
+        .collect::<Result<Vec<_>, _>>()?;
+    elementwise(op, name, &operands, at)
+}
+
+/// Starts and sizes of a slice whose sizes are fixed and whose strides are 1.
+fn block_of<'c: 'a, 'a>(
+    op: OperationRef<'c, 'a>,
+    offsets: &[Value<'c, 'a>],
+    at: &Tensors<'c, 'a>,
+) -> Result<(Vec<Value<'c, 'a>>, Vec<i64>), ExportError> {
+    let list = |name: &str| -> Result<Vec<i64>, ExportError> {
+        let array = DenseI64ArrayAttribute::try_from(op.attribute(name)?)?;
+        (0..array.len()).map(|i| Ok(array.element(i)?)).collect()
+    };
+    let sizes = list("static_sizes")?;
+    if list("static_strides")?.iter().any(|s| *s != 1) || sizes.contains(&i64::MIN) {
+        return Err(ExportError::at(
+            op,
+            "has sizes or strides without a StableHLO form",
+        ));
+    }
+    let mut next = offsets.iter();
+    let mut starts = Vec::new();
+    for offset in list("static_offsets")? {
+        starts.push(match offset {
+            i64::MIN => *next
+                .next()
+                .ok_or_else(|| ExportError::at(op, "has too few offsets"))?,
+            fixed => at.integer(fixed)?,
+        });
+    }
+    Ok((starts, sizes))
+}

@@ -1,0 +1,199 @@
+//! Functions that StableHLO has no operation for, of those that it has.
+
+use super::tensors::Tensors;
+use melior::Error;
+use melior::ir::{Value, ValueLike};
+use skript_dialect::melior;
+use skript_semantics::Scalar;
+
+/// Numerator of a rational approximation of erf(x) / x in x², leading coefficient first; with [`ERF_DENOMINATOR`] it is
+/// good to a few units in the last place of f32 for |x| ≤ 4 (the approximation of the Eigen library).
+const ERF_NUMERATOR: [f64; 7] = [
+    -2.726_142_258_013_06e-10,
+    2.770_681_424_959_02e-8,
+    -2.101_024_020_825_08e-6,
+    -5.692_506_394_623_46e-5,
+    -7.349_906_303_268_55e-4,
+    -2.954_599_808_540_25e-3,
+    -1.609_603_332_624_15e-2,
+];
+const ERF_DENOMINATOR: [f64; 5] = [
+    -1.456_607_184_649_96e-5,
+    -2.133_740_552_789_05e-4,
+    -1.682_826_974_382_03e-3,
+    -7.373_329_167_204_68e-3,
+    -1.426_473_905_141_89e-2,
+];
+
+pub struct Functions<'s, 'c, 'a> {
+    pub at: &'s Tensors<'c, 'a>,
+}
+
+impl<'c: 'a, 'a> Functions<'_, 'c, 'a> {
+    fn like(&self, x: Value<'c, 'a>, value: Scalar) -> Result<Value<'c, 'a>, Error> {
+        self.at
+            .splat(value, &self.at.extents(x)?, self.at.element(x)?)
+    }
+
+    fn number(&self, x: Value<'c, 'a>, value: f64) -> Result<Value<'c, 'a>, Error> {
+        self.like(x, Scalar::Real(value))
+    }
+
+    /// The quotient rounded down (`signs` is `NE`) or up (`EQ`); divisor and dividend are such that it exists.
+    pub fn rounded_quotient(
+        &self,
+        a: Value<'c, 'a>,
+        b: Value<'c, 'a>,
+        signs: &str,
+    ) -> Result<Value<'c, 'a>, Error> {
+        let at = self.at;
+        let zero = self.like(a, Scalar::Int(0))?;
+        let one = self.like(a, Scalar::Int(1))?;
+        let quotient = at.same("divide", &[a, b])?;
+        let rest = at.same("remainder", &[a, b])?;
+        let inexact = at.compare("NE", "SIGNED", rest, zero)?;
+        // The sign of the dividend, not of the rest: a rest of zero is exact anyway.
+        let a_negative = at.compare("LT", "SIGNED", a, zero)?;
+        let b_negative = at.compare("LT", "SIGNED", b, zero)?;
+        let away = at.compare(signs, "UNSIGNED", a_negative, b_negative)?;
+        let adjust = at.same("and", &[inexact, away])?;
+        let step = if signs == "NE" { "subtract" } else { "add" };
+        let moved = at.same(step, &[quotient, one])?;
+        at.select(adjust, moved, quotient)
+    }
+
+    /// A function of one real; `None` if it is not known.
+    pub fn real(&self, name: &str, x: Value<'c, 'a>) -> Result<Option<Value<'c, 'a>>, Error> {
+        let at = self.at;
+        let number = |value| self.number(x, value);
+        Ok(Some(match name {
+            "math.trunc" => {
+                let negative = at.compare("LT", "FLOAT", x, number(0.0)?)?;
+                let (up, down) = (at.same("ceil", &[x])?, at.same("floor", &[x])?);
+                at.select(negative, up, down)?
+            }
+            "math.tan" => {
+                let (sine, cosine) = (at.same("sine", &[x])?, at.same("cosine", &[x])?);
+                at.same("divide", &[sine, cosine])?
+            }
+            "math.atan" => at.same("atan2", &[x, number(1.0)?])?,
+            "math.asin" => at.same("atan2", &[x, self.other_leg(x)?])?,
+            "math.acos" => at.same("atan2", &[self.other_leg(x)?, x])?,
+            "math.sinh" | "math.cosh" => self.hyperbolic(name, x)?,
+            "math.asinh" => self.inverse_sinh(x)?,
+            "math.acosh" => self.inverse_cosh(x)?,
+            "math.atanh" => {
+                let plus = at.same("log_plus_one", &[x])?;
+                let negated = at.same("negate", &[x])?;
+                let minus = at.same("log_plus_one", &[negated])?;
+                let difference = at.same("subtract", &[plus, minus])?;
+                at.same("multiply", &[difference, number(0.5)?])?
+            }
+            "math.erf" => self.erf(x)?,
+            _ => return Ok(None),
+        }))
+    }
+
+    /// `√((1 - x)(1 + x))`
+    fn other_leg(&self, x: Value<'c, 'a>) -> Result<Value<'c, 'a>, Error> {
+        let one = self.number(x, 1.0)?;
+        let less = self.at.same("subtract", &[one, x])?;
+        let more = self.at.same("add", &[one, x])?;
+        let product = self.at.same("multiply", &[less, more])?;
+        self.at.same("sqrt", &[product])
+    }
+
+    fn hyperbolic(&self, name: &str, x: Value<'c, 'a>) -> Result<Value<'c, 'a>, Error> {
+        let at = self.at;
+        // Half of each exponential is taken inside it, so that it overflows no sooner than the result.
+        let half = self.number(x, std::f64::consts::LN_2)?;
+        let up = at.same("subtract", &[x, half])?;
+        let up = at.same("exponential", &[up])?;
+        let negated = at.same("negate", &[x])?;
+        let down = at.same("subtract", &[negated, half])?;
+        let down = at.same("exponential", &[down])?;
+        if name == "math.cosh" {
+            return at.same("add", &[up, down]);
+        }
+        let large = at.same("subtract", &[up, down])?;
+        // Near zero the difference cancels: (e + e / (e + 1)) / 2 with e = exp(x) - 1.
+        let one = self.number(x, 1.0)?;
+        let e = at.same("exponential_minus_one", &[x])?;
+        let more = at.same("add", &[e, one])?;
+        let quotient = at.same("divide", &[e, more])?;
+        let sum = at.same("add", &[e, quotient])?;
+        let small = at.same("multiply", &[sum, self.number(x, 0.5)?])?;
+        let size = at.same("abs", &[x])?;
+        let near = at.compare("LT", "FLOAT", size, one)?;
+        at.select(near, small, large)
+    }
+
+    /// Odd, so computed of |x|: log1p(a + a² / (1 + √(a² + 1))); log(a) + log(2) where a² overflows.
+    fn inverse_sinh(&self, x: Value<'c, 'a>) -> Result<Value<'c, 'a>, Error> {
+        let at = self.at;
+        let one = self.number(x, 1.0)?;
+        let a = at.same("abs", &[x])?;
+        let square = at.same("multiply", &[a, a])?;
+        let root = at.same("add", &[square, one])?;
+        let root = at.same("sqrt", &[root])?;
+        let below = at.same("add", &[root, one])?;
+        let part = at.same("divide", &[square, below])?;
+        let sum = at.same("add", &[a, part])?;
+        let small = at.same("log_plus_one", &[sum])?;
+        let value = at.select(self.is_huge(a)?, self.log_of_double(a)?, small)?;
+        let zero = self.number(x, 0.0)?;
+        let negative = at.compare("LT", "FLOAT", x, zero)?;
+        let negated = at.same("negate", &[value])?;
+        let signed = at.select(negative, negated, value)?;
+        // Keeps the sign of zero.
+        let is_zero = at.compare("EQ", "FLOAT", x, zero)?;
+        at.select(is_zero, x, signed)
+    }
+
+    /// log1p(t + √(2t + t²)) with t = x - 1; NaN below 1.
+    fn inverse_cosh(&self, x: Value<'c, 'a>) -> Result<Value<'c, 'a>, Error> {
+        let at = self.at;
+        let one = self.number(x, 1.0)?;
+        let t = at.same("subtract", &[x, one])?;
+        let more = at.same("add", &[t, self.number(x, 2.0)?])?;
+        let product = at.same("multiply", &[t, more])?;
+        let root = at.same("sqrt", &[product])?;
+        let sum = at.same("add", &[t, root])?;
+        let small = at.same("log_plus_one", &[sum])?;
+        let value = at.select(self.is_huge(x)?, self.log_of_double(x)?, small)?;
+        let below = at.compare("LT", "FLOAT", x, one)?;
+        at.select(below, self.number(x, f64::NAN)?, value)
+    }
+
+    fn is_huge(&self, x: Value<'c, 'a>) -> Result<Value<'c, 'a>, Error> {
+        self.at.compare("GT", "FLOAT", x, self.number(x, 1e9)?)
+    }
+
+    fn log_of_double(&self, x: Value<'c, 'a>) -> Result<Value<'c, 'a>, Error> {
+        let log = self.at.same("log", &[x])?;
+        self.at
+            .same("add", &[log, self.number(x, std::f64::consts::LN_2)?])
+    }
+
+    fn erf(&self, x: Value<'c, 'a>) -> Result<Value<'c, 'a>, Error> {
+        let at = self.at;
+        let (low, high) = (self.number(x, -4.0)?, self.number(x, 4.0)?);
+        let inside = at.op("clamp", &[low, x, high], &[], x.r#type())?;
+        let square = at.same("multiply", &[inside, inside])?;
+        let above = self.polynomial(square, &ERF_NUMERATOR)?;
+        let below = self.polynomial(square, &ERF_DENOMINATOR)?;
+        let above = at.same("multiply", &[inside, above])?;
+        at.same("divide", &[above, below])
+    }
+
+    fn polynomial(&self, x: Value<'c, 'a>, coefficients: &[f64]) -> Result<Value<'c, 'a>, Error> {
+        let mut sum = self.number(x, 0.0)?;
+        for coefficient in coefficients {
+            let product = self.at.same("multiply", &[sum, x])?;
+            sum = self
+                .at
+                .same("add", &[product, self.number(x, *coefficient)?])?;
+        }
+        Ok(sum)
+    }
+}

@@ -1,0 +1,89 @@
+//! Models as StableHLO: functions, control flow, elementwise operations, formulas.
+//!
+//! A formula becomes computations on whole tensors: what its body computes at each point of the domain is a [`field`],
+//! a tensor over those indices that it depends on. Reads are slices, pads and gathers ([`access`]); writes are reductions,
+//! pads and scatters ([`write`]); products summed along common indices are `dot_general` ([`contraction`]), what slides is
+//! a `convolution` or a `reduce_window` ([`window`]). Only a formula
+//! that reads its own output runs as a loop ([`sequence`]).
+
+pub mod access;
+pub mod contraction;
+pub mod error;
+pub mod evaluate;
+pub mod field;
+pub mod formula;
+pub mod function;
+pub mod functions;
+pub mod interface;
+pub mod report;
+pub mod scalar;
+pub mod sequence;
+pub mod tensors;
+pub mod window;
+pub mod write;
+
+pub use error::ExportError;
+pub use interface::{Interface, Port};
+pub use report::{Form, Report};
+
+use crate::mlir::builder::operations;
+use crate::mlir::copy::operation_name;
+use melior::Context;
+use melior::dialect::DialectRegistry;
+use melior::ir::operation::OperationLike;
+use melior::ir::{Location, Module};
+use skript_dialect::melior;
+
+/// A module of StableHLO, and what is to be known about it.
+pub struct Export<'c> {
+    pub module: Module<'c>,
+    pub interface: Interface,
+    pub report: Report,
+}
+
+/// A context that knows our StableHLO too.
+pub fn context() -> Context {
+    let context = skript_dialect::context();
+    add_to(&context);
+    context
+}
+
+/// Makes our StableHLO known to a context that does not hold another one.
+pub fn add_to(context: &Context) {
+    let registry = DialectRegistry::new();
+    skript_dialect::register_stablehlo(&registry);
+    context.append_dialect_registry(&registry);
+}
+
+/// The StableHLO form of a module in the `skript` dialect; its entry is `@main`. The context knows our StableHLO.
+///
+/// # Errors
+/// What has no StableHLO form yet, with its place.
+pub fn export<'c>(source: &Module<'c>, context: &'c Context) -> Result<Export<'c>, ExportError> {
+    context.get_or_load_dialect("stablehlo");
+    let module = Module::new(Location::unknown(context));
+    let mut report = Report::default();
+    let mut interface = None;
+    for op in operations(source.body()) {
+        if operation_name(op) != "func.func" {
+            return Err(ExportError::at(op, "has no StableHLO form"));
+        }
+        if op.has_attribute("skript.entry") {
+            interface = Some(Interface::of(op)?);
+        }
+        report.note_operators(op);
+        function::export(op, module.body(), context, &mut report)?;
+    }
+    let interface = interface.ok_or(ExportError::NoEntry)?;
+    if !module.as_operation().verify() {
+        return Err(ExportError::Invalid);
+    }
+    // What general forms computed for nothing, or twice.
+    skript_dialect::pipeline::run(&module, "builtin.module(canonicalize,cse)")
+        .map_err(|_| ExportError::Invalid)?;
+    Ok(Export {
+        module,
+        interface,
+        report,
+    })
+}

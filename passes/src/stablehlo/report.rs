@@ -1,0 +1,100 @@
+//! Which form each formula of each operator instance got.
+
+use crate::mlir::builder::operations;
+use crate::mlir::copy::operation_name;
+use melior::ir::attribute::{FlatSymbolRefAttribute, StringAttribute};
+use melior::ir::operation::OperationLike;
+use melior::ir::{BlockLike, OperationRef, RegionLike};
+use skript_dialect::melior;
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// The form of one formula.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Form {
+    /// Elementwise, with slices, pads, broadcasts and transpositions of what it reads.
+    Map,
+    /// `dot_general`.
+    DotGeneral,
+    /// `convolution`.
+    Convolution,
+    /// `reduce`.
+    Reduce,
+    /// `reduce_window`.
+    ReduceWindow,
+    /// Reads where data or computed positions say.
+    Gather,
+    /// Writes where data or computed positions say: `scatter`.
+    Scatter,
+    /// A loop over the indices that order matters for; the others are whole tensors.
+    Loop,
+}
+
+impl fmt::Display for Form {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Form::Map => "map",
+            Form::DotGeneral => "dot_general",
+            Form::Convolution => "convolution",
+            Form::Reduce => "reduce",
+            Form::ReduceWindow => "reduce_window",
+            Form::Gather => "gather",
+            Form::Scatter => "scatter",
+            Form::Loop => "while",
+        })
+    }
+}
+
+/// Forms by function, and the operators that functions are instances of.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    forms: Vec<(String, Form)>,
+    operators: BTreeMap<String, String>,
+}
+
+impl Report {
+    pub fn add(&mut self, function: &str, form: Form) {
+        self.forms.push((function.to_owned(), form));
+    }
+
+    /// Learns which operators a function's invocations name.
+    pub fn note_operators(&mut self, function: OperationRef<'_, '_>) {
+        for region in function.regions() {
+            let mut block = region.first_block();
+            while let Some(current) = block {
+                for op in operations(current) {
+                    if operation_name(op) == "skript.invoke" {
+                        let callee = op.attribute("callee").ok();
+                        let name = op.attribute("operator_name").ok();
+                        let callee = callee.and_then(|a| FlatSymbolRefAttribute::try_from(a).ok());
+                        let name = name.and_then(|a| StringAttribute::try_from(a).ok());
+                        if let (Some(callee), Some(name)) = (callee, name) {
+                            self.operators
+                                .insert(callee.value().to_owned(), name.value().to_owned());
+                        }
+                    }
+                    self.note_operators(op);
+                }
+                block = current.next_in_region();
+            }
+        }
+    }
+
+    /// Every formula: function, operator, form.
+    pub fn lines(&self) -> impl Iterator<Item = (&str, &str, Form)> {
+        self.forms.iter().map(|(function, form)| {
+            let operator = self.operators.get(function).map_or("", String::as_str);
+            (function.as_str(), operator, *form)
+        })
+    }
+}
+
+/// One line a formula, tabs between: function, operator, form.
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (function, operator, form) in self.lines() {
+            writeln!(f, "{function}\t{operator}\t{form}")?;
+        }
+        Ok(())
+    }
+}

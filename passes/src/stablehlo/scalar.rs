@@ -1,0 +1,241 @@
+//! Scalar operations on tensors of one shape: by name where StableHLO has one, else as the recipe says.
+
+use super::tensors::Tensors;
+use crate::mlir::types;
+use melior::Error;
+use melior::ir::r#type::IntegerType;
+use melior::ir::{Type, TypeLike, Value, ValueLike};
+use skript_dialect::melior;
+use skript_semantics::recipe::Input;
+use skript_semantics::{Recipe, Scalar, ScalarKind, ScalarOp, StableHlo, Step, TypeClass};
+
+/// The operation on operands of one shape (and, but for a condition, of one element type).
+///
+/// `None`: it does not take such operands.
+pub fn apply<'c: 'a, 'a>(
+    op: ScalarOp,
+    operands: &[Value<'c, 'a>],
+    result: Type<'c>,
+    at: &Tensors<'c, 'a>,
+) -> Result<Option<Value<'c, 'a>>, Error> {
+    let Some(last) = operands.last() else {
+        return Ok(None);
+    };
+    let from = at.element(*last)?;
+    let extents = at.extents(*last)?;
+    let r#type = types::tensor(&extents, result);
+    if last.r#type() == r#type
+        && matches!(op, ScalarOp::ToBool | ScalarOp::ToInt | ScalarOp::ToReal)
+    {
+        return Ok(Some(*last));
+    }
+    let Some(kind) = types::kind_of(from) else {
+        return Ok(None);
+    };
+    match op.stablehlo(kind) {
+        StableHlo::Named(name) => Ok(Some(at.op(name, operands, &[], r#type)?)),
+        StableHlo::Compare(direction) => match operands {
+            [lhs, rhs] => Ok(Some(at.compare(direction, comparison(kind), *lhs, *rhs)?)),
+            _ => Ok(None),
+        },
+        // Between two float types, or two integer types.
+        StableHlo::Composed
+            if class(from) == class(result) && op.row().arity == 1 && is_cast(op) =>
+        {
+            Ok(Some(at.op("convert", operands, &[], r#type)?))
+        }
+        StableHlo::Composed => {
+            let (Some(operand_class), Some(result_class)) = (class(from), class(result)) else {
+                return Ok(None);
+            };
+            let Some(recipe) = op.recipe(operand_class, result_class) else {
+                return Ok(None);
+            };
+            let int = [from, result]
+                .into_iter()
+                .find(|t| class(*t) == Some(TypeClass::Int))
+                .unwrap_or_else(|| at.int());
+            let real = [from, result]
+                .into_iter()
+                .find(|t| t.is_float())
+                .unwrap_or_else(|| Type::float32(at.at.context));
+            let cook = Cook {
+                at,
+                operands,
+                extents,
+                int,
+                real,
+            };
+            cook.run(&recipe).map(Some)
+        }
+    }
+}
+
+fn is_cast(op: ScalarOp) -> bool {
+    matches!(op, ScalarOp::ToBool | ScalarOp::ToInt | ScalarOp::ToReal)
+}
+
+fn comparison(kind: ScalarKind) -> &'static str {
+    match kind {
+        ScalarKind::Bool => "UNSIGNED",
+        ScalarKind::Int => "SIGNED",
+        ScalarKind::Real => "FLOAT",
+    }
+}
+
+fn class(r#type: Type<'_>) -> Option<TypeClass> {
+    Some(match types::kind_of(r#type)? {
+        ScalarKind::Bool => TypeClass::Bool,
+        ScalarKind::Int => TypeClass::Int,
+        ScalarKind::Real => TypeClass::Real,
+    })
+}
+
+/// An operation of `arith` or `math` that steps and programs are made of.
+///
+/// `None`: it has no form here. `predicate` is the name of a comparison.
+pub fn arith<'c: 'a, 'a>(
+    name: &str,
+    predicate: Option<&str>,
+    operands: &[Value<'c, 'a>],
+    result: Type<'c>,
+    at: &Tensors<'c, 'a>,
+) -> Result<Option<Value<'c, 'a>>, Error> {
+    let Some(last) = operands.last() else {
+        return Ok(None);
+    };
+    let r#type = types::tensor(&at.extents(*last)?, result);
+    let same = match name {
+        "arith.addf" | "arith.addi" => "add",
+        "arith.subf" | "arith.subi" => "subtract",
+        "arith.mulf" | "arith.muli" => "multiply",
+        "arith.divf" => "divide",
+        "arith.remsi" => "remainder",
+        "arith.negf" => "negate",
+        "arith.andi" => "and",
+        "arith.ori" => "or",
+        "arith.xori" => "xor",
+        "arith.maxsi" | "arith.maximumf" => "maximum",
+        "arith.minsi" | "arith.minimumf" => "minimum",
+        "arith.select" => "select",
+        "arith.sitofp" | "arith.uitofp" | "arith.extui" | "arith.extsi" | "arith.trunci"
+        | "arith.fptosi" | "arith.index_cast" | "arith.extf" | "arith.truncf" => "convert",
+        "math.absf" => "abs",
+        "math.ceil" => "ceil",
+        "math.floor" => "floor",
+        "math.cos" => "cosine",
+        "math.sin" => "sine",
+        "math.tanh" => "tanh",
+        "math.exp" => "exponential",
+        "math.log" => "log",
+        // Recipes give integer powers no negative exponent.
+        "math.powf" | "math.ipowi" => "power",
+        "math.round" => "round_nearest_afz",
+        "math.sqrt" => "sqrt",
+        _ => "",
+    };
+    if same == "convert" && last.r#type() == r#type {
+        return Ok(Some(*last));
+    }
+    if !same.is_empty() {
+        return Ok(Some(at.op(same, operands, &[], r#type)?));
+    }
+    let functions = super::functions::Functions { at };
+    match (name, operands) {
+        ("arith.cmpi" | "arith.cmpf", [lhs, rhs]) => {
+            let predicate = predicate.unwrap_or_default();
+            let direction = match predicate.trim_start_matches(['s', 'u', 'o']) {
+                "eq" => "EQ",
+                "ne" => "NE",
+                "lt" => "LT",
+                "le" => "LE",
+                "gt" => "GT",
+                "ge" => "GE",
+                _ => return Ok(None),
+            };
+            let kind = match (name, predicate.starts_with('u')) {
+                ("arith.cmpf", _) => "FLOAT",
+                (_, true) => "UNSIGNED",
+                (_, false) if at.element(*lhs)? == at.bool() => "UNSIGNED",
+                (_, false) => "SIGNED",
+            };
+            Ok(Some(at.compare(direction, kind, *lhs, *rhs)?))
+        }
+        ("arith.floordivsi", [a, b]) => functions.rounded_quotient(*a, *b, "NE").map(Some),
+        ("arith.ceildivsi", [a, b]) => functions.rounded_quotient(*a, *b, "EQ").map(Some),
+        (_, [x]) => functions.real(name, *x),
+        _ => Ok(None),
+    }
+}
+
+/// Walks a recipe's steps.
+struct Cook<'s, 'c, 'a> {
+    at: &'s Tensors<'c, 'a>,
+    operands: &'s [Value<'c, 'a>],
+    extents: Vec<i64>,
+    int: Type<'c>,
+    real: Type<'c>,
+}
+
+impl<'c: 'a, 'a> Cook<'_, 'c, 'a> {
+    fn run(&self, recipe: &Recipe) -> Result<Value<'c, 'a>, Error> {
+        let mut values = Vec::new();
+        for step in &recipe.steps {
+            let value = self.step(step, &values)?;
+            values.push(value);
+        }
+        self.input(recipe.result, &values)
+    }
+
+    fn step(&self, step: &Step, values: &[Value<'c, 'a>]) -> Result<Value<'c, 'a>, Error> {
+        let operands = step
+            .inputs
+            .iter()
+            .map(|input| self.input(*input, values))
+            .collect::<Result<Vec<_>, _>>()?;
+        let predicate = step.predicate.map(|p| p.name);
+        arith(
+            step.op,
+            predicate,
+            &operands,
+            self.r#type(step.result),
+            self.at,
+        )?
+        .ok_or(Error::OperationBuild)
+    }
+
+    fn r#type(&self, class: TypeClass) -> Type<'c> {
+        match class {
+            TypeClass::Bool => self.at.bool(),
+            TypeClass::Int => self.int,
+            TypeClass::Index | TypeClass::I64 => self.at.int(),
+            TypeClass::Real => self.real,
+        }
+    }
+
+    fn input(&self, input: Input, values: &[Value<'c, 'a>]) -> Result<Value<'c, 'a>, Error> {
+        let splat = |value, class| self.at.splat(value, &self.extents, self.r#type(class));
+        // `-2^(width-1)`
+        let least = |class| {
+            let width = IntegerType::try_from(self.r#type(class)).map_or(64, |t| t.width());
+            i64::MIN >> (64 - width.clamp(1, 64))
+        };
+        match input {
+            Input::Arg(position) => self
+                .operands
+                .get(position)
+                .copied()
+                .ok_or(Error::OperationBuild),
+            Input::Step(position) => values.get(position).copied().ok_or(Error::OperationBuild),
+            Input::Bool(value) => splat(Scalar::Bool(value), TypeClass::Bool),
+            Input::Int(class, value) => splat(Scalar::Int(value), class),
+            Input::Real(value) => splat(Scalar::Real(value), TypeClass::Real),
+            Input::Least(class) => splat(Scalar::Int(least(class)), class),
+            Input::Greatest(class) => splat(Scalar::Int(!least(class)), class),
+            Input::LeastAsReal(class) => splat(Scalar::Real(least(class) as f64), TypeClass::Real),
+            Input::BeyondGreatestAsReal(class) => {
+                splat(Scalar::Real(-(least(class) as f64)), TypeClass::Real)
+            }
+        }
+    }
+}

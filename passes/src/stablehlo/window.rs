@@ -1,0 +1,410 @@
+//! Windows that slide: `convolution` and `reduce_window`.
+//!
+//! A dimension read at `s·k + d·r + o`, k an index of the output and r one that is reduced, is a window of stride s and
+//! dilation d. What the guard skips must be exactly what lies outside of the tensor: that is padding.
+
+use super::access::{Run, run, slice};
+use super::error::ExportError;
+use super::evaluate::Evaluator;
+use super::field::Field;
+use super::tensors::Tensors;
+use super::write::identity;
+use crate::mlir::copy::operation_name;
+use crate::mlir::{attributes, types};
+use crate::structure::{Affine, Guard, Term};
+use melior::Error;
+use melior::ir::attribute::DenseElementsAttribute;
+use melior::ir::operation::{OperationLike, OperationResult};
+use melior::ir::{Attribute, Value};
+use skript_dialect::melior;
+use skript_frontend::model::Accumulation;
+
+/// A dimension that a window slides along.
+#[derive(Clone, Debug)]
+struct Window {
+    kept: usize,
+    reduced: usize,
+    stride: i64,
+    dilation: i64,
+    /// Borders to add.
+    low: i64,
+    high: i64,
+}
+
+/// What a dimension of the prepared tensor is.
+#[derive(Clone, Debug)]
+enum Dimension {
+    Index(usize),
+    Window(Window),
+}
+
+/// A tensor read by windows: sliced, and one dimension for each index and each window.
+pub struct Windowed<'c, 'a> {
+    value: Value<'c, 'a>,
+    dimensions: Vec<Dimension>,
+}
+
+impl<'c: 'a, 'a> Windowed<'c, 'a> {
+    /// `value` as an access with windows; `None` if it is none, or if the guard says more than that reads stay inside.
+    pub fn of(
+        evaluator: &Evaluator<'_, 'c, 'a>,
+        value: Value<'c, 'a>,
+        reduced: &[usize],
+    ) -> Result<Option<Self>, ExportError> {
+        let (reading, at) = (evaluator.reading, &evaluator.at);
+        let nest = &reading.nest;
+        let Ok(result) = OperationResult::try_from(value) else {
+            return Ok(None);
+        };
+        let owner = result.owner();
+        if operation_name(owner) != "skript.access" {
+            return Ok(None);
+        }
+        let Some(Term::Access { subscripts, .. }) =
+            reading.find(value).and_then(|t| nest.terms.get(t))
+        else {
+            return Ok(None);
+        };
+        let tensor = (evaluator.outside)(owner.operand(0)?)?;
+        let extents = at.extents(tensor)?;
+        let forms: Option<Vec<Affine>> = subscripts.iter().map(|s| nest.affine(*s)).collect();
+        let Some(forms) = forms else {
+            return Ok(None);
+        };
+        if !only_bounds(&Guard::of(nest), &forms, &extents) {
+            return Ok(None);
+        }
+        let Some(parts) = parts(&forms, &extents, &nest.extents, reduced) else {
+            return Ok(None);
+        };
+        prepare(tensor, parts, &extents, &nest.extents, at)
+            .map(Some)
+            .map_err(Into::into)
+    }
+
+    fn extent(domain: &[i64], index: usize) -> i64 {
+        domain.get(index).copied().unwrap_or(1)
+    }
+
+    /// Dimensions that satisfy a condition on their index, and those indices.
+    fn indices(&self, wanted: impl Fn(usize) -> bool) -> (Vec<usize>, Vec<usize>) {
+        self.dimensions
+            .iter()
+            .enumerate()
+            .filter_map(|(d, dimension)| match dimension {
+                Dimension::Index(index) if wanted(*index) => Some((d, *index)),
+                _ => None,
+            })
+            .unzip()
+    }
+
+    fn windows(&self) -> impl Iterator<Item = (usize, &Window)> {
+        self.dimensions
+            .iter()
+            .enumerate()
+            .filter_map(|(d, dimension)| match dimension {
+                Dimension::Window(window) => Some((d, window)),
+                Dimension::Index(_) => None,
+            })
+    }
+
+    /// `Σ self · kernel` over `reduced`. `None` where the factors' indices do not fit a convolution.
+    pub fn convolve(
+        &self,
+        kernel: &Field<'c, 'a>,
+        reduced: &[usize],
+        domain: &[i64],
+        at: &Tensors<'c, 'a>,
+    ) -> Result<Option<Field<'c, 'a>>, Error> {
+        let in_kernel = |i: usize| kernel.indices.contains(&i);
+        let is_reduced = |i: usize| reduced.contains(&i);
+        let offsets: Vec<usize> = self.windows().map(|(_, w)| w.reduced).collect();
+        let spatial: Vec<usize> = self.windows().map(|(_, w)| w.kept).collect();
+        let (batch_at, batch) = self.indices(|i| !is_reduced(i) && !in_kernel(i));
+        let (group_at, group) = self.indices(|i| !is_reduced(i) && in_kernel(i));
+        let (feature_at, feature) = self.indices(|i| is_reduced(i) && in_kernel(i));
+        let (alone, _) = self.indices(|i| is_reduced(i) && !in_kernel(i));
+        let covered = reduced
+            .iter()
+            .all(|i| offsets.contains(i) || feature.contains(i));
+        let fits = offsets.iter().all(|i| in_kernel(*i)) && !spatial.iter().any(|i| in_kernel(*i));
+        if !alone.is_empty() || !covered || !fits {
+            return Ok(None);
+        }
+        let own: Vec<usize> = kernel
+            .indices
+            .iter()
+            .copied()
+            .filter(|i| !group.contains(i) && !feature.contains(i) && !offsets.contains(i))
+            .collect();
+        let count =
+            |list: &[usize]| -> i64 { list.iter().map(|i| Self::extent(domain, *i)).product() };
+
+        let mut order = batch_at;
+        order.extend(group_at);
+        order.extend(feature_at);
+        order.extend(self.windows().map(|(d, _)| d));
+        let input = at.transpose(self.value, &order)?;
+        let mut shape = vec![count(&batch), count(&group) * count(&feature)];
+        let extents = at.extents(self.value)?;
+        shape.extend(self.windows().filter_map(|(d, _)| extents.get(d).copied()));
+        let input = at.reshape(input, &shape)?;
+
+        let mut order = group.clone();
+        order.extend(&own);
+        order.extend(&feature);
+        order.extend(&offsets);
+        let weights = kernel.over(&order, domain, at)?;
+        let mut shape = vec![count(&group) * count(&own), count(&feature)];
+        shape.extend(offsets.iter().map(|i| Self::extent(domain, *i)));
+        let weights = at.reshape(weights, &shape)?;
+
+        let mut result = vec![count(&batch), count(&group) * count(&own)];
+        result.extend(spatial.iter().map(|i| Self::extent(domain, *i)));
+        let value = self.convolution(input, weights, count(&group), &result, at)?;
+        let mut labels = batch;
+        labels.extend(group);
+        labels.extend(own);
+        labels.extend(spatial);
+        let shape: Vec<i64> = labels.iter().map(|i| Self::extent(domain, *i)).collect();
+        let value = at.reshape(value, &shape)?;
+        Field::labelled(value, &labels, at).map(Some)
+    }
+
+    fn convolution(
+        &self,
+        input: Value<'c, 'a>,
+        weights: Value<'c, 'a>,
+        groups: i64,
+        result: &[i64],
+        at: &Tensors<'c, 'a>,
+    ) -> Result<Value<'c, 'a>, Error> {
+        let context = at.at.context;
+        let parse = |text: &str| Attribute::parse(context, text).ok_or(Error::OperationBuild);
+        let list =
+            |of: fn(&Window) -> i64| -> Vec<i64> { self.windows().map(|(_, w)| of(w)).collect() };
+        let numbers: Vec<String> = (0..self.windows().count()).map(|n| n.to_string()).collect();
+        let numbers = numbers.join(", ");
+        let layout =
+            format!("#stablehlo.conv<[b, f, {numbers}]x[o, i, {numbers}]->[b, f, {numbers}]>");
+        let borders: Vec<i64> = self.windows().flat_map(|(_, w)| [w.low, w.high]).collect();
+        at.op(
+            "convolution",
+            &[input, weights],
+            &[
+                (
+                    "window_strides",
+                    attributes::i64s(context, &list(|w| w.stride)),
+                ),
+                ("padding", padding(&borders, at)),
+                (
+                    "rhs_dilation",
+                    attributes::i64s(context, &list(|w| w.dilation)),
+                ),
+                ("dimension_numbers", parse(&layout)?),
+                ("feature_group_count", attributes::i64(context, groups)),
+                ("batch_group_count", attributes::i64(context, 1)),
+                (
+                    "precision_config",
+                    parse("[#stablehlo<precision HIGHEST>, #stablehlo<precision HIGHEST>]")?,
+                ),
+            ],
+            types::tensor(result, at.element(input)?),
+        )
+    }
+
+    /// The combination over `reduced`. `None` if one of them does not occur.
+    pub fn reduce(
+        &self,
+        kind: Accumulation,
+        reduced: &[usize],
+        domain: &[i64],
+        at: &Tensors<'c, 'a>,
+    ) -> Result<Option<Field<'c, 'a>>, Error> {
+        let Some(combiner) = Tensors::combiner(kind) else {
+            return Ok(None);
+        };
+        let (alone, alone_indices) = self.indices(|i| reduced.contains(&i));
+        let slid: Vec<usize> = self.windows().map(|(_, w)| w.reduced).collect();
+        if !reduced
+            .iter()
+            .all(|i| slid.contains(i) || alone_indices.contains(i))
+        {
+            return Ok(None);
+        }
+        let element = at.element(self.value)?;
+        let neutral = identity(kind, element);
+        let context = at.at.context;
+        let mut sizes = Vec::new();
+        let (mut strides, mut dilations, mut borders) = (Vec::new(), Vec::new(), Vec::new());
+        let mut extents = at.extents(self.value)?;
+        let mut labels = Vec::new();
+        for (dimension, extent) in self.dimensions.iter().zip(&mut extents) {
+            match dimension {
+                Dimension::Index(index) => {
+                    labels.push(*index);
+                    sizes.push(1);
+                    strides.push(1);
+                    dilations.push(1);
+                    borders.extend([0, 0]);
+                }
+                Dimension::Window(window) => {
+                    labels.push(window.kept);
+                    sizes.push(Self::extent(domain, window.reduced));
+                    strides.push(window.stride);
+                    dilations.push(window.dilation);
+                    borders.extend([window.low, window.high]);
+                    *extent = Self::extent(domain, window.kept);
+                }
+            }
+        }
+        let init = at.splat(neutral, &[], element)?;
+        let region = at.combination(combiner, element)?;
+        let op = at.at.create(
+            "stablehlo.reduce_window",
+            &[self.value, init],
+            &[
+                ("window_dimensions", attributes::i64s(context, &sizes)),
+                ("window_strides", attributes::i64s(context, &strides)),
+                ("window_dilations", attributes::i64s(context, &dilations)),
+                ("padding", padding(&borders, at)),
+            ],
+            &[types::tensor(&extents, element)],
+            vec![region],
+        )?;
+        let dimensions: Vec<i64> = alone.iter().map(|d| *d as i64).collect();
+        let value = at.reduce(op.result(0)?.into(), combiner, neutral, &dimensions)?;
+        labels.retain(|i| !alone_indices.contains(i));
+        Field::labelled(value, &labels, at).map(Some)
+    }
+}
+
+/// Rows of two.
+fn padding<'c: 'a, 'a>(borders: &[i64], at: &Tensors<'c, 'a>) -> Attribute<'c> {
+    let rows = (borders.len() / 2) as i64;
+    DenseElementsAttribute::i64_values(types::tensor(&[rows, 2], at.int()), borders).into()
+}
+
+/// Whether the guard says nothing but that subscripts stay inside of the tensor.
+fn only_bounds(guard: &Guard, forms: &[Affine], extents: &[i64]) -> bool {
+    let bounds: Vec<Affine> = forms
+        .iter()
+        .zip(extents)
+        .filter_map(|(form, extent)| {
+            let last = Affine::constant(extent.checked_sub(1)?);
+            Some([form.clone(), last.sub(form)?])
+        })
+        .flatten()
+        .collect();
+    guard.others.is_empty() && guard.constraints.iter().all(|c| bounds.contains(c))
+}
+
+enum Part {
+    Run(Run),
+    /// With the place of the first read, and of the last.
+    Window(Window, i64, i64),
+}
+
+/// By dimension; at least one window. `None` if a dimension is neither run nor window, or indices are shared.
+fn parts(
+    forms: &[Affine],
+    extents: &[i64],
+    domain: &[i64],
+    reduced: &[usize],
+) -> Option<Vec<Part>> {
+    let mut seen = Vec::new();
+    let mut parts = Vec::new();
+    for (form, extent) in forms.iter().zip(extents) {
+        for index in form.indices() {
+            if seen.contains(&index) {
+                return None;
+            }
+            seen.push(index);
+        }
+        let part = match run(form, domain) {
+            // A border would be taken for elements.
+            Some(run) if run.leaves(*extent) => return None,
+            Some(run) => Part::Run(run),
+            None => window(form, *extent, domain, reduced)?,
+        };
+        parts.push(part);
+    }
+    let slides = parts.iter().any(|p| matches!(p, Part::Window(..)));
+    slides.then_some(parts)
+}
+
+fn window(form: &Affine, extent: i64, domain: &[i64], reduced: &[usize]) -> Option<Part> {
+    let linear = form.as_linear()?;
+    let [first, second] = linear.as_slice() else {
+        return None;
+    };
+    let (kept, slid) = match (reduced.contains(&first.0), reduced.contains(&second.0)) {
+        (false, true) => (first, second),
+        (true, false) => (second, first),
+        _ => return None,
+    };
+    let ((kept, stride), (slid, dilation)) = (*kept, *slid);
+    if stride <= 0 || dilation <= 0 {
+        return None;
+    }
+    let reach = stride
+        .checked_mul(domain.get(kept)? - 1)?
+        .checked_add(dilation.checked_mul(domain.get(slid)? - 1)?)?;
+    let begin = form.offset();
+    let end = begin.checked_add(reach)?.checked_add(1)?;
+    if begin.max(0) >= end.min(extent) {
+        return None;
+    }
+    let window = Window {
+        kept,
+        reduced: slid,
+        stride,
+        dilation,
+        low: begin.saturating_neg().max(0),
+        high: end.saturating_sub(extent).max(0),
+    };
+    Some(Part::Window(window, begin.max(0), end.min(extent)))
+}
+
+fn prepare<'c: 'a, 'a>(
+    tensor: Value<'c, 'a>,
+    parts: Vec<Part>,
+    extents: &[i64],
+    domain: &[i64],
+    at: &Tensors<'c, 'a>,
+) -> Result<Windowed<'c, 'a>, Error> {
+    let (mut starts, mut limits) = (Vec::new(), Vec::new());
+    for (part, extent) in parts.iter().zip(extents) {
+        let (start, limit) = match part {
+            Part::Run(_) => (0, *extent),
+            Part::Window(_, begin, end) => (*begin, *end),
+        };
+        starts.push(start);
+        limits.push(limit);
+    }
+    let cut = at.slice(tensor, &starts, &limits, &vec![1; extents.len()])?;
+    let mut dimensions = Vec::new();
+    let mut shape = Vec::new();
+    let mut runs = Vec::new();
+    for ((part, start), limit) in parts.into_iter().zip(starts).zip(limits) {
+        match part {
+            Part::Run(run) => {
+                for index in &run.indices {
+                    shape.push(domain.get(*index).copied().unwrap_or(1));
+                    dimensions.push(Dimension::Index(*index));
+                }
+                runs.push(Some(run));
+            }
+            Part::Window(window, ..) => {
+                shape.push(limit - start);
+                dimensions.push(Dimension::Window(window));
+                runs.push(None);
+            }
+        }
+    }
+    let sliced = slice(cut, &runs, at)?;
+    Ok(Windowed {
+        value: at.reshape(sliced, &shape)?,
+        dimensions,
+    })
+}

@@ -1,0 +1,223 @@
+//! What a formula's points leave in its output: a block of it, or a scatter.
+
+use super::access::{Subscript, read, stack};
+use super::field::Field;
+use super::tensors::Tensors;
+use crate::mlir::{attributes, types};
+use crate::structure::Slot;
+use melior::Error;
+use melior::ir::{Attribute, Type, Value};
+use skript_dialect::melior;
+use skript_frontend::model::Accumulation;
+use skript_semantics::{Scalar, ScalarKind};
+
+/// What combining with changes nothing. A sum's is −0: x + −0 is x even if x is −0.
+pub fn identity(kind: Accumulation, element: Type<'_>) -> Scalar {
+    let scalar = types::kind_of(element).unwrap_or(ScalarKind::Real);
+    match (kind, scalar) {
+        (Accumulation::All, _) => Scalar::Bool(true),
+        (Accumulation::Any, _) => Scalar::Bool(false),
+        (Accumulation::Product, ScalarKind::Int) => Scalar::Int(1),
+        (Accumulation::Product, _) => Scalar::Real(1.0),
+        (Accumulation::Min, ScalarKind::Int) => Scalar::Int(i64::MAX),
+        (Accumulation::Min, _) => Scalar::Real(f64::INFINITY),
+        (Accumulation::Max, ScalarKind::Int) => Scalar::Int(i64::MIN),
+        (Accumulation::Max, _) => Scalar::Real(f64::NEG_INFINITY),
+        (_, ScalarKind::Bool) => Scalar::Bool(false),
+        (_, ScalarKind::Int) => Scalar::Int(0),
+        (_, ScalarKind::Real) => Scalar::Real(-0.0),
+    }
+}
+
+/// Indices of more than one value.
+fn changing(domain: &[i64]) -> Vec<usize> {
+    (0..domain.len())
+        .filter(|i| domain.get(*i) != Some(&1))
+        .collect()
+}
+
+/// One destination of a formula.
+#[derive(Clone, Copy)]
+pub struct Target<'t, 'c, 'a> {
+    pub kind: Accumulation,
+    /// What the output holds before.
+    pub out: Value<'c, 'a>,
+    pub domain: &'t [i64],
+    pub at: Tensors<'c, 'a>,
+}
+
+impl<'c: 'a, 'a> Target<'_, 'c, 'a> {
+    /// Combines what was reduced to the indices of `slots` with the output; `mask` says where there is a value, for
+    /// assignments.
+    pub fn block(
+        &self,
+        value: &Field<'c, 'a>,
+        mask: Option<&Field<'c, 'a>>,
+        slots: &[Slot],
+    ) -> Result<Value<'c, 'a>, Error> {
+        let at = &self.at;
+        let extents = at.extents(self.out)?;
+        let element = at.element(self.out)?;
+        let covers = slots.iter().zip(&extents).all(|(s, e)| s.covers(*e));
+        let value = self.spread(value, slots)?;
+        if let Some(combiner) = Tensors::combiner(self.kind) {
+            let filler = identity(self.kind, element);
+            let placed = self.place(value, filler, slots, &extents)?;
+            return at.same(combiner, &[self.out, placed]);
+        }
+        if covers && mask.is_none() {
+            return Ok(value);
+        }
+        let fits = slots
+            .iter()
+            .zip(&extents)
+            .all(|(s, e)| s.step == 1 && s.offset >= 0 && s.offset + s.count <= *e);
+        if fits && mask.is_none() {
+            let starts = slots
+                .iter()
+                .map(|s| at.integer(s.offset))
+                .collect::<Result<Vec<_>, _>>()?;
+            return at.dynamic_update_slice(self.out, value, &starts);
+        }
+        let counts: Vec<i64> = slots.iter().map(|s| s.count).collect();
+        let mask = match mask {
+            Some(mask) => self.spread(mask, slots)?,
+            None => at.splat(Scalar::Bool(true), &counts, at.bool())?,
+        };
+        let filler = identity(Accumulation::Sum, element);
+        let placed = self.place(value, filler, slots, &extents)?;
+        let mask = self.place(mask, Scalar::Bool(false), slots, &extents)?;
+        at.select(mask, placed, self.out)
+    }
+
+    /// One element per position of the slots.
+    fn spread(&self, field: &Field<'c, 'a>, slots: &[Slot]) -> Result<Value<'c, 'a>, Error> {
+        let order: Vec<usize> = slots.iter().flat_map(|s| s.indices.clone()).collect();
+        let value = field.over(&order, self.domain, &self.at)?;
+        let counts: Vec<i64> = slots.iter().map(|s| s.count).collect();
+        self.at.reshape(value, &counts)
+    }
+
+    /// The block at its place among `filler`; what lies outside of the output falls away.
+    fn place(
+        &self,
+        block: Value<'c, 'a>,
+        filler: Scalar,
+        slots: &[Slot],
+        extents: &[i64],
+    ) -> Result<Value<'c, 'a>, Error> {
+        let low: Vec<i64> = slots.iter().map(|s| s.offset).collect();
+        let high: Vec<i64> = slots
+            .iter()
+            .zip(extents)
+            .map(|(s, e)| e - (s.offset + s.step * (s.count - 1) + 1))
+            .collect();
+        let interior: Vec<i64> = slots
+            .iter()
+            .map(|s| if s.count > 1 { s.step - 1 } else { 0 })
+            .collect();
+        self.at.pad(block, filler, &low, &high, &interior)
+    }
+
+    /// Each element's last value, in index order: first which point that is, then its value.
+    pub fn last(
+        &self,
+        value: &Field<'c, 'a>,
+        mask: Option<&Field<'c, 'a>>,
+        subscripts: &[Field<'c, 'a>],
+    ) -> Result<Value<'c, 'a>, Error> {
+        let at = &self.at;
+        let indices = changing(self.domain);
+        let points: Vec<i64> = indices
+            .iter()
+            .filter_map(|i| self.domain.get(*i).copied())
+            .collect();
+        let count: i64 = points.iter().product();
+        let number = Field {
+            value: at.reshape(at.iota(count)?, &points)?,
+            indices: indices.clone(),
+        };
+        let extents = at.extents(self.out)?;
+        let latest = Target {
+            kind: Accumulation::Max,
+            out: at.splat(Scalar::Int(-1), &extents, at.int())?,
+            ..*self
+        };
+        let winner = latest.scatter(&number, mask, subscripts)?;
+        let values = at.reshape(value.over(&indices, self.domain, at)?, &[count])?;
+        let place = Subscript {
+            field: Field {
+                value: winner,
+                indices: (0..extents.len()).collect(),
+            },
+            form: None,
+        };
+        let written = read(values, &[place], &extents, at)?.field.value;
+        let none = at.splat(Scalar::Int(0), &extents, at.int())?;
+        let is_written = at.compare("GE", "SIGNED", winner, none)?;
+        at.select(is_written, written, self.out)
+    }
+
+    /// Each point's value at its subscripts, where the mask holds.
+    pub fn scatter(
+        &self,
+        value: &Field<'c, 'a>,
+        mask: Option<&Field<'c, 'a>>,
+        subscripts: &[Field<'c, 'a>],
+    ) -> Result<Value<'c, 'a>, Error> {
+        let at = &self.at;
+        let context = at.at.context;
+        let all = changing(self.domain);
+        let updates = value.over(&all, self.domain, at)?;
+        if subscripts.is_empty() {
+            return Err(Error::OperationBuild);
+        }
+        let mut places = Vec::new();
+        for subscript in subscripts {
+            let place = subscript.over(&all, self.domain, at)?;
+            let place = match mask {
+                // What is skipped goes to a place that does not exist.
+                Some(mask) => {
+                    let holds = mask.over(&all, self.domain, at)?;
+                    let outside = at.splat(Scalar::Int(-1), &at.extents(place)?, at.int())?;
+                    at.select(holds, place, outside)?
+                }
+                None => place,
+            };
+            places.push(Field {
+                value: place,
+                indices: all.clone(),
+            });
+        }
+        let places: Vec<&Field<'c, 'a>> = places.iter().collect();
+        let indices = stack(&places, &all, self.domain, at)?;
+        let dimensions: Vec<usize> = (0..subscripts.len()).collect();
+        let numbers = format!(
+            "#stablehlo.scatter<inserted_window_dims = {dimensions:?}, scatter_dims_to_operand_dims = {dimensions:?}, \
+             index_vector_dim = {}>",
+            all.len()
+        );
+        let scalar = types::tensor(&[], at.element(self.out)?);
+        let (region, body, arguments) = at.at.region(&[scalar, scalar]);
+        let inner = Tensors { at: body };
+        let combined = match (Tensors::combiner(self.kind), arguments.as_slice()) {
+            (Some(combiner), _) => inner.same(combiner, &arguments)?,
+            (None, [_, update]) => *update,
+            (None, _) => return Err(Error::OperationBuild),
+        };
+        body.create("stablehlo.return", &[combined], &[], &[], Vec::new())?;
+        let numbers = Attribute::parse(context, &numbers).ok_or(Error::OperationBuild)?;
+        let op = at.at.create(
+            "stablehlo.scatter",
+            &[self.out, indices, updates],
+            &[
+                ("scatter_dimension_numbers", numbers),
+                ("indices_are_sorted", attributes::boolean(context, false)),
+                ("unique_indices", attributes::boolean(context, false)),
+            ],
+            &[types::tensor(&at.extents(self.out)?, at.element(self.out)?)],
+            vec![region],
+        )?;
+        Ok(op.result(0)?.into())
+    }
+}

@@ -1,0 +1,250 @@
+#!/usr/bin/env python3
+"""Exports conformance cases to StableHLO, and has XLA parse, verify, serialize and run them on the CPU.
+
+    xla.py SUITE --skript BINARY [--shard I/N] [--case SUBSTRING]... [--seconds S] [--update] [--report FILE]
+
+Every case of the suite that has outputs is exported by `skript compile --emit=stablehlo`; the answer of XLA is held
+against the case's expected values. `passing-xla.txt` beside this file lists the cases known to pass; it only grows: a
+listed case that fails is an error, `--update` adds new ones. jax is installed on first use, in the version below: the
+script uses interfaces of it that are not stable.
+"""
+import argparse
+import collections
+import concurrent.futures
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+VERSION = "0.10.2"
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def install():
+    """Makes jax importable in this Python, which belongs to the project's environment."""
+    try:
+        import jax
+        if jax.__version__ == VERSION:
+            return
+    except ImportError:
+        pass
+    command = [sys.executable, "-m", "pip", "install", "-q", "--disable-pip-version-check", "jax==" + VERSION,
+               "jaxlib==" + VERSION]
+    if subprocess.run(command).returncode != 0:
+        sys.exit("xla: jax %s cannot be installed" % VERSION)
+
+
+def collect(suite, chosen):
+    cases = []
+    for family in sorted(os.listdir(suite)):
+        for name in sorted(os.listdir(os.path.join(suite, family))) if os.path.isdir(os.path.join(suite, family)) else []:
+            folder = os.path.join(suite, family, name)
+            path = os.path.join(folder, "case.json")
+            if not os.path.isfile(path) or chosen and not any(c in family + "/" + name for c in chosen):
+                continue
+            with open(path) as file:
+                meta = json.load(file)
+            if meta["expect"] == "ok" and meta.get("outputs"):
+                cases.append((family + "/" + name, folder, meta))
+    return cases
+
+
+def export(skript, case, out):
+    """None, or why there is no program."""
+    name, folder, meta = case
+    command = [skript, "compile", "--message-format=short", "--emit=stablehlo", folder, "-o", out, "--report", out + ".forms"]
+    command += meta.get("args") or []
+    for key, value in (meta.get("attrs") or {}).items():
+        command += ["--set", "%s=%s" % (key, json.dumps(value))]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    if done.returncode == 0:
+        return None
+    said = done.stderr.strip().split("\n")
+    return "no export: " + (said[0] if said else "exit status %d" % done.returncode)
+
+
+def read_dat(path):
+    import numpy
+    with open(path, "rb") as file:
+        data = file.read()
+    length, = numpy.frombuffer(data, "<u4", 1, 4)
+    rank, = numpy.frombuffer(data, "<u4", 1, 8)
+    extents = numpy.frombuffer(data, "<u4", 8, 12)[:rank]
+    bits, kind = (int(v) for v in numpy.frombuffer(data, "<u4", 2, 44))
+    body = data[128:128 + int(length)]
+    if kind == 5 or bits == 1:
+        raw = numpy.unpackbits(numpy.frombuffer(body, "u1"))[:int(numpy.prod(extents))] if bits == 1 else numpy.frombuffer(body, "u1")
+        return raw.astype(bool).reshape(extents)
+    dtype = {0: "<f", 1: "<u", 2: "<u", 3: "<i", 4: "<i"}[kind] + str(bits // 8)
+    return numpy.frombuffer(body, dtype).reshape(extents)
+
+
+class Xla:
+    """One process's XLA: parses, verifies, serializes, compiles, runs."""
+
+    def __init__(self):
+        os.environ.setdefault("JAX_PLATFORMS", "cpu")
+        import jax
+        import jax.extend.backend
+        import numpy
+        from jax._src.interpreters import mlir
+        from jax._src.lib import xla_client
+        from jaxlib.mlir import ir
+        from jaxlib.mlir.dialects import stablehlo
+        jax.config.update("jax_enable_x64", True)
+        self.jax, self.numpy, self.mlir, self.client, self.ir, self.stablehlo = jax, numpy, mlir, xla_client, ir, stablehlo
+        self.backend = jax.extend.backend.get_backend("cpu")
+
+    def run(self, text, arguments):
+        with self.mlir.make_ir_context():
+            module = self.ir.Module.parse(text)
+            module.operation.verify()
+            self.stablehlo.serialize_portable_artifact_str(str(module), self.stablehlo.get_minimum_version())
+            devices = self.client.DeviceList(tuple(self.backend.local_devices()[:1]))
+            program = self.backend.compile_and_load(module, devices, self.client.CompileOptions())
+            results = program.execute([self.jax.device_put(a) for a in arguments])
+            return [self.numpy.asarray(r) for r in results]
+
+
+def argument(port, folder, meta):
+    import numpy
+    dtype = {"f32": numpy.float32, "i64": numpy.int64, "i1": numpy.bool_}[port["dtype"]]
+    name = port["name"]
+    if port["role"] == "variable":
+        values = read_dat(os.path.join(folder, (meta.get("variables") or {}).get(name, name + ".dat")))
+    else:
+        base, _, item = name.partition(":")
+        files = meta["inputs"][base]
+        values = numpy.load(os.path.join(folder, files[int(item) - 1] if item else files))
+    values = values.astype(dtype)
+    shape = tuple(port["shape"])
+    if values.size != int(numpy.prod(shape)):
+        raise ValueError("%s has shape %s, the program wants %s" % (name, values.shape, shape))
+    return values.reshape(shape)
+
+
+def difference(want, got, meta):
+    import numpy
+    if want.shape != got.shape:
+        return "shape %s instead of %s" % (got.shape, want.shape)
+    if want.dtype.kind == "f":
+        bad = ~numpy.isclose(got.astype("f8"), want.astype("f8"), rtol=meta.get("rtol", 1e-4), atol=meta.get("atol", 1e-5), equal_nan=True)
+    else:
+        bad = got != want
+    if not numpy.any(bad):
+        return None
+    at = tuple(numpy.argwhere(bad)[0])
+    return "%d of %d values differ, first at %s: %s instead of %s" % (bad.sum(), bad.size, [int(i) for i in at], got[at], want[at])
+
+
+def judge(xla, case, path):
+    """None, or why XLA's answer is not the expected one."""
+    import numpy
+    name, folder, meta = case
+    with open(path) as file:
+        text = file.read()
+    with open(path + ".json") as file:
+        manifest = json.load(file)
+    try:
+        arguments = [argument(port, folder, meta) for port in manifest["arguments"]]
+        results = xla.run(text, arguments)
+    except Exception as error:
+        return "XLA: " + " ".join(str(error).split())[:300]
+    ports = [p for p in manifest["results"] if p["role"] == "output"]
+    found = {p["name"]: r for p, r in zip(ports, results)}
+    for key, files in meta["outputs"].items():
+        names = ["%s:%d" % (key, i + 1) for i in range(len(files))] if isinstance(files, list) else [key]
+        for port, file in zip(names, files if isinstance(files, list) else [files]):
+            if port not in found:
+                return "no result %s" % port
+            reason = difference(numpy.load(os.path.join(folder, file)), found[port], meta)
+            if reason:
+                return "%s: %s" % (port, reason)
+    return None
+
+
+def work(job):
+    """Cases of one process."""
+    cases, skript, seconds = job
+    xla, results, begun = Xla(), {}, time.time()
+    with tempfile.TemporaryDirectory() as folder:
+        for number, case in enumerate(cases):
+            if seconds and time.time() - begun > seconds:
+                break
+            path = os.path.join(folder, "%d.mlir" % number)
+            try:
+                reason = export(skript, case, path)
+                if reason is None:
+                    reason = judge(xla, case, path)
+            except subprocess.TimeoutExpired:
+                reason = "no export: timed out"
+            forms = []
+            if os.path.exists(path + ".forms"):
+                with open(path + ".forms") as file:
+                    forms = [line.rstrip("\n").split("\t") for line in file]
+            results[case[0]] = (reason, forms)
+    return results
+
+
+def run(cases, skript, jobs, seconds):
+    chunks = [cases[i::jobs] for i in range(jobs)]
+    results = {}
+    with concurrent.futures.ProcessPoolExecutor(jobs) as pool:
+        for part in pool.map(work, [(c, skript, seconds) for c in chunks if c]):
+            results.update(part)
+    return results
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("suite")
+    parser.add_argument("--skript", required=True)
+    parser.add_argument("--shard", help="I/N: every Nth case from the Ith; 'day/N': another one each day")
+    parser.add_argument("--case", action="append")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--seconds", type=float, help="stop after so long")
+    parser.add_argument("--update", action="store_true")
+    parser.add_argument("--report", help="write the form of each formula of each operator to this file")
+    parser.add_argument("--verbose", action="store_true", help="print every case that fails, listed or not")
+    args = parser.parse_args()
+    install()
+    cases = collect(args.suite, args.case)
+    if args.shard:
+        own, count = args.shard.split("/")
+        own = time.localtime().tm_yday if own == "day" else int(own)
+        cases = cases[own % int(count)::int(count)]
+    path = os.path.join(HERE, "passing-xla.txt")
+    listed = set()
+    if os.path.exists(path):
+        with open(path) as file:
+            listed = set(file.read().split())
+    results = run(cases, os.path.abspath(args.skript), args.jobs, args.seconds)
+    passing = {case for case, (reason, _) in results.items() if reason is None}
+    lost = sorted(listed & set(results) - passing)
+    for case in lost:
+        print("REGRESSION %s: %s" % (case, results[case][0]))
+    if args.verbose:
+        for case in sorted(set(results) - passing):
+            print("FAIL %s: %s" % (case, results[case][0]))
+    if args.report:
+        with open(args.report, "w") as file:
+            for case in sorted(results):
+                for function, operator, form in results[case][1]:
+                    file.write("%s\t%s\t%s\t%s\n" % (case, function, operator, form))
+    forms = collections.Counter(form for _, forms in results.values() for _, _, form in forms)
+    print("forms of formulas: " + ", ".join("%s %d" % item for item in forms.most_common()))
+    exported = sum(1 for reason, _ in results.values() if not (reason or "").startswith("no export"))
+    gained = sorted(passing - listed)
+    if args.update and gained:
+        with open(path, "w") as file:
+            file.write("".join(case + "\n" for case in sorted(listed | passing)))
+    elif gained:
+        print("%d cases pass that the list does not hold yet (--update adds them)" % len(gained))
+    print("StableHLO in XLA: %d cases, %d exported, %d equal, %d listed" % (len(results), exported, len(passing), len(listed)))
+    return 1 if lost else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
