@@ -77,7 +77,9 @@ limits! {
     /// Items of one compile-time pack.
     pack_length: usize = 1 << 20, at most 1 << 28;
     /// Operator instances of one model.
-    instances: usize = 1 << 20, at most 1 << 28;
+    instances: usize = 1 << 16, at most 1 << 28;
+    /// Invocations of one model, unrolled ones counted each.
+    invocations: usize = 1 << 20, at most 1 << 28;
     /// Formulas or loop bodies that one `unroll` (or pack index) produces.
     unrolled: usize = 1 << 16, at most 1 << 24;
     /// Elements of one constant computed at compile time.

@@ -7,7 +7,6 @@ use crate::source::Span;
 use super::definition::{Checker, Place};
 use super::lengths::Length;
 use super::types::{Base, Optional, Pack, Tensor, Type};
-use crate::diagnostics::closest;
 
 impl Checker<'_> {
     /// The type of a compile-time value or of a scalar of a formula; a whole tensor is reported.
@@ -155,7 +154,10 @@ impl Checker<'_> {
                     "loop" => "the results of the loop are the names on the left side".to_string(),
                     _ => format!("bound it here, too: `{} < n`", name.name),
                 });
-        } else if let Some(near) = closest(&name.name, self.scope.names()) {
+        } else if let Some(near) = self
+            .sink
+            .closest(&name.name, || self.scope.names().collect())
+        {
             diagnostic = diagnostic.with_help(format!("did you mean `{near}`?"));
         } else if name.name == "True" || name.name == "False" {
             diagnostic = diagnostic.with_help(format!(

@@ -79,7 +79,7 @@ impl<'a> Checker<'a> {
                         format!("the module `{module}` has no operator `{}`", operator.name),
                     )
                 };
-                if let Some(near) = closest(&operator.name, names) {
+                if let Some(near) = self.sink.closest(&operator.name, || names) {
                     diagnostic = diagnostic.with_help(format!("did you mean `{near}`?"));
                 } else if qualifier.is_empty() {
                     let homes: Vec<String> = env

@@ -69,6 +69,7 @@ pub struct Composer<'p, 's> {
     pub functions: Vec<Function>,
     pub infos: Vec<InstanceInfo>,
     pub instances: FxHashMap<String, FunctionId>,
+    pub invocations: usize,
     definitions: FxHashMap<(&'p str, &'p str), &'p Definition>,
     frames: Vec<Frame>,
     /// Quantizers for the instance that is made next.
@@ -93,6 +94,7 @@ impl<'p, 's> Composer<'p, 's> {
             functions: Vec::new(),
             infos: Vec::new(),
             instances: FxHashMap::default(),
+            invocations: 0,
             definitions,
             frames: Vec::new(),
             passed_quantizers: Vec::new(),

@@ -13,7 +13,8 @@ use super::quantize::Quantizer;
 use crate::ast::{self, Expr};
 use crate::diagnostics::Diagnostic;
 use crate::diagnostics::codes::{
-    ARGUMENT_KIND, ATTRIBUTE_VALUE, TENSOR_UNKNOWN, TYPE_DEDUCTION, UNEXPECTED_VALUE,
+    ARGUMENT_KIND, ATTRIBUTE_VALUE, LIMIT_EXCEEDED, TENSOR_UNKNOWN, TYPE_DEDUCTION,
+    UNEXPECTED_VALUE,
 };
 use crate::eval::{Atom, TensorRef, Value};
 use crate::model::{
@@ -122,6 +123,13 @@ impl<'p> Composer<'p, '_> {
         }
         let (names, extents) = canonical.parameters().into_iter().unzip();
         list.extents = names;
+        self.invocations += 1;
+        if self.invocations > self.limits.invocations {
+            let most = self.limits.invocations;
+            let message =
+                format!("the model has more than {most} invocations (limit `invocations`)");
+            return Err(self.error(&LIMIT_EXCEEDED, list.invocation, message));
+        }
         let below = self.below(builder, invocation, hint);
         let mut key = instance_key(&found, &list);
         for quantizer in &below {

@@ -141,6 +141,15 @@ impl Sink {
         self.diagnostics.push(diagnostic);
     }
 
+    /// The known name that was probably meant; names are compared for the first messages only, for it takes time.
+    pub fn closest<'a>(&self, name: &str, known: impl FnOnce() -> Vec<&'a str>) -> Option<&'a str> {
+        const FIRST: usize = 100;
+        match self.diagnostics.len() < FIRST {
+            true => closest(name, known()),
+            false => None,
+        }
+    }
+
     pub fn has_errors(&self) -> bool {
         self.diagnostics
             .iter()

@@ -269,6 +269,13 @@ impl<'a> Evaluator<'a> {
                 StringPiece::Text(t) => text.push_str(t),
                 StringPiece::Format(expr) => text.push_str(&self.eval(expr)?.text()),
             }
+            if text.len() > Value::LONGEST_TEXT {
+                return stop(
+                    &PACK_TOO_LONG,
+                    literal.span,
+                    format!("a string is longer than {} bytes", Value::LONGEST_TEXT),
+                );
+            }
         }
         Ok(Value::Atom(Atom::Str(text.into())))
     }
@@ -668,7 +675,10 @@ impl<'a> Evaluator<'a> {
             ScalarOp::Le => a <= b,
             ScalarOp::Gt => a > b,
             ScalarOp::Ge => a >= b,
-            ScalarOp::Add if self.edition == Edition::Khronos => {
+            ScalarOp::Add
+                if self.edition == Edition::Khronos
+                    && a.len().saturating_add(b.len()) <= Value::LONGEST_TEXT =>
+            {
                 return Ok(Atom::Str(format!("{a}{b}").into()));
             }
             _ => {

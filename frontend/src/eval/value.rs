@@ -176,14 +176,25 @@ impl Value {
         }
     }
 
-    /// As printed in messages and by string formatting: strings bare, packs in brackets.
+    /// Bytes of the longest text: strings may hold strings, and each of a pack of them is printed.
+    pub const LONGEST_TEXT: usize = 1 << 20;
+
+    /// As printed in messages and by string formatting: strings bare, packs in brackets. What is longer than
+    /// [`Value::LONGEST_TEXT`] is cut off somewhere behind that.
     pub fn text(&self) -> String {
         match self {
             Value::Null => "null".to_string(),
             Value::Atom(atom) => atom.text(),
             Value::Pack(pack) => {
-                let items: Vec<String> = pack.items.iter().map(Atom::text).collect();
-                format!("[{}]", items.join(", "))
+                let mut text = "[".to_string();
+                for (index, item) in pack.items.iter().enumerate() {
+                    text.push_str(if index == 0 { "" } else { ", " });
+                    text.push_str(&item.text());
+                    if text.len() > Value::LONGEST_TEXT {
+                        return text + "…";
+                    }
+                }
+                text + "]"
             }
         }
     }

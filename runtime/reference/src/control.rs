@@ -57,6 +57,10 @@ impl<'m> Evaluator<'m, '_> {
             || l.after.is_some()
             || l.dynamic_count.is_some()
             || !l.stack_scans.is_empty();
+        let most = self.settings.max_iterations;
+        if !open && count.is_some_and(|c| c > most) {
+            return Err(Failure::TooManyIterations(most).into());
+        }
         let mut stacks: Vec<Vec<Arc<Tensor>>> = vec![Vec::new(); l.scan_outputs.len()];
         while count.is_none_or(|c| iteration < c) {
             if iteration >= self.settings.max_iterations {

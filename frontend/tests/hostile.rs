@@ -1,0 +1,211 @@
+//! Documents that ask for too much, or are no documents at all: each is answered soon, with a diagnostic, and without
+//! taking the machine's memory. What the parser makes of random text is here as well; `fuzz/` looks further.
+
+use std::fmt::Write as _;
+use std::time::{Duration, Instant};
+
+use skript_frontend::check::check_program;
+use skript_frontend::compose::{ComposeOptions, compose};
+use skript_frontend::diagnostics::Sink;
+use skript_frontend::limits::Limits;
+use skript_frontend::source_files::load_program;
+
+/// Ids of what is said about the bytes of a main file, each once, in order.
+fn answers(bytes: &[u8]) -> Vec<&'static str> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("main.sknd");
+    std::fs::write(&path, bytes).unwrap();
+    let (limits, mut sink, start) = (Limits::default(), Sink::default(), Instant::now());
+    let program = load_program(&path, None, &limits, &mut sink);
+    check_program(&program, &mut sink);
+    if !sink.has_errors() {
+        compose(&program, &ComposeOptions::default(), &limits, &mut sink);
+    }
+    // Two seconds for optimised code on an idle machine; tests have neither.
+    assert!(start.elapsed() < Duration::from_secs(30), "too slow");
+    let mut ids: Vec<_> = sink.into_sorted().iter().map(|d| d.code.id).collect();
+    ids.dedup();
+    ids
+}
+
+const FORMULA: &str =
+    "@input { x: real[n]; } @output { y: real[n]; } @lower { y[i,] = x[i,], i < n; }";
+
+/// A graph of one input and one output with these statements, and an operator `f` of these further blocks.
+fn document(blocks: &str, statements: &str) -> String {
+    format!(
+        "operator f {{ {blocks} {FORMULA} }} \
+         graph G {{ @input {{ x: real[4]; }} @output {{ y: real[4]; }} @compose {{ {statements} }} }}"
+    )
+}
+
+/// An operator whose helper has this value.
+fn using(value: &str) -> String {
+    document(&format!("@using {{ v = {value}; }}"), "y = f(x);")
+}
+
+#[test]
+fn nesting_is_bounded() {
+    for (open, inner, close) in [
+        ("(", "1", ")"),
+        ("[", "1", "]"),
+        ("-", "1", ""),
+        ("1 + ", "1", ""),
+        ("2 ** ", "1", ""),
+        ("1 ?? ", "1", ""),
+        ("true ? 1 : ", "1", ""),
+    ] {
+        let deep = format!("{}{inner}{}", open.repeat(100_000), close.repeat(100_000));
+        assert_eq!(answers(using(&deep).as_bytes()), ["SK1605"], "{open}");
+    }
+    let blocks = format!(
+        "y = {}x;{}",
+        "{ z = ".repeat(50_000),
+        " yield z; };".repeat(50_000)
+    );
+    assert_eq!(answers(document("", &blocks).as_bytes()), ["SK1605"]);
+    assert_eq!(
+        answers(using(&"(".repeat(1_000_000)).as_bytes()),
+        ["SK1602"]
+    );
+}
+
+#[test]
+fn long_tokens_and_lines_are_read() {
+    assert_eq!(
+        answers(using(&"9".repeat(1_000_000)).as_bytes()),
+        ["SK1607"]
+    );
+    assert_eq!(answers(using("1e999999999").as_bytes()), ["SK1607"]);
+    let comment = format!(
+        "{}\n#{}\n",
+        document("", "y = f(x);"),
+        "x".repeat(10_000_000)
+    );
+    assert!(answers(comment.as_bytes()).is_empty());
+    let unclosed = format!("'{}", "x".repeat(10_000_000));
+    assert!(answers(using(&unclosed).as_bytes()).contains(&"SK1606"));
+}
+
+#[test]
+fn bytes_that_are_no_text_are_refused() {
+    assert_eq!(answers(b"operator \xff\xfe { }"), ["SK1609"]);
+    assert_eq!(
+        answers(b"operator f { \0\0 @input { x: real[4]; } }\0")[0],
+        "SK0201"
+    );
+    for sign in ["{", "}", "@", "`", ";", "|", "\"", "\\"] {
+        assert!(
+            !answers(sign.repeat(100_000).as_bytes()).is_empty(),
+            "{sign}"
+        );
+    }
+}
+
+#[test]
+fn sizes_are_bounded() {
+    let shaped =
+        |shape: &str| document("", "y = f(x);").replace("real[4]", &format!("real[{shape}]"));
+    assert_eq!(
+        answers(shaped("9223372036854775807").as_bytes()),
+        ["SK3003"]
+    );
+    assert_eq!(
+        answers(shaped("9223372036854775808").as_bytes()),
+        ["SK1607"]
+    );
+    assert_eq!(
+        answers(shaped("4294967296,4294967296").as_bytes()),
+        ["SK3003"]
+    );
+    assert_eq!(answers(using("[1 ..(1000000000)]").as_bytes()), ["SK0455"]);
+    assert_eq!(answers(using("[0:1000000000000]").as_bytes()), ["SK0455"]);
+    assert_eq!(answers(using("10 ** 10 ** 10").as_bytes()), ["SK0451"]);
+    let packs = document("", "y = f(x[0]);").replace("x: real[4]", "x: real[4]..(1000000000)");
+    assert_eq!(answers(packs.as_bytes()), ["SK0455"]);
+}
+
+/// Sixty doublings of a pack, and of a string.
+#[test]
+fn doubling_is_bounded() {
+    let doubled = |first: &str, next: &dyn Fn(usize) -> String| {
+        let mut lines = format!("@using {{ a0 = {first}; ");
+        for at in 1..60 {
+            let _ = write!(lines, "a{at} = {}; ", next(at - 1));
+        }
+        document(&(lines + "}"), "y = f(x);")
+    };
+    let packs = doubled("[1, 2]", &|at| format!("[a{at}.., a{at}..]"));
+    assert_eq!(answers(packs.as_bytes()), ["SK0455"]);
+    let texts = doubled("'xx'", &|at| format!("'{{a{at}}}{{a{at}}}'"));
+    assert_eq!(answers(texts.as_bytes()), ["SK0455"]);
+}
+
+#[test]
+fn repetition_is_bounded() {
+    let unrolled = |count: &str| document("", &format!("y = with s = x unroll..({count}) f(s);"));
+    assert_eq!(answers(unrolled("1000000000").as_bytes()), ["SK3003"]);
+    let nested = document(
+        "",
+        "y = with s = x unroll..(10000) { t = with q = s unroll..(10000) f(q); yield t; };",
+    );
+    assert_eq!(answers(nested.as_bytes()), ["SK3003"]);
+    let formula =
+        document("", "y = f(x);").replace("y[i,] =", "unroll..(k -> 1000000000) y[i,] +=");
+    assert_eq!(answers(formula.as_bytes()), ["SK3003"]);
+    let endless = document("", "y = a(x);")
+        + " operator a { @input { x: real[n]; } @output { y: real[n]; } @compose { y = b(x); } }
+            operator b { @input { x: real[n]; } @output { y: real[n]; } @compose { y = a(x); } }";
+    assert_eq!(answers(endless.as_bytes()), ["SK1052"]);
+    // A tree of 2^40 instances, all different.
+    let tree = document("", "y = a{k=40, j=0}(x);")
+        + " operator a { @attrib { k: int; j: int; } @input { x: real[n]; } @output { y: real[n]; }
+            @compose { y = if k == 0 then f(x) else { z = a{k=k-1, j=2*j}(x); w = a{k=k-1, j=2*j+1}(z); yield w; }; } }";
+    assert_eq!(answers(tree.as_bytes()), ["SK3003"]);
+}
+
+#[test]
+fn many_errors_are_all_reported() {
+    let mut lines = "@using { ".to_string();
+    for at in 0..5_000 {
+        let _ = write!(lines, "b{at} = nothing{at}; ");
+    }
+    let text = document(&(lines + "}"), "y = f(x);");
+    assert_eq!(answers(text.as_bytes()), ["SK0213"]);
+}
+
+/// Documents put together at random from words of the language: whatever comes, it is an answer.
+#[test]
+fn random_documents_are_answered() {
+    const WORDS: &[&str] = &[
+        "operator", "graph", "f", "G", "{", "}", "@input", "@output", "@compose", "@lower",
+        "@using", "@attrib", "x", "y", ":", ";", "real", "int", "[", "]", "(", ")", "..", "...",
+        "=", "<", "|", ",", "1", "2.5", "'a'", "if", "then", "else", "with", "for", "do", "yield",
+        "~", "?", "??", "+", "**", "->", "<-", "`sqrt`", "i", "n", "optional", "import", ".",
+    ];
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut next = |below: usize| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        usize::try_from(state % below as u64).unwrap()
+    };
+    let whole = document(
+        "@attrib { k: int = 2; } @using { v = [k, n..(1)]; }",
+        "y = with s = x do..(2) f(s);",
+    );
+    for _ in 0..500 {
+        let mut words: Vec<&str> = match next(2) {
+            0 => whole.split(' ').collect(),
+            _ => Vec::new(),
+        };
+        for _ in 0..=next(12) {
+            let at = next(words.len() + 1);
+            match next(3) {
+                0 if at < words.len() => drop(words.remove(at)),
+                _ => words.insert(at, WORDS[next(WORDS.len())]),
+            }
+        }
+        answers(words.join(" ").as_bytes());
+    }
+}
