@@ -2,6 +2,7 @@
 
 use crate::codegen::arguments::OpenArguments;
 use crate::codegen::carried::WriteCarried;
+use crate::codegen::checks::LowerChecks;
 use crate::codegen::copies::LowerCopies;
 use crate::codegen::memory::PlanMemory;
 use crate::codegen::outputs::WriteOutputs;
@@ -36,6 +37,7 @@ pub const ALL: &[PassEntry] = &[
     PassEntry::of::<OpenArguments>(),
     PassEntry::of::<PlanMemory>(),
     PassEntry::of::<LowerCopies>(),
+    PassEntry::of::<LowerChecks>(),
 ];
 
 /// Makes all passes and named pipelines known to MLIR; once per process does, more is harmless.

@@ -42,7 +42,11 @@ pub enum RunError {
         found: Vec<u64>,
     },
     #[error("{message}")]
-    Check { message: String, trace: Vec<String> },
+    Check {
+        code: String,
+        message: String,
+        trace: Vec<String>,
+    },
     #[error("the compiled model returned status {0}, which its table of checks does not know")]
     Status(i32),
     #[error("no memory for a tensor: {0}")]

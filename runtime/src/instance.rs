@@ -154,9 +154,14 @@ impl Instance {
             .ok_or(RunError::Status(status))?;
         let mut message = check.message.clone();
         for (n, value) in self.context.values.iter().enumerate() {
-            message = message.replace(&format!("{{{n}}}"), &value.to_string());
+            let real = f64::from_bits(value.cast_unsigned());
+            message = message
+                .replace(&format!("{{{n}}}"), &value.to_string())
+                .replace(&format!("{{{n}:bool}}"), &(*value != 0).to_string())
+                .replace(&format!("{{{n}:real}}"), &format!("{real:?}"));
         }
         Err(RunError::Check {
+            code: check.code.clone(),
             message,
             trace: check.trace.clone(),
         })

@@ -72,6 +72,7 @@ fn artifact() -> Artifact {
         outputs: vec![port("y")],
         updates: vec![],
         checks: vec![Check {
+            code: "SK9203".into(),
             message: "weight {0} is negative".into(),
             trace: vec!["main.sknd:1:2".into()],
         }],

@@ -51,13 +51,15 @@ impl Pass for OpenArguments {
             let Ok(memref) = MemRefType::try_from(argument.r#type()) else {
                 continue;
             };
-            if named(&attributes, n, EXTENTS).is_some() {
+            // Extents, and slots of outputs.
+            let element = memref.element().to_string();
+            if named(&attributes, n, EXTENTS).is_some() || element == "i8" {
                 continue;
             }
             let refuse = |why: &str| PassError::at(entry, format!("argument {n} {why}"));
             let bounds = bounds(memref, named(&attributes, n, BOUNDS))
                 .ok_or_else(|| refuse("has an extent known only at run time, but no bound"))?;
-            let element = size::element_bytes(&memref.element().to_string());
+            let element = size::element_bytes(&element);
             let bytes = bounds
                 .iter()
                 .try_fold(element.unwrap_or(0), |v, e| v.checked_mul(*e))

@@ -24,11 +24,12 @@ pub fn name_model(module: OperationRef) -> Result<(), CodegenError> {
     Ok(())
 }
 
-/// Adds the C entry to a module in the LLVM dialect; `arena` is the model's last argument.
+/// Adds the C entry to a module in the LLVM dialect; the model's last argument is the arena, or with `checks` the one
+/// before the last, and the context the last.
 ///
 /// # Errors
 /// [`CodegenError::Module`] if the model's function is missing or takes anything but pointers.
-pub fn add_entry(module: &Module) -> Result<(), CodegenError> {
+pub fn add_entry(module: &Module, checks: bool) -> Result<(), CodegenError> {
     let model = mlir::operations(module.body())
         .into_iter()
         .find(|op| mlir::name(*op) == "llvm.func" && symbol(*op).as_deref() == Some(MODEL))
@@ -44,7 +45,7 @@ pub fn add_entry(module: &Module) -> Result<(), CodegenError> {
          %context: !llvm.ptr) -> i32 {{\n"
     );
     let mut arguments = Vec::new();
-    for n in 0..count.saturating_sub(1) {
+    for n in 0..count.saturating_sub(1 + usize::from(checks)) {
         text.push_str(&format!(
             "%s{n} = llvm.getelementptr %tensors[{n}] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr\n\
              %p{n} = llvm.load %s{n} : !llvm.ptr -> !llvm.ptr\n"
@@ -52,6 +53,9 @@ pub fn add_entry(module: &Module) -> Result<(), CodegenError> {
         arguments.push(format!("%p{n}"));
     }
     arguments.push("%arena".to_owned());
+    if checks {
+        arguments.push("%context".to_owned());
+    }
     let types = vec!["!llvm.ptr"; arguments.len()].join(", ");
     let arguments = arguments.join(", ");
     text.push_str(&if status {

@@ -1,7 +1,7 @@
 //! What callers of a compiled model see: names, element types and shapes, in the order of the entry's arguments.
 
 use skript_frontend::model::{Extent, Function, Model, Port, PortTensors, TensorType, ValueId};
-use skript_runtime::artifact::{self, Check, PackPlace, PortExtent};
+use skript_runtime::artifact::{self, PackPlace, PortExtent};
 use skript_tensor::ElementType;
 
 /// What the code's callers see; ports in the order of the entry's arguments and results.
@@ -12,7 +12,6 @@ pub struct Interface {
     pub outputs: Vec<artifact::Port>,
     /// (variable, output): the output holds the variable's new value.
     pub updates: Vec<(u32, u32)>,
-    pub checks: Vec<Check>,
 }
 
 impl Interface {
@@ -45,7 +44,6 @@ impl Interface {
             variables,
             outputs,
             updates,
-            checks: Vec::new(),
         })
     }
 }

@@ -191,7 +191,8 @@ pub fn append_argument<'c, 'a>(
     attributes: &str,
 ) -> Result<Value<'c, 'a>, CodegenError> {
     let context = function.context();
-    let block = body(function)?;
+    let missing = || CodegenError::Module("the entry has no body".to_owned());
+    let block = blocks(function).first().copied().ok_or_else(missing)?;
     let argument = block.add_argument(r#type, function.location());
     let mut dictionaries: Vec<Attribute> = match function.attribute("arg_attrs") {
         Ok(present) => ArrayAttribute::try_from(present)
@@ -205,7 +206,7 @@ pub fn append_argument<'c, 'a>(
     };
     dictionaries.resize(block.argument_count() - 1, parse_attribute(context, "{}")?);
     dictionaries.push(parse_attribute(context, attributes)?);
-    set_signature(function, None)?;
+    sign(function, block, None)?;
     // SAFETY: a context outlives its modules.
     let context: &'c Context = unsafe { context.to_ref() };
     set_attribute(
@@ -222,6 +223,24 @@ pub fn set_signature<'c>(
     results: Option<&[Type<'c>]>,
 ) -> Result<(), CodegenError> {
     let block = body(function)?;
+    sign(function, block, results)
+}
+
+/// As [`set_signature`], for functions of several blocks.
+pub fn retype<'c>(
+    function: OperationRef<'c, '_>,
+    results: &[Type<'c>],
+) -> Result<(), CodegenError> {
+    let missing = || CodegenError::Module("the entry has no body".to_owned());
+    let block = blocks(function).first().copied().ok_or_else(missing)?;
+    sign(function, block, Some(results))
+}
+
+fn sign<'c>(
+    function: OperationRef<'c, '_>,
+    block: BlockRef<'c, '_>,
+    results: Option<&[Type<'c>]>,
+) -> Result<(), CodegenError> {
     let mut inputs = Vec::new();
     for n in 0..block.argument_count() {
         let argument = block

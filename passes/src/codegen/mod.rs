@@ -6,6 +6,7 @@
 pub mod aligned;
 pub mod arguments;
 pub mod carried;
+pub mod checks;
 pub mod copies;
 pub mod entry;
 pub mod error;
@@ -22,7 +23,7 @@ pub use interface::Interface;
 pub use llvm::{Form, emit};
 
 use melior::ir::Module;
-use skript_runtime::artifact::{ArenaLayout, Artifact, Target};
+use skript_runtime::artifact::{ArenaLayout, Artifact, Check, Target};
 
 /// Tensors become buffers, written in place where nobody reads the old value. Variables and inputs are never written.
 const BUFFERIZE: &str = "eliminate-empty-tensors,\
@@ -31,7 +32,7 @@ const BUFFERIZE: &str = "eliminate-empty-tensors,\
 
 /// Loops over buffers become LLVM's dialect; arrays travel as bare pointers.
 const TO_LLVM: &str = "convert-linalg-to-loops,expand-strided-metadata,lower-affine,\
-    convert-vector-to-scf,convert-scf-to-cf,convert-vector-to-llvm,convert-math-to-funcs,convert-math-to-llvm,\
+    convert-vector-to-scf,convert-scf-to-cf,skript-lower-checks,convert-vector-to-llvm,convert-math-to-funcs,convert-math-to-llvm,\
     convert-math-to-libm,expand-strided-metadata,lower-affine,finalize-memref-to-llvm,convert-arith-to-llvm,\
     convert-index-to-llvm,convert-ub-to-llvm,convert-cf-to-llvm,\
     convert-func-to-llvm{use-bare-ptr-memref-call-conv},reconcile-unrealized-casts,canonicalize,cse";
@@ -65,12 +66,21 @@ pub fn schedules(module: &Module, target: &Target) -> Result<(), CodegenError> {
     )
 }
 
+/// What callers of native code must know.
+#[derive(Clone, Debug)]
+pub struct Native {
+    pub arena: ArenaLayout,
+    /// Status n is check n − 1.
+    pub checks: Vec<Check>,
+}
+
 /// Allocations become views of the arena, everything becomes LLVM's dialect, and the C entry is added.
 ///
 /// # Errors
 /// [`CodegenError`] if an allocation has no fixed size, or an op has no lowering.
-pub fn native(module: &Module) -> Result<ArenaLayout, CodegenError> {
+pub fn native(module: &Module) -> Result<Native, CodegenError> {
     crate::all::register();
+    let checks = checks::number_checks(module.as_operation())?;
     mlir::run_pipeline(
         module,
         "arguments",
@@ -80,8 +90,8 @@ pub fn native(module: &Module) -> Result<ArenaLayout, CodegenError> {
     copies::lower_copies(module.as_operation())?;
     entry::name_model(module.as_operation())?;
     mlir::run_pipeline(module, "lowering to LLVM", TO_LLVM)?;
-    entry::add_entry(module)?;
-    Ok(arena)
+    entry::add_entry(module, !checks.is_empty())?;
+    Ok(Native { arena, checks })
 }
 
 /// A module on tensors becomes an artifact.
@@ -95,7 +105,7 @@ pub fn compile(
 ) -> Result<Artifact, CodegenError> {
     buffers(module)?;
     schedules(module, target)?;
-    let arena = native(module)?;
+    let Native { arena, checks } = native(module)?;
     let object = emit(module, target, Form::Object)?;
     Ok(Artifact {
         target: target.clone(),
@@ -105,7 +115,7 @@ pub fn compile(
         variables: interface.variables,
         outputs: interface.outputs,
         updates: interface.updates,
-        checks: interface.checks,
+        checks,
         object,
     })
 }

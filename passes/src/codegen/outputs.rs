@@ -1,13 +1,20 @@
 //! The entry's tensor results become memref arguments that it writes: the calling convention on tensors.
 //!
-//! Requires: an entry of one block with static shapes. Guarantees: the entry returns nothing but an `i32` status, if it
-//! returned one; the argument for result n is a row-major `memref` that shares memory with no other argument.
+//! Requires: an entry of one block; results with extents known only at run time have bounds, `skript.bounds`. Guarantees: the
+//! entry returns nothing but an `i32` status, if it returned one; the argument for result n is a row-major `memref` that
+//! shares memory with no other argument, or a slot of bytes for the largest tensor that the bounds allow. The extents of
+//! such arguments and results follow in arguments of their own, arguments' first.
 
+use super::arguments::{BOUNDS, EXTENTS};
 use super::error::CodegenError;
-use super::mlir;
+use super::{mlir, size};
+use crate::mlir::{Builder, attributes, types};
+use melior::Context;
+use melior::ir::attribute::{ArrayAttribute, DenseI64ArrayAttribute};
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationLike, OperationMutLike, OperationRef, OperationRefMut};
-use melior::ir::{TypeLike, ValueLike};
+use melior::ir::r#type::IntegerType;
+use melior::ir::{Type, TypeLike, Value, ValueLike};
 use skript_dialect::{Dialect, Options, Pass, PassError, Rewriter};
 
 /// The pass `skript-write-outputs`.
@@ -35,7 +42,7 @@ impl Pass for WriteOutputs {
 /// Rewrites the entry's results.
 ///
 /// # Errors
-/// [`CodegenError::Module`] if there is no entry, or it has a result that is neither a static tensor nor the status.
+/// [`CodegenError::Module`] if there is no entry, or a result whose size has no bound.
 pub fn write_outputs(module: OperationRef) -> Result<(), CodegenError> {
     let entry = mlir::entry(module)?;
     let body = mlir::body(entry)?;
@@ -48,9 +55,20 @@ pub fn write_outputs(module: OperationRef) -> Result<(), CodegenError> {
     let context = entry.context();
     // SAFETY: a context outlives its modules.
     let context = unsafe { context.to_ref() };
+    let inputs = (0..body.argument_count()).filter(|n| {
+        let argument = body.argument(*n);
+        argument.is_ok_and(|a| a.r#type().is_ranked_tensor() && is_dynamic(a.r#type()))
+    });
+    let inputs: Vec<usize> = inputs.collect();
     let mut kept = Vec::new();
     let mut kept_types = Vec::new();
-    for value in terminator.operands().collect::<Vec<_>>() {
+    let mut dynamic = Vec::new();
+    for (number, value) in terminator
+        .operands()
+        .collect::<Vec<_>>()
+        .into_iter()
+        .enumerate()
+    {
         let r#type = value.r#type();
         let text = r#type.to_string();
         if !r#type.is_ranked_tensor() {
@@ -58,10 +76,15 @@ pub fn write_outputs(module: OperationRef) -> Result<(), CodegenError> {
             kept_types.push(r#type);
             continue;
         }
-        if text.contains('?') {
-            return Err(CodegenError::Module(format!(
-                "result of type {text}: extents known only at run time are not compiled yet"
-            )));
+        if is_dynamic(r#type) {
+            let bytes = byte_bound(entry, number, r#type).ok_or_else(|| {
+                CodegenError::Module(format!(
+                    "result {number} of type {text} has an extent known only at run time, but no bound"
+                ))
+            })?;
+            let slot = types::memref(&[bytes.max(1)], IntegerType::new(context, 8).into());
+            dynamic.push((value, mlir::append_argument(entry, slot, "{llvm.noalias}")?));
+            continue;
         }
         let memref = mlir::parse_type(entry.context(), &text.replacen("tensor<", "memref<", 1))?;
         let argument = mlir::append_argument(entry, memref, "{llvm.noalias}")?;
@@ -75,10 +98,21 @@ pub fn write_outputs(module: OperationRef) -> Result<(), CodegenError> {
         )?;
         body.insert_operation_before(terminator, write);
     }
+    for number in inputs {
+        let rank = body
+            .argument(number)
+            .ok()
+            .and_then(|a| types::extents(a.r#type()));
+        let marked = format!("{{{EXTENTS} = {number} : i64}}");
+        mlir::append_argument(entry, words(context, rank.map_or(0, |r| r.len()))?, &marked)?;
+    }
+    let at = Builder::before(context, terminator).map_err(wrong)?;
+    for (value, slot) in dynamic {
+        write_dynamic(entry, value, slot, &at)?;
+    }
     // SAFETY: the terminator is alive and nobody else refers to its operands.
     let mut terminator = unsafe { OperationRefMut::from_raw(terminator.to_raw()) };
     terminator.set_operands(&kept);
-    let _ = wrong;
     mlir::set_signature(entry, Some(&kept_types))?;
     // Results of the new type have no attributes.
     // SAFETY: the entry is alive.
@@ -86,5 +120,83 @@ pub fn write_outputs(module: OperationRef) -> Result<(), CodegenError> {
     if entry.has_attribute("res_attrs") {
         entry.remove_attribute("res_attrs").map_err(wrong)?;
     }
+    Ok(())
+}
+
+fn is_dynamic(r#type: Type) -> bool {
+    types::extents(r#type).is_some_and(|e| e.contains(&i64::MIN))
+}
+
+/// The array of a tensor's extents.
+fn words(context: &Context, rank: usize) -> Result<Type<'_>, CodegenError> {
+    let rank = i64::try_from(rank).map_err(|e| CodegenError::Module(e.to_string()))?;
+    Ok(types::memref(&[rank], IntegerType::new(context, 64).into()))
+}
+
+/// Bytes of the largest tensor that a result can be, by its `skript.bounds`.
+fn byte_bound(entry: OperationRef, number: usize, r#type: Type) -> Option<i64> {
+    let results = ArrayAttribute::try_from(entry.attribute("res_attrs").ok()?).ok()?;
+    let bounds = attributes::entry(results.element(number).ok()?, BOUNDS)?;
+    let bounds = DenseI64ArrayAttribute::try_from(bounds).ok()?;
+    let element = size::element_bytes(&types::element_of(r#type)?.to_string())?;
+    let mut bytes = i64::try_from(element).ok()?;
+    for (dimension, extent) in types::extents(r#type)?.into_iter().enumerate() {
+        let bound = match extent {
+            i64::MIN => bounds.element(dimension).ok()?,
+            fixed => fixed,
+        };
+        bytes = bytes.checked_mul(bound)?;
+    }
+    Some(bytes)
+}
+
+/// Elements into the slot, contiguous by the actual extents; the extents into an argument of their own.
+fn write_dynamic<'c: 'a, 'a>(
+    entry: OperationRef<'c, 'a>,
+    value: Value<'c, 'a>,
+    slot: Value<'c, 'a>,
+    at: &Builder<'c, 'a>,
+) -> Result<(), CodegenError> {
+    let wrong = |e: melior::Error| CodegenError::Module(e.to_string());
+    let shape = types::extents(value.r#type()).unwrap_or_default();
+    let told = mlir::append_argument(entry, words(at.context, shape.len())?, "{llvm.noalias}")?;
+    let open = at.dynamic_extents(value).map_err(wrong)?;
+    let mut next = open.iter();
+    let word = IntegerType::new(at.context, 64).into();
+    for (dimension, extent) in (0i64..).zip(&shape) {
+        let extent = match (extent, next.len()) {
+            (&i64::MIN, 1..) => *next.next().unwrap_or(&value),
+            _ => at.index(*extent).map_err(wrong)?,
+        };
+        let place = at.index(dimension).map_err(wrong)?;
+        let extent = at
+            .value("arith.index_cast", &[extent], &[], word)
+            .map_err(wrong)?;
+        at.create("memref.store", &[extent, told, place], &[], &[], Vec::new())
+            .map_err(wrong)?;
+    }
+    let element = types::element_of(value.r#type())
+        .ok_or_else(|| CodegenError::Module("a result without elements".to_owned()))?;
+    let mut operands = vec![slot, at.index(0).map_err(wrong)?];
+    operands.extend(open);
+    let view = at
+        .value(
+            "memref.view",
+            &operands,
+            &[],
+            types::memref(&shape, element),
+        )
+        .map_err(wrong)?;
+    let write = mlir::template(
+        at.context,
+        &[value, view],
+        &format!(
+            "bufferization.materialize_in_destination %0 in restrict writable %1 : ({}, {}) -> ()",
+            value.r#type(),
+            view.r#type()
+        ),
+        at.location,
+    )?;
+    at.insert(write);
     Ok(())
 }

@@ -53,6 +53,9 @@ fn emit_invoke<'c: 'a, 'a>(
     }
     let mut arguments = scope.all(&invoke.inputs)?;
     arguments.extend(scope.all(&invoke.captures)?);
+    for extent in &invoke.extents {
+        arguments.push(scope.extent_value(extent, at)?);
+    }
     let outputs: Vec<_> = invoke
         .outputs
         .iter()
@@ -80,6 +83,7 @@ fn emit_invoke<'c: 'a, 'a>(
     )?;
     for (id, value) in outputs.iter().zip(op.results()) {
         scope.set(*id, value.into());
+        scope.learn(*id, at)?;
     }
     Ok(())
 }

@@ -4,7 +4,7 @@ use super::scope::Scope;
 use super::{EmitError, block};
 use crate::mlir::{Builder, types};
 use melior::ir::operation::OperationLike;
-use melior::ir::{Value, ValueLike};
+use melior::ir::{Type, Value, ValueLike};
 use skript_frontend::model::{Arm, Block, ValueId};
 
 /// `if`, `elif`…, `else`: one `scf.if` inside the other's `else`.
@@ -18,6 +18,7 @@ pub(super) fn emit<'c: 'a, 'a>(
     let values = emit_arms(scope, arms, otherwise, outputs, at)?;
     for (id, value) in outputs.iter().zip(values) {
         scope.set(*id, value);
+        scope.learn(*id, at)?;
     }
     Ok(())
 }
@@ -36,11 +37,16 @@ fn emit_arms<'c: 'a, 'a>(
     let condition = condition(scope, &arm.condition, at)?;
     let results = scope.types(outputs)?;
     let (then_region, then, _) = at.region(&[]);
+    // What a branch learns about extents is not known outside of it.
+    let known = scope.symbols.clone();
     block::emit(scope, &arm.consequent, &then)?;
-    let values = scope.all(&arm.consequent.results)?;
+    let values = cast_all(&scope.all(&arm.consequent.results)?, &results, &then)?;
+    scope.symbols.clone_from(&known);
     then.create("scf.yield", &values, &[], &[], Vec::new())?;
     let (else_region, other, _) = at.region(&[]);
     let values = emit_arms(scope, rest, otherwise, outputs, &other)?;
+    let values = cast_all(&values, &results, &other)?;
+    scope.symbols = known;
     other.create("scf.yield", &values, &[], &[], Vec::new())?;
     let op = at.create(
         "scf.if",
@@ -50,6 +56,21 @@ fn emit_arms<'c: 'a, 'a>(
         vec![then_region, else_region],
     )?;
     Ok(op.results().map(Into::into).collect())
+}
+
+/// Values under types that may know less of their extents.
+pub(super) fn cast_all<'c: 'a, 'a>(
+    values: &[Value<'c, 'a>],
+    types: &[Type<'c>],
+    at: &Builder<'c, 'a>,
+) -> Result<Vec<Value<'c, 'a>>, EmitError> {
+    let casts = values.iter().zip(types).map(|(value, r#type)| {
+        if value.r#type() == *r#type {
+            return Ok(*value);
+        }
+        Ok(at.value("tensor.cast", &[*value], &[], *r#type)?)
+    });
+    casts.collect()
 }
 
 /// The one bool that a condition block yields.

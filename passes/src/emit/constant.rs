@@ -2,8 +2,10 @@
 
 use super::EmitError;
 use super::scope::Scope;
-use crate::mlir::{Builder, attributes};
+use crate::mlir::{Builder, attributes, types};
+use melior::ir::Value;
 use skript_frontend::model::{ConstantData, ValueId};
+use skript_semantics::Scalar;
 
 pub(super) fn emit<'c: 'a, 'a>(
     scope: &mut Scope<'_, 'c, 'a, '_>,
@@ -12,6 +14,13 @@ pub(super) fn emit<'c: 'a, 'a>(
     at: &Builder<'c, 'a>,
 ) -> Result<(), EmitError> {
     let tensor = scope.tensor(id)?;
+    if let ConstantData::Splat(value) = data
+        && tensor.fixed_shape().is_none()
+    {
+        let splat = splat(scope, id, *value, at)?;
+        scope.set(id, splat);
+        return Ok(());
+    }
     let volume: i64 = scope.extents(id)?.iter().product();
     let count = match data {
         ConstantData::Splat(_) => volume,
@@ -31,4 +40,17 @@ pub(super) fn emit<'c: 'a, 'a>(
     )?;
     scope.set(id, value);
     Ok(())
+}
+
+/// A tensor that holds one value everywhere, whatever its extents.
+pub(super) fn splat<'c: 'a, 'a>(
+    scope: &Scope<'_, 'c, 'a, '_>,
+    id: ValueId,
+    value: Scalar,
+    at: &Builder<'c, 'a>,
+) -> Result<Value<'c, 'a>, EmitError> {
+    let element = types::element(scope.emitter.context, scope.tensor(id)?.kind);
+    let mut operands = vec![at.constant(value, element)?];
+    operands.extend(scope.open_extents(id, at)?);
+    Ok(at.value("tensor.splat", &operands, &[], scope.r#type(id)?)?)
 }

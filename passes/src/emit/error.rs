@@ -10,11 +10,6 @@ pub enum EmitError {
          --engine=reference"
     )]
     Intrinsic { name: String, span: Span },
-    #[error(
-        "'{name}' has an extent that is known only at run time, which compiled code does not take yet; run with \
-         --engine=reference"
-    )]
-    DynamicExtent { name: String, span: Span },
     #[error("{what}, which compiled code does not take yet; run with --engine=reference")]
     Unsupported { what: &'static str, span: Span },
     /// The model contradicts itself.
@@ -30,9 +25,7 @@ impl EmitError {
     /// Where in the text, if one place is to blame.
     pub fn span(&self) -> Option<Span> {
         match self {
-            EmitError::Intrinsic { span, .. }
-            | EmitError::DynamicExtent { span, .. }
-            | EmitError::Unsupported { span, .. } => Some(*span),
+            EmitError::Intrinsic { span, .. } | EmitError::Unsupported { span, .. } => Some(*span),
             EmitError::Malformed(_) | EmitError::Invalid | EmitError::Build(_) => None,
         }
     }

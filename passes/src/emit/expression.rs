@@ -54,10 +54,7 @@ impl<'s, 'e, 'c: 'a, 'a, 'm> Point<'s, 'e, 'c, 'a, 'm> {
             Node::Literal(value) => Ok(self.at.constant(*value, r#type)?),
             Node::Index(position) => self.argument(*position),
             Node::Local(position) => self.local(*position),
-            Node::Extent(_) => Err(EmitError::Unsupported {
-                what: "a formula uses an extent that is known only at run time",
-                span: self.formula.span,
-            }),
+            Node::Extent(extent) => self.scope.extent_value(extent, &self.outside),
             Node::Access { tensor, subscripts } => {
                 let mut operands = vec![self.tensor(*tensor)?];
                 for subscript in subscripts {

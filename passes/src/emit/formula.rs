@@ -1,12 +1,12 @@
 //! Formulas: `skript.formula` with its predicate and body.
 
-use super::EmitError;
 use super::expression::Point;
 use super::scope::Scope;
+use super::{EmitError, constant};
 use crate::mlir::{Builder, attributes, types};
 use melior::ir::operation::OperationLike;
 use melior::ir::{Attribute, Region, Type, Value};
-use skript_frontend::model::{Accumulation, Expr, Formula, Init, Node, ValueId};
+use skript_frontend::model::{Accumulation, Expr, Extent, Formula, Init, Node, ValueId};
 use skript_semantics::{Scalar, ScalarKind};
 
 pub(super) fn emit<'c: 'a, 'a>(
@@ -19,12 +19,17 @@ pub(super) fn emit<'c: 'a, 'a>(
     let at = &at.with_location(location);
 
     let mut bounds = Vec::new();
+    let mut operands = Vec::new();
     for index in &formula.indices {
-        let bound = index.extent.fixed().and_then(|n| i64::try_from(n).ok());
-        bounds.push(bound.ok_or_else(|| EmitError::DynamicExtent {
-            name: index.name.clone(),
-            span: formula.span,
-        })?);
+        bounds.push(match &index.extent {
+            Extent::Fixed(n) => {
+                i64::try_from(*n).map_err(|_| EmitError::Malformed("a huge extent"))?
+            }
+            open => {
+                operands.push(scope.extent_value(open, at)?);
+                i64::MIN
+            }
+        });
     }
     let mut destinations = Vec::new();
     for target in &formula.targets {
@@ -99,10 +104,11 @@ pub(super) fn emit<'c: 'a, 'a>(
         Vec::new(),
     )?;
 
-    let segments = [0, count(outs.len())?];
+    let segments = [count(operands.len())?, count(outs.len())?];
+    operands.extend(&outs);
     let op = at.create(
         "skript.formula",
-        &outs,
+        &operands,
         &[
             ("kind", kind(context, formula.kind)?),
             ("static_bounds", attributes::i64s(context, &bounds)),
@@ -141,9 +147,7 @@ fn fill<'c: 'a, 'a>(
     value: Scalar,
     at: &Builder<'c, 'a>,
 ) -> Result<(), EmitError> {
-    let element = types::element(scope.emitter.context, scope.tensor(id)?.kind);
-    let value = at.constant(value, element)?;
-    let filled = at.value("tensor.splat", &[value], &[], scope.r#type(id)?)?;
+    let filled = constant::splat(scope, id, value, at)?;
     scope.set(id, filled);
     Ok(())
 }

@@ -1,12 +1,12 @@
 //! Functions: signature, constants, body, return.
 
-use super::scope::{Scope, argument_attributes, dictionary};
-use super::{EmitError, Emitter, block, constant, formula};
+use super::scope::{Scope, argument_attributes, dictionary, port_attributes};
+use super::{EmitError, Emitter, block, branch, check, constant, formula};
 use crate::mlir::{Builder, attributes};
 use melior::Context;
 use melior::ir::attribute::{ArrayAttribute, TypeAttribute};
 use melior::ir::r#type::FunctionType;
-use melior::ir::{Attribute, BlockRef};
+use melior::ir::{Attribute, BlockRef, Type};
 use skript_frontend::model::{Body, Function, FunctionId, Model, Port, PortTensors, ValueId};
 
 pub(super) fn emit<'c>(
@@ -24,7 +24,8 @@ pub(super) fn emit<'c>(
 
     let inputs = arguments(function);
     let outputs = results(emitter.model, function, is_entry);
-    let input_types = scope.types(&inputs)?;
+    let mut input_types = scope.types(&inputs)?;
+    input_types.resize(inputs.len() + function.extents.len(), Type::index(context));
     let output_types = scope.types(&outputs)?;
 
     let outer = Builder::at_end(
@@ -33,15 +34,24 @@ pub(super) fn emit<'c>(
         emitter.location(&function.name, function.span),
     );
     let (region, body, values) = outer.region(&input_types);
-    for (id, value) in inputs.iter().zip(values) {
-        scope.set(*id, value);
+    for (id, value) in inputs.iter().zip(&values) {
+        scope.set(*id, *value);
+        scope.learn(*id, &body)?;
     }
-    if let Some(check) = function.checks.iter().chain(&function.result_checks).next() {
-        return Err(EmitError::Unsupported {
-            what: "this condition rests on extents that are known only at run time",
-            span: check.span,
-        });
+    for (name, value) in function
+        .extents
+        .iter()
+        .zip(values.iter().skip(inputs.len()))
+    {
+        scope.symbols.insert(name.clone(), *value);
     }
+    if is_entry {
+        // What the model computes agrees by construction; what comes from outside may not.
+        for id in &inputs {
+            scope.test_extents(*id, &body)?;
+        }
+    }
+    check::emit(&scope, &function.checks, &body)?;
     for (id, data) in &function.constants {
         constant::emit(&mut scope, *id, data, &body)?;
     }
@@ -63,7 +73,8 @@ pub(super) fn emit<'c>(
     for output in &outputs {
         formula::ensure_written(&mut scope, *output, &body)?;
     }
-    let returned = scope.all(&outputs)?;
+    check::emit(&scope, &function.result_checks, &body)?;
+    let returned = branch::cast_all(&scope.all(&outputs)?, &output_types, &body)?;
     body.create("func.return", &returned, &[], &[], Vec::new())?;
 
     let symbol = emitter.symbol(id);
@@ -76,20 +87,19 @@ pub(super) fn emit<'c>(
         let (argument_names, result_names) = names(emitter.model, function)?;
         let of_arguments: Vec<Attribute<'c>> = argument_names
             .iter()
-            .map(|(name, role)| argument_attributes(context, name, role))
-            .collect();
+            .zip(&inputs)
+            .map(|((name, role), id)| {
+                Ok(argument_attributes(context, name, role, scope.tensor(*id)?))
+            })
+            .collect::<Result<_, EmitError>>()?;
         let of_results: Vec<Attribute<'c>> = result_names
             .iter()
-            .map(|(name, role)| {
-                dictionary(
-                    context,
-                    &[
-                        ("skript.name", attributes::string(context, name)),
-                        ("skript.role", attributes::string(context, role)),
-                    ],
-                )
+            .zip(&outputs)
+            .map(|((name, role), id)| {
+                let entries = port_attributes(context, name, role, scope.tensor(*id)?);
+                Ok(dictionary(context, &entries))
             })
-            .collect();
+            .collect::<Result<_, EmitError>>()?;
         function_attributes.push((
             "arg_attrs",
             ArrayAttribute::new(context, &of_arguments).into(),

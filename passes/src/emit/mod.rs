@@ -4,9 +4,11 @@
 
 mod block;
 mod branch;
+pub(crate) mod check;
 mod constant;
 mod error;
 mod expression;
+mod extent;
 mod formula;
 mod function;
 mod repeat;
@@ -14,18 +16,22 @@ mod scope;
 
 pub use error::EmitError;
 
-use crate::mlir::place;
+use crate::mlir::{Builder, attributes, place, types};
 use melior::Context;
+use melior::ir::attribute::TypeAttribute;
 use melior::ir::operation::OperationLike;
-use melior::ir::{Location, Module};
+use melior::ir::r#type::FunctionType;
+use melior::ir::{BlockRef, Location, Module, Region};
 use skript_frontend::model::{FunctionId, Model};
 use skript_frontend::source::{SourceMap, Span};
-use std::collections::HashSet;
+use skript_semantics::ScalarKind;
+use std::cell::RefCell;
+use std::collections::{BTreeSet, HashSet};
 
 /// Builds and verifies the module of a composed model.
 ///
 /// # Errors
-/// What the dialect cannot carry yet (dynamic extents, operators without a body), or IR that does not verify.
+/// What the dialect cannot carry yet (operators without a body), or IR that does not verify.
 pub fn emit<'c>(
     model: &Model,
     sources: &SourceMap,
@@ -36,6 +42,7 @@ pub fn emit<'c>(
         model,
         sources,
         symbols: symbols(model),
+        checks: RefCell::default(),
     };
     let entry = model
         .function(model.entry)
@@ -45,6 +52,7 @@ pub fn emit<'c>(
     for id in emitter.reachable() {
         function::emit(&emitter, id, body)?;
     }
+    emitter.declare_checks(body)?;
     if !module.as_operation().verify() {
         return Err(EmitError::Invalid);
     }
@@ -58,6 +66,8 @@ struct Emitter<'c, 'm> {
     sources: &'m SourceMap,
     /// Symbol names by function.
     symbols: Vec<String>,
+    /// Numbers of values of the checks so far.
+    checks: RefCell<BTreeSet<usize>>,
 }
 
 impl<'c> Emitter<'c, '_> {
@@ -75,6 +85,36 @@ impl<'c> Emitter<'c, '_> {
 
     fn symbol(&self, id: FunctionId) -> &str {
         self.symbols.get(id.0 as usize).map_or("", String::as_str)
+    }
+
+    /// The function that a check with so many values calls.
+    fn check_symbol(&self, values: usize) -> String {
+        self.checks.borrow_mut().insert(values);
+        format!("{}{values}", check::PREFIX)
+    }
+
+    fn declare_checks(&self, module: BlockRef<'c, '_>) -> Result<(), EmitError> {
+        let flag = types::element(self.context, ScalarKind::Bool);
+        let word = types::element(self.context, ScalarKind::Int);
+        let at = Builder::at_end(self.context, module, Location::unknown(self.context));
+        for values in self.checks.borrow().iter() {
+            let mut inputs = vec![word; values + 1];
+            if let Some(first) = inputs.first_mut() {
+                *first = flag;
+            }
+            let r#type = FunctionType::new(self.context, &inputs, &[]);
+            let name = format!("{}{values}", check::PREFIX);
+            let attributes = [
+                ("sym_name", attributes::string(self.context, &name)),
+                (
+                    "sym_visibility",
+                    attributes::string(self.context, "private"),
+                ),
+                ("function_type", TypeAttribute::new(r#type.into()).into()),
+            ];
+            at.create("func.func", &[], &attributes, &[], vec![Region::new()])?;
+        }
+        Ok(())
     }
 
     /// The entry and what it invokes, callees first, each once.

@@ -5,7 +5,7 @@ use super::{EmitError, block, branch};
 use crate::mlir::{Builder, attributes, types};
 use melior::ir::operation::OperationLike;
 use melior::ir::{Type, Value, ValueLike};
-use skript_frontend::model::{Loop, ValueId};
+use skript_frontend::model::{Extent, Loop, ShapeExpr, ValueId};
 use skript_semantics::{Scalar, ScalarKind};
 
 /// One `scf.while` whose state is the iteration's number, whether to go on, the carried tensors and the packs that scan
@@ -39,19 +39,23 @@ pub(super) fn emit<'c: 'a, 'a>(
         .iter()
         .map(|(_, pack)| gather(scope, pack, at))
         .collect::<Result<Vec<_>, _>>()?;
+    let stacked = l
+        .scan_outputs
+        .iter()
+        .map(|pack| Stacked::of(scope, l, pack, at))
+        .collect::<Result<Vec<_>, _>>()?;
 
     let mut state = vec![at.index(0)?, at.constant(Scalar::Bool(true), flag)?];
-    for carried in &l.carried {
-        state.push(scope.get(carried.init)?);
+    let inner: Vec<ValueId> = l.carried.iter().map(|c| c.inner).collect();
+    let carried_types = scope.types(&inner)?;
+    let inits = l.carried.iter().map(|c| scope.get(c.init));
+    let inits = inits.collect::<Result<Vec<_>, _>>()?;
+    state.extend(branch::cast_all(&inits, &carried_types, at)?);
+    for stack in &stacked {
+        state.push(stack.empty(at)?);
     }
-    for pack in &l.scan_outputs {
-        let r#type = pack_type(scope, pack)?;
-        let element =
-            types::element_of(r#type).ok_or(EmitError::Malformed("a pack is no tensor"))?;
-        let kind = first(pack).and_then(|id| scope.tensor(id))?.kind;
-        let zero = at.constant(kind.default_value(), element)?;
-        state.push(at.value("tensor.splat", &[zero], &[], r#type)?);
-    }
+    // What an iteration learns about extents is not known outside of it.
+    let known = scope.symbols.clone();
     let state_types: Vec<_> = state.iter().map(|v| v.r#type()).collect();
 
     let (before_region, before, values) = at.region(&state_types);
@@ -81,6 +85,7 @@ pub(super) fn emit<'c: 'a, 'a>(
     let mut operands = vec![proceed];
     operands.extend(&values);
     before.create("scf.condition", &operands, &[], &[], Vec::new())?;
+    scope.symbols.clone_from(&known);
 
     let (body_region, body, values) = at.region(&state_types);
     let (number, _) = number_and_flag(&values)?;
@@ -92,19 +97,20 @@ pub(super) fn emit<'c: 'a, 'a>(
         .get(..l.carried.len())
         .ok_or(EmitError::Malformed("a loop yields too few tensors"))?;
     let one = body.index(1)?;
+    let carried_new = &branch::cast_all(carried_new, &carried_types, &body)?;
     let mut next = vec![
         body.value("arith.addi", &[number, one], &[], index)?,
         body.constant(Scalar::Bool(true), flag)?,
     ];
     next.extend(carried_new);
-    for (position, _) in l.scan_outputs.iter().enumerate() {
+    for (position, stack) in stacked.iter().enumerate() {
         let item = produced
             .get(l.carried.len() + position)
             .ok_or(EmitError::Malformed("a loop yields too few tensors"))?;
         let pack = values
             .get(2 + l.carried.len() + position)
             .ok_or(EmitError::Malformed("a loop has too little state"))?;
-        next.push(insert_item(*item, *pack, number, &body)?);
+        next.push(stack.insert(*item, *pack, number, &body)?);
     }
     if let Some(test) = &l.after {
         for (carried, value) in l.carried.iter().zip(carried_new) {
@@ -116,6 +122,7 @@ pub(super) fn emit<'c: 'a, 'a>(
         }
     }
     body.create("scf.yield", &next, &[], &[], Vec::new())?;
+    scope.symbols = known;
 
     let op = at.create(
         "scf.while",
@@ -127,21 +134,191 @@ pub(super) fn emit<'c: 'a, 'a>(
     let finals: Vec<Value<'c, 'a>> = op.results().map(Into::into).collect();
     for (carried, value) in l.carried.iter().zip(finals.iter().skip(2)) {
         scope.set(carried.result, *value);
+        scope.learn(carried.result, at)?;
     }
-    for (pack, value) in l
+    let (done, _) = number_and_flag(&finals)?;
+    for ((pack, value), stack) in l
         .scan_outputs
         .iter()
         .zip(finals.iter().skip(2 + l.carried.len()))
+        .zip(&stacked)
     {
-        for (position, id) in pack.iter().enumerate() {
-            let position =
-                i64::try_from(position).map_err(|_| EmitError::Malformed("a pack is too long"))?;
-            let number = at.index(position)?;
-            let item = extract_item(*value, number, scope.r#type(*id)?, at)?;
+        if stack.is_open {
+            let id = first(pack)?;
+            stack.tell_length(scope, id, done, at)?;
+            let whole = stack.taken(scope, id, *value, at)?;
+            scope.set(id, whole);
+            continue;
+        }
+        for (number, id) in (0i64..).zip(pack) {
+            let number = at.index(number)?;
+            let item = stack.extract(*value, number, scope.r#type(*id)?, at)?;
             scope.set(*id, item);
         }
     }
     Ok(())
+}
+
+/// One tensor with a leading dimension for the iterations or items.
+struct Stacked<'c, 'a> {
+    r#type: Type<'c>,
+    kind: ScalarKind,
+    /// The extents of an item that only a run knows.
+    open: Vec<Value<'c, 'a>>,
+    /// Whether only the run knows the number of items.
+    is_open: bool,
+}
+
+impl<'c: 'a, 'a> Stacked<'c, 'a> {
+    /// For a scan output: a slot per iteration that there can be.
+    fn of(
+        scope: &Scope<'_, 'c, 'a, '_>,
+        l: &Loop,
+        pack: &[ValueId],
+        at: &Builder<'c, 'a>,
+    ) -> Result<Self, EmitError> {
+        if l.before.is_none() && l.after.is_none() && l.dynamic_count.is_none() {
+            return Self::of_items(scope, pack, at);
+        }
+        let tensor = scope.tensor(first(pack)?)?;
+        let (count, item) = tensor
+            .shape
+            .split_first()
+            .ok_or(EmitError::Malformed("a stack has no dimension"))?;
+        let count = i64::try_from(count.bound());
+        let mut extents = vec![count.map_err(|_| EmitError::Malformed("a huge extent"))?];
+        let mut open = Vec::new();
+        for extent in item {
+            extents.push(match extent {
+                Extent::Fixed(n) => {
+                    i64::try_from(*n).map_err(|_| EmitError::Malformed("a huge extent"))?
+                }
+                Extent::Dynamic { .. } => {
+                    open.push(scope.extent_value(extent, at)?);
+                    i64::MIN
+                }
+            });
+        }
+        let element = types::element(scope.emitter.context, tensor.kind);
+        Ok(Stacked {
+            r#type: types::tensor(&extents, element),
+            kind: tensor.kind,
+            open,
+            is_open: true,
+        })
+    }
+
+    /// For items that are there.
+    fn of_items(
+        scope: &Scope<'_, 'c, 'a, '_>,
+        pack: &[ValueId],
+        at: &Builder<'c, 'a>,
+    ) -> Result<Self, EmitError> {
+        let item = first(pack)?;
+        Ok(Stacked {
+            r#type: pack_type(scope, pack)?,
+            kind: scope.tensor(item)?.kind,
+            open: scope.open_extents(item, at)?,
+            is_open: false,
+        })
+    }
+
+    /// All items `T()`.
+    fn empty(&self, at: &Builder<'c, 'a>) -> Result<Value<'c, 'a>, EmitError> {
+        let element =
+            types::element_of(self.r#type).ok_or(EmitError::Malformed("a pack is no tensor"))?;
+        let mut operands = vec![at.constant(self.kind.default_value(), element)?];
+        operands.extend(&self.open);
+        Ok(at.value("tensor.splat", &operands, &[], self.r#type)?)
+    }
+
+    fn insert(
+        &self,
+        item: Value<'c, 'a>,
+        pack: Value<'c, 'a>,
+        number: Value<'c, 'a>,
+        at: &Builder<'c, 'a>,
+    ) -> Result<Value<'c, 'a>, EmitError> {
+        let mut slice = slice_attributes(pack, at)?;
+        slice.push((
+            "operandSegmentSizes",
+            attributes::i32s(at.context, &[1, 1, 1, self.segment()?, 0]),
+        ));
+        let mut operands = vec![item, pack, number];
+        operands.extend(&self.open);
+        Ok(at.value("tensor.insert_slice", &operands, &slice, pack.r#type())?)
+    }
+
+    fn extract(
+        &self,
+        pack: Value<'c, 'a>,
+        number: Value<'c, 'a>,
+        item: Type<'c>,
+        at: &Builder<'c, 'a>,
+    ) -> Result<Value<'c, 'a>, EmitError> {
+        let mut slice = slice_attributes(pack, at)?;
+        slice.push((
+            "operandSegmentSizes",
+            attributes::i32s(at.context, &[1, 1, self.segment()?, 0]),
+        ));
+        let mut operands = vec![pack, number];
+        operands.extend(&self.open);
+        Ok(at.value("tensor.extract_slice", &operands, &slice, item)?)
+    }
+
+    /// The symbol of the number of iterations gets its value.
+    fn tell_length(
+        &self,
+        scope: &mut Scope<'_, 'c, 'a, '_>,
+        id: ValueId,
+        done: Value<'c, 'a>,
+        at: &Builder<'c, 'a>,
+    ) -> Result<(), EmitError> {
+        if let Some(Extent::Dynamic { expr, bound }) = scope.tensor(id)?.shape.first()
+            && let ShapeExpr::Symbol(name) = expr.as_ref()
+        {
+            let done = super::extent::within(done, *bound, at)?;
+            scope.symbols.insert(name.clone(), done);
+        }
+        Ok(())
+    }
+
+    /// The items of the iterations that took place.
+    fn taken(
+        &self,
+        scope: &Scope<'_, 'c, 'a, '_>,
+        id: ValueId,
+        whole: Value<'c, 'a>,
+        at: &Builder<'c, 'a>,
+    ) -> Result<Value<'c, 'a>, EmitError> {
+        let result = scope.r#type(id)?;
+        let sizes = types::extents(result).ok_or(EmitError::Malformed("a pack is no tensor"))?;
+        let open = scope.open_extents(id, at)?;
+        let count = i32::try_from(open.len());
+        let count = count.map_err(|_| EmitError::Malformed("too many operands"))?;
+        let mut operands = vec![whole];
+        operands.extend(open);
+        let slice = [
+            (
+                "static_offsets",
+                attributes::i64s(at.context, &vec![0; sizes.len()]),
+            ),
+            ("static_sizes", attributes::i64s(at.context, &sizes)),
+            (
+                "static_strides",
+                attributes::i64s(at.context, &vec![1; sizes.len()]),
+            ),
+            (
+                "operandSegmentSizes",
+                attributes::i32s(at.context, &[1, 0, count, 0]),
+            ),
+        ];
+        Ok(at.value("tensor.extract_slice", &operands, &slice, result)?)
+    }
+
+    fn segment(&self) -> Result<i32, EmitError> {
+        i32::try_from(self.open.len()).map_err(|_| EmitError::Malformed("too many operands"))
+    }
 }
 
 fn number_and_flag<'c, 'a>(
@@ -159,11 +336,12 @@ fn enter<'c: 'a, 'a>(
     l: &Loop,
     number: Value<'c, 'a>,
     state: &[Value<'c, 'a>],
-    scanned: &[Value<'c, 'a>],
+    scanned: &[(Stacked<'c, 'a>, Value<'c, 'a>)],
     at: &Builder<'c, 'a>,
 ) -> Result<(), EmitError> {
     for (carried, value) in l.carried.iter().zip(state.iter().skip(2)) {
         scope.set(carried.inner, *value);
+        scope.learn(carried.inner, at)?;
     }
     if let Some(id) = l.index {
         let context = scope.emitter.context;
@@ -175,14 +353,15 @@ fn enter<'c: 'a, 'a>(
     if l.scans.is_empty() {
         return Ok(());
     }
-    for ((item, pack), packed) in l.scans.iter().zip(scanned) {
+    for ((item, pack), (stack, packed)) in l.scans.iter().zip(scanned) {
         // The test before an iteration past the last must stay inside the pack.
         let last = i64::try_from(pack.len().saturating_sub(1))
             .map_err(|_| EmitError::Malformed("a pack is too long"))?;
         let last = at.index(last)?;
         let inside = at.value("arith.minsi", &[number, last], &[], Type::index(at.context))?;
-        let value = extract_item(*packed, inside, scope.r#type(*item)?, at)?;
+        let value = stack.extract(*packed, inside, scope.r#type(*item)?, at)?;
         scope.set(*item, value);
+        scope.learn(*item, at)?;
     }
     Ok(())
 }
@@ -219,47 +398,15 @@ fn gather<'c: 'a, 'a>(
     scope: &Scope<'_, 'c, 'a, '_>,
     pack: &[ValueId],
     at: &Builder<'c, 'a>,
-) -> Result<Value<'c, 'a>, EmitError> {
-    let mut packed = at.value("tensor.empty", &[], &[], pack_type(scope, pack)?)?;
+) -> Result<(Stacked<'c, 'a>, Value<'c, 'a>), EmitError> {
+    let stack = Stacked::of_items(scope, pack, at)?;
+    let mut packed = at.value("tensor.empty", &stack.open, &[], stack.r#type)?;
     for (position, item) in pack.iter().enumerate() {
         let position =
             i64::try_from(position).map_err(|_| EmitError::Malformed("a pack is too long"))?;
-        packed = insert_item(scope.get(*item)?, packed, at.index(position)?, at)?;
+        packed = stack.insert(scope.get(*item)?, packed, at.index(position)?, at)?;
     }
-    Ok(packed)
-}
-
-fn insert_item<'c: 'a, 'a>(
-    item: Value<'c, 'a>,
-    pack: Value<'c, 'a>,
-    number: Value<'c, 'a>,
-    at: &Builder<'c, 'a>,
-) -> Result<Value<'c, 'a>, EmitError> {
-    let mut slice = slice_attributes(pack, at)?;
-    slice.push((
-        "operandSegmentSizes",
-        attributes::i32s(at.context, &[1, 1, 1, 0, 0]),
-    ));
-    Ok(at.value(
-        "tensor.insert_slice",
-        &[item, pack, number],
-        &slice,
-        pack.r#type(),
-    )?)
-}
-
-fn extract_item<'c: 'a, 'a>(
-    pack: Value<'c, 'a>,
-    number: Value<'c, 'a>,
-    item: Type<'c>,
-    at: &Builder<'c, 'a>,
-) -> Result<Value<'c, 'a>, EmitError> {
-    let mut slice = slice_attributes(pack, at)?;
-    slice.push((
-        "operandSegmentSizes",
-        attributes::i32s(at.context, &[1, 1, 0, 0]),
-    ));
-    Ok(at.value("tensor.extract_slice", &[pack, number], &slice, item)?)
+    Ok((stack, packed))
 }
 
 /// One item of a pack: a dynamic offset in front, everything behind.

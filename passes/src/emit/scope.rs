@@ -3,7 +3,7 @@
 use super::{EmitError, Emitter};
 use crate::mlir::{attributes, types};
 use melior::ir::{Type, Value};
-use skript_frontend::model::{Function, TensorType, ValueId};
+use skript_frontend::model::{Extent, Function, TensorType, ValueId};
 use std::collections::HashMap;
 
 /// One function's tensors: what each [`ValueId`] is in the IR at this point.
@@ -11,6 +11,8 @@ pub(super) struct Scope<'e, 'c, 'a, 'm> {
     pub emitter: &'e Emitter<'c, 'm>,
     pub function: &'m Function,
     values: HashMap<ValueId, Value<'c, 'a>>,
+    /// Run-time extents by name, as indices.
+    pub symbols: HashMap<String, Value<'c, 'a>>,
 }
 
 impl<'e, 'c: 'a, 'a, 'm> Scope<'e, 'c, 'a, 'm> {
@@ -19,6 +21,7 @@ impl<'e, 'c: 'a, 'a, 'm> Scope<'e, 'c, 'a, 'm> {
             emitter,
             function,
             values: HashMap::new(),
+            symbols: HashMap::new(),
         }
     }
 
@@ -39,31 +42,29 @@ impl<'e, 'c: 'a, 'a, 'm> Scope<'e, 'c, 'a, 'm> {
         ids.iter().map(|id| self.get(*id)).collect()
     }
 
-    pub fn tensor(&self, id: ValueId) -> Result<&'m TensorType, EmitError> {
+    /// A tensor's declaration.
+    pub fn value(&self, id: ValueId) -> Result<&'m skript_frontend::model::Value, EmitError> {
         self.function
             .values
             .get(id.0 as usize)
-            .map(|v| &v.tensor)
             .ok_or(EmitError::Malformed("no such tensor"))
     }
 
-    /// The fixed extents of a tensor.
+    pub fn tensor(&self, id: ValueId) -> Result<&'m TensorType, EmitError> {
+        self.value(id).map(|v| &v.tensor)
+    }
+
+    /// The extents of a tensor's type: `i64::MIN` where only a run knows.
     pub fn extents(&self, id: ValueId) -> Result<Vec<i64>, EmitError> {
-        let value = self
-            .function
-            .values
-            .get(id.0 as usize)
-            .ok_or(EmitError::Malformed("no such tensor"))?;
-        value
-            .tensor
+        self.tensor(id)?
             .shape
             .iter()
-            .map(|extent| extent.fixed().and_then(|n| i64::try_from(n).ok()))
-            .collect::<Option<_>>()
-            .ok_or_else(|| EmitError::DynamicExtent {
-                name: value.name.clone().unwrap_or_default(),
-                span: value.span,
+            .map(|extent| match extent {
+                Extent::Fixed(n) => i64::try_from(*n),
+                Extent::Dynamic { .. } => Ok(i64::MIN),
             })
+            .collect::<Result<_, _>>()
+            .map_err(|_| EmitError::Malformed("a huge extent"))
     }
 
     pub fn r#type(&self, id: ValueId) -> Result<Type<'c>, EmitError> {
@@ -93,16 +94,31 @@ pub(super) fn argument_attributes<'c>(
     context: &'c melior::Context,
     name: &str,
     role: &str,
+    tensor: &TensorType,
 ) -> melior::ir::Attribute<'c> {
-    dictionary(
-        context,
-        &[
-            (
-                "bufferization.writable",
-                attributes::boolean(context, false),
-            ),
-            ("skript.name", attributes::string(context, name)),
-            ("skript.role", attributes::string(context, role)),
-        ],
-    )
+    let mut entries = vec![(
+        "bufferization.writable",
+        attributes::boolean(context, false),
+    )];
+    entries.extend(port_attributes(context, name, role, tensor));
+    dictionary(context, &entries)
+}
+
+/// `skript.name = …, skript.role = …`, and `skript.bounds = …` where an extent is known only at run time.
+pub(super) fn port_attributes<'c>(
+    context: &'c melior::Context,
+    name: &str,
+    role: &str,
+    tensor: &TensorType,
+) -> Vec<(&'static str, melior::ir::Attribute<'c>)> {
+    let mut entries = vec![
+        ("skript.name", attributes::string(context, name)),
+        ("skript.role", attributes::string(context, role)),
+    ];
+    if tensor.fixed_shape().is_none() {
+        let bounds = tensor.shape.iter().map(|e| i64::try_from(e.bound()));
+        let bounds: Vec<i64> = bounds.map(|b| b.unwrap_or(i64::MAX)).collect();
+        entries.push(("skript.bounds", attributes::i64s(context, &bounds)));
+    }
+    entries
 }

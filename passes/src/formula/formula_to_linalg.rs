@@ -1,7 +1,7 @@
 //! `convert-skript-formula-to-linalg`: formulas become `linalg.generic` on tensors, or reshapes.
 //!
-//! Requires: fixed extents. Guarantees: no formula is left, but with `leave-sequential` those that run in order, or write
-//! where no block of the output describes: they carry why in their attribute `not_linalg` and are for
+//! Guarantees: no formula is left, but with `leave-sequential` those that run in order, write where no block of the output
+//! describes, or have extents known only at run time: they carry why in their attribute `not_linalg` and are for
 //! `convert-skript-formula-to-scf`.
 
 use super::{Refusal, linalg, structured};
@@ -55,9 +55,13 @@ impl Pass for ConvertFormulaToLinalg {
             match convert(formula, maps_only, &at) {
                 Ok(None) => {}
                 Ok(Some(values)) => rewriter.replace_op_with_values(formula, &values),
-                Err(Refusal::Shape(_)) if maps_only => {}
-                Err(Refusal::Shape(reason)) if leave => {
-                    mark::set(formula, NOT_LINALG, attributes::string(context, reason));
+                Err(refusal) if maps_only && refusal.is_of_shape() => {}
+                Err(refusal) if leave && refusal.is_of_shape() => {
+                    let reason = match &refusal {
+                        Refusal::Shape(reason) => (*reason).to_owned(),
+                        other => other.to_string(),
+                    };
+                    mark::set(formula, NOT_LINALG, attributes::string(context, &reason));
                 }
                 Err(refusal) => {
                     failure = Some(PassError::at(
@@ -75,7 +79,9 @@ impl Pass for ConvertFormulaToLinalg {
         }
         for splat in op::collect(&root, |op| op::is(&op, "tensor.splat")) {
             let at = Builder::before(context, splat)?;
-            let filled = at.fill(splat.operand(0)?, structured::result_type(splat)?)?;
+            let extents: Vec<Value> = splat.operands().skip(1).collect();
+            let r#type = structured::result_type(splat)?;
+            let filled = at.fill_sized(splat.operand(0)?, r#type, &extents)?;
             rewriter.replace_op_with_values(splat, &[filled]);
         }
         Ok(())
@@ -88,7 +94,7 @@ fn convert<'c: 'a, 'a>(
     maps_only: bool,
     at: &Builder<'c, 'a>,
 ) -> Result<Option<Vec<Value<'c, 'a>>>, Refusal> {
-    let reading = Reading::of(formula)?;
+    let reading = Reading::of_fixed(formula)?;
     if maps_only
         && !matches!(
             Structure::of(&reading.nest),

@@ -12,3 +12,13 @@ pub enum Refusal {
     #[error(transparent)]
     Build(#[from] melior::Error),
 }
+
+impl Refusal {
+    /// Whether another way of lowering may take the formula.
+    pub fn is_of_shape(&self) -> bool {
+        matches!(
+            self,
+            Refusal::Shape(_) | Refusal::Read(ReadError::DynamicExtent)
+        )
+    }
+}

@@ -7,7 +7,7 @@ use melior::ir::operation::{OperationBuilder, OperationLike};
 
 use melior::ir::{
     Attribute, Block, BlockRef, Identifier, Location, Operation, OperationRef, Region, RegionLike,
-    RegionRef, Type, Value,
+    RegionRef, Type, Value, ValueLike,
 };
 use melior::{Context, Error};
 use skript_semantics::{Scalar, ScalarKind, ScalarOp};
@@ -140,9 +140,33 @@ impl<'c: 'a, 'a> Builder<'c, 'a> {
         self.value(op.row().name, operands, &[], result)
     }
 
+    /// The extents of a tensor that its type leaves open.
+    pub fn dynamic_extents(&self, tensor: Value<'c, 'a>) -> Result<Vec<Value<'c, 'a>>, Error> {
+        let extents = types::extents(tensor.r#type()).unwrap_or_default();
+        let open = (0i64..).zip(extents).filter(|(_, e)| *e == i64::MIN);
+        open.map(|(dimension, _)| self.extent(tensor, dimension))
+            .collect()
+    }
+
+    /// One extent of a tensor, as an index.
+    pub fn extent(&self, tensor: Value<'c, 'a>, dimension: i64) -> Result<Value<'c, 'a>, Error> {
+        let operands = [tensor, self.index(dimension)?];
+        self.value("tensor.dim", &operands, &[], Type::index(self.context))
+    }
+
     /// The tensor filled with one value.
     pub fn fill(&self, value: Value<'c, 'a>, r#type: Type<'c>) -> Result<Value<'c, 'a>, Error> {
-        let empty = self.value("tensor.empty", &[], &[], r#type)?;
+        self.fill_sized(value, r#type, &[])
+    }
+
+    /// The tensor filled with one value; `extents` are those that its type leaves open.
+    pub fn fill_sized(
+        &self,
+        value: Value<'c, 'a>,
+        r#type: Type<'c>,
+        extents: &[Value<'c, 'a>],
+    ) -> Result<Value<'c, 'a>, Error> {
+        let empty = self.value("tensor.empty", extents, &[], r#type)?;
         let (region, body, arguments) = {
             let element = types::element_of(r#type).ok_or(Error::OperationBuild)?;
             self.region(&[element, element])

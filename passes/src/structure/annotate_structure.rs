@@ -25,7 +25,7 @@ impl Pass for AnnotateStructure {
         let context = context::borrow(&holder);
         let mut failure = None;
         for formula in op::collect(&root, |op| op::is(&op, "skript.formula")) {
-            match Reading::of(formula) {
+            match Reading::of_fixed(formula) {
                 Ok(reading) => {
                     let structure = Structure::of(&reading.nest).to_string();
                     mark::set(

@@ -22,6 +22,10 @@ pub struct Reading<'c, 'a> {
     pub tensors: Vec<Value<'c, 'a>>,
     /// By [`Nest::targets`].
     pub outs: Vec<Value<'c, 'a>>,
+    /// By [`Nest::extents`]: the extents that are known only at run time.
+    pub bounds: Vec<Option<Value<'c, 'a>>>,
+    /// Whether some extent, of a loop or of a tensor, is known only at run time.
+    pub is_dynamic: bool,
     /// By [`Nest::targets`].
     pub values: Vec<Value<'c, 'a>>,
     /// By [`Nest::targets`].
@@ -30,6 +34,9 @@ pub struct Reading<'c, 'a> {
     pub elements: Vec<(ValueKey, TermId)>,
     terms: HashMap<ValueKey, TermId>,
 }
+
+/// Stands in a [`Nest`] for an extent that is known only at run time: no tensor has a larger one.
+pub const LARGEST_EXTENT: i64 = 1 << 40;
 
 /// Why a formula could not be read.
 #[derive(Debug, thiserror::Error)]
@@ -46,14 +53,18 @@ impl<'c: 'a, 'a> Reading<'c, 'a> {
     pub fn of(op: OperationRef<'c, 'a>) -> Result<Self, ReadError> {
         let bounds = DenseI64ArrayAttribute::try_from(op.attribute("static_bounds")?)?;
         let mut extents = Vec::new();
+        let mut run_time_bounds = Vec::new();
+        let mut outs = op.operands();
         for position in 0..bounds.len() {
             let bound = bounds.element(position)?;
-            if bound == i64::MIN {
-                return Err(ReadError::DynamicExtent);
-            }
-            extents.push(bound);
+            let is_dynamic = bound == i64::MIN;
+            extents.push(if is_dynamic { LARGEST_EXTENT } else { bound });
+            run_time_bounds.push(match is_dynamic {
+                true => Some(outs.next().ok_or(ReadError::Malformed("too few bounds"))?),
+                false => None,
+            });
         }
-        let outs: Vec<_> = op.operands().collect();
+        let outs: Vec<_> = outs.collect();
         let body = only_block(op.region(1)?)?;
         let mut reading = Reading {
             nest: Nest {
@@ -69,13 +80,15 @@ impl<'c: 'a, 'a> Reading<'c, 'a> {
             body,
             tensors: Vec::new(),
             outs,
+            is_dynamic: run_time_bounds.iter().any(Option::is_some),
+            bounds: run_time_bounds,
             values: Vec::new(),
             subscripts: Vec::new(),
             elements: Vec::new(),
             terms: HashMap::new(),
         };
         for (target, out) in reading.outs.clone().into_iter().enumerate() {
-            let extents = fixed_extents(out)?;
+            let extents = reading.extents_of(out)?;
             reading.tensors.push(out);
             reading.nest.tensors.push(NestTensor {
                 extents,
@@ -104,6 +117,17 @@ impl<'c: 'a, 'a> Reading<'c, 'a> {
         let end = reading.block(body, &mut destinations)?;
         reading.finish(end)?;
         Ok(reading)
+    }
+
+    /// The formula, if all its extents are fixed.
+    ///
+    /// # Errors
+    /// [`ReadError::DynamicExtent`], and what [`Reading::of`] finds.
+    pub fn of_fixed(op: OperationRef<'c, 'a>) -> Result<Self, ReadError> {
+        match Self::of(op)? {
+            reading if reading.is_dynamic => Err(ReadError::DynamicExtent),
+            reading => Ok(reading),
+        }
     }
 
     /// The term of a value of either region.
@@ -263,13 +287,26 @@ impl<'c: 'a, 'a> Reading<'c, 'a> {
         if let Some(position) = known {
             return Ok(position + self.outs.len());
         }
-        let extents = fixed_extents(tensor)?;
+        let extents = self.extents_of(tensor)?;
         self.tensors.push(tensor);
         self.nest.tensors.push(NestTensor {
             extents,
             destination: None,
         });
         Ok(self.tensors.len() - 1)
+    }
+
+    /// Extents of a tensor, with [`LARGEST_EXTENT`] for those that only a run knows.
+    fn extents_of(&mut self, tensor: Value<'c, 'a>) -> Result<Vec<i64>, ReadError> {
+        let mut extents = types::extents(tensor.r#type())
+            .ok_or(ReadError::Malformed("an access to no tensor"))?;
+        for extent in &mut extents {
+            if *extent == i64::MIN {
+                *extent = LARGEST_EXTENT;
+                self.is_dynamic = true;
+            }
+        }
+        Ok(extents)
     }
 
     fn term(&mut self, value: Value<'c, 'a>) -> Result<TermId, ReadError> {
@@ -305,15 +342,6 @@ fn kind(op: OperationRef<'_, '_>) -> Result<Accumulation, ReadError> {
         "replace" => Accumulation::Replace,
         _ => return Err(ReadError::Malformed("an unknown kind")),
     })
-}
-
-fn fixed_extents(tensor: Value<'_, '_>) -> Result<Vec<i64>, ReadError> {
-    let extents =
-        types::extents(tensor.r#type()).ok_or(ReadError::Malformed("an access to no tensor"))?;
-    if extents.contains(&i64::MIN) {
-        return Err(ReadError::DynamicExtent);
-    }
-    Ok(extents)
 }
 
 /// An integer or bool constant.

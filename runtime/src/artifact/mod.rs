@@ -1,14 +1,14 @@
 //! A compiled model: object code and its interface, and the two as a file.
 //!
-//! # File format, version 1
+//! # File format, version 2
 //! All integers are little endian; a string is a `u32` length and UTF-8; a list is a `u32` count and its items.
 //! ```text
 //! 8  magic "SKRIPTM\n"
-//! 4  version (1)
+//! 4  version (2)
 //! 8  length of the body
 //! n  body: target (triple, cpu, features: strings), entry: string, arena size: u64, arena alignment: u64,
 //!          inputs, variables, outputs: lists of ports, updates: list of (u32 variable, u32 output),
-//!          checks: list of (message: string, trace: list of strings), object: u64 length and bytes
+//!          checks: list of (code: string, message: string, trace: list of strings), object: u64 length and bytes
 //! 32 BLAKE3 of all the above
 //! ```
 //! A port is name: string, aliases: list of strings, element: u8, extents: list of (u8 0 fixed | 1 dynamic, u64), pack:
@@ -84,11 +84,13 @@ pub struct PackPlace {
     pub length: u32,
 }
 
-/// What a failed run-time check says; `{0}`, `{1}` … stand for the values it found.
+/// What a failed run-time check says; `{0}`, `{1:real}`, `{2:bool}` … stand for the values it found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Check {
+    /// Code of the diagnostic: `SK9203`.
+    pub code: String,
     pub message: String,
-    /// Place, then the operator calls that lead there, innermost first.
+    /// Place, then the operator calls that lead there, innermost first: `path:line:column: name`.
     pub trace: Vec<String>,
 }
 

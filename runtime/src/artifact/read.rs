@@ -204,6 +204,7 @@ impl<'a> Reader<'a> {
         }
         let checks = self.list("checks", |r| {
             Ok(Check {
+                code: r.string("check")?,
                 message: r.string("check")?,
                 trace: r.list("trace", |r| r.string("trace"))?,
             })
@@ -256,6 +257,7 @@ mod tests {
             outputs: vec![],
             updates: vec![],
             checks: vec![Check {
+                code: "SK9204".into(),
                 message: "extent {0} differs from {1}".into(),
                 trace: vec!["main.sknd:3:4".into()],
             }],

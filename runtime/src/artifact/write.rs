@@ -3,7 +3,7 @@
 use super::{Artifact, ELEMENTS, Port, PortExtent};
 
 pub(super) const MAGIC: &[u8; 8] = b"SKRIPTM\n";
-pub(super) const VERSION: u32 = 1;
+pub(super) const VERSION: u32 = 2;
 
 impl Artifact {
     /// The artifact as a file; the same artifact always makes the same bytes.
@@ -30,6 +30,7 @@ impl Artifact {
         }
         count(&mut body, self.checks.len());
         for check in &self.checks {
+            string(&mut body, &check.code);
             string(&mut body, &check.message);
             strings(&mut body, &check.trace);
         }

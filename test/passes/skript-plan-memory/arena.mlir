@@ -38,3 +38,19 @@ func.func @loop(%x: memref<16xf32>, %y: memref<16xf32>) attributes {skript.entry
   }
   return
 }
+
+// -----
+
+// A buffer whose extent only a run knows has a place for its bound, and is as large as its extent says.
+// CHECK-LABEL: func.func @bounded
+// CHECK-SAME:    %[[ARENA:[^:]+]]: memref<128xi8>
+// CHECK:         %[[ROWS:.+]] = arith.minsi
+// CHECK:         memref.view %[[ARENA]][%{{.+}}][%[[ROWS]]] : memref<128xi8> to memref<?x4xf32>
+func.func @bounded(%n: index) attributes {skript.entry} {
+  %c8 = arith.constant 8 : index
+  %c0 = arith.constant 0 : index
+  %rows = arith.minsi %n, %c8 : index
+  %a = memref.alloc(%rows) : memref<?x4xf32>
+  %v = memref.load %a[%c0, %c0] : memref<?x4xf32>
+  return
+}

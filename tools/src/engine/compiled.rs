@@ -5,9 +5,9 @@ use std::time::Instant;
 
 use clap::ValueEnum;
 use skript_frontend::diagnostics::Diagnostic;
-use skript_frontend::diagnostics::codes::RUN_FAILED;
+use skript_frontend::diagnostics::codes::{ASSERTION_AT_RUN_TIME, EXTENTS_DISAGREE, RUN_FAILED};
 use skript_frontend::model::Model;
-use skript_frontend::source::SourceMap;
+use skript_frontend::source::{SourceMap, Span};
 use skript_passes::{Options, compile_model};
 use skript_runtime::cache::{Cache, Key};
 use skript_runtime::{Artifact, Instance, LoadError, Program, RunError};
@@ -29,7 +29,7 @@ impl Engine for Compiled {
     fn run(&self, job: &Job) -> Result<Computed, Stopped> {
         let begun = Instant::now();
         let (artifact, cached) = self.artifact(job)?;
-        let wrong = |e: LoadError| failed(&RunError::Load(e.to_string()));
+        let wrong = |e: LoadError| failed(&RunError::Load(e.to_string()), job.sources);
         let program = Program::load(artifact).map_err(wrong)?;
         let mut instance = Instance::new(&program).map_err(wrong)?;
         let compile = begun.elapsed();
@@ -39,7 +39,7 @@ impl Engine for Compiled {
         let artifact = program.artifact();
         let begun = Instant::now();
         let mut outputs = skript_runtime::run::compute(&mut instance, &inputs, &variables)
-            .map_err(|e| failed(&e))?;
+            .map_err(|e| failed(&e, job.sources))?;
         let run = begun.elapsed();
         // New values of variables follow the graph's outputs.
         outputs.truncate(outputs.len().saturating_sub(artifact.updates.len()));
@@ -140,12 +140,57 @@ pub fn captured<'a>(model: &Model, variables: &[&'a Tensor]) -> Vec<&'a Tensor> 
     tensors.flatten().collect()
 }
 
-pub fn failed(error: &RunError) -> Diagnostic {
-    let diagnostic = Diagnostic::without_place(&RUN_FAILED, error.to_string());
-    match error {
-        RunError::Check { trace, .. } => trace
-            .iter()
-            .fold(diagnostic, |d, place| d.with_note(None, place.clone())),
-        _ => diagnostic,
+pub fn failed(error: &RunError, sources: &SourceMap) -> Diagnostic {
+    let RunError::Check { code, trace, .. } = error else {
+        return Diagnostic::without_place(&RUN_FAILED, error.to_string());
+    };
+    let code = [&ASSERTION_AT_RUN_TIME, &EXTENTS_DISAGREE]
+        .into_iter()
+        .find(|c| c.id == code)
+        .unwrap_or(&RUN_FAILED);
+    let mut calls = trace.iter().map(|line| place(line, sources));
+    let mut diagnostic = match calls.next() {
+        Some((Some(span), name)) => {
+            Diagnostic::error(code, span, error.to_string()).with_label(format!("in `{name}`"))
+        }
+        _ => Diagnostic::without_place(code, error.to_string()),
+    };
+    for (span, name) in calls {
+        diagnostic = diagnostic.with_note(span, format!("called from `{name}`"));
     }
+    diagnostic
+}
+
+/// The byte at a line and a column in characters, both from 1.
+fn offset(text: &str, row: usize, column: usize) -> u32 {
+    let lines = text.split_inclusive('\n').take(row.saturating_sub(1));
+    let line: usize = lines.map(str::len).sum();
+    let rest = text.get(line..).unwrap_or_default();
+    let characters = rest.chars().take(column.saturating_sub(1));
+    let column: usize = characters.map(char::len_utf8).sum();
+    u32::try_from(line + column).unwrap_or(u32::MAX)
+}
+
+/// The span and the name of `path:line:column: name`.
+fn place<'t>(line: &'t str, sources: &SourceMap) -> (Option<Span>, &'t str) {
+    let (place, name) = line.rsplit_once(": ").unwrap_or((line, ""));
+    let mut parts = place.rsplitn(3, ':');
+    let column = parts.next().and_then(|c| c.parse().ok());
+    let row = parts.next().and_then(|r| r.parse().ok());
+    let path = parts.next().unwrap_or_default();
+    let (Some(column), Some(row)) = (column, row) else {
+        return (None, name);
+    };
+    let file = sources
+        .files()
+        .find(|(_, f)| f.path.to_string_lossy() == path);
+    let span = file.map(|(id, file)| {
+        let start = offset(&file.text, row, column);
+        Span {
+            file: id,
+            start,
+            end: start,
+        }
+    });
+    (span, name)
 }

@@ -2,7 +2,7 @@
 
 use crate::formula::Refusal;
 use crate::mlir::{Builder, attributes, maps};
-use crate::structure::Affine;
+use crate::structure::{Affine, ReadError};
 use melior::ir::attribute::IntegerAttribute;
 use melior::ir::{OperationRef, Region, Type, Value, ValueLike};
 
@@ -13,6 +13,14 @@ pub enum Loops {
     Scf,
 }
 
+/// Where a loop ends.
+#[derive(Clone, Copy)]
+pub enum End<'c, 'a> {
+    Fixed(i64),
+    /// Known at run time.
+    Value(Value<'c, 'a>),
+}
+
 impl Loops {
     pub fn name(self) -> &'static str {
         match self {
@@ -21,22 +29,27 @@ impl Loops {
         }
     }
 
-    /// A loop from 0 to `extent`; the region's block has the index, then what is carried.
+    /// A loop from 0 to `end`; the region's block has the index, then what is carried.
     pub fn create<'c: 'a, 'a>(
         self,
-        extent: i64,
+        end: End<'c, 'a>,
         carried: &[Value<'c, 'a>],
         region: Region<'c>,
         at: &Builder<'c, 'a>,
     ) -> Result<OperationRef<'c, 'a>, Refusal> {
         let results: Vec<_> = carried.iter().map(|v| v.r#type()).collect();
-        match self {
-            Loops::Scf => {
-                let mut operands = vec![at.index(0)?, at.index(extent)?, at.index(1)?];
+        match (self, end) {
+            (Loops::Affine, End::Value(_)) => Err(ReadError::DynamicExtent.into()),
+            (Loops::Scf, end) => {
+                let end = match end {
+                    End::Fixed(extent) => at.index(extent)?,
+                    End::Value(value) => value,
+                };
+                let mut operands = vec![at.index(0)?, end, at.index(1)?];
                 operands.extend(carried);
                 Ok(at.create("scf.for", &operands, &[], &results, vec![region])?)
             }
-            Loops::Affine => {
+            (Loops::Affine, End::Fixed(extent)) => {
                 let bound = |n: i64| {
                     maps::map(at.context, 0, &[Affine::constant(n)])
                         .ok_or(Refusal::Shape("has bounds that no affine map holds"))
@@ -82,7 +95,7 @@ impl Loops {
         self,
         value: Value<'c, 'a>,
         buffer: Value<'c, 'a>,
-        extents: &[i64],
+        extents: &[End<'c, 'a>],
         at: &Builder<'c, 'a>,
     ) -> Result<(), Refusal> {
         self.fill_rest(value, buffer, extents, &mut Vec::new(), at)
@@ -93,7 +106,7 @@ impl Loops {
         self,
         value: Value<'c, 'a>,
         buffer: Value<'c, 'a>,
-        extents: &[i64],
+        extents: &[End<'c, 'a>],
         indices: &mut Vec<Value<'c, 'a>>,
         at: &Builder<'c, 'a>,
     ) -> Result<(), Refusal> {

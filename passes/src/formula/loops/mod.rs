@@ -1,12 +1,12 @@
 //! One formula as a loop nest on memrefs, in `scf` or `affine`, in the order of its indices.
 //!
-//! Takes everything that has fixed extents (`affine`: where all places are affine). Tensors are read through
+//! Takes everything (`affine`: where all extents are fixed and all places affine). Tensors are read through
 //! `bufferization.to_buffer`; each output is a fresh allocation, which `bufferization.to_tensor restrict` hands back.
 
 mod dialect;
 mod element;
 
-pub use dialect::Loops;
+pub use dialect::{End, Loops};
 
 use super::Refusal;
 use super::linalg::ACCUMULATES;
@@ -26,6 +26,9 @@ pub fn lower<'c: 'a, 'a>(
     let nest = &reading.nest;
     let mut guard = Guard::of(nest);
     if loops == Loops::Affine {
+        if reading.is_dynamic {
+            return Err(crate::structure::ReadError::DynamicExtent.into());
+        }
         let affine = |s: &[usize]| s.iter().all(|s| nest.affine(*s).is_some());
         let reads = nest.accesses(&nest.roots());
         if !reads.iter().all(|(_, _, s)| affine(s))
@@ -62,7 +65,7 @@ pub fn splat<'c: 'a, 'a>(
     at: &Builder<'c, 'a>,
 ) -> Result<Value<'c, 'a>, Refusal> {
     let buffer = allocate(of, at)?;
-    loops.fill(value, buffer, &extents_of(of)?, at)?;
+    loops.fill(value, buffer, &ends(of, at)?, at)?;
     to_tensor(buffer, of.r#type(), at)
 }
 
@@ -87,7 +90,7 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
         for out in &self.reading.outs {
             let buffer = allocate(*out, at)?;
             if let Some(value) = splat::value(*out, at)? {
-                self.loops.fill(value, buffer, &extents_of(*out)?, at)?;
+                self.loops.fill(value, buffer, &ends(*out, at)?, at)?;
             } else if OperationResult::try_from(*out)
                 .map_or(true, |r| copy::operation_name(r.owner()) != "tensor.empty")
             {
@@ -138,7 +141,8 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
         self.indices.pop();
         self.copier = outer;
         self.loops.end(&[], &inner)?;
-        self.loops.create(extent, &[], region, at)?;
+        self.loops
+            .create(self.end(depth, extent), &[], region, at)?;
         Ok(())
     }
 
@@ -200,7 +204,9 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
         self.indices.pop();
         self.copier = outer;
         self.loops.end(&next, &inner)?;
-        let op = self.loops.create(extent, carried, region, at)?;
+        let op = self
+            .loops
+            .create(self.end(depth, extent), carried, region, at)?;
         Ok(op.results().map(Into::into).collect())
     }
 
@@ -391,6 +397,14 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
             present.r#type(),
         )?)
     }
+
+    /// Where the loop at `depth` ends.
+    fn end(&self, depth: usize, extent: i64) -> End<'c, 'a> {
+        match self.reading.bounds.get(depth).copied().flatten() {
+            Some(value) => End::Value(value),
+            None => End::Fixed(extent),
+        }
+    }
 }
 
 /// What runs where a guard holds; yields values.
@@ -405,8 +419,42 @@ fn allocate<'c: 'a, 'a>(
     tensor: Value<'c, 'a>,
     at: &Builder<'c, 'a>,
 ) -> Result<Value<'c, 'a>, Refusal> {
-    let segments = [("operandSegmentSizes", attributes::i32s(at.context, &[0, 0]))];
-    Ok(at.value("memref.alloc", &[], &segments, buffer_type(tensor)?)?)
+    let extents = dynamic_extents(tensor, at)?;
+    let count =
+        i32::try_from(extents.len()).map_err(|_| Refusal::Shape("has too many dimensions"))?;
+    let segments = [(
+        "operandSegmentSizes",
+        attributes::i32s(at.context, &[count, 0]),
+    )];
+    Ok(at.value("memref.alloc", &extents, &segments, buffer_type(tensor)?)?)
+}
+
+/// The extents that a tensor's type leaves open.
+fn dynamic_extents<'c: 'a, 'a>(
+    tensor: Value<'c, 'a>,
+    at: &Builder<'c, 'a>,
+) -> Result<Vec<Value<'c, 'a>>, Refusal> {
+    if let Ok(result) = OperationResult::try_from(tensor)
+        && copy::operation_name(result.owner()) == "tensor.splat"
+    {
+        return Ok(result.owner().operands().skip(1).collect());
+    }
+    Ok(at.dynamic_extents(tensor)?)
+}
+
+/// Where loops over all elements of a tensor end.
+fn ends<'c: 'a, 'a>(
+    tensor: Value<'c, 'a>,
+    at: &Builder<'c, 'a>,
+) -> Result<Vec<End<'c, 'a>>, Refusal> {
+    let mut open = dynamic_extents(tensor, at)?.into_iter();
+    let extents = extents_of(tensor)?.into_iter();
+    let ends = extents.map(|extent| match extent {
+        i64::MIN => open.next().map(End::Value),
+        fixed => Some(End::Fixed(fixed)),
+    });
+    ends.collect::<Option<_>>()
+        .ok_or(Refusal::Shape("writes a tensor of unknown extents"))
 }
 
 fn buffer_type<'c>(tensor: Value<'c, '_>) -> Result<Type<'c>, Refusal> {

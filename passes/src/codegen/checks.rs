@@ -1,0 +1,234 @@
+//! Run-time checks: numbered for the artifact, then early returns of the entry.
+//!
+//! `skript-lower-checks` requires an entry without structured control flow. Each call of `@skript.check.N` becomes a branch:
+//! where the condition does not hold, the values are stored in the context, the entry's last argument, and the entry returns
+//! the check's number. Nothing is to be undone: all memory is the caller's.
+
+use super::error::CodegenError;
+use super::mlir;
+use crate::emit::check::{CODE, MESSAGE, PREFIX};
+use crate::mlir::{Builder, attributes, context, mark, types};
+use melior::ir::attribute::{FlatSymbolRefAttribute, IntegerAttribute, StringAttribute};
+use melior::ir::block::BlockLike;
+use melior::ir::operation::{
+    OperationBuilder, OperationLike, OperationMutLike, OperationRef, OperationRefMut,
+};
+use melior::ir::r#type::IntegerType;
+use melior::ir::{Attribute, Block, BlockRef, Identifier, Location, RegionLike, Type, Value};
+use skript_dialect::{Dialect, Options, Pass, PassError, Rewriter};
+use skript_runtime::artifact::Check;
+
+/// Attribute of a numbered check: the status that the entry returns, from 1.
+const STATUS: &str = "skript.status";
+/// Values in the context.
+const VALUES: i64 = 8;
+
+/// Numbers all checks below the module; the table is in that order.
+///
+/// # Errors
+/// [`CodegenError::Module`] if there are too many.
+pub fn number_checks(module: OperationRef) -> Result<Vec<Check>, CodegenError> {
+    let holder = module.context();
+    let context = context::borrow(&holder);
+    let mut table: Vec<Check> = Vec::new();
+    for op in calls(module) {
+        let check = Check {
+            code: text(op, CODE),
+            message: text(op, MESSAGE),
+            trace: trace(op.location()),
+        };
+        let known = table.iter().position(|c| *c == check);
+        let position = known.unwrap_or_else(|| {
+            table.push(check);
+            table.len() - 1
+        });
+        let status = i32::try_from(position + 1)
+            .map_err(|_| CodegenError::Module("too many run-time checks".to_owned()))?;
+        mark::set(op, STATUS, attributes::i64(context, status.into()));
+    }
+    Ok(table)
+}
+
+/// The pass `skript-lower-checks`.
+#[derive(Default)]
+pub struct LowerChecks;
+
+impl Pass for LowerChecks {
+    const FLAG: &'static str = "skript-lower-checks";
+    const SUMMARY: &'static str = "run-time checks become early returns";
+    const ANCHOR: Option<&'static str> = Some("builtin.module");
+    const DEPENDENT_DIALECTS: &'static [Dialect] =
+        &[Dialect::Arith, Dialect::ControlFlow, Dialect::MemRef];
+
+    fn run<'c>(
+        &self,
+        root: OperationRef<'c, '_>,
+        _options: &Options,
+        _rewriter: &Rewriter<'c>,
+    ) -> Result<(), PassError> {
+        let found = calls(root);
+        if found.is_empty() {
+            return Ok(());
+        }
+        let holder = root.context();
+        let context = context::borrow(&holder);
+        let entry = mlir::entry(root).map_err(|e| e.to_string())?;
+        for op in &found {
+            if op.parent_operation() != Some(entry) {
+                return Err(PassError::at(
+                    *op,
+                    "a check stands outside of the entry, or below structured control flow",
+                ));
+            }
+        }
+        let status: Type = IntegerType::new(context, 32).into();
+        let (_, results) = mlir::signature(entry).map_err(|e| e.to_string())?;
+        if !results.is_empty() {
+            return Err(PassError::at(
+                entry,
+                "has results beside the status of its checks",
+            ));
+        }
+        let word = types::element(context, skript_semantics::ScalarKind::Int);
+        let values = mlir::append_argument(entry, types::memref(&[VALUES], word), "{}")
+            .map_err(|e| e.to_string())?;
+        for block in mlir::blocks(entry) {
+            let end = mlir::operations(block).last().copied();
+            if let Some(end) = end.filter(|op| mlir::name(*op) == "func.return") {
+                let at = Builder::before(context, end)?;
+                let success = number(0, status, &at)?;
+                // SAFETY: the terminator is alive and nobody else refers to its operands.
+                unsafe { OperationRefMut::from_raw(end.to_raw()) }.set_operands(&[success]);
+            }
+        }
+        for op in found {
+            lower(op, values, status, &Builder::before(context, op)?)?;
+        }
+        let declared = mlir::blocks(root).into_iter().flat_map(mlir::operations);
+        let declared = declared.filter(|op| {
+            mlir::name(*op) == "func.func" && text(*op, "sym_name").starts_with(PREFIX)
+        });
+        for op in declared.collect::<Vec<_>>() {
+            mlir::erase(op);
+        }
+        mlir::retype(entry, &[status]).map_err(|e| e.to_string())?;
+        Ok(())
+    }
+}
+
+/// The calls of checks, in order.
+fn calls<'c, 'a>(root: OperationRef<'c, 'a>) -> Vec<OperationRef<'c, 'a>> {
+    let mut found = mlir::nested(root);
+    found.retain(|op| {
+        let callee = op.attribute("callee").ok();
+        let callee = callee.and_then(|a| FlatSymbolRefAttribute::try_from(a).ok());
+        mlir::name(*op) == "func.call" && callee.is_some_and(|c| c.value().starts_with(PREFIX))
+    });
+    found
+}
+
+/// Splits the block behind a check.
+fn lower<'c: 'a, 'a>(
+    op: OperationRef<'c, 'a>,
+    values: Value<'c, 'a>,
+    status: Type<'c>,
+    at: &Builder<'c, 'a>,
+) -> Result<(), PassError> {
+    let malformed = || PassError::at(op, "is malformed");
+    let block = op.block().ok_or_else(malformed)?;
+    let region = block.parent_region().ok_or_else(malformed)?;
+    let rest: BlockRef<'c, 'a> = region.insert_block_after(block, Block::new(&[]));
+    let fail: BlockRef<'c, 'a> = region.insert_block_after(rest, Block::new(&[]));
+    let behind = mlir::operations(block);
+    let behind = behind.into_iter().skip_while(|other| *other != op).skip(1);
+    for moved in behind {
+        // SAFETY: the op is alive; the new block takes it over at once.
+        unsafe {
+            mlir_sys::mlirOperationRemoveFromParent(moved.to_raw());
+            mlir_sys::mlirBlockAppendOwnedOperation(rest.to_raw(), moved.to_raw());
+        }
+    }
+    let inside = Builder::at_end(at.context, fail, op.location());
+    for (position, value) in (0i64..).zip(op.operands().skip(1)) {
+        let place = inside.index(position)?;
+        inside.create(
+            "memref.store",
+            &[value, values, place],
+            &[],
+            &[],
+            Vec::new(),
+        )?;
+    }
+    let check = op.attribute(STATUS).ok();
+    let check = check.and_then(|a| IntegerAttribute::try_from(a).ok());
+    let check = check
+        .ok_or_else(|| PassError::at(op, "has no number"))?
+        .value();
+    let result = number(check, status, &inside)?;
+    inside.create("func.return", &[result], &[], &[], Vec::new())?;
+    let branch = OperationBuilder::new("cf.cond_br", op.location())
+        .add_operands(&[op.operand(0)?])
+        .add_attributes(&[(
+            Identifier::new(at.context, "operandSegmentSizes"),
+            attributes::i32s(at.context, &[1, 0, 0]),
+        )])
+        .add_successors(&[&rest, &fail])
+        .build()?;
+    at.insert(branch);
+    mlir::erase(op);
+    Ok(())
+}
+
+fn number<'c: 'a, 'a>(
+    value: i64,
+    r#type: Type<'c>,
+    at: &Builder<'c, 'a>,
+) -> Result<Value<'c, 'a>, PassError> {
+    let value: Attribute = IntegerAttribute::new(r#type, value).into();
+    Ok(at.value("arith.constant", &[], &[("value", value)], r#type)?)
+}
+
+fn text(op: OperationRef, name: &str) -> String {
+    let attribute = op.attribute(name).ok();
+    let attribute = attribute.and_then(|a| StringAttribute::try_from(a).ok());
+    attribute.map(|a| a.value().to_owned()).unwrap_or_default()
+}
+
+/// `path:line:column: name` of the place and of the calls that lead there, innermost first.
+fn trace(location: Location) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut pending = vec![location.to_raw()];
+    // SAFETY: locations live as long as their context; each kind is asked for what it has.
+    unsafe {
+        while let Some(location) = pending.pop() {
+            if mlir_sys::mlirLocationIsACallSite(location) {
+                pending.push(mlir_sys::mlirLocationCallSiteGetCaller(location));
+                pending.push(mlir_sys::mlirLocationCallSiteGetCallee(location));
+            } else if mlir_sys::mlirLocationIsAName(location) {
+                let name = mlir_sys::mlirIdentifierStr(mlir_sys::mlirLocationNameGetName(location));
+                let place = mlir_sys::mlirLocationNameGetChildLoc(location);
+                if !mlir_sys::mlirLocationIsAFileLineColRange(place) {
+                    continue;
+                }
+                let file = mlir_sys::mlirIdentifierStr(
+                    mlir_sys::mlirLocationFileLineColRangeGetFilename(place),
+                );
+                found.push(format!(
+                    "{}:{}:{}: {}",
+                    lossy(file),
+                    mlir_sys::mlirLocationFileLineColRangeGetStartLine(place),
+                    mlir_sys::mlirLocationFileLineColRangeGetStartColumn(place),
+                    lossy(name)
+                ));
+            }
+        }
+    }
+    found
+}
+
+/// # Safety
+/// The text is alive.
+unsafe fn lossy(text: mlir_sys::MlirStringRef) -> String {
+    let bytes = unsafe { std::slice::from_raw_parts(text.data.cast::<u8>(), text.length) };
+    String::from_utf8_lossy(bytes).into_owned()
+}

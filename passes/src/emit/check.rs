@@ -1,0 +1,161 @@
+//! Run-time checks (2.6, 2.8): `func.call @skript.check.N`, which code generation turns into an early return.
+//!
+//! The call's first argument is the condition, the others are the values of the message, as i64. What to say stands in the
+//! call's attributes; where it stands in the text, and through which operators it was reached, in its location.
+
+use super::EmitError;
+use super::scope::Scope;
+use crate::mlir::{Builder, attributes, types};
+use melior::ir::attribute::FlatSymbolRefAttribute;
+use melior::ir::r#type::IntegerType;
+use melior::ir::{Type, TypeLike, Value, ValueLike};
+use skript_frontend::model::{Check, CheckKind, Expr, MessagePart, Node};
+use skript_frontend::source::Span;
+use skript_semantics::{ScalarKind, ScalarOp};
+
+/// Symbols of checks begin so; the number of values follows.
+pub const PREFIX: &str = "skript.check.";
+/// Attribute of a check: the diagnostic's code.
+pub const CODE: &str = "skript.code";
+/// Attribute of a check: what to say; `{0}`, `{1:real}`, `{2:bool}` stand for values.
+pub const MESSAGE: &str = "skript.message";
+/// Values that a failed check can tell.
+const MOST_VALUES: usize = 8;
+
+/// Tests all, in order.
+pub(super) fn emit<'c: 'a, 'a>(
+    scope: &Scope<'_, 'c, 'a, '_>,
+    checks: &[Check],
+    at: &Builder<'c, 'a>,
+) -> Result<(), EmitError> {
+    for check in checks {
+        let condition = scalar(scope, &check.condition, at)?;
+        let mut message = String::new();
+        let mut values = Vec::new();
+        for part in &check.message {
+            match part {
+                MessagePart::Text(text) => message.push_str(text),
+                MessagePart::Value(_) if values.len() == MOST_VALUES => message.push('?'),
+                MessagePart::Value(expr) => {
+                    message.push_str(&match expr.kind {
+                        ScalarKind::Bool => format!("{{{}:bool}}", values.len()),
+                        ScalarKind::Int => format!("{{{}}}", values.len()),
+                        ScalarKind::Real => format!("{{{}:real}}", values.len()),
+                    });
+                    values.push(scalar(scope, expr, at)?);
+                }
+            }
+        }
+        let code = match check.kind {
+            CheckKind::Assertion => "SK9203",
+            CheckKind::Extent => "SK9204",
+        };
+        report(scope, condition, code, &message, &values, check.span, at)?;
+    }
+    Ok(())
+}
+
+/// A check of a condition that is there already.
+pub(super) fn report<'c: 'a, 'a>(
+    scope: &Scope<'_, 'c, 'a, '_>,
+    condition: Value<'c, 'a>,
+    code: &str,
+    message: &str,
+    values: &[Value<'c, 'a>],
+    span: Span,
+    at: &Builder<'c, 'a>,
+) -> Result<(), EmitError> {
+    let context = at.context;
+    let mut operands = vec![condition];
+    let word: Type<'c> = IntegerType::new(context, 64).into();
+    for value in values {
+        let r#type = value.r#type();
+        operands.push(if r#type.is_index() {
+            at.value("arith.index_cast", &[*value], &[], word)?
+        } else if r#type == Type::float64(context) {
+            at.value("arith.bitcast", &[*value], &[], word)?
+        } else {
+            at.value("skript.cast", &[*value], &[], word)?
+        });
+    }
+    let location = scope.emitter.location(&scope.function.name, span);
+    let symbol = scope.emitter.check_symbol(values.len());
+    at.with_location(location).create(
+        "func.call",
+        &operands,
+        &[
+            (
+                "callee",
+                FlatSymbolRefAttribute::new(context, &symbol).into(),
+            ),
+            (CODE, attributes::string(context, code)),
+            (MESSAGE, attributes::string(context, message)),
+        ],
+        &[],
+        Vec::new(),
+    )?;
+    Ok(())
+}
+
+/// Ints are `index`, reals f64: conditions over extents are computed as at compile time.
+fn scalar_type(context: &melior::Context, kind: ScalarKind) -> Type<'_> {
+    match kind {
+        ScalarKind::Real => Type::float64(context),
+        other => types::scalar(context, other),
+    }
+}
+
+/// A scalar over run-time extents.
+fn scalar<'c: 'a, 'a>(
+    scope: &Scope<'_, 'c, 'a, '_>,
+    expr: &Expr,
+    at: &Builder<'c, 'a>,
+) -> Result<Value<'c, 'a>, EmitError> {
+    let r#type = scalar_type(at.context, expr.kind);
+    match &expr.node {
+        Node::Literal(value) => Ok(at.constant(*value, r#type)?),
+        Node::Extent(extent) => scope.known_extent(extent, at),
+        Node::Apply { op, operands } => {
+            let values = operands
+                .iter()
+                .map(|o| scalar(scope, o, at))
+                .collect::<Result<Vec<_>, _>>()?;
+            let is_cast = matches!(op, ScalarOp::ToBool | ScalarOp::ToInt | ScalarOp::ToReal);
+            match values.as_slice() {
+                [same] if is_cast && same.r#type() == r#type => Ok(*same),
+                _ => Ok(at.scalar(*op, &values, r#type)?),
+            }
+        }
+        Node::Select {
+            condition,
+            then,
+            otherwise,
+        } => {
+            let operands = [
+                scalar(scope, condition, at)?,
+                scalar(scope, then, at)?,
+                scalar(scope, otherwise, at)?,
+            ];
+            Ok(at.scalar(ScalarOp::Select, &operands, r#type)?)
+        }
+        Node::Table { items, index } => {
+            let position = scalar(scope, index, at)?;
+            let mut chosen = None;
+            for (number, item) in (0i64..).zip(items) {
+                let item = at.constant(*item, r#type)?;
+                chosen = Some(match chosen {
+                    None => item,
+                    Some(others) => {
+                        let here =
+                            super::extent::compare(ScalarOp::Eq, position, at.index(number)?, at)?;
+                        at.scalar(ScalarOp::Select, &[here, item, others], r#type)?
+                    }
+                });
+            }
+            chosen.ok_or(EmitError::Malformed("a table is empty"))
+        }
+        Node::Index(_) | Node::Local(_) | Node::Access { .. } => {
+            Err(EmitError::Malformed("a check rests on more than extents"))
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! Extents that only a run knows: shape code, i64 values computed beside the tensors.
+//!
+//! A tensor of the function that is bound to a value tells the symbols of its extents; every other extent is an expression
+//! over symbols. Each is kept between zero and its bound, so that buffers have a largest size and no later access leaves
+//! them; where a value could be beyond its bound, a check comes before.
+
+use super::EmitError;
+use super::check::report;
+use super::scope::Scope;
+use crate::mlir::{Builder, types};
+use melior::ir::{Type, Value};
+use skript_frontend::model::{Extent, ShapeExpr, ValueId};
+use skript_frontend::source::Span;
+use skript_semantics::{ScalarKind, ScalarOp};
+
+impl<'c: 'a, 'a> Scope<'_, 'c, 'a, '_> {
+    /// Takes the run-time extents that a tensor's value has, where nobody has told them before.
+    pub fn learn(&mut self, id: ValueId, at: &Builder<'c, 'a>) -> Result<(), EmitError> {
+        let tensor = self.tensor(id)?;
+        for (dimension, extent) in (0i64..).zip(&tensor.shape) {
+            let Extent::Dynamic { expr, bound } = extent else {
+                continue;
+            };
+            if let ShapeExpr::Symbol(name) = expr.as_ref()
+                && !self.symbols.contains_key(name)
+            {
+                let value = at.extent(self.get(id)?, dimension)?;
+                let value = within(value, *bound, at)?;
+                self.symbols.insert(name.clone(), value);
+            }
+        }
+        Ok(())
+    }
+
+    /// Tests that a tensor from outside has the extents that its type says.
+    pub fn test_extents(&self, id: ValueId, at: &Builder<'c, 'a>) -> Result<(), EmitError> {
+        let value = self.value(id)?;
+        let name = value.name.clone().unwrap_or_default();
+        for (dimension, extent) in (0i64..).zip(&value.tensor.shape) {
+            let Extent::Dynamic { expr, .. } = extent else {
+                continue;
+            };
+            let found = at.extent(self.get(id)?, dimension)?;
+            let expected = self.shape_value(expr, at)?;
+            let agree = compare(ScalarOp::Eq, found, expected, at)?;
+            let message = format!(
+                "dimension {dimension} of {name} has the extent {{0}}, but {{1}} is expected"
+            );
+            report(
+                self,
+                agree,
+                "SK9204",
+                &message,
+                &[found, expected],
+                value.span,
+                at,
+            )?;
+        }
+        Ok(())
+    }
+
+    /// An extent as an index, between zero and its bound.
+    pub fn extent_value(
+        &self,
+        extent: &Extent,
+        at: &Builder<'c, 'a>,
+    ) -> Result<Value<'c, 'a>, EmitError> {
+        match extent {
+            Extent::Fixed(n) => {
+                let n = i64::try_from(*n).map_err(|_| EmitError::Malformed("a huge extent"))?;
+                Ok(at.index(n)?)
+            }
+            Extent::Dynamic { expr, bound } => within(self.shape_value(expr, at)?, *bound, at),
+        }
+    }
+
+    /// An extent as its expression says, be it beyond its bound.
+    pub fn known_extent(
+        &self,
+        extent: &Extent,
+        at: &Builder<'c, 'a>,
+    ) -> Result<Value<'c, 'a>, EmitError> {
+        match extent {
+            Extent::Fixed(_) => self.extent_value(extent, at),
+            Extent::Dynamic { expr, .. } => self.shape_value(expr, at),
+        }
+    }
+
+    /// The extents of a tensor about to be made that its type leaves open; beyond their bounds is a failed check.
+    pub fn open_extents(
+        &self,
+        id: ValueId,
+        at: &Builder<'c, 'a>,
+    ) -> Result<Vec<Value<'c, 'a>>, EmitError> {
+        let value = self.value(id)?;
+        let mut extents = Vec::new();
+        for (dimension, extent) in value.tensor.shape.iter().enumerate() {
+            let Extent::Dynamic { expr, bound } = extent else {
+                continue;
+            };
+            if !matches!(expr.as_ref(), ShapeExpr::Symbol(_)) {
+                self.test_bound(
+                    expr,
+                    *bound,
+                    dimension,
+                    value.name.as_deref(),
+                    value.span,
+                    at,
+                )?;
+            }
+            extents.push(self.extent_value(extent, at)?);
+        }
+        Ok(extents)
+    }
+
+    fn test_bound(
+        &self,
+        expr: &ShapeExpr,
+        bound: u64,
+        dimension: usize,
+        name: Option<&str>,
+        span: Span,
+        at: &Builder<'c, 'a>,
+    ) -> Result<(), EmitError> {
+        let bound = i64::try_from(bound).map_err(|_| EmitError::Malformed("a huge extent"))?;
+        let found = self.shape_value(expr, at)?;
+        let holds = compare(ScalarOp::Le, found, at.index(bound)?, at)?;
+        let name = name.unwrap_or("a result");
+        let message = format!(
+            "dimension {dimension} of {name} has the extent {{0}}, above its bound {bound}"
+        );
+        report(self, holds, "SK9201", &message, &[found], span, at)
+    }
+
+    /// What the expression says, whatever the bound.
+    fn shape_value(
+        &self,
+        expr: &ShapeExpr,
+        at: &Builder<'c, 'a>,
+    ) -> Result<Value<'c, 'a>, EmitError> {
+        match expr {
+            ShapeExpr::Constant(n) => Ok(at.index(*n)?),
+            ShapeExpr::Symbol(name) => self.symbols.get(name).copied().ok_or(EmitError::Malformed(
+                "a run-time extent is used before it is known",
+            )),
+            ShapeExpr::Apply { op, operands } => {
+                let mut values = Vec::new();
+                for operand in operands {
+                    values.push(self.shape_value(operand, at)?);
+                }
+                apply(*op, &values, at)
+            }
+        }
+    }
+}
+
+/// An operation whose operands and result are ints; conditions are 0 and 1.
+fn apply<'c: 'a, 'a>(
+    op: ScalarOp,
+    operands: &[Value<'c, 'a>],
+    at: &Builder<'c, 'a>,
+) -> Result<Value<'c, 'a>, EmitError> {
+    use ScalarOp::{And, Eq, Ge, Gt, Implies, Le, Lt, Ne, Not, Or, Select, ToBool, ToInt, Xor};
+    let index = Type::index(at.context);
+    let flag = types::element(at.context, ScalarKind::Bool);
+    let test = |v: &Value<'c, 'a>| at.value("skript.cast", &[*v], &[], flag);
+    let number = |v: Value<'c, 'a>| at.value("skript.cast", &[v], &[], index);
+    match (op, operands) {
+        (ToInt, [x]) => Ok(*x),
+        (ToBool, [x]) => Ok(number(test(x)?)?),
+        (Lt | Le | Gt | Ge | Eq | Ne, _) => Ok(number(at.scalar(op, operands, flag)?)?),
+        (And | Or | Xor | Implies | Not, _) => {
+            let tests = operands.iter().map(test).collect::<Result<Vec<_>, _>>()?;
+            Ok(number(at.scalar(op, &tests, flag)?)?)
+        }
+        (Select, [condition, x, y]) => Ok(at.scalar(op, &[test(condition)?, *x, *y], index)?),
+        _ => Ok(at.scalar(op, operands, index)?),
+    }
+}
+
+/// The value kept between zero and a bound.
+pub(super) fn within<'c: 'a, 'a>(
+    value: Value<'c, 'a>,
+    bound: u64,
+    at: &Builder<'c, 'a>,
+) -> Result<Value<'c, 'a>, EmitError> {
+    let index = Type::index(at.context);
+    let bound = i64::try_from(bound).map_err(|_| EmitError::Malformed("a huge extent"))?;
+    let value = at.value("arith.maxsi", &[value, at.index(0)?], &[], index)?;
+    Ok(at.value("arith.minsi", &[value, at.index(bound)?], &[], index)?)
+}
+
+pub(super) fn compare<'c: 'a, 'a>(
+    op: ScalarOp,
+    x: Value<'c, 'a>,
+    y: Value<'c, 'a>,
+    at: &Builder<'c, 'a>,
+) -> Result<Value<'c, 'a>, EmitError> {
+    Ok(at.scalar(op, &[x, y], types::element(at.context, ScalarKind::Bool))?)
+}
