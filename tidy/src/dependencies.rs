@@ -7,6 +7,7 @@ const WITHOUT_MLIR: &[&str] = &[
     "frontend/Cargo.toml",
     "frontend/semantics/Cargo.toml",
     "language-server/Cargo.toml",
+    "runtime/intrinsics/Cargo.toml",
     "runtime/tensor/Cargo.toml",
     "runtime/reference/Cargo.toml",
     "runtime/Cargo.toml",

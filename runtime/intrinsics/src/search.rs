@@ -1,14 +1,13 @@
 //! Largest elements; positions of non-zero elements.
 
-use super::{Call, at, axis};
-use crate::error::EvalError;
+use crate::{Call, KernelError, at, axis};
 use skript_semantics::Scalar;
 use skript_tensor::Tensor;
 use std::cmp::Ordering;
 
 /// The `k` largest or smallest elements along an axis and their positions, in order of value; equal ones in order of
 /// position. A NaN counts as larger than all numbers.
-pub(super) fn largest(call: &Call<'_, '_>) -> Result<Vec<Tensor>, EvalError> {
+pub(super) fn largest(call: &Call<'_>) -> Result<Vec<Tensor>, KernelError> {
     let shape = call.shape(0)?;
     let axis = axis(call.int("axis")?, shape.len())
         .ok_or_else(|| call.wrong("axis is out of range".to_string()))?;
@@ -51,7 +50,7 @@ fn ascending(a: f32, b: f32) -> Ordering {
 }
 
 /// The subscripts of all elements that are not zero (or false), one column each, in row-major order.
-pub(super) fn positions(call: &Call<'_, '_>) -> Result<Vec<Tensor>, EvalError> {
+pub(super) fn positions(call: &Call<'_>) -> Result<Vec<Tensor>, KernelError> {
     let tensor = call.input(0)?;
     let shape = call.shape(0)?;
     let hits: Vec<usize> = (0..tensor.volume())

@@ -1,7 +1,6 @@
 //! Cubic interpolation (Keys 1981).
 
-use super::{Call, at, axis};
-use crate::error::EvalError;
+use crate::{Call, KernelError, at, axis};
 use skript_tensor::Tensor;
 
 /// The cubic of parameter `a` at distance `x`.
@@ -18,7 +17,7 @@ fn kernel(x: f64, a: f64) -> f64 {
 
 /// Cubic interpolation between the four nearest elements per axis; elements beyond the border repeat it. When scaling
 /// down with `antialias`, the cubic is widened by the ratio and its weights are normalised.
-pub(super) fn cubic(call: &Call<'_, '_>) -> Result<Vec<Tensor>, EvalError> {
+pub(super) fn cubic(call: &Call<'_>) -> Result<Vec<Tensor>, KernelError> {
     let mut shape = call.shape(0)?;
     let mut values: Vec<f64> = call.reals(0)?.iter().map(|&x| x.into()).collect();
     let a = call.real("coeff_a")?;
@@ -108,7 +107,7 @@ fn along(
 
 /// Cubic interpolation (a = -0.75) at the positions of a grid: the last dimension of `grid` holds coordinates in
 /// [-1, 1] in reversed order of the spatial dimensions. What lies outside is zero, mirrored or the border's element.
-pub(super) fn cubic_at(call: &Call<'_, '_>) -> Result<Vec<Tensor>, EvalError> {
+pub(super) fn cubic_at(call: &Call<'_>) -> Result<Vec<Tensor>, KernelError> {
     const A: f64 = -0.75;
     let (values, grid) = (call.reals(0)?, call.reals(1)?);
     let shape = call.shape(0)?;

@@ -1,82 +1,52 @@
 //! Published and hand-made examples.
 
-use super::call;
-use crate::frame::Frame;
-use skript_frontend::model::*;
-use skript_frontend::source::{FileId, Span};
+use crate::{Call, Output, Value, kernel};
 use skript_semantics::ScalarKind::{self, Int, Real};
 use skript_tensor::Tensor;
-use std::sync::Arc;
 
-type Attributes<'a> = &'a [(&'a str, AttributeValue)];
+type Attributes<'a> = &'a [(&'a str, Value)];
 
-/// Calls an intrinsic whose outputs have these types.
+/// Calls an intrinsic whose outputs have these types; without any, the kernel finds the shapes out.
 fn run(
     name: &str,
     attributes: Attributes<'_>,
-    inputs: &[Arc<Tensor>],
+    inputs: &[Tensor],
     outputs: &[(ScalarKind, &[u64])],
 ) -> Vec<Tensor> {
-    let span = Span::new(FileId(0), 0, 0);
-    let value = |(kind, shape): &(ScalarKind, &[u64])| Value {
-        name: None,
-        tensor: TensorType {
-            kind: *kind,
-            shape: shape.iter().map(|&n| Extent::Fixed(n)).collect(),
-        },
-        span,
+    let attributes = attributes.iter().map(|(n, v)| (n.to_string(), v.clone()));
+    let output = |(kind, shape): &(ScalarKind, &[u64])| Output {
+        kind: *kind,
+        shape: Some(shape.to_vec()),
     };
-    let port = |i: u32| Port {
-        name: String::new(),
-        tensors: PortTensors::Single(ValueId(i)),
-        span,
+    let call = Call {
+        attributes: &attributes.collect::<Vec<_>>(),
+        inputs: &inputs.iter().collect::<Vec<_>>(),
+        outputs: &outputs.iter().map(output).collect::<Vec<_>>(),
+        seed: 7,
     };
-    let function = Function {
-        name: name.to_string(),
-        role: FunctionRole::Operator,
-        attributes: attributes
-            .iter()
-            .map(|(n, v)| (n.to_string(), v.clone()))
-            .collect(),
-        types: vec![],
-        values: outputs.iter().map(value).collect(),
-        inputs: vec![],
-        outputs: (0..outputs.len() as u32).map(port).collect(),
-        captures: vec![],
-        updates: vec![],
-        capture_variables: vec![],
-        extents: vec![],
-        checks: vec![],
-        result_checks: vec![],
-        constants: vec![],
-        body: Body::Intrinsic,
-        span,
-    };
-    let settings = crate::Settings::default();
-    let frame = Frame::new(&function, String::new(), &settings);
-    call(&frame, inputs, 7).unwrap_or_else(|e| panic!("{e}"))
+    kernel(name).unwrap()(&call).unwrap_or_else(|e| panic!("{e}"))
 }
 
-fn reals(shape: &[u64], values: &[f32]) -> Arc<Tensor> {
-    Arc::new(Tensor::from_f32(shape, values).unwrap())
+fn reals(shape: &[u64], values: &[f32]) -> Tensor {
+    Tensor::from_f32(shape, values).unwrap()
 }
 
-fn ints(values: &[i64]) -> AttributeValue {
-    AttributeValue::List(values.iter().map(|&i| AttributeValue::Int(i)).collect())
+fn ints(values: &[i64]) -> Value {
+    Value::List(values.iter().map(|&i| Value::Int(i)).collect())
 }
 
-fn text(value: &str) -> AttributeValue {
-    AttributeValue::Str(value.to_string())
+fn text(value: &str) -> Value {
+    Value::Str(value.to_string())
 }
 
 #[test]
 fn largest_keeps_equal_values_in_order() {
     let attributes = |largest| {
         [
-            ("k", AttributeValue::Int(3)),
-            ("axis", AttributeValue::Int(-1)),
-            ("largest", AttributeValue::Bool(largest)),
-            ("sorted", AttributeValue::Bool(true)),
+            ("k", Value::Int(3)),
+            ("axis", Value::Int(-1)),
+            ("largest", Value::Bool(largest)),
+            ("sorted", Value::Bool(true)),
         ]
     };
     let x = reals(&[2, 4], &[1.0, 3.0, 3.0, 2.0, 5.0, 4.0, 6.0, 4.0]);
@@ -109,25 +79,25 @@ fn overlapping_boxes_are_suppressed() {
     let suppress = |limit, least, boxes: &[f32], format| {
         let attributes = [
             ("box_format", text(format)),
-            ("max_outputs_per_class", AttributeValue::Int(limit)),
-            ("iou_threshold", AttributeValue::Real(0.5)),
+            ("max_outputs_per_class", Value::Int(limit)),
+            ("iou_threshold", Value::Real(0.5)),
             ("score_threshold", least),
         ];
         let inputs = [reals(&[1, 6, 4], boxes), reals(&[1, 1, 6], &scores)];
         run("algo.nonmax_suppress", &attributes, &inputs, &[]).remove(0)
     };
-    let all = suppress(6, AttributeValue::Null, &boxes, "CORNERS");
+    let all = suppress(6, Value::Null, &boxes, "CORNERS");
     assert_eq!(all.shape(), [3, 3]);
     assert_eq!(all.as_i64(), Some(&[0, 0, 3, 0, 0, 0, 0, 0, 5][..]));
-    let two = suppress(2, AttributeValue::Null, &boxes, "CORNERS");
+    let two = suppress(2, Value::Null, &boxes, "CORNERS");
     assert_eq!(two.as_i64(), Some(&[0, 0, 3, 0, 0, 0][..]));
-    let good = suppress(6, AttributeValue::Real(0.4), &boxes, "CORNERS");
+    let good = suppress(6, Value::Real(0.4), &boxes, "CORNERS");
     assert_eq!(good.shape(), [2, 3]);
     let centered: Vec<f32> = boxes
         .chunks(4)
         .flat_map(|b| [(b[1] + b[3]) / 2.0, (b[0] + b[2]) / 2.0, 1.0, 1.0])
         .collect();
-    let same = suppress(6, AttributeValue::Null, &centered, "CENTER");
+    let same = suppress(6, Value::Null, &centered, "CENTER");
     assert_eq!(same.as_i64(), all.as_i64());
 }
 
@@ -146,8 +116,8 @@ fn cubic_enlargement() {
     let attributes = [
         ("axes", ints(&[-2, -1])),
         ("size", ints(&[8, 8])),
-        ("antialias", AttributeValue::Bool(true)),
-        ("coeff_a", AttributeValue::Real(-0.75)),
+        ("antialias", Value::Bool(true)),
+        ("coeff_a", Value::Real(-0.75)),
         ("coordinate_transform", text("SYMMETRIC")),
     ];
     let x = reals(&[1, 4, 4], &values);
@@ -171,7 +141,7 @@ fn regions_are_cut_into_bins() {
     let inputs = [
         reals(&[1, 1, 4, 4], &values),
         reals(&[2, 4], &[0.0, 0.0, 4.0, 4.0, 1.0, 1.0, 3.0, 2.0]),
-        Arc::new(Tensor::from_i64(&[2], &[0, 0]).unwrap()),
+        Tensor::from_i64(&[2], &[0, 0]).unwrap(),
     ];
     let types: [(ScalarKind, &[u64]); 1] = [(Real, &[2, 1, 2, 1])];
     let largest = run("image.max_roi_pool", &[], &inputs, &types).remove(0);
@@ -182,19 +152,29 @@ fn regions_are_cut_into_bins() {
 
 #[test]
 fn random_tensors_keep_their_range() {
-    let attributes = [
-        ("min", AttributeValue::Int(2)),
-        ("max", AttributeValue::Int(5)),
-    ];
+    let attributes = [("min", Value::Int(2)), ("max", Value::Int(5))];
     let dice = run("rand.uniform", &attributes, &[], &[(Int, &[100])]).remove(0);
     let dice = dice.as_i64().unwrap();
     assert!(dice.iter().all(|d| (2..5).contains(d)));
     assert!((2..5).all(|d| dice.contains(&d)));
-    let attributes = [
-        ("mean", AttributeValue::Real(3.0)),
-        ("std", AttributeValue::Real(0.5)),
-    ];
+    let attributes = [("mean", Value::Real(3.0)), ("std", Value::Real(0.5))];
     let bell = run("rand.normal", &attributes, &[], &[(Real, &[1000])]).remove(0);
     let mean = bell.as_f32().unwrap().iter().sum::<f32>() / 1000.0;
     assert!((2.9..3.1).contains(&mean));
+}
+
+#[test]
+fn a_shape_that_the_type_must_state_is_asked_for() {
+    let call = Call {
+        attributes: &[("min".to_string(), Value::Real(0.0))],
+        inputs: &[],
+        outputs: &[Output {
+            kind: Real,
+            shape: None,
+        }],
+        seed: 7,
+    };
+    let error = kernel("rand.uniform").unwrap()(&call).unwrap_err();
+    assert!(matches!(error, crate::KernelError::NoShape(0)), "{error}");
+    assert!(kernel("nn.relu").is_none());
 }

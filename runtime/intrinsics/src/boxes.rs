@@ -1,7 +1,6 @@
 //! Boxes and regions: suppression of overlapping ones, pooling.
 
-use super::{Call, at};
-use crate::error::EvalError;
+use crate::{Call, KernelError, at};
 use skript_tensor::Tensor;
 
 /// Corners of a box: the smaller and the larger end per dimension.
@@ -9,7 +8,7 @@ type Corners = [(f32, f32); 2];
 
 /// Per batch item and class, boxes in the order of their scores (of equal ones the later first), leaving out those
 /// whose overlap with one already taken exceeds the threshold; rows (batch, class, box).
-pub(super) fn suppress(call: &Call<'_, '_>) -> Result<Vec<Tensor>, EvalError> {
+pub(super) fn suppress(call: &Call<'_>) -> Result<Vec<Tensor>, KernelError> {
     let (boxes, scores) = (call.reals(0)?, call.reals(1)?);
     let shape = call.shape(1)?;
     let &[batch, classes, count] = shape.as_slice() else {
@@ -72,7 +71,7 @@ fn overlap(a: &Corners, b: &Corners) -> f32 {
 }
 
 /// The largest element of each bin; 0 where a bin holds none.
-pub(super) fn region_maximum(call: &Call<'_, '_>) -> Result<Vec<Tensor>, EvalError> {
+pub(super) fn region_maximum(call: &Call<'_>) -> Result<Vec<Tensor>, KernelError> {
     pool(call, |elements| {
         elements
             .iter()
@@ -83,7 +82,7 @@ pub(super) fn region_maximum(call: &Call<'_, '_>) -> Result<Vec<Tensor>, EvalErr
 }
 
 /// The mean of each bin; 0 where a bin holds none.
-pub(super) fn region_mean(call: &Call<'_, '_>) -> Result<Vec<Tensor>, EvalError> {
+pub(super) fn region_mean(call: &Call<'_>) -> Result<Vec<Tensor>, KernelError> {
     pool(call, |elements| {
         let sum: f64 = elements.iter().map(|&x| f64::from(x)).sum();
         if elements.is_empty() {
@@ -96,7 +95,7 @@ pub(super) fn region_mean(call: &Call<'_, '_>) -> Result<Vec<Tensor>, EvalError>
 
 /// Region r covers `rois[r]` (the begins of the spatial dimensions, then their ends) of batch item `index[r]`. Bin p of P
 /// is made of the elements that `[begin + p·size/P, begin + (p+1)·size/P)` touches.
-fn pool(call: &Call<'_, '_>, reduce: fn(&[f32]) -> f32) -> Result<Vec<Tensor>, EvalError> {
+fn pool(call: &Call<'_>, reduce: fn(&[f32]) -> f32) -> Result<Vec<Tensor>, KernelError> {
     let values = call.reals(0)?;
     let shape = call.shape(0)?;
     let regions = call.reals(1)?;
@@ -105,7 +104,7 @@ fn pool(call: &Call<'_, '_>, reduce: fn(&[f32]) -> f32) -> Result<Vec<Tensor>, E
         .as_i64()
         .ok_or_else(|| call.wrong("index is not int".to_string()))?;
     let (result_shape, _) = call.output(0)?;
-    let bins = super::extents(&result_shape)?;
+    let bins = call.extents(&result_shape)?;
     let [batch, channels, spatial @ ..] = shape.as_slice() else {
         return Err(call.wrong("the input has no batch and channel".to_string()));
     };

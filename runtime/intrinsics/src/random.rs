@@ -1,7 +1,6 @@
 //! Random tensors: SplitMix64, seeded per invocation, the same on every machine.
 
-use super::{Call, number};
-use crate::error::EvalError;
+use crate::{Call, KernelError, number};
 use skript_semantics::ScalarKind;
 use skript_tensor::Tensor;
 use skript_tensor::random::SplitMix64;
@@ -14,7 +13,7 @@ fn count(shape: &[u64]) -> usize {
 }
 
 /// `min` (included) to `max` (excluded).
-pub(super) fn uniform(call: &Call<'_, '_>) -> Result<Vec<Tensor>, EvalError> {
+pub(super) fn uniform(call: &Call<'_>) -> Result<Vec<Tensor>, KernelError> {
     let (shape, kind) = call.output(0)?;
     let low = number(call.attribute("min")?).unwrap_or(0.0);
     let high = number(call.attribute("max")?).unwrap_or(1.0);
@@ -34,7 +33,7 @@ pub(super) fn uniform(call: &Call<'_, '_>) -> Result<Vec<Tensor>, EvalError> {
 }
 
 /// Normal distribution by the method of Box and Muller (1958).
-pub(super) fn normal(call: &Call<'_, '_>) -> Result<Vec<Tensor>, EvalError> {
+pub(super) fn normal(call: &Call<'_>) -> Result<Vec<Tensor>, KernelError> {
     use skript_semantics::{Scalar, ScalarOp};
     let (shape, _) = call.output(0)?;
     let (mean, deviation) = (call.real("mean")?, call.real("std")?);
@@ -51,7 +50,7 @@ pub(super) fn normal(call: &Call<'_, '_>) -> Result<Vec<Tensor>, EvalError> {
 }
 
 /// true with probability `prob`.
-pub(super) fn bernoulli(call: &Call<'_, '_>) -> Result<Vec<Tensor>, EvalError> {
+pub(super) fn bernoulli(call: &Call<'_>) -> Result<Vec<Tensor>, KernelError> {
     let (shape, _) = call.output(0)?;
     let probability = call.real("prob")?;
     let mut stream = SplitMix64::new(call.seed);

@@ -1,0 +1,203 @@
+//! Operators without a body: what the language cannot express, by qualified name. The one table that knows operators by
+//! name.
+//!
+//! A kernel is plain Rust over tensors: it knows neither models nor MLIR, so that every engine can call it.
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        clippy::indexing_slicing
+    )
+)]
+
+mod boxes;
+mod random;
+mod resample;
+mod search;
+
+use skript_semantics::ScalarKind;
+use skript_tensor::{Tensor, TensorError};
+
+/// Computes all outputs of one invocation.
+pub type Kernel = fn(&Call<'_>) -> Result<Vec<Tensor>, KernelError>;
+
+const TABLE: [(&str, Kernel); 10] = [
+    ("algo.top_k", search::largest),
+    ("algo.nonmax_suppress", boxes::suppress),
+    ("layout.nonzero", search::positions),
+    ("image.cubic_resize", resample::cubic),
+    ("image._cubic_grid_sample", resample::cubic_at),
+    ("image.max_roi_pool", boxes::region_maximum),
+    ("image.avg_roi_pool", boxes::region_mean),
+    ("rand.uniform", random::uniform),
+    ("rand.normal", random::normal),
+    ("rand.bernoulli", random::bernoulli),
+];
+
+/// The kernel of an operator, if it is an intrinsic.
+pub fn kernel(name: &str) -> Option<Kernel> {
+    TABLE.iter().find(|row| row.0 == name).map(|row| row.1)
+}
+
+/// The value of an operator's attribute.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    Null,
+    Bool(bool),
+    Int(i64),
+    Real(f64),
+    Str(String),
+    List(Vec<Value>),
+}
+
+/// What the type of an output states.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Output {
+    pub kind: ScalarKind,
+    /// `None` if the kernel is to find it out.
+    pub shape: Option<Vec<u64>>,
+}
+
+/// Why a kernel has no result.
+#[derive(Debug, thiserror::Error)]
+pub enum KernelError {
+    /// Attributes or inputs that the operator does not take.
+    #[error("{0}")]
+    Invocation(String),
+    /// An output whose shape the type must state, by position.
+    #[error("the shape of output {0} is not known")]
+    NoShape(usize),
+    #[error(transparent)]
+    Tensor(#[from] TensorError),
+}
+
+/// One invocation of an intrinsic.
+#[derive(Clone, Copy, Debug)]
+pub struct Call<'a> {
+    pub attributes: &'a [(String, Value)],
+    /// Packs flattened.
+    pub inputs: &'a [&'a Tensor],
+    pub outputs: &'a [Output],
+    /// Of the stream of random numbers.
+    pub seed: u64,
+}
+
+impl Call<'_> {
+    fn attribute(&self, name: &str) -> Result<&Value, KernelError> {
+        let found = self.attributes.iter().find(|a| a.0 == name);
+        found
+            .map(|a| &a.1)
+            .ok_or_else(|| self.wrong(format!("attribute {name} is missing")))
+    }
+
+    fn int(&self, name: &str) -> Result<i64, KernelError> {
+        match self.attribute(name)? {
+            Value::Int(i) => Ok(*i),
+            _ => Err(self.wrong(format!("attribute {name} is no int"))),
+        }
+    }
+
+    fn real(&self, name: &str) -> Result<f64, KernelError> {
+        number(self.attribute(name)?)
+            .ok_or_else(|| self.wrong(format!("attribute {name} is no number")))
+    }
+
+    fn optional_real(&self, name: &str) -> Result<Option<f64>, KernelError> {
+        match self.attribute(name)? {
+            Value::Null => Ok(None),
+            _ => self.real(name).map(Some),
+        }
+    }
+
+    fn bool(&self, name: &str) -> Result<bool, KernelError> {
+        match self.attribute(name)? {
+            Value::Bool(b) => Ok(*b),
+            _ => Err(self.wrong(format!("attribute {name} is no bool"))),
+        }
+    }
+
+    fn text(&self, name: &str) -> Result<&str, KernelError> {
+        match self.attribute(name)? {
+            Value::Str(s) => Ok(s),
+            _ => Err(self.wrong(format!("attribute {name} is no str"))),
+        }
+    }
+
+    fn ints(&self, name: &str) -> Result<Vec<i64>, KernelError> {
+        let wrong = || self.wrong(format!("attribute {name} is no list of ints"));
+        match self.attribute(name)? {
+            Value::List(items) => items
+                .iter()
+                .map(|i| match i {
+                    Value::Int(i) => Some(*i),
+                    _ => None,
+                })
+                .collect::<Option<_>>()
+                .ok_or_else(wrong),
+            _ => Err(wrong()),
+        }
+    }
+
+    fn input(&self, position: usize) -> Result<&Tensor, KernelError> {
+        let input = self.inputs.get(position).copied();
+        input.ok_or_else(|| self.wrong(format!("input {position} is missing")))
+    }
+
+    fn reals(&self, position: usize) -> Result<&[f32], KernelError> {
+        self.input(position)?
+            .as_f32()
+            .ok_or_else(|| self.wrong(format!("input {position} is not real")))
+    }
+
+    /// The extents of an input.
+    fn shape(&self, position: usize) -> Result<Vec<usize>, KernelError> {
+        self.extents(self.input(position)?.shape())
+    }
+
+    /// The extents and kind that an output's type states.
+    fn output(&self, position: usize) -> Result<(Vec<u64>, ScalarKind), KernelError> {
+        let output = self.outputs.get(position);
+        let output = output.ok_or_else(|| self.wrong(format!("output {position} is missing")))?;
+        let shape = output.shape.clone();
+        Ok((shape.ok_or(KernelError::NoShape(position))?, output.kind))
+    }
+
+    fn extents(&self, shape: &[u64]) -> Result<Vec<usize>, KernelError> {
+        let extents = shape.iter().map(|&n| usize::try_from(n).ok());
+        extents
+            .collect::<Option<_>>()
+            .ok_or_else(|| self.wrong("an extent is too large".to_string()))
+    }
+
+    fn wrong(&self, reason: String) -> KernelError {
+        KernelError::Invocation(reason)
+    }
+}
+
+fn number(value: &Value) -> Option<f64> {
+    match value {
+        Value::Real(x) => Some(*x),
+        Value::Int(i) => Some(*i as f64),
+        _ => None,
+    }
+}
+
+/// A dimension counted from the end if negative.
+fn axis(value: i64, rank: usize) -> Option<usize> {
+    let shifted = if value < 0 {
+        value.checked_add(i64::try_from(rank).ok()?)?
+    } else {
+        value
+    };
+    usize::try_from(shifted).ok().filter(|&a| a < rank)
+}
+
+/// A slice element, 0 outside.
+fn at(values: &[f32], position: usize) -> f32 {
+    values.get(position).copied().unwrap_or(0.0)
+}
+
+#[cfg(test)]
+mod tests;
