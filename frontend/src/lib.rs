@@ -17,6 +17,7 @@ pub mod ast;
 pub mod check;
 pub mod compose;
 pub mod diagnostics;
+pub mod documentation;
 pub mod eval;
 pub mod format;
 pub mod library;

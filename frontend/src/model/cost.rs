@@ -28,6 +28,95 @@ impl Model {
     }
 }
 
+/// What all invocations of one operator cost together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OperatorCost {
+    /// `nn.conv`: an operator with formulas of its own, or an intrinsic (whose operations are not counted).
+    pub name: String,
+    /// Counted as [`Cost`] counts, but branches as all of their arms.
+    pub invocations: u64,
+    pub flops: u64,
+}
+
+impl Model {
+    /// The costs of operators that are no composites, the costliest first, then by name.
+    pub fn costs_by_operator(&self) -> Vec<OperatorCost> {
+        let mut counts = vec![0u64; self.functions.len()];
+        count_invocations(self, self.entry, 1, 0, &mut counts);
+        let mut known = vec![None; self.functions.len()];
+        let mut costs: Vec<OperatorCost> = Vec::new();
+        for (at, (function, &invocations)) in self.functions.iter().zip(&counts).enumerate() {
+            let composite = matches!(function.body, Body::Block(_));
+            let Ok(id) = u32::try_from(at) else { continue };
+            if composite || invocations == 0 {
+                continue;
+            }
+            let flops =
+                function_flops(self, FunctionId(id), &mut known).saturating_mul(invocations);
+            match costs.iter_mut().find(|c| c.name == function.name) {
+                Some(cost) => {
+                    cost.invocations = cost.invocations.saturating_add(invocations);
+                    cost.flops = cost.flops.saturating_add(flops);
+                }
+                None => costs.push(OperatorCost {
+                    name: function.name.clone(),
+                    invocations,
+                    flops,
+                }),
+            }
+        }
+        costs.sort_by(|a, b| b.flops.cmp(&a.flops).then_with(|| a.name.cmp(&b.name)));
+        costs
+    }
+}
+
+/// Operators cannot invoke each other without end; deeper nesting than this is another defect, and is left out.
+const DEEPEST: usize = 1000;
+
+fn count_invocations(
+    model: &Model,
+    id: FunctionId,
+    times: u64,
+    depth: usize,
+    counts: &mut Vec<u64>,
+) {
+    if let Some(count) = counts.get_mut(id.0 as usize) {
+        *count = count.saturating_add(times);
+    }
+    if let Some(Body::Block(block)) = model.function(id).map(|f| &f.body)
+        && depth < DEEPEST
+    {
+        count_in_block(model, block, times, depth + 1, counts);
+    }
+}
+
+fn count_in_block(model: &Model, block: &Block, times: u64, depth: usize, counts: &mut Vec<u64>) {
+    for operation in &block.operations {
+        match operation {
+            Operation::Invoke(invoke) => {
+                count_invocations(model, invoke.callee, times, depth, counts);
+            }
+            Operation::Constant { .. } => {}
+            Operation::If {
+                arms, otherwise, ..
+            } => {
+                for arm in arms {
+                    count_in_block(model, &arm.condition, times, depth, counts);
+                    count_in_block(model, &arm.consequent, times, depth, counts);
+                }
+                count_in_block(model, otherwise, times, depth, counts);
+            }
+            Operation::Loop(l) => {
+                let times = times.saturating_mul(l.static_count.unwrap_or(1));
+                for part in [l.before.as_ref(), Some(&l.body), l.after.as_ref()] {
+                    part.into_iter()
+                        .for_each(|b| count_in_block(model, b, times, depth, counts));
+                }
+            }
+        }
+    }
+}
+
 /// Flops of a function; `known` remembers them, as instances are shared.
 fn function_flops(model: &Model, id: FunctionId, known: &mut Vec<Option<u64>>) -> u64 {
     let slot = id.0 as usize;

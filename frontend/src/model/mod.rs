@@ -15,7 +15,7 @@ pub mod print;
 
 pub use check::{Check, CheckKind, MessagePart};
 pub use constant::ConstantData;
-pub use cost::Cost;
+pub use cost::{Cost, OperatorCost};
 pub use extent::{Extent, ShapeExpr};
 pub use formula::{Accumulation, Expr, Formula, FormulaIndex, FormulaLocal, Init, Node, Target};
 pub use function::{
