@@ -1,7 +1,7 @@
 //! `convert-skript-formula-to-affine`, `convert-skript-formula-to-scf`: formulas become loops over memrefs.
 //!
-//! Requires: fixed extents. Guarantees: no formula is left, and no tensor that holds one value everywhere: bufferization
-//! would fill it by linalg. A formula that loops cannot hold is an error at its place; all of them are reported.
+//! Requires: for affine, fixed extents. Guarantees: no formula is left, and no tensor that holds one value everywhere:
+//! bufferization would fill it by linalg. A formula that loops cannot hold is an error at its place; all are reported.
 
 use super::loops::{self, Loops};
 use super::{Refusal, structured};
