@@ -140,6 +140,15 @@ pub struct RunArguments {
     /// Weights that are missing from the model folder: zero or random:SEED
     #[arg(long, value_name = "zero|random:SEED", value_parser = weights_argument)]
     pub weights: Option<WeightsArgument>,
+    /// Folder of the weights; the model's own if not given
+    #[arg(long, value_name = "DIR")]
+    pub variables: Option<PathBuf>,
+    /// Folder for the values of all variables after the run, one .dat each: `--variables DIR` goes on from there
+    #[arg(long, value_name = "DIR")]
+    pub save_variables: Option<PathBuf>,
+    /// Calls on the same inputs, each with the variables that the one before left; outputs are those of the last
+    #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    pub repeat: u32,
     /// Folder for the outputs, one .npy each; without it they are summarized
     #[arg(long, value_name = "DIR")]
     pub output_dir: Option<PathBuf>,

@@ -9,9 +9,9 @@ use skript_frontend::model::{Extent, Function, Model, Port, PortTensors, TensorT
 use skript_tensor::random::{self, Purpose};
 use skript_tensor::{Tensor, TensorError, npy, npz};
 
-use crate::command_line::{InputArgument, WeightsArgument};
+use crate::command_line::InputArgument;
 use crate::console::Status;
-use crate::session::Session;
+use crate::session::{Session, Weights};
 
 /// Names that the arguments give.
 pub fn named(arguments: &[InputArgument]) -> impl Iterator<Item = &str> {
@@ -31,7 +31,7 @@ pub fn prepare(
     session: &mut Session,
     model: &Model,
     arguments: &[InputArgument],
-    weights: Option<WeightsArgument>,
+    weights: Weights,
 ) -> Option<Arrays> {
     let inputs = gather(model, arguments).unwrap_or_else(|errors| {
         for error in errors {

@@ -12,6 +12,7 @@ mod measure;
 mod outputs;
 mod render;
 mod session;
+mod variables;
 mod verbs;
 
 use std::process::ExitCode;

@@ -22,6 +22,14 @@ use crate::console::{Console, Status};
 use crate::inputs;
 use crate::render::render;
 
+/// Where weights are, and what stands for those that are not there.
+#[derive(Clone, Copy, Default)]
+pub struct Weights<'a> {
+    /// The model's own folder if `None`.
+    pub folder: Option<&'a Path>,
+    pub missing: Option<WeightsArgument>,
+}
+
 /// A verb's model and its messages. Messages are written when the session ends, in source order.
 pub struct Session<'a> {
     pub program: Program,
@@ -152,6 +160,10 @@ impl<'a> Session<'a> {
         }
         let model = self.compose()?;
         let given = inputs::or_random(&model, given);
+        let weights = Weights {
+            missing: weights,
+            ..Weights::default()
+        };
         let arrays = inputs::prepare(self, &model, &given, weights)?;
         Some((model, arrays))
     }
@@ -224,19 +236,16 @@ impl<'a> Session<'a> {
     }
 
     /// The model's variables, from its folder. `None` if any is missing or wrong, then reported.
-    pub fn variables(
-        &mut self,
-        model: &Model,
-        missing: Option<WeightsArgument>,
-    ) -> Option<Vec<Tensor>> {
-        let missing = match missing {
+    pub fn variables(&mut self, model: &Model, weights: Weights) -> Option<Vec<Tensor>> {
+        let missing = match weights.missing {
             None => MissingWeights::Error,
             Some(WeightsArgument::Zero) => MissingWeights::Zero,
             Some(WeightsArgument::Random(seed)) => MissingWeights::Random(seed),
         };
-        let folder = match &self.program.folder {
+        let own = &self.program.folder;
+        let folder = match weights.folder.unwrap_or(own) {
             folder if folder.as_os_str().is_empty() => PathBuf::from("."),
-            folder => folder.clone(),
+            folder => folder.to_path_buf(),
         };
         let mut tensors = Vec::new();
         for variable in &model.variables {

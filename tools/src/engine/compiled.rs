@@ -42,8 +42,17 @@ impl Engine for Compiled {
             .map_err(|e| failed(&e, job.sources))?;
         let run = begun.elapsed();
         // New values of variables follow the graph's outputs.
-        outputs.truncate(outputs.len().saturating_sub(artifact.updates.len()));
+        let first = outputs.len().saturating_sub(artifact.updates.len());
+        let values = outputs.split_off(first).into_iter().map(Arc::new);
+        let entry = job.model.function(job.model.entry);
+        let captured = entry.map_or(&[][..], |e| &e.capture_variables);
+        let updates = artifact.updates.iter().zip(values);
+        let updates = updates.filter_map(|((variable, _), value)| {
+            let id = captured.get(*variable as usize)?;
+            Some((id.0 as usize, value))
+        });
         Ok(Computed {
+            updates: updates.collect(),
             outputs: outputs.into_iter().map(Arc::new).collect(),
             spent: Spent {
                 compile,

@@ -31,6 +31,8 @@ pub struct Job<'a> {
 pub struct Computed {
     /// The entry's outputs, packs flattened.
     pub outputs: Vec<Arc<Tensor>>,
+    /// New values of variables, by their position in [`Model::variables`] (2.11).
+    pub updates: Vec<(usize, Arc<Tensor>)>,
     pub spent: Spent,
 }
 

@@ -41,8 +41,10 @@ impl Engine for Reference {
             }
             diagnostic
         })?;
+        let updates = outcome.updates.into_iter();
         Ok(Computed {
             outputs: outcome.outputs,
+            updates: updates.map(|(id, value)| (id.0 as usize, value)).collect(),
             spent: Spent {
                 run: begun.elapsed(),
                 ..Spent::default()

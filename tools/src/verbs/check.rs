@@ -2,7 +2,7 @@
 
 use crate::command_line::CheckArguments;
 use crate::console::{Console, Status};
-use crate::session::Session;
+use crate::session::{Session, Weights};
 
 pub fn run(arguments: &CheckArguments, console: &mut Console) -> Status {
     let mut session = Session::open(&arguments.model, &arguments.reading);
@@ -15,7 +15,7 @@ pub fn run(arguments: &CheckArguments, console: &mut Console) -> Status {
             if let Some(model) = session.compose()
                 && arguments.weights
             {
-                session.variables(&model, None);
+                session.variables(&model, Weights::default());
             }
         } else {
             // Definitions are proven without values; shapes need them.

@@ -5,8 +5,8 @@ use std::path::Path;
 use crate::command_line::RunArguments;
 use crate::console::{Console, Status};
 use crate::engine::{Job, engine};
-use crate::session::Session;
-use crate::{inputs, measure, outputs};
+use crate::session::{Session, Weights};
+use crate::{inputs, measure, outputs, variables};
 
 pub fn run(arguments: &RunArguments, console: &mut Console) -> Status {
     let model = arguments.model.as_deref().unwrap_or(Path::new("."));
@@ -25,21 +25,41 @@ fn compute(arguments: &RunArguments, session: &mut Session) {
     let Some(model) = session.compose() else {
         return;
     };
-    let prepared = inputs::prepare(session, &model, &arguments.inputs, arguments.weights);
-    let Some((inputs, variables)) = prepared else {
+    let weights = Weights {
+        folder: arguments.variables.as_deref(),
+        missing: arguments.weights,
+    };
+    let prepared = inputs::prepare(session, &model, &arguments.inputs, weights);
+    let Some((inputs, mut variables)) = prepared else {
         return;
     };
-    let job = Job {
-        model: &model,
-        sources: &session.program.sources,
-        inputs: &inputs,
-        variables: &variables,
+    let engine = engine(arguments.engine, arguments.pipeline, !arguments.no_cache);
+    let mut call = || {
+        let job = Job {
+            model: &model,
+            sources: &session.program.sources,
+            inputs: &inputs,
+            variables: &variables,
+        };
+        let mut computed = engine.run(&job)?;
+        variables::commit(&mut variables, std::mem::take(&mut computed.updates));
+        Ok(computed)
     };
-    let computed = match engine(arguments.engine, arguments.pipeline, !arguments.no_cache).run(&job)
-    {
+    let mut computed = call();
+    for _ in 1..arguments.repeat {
+        if computed.is_ok() {
+            computed = call();
+        }
+    }
+    let computed = match computed {
         Ok(computed) => computed,
         Err(error) => return session.report_all(error),
     };
+    if let Some(folder) = &arguments.save_variables
+        && let Err(error) = variables::save(&model, &variables, folder)
+    {
+        session.report(*error);
+    }
     if let Some(path) = &arguments.stats
         && let Err(error) = measure::write_stats(path, &computed.spent)
     {

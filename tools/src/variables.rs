@@ -1,0 +1,45 @@
+//! Variables after a run: new values take the place of old ones, and all of them go into files.
+
+use std::fs::{self, File};
+use std::io::{BufWriter, Write as _};
+use std::path::Path;
+use std::sync::Arc;
+
+use skript_frontend::diagnostics::Diagnostic;
+use skript_frontend::diagnostics::codes::OUTPUT;
+use skript_frontend::model::Model;
+use skript_tensor::{Tensor, dat};
+
+/// Commits the updates of a run that succeeded (2.11).
+pub fn commit(variables: &mut [Arc<Tensor>], updates: Vec<(usize, Arc<Tensor>)>) {
+    for (position, value) in updates {
+        if let Some(variable) = variables.get_mut(position) {
+            *variable = value;
+        }
+    }
+}
+
+/// Writes `DIR/<scoped name>.dat` for each variable, making the folder.
+///
+/// Each file is written beside its place and then moved there: the old one may be mapped as the weights of this run.
+pub fn save(
+    model: &Model,
+    variables: &[Arc<Tensor>],
+    folder: &Path,
+) -> Result<(), Box<Diagnostic>> {
+    let wrong = |path: &Path, reason: String| {
+        let message = format!("cannot write {}: {reason}", path.display());
+        Box::new(Diagnostic::without_place(&OUTPUT, message))
+    };
+    fs::create_dir_all(folder).map_err(|e| wrong(folder, e.to_string()))?;
+    for (variable, tensor) in model.variables.iter().zip(variables) {
+        let path = folder.join(format!("{}.dat", variable.name));
+        let beside = folder.join(format!(".{}.dat.new", variable.name));
+        let file = File::create(&beside).map_err(|e| wrong(&path, e.to_string()))?;
+        let mut stream = BufWriter::new(file);
+        dat::write(&path, tensor, &mut stream).map_err(|e| wrong(&path, e.to_string()))?;
+        stream.flush().map_err(|e| wrong(&path, e.to_string()))?;
+        fs::rename(&beside, &path).map_err(|e| wrong(&path, e.to_string()))?;
+    }
+    Ok(())
+}
