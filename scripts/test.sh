@@ -25,6 +25,12 @@ step "unit tests" cargo test --release --workspace --quiet --no-fail-fast
 step "lit" scripts/lit.sh
 step "generated documents" scripts/docs.sh --check
 step "examples" scripts/examples.sh
+sweep="test/library/sweep.py --skript target/release/skript"
+if [ "$all" = --all ]; then
+  step "library" .venv/bin/python $sweep --verbose
+else
+  step "library, a sample" .venv/bin/python $sweep --sample 3
+fi
 step "random formulas" .venv/bin/python test/differential/formulas.py --count $([ "$all" = --all ] && echo 3000 || echo 150)
 step "a tool out of the tree" scripts/out-of-tree.sh
 suite=../shared/conformance

@@ -1,0 +1,179 @@
+"""A case: one invocation of an operator, its arrays, and what numpy or scipy says that it gives."""
+import itertools
+import os
+import struct
+import zlib
+
+import numpy as np
+
+KINDS = {"f": "real", "i": "int", "b": "bool"}
+BOTH = ("draft6", "khronos")
+
+
+class Random:
+    """Numbers that depend only on a seed; one stream for each operator, so that new cases leave old ones alone."""
+
+    def __init__(self, seed):
+        self.stream = np.random.default_rng(seed)
+
+    def real(self, shape=(), low=-3.0, high=3.0):
+        return np.asarray(self.stream.uniform(low, high, shape), dtype=np.float32)
+
+    def int(self, shape=(), low=-9, high=10):
+        return np.asarray(self.stream.integers(low, high, shape), dtype=np.int64)
+
+    def bool(self, shape=()):
+        return np.asarray(self.stream.integers(0, 2, shape), dtype=bool)
+
+    def of(self, kind, shape=()):
+        return getattr(self, kind)(shape)
+
+    def permutation(self, count):
+        return self.stream.permutation(count)
+
+
+def random(name):
+    return Random(zlib.crc32(name.encode()))
+
+
+class Case:
+    """`inputs`: an array, a list of arrays (a pack), a string (source text), None (`~`). `outputs`: an array each, a list
+    of arrays for a pack, or a function from the array found to a complaint or None, then with `declared` types."""
+
+    def __init__(self, operator, inputs, outputs, attributes=None, types="", variables=None, declared=None, edition="draft6",
+                 rtol=2e-5, atol=2e-6, signed_zero=False, label="", dynamic=None):
+        self.operator = operator
+        self.inputs = inputs
+        self.outputs = outputs if isinstance(outputs, (list, tuple)) else [outputs]
+        self.attributes = {k: v for k, v in (attributes or {}).items() if v is not None}
+        self.types = types
+        self.variables = variables or {}
+        self.declared = declared or {}
+        self.edition = edition
+        self.rtol, self.atol, self.signed_zero = rtol, atol, signed_zero
+        self.label = label
+        self.dynamic = dynamic
+
+    def __str__(self):
+        attributes = ", ".join("%s=%s" % (k, literal(v)) for k, v in self.attributes.items())
+        shapes = ", ".join(x if isinstance(x, str) else "~" if x is None else "[%s]" % ", ".join(type_of(i) for i in x)
+                           if isinstance(x, list) else type_of(x) for x in self.inputs)
+        return "%s%s{%s}(%s) %s%s" % (self.operator, self.types, attributes, shapes, self.edition,
+                                      " " + self.label if self.label else "")
+
+    def document(self):
+        """The text of main.sknd."""
+        declarations, arguments = [], []
+        for at, value in enumerate(self.inputs):
+            if value is None or isinstance(value, str):
+                arguments.append("~" if value is None else value)
+                continue
+            items = value if isinstance(value, list) else [value]
+            names = ["x%d_%d" % (at, i) for i in range(len(items))] if isinstance(value, list) else ["x%d" % at]
+            declarations += ["%s: %s;" % (n, type_of(i, self.dynamic)) for n, i in zip(names, items)]
+            arguments.append("[%s]" % ", ".join(names) if isinstance(value, list) else names[0])
+        results, outputs = [], []
+        for at, value in enumerate(self.outputs):
+            names = ["y%d" % at]
+            if isinstance(value, (list, tuple)):
+                names = ["y%d_%d" % (at, i) for i in range(len(value))]
+                results.append("[%s]" % ", ".join(names))
+            else:
+                results.append(names[0])
+            items = value if isinstance(value, (list, tuple)) else [value]
+            outputs += ["%s: %s;" % (n, self.declared.get(n) or type_of(i, self.dynamic and "all")) for n, i in zip(names, items)]
+        module = self.operator.split(".")[0]
+        attributes = ", ".join("%s=%s" % (k, literal(v)) for k, v in self.attributes.items())
+        blocks = "@input { %s }\n    " % " ".join(declarations) if declarations else ""
+        return ("import %s;\n\ngraph G {\n    %s@output { %s }\n    @compose {\n        %s = r: %s%s%s(%s);\n    }\n}\n" %
+                (module, blocks, " ".join(outputs), ", ".join(results), self.operator, self.types,
+                 "{%s}" % attributes if attributes else "", ", ".join(arguments)))
+
+    def write(self, folder):
+        """Makes the model folder with its arrays; the arguments that run it."""
+        os.makedirs(folder)
+        with open(os.path.join(folder, "main.sknd"), "w") as file:
+            file.write(self.document())
+        for name, value in self.variables.items():
+            write_dat(os.path.join(folder, "main.G.r.%s.dat" % name), value)
+        arrays = {}
+        for at, value in enumerate(self.inputs):
+            if isinstance(value, list):
+                arrays.update({"x%d_%d" % (at, i): item for i, item in enumerate(value)})
+            elif isinstance(value, np.ndarray):
+                arrays["x%d" % at] = value
+        arguments = [folder, "--edition=%s" % self.edition]
+        for name, value in arrays.items():
+            path = os.path.join(folder, name + ".npy")
+            np.save(path, value)
+            arguments += ["--input", "%s=%s" % (name, path)]
+        return arguments
+
+    def complaint(self, folder):
+        """What is wrong with the results in a folder, or None."""
+        for at, value in enumerate(self.outputs):
+            items = [("y%d_%d" % (at, i), item) for i, item in enumerate(value)] if isinstance(value, (list, tuple)) \
+                else [("y%d" % at, value)]
+            for name, want in items:
+                path = os.path.join(folder, name + ".npy")
+                if not os.path.exists(path):
+                    return "%s is missing" % name
+                got = np.load(path)
+                reason = want(got) if callable(want) else self.difference(got, want)
+                if reason:
+                    return "%s: %s" % (name, reason)
+        return None
+
+    def difference(self, got, want):
+        if got.dtype.kind != want.dtype.kind:
+            return "type %s instead of %s" % (got.dtype, want.dtype)
+        if got.shape != want.shape:
+            return "shape %s instead of %s" % (got.shape, want.shape)
+        if want.dtype.kind == "f":
+            a, b = got.astype(np.float64), want.astype(np.float64)
+            bad = ~np.isclose(a, b, rtol=self.rtol, atol=self.atol, equal_nan=True)
+            if self.signed_zero:
+                bad |= (a == 0) & (b == 0) & (np.signbit(a) != np.signbit(b))
+        else:
+            bad = got != want
+        if not np.any(bad):
+            return None
+        first = tuple(int(i) for i in np.argwhere(bad)[0])
+        return "%d of %d elements differ, first at %s: %s instead of %s" % (
+            np.sum(bad), bad.size, list(first), got[first], want[first])
+
+
+def type_of(array, dynamic=None):
+    """`real[2,3]`; if only the run knows all extents `real[~|3,~|4]`, or the first `real[~|3,3]`."""
+    unknown = {None: 0, "first": 1, "all": array.ndim}[dynamic]
+    extents = ["~|%d" % (n + 1) if d < unknown else str(n) for d, n in enumerate(array.shape)]
+    return "%s[%s]" % (KINDS[array.dtype.kind], ",".join(extents))
+
+
+def literal(value):
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return "'%s'" % value
+    if isinstance(value, (list, tuple)):
+        return "[%s]" % ", ".join(literal(item) for item in value)
+    return repr(value)
+
+
+def write_dat(path, array):
+    """A weight as the format of model folders wants it: 128 bytes of header, then float32."""
+    data = np.ascontiguousarray(array, dtype="<f4").tobytes()
+    extents = (list(array.shape) + [0] * 8)[:8]
+    head = b"\x4e\xef\x01\x00" + struct.pack("<II8III", len(data), array.ndim, *extents, 32, 0)
+    with open(path, "wb") as file:
+        file.write(head.ljust(128, b"\0") + data)
+
+
+def points(shape):
+    return itertools.product(*[range(n) for n in shape])
+
+
+def f32(array):
+    """Rounded to what run-time reals are; overflow gives infinity."""
+    with np.errstate(all="ignore"):
+        return np.asarray(array, dtype=np.float64).astype(np.float32)
