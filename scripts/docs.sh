@@ -31,6 +31,7 @@ stablehlo() {
 
 document docs/dialect.md dialect
 document docs/diagnostics.md cargo run --release --quiet -p skript-tools --bin skript -- explain --all
+document docs/stdlib.md cargo run --release --quiet -p skript-tools --bin skript -- ops --markdown
 document docs/status.md cargo run --release --quiet -p skript-tidy -- status
 document docs/stablehlo-dialect.md stablehlo
 document docs/passes.md cargo run --release --quiet -p skript-passes --example passes_page

@@ -28,7 +28,11 @@ pub enum Verb {
     Bench(BenchArguments),
     /// Format files in the style of the standard library
     Fmt(FormatArguments),
-    /// Explain a diagnostic: `skript explain SK0201`
+    /// Tell a model's interface, parameters, memory and arithmetic
+    Info(InfoArguments),
+    /// List operators: those of the standard library, and of a model
+    Ops(OpsArguments),
+    /// Explain a diagnostic or an operator: `skript explain SK0201`, `skript explain nn.conv`
     Explain(ExplainArguments),
     /// Print a completion script for a shell
     Completions(CompletionArguments),
@@ -279,11 +283,49 @@ pub struct FormatArguments {
 }
 
 #[derive(Debug, Args)]
+pub struct InfoArguments {
+    /// Model folder with a main.sknd, or a single file
+    pub model: PathBuf,
+    #[command(flatten)]
+    pub reading: ModelArguments,
+    /// One JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct OpsArguments {
+    /// Part of the name: `pool`, `nn.`
+    pub pattern: Option<String>,
+    /// Operators of one module
+    #[arg(long, value_name = "NAME")]
+    pub module: Option<String>,
+    /// List the operators of this model's modules as well
+    #[arg(long, value_name = "MODEL")]
+    pub model: Option<PathBuf>,
+    /// A JSON list, with comments and examples
+    #[arg(long)]
+    pub json: bool,
+    /// A Markdown document, with comments and examples
+    #[arg(long, conflicts_with = "json")]
+    pub markdown: bool,
+    /// How diagnostics look
+    #[arg(long, value_enum, default_value_t = MessageFormat::Human)]
+    pub message_format: MessageFormat,
+}
+
+#[derive(Debug, Args)]
 pub struct ExplainArguments {
-    /// A code such as SK0201, or `limits`; all codes are listed without one
-    pub code: Option<String>,
-    /// Print all explanations, as one page of Markdown
-    #[arg(long, conflicts_with = "code")]
+    /// A code such as SK0201, an operator such as nn.conv, or `limits`; all codes are listed without one
+    pub subject: Option<String>,
+    /// Know the operators of this model's modules as well
+    #[arg(long, value_name = "MODEL")]
+    pub model: Option<PathBuf>,
+    /// How diagnostics look
+    #[arg(long, value_enum, default_value_t = MessageFormat::Human)]
+    pub message_format: MessageFormat,
+    /// Print the explanations of all codes, as one page of Markdown
+    #[arg(long, conflicts_with = "subject")]
     pub all: bool,
 }
 

@@ -289,6 +289,13 @@ impl<'a> Session<'a> {
 #[derive(Debug)]
 pub struct Stopped(Vec<Diagnostic>);
 
+impl Stopped {
+    /// What the first diagnostic says.
+    pub fn message(&self) -> &str {
+        self.0.first().map_or("", |d| &d.message)
+    }
+}
+
 impl From<Diagnostic> for Stopped {
     fn from(diagnostic: Diagnostic) -> Self {
         Stopped(vec![diagnostic])

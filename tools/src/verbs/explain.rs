@@ -1,18 +1,20 @@
-//! `skript explain SKccnn`.
+//! `skript explain SKccnn`, `skript explain nn.conv`.
 
+use skript_frontend::diagnostics::closest;
 use skript_frontend::diagnostics::codes::ALL;
-use skript_frontend::diagnostics::{closest, page};
+use skript_frontend::documentation::Entry;
 use skript_frontend::limits::Limits;
 
+use super::ops::{edition, known};
 use crate::command_line::ExplainArguments;
 use crate::console::{Console, Status};
 
 pub fn run(arguments: &ExplainArguments, console: &mut Console) -> Status {
     if arguments.all {
-        super::print(&page());
+        super::print(&skript_frontend::diagnostics::page());
         return Status::Done;
     }
-    let Some(wanted) = &arguments.code else {
+    let Some(wanted) = &arguments.subject else {
         let lines = ALL.iter().map(|c| format!("{}  {}\n", c.id, c.title));
         super::print(&lines.collect::<String>());
         return Status::Done;
@@ -28,22 +30,47 @@ pub fn run(arguments: &ExplainArguments, console: &mut Console) -> Status {
         super::print(&lines.collect::<String>());
         return Status::Done;
     }
-    match ALL.iter().find(|c| c.id.eq_ignore_ascii_case(wanted)) {
-        Some(code) => {
-            let explanation = code.explanation.trim_end();
-            super::print(&format!("{}: {}\n\n{explanation}\n", code.id, code.title));
-            Status::Done
-        }
-        None => {
-            let known = ALL.iter().map(|c| c.id);
-            let near = closest(&wanted.to_ascii_uppercase(), known);
-            let help = near.map_or("", |_| "did you mean ");
-            let near = near.map_or(String::new(), |n| format!("`{n}`? "));
-            let text = format!(
-                "error: there is no diagnostic `{wanted}`; {help}{near}`skript explain` lists all codes\n"
-            );
-            console.write(&text);
-            Status::Usage
-        }
+    if let Some(code) = ALL.iter().find(|c| c.id.eq_ignore_ascii_case(wanted)) {
+        let explanation = code.explanation.trim_end();
+        super::print(&format!("{}: {}\n\n{explanation}\n", code.id, code.title));
+        return Status::Done;
     }
+    let model = arguments.model.as_deref();
+    let (entries, status) = known(model, arguments.message_format, console);
+    if status != Status::Done {
+        return status;
+    }
+    let named = |e: &&Entry| e.name == *wanted || e.name.ends_with(&format!(".{wanted}"));
+    let found: Vec<String> = entries.iter().filter(named).map(page).collect();
+    if found.is_empty() {
+        let codes = ALL.iter().map(|c| c.id);
+        let near = closest(&wanted.to_ascii_uppercase(), codes)
+            .or_else(|| closest(wanted, entries.iter().map(|e| e.name.as_str())));
+        let near = near.map_or(String::new(), |n| format!("did you mean `{n}`? "));
+        let text = format!(
+            "error: there is no diagnostic and no operator `{wanted}`; {near}`skript explain` lists all codes, `skript ops` \
+             all operators\n"
+        );
+        console.write(&text);
+        return Status::Usage;
+    }
+    super::print(&found.join("\n"));
+    Status::Done
+}
+
+/// Signature, comment, what holds for the whole section, examples.
+fn page(entry: &Entry) -> String {
+    let mut text = format!(
+        "{}{}\n\n{}\n",
+        entry.signature,
+        edition(entry),
+        entry.comment.text()
+    );
+    if !entry.section.paragraphs.is_empty() {
+        text += &format!("\n{}\n", entry.section.text());
+    }
+    for example in &entry.comment.examples {
+        text += &format!("\nExample: {example}\n");
+    }
+    text
 }

@@ -8,6 +8,8 @@ mod compile;
 mod completions;
 mod explain;
 mod fmt;
+mod info;
+mod ops;
 mod run;
 
 use std::ffi::OsString;
@@ -81,7 +83,10 @@ fn perform(verb: Verb, console: &mut Console) -> Status {
         Verb::Compare(a) => a.reading.message_format,
         Verb::Bench(a) => a.reading.message_format,
         Verb::Fmt(a) => a.message_format,
-        Verb::Explain(_) | Verb::Completions(_) => MessageFormat::Human,
+        Verb::Info(a) => a.reading.message_format,
+        Verb::Ops(a) => a.message_format,
+        Verb::Explain(a) => a.message_format,
+        Verb::Completions(_) => MessageFormat::Human,
     };
     guard(console, format, |console| match verb {
         Verb::Check(arguments) => check::run(&arguments, console),
@@ -90,6 +95,8 @@ fn perform(verb: Verb, console: &mut Console) -> Status {
         Verb::Compare(arguments) => compare::run(&arguments, console),
         Verb::Bench(arguments) => bench::run(&arguments, console),
         Verb::Fmt(arguments) => fmt::run(&arguments, console),
+        Verb::Info(arguments) => info::run(&arguments, console),
+        Verb::Ops(arguments) => ops::run(&arguments, console),
         Verb::Explain(arguments) => explain::run(&arguments, console),
         Verb::Completions(arguments) => completions::run(&arguments),
     })

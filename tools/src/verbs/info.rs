@@ -1,0 +1,192 @@
+//! `skript info`: interface, parameters, memory and arithmetic of a model.
+
+use serde_json::{Value as Json, json};
+use skript_frontend::model::{Extent, Function, Model, Port, PortTensors, TensorType};
+use skript_semantics::ScalarKind;
+
+use crate::command_line::{InfoArguments, Pipeline};
+use crate::console::{Console, Status};
+use crate::engine::Job;
+use crate::engine::compiled::Compiled;
+use crate::session::Session;
+
+pub fn run(arguments: &InfoArguments, console: &mut Console) -> Status {
+    let mut session = Session::open(&arguments.model, &arguments.reading);
+    if session.status() == Status::Done {
+        session.check_names(std::iter::empty());
+    }
+    if session.status() == Status::Done
+        && let Some(model) = session.compose()
+    {
+        let facts = Facts::of(&session, &model);
+        if arguments.json {
+            super::print(&format!("{}\n", facts.json()));
+        } else {
+            super::print(&facts.text());
+        }
+    }
+    session.close(console)
+}
+
+struct Facts {
+    graph: String,
+    /// Name, type with extents.
+    inputs: Vec<(String, String)>,
+    outputs: Vec<(String, String)>,
+    /// Name of the module, edition, whether it is of the library.
+    modules: Vec<(String, &'static str, bool)>,
+    /// Variables, elements, bytes.
+    variables: usize,
+    parameters: u64,
+    parameter_bytes: u64,
+    /// The compiled model's working memory; why there is none otherwise.
+    arena: Result<u64, String>,
+    flops: u64,
+    /// Operator, invocations, operations of all of them; the costliest first.
+    operators: Vec<(String, u64, u64)>,
+}
+
+impl Facts {
+    fn of(session: &Session, model: &Model) -> Self {
+        let entry = model.function(model.entry);
+        let ports = |ports: Option<&Vec<Port>>| {
+            let ports = ports.into_iter().flatten();
+            ports
+                .filter_map(|p| Some((p.name.clone(), port_type(entry?, p))))
+                .collect()
+        };
+        let program = &session.program;
+        let modules = program.modules.iter().map(|(key, module)| {
+            let library = program.origin(key) == skript_frontend::program::Origin::Library;
+            (module.name.clone(), program.edition(key).name(), library)
+        });
+        let bytes = |t: &TensorType| {
+            let width = match t.kind {
+                ScalarKind::Real => 4,
+                ScalarKind::Int => 8,
+                ScalarKind::Bool => 1,
+            };
+            t.shape
+                .iter()
+                .fold(width, |n: u64, e| n.saturating_mul(e.bound()))
+        };
+        let job = Job {
+            model,
+            sources: &program.sources,
+            inputs: &[],
+            variables: &[],
+        };
+        let compiled = Compiled {
+            pipeline: Pipeline::Linalg,
+            cache: false,
+            exchange: None,
+        };
+        let cost = model.cost();
+        Facts {
+            graph: entry.map_or_else(String::new, |e| e.name.clone()),
+            inputs: ports(entry.map(|e| &e.inputs)),
+            outputs: ports(entry.map(|e| &e.outputs)),
+            modules: modules.collect(),
+            variables: model.variables.len(),
+            parameters: cost.parameters,
+            parameter_bytes: model.variables.iter().map(|v| bytes(&v.tensor)).sum(),
+            arena: match compiled.artifact(&job) {
+                Ok((artifact, _)) => Ok(artifact.arena.size),
+                Err(stopped) => Err(stopped.message().to_string()),
+            },
+            flops: cost.flops,
+            operators: model
+                .costs_by_operator()
+                .into_iter()
+                .map(|c| (c.name, c.invocations, c.flops))
+                .collect(),
+        }
+    }
+
+    fn text(&self) -> String {
+        let mut text = format!("graph {}\n", self.graph);
+        for (title, ports) in [("inputs", &self.inputs), ("outputs", &self.outputs)] {
+            text += &format!("{title}\n");
+            for (name, kind) in ports {
+                text += &format!("    {name}: {kind}\n");
+            }
+        }
+        text += "modules\n";
+        for (name, edition, library) in &self.modules {
+            let origin = if *library { ", of the library" } else { "" };
+            text += &format!("    {name} (edition {edition}{origin})\n");
+        }
+        text += &format!(
+            "parameters  {} in {} variables, {} bytes\n",
+            self.parameters, self.variables, self.parameter_bytes
+        );
+        text += &match &self.arena {
+            Ok(bytes) => format!("memory      {bytes} bytes of arena\n"),
+            Err(reason) => format!("memory      unknown: {reason}\n"),
+        };
+        text += &format!("operations  {} of reals in one call\n", self.flops);
+        let whole = self.flops.max(1) as f64;
+        for (name, invocations, flops) in &self.operators {
+            let share = 100.0 * *flops as f64 / whole;
+            text += &format!("    {flops:>14} {share:5.1} %  {name} × {invocations}\n");
+        }
+        text
+    }
+
+    fn json(&self) -> Json {
+        let ports = |ports: &[(String, String)]| -> Json {
+            let ports = ports.iter();
+            ports
+                .map(|(name, kind)| json!({"name": name, "type": kind}))
+                .collect()
+        };
+        let modules = self.modules.iter();
+        let modules: Json = modules
+            .map(|(name, edition, library)| json!({"name": name, "edition": edition, "library": library}))
+            .collect();
+        let operators = self.operators.iter();
+        let operators: Json = operators
+            .map(|(name, invocations, flops)| json!({"name": name, "invocations": invocations, "flops": flops}))
+            .collect();
+        json!({
+            "graph": self.graph,
+            "inputs": ports(&self.inputs),
+            "outputs": ports(&self.outputs),
+            "modules": modules,
+            "variables": self.variables,
+            "parameters": self.parameters,
+            "parameter_bytes": self.parameter_bytes,
+            "arena_bytes": self.arena.as_ref().ok(),
+            "flops": self.flops,
+            "operators": operators,
+        })
+    }
+}
+
+/// `real[1,3,~|224]`; a pack of tensors of one type is that type with its length, of several all of them.
+fn port_type(function: &Function, port: &Port) -> String {
+    let kinds: Vec<String> = port
+        .tensors
+        .values()
+        .iter()
+        .filter_map(|v| function.values.get(v.0 as usize))
+        .map(|v| tensor_type(&v.tensor))
+        .collect();
+    match (&port.tensors, kinds.as_slice()) {
+        (PortTensors::Null, _) => "absent".to_string(),
+        (PortTensors::Single(_), _) => kinds.concat(),
+        (PortTensors::Pack(_), [first, rest @ ..]) if rest.iter().all(|k| k == first) => {
+            format!("{first}..({})", kinds.len())
+        }
+        (PortTensors::Pack(_), _) => format!("({})", kinds.join(", ")),
+    }
+}
+
+fn tensor_type(tensor: &TensorType) -> String {
+    let extents = tensor.shape.iter().map(|e| match e {
+        Extent::Fixed(n) => n.to_string(),
+        dynamic => format!("~|{}", dynamic.bound()),
+    });
+    let extents: Vec<String> = extents.collect();
+    format!("{}[{}]", tensor.kind.name(), extents.join(","))
+}

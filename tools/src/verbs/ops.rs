@@ -1,0 +1,93 @@
+//! `skript ops`: the operators of the standard library, and of a model.
+
+use skript_frontend::documentation::{self, Entry};
+use skript_frontend::program::Origin;
+
+use crate::command_line::{MessageFormat, ModelArguments, OpsArguments};
+use crate::console::{Console, Status};
+use crate::session::Session;
+
+pub fn run(arguments: &OpsArguments, console: &mut Console) -> Status {
+    let (entries, status) = known(
+        arguments.model.as_deref(),
+        arguments.message_format,
+        console,
+    );
+    if status != Status::Done {
+        return status;
+    }
+    let pattern = arguments.pattern.as_deref().unwrap_or("");
+    let module = arguments.module.as_deref();
+    let wanted = |e: &Entry| e.name.contains(pattern) && module.is_none_or(|m| e.module == m);
+    let entries: Vec<Entry> = entries.into_iter().filter(wanted).collect();
+    if entries.is_empty() {
+        console.write("error: no operator has such a name; `skript ops` lists all\n");
+        return Status::Usage;
+    }
+    if arguments.markdown {
+        super::print(&documentation::page(&entries));
+    } else if arguments.json {
+        let list: Vec<_> = entries.iter().map(json).collect();
+        super::print(&format!("{}\n", serde_json::Value::Array(list)));
+    } else {
+        for entry in &entries {
+            let edition = edition(entry);
+            super::print(&format!(
+                "{}{edition}\n    {}\n",
+                entry.signature,
+                entry.comment.summary()
+            ));
+        }
+    }
+    Status::Done
+}
+
+/// The library's operators, then those of a model's own modules; and what became of the model.
+pub fn known(
+    model: Option<&std::path::Path>,
+    message_format: MessageFormat,
+    console: &mut Console,
+) -> (Vec<Entry>, Status) {
+    let mut entries = documentation::of_library();
+    let Some(model) = model else {
+        return (entries, Status::Done);
+    };
+    let reading = ModelArguments {
+        edition: None,
+        graph: None,
+        quantize: None,
+        attributes: Vec::new(),
+        limits: Vec::new(),
+        message_format,
+    };
+    let session = Session::open(model, &reading);
+    let program = &session.program;
+    for (key, module) in &program.modules {
+        if program.origin(key) == Origin::Model {
+            entries.extend(documentation::of_module(module, &program.sources));
+        }
+    }
+    let status = session.close(console);
+    (entries, status)
+}
+
+pub fn edition(entry: &Entry) -> &'static str {
+    if entry.khronos {
+        "    (edition khronos)"
+    } else {
+        ""
+    }
+}
+
+fn json(entry: &Entry) -> serde_json::Value {
+    serde_json::json!({
+        "name": entry.name,
+        "module": entry.module,
+        "edition": if entry.khronos { Some("khronos") } else { None },
+        "signature": entry.signature,
+        "summary": entry.comment.summary(),
+        "text": entry.comment.text(),
+        "section": entry.section.text(),
+        "examples": entry.comment.examples,
+    })
+}
