@@ -74,7 +74,16 @@ pub fn gather(
     for argument in arguments {
         if let InputArgument::Archive(path) = argument {
             match npz::read(path) {
-                Ok(arrays) => archives.extend(arrays),
+                Ok(arrays) => {
+                    for (name, _) in &arrays {
+                        if !is_input(model, name) {
+                            let text =
+                                format!("{}: `{name}` is no input of the graph", path.display());
+                            errors.push(Diagnostic::without_place(&INPUT, text));
+                        }
+                    }
+                    archives.extend(arrays);
+                }
                 Err(error) => {
                     errors.push(Diagnostic::without_place(&INPUT, error.to_string()));
                 }
@@ -182,6 +191,18 @@ fn read(
     } else {
         Err(messages)
     }
+}
+
+/// Whether an array of an archive belongs to an input; items of packs are `xs_0`, `xs_1`.
+fn is_input(model: &Model, name: &str) -> bool {
+    let entry = model.function(model.entry);
+    let mut ports = entry.into_iter().flat_map(|f| &f.inputs);
+    ports.any(|port| match &port.tensors {
+        PortTensors::Pack(items) => {
+            (0..items.len()).any(|at| format!("{}_{at}", port.name) == name)
+        }
+        PortTensors::Single(_) | PortTensors::Null => port.name == name,
+    })
 }
 
 fn count(n: usize, what: &str) -> String {

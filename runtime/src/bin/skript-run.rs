@@ -19,7 +19,8 @@ struct Arguments {
 const USAGE: &str =
     "usage: skript-run MODEL.skm [--weights DIR] [--input NAME=FILE.npy]... [--output-dir DIR]";
 
-fn arguments() -> Result<Arguments, String> {
+/// `None`: only the usage is asked for.
+fn arguments() -> Result<Option<Arguments>, String> {
     let mut model = None;
     let (mut weights, mut inputs, mut output_dir) = (None, Vec::new(), None);
     let mut rest = std::env::args_os().skip(1);
@@ -32,19 +33,23 @@ fn arguments() -> Result<Arguments, String> {
                 let text = value()?;
                 let pair = text.to_str().and_then(|t| t.split_once('='));
                 let (name, file) = pair.ok_or_else(|| USAGE.to_owned())?;
+                if inputs.iter().any(|(known, _)| known == name) {
+                    return Err(format!("--input gives `{name}` more than once\n{USAGE}"));
+                }
                 inputs.push((name.to_owned(), PathBuf::from(file)));
             }
+            Some("--help" | "-h") => return Ok(None),
             Some(flag) if flag.starts_with('-') => return Err(format!("{flag}?\n{USAGE}")),
             _ if model.is_none() => model = Some(PathBuf::from(argument)),
             _ => return Err(USAGE.to_owned()),
         }
     }
-    Ok(Arguments {
+    Ok(Some(Arguments {
         model: model.ok_or_else(|| USAGE.to_owned())?,
         weights,
         inputs,
         output_dir,
-    })
+    }))
 }
 
 fn compute(arguments: &Arguments) -> Result<(), Vec<String>> {
@@ -54,6 +59,15 @@ fn compute(arguments: &Arguments) -> Result<(), Vec<String>> {
     let artifact = Artifact::from_bytes(&bytes).map_err(|e| one(e.to_string()))?;
     let mut errors = Vec::new();
     let mut inputs = Vec::new();
+    for (name, _) in &arguments.inputs {
+        if !artifact.inputs.iter().any(|port| port.name == *name) {
+            let known: Vec<&str> = artifact.inputs.iter().map(|p| p.name.as_str()).collect();
+            errors.extend(one(format!(
+                "the model has no input `{name}`; there is {}",
+                known.join(", ")
+            )));
+        }
+    }
     for port in &artifact.inputs {
         match input(port, &arguments.inputs) {
             Ok(tensor) => inputs.push(tensor),
@@ -126,7 +140,11 @@ fn store(folder: &Path, port: &Port, tensor: &Tensor) -> Result<(), String> {
 
 fn main() -> ExitCode {
     let arguments = match arguments() {
-        Ok(arguments) => arguments,
+        Ok(Some(arguments)) => arguments,
+        Ok(None) => {
+            println!("{USAGE}");
+            return ExitCode::SUCCESS;
+        }
         Err(message) => {
             eprintln!("{message}");
             return ExitCode::from(2);

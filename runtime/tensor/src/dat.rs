@@ -76,7 +76,8 @@ fn parse(bytes: &[u8]) -> Result<Header, String> {
     }
     match bytes.get(2..4) {
         Some([1, 0]) => {}
-        version => return Err(format!("version {version:?} is not 1.0")),
+        Some([major, minor]) => return Err(format!("version {major}.{minor} is not 1.0")),
+        _ => return Err("the header ends before its version".to_owned()),
     }
     let data_length = word(bytes, 4)?;
     let rank = word(bytes, 8)?;

@@ -164,7 +164,11 @@ fn take(place: &Mutex<Option<String>>) -> Option<String> {
 mod tests {
     use super::*;
 
+    /// The last panic is one for the process.
+    static ALONE: Mutex<()> = Mutex::new(());
+
     fn guarded(work: impl FnOnce(&mut Console) -> Status) -> (Status, String) {
+        let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
         let mut console = Console::buffer();
         let status = guard(&mut console, MessageFormat::Short, work);
         (status, console.into_text())
