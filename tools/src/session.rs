@@ -199,11 +199,27 @@ impl<'a> Session<'a> {
         attributes.any(|a| a.name.name == attribute && a.type_spec.optional)
     }
 
-    /// Composes the graph; `None` if that is reported to be impossible.
+    /// Composes the graph with all of its inputs; `None` if that is reported to be impossible.
     pub fn compose(&mut self) -> Option<Model> {
+        self.compose_without(Vec::new())
+    }
+
+    /// Composes the graph for a run on these inputs: what is optional and not among them is null. An archive may hold any.
+    pub fn compose_for(&mut self, given: &[InputArgument]) -> Option<Model> {
+        let archive = given.iter().any(|a| matches!(a, InputArgument::Archive(_)));
+        let named: Vec<&str> = inputs::named(given).collect();
+        let declared = self.graph().map(|graph| names(&graph.inputs));
+        let absent = declared.into_iter().flatten();
+        let absent = absent.filter(|name| !archive && !named.contains(name));
+        let absent = absent.map(str::to_owned).collect();
+        self.compose_without(absent)
+    }
+
+    fn compose_without(&mut self, absent_inputs: Vec<String>) -> Option<Model> {
         let mut options = ComposeOptions {
             graph: self.arguments.graph.clone(),
             simulate_quantization: self.arguments.quantize == Some(QuantizeArgument::Simulate),
+            absent_inputs,
             ..ComposeOptions::default()
         };
         let arguments = self.arguments;

@@ -279,7 +279,9 @@ impl<'p> Composer<'p, '_> {
         let what = format!("input `{name}`");
         let place = list.span(index);
         let argument = list.arguments.get(index).unwrap_or(&Argument::Null);
-        if builder.entry {
+        let may_be_absent = input.type_spec.optional || input.default.is_some();
+        let absent = may_be_absent && self.absent_inputs.contains(&name);
+        if builder.entry && !absent {
             return self.graph_input(builder, input).map(Some);
         }
         let port = |tensors| {

@@ -75,6 +75,8 @@ pub struct Composer<'p, 's> {
     /// Quantizers for the instance that is made next.
     pub passed_quantizers: Vec<Quantizer<'p>>,
     simulate_quantization: bool,
+    /// See [`ComposeOptions::absent_inputs`].
+    pub absent_inputs: Vec<String>,
 }
 
 impl<'p, 's> Composer<'p, 's> {
@@ -99,6 +101,7 @@ impl<'p, 's> Composer<'p, 's> {
             frames: Vec::new(),
             passed_quantizers: Vec::new(),
             simulate_quantization: false,
+            absent_inputs: Vec::new(),
         }
     }
 
@@ -136,6 +139,7 @@ impl<'p, 's> Composer<'p, 's> {
 
     pub fn graph(mut self, options: &ComposeOptions) -> Option<Model> {
         self.simulate_quantization = options.simulate_quantization;
+        self.absent_inputs.clone_from(&options.absent_inputs);
         let main = self.program.main_module()?;
         let mut graphs = main
             .definitions

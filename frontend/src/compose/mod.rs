@@ -48,6 +48,9 @@ pub struct ComposeOptions {
     pub graph: Option<String>,
     /// Values of graph attributes by name.
     pub attributes: IndexMap<String, AttributeValue>,
+    /// Inputs of the graph that get no value: optional ones are null, others take their default (2.6). Inputs that may not
+    /// be left out are declared as ever.
+    pub absent_inputs: Vec<String>,
     /// Generic types of the graph by name.
     pub types: IndexMap<String, ScalarKind>,
     /// Whether tensors named in `@quantize` pass through their quantizers (2.14).

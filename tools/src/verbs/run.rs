@@ -22,7 +22,7 @@ pub fn run(arguments: &RunArguments, console: &mut Console) -> Status {
 
 /// Reports to the session.
 fn compute(arguments: &RunArguments, session: &mut Session) {
-    let Some(model) = session.compose() else {
+    let Some(model) = session.compose_for(&arguments.inputs) else {
         return;
     };
     let weights = Weights {
