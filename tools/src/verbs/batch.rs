@@ -107,6 +107,7 @@ mod tests {
 
     #[test]
     fn what_is_wrong_with_a_line_is_its_own_affair() {
+        let _alone = crate::verbs::tests::alone();
         let words = |text: &str| text.split(' ').map(OsString::from).collect::<Vec<_>>();
         let status = |text: &str| one(&words(text), &mut Console::buffer());
         assert_eq!(status("skript run --bogus"), Status::Usage);

@@ -164,11 +164,14 @@ fn take(place: &Mutex<Option<String>>) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// The last panic is one for the process.
-    static ALONE: Mutex<()> = Mutex::new(());
+    /// The last panic is one for the process: a test that guards work holds this.
+    pub fn alone() -> std::sync::MutexGuard<'static, ()> {
+        static ALONE: Mutex<()> = Mutex::new(());
+        ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 
     fn guarded(work: impl FnOnce(&mut Console) -> Status) -> (Status, String) {
-        let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+        let _alone = alone();
         let mut console = Console::buffer();
         let status = guard(&mut console, MessageFormat::Short, work);
         (status, console.into_text())
