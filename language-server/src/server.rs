@@ -10,18 +10,21 @@ use lsp_types::notification::{
     Notification as _, PublishDiagnostics,
 };
 use lsp_types::request::{
-    Completion, DocumentSymbolRequest, GotoDefinition, HoverRequest, Request as _,
+    Completion, DocumentSymbolRequest, Formatting, GotoDefinition, HoverRequest, Request as _,
 };
 use lsp_types::{
     CompletionOptions, CompletionParams, CompletionResponse, DidChangeTextDocumentParams,
-    DidCloseTextDocumentParams, DidOpenTextDocumentParams, DocumentSymbolParams,
-    DocumentSymbolResponse, GotoDefinitionParams, GotoDefinitionResponse, Hover, HoverContents,
-    HoverParams, HoverProviderCapability, Location, MarkupContent, MarkupKind, OneOf,
-    PublishDiagnosticsParams, ServerCapabilities, TextDocumentPositionParams,
-    TextDocumentSyncCapability, TextDocumentSyncKind, Url,
+    DidCloseTextDocumentParams, DidOpenTextDocumentParams, DocumentFormattingParams,
+    DocumentSymbolParams, DocumentSymbolResponse, GotoDefinitionParams, GotoDefinitionResponse,
+    Hover, HoverContents, HoverParams, HoverProviderCapability, Location, MarkupContent,
+    MarkupKind, OneOf, PublishDiagnosticsParams, ServerCapabilities, TextDocumentPositionParams,
+    TextDocumentSyncCapability, TextDocumentSyncKind, TextEdit, Url,
 };
 use serde::de::DeserializeOwned;
 use skript_frontend::ast::Module;
+use skript_frontend::diagnostics::Sink;
+use skript_frontend::format::format;
+use skript_frontend::limits::Limits;
 use skript_frontend::source::Span;
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -36,6 +39,7 @@ fn capabilities() -> ServerCapabilities {
         hover_provider: Some(HoverProviderCapability::Simple(true)),
         definition_provider: Some(OneOf::Left(true)),
         document_symbol_provider: Some(OneOf::Left(true)),
+        document_formatting_provider: Some(OneOf::Left(true)),
         completion_provider: Some(CompletionOptions {
             trigger_characters: Some([".", "@", "{", "`"].map(str::to_owned).to_vec()),
             ..CompletionOptions::default()
@@ -164,6 +168,7 @@ impl Server {
             HoverRequest::METHOD => read(params).map(|p| to_value(self.hover(p))),
             GotoDefinition::METHOD => read(params).map(|p| to_value(self.definition(p))),
             Completion::METHOD => read(params).map(|p| to_value(self.complete(p))),
+            Formatting::METHOD => read(params).map(|p| to_value(self.format(&p))),
             DocumentSymbolRequest::METHOD => read(params).map(|p| to_value(self.outline(p))),
             _ => {
                 let text = format!("`{method}` is not offered");
@@ -235,6 +240,20 @@ impl Server {
         Some(DocumentSymbolResponse::Nested(outline::of(
             &analysis, module,
         )))
+    }
+
+    /// One edit of the whole text, none if it is formatted; `None` for a broken text.
+    fn format(&self, params: &DocumentFormattingParams) -> Option<Vec<TextEdit>> {
+        let path = path_of(&params.text_document.uri)?;
+        let analysis = self.workspace.analyse(&path);
+        let (_, module) = analysis.module_of(&path)?;
+        let text = analysis.text(module.file);
+        let formatted = format(module.file, text, &Limits::default(), &mut Sink::default())?;
+        if formatted == text {
+            return Some(Vec::new());
+        }
+        let whole = positions::range(text, 0, text.len());
+        Some(vec![TextEdit::new(whole, formatted)])
     }
 
     /// Looks at a place of a file.

@@ -321,3 +321,26 @@ fn unfinished_texts_do_no_harm() {
     }
     editor.quit();
 }
+
+#[test]
+fn texts_are_formatted_unless_they_are_broken() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("main.sknd");
+    let mut editor = Editor::start(folder.path());
+    let mut ask = |text: &str| {
+        editor.open(&path, text);
+        let options = json!({"tabSize": 4, "insertSpaces": true});
+        let params = json!({"textDocument": {"uri": url(&path)}, "options": options});
+        editor.ask("textDocument/formatting", params)
+    };
+    let edits = ask("graph g{@input{x:real[2];}\n@output{y:real[2];}@compose{y=[x][0];}} # ä\n");
+    assert_eq!(edits[0]["range"]["end"], json!({"line": 2, "character": 0}));
+    let formatted = edits[0]["newText"].as_str().unwrap();
+    assert!(
+        formatted.starts_with("graph g {\n    @input { x: real[2]; }\n"),
+        "{formatted}"
+    );
+    assert_eq!(ask(formatted), json!([]));
+    assert_eq!(ask("graph g { @input {"), Value::Null);
+    editor.quit();
+}
