@@ -41,8 +41,8 @@ pub struct ArgumentList {
     pub arguments: Vec<Argument>,
     pub spans: Vec<Span>,
     pub invocation: Span,
-    /// Run-time extents in attributes that no argument has: the callee's names for them.
-    pub extents: Vec<String>,
+    /// Run-time extents in attributes that no argument has: the callee's names for them, and their bounds.
+    pub extents: Vec<(String, u64)>,
 }
 
 impl Default for ArgumentList {

@@ -9,7 +9,7 @@ use super::arguments::ArgumentList;
 use super::composer::{CaptureName, Composed, Composer, Definitions, InstanceInfo, Reported};
 use super::quantize::Quantizer;
 use crate::ast::{BlockKind, DefinitionKind};
-use crate::diagnostics::codes::{LIMIT_EXCEEDED, NOT_SUPPORTED_YET, TENSOR_UNKNOWN};
+use crate::diagnostics::codes::{LIMIT_EXCEEDED, TENSOR_UNKNOWN};
 use crate::eval::{Evaluator, Scope, TensorRef, TypeName, Value};
 use crate::limits::Limits;
 use crate::model::{
@@ -159,7 +159,7 @@ impl<'p> Composer<'p, '_> {
                 captures: Vec::new(),
                 updates: Vec::new(),
                 capture_variables: Vec::new(),
-                extents: list.extents.clone(),
+                extents: list.extents.iter().map(|(name, _)| name.clone()).collect(),
                 checks: Vec::new(),
                 result_checks: Vec::new(),
                 constants: Vec::new(),
@@ -188,15 +188,11 @@ impl<'p> Composer<'p, '_> {
             self.simulate_given(&mut builder)?;
         }
         if definition.has_block(BlockKind::Lower) {
-            if let Some(update) = definition.updates.first() {
-                return Err(self.error(
-                    &NOT_SUPPORTED_YET,
-                    update.span,
-                    "variables of an operator with `@lower` cannot be updated yet; move the formulas to an operator of \
-                     their own and compose it",
-                ));
-            }
             self.lowered(&mut builder)?;
+            if !definition.updates.is_empty() {
+                self.formulas_apart(&mut builder, list)?;
+                self.composed_updates(&mut builder)?;
+            }
         } else if definition.has_block(BlockKind::Compose)
             || definition.kind == DefinitionKind::Graph
         {

@@ -121,8 +121,10 @@ impl<'p> Composer<'p, '_> {
         for (value, _) in list.attributes.values_mut() {
             *value = canonical.attribute(value);
         }
-        let (names, extents) = canonical.parameters().into_iter().unzip();
-        list.extents = names;
+        let (names, extents): (Vec<String>, Vec<Extent>) =
+            canonical.parameters().into_iter().unzip();
+        let bounds = extents.iter().map(Extent::bound);
+        list.extents = names.into_iter().zip(bounds).collect();
         self.invocations += 1;
         if self.invocations > self.limits.invocations {
             let most = self.limits.invocations;

@@ -3,16 +3,74 @@
 //! A function gives the new values of its captures beside its outputs; callers pass them on, up to the entry, where they
 //! become the model's. All are computed from the old values, so the order of statements does not matter to readers.
 
+use std::sync::Arc;
+
+use super::arguments::ArgumentList;
 use super::body::{label_of, target_names};
-use super::composer::{Composed, Composer};
+use super::composer::{Composed, Composer, InstanceInfo, Reported};
 use super::instantiate::Builder;
 use crate::ast::{Declaration, Ident};
 use crate::diagnostics::codes::{RESULTS_MISMATCH, UPDATED_TWICE};
 use crate::eval::{Atom, Value};
-use crate::model::{Block, ValueId};
+use crate::model::{Block, Body, Extent, FunctionId, Invoke, Operation, Port, ShapeExpr, ValueId};
 use crate::source::Span;
 
 impl<'p> Composer<'p, '_> {
+    /// Makes the formulas of an operator with `@lower` and `@update` a function of their own, which the operator's block
+    /// invokes: a function has formulas or a block, and updates stand in a block.
+    pub fn formulas_apart(
+        &mut self,
+        builder: &mut Builder<'p>,
+        list: &ArgumentList,
+    ) -> Composed<()> {
+        let id = FunctionId(u32::try_from(self.functions.len()).map_err(|_| Reported)?);
+        let tensors = |ports: &[Port]| -> Vec<ValueId> {
+            let values = ports.iter().flat_map(|port| port.tensors.values());
+            values.copied().collect()
+        };
+        let outer = &mut builder.function;
+        let invoke = Invoke {
+            callee: id,
+            inputs: tensors(&outer.inputs),
+            captures: outer.captures.clone(),
+            extents: list
+                .extents
+                .iter()
+                .map(|(name, bound)| Extent::Dynamic {
+                    expr: Arc::new(ShapeExpr::Symbol(name.clone())),
+                    bound: *bound,
+                })
+                .collect(),
+            outputs: tensors(&outer.outputs),
+            updates: Vec::new(),
+            label: None,
+            span: outer.span,
+        };
+        let mut formulas = outer.clone();
+        // The invocation tests them once, for both.
+        formulas.checks.clear();
+        outer.result_checks.clear();
+        outer.body = Body::Block(Block::default());
+        self.functions.push(formulas);
+        self.infos.push(InstanceInfo {
+            captures: builder.captures.clone(),
+            ..InstanceInfo::default()
+        });
+        builder.emit(Operation::Invoke(invoke));
+        Ok(())
+    }
+
+    /// `@update` of an operator whose formulas stand apart.
+    pub fn composed_updates(&mut self, builder: &mut Builder<'p>) -> Composed<()> {
+        let before = self.error_count();
+        self.updates(builder);
+        if self.error_count() > before {
+            return Err(Reported);
+        }
+        builder.function.body = Body::Block(builder.blocks.pop().unwrap_or_default());
+        Ok(())
+    }
+
     /// `@update`: new values, all computed from the old ones.
     pub fn updates(&mut self, builder: &mut Builder<'p>) {
         let definition = builder.found.definition;

@@ -99,7 +99,6 @@ codes! {
     sk1024_carried_count,
     sk1025_carried_type,
     sk1050_results_mismatch,
-    sk1051_not_supported_yet,
     sk1052_endless_recursion,
     sk1053_scan_lengths,
     sk1054_control_condition,

@@ -36,3 +36,34 @@ fn s2_11_a_branch_that_is_not_taken_leaves_its_variables() {
     let no = updates(graph, &[flag(false), x()]);
     assert_eq!(no, [(0, old), (1, updated)]);
 }
+
+/// A filter with memory: formulas read the old value, the new one may use what they wrote, and every label has its own.
+#[test]
+fn s2_11_operators_with_formulas_update_their_variables() {
+    let blocks = "@variable { w: real[n]; } @constant { half: real[n] = 0.5; } \
+        @lower { y[i,] = x[i,] * half[i,] + w[i,], i < n; } @update { t = add(y, w); w = scale(t, half); }";
+    let graph = format!(
+        "operator smooth {{ @input {{ x: real[n]; }} @output {{ y: real[n]; }} {blocks} }} \
+         graph G {{ @input {{ x: real[2]; }} @output {{ y: real[2]; z: real[2]; }} \
+         @compose {{ y = a: smooth(x); z = b: smooth(y); }} }}"
+    );
+    let x = || reals(&[2], &[3.0, 5.0]);
+    let outputs = run(&format!("{NORM} {graph}"), &[x()]).unwrap().outputs;
+    let outputs: Vec<Vec<f64>> = outputs.iter().map(|t| elements(t)).collect();
+    assert_eq!(outputs, [[2.5, 3.5], [2.25, 2.75]]);
+    assert_eq!(
+        updates(&graph, &[x()]),
+        [(0, vec![1.75, 2.25]), (1, vec![1.625, 1.875])]
+    );
+}
+
+/// The formulas' function needs the run-time extent that only an attribute tells.
+#[test]
+fn s2_11_formulas_with_updates_over_run_time_extents() {
+    let graph = "operator mean { @attrib { size: int; } @input { x: real[m]; } @output { y: real[]; } \
+        @variable { w: real[]; } @lower { y[] += x[i,] / real(size) * w[], i < m; } @update { w = y; } } \
+        graph G { @input { x: real[3]; z: real[s|9]; } @output { y: real[]; } \
+        @compose { y = mean{size=z.shape[0]}(x); } }";
+    let inputs = [reals(&[3], &[3.0, 5.0, 4.0]), reals(&[6], &[0.0; 6])];
+    assert_eq!(updates(graph, &inputs), [(0, vec![2.0])]);
+}
