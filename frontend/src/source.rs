@@ -1,5 +1,6 @@
 //! Source files: their text, their names, and places in them.
 
+use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -8,14 +9,21 @@ use std::sync::Arc;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FileId(pub u32);
 
-/// A byte range of one file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+/// A byte range of one file. Serialized as `start..end`: a tree is that of one file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(into = "String")]
 pub struct Span {
     pub file: FileId,
     /// Byte offset of the first character.
     pub start: u32,
     /// Byte offset after the last character.
     pub end: u32,
+}
+
+impl From<Span> for String {
+    fn from(span: Span) -> Self {
+        format!("{}..{}", span.start, span.end)
+    }
 }
 
 impl Span {

@@ -215,7 +215,7 @@ pub struct BenchArguments {
 /// What `compile` makes: a station of the journey.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum EmitName {
-    /// The syntax tree of the main module
+    /// The syntax tree of the main module as JSON, with byte offsets
     Ast,
     /// The composed model: functions, formulas in normal form
     Model,

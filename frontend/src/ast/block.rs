@@ -2,8 +2,9 @@
 
 use super::{Expr, Ident, Path, StringLiteral};
 use crate::source::Span;
+use serde::Serialize;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 pub enum BlockKind {
     Dtype,
     Attrib,
@@ -20,14 +21,14 @@ pub enum BlockKind {
 }
 
 /// Where a block begins: the span of `@name`.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize)]
 pub struct BlockHead {
     pub kind: BlockKind,
     pub span: Span,
 }
 
 /// `T: num = real;`
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct TypeParameter {
     pub name: Ident,
     /// `type`, `arith`, `num` (or, wrongly, anything else).
@@ -37,7 +38,7 @@ pub struct TypeParameter {
 }
 
 /// `name: optional T^(r)[s..(d), ..t | bound]..(k) = value, i < n;`
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Declaration {
     pub name: Ident,
     pub type_spec: TypeSpec,
@@ -48,7 +49,7 @@ pub struct Declaration {
 }
 
 /// A type with its modifiers (2.3).
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct TypeSpec {
     pub optional: bool,
     /// `int`, `real`, `bool`, `str`, `type`, `arith`, `num` or a generic's name.
@@ -64,7 +65,7 @@ pub struct TypeSpec {
 }
 
 /// One extent of a shape.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct ExtentSpec {
     /// Written with `..` in front: differs per item of the pack.
     pub per_item: bool,
@@ -79,7 +80,7 @@ pub struct ExtentSpec {
 }
 
 /// `..` or `..(n)`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct PackSpec {
     pub length: Option<Expr>,
     /// Edition khronos: `..(s|5)`.
@@ -90,7 +91,7 @@ pub struct PackSpec {
 }
 
 /// `id < bound`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct LoopBound {
     pub name: Ident,
     pub bound: Expr,
@@ -98,14 +99,14 @@ pub struct LoopBound {
 }
 
 /// `lvalue = expr;` of `@using` (2.9).
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Using {
     pub target: UsingTarget,
     pub value: Expr,
     pub span: Span,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub enum UsingTarget {
     /// `a` or `a..(n)`.
     Name(UsingItem),
@@ -113,7 +114,7 @@ pub enum UsingTarget {
     List(Vec<UsingListItem>),
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub enum UsingListItem {
     Item(UsingItem),
     /// `(e, f)..(n)`.
@@ -124,7 +125,7 @@ pub enum UsingListItem {
     },
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct UsingItem {
     pub name: Ident,
     pub pack: Option<PackSpec>,
@@ -132,7 +133,7 @@ pub struct UsingItem {
 }
 
 /// `condition: "message", expr, 'label': expr;` (2.8).
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Assertion {
     pub condition: Expr,
     pub message: Option<StringLiteral>,
@@ -140,14 +141,14 @@ pub struct Assertion {
     pub span: Span,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct AssertedValue {
     pub label: Option<StringLiteral>,
     pub value: Expr,
 }
 
 /// `tensor: module.op<T>{a=1};` (2.14).
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Quantization {
     pub tensor: Path,
     pub operator: Path,
@@ -157,7 +158,7 @@ pub struct Quantization {
 }
 
 /// `name = expr` in `{ }`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct AttributeAssignment {
     pub name: Ident,
     pub value: Expr,

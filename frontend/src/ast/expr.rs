@@ -2,20 +2,21 @@
 
 use super::Ident;
 use crate::source::Span;
+use serde::{Serialize, Serializer};
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Expr {
     pub kind: ExprKind,
     /// Parentheses around an expression belong to its span.
     pub span: Span,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub enum ExprKind {
     /// Digits that do not fit are reported by the parser.
     Int(i64),
     /// Also `inf` and `pi`.
-    Real(f64),
+    Real(#[serde(serialize_with = "finite_or_inf")] f64),
     Bool(bool),
     Str(StringLiteral),
     Name(Ident),
@@ -99,7 +100,16 @@ pub enum ExprKind {
     Error,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// JSON has no infinity: the language's own word for it.
+fn finite_or_inf<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+    if value.is_finite() {
+        serializer.serialize_f64(*value)
+    } else {
+        serializer.serialize_str("inf")
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum Property {
     Shape,
     Rank,
@@ -107,7 +117,7 @@ pub enum Property {
 }
 
 /// An item of a list expression; also what may stand between the parentheses of an invocation.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub enum Item {
     Expr(Expr),
     /// `b:e:s`.
@@ -132,7 +142,7 @@ pub enum Item {
 }
 
 /// What stands between `[` and `]` after a name.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub enum Subscript {
     Expr(Expr),
     /// `i:j:s`, each part may be missing; `:` alone is a full slice (edition khronos in tensor accesses).
@@ -157,14 +167,14 @@ pub enum Subscript {
     },
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 pub enum UnaryOp {
     Plus,
     Minus,
     Not,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 pub enum BinaryOp {
     Add,
     Sub,
@@ -191,7 +201,7 @@ pub enum BinaryOp {
     Implies,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 pub enum FoldOp {
     Add,
     Mul,
@@ -210,13 +220,13 @@ pub enum FoldOp {
 }
 
 /// Adjacent literals joined, escapes resolved, `{expr}` parsed.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct StringLiteral {
     pub pieces: Vec<StringPiece>,
     pub span: Span,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub enum StringPiece {
     Text(String),
     Format(Expr),

@@ -9,16 +9,17 @@ pub use expr::*;
 pub use statement::*;
 
 use crate::source::{FileId, Span};
+use serde::Serialize;
 
 /// A name and its place.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct Ident {
     pub name: String,
     pub span: Span,
 }
 
 /// `a.b.c`.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct Path {
     pub parts: Vec<Ident>,
     pub span: Span,
@@ -33,8 +34,9 @@ impl Path {
 }
 
 /// One file (2.15).
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Module {
+    #[serde(skip)]
     pub file: FileId,
     /// The dotted name in the model folder: `main`, `nn`, `mine.ops`.
     pub name: String,
@@ -48,14 +50,14 @@ pub struct Module {
 
 /// The first token of a module that only one edition has, with its text; they choose the edition of a module that
 /// nobody has told.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct EditionMarks {
     pub draft_only: Option<(Span, String)>,
     pub khronos_only: Option<(Span, String)>,
 }
 
 /// `import a.b;`, one entry per imported module.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Import {
     pub path: Path,
     /// Whether it stands after a definition (an error found by the checker).
@@ -63,7 +65,7 @@ pub struct Import {
     pub span: Span,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum DefinitionKind {
     Operator,
     Graph,
@@ -71,7 +73,7 @@ pub enum DefinitionKind {
 
 /// `operator NAME { … }` or `graph NAME { … }` (2.2). Blocks of a kind that stands twice are both kept in
 /// `duplicate_blocks`' order of appearance and their items appended, so that one error does not hide others.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Definition {
     pub kind: DefinitionKind,
     pub public: bool,

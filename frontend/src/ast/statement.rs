@@ -2,9 +2,10 @@
 
 use super::{AttributeAssignment, Expr, Ident, LoopBound, PackSpec, Path, Subscript, TypeSpec};
 use crate::source::Span;
+use serde::Serialize;
 
 /// `targets = value;` of `@compose`, `@update` or a block.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Component {
     pub targets: Vec<Target>,
     pub value: ComponentValue,
@@ -16,7 +17,7 @@ pub struct Component {
     clippy::large_enum_variant,
     reason = "few per file; boxes would only be in the way"
 )]
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub enum Target {
     Item(TargetItem),
     /// `[b, c..(k)]`.
@@ -30,7 +31,7 @@ pub enum Target {
     clippy::large_enum_variant,
     reason = "few per file; boxes would only be in the way"
 )]
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub enum TargetItem {
     /// `a`, `a..(n)`, `a: real[n]`.
     Name {
@@ -50,7 +51,7 @@ pub enum TargetItem {
 }
 
 /// A right-hand side, a branch, a loop body or a condition.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub enum ComponentValue {
     Invocation(Invocation),
     /// A compile-time expression that gives tensors: `x`, `c ? x : y`, `[x, y..]`.
@@ -63,7 +64,7 @@ pub enum ComponentValue {
 }
 
 /// `label: module.op<T>{a=1}(x, ~, [y, z])`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Invocation {
     pub label: Option<Ident>,
     pub operator: Path,
@@ -73,7 +74,7 @@ pub struct Invocation {
     pub span: Span,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub enum Argument {
     Expr(Expr),
     /// `~`.
@@ -81,7 +82,7 @@ pub enum Argument {
 }
 
 /// `label: { components… yield a, b; }`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Block {
     pub label: Option<Ident>,
     pub components: Vec<Component>,
@@ -92,7 +93,7 @@ pub struct Block {
 }
 
 /// `if C then A elif C2 then B else D`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Branching {
     /// Condition and consequent, at least one.
     pub arms: Vec<(ComponentValue, ComponentValue)>,
@@ -101,7 +102,7 @@ pub struct Branching {
 }
 
 /// `with … for … while … do..(i -> n) body while …`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Loop {
     pub carried: Vec<Carried>,
     pub scans: Vec<Scan>,
@@ -116,7 +117,7 @@ pub struct Loop {
 }
 
 /// `v: real[n] = init`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Carried {
     pub name: Ident,
     pub type_spec: Option<TypeSpec>,
@@ -125,7 +126,7 @@ pub struct Carried {
 }
 
 /// `x : xs`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Scan {
     pub item: Ident,
     pub pack: Expr,
@@ -133,7 +134,7 @@ pub struct Scan {
 }
 
 /// `..(n)`, `..(i -> n)`, `..(i ->)`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct IterationCount {
     pub index: Option<Ident>,
     pub count: Option<Expr>,
@@ -141,7 +142,7 @@ pub struct IterationCount {
 }
 
 /// One formula with its locals (2.12).
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Lowering {
     /// `unroll..(k -> n)`.
     pub unroll: Option<IterationCount>,
@@ -158,7 +159,7 @@ pub struct Lowering {
 }
 
 /// `y[i,]`, `ys[k][i,j]`, `idx[]`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct AccessTarget {
     pub name: Ident,
     /// `[k]` of a pack.
@@ -168,7 +169,7 @@ pub struct AccessTarget {
     pub span: Span,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 pub enum LoweringOp {
     /// `=`
     Assign,

@@ -6,6 +6,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use skript_frontend::ast::Module;
 use skript_frontend::diagnostics::Diagnostic;
 use skript_frontend::diagnostics::codes::OUTPUT;
 use skript_frontend::model::Model;
@@ -112,7 +113,7 @@ fn station(
     let (station, pipeline) = match emit {
         EmitName::Ast => {
             let module = session.program.main_module();
-            return Ok(format!("{module:#?}\n").into_bytes());
+            return Ok(tree(module));
         }
         EmitName::Model => return Ok(model.to_text().into_bytes()),
         EmitName::Artifact => return Ok(compile(model, sources, pipeline)?.to_bytes()),
@@ -131,6 +132,14 @@ fn station(
         EmitName::Obj => (Station::Code(Form::Object), pipeline),
     };
     station_of(station, pipeline)
+}
+
+/// The syntax tree as JSON; places are byte offsets `start..end` in the module's file.
+fn tree(module: Option<&Module>) -> Vec<u8> {
+    // The tree has names and numbers only: nothing in it can fail to be written.
+    let mut text = serde_json::to_vec_pretty(&module).unwrap_or_default();
+    text.push(b'\n');
+    text
 }
 
 /// The object as a shared library, by the system's C compiler.
@@ -178,7 +187,7 @@ fn dump(
         Pipeline::Scf => (EmitName::Scf, "scf.mlir"),
     };
     let stations = [
-        (EmitName::Ast, "ast.txt"),
+        (EmitName::Ast, "ast.json"),
         (EmitName::Model, "model.txt"),
         (EmitName::Skript, "skript.mlir"),
         lowered,
