@@ -21,6 +21,7 @@ pub mod instance;
 mod orc;
 pub mod program;
 pub mod run;
+pub mod shared_object;
 
 pub use artifact::{Artifact, ArtifactError};
 pub use cache::Cache;

@@ -1,6 +1,6 @@
 //! Flags and arguments.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use skript_frontend::limits::{LimitError, Limits};
@@ -237,7 +237,7 @@ pub enum EmitName {
     Asm,
     /// An object file with the entry `skript_entry`
     Obj,
-    /// A shared library with the entry `skript_entry`, linked by cc
+    /// A shared object with a C header beside it, for programs without anything of ours; linked by cc
     So,
     /// Code with its interface, for skript-run
     Artifact,
@@ -249,9 +249,9 @@ pub struct CompileArguments {
     pub model: PathBuf,
     #[command(flatten)]
     pub reading: ModelArguments,
-    /// What to make
-    #[arg(long, value_enum, default_value_t = EmitName::Artifact)]
-    pub emit: EmitName,
+    /// What to make; without it a file that ends in .so or .o is what its name says, and any other an artifact
+    #[arg(long, value_enum)]
+    pub emit: Option<EmitName>,
     /// How formulas are lowered
     #[arg(long, value_enum, default_value_t = Pipeline::Linalg)]
     pub pipeline: Pipeline,
@@ -267,6 +267,18 @@ pub struct CompileArguments {
     /// Write every station up to assembly into a folder
     #[arg(long, value_name = "DIR")]
     pub dump_stages: Option<PathBuf>,
+}
+
+impl CompileArguments {
+    /// What to make.
+    pub fn emit(&self) -> EmitName {
+        let ending = self.output.as_deref().and_then(Path::extension);
+        self.emit.unwrap_or(match ending.and_then(|e| e.to_str()) {
+            Some("so") => EmitName::So,
+            Some("o") => EmitName::Obj,
+            _ => EmitName::Artifact,
+        })
+    }
 }
 
 #[derive(Debug, Args)]

@@ -94,8 +94,8 @@ pub struct Check {
     pub trace: Vec<String>,
 }
 
-/// Element types by their code in files.
-const ELEMENTS: [ElementType; 13] = [
+/// Element types by their code in files and in the C interface.
+pub(crate) const ELEMENTS: [ElementType; 13] = [
     ElementType::Bool,
     ElementType::I32,
     ElementType::I64,

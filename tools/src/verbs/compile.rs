@@ -1,10 +1,10 @@
 //! `skript compile`: a model as a file of code, or as text at a station on the way.
 
+mod shared_object;
 mod stablehlo;
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use skript_frontend::ast::Module;
 use skript_frontend::diagnostics::Diagnostic;
@@ -27,13 +27,13 @@ pub fn run(arguments: &CompileArguments, console: &mut Console) -> Status {
         EmitName::Scf,
     ];
     let mut session = Session::open(&arguments.model, &arguments.reading);
-    if !arguments.keep.is_empty() && !text.contains(&arguments.emit) {
+    if !arguments.keep.is_empty() && !text.contains(&arguments.emit()) {
         session.report_usage(
             Diagnostic::without_place(&OUTPUT, "an operator that is kept has no code of ours")
                 .with_help("take --emit=skript, linalg, affine or scf with --keep"),
         );
     }
-    if arguments.report.is_some() && arguments.emit != EmitName::Stablehlo {
+    if arguments.report.is_some() && arguments.emit() != EmitName::Stablehlo {
         session.report_usage(
             Diagnostic::without_place(&OUTPUT, "there is a report of the forms of StableHLO only")
                 .with_help("take --emit=stablehlo with --report"),
@@ -65,25 +65,25 @@ fn make(
 ) -> Result<Option<PathBuf>, Stopped> {
     if let Some(folder) = &arguments.dump_stages {
         dump(arguments, session, model, folder)?;
-        if arguments.output.is_none() && arguments.emit == EmitName::Artifact {
+        if arguments.output.is_none() && arguments.emit() == EmitName::Artifact {
             return Ok(None);
         }
     }
-    if arguments.emit == EmitName::Stablehlo {
+    if arguments.emit() == EmitName::So {
+        return shared_object::make(arguments, session, model);
+    }
+    if arguments.emit() == EmitName::Stablehlo {
         return stablehlo::make(arguments, session, model).map(|()| None);
     }
-    let bytes = station(arguments, arguments.emit, session, model)?;
-    let binary = matches!(
-        arguments.emit,
-        EmitName::Obj | EmitName::So | EmitName::Artifact
-    );
+    let bytes = station(arguments, arguments.emit(), session, model)?;
+    let binary = matches!(arguments.emit(), EmitName::Obj | EmitName::Artifact);
     match &arguments.output {
         Some(path) => {
             write(path, &bytes)?;
             Ok(None)
         }
         None if binary => {
-            let path = named(model, arguments.emit);
+            let path = named(model, arguments.emit());
             write(&path, &bytes)?;
             Ok(Some(path))
         }
@@ -117,10 +117,7 @@ fn station(
         }
         EmitName::Model => return Ok(model.to_text().into_bytes()),
         EmitName::Artifact => return Ok(compile(model, sources, pipeline)?.to_bytes()),
-        EmitName::So => {
-            let object = station_of(Station::Code(Form::Object), pipeline)?;
-            return Ok(linked(&object)?);
-        }
+        EmitName::So => return Ok(shared_object::object(arguments, session, model)?.0),
         EmitName::Stablehlo => return Ok(stablehlo::text(session, model)?.into_bytes()),
         EmitName::Skript => (Station::Skript, pipeline),
         EmitName::Linalg => (Station::Lowered, Pipeline::Linalg),
@@ -140,34 +137,6 @@ fn tree(module: Option<&Module>) -> Vec<u8> {
     let mut text = serde_json::to_vec_pretty(&module).unwrap_or_default();
     text.push(b'\n');
     text
-}
-
-/// The object as a shared library, by the system's C compiler.
-fn linked(object: &[u8]) -> Result<Vec<u8>, Box<Diagnostic>> {
-    let wrong = |text: String| {
-        Box::new(Diagnostic::without_place(&OUTPUT, text).with_help(
-            "linking needs a C compiler named `cc`; --emit=obj makes the object file without one",
-        ))
-    };
-    let io = |e: std::io::Error| wrong(format!("cannot link: {e}"));
-    let folder = tempfile::tempdir().map_err(io)?;
-    let (input, output) = (
-        folder.path().join("model.o"),
-        folder.path().join("model.so"),
-    );
-    std::fs::write(&input, object).map_err(io)?;
-    let run = Command::new("cc")
-        .args(["-shared", "-Wl,--build-id=none", "-o"])
-        .arg(&output)
-        .arg(&input)
-        .arg("-lm")
-        .output()
-        .map_err(io)?;
-    if !run.status.success() {
-        let said = String::from_utf8_lossy(&run.stderr);
-        return Err(wrong(format!("cc failed: {}", said.trim())));
-    }
-    std::fs::read(&output).map_err(io)
 }
 
 /// Every station's text, in files numbered in order.
@@ -202,10 +171,15 @@ fn dump(
     Ok(())
 }
 
+/// The graph's own name.
+fn graph(model: &Model) -> &str {
+    let graph = model.function(model.entry).map_or("model", |f| &f.name);
+    graph.rsplit('.').next().unwrap_or(graph)
+}
+
 /// The graph's name with the ending of what it becomes, in the working folder.
 fn named(model: &Model, emit: EmitName) -> PathBuf {
-    let graph = model.function(model.entry).map_or("model", |f| &f.name);
-    let graph = graph.rsplit('.').next().unwrap_or(graph);
+    let graph = graph(model);
     let ending = match emit {
         EmitName::Obj => "o",
         EmitName::So => "so",

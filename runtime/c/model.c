@@ -1,0 +1,367 @@
+/* Instances of a compiled model: their memory, their variables, their calls. */
+#include <inttypes.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "tables.h"
+
+struct skript_instance {
+  atomic_flag busy;
+  void *arena_mapping;
+  size_t arena_bytes;
+  uint8_t *arena;
+  struct skript_value *variables;
+  /* Where the next values of updated variables go: they change places with the present ones after a call. */
+  struct skript_value *next;
+  void **pointers;
+  int64_t (*extents)[SKRIPT_MAX_RANK];
+};
+
+#define T skript_tables
+
+static const char *const role_names[] = {"input", "variable", "output"};
+
+uint32_t skript_version(void) { return SKRIPT_MODEL_VERSION; }
+
+const char *skript_graph(void) { return T.graph; }
+
+uint64_t skript_memory(void) { return T.arena_bytes; }
+
+size_t skript_count(skript_role role) { return (unsigned)role < 3 ? T.counts[role] : 0; }
+
+const skript_port *skript_port_at(skript_role role, size_t index) {
+  return index < skript_count(role) ? &T.ports[role][index] : NULL;
+}
+
+int64_t skript_find(skript_role role, const char *name) {
+  for (size_t n = 0; name && n < skript_count(role); n++)
+    if (strcmp(T.ports[role][n].name, name) == 0) return (int64_t)n;
+  return -1;
+}
+
+static size_t port_count(void) { return T.counts[0] + T.counts[1] + T.counts[2] + T.update_count; }
+
+static int is_dynamic(const skript_port *port) {
+  for (uint32_t d = 0; d < port->rank; d++)
+    if (port->dynamic[d]) return 1;
+  return 0;
+}
+
+static int32_t start(skript_instance *instance, skript_error *error) {
+  if (!instance) return skript_fail(error, SKRIPT_ARGUMENT, "there is no instance: NULL was given");
+  if (atomic_flag_test_and_set_explicit(&instance->busy, memory_order_acquire))
+    return skript_fail(error, SKRIPT_BUSY, "another thread is using the instance: give each thread one of its own");
+  return SKRIPT_OK;
+}
+
+static int32_t end(skript_instance *instance, int32_t status) {
+  atomic_flag_clear_explicit(&instance->busy, memory_order_release);
+  return status;
+}
+
+/* Writes `[2, at most 5]` for the extents of a port, or of a tensor if `bounds` only. */
+static void write_extents(char *text, size_t size, const int64_t *extents, const uint8_t *dynamic, uint32_t rank) {
+  size_t used = (size_t)snprintf(text, size, "[");
+  for (uint32_t d = 0; d < rank && used < size; d++) {
+    const char *most = dynamic && dynamic[d] ? "at most " : "";
+    used += (size_t)snprintf(text + used, size - used, "%s%s%" PRId64, d ? ", " : "", most, extents[d]);
+  }
+  if (used < size) snprintf(text + used, size - used, "]");
+}
+
+/* Whether a tensor that is read fits its port. */
+static int32_t accept(skript_role role, const skript_port *port, const skript_tensor *tensor, skript_error *error) {
+  const char *what = role_names[role];
+  if (tensor->type != port->type)
+    return skript_fail(error, SKRIPT_ARGUMENT, "%s `%s` is %s, the model wants %s", what, port->name,
+                       skript_type_name(tensor->type), skript_type_name(port->type));
+  int fits = tensor->rank == port->rank;
+  uint64_t volume = 1;
+  for (uint32_t d = 0; fits && d < port->rank; d++) {
+    int64_t n = tensor->extents[d];
+    fits = port->dynamic[d] ? n >= 0 && n <= port->bounds[d] : n == port->bounds[d];
+    /* At most the product of the bounds, which is below 2^40. */
+    volume *= (uint64_t)n;
+  }
+  if (!fits) {
+    char found[512], wanted[512];
+    uint32_t rank = tensor->rank < SKRIPT_MAX_RANK ? tensor->rank : SKRIPT_MAX_RANK;
+    write_extents(found, sizeof found, tensor->extents, NULL, rank);
+    write_extents(wanted, sizeof wanted, port->bounds, port->dynamic, port->rank);
+    return skript_fail(error, SKRIPT_ARGUMENT, "%s `%s` has shape %s, the model wants %s", what, port->name, found,
+                       wanted);
+  }
+  uint64_t bytes = volume * skript_size(port->type);
+  if (tensor->bytes < bytes || (bytes && !tensor->data))
+    return skript_fail(error, SKRIPT_ARGUMENT, "%s `%s` has %" PRIu64 " bytes at %p, it needs %" PRIu64, what,
+                       port->name, tensor->bytes, tensor->data, bytes);
+  if ((uintptr_t)tensor->data % skript_size(port->type))
+    return skript_fail(error, SKRIPT_ARGUMENT, "the memory of %s `%s` is not aligned to its elements of %zu bytes",
+                       what, port->name, skript_size(port->type));
+  return SKRIPT_OK;
+}
+
+/* Whether there is room for the largest tensor of a port. */
+static int32_t accept_room(const char *what, const skript_port *port, const skript_tensor *tensor,
+                           skript_error *error) {
+  if (tensor->bytes < port->bytes || (port->bytes && !tensor->data))
+    return skript_fail(error, SKRIPT_ARGUMENT, "%s `%s` has room for %" PRIu64 " bytes at %p, it needs %" PRIu64, what,
+                       port->name, tensor->bytes, tensor->data, port->bytes);
+  if ((uintptr_t)tensor->data % skript_size(port->type))
+    return skript_fail(error, SKRIPT_ARGUMENT, "the memory of %s `%s` is not aligned to its elements of %zu bytes",
+                       what, port->name, skript_size(port->type));
+  return SKRIPT_OK;
+}
+
+/* Arrays without elements have no address of their own. */
+static int64_t nothing[8];
+static void *place(void *data) { return data ? data : nothing; }
+
+static int32_t map_arena(skript_instance *instance, skript_error *error) {
+  if (T.arena_bytes == 0) {
+    instance->arena = (uint8_t *)(uintptr_t)T.arena_alignment;
+    return SKRIPT_OK;
+  }
+  /* The code asks for an alignment; 2 MiB let the system give huge pages. */
+  size_t alignment = T.arena_alignment > (2u << 20) ? (size_t)T.arena_alignment : (size_t)2 << 20;
+  size_t bytes = (size_t)T.arena_bytes + alignment;
+  void *mapping = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (mapping == MAP_FAILED)
+    return skript_fail(error, SKRIPT_MEMORY, "no memory for an arena of %" PRIu64 " bytes", T.arena_bytes);
+#ifdef MADV_HUGEPAGE
+  (void)madvise(mapping, bytes, MADV_HUGEPAGE);
+#endif
+  instance->arena_mapping = mapping;
+  instance->arena_bytes = bytes;
+  instance->arena = (uint8_t *)(((uintptr_t)mapping + alignment - 1) / alignment * alignment);
+  return SKRIPT_OK;
+}
+
+static int32_t fill(skript_instance *instance, const char *weights, skript_error *error) {
+  int32_t status = map_arena(instance, error);
+  for (size_t n = 0; status == SKRIPT_OK && weights && n < T.counts[SKRIPT_VARIABLE]; n++)
+    status = skript_load(weights, n, &instance->variables[n], error);
+  for (size_t n = 0; status == SKRIPT_OK && n < T.update_count; n++) {
+    instance->next[n].data = skript_allocate(T.updates[n].port.bytes);
+    if (!instance->next[n].data)
+      status = skript_fail(error, SKRIPT_MEMORY, "no memory for the next value of variable `%s`",
+                           T.updates[n].port.name);
+  }
+  return status;
+}
+
+skript_instance *skript_create(const char *weights, skript_error *error) {
+  const char *lacking = skript_lacking(T.features);
+  if (lacking) {
+    skript_fail(error, SKRIPT_PROCESSOR, "compiled for a processor with %s, which this one has not", lacking);
+    return NULL;
+  }
+  skript_instance *instance = calloc(1, sizeof *instance);
+  if (instance) {
+    atomic_flag_clear(&instance->busy);
+    instance->variables = calloc(T.counts[SKRIPT_VARIABLE] + 1, sizeof *instance->variables);
+    instance->next = calloc(T.update_count + 1, sizeof *instance->next);
+    instance->pointers = calloc(2 * port_count() + 1, sizeof *instance->pointers);
+    instance->extents = calloc(port_count() + 1, sizeof *instance->extents);
+  }
+  if (!instance || !instance->variables || !instance->next || !instance->pointers || !instance->extents) {
+    skript_fail(error, SKRIPT_MEMORY, "no memory for an instance");
+  } else if (fill(instance, weights, error) == SKRIPT_OK) {
+    return instance;
+  }
+  skript_free(instance);
+  return NULL;
+}
+
+void skript_free(skript_instance *instance) {
+  if (!instance) return;
+  for (size_t n = 0; instance->variables && n < T.counts[SKRIPT_VARIABLE]; n++)
+    skript_release(&instance->variables[n]);
+  for (size_t n = 0; instance->next && n < T.update_count; n++) skript_release(&instance->next[n]);
+  if (instance->arena_mapping) munmap(instance->arena_mapping, instance->arena_bytes);
+  free(instance->variables);
+  free(instance->next);
+  free(instance->pointers);
+  free(instance->extents);
+  free(instance);
+}
+
+int32_t skript_write_variable(skript_instance *instance, size_t index, const skript_tensor *value,
+                              skript_error *error) {
+  const skript_port *port = skript_port_at(SKRIPT_VARIABLE, index);
+  if (!port || !value)
+    return skript_fail(error, SKRIPT_ARGUMENT, "the model has no variable %zu, or no value is given", index);
+  int32_t status = accept(SKRIPT_VARIABLE, port, value, error);
+  if (status != SKRIPT_OK) return status;
+  status = start(instance, error);
+  if (status != SKRIPT_OK) return status;
+  struct skript_value copy = {skript_allocate(port->bytes), NULL, 0};
+  if (!copy.data) return end(instance, skript_fail(error, SKRIPT_MEMORY, "no memory for variable `%s`", port->name));
+  if (port->bytes) memcpy(copy.data, value->data, (size_t)port->bytes);
+  skript_release(&instance->variables[index]);
+  instance->variables[index] = copy;
+  return end(instance, SKRIPT_OK);
+}
+
+int32_t skript_read_variable(skript_instance *instance, size_t index, skript_tensor *value, skript_error *error) {
+  const skript_port *port = skript_port_at(SKRIPT_VARIABLE, index);
+  if (!port || !value)
+    return skript_fail(error, SKRIPT_ARGUMENT, "the model has no variable %zu, or no tensor is given", index);
+  int32_t status = accept_room(role_names[SKRIPT_VARIABLE], port, value, error);
+  if (status != SKRIPT_OK) return status;
+  status = start(instance, error);
+  if (status != SKRIPT_OK) return status;
+  if (!instance->variables[index].data)
+    return end(instance, skript_fail(error, SKRIPT_WEIGHTS, "variable `%s` has no value yet", port->name));
+  if (port->bytes) memcpy(value->data, instance->variables[index].data, (size_t)port->bytes);
+  void *data = value->data;
+  uint64_t bytes = value->bytes;
+  *value = skript_tensor_of(port, data);
+  value->bytes = bytes;
+  return end(instance, SKRIPT_OK);
+}
+
+/* What a check found, in place of `{0}`, `{1:real}`, `{2:bool}` in its message. */
+static void write_value(char *text, size_t size, const char *kind, int64_t value) {
+  if (strncmp(kind, ":bool}", 6) == 0) {
+    snprintf(text, size, "%s", value ? "true" : "false");
+  } else if (strncmp(kind, ":real}", 6) == 0) {
+    double real;
+    memcpy(&real, &value, sizeof real);
+    for (int digits = 1; digits <= 17; digits++) {
+      snprintf(text, size, "%.*g", digits, real);
+      if (strtod(text, NULL) == real) break;
+    }
+  } else {
+    snprintf(text, size, "%" PRId64, value);
+  }
+}
+
+static int32_t failed_check(int32_t status, const int64_t *values, skript_error *error) {
+  if (status < 1 || (size_t)status > T.check_count)
+    return skript_fail(error, status > 0 ? status : SKRIPT_ARGUMENT,
+                       "the model's code returned status %" PRId32 ", which its table of checks does not know",
+                       status);
+  if (!error) return status;
+  const struct skript_check *check = &T.checks[status - 1];
+  char text[sizeof error->text];
+  size_t used = 0;
+  for (const char *c = check->message; *c && used + 1 < sizeof text;) {
+    const char *close = c[0] == '{' && c[1] >= '0' && c[1] <= '7' ? strchr(c, '}') : NULL;
+    if (close && (close == c + 2 || close == c + 7)) {
+      char value[64];
+      write_value(value, sizeof value, c + 2, values[c[1] - '0']);
+      int length = snprintf(text + used, sizeof text - used, "%s", value);
+      used = used + (size_t)length < sizeof text ? used + (size_t)length : sizeof text - 1;
+      c = close + 1;
+    } else {
+      text[used++] = *c++;
+    }
+  }
+  for (const char *const *line = check->trace; *line && used + 1 < sizeof text; line++) {
+    int length = snprintf(text + used, sizeof text - used, "\n  in %s", *line);
+    used = used + (size_t)length < sizeof text ? used + (size_t)length : sizeof text - 1;
+  }
+  text[used] = '\0';
+  return skript_fail(error, status, "%s: %s", check->code, text);
+}
+
+/* Puts the pointers of a call together: tensors, then the extents of those that vary. */
+static int32_t arrange(skript_instance *instance, const skript_tensor *inputs, skript_tensor *outputs,
+                       skript_error *error) {
+  size_t n = 0, all = port_count();
+  const skript_port *port;
+  int64_t(*extents)[SKRIPT_MAX_RANK] = instance->extents;
+  for (size_t i = 0; (port = skript_port_at(SKRIPT_INPUT, i)); i++, n++) {
+    int32_t status = accept(SKRIPT_INPUT, port, &inputs[i], error);
+    if (status != SKRIPT_OK) return status;
+    instance->pointers[n] = place(inputs[i].data);
+    memcpy(extents[n], inputs[i].extents, port->rank * sizeof(int64_t));
+  }
+  for (size_t i = 0; (port = skript_port_at(SKRIPT_VARIABLE, i)); i++, n++) {
+    if (!instance->variables[i].data)
+      return skript_fail(error, SKRIPT_WEIGHTS, "variable `%s` has no value: give skript_create a folder of weights, "
+                         "or set it with skript_write_variable", port->name);
+    instance->pointers[n] = instance->variables[i].data;
+    memcpy(extents[n], port->bounds, port->rank * sizeof(int64_t));
+  }
+  for (size_t i = 0; (port = skript_port_at(SKRIPT_OUTPUT, i)); i++, n++) {
+    int32_t status = accept_room(role_names[SKRIPT_OUTPUT], port, &outputs[i], error);
+    if (status != SKRIPT_OK) return status;
+    instance->pointers[n] = place(outputs[i].data);
+    memcpy(extents[n], port->bounds, port->rank * sizeof(int64_t));
+  }
+  for (size_t i = 0; i < T.update_count; i++, n++) {
+    instance->pointers[n] = instance->next[i].data;
+    memcpy(extents[n], T.updates[i].port.bounds, T.updates[i].port.rank * sizeof(int64_t));
+  }
+  size_t next = all;
+  n = 0;
+  for (int role = 0; role < 3; role++)
+    for (size_t i = 0; i < T.counts[role]; i++, n++)
+      if (is_dynamic(&T.ports[role][i])) instance->pointers[next++] = extents[n];
+  for (size_t i = 0; i < T.update_count; i++, n++)
+    if (is_dynamic(&T.updates[i].port)) instance->pointers[next++] = extents[n];
+  return SKRIPT_OK;
+}
+
+static void deliver(skript_instance *instance, skript_tensor *outputs) {
+  size_t first = T.counts[SKRIPT_INPUT] + T.counts[SKRIPT_VARIABLE];
+  for (size_t i = 0; i < T.counts[SKRIPT_OUTPUT]; i++) {
+    const skript_port *port = &T.ports[SKRIPT_OUTPUT][i];
+    outputs[i].type = port->type;
+    outputs[i].rank = port->rank;
+    for (uint32_t d = 0; d < port->rank; d++) {
+      int64_t actual = port->dynamic[d] ? instance->extents[first + i][d] : port->bounds[d];
+      outputs[i].extents[d] = actual < 0 ? 0 : actual > port->bounds[d] ? port->bounds[d] : actual;
+    }
+  }
+  for (size_t i = 0; i < T.update_count; i++) {
+    struct skript_value *variable = &instance->variables[T.updates[i].variable];
+    struct skript_value old = *variable;
+    *variable = instance->next[i];
+    /* A mapped file is not written to: it stays behind, and the next call writes to memory. */
+    instance->next[i] = old;
+  }
+}
+
+/* Memory for the new value of each updated variable whose old value, which would be next, is a mapped file. */
+static int32_t own_next(skript_instance *instance, skript_error *error) {
+  for (size_t i = 0; i < T.update_count; i++) {
+    struct skript_value *next = &instance->next[i];
+    if (next->data && !next->mapping) continue;
+    void *data = skript_allocate(T.updates[i].port.bytes);
+    if (!data)
+      return skript_fail(error, SKRIPT_MEMORY, "no memory for the next value of variable `%s`",
+                         T.updates[i].port.name);
+    skript_release(next);
+    next->data = data;
+  }
+  return SKRIPT_OK;
+}
+
+int32_t skript_run(skript_instance *instance, const skript_tensor *inputs, size_t input_count, skript_tensor *outputs,
+                   size_t output_count, skript_error *error) {
+  if (input_count != T.counts[SKRIPT_INPUT] || output_count != T.counts[SKRIPT_OUTPUT])
+    return skript_fail(error, SKRIPT_ARGUMENT, "%zu inputs and %zu outputs given, the model has %zu and %zu",
+                       input_count, output_count, T.counts[SKRIPT_INPUT], T.counts[SKRIPT_OUTPUT]);
+  if ((input_count && !inputs) || (output_count && !outputs))
+    return skript_fail(error, SKRIPT_ARGUMENT, "no tensors are given: NULL");
+  int32_t status = start(instance, error);
+  if (status != SKRIPT_OK) return status;
+  status = own_next(instance, error);
+  if (status == SKRIPT_OK) status = arrange(instance, inputs, outputs, error);
+  if (status != SKRIPT_OK) return end(instance, status);
+  int64_t context[8] = {0};
+  status = skript_entry(instance->pointers, instance->arena, context);
+  if (status != 0) return end(instance, failed_check(status, context, error));
+  deliver(instance, outputs);
+  if (error) {
+    error->status = SKRIPT_OK;
+    error->text[0] = '\0';
+  }
+  return end(instance, SKRIPT_OK);
+}

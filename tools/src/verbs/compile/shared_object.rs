@@ -1,0 +1,100 @@
+//! `skript compile -o model.so`: code, tables and the C library of the runtime, linked by the system's C compiler.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use skript_frontend::diagnostics::Diagnostic;
+use skript_frontend::diagnostics::codes::OUTPUT;
+use skript_frontend::model::Model;
+use skript_runtime::shared_object::{LIBRARY, header, tables};
+
+use super::{graph, named, write};
+use crate::command_line::{CompileArguments, EmitName};
+use crate::engine::compiled::compile;
+use crate::session::{Session, Stopped};
+
+/// Writes the shared object and its header. Gives the file that was written if nobody named one.
+pub fn make(
+    arguments: &CompileArguments,
+    session: &Session,
+    model: &Model,
+) -> Result<Option<PathBuf>, Stopped> {
+    let path = match &arguments.output {
+        Some(path) => path.clone(),
+        None => named(model, EmitName::So),
+    };
+    let beside = path.with_extension("h");
+    if beside == path {
+        let message = "a shared object and its header cannot be one file";
+        return Err(Diagnostic::without_place(&OUTPUT, message)
+            .with_help("give the shared object a name that does not end in .h")
+            .into());
+    }
+    let (bytes, header) = object(arguments, session, model)?;
+    write(&path, &bytes)?;
+    write(&beside, header.as_bytes())?;
+    Ok(arguments.output.is_none().then_some(path))
+}
+
+/// The shared object's bytes and the text of its header; the same model always makes the same.
+pub fn object(
+    arguments: &CompileArguments,
+    session: &Session,
+    model: &Model,
+) -> Result<(Vec<u8>, String), Stopped> {
+    let artifact = compile(model, &session.program.sources, arguments.pipeline)?;
+    let graph = graph(model);
+    let tables = tables(&artifact, graph)
+        .map_err(|e| Diagnostic::without_place(&OUTPUT, format!("no shared object: {e}")))?;
+    let bytes = linked(&artifact.object, &tables)?;
+    Ok((bytes, header(&artifact, graph)))
+}
+
+fn linked(object: &[u8], tables: &str) -> Result<Vec<u8>, Box<Diagnostic>> {
+    let wrong = |text: String, help: &str| {
+        Box::new(Diagnostic::without_place(&OUTPUT, text).with_help(help))
+    };
+    let io = |e: std::io::Error| {
+        wrong(
+            format!("cannot link: {e}"),
+            "linking needs a C compiler named `cc`; --emit=obj makes the object file without one",
+        )
+    };
+    let folder = tempfile::tempdir().map_err(io)?;
+    let place = |name: &str| folder.path().join(name);
+    std::fs::write(place("model.o"), object).map_err(io)?;
+    std::fs::write(place("tables.c"), tables).map_err(io)?;
+    for (name, text) in LIBRARY {
+        std::fs::write(place(name), text).map_err(io)?;
+    }
+    let sources = LIBRARY.iter().map(|(name, _)| *name);
+    let sources = sources.filter(|name| name.ends_with(".c"));
+    let run = Command::new("cc")
+        .current_dir(folder.path())
+        .args(["-std=c11", "-D_GNU_SOURCE", "-O2", "-fPIC", "-shared"])
+        .args(["-fvisibility=hidden", "-ffp-contract=off"])
+        // Its own functions before those of other models in the process; nothing left to look up but the C library's.
+        .args(["-Wl,--build-id=none,-Bsymbolic,-z,defs", "-o", "model.so"])
+        .args(sources)
+        .args(["tables.c", "model.o", "-lm"])
+        .output()
+        .map_err(io)?;
+    if !run.status.success() {
+        let said = String::from_utf8_lossy(&run.stderr);
+        let missing = said
+            .split("undefined reference to `")
+            .nth(1)
+            .and_then(|rest| rest.split('\'').next());
+        return Err(match missing {
+            Some(symbol) => wrong(
+                format!("the model's code calls `{symbol}`, which no shared object has"),
+                "compile an artifact, `-o model.skm`, and run it with skript-run",
+            ),
+            None => wrong(
+                format!("cc failed: {}", said.trim()),
+                "--emit=obj makes the object file without cc",
+            ),
+        });
+    }
+    std::fs::read(place("model.so")).map_err(io)
+}
