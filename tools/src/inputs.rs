@@ -201,7 +201,7 @@ fn is_input(model: &Model, name: &str) -> bool {
         PortTensors::Pack(items) => {
             (0..items.len()).any(|at| format!("{}_{at}", port.name) == name)
         }
-        PortTensors::Single(_) | PortTensors::Null => port.name == name,
+        PortTensors::Single(_) | PortTensors::Stack(_) | PortTensors::Null => port.name == name,
     })
 }
 

@@ -19,7 +19,7 @@ pub fn names(model: &Model) -> Vec<String> {
         .flat_map(|f| &f.outputs)
     {
         match &port.tensors {
-            PortTensors::Single(_) => names.push(port.name.clone()),
+            PortTensors::Single(_) | PortTensors::Stack(_) => names.push(port.name.clone()),
             PortTensors::Pack(items) => {
                 names.extend((0..items.len()).map(|at| format!("{}_{at}", port.name)));
             }

@@ -10,6 +10,7 @@ use skript_semantics::ScalarKind;
 
 use crate::eval::{Atom, TypeName, Value};
 use crate::model::TensorType;
+use crate::model::check::is_shape_scalar;
 use crate::source::{FileId, Span};
 
 /// One tensor, or a compile-time scalar that becomes a rank-0 constant of the parameter's type.
@@ -72,6 +73,7 @@ impl ArgumentItem {
                 Some(ArgumentItem::Tensor(Rc::clone(&t.tensor)))
             }
             Atom::Tensor(t) => Some(ArgumentItem::Tensor(Rc::new(canonical.tensor(&t.tensor)))),
+            Atom::Run(expr) if is_shape_scalar(expr) => Some(ArgumentItem::Scalar(expr.kind)),
             other => other.scalar().map(|s| ArgumentItem::Scalar(s.kind())),
         }
     }

@@ -404,7 +404,7 @@ impl<'p> Composer<'p, '_> {
             builder
                 .scope
                 .set(name.clone(), Value::Atom(Atom::Stack(value)));
-            return Ok(port(PortTensors::Single(id)));
+            return Ok(port(PortTensors::Stack(id)));
         }
         let mut values = Vec::new();
         let mut atoms = Vec::new();

@@ -40,9 +40,11 @@ impl<'p> Composer<'p, '_> {
     fn component(&mut self, builder: &mut Builder<'p>, component: &Component, scoped: bool) {
         let hint = if scoped { label_of(component) } else { None };
         let wanted = component.targets.len();
+        builder.room = self.room(builder, component);
         let results = self
             .component_value(builder, &component.value, hint.as_deref(), wanted)
             .and_then(|results| self.assign(builder, component, results));
+        builder.room = None;
         if results.is_err() {
             for name in target_names(component) {
                 builder.scope.set(name.name.clone(), Value::poison());
@@ -88,6 +90,12 @@ impl<'p> Composer<'p, '_> {
             TargetItem::Name {
                 name, pack, span, ..
             } => {
+                let value = match (pack, value) {
+                    (Some(pack), Value::Atom(Atom::Stack(stack))) => {
+                        self.counted(builder, pack, stack, *span)?
+                    }
+                    (_, value) => value,
+                };
                 match (pack, &value) {
                     (Some(pack), Value::Pack(actual)) => {
                         if let Some(length) = self.target_length(builder, pack)?
@@ -183,7 +191,11 @@ impl<'p> Composer<'p, '_> {
         Ok(())
     }
 
-    fn target_length(&mut self, builder: &Builder<'p>, pack: &PackSpec) -> Composed<Option<usize>> {
+    pub fn target_length(
+        &mut self,
+        builder: &Builder<'p>,
+        pack: &PackSpec,
+    ) -> Composed<Option<usize>> {
         let Some(expr) = &pack.length else {
             return Ok(None);
         };
@@ -206,6 +218,10 @@ impl<'p> Composer<'p, '_> {
         value: Value,
         span: Span,
     ) -> Composed<()> {
+        let value = match value {
+            Value::Atom(Atom::Stack(stack)) => self.dealt(builder, items, &stack, span)?,
+            value => value,
+        };
         let Value::Pack(pack) = &value else {
             return Err(self.error(
                 &RESULTS_MISMATCH,

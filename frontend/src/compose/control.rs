@@ -5,6 +5,7 @@ use skript_semantics::ScalarKind;
 use super::composer::{Composed, Composer};
 use super::instantiate::Builder;
 use super::invoke::tensor_text;
+use super::ranges::decided;
 use crate::ast::{self, ComponentValue};
 use crate::diagnostics::codes::{BRANCH_RESULTS, CONTROL_CONDITION};
 use crate::eval::{Atom, TensorRef, Value};
@@ -16,6 +17,8 @@ use crate::source::Span;
 pub enum Form {
     Single,
     Pack(usize),
+    /// A pack of run-time length.
+    Stack,
 }
 
 impl<'p> Composer<'p, '_> {
@@ -123,6 +126,8 @@ impl<'p> Composer<'p, '_> {
         match self.value(builder, expr)? {
             Value::Atom(Atom::Bool(value)) => Ok(Some(value)),
             Value::Atom(Atom::Tensor(_)) => Ok(None),
+            // A condition over run-time extents.
+            Value::Atom(Atom::Run(expr)) if expr.kind == ScalarKind::Bool => Ok(decided(&expr)),
             Value::Pack(pack) if pack.items.iter().all(|a| matches!(a, Atom::Bool(_))) => {
                 Ok(Some(pack.items.iter().all(|a| *a == Atom::Bool(true))))
             }
@@ -208,18 +213,27 @@ impl<'p> Composer<'p, '_> {
 pub fn form(value: &Value) -> Form {
     match value {
         Value::Pack(pack) => Form::Pack(pack.len()),
+        Value::Atom(Atom::Stack(_)) => Form::Stack,
         _ => Form::Single,
     }
 }
 
 /// Tensors put together as they were.
 pub fn formed(forms: &[Form], tensors: Vec<TensorRef>) -> Vec<Value> {
-    let mut tensors = tensors.into_iter().map(Atom::Tensor);
+    let mut tensors = tensors.into_iter();
     forms
         .iter()
         .map(|form| match form {
-            Form::Single => tensors.next().map_or(Value::Null, Value::Atom),
-            Form::Pack(length) => Value::pack(tensors.by_ref().take(*length).collect()),
+            Form::Single => tensors
+                .next()
+                .map_or(Value::Null, |t| Value::Atom(Atom::Tensor(t))),
+            Form::Stack => tensors
+                .next()
+                .map_or(Value::Null, |t| Value::Atom(Atom::Stack(t))),
+            Form::Pack(length) => {
+                let items = tensors.by_ref().take(*length);
+                Value::pack(items.map(Atom::Tensor).collect())
+            }
         })
         .collect()
 }

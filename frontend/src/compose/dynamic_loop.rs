@@ -54,11 +54,11 @@ impl<'p> Composer<'p, '_> {
             let mut inside = Vec::new();
             let mut after = Vec::new();
             for (position, atom) in init.atoms().iter().enumerate() {
-                let Atom::Tensor(init) = atom else {
+                let (Atom::Tensor(init) | Atom::Stack(init)) = atom else {
                     return Err(Reported);
                 };
                 let name = match own_form {
-                    Form::Single => item.name.name.clone(),
+                    Form::Single | Form::Stack => item.name.name.clone(),
                     Form::Pack(_) => format!("{}:{}", item.name.name, position + 1),
                 };
                 let tensor = (*init.tensor).clone();
@@ -139,19 +139,22 @@ impl<'p> Composer<'p, '_> {
         if !collected.is_empty() {
             let counted = before.is_none() && after.is_none() && parts.dynamic.is_none();
             let fixed = counted && stack_scans.is_empty();
-            let Some(iterations) = parts.count else {
+            let Some(iterations) = parts.count.or(parts.room) else {
                 return Err(self.error(
                     &LOOP_WITHOUT_END,
                     looping.span,
-                    "results can only be collected where the number of iterations has a compile-time bound; add a count \
-                     or a `for` clause",
+                    "results can only be collected where the number of iterations has a compile-time bound; add a count, \
+                     a `for` clause, or the length of their pack: `ys..(n) = …`",
                 ));
             };
-            let length = parts.scans.iter().find_map(|s| match s {
+            let scanned = parts.scans.iter().find_map(|s| match s {
                 Scanned::Stack(stack) if counted => stack.tensor.shape.first().cloned(),
                 _ => None,
             });
-            let done = match length {
+            // What surely runs so often as an extent says gives packs of that length.
+            let unconditional = before.is_none() && after.is_none();
+            let length = parts.length.clone().filter(|_| unconditional);
+            let done = match scanned.or(length) {
                 Some(length) => length,
                 None => {
                     builder.symbols += 1;
@@ -183,6 +186,7 @@ impl<'p> Composer<'p, '_> {
             stack_scans,
             index,
             static_count: parts.count,
+            room: parts.room.filter(|_| !scan_outputs.is_empty()),
             dynamic_count: parts.dynamic.as_ref().map(|t| t.id),
             before,
             body,

@@ -39,6 +39,8 @@ pub struct Builder<'p> {
     pub quantizers: Vec<Quantizer<'p>>,
     /// Entries of this function and of what it invokes, names relative to it.
     pub quantization: Vec<Quantization>,
+    /// Where the loop that comes next puts what it collects: how many items there can be.
+    pub room: Option<u64>,
     /// How many run-time extents of callees have been named.
     pub symbols: usize,
 }
@@ -174,6 +176,7 @@ impl<'p> Composer<'p, '_> {
             entry,
             quantizers: std::mem::take(&mut self.passed_quantizers),
             quantization: Vec::new(),
+            room: None,
             symbols: 0,
         };
         self.bind(&mut builder, list)?;

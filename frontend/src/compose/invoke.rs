@@ -10,6 +10,7 @@ use super::declare::shape_text;
 use super::dynamic_extent::{Canonical, translated};
 use super::instantiate::Builder;
 use super::quantize::Quantizer;
+use super::synthesis::as_kind;
 use crate::ast::{self, Expr};
 use crate::diagnostics::Diagnostic;
 use crate::diagnostics::codes::{
@@ -17,6 +18,7 @@ use crate::diagnostics::codes::{
     UNEXPECTED_VALUE,
 };
 use crate::eval::{Atom, TensorRef, Value};
+use crate::model::check::is_shape_scalar;
 use crate::model::{
     ConstantData, Extent, FunctionId, FunctionRole, Invoke, Operation, PortTensors, ShapeExpr,
     TensorType, ValueId,
@@ -27,6 +29,14 @@ use crate::source::Span;
 struct Passed<'a> {
     values: &'a [Value],
     extents: Vec<Extent>,
+}
+
+/// What a port's tensors make.
+#[derive(Clone, Copy)]
+enum PortForm {
+    Single,
+    Pack,
+    Stack,
 }
 
 impl<'p> Composer<'p, '_> {
@@ -232,7 +242,7 @@ impl<'p> Composer<'p, '_> {
                 (kinds, value.clone())
             })
             .collect();
-        let ports: Vec<(bool, Vec<TensorType>)> = function
+        let ports: Vec<(PortForm, Vec<TensorType>)> = function
             .outputs
             .iter()
             .map(|port| {
@@ -243,7 +253,12 @@ impl<'p> Composer<'p, '_> {
                     .filter_map(|id| function.values.get(id.0 as usize))
                     .map(|v| v.tensor.clone())
                     .collect();
-                (matches!(port.tensors, PortTensors::Pack(_)), types)
+                let form = match port.tensors {
+                    PortTensors::Pack(_) => PortForm::Pack,
+                    PortTensors::Stack(_) => PortForm::Stack,
+                    PortTensors::Single(_) | PortTensors::Null => PortForm::Single,
+                };
+                (form, types)
             })
             .collect();
         let updated: Vec<(usize, TensorType)> = function
@@ -275,7 +290,7 @@ impl<'p> Composer<'p, '_> {
         );
         let mut outputs = Vec::new();
         let mut results = Vec::new();
-        for (packed, types) in ports {
+        for (form, types) in ports {
             let mut atoms = Vec::new();
             for tensor in types {
                 let symbols = &mut builder.symbols;
@@ -285,10 +300,13 @@ impl<'p> Composer<'p, '_> {
                 });
                 let value = builder.value(None, tensor, span);
                 outputs.push(value.id);
-                atoms.push(Atom::Tensor(value));
+                atoms.push(match form {
+                    PortForm::Stack => Atom::Stack(value),
+                    PortForm::Single | PortForm::Pack => Atom::Tensor(value),
+                });
             }
-            results.push(match (packed, atoms.first()) {
-                (false, Some(single)) => Value::Atom(single.clone()),
+            results.push(match (form, atoms.first()) {
+                (PortForm::Single | PortForm::Stack, Some(single)) => Value::Atom(single.clone()),
                 _ => Value::pack(atoms),
             });
         }
@@ -405,15 +423,18 @@ impl<'p> Composer<'p, '_> {
                     ConstantData::Splat(scalar),
                     span,
                 )),
-                None => Err(self.error(
-                    &UNEXPECTED_VALUE,
-                    span,
-                    format!(
-                        "a {} tensor is needed, this is {}",
-                        kind.name(),
-                        other.text()
-                    ),
-                )),
+                None => match other.to_expr().and_then(|expr| as_kind(&expr, kind)) {
+                    Some(expr) if is_shape_scalar(&expr) => self.scalar_of(builder, &expr, span),
+                    _ => Err(self.error(
+                        &UNEXPECTED_VALUE,
+                        span,
+                        format!(
+                            "a {} tensor is needed, this is {}",
+                            kind.name(),
+                            other.text()
+                        ),
+                    )),
+                },
             },
         }
     }

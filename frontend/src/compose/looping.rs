@@ -7,13 +7,14 @@ use super::composer::{Composed, Composer, Reported};
 use super::control::{Form, form, formed};
 use super::instantiate::Builder;
 use super::invoke::tensor_text;
+use super::ranges::upper_bound;
 use crate::ast;
 use crate::diagnostics::codes::{
     BRANCH_RESULTS, LIMIT_EXCEEDED, LOOP_WITHOUT_END, SCAN_LENGTHS, UNEXPECTED_VALUE,
 };
 use crate::eval::evaluator::count;
 use crate::eval::{Atom, Pack, TensorRef, Value};
-use crate::model::{ConstantData, TensorType};
+use crate::model::{ConstantData, Extent, Node, TensorType};
 
 /// `do` loops without condition of up to this many iterations are unrolled.
 const UNROLLED_ITERATIONS: u64 = 32;
@@ -58,8 +59,12 @@ pub struct Parts<'a> {
     pub scans: Vec<Scanned>,
     /// Compile-time number of iterations, or a bound on it.
     pub count: Option<u64>,
+    /// How many results their pack can hold, where nothing else bounds the iterations.
+    pub room: Option<u64>,
     /// Run-time number of iterations.
     pub dynamic: Option<TensorRef>,
+    /// The extent that the run-time number is.
+    pub length: Option<Extent>,
 }
 
 impl<'p> Composer<'p, '_> {
@@ -70,7 +75,11 @@ impl<'p> Composer<'p, '_> {
         hint: Option<&str>,
         wanted: usize,
     ) -> Composed<Vec<Value>> {
-        let parts = self.loop_parts(builder, looping)?;
+        let room = builder.room.take();
+        let mut parts = self.loop_parts(builder, looping)?;
+        if parts.count.is_none() {
+            parts.room = room;
+        }
         let conditional = looping.before.is_some() || looping.after.is_some();
         if parts.count.is_none() && parts.dynamic.is_none() && !conditional {
             return Err(self.error(
@@ -151,7 +160,9 @@ impl<'p> Composer<'p, '_> {
             carried,
             scans,
             count: length,
+            room: None,
             dynamic: None,
+            length: None,
         };
         let Some(expr) = looping.count.as_ref().and_then(|c| c.count.as_ref()) else {
             return Ok(parts);
@@ -178,6 +189,17 @@ impl<'p> Composer<'p, '_> {
             {
                 parts.dynamic = Some(tensor);
             }
+            // Extents that only the run knows.
+            Value::Atom(Atom::Run(count)) if count.kind == ScalarKind::Int => {
+                if length.is_none() {
+                    parts.count = upper_bound(&count);
+                    parts.length = match &count.node {
+                        Node::Extent(extent) => Some(extent.clone()),
+                        _ => None,
+                    };
+                }
+                parts.dynamic = Some(self.scalar_of(builder, &count, expr.span)?);
+            }
             other => {
                 return Err(self.error(
                     &UNEXPECTED_VALUE,
@@ -199,6 +221,9 @@ impl<'p> Composer<'p, '_> {
         carried: &ast::Carried,
     ) -> Composed<Value> {
         let value = self.value(builder, &carried.init)?;
+        if let Value::Atom(Atom::Stack(_)) = value {
+            return Ok(value);
+        }
         let length = carried.type_spec.as_ref().and_then(|s| s.pack.as_ref());
         let length = match length.and_then(|pack| pack.length.as_ref()) {
             Some(length) => {
@@ -414,6 +439,7 @@ impl<'p> Composer<'p, '_> {
         if form(old) != form(new) {
             let words = |value: &Value| match form(value) {
                 Form::Single => "a single tensor".to_string(),
+                Form::Stack => "a pack of run-time length".to_string(),
                 Form::Pack(length) => format!("a pack of {length} tensors"),
             };
             return Err(self.error(
@@ -429,7 +455,7 @@ impl<'p> Composer<'p, '_> {
         }
         let mut next = Vec::with_capacity(new.atoms().len());
         for (old, new) in old.atoms().iter().zip(new.atoms()) {
-            let Atom::Tensor(old) = old else {
+            let (Atom::Tensor(old) | Atom::Stack(old)) = old else {
                 return Err(Reported);
             };
             let tensor = self.tensor_of(builder, new, old.tensor.kind, item.span)?;

@@ -23,8 +23,10 @@ mod looping;
 mod outputs;
 mod quantize;
 mod ranges;
+mod run_time_pack;
 mod slices;
 mod symbols;
+mod synthesis;
 mod update;
 
 #[cfg(test)]

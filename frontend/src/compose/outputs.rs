@@ -51,7 +51,18 @@ impl<'p> Composer<'p, '_> {
                 format!("output `{name}` is null here"),
             ));
         }
+        let value = match (&declaration.type_spec.pack, value) {
+            (Some(pack), Value::Atom(Atom::Stack(stack))) => {
+                self.counted(builder, pack, stack, declaration.span)?
+            }
+            (_, value) => value,
+        };
         let kind = self.tensor_kind(builder, &declaration.type_spec.base)?;
+        if let Value::Atom(Atom::Stack(stack)) = &value
+            && declaration.type_spec.pack.is_some()
+        {
+            return self.stack_output(builder, declaration, kind, stack);
+        }
         let items = self.materialize(builder, &value, kind, declaration.span)?;
         let packed = matches!(value, Value::Pack(_));
         if packed != declaration.type_spec.pack.is_some() {
@@ -73,6 +84,10 @@ impl<'p> Composer<'p, '_> {
                 .as_ref()
                 .is_some_and(|p| p.length.is_some())
         {
+            let pack = declaration.type_spec.pack.as_ref();
+            if let Some(pack) = pack {
+                self.name_length(builder, pack, items.len());
+            }
             let length = self.declared_length(builder, declaration)?;
             if length.is_some_and(|n| n != items.len()) {
                 return Err(self.error(
@@ -106,7 +121,7 @@ impl<'p> Composer<'p, '_> {
         })
     }
 
-    fn check_output(
+    pub fn check_output(
         &mut self,
         builder: &mut Builder<'p>,
         declaration: &Declaration,

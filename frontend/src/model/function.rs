@@ -69,6 +69,8 @@ pub struct Port {
 pub enum PortTensors {
     Single(ValueId),
     Pack(Vec<ValueId>),
+    /// A pack of run-time length: one tensor, its first extent the number of items.
+    Stack(ValueId),
     /// An optional input that is not given.
     Null,
 }
@@ -77,7 +79,7 @@ impl PortTensors {
     /// The tensors in order.
     pub fn values(&self) -> &[ValueId] {
         match self {
-            PortTensors::Single(v) => std::slice::from_ref(v),
+            PortTensors::Single(v) | PortTensors::Stack(v) => std::slice::from_ref(v),
             PortTensors::Pack(vs) => vs,
             PortTensors::Null => &[],
         }
@@ -160,6 +162,8 @@ pub struct Loop {
     pub index: Option<ValueId>,
     /// Compile-time bound on the iterations, if there is one.
     pub static_count: Option<u64>,
+    /// The length of the packs that results are collected in, where only they bound the iterations: one more fails the run.
+    pub room: Option<u64>,
     /// Rank-0 int tensor: the number of iterations.
     pub dynamic_count: Option<ValueId>,
     /// Tested before each iteration; yields one bool.

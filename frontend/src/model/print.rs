@@ -143,6 +143,7 @@ impl Printer<'_> {
         let tensors = match &port.tensors {
             PortTensors::Null => "null".to_string(),
             PortTensors::Single(value) => self.declared(*value),
+            PortTensors::Stack(value) => format!("pack {}", self.declared(*value)),
             PortTensors::Pack(values) => {
                 let items: Vec<String> = values.iter().map(|v| self.declared(*v)).collect();
                 format!("[{}]", items.join(", "))
@@ -272,6 +273,9 @@ impl Printer<'_> {
         }
         if let Some(count) = looping.static_count {
             let _ = write!(text, " at most {count}");
+        }
+        if let Some(room) = looping.room {
+            let _ = write!(text, " room {room}");
         }
         if let Some(count) = looping.dynamic_count {
             let _ = write!(text, " times {}", self.name(count));

@@ -194,7 +194,7 @@ fn names(model: &Model, entry: &Function) -> Result<(Names, Names), EmitError> {
 /// `x`; `xs:1`, `xs:2` for a pack.
 fn port_names(port: &Port) -> Vec<String> {
     match &port.tensors {
-        PortTensors::Single(_) => vec![port.name.clone()],
+        PortTensors::Single(_) | PortTensors::Stack(_) => vec![port.name.clone()],
         PortTensors::Pack(items) => (1..=items.len())
             .map(|n| format!("{}:{n}", port.name))
             .collect(),

@@ -1,12 +1,12 @@
 //! Loops that run at run time (2.10.1).
 
 use super::scope::Scope;
-use super::{EmitError, block, branch};
+use super::{EmitError, block, branch, check, extent};
 use crate::mlir::{Builder, attributes, types};
 use melior::ir::operation::OperationLike;
 use melior::ir::{Type, Value, ValueLike};
 use skript_frontend::model::{Extent, Loop, ShapeExpr, ValueId};
-use skript_semantics::{Scalar, ScalarKind};
+use skript_semantics::{Scalar, ScalarKind, ScalarOp};
 
 /// One `scf.while` whose state is the iteration's number, whether to go on, the carried tensors and the packs that scan
 /// outputs fill.
@@ -32,7 +32,18 @@ pub(super) fn emit<'c: 'a, 'a>(
     }
     if let Some(count) = l.dynamic_count {
         let count = branch::element(scope.get(count)?, at)?;
-        limits.push(at.value("arith.index_cast", &[count], &[], index)?);
+        let count = at.value("arith.index_cast", &[count], &[], index)?;
+        if let Some(most) = l.static_count {
+            let most = i64::try_from(most);
+            let most = most.map_err(|_| EmitError::Malformed("a loop is too long"))?;
+            let fits = extent::compare(ScalarOp::Le, count, at.index(most)?, at)?;
+            let message = format!("the loop should run {{0}} times, but scans only {most} items");
+            check::report(scope, fits, "SK9201", &message, &[count], l.span, at)?;
+        }
+        limits.push(count);
+    }
+    if let Some(slots) = slots(l)? {
+        limits.push(at.index(slots)?);
     }
     let scanned = l
         .scans
@@ -63,7 +74,7 @@ pub(super) fn emit<'c: 'a, 'a>(
     enter(scope, l, number, &values, &scanned, &before)?;
     let mut proceed = go_on;
     for limit in &limits {
-        let less = before.scalar(skript_semantics::ScalarOp::Lt, &[number, *limit], flag)?;
+        let less = before.scalar(ScalarOp::Lt, &[number, *limit], flag)?;
         proceed = before.value("arith.andi", &[proceed, less], &[], flag)?;
     }
     if let Some(test) = &l.before {
@@ -137,6 +148,14 @@ pub(super) fn emit<'c: 'a, 'a>(
         scope.learn(carried.result, at)?;
     }
     let (done, _) = number_and_flag(&finals)?;
+    if let Some(room) = l.room {
+        let most = i64::try_from(room).map_err(|_| EmitError::Malformed("a huge extent"))?;
+        let fits = extent::compare(ScalarOp::Le, done, at.index(most)?, at)?;
+        let message = format!(
+            "the loop runs more often than the {room} times that its results have room for"
+        );
+        check::report(scope, fits, "SK9201", &message, &[], l.span, at)?;
+    }
     for ((pack, value), stack) in l
         .scan_outputs
         .iter()
@@ -185,8 +204,13 @@ impl<'c: 'a, 'a> Stacked<'c, 'a> {
             .shape
             .split_first()
             .ok_or(EmitError::Malformed("a stack has no dimension"))?;
-        let count = i64::try_from(count.bound());
-        let mut extents = vec![count.map_err(|_| EmitError::Malformed("a huge extent"))?];
+        let count = match slots(l)? {
+            Some(slots) => slots,
+            None => {
+                i64::try_from(count.bound()).map_err(|_| EmitError::Malformed("a huge extent"))?
+            }
+        };
+        let mut extents = vec![count];
         let mut open = Vec::new();
         for extent in item {
             extents.push(match extent {
@@ -277,7 +301,7 @@ impl<'c: 'a, 'a> Stacked<'c, 'a> {
         if let Some(Extent::Dynamic { expr, bound }) = scope.tensor(id)?.shape.first()
             && let ShapeExpr::Symbol(name) = expr.as_ref()
         {
-            let done = super::extent::within(done, *bound, at)?;
+            let done = extent::within(done, *bound, at)?;
             scope.symbols.insert(name.clone(), done);
         }
         Ok(())
@@ -318,6 +342,16 @@ impl<'c: 'a, 'a> Stacked<'c, 'a> {
 
     fn segment(&self) -> Result<i32, EmitError> {
         i32::try_from(self.open.len()).map_err(|_| EmitError::Malformed("too many operands"))
+    }
+}
+
+/// Places for results where only their pack bounds the loop: one more than it holds, to see that it is too small.
+fn slots(l: &Loop) -> Result<Option<i64>, EmitError> {
+    let slots = l.room.map(|room| i64::try_from(room).ok()?.checked_add(1));
+    match slots {
+        Some(None) => Err(EmitError::Malformed("a huge extent")),
+        Some(slots) => Ok(slots),
+        None => Ok(None),
     }
 }
 

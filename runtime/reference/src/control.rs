@@ -87,6 +87,9 @@ impl<'m> Evaluator<'m, '_> {
             {
                 break;
             }
+            if let Some(room) = l.room.filter(|room| iteration >= *room) {
+                return Err(Failure::NoRoom(room).into());
+            }
             self.block(frame, &l.body)?;
             let collected = self.take_results(frame, l)?;
             for (index, tensor) in collected.into_iter().enumerate() {

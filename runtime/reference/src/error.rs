@@ -66,6 +66,8 @@ pub enum Failure {
     TooManyPoints { extents: Vec<i64>, limit: u64 },
     #[error("the loop should run {count} times, but scans only {length} items")]
     ScanTooShort { count: i64, length: usize },
+    #[error("the loop runs more often than the {0} times that its results have room for")]
+    NoRoom(u64),
     #[error("the packs that a loop scans have {shortest} and {longest} items")]
     ScanLengths { shortest: usize, longest: usize },
     #[error("operator {0} has no body and the evaluator does not know it")]

@@ -434,6 +434,7 @@ fn looped(static_count: Option<u64>, before: Option<Block>) -> Model {
         stack_scans: vec![],
         index: Some(ValueId(3)),
         static_count,
+        room: None,
         dynamic_count: None,
         before,
         body: block(vec![invoke(1, [2, 3], 4)], &[4]),

@@ -165,6 +165,16 @@ impl Facts {
 
 /// `real[1,3,~|224]`; a pack of tensors of one type is that type with its length, of several all of them.
 fn port_type(function: &Function, port: &Port) -> String {
+    if let PortTensors::Stack(id) = port.tensors
+        && let Some(value) = function.values.get(id.0 as usize)
+        && let Some((length, item)) = value.tensor.shape.split_first()
+    {
+        let item = TensorType {
+            kind: value.tensor.kind,
+            shape: item.to_vec(),
+        };
+        return format!("{}..(~|{})", tensor_type(&item), length.bound());
+    }
     let kinds: Vec<String> = port
         .tensors
         .values()
@@ -174,7 +184,7 @@ fn port_type(function: &Function, port: &Port) -> String {
         .collect();
     match (&port.tensors, kinds.as_slice()) {
         (PortTensors::Null, _) => "absent".to_string(),
-        (PortTensors::Single(_), _) => kinds.concat(),
+        (PortTensors::Single(_) | PortTensors::Stack(_), _) => kinds.concat(),
         (PortTensors::Pack(_), [first, rest @ ..]) if rest.iter().all(|k| k == first) => {
             format!("{first}..({})", kinds.len())
         }

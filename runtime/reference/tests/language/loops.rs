@@ -1,6 +1,6 @@
 //! Loops (2.10.1): packs as carried values, packs of run-time length.
 
-use crate::run::{flag, ints, outputs, reals};
+use crate::run::{flag, ints, outputs, reals, run};
 
 const OPERATORS: &str = "operator add { @input { a: real[s..]; b: real[s..]; } @output { c: real[s..]; } \
     @lower { c[i..] = a[i..] + b[i..], i < s; } } \
@@ -75,4 +75,68 @@ fn full_slices_stand_on_left_sides() {
             vec![0.0, 7.0, 1.0, 7.0]
         ]
     );
+}
+
+/// What a run-time count collects has room in the pack that is written for it, and every run tests the length.
+#[test]
+fn s2_10_1_a_written_length_bounds_what_a_run_time_count_collects() {
+    let graph = "graph G { @input { n: int[]; x: real[2]; } @output { y: real[2]; ys: real[2]..(3); } \
+        @compose { last, zs..(3) = with s = x do..(n) { t = add(s, x); yield t, t; }; y = add(last, zs[0]); \
+        ys = zs; } }";
+    let inputs = |n| [ints(&[], &[n]), reals(&[2], &[1.0, 2.0])];
+    assert_eq!(
+        results(graph, &inputs(3)),
+        [[6.0, 12.0], [2.0, 4.0], [3.0, 6.0], [4.0, 8.0]]
+    );
+    let short = run(&format!("{OPERATORS} {graph}"), &inputs(2)).unwrap_err();
+    assert!(
+        short
+            .to_string()
+            .starts_with("the pack must have 3 items, it has 2"),
+        "{short}"
+    );
+    let long = run(&format!("{OPERATORS} {graph}"), &inputs(4)).unwrap_err();
+    assert!(
+        long.to_string()
+            .starts_with("the loop runs more often than the 3 times"),
+        "{long}"
+    );
+}
+
+/// Without a count; the output's declaration has the bound, in the spelling of edition khronos.
+#[test]
+fn s2_10_1_an_output_bounds_what_a_condition_collects() {
+    let graph = "graph G { @input { x: real[]; m: real[]; } @output { ys: real[]..(s|4); y: real[]; } \
+        @compose { ~, ys.. = with s = x while less(s, m) do { t = add(s, s); yield t, t; }; y = sum(ys); } }";
+    let scalars = |x: f32, m: f32| [reals(&[], &[x]), reals(&[], &[m])];
+    assert_eq!(
+        results(graph, &scalars(1.0, 5.0)),
+        [vec![2.0, 4.0, 8.0], vec![14.0]]
+    );
+    assert_eq!(results(graph, &scalars(9.0, 5.0)), [vec![], vec![0.0]]);
+    assert!(run(&format!("{OPERATORS} {graph}"), &scalars(1.0, 100.0)).is_err());
+}
+
+#[test]
+fn s2_10_1_a_run_time_extent_counts_iterations() {
+    let graph = "operator half { @input { i: int[]; } @output { y: real[]; } @lower { y[] = real(i[]) / 2.0; } } \
+        operator pick { @input { xs: real[]..(k); } @output { y: real[k]; } @lower { y[i,] = xs[i][], i < k; } } \
+        graph G { @input { x: real[s|9]; } @output { y: real[s]; last: real[]; } \
+        @compose { last = with a: real = 0.0 do..(i -> x.shape[0] - 1) { h = half(i); t = add(a, h); yield t; }; \
+        hs.. = do..(i -> x.shape[0]) half(i); y = pick(hs); } }";
+    let x = reals(&[4], &[0.0; 4]);
+    assert_eq!(results(graph, &[x]), [vec![0.0, 0.5, 1.0, 1.5], vec![1.5]]);
+}
+
+/// Packs of run-time length leave operators, branches and loops as packs.
+#[test]
+fn s2_10_1_packs_of_run_time_length_are_results() {
+    let graph = "operator at_most { @attrib { k: int; } @input { x: real[]; n: int[]; } @output { ys: real[]..(s|k); } \
+        @compose { ~, ys = with s = x do..(n) { t = add(s, s); yield t, t; }; } } \
+        graph G { @input { x: real[]; n: int[]; c: bool[]; } @output { y: real[]; z: real[]; } \
+        @compose { ys.. = at_most{k=5}(x, n); zs.. = if c then { yield ys; } else { us.. = for u : ys do add(u, x); yield us; }; \
+        y = sum(zs); [a, b] = ys; z = add(a, b); } }";
+    let inputs = |c| [reals(&[], &[1.0]), ints(&[], &[2]), flag(c)];
+    assert_eq!(results(graph, &inputs(true)), [[6.0], [6.0]]);
+    assert_eq!(results(graph, &inputs(false)), [[8.0], [6.0]]);
 }

@@ -1,0 +1,232 @@
+//! Packs whose length only the run knows, where a document says how long they are (2.6, 2.10.1).
+
+use skript_semantics::{ScalarKind, ScalarOp};
+
+use super::checks::{Verdict, equality, keep, parts, text};
+use super::composer::{Composed, Composer, Reported};
+use super::instantiate::Builder;
+use super::ranges::{extent_expr, upper_bound};
+use crate::ast::{Component, Declaration, ExprKind, PackSpec, Target, TargetItem};
+use crate::diagnostics::codes::RESULTS_MISMATCH;
+use crate::eval::{Atom, TensorRef, Value, runtime};
+use crate::model::{Check, CheckKind, Extent, Port, PortTensors, TensorType};
+use crate::source::Span;
+
+impl<'p> Composer<'p, '_> {
+    /// How many items the packs on the left side can hold; `None` if nothing tells.
+    pub fn room(&self, builder: &Builder<'p>, component: &Component) -> Option<u64> {
+        let outputs = &builder.found.definition.outputs;
+        let mut least: Option<u64> = None;
+        for target in &component.targets {
+            let room = match target {
+                Target::Item(TargetItem::Name { name, pack, .. }) => {
+                    let declared = outputs.iter().find(|o| o.name.name == name.name);
+                    let declared = declared.and_then(|o| o.type_spec.pack.as_ref());
+                    let written = pack.as_ref().and_then(|p| self.pack_room(builder, p));
+                    written.or_else(|| declared.and_then(|p| self.pack_room(builder, p)))
+                }
+                Target::Item(_) => None,
+                Target::List { items, .. } => items.iter().try_fold(0u64, |sum, item| {
+                    let own = match item {
+                        TargetItem::Omitted(_) | TargetItem::Name { pack: None, .. } => 1,
+                        TargetItem::Name {
+                            pack: Some(pack), ..
+                        } => self.pack_room(builder, pack)?,
+                        TargetItem::Zip { .. } => return None,
+                    };
+                    sum.checked_add(own)
+                }),
+            };
+            least = match (least, room) {
+                (Some(a), Some(b)) => Some(a.min(b)),
+                (a, b) => a.or(b),
+            };
+        }
+        least
+    }
+
+    fn pack_room(&self, builder: &Builder<'p>, pack: &PackSpec) -> Option<u64> {
+        let mut evaluator = builder.evaluator(self.limits);
+        [&pack.length, &pack.bound]
+            .into_iter()
+            .flatten()
+            .find_map(|expr| match evaluator.eval(expr).ok()? {
+                Value::Atom(Atom::Int(n)) => u64::try_from(n).ok(),
+                Value::Atom(Atom::Run(expr)) => upper_bound(&expr),
+                _ => None,
+            })
+    }
+
+    /// A pack of run-time length under the length that is written for it: a fixed one makes it a pack of tensors, a
+    /// run-time one must agree, a new name with a bound stands for it.
+    pub fn counted(
+        &mut self,
+        builder: &mut Builder<'p>,
+        pack: &PackSpec,
+        stack: TensorRef,
+        span: Span,
+    ) -> Composed<Value> {
+        let Some(actual) = stack.tensor.shape.first().cloned() else {
+            return Err(Reported);
+        };
+        if let Some(bound) = &pack.bound {
+            let most = builder.evaluator(self.limits).int(bound);
+            let most = most.map_err(|s| self.failed(s))?;
+            if let Some(most) = most.and_then(|n| u64::try_from(n).ok())
+                && actual.bound() > most
+            {
+                let most = Extent::Fixed(most);
+                let holds =
+                    runtime::compare(ScalarOp::Le, extent_expr(&actual), extent_expr(&most));
+                self.agree(builder, holds, (&most, &actual), "at most ", span)?;
+            }
+        }
+        let Some(length) = &pack.length else {
+            return Ok(Value::Atom(Atom::Stack(stack)));
+        };
+        if let (Some(_), ExprKind::Name(name)) = (&pack.bound, &length.kind)
+            && builder.scope.get(&name.name).is_none()
+        {
+            let atom = builder.evaluator(self.limits).extent_atom(&actual, span);
+            let atom = atom.map_err(|s| self.failed(s))?;
+            builder.scope.set(name.name.clone(), Value::Atom(atom));
+            return Ok(Value::Atom(Atom::Stack(stack)));
+        }
+        let atom = match self.value(builder, length)? {
+            Value::Null => return Ok(Value::Atom(Atom::Stack(stack))),
+            Value::Atom(Atom::Int(n)) => {
+                let count = builder.evaluator(self.limits).length(n, length.span);
+                let count = count.map_err(|s| self.failed(s))?;
+                return self.items_of(builder, &stack, count, span);
+            }
+            Value::Atom(atom) => atom,
+            Value::Pack(_) => return Err(Reported),
+        };
+        match equality(&atom, &Atom::from_expr(extent_expr(&actual))) {
+            Verdict::Holds => {}
+            Verdict::Open(holds) => {
+                let Some(wanted) = super::dynamic_extent::extent_of(&match atom.to_expr() {
+                    Some(expr) => expr,
+                    None => return Err(Reported),
+                }) else {
+                    return Err(Reported);
+                };
+                self.agree(builder, holds, (&wanted, &actual), "", span)?;
+            }
+            Verdict::Fails => {
+                return Err(self.error(
+                    &RESULTS_MISMATCH,
+                    span,
+                    format!(
+                        "the pack is written with {} items, it has {actual}",
+                        atom.text()
+                    ),
+                ));
+            }
+        }
+        Ok(Value::Atom(Atom::Stack(stack)))
+    }
+
+    /// Every run tests the number of items when the body is done.
+    fn agree(
+        &mut self,
+        builder: &mut Builder<'p>,
+        condition: crate::model::Expr,
+        (wanted, actual): (&Extent, &Extent),
+        most: &str,
+        span: Span,
+    ) -> Composed<()> {
+        if builder.blocks.len() != 1 {
+            return Err(self.error(
+                &RESULTS_MISMATCH,
+                span,
+                "a length that only the run knows cannot be written inside a branch or a loop; leave it out: `ys.. = …`",
+            ));
+        }
+        let part = |extent: &Extent| Value::Atom(Atom::from_expr(extent_expr(extent)));
+        let mut message = Vec::new();
+        text(&format!("the pack must have {most}"), &mut message);
+        parts(&part(wanted), &mut message);
+        text(" items, it has ", &mut message);
+        parts(&part(actual), &mut message);
+        let check = Check {
+            kind: CheckKind::Extent,
+            condition,
+            message,
+            span,
+        };
+        keep(&mut builder.function.result_checks, check);
+        Ok(())
+    }
+
+    /// `[a, b..(2)] = pack`: as many items as the left side takes.
+    pub fn dealt(
+        &mut self,
+        builder: &mut Builder<'p>,
+        items: &[TargetItem],
+        stack: &TensorRef,
+        span: Span,
+    ) -> Composed<Value> {
+        let mut count = 0usize;
+        for item in items {
+            let own = match item {
+                TargetItem::Omitted(_) | TargetItem::Name { pack: None, .. } => Some(1),
+                TargetItem::Name {
+                    pack: Some(pack), ..
+                } => self.target_length(builder, pack)?,
+                TargetItem::Zip { names, pack, .. } => match pack {
+                    Some(pack) => self
+                        .target_length(builder, pack)?
+                        .map(|n| n.saturating_mul(names.len())),
+                    None => Some(names.len()),
+                },
+            };
+            let Some(own) = own else {
+                return Err(self.error(
+                    &RESULTS_MISMATCH,
+                    span,
+                    "a pack of run-time length is taken apart only into a known number of tensors",
+                ));
+            };
+            count = count.saturating_add(own);
+        }
+        self.items_of(builder, stack, count, span)
+    }
+
+    /// `..(s|5)` with a new name and a pack of known length.
+    pub fn name_length(&mut self, builder: &mut Builder<'p>, pack: &PackSpec, length: usize) {
+        if let (Some(_), Some(expr)) = (&pack.bound, &pack.length)
+            && let ExprKind::Name(name) = &expr.kind
+            && builder.scope.get(&name.name).is_none()
+        {
+            let length = i64::try_from(length).unwrap_or(i64::MAX);
+            builder.scope.set(name.name.clone(), Value::int(length));
+        }
+    }
+
+    /// An output that is a pack of run-time length.
+    pub fn stack_output(
+        &mut self,
+        builder: &mut Builder<'p>,
+        declaration: &Declaration,
+        kind: ScalarKind,
+        stack: &TensorRef,
+    ) -> Composed<Port> {
+        let item = TensorRef {
+            id: stack.id,
+            tensor: std::rc::Rc::new(TensorType {
+                kind: stack.tensor.kind,
+                shape: stack.tensor.shape.iter().skip(1).cloned().collect(),
+            }),
+        };
+        let produced = builder.function.values.get(stack.id.0 as usize);
+        let produced = produced.map_or(declaration.span, |v| v.span);
+        self.check_output(builder, declaration, 0, kind, &item, produced)?;
+        builder.tensors.insert(declaration.name.name.clone());
+        Ok(Port {
+            name: declaration.name.name.clone(),
+            tensors: PortTensors::Stack(stack.id),
+            span: declaration.name.span,
+        })
+    }
+}
