@@ -26,12 +26,13 @@ pub use error::ExportError;
 pub use interface::{Interface, Port};
 pub use report::{Form, Report};
 
+use crate::emit::check::PREFIX;
 use crate::mlir::builder::operations;
 use crate::mlir::copy::operation_name;
 use melior::Context;
 use melior::dialect::DialectRegistry;
 use melior::ir::operation::OperationLike;
-use melior::ir::{Location, Module};
+use melior::ir::{Attribute, Location, Module};
 use skript_dialect::melior;
 
 /// A module of StableHLO, and what is to be known about it.
@@ -55,6 +56,14 @@ pub fn add_to(context: &Context) {
     context.append_dialect_registry(&registry);
 }
 
+/// Whether a symbol is that of run-time checks, which StableHLO cannot make.
+fn is_check(symbol: Result<Attribute, melior::Error>) -> bool {
+    symbol.is_ok_and(|name| {
+        let name = name.to_string();
+        name.trim_start_matches(['@', '"']).starts_with(PREFIX)
+    })
+}
+
 /// The StableHLO form of a module in the `skript` dialect; its entry is `@main`. The context knows our StableHLO.
 ///
 /// # Errors
@@ -67,6 +76,9 @@ pub fn export<'c>(source: &Module<'c>, context: &'c Context) -> Result<Export<'c
     for op in operations(source.body()) {
         if operation_name(op) != "func.func" {
             return Err(ExportError::at(op, "has no StableHLO form"));
+        }
+        if is_check(op.attribute("sym_name")) {
+            continue;
         }
         if op.has_attribute("skript.entry") {
             interface = Some(Interface::of(op)?);
