@@ -16,6 +16,9 @@ use crate::formula::scalar_to_arith::ConvertScalarToArith;
 use crate::invoke::keep_operators::KeepOperators;
 use crate::pipeline;
 use crate::schedule::vectorize::VectorizeReductions;
+use crate::stablehlo::import::drop_signs::DropSigns;
+use crate::stablehlo::import::scalar_to_arith::ConvertStablehloScalarToArith;
+use crate::stablehlo::import::to_linalg::ConvertStablehloToLinalg;
 use crate::structure::annotate_structure::AnnotateStructure;
 use skript_dialect::PassEntry;
 
@@ -38,6 +41,9 @@ pub const ALL: &[PassEntry] = &[
     PassEntry::of::<PlanMemory>(),
     PassEntry::of::<LowerCopies>(),
     PassEntry::of::<LowerChecks>(),
+    PassEntry::of::<ConvertStablehloToLinalg>(),
+    PassEntry::of::<ConvertStablehloScalarToArith>(),
+    PassEntry::of::<DropSigns>(),
 ];
 
 /// Makes all passes and named pipelines known to MLIR; once per process does, more is harmless.

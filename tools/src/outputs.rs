@@ -1,14 +1,14 @@
 //! Results → `.npy` files, or a summary.
 
 use std::fs::{self, File};
-use std::io::{BufWriter, Write as _};
+use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::sync::Arc;
 
 use skript_frontend::diagnostics::Diagnostic;
 use skript_frontend::diagnostics::codes::OUTPUT;
 use skript_frontend::model::{Model, PortTensors};
-use skript_tensor::{Tensor, npy};
+use skript_tensor::{Tensor, TensorError, npy};
 
 /// File stems of the entry's outputs, in the order of the flattened tensors: `y`, packs `ys_0`, `ys_1`.
 pub fn names(model: &Model) -> Vec<String> {
@@ -35,19 +35,38 @@ pub fn write(
     tensors: &[Arc<Tensor>],
     folder: &Path,
 ) -> Result<(), Box<Diagnostic>> {
-    let wrong = |path: &Path, reason: String| {
-        let message = format!("cannot write {}: {reason}", path.display());
-        Box::new(Diagnostic::without_place(&OUTPUT, message))
-    };
-    fs::create_dir_all(folder).map_err(|e| wrong(folder, e.to_string()))?;
+    make(folder)?;
     for (name, tensor) in names.iter().zip(tensors) {
-        let path = folder.join(format!("{name}.npy"));
-        let file = File::create(&path).map_err(|e| wrong(&path, e.to_string()))?;
-        let mut stream = BufWriter::new(file);
-        npy::write(&path, tensor, &mut stream).map_err(|e| wrong(&path, e.to_string()))?;
-        stream.flush().map_err(|e| wrong(&path, e.to_string()))?;
+        write_one(name, tensor, folder, npy::write)?;
     }
     Ok(())
+}
+
+/// How one tensor is written: path for messages, tensor, stream.
+pub type Writer = fn(&Path, &Tensor, &mut dyn Write) -> Result<(), TensorError>;
+
+/// Writes `DIR/<name>.npy`, making the folder.
+pub fn write_one(
+    name: &str,
+    tensor: &Tensor,
+    folder: &Path,
+    write: Writer,
+) -> Result<(), Box<Diagnostic>> {
+    make(folder)?;
+    let path = folder.join(format!("{name}.npy"));
+    let file = File::create(&path).map_err(|e| wrong(&path, e.to_string()))?;
+    let mut stream = BufWriter::new(file);
+    write(&path, tensor, &mut stream).map_err(|e| wrong(&path, e.to_string()))?;
+    stream.flush().map_err(|e| wrong(&path, e.to_string()))
+}
+
+fn make(folder: &Path) -> Result<(), Box<Diagnostic>> {
+    fs::create_dir_all(folder).map_err(|e| wrong(folder, e.to_string()))
+}
+
+fn wrong(path: &Path, reason: String) -> Box<Diagnostic> {
+    let message = format!("cannot write {}: {reason}", path.display());
+    Box::new(Diagnostic::without_place(&OUTPUT, message))
 }
 
 /// A line per output: name, type, shape and the first elements.

@@ -33,7 +33,7 @@ const BUFFERIZE: &str = "eliminate-empty-tensors,\
 /// Loops over buffers become LLVM's dialect; arrays travel as bare pointers.
 const TO_LLVM: &str = "convert-linalg-to-loops,expand-strided-metadata,lower-affine,\
     convert-vector-to-scf,convert-scf-to-cf,skript-lower-checks,convert-vector-to-llvm,convert-math-to-funcs,convert-math-to-llvm,\
-    convert-math-to-libm,expand-strided-metadata,lower-affine,finalize-memref-to-llvm,convert-arith-to-llvm,\
+    convert-math-to-libm,convert-complex-to-llvm,expand-strided-metadata,lower-affine,finalize-memref-to-llvm,convert-arith-to-llvm,\
     convert-index-to-llvm,convert-ub-to-llvm,convert-cf-to-llvm,\
     convert-func-to-llvm{use-bare-ptr-memref-call-conv},reconcile-unrealized-casts,canonicalize,cse";
 

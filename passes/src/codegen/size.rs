@@ -27,7 +27,8 @@ pub fn bytes(memref: Value) -> Option<u64> {
 /// Bytes of an element in memory; `None` for types that no pass makes buffers of.
 pub fn element_bytes(text: &str) -> Option<u64> {
     match text {
-        "index" => Some(8),
+        "index" | "complex<f32>" => Some(8),
+        "complex<f64>" => Some(16),
         _ => {
             let bits: u64 = text
                 .trim_start_matches("bf")

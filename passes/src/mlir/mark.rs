@@ -1,11 +1,24 @@
 //! Setting attributes of operations in place.
 
 use melior::ir::operation::{OperationMutLike, OperationRefMut};
-use melior::ir::{Attribute, OperationRef};
+use melior::ir::{Attribute, OperationRef, Type, TypeLike, Value, ValueLike};
 
 /// Gives the operation an attribute; an older one of the name goes.
 pub fn set<'c: 'a, 'a>(op: OperationRef<'c, 'a>, name: &str, value: Attribute<'c>) {
     // SAFETY: the operation is valid, and the reference is the only one that changes it here.
     let mut op: OperationRefMut<'c, 'a> = unsafe { OperationRefMut::from_raw(op.to_raw()) };
     op.set_attribute(name, value);
+}
+
+/// Takes an attribute away, if it is there.
+pub fn remove<'c: 'a, 'a>(op: OperationRef<'c, 'a>, name: &str) {
+    // SAFETY: as in `set`.
+    let mut op: OperationRefMut<'c, 'a> = unsafe { OperationRefMut::from_raw(op.to_raw()) };
+    let _ = op.remove_attribute(name);
+}
+
+/// Gives a value another type, which its definition and its users must hold for as well.
+pub fn retype(value: Value, r#type: Type) {
+    // SAFETY: the value is alive.
+    unsafe { mlir_sys::mlirValueSetType(value.to_raw(), r#type.to_raw()) }
 }

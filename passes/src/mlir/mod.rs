@@ -4,10 +4,12 @@ pub mod attributes;
 pub mod builder;
 pub mod context;
 pub mod copy;
+pub mod dense;
 pub mod maps;
 pub mod mark;
 pub mod place;
 pub mod splat;
+pub mod splice;
 pub mod types;
 pub mod vector;
 

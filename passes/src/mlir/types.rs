@@ -58,6 +58,15 @@ pub fn element_of(r#type: Type<'_>) -> Option<Type<'_>> {
     Some(RankedTensorType::try_from(r#type).ok()?.element())
 }
 
+/// The type of both parts of a complex type; `None` for other types.
+pub fn complex_part(r#type: Type<'_>) -> Option<Type<'_>> {
+    // SAFETY: asked of a complex type only.
+    unsafe {
+        mlir_sys::mlirTypeIsAComplex(r#type.to_raw())
+            .then(|| Type::from_raw(mlir_sys::mlirComplexTypeGetElementType(r#type.to_raw())))
+    }
+}
+
 /// The kind a scalar type stands for.
 pub fn kind_of(r#type: Type<'_>) -> Option<ScalarKind> {
     if r#type.is_index() {

@@ -14,6 +14,7 @@ pub mod field;
 pub mod formula;
 pub mod function;
 pub mod functions;
+pub mod import;
 pub mod interface;
 pub mod report;
 pub mod scalar;

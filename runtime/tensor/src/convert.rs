@@ -27,7 +27,32 @@ pub(crate) fn element_value(element: ElementType, bytes: &[u8]) -> Option<Scalar
     })
 }
 
+/// The bytes of an element of this type, little endian; cut off to its width.
+fn element_bytes(value: Scalar, to: ElementType) -> Vec<u8> {
+    match (value, to) {
+        (Scalar::Real(x), ElementType::F16) => f16::from_f64(x).to_le_bytes().to_vec(),
+        (Scalar::Real(x), ElementType::BF16) => bf16::from_f64(x).to_le_bytes().to_vec(),
+        (Scalar::Real(x), ElementType::F32) => (x as f32).to_le_bytes().to_vec(),
+        (Scalar::Real(x), _) => x.to_le_bytes().to_vec(),
+        (Scalar::Int(i), _) => i.to_le_bytes().into_iter().take(to.size()).collect(),
+        (Scalar::Bool(b), _) => vec![u8::from(b)],
+    }
+}
+
 impl Tensor {
+    /// The elements in another type of the same kind, each the nearest one; integers modulo 2^n.
+    #[must_use]
+    pub fn with_element(self, to: ElementType) -> Tensor {
+        if self.element() == to {
+            return self;
+        }
+        let bytes = self.bytes().chunks_exact(self.element().size());
+        let values = bytes.filter_map(|b| element_value(self.element(), b));
+        let bytes: Vec<u8> = values.flat_map(|v| element_bytes(v, to)).collect();
+        // As many elements of the size of `to`, unless a u64 had no value.
+        Tensor::from_bytes(to, self.shape(), &bytes).unwrap_or(self)
+    }
+
     /// The tensor in the run-time representation of its kind; shares mapped memory where that is what it holds.
     ///
     /// Floats are rounded to f32. Integers must fit i64. A tensor of another kind than `kind` is an error: the language
@@ -83,6 +108,15 @@ mod tests {
                 .contains("element 1 is 18446744073709551615"),
             "{error}"
         );
+    }
+
+    #[test]
+    fn elements_change_within_their_kind() {
+        let tensor = Tensor::from_i64(&[2], &[-1, 300]).unwrap();
+        assert_eq!(tensor.with_element(ElementType::U8).bytes(), [255, 44]);
+        let half = Tensor::from_bytes(ElementType::BF16, &[1], &[0x80, 0x3f]).unwrap();
+        let wide = half.with_element(ElementType::F32);
+        assert_eq!(wide.as_f32(), Some(&[1.0f32][..]));
     }
 
     #[test]

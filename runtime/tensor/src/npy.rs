@@ -21,10 +21,33 @@ pub fn read(path: &Path) -> Result<Tensor, TensorError> {
     read_stream(path, &mut std::io::BufReader::new(file), length)
 }
 
+/// Reads an array that may also be complex, as reals with one more dimension of 2, or bf16 as numpy writes it.
+pub fn read_wider(path: &Path) -> Result<Tensor, TensorError> {
+    let (file, length) = open_ordinary(path)?;
+    parse(path, &mut std::io::BufReader::new(file), length, true)
+}
+
 /// Reads an array from a stream that ends after `length` bytes; `path` is for messages.
 pub fn read_stream(path: &Path, stream: &mut dyn Read, length: u64) -> Result<Tensor, TensorError> {
-    let (header, header_length) = read_header(path, stream)?;
+    parse(path, stream, length, false)
+}
+
+fn parse(
+    path: &Path,
+    stream: &mut dyn Read,
+    length: u64,
+    wider: bool,
+) -> Result<Tensor, TensorError> {
+    let (mut header, header_length) = read_header(path, stream, wider)?;
     let data_length = length.saturating_sub(header_length);
+    // Both parts of a pair lie together in either storage order.
+    let own = header.shape.clone();
+    if header.pairs {
+        match header.fortran {
+            true => header.shape.insert(0, 2),
+            false => header.shape.push(2),
+        }
+    }
     let wanted = shape::byte_length(header.element, &header.shape)
         .and_then(|bytes| u64::try_from(bytes).ok());
     if wanted != Some(data_length) {
@@ -32,7 +55,7 @@ pub fn read_stream(path: &Path, stream: &mut dyn Read, length: u64) -> Result<Te
             path,
             format!(
                 "{data_length} bytes follow the header, which promises {} of shape {:?}",
-                header.element, header.shape
+                header.element, own
             ),
         ));
     }
@@ -52,12 +75,16 @@ pub fn read_stream(path: &Path, stream: &mut dyn Read, length: u64) -> Result<Te
     }
     tensor.normalize_bools()?;
     if header.fortran {
-        tensor = transposed(&tensor, &header.shape)?;
+        tensor = transposed(&tensor, &own, if header.pairs { 2 } else { 1 })?;
     }
     Ok(tensor)
 }
 
-fn read_header(path: &Path, stream: &mut dyn Read) -> Result<(Header, u64), TensorError> {
+fn read_header(
+    path: &Path,
+    stream: &mut dyn Read,
+    wider: bool,
+) -> Result<(Header, u64), TensorError> {
     let fail = |reason: &str| TensorError::format(path, reason);
     let mut fixed = [0u8; 8];
     stream
@@ -87,14 +114,19 @@ fn read_header(path: &Path, stream: &mut dyn Read) -> Result<(Header, u64), Tens
         .read_exact(&mut text)
         .map_err(|_| fail("ends within its header"))?;
     let text = String::from_utf8_lossy(&text);
-    let header = header::parse(&text).map_err(|reason| TensorError::format(path, reason))?;
+    let header = header::parse(&text, wider).map_err(|reason| TensorError::format(path, reason))?;
     Ok((header, 8 + length_bytes + u64::from(length)))
 }
 
-/// From column-major to row-major: `stored` has the extents reversed, the result has `shape`.
-fn transposed(stored: &Tensor, shape: &[u64]) -> Result<Tensor, TensorError> {
-    let mut result = Tensor::zeros(stored.element(), shape)?;
-    let size = stored.element().size();
+/// From column-major to row-major: `stored` has the extents reversed, the result has `shape`; what moves is `parts`
+/// elements that stay together, a last dimension of the result if there are several.
+fn transposed(stored: &Tensor, shape: &[u64], parts: u64) -> Result<Tensor, TensorError> {
+    let mut extents = shape.to_vec();
+    if parts > 1 {
+        extents.push(parts);
+    }
+    let mut result = Tensor::zeros(stored.element(), &extents)?;
+    let size = stored.element().size() * usize::try_from(parts).unwrap_or(1);
     let extents: Vec<usize> = shape
         .iter()
         .map(|&n| usize::try_from(n).unwrap_or(0))
@@ -128,10 +160,40 @@ pub fn write(path: &Path, tensor: &Tensor, stream: &mut dyn Write) -> Result<(),
             reason: format!("numpy has no type {}", ElementType::BF16),
         });
     };
-    let text = header::text(descriptor, tensor.shape());
+    write_as(path, descriptor, tensor.shape(), tensor, stream)
+}
+
+/// As [`write`]; the last dimension, of 2, holds both parts of complex numbers.
+pub fn write_pairs(
+    path: &Path,
+    tensor: &Tensor,
+    stream: &mut dyn Write,
+) -> Result<(), TensorError> {
+    let refuse = |reason: String| TensorError::Store {
+        what: path.display().to_string(),
+        reason,
+    };
+    let descriptor = header::pair_descriptor(tensor.element());
+    let descriptor =
+        descriptor.ok_or_else(|| refuse(format!("{} are no parts", tensor.element())))?;
+    let shape = match tensor.shape() {
+        [own @ .., 2] => own,
+        other => return Err(refuse(format!("{other:?} is no shape of pairs"))),
+    };
+    write_as(path, descriptor, shape, tensor, stream)
+}
+
+fn write_as(
+    path: &Path,
+    descriptor: &str,
+    shape: &[u64],
+    tensor: &Tensor,
+    stream: &mut dyn Write,
+) -> Result<(), TensorError> {
+    let text = header::text(descriptor, shape);
     let length = u16::try_from(text.len()).map_err(|_| TensorError::Store {
         what: path.display().to_string(),
-        reason: format!("rank {} is too high", tensor.shape().len()),
+        reason: format!("rank {} is too high", shape.len()),
     })?;
     let io = |e| TensorError::io(path, "write", e);
     stream.write_all(b"\x93NUMPY\x01\x00").map_err(io)?;
@@ -155,6 +217,28 @@ mod tests {
 
     fn parse(bytes: &[u8]) -> Result<Tensor, TensorError> {
         read_stream(Path::new("a.npy"), &mut &bytes[..], bytes.len() as u64)
+    }
+
+    /// Column-major, two extents: parts of a pair stay neighbours.
+    #[test]
+    fn pairs_keep_together() {
+        let header = "{'descr': '<c8', 'fortran_order': True, 'shape': (1, 2), }\n";
+        let data: Vec<u8> = [1f32, 2.0, 3.0, 4.0]
+            .iter()
+            .flat_map(|x| x.to_le_bytes())
+            .collect();
+        let bytes = file(header, &data);
+        let path = Path::new("a.npy");
+        let tensor = super::parse(path, &mut &bytes[..], bytes.len() as u64, true).unwrap();
+        assert_eq!(tensor.shape(), [1, 2, 2]);
+        assert_eq!(tensor.as_f32(), Some(&[1.0, 2.0, 3.0, 4.0][..]));
+        let mut written = Vec::new();
+        write_pairs(path, &tensor, &mut written).unwrap();
+        assert!(
+            String::from_utf8_lossy(&written)
+                .contains("'<c8', 'fortran_order': False, 'shape': (1, 2)")
+        );
+        assert!(written.ends_with(&data));
     }
 
     #[test]

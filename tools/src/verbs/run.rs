@@ -1,5 +1,7 @@
 //! `skript run`: inputs from files, outputs to files.
 
+mod stablehlo;
+
 use std::path::Path;
 
 use crate::command_line::RunArguments;
@@ -10,6 +12,9 @@ use crate::{inputs, measure, outputs, variables};
 
 pub fn run(arguments: &RunArguments, console: &mut Console) -> Status {
     let model = arguments.model.as_deref().unwrap_or(Path::new("."));
+    if stablehlo::is_program(model) {
+        return stablehlo::run(model, arguments, console);
+    }
     let mut session = Session::open(model, &arguments.reading);
     if session.status() == Status::Done {
         session.check_names(inputs::named(&arguments.inputs));

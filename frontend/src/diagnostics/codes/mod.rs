@@ -150,6 +150,7 @@ codes! {
     sk3002_graph_parameter,
     sk3003_limit_exceeded,
     sk8001_not_compiled,
+    sk8002_stablehlo_text,
     sk9001_weights,
     sk9101_unknown_name,
     sk9102_attribute_text,

@@ -5,6 +5,8 @@ use crate::element::ElementType;
 #[derive(Debug, PartialEq)]
 pub(super) struct Header {
     pub element: ElementType,
+    /// Each element is two of the type: a complex number.
+    pub pairs: bool,
     pub big_endian: bool,
     pub fortran: bool,
     pub shape: Vec<u64>,
@@ -24,6 +26,19 @@ const TYPES: [(&str, ElementType); 12] = [
     ("u8", ElementType::U64),
     ("b1", ElementType::Bool),
 ];
+
+/// What no model of the language holds: complex numbers, and bf16 as numpy writes it, bytes without a type.
+const WIDER: [(&str, ElementType, bool); 3] = [
+    ("c8", ElementType::F32, true),
+    ("c16", ElementType::F64, true),
+    ("V2", ElementType::BF16, false),
+];
+
+/// numpy's name of complex numbers with parts of this type; `None` if it has none.
+pub(super) fn pair_descriptor(element: ElementType) -> Option<&'static str> {
+    let found = WIDER.iter().find(|t| t.1 == element && t.2);
+    found.map(|t| t.0)
+}
 
 /// numpy's name of a type, without byte order; `None` for bf16.
 pub(super) fn descriptor(element: ElementType) -> Option<&'static str> {
@@ -47,7 +62,8 @@ pub(super) fn text(descriptor: &str, shape: &[u64]) -> String {
     text
 }
 
-pub(super) fn parse(text: &str) -> Result<Header, String> {
+/// `wider` takes complex numbers and bf16 as well.
+pub(super) fn parse(text: &str, wider: bool) -> Result<Header, String> {
     let (mut element, mut fortran, mut shape) = (None, None, None);
     let mut rest = expect(text.trim(), "{")?;
     loop {
@@ -61,7 +77,7 @@ pub(super) fn parse(text: &str) -> Result<Header, String> {
             "descr" => {
                 let (name, after) = string(value)
                     .map_err(|_| "its element type is structured, not a number".to_string())?;
-                element = Some(element_type(name)?);
+                element = Some(element_type(name, wider)?);
                 after
             }
             "fortran_order" => {
@@ -84,8 +100,9 @@ pub(super) fn parse(text: &str) -> Result<Header, String> {
         rest = rest.strip_prefix(',').unwrap_or(rest);
     }
     match (element, fortran, shape) {
-        (Some((element, big_endian)), Some(fortran), Some(shape)) => Ok(Header {
+        (Some((element, pairs, big_endian)), Some(fortran), Some(shape)) => Ok(Header {
             element,
+            pairs,
             big_endian,
             fortran,
             shape,
@@ -136,17 +153,18 @@ fn tuple(text: &str) -> Result<(Vec<u64>, &str), String> {
     Ok((extents, after))
 }
 
-fn element_type(name: &str) -> Result<(ElementType, bool), String> {
+/// The type, whether each element is a pair, whether the byte order is big endian.
+fn element_type(name: &str, wider: bool) -> Result<(ElementType, bool, bool), String> {
     let unsupported = || format!("its element type {name:?} is not a float, int or bool");
     let mut characters = name.chars();
     let order = characters.next().ok_or_else(unsupported)?;
-    let known = TYPES
-        .iter()
-        .find(|t| t.0 == characters.as_str())
-        .ok_or_else(unsupported)?;
+    let word = characters.as_str();
+    let known = TYPES.iter().find(|t| t.0 == word).map(|t| (t.1, false));
+    let also = WIDER.iter().filter(|_| wider).find(|t| t.0 == word);
+    let (element, pairs) = known.or(also.map(|t| (t.1, t.2))).ok_or_else(unsupported)?;
     match order {
-        '<' | '=' | '|' => Ok((known.1, false)),
-        '>' => Ok((known.1, true)),
+        '<' | '=' | '|' => Ok((element, pairs, false)),
+        '>' => Ok((element, pairs, true)),
         _ => Err(unsupported()),
     }
 }
@@ -157,9 +175,13 @@ mod tests {
 
     #[test]
     fn numpys_own_header() {
-        let header = parse("{'descr': '<f8', 'fortran_order': False, 'shape': (), }   \n");
+        let header = parse(
+            "{'descr': '<f8', 'fortran_order': False, 'shape': (), }   \n",
+            false,
+        );
         let expected = Header {
             element: ElementType::F64,
+            pairs: false,
             big_endian: false,
             fortran: false,
             shape: vec![],
@@ -178,7 +200,7 @@ mod tests {
             "{'a': 1}",
             "{,}",
         ] {
-            assert!(parse(text).is_err(), "{text}");
+            assert!(parse(text, true).is_err(), "{text}");
         }
     }
 }

@@ -1,0 +1,57 @@
+//! Dense attributes as bytes.
+
+use super::Builder;
+use melior::Error;
+use melior::ir::operation::OperationLike;
+use melior::ir::{Attribute, AttributeLike, OperationRef, Type, TypeLike, Value};
+
+/// The bytes of the elements, `element` each: those of one if `count` elements are equal. `None` if the attribute is not
+/// dense, or too large for this machine.
+pub fn bytes(value: Attribute<'_>, element: usize, count: usize) -> Option<Vec<u8>> {
+    let raw = value.to_raw();
+    // SAFETY: asked of dense attributes only; the bytes belong to the context and are copied. Callers know the type.
+    unsafe {
+        if !mlir_sys::mlirAttributeIsADenseElements(raw) {
+            return None;
+        }
+        let count = match mlir_sys::mlirDenseElementsAttrIsSplat(raw) {
+            true => 1,
+            false => count,
+        };
+        let length = element.checked_mul(count)?;
+        let data = mlir_sys::mlirDenseElementsAttrGetRawData(raw).cast::<u8>();
+        Some(match length {
+            0 => Vec::new(),
+            _ => std::slice::from_raw_parts(data, length).to_vec(),
+        })
+    }
+}
+
+/// Bytes as elements of a tensor type: those of all elements, or of one that all are equal to.
+pub fn of_bytes<'c>(r#type: Type<'c>, bytes: &[u8]) -> Attribute<'c> {
+    // SAFETY: callers take bytes and element type from one attribute; they are copied.
+    unsafe {
+        Attribute::from_raw(mlir_sys::mlirDenseElementsAttrRawBufferGet(
+            r#type.to_raw(),
+            bytes.len(),
+            bytes.as_ptr().cast(),
+        ))
+    }
+}
+
+/// The type of an elements attribute.
+pub fn type_of(value: Attribute<'_>) -> Type<'_> {
+    // SAFETY: every attribute has a type, `none` if it needs none.
+    unsafe { Type::from_raw(mlir_sys::mlirAttributeGetType(value.to_raw())) }
+}
+
+/// An `arith.constant` before `at`.
+pub fn constant<'c: 'a, 'a>(
+    value: Attribute<'c>,
+    at: OperationRef<'c, 'a>,
+) -> Result<Value<'c, 'a>, Error> {
+    let owner = at.context();
+    // SAFETY: a context outlives its modules.
+    let builder = Builder::before(unsafe { owner.to_ref() }, at)?;
+    builder.value("arith.constant", &[], &[("value", value)], type_of(value))
+}

@@ -1,0 +1,121 @@
+//! Several operations at once, written as text over values that are there.
+
+use crate::codegen::mlir;
+use melior::ir::block::BlockLike;
+use melior::ir::operation::{OperationLike, OperationRef};
+use melior::ir::{Module, Value, ValueLike};
+use skript_dialect::PassError;
+use skript_dialect::melior;
+
+/// Text under construction; every line that gives a value gets a new name.
+#[derive(Default)]
+pub struct Lines {
+    text: String,
+    next: usize,
+}
+
+impl Lines {
+    /// Appends `%vN = rhs` and gives `%vN`.
+    pub fn value(&mut self, rhs: impl AsRef<str>) -> String {
+        let name = format!("%v{}", self.next);
+        self.next += 1;
+        self.line(format!("{name} = {}", rhs.as_ref()));
+        name
+    }
+
+    /// Appends `%vN:count = rhs` and gives the names of the results.
+    pub fn values(&mut self, count: usize, rhs: impl AsRef<str>) -> Vec<String> {
+        let name = format!("%v{}", self.next);
+        self.next += 1;
+        if count == 1 {
+            self.line(format!("{name} = {}", rhs.as_ref()));
+            return vec![name];
+        }
+        self.line(format!("{name}:{count} = {}", rhs.as_ref()));
+        (0..count).map(|n| format!("{name}#{n}")).collect()
+    }
+
+    /// Appends a line, or several.
+    pub fn line(&mut self, line: impl AsRef<str>) {
+        self.text.push_str(line.as_ref());
+        self.text.push('\n');
+    }
+
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+}
+
+/// What [`splice`] made.
+pub struct Spliced<'c, 'a> {
+    /// The values that were asked for.
+    pub values: Vec<Value<'c, 'a>>,
+    /// The operations, in order; not those in their regions.
+    pub operations: Vec<OperationRef<'c, 'a>>,
+}
+
+/// The operations of `text` in front of `at`, with its location; operands are `%0`, `%1`, …. Gives the values that
+/// `results` name, each with its type.
+///
+/// # Errors
+/// The text does not parse: a defect of whoever wrote it.
+pub fn splice<'c: 'a, 'a>(
+    at: OperationRef<'c, 'a>,
+    operands: &[Value<'c, 'a>],
+    text: &str,
+    results: &[(String, String)],
+) -> Result<Spliced<'c, 'a>, PassError> {
+    let block = at.block().ok_or("an operation in no block")?;
+    let location = at.location();
+    let arguments = operands.iter().enumerate();
+    let arguments: Vec<String> = arguments
+        .map(|(n, v)| format!("%{n}: {}", v.r#type()))
+        .collect();
+    let types: Vec<&str> = results.iter().map(|r| r.1.as_str()).collect();
+    let names: Vec<&str> = results.iter().map(|r| r.0.as_str()).collect();
+    let colon = if names.is_empty() { "" } else { " : " };
+    let (names, types) = (names.join(", "), types.join(", "));
+    let source = format!(
+        "func.func private @t({}) -> ({types}) {{\n{text}\nreturn {names}{colon}{types}\n}}",
+        arguments.join(", ")
+    );
+    // SAFETY: a context outlives its modules.
+    let owner = location.context();
+    let context = unsafe { owner.to_ref() };
+    let (parsed, messages) = mlir::collecting(context, || Module::parse(context, &source));
+    let parsed = parsed.ok_or_else(|| {
+        PassError::from(format!(
+            "a text does not parse: {}\n{source}",
+            messages.join("; ")
+        ))
+    })?;
+    let wrong = |e: crate::codegen::CodegenError| PassError::from(e.to_string());
+    let function = mlir::operations(parsed.body()).first().copied();
+    let body = mlir::body(function.ok_or("a text without operations")?).map_err(wrong)?;
+    for (n, operand) in operands.iter().enumerate() {
+        mlir::replace_uses(body.argument(n)?.into(), *operand);
+    }
+    let operations = mlir::operations(body);
+    let (end, rest) = operations.split_last().ok_or("a text without an end")?;
+    let values = end.operands();
+    // SAFETY: the values live on in the block that receives the operations.
+    let values = values
+        .map(|v| unsafe { Value::from_raw(v.to_raw()) })
+        .collect();
+    let mut moved = Vec::new();
+    for op in rest {
+        // SAFETY: the operation moves from the parsed module to the block, which owns it then; the terminator that stays
+        // behind only refers to it until the module goes, here.
+        unsafe {
+            let raw = op.to_raw();
+            mlir_sys::mlirOperationRemoveFromParent(raw);
+            mlir_sys::mlirBlockInsertOwnedOperationBefore(block.to_raw(), at.to_raw(), raw);
+            mlir_sys::mlirOperationSetLocation(raw, location.to_raw());
+            moved.push(OperationRef::from_raw(raw));
+        }
+    }
+    Ok(Spliced {
+        values,
+        operations: moved,
+    })
+}

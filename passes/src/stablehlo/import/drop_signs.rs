@@ -1,0 +1,108 @@
+//! `skript-drop-signs`: unsigned integers become signless ones, which is what `arith`, buffers and LLVM know.
+//!
+//! Requires: no operation is left whose meaning depends on the sign in a type. Guarantees: no value has an unsigned
+//! integer type, casts between the two are gone.
+
+use crate::codegen::mlir;
+use crate::mlir::mark;
+use melior::ir::attribute::TypeAttribute;
+use melior::ir::block::BlockLike;
+use melior::ir::operation::OperationLike;
+use melior::ir::r#type::{FunctionType, RankedTensorType};
+use melior::ir::{Attribute, OperationRef, ShapedTypeLike, Type, TypeLike, Value, ValueLike};
+use skript_dialect::melior;
+use skript_dialect::{Dialect, Options, Pass, PassError, Rewriter, op};
+
+/// The pass `skript-drop-signs`.
+#[derive(Default)]
+pub struct DropSigns;
+
+impl Pass for DropSigns {
+    const FLAG: &'static str = "skript-drop-signs";
+    const SUMMARY: &'static str = "unsigned integers become signless ones";
+    const ANCHOR: Option<&'static str> = Some("builtin.module");
+    const DEPENDENT_DIALECTS: &'static [Dialect] = &[];
+
+    fn run<'c>(
+        &self,
+        root: OperationRef<'c, '_>,
+        _options: &Options,
+        _rewriter: &Rewriter<'c>,
+    ) -> Result<(), PassError> {
+        for found in op::collect(&root, |_| true) {
+            for block in mlir::blocks(found) {
+                for n in 0..block.argument_count() {
+                    retype(block.argument(n)?.into())?;
+                }
+            }
+            for result in found.results() {
+                retype(result.into())?;
+            }
+            if op::is(&found, "func.func") {
+                sign(found)?;
+            }
+        }
+        for cast in op::collect(&root, |op| {
+            op::is(&op, "builtin.unrealized_conversion_cast")
+        }) {
+            let (Ok(from), Ok(to)) = (cast.operand(0), cast.result(0)) else {
+                continue;
+            };
+            if cast.operand_count() == 1 && from.r#type() == to.r#type() {
+                mlir::replace_uses(to.into(), from);
+                mlir::erase(cast);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn retype(value: Value) -> Result<(), PassError> {
+    let old = value.r#type();
+    if let Some(new) = signless(old)? {
+        mark::retype(value, new);
+    }
+    Ok(())
+}
+
+/// The type without signs; `None` if it has none.
+fn signless(r#type: Type<'_>) -> Result<Option<Type<'_>>, PassError> {
+    let text = r#type.to_string();
+    if !text.contains("ui") {
+        return Ok(None);
+    }
+    if r#type.is_ranked_tensor() {
+        let element = RankedTensorType::try_from(r#type)?.element().to_string();
+        if !element.starts_with("ui") {
+            return Ok(None);
+        }
+    } else if !text.starts_with("ui") {
+        return Ok(None);
+    }
+    // The element type is the last word; extents hold no letters but `x`.
+    let owner = r#type.context();
+    let new = mlir::parse_type(owner, &text.replace("ui", "i"));
+    Ok(Some(new.map_err(|e| e.to_string())?))
+}
+
+/// A function's type; those of its arguments alone are not enough where it has no body.
+fn sign(function: OperationRef) -> Result<(), PassError> {
+    let (inputs, results) = mlir::signature(function).map_err(|e| e.to_string())?;
+    let all = |types: Vec<Type<'_>>| -> Result<Vec<String>, PassError> {
+        types
+            .into_iter()
+            .map(|t| Ok(signless(t)?.unwrap_or(t).to_string()))
+            .collect()
+    };
+    let text = format!(
+        "({}) -> ({})",
+        all(inputs)?.join(", "),
+        all(results)?.join(", ")
+    );
+    let owner = function.context();
+    let r#type = mlir::parse_type(owner, &text).map_err(|e| e.to_string())?;
+    let r#type: FunctionType = r#type.try_into()?;
+    let attribute: Attribute = TypeAttribute::new(r#type.into()).into();
+    mlir::set_attribute(function, "function_type", attribute);
+    Ok(())
+}

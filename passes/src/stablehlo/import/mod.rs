@@ -1,0 +1,17 @@
+//! Programs of others: StableHLO as its printers write it becomes `linalg` on tensors, for code generation.
+//!
+//! Text is read in two spellings ([`reading`]): today's, and the draft's. What has a scalar form goes through the same
+//! elementwise pattern as every other op; the rest becomes `linalg`, `tensor` and `scf` ([`to_linalg`]). Scalar ops become
+//! `arith`, `math` and `complex` ([`scalar_to_arith`]), then integers lose their signs ([`drop_signs`]).
+
+pub mod drop_signs;
+pub mod element;
+pub mod program;
+pub mod reading;
+pub mod scalar_to_arith;
+pub mod survey;
+pub mod to_linalg;
+
+pub use element::{Element, Float};
+pub use program::{Program, Refusal, compile};
+pub use to_linalg::Tensor;

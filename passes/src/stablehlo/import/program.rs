@@ -1,0 +1,382 @@
+//! A program's text becomes an artifact.
+//!
+//! Arguments and results are arrays of types that NumPy has: those of `bf16` are f32, of 4 bits i8 and u8, complex ones
+//! reals with one more dimension of 2. A function around the entry converts them; all calls are inlined.
+
+use super::element::{Element, Float};
+use super::reading::normalized;
+use super::survey::without_code;
+use super::to_linalg::Tensor;
+use crate::codegen::{self, CodegenError, Interface, mlir};
+use crate::mlir::mark;
+use melior::ir::attribute::StringAttribute;
+use melior::ir::block::BlockLike;
+use melior::ir::operation::OperationLike;
+use melior::ir::{Module, Operation, OperationRef, Type};
+use skript_dialect::melior;
+use skript_dialect::op;
+use skript_runtime::artifact::{Artifact, Port, PortExtent, Target};
+use skript_tensor::ElementType;
+
+/// Why a program does not become code.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// Whether the text is no StableHLO, rather than StableHLO that has no code.
+    pub malformed: bool,
+    pub message: String,
+    /// Line and column, from 1.
+    pub place: Option<(usize, usize)>,
+}
+
+/// A compiled program.
+pub struct Program {
+    pub artifact: Artifact,
+    /// What the program says of its arguments and results; the artifact's ports say what arrays they are.
+    pub arguments: Vec<Tensor>,
+    pub results: Vec<Tensor>,
+}
+
+/// Passes between StableHLO and code generation.
+pub const PASSES: &str = "inline,symbol-dce,canonicalize,convert-stablehlo-to-linalg,\
+    convert-skript-elementwise-to-linalg,convert-stablehlo-scalar-to-arith,skript-drop-signs,\
+    convert-complex-to-standard,canonicalize,cse,linalg-fuse-elementwise-ops,canonicalize,cse";
+
+/// The name of the function around the entry.
+const AROUND: &str = "skript.around";
+
+/// Compiles a program: `@main`, or the only public function.
+///
+/// # Errors
+/// All that is wrong, or that has no code.
+pub fn compile(text: &str, target: &Target) -> Result<Program, Vec<Refusal>> {
+    crate::all::register();
+    let text = normalized(text);
+    let unknown = without_code(&text);
+    if let Some((_, lines)) = unknown.first() {
+        let names = unknown.iter().map(|(name, lines)| match lines.as_slice() {
+            [one] => format!("`{name}` (line {one})"),
+            [first, ..] => format!("`{name}` ({} times, first in line {first})", lines.len()),
+            [] => format!("`{name}`"),
+        });
+        let names: Vec<String> = names.collect();
+        return Err(vec![Refusal {
+            malformed: false,
+            message: format!("there is no code for {}", names.join(", ")),
+            place: lines.first().map(|line| (*line, 1)),
+        }]);
+    }
+    let context = mlir::context();
+    crate::stablehlo::add_to(&context);
+    context.load_all_available_dialects();
+    context.set_allow_unregistered_dialects(true);
+    let (module, messages) = mlir::collecting(&context, || Module::parse(&context, &text));
+    let Some(module) = module else {
+        return Err(messages.iter().map(|m| malformed(m)).collect());
+    };
+    let entry = entry(&module).map_err(|e| vec![e])?;
+    let (arguments, results) = mlir::signature(entry).map_err(|e| refused(&e))?;
+    let mut refusals = Vec::new();
+    let arguments = tensors(entry, &arguments, "argument", &mut refusals);
+    let results = tensors(entry, &results, "result", &mut refusals);
+    if !refusals.is_empty() {
+        return Err(refusals);
+    }
+    let name = op_name(entry);
+    strip(&module);
+    let around = around(&name, &arguments, &results);
+    let around = Module::parse(&context, &around);
+    let around = around.and_then(|m| {
+        mlir::operations(m.body())
+            .last()
+            .map(|op| Operation::clone(op))
+    });
+    let around = around.ok_or_else(|| refused(&CodegenError::Module("no entry".to_owned())))?;
+    module.body().append_operation(around);
+    mlir::run_pipeline(&module, "lowering to linalg", PASSES).map_err(|e| refused(&e))?;
+    let interface = Interface {
+        inputs: ports(&arguments),
+        outputs: ports(&results),
+        ..Interface::default()
+    };
+    let artifact = codegen::compile(&module, interface, target).map_err(|e| refused(&e))?;
+    Ok(Program {
+        artifact,
+        arguments,
+        results,
+    })
+}
+
+/// `-:12:3: message`, where the text has no name.
+fn malformed(message: &str) -> Refusal {
+    let stripped = message
+        .strip_prefix("loc(\"-\":")
+        .or(message.strip_prefix("-:"));
+    let (place, message) = stripped
+        .and_then(|m| m.split_once(": "))
+        .map_or(("", message), |(place, m)| (place, m));
+    let mut numbers = place.trim_end_matches(')').split(':').map(str::parse);
+    let place = match (numbers.next(), numbers.next()) {
+        (Some(Ok(line)), Some(Ok(column))) => Some((line, column)),
+        _ => None,
+    };
+    Refusal {
+        malformed: true,
+        message: message.to_owned(),
+        place,
+    }
+}
+
+fn refused(error: &CodegenError) -> Vec<Refusal> {
+    let CodegenError::Stage { messages, .. } = error else {
+        return vec![Refusal {
+            malformed: false,
+            message: error.to_string(),
+            place: None,
+        }];
+    };
+    let all = messages.iter().map(|m| Refusal {
+        malformed: false,
+        message: m.text.clone(),
+        place: m.frames.first().map(|f| (f.line, f.column)),
+    });
+    all.collect()
+}
+
+fn op_name(function: OperationRef) -> String {
+    let name = function.attribute("sym_name").ok();
+    let name = name.and_then(|n| StringAttribute::try_from(n).ok());
+    name.map_or_else(String::new, |n| n.value().to_owned())
+}
+
+fn entry<'c, 'a>(module: &'a Module<'c>) -> Result<OperationRef<'c, 'a>, Refusal> {
+    let functions = mlir::operations(module.body());
+    let functions: Vec<_> = functions
+        .into_iter()
+        .filter(|f| op::is(f, "func.func"))
+        .collect();
+    if let Some(main) = functions.iter().find(|f| op_name(**f) == "main") {
+        return Ok(*main);
+    }
+    let visibility = |f: &OperationRef| f.attribute("sym_visibility").map(|v| v.to_string());
+    let public = |f: &OperationRef| visibility(f).is_ok_and(|v| v == "\"private\"");
+    let mut visible = functions.into_iter().filter(|f| !public(f));
+    match (visible.next(), visible.next()) {
+        (Some(one), None) => Ok(one),
+        (first, _) => Err(Refusal {
+            malformed: true,
+            message: match first {
+                Some(_) => "several functions are public and none is named `main`".to_owned(),
+                None => "there is no function `main`".to_owned(),
+            },
+            place: None,
+        }),
+    }
+}
+
+fn tensors(
+    entry: OperationRef,
+    types: &[Type],
+    role: &str,
+    refusals: &mut Vec<Refusal>,
+) -> Vec<Tensor> {
+    let mut found = Vec::new();
+    for (n, r#type) in types.iter().enumerate() {
+        match Tensor::of(*r#type) {
+            Some(tensor) if !tensor.extents.contains(&i64::MIN) => found.push(tensor),
+            other => refusals.push(Refusal {
+                malformed: false,
+                message: match other {
+                    Some(_) => format!(
+                        "{role} {n} of `{}` is {type}: extents must be known; export the program for fixed shapes",
+                        op_name(entry)
+                    ),
+                    None => format!("there is no code for {type}, {role} {n} of `{}`", op_name(entry)),
+                },
+                place: None,
+            }),
+        }
+    }
+    found
+}
+
+/// Takes away what other dialects say about the module, its functions and their arguments, and lets nobody outside see
+/// the functions.
+fn strip(module: &Module) {
+    for found in op::collect(&module.as_operation(), |_| true) {
+        let function = op::is(&found, "func.func");
+        let names: Vec<String> = found
+            .attributes()
+            .filter_map(|(name, _)| Some(name.as_string_ref().as_str().ok()?.to_owned()))
+            .collect();
+        for name in names {
+            let foreign = name.contains('.');
+            if foreign || function && (name == "arg_attrs" || name == "res_attrs") {
+                mark::remove(found, &name);
+            }
+        }
+        if function {
+            mlir::set_string(found, "sym_visibility", "private");
+        }
+    }
+}
+
+/// What an array holds for a tensor.
+fn outer(tensor: &Tensor) -> Tensor {
+    let mut extents = tensor.extents.clone();
+    let element = match tensor.element {
+        Element::Complex(part) => {
+            extents.push(2);
+            Element::Float(part)
+        }
+        Element::Float(Float::BF16) => Element::Float(Float::F32),
+        Element::Signed(4) => Element::Signed(8),
+        Element::Unsigned(4) => Element::Unsigned(8),
+        other => other,
+    };
+    Tensor { extents, element }
+}
+
+/// The function that takes and gives arrays, in StableHLO; the program's own is declared, to be there when it parses.
+fn around(name: &str, arguments: &[Tensor], results: &[Tensor]) -> String {
+    let mut text = String::new();
+    let types = |tensors: &[Tensor]| tensors.iter().map(Tensor::text).collect::<Vec<_>>();
+    let (from, to) = (types(arguments).join(", "), types(results).join(", "));
+    let outside: Vec<Tensor> = results.iter().map(outer).collect();
+    let parameters = arguments.iter().enumerate().map(|(n, t)| {
+        format!(
+            "%a{n}: {} {{bufferization.writable = false}}",
+            outer(t).text()
+        )
+    });
+    text.push_str(&format!(
+        "func.func private @\"{name}\"({from}) -> ({to})\n\
+         func.func @\"{AROUND}\"({}) -> ({}) attributes {{skript.entry}} {{\n",
+        parameters.collect::<Vec<_>>().join(", "),
+        types(&outside).join(", ")
+    ));
+    for (n, tensor) in arguments.iter().enumerate() {
+        text.push_str(&inward(n, tensor));
+    }
+    let names = |letter: char, count: usize| {
+        let names: Vec<String> = (0..count).map(|n| format!("%{letter}{n}")).collect();
+        names.join(", ")
+    };
+    let call = format!(
+        "func.call @\"{name}\"({}) : ({from}) -> ({to})\n",
+        names('x', arguments.len())
+    );
+    let given = names('y', results.len());
+    text.push_str(&match results.is_empty() {
+        true => call,
+        false => format!("{given} = {call}"),
+    });
+    for (n, tensor) in results.iter().enumerate() {
+        text.push_str(&outward(n, tensor));
+    }
+    let colon = if results.is_empty() { "" } else { " : " };
+    text.push_str(&format!(
+        "return {}{colon}{}\n}}",
+        names('z', results.len()),
+        types(&outside).join(", ")
+    ));
+    text
+}
+
+/// `%xN` from `%aN`.
+fn inward(n: usize, tensor: &Tensor) -> String {
+    let array = outer(tensor);
+    let (from, to) = (array.text(), tensor.text());
+    if array == *tensor {
+        return format!("%x{n} = stablehlo.reshape %a{n} : ({from}) -> {to}\n");
+    }
+    let Element::Complex(part) = tensor.element else {
+        return format!("%x{n} = stablehlo.convert %a{n} : ({from}) -> {to}\n");
+    };
+    let mut thin = tensor.extents.clone();
+    thin.push(1);
+    let reals = Tensor {
+        extents: tensor.extents.clone(),
+        element: Element::Float(part),
+    };
+    let thin = reals.with_extents(&thin).text();
+    let reals = reals.text();
+    let ranges: String = tensor.extents.iter().map(|e| format!("0:{e}, ")).collect();
+    let mut text = String::new();
+    for (word, range) in [("re", "0:1"), ("im", "1:2")] {
+        text.push_str(&format!(
+            "%{word}s{n} = stablehlo.slice %a{n} [{ranges}{range}] : ({from}) -> {thin}\n\
+             %{word}{n} = stablehlo.reshape %{word}s{n} : ({thin}) -> {reals}\n"
+        ));
+    }
+    text + &format!("%x{n} = stablehlo.complex %re{n}, %im{n} : {to}\n")
+}
+
+/// `%zN` from `%yN`.
+fn outward(n: usize, tensor: &Tensor) -> String {
+    let array = outer(tensor);
+    let (from, to) = (tensor.text(), array.text());
+    if array == *tensor {
+        return format!("%z{n} = stablehlo.reshape %y{n} : ({from}) -> {to}\n");
+    }
+    let Element::Complex(part) = tensor.element else {
+        return format!("%z{n} = stablehlo.convert %y{n} : ({from}) -> {to}\n");
+    };
+    let mut thin = tensor.extents.clone();
+    thin.push(1);
+    let reals = Tensor {
+        extents: tensor.extents.clone(),
+        element: Element::Float(part),
+    };
+    let thin = reals.with_extents(&thin).text();
+    let reals = reals.text();
+    let mut text = String::new();
+    for word in ["real", "imag"] {
+        text.push_str(&format!(
+            "%{word}{n} = stablehlo.{word} %y{n} : ({from}) -> {reals}\n\
+             %{word}s{n} = stablehlo.reshape %{word}{n} : ({reals}) -> {thin}\n"
+        ));
+    }
+    text + &format!(
+        "%z{n} = stablehlo.concatenate %reals{n}, %imags{n}, dim = {} : ({thin}, {thin}) -> {to}\n",
+        tensor.rank()
+    )
+}
+
+fn ports(tensors: &[Tensor]) -> Vec<Port> {
+    let port = |(n, tensor): (usize, &Tensor)| {
+        let array = outer(tensor);
+        Port {
+            name: n.to_string(),
+            aliases: Vec::new(),
+            element: element_type(array.element),
+            shape: array
+                .extents
+                .iter()
+                .map(|e| PortExtent::Fixed(e.unsigned_abs()))
+                .collect(),
+            pack: None,
+        }
+    };
+    tensors.iter().enumerate().map(port).collect()
+}
+
+/// What an array's elements are; the outer types only.
+fn element_type(element: Element) -> ElementType {
+    match element {
+        Element::Pred => ElementType::Bool,
+        Element::Signed(4 | 8) => ElementType::I8,
+        Element::Signed(16) => ElementType::I16,
+        Element::Signed(32) => ElementType::I32,
+        Element::Signed(_) => ElementType::I64,
+        Element::Unsigned(4 | 8) => ElementType::U8,
+        Element::Unsigned(16) => ElementType::U16,
+        Element::Unsigned(32) => ElementType::U32,
+        Element::Unsigned(_) => ElementType::U64,
+        Element::Float(float) | Element::Complex(float) => match float {
+            Float::F16 => ElementType::F16,
+            Float::BF16 => ElementType::BF16,
+            Float::F32 => ElementType::F32,
+            Float::F64 => ElementType::F64,
+        },
+    }
+}

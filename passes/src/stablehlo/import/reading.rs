@@ -1,0 +1,168 @@
+//! The text of others in the spelling that our dialect parses; every line stays where it is.
+//!
+//! The draft's spelling becomes today's: `siN` is `iN`, `pred` is `i1`, `c64` and `c128` are `complex<f32>` and
+//! `complex<f64>`, `max` and `min` are `maximum` and `minimum`, `ml_program` functions are `func` functions. Operations of
+//! `chlo`, whose dialect we do not define, become generic ones; meshes of `sdy` say how to spread work, not what it is,
+//! and go.
+
+/// Element types of the draft, and what stands for them.
+pub const TYPES: [(&str, &str); 8] = [
+    ("si4", "i4"),
+    ("si8", "i8"),
+    ("si16", "i16"),
+    ("si32", "i32"),
+    ("si64", "i64"),
+    ("pred", "i1"),
+    ("c64", "complex<f32>"),
+    ("c128", "complex<f64>"),
+];
+
+/// Words of the draft outside of types, and what stands for them.
+pub const WORDS: [(&str, &str); 4] = [
+    ("stablehlo.max", "stablehlo.maximum"),
+    ("stablehlo.min", "stablehlo.minimum"),
+    ("ml_program.func", "func.func"),
+    ("ml_program.return", "func.return"),
+];
+
+/// The text in today's spelling.
+pub fn normalized(text: &str) -> String {
+    let lines = text.split('\n').map(|line| match start(line) {
+        Some((_, "sdy.mesh")) => String::new(),
+        Some((at, name)) if name.starts_with("chlo.") && !line[at..].starts_with('"') => {
+            words(&generic(line, at, name).unwrap_or_else(|| line.to_owned()))
+        }
+        _ => words(line),
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// The operation that a line begins: where its name stands, quotes included, and the name without them. `None` for other
+/// lines.
+pub fn start(line: &str) -> Option<(usize, &str)> {
+    let mut at = line.len() - line.trim_start().len();
+    if line[at..].starts_with('%') {
+        at += line[at..].find(" = ")? + 3;
+    }
+    let name = line[at..].trim_start_matches('"');
+    let end = name.find(|c: char| !(c.is_alphanumeric() || c == '_' || c == '.'));
+    let name = &name[..end.unwrap_or(name.len())];
+    let (dialect, _) = name.split_once('.')?;
+    let is_word = dialect.starts_with(|c: char| c.is_alphabetic());
+    is_word.then_some((at, name))
+}
+
+/// `chlo.op %a, %b : T, U -> V` and `chlo.op(%a, k = 2) : T -> (U, V)` as MLIR's generic form; `None` if the line is
+/// neither.
+fn generic(line: &str, at: usize, name: &str) -> Option<String> {
+    let (before, rest) = (&line[..at], &line[at + name.len()..]);
+    let (arguments, types) = rest.split_once(" : ")?;
+    let arguments = arguments.trim();
+    let arguments = match arguments.strip_prefix('(') {
+        Some(inside) => inside.strip_suffix(')')?,
+        None => arguments,
+    };
+    let mut operands = Vec::new();
+    let mut attributes = Vec::new();
+    for argument in arguments.split(',').map(str::trim) {
+        if argument.starts_with('%') {
+            operands.push(argument);
+        } else if argument.contains('=') {
+            attributes.push(format!("{argument} : i64"));
+        } else {
+            return None;
+        }
+    }
+    let (from, to) = match types.rsplit_once(" -> ") {
+        Some((from, to)) => (from.trim().to_owned(), to.trim()),
+        // One type serves all.
+        None => (vec![types.trim(); operands.len()].join(", "), types.trim()),
+    };
+    let from = from
+        .trim_start_matches('(')
+        .trim_end_matches(')')
+        .to_owned();
+    let operands = operands.join(", ");
+    let attributes = attributes.join(", ");
+    Some(format!(
+        "{before}\"{name}\"({operands}) {{{attributes}}} : ({from}) -> {to}"
+    ))
+}
+
+/// One line with the draft's words replaced, outside of strings and comments.
+fn words(line: &str) -> String {
+    let mut done = String::with_capacity(line.len());
+    let mut rest = line;
+    while let Some(first) = rest.chars().next() {
+        let length = match first {
+            '"' => 2 + rest[1..].find('"').unwrap_or(rest.len().saturating_sub(2)),
+            '/' if rest.starts_with("//") => rest.len(),
+            c if is_word(c) => rest.find(|c| !is_word(c)).unwrap_or(rest.len()),
+            c => c.len_utf8(),
+        };
+        let (piece, after) = rest.split_at(length.min(rest.len()));
+        let named = done.ends_with(['@', '%', '#', '^']);
+        done.push_str(&match named || !first.is_alphanumeric() {
+            true => piece.to_owned(),
+            false => word(piece, after),
+        });
+        rest = after;
+    }
+    done
+}
+
+fn is_word(c: char) -> bool {
+    c.is_alphanumeric() || c == '_' || c == '.'
+}
+
+/// `2x3xsi32`, if it ends a type; a whole word otherwise.
+fn word(piece: &str, after: &str) -> String {
+    let ends_type = after.starts_with(['>', ',']);
+    let (extents, element) = match piece.rfind('x') {
+        Some(at) if piece[..at].chars().all(|c| c.is_ascii_digit() || c == 'x') => {
+            piece.split_at(at + 1)
+        }
+        _ => ("", piece),
+    };
+    let renamed = TYPES.iter().find(|(old, _)| *old == element);
+    if let Some((_, new)) = renamed.filter(|_| ends_type) {
+        return format!("{extents}{new}");
+    }
+    let renamed = WORDS.iter().find(|(old, _)| *old == piece);
+    renamed.map_or(piece, |(_, new)| new).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_drafts_spelling_becomes_todays() {
+        let draft = "ml_program.func @max(%si32: tensor<2x3xsi32>) -> tensor<pred> { // tensor<si32>\n\
+                     %x = stablehlo.max %a, %b : tensor<2xc128>";
+        assert_eq!(
+            normalized(draft),
+            "func.func @max(%si32: tensor<2x3xi32>) -> tensor<i1> { // tensor<si32>\n\
+             %x = stablehlo.maximum %a, %b : tensor<2xcomplex<f64>>"
+        );
+    }
+
+    /// Near misses: names, strings, unsigned types, words that begin alike.
+    #[test]
+    fn what_is_not_the_drafts_stays() {
+        let line =
+            "%0 = call @si32(%pred) {a = \"tensor<si32>\"} : (tensor<4xui8>) -> tensor<2xf32>";
+        assert_eq!(normalized(line), line);
+        let line = "stablehlo.maximum %max, %c64";
+        assert_eq!(normalized(line), line);
+    }
+
+    #[test]
+    fn chlo_becomes_generic_and_meshes_go() {
+        let text = "sdy.mesh @m = <[\"x\"=2]>\n  %1:2 = chlo.top_k(%0, k = 2) : tensor<4xf32> -> (tensor<2xf32>, tensor<2xi32>)\n  %2 = chlo.erf %1 : tensor<4xf32> -> tensor<4xf32>";
+        assert_eq!(
+            normalized(text),
+            "\n  %1:2 = \"chlo.top_k\"(%0) {k = 2 : i64} : (tensor<4xf32>) -> (tensor<2xf32>, tensor<2xi32>)\n  %2 = \"chlo.erf\"(%1) {} : (tensor<4xf32>) -> tensor<4xf32>"
+        );
+    }
+}

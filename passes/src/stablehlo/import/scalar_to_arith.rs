@@ -1,0 +1,215 @@
+//! `convert-stablehlo-scalar-to-arith`: elementwise StableHLO on scalars becomes `arith`, `math` and `complex`.
+//!
+//! What StableHLO leaves open is chosen as XLA does: integers wrap around, `x / 0` has all bits set, the remainder by 0 is
+//! `x`, reals become integers by cutting off, saturating, NaN as 0. Half precision is computed in f32 and rounded after each
+//! op. Guarantees: no elementwise StableHLO op on scalars is left; unsigned values pass through casts that
+//! `skript-drop-signs` removes.
+
+mod compare;
+mod complex;
+mod convert;
+mod integer;
+mod real;
+
+use super::element::{Element, Float};
+use crate::mlir::splice::{Lines, splice};
+use melior::ir::{OperationRef, TypeLike, ValueLike};
+use skript_dialect::melior;
+use skript_dialect::melior::ir::operation::OperationLike;
+use skript_dialect::{Dialect, Options, Pass, PassError, Rewriter, op};
+
+/// The pass `convert-stablehlo-scalar-to-arith`.
+#[derive(Default)]
+pub struct ConvertStablehloScalarToArith;
+
+impl Pass for ConvertStablehloScalarToArith {
+    const FLAG: &'static str = "convert-stablehlo-scalar-to-arith";
+    const SUMMARY: &'static str = "StableHLO on scalars becomes arith, math and complex";
+    const ANCHOR: Option<&'static str> = Some("builtin.module");
+    const DEPENDENT_DIALECTS: &'static [Dialect] = &[
+        Dialect::Arith,
+        Dialect::Math,
+        Dialect::Scf,
+        Dialect::Complex,
+        Dialect::Func,
+    ];
+
+    fn run<'c>(
+        &self,
+        root: OperationRef<'c, '_>,
+        _options: &Options,
+        rewriter: &Rewriter<'c>,
+    ) -> Result<(), PassError> {
+        let mut failure = None;
+        for found in op::collect(&root, is_scalar) {
+            match lower(found)? {
+                Some(value) => rewriter.replace_op_with_values(found, &[value]),
+                None => failure = Some(PassError::at(found, "has no form on these operands")),
+            }
+        }
+        failure.map_or(Ok(()), Err)
+    }
+}
+
+/// An elementwise StableHLO op whose operands are scalars.
+fn is_scalar(op: OperationRef<'_, '_>) -> bool {
+    op::name(&op).starts_with("stablehlo.")
+        && op::has_elementwise_trait(&op)
+        && op.results().all(|r| !r.r#type().is_tensor())
+}
+
+/// One operation on its way: operands as names of signless values.
+struct Scalar {
+    lines: Lines,
+    operands: Vec<String>,
+    /// Element of the first operand.
+    from: Element,
+    /// Element of the result.
+    to: Element,
+}
+
+impl Scalar {
+    fn value(&mut self, rhs: impl AsRef<str>) -> String {
+        self.lines.value(rhs)
+    }
+
+    /// An operand's name; the verifier has counted them.
+    fn operand(&self, n: usize) -> &str {
+        self.operands.get(n).map_or("%0", String::as_str)
+    }
+
+    /// `op a, b : type`.
+    fn apply(&mut self, op: &str, operands: &[&str], r#type: &str) -> String {
+        self.value(format!("{op} {} : {type}", operands.join(", ")))
+    }
+
+    fn select(&mut self, condition: &str, yes: &str, no: &str, r#type: &str) -> String {
+        self.value(format!("arith.select {condition}, {yes}, {no} : {type}"))
+    }
+
+    fn integer(&mut self, value: i128, r#type: &str) -> String {
+        self.value(format!("arith.constant {value} : {type}"))
+    }
+
+    fn real(&mut self, value: f64, r#type: &str) -> String {
+        self.value(format!("arith.constant {value:?} : {type}"))
+    }
+
+    /// The f32 of a half, by bits where no machine instruction is sure to exist.
+    fn widen(&mut self, value: &str, float: Float) -> String {
+        match float {
+            Float::BF16 => {
+                let bits = self.value(format!("arith.bitcast {value} : bf16 to i16"));
+                let bits = self.value(format!("arith.extui {bits} : i16 to i32"));
+                let by = self.integer(16, "i32");
+                let bits = self.apply("arith.shli", &[&bits, &by], "i32");
+                self.value(format!("arith.bitcast {bits} : i32 to f32"))
+            }
+            Float::F16 => self.value(format!("arith.extf {value} : f16 to f32")),
+            Float::F32 | Float::F64 => value.to_owned(),
+        }
+    }
+
+    /// A half of an f32: nearest, ties to even.
+    fn narrow(&mut self, value: &str, float: Float) -> String {
+        match float {
+            Float::BF16 => {
+                let bits = self.value(format!("arith.bitcast {value} : f32 to i32"));
+                let sixteen = self.integer(16, "i32");
+                let one = self.integer(1, "i32");
+                let upper = self.apply("arith.shrui", &[&bits, &sixteen], "i32");
+                let odd = self.apply("arith.andi", &[&upper, &one], "i32");
+                let below_half = self.integer(0x7fff, "i32");
+                let bias = self.apply("arith.addi", &[&odd, &below_half], "i32");
+                let rounded = self.apply("arith.addi", &[&bits, &bias], "i32");
+                let rounded = self.apply("arith.shrui", &[&rounded, &sixteen], "i32");
+                let nan = self.value(format!("arith.cmpf uno, {value}, {value} : f32"));
+                let quiet = self.integer(0x7fc0, "i32");
+                let bits = self.select(&nan, &quiet, &rounded, "i32");
+                let bits = self.value(format!("arith.trunci {bits} : i32 to i16"));
+                self.value(format!("arith.bitcast {bits} : i16 to bf16"))
+            }
+            Float::F16 => self.value(format!("arith.truncf {value} : f32 to f16")),
+            Float::F32 | Float::F64 => value.to_owned(),
+        }
+    }
+}
+
+/// The value that takes the operation's place; `None` if there is no form.
+fn lower<'c: 'a, 'a>(
+    found: OperationRef<'c, 'a>,
+) -> Result<Option<melior::ir::Value<'c, 'a>>, PassError> {
+    let operands: Vec<_> = found.operands().collect();
+    let first = operands.first().and_then(|v| Element::of(v.r#type()));
+    let to = Element::of(found.result(0)?.r#type());
+    let (Some(from), Some(to)) = (first, to) else {
+        return Ok(None);
+    };
+    let mut scalar = Scalar {
+        lines: Lines::default(),
+        operands: Vec::new(),
+        from,
+        to,
+    };
+    for n in 0..operands.len() {
+        let name = format!("%{n}");
+        let name = match from {
+            Element::Unsigned(_) => scalar.value(format!(
+                "builtin.unrealized_conversion_cast {name} : {} to {}",
+                from.text(),
+                from.signless()
+            )),
+            _ => name,
+        };
+        scalar.operands.push(name);
+    }
+    let name = op::name(&found);
+    let name = name.trim_start_matches("stablehlo.");
+    let direction = compare::direction(found);
+    let Some(result) = form(&mut scalar, name, direction) else {
+        return Ok(None);
+    };
+    let result = match to {
+        Element::Unsigned(_) => scalar.value(format!(
+            "builtin.unrealized_conversion_cast {result} : {} to {}",
+            to.signless(),
+            to.text()
+        )),
+        _ => result,
+    };
+    let spliced = splice(
+        found,
+        &operands,
+        scalar.lines.text(),
+        &[(result, to.text())],
+    )?;
+    Ok(spliced.values.first().copied())
+}
+
+fn form(s: &mut Scalar, name: &str, direction: Option<compare::Direction>) -> Option<String> {
+    match name {
+        "compare" => return compare::compare(s, direction?),
+        "convert" => return convert::convert(s),
+        "complex" => {
+            let (re, im) = (s.operand(0).to_owned(), s.operand(1).to_owned());
+            return Some(s.value(format!("complex.create {re}, {im} : {}", s.to.signless())));
+        }
+        _ => {}
+    }
+    match s.from {
+        Element::Pred => integer::of_preds(s, name),
+        Element::Signed(width) => integer::of_integers(s, name, width, true),
+        Element::Unsigned(width) => integer::of_integers(s, name, width, false),
+        Element::Complex(part) => complex::of_pairs(s, name, part),
+        Element::Float(float) if float.is_half() => {
+            let halves = s.operands.clone();
+            s.operands = halves.iter().map(|v| s.widen(v, float)).collect();
+            let wide = real::of_reals(s, name, Float::F32)?;
+            match s.to {
+                Element::Float(to) => Some(s.narrow(&wide, to)),
+                _ => Some(wide),
+            }
+        }
+        Element::Float(float) => real::of_reals(s, name, float),
+    }
+}

@@ -1,0 +1,92 @@
+//! Comparisons.
+
+use super::Scalar;
+use crate::stablehlo::import::element::{Element, Float};
+use melior::ir::OperationRef;
+use melior::ir::operation::OperationLike;
+use skript_dialect::melior;
+
+/// Which comparison, and whether of floats in their total order.
+#[derive(Clone, Debug)]
+pub(super) struct Direction {
+    word: String,
+    total: bool,
+}
+
+/// Of a `compare`; `None` of other operations.
+pub(super) fn direction(op: OperationRef) -> Option<Direction> {
+    let word = |name: &str| op.attribute(name).ok().map(|a| a.to_string());
+    let inside = |text: String| Some(text.rsplit([' ', '<']).next()?.replace('>', ""));
+    Some(Direction {
+        word: inside(word("comparison_direction")?)?,
+        total: word("compare_type").is_some_and(|t| t.contains("TOTALORDER")),
+    })
+}
+
+pub(super) fn compare(s: &mut Scalar, direction: Direction) -> Option<String> {
+    let (x, y) = (s.operand(0).to_owned(), s.operand(1).to_owned());
+    let word = direction.word.to_lowercase();
+    match s.from {
+        Element::Pred | Element::Unsigned(_) => {
+            let t = s.from.signless();
+            Some(integers(s, &word, 'u', &x, &y, &t))
+        }
+        Element::Signed(width) => Some(integers(s, &word, 's', &x, &y, &format!("i{width}"))),
+        Element::Float(float) if direction.total => {
+            let (x, y) = (ordered(s, &x, float), ordered(s, &y, float));
+            Some(integers(
+                s,
+                &word,
+                's',
+                &x,
+                &y,
+                &format!("i{}", float.bits()),
+            ))
+        }
+        Element::Float(float) => {
+            let (x, y) = (s.widen(&x, float), s.widen(&y, float));
+            let wide = if float == Float::F64 { "f64" } else { "f32" };
+            Some(reals(s, &word, &x, &y, wide))
+        }
+        Element::Complex(part) => {
+            let t = s.from.signless();
+            let mut tests = Vec::new();
+            for op in ["complex.re", "complex.im"] {
+                let (a, b) = (s.apply(op, &[&x], &t), s.apply(op, &[&y], &t));
+                tests.push(reals(s, &word, &a, &b, part.text()));
+            }
+            let join = match word.as_str() {
+                "eq" => "arith.andi",
+                "ne" => "arith.ori",
+                _ => return None,
+            };
+            Some(s.apply(join, &[&tests[0], &tests[1]], "i1"))
+        }
+    }
+}
+
+fn integers(s: &mut Scalar, word: &str, sign: char, x: &str, y: &str, r#type: &str) -> String {
+    let predicate = match word {
+        "eq" | "ne" => word.to_owned(),
+        _ => format!("{sign}{word}"),
+    };
+    s.value(format!("arith.cmpi {predicate}, {x}, {y} : {type}"))
+}
+
+/// NaN equals nothing, itself included.
+fn reals(s: &mut Scalar, word: &str, x: &str, y: &str, r#type: &str) -> String {
+    let order = if word == "ne" { 'u' } else { 'o' };
+    s.value(format!("arith.cmpf {order}{word}, {x}, {y} : {type}"))
+}
+
+/// An integer that orders as the floats do in IEEE's total order: -NaN, -inf, …, -0, 0, …, inf, NaN.
+fn ordered(s: &mut Scalar, x: &str, float: Float) -> String {
+    let bits = float.bits();
+    let t = format!("i{bits}");
+    let raw = s.value(format!("arith.bitcast {x} : {} to {t}", float.text()));
+    let by = s.integer(i128::from(bits) - 1, &t);
+    let one = s.integer(1, &t);
+    let sign = s.apply("arith.shrsi", &[&raw, &by], &t);
+    let flip = s.apply("arith.shrui", &[&sign, &one], &t);
+    s.apply("arith.xori", &[&raw, &flip], &t)
+}

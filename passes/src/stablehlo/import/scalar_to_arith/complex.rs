@@ -1,0 +1,95 @@
+//! Complex numbers: the principal branch of functions that have several.
+
+use super::Scalar;
+use crate::stablehlo::import::element::Float;
+
+pub(super) fn of_pairs(s: &mut Scalar, name: &str, part: Float) -> Option<String> {
+    let p = part.text();
+    let t = format!("complex<{p}>");
+    let x = s.operand(0).to_owned();
+    let y = s.operand(1).to_owned();
+    let plain = match name {
+        "abs" => "complex.abs",
+        "negate" => "complex.neg",
+        "cosine" => "complex.cos",
+        "sine" => "complex.sin",
+        "tan" => "complex.tan",
+        "tanh" => "complex.tanh",
+        "exponential" => "complex.exp",
+        "exponential_minus_one" => "complex.expm1",
+        "log" => "complex.log",
+        "log_plus_one" => "complex.log1p",
+        "sqrt" => "complex.sqrt",
+        "rsqrt" => "complex.rsqrt",
+        "sign" => "complex.sign",
+        "real" => "complex.re",
+        "imag" => "complex.im",
+        _ => "",
+    };
+    if !plain.is_empty() {
+        return Some(s.apply(plain, &[&x], &t));
+    }
+    let binary = match name {
+        "add" => "complex.add",
+        "subtract" => "complex.sub",
+        "multiply" => "complex.mul",
+        "divide" => "complex.div",
+        "power" => "complex.pow",
+        "atan2" => "complex.atan2",
+        _ => "",
+    };
+    if !binary.is_empty() {
+        return Some(s.apply(binary, &[&x, &y], &t));
+    }
+    match name {
+        "logistic" => {
+            let minus = s.apply("complex.neg", &[&x], &t);
+            let power = s.apply("complex.exp", &[&minus], &t);
+            let one = constant(s, 1.0, p, &t);
+            let sum = s.apply("complex.add", &[&power, &one], &t);
+            Some(s.apply("complex.div", &[&one, &sum], &t))
+        }
+        "cbrt" => {
+            let log = s.apply("complex.log", &[&x], &t);
+            let third = constant(s, 1.0 / 3.0, p, &t);
+            let log = s.apply("complex.mul", &[&log, &third], &t);
+            Some(s.apply("complex.exp", &[&log], &t))
+        }
+        "maximum" => Some(extreme(s, &x, &y, p, &t, "ogt")),
+        "minimum" => Some(extreme(s, &x, &y, p, &t, "olt")),
+        _ => None,
+    }
+}
+
+fn constant(s: &mut Scalar, re: f64, part: &str, r#type: &str) -> String {
+    let re = s.real(re, part);
+    let im = s.real(0.0, part);
+    s.value(format!("complex.create {re}, {im} : {type}"))
+}
+
+/// The greater (`ogt`) or lesser (`olt`) pair: real parts decide, then imaginary ones. An operand with a NaN wins.
+fn extreme(s: &mut Scalar, x: &str, y: &str, part: &str, r#type: &str, before: &str) -> String {
+    let mut parts = Vec::new();
+    for value in [x, y] {
+        for op in ["complex.re", "complex.im"] {
+            parts.push(s.apply(op, &[value], r#type));
+        }
+    }
+    let test = |s: &mut Scalar, predicate: &str, a: usize, b: usize| {
+        s.value(format!(
+            "arith.cmpf {predicate}, {}, {} : {part}",
+            parts[a], parts[b]
+        ))
+    };
+    let first = test(s, before, 0, 2);
+    let tied = test(s, "oeq", 0, 2);
+    let second = test(s, before, 1, 3);
+    let second = s.apply("arith.andi", &[&tied, &second], "i1");
+    let wins = s.apply("arith.ori", &[&first, &second], "i1");
+    let nan = test(s, "uno", 0, 1);
+    let wins = s.apply("arith.ori", &[&wins, &nan], "i1");
+    let other_nan = test(s, "uno", 2, 3);
+    let best = s.select(&wins, x, y, r#type);
+    let other = s.select(&nan, x, y, r#type);
+    s.select(&other_nan, &other, &best, r#type)
+}

@@ -1,0 +1,111 @@
+//! `convert-stablehlo-to-linalg`: StableHLO on tensors that is not elementwise becomes `linalg`, `tensor` and `scf`.
+//!
+//! Requires: fixed extents, calls inlined. Bodies of reductions, windows, sorts and scatters become payloads on scalars;
+//! they may hold elementwise ops and constants. Guarantees: what StableHLO is left is elementwise, on tensors or scalars.
+
+mod choice;
+mod constant;
+mod generic;
+mod operation;
+mod shape;
+
+use melior::ir::operation::OperationLike;
+use melior::ir::{OperationRef, Value};
+use operation::Found;
+pub use operation::Tensor;
+use skript_dialect::melior;
+use skript_dialect::{Dialect, Options, Pass, PassError, Rewriter, op};
+
+/// The pass `convert-stablehlo-to-linalg`.
+#[derive(Default)]
+pub struct ConvertStablehloToLinalg;
+
+impl Pass for ConvertStablehloToLinalg {
+    const FLAG: &'static str = "convert-stablehlo-to-linalg";
+    const SUMMARY: &'static str =
+        "StableHLO that is not elementwise becomes linalg, tensor and scf";
+    const ANCHOR: Option<&'static str> = Some("builtin.module");
+    const DEPENDENT_DIALECTS: &'static [Dialect] = &[
+        Dialect::Arith,
+        Dialect::Complex,
+        Dialect::Func,
+        Dialect::Linalg,
+        Dialect::Math,
+        Dialect::Scf,
+        Dialect::Tensor,
+    ];
+
+    fn run<'c>(
+        &self,
+        root: OperationRef<'c, '_>,
+        _options: &Options,
+        rewriter: &Rewriter<'c>,
+    ) -> Result<(), PassError> {
+        let mut failure = None;
+        for found in op::collect(&root, is_wanted) {
+            match convert(found) {
+                Ok(Some(values)) => rewriter.replace_op_with_values(found, &values),
+                Ok(None) => failure = Some(PassError::at(found, "has no form in linalg")),
+                Err(error) => {
+                    failure = Some(match error.message() {
+                        Some(message) => PassError::at(found, message),
+                        None => error,
+                    });
+                }
+            }
+        }
+        failure.map_or(Ok(()), Err)
+    }
+}
+
+/// Operations whose regions are payloads: what is inside is read when they are.
+const WITH_PAYLOAD: [&str; 5] = [
+    "stablehlo.reduce",
+    "stablehlo.reduce_window",
+    "stablehlo.sort",
+    "stablehlo.scatter",
+    "stablehlo.select_and_scatter",
+];
+
+fn is_wanted(op: OperationRef<'_, '_>) -> bool {
+    let name = op::name(&op);
+    let ours = name.starts_with("stablehlo.") || name.starts_with("chlo.");
+    if !ours || name == "stablehlo.return" || op::has_elementwise_trait(&op) {
+        return false;
+    }
+    let mut outer = op.parent_operation();
+    while let Some(parent) = outer {
+        if WITH_PAYLOAD.contains(&op::name(&parent).as_str()) {
+            return false;
+        }
+        outer = parent.parent_operation();
+    }
+    true
+}
+
+/// The values that stand for the operation's results; `None` for one that has no form.
+fn convert<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Result<Option<Vec<Value<'c, 'a>>>, PassError> {
+    let found = Found::of(op)?;
+    let name = found.name.clone();
+    if found.results.iter().all(|t| t.volume() == 0) && op.region_count() == 0 {
+        return shape::empty(&found).map(Some);
+    }
+    let values = match name.as_str() {
+        "constant" => constant::constant(&found)?,
+        "select" => choice::select(&found)?,
+        "clamp" => choice::clamp(&found)?,
+        "iota" => shape::iota(&found)?,
+        "broadcast_in_dim" => shape::broadcast(&found)?,
+        "reshape" => shape::reshape(&found)?,
+        "transpose" => shape::transpose(&found)?,
+        "reverse" => shape::reverse(&found)?,
+        "slice" => shape::slice(&found)?,
+        "pad" => shape::pad(&found)?,
+        "concatenate" => shape::concatenate(&found)?,
+        "dynamic_slice" => shape::dynamic_slice(&found)?,
+        "dynamic_update_slice" => shape::dynamic_update_slice(&found)?,
+        "bitcast_convert" => shape::bitcast(&found)?,
+        _ => return Ok(None),
+    };
+    Ok(Some(values))
+}

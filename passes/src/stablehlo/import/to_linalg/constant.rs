@@ -1,0 +1,95 @@
+//! Constants.
+
+use super::generic::{Port, dims, empty, generic};
+use super::operation::{Found, Tensor};
+use crate::codegen::mlir;
+use crate::mlir::dense;
+use crate::mlir::splice::{Lines, splice};
+use crate::stablehlo::import::element::{Element, Float};
+use melior::ir::operation::OperationLike;
+use melior::ir::{Attribute, OperationRef, Type, Value};
+use skript_dialect::PassError;
+use skript_dialect::melior;
+
+/// A tensor; complex ones are put together from two.
+pub fn constant<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Result<Vec<Value<'c, 'a>>, PassError> {
+    values(found.op, found.result()?, found.op)
+}
+
+fn values<'c: 'a, 'a>(
+    constant: OperationRef<'c, 'a>,
+    tensor: &Tensor,
+    at: OperationRef<'c, 'a>,
+) -> Result<Vec<Value<'c, 'a>>, PassError> {
+    let value = constant.attribute("value")?;
+    let typed = |element: &str| -> Result<Type<'c>, PassError> {
+        let extents: String = tensor.extents.iter().map(|e| format!("{e}x")).collect();
+        let text = format!("tensor<{extents}{element}>");
+        mlir::parse_type(at.context(), &text).map_err(|e| e.to_string().into())
+    };
+    match tensor.element {
+        Element::Unsigned(_) => {
+            let value = dense::of_bytes(typed(&tensor.element.signless())?, &bytes(value)?);
+            let signless = dense::constant(value, at)?;
+            let text = format!(
+                "%r = builtin.unrealized_conversion_cast %0 : {} to {}",
+                typed(&tensor.element.signless())?,
+                tensor.text()
+            );
+            Ok(splice(at, &[signless], &text, &[("%r".to_owned(), tensor.text())])?.values)
+        }
+        Element::Complex(part) => {
+            let pairs = bytes(value)?;
+            let size = if part == Float::F64 { 8 } else { 4 };
+            let half = |second: bool| -> Vec<u8> {
+                let parts = pairs.chunks(size).skip(usize::from(second)).step_by(2);
+                parts.flatten().copied().collect()
+            };
+            let mut parts = Vec::new();
+            for second in [false, true] {
+                let value = dense::of_bytes(typed(part.text())?, &half(second));
+                parts.push(dense::constant(value, at)?);
+            }
+            let reals = Tensor {
+                extents: tensor.extents.clone(),
+                element: Element::Float(part),
+            };
+            let mut lines = Lines::default();
+            let out = empty(&mut lines, tensor);
+            let place = dims(0..tensor.rank());
+            let body = format!(
+                "%c = complex.create %i0, %i1 : {e}\nlinalg.yield %c : {e}",
+                e = tensor.element.text()
+            );
+            let made = generic(
+                &mut lines,
+                tensor.rank(),
+                0,
+                &[
+                    Port::new("%0", &reals, place.clone()),
+                    Port::new("%1", &reals, place.clone()),
+                ],
+                &[Port::new(&out, tensor, place)],
+                &body,
+            );
+            let made = made.into_iter().map(|name| (name, tensor.text()));
+            Ok(splice(at, &parts, lines.text(), &made.collect::<Vec<_>>())?.values)
+        }
+        _ => Ok(vec![dense::constant(value, at)?]),
+    }
+}
+
+/// The bytes of the elements; those of one if all are equal.
+fn bytes(value: Attribute<'_>) -> Result<Vec<u8>, PassError> {
+    let tensor = Tensor::of(dense::type_of(value)).ok_or("has a value of an unknown type")?;
+    let one = match tensor.element {
+        Element::Pred => 1,
+        Element::Signed(width) | Element::Unsigned(width) => width.div_ceil(8),
+        Element::Float(float) => float.bits() / 8,
+        Element::Complex(part) => part.bits() / 4,
+    };
+    let (one, count) = (usize::try_from(one), usize::try_from(tensor.volume()));
+    let bytes = one.ok().zip(count.ok());
+    let bytes = bytes.and_then(|(one, count)| dense::bytes(value, one, count));
+    bytes.ok_or_else(|| "has a value that is not dense".into())
+}

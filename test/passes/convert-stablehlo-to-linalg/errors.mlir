@@ -1,0 +1,23 @@
+// RUN: skript-opt %s --split-input-file --verify-diagnostics --convert-stablehlo-to-linalg
+
+func.func @dynamic(%x: tensor<?xf32>) -> tensor<?xf32> {
+  // expected-error @+1 {{has an extent known only at run time}}
+  %0 = stablehlo.reverse %x, dims = [0] : tensor<?xf32>
+  return %0 : tensor<?xf32>
+}
+
+// -----
+
+func.func @widths(%x: tensor<2xf64>) -> tensor<2x2xf32> {
+  // expected-error @+1 {{has no code between element types of different widths}}
+  %0 = stablehlo.bitcast_convert %x : (tensor<2xf64>) -> tensor<2x2xf32>
+  return %0 : tensor<2x2xf32>
+}
+
+// -----
+
+func.func @random(%x: tensor<2xui64>) -> tensor<4xui32> {
+  // expected-error @+1 {{has no form in linalg}}
+  %0, %1 = stablehlo.rng_bit_generator %x, algorithm = THREE_FRY : (tensor<2xui64>) -> (tensor<2xui64>, tensor<4xui32>)
+  return %1 : tensor<4xui32>
+}
