@@ -34,6 +34,7 @@ fi
 step "random formulas" .venv/bin/python test/differential/formulas.py --count $([ "$all" = --all ] && echo 3000 || echo 150)
 step "a model in C" scripts/c-example.sh
 step "a tool out of the tree" scripts/out-of-tree.sh
+step "sharded example" .venv/bin/python examples/sharded/run.py --skript target/release/skript
 suite=../shared/conformance
 if [ -d "$suite" ]; then
   for engine in reference compiled; do
@@ -46,6 +47,7 @@ if [ -d "$suite" ]; then
     # Another shard each day.
     step "StableHLO in XLA, a shard" xla --shard day/8 --seconds 75
   fi
+  step "StableHLO in IREE" .venv/bin/python test/stablehlo/iree_cpu.py "$suite" --skript target/release/skript
   if [ "$all" = --all ]; then
     step "lit, round trips" scripts/lit.sh --param roundtrip=1 test/dialect test/passes
     for pipeline in affine scf; do

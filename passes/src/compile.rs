@@ -4,7 +4,8 @@ use crate::codegen::{self, CodegenError, Form, Interface};
 use crate::emit::{EmitError, emit};
 use crate::invoke::keep_operators::KeepOperators;
 use crate::pipeline::{LOWERINGS, Pipeline};
-use crate::stablehlo::{ExportError, Interface as Ports, Report, export};
+use crate::stablehlo::sharding::annotate;
+use crate::stablehlo::{ExportError, Interface as Ports, Placement, Report, export};
 use melior::Context;
 use melior::ir::Module;
 use skript_dialect::Pass;
@@ -134,14 +135,26 @@ pub struct Exported {
     pub report: Report,
 }
 
-/// Exports the entry of a model as StableHLO.
+/// Exports the entry of a model as StableHLO, for the devices of a placement if there is one.
 ///
 /// # Errors
-/// [`CompileError`]: constructs without a StableHLO form, with their place.
-pub fn export_model(model: &Model, sources: &SourceMap) -> Result<Exported, CompileError> {
+/// [`CompileError`]: constructs without a StableHLO form, with their place; a placement that does not fit.
+pub fn export_model(
+    model: &Model,
+    sources: &SourceMap,
+    placement: Option<&Placement>,
+) -> Result<Exported, CompileError> {
     let context = crate::stablehlo::context();
     let source = emit(model, sources, &context)?;
     let exported = export(&source, &context)?;
+    if let Some(placement) = placement {
+        let Ports { arguments, results } = &exported.interface;
+        placement
+            .check(arguments.iter().chain(results))
+            .map_err(ExportError::from)?;
+        annotate(&exported.module, &context, placement, arguments, results)
+            .map_err(ExportError::from)?;
+    }
     Ok(Exported {
         text: exported.module.as_operation().to_string(),
         ports: exported.interface,

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use skript_frontend::limits::{LimitError, Limits};
 use skript_frontend::program::Edition;
+use skript_passes::stablehlo::{Mesh, Sharding};
 
 /// Checks, runs and compiles models in SkriptND, the language of NNEF 2.0.
 #[derive(Debug, Parser)]
@@ -264,6 +265,12 @@ pub struct CompileArguments {
     /// File for the form that each formula got, one line each: with --emit=stablehlo
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
+    /// Devices that a StableHLO program is for, as named axes: `data=2,model=4`
+    #[arg(long, value_name = "AXIS=N,…", value_parser = mesh_argument)]
+    pub mesh: Option<Mesh>,
+    /// Axes of the mesh that split an input, variable or output, dimension by dimension: `x=data,_`, `w=_,data+model`
+    #[arg(long = "shard", value_name = "NAME=AXES", value_parser = shard_argument, requires = "mesh")]
+    pub shardings: Vec<Sharding>,
     /// Write every station up to assembly into a folder
     #[arg(long, value_name = "DIR")]
     pub dump_stages: Option<PathBuf>,
@@ -394,6 +401,48 @@ fn limit_argument(text: &str) -> Result<(String, u64), String> {
     Ok((name, value))
 }
 
+/// `data=2,model=4`.
+fn mesh_argument(text: &str) -> Result<Mesh, String> {
+    let mut axes: Vec<(String, i64)> = Vec::new();
+    for part in text.split(',') {
+        let (name, value) = name_and_value(part).map_err(|_| "write AXIS=N,AXIS=N".to_string())?;
+        axis_name(&name)?;
+        let extent = value.parse().ok().filter(|n| (1..=1 << 20).contains(n));
+        let extent = extent.ok_or_else(|| format!("`{value}` is no number of devices"))?;
+        if axes.iter().any(|(other, _)| *other == name) {
+            return Err(format!("the axis `{name}` comes twice"));
+        }
+        axes.push((name, extent));
+    }
+    Ok(Mesh { axes })
+}
+
+/// `x=data,_`, `w=_,data+model`.
+fn shard_argument(text: &str) -> Result<Sharding, String> {
+    let (tensor, axes) = name_and_value(text)
+        .map_err(|_| "write NAME=AXES, with `_` for a dimension that stays whole".to_string())?;
+    let dimension = |part: &str| match part {
+        "_" => Ok(Vec::new()),
+        _ => part
+            .split('+')
+            .map(|axis| axis_name(axis).map(|()| axis.to_string()))
+            .collect::<Result<Vec<_>, _>>(),
+    };
+    let dimensions = axes.split(',').map(dimension).collect::<Result<_, _>>()?;
+    Ok(Sharding { tensor, dimensions })
+}
+
+/// Axes are named as the language names things.
+fn axis_name(text: &str) -> Result<(), String> {
+    let mut letters = text.chars();
+    let first = letters.next().is_some_and(|c| c.is_ascii_alphabetic());
+    if first && letters.all(|c| c.is_ascii_alphanumeric() || c == '_') {
+        Ok(())
+    } else {
+        Err(format!("`{text}` is no name of an axis"))
+    }
+}
+
 fn tolerance(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(value) if value.is_finite() && value >= 0.0 => Ok(value),
@@ -474,5 +523,34 @@ mod tests {
         assert!(input_argument("x=random:-1").is_err());
         assert!(input_argument("=a.npy").is_err());
         assert!(weights_argument("ones").is_err());
+    }
+
+    #[test]
+    fn placements() {
+        let mesh = mesh_argument("data=2,model=4").unwrap();
+        assert_eq!(
+            mesh.axes,
+            [("data".to_string(), 2), ("model".to_string(), 4)]
+        );
+        for wrong in [
+            "",
+            "data",
+            "data=0",
+            "data=2,data=2",
+            "data=-1",
+            "d\"=2",
+            "_=2",
+        ] {
+            assert!(mesh_argument(wrong).is_err(), "{wrong}");
+        }
+        let sharding = shard_argument("w.0=_,data+model").unwrap();
+        assert_eq!(sharding.tensor, "w.0");
+        assert_eq!(
+            sharding.dimensions,
+            [vec![], vec!["data".to_string(), "model".to_string()]]
+        );
+        for wrong in ["x", "x=", "=data", "x=data+", "x=\"a\""] {
+            assert!(shard_argument(wrong).is_err(), "{wrong}");
+        }
     }
 }

@@ -16,6 +16,8 @@ pub enum ExportError {
     },
     #[error("the module has no entry: no function carries 'skript.entry'")]
     NoEntry,
+    #[error(transparent)]
+    Placement(#[from] super::PlacementError),
     #[error("the exported module does not verify")]
     Invalid,
     #[error(transparent)]

@@ -19,6 +19,7 @@ pub mod interface;
 pub mod report;
 pub mod scalar;
 pub mod sequence;
+pub mod sharding;
 pub mod tensors;
 pub mod window;
 pub mod write;
@@ -26,6 +27,7 @@ pub mod write;
 pub use error::ExportError;
 pub use interface::{Interface, Port};
 pub use report::{Form, Report};
+pub use sharding::{Mesh, Placement, PlacementError, Sharding};
 
 use crate::emit::check::PREFIX;
 use crate::mlir::builder::operations;

@@ -39,6 +39,12 @@ pub fn run(arguments: &CompileArguments, console: &mut Console) -> Status {
                 .with_help("take --emit=stablehlo with --report"),
         );
     }
+    if arguments.mesh.is_some() && arguments.emit() != EmitName::Stablehlo {
+        session.report_usage(
+            Diagnostic::without_place(&OUTPUT, "a mesh is for StableHLO programs only")
+                .with_help("take --emit=stablehlo with --mesh"),
+        );
+    }
     if session.status() == Status::Done {
         session.check_names(std::iter::empty());
     }
@@ -118,7 +124,7 @@ fn station(
         EmitName::Model => return Ok(model.to_text().into_bytes()),
         EmitName::Artifact => return Ok(compile(model, sources, pipeline)?.to_bytes()),
         EmitName::So => return Ok(shared_object::object(arguments, session, model)?.0),
-        EmitName::Stablehlo => return Ok(stablehlo::text(session, model)?.into_bytes()),
+        EmitName::Stablehlo => return Ok(stablehlo::text(arguments, session, model)?.into_bytes()),
         EmitName::Skript => (Station::Skript, pipeline),
         EmitName::Linalg => (Station::Lowered, Pipeline::Linalg),
         EmitName::Affine => (Station::Lowered, Pipeline::Affine),

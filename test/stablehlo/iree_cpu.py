@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+"""A second consumer of the StableHLO export: IREE compiles conformance cases for its CPU target and runs them.
+
+    iree_cpu.py SUITE --skript BINARY [--case SUBSTRING]...
+
+Without --case, all cases of the family `models` that passing-xla.txt lists. Each of them must give the expected values.
+IREE is installed on first use, in the version below.
+"""
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+
+import xla
+
+VERSION = "3.13.0"
+
+
+def install():
+    """Makes IREE importable in this Python, which belongs to the project's environment."""
+    try:
+        import iree.compiler.version
+        if iree.compiler.version.VERSION.startswith(VERSION):
+            return
+    except ImportError:
+        pass
+    command = [sys.executable, "-m", "pip", "install", "-q", "--disable-pip-version-check",
+               "iree-base-compiler==" + VERSION, "iree-base-runtime==" + VERSION]
+    if subprocess.run(command).returncode != 0:
+        sys.exit("iree: version %s cannot be installed" % VERSION)
+
+
+class Iree:
+    """Compiles and runs a program in this process."""
+
+    def run(self, text, arguments):
+        import iree.compiler
+        import iree.runtime
+        code = iree.compiler.compile_str(text, input_type="stablehlo", target_backends=["llvm-cpu"],
+                                         extra_args=["--iree-llvmcpu-target-cpu=host", "--iree-input-demote-i64-to-i32=false",
+                                                     "--iree-input-demote-f64-to-f32=false"])
+        module = iree.runtime.load_vm_flatbuffer(code, driver="local-sync")
+        results = module.main(*arguments)
+        results = results if isinstance(results, (list, tuple)) else [results]
+        return [result.to_host() for result in results]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("suite")
+    parser.add_argument("--skript", required=True)
+    parser.add_argument("--case", action="append")
+    args = parser.parse_args()
+    install()
+    with open(os.path.join(xla.HERE, "passing-xla.txt")) as file:
+        listed = set(file.read().split())
+    cases = xla.collect(args.suite, args.case or ["models/"])
+    cases = [case for case in cases if args.case or case[0] in listed]
+    engine, failures = Iree(), 0
+    with tempfile.TemporaryDirectory() as folder:
+        for number, case in enumerate(cases):
+            path = os.path.join(folder, "%d.mlir" % number)
+            reason = xla.export(os.path.abspath(args.skript), case, path) or xla.judge(engine, case, path)
+            if reason:
+                failures += 1
+                print("FAIL %s: %s" % (case[0], reason))
+    print("StableHLO in IREE: %d cases, %d equal" % (len(cases), len(cases) - failures))
+    return 1 if failures or not cases else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
