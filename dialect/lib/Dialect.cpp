@@ -3,6 +3,7 @@
 #include "skript/Skript.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Transforms/InliningUtils.h"
@@ -37,6 +38,7 @@ void SkriptDialect::initialize() {
 #include "skript/SkriptOps.cpp.inc"
       >();
   addInterfaces<Inliner>();
+  attachBufferization(*getContext());
 }
 
 Operation *SkriptDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type, Location location) {

@@ -4,6 +4,7 @@ use crate::codegen::arguments::OpenArguments;
 use crate::codegen::carried::WriteCarried;
 use crate::codegen::checks::LowerChecks;
 use crate::codegen::copies::LowerCopies;
+use crate::codegen::intrinsics::LowerIntrinsics;
 use crate::codegen::memory::PlanMemory;
 use crate::codegen::outputs::WriteOutputs;
 use crate::elementwise::elementwise_to_formula::ConvertElementwiseToFormula;
@@ -40,6 +41,7 @@ pub const ALL: &[PassEntry] = &[
     PassEntry::of::<OpenArguments>(),
     PassEntry::of::<PlanMemory>(),
     PassEntry::of::<LowerCopies>(),
+    PassEntry::of::<LowerIntrinsics>(),
     PassEntry::of::<LowerChecks>(),
     PassEntry::of::<ConvertStablehloToLinalg>(),
     PassEntry::of::<ConvertStablehloScalarToArith>(),

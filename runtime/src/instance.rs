@@ -4,14 +4,8 @@ use crate::arena::Arena;
 use crate::artifact::{Artifact, Port, PortExtent};
 use crate::error::{LoadError, RunError};
 use crate::program::Program;
+use skript_intrinsics::compiled::Context;
 use skript_tensor::Tensor;
-
-/// What a failed check leaves behind (C: `struct skript_context`).
-#[repr(C)]
-#[derive(Clone, Debug, Default)]
-pub struct Context {
-    pub values: [i64; 8],
-}
 
 /// A program, its arena, and the places where a call's pointers are put together.
 pub struct Instance {
@@ -152,7 +146,8 @@ impl Instance {
             .and_then(|n| n.checked_sub(1))
             .and_then(|n| checks.get(n))
             .ok_or(RunError::Status(status))?;
-        let mut message = check.message.clone();
+        let said = self.context.message();
+        let mut message = check.message.replace("{text}", &said);
         for (n, value) in self.context.values.iter().enumerate() {
             let real = f64::from_bits(value.cast_unsigned());
             message = message

@@ -3,6 +3,7 @@
 //! Object code is linked into the process by LLJIT; symbols it lacks (the C library's mathematics) are looked up in the
 //! process.
 
+use skript_intrinsics::compiled::Context;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::ptr::null_mut;
 use std::sync::Once;
@@ -21,6 +22,9 @@ unsafe extern "C" {
         context: Ref,
     ) -> Ref;
     fn LLVMOrcJITDylibAddGenerator(dylib: Ref, generator: Ref);
+    fn LLVMOrcLLJITMangleAndIntern(jit: Ref, name: *const c_char) -> Ref;
+    fn LLVMOrcAbsoluteSymbols(symbols: *mut Absolute, count: usize) -> Ref;
+    fn LLVMOrcJITDylibDefine(dylib: Ref, unit: Ref) -> Ref;
     fn LLVMOrcLLJITAddObjectFile(jit: Ref, dylib: Ref, buffer: Ref) -> Ref;
     fn LLVMOrcLLJITLookup(jit: Ref, result: *mut u64, name: *const c_char) -> Ref;
     fn LLVMCreateMemoryBufferWithMemoryRangeCopy(
@@ -36,6 +40,18 @@ unsafe extern "C" {
     fn LLVMGetHostCPUFeatures() -> *mut c_char;
     fn LLVMDisposeMessage(message: *mut c_char);
 }
+
+/// A name and where it lies (C: `LLVMOrcCSymbolMapPair`).
+#[repr(C)]
+struct Absolute {
+    name: Ref,
+    address: u64,
+    flags: u8,
+    target_flags: u8,
+}
+
+/// `LLVMJITSymbolGenericFlagsExported` and `LLVMJITSymbolGenericFlagsCallable`.
+const CALLABLE: u8 = 1 | 1 << 2;
 
 #[cfg(target_arch = "x86_64")]
 mod native {
@@ -116,6 +132,9 @@ unsafe fn check(error: Ref) -> Result<(), String> {
 /// The C entry of a compiled model.
 pub type Entry = unsafe extern "C" fn(*const *mut u8, *mut u8, *mut c_void) -> c_int;
 
+/// The one function of the runtime that compiled code calls.
+type Kernels = unsafe extern "C" fn(*const u8, usize, *const i64, *mut Context) -> c_int;
+
 /// Object code in this process.
 pub struct Linked {
     jit: Ref,
@@ -161,6 +180,18 @@ impl Linked {
                 null_mut(),
             ))?;
             LLVMOrcJITDylibAddGenerator(dylib, process);
+            // Not among the process's dynamic symbols: the generator does not find it.
+            let kernels: Kernels = skript_intrinsics::compiled::skript_intrinsic;
+            let mut symbol = Absolute {
+                name: LLVMOrcLLJITMangleAndIntern(jit, c"skript_intrinsic".as_ptr()),
+                address: (kernels as *const c_void).expose_provenance() as u64,
+                flags: CALLABLE,
+                target_flags: 0,
+            };
+            check(LLVMOrcJITDylibDefine(
+                dylib,
+                LLVMOrcAbsoluteSymbols(&raw mut symbol, 1),
+            ))?;
             let buffer = LLVMCreateMemoryBufferWithMemoryRangeCopy(
                 object.as_ptr().cast(),
                 object.len(),

@@ -360,3 +360,35 @@ func.func @outside(%v: i1) {
   // expected-error @+1 {{expects parent op 'skript.formula'}}
   skript.condition %v
 }
+
+// -----
+
+func.func @intrinsic_mixed(%x: memref<4xf32>, %o: tensor<4xf32>) {
+  // expected-error @+1 {{works on tensors or on memrefs, but has operands of both}}
+  %0 = skript.intrinsic "m.f" ins(%x : memref<4xf32>) outs(%o : tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @intrinsic_told(%o: memref<2x4xf32>, %e: memref<3xi64>) {
+  // expected-error @+1 {{tells the extents of output 0 as 2 elements of type 'i64', but the destination for them is 'memref<3xi64>'}}
+  skript.intrinsic "m.f" outs(%o, %e : memref<2x4xf32>, memref<3xi64>) {told = array<i64: 0>}
+  return
+}
+
+// -----
+
+func.func @intrinsic_position(%o: memref<4xf32>, %e: memref<1xi64>) {
+  // expected-error @+1 {{tells the extents of output 1, but has 1 outputs}}
+  skript.intrinsic "m.f" outs(%o, %e : memref<4xf32>, memref<1xi64>) {told = array<i64: 1>}
+  return
+}
+
+// -----
+
+func.func @intrinsic_alone(%e: memref<1xi64>) {
+  // expected-error @+1 {{tells the extents of 1 outputs, but has only 1 destinations}}
+  skript.intrinsic "m.f" outs(%e : memref<1xi64>) {told = array<i64: 0>}
+  return
+}

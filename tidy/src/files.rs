@@ -11,6 +11,7 @@ const MAY_BE_UNSAFE: &[&str] = &[
     "passes/src/mlir",
     "passes/src/schedule/boundary.rs",
     "tools/src/measure/peak.rs",
+    "runtime/intrinsics/src/compiled.rs",
     "runtime/src/arena.rs",
     "runtime/src/instance.rs",
     "runtime/src/orc.rs",

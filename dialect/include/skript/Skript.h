@@ -27,6 +27,9 @@
 #include "skript/SkriptOps.h.inc"
 
 namespace skript {
+/// Lets one-shot bufferization take the operations with destinations.
+void attachBufferization(mlir::MLIRContext &context);
+
 /// Makes the dialect and all it depends on known to `registry`.
 void registerSkript(mlir::DialectRegistry &registry);
 } // namespace skript

@@ -8,6 +8,7 @@ include "mlir/IR/OpAsmInterface.td"
 include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/CallInterfaces.td"
 include "mlir/Interfaces/DestinationStyleOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
 
 //===----------------------------------------------------------------------===//
 // invoke
@@ -88,6 +89,51 @@ def Skript_FormulaOp : Skript_Op<"formula", [
     ::llvm::SmallVector<::mlir::OpFoldResult> getMixedBounds();
     /// Number of index variables.
     unsigned getNumIndices() { return getStaticBounds().size(); }
+    ::mlir::MutableOperandRange getDpsInitsMutable() { return getOutsMutable(); }
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// intrinsic
+//===----------------------------------------------------------------------===//
+
+def Skript_IntrinsicOp : Skript_Op<"intrinsic", [
+    AttrSizedOperandSegments, DestinationStyleOpInterface,
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
+    DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface, ["reifyResultShapes"]>]> {
+  let summary = "an operator that no formula expresses: computed by a kernel of the runtime";
+  let description = [{
+    Reads `ins`, overwrites `outs` with what the kernel of the operator computes; on tensors, results are the new
+    contents. Works on memrefs as well, which is what bufferization makes of it.
+
+    Where the data decide how large an output is, its destination is as large as it can become, and a further destination
+    at the end of `outs` receives its actual extents as i64. `told` lists the positions of such outputs, in the order of
+    these destinations.
+
+    A `random` operator draws from a stream of numbers, and each execution draws others.
+
+    ```mlir
+    %values, %positions = skript.intrinsic "mine.largest" ins(%x : tensor<2x5xf32>)
+        outs(%v, %p : tensor<2x3xf32>, tensor<2x3xi64>) {operator_attributes = {axis = 1, k = 3}}
+        -> tensor<2x3xf32>, tensor<2x3xi64>
+    %places, %extents = skript.intrinsic "mine.places" ins(%x : tensor<2x5xf32>)
+        outs(%b, %e : tensor<2x10xi64>, tensor<2xi64>) {told = array<i64: 0>} -> tensor<2x10xi64>, tensor<2xi64>
+    ```
+  }];
+  let arguments = (ins
+    StrAttr:$operator_name,
+    DefaultValuedAttr<DictionaryAttr, "{}">:$operator_attributes,
+    DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$told,
+    UnitAttr:$random,
+    Variadic<AnyTypeOf<[AnyRankedTensor, AnyMemRef]>>:$inputs,
+    Variadic<AnyTypeOf<[AnyRankedTensor, AnyMemRef]>>:$outs);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let assemblyFormat = [{
+    $operator_name (`ins` `(` $inputs^ `:` type($inputs) `)`)? `outs` `(` $outs `:` type($outs) `)` attr-dict
+    (`->` type($results)^)?
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
     ::mlir::MutableOperandRange getDpsInitsMutable() { return getOutsMutable(); }
   }];
 }

@@ -8,7 +8,9 @@ use super::error::CodegenError;
 use super::mlir;
 use crate::emit::check::{CODE, MESSAGE, PREFIX};
 use crate::mlir::{Builder, attributes, context, mark, types};
-use melior::ir::attribute::{FlatSymbolRefAttribute, IntegerAttribute, StringAttribute};
+use melior::ir::attribute::{
+    ArrayAttribute, FlatSymbolRefAttribute, IntegerAttribute, StringAttribute,
+};
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{
     OperationBuilder, OperationLike, OperationMutLike, OperationRef, OperationRefMut,
@@ -20,7 +22,9 @@ use skript_runtime::artifact::Check;
 
 /// Attribute of a numbered check: the status that the entry returns, from 1.
 const STATUS: &str = "skript.status";
-/// Values in the context.
+/// Marks the argument that is the context.
+const CONTEXT: &str = "skript.context";
+/// Values at the start of the context.
 const VALUES: i64 = 8;
 
 /// Numbers all checks below the module; the table is in that order.
@@ -89,9 +93,7 @@ impl Pass for LowerChecks {
                 "has results beside the status of its checks",
             ));
         }
-        let word = types::element(context, skript_semantics::ScalarKind::Int);
-        let values = mlir::append_argument(entry, types::memref(&[VALUES], word), "{}")
-            .map_err(|e| e.to_string())?;
+        let values = context_argument(entry).map_err(|e| e.to_string())?;
         for block in mlir::blocks(entry) {
             let end = mlir::operations(block).last().copied();
             if let Some(end) = end.filter(|op| mlir::name(*op) == "func.return") {
@@ -114,6 +116,40 @@ impl Pass for LowerChecks {
         mlir::retype(entry, &[status]).map_err(|e| e.to_string())?;
         Ok(())
     }
+}
+
+/// The entry's argument for the context; appended where there is none yet.
+///
+/// # Errors
+/// [`CodegenError::Module`] if the entry has no body.
+pub fn context_argument<'c, 'a>(
+    entry: OperationRef<'c, 'a>,
+) -> Result<Value<'c, 'a>, CodegenError> {
+    let marked = entry.attribute("arg_attrs").ok();
+    let marked = marked.and_then(|a| ArrayAttribute::try_from(a).ok());
+    let marked = marked.and_then(|array| {
+        let is_context = |n: &usize| {
+            let entries = array.element(*n).ok();
+            entries.is_some_and(|e| attributes::entry(e, CONTEXT).is_some())
+        };
+        (0..array.len()).find(is_context)
+    });
+    let block = mlir::blocks(entry).first().copied();
+    if let (Some(position), Some(block)) = (marked, block) {
+        let argument = block.argument(position);
+        return Ok(argument
+            .map_err(|e| CodegenError::Module(e.to_string()))?
+            .into());
+    }
+    let holder = entry.context();
+    // SAFETY: a context outlives its modules.
+    let context = unsafe { holder.to_ref() };
+    let word = types::element(context, skript_semantics::ScalarKind::Int);
+    mlir::append_argument(
+        entry,
+        types::memref(&[VALUES], word),
+        &format!("{{{CONTEXT}}}"),
+    )
 }
 
 /// The calls of checks, in order.

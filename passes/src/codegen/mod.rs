@@ -11,6 +11,7 @@ pub mod copies;
 pub mod entry;
 pub mod error;
 pub mod interface;
+pub mod intrinsics;
 pub mod llvm;
 pub mod memory;
 pub mod mlir;
@@ -80,13 +81,14 @@ pub struct Native {
 /// [`CodegenError`] if an allocation has no fixed size, or an op has no lowering.
 pub fn native(module: &Module) -> Result<Native, CodegenError> {
     crate::all::register();
-    let checks = checks::number_checks(module.as_operation())?;
     mlir::run_pipeline(
         module,
         "arguments",
         "skript-open-arguments,canonicalize,cse",
     )?;
     let arena = memory::plan_memory(module.as_operation())?;
+    mlir::run_pipeline(module, "intrinsics", "skript-lower-intrinsics")?;
+    let checks = checks::number_checks(module.as_operation())?;
     copies::lower_copies(module.as_operation())?;
     entry::name_model(module.as_operation())?;
     mlir::run_pipeline(module, "lowering to LLVM", TO_LLVM)?;

@@ -45,12 +45,6 @@ fn emit_invoke<'c: 'a, 'a>(
         .model
         .function(invoke.callee)
         .ok_or(EmitError::Malformed("no such function"))?;
-    if matches!(callee.body, Body::Intrinsic) {
-        return Err(EmitError::Intrinsic {
-            name: callee.name.clone(),
-            span: invoke.span,
-        });
-    }
     let mut arguments = scope.all(&invoke.inputs)?;
     arguments.extend(scope.all(&invoke.captures)?);
     for extent in &invoke.extents {

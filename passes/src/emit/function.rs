@@ -1,7 +1,7 @@
 //! Functions: signature, constants, body, return.
 
 use super::scope::{Scope, argument_attributes, dictionary, port_attributes};
-use super::{EmitError, Emitter, block, branch, check, constant, formula};
+use super::{EmitError, Emitter, block, branch, check, constant, formula, intrinsic};
 use crate::mlir::{Builder, attributes};
 use melior::Context;
 use melior::ir::attribute::{ArrayAttribute, TypeAttribute};
@@ -63,10 +63,7 @@ pub(super) fn emit<'c>(
         }
         Body::Block(operations) => block::emit(&mut scope, operations, &body)?,
         Body::Intrinsic => {
-            return Err(EmitError::Intrinsic {
-                name: function.name.clone(),
-                span: function.span,
-            });
+            intrinsic::emit(&mut scope, &inputs, &outputs, &body)?;
         }
     }
     // An output that no formula writes holds `T()`.

@@ -11,6 +11,7 @@ mod expression;
 mod extent;
 mod formula;
 mod function;
+mod intrinsic;
 mod repeat;
 mod scope;
 

@@ -162,6 +162,12 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
             "scf.if" => self.branch(op, &at)?,
             "scf.while" => self.repeat(op, &at)?,
             "arith.constant" => vec![constant(op, &at)?],
+            "skript.intrinsic" => {
+                return Err(ExportError::at(
+                    op,
+                    "is computed by a kernel of the runtime, which has no StableHLO form",
+                ));
+            }
             _ if op.result_count() != 1 => {
                 return Err(ExportError::at(op, "has no StableHLO form"));
             }

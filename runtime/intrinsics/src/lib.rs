@@ -13,6 +13,8 @@
 )]
 
 mod boxes;
+pub mod compiled;
+pub mod description;
 mod random;
 mod resample;
 mod search;
@@ -23,22 +25,59 @@ use skript_tensor::{Tensor, TensorError};
 /// Computes all outputs of one invocation.
 pub type Kernel = fn(&Call<'_>) -> Result<Vec<Tensor>, KernelError>;
 
-const TABLE: [(&str, Kernel); 10] = [
-    ("algo.top_k", search::largest),
-    ("algo.nonmax_suppress", boxes::suppress),
-    ("layout.nonzero", search::positions),
-    ("image.cubic_resize", resample::cubic),
-    ("image._cubic_grid_sample", resample::cubic_at),
-    ("image.max_roi_pool", boxes::region_maximum),
-    ("image.avg_roi_pool", boxes::region_mean),
-    ("rand.uniform", random::uniform),
-    ("rand.normal", random::normal),
-    ("rand.bernoulli", random::bernoulli),
+struct Row {
+    name: &'static str,
+    kernel: Kernel,
+    /// Whether it draws from the stream of random numbers.
+    random: bool,
+}
+
+const fn row(name: &'static str, kernel: Kernel) -> Row {
+    Row {
+        name,
+        kernel,
+        random: false,
+    }
+}
+
+const fn random_row(name: &'static str, kernel: Kernel) -> Row {
+    Row {
+        name,
+        kernel,
+        random: true,
+    }
+}
+
+static TABLE: [Row; 10] = [
+    row("algo.top_k", search::largest),
+    row("algo.nonmax_suppress", boxes::suppress),
+    row("layout.nonzero", search::positions),
+    row("image.cubic_resize", resample::cubic),
+    row("image._cubic_grid_sample", resample::cubic_at),
+    row("image.max_roi_pool", boxes::region_maximum),
+    row("image.avg_roi_pool", boxes::region_mean),
+    random_row("rand.uniform", random::uniform),
+    random_row("rand.normal", random::normal),
+    random_row("rand.bernoulli", random::bernoulli),
 ];
+
+/// The names of all intrinsics.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    TABLE.iter().map(|row| row.name)
+}
 
 /// The kernel of an operator, if it is an intrinsic.
 pub fn kernel(name: &str) -> Option<Kernel> {
-    TABLE.iter().find(|row| row.0 == name).map(|row| row.1)
+    find(name).map(|row| row.kernel)
+}
+
+/// Whether an operator is an intrinsic that draws random numbers: then no invocation may be left out, or stand for another.
+pub fn is_random(name: &str) -> bool {
+    find(name).is_some_and(|row| row.random)
+}
+
+fn find(name: &str) -> Option<&'static Row> {
+    TABLE.iter().find(|row| row.name == name)
 }
 
 /// The value of an operator's attribute.

@@ -178,3 +178,28 @@ fn a_shape_that_the_type_must_state_is_asked_for() {
     assert!(matches!(error, crate::KernelError::NoShape(0)), "{error}");
     assert!(kernel("nn.relu").is_none());
 }
+
+#[test]
+fn nothing_else_is_an_intrinsic() {
+    let names: Vec<_> = crate::names().collect();
+    assert_eq!(
+        names,
+        [
+            "algo.top_k",
+            "algo.nonmax_suppress",
+            "layout.nonzero",
+            "image.cubic_resize",
+            "image._cubic_grid_sample",
+            "image.max_roi_pool",
+            "image.avg_roi_pool",
+            "rand.uniform",
+            "rand.normal",
+            "rand.bernoulli",
+        ]
+    );
+    assert!(
+        names
+            .iter()
+            .all(|n| crate::is_random(n) == n.starts_with("rand."))
+    );
+}

@@ -17,8 +17,8 @@ pub(crate) struct Evaluator<'m, 'o> {
     pub settings: &'m Settings,
     observer: &'m mut Observer<'o>,
     depth: usize,
-    /// Activations so far: streams of random operators differ by it.
-    activations: u64,
+    /// Random operators executed so far.
+    draws: u64,
 }
 
 impl<'m, 'o> Evaluator<'m, 'o> {
@@ -28,7 +28,7 @@ impl<'m, 'o> Evaluator<'m, 'o> {
             settings,
             observer,
             depth: 0,
-            activations: 0,
+            draws: 0,
         }
     }
 
@@ -62,6 +62,15 @@ impl<'m, 'o> Evaluator<'m, 'o> {
         })
     }
 
+    /// The seed of an intrinsic about to run.
+    fn stream(&mut self, name: &str) -> u64 {
+        if !skript_intrinsics::is_random(name) {
+            return 0;
+        }
+        self.draws = self.draws.wrapping_add(1);
+        skript_intrinsics::compiled::stream(self.settings.seed, self.draws)
+    }
+
     pub fn function(&self, id: FunctionId) -> Result<&'m Function, EvalError> {
         self.model
             .function(id)
@@ -78,7 +87,6 @@ impl<'m, 'o> Evaluator<'m, 'o> {
         extents: &[i64],
     ) -> Result<Frame<'m>, EvalError> {
         self.depth += 1;
-        self.activations += 1;
         if self.depth > MAX_DEPTH {
             return Err(internal("operators invoke each other without end"));
         }
@@ -103,7 +111,7 @@ impl<'m, 'o> Evaluator<'m, 'o> {
                 }
             }
             Body::Intrinsic => {
-                let seed = self.settings.seed.wrapping_add(self.activations << 32);
+                let seed = self.stream(&function.name);
                 let results = intrinsics::call(&frame, inputs, seed).map_err(place)?;
                 let outputs = flattened(&function.outputs);
                 if results.len() != outputs.len() {

@@ -1,0 +1,347 @@
+//! `skript-lower-intrinsics`: kernels of the runtime are called through one C function.
+//!
+//! Requires: a bufferized entry; every `skript.intrinsic` works on memrefs. Guarantees: none is left; each became a call of
+//! `skript_intrinsic` with a constant that describes it, the words of its arrays (address, extents, strides), which stand on
+//! the stack, and the context, an argument of the entry; a run-time check of the status follows.
+
+use super::checks::context_argument;
+use super::error::CodegenError;
+use super::mlir;
+use crate::emit::check::{CODE, MESSAGE, PREFIX};
+use crate::mlir::{Builder, attributes, context, types};
+use melior::Context;
+use melior::ir::attribute::{
+    ArrayAttribute, BoolAttribute, DenseI32ArrayAttribute, DenseI64ArrayAttribute,
+    DictionaryAttribute, FlatSymbolRefAttribute, FloatAttribute, IntegerAttribute, StringAttribute,
+    TypeAttribute,
+};
+use melior::ir::block::BlockLike;
+use melior::ir::operation::{OperationLike, OperationRef};
+use melior::ir::r#type::{FunctionType, IntegerType, MemRefType};
+use melior::ir::{
+    Attribute, AttributeLike, Module, Operation, Region, ShapedTypeLike, Type, Value, ValueLike,
+};
+use skript_dialect::{Dialect, Options, Pass, PassError, Rewriter};
+use skript_intrinsics::compiled::SYMBOL;
+use skript_intrinsics::description::{Array, Description, element};
+use std::collections::HashMap;
+
+/// Symbols of descriptions begin so.
+const CALL: &str = "skript.call.";
+/// The code of a failed run.
+const FAILED: &str = "SK9201";
+
+/// The pass `skript-lower-intrinsics`.
+#[derive(Default)]
+pub struct LowerIntrinsics;
+
+impl Pass for LowerIntrinsics {
+    const FLAG: &'static str = "skript-lower-intrinsics";
+    const SUMMARY: &'static str = "intrinsics become calls of the runtime's kernels";
+    const ANCHOR: Option<&'static str> = Some("builtin.module");
+    const DEPENDENT_DIALECTS: &'static [Dialect] =
+        &[Dialect::Arith, Dialect::Func, Dialect::MemRef];
+
+    fn run<'c>(
+        &self,
+        root: OperationRef<'c, '_>,
+        _options: &Options,
+        _rewriter: &Rewriter<'c>,
+    ) -> Result<(), PassError> {
+        let mut found = mlir::nested(root);
+        found.retain(|op| mlir::name(*op) == "skript.intrinsic");
+        if found.is_empty() {
+            return Ok(());
+        }
+        let refused = |e: CodegenError| PassError::from(e.to_string());
+        let holder = root.context();
+        let context = context::borrow(&holder);
+        let entry = mlir::entry(root).map_err(refused)?;
+        let mut calls = Vec::new();
+        for op in found {
+            if !mlir::nested(entry).contains(&op) {
+                return Err(PassError::at(op, "stands outside of the entry"));
+            }
+            calls.push((op, describe(op)?));
+        }
+        let values = context_argument(entry).map_err(refused)?;
+        let words = calls.iter().map(|(_, d)| words_of(d)).max().unwrap_or(0);
+        let words = i64::try_from(words).map_err(|_| "too many arrays")?;
+        let first = mlir::blocks(entry).first().copied();
+        let first = first.and_then(|b| mlir::operations(b).first().copied());
+        let first = first.ok_or_else(|| PassError::at(entry, "is empty"))?;
+        let word = IntegerType::new(context, 64).into();
+        let stack = Builder::before(context, first)?.value(
+            "memref.alloca",
+            &[],
+            &[("operandSegmentSizes", attributes::i32s(context, &[0, 0]))],
+            types::memref(&[words], word),
+        )?;
+        let mut symbols = HashMap::new();
+        for (op, description) in calls {
+            let bytes = description.to_bytes();
+            let next = symbols.len();
+            let (symbol, length) = match symbols.get(&bytes) {
+                Some(known) => *known,
+                None => {
+                    let known = (next, bytes.len());
+                    add_global(root, context, next, &bytes).map_err(refused)?;
+                    symbols.insert(bytes, known);
+                    known
+                }
+            };
+            let at = Builder::before(context, op)?;
+            let call = call_address(symbol, length, &at)?;
+            lower(op, &description, call, stack, values, &at)?;
+        }
+        declare(root, context)?;
+        Ok(())
+    }
+}
+
+fn words_of(description: &Description) -> usize {
+    let arrays = description.inputs.iter().chain(&description.outputs);
+    arrays.map(|a| 1 + 2 * a.rank).sum()
+}
+
+/// What the attributes and the types of an intrinsic say.
+fn describe(op: OperationRef) -> Result<Description, PassError> {
+    let malformed = |what: &str| PassError::at(op, format!("has {what}"));
+    let operator = op.attribute("operator_name").ok();
+    let operator = operator.and_then(|a| StringAttribute::try_from(a).ok());
+    let operator = operator.ok_or_else(|| malformed("no operator name"))?;
+    let mut arrays = Vec::new();
+    for operand in op.operands() {
+        let memref = MemRefType::try_from(operand.r#type())
+            .map_err(|_| malformed("operands that are not memrefs: bufferize first"))?;
+        let name = memref.element().to_string();
+        let name = if name == "i1" { "bool" } else { &name };
+        arrays.push(Array {
+            element: element(name).ok_or_else(|| malformed("elements of no known type"))?,
+            rank: memref.rank(),
+        });
+    }
+    let segments = op.attribute("operandSegmentSizes").ok();
+    let segments = segments.and_then(|a| DenseI32ArrayAttribute::try_from(a).ok());
+    let inputs = segments.and_then(|s| usize::try_from(s.element(0).ok()?).ok());
+    let inputs = inputs
+        .filter(|n| *n <= arrays.len())
+        .ok_or_else(|| malformed("no segments"))?;
+    let outputs = arrays.split_off(inputs);
+    let told = op.attribute("told").ok();
+    let told = told.and_then(|a| DenseI64ArrayAttribute::try_from(a).ok());
+    let told: Vec<i64> = told.map_or_else(Vec::new, |t| {
+        (0..t.len()).filter_map(|n| t.element(n).ok()).collect()
+    });
+    let told = told.iter().map(|n| u32::try_from(*n).ok());
+    let dictionary = op.attribute("operator_attributes").ok();
+    let values = dictionary.map(|a| entries(a).ok_or_else(|| malformed("attributes of no kind")));
+    Ok(Description {
+        operator: operator.value().to_owned(),
+        random: op.has_attribute("random"),
+        attributes: values.transpose()?.unwrap_or_default(),
+        inputs: arrays,
+        outputs,
+        told: told
+            .collect::<Option<_>>()
+            .ok_or_else(|| malformed("no such outputs"))?,
+    })
+}
+
+fn entries(dictionary: Attribute) -> Option<Vec<(String, skript_intrinsics::Value)>> {
+    let dictionary = DictionaryAttribute::try_from(dictionary).ok()?;
+    let entry = |n| {
+        let (name, value) = dictionary.element(n).ok()?;
+        let name = name.as_string_ref().as_str().ok()?.to_owned();
+        Some((name, value_of(value)?))
+    };
+    (0..dictionary.len()).map(entry).collect()
+}
+
+/// The value that an attribute of an operator was made from.
+fn value_of(attribute: Attribute) -> Option<skript_intrinsics::Value> {
+    use skript_intrinsics::Value;
+    if attribute.is_unit() {
+        return Some(Value::Null);
+    }
+    if let Ok(flag) = BoolAttribute::try_from(attribute) {
+        return Some(Value::Bool(flag.value()));
+    }
+    if let Ok(number) = IntegerAttribute::try_from(attribute) {
+        return Some(Value::Int(number.value()));
+    }
+    if let Ok(number) = FloatAttribute::try_from(attribute) {
+        return Some(Value::Real(number.value()));
+    }
+    if let Ok(text) = StringAttribute::try_from(attribute) {
+        return Some(Value::Str(text.value().to_owned()));
+    }
+    let items = ArrayAttribute::try_from(attribute).ok()?;
+    let items = (0..items.len()).map(|n| value_of(items.element(n).ok()?));
+    items.collect::<Option<_>>().map(Value::List)
+}
+
+/// A description as a constant of the module.
+fn add_global(
+    module: OperationRef,
+    context: &Context,
+    number: usize,
+    bytes: &[u8],
+) -> Result<(), CodegenError> {
+    let digits: String = bytes.iter().map(|b| format!("{b:02X}")).collect();
+    let text = format!(
+        "memref.global \"private\" constant @{CALL}{number} : memref<{}xi8> = dense<\"0x{digits}\">",
+        bytes.len()
+    );
+    let (parsed, messages) = mlir::collecting(context, || Module::parse(context, &text));
+    let parsed = parsed.ok_or_else(|| CodegenError::Module(messages.join("; ")))?;
+    let global = mlir::operations(parsed.body()).first().copied();
+    let global = global.ok_or_else(|| CodegenError::Module("no constant was made".to_owned()))?;
+    let body = mlir::blocks(module).first().copied();
+    let body = body.ok_or_else(|| CodegenError::Module("the module has no body".to_owned()))?;
+    body.append_operation(Operation::clone(&global));
+    Ok(())
+}
+
+/// Address and length of a description.
+fn call_address<'c: 'a, 'a>(
+    number: usize,
+    length: usize,
+    at: &Builder<'c, 'a>,
+) -> Result<[Value<'c, 'a>; 2], PassError> {
+    let length = i64::try_from(length).map_err(|_| "a description is too long")?;
+    let byte = IntegerType::new(at.context, 8).into();
+    let name = FlatSymbolRefAttribute::new(at.context, &format!("{CALL}{number}"));
+    let r#type = types::memref(&[length], byte);
+    let bytes = at.value("memref.get_global", &[], &[("name", name.into())], r#type)?;
+    Ok([address(bytes, at)?, at.index(length)?])
+}
+
+fn address<'c: 'a, 'a>(
+    memref: Value<'c, 'a>,
+    at: &Builder<'c, 'a>,
+) -> Result<Value<'c, 'a>, PassError> {
+    let index = Type::index(at.context);
+    Ok(at.value(
+        "memref.extract_aligned_pointer_as_index",
+        &[memref],
+        &[],
+        index,
+    )?)
+}
+
+fn lower<'c: 'a, 'a>(
+    op: OperationRef<'c, 'a>,
+    description: &Description,
+    [call, length]: [Value<'c, 'a>; 2],
+    stack: Value<'c, 'a>,
+    values: Value<'c, 'a>,
+    at: &Builder<'c, 'a>,
+) -> Result<(), PassError> {
+    let word = IntegerType::new(at.context, 64).into();
+    let mut next = 0i64;
+    for operand in op.operands() {
+        for part in parts(operand, at)? {
+            let part = at.value("arith.index_cast", &[part], &[], word)?;
+            let place = at.index(next)?;
+            at.create("memref.store", &[part, stack, place], &[], &[], Vec::new())?;
+            next += 1;
+        }
+    }
+    let number = IntegerType::new(at.context, 32).into();
+    let callee = FlatSymbolRefAttribute::new(at.context, SYMBOL);
+    let status = at.value(
+        "func.call",
+        &[call, length, address(stack, at)?, address(values, at)?],
+        &[("callee", callee.into())],
+        number,
+    )?;
+    let zero = IntegerAttribute::new(number, 0).into();
+    let zero = at.value("arith.constant", &[], &[("value", zero)], number)?;
+    let fine = at.value(
+        "arith.cmpi",
+        &[status, zero],
+        &[("predicate", attributes::i64(at.context, 0))],
+        IntegerType::new(at.context, 1).into(),
+    )?;
+    let check = FlatSymbolRefAttribute::new(at.context, &check_symbol());
+    let message = format!("operator {}: {{text}}", description.operator);
+    at.create(
+        "func.call",
+        &[fine],
+        &[
+            ("callee", check.into()),
+            (CODE, attributes::string(at.context, FAILED)),
+            (MESSAGE, attributes::string(at.context, &message)),
+        ],
+        &[],
+        Vec::new(),
+    )?;
+    mlir::erase(op);
+    Ok(())
+}
+
+/// Address, extents and strides of an array.
+fn parts<'c: 'a, 'a>(
+    memref: Value<'c, 'a>,
+    at: &Builder<'c, 'a>,
+) -> Result<Vec<Value<'c, 'a>>, PassError> {
+    let index = Type::index(at.context);
+    let r#type = MemRefType::try_from(memref.r#type())?;
+    let mut results = vec![types::memref(&[], r#type.element())];
+    results.resize(2 + 2 * r#type.rank(), index);
+    let metadata = at.create(
+        "memref.extract_strided_metadata",
+        &[memref],
+        &[],
+        &results,
+        Vec::new(),
+    )?;
+    let size = super::size::element_bytes(&r#type.element().to_string());
+    let size = size.and_then(|s| i64::try_from(s).ok());
+    let size = at.index(size.ok_or("an element has no size")?)?;
+    let offset = metadata.result(1)?.into();
+    let offset = at.value("arith.muli", &[offset, size], &[], index)?;
+    let start = at.value("arith.addi", &[address(memref, at)?, offset], &[], index)?;
+    let mut parts = vec![start];
+    parts.extend(metadata.results().skip(2).map(Value::from));
+    Ok(parts)
+}
+
+fn check_symbol() -> String {
+    format!("{PREFIX}0")
+}
+
+/// The C function, and the check if no other check has declared it.
+fn declare(module: OperationRef, context: &Context) -> Result<(), PassError> {
+    let index = Type::index(context);
+    let status = IntegerType::new(context, 32).into();
+    let flag = IntegerType::new(context, 1).into();
+    let functions = [
+        (
+            SYMBOL.to_owned(),
+            FunctionType::new(context, &[index; 4], &[status]),
+        ),
+        (check_symbol(), FunctionType::new(context, &[flag], &[])),
+    ];
+    let body = mlir::blocks(module).first().copied();
+    let body = body.ok_or("the module has no body")?;
+    let declared: Vec<String> = mlir::operations(body)
+        .into_iter()
+        .filter_map(|op| StringAttribute::try_from(op.attribute("sym_name").ok()?).ok())
+        .map(|name| name.value().to_owned())
+        .collect();
+    let at = Builder::at_end(context, body, module.location());
+    for (name, r#type) in functions {
+        if declared.contains(&name) {
+            continue;
+        }
+        let entries = [
+            ("sym_name", attributes::string(context, &name)),
+            ("sym_visibility", attributes::string(context, "private")),
+            ("function_type", TypeAttribute::new(r#type.into()).into()),
+        ];
+        at.create("func.func", &[], &entries, &[], vec![Region::new()])?;
+    }
+    Ok(())
+}

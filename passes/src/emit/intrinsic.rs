@@ -1,0 +1,193 @@
+//! Operators without a body: one `skript.intrinsic`, its destinations, and the extents that its kernel finds out.
+
+use super::scope::{Scope, dictionary};
+use super::{EmitError, extent};
+use crate::mlir::{Builder, attributes, types};
+use melior::ir::operation::OperationLike;
+use melior::ir::{Type, Value};
+use skript_frontend::model::{Extent, ShapeExpr, ValueId};
+use skript_semantics::ScalarKind;
+
+pub(super) fn emit<'c: 'a, 'a>(
+    scope: &mut Scope<'_, 'c, 'a, '_>,
+    inputs: &[ValueId],
+    outputs: &[ValueId],
+    at: &Builder<'c, 'a>,
+) -> Result<(), EmitError> {
+    let context = scope.emitter.context;
+    let function = scope.function;
+    if skript_intrinsics::kernel(&function.name).is_none() {
+        return Err(EmitError::Intrinsic {
+            name: function.name.clone(),
+            span: function.span,
+        });
+    }
+    let mut outs = Vec::new();
+    let mut told = Vec::new();
+    for (position, id) in outputs.iter().enumerate() {
+        if destination_is_told(scope, *id)? {
+            told.push((position, *id));
+        }
+        outs.push(destination(scope, *id, at)?);
+    }
+    let word = types::element(context, ScalarKind::Int);
+    for (_, id) in &told {
+        let rank = count(scope.tensor(*id)?.shape.len())?;
+        let r#type = types::tensor(&[rank], word);
+        outs.push((at.value("tensor.empty", &[], &[], r#type)?, r#type));
+    }
+    let (outs, results): (Vec<Value<'c, 'a>>, Vec<Type<'c>>) = outs.into_iter().unzip();
+    let mut operands = scope.all(inputs)?;
+    let small = |n: usize| i32::try_from(n).map_err(|_| EmitError::Malformed("too many operands"));
+    let segments = [small(operands.len())?, small(outs.len())?];
+    operands.extend(outs);
+    let values: Vec<_> = function
+        .attributes
+        .iter()
+        .map(|(name, value)| (name.as_str(), attributes::attribute(context, value)))
+        .collect();
+    let positions = told.iter().map(|(position, _)| count(*position));
+    let positions = positions.collect::<Result<Vec<_>, _>>()?;
+    let mut entries = vec![
+        ("operator_name", attributes::string(context, &function.name)),
+        ("operator_attributes", dictionary(context, &values)),
+        ("told", attributes::i64s(context, &positions)),
+        ("operandSegmentSizes", attributes::i32s(context, &segments)),
+    ];
+    if skript_intrinsics::is_random(&function.name) {
+        entries.push(("random", attributes::unit(context)));
+    }
+    let op = at.create(
+        "skript.intrinsic",
+        &operands,
+        &entries,
+        &results,
+        Vec::new(),
+    )?;
+    let results: Vec<Value<'c, 'a>> = op.results().map(Into::into).collect();
+    for ((_, id), extents) in told.iter().zip(results.iter().skip(outputs.len())) {
+        learn(scope, *id, *extents, at)?;
+    }
+    for (id, result) in outputs.iter().zip(&results) {
+        let is_told = told.iter().any(|(_, other)| other == id);
+        let value = if is_told {
+            taken(scope, *id, *result, at)?
+        } else {
+            *result
+        };
+        scope.set(*id, value);
+    }
+    Ok(())
+}
+
+/// Whether some extent is an expression over symbols that nothing before the kernel tells.
+fn destination_is_told(scope: &Scope<'_, '_, '_, '_>, id: ValueId) -> Result<bool, EmitError> {
+    Ok(scope.tensor(id)?.shape.iter().any(|e| !known(scope, e)))
+}
+
+fn known(scope: &Scope<'_, '_, '_, '_>, extent: &Extent) -> bool {
+    fn all_known(scope: &Scope<'_, '_, '_, '_>, expr: &ShapeExpr) -> bool {
+        match expr {
+            ShapeExpr::Constant(_) => true,
+            ShapeExpr::Symbol(name) => scope.symbols.contains_key(name),
+            ShapeExpr::Apply { operands, .. } => operands.iter().all(|o| all_known(scope, o)),
+        }
+    }
+    match extent {
+        Extent::Fixed(_) => true,
+        Extent::Dynamic { expr, .. } => all_known(scope, expr),
+    }
+}
+
+/// An array for an output; what the kernel finds out stands at its bound.
+fn destination<'c: 'a, 'a>(
+    scope: &Scope<'_, 'c, 'a, '_>,
+    id: ValueId,
+    at: &Builder<'c, 'a>,
+) -> Result<(Value<'c, 'a>, Type<'c>), EmitError> {
+    let tensor = scope.tensor(id)?;
+    let mut sizes = Vec::new();
+    let mut open = Vec::new();
+    for extent in &tensor.shape {
+        sizes.push(match extent {
+            Extent::Dynamic { .. } if known(scope, extent) => {
+                open.push(scope.extent_value(extent, at)?);
+                i64::MIN
+            }
+            other => {
+                i64::try_from(other.bound()).map_err(|_| EmitError::Malformed("a huge extent"))?
+            }
+        });
+    }
+    if !destination_is_told(scope, id)? {
+        // With the checks that all other tensors have.
+        open = scope.open_extents(id, at)?;
+    }
+    let r#type = types::tensor(&sizes, types::element(scope.emitter.context, tensor.kind));
+    Ok((at.value("tensor.empty", &open, &[], r#type)?, r#type))
+}
+
+/// The symbols of an output's extents get the values that the kernel found.
+fn learn<'c: 'a, 'a>(
+    scope: &mut Scope<'_, 'c, 'a, '_>,
+    id: ValueId,
+    extents: Value<'c, 'a>,
+    at: &Builder<'c, 'a>,
+) -> Result<(), EmitError> {
+    let word = types::element(at.context, ScalarKind::Int);
+    for (dimension, declared) in (0i64..).zip(&scope.tensor(id)?.shape) {
+        if known(scope, declared) {
+            continue;
+        }
+        let Extent::Dynamic { expr, bound } = declared else {
+            continue;
+        };
+        let ShapeExpr::Symbol(name) = expr.as_ref() else {
+            return Err(EmitError::Unsupported {
+                what: "an extent that a kernel finds out has no name",
+                span: scope.function.span,
+            });
+        };
+        let place = at.index(dimension)?;
+        let found = at.value("tensor.extract", &[extents, place], &[], word)?;
+        let found = at.value("arith.index_cast", &[found], &[], Type::index(at.context))?;
+        let found = extent::within(found, *bound, at)?;
+        scope.symbols.insert(name.clone(), found);
+    }
+    Ok(())
+}
+
+/// The part of a destination that the kernel filled.
+fn taken<'c: 'a, 'a>(
+    scope: &Scope<'_, 'c, 'a, '_>,
+    id: ValueId,
+    whole: Value<'c, 'a>,
+    at: &Builder<'c, 'a>,
+) -> Result<Value<'c, 'a>, EmitError> {
+    let result = scope.r#type(id)?;
+    let sizes = types::extents(result).ok_or(EmitError::Malformed("an output is no tensor"))?;
+    let open = scope.open_extents(id, at)?;
+    let segment = i32::try_from(open.len()).map_err(|_| EmitError::Malformed("a huge rank"))?;
+    let mut operands = vec![whole];
+    operands.extend(open);
+    let slice = [
+        (
+            "static_offsets",
+            attributes::i64s(at.context, &vec![0; sizes.len()]),
+        ),
+        ("static_sizes", attributes::i64s(at.context, &sizes)),
+        (
+            "static_strides",
+            attributes::i64s(at.context, &vec![1; sizes.len()]),
+        ),
+        (
+            "operandSegmentSizes",
+            attributes::i32s(at.context, &[1, 0, segment, 0]),
+        ),
+    ];
+    Ok(at.value("tensor.extract_slice", &operands, &slice, result)?)
+}
+
+fn count(n: usize) -> Result<i64, EmitError> {
+    i64::try_from(n).map_err(|_| EmitError::Malformed("too many operands"))
+}

@@ -1,0 +1,395 @@
+//! `skript_intrinsic`: how compiled code calls a kernel. The ABI is in `docs/intrinsics.md`.
+
+use crate::description::{Array, Description};
+use crate::{Call, KernelError, Output, kernel};
+use skript_tensor::Tensor;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Symbol of [`skript_intrinsic`].
+pub const SYMBOL: &str = "skript_intrinsic";
+/// Bytes of a message, its end (a zero byte) included.
+pub const MESSAGE: usize = 256;
+
+/// What an invocation works with and leaves behind beside tensors (C: `struct skript_context`).
+#[repr(C)]
+#[derive(Clone, Debug)]
+pub struct Context {
+    /// Of a failed check.
+    pub values: [i64; 8],
+    /// Start of the streams of random numbers.
+    pub seed: u64,
+    /// Random operators executed so far in this call.
+    pub draws: u64,
+    /// Why a kernel failed, as a C string.
+    pub message: [u8; MESSAGE],
+}
+
+impl Default for Context {
+    fn default() -> Self {
+        Context {
+            values: [0; 8],
+            seed: 0,
+            draws: 0,
+            message: [0; MESSAGE],
+        }
+    }
+}
+
+impl Context {
+    /// The stream of the next random operator.
+    fn draw(&mut self) -> u64 {
+        self.draws = self.draws.wrapping_add(1);
+        stream(self.seed, self.draws)
+    }
+
+    /// What the kernel that failed says; empty if none did.
+    pub fn message(&self) -> String {
+        let text = self.message.split(|b| *b == 0).next().unwrap_or_default();
+        String::from_utf8_lossy(text).into_owned()
+    }
+
+    fn say(&mut self, text: &str) {
+        self.message = [0; MESSAGE];
+        let bytes = text.bytes().take(MESSAGE - 1);
+        for (place, byte) in self.message.iter_mut().zip(bytes) {
+            *place = byte;
+        }
+    }
+}
+
+/// The seed of the random operator that is the `draws`-th to be executed, from 1: the same in every engine.
+pub fn stream(seed: u64, draws: u64) -> u64 {
+    seed.wrapping_add(draws << 32)
+}
+
+/// Runs the kernel that `call` describes. 0, or 1 with the reason in the context; never unwinds.
+///
+/// # Safety
+/// `call` points to `length` bytes, `arrays` to the words that they ask for (address, extents, strides of each operand),
+/// each address to elements as its extents and strides say; nobody else uses the outputs or `context`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn skript_intrinsic(
+    call: *const u8,
+    length: usize,
+    arrays: *const i64,
+    context: *mut Context,
+) -> i32 {
+    // SAFETY: as the caller promises.
+    let (bytes, context) = unsafe { (std::slice::from_raw_parts(call, length), &mut *context) };
+    let outcome = catch_unwind(AssertUnwindSafe(|| {
+        let description =
+            Description::from_bytes(bytes).ok_or("the compiled call is malformed".to_owned())?;
+        // SAFETY: as the caller promises.
+        unsafe { run(&description, arrays, context) }
+    }));
+    let reason = match outcome {
+        Ok(Ok(())) => return 0,
+        Ok(Err(reason)) => reason,
+        Err(_) => "its kernel panicked: please report this".to_owned(),
+    };
+    context.say(&reason);
+    1
+}
+
+/// One operand where it lies.
+struct Place<'w> {
+    array: Array,
+    address: *mut u8,
+    extents: &'w [i64],
+    /// In elements.
+    strides: &'w [i64],
+}
+
+/// # Safety
+/// As for [`skript_intrinsic`].
+unsafe fn run(
+    description: &Description,
+    arrays: *const i64,
+    context: &mut Context,
+) -> Result<(), String> {
+    let operands = description.inputs.iter().chain(&description.outputs);
+    let words: usize = operands.clone().map(|a| 1 + 2 * a.rank).sum();
+    // SAFETY: as the caller promises.
+    let words = unsafe { std::slice::from_raw_parts(arrays, words) };
+    let mut rest = words;
+    let mut places = Vec::new();
+    for array in operands {
+        let malformed = || "the compiled call has too few words".to_owned();
+        let (address, behind) = rest.split_first().ok_or_else(malformed)?;
+        let (extents, behind) = behind.split_at_checked(array.rank).ok_or_else(malformed)?;
+        let (strides, behind) = behind.split_at_checked(array.rank).ok_or_else(malformed)?;
+        rest = behind;
+        places.push(Place {
+            array: *array,
+            address: std::ptr::with_exposed_provenance_mut(address.cast_unsigned() as usize),
+            extents,
+            strides,
+        });
+    }
+    let destinations = places.split_off(description.inputs.len());
+    let mut inputs = Vec::new();
+    for place in &places {
+        // SAFETY: as the caller promises.
+        inputs.push(unsafe { place.read() }.map_err(|e| e.to_string())?);
+    }
+    let plain = destinations.len().saturating_sub(description.told.len());
+    let is_told = |n: usize| {
+        description
+            .told
+            .iter()
+            .any(|t| usize::try_from(*t) == Ok(n))
+    };
+    let outputs: Vec<Output> = (destinations.iter().take(plain).enumerate())
+        .map(|(n, place)| Output {
+            kind: place.array.element.kind(),
+            shape: (!is_told(n)).then(|| shape(place.extents)),
+        })
+        .collect();
+    let found = kernel(&description.operator).ok_or("has no kernel in this program".to_owned())?;
+    let seed = if description.random {
+        context.draw()
+    } else {
+        0
+    };
+    let results = found(&Call {
+        attributes: &description.attributes,
+        inputs: &inputs.iter().collect::<Vec<_>>(),
+        outputs: &outputs,
+        seed,
+    })
+    .map_err(|e: KernelError| e.to_string())?;
+    if results.len() != plain {
+        return Err(format!(
+            "its kernel makes {} tensors, but the operator has {plain} outputs",
+            results.len()
+        ));
+    }
+    for (n, (place, tensor)) in destinations.iter().zip(&results).enumerate() {
+        place.accept(n, tensor, is_told(n))?;
+        // SAFETY: the shape was compared with that of the destination.
+        unsafe { place.write(tensor) };
+    }
+    for (position, place) in description.told.iter().zip(destinations.iter().skip(plain)) {
+        let tensor = usize::try_from(*position).ok().and_then(|n| results.get(n));
+        let extents = tensor.map(Tensor::shape).unwrap_or_default();
+        let extents: Vec<i64> = extents.iter().map(|e| e.cast_signed()).collect();
+        let told =
+            Tensor::from_i64(&[extents.len() as u64], &extents).map_err(|e| e.to_string())?;
+        place.accept(plain, &told, false)?;
+        // SAFETY: the shape was compared with that of the destination.
+        unsafe { place.write(&told) };
+    }
+    Ok(())
+}
+
+fn shape(extents: &[i64]) -> Vec<u64> {
+    extents
+        .iter()
+        .map(|e| u64::try_from(*e).unwrap_or(0))
+        .collect()
+}
+
+impl Place<'_> {
+    /// # Safety
+    /// The place holds elements as its extents and strides say.
+    unsafe fn read(&self) -> Result<Tensor, skript_tensor::TensorError> {
+        let mut tensor = Tensor::zeros(self.array.element, &shape(self.extents))?;
+        let bytes = tensor.bytes_mut()?.as_mut_ptr();
+        // SAFETY: the tensor has the extents of the place.
+        unsafe { self.copy(self.extents, bytes, true) };
+        Ok(tensor)
+    }
+
+    /// # Safety
+    /// The tensor has the element type of the place and no extent larger than there.
+    unsafe fn write(&self, tensor: &Tensor) {
+        let extents: Vec<i64> = tensor.shape().iter().map(|e| e.cast_signed()).collect();
+        // SAFETY: as the caller promises; the tensor is only read.
+        unsafe { self.copy(&extents, tensor.bytes().as_ptr().cast_mut(), false) };
+    }
+
+    /// Copies a block of `extents` out of the place or into it, one run along the last dimension after the other.
+    ///
+    /// # Safety
+    /// `bytes` holds the block contiguously; no extent is larger than the place's.
+    unsafe fn copy(&self, extents: &[i64], bytes: *mut u8, out: bool) {
+        if extents.iter().any(|e| *e <= 0) {
+            return;
+        }
+        let size = self.array.element.size() as isize;
+        let contiguous = self.strides.last().is_none_or(|s| *s == 1);
+        let (outer, run) = match extents.split_last() {
+            Some((last, outer)) if contiguous => (outer, *last as isize * size),
+            _ => (extents, size),
+        };
+        let mut position = vec![0i64; outer.len()];
+        let mut next = bytes;
+        loop {
+            let steps = position.iter().zip(self.strides);
+            let offset: i64 = steps.map(|(p, s)| p * s).sum();
+            // SAFETY: the position is inside the block.
+            unsafe {
+                let here = self.address.offset(offset as isize * size);
+                let (from, to) = if out { (here, next) } else { (next, here) };
+                std::ptr::copy_nonoverlapping(from, to, run.unsigned_abs());
+                next = next.offset(run);
+            }
+            let mut dimension = outer.len();
+            loop {
+                let Some(d) = dimension.checked_sub(1) else {
+                    return;
+                };
+                dimension = d;
+                let (Some(p), Some(e)) = (position.get_mut(d), outer.get(d)) else {
+                    return;
+                };
+                *p += 1;
+                if *p < *e {
+                    break;
+                }
+                *p = 0;
+            }
+        }
+    }
+
+    /// Whether a kernel's result fits.
+    fn accept(&self, number: usize, tensor: &Tensor, told: bool) -> Result<(), String> {
+        let wanted = shape(self.extents);
+        let fits = tensor.shape().len() == wanted.len()
+            && (tensor.shape().iter().zip(&wanted)).all(|(n, m)| n == m || told && n < m);
+        if fits && tensor.element() == self.array.element {
+            return Ok(());
+        }
+        Err(format!(
+            "its kernel gives output {number} as {}{}, but {}{}{} is declared",
+            tensor.element(),
+            skript_tensor::shape::text(tensor.shape()),
+            if told { "at most " } else { "" },
+            self.array.element,
+            skript_tensor::shape::text(&wanted)
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Value;
+    use skript_tensor::ElementType;
+
+    fn call(description: &Description, arrays: &[i64]) -> (i32, Context) {
+        let bytes = description.to_bytes();
+        let mut context = Context::default();
+        // SAFETY: the tests pass the words that the description asks for.
+        let status = unsafe {
+            skript_intrinsic(
+                bytes.as_ptr(),
+                bytes.len(),
+                arrays.as_ptr(),
+                &raw mut context,
+            )
+        };
+        (status, context)
+    }
+
+    fn array(element: ElementType, rank: usize) -> Array {
+        Array { element, rank }
+    }
+
+    fn address<T>(values: &mut [T]) -> i64 {
+        values.as_mut_ptr().expose_provenance() as i64
+    }
+
+    fn positions() -> Description {
+        Description {
+            operator: "layout.nonzero".into(),
+            random: false,
+            attributes: vec![],
+            inputs: vec![array(ElementType::F32, 2)],
+            outputs: vec![array(ElementType::I64, 2), array(ElementType::I64, 1)],
+            told: vec![0],
+        }
+    }
+
+    #[test]
+    fn strides_are_followed_and_extents_told() {
+        // A transposed 2×3 input: columns lie one after the other.
+        let mut x = [0f32, 0.0, 5.0, 0.0, 0.0, 7.0];
+        let mut places = [-1i64; 12];
+        let mut extents = [0i64; 2];
+        let words = [
+            address(&mut x),
+            2,
+            3,
+            1,
+            2,
+            address(&mut places),
+            2,
+            6,
+            6,
+            1,
+            address(&mut extents),
+            2,
+            1,
+        ];
+        let (status, _) = call(&positions(), &words);
+        assert_eq!((status, extents), (0, [2, 2]));
+        assert_eq!(
+            (&places[..3], &places[6..9]),
+            (&[0, 1, -1][..], &[1, 2, -1][..])
+        );
+    }
+
+    #[test]
+    fn what_does_not_fit_is_a_reason() {
+        let mut x = [1f32; 6];
+        let mut places = [0i64; 4];
+        let mut extents = [0i64; 2];
+        let words = [
+            address(&mut x),
+            2,
+            3,
+            3,
+            1,
+            address(&mut places),
+            2,
+            2,
+            2,
+            1,
+            address(&mut extents),
+            2,
+            1,
+        ];
+        let (status, context) = call(&positions(), &words);
+        assert_eq!(status, 1);
+        assert!(context.message().contains("output 0"), "{context:?}");
+        let unknown = Description {
+            operator: "m.mystery".into(),
+            ..positions()
+        };
+        assert_eq!(
+            call(&unknown, &words).1.message(),
+            "has no kernel in this program"
+        );
+    }
+
+    #[test]
+    fn each_draw_is_another() {
+        let mut first = [0f32; 4];
+        let description = Description {
+            operator: "rand.uniform".into(),
+            random: true,
+            attributes: vec![
+                ("min".into(), Value::Real(0.0)),
+                ("max".into(), Value::Real(1.0)),
+            ],
+            inputs: vec![],
+            outputs: vec![array(ElementType::F32, 1)],
+            told: vec![],
+        };
+        let words = [address(&mut first), 4, 1];
+        let (status, context) = call(&description, &words);
+        assert_eq!((status, context.draws), (0, 1));
+        assert!(first.iter().any(|x| *x != first[0]));
+    }
+}
