@@ -210,6 +210,9 @@ impl<'p> Composer<'p, '_> {
             }
         }
         if equal {
+            if let ExprKind::Name(name) = &expr.kind {
+                learn_fixed(builder, &name.name, declared, actual);
+            }
             return Ok(());
         }
         let text = self.source_text(expr.span);
@@ -231,6 +234,25 @@ impl<'p> Composer<'p, '_> {
             )
             .with_place(bound.place, format!("this gives {}", actual.text())),
         ))
+    }
+}
+
+/// A run-time extent that must agree with a fixed one is fixed from here on: every run tests it before anything else.
+fn learn_fixed(builder: &mut Builder, name: &str, declared: &Value, actual: &Value) {
+    let better = |d: &Atom, a: &Atom| match (d, a) {
+        (Atom::Run(_), Atom::Int(n)) => Atom::Int(*n),
+        (d, _) => d.clone(),
+    };
+    let value = match (declared, actual) {
+        (Value::Atom(d), Value::Atom(a)) => Value::Atom(better(d, a)),
+        (Value::Pack(d), Value::Pack(a)) if d.len() == a.len() => {
+            let pairs = d.items.iter().zip(a.items.iter());
+            Value::pack(pairs.map(|(d, a)| better(d, a)).collect())
+        }
+        _ => return,
+    };
+    if value != *declared {
+        builder.scope.set(name, value);
     }
 }
 

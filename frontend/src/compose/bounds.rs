@@ -84,7 +84,7 @@ pub fn secure(formula: &mut Formula, values: &[Value], lowering: &Lowering) -> E
             let (low, high) = known.interval(&subscript);
             let above = known.may_reach(&subscript, &extent);
             if low < 0 || above {
-                if pass.strict && certain(&subscript) && extent.fixed().is_some() {
+                if pass.strict && certain(&subscript, &indices) && extent.fixed().is_some() {
                     return out_of_range(lowering.target.span, low, high, size, true);
                 }
                 if low < 0 {
@@ -212,12 +212,14 @@ fn out_of_range<T>(span: Span, low: i128, high: i128, size: i128, write: bool) -
     )
 }
 
-/// Whether the interval of an index is exact: it is affine in index variables.
-fn certain(expr: &Expr) -> bool {
-    Affine::of(expr)
-        .terms
-        .iter()
-        .all(|(term, _)| matches!(term.node, Node::Index(_)))
+/// Whether the interval of an index is exact: it is affine in index variables, and their extents are fixed.
+fn certain(expr: &Expr, indices: &[FormulaIndex]) -> bool {
+    Affine::of(expr).terms.iter().all(|(term, _)| match term.node {
+        Node::Index(position) => indices
+            .get(position)
+            .is_some_and(|index| index.extent.fixed().is_some()),
+        _ => false,
+    })
 }
 
 struct Pass<'a> {
@@ -413,7 +415,11 @@ impl<'a> Pass<'a> {
         for (subscript, extent) in subscripts.into_iter().zip(shape) {
             let subscript = self.expr(subscript, locals, facts, conditional)?;
             let size = i128::from(extent.bound());
-            if self.strict && !conditional && certain(&subscript) && extent.fixed().is_some() {
+            if self.strict
+                && !conditional
+                && certain(&subscript, self.indices)
+                && extent.fixed().is_some()
+            {
                 let known = self.known(locals, facts);
                 let (low, high) = known.interval(&subscript);
                 if low < 0 || high >= size {

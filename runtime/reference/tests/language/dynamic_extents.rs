@@ -73,3 +73,31 @@ fn s3_1_a_shape_with_a_run_time_extent_is_an_attribute_like_others() {
     let y = outputs(text, &[reals(&[1, 2, 3], &x)]);
     assert_eq!(y, [x.map(f64::from)]);
 }
+
+/// One name for a run-time extent and a fixed one: each run tests that they agree, in either order of the inputs.
+#[test]
+fn s2_6_run_time_extents_agree_with_fixed_ones() {
+    let text = "import math; operator dot { @input { a: real[n]; b: real[n]; } @output { c: real[]; } \
+        @lower { c[] += a[i,] * b[i,], i < n; } } \
+        operator back { @input { a: real[3]; } @output { c: real[3]; } @lower { c[i,] = a[2 - i,], i < 3; } } \
+        operator last { @input { a: real[n]; b: real[m]; } @output { c: real[n]; } @lower { c[i,] = b[i,], i < m; } } \
+        graph G { @input { x: real[~|4]; y: real[3]; } \
+        @output { one: real[]; two: real[]; three: real[3]; four: real[3]; five: real[3]; six: real[~]; } \
+        @compose { one = dot(x, y); two = dot(y, x); three = back(x); four = math.add(x, y); five = last(y, x); \
+        six = math.add(y, x); } }";
+    let three = |a, b, c| reals(&[3], &[a, b, c]);
+    assert_eq!(
+        outputs(text, &[three(1.0, 2.0, 3.0), three(0.0, 1.0, 10.0)]),
+        [
+            vec![32.0],
+            vec![32.0],
+            vec![3.0, 2.0, 1.0],
+            vec![1.0, 3.0, 13.0],
+            vec![1.0, 2.0, 3.0],
+            vec![1.0, 3.0, 13.0]
+        ]
+    );
+    let (message, calls) = failure(text, &[reals(&[4], &[0.0; 4]), three(0.0, 0.0, 0.0)]);
+    assert!(message.contains("must be `n` = 4, it is 3"), "{message}");
+    assert_eq!(calls, ["main.dot", "main.G"]);
+}
