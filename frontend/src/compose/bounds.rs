@@ -214,12 +214,15 @@ fn out_of_range<T>(span: Span, low: i128, high: i128, size: i128, write: bool) -
 
 /// Whether the interval of an index is exact: it is affine in index variables, and their extents are fixed.
 fn certain(expr: &Expr, indices: &[FormulaIndex]) -> bool {
-    Affine::of(expr).terms.iter().all(|(term, _)| match term.node {
-        Node::Index(position) => indices
-            .get(position)
-            .is_some_and(|index| index.extent.fixed().is_some()),
-        _ => false,
-    })
+    Affine::of(expr)
+        .terms
+        .iter()
+        .all(|(term, _)| match term.node {
+            Node::Index(position) => indices
+                .get(position)
+                .is_some_and(|index| index.extent.fixed().is_some()),
+            _ => false,
+        })
 }
 
 struct Pass<'a> {

@@ -344,6 +344,10 @@ impl<'p> Composer<'p, '_> {
     pub fn declare_outputs(&mut self, builder: &mut Builder<'p>) -> Composed<()> {
         let definition = builder.found.definition;
         for declaration in &definition.outputs {
+            if let Some(length) = self.run_time_length(builder, declaration)? {
+                self.declare_stack(builder, declaration, length)?;
+                continue;
+            }
             let length = self.declared_length(builder, declaration)?;
             let tensors = self.declared_tensors(builder, declaration, length.unwrap_or(1))?;
             let name = &declaration.name.name;

@@ -26,6 +26,7 @@ pub fn extent_of(expr: &Expr) -> Option<Extent> {
 fn shape_expr(expr: &Expr) -> Option<ShapeExpr> {
     Some(match &expr.node {
         Node::Literal(Scalar::Int(value)) => ShapeExpr::Constant(*value),
+        Node::Literal(Scalar::Real(value)) => ShapeExpr::Real(value.to_bits()),
         Node::Literal(Scalar::Bool(value)) => ShapeExpr::Constant(i64::from(*value)),
         Node::Extent(Extent::Fixed(n)) => ShapeExpr::Constant(i64::try_from(*n).ok()?),
         Node::Extent(Extent::Dynamic { expr, .. }) => (**expr).clone(),
@@ -195,7 +196,7 @@ fn translated_expr(
     fresh: &mut dyn FnMut() -> String,
 ) -> ShapeExpr {
     match expr {
-        ShapeExpr::Constant(_) => expr.clone(),
+        ShapeExpr::Constant(_) | ShapeExpr::Real(_) => expr.clone(),
         ShapeExpr::Symbol(name) => meanings
             .entry(name.clone())
             .or_insert_with(|| ShapeExpr::Symbol(fresh()))

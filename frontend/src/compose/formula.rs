@@ -332,7 +332,7 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
             }
             None => None,
         };
-        let outputs = targets(&mut evaluator, scope, lowering)?;
+        let (outputs, item) = targets(&mut evaluator, scope, lowering)?;
         let written_to = |id: ValueId| {
             let mut ports = self.builder.function.outputs.iter();
             ports.any(|port| port.tensors.values().contains(&id))
@@ -344,7 +344,10 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
                 format!("`{}` is not an output", lowering.target.name.name),
             );
         }
-        let indices = evaluator.target_indices(&lowering.target.subscripts)?;
+        let mut indices = evaluator.target_indices(&lowering.target.subscripts)?;
+        if let Some(item) = item {
+            indices.insert(0, Some(item));
+        }
         let slices = Slices::of(&indices, &outputs, self.indices.len(), lowering)?;
         let outputs = slices.repeated(outputs);
         let mut subscripts = Vec::with_capacity(outputs.len());
@@ -418,14 +421,33 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
     }
 }
 
-/// The tensors that are assigned.
+/// The tensors that are assigned; the item's index where they are one tensor, a pack of run-time length.
 fn targets(
     evaluator: &mut Evaluator,
     scope: &Scope,
     lowering: &Lowering,
-) -> EvalResult<Vec<TensorRef>> {
+) -> EvalResult<(Vec<TensorRef>, Option<Atom>)> {
     let target = &lowering.target;
     let value = scope.get(&target.name.name);
+    if let Some(Value::Atom(Atom::Stack(stack))) = value {
+        let index = match &target.item {
+            Some(item) => evaluator.eval(item)?,
+            None => Value::Null,
+        };
+        return match index {
+            Value::Atom(index @ (Atom::Int(_) | Atom::Run(_))) => {
+                Ok((vec![stack.clone()], Some(index)))
+            }
+            _ => stop(
+                &FORMULA,
+                target.span,
+                format!(
+                    "`{0}` has a length that only the run knows: write its items, `{0}[k][…]`",
+                    target.name.name
+                ),
+            ),
+        };
+    }
     let atoms: Vec<Atom> = match (value, &target.item) {
         (Some(Value::Pack(pack)), Some(item)) => match evaluator.tensor_item(pack.len(), item)? {
             Ok(position) => pack.items.get(position).cloned().into_iter().collect(),
@@ -467,7 +489,7 @@ fn targets(
             }
         }
     }
-    Ok(tensors)
+    Ok((tensors, None))
 }
 
 /// A condition as one expression, its own guards in front.

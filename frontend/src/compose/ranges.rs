@@ -265,11 +265,63 @@ impl Known<'_> {
             }
             (ScalarOp::Sign, _) => (-1, 1),
             (ScalarOp::ToInt, [a]) if a.kind == ScalarKind::Bool => (0, 1),
+            // Of two reals the larger one gives the larger int.
+            (ScalarOp::ToInt, [a]) if a.kind == ScalarKind::Real => match self.reals(a) {
+                Some((low, high)) => {
+                    let int = |x: f64| i128::from(Scalar::Real(x).to_int());
+                    (int(low), int(high))
+                }
+                None => ALL,
+            },
             (ScalarOp::Select, [condition, then, otherwise]) => {
                 self.either(condition, then, otherwise)
             }
             _ => ALL,
         }
+    }
+}
+
+impl Known<'_> {
+    /// Between which numbers a real lies, if that is known. All operations round in the same direction for all operands, so
+    /// ends go to ends.
+    fn reals(&self, expr: &Expr) -> Option<(f64, f64)> {
+        use ScalarOp::{Add, Ceil, Div, Floor, Max, Min, Mul, Neg, Round, Sqrt, Sub, ToReal};
+        let (op, operands) = match &expr.node {
+            Node::Literal(Scalar::Real(value)) if !value.is_nan() => return Some((*value, *value)),
+            Node::Apply { op, operands } => (*op, operands.as_slice()),
+            _ => return None,
+        };
+        let at = |x: f64, y: f64| op.eval(&[Scalar::Real(x), Scalar::Real(y)]).to_real();
+        let ends = match (op, operands) {
+            (ToReal, [a]) if a.kind == ScalarKind::Int => {
+                let (low, high) = self.interval(a);
+                if (low, high) == ALL {
+                    return None;
+                }
+                let real = |n: i128| i64::try_from(n).ok().map(|n| Scalar::Int(n).to_real());
+                vec![real(low)?, real(high)?]
+            }
+            (Floor | Ceil | Round | Neg | Sqrt, [a]) => {
+                let (low, high) = self.reals(a)?;
+                [low, high]
+                    .map(|x| op.eval(&[Scalar::Real(x)]).to_real())
+                    .to_vec()
+            }
+            (Add | Sub | Mul | Min | Max | Div, [a, b]) => {
+                let (a, b) = (self.reals(a)?, self.reals(b)?);
+                if op == Div && b.0 <= 0.0 && b.1 >= 0.0 {
+                    return None;
+                }
+                vec![at(a.0, b.0), at(a.0, b.1), at(a.1, b.0), at(a.1, b.1)]
+            }
+            _ => return None,
+        };
+        if ends.iter().any(|x| x.is_nan()) {
+            return None;
+        }
+        let low = ends.iter().copied().fold(f64::INFINITY, f64::min);
+        let high = ends.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        Some((low, high))
     }
 }
 

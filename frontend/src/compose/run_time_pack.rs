@@ -4,10 +4,11 @@ use skript_semantics::{ScalarKind, ScalarOp};
 
 use super::checks::{Verdict, equality, keep, parts, text};
 use super::composer::{Composed, Composer, Reported};
+use super::dynamic_extent::extent_of;
 use super::instantiate::Builder;
 use super::ranges::{extent_expr, upper_bound};
 use crate::ast::{Component, Declaration, ExprKind, PackSpec, Target, TargetItem};
-use crate::diagnostics::codes::RESULTS_MISMATCH;
+use crate::diagnostics::codes::{RESULTS_MISMATCH, UNEXPECTED_VALUE};
 use crate::eval::{Atom, TensorRef, Value, runtime};
 use crate::model::{Check, CheckKind, Extent, Port, PortTensors, TensorType};
 use crate::source::Span;
@@ -105,7 +106,7 @@ impl<'p> Composer<'p, '_> {
         match equality(&atom, &Atom::from_expr(extent_expr(&actual))) {
             Verdict::Holds => {}
             Verdict::Open(holds) => {
-                let Some(wanted) = super::dynamic_extent::extent_of(&match atom.to_expr() {
+                let Some(wanted) = extent_of(&match atom.to_expr() {
                     Some(expr) => expr,
                     None => return Err(Reported),
                 }) else {
@@ -191,6 +192,63 @@ impl<'p> Composer<'p, '_> {
             count = count.saturating_add(own);
         }
         self.items_of(builder, stack, count, span)
+    }
+
+    /// The length of a declared pack, if only the run knows it.
+    pub fn run_time_length(
+        &mut self,
+        builder: &Builder<'p>,
+        declaration: &Declaration,
+    ) -> Composed<Option<Extent>> {
+        let pack = declaration.type_spec.pack.as_ref();
+        let Some(length) = pack.and_then(|p| p.length.as_ref()) else {
+            return Ok(None);
+        };
+        match self.value(builder, length)? {
+            Value::Atom(Atom::Run(expr)) => match extent_of(&expr) {
+                Some(extent) => Ok(Some(extent)),
+                None => Err(self.error(
+                    &UNEXPECTED_VALUE,
+                    length.span,
+                    "this run-time length has no upper bound",
+                )),
+            },
+            _ => Ok(None),
+        }
+    }
+
+    /// An output of formulas that is a pack of run-time length.
+    pub fn declare_stack(
+        &mut self,
+        builder: &mut Builder<'p>,
+        declaration: &Declaration,
+        length: Extent,
+    ) -> Composed<()> {
+        let shape = declaration.type_spec.shape.iter().flatten();
+        if let Some(own) = shape.into_iter().find(|extent| extent.per_item) {
+            return Err(self.error(
+                &UNEXPECTED_VALUE,
+                own.span,
+                "tensors of a pack whose length only the run knows have one shape",
+            ));
+        }
+        let Some(mut tensor) = self.declared_tensors(builder, declaration, 1)?.pop() else {
+            return Err(Reported);
+        };
+        tensor.shape.insert(0, length);
+        self.check_size(&tensor, declaration.span)?;
+        let name = &declaration.name;
+        let value = builder.value(Some(name.name.clone()), tensor, name.span);
+        builder.function.outputs.push(Port {
+            name: name.name.clone(),
+            tensors: PortTensors::Stack(value.id),
+            span: name.span,
+        });
+        builder.tensors.insert(name.name.clone());
+        builder
+            .scope
+            .set(name.name.clone(), Value::Atom(Atom::Stack(value)));
+        Ok(())
     }
 
     /// `..(s|5)` with a new name and a pack of known length.

@@ -14,10 +14,13 @@ pub enum Extent {
     },
 }
 
-/// An i64 expression over run-time extents of the function's inputs.
+/// An expression over run-time extents of the function's inputs; as a whole an i64. Conditions in it are 0 and 1, reals
+/// are f64, as at compile time.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum ShapeExpr {
     Constant(i64),
+    /// The bits of an f64.
+    Real(u64),
     /// A named run-time extent, unique in its function.
     Symbol(String),
     Apply {
@@ -56,6 +59,7 @@ impl fmt::Display for ShapeExpr {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             ShapeExpr::Constant(n) => write!(f, "{n}"),
+            ShapeExpr::Real(bits) => write!(f, "{:?}", f64::from_bits(*bits)),
             ShapeExpr::Symbol(name) => f.write_str(name),
             ShapeExpr::Apply { op, operands } => {
                 write!(f, "{op:?}(")?;

@@ -8,10 +8,10 @@ use super::EmitError;
 use super::check::report;
 use super::scope::Scope;
 use crate::mlir::{Builder, types};
-use melior::ir::{Type, Value};
+use melior::ir::{Type, TypeLike, Value, ValueLike};
 use skript_frontend::model::{Extent, ShapeExpr, ValueId};
 use skript_frontend::source::Span;
-use skript_semantics::{ScalarKind, ScalarOp};
+use skript_semantics::{Scalar, ScalarKind, ScalarOp};
 
 impl<'c: 'a, 'a> Scope<'_, 'c, 'a, '_> {
     /// Takes the run-time extents that a tensor's value has, where nobody has told them before.
@@ -140,6 +140,10 @@ impl<'c: 'a, 'a> Scope<'_, 'c, 'a, '_> {
     ) -> Result<Value<'c, 'a>, EmitError> {
         match expr {
             ShapeExpr::Constant(n) => Ok(at.index(*n)?),
+            ShapeExpr::Real(bits) => {
+                let value = Scalar::Real(f64::from_bits(*bits));
+                Ok(at.constant(value, Type::float64(at.context))?)
+            }
             ShapeExpr::Symbol(name) => self.symbols.get(name).copied().ok_or(EmitError::Malformed(
                 "a run-time extent is used before it is known",
             )),
@@ -154,27 +158,35 @@ impl<'c: 'a, 'a> Scope<'_, 'c, 'a, '_> {
     }
 }
 
-/// An operation whose operands and result are ints; conditions are 0 and 1.
+/// An operation on ints and reals; conditions are 0 and 1.
 fn apply<'c: 'a, 'a>(
     op: ScalarOp,
     operands: &[Value<'c, 'a>],
     at: &Builder<'c, 'a>,
 ) -> Result<Value<'c, 'a>, EmitError> {
-    use ScalarOp::{And, Eq, Ge, Gt, Implies, Le, Lt, Ne, Not, Or, Select, ToBool, ToInt, Xor};
+    use ScalarOp::{
+        And, Eq, Ge, Gt, Implies, Le, Lt, Ne, Not, Or, Select, ToBool, ToInt, ToReal, Xor,
+    };
     let index = Type::index(at.context);
     let flag = types::element(at.context, ScalarKind::Bool);
     let test = |v: &Value<'c, 'a>| at.value("skript.cast", &[*v], &[], flag);
     let number = |v: Value<'c, 'a>| at.value("skript.cast", &[v], &[], index);
     match (op, operands) {
-        (ToInt, [x]) => Ok(*x),
+        (ToInt, [x]) if x.r#type().is_index() => Ok(*x),
+        (ToInt, _) => Ok(at.scalar(op, operands, index)?),
+        (ToReal, [x]) if !x.r#type().is_index() => Ok(*x),
+        (ToReal, _) => Ok(at.scalar(op, operands, Type::float64(at.context))?),
         (ToBool, [x]) => Ok(number(test(x)?)?),
         (Lt | Le | Gt | Ge | Eq | Ne, _) => Ok(number(at.scalar(op, operands, flag)?)?),
         (And | Or | Xor | Implies | Not, _) => {
             let tests = operands.iter().map(test).collect::<Result<Vec<_>, _>>()?;
             Ok(number(at.scalar(op, &tests, flag)?)?)
         }
-        (Select, [condition, x, y]) => Ok(at.scalar(op, &[test(condition)?, *x, *y], index)?),
-        _ => Ok(at.scalar(op, operands, index)?),
+        (Select, [condition, x, y]) => {
+            Ok(at.scalar(op, &[test(condition)?, *x, *y], x.r#type())?)
+        }
+        (_, [x, ..]) => Ok(at.scalar(op, operands, x.r#type())?),
+        _ => Err(EmitError::Malformed("an operation without operands")),
     }
 }
 

@@ -155,15 +155,23 @@ impl<'m> Frame<'m> {
 
     /// The value of a run-time extent; `None` while a symbol in it is unknown.
     fn evaluate(&self, expr: &ShapeExpr) -> Option<i64> {
+        self.scalar(expr).map(Scalar::to_int)
+    }
+
+    fn scalar(&self, expr: &ShapeExpr) -> Option<Scalar> {
         match expr {
-            ShapeExpr::Constant(n) => Some(*n),
-            ShapeExpr::Symbol(name) => self.symbols.get(name).map(|s| s.0),
+            ShapeExpr::Constant(n) => Some(Scalar::Int(*n)),
+            ShapeExpr::Real(bits) => Some(Scalar::Real(f64::from_bits(*bits))),
+            ShapeExpr::Symbol(name) => self.symbols.get(name).map(|s| Scalar::Int(s.0)),
             ShapeExpr::Apply { op, operands } => {
                 let operands: Vec<Scalar> = operands
                     .iter()
-                    .map(|o| self.evaluate(o).map(Scalar::Int))
+                    .map(|o| self.scalar(o))
                     .collect::<Option<_>>()?;
-                Some(op.eval(&operands).to_int())
+                Some(match op.eval(&operands) {
+                    Scalar::Bool(condition) => Scalar::Int(i64::from(condition)),
+                    number => number,
+                })
             }
         }
     }

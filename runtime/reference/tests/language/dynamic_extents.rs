@@ -101,3 +101,30 @@ fn s2_6_run_time_extents_agree_with_fixed_ones() {
     assert!(message.contains("must be `n` = 4, it is 3"), "{message}");
     assert_eq!(calls, ["main.dot", "main.G"]);
 }
+
+/// Reals are f64 in expressions of extents, at run time as while compiling.
+#[test]
+fn s3_1_extents_are_computed_with_reals() {
+    let text = "operator thin { @attrib { keep: real; } @input { x: real[n]; } @output { y: real[m]; z: real[k]; } \
+        @using { m = int(`ceil`(real(n) * keep)); k = m > 3 ? m - 1 : int(`round`(real(n) / 4.0)); } \
+        @lower { y[i,] = x[i,], i < m; z[i,] = x[|i|,], i < k; } } \
+        graph G { @input { x: real[s|10]; } @output { y: real[~|7]; z: real[~]; } @compose { y, z = thin{keep=0.7}(x); } }";
+    let x = |n: u16| reals(&[n.into()], &(1..=n).map(f32::from).collect::<Vec<_>>());
+    assert_eq!(outputs(text, &[x(4)]), [vec![1.0, 2.0, 3.0], vec![1.0]]);
+    let y = outputs(text, &[x(10)]);
+    assert_eq!(y.iter().map(Vec::len).collect::<Vec<_>>(), [7, 6]);
+    assert_eq!(outputs(text, &[x(0)]), [[0.0; 0], [0.0; 0]]);
+}
+
+#[test]
+fn s3_1_images_of_run_time_extents_are_rescaled() {
+    let text = "import image; import layout; graph G { @input { x: real[1,h|6,w|8]; } \
+        @output { y: real[1,~|12,~|4]; z: real[1,~,~]; } \
+        @compose { y = image.rescale{axes=[1,2], factor=[2.0,0.5]}(x); \
+        z = layout.slice{axes=[1,2], begin=[1,-2], end=[9,-1]}(x); } }";
+    let x = reals(&[1, 2, 4], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]);
+    assert_eq!(
+        outputs(text, &[x]),
+        [vec![1.0, 3.0, 1.0, 3.0, 5.0, 7.0, 5.0, 7.0], vec![7.0]]
+    );
+}

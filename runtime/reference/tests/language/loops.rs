@@ -140,3 +140,41 @@ fn s2_10_1_packs_of_run_time_length_are_results() {
     assert_eq!(results(graph, &inputs(true)), [[6.0], [6.0]]);
     assert_eq!(results(graph, &inputs(false)), [[8.0], [6.0]]);
 }
+
+/// Tensors are taken apart along a dimension that only the run knows, changed one by one and put together.
+#[test]
+fn s2_12_formulas_write_packs_of_run_time_length() {
+    let graph = "operator cut { @input { x: real[n,m]; } @output { ys: real[m]..(n); sums: real[]..(n); } \
+        @lower { ys[k][i,] = x[n - 1 - k,i], k < n, i < m; sums[k][] += ys[k][i,], k < n, i < m; } } \
+        operator join { @input { xs: real[m]..(k); } @output { y: real[k,m]; } @lower { y[i,j] = xs[i][j,], i < k, j < m; } } \
+        graph G { @input { x: real[s|4,2]; } @output { y: real[s,2]; z: real[]; } \
+        @compose { ys.., sums.. = cut(x); zs.. = for y : ys, t : sums do add(y, y); y = join(zs); z = sum(sums); } }";
+    let x = reals(&[3, 2], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+    assert_eq!(
+        results(graph, &[x]),
+        [vec![10.0, 12.0, 6.0, 8.0, 2.0, 4.0], vec![21.0]]
+    );
+}
+
+#[test]
+fn s2_12_library_operators_take_run_time_time_axes() {
+    let graph = "import layout; import nn; graph G { @input { x: real[t|5,1,2]; W: real[4,2]; R: real[4,1]; B: real[4]; } \
+        @output { Y: real[~,1,1]; h: real[1,1]; z: real[t,1,2]; } \
+        @compose { Y, h, ~ = nn.lstm(x, W, R, B); parts.. = layout.unstack{axis=0}(x); z = layout.stack{axis=0}(parts); } }";
+    let whole: Vec<f32> = (1u8..=6).map(f32::from).collect();
+    let weights = [
+        reals(&[4, 2], &[0.5, -0.25, 0.125, 0.5, 1.0, -1.0, 0.25, 0.75]),
+        reals(&[4, 1], &[0.5, -0.5, 0.25, 1.0]),
+        reals(&[4], &[0.0, 0.5, -0.5, 0.25]),
+    ];
+    let mut inputs = vec![reals(&[3, 1, 2], &whole)];
+    inputs.extend(weights);
+    let of_run = outputs(graph, &inputs);
+    let fixed = graph.replace("t|5", "3").replace("real[t", "real[3");
+    assert_eq!(of_run, outputs(&fixed, &inputs));
+    assert_eq!(of_run[0].len(), 3);
+    assert_eq!(
+        of_run[2],
+        whole.iter().map(|v| f64::from(*v)).collect::<Vec<_>>()
+    );
+}
