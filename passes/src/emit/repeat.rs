@@ -19,17 +19,13 @@ pub(super) fn emit<'c: 'a, 'a>(
     let index = Type::index(context);
     let flag = types::element(context, ScalarKind::Bool);
 
-    if !l.stack_scans.is_empty() {
-        return Err(EmitError::Unsupported {
-            what: "this loop scans a pack whose length is known only at run time",
-            span: l.span,
-        });
-    }
     let mut limits = Vec::new();
     if let Some(count) = l.static_count {
         let count = i64::try_from(count).map_err(|_| EmitError::Malformed("a loop is too long"))?;
         limits.push(at.index(count)?);
     }
+    let lengths = stack_lengths(scope, l, at)?;
+    limits.extend(&lengths);
     if let Some(count) = l.dynamic_count {
         let count = branch::element(scope.get(count)?, at)?;
         let count = at.value("arith.index_cast", &[count], &[], index)?;
@@ -40,6 +36,19 @@ pub(super) fn emit<'c: 'a, 'a>(
             let message = format!("the loop should run {{0}} times, but scans only {most} items");
             check::report(scope, fits, "SK9201", &message, &[count], l.span, at)?;
         }
+        for length in &lengths {
+            let fits = extent::compare(ScalarOp::Le, count, *length, at)?;
+            let message = "the loop should run {0} times, but scans only {1} items";
+            check::report(
+                scope,
+                fits,
+                "SK9201",
+                message,
+                &[count, *length],
+                l.span,
+                at,
+            )?;
+        }
         limits.push(count);
     }
     if let Some(slots) = slots(l)? {
@@ -49,6 +58,11 @@ pub(super) fn emit<'c: 'a, 'a>(
         .scans
         .iter()
         .map(|(_, pack)| gather(scope, pack, at))
+        .chain(
+            l.stack_scans
+                .iter()
+                .map(|(item, stack)| Stacked::of_stack(scope, *item, *stack, at)),
+        )
         .collect::<Result<Vec<_>, _>>()?;
     let stacked = l
         .scan_outputs
@@ -71,14 +85,15 @@ pub(super) fn emit<'c: 'a, 'a>(
 
     let (before_region, before, values) = at.region(&state_types);
     let (number, go_on) = number_and_flag(&values)?;
-    enter(scope, l, number, &values, &scanned, &before)?;
     let mut proceed = go_on;
     for limit in &limits {
         let less = before.scalar(ScalarOp::Lt, &[number, *limit], flag)?;
         proceed = before.value("arith.andi", &[proceed, less], &[], flag)?;
     }
     if let Some(test) = &l.before {
+        // There is an item only if there is an iteration.
         let (then_region, then, _) = before.region(&[]);
+        enter(scope, l, number, &values, &scanned, &then)?;
         let holds = branch::condition(scope, test, &then)?;
         then.create("scf.yield", &[holds], &[], &[], Vec::new())?;
         let (else_region, other, _) = before.region(&[]);
@@ -196,7 +211,8 @@ impl<'c: 'a, 'a> Stacked<'c, 'a> {
         pack: &[ValueId],
         at: &Builder<'c, 'a>,
     ) -> Result<Self, EmitError> {
-        if l.before.is_none() && l.after.is_none() && l.dynamic_count.is_none() {
+        let counted = l.before.is_none() && l.after.is_none() && l.dynamic_count.is_none();
+        if counted && l.stack_scans.is_empty() {
             return Self::of_items(scope, pack, at);
         }
         let tensor = scope.tensor(first(pack)?)?;
@@ -230,6 +246,23 @@ impl<'c: 'a, 'a> Stacked<'c, 'a> {
             open,
             is_open: true,
         })
+    }
+
+    /// For a pack of run-time length, which is one tensor already.
+    fn of_stack(
+        scope: &Scope<'_, 'c, 'a, '_>,
+        item: ValueId,
+        stack: ValueId,
+        at: &Builder<'c, 'a>,
+    ) -> Result<(Self, Value<'c, 'a>), EmitError> {
+        let whole = scope.get(stack)?;
+        let stacked = Stacked {
+            r#type: whole.r#type(),
+            kind: scope.tensor(stack)?.kind,
+            open: scope.open_extents(item, at)?,
+            is_open: true,
+        };
+        Ok((stacked, whole))
     }
 
     /// For items that are there.
@@ -345,6 +378,42 @@ impl<'c: 'a, 'a> Stacked<'c, 'a> {
     }
 }
 
+/// How many items the packs of run-time length have that a loop scans; all packs that it scans have one length.
+fn stack_lengths<'c: 'a, 'a>(
+    scope: &Scope<'_, 'c, 'a, '_>,
+    l: &Loop,
+    at: &Builder<'c, 'a>,
+) -> Result<Vec<Value<'c, 'a>>, EmitError> {
+    let mut lengths = Vec::new();
+    for (_, stack) in &l.stack_scans {
+        lengths.push(at.extent(scope.get(*stack)?, 0)?);
+    }
+    let first = match l.scans.first() {
+        Some((_, pack)) => {
+            let length = i64::try_from(pack.len());
+            Some(at.index(length.map_err(|_| EmitError::Malformed("a pack is too long"))?)?)
+        }
+        None => lengths.first().copied(),
+    };
+    for length in &lengths {
+        let Some(first) = first.filter(|first| first != length) else {
+            continue;
+        };
+        let agree = extent::compare(ScalarOp::Eq, first, *length, at)?;
+        let message = "the packs that a loop scans have {0} and {1} items";
+        check::report(
+            scope,
+            agree,
+            "SK9201",
+            message,
+            &[first, *length],
+            l.span,
+            at,
+        )?;
+    }
+    Ok(lengths)
+}
+
 /// Places for results where only their pack bounds the loop: one more than it holds, to see that it is too small.
 fn slots(l: &Loop) -> Result<Option<i64>, EmitError> {
     let slots = l.room.map(|room| i64::try_from(room).ok()?.checked_add(1));
@@ -384,16 +453,10 @@ fn enter<'c: 'a, 'a>(
         let tensor = at.value("tensor.from_elements", &[value], &[], scope.r#type(id)?)?;
         scope.set(id, tensor);
     }
-    if l.scans.is_empty() {
-        return Ok(());
-    }
-    for ((item, pack), (stack, packed)) in l.scans.iter().zip(scanned) {
-        // The test before an iteration past the last must stay inside the pack.
-        let last = i64::try_from(pack.len().saturating_sub(1))
-            .map_err(|_| EmitError::Malformed("a pack is too long"))?;
-        let last = at.index(last)?;
-        let inside = at.value("arith.minsi", &[number, last], &[], Type::index(at.context))?;
-        let value = stack.extract(*packed, inside, scope.r#type(*item)?, at)?;
+    let items = l.scans.iter().map(|(item, _)| item);
+    let items = items.chain(l.stack_scans.iter().map(|(item, _)| item));
+    for (item, (stack, packed)) in items.zip(scanned) {
+        let value = stack.extract(*packed, number, scope.r#type(*item)?, at)?;
         scope.set(*item, value);
         scope.learn(*item, at)?;
     }
