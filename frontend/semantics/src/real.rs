@@ -49,6 +49,11 @@ pub fn sign(x: f64) -> f64 {
     }
 }
 
+/// NaN below 1, where the portable implementation gives numbers.
+fn acosh(x: f64) -> f64 {
+    if x < 1.0 { f64::NAN } else { libm::acosh(x) }
+}
+
 /// A unary operation on real numbers in f64; `None` for an op that is not one.
 pub fn unary(op: ScalarOp) -> Option<fn(f64) -> f64> {
     Some(match op {
@@ -68,7 +73,7 @@ pub fn unary(op: ScalarOp) -> Option<fn(f64) -> f64> {
         ScalarOp::Cosh => libm::cosh,
         ScalarOp::Tanh => libm::tanh,
         ScalarOp::Asinh => libm::asinh,
-        ScalarOp::Acosh => libm::acosh,
+        ScalarOp::Acosh => acosh,
         ScalarOp::Atanh => libm::atanh,
         ScalarOp::Erf => libm::erf,
         ScalarOp::Round => f64::round,
