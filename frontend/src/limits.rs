@@ -68,6 +68,8 @@ macro_rules! limits {
 limits! {
     /// Bytes of one source file.
     source_bytes: usize = 64 << 20, at most 2 << 30;
+    /// Bytes of a packed model, unpacked.
+    unpacked_bytes: u64 = 2 << 30, at most 1 << 40;
     /// Nested brackets, blocks and operators of one expression.
     nesting: usize = 256, at most 4096;
     /// Chained operator invocations while composing.

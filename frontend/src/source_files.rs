@@ -29,13 +29,14 @@ pub fn load_program(
     load_program_with(path, edition, limits, sink, &|_| None)
 }
 
-/// Like [`load_program`], but a file for which `open` has a text is not read: editors hold texts that are not saved.
+/// Like [`load_program`], but a file for which `open` has bytes is not read: editors hold texts that are not saved, and
+/// packed models hold all of theirs.
 pub fn load_program_with(
     path: &Path,
     edition: Option<Edition>,
     limits: &Limits,
     sink: &mut Sink,
-    open: &dyn Fn(&Path) -> Option<String>,
+    open: &dyn Fn(&Path) -> Option<Vec<u8>>,
 ) -> Program {
     let (folder, file) = if path.is_dir() {
         (path.to_path_buf(), path.join("main.sknd"))
@@ -87,8 +88,8 @@ struct Loader<'a> {
     edition: Option<Edition>,
     limits: &'a Limits,
     sink: &'a mut Sink,
-    /// Texts that stand for files.
-    open: &'a dyn Fn(&Path) -> Option<String>,
+    /// Bytes that stand for files.
+    open: &'a dyn Fn(&Path) -> Option<Vec<u8>>,
     /// Keys of modules whose imports are not followed yet, with their distance from the main module.
     pending: Vec<(String, usize)>,
 }
@@ -299,8 +300,12 @@ impl<'a> Loader<'a> {
     }
 
     fn read_bytes(&self, file: &Path) -> Result<Vec<u8>, (&'static Code, String)> {
-        if let Some(text) = (self.open)(file) {
-            return Ok(text.into_bytes());
+        let limit = self.limits.source_bytes;
+        let too_large = || (&SOURCE_SIZE, format!("larger than {limit} bytes"));
+        if let Some(bytes) = (self.open)(file) {
+            return (bytes.len() <= limit)
+                .then_some(bytes)
+                .ok_or_else(too_large);
         }
         let unreadable = |error: std::io::Error| (&UNREADABLE, error.to_string());
         let real = file.canonicalize().map_err(unreadable)?;
@@ -320,7 +325,6 @@ impl<'a> Loader<'a> {
         if !fs::metadata(&real).map_err(unreadable)?.is_file() {
             return Err((&UNREADABLE, "not a file".to_string()));
         }
-        let limit = self.limits.source_bytes;
         let most = u64::try_from(limit).unwrap_or(u64::MAX).saturating_add(1);
         let mut bytes = Vec::new();
         let opened = File::open(&real).map_err(unreadable)?;
@@ -328,11 +332,9 @@ impl<'a> Loader<'a> {
             .take(most)
             .read_to_end(&mut bytes)
             .map_err(unreadable)?;
-        if bytes.len() > limit {
-            let message = format!("larger than {limit} bytes");
-            return Err((&SOURCE_SIZE, message));
-        }
-        Ok(bytes)
+        (bytes.len() <= limit)
+            .then_some(bytes)
+            .ok_or_else(too_large)
     }
 }
 

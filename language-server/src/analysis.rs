@@ -24,7 +24,8 @@ impl Analysis {
     /// Loads, checks and, where nothing is wrong so far and every attribute has a default, composes.
     pub fn of(main: &Path, open: &dyn Fn(&Path) -> Option<String>) -> Analysis {
         let (limits, mut sink) = (Limits::default(), Sink::default());
-        let program = load_program_with(main, None, &limits, &mut sink, open);
+        let open = |path: &Path| open(path).map(String::into_bytes);
+        let program = load_program_with(main, None, &limits, &mut sink, &open);
         check_program(&program, &mut sink);
         let mut model = None;
         if !sink.has_errors() && first_graph(&program).is_some_and(complete) {

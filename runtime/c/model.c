@@ -355,9 +355,9 @@ int32_t skript_run(skript_instance *instance, const skript_tensor *inputs, size_
   status = own_next(instance, error);
   if (status == SKRIPT_OK) status = arrange(instance, inputs, outputs, error);
   if (status != SKRIPT_OK) return end(instance, status);
-  int64_t context[8] = {0};
-  status = skript_entry(instance->pointers, instance->arena, context);
-  if (status != 0) return end(instance, failed_check(status, context, error));
+  struct skript_context context = {{0}, 0, 0, ""};
+  status = skript_entry(instance->pointers, instance->arena, &context);
+  if (status != 0) return end(instance, failed_check(status, context.values, error));
   deliver(instance, outputs);
   if (error) {
     error->status = SKRIPT_OK;

@@ -40,8 +40,16 @@ struct skript_tables {
 
 extern const struct skript_tables skript_tables;
 
+/* What a failed check leaves behind; the same for all users of compiled code (docs/intrinsics.md). */
+struct skript_context {
+  int64_t values[8];
+  uint64_t seed;
+  uint64_t draws;
+  char message[256];
+};
+
 /* The model's code: inputs, variables, outputs, updates, then extents of those that vary. */
-int32_t skript_entry(void *const *tensors, uint8_t *arena, void *context);
+int32_t skript_entry(void *const *tensors, uint8_t *arena, struct skript_context *context);
 
 /* Fills in `error`, if there is one; gives `status`. */
 int32_t skript_fail(skript_error *error, int32_t status, const char *format, ...)

@@ -6,6 +6,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use skript_frontend::limits::{LimitError, Limits};
 use skript_frontend::program::Edition;
 use skript_passes::stablehlo::{Mesh, Sharding};
+use skript_tensor::archive::is_packed;
+use skript_tensor::weights::is_array_file;
 
 /// Checks, runs and compiles models in SkriptND, the language of NNEF 2.0.
 #[derive(Debug, Parser)]
@@ -96,7 +98,7 @@ pub struct ModelArguments {
 
 #[derive(Debug, Args)]
 pub struct CheckArguments {
-    /// Model folder with a main.sknd, or a single file
+    /// Model folder with a main.sknd, the same packed as .tgz, or a single file
     pub model: PathBuf,
     #[command(flatten)]
     pub reading: ModelArguments,
@@ -122,7 +124,7 @@ pub enum Pipeline {
 
 #[derive(Debug, Args)]
 pub struct RunArguments {
-    /// Model folder with a main.sknd, or a single file
+    /// Model folder with a main.sknd, the same packed as .tgz, or a single file
     #[arg(required_unless_present = "batch")]
     pub model: Option<PathBuf>,
     /// Run many: one JSON list of arguments a line; prints one JSON object with exit and stderr for each
@@ -142,11 +144,11 @@ pub struct RunArguments {
     /// An input: NAME=FILE.npy, NAME=A.npy,B.npy for a pack, NAME=random:SEED, or FILE.npz with all inputs
     #[arg(long = "input", value_name = "NAME=FILE.npy", value_parser = input_argument)]
     pub inputs: Vec<InputArgument>,
-    /// Weights that are missing from the model folder: zero or random:SEED
-    #[arg(long, value_name = "zero|random:SEED", value_parser = weights_argument)]
+    /// A file with weights (.safetensors, .npz, .tgz), or what to take for those that are missing: zero or random:SEED
+    #[arg(long, value_name = "FILE|zero|random:SEED", value_parser = weights_argument)]
     pub weights: Option<WeightsArgument>,
-    /// Folder of the weights; the model's own if not given
-    #[arg(long, value_name = "DIR")]
+    /// Folder of the weights, or a file as for --weights; the model's own if not given
+    #[arg(long, value_name = "DIR|FILE")]
     pub variables: Option<PathBuf>,
     /// Folder for the values of all variables after the run, one .dat each: `--variables DIR` goes on from there
     #[arg(long, value_name = "DIR")]
@@ -164,7 +166,7 @@ pub struct RunArguments {
 
 #[derive(Debug, Args)]
 pub struct CompareArguments {
-    /// Model folder with a main.sknd, or a single file
+    /// Model folder with a main.sknd, the same packed as .tgz, or a single file
     pub model: PathBuf,
     #[command(flatten)]
     pub reading: ModelArguments,
@@ -174,8 +176,8 @@ pub struct CompareArguments {
     /// An input, as for `run`; those that are not given are random:1
     #[arg(long = "input", value_name = "NAME=FILE.npy", value_parser = input_argument)]
     pub inputs: Vec<InputArgument>,
-    /// Weights that are missing from the model folder: zero or random:SEED
-    #[arg(long, value_name = "zero|random:SEED", value_parser = weights_argument)]
+    /// A file with weights (.safetensors, .npz, .tgz), or what to take for those that are missing: zero or random:SEED
+    #[arg(long, value_name = "FILE|zero|random:SEED", value_parser = weights_argument)]
     pub weights: Option<WeightsArgument>,
     /// Differences up to rtol * |expected| + atol are rounding
     #[arg(long, default_value_t = 1e-4, value_parser = tolerance)]
@@ -192,7 +194,7 @@ pub struct CompareArguments {
 
 #[derive(Debug, Args)]
 pub struct BenchArguments {
-    /// Model folder with a main.sknd, or a single file
+    /// Model folder with a main.sknd, the same packed as .tgz, or a single file
     pub model: PathBuf,
     #[command(flatten)]
     pub reading: ModelArguments,
@@ -202,8 +204,8 @@ pub struct BenchArguments {
     /// An input, as for `run`; those that are not given are random:1
     #[arg(long = "input", value_name = "NAME=FILE.npy", value_parser = input_argument)]
     pub inputs: Vec<InputArgument>,
-    /// Weights that are missing from the model folder: zero or random:SEED
-    #[arg(long, value_name = "zero|random:SEED", value_parser = weights_argument)]
+    /// A file with weights (.safetensors, .npz, .tgz), or what to take for those that are missing: zero or random:SEED
+    #[arg(long, value_name = "FILE|zero|random:SEED", value_parser = weights_argument)]
     pub weights: Option<WeightsArgument>,
     /// Counted calls, after two that are not
     #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
@@ -246,7 +248,7 @@ pub enum EmitName {
 
 #[derive(Debug, Args)]
 pub struct CompileArguments {
-    /// Model folder with a main.sknd, or a single file
+    /// Model folder with a main.sknd, the same packed as .tgz, or a single file
     pub model: PathBuf,
     #[command(flatten)]
     pub reading: ModelArguments,
@@ -303,7 +305,7 @@ pub struct FormatArguments {
 
 #[derive(Debug, Args)]
 pub struct InfoArguments {
-    /// Model folder with a main.sknd, or a single file
+    /// Model folder with a main.sknd, the same packed as .tgz, or a single file
     pub model: PathBuf,
     #[command(flatten)]
     pub reading: ModelArguments,
@@ -369,11 +371,13 @@ pub enum InputArgument {
     Archive(PathBuf),
 }
 
-/// What variables without a file become.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Where weights come from, beside the model's folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WeightsArgument {
     Zero,
     Random(u64),
+    /// What this file holds is asked for first.
+    From(PathBuf),
 }
 
 fn name_and_value(text: &str) -> Result<(String, String), String> {
@@ -477,7 +481,13 @@ fn weights_argument(text: &str) -> Result<WeightsArgument, String> {
     match (text, random_seed(text)) {
         ("zero", _) => Ok(WeightsArgument::Zero),
         (_, Some(seed)) => seed.map(WeightsArgument::Random),
-        _ => Err("write zero or random:SEED".to_string()),
+        _ if is_array_file(Path::new(text)) || is_packed(Path::new(text)) => {
+            Ok(WeightsArgument::From(PathBuf::from(text)))
+        }
+        _ => Err(
+            "write zero, random:SEED, or a file that ends in .safetensors, .npz or .tgz"
+                .to_string(),
+        ),
     }
 }
 
@@ -523,6 +533,8 @@ mod tests {
         assert!(input_argument("x=random:-1").is_err());
         assert!(input_argument("=a.npy").is_err());
         assert!(weights_argument("ones").is_err());
+        let file = WeightsArgument::From("w.safetensors".into());
+        assert_eq!(weights_argument("w.safetensors"), Ok(file));
     }
 
     #[test]

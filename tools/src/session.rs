@@ -1,18 +1,23 @@
 //! From a path to a composed model, with everything that was said on the way.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use skript_frontend::ast::{Definition, DefinitionKind};
 use skript_frontend::check::check_program;
 use skript_frontend::compose::{ComposeOptions, compose};
-use skript_frontend::diagnostics::codes::{ATTRIBUTE_TEXT, COMMAND_LINE_NAME, INTERNAL, WEIGHTS};
+use skript_frontend::diagnostics::codes::{
+    ATTRIBUTE_TEXT, COMMAND_LINE_NAME, INTERNAL, UNREADABLE, WEIGHTS,
+};
 use skript_frontend::diagnostics::{Code, Diagnostic, Severity, Sink};
 use skript_frontend::limits::Limits;
 use skript_frontend::model::{AttributeValue, Extent, Model};
 use skript_frontend::program::Program;
 use skript_frontend::source::SourceMap;
-use skript_frontend::source_files::load_program;
-use skript_tensor::{MissingWeights, Tensor, VariableRequest, load_variables};
+use skript_frontend::source_files::{load_program, load_program_with};
+use skript_tensor::{
+    Archive, MissingWeights, Tensor, TensorError, VariableRequest, WeightStore, archive,
+    load_variables,
+};
 
 use crate::attributes::attribute_value;
 use crate::command_line::{
@@ -27,12 +32,14 @@ use crate::render::render;
 pub struct Weights<'a> {
     /// The model's own folder if `None`.
     pub folder: Option<&'a Path>,
-    pub missing: Option<WeightsArgument>,
+    pub given: Option<&'a WeightsArgument>,
 }
 
 /// A verb's model and its messages. Messages are written when the session ends, in source order.
 pub struct Session<'a> {
     pub program: Program,
+    /// The model's files, if it is packed.
+    packed: Option<Archive>,
     arguments: &'a ModelArguments,
     limits: Limits,
     sink: Sink,
@@ -49,12 +56,27 @@ impl<'a> Session<'a> {
         }
         let mut sink = Sink::default();
         let edition = arguments.edition.map(Into::into);
-        let program = load_program(model, edition, &limits, &mut sink);
+        let packed = archive::is_packed(model) && !model.is_dir();
+        let packed = packed.then(|| Archive::open(model, limits.unpacked_bytes));
+        let (program, packed) = match packed {
+            None => (load_program(model, edition, &limits, &mut sink), None),
+            Some(Ok(files)) => {
+                let open = |path: &Path| files.read(path).map(<[u8]>::to_vec);
+                let main = model.join("main.sknd");
+                let program = load_program_with(&main, edition, &limits, &mut sink, &open);
+                (program, Some(files))
+            }
+            Some(Err(error)) => {
+                sink.report(Diagnostic::without_place(&UNREADABLE, error.to_string()));
+                (Program::default(), None)
+            }
+        };
         if program.main_module().is_some() {
             check_program(&program, &mut sink);
         }
         let mut session = Session {
             program,
+            packed,
             arguments,
             limits,
             sink,
@@ -150,7 +172,7 @@ impl<'a> Session<'a> {
     pub fn compose_with_arrays(
         &mut self,
         given: &[InputArgument],
-        weights: Option<WeightsArgument>,
+        weights: Option<&WeightsArgument>,
     ) -> Option<(Model, inputs::Arrays)> {
         if self.status == Status::Done {
             self.check_names(inputs::named(given));
@@ -161,7 +183,7 @@ impl<'a> Session<'a> {
         let model = self.compose()?;
         let given = inputs::or_random(&model, given);
         let weights = Weights {
-            missing: weights,
+            given: weights,
             ..Weights::default()
         };
         let arrays = inputs::prepare(self, &model, &given, weights)?;
@@ -251,17 +273,38 @@ impl<'a> Session<'a> {
         model.filter(|_| self.status == Status::Done)
     }
 
-    /// The model's variables, from its folder. `None` if any is missing or wrong, then reported.
-    pub fn variables(&mut self, model: &Model, weights: Weights) -> Option<Vec<Tensor>> {
-        let missing = match weights.missing {
-            None => MissingWeights::Error,
-            Some(WeightsArgument::Zero) => MissingWeights::Zero,
-            Some(WeightsArgument::Random(seed)) => MissingWeights::Random(seed),
-        };
+    /// Where this session's weights are.
+    fn store(&self, weights: Weights) -> Result<WeightStore, TensorError> {
         let own = &self.program.folder;
-        let folder = match weights.folder.unwrap_or(own) {
-            folder if folder.as_os_str().is_empty() => PathBuf::from("."),
-            folder => folder.to_path_buf(),
+        let most = self.limits.unpacked_bytes;
+        let store = match (weights.folder, &self.packed) {
+            (Some(path), _) => WeightStore::open(path, most)?,
+            (None, Some(files)) => WeightStore::packed(files.clone()),
+            (None, None) if own.as_os_str().is_empty() => {
+                WeightStore::folder(Path::new("."), &self.program.main)?
+            }
+            (None, None) => WeightStore::folder(own, &self.program.main)?,
+        };
+        match weights.given {
+            Some(WeightsArgument::From(path)) => Ok(store.after(WeightStore::open(path, most)?)),
+            _ => Ok(store),
+        }
+    }
+
+    /// The model's variables, from its folder or where the command line says. `None` if any is missing or wrong, then
+    /// reported.
+    pub fn variables(&mut self, model: &Model, weights: Weights) -> Option<Vec<Tensor>> {
+        let missing = match weights.given {
+            None | Some(WeightsArgument::From(_)) => MissingWeights::Error,
+            Some(WeightsArgument::Zero) => MissingWeights::Zero,
+            Some(WeightsArgument::Random(seed)) => MissingWeights::Random(*seed),
+        };
+        let store = match self.store(weights) {
+            Ok(store) => store,
+            Err(error) => {
+                self.report(Diagnostic::without_place(&WEIGHTS, error.to_string()));
+                return None;
+            }
         };
         let mut tensors = Vec::new();
         for variable in &model.variables {
@@ -271,7 +314,7 @@ impl<'a> Session<'a> {
                 kind: variable.tensor.kind,
                 shape: variable.tensor.shape.iter().map(Extent::bound).collect(),
             };
-            match load_variables(Some(&folder), &[request], missing) {
+            match load_variables(&store, &[request], missing) {
                 Ok(loaded) => tensors.extend(loaded),
                 Err(errors) => {
                     for error in errors {

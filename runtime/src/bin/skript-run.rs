@@ -1,13 +1,16 @@
-//! `skript-run MODEL.skm [--weights DIR] [--input NAME=FILE.npy]... [--output-dir DIR]`: runs a compiled model.
+//! `skript-run MODEL.skm [--weights DIR|FILE] [--input NAME=FILE.npy]... [--output-dir DIR]`: runs a compiled model.
 //!
 //! Needs neither the compiler nor the model's text. Items of a pack are inputs `xs:1`, `xs:2`, …; outputs are written as
 //! `<name>.npy`, items of a pack as `<pack>_0.npy`, …. Exit status: 0 done, 1 something is wrong, 2 an unknown flag.
 
 use skript_runtime::artifact::Port;
 use skript_runtime::{Artifact, run};
-use skript_tensor::{MissingWeights, Tensor, VariableRequest, load_variables, npy};
+use skript_tensor::{MissingWeights, Tensor, VariableRequest, WeightStore, load_variables, npy};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+
+/// Bytes that a packed file of weights may unpack to.
+const UNPACKED: u64 = 2 << 30;
 
 struct Arguments {
     model: PathBuf,
@@ -16,8 +19,7 @@ struct Arguments {
     output_dir: Option<PathBuf>,
 }
 
-const USAGE: &str =
-    "usage: skript-run MODEL.skm [--weights DIR] [--input NAME=FILE.npy]... [--output-dir DIR]";
+const USAGE: &str = "usage: skript-run MODEL.skm [--weights DIR|FILE] [--input NAME=FILE.npy]... [--output-dir DIR]";
 
 /// `None`: only the usage is asked for.
 fn arguments() -> Result<Option<Arguments>, String> {
@@ -85,8 +87,9 @@ fn compute(arguments: &Arguments) -> Result<(), Vec<String>> {
         })
         .collect();
     let beside = model.parent().map(Path::to_path_buf);
-    let folder = arguments.weights.clone().or(beside);
-    let variables = load_variables(folder.as_deref(), &requests, MissingWeights::Error);
+    let place = arguments.weights.clone().or(beside).unwrap_or_default();
+    let weights = WeightStore::open(&place, UNPACKED).map_err(|e| one(e.to_string()))?;
+    let variables = load_variables(&weights, &requests, MissingWeights::Error);
     let variables = variables.unwrap_or_else(|found| {
         errors.extend(found.iter().flat_map(|e| one(e.to_string())));
         Vec::new()

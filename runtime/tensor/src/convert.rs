@@ -55,7 +55,7 @@ impl Tensor {
 
     /// The tensor in the run-time representation of its kind; shares mapped memory where that is what it holds.
     ///
-    /// Floats are rounded to f32. Integers must fit i64. A tensor of another kind than `kind` is an error: the language
+    /// Floats are rounded to f32, and must not become infinite. Integers must fit i64. A tensor of another kind than `kind` is an error: the language
     /// has no implicit conversion of tensors. `what` names the tensor in messages.
     pub fn into_run_time(self, what: &str, kind: ScalarKind) -> Result<Tensor, TensorError> {
         if self.kind() != kind {
@@ -74,20 +74,24 @@ impl Tensor {
         let target = converted.bytes_mut()?.chunks_exact_mut(to.size());
         for (position, (source, target)) in self.bytes().chunks_exact(size).zip(target).enumerate()
         {
-            match element_value(self.element(), source) {
-                // Narrowing rounds to nearest; out of range becomes infinite.
-                Some(Scalar::Real(x)) => target.copy_from_slice(&(x as f32).to_le_bytes()),
-                Some(Scalar::Int(i)) => target.copy_from_slice(&i.to_le_bytes()),
-                _ => {
-                    return Err(TensorError::Value {
-                        what: what.to_string(),
-                        position,
-                        value: u64::from_le_bytes(source.try_into().unwrap_or_default())
-                            .to_string(),
-                        to,
-                    });
+            let value = match element_value(self.element(), source) {
+                Some(Scalar::Real(x)) if (x as f32).is_finite() || !x.is_finite() => {
+                    target.copy_from_slice(&(x as f32).to_le_bytes());
+                    continue;
                 }
-            }
+                Some(Scalar::Int(i)) => {
+                    target.copy_from_slice(&i.to_le_bytes());
+                    continue;
+                }
+                Some(Scalar::Real(x)) => format!("{x:e}"),
+                _ => u64::from_le_bytes(source.try_into().unwrap_or_default()).to_string(),
+            };
+            return Err(TensorError::Value {
+                what: what.to_string(),
+                position,
+                value,
+                to,
+            });
         }
         Ok(converted)
     }
@@ -120,8 +124,19 @@ mod tests {
     }
 
     #[test]
+    fn numbers_that_would_become_infinite_are_errors() {
+        let bytes = [3.4e38f64.to_le_bytes(), (-1e300f64).to_le_bytes()].concat();
+        let tensor = Tensor::from_bytes(ElementType::F64, &[2], &bytes).unwrap();
+        let error = tensor.into_run_time("w.dat", ScalarKind::Real).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "w.dat: element 1 is -1e300, which is no f32 number"
+        );
+    }
+
+    #[test]
     fn floats_narrow_and_kinds_stay_apart() {
-        let bytes = [0.1f64.to_le_bytes(), 1e300f64.to_le_bytes()].concat();
+        let bytes = [0.1f64.to_le_bytes(), f64::NEG_INFINITY.to_le_bytes()].concat();
         let tensor = Tensor::from_bytes(ElementType::F64, &[2], &bytes).unwrap();
         let error = tensor
             .clone()
@@ -132,7 +147,7 @@ mod tests {
             "the elements of x are real (f64) instead of int; convert them first"
         );
         let narrow = tensor.into_run_time("x", ScalarKind::Real).unwrap();
-        assert_eq!(narrow.as_f32(), Some(&[0.1f32, f32::INFINITY][..]));
+        assert_eq!(narrow.as_f32(), Some(&[0.1f32, f32::NEG_INFINITY][..]));
         let half = Tensor::from_bytes(ElementType::F16, &[1], &[0x00, 0xc1]).unwrap();
         let wide = half.into_run_time("x", ScalarKind::Real).unwrap();
         assert_eq!(wide.as_f32(), Some(&[-2.5f32][..]));

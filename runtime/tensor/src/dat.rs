@@ -10,6 +10,7 @@ use crate::map::MappedFile;
 use crate::shape;
 use crate::tensor::Tensor;
 use std::io::Write;
+use std::ops::Range;
 use std::path::Path;
 
 /// Bytes before the items; a multiple of every element's size.
@@ -34,17 +35,29 @@ enum Items {
 /// hold other bytes than 0 and 1.
 pub fn read(path: &Path) -> Result<Tensor, TensorError> {
     let file = MappedFile::open(path)?;
-    let header = parse(file.bytes()).map_err(|reason| TensorError::format(path, reason))?;
+    let whole = 0..file.bytes().len();
+    read_part(path, file, whole)
+}
+
+/// Reads the file that is a part of another one, as the members of an archive are; `path` is for messages.
+pub(crate) fn read_part(
+    path: &Path,
+    file: MappedFile,
+    part: Range<usize>,
+) -> Result<Tensor, TensorError> {
+    let start = part.start;
+    let bytes = file.bytes().get(part).unwrap_or(&[]);
+    let header = parse(bytes).map_err(|reason| TensorError::format(path, reason))?;
     match header.items {
         Items::Plain(element) => {
-            let mut tensor = Tensor::mapped(element, &header.shape, file, HEADER_LENGTH)
+            let mut tensor = Tensor::mapped(element, &header.shape, file, start + HEADER_LENGTH)
                 .ok_or_else(|| TensorError::format(path, "the items do not lie in the file"))?;
             tensor.normalize_bools()?;
             Ok(tensor)
         }
         Items::PackedBools => {
             let mut tensor = Tensor::zeros(ElementType::Bool, &header.shape)?;
-            let packed = file.bytes().get(HEADER_LENGTH..).unwrap_or(&[]);
+            let packed = bytes.get(HEADER_LENGTH..).unwrap_or(&[]);
             let bits = packed
                 .iter()
                 .flat_map(|byte| (0..8).rev().map(move |bit| (byte >> bit) & 1));

@@ -12,6 +12,7 @@
     )
 )]
 
+pub mod archive;
 pub mod buffer;
 pub mod convert;
 pub mod dat;
@@ -21,11 +22,13 @@ pub mod map;
 pub mod npy;
 pub mod npz;
 pub mod random;
+pub mod safetensors;
 pub mod shape;
 pub mod tensor;
 pub mod weights;
 
+pub use archive::Archive;
 pub use element::ElementType;
 pub use error::TensorError;
 pub use tensor::Tensor;
-pub use weights::{MissingWeights, VariableRequest, load_variables};
+pub use weights::{MissingWeights, VariableRequest, WeightStore, load_variables};

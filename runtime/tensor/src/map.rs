@@ -5,10 +5,16 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
-/// A whole file, read-only. Cheap to clone.
+/// A whole file, read-only; one that had to be unpacked lies in memory. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct MappedFile {
-    map: Arc<memmap2::Mmap>,
+    held: Arc<Held>,
+}
+
+#[derive(Debug)]
+enum Held {
+    Mapped(memmap2::Mmap),
+    Unpacked(Vec<u8>),
 }
 
 impl MappedFile {
@@ -21,11 +27,23 @@ impl MappedFile {
         // numbers of which every bit pattern is valid.
         let map = unsafe { memmap2::MmapOptions::new().map_copy_read_only(&file) }
             .map_err(|e| TensorError::io(path, "map", e))?;
-        Ok(MappedFile { map: Arc::new(map) })
+        Ok(MappedFile {
+            held: Arc::new(Held::Mapped(map)),
+        })
+    }
+
+    /// What a packed file holds.
+    pub(crate) fn unpacked(bytes: Vec<u8>) -> MappedFile {
+        MappedFile {
+            held: Arc::new(Held::Unpacked(bytes)),
+        }
     }
 
     pub fn bytes(&self) -> &[u8] {
-        &self.map
+        match self.held.as_ref() {
+            Held::Mapped(map) => map,
+            Held::Unpacked(bytes) => bytes,
+        }
     }
 }
 

@@ -1,11 +1,15 @@
-//! The variables of a model from its folder.
+//! The variables of a model from its folder, a packed model, or a file with arrays.
 
+use crate::archive::{self, Archive};
 use crate::dat;
 use crate::element::ElementType;
 use crate::error::TensorError;
+use crate::npz;
 use crate::random::{self, Purpose};
+use crate::safetensors::SafeTensors;
 use crate::tensor::Tensor;
 use skript_semantics::ScalarKind;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 /// A variable to load: its file is `<name>.dat`, or `<alias>.dat` for the first alias that exists.
@@ -26,18 +30,138 @@ pub enum MissingWeights {
     Random(u64),
 }
 
+/// Where variables lie: places that are asked in order.
+#[derive(Clone, Debug, Default)]
+pub struct WeightStore {
+    places: Vec<Place>,
+}
+
+#[derive(Clone, Debug)]
+enum Place {
+    /// One `.dat` file each.
+    Folder(PathBuf),
+    Packed(Archive),
+    SafeTensors(SafeTensors),
+    Npz(PathBuf, HashMap<String, Tensor>),
+}
+
+/// Whether a path is that of a file with arrays, by its ending.
+pub fn is_array_file(path: &Path) -> bool {
+    let ending = path.extension().and_then(|e| e.to_str());
+    matches!(ending, Some("safetensors" | "npz"))
+}
+
+impl WeightStore {
+    /// A folder of `.dat` files; after them `<stem>.safetensors` and `<stem>.npz` in it, if they are there.
+    ///
+    /// # Errors
+    /// [`TensorError`] if one of these two cannot be read.
+    pub fn folder(folder: &Path, stem: &str) -> Result<WeightStore, TensorError> {
+        let mut places = vec![Place::Folder(folder.to_path_buf())];
+        for ending in ["safetensors", "npz"] {
+            let beside = folder.join(format!("{stem}.{ending}"));
+            if beside.exists() {
+                places.push(arrays(&beside)?);
+            }
+        }
+        Ok(WeightStore { places })
+    }
+
+    /// What a path names: a file with arrays, a packed model, or else a folder. `most` bounds the bytes of a packed one.
+    ///
+    /// # Errors
+    /// [`TensorError`] if it is a file that cannot be read.
+    pub fn open(path: &Path, most: u64) -> Result<WeightStore, TensorError> {
+        if is_array_file(path) && !path.is_dir() {
+            return Ok(WeightStore {
+                places: vec![arrays(path)?],
+            });
+        }
+        if archive::is_packed(path) && !path.is_dir() {
+            return Archive::open(path, most).map(WeightStore::packed);
+        }
+        WeightStore::folder(path, "main")
+    }
+
+    /// The `.dat` files of a packed model.
+    pub fn packed(archive: Archive) -> WeightStore {
+        WeightStore {
+            places: vec![Place::Packed(archive)],
+        }
+    }
+
+    /// The places of `first`, then these.
+    #[must_use]
+    pub fn after(mut self, mut first: WeightStore) -> WeightStore {
+        first.places.append(&mut self.places);
+        first
+    }
+
+    /// What a variable without weights would need, for messages.
+    fn expected(&self, name: &str) -> Result<PathBuf, TensorError> {
+        let file = file_name(name)?;
+        Ok(match self.places.first() {
+            None => file,
+            Some(Place::Folder(folder)) => folder.join(file),
+            Some(Place::Packed(archive)) => archive.folder().join(file),
+            Some(Place::SafeTensors(arrays)) => arrays.path().join(name),
+            Some(Place::Npz(path, _)) => path.join(name),
+        })
+    }
+}
+
+fn arrays(path: &Path) -> Result<Place, TensorError> {
+    if path.extension().is_some_and(|e| e == "safetensors") {
+        return SafeTensors::open(path).map(Place::SafeTensors);
+    }
+    let arrays = npz::read(path)?.into_iter().collect();
+    Ok(Place::Npz(path.to_path_buf(), arrays))
+}
+
+impl Place {
+    /// The tensor of this name, and what messages call it.
+    fn find(&self, name: &str) -> Result<Option<(String, Tensor)>, TensorError> {
+        let file = file_name(name)?;
+        match self {
+            Place::Folder(folder) => {
+                let path = folder.join(file);
+                if !path.exists() {
+                    return Ok(None);
+                }
+                let tensor = dat::read(&path)?;
+                Ok(Some((path.display().to_string(), tensor)))
+            }
+            Place::Packed(archive) => {
+                let path = archive.folder().join(file);
+                let Some((whole, part)) = archive.member(&path) else {
+                    return Ok(None);
+                };
+                let tensor = dat::read_part(&path, whole.clone(), part)?;
+                Ok(Some((path.display().to_string(), tensor)))
+            }
+            Place::SafeTensors(arrays) => {
+                let what = arrays.path().join(name).display().to_string();
+                Ok(arrays.get(name)?.map(|tensor| (what, tensor)))
+            }
+            Place::Npz(path, arrays) => {
+                let what = path.join(name).display().to_string();
+                Ok(arrays.get(name).map(|tensor| (what, tensor.clone())))
+            }
+        }
+    }
+}
+
 /// Loads all variables, in order, in run-time representation; f32 files stay mapped.
 ///
-/// All variables that are missing or wrong are reported, not only the first. `folder` may be absent (a model given as a
-/// single file): then every variable is missing. A file outside of the folder is never opened.
+/// All variables that are missing or wrong are reported, not only the first. A file outside of a folder is never opened.
 pub fn load_variables(
-    folder: Option<&Path>,
+    store: &WeightStore,
     requests: &[VariableRequest<'_>],
     missing: MissingWeights,
 ) -> Result<Vec<Tensor>, Vec<TensorError>> {
     let (mut tensors, mut errors) = (Vec::new(), Vec::new());
     for request in requests {
-        match load(folder, request, missing) {
+        match load(store, request, missing) {
             Ok(tensor) => tensors.push(tensor),
             Err(error) => errors.push(error),
         }
@@ -50,28 +174,25 @@ pub fn load_variables(
 }
 
 fn load(
-    folder: Option<&Path>,
+    store: &WeightStore,
     request: &VariableRequest<'_>,
     missing: MissingWeights,
 ) -> Result<Tensor, TensorError> {
-    let names = std::iter::once(request.name).chain(request.aliases.iter().map(String::as_str));
-    for name in names {
-        let file = file_name(name)?;
-        let Some(path) = folder.map(|f| f.join(&file)).filter(|p| p.exists()) else {
-            continue;
-        };
-        let tensor = dat::read(&path)?;
-        // The path tells which file is wrong, its name which variable.
-        let what = path.display().to_string();
-        tensor.expect(&what, request.kind, &request.shape)?;
-        return tensor.into_run_time(&what, request.kind);
+    for place in &store.places {
+        let names = std::iter::once(request.name).chain(request.aliases.iter().map(String::as_str));
+        for name in names {
+            // The path tells which file is wrong, its name which variable.
+            let Some((what, tensor)) = place.find(name)? else {
+                continue;
+            };
+            tensor.expect(&what, request.kind, &request.shape)?;
+            return tensor.into_run_time(&what, request.kind);
+        }
     }
     match missing {
         MissingWeights::Error => Err(TensorError::Missing {
             name: request.name.to_string(),
-            path: folder
-                .unwrap_or(Path::new(""))
-                .join(file_name(request.name)?),
+            path: store.expected(request.name)?,
         }),
         MissingWeights::Zero => Tensor::zeros(ElementType::run_time(request.kind), &request.shape),
         MissingWeights::Random(seed) => random::fill(
@@ -127,8 +248,8 @@ mod tests {
             &Tensor::from_i64(&[2], &[0; 2]).unwrap(),
         );
         let requests = ["m.a", "m.b", "m.c", "../m"].map(|n| request(n, &[]));
-        let errors =
-            load_variables(Some(folder.path()), &requests, MissingWeights::Error).unwrap_err();
+        let store = WeightStore::open(folder.path(), 0).unwrap();
+        let errors = load_variables(&store, &requests, MissingWeights::Error).unwrap_err();
         let texts: Vec<String> = errors.iter().map(ToString::to_string).collect();
         assert_eq!(texts.len(), 4);
         assert!(texts[0].contains("variable m.a"));
@@ -155,8 +276,46 @@ mod tests {
         );
         let aliases = ["m.vs_1".to_string()];
         let requests = [request("m.vs:1", &aliases), request("m.w", &[])];
-        let tensors = load_variables(Some(folder.path()), &requests, MissingWeights::Zero).unwrap();
+        let store = WeightStore::open(folder.path(), 0).unwrap();
+        let tensors = load_variables(&store, &requests, MissingWeights::Zero).unwrap();
         assert_eq!(tensors[0].as_f32(), Some(&[4.0, 5.0][..]));
         assert_eq!(tensors[1].as_f32(), Some(&[0.0, 0.0][..]));
+    }
+
+    #[test]
+    fn files_beside_a_model_come_after_its_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let in_file = Tensor::from_f32(&[2], &[4.0, 5.0]).unwrap();
+        save(folder.path(), "m.a", &in_file);
+        let header = r#"{"m.a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},"m.b":{"dtype":"F16","shape":[2],"data_offsets":[8,12]}}"#;
+        let mut bytes = (header.len() as u64).to_le_bytes().to_vec();
+        bytes.extend(header.as_bytes());
+        bytes.extend([0; 8]);
+        bytes.extend([0x00, 0x3c, 0x00, 0xc0]);
+        std::fs::write(folder.path().join("net.safetensors"), bytes).unwrap();
+        let mut archive =
+            zip::ZipWriter::new(std::fs::File::create(folder.path().join("net.npz")).unwrap());
+        for name in ["m.b.npy", "m.c.npy"] {
+            let options = zip::write::SimpleFileOptions::default();
+            archive.start_file(name, options).unwrap();
+            let tensor = Tensor::from_f32(&[2], &[7.0, 8.0]).unwrap();
+            crate::npy::write(Path::new(name), &tensor, &mut archive).unwrap();
+        }
+        archive.finish().unwrap();
+        let store = WeightStore::folder(folder.path(), "net").unwrap();
+        let requests = ["m.a", "m.b", "m.c"].map(|n| request(n, &[]));
+        let tensors = load_variables(&store, &requests, MissingWeights::Error).unwrap();
+        let values: Vec<&[f32]> = tensors.iter().filter_map(Tensor::as_f32).collect();
+        assert_eq!(values, [[4.0, 5.0], [1.0, -2.0], [7.0, 8.0]]);
+
+        let alone = WeightStore::open(&folder.path().join("net.npz"), 0).unwrap();
+        let errors = load_variables(&alone, &requests, MissingWeights::Error).unwrap_err();
+        let texts: Vec<String> = errors.iter().map(ToString::to_string).collect();
+        assert_eq!(texts.len(), 1);
+        assert!(
+            texts[0].contains("net.npz/m.a does not exist"),
+            "{}",
+            texts[0]
+        );
     }
 }

@@ -22,7 +22,7 @@ const PEAK_TIME: Duration = Duration::from_millis(200);
 pub fn run(arguments: &BenchArguments, console: &mut Console) -> Status {
     let mut session = Session::open(&arguments.model, &arguments.reading);
     if let Some((model, (inputs, variables))) =
-        session.compose_with_arrays(&arguments.inputs, arguments.weights)
+        session.compose_with_arrays(&arguments.inputs, arguments.weights.as_ref())
         && let Err(error) = measure(arguments, &session, &model, &inputs, &variables)
     {
         session.report_all(error);

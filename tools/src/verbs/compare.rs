@@ -18,7 +18,7 @@ use crate::session::{Session, Stopped};
 pub fn run(arguments: &CompareArguments, console: &mut Console) -> Status {
     let mut session = Session::open(&arguments.model, &arguments.reading);
     if let Some((model, (inputs, variables))) =
-        session.compose_with_arrays(&arguments.inputs, arguments.weights)
+        session.compose_with_arrays(&arguments.inputs, arguments.weights.as_ref())
     {
         match compare(arguments, &session, &model, &inputs, &variables) {
             Ok(report) => super::print(&report),

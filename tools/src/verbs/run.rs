@@ -32,7 +32,7 @@ fn compute(arguments: &RunArguments, session: &mut Session) {
     };
     let weights = Weights {
         folder: arguments.variables.as_deref(),
-        missing: arguments.weights,
+        given: arguments.weights.as_ref(),
     };
     let prepared = inputs::prepare(session, &model, &arguments.inputs, weights);
     let Some((inputs, mut variables)) = prepared else {

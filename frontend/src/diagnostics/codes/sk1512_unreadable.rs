@@ -5,7 +5,8 @@ pub static UNREADABLE: Code = Code {
     id: "SK1512",
     title: "a source file cannot be read",
     explanation: r#"There is no such file, reading it failed, or it is reached through a link that leads out of the model folder. A model is a folder
-whose main module is `main.sknd`, or one file that is named itself.
+whose main module is `main.sknd`, the same packed as `.tgz`, or one file that is named itself. What is packed is unpacked into memory:
+it must be whole, hold no links and no names that lead out of it, and have at most as many bytes as `--limit unpacked_bytes=N` allows.
 
     skript check model/            # wrong, unless there is a file model/main.sknd
     skript check model/net.sknd    # right

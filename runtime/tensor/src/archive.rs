@@ -1,0 +1,251 @@
+//! Models packed as `.tgz`: their files, unpacked into memory. Nothing is ever written to a folder.
+//!
+//! A gzip stream of a tar archive (ustar, with the long names of pax and GNU). Members that are no ordinary files, names
+//! that lead out of the archive, and more bytes than the caller allows are errors, whoever would ask for them.
+
+use crate::error::TensorError;
+use crate::map::{MappedFile, open_ordinary};
+use flate2::read::MultiGzDecoder;
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+const BLOCK: usize = 512;
+/// Members; a model has a few hundred.
+const MOST_MEMBERS: usize = 1 << 16;
+/// Bytes of a long name.
+const LONGEST_NAME: usize = 4096;
+
+/// The files of a packed model; cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Archive {
+    path: PathBuf,
+    bytes: MappedFile,
+    members: BTreeMap<String, Range<usize>>,
+    /// The folder of the archive that holds the main module: empty, or ends in `/`.
+    root: String,
+}
+
+/// Whether a path is that of a packed model, by its ending.
+pub fn is_packed(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    name.ends_with(".tgz") || name.ends_with(".tar.gz")
+}
+
+impl Archive {
+    /// Unpacks at most `most` bytes, and finds the folder that holds `main.sknd`: the archive's own, or one in it.
+    ///
+    /// # Errors
+    /// [`TensorError`] if the file cannot be read, is no such archive, or holds what is not accepted.
+    pub fn open(path: &Path, most: u64) -> Result<Archive, TensorError> {
+        let (file, _) = open_ordinary(path)?;
+        let bytes = unpack(path, file, most)?;
+        let wrong = |reason: String| TensorError::format(path, reason);
+        let members = members(&bytes).map_err(wrong)?;
+        let mut roots = members.keys().filter_map(|name| {
+            let root = name.strip_suffix("main.sknd")?;
+            let shallow = root.is_empty() || root.find('/') == Some(root.len() - 1);
+            shallow.then(|| root.to_owned())
+        });
+        let root = match (roots.next(), roots.next()) {
+            (Some(root), None) => root,
+            (None, _) => return Err(wrong("there is no main.sknd in it".to_owned())),
+            (Some(one), Some(other)) => {
+                let reason = format!("there is a {one}main.sknd and a {other}main.sknd in it");
+                return Err(wrong(reason));
+            }
+        };
+        drop(roots);
+        Ok(Archive {
+            path: path.to_path_buf(),
+            bytes: MappedFile::unpacked(bytes),
+            members,
+            root,
+        })
+    }
+
+    /// The archive as a folder: what messages call it, and what names of its files begin with.
+    pub fn folder(&self) -> &Path {
+        &self.path
+    }
+
+    /// The bytes of a file, by its path below [`Archive::folder`].
+    pub fn read(&self, path: &Path) -> Option<&[u8]> {
+        let (file, part) = self.member(path)?;
+        file.bytes().get(part)
+    }
+
+    /// The unpacked archive and the part of it that is this file.
+    pub(crate) fn member(&self, path: &Path) -> Option<(&MappedFile, Range<usize>)> {
+        let inside = path.strip_prefix(&self.path).ok()?;
+        let name = format!("{}{}", self.root, inside.to_str()?);
+        Some((&self.bytes, self.members.get(&name)?.clone()))
+    }
+}
+
+fn unpack(path: &Path, file: std::fs::File, most: u64) -> Result<Vec<u8>, TensorError> {
+    let mut decoder =
+        MultiGzDecoder::new(std::io::BufReader::new(file)).take(most.saturating_add(1));
+    let mut bytes = Vec::new();
+    let mut chunk = vec![0u8; 1 << 16];
+    loop {
+        let count = match decoder.read(&mut chunk) {
+            Ok(0) => break,
+            Ok(count) => count,
+            Err(e) if e.kind() == std::io::ErrorKind::Interrupted => continue,
+            Err(e) => return Err(TensorError::format(path, format!("is no .tgz file: {e}"))),
+        };
+        let read = chunk.get(..count).unwrap_or_default();
+        if bytes.len() as u64 + count as u64 > most {
+            let reason = format!(
+                "unpacks to more than {most} bytes; --limit unpacked_bytes=N allows another number"
+            );
+            return Err(TensorError::format(path, reason));
+        }
+        if bytes.try_reserve(count).is_err() {
+            return Err(TensorError::format(path, "does not fit into memory"));
+        }
+        bytes.extend_from_slice(read);
+    }
+    Ok(bytes)
+}
+
+/// Ordinary files by their names.
+fn members(bytes: &[u8]) -> Result<BTreeMap<String, Range<usize>>, String> {
+    let mut found = BTreeMap::new();
+    let mut at = 0;
+    let mut long_name = None;
+    let mut count = 0;
+    while let Some(header) = bytes.get(at..at + BLOCK) {
+        if header.iter().all(|b| *b == 0) {
+            return Ok(found);
+        }
+        count += 1;
+        if count > MOST_MEMBERS {
+            return Err(format!("has more than {MOST_MEMBERS} members"));
+        }
+        if checksum(header) != octal(field(header, 148, 8)) {
+            return Err(format!("byte {at} begins no header of a tar archive"));
+        }
+        let cut = || format!("the member at byte {at} is cut off");
+        let size = octal(field(header, 124, 12)).ok_or_else(cut)?;
+        let size = usize::try_from(size).map_err(|_| cut())?;
+        let start = at + BLOCK;
+        let end = start.checked_add(size).ok_or_else(cut)?;
+        let data = bytes.get(start..end).ok_or_else(cut)?;
+        at = end.checked_next_multiple_of(BLOCK).ok_or_else(cut)?;
+        let kind = header.get(156).copied().unwrap_or(0);
+        match kind {
+            b'L' => {
+                long_name = Some(checked_name(until_zero(data))?);
+                continue;
+            }
+            b'x' => {
+                if let Some(name) = pax_path(data)? {
+                    long_name = Some(name);
+                }
+                continue;
+            }
+            b'g' => continue,
+            _ => {}
+        }
+        let name = match long_name.take() {
+            Some(name) => name,
+            None => checked_name(&full_name(header))?,
+        };
+        match kind {
+            b'0' | 0 => {
+                if found.insert(name.clone(), start..end).is_some() {
+                    return Err(format!("has two members named {name:?}"));
+                }
+            }
+            b'5' => {}
+            b'1' | b'2' => return Err(format!("its member {name:?} is a link: pack the file")),
+            _ => return Err(format!("its member {name:?} is no ordinary file")),
+        }
+    }
+    // Without the two blocks of zeros some of it is missing.
+    Err("ends before the end of the archive".to_owned())
+}
+
+fn field(header: &[u8], start: usize, length: usize) -> &[u8] {
+    header.get(start..start + length).unwrap_or(&[])
+}
+
+fn until_zero(bytes: &[u8]) -> &[u8] {
+    bytes.split(|b| *b == 0).next().unwrap_or(&[])
+}
+
+/// A number of a header: octal digits, or 63 bits in base 256 after a byte with the highest bit.
+fn octal(field: &[u8]) -> Option<u64> {
+    if let Some((0x80, rest)) = field.split_first() {
+        let shift = |n: u64, b: &u8| n.checked_mul(256)?.checked_add(u64::from(*b));
+        return rest.iter().try_fold(0, shift);
+    }
+    let text = std::str::from_utf8(field).ok()?;
+    let digits = text.trim_matches(|c: char| c == '\0' || c == ' ');
+    if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
+        return None;
+    }
+    u64::from_str_radix(digits, 8).ok()
+}
+
+/// The sum of a header's bytes, its own field as spaces.
+fn checksum(header: &[u8]) -> Option<u64> {
+    let byte = |(n, b): (usize, &u8)| u64::from(if (148..156).contains(&n) { b' ' } else { *b });
+    Some(header.iter().enumerate().map(byte).sum())
+}
+
+fn full_name(header: &[u8]) -> Vec<u8> {
+    let name = until_zero(field(header, 0, 100));
+    let prefix = until_zero(field(header, 345, 155));
+    // Old GNU archives have times where POSIX has the prefix.
+    if field(header, 257, 6) != b"ustar\0" || prefix.is_empty() {
+        return name.to_vec();
+    }
+    [prefix, b"/", name].concat()
+}
+
+/// The `path` of pax records, `LENGTH key=value\\n` each.
+fn pax_path(mut data: &[u8]) -> Result<Option<String>, String> {
+    let wrong = || "has a pax header that is not well formed".to_owned();
+    let mut name = None;
+    while !until_zero(data).is_empty() {
+        let digits = data.iter().position(|b| *b == b' ').ok_or_else(wrong)?;
+        let length = data.get(..digits).and_then(|d| std::str::from_utf8(d).ok());
+        let length: usize = length.and_then(|l| l.parse().ok()).ok_or_else(wrong)?;
+        let record = data.get(digits + 1..length).ok_or_else(wrong)?;
+        let record = record.strip_suffix(b"\n").ok_or_else(wrong)?;
+        if let Some(path) = record.strip_prefix(b"path=") {
+            name = Some(checked_name(path)?);
+        } else if record.starts_with(b"size=") || record.starts_with(b"GNU.sparse") {
+            return Err(
+                "has a member that is sparse, or larger than tar's own headers say".to_owned(),
+            );
+        }
+        data = data.get(length..).unwrap_or(&[]);
+    }
+    Ok(name)
+}
+
+/// A name as `a/b`, if it stays in the archive.
+fn checked_name(name: &[u8]) -> Result<String, String> {
+    let shown = String::from_utf8_lossy(name.get(..80).unwrap_or(name));
+    let text = std::str::from_utf8(name).map_err(|_| format!("the name {shown:?} is no UTF-8"))?;
+    let parts: Vec<&str> = text
+        .split('/')
+        .filter(|p| !p.is_empty() && *p != ".")
+        .collect();
+    let leads_out = text.starts_with('/') || parts.contains(&"..");
+    if leads_out || text.contains(['\\', '\0']) {
+        return Err(format!("the name {shown:?} leads out of the archive"));
+    }
+    if text.len() > LONGEST_NAME {
+        return Err(format!("the name {shown:?} is too long"));
+    }
+    Ok(parts.join("/"))
+}
+
+#[cfg(test)]
+mod tests;
