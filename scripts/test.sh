@@ -32,6 +32,7 @@ else
   step "library, a sample" .venv/bin/python $sweep --sample 3
 fi
 step "random formulas" .venv/bin/python test/differential/formulas.py --count $([ "$all" = --all ] && echo 3000 || echo 150)
+step "accuracy" scripts/accuracy.sh $all
 step "a model in C" scripts/c-example.sh
 step "a tool out of the tree" scripts/out-of-tree.sh
 step "sharded example" .venv/bin/python examples/sharded/run.py --skript target/release/skript

@@ -1,0 +1,124 @@
+/* Measures the error of a model's functions over all f32 numbers, or every STRIDE-th, against the C library in double.
+ *
+ *   ulp FUNCTIONS.so STRIDE THREADS
+ *
+ * An output is named like the function it holds. One line each: name, largest error in units in the last place of the true
+ * value, the argument where it is, and how many results are infinite, NaN or of a sign where the true value is not.
+ */
+#include <dlfcn.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CHUNK = 65536, MOST = 32 };
+
+static const struct {
+  const char *name;
+  double (*value)(double);
+} references[] = {
+    {"sqrt", sqrt}, {"exp", exp},   {"log", log},   {"sin", sin},     {"cos", cos},     {"tan", tan},
+    {"asin", asin}, {"acos", acos}, {"atan", atan}, {"sinh", sinh},   {"cosh", cosh},   {"tanh", tanh},
+    {"asinh", asinh}, {"acosh", acosh}, {"atanh", atanh}, {"erf", erf},
+};
+
+static double (*reference[MOST])(double);
+static size_t outputs;
+static uint64_t stride;
+static int threads;
+static __typeof__(&skript_create) create;
+static __typeof__(&skript_run) run;
+static __typeof__(&skript_port_at) port_at;
+
+struct result {
+  double error;
+  float at;
+  uint64_t wrong;
+};
+
+struct part {
+  int number;
+  struct result results[MOST];
+};
+
+/* Units in the last place between a result and the true value; negative if they are not of one kind. */
+static double distance(float found, double wanted) {
+  if (isnan(found) || isnan(wanted)) return isnan(found) && isnan(wanted) ? 0 : -1;
+  /* The true value of a result that is rounded to 2^128 or beyond is infinite. */
+  if (isinf(found)) return fabs(wanted) >= 0x1.ffffffp+127 && (found > 0) == (wanted > 0) ? 0 : -1;
+  if (isinf(wanted)) return -1;
+  if (found == 0 && wanted == 0) return signbit(found) == signbit(wanted) ? 0 : -1;
+  int exponent;
+  (void)frexp(wanted, &exponent);
+  return fabs(found - wanted) / ldexp(1, exponent < -125 ? -149 : exponent - 24);
+}
+
+static void *measure(void *argument) {
+  struct part *part = argument;
+  skript_error error;
+  skript_instance *instance = create(NULL, &error);
+  float *in = aligned_alloc(64, CHUNK * sizeof *in);
+  skript_tensor input = skript_tensor_of(port_at(SKRIPT_INPUT, 0), in), output[MOST];
+  for (size_t n = 0; n < outputs; n++)
+    output[n] = skript_tensor_of(port_at(SKRIPT_OUTPUT, n), aligned_alloc(64, CHUNK * sizeof *in));
+  uint64_t all = (((uint64_t)1 << 32) + stride - 1) / stride;
+  for (uint64_t first = (uint64_t)part->number * CHUNK; first < all; first += (uint64_t)threads * CHUNK) {
+    for (uint64_t n = 0; n < CHUNK; n++) {
+      uint32_t bits = (uint32_t)((first + n) * stride);
+      memcpy(&in[n], &bits, sizeof bits);
+    }
+    if (!instance || run(instance, &input, 1, output, outputs, &error) != SKRIPT_OK) {
+      fprintf(stderr, "%s\n", error.text);
+      exit(1);
+    }
+    for (size_t n = 0; n < outputs; n++) {
+      struct result *result = &part->results[n];
+      const float *found = output[n].data;
+      for (int i = 0; i < CHUNK; i++) {
+        double error_here = distance(found[i], reference[n](in[i]));
+        if (error_here < 0) result->wrong++;
+        if (error_here > result->error) {
+          result->error = error_here;
+          result->at = in[i];
+        }
+      }
+    }
+  }
+  return NULL;
+}
+
+int main(int count, char **arguments) {
+  if (count != 4) return fprintf(stderr, "usage: ulp FUNCTIONS.so STRIDE THREADS\n"), 2;
+  void *object = dlopen(arguments[1], RTLD_NOW);
+  if (!object) return fprintf(stderr, "%s\n", dlerror()), 1;
+  *(void **)&create = dlsym(object, "skript_create");
+  *(void **)&run = dlsym(object, "skript_run");
+  *(void **)&port_at = dlsym(object, "skript_port_at");
+  stride = strtoull(arguments[2], NULL, 10);
+  threads = atoi(arguments[3]);
+  const skript_port *port;
+  for (; outputs < MOST && (port = port_at(SKRIPT_OUTPUT, outputs)); outputs++) {
+    for (size_t n = 0; n < sizeof references / sizeof *references; n++)
+      if (strcmp(references[n].name, port->name) == 0) reference[outputs] = references[n].value;
+    if (!reference[outputs]) return fprintf(stderr, "no reference for %s\n", port->name), 1;
+  }
+  struct part *parts = calloc((size_t)threads, sizeof *parts);
+  pthread_t *handles = calloc((size_t)threads, sizeof *handles);
+  for (int n = 0; n < threads; n++) {
+    parts[n].number = n;
+    if (pthread_create(&handles[n], NULL, measure, &parts[n])) return 1;
+  }
+  for (int n = 0; n < threads; n++) pthread_join(handles[n], NULL);
+  for (size_t o = 0; o < outputs; o++) {
+    struct result worst = {0, 0, 0};
+    for (int n = 0; n < threads; n++) {
+      uint64_t wrong = worst.wrong + parts[n].results[o].wrong;
+      if (parts[n].results[o].error > worst.error) worst = parts[n].results[o];
+      worst.wrong = wrong;
+    }
+    printf("%s %.4f %a %llu\n", port_at(SKRIPT_OUTPUT, o)->name, worst.error, worst.at,
+           (unsigned long long)worst.wrong);
+  }
+  return 0;
+}
