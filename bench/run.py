@@ -16,6 +16,7 @@ WORKLOADS = [
     ("matrix product 512³", ["bench/models/matmul.sknd", "--calls=50"]),
     ("matrix product 1024³", ["bench/models/matmul.sknd", "--set", "size=1024", "--calls=20"]),
     ("padded 3 × 3 window, 64 → 64 channels, 56 × 56", ["bench/models/window.sknd", "--calls=50"]),
+    ("a loop of 10⁶ steps over a number and a pair", ["bench/models/steps.sknd", "--calls=20"]),
 ]
 
 

@@ -1,4 +1,4 @@
-"""intrinsics.py FOLDER: writes inputs. intrinsics.py FOLDER A B...: outputs in FOLDER/B are those in FOLDER/A, and right."""
+"""outputs.py FOLDER: writes inputs. outputs.py FOLDER A B...: outputs in FOLDER/B are those in FOLDER/A, and right."""
 import sys
 
 import numpy
