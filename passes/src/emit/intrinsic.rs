@@ -88,7 +88,7 @@ fn destination_is_told(scope: &Scope<'_, '_, '_, '_>, id: ValueId) -> Result<boo
 fn known(scope: &Scope<'_, '_, '_, '_>, extent: &Extent) -> bool {
     fn all_known(scope: &Scope<'_, '_, '_, '_>, expr: &ShapeExpr) -> bool {
         match expr {
-            ShapeExpr::Constant(_) => true,
+            ShapeExpr::Constant(_) | ShapeExpr::Real(_) => true,
             ShapeExpr::Symbol(name) => scope.symbols.contains_key(name),
             ShapeExpr::Apply { operands, .. } => operands.iter().all(|o| all_known(scope, o)),
         }
