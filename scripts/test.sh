@@ -41,6 +41,13 @@ if [ -d "$suite" ]; then
   for engine in reference compiled; do
     step "conformance, $engine" .venv/bin/python test/conformance/check.py "$suite" --skript target/release/skript --engine $engine
   done
+  # The same models through the C interface; `--case` takes those with packs, extents and state that it must hand on.
+  shared() { .venv/bin/python "$suite/run_conformance.py" "$suite" --command ".venv/bin/python test/c/run_shared.py $PWD/target/release/skript" "$@"; }
+  if [ "$all" = --all ]; then
+    step "conformance through C" shared --family composition --family quant
+  else
+    step "conformance through C, a sample" shared --family declarations --case dynamic_i --case pack_ --case update_
+  fi
   xla() { .venv/bin/python test/stablehlo/xla.py "$suite" --skript target/release/skript "$@"; }
   if [ "$all" = --all ]; then
     step "StableHLO in XLA" xla
