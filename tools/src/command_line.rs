@@ -91,9 +91,20 @@ pub struct ModelArguments {
     /// Bound on what a document may ask for; `skript explain limits` lists them
     #[arg(long = "limit", value_name = "NAME=N", value_parser = limit_argument)]
     pub limits: Vec<(String, u64)>,
+    /// A kernel for an operator without a body: a function of a shared library (docs/intrinsics.md)
+    #[arg(long = "intrinsic", value_name = "NAME=SYMBOL@LIBRARY", value_parser = intrinsic_argument)]
+    pub intrinsics: Vec<IntrinsicArgument>,
     /// How diagnostics look
     #[arg(long, value_enum, default_value_t = MessageFormat::Human)]
     pub message_format: MessageFormat,
+}
+
+/// An operator's kernel: `main.sorted=sort@./libsort.so`.
+#[derive(Clone, Debug)]
+pub struct IntrinsicArgument {
+    pub operator: String,
+    pub symbol: String,
+    pub library: PathBuf,
 }
 
 #[derive(Debug, Args)]
@@ -403,6 +414,21 @@ fn limit_argument(text: &str) -> Result<(String, u64), String> {
             LimitError::TooLarge { .. } => error.to_string(),
         })?;
     Ok((name, value))
+}
+
+/// `main.sorted=sort@./libsort.so`.
+fn intrinsic_argument(text: &str) -> Result<IntrinsicArgument, String> {
+    let wrong = || "write NAME=SYMBOL@LIBRARY".to_string();
+    let (operator, place) = name_and_value(text).map_err(|_| wrong())?;
+    let (symbol, library) = place.split_once('@').ok_or_else(wrong)?;
+    if symbol.is_empty() || library.is_empty() {
+        return Err(wrong());
+    }
+    Ok(IntrinsicArgument {
+        operator,
+        symbol: symbol.to_owned(),
+        library: library.into(),
+    })
 }
 
 /// `data=2,model=4`.

@@ -6,7 +6,7 @@ use skript_frontend::ast::{Definition, DefinitionKind};
 use skript_frontend::check::check_program;
 use skript_frontend::compose::{ComposeOptions, compose};
 use skript_frontend::diagnostics::codes::{
-    ATTRIBUTE_TEXT, COMMAND_LINE_NAME, INTERNAL, UNREADABLE, WEIGHTS,
+    ATTRIBUTE_TEXT, COMMAND_LINE_NAME, INTERNAL, INTRINSIC, UNREADABLE, WEIGHTS,
 };
 use skript_frontend::diagnostics::{Code, Diagnostic, Severity, Sink};
 use skript_frontend::limits::Limits;
@@ -21,7 +21,8 @@ use skript_tensor::{
 
 use crate::attributes::attribute_value;
 use crate::command_line::{
-    InputArgument, MessageFormat, ModelArguments, QuantizeArgument, WeightsArgument,
+    InputArgument, IntrinsicArgument, MessageFormat, ModelArguments, QuantizeArgument,
+    WeightsArgument,
 };
 use crate::console::{Console, Status};
 use crate::inputs;
@@ -73,6 +74,16 @@ impl<'a> Session<'a> {
         };
         if program.main_module().is_some() {
             check_program(&program, &mut sink);
+        }
+        for intrinsic in &arguments.intrinsics {
+            let IntrinsicArgument {
+                operator,
+                symbol,
+                library,
+            } = intrinsic;
+            if let Err(error) = skript_intrinsics::user::bind(operator, symbol, library) {
+                sink.report(Diagnostic::without_place(&INTRINSIC, error.to_string()));
+            }
         }
         let mut session = Session {
             program,

@@ -6,8 +6,8 @@ use skript_frontend::source::Span;
 #[derive(Debug, thiserror::Error)]
 pub enum EmitError {
     #[error(
-        "operator '{name}' has neither formulas nor a composition, and compiled code has no kernel for it; run with \
-         --engine=reference"
+        "operator '{name}' has neither formulas nor a composition, and no kernel is bound to it; \
+         --intrinsic={name}=SYMBOL@LIBRARY binds one"
     )]
     Intrinsic { name: String, span: Span },
     #[error("{what}, which compiled code does not take yet; run with --engine=reference")]

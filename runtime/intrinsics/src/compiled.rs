@@ -1,7 +1,7 @@
 //! `skript_intrinsic`: how compiled code calls a kernel. The ABI is in `docs/intrinsics.md`.
 
 use crate::description::{Array, Description};
-use crate::{Call, KernelError, Output, kernel};
+use crate::{Call, Output, kernel};
 use skript_tensor::Tensor;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -143,6 +143,7 @@ unsafe fn run(
         .map(|(n, place)| Output {
             kind: place.array.element.kind(),
             shape: (!is_told(n)).then(|| shape(place.extents)),
+            bound: shape(place.extents),
         })
         .collect();
     let found = kernel(&description.operator).ok_or("has no kernel in this program".to_owned())?;
@@ -151,13 +152,13 @@ unsafe fn run(
     } else {
         0
     };
-    let results = found(&Call {
+    let call = Call {
         attributes: &description.attributes,
         inputs: &inputs.iter().collect::<Vec<_>>(),
         outputs: &outputs,
         seed,
-    })
-    .map_err(|e: KernelError| e.to_string())?;
+    };
+    let results = found.run(&call).map_err(|e| e.to_string())?;
     if results.len() != plain {
         return Err(format!(
             "its kernel makes {} tensors, but the operator has {plain} outputs",

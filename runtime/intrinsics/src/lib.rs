@@ -18,21 +18,44 @@ pub mod description;
 mod random;
 mod resample;
 mod search;
+pub mod user;
 
 use skript_semantics::ScalarKind;
 use skript_tensor::{Tensor, TensorError};
+use std::sync::Arc;
+use user::UserKernel;
 
-/// Computes all outputs of one invocation.
-pub type Kernel = fn(&Call<'_>) -> Result<Vec<Tensor>, KernelError>;
+/// What computes all outputs of one invocation.
+pub enum Kernel {
+    /// A function of this crate.
+    Own(Function),
+    /// A function of a user's library.
+    User(Arc<UserKernel>),
+}
+
+type Function = fn(&Call<'_>) -> Result<Vec<Tensor>, KernelError>;
+
+impl Kernel {
+    /// Computes all outputs.
+    ///
+    /// # Errors
+    /// [`KernelError`]: attributes or inputs that the operator does not take.
+    pub fn run(&self, call: &Call<'_>) -> Result<Vec<Tensor>, KernelError> {
+        match self {
+            Kernel::Own(function) => function(call),
+            Kernel::User(kernel) => kernel.run(call),
+        }
+    }
+}
 
 struct Row {
     name: &'static str,
-    kernel: Kernel,
+    kernel: Function,
     /// Whether it draws from the stream of random numbers.
     random: bool,
 }
 
-const fn row(name: &'static str, kernel: Kernel) -> Row {
+const fn row(name: &'static str, kernel: Function) -> Row {
     Row {
         name,
         kernel,
@@ -40,7 +63,7 @@ const fn row(name: &'static str, kernel: Kernel) -> Row {
     }
 }
 
-const fn random_row(name: &'static str, kernel: Kernel) -> Row {
+const fn random_row(name: &'static str, kernel: Function) -> Row {
     Row {
         name,
         kernel,
@@ -66,9 +89,10 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     TABLE.iter().map(|row| row.name)
 }
 
-/// The kernel of an operator, if it is an intrinsic.
+/// The kernel of an operator, if it is an intrinsic or a user has bound one to it ([`user::bind`]).
 pub fn kernel(name: &str) -> Option<Kernel> {
-    find(name).map(|row| row.kernel)
+    let own = find(name).map(|row| Kernel::Own(row.kernel));
+    own.or_else(|| user::find(name).map(Kernel::User))
 }
 
 /// Whether an operator is an intrinsic that draws random numbers: then no invocation may be left out, or stand for another.
@@ -97,6 +121,8 @@ pub struct Output {
     pub kind: ScalarKind,
     /// `None` if the kernel is to find it out.
     pub shape: Option<Vec<u64>>,
+    /// The shape, or the largest that it can be.
+    pub bound: Vec<u64>,
 }
 
 /// Why a kernel has no result.

@@ -17,6 +17,7 @@ fn run(
     let output = |(kind, shape): &(ScalarKind, &[u64])| Output {
         kind: *kind,
         shape: Some(shape.to_vec()),
+        bound: shape.to_vec(),
     };
     let call = Call {
         attributes: &attributes.collect::<Vec<_>>(),
@@ -24,7 +25,10 @@ fn run(
         outputs: &outputs.iter().map(output).collect::<Vec<_>>(),
         seed: 7,
     };
-    kernel(name).unwrap()(&call).unwrap_or_else(|e| panic!("{e}"))
+    kernel(name)
+        .unwrap()
+        .run(&call)
+        .unwrap_or_else(|e| panic!("{e}"))
 }
 
 fn reals(shape: &[u64], values: &[f32]) -> Tensor {
@@ -171,10 +175,11 @@ fn a_shape_that_the_type_must_state_is_asked_for() {
         outputs: &[Output {
             kind: Real,
             shape: None,
+            bound: vec![4],
         }],
         seed: 7,
     };
-    let error = kernel("rand.uniform").unwrap()(&call).unwrap_err();
+    let error = kernel("rand.uniform").unwrap().run(&call).unwrap_err();
     assert!(matches!(error, crate::KernelError::NoShape(0)), "{error}");
     assert!(kernel("nn.relu").is_none());
 }

@@ -22,12 +22,16 @@ pub(crate) fn call(
     let ids = flattened(&frame.function.outputs);
     let mut outputs = Vec::new();
     for id in &ids {
+        let declared = &frame.declared(*id)?.tensor;
+        let shape = frame.shape(*id).ok();
+        let largest = || declared.shape.iter().map(|e| e.bound()).collect();
         outputs.push(Output {
-            kind: frame.declared(*id)?.tensor.kind,
-            shape: frame.shape(*id).ok(),
+            kind: declared.kind,
+            bound: shape.clone().unwrap_or_else(largest),
+            shape,
         });
     }
-    let result = kernel(&Call {
+    let result = kernel.run(&Call {
         attributes: &attributes,
         inputs: &inputs,
         outputs: &outputs,

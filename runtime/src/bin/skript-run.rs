@@ -1,4 +1,5 @@
-//! `skript-run MODEL.skm [--weights DIR|FILE] [--input NAME=FILE.npy]... [--output-dir DIR]`: runs a compiled model.
+//! `skript-run MODEL.skm [--weights DIR|FILE] [--input NAME=FILE.npy]... [--output-dir DIR]
+//! [--intrinsic NAME=SYMBOL@LIBRARY]...`: runs a compiled model.
 //!
 //! Needs neither the compiler nor the model's text. Items of a pack are inputs `xs:1`, `xs:2`, …; outputs are written as
 //! `<name>.npy`, items of a pack as `<pack>_0.npy`, …. Exit status: 0 done, 1 something is wrong, 2 an unknown flag.
@@ -17,14 +18,18 @@ struct Arguments {
     weights: Option<PathBuf>,
     inputs: Vec<(String, PathBuf)>,
     output_dir: Option<PathBuf>,
+    /// Operator, symbol, library.
+    intrinsics: Vec<(String, String, PathBuf)>,
 }
 
-const USAGE: &str = "usage: skript-run MODEL.skm [--weights DIR|FILE] [--input NAME=FILE.npy]... [--output-dir DIR]";
+const USAGE: &str = "usage: skript-run MODEL.skm [--weights DIR|FILE] [--input NAME=FILE.npy]... [--output-dir DIR] \
+     [--intrinsic NAME=SYMBOL@LIBRARY]...";
 
 /// `None`: only the usage is asked for.
 fn arguments() -> Result<Option<Arguments>, String> {
     let mut model = None;
     let (mut weights, mut inputs, mut output_dir) = (None, Vec::new(), None);
+    let mut intrinsics = Vec::new();
     let mut rest = std::env::args_os().skip(1);
     while let Some(argument) = rest.next() {
         let mut value = || rest.next().ok_or_else(|| USAGE.to_owned());
@@ -40,6 +45,13 @@ fn arguments() -> Result<Option<Arguments>, String> {
                 }
                 inputs.push((name.to_owned(), PathBuf::from(file)));
             }
+            Some("--intrinsic") => {
+                let text = value()?;
+                let parts = text.to_str().and_then(|t| t.split_once('='));
+                let parts = parts.and_then(|(name, rest)| Some((name, rest.split_once('@')?)));
+                let (name, (symbol, library)) = parts.ok_or_else(|| USAGE.to_owned())?;
+                intrinsics.push((name.to_owned(), symbol.to_owned(), PathBuf::from(library)));
+            }
             Some("--help" | "-h") => return Ok(None),
             Some(flag) if flag.starts_with('-') => return Err(format!("{flag}?\n{USAGE}")),
             _ if model.is_none() => model = Some(PathBuf::from(argument)),
@@ -51,6 +63,7 @@ fn arguments() -> Result<Option<Arguments>, String> {
         weights,
         inputs,
         output_dir,
+        intrinsics,
     }))
 }
 
@@ -60,6 +73,11 @@ fn compute(arguments: &Arguments) -> Result<(), Vec<String>> {
     let bytes = std::fs::read(model).map_err(|e| one(e.to_string()))?;
     let artifact = Artifact::from_bytes(&bytes).map_err(|e| one(e.to_string()))?;
     let mut errors = Vec::new();
+    for (name, symbol, library) in &arguments.intrinsics {
+        if let Err(error) = skript_intrinsics::user::bind(name, symbol, library) {
+            errors.extend(one(error.to_string()));
+        }
+    }
     let mut inputs = Vec::new();
     for (name, _) in &arguments.inputs {
         if !artifact.inputs.iter().any(|port| port.name == *name) {

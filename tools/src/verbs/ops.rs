@@ -58,6 +58,7 @@ pub fn known(
         quantize: None,
         attributes: Vec::new(),
         limits: Vec::new(),
+        intrinsics: Vec::new(),
         message_format,
     };
     let session = Session::open(model, &reading);

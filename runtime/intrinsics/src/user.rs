@@ -1,0 +1,270 @@
+//! Kernels of users: functions of a shared library, bound to operators without a body.
+//!
+//! The ABI is `runtime/c/skript_intrinsic.h`. A binding holds for the whole process: a name that is bound stays so.
+
+use crate::compiled::MESSAGE;
+use crate::{Call, KernelError, Value};
+use libloading::Library;
+use skript_semantics::ScalarKind;
+use skript_tensor::{ElementType, Tensor};
+use std::ffi::{CString, c_char, c_void};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError, RwLock};
+
+/// Why a kernel cannot be bound to an operator.
+#[derive(Debug, thiserror::Error)]
+pub enum BindError {
+    #[error("`{0}` is an intrinsic of the standard library")]
+    Known(String),
+    #[error("`{name}` is bound to `{symbol}` of {} already", library.display())]
+    Bound {
+        name: String,
+        symbol: String,
+        library: PathBuf,
+    },
+    #[error("cannot load {}: {reason}", library.display())]
+    Library { library: PathBuf, reason: String },
+    #[error("{} has no symbol `{symbol}`", library.display())]
+    Symbol { symbol: String, library: PathBuf },
+}
+
+type Function = unsafe extern "C" fn(*const CCall) -> i32;
+
+/// A function of a library that stays loaded.
+pub struct UserKernel {
+    name: String,
+    symbol: String,
+    library: PathBuf,
+    function: Function,
+    /// Keeps the function where it is.
+    _loaded: Library,
+}
+
+static BOUND: RwLock<Vec<Arc<UserKernel>>> = RwLock::new(Vec::new());
+
+/// Binds an operator's qualified name to `symbol` of the shared library at `library`. Its initialisers run, and nothing can
+/// tell whether the symbol is a kernel by `skript_intrinsic.h`: only for what the user of the program names.
+///
+/// # Errors
+/// [`BindError`]: the name is taken, or there is no such library or symbol.
+pub fn bind(name: &str, symbol: &str, library: &Path) -> Result<(), BindError> {
+    if crate::names().any(|known| known == name) {
+        return Err(BindError::Known(name.to_owned()));
+    }
+    let mut bound = BOUND.write().unwrap_or_else(PoisonError::into_inner);
+    if let Some(other) = bound.iter().find(|k| k.name == name) {
+        if other.symbol == symbol && other.library == library {
+            return Ok(());
+        }
+        return Err(BindError::Bound {
+            name: name.to_owned(),
+            symbol: other.symbol.clone(),
+            library: other.library.clone(),
+        });
+    }
+    // SAFETY: the user asks for this library's code to run.
+    let loaded = unsafe { Library::new(library) }.map_err(|e| BindError::Library {
+        library: library.to_owned(),
+        reason: e.to_string(),
+    })?;
+    // SAFETY: the user says that the symbol is a kernel.
+    let function = unsafe { loaded.get::<Function>(symbol.as_bytes()) };
+    let function = *function.map_err(|_| BindError::Symbol {
+        symbol: symbol.to_owned(),
+        library: library.to_owned(),
+    })?;
+    bound.push(Arc::new(UserKernel {
+        name: name.to_owned(),
+        symbol: symbol.to_owned(),
+        library: library.to_owned(),
+        function,
+        _loaded: loaded,
+    }));
+    Ok(())
+}
+
+/// The kernel that a user bound to an operator.
+pub(crate) fn find(name: &str) -> Option<Arc<UserKernel>> {
+    let bound = BOUND.read().unwrap_or_else(PoisonError::into_inner);
+    bound.iter().find(|k| k.name == name).cloned()
+}
+
+#[repr(C)]
+struct CArray {
+    element: i32,
+    rank: u32,
+    extents: *mut i64,
+    data: *mut c_void,
+    told: i32,
+}
+
+#[repr(C)]
+struct CValue {
+    kind: i32,
+    integer: i64,
+    real: f64,
+    text: *const c_char,
+    items: *const CValue,
+    count: usize,
+}
+
+#[repr(C)]
+struct CAttribute {
+    name: *const c_char,
+    value: CValue,
+}
+
+#[repr(C)]
+struct CCall {
+    operator_name: *const c_char,
+    attributes: *const CAttribute,
+    attribute_count: usize,
+    inputs: *const CArray,
+    input_count: usize,
+    outputs: *mut CArray,
+    output_count: usize,
+    message: *mut c_char,
+    message_size: usize,
+}
+
+/// What the C structs of one call point to.
+#[derive(Default)]
+struct Kept {
+    texts: Vec<CString>,
+    lists: Vec<Vec<CValue>>,
+}
+
+impl Kept {
+    fn text(&mut self, text: &str) -> *const c_char {
+        // A zero byte inside ends the text for C.
+        let whole = text.split('\0').next().unwrap_or_default();
+        let owned = CString::new(whole).unwrap_or_default();
+        let pointer = owned.as_ptr();
+        self.texts.push(owned);
+        pointer
+    }
+
+    fn value(&mut self, value: &Value) -> CValue {
+        let mut made = CValue {
+            kind: 0,
+            integer: 0,
+            real: 0.0,
+            text: std::ptr::null(),
+            items: std::ptr::null(),
+            count: 0,
+        };
+        match value {
+            Value::Null => {}
+            Value::Bool(b) => (made.kind, made.integer) = (1, i64::from(*b)),
+            Value::Int(i) => (made.kind, made.integer) = (2, *i),
+            Value::Real(x) => (made.kind, made.real) = (3, *x),
+            Value::Str(text) => (made.kind, made.text) = (4, self.text(text)),
+            Value::List(items) => {
+                let items: Vec<CValue> = items.iter().map(|i| self.value(i)).collect();
+                (made.kind, made.items, made.count) = (5, items.as_ptr(), items.len());
+                self.lists.push(items);
+            }
+        }
+        made
+    }
+}
+
+fn element(element: ElementType) -> i32 {
+    match element.kind() {
+        ScalarKind::Bool => 0,
+        ScalarKind::Int => 1,
+        ScalarKind::Real => 2,
+    }
+}
+
+impl UserKernel {
+    /// Runs the function.
+    ///
+    /// # Errors
+    /// What the function says, or extents beyond the bounds of an output.
+    pub fn run(&self, call: &Call<'_>) -> Result<Vec<Tensor>, KernelError> {
+        let mut kept = Kept::default();
+        let attributes: Vec<CAttribute> = (call.attributes.iter())
+            .map(|(name, value)| CAttribute {
+                name: kept.text(name),
+                value: kept.value(value),
+            })
+            .collect();
+        let mut input_extents: Vec<Vec<i64>> = Vec::new();
+        let mut inputs = Vec::new();
+        for tensor in call.inputs {
+            let mut extents: Vec<i64> = tensor.shape().iter().map(|e| e.cast_signed()).collect();
+            inputs.push(CArray {
+                element: element(tensor.element()),
+                rank: u32::try_from(extents.len()).unwrap_or(u32::MAX),
+                extents: extents.as_mut_ptr(),
+                data: tensor.bytes().as_ptr().cast_mut().cast(),
+                told: 0,
+            });
+            input_extents.push(extents);
+        }
+        let mut slots = Vec::new();
+        let mut output_extents: Vec<Vec<i64>> = Vec::new();
+        let mut outputs = Vec::new();
+        for output in call.outputs {
+            let mut slot = Tensor::zeros(ElementType::run_time(output.kind), &output.bound)?;
+            let mut extents: Vec<i64> = output.bound.iter().map(|e| e.cast_signed()).collect();
+            outputs.push(CArray {
+                element: element(slot.element()),
+                rank: u32::try_from(extents.len()).unwrap_or(u32::MAX),
+                extents: extents.as_mut_ptr(),
+                data: slot.bytes_mut()?.as_mut_ptr().cast(),
+                told: i32::from(output.shape.is_none()),
+            });
+            slots.push(slot);
+            output_extents.push(extents);
+        }
+        let mut message = [0u8; MESSAGE];
+        let described = CCall {
+            operator_name: kept.text(&self.name),
+            attributes: attributes.as_ptr(),
+            attribute_count: attributes.len(),
+            inputs: inputs.as_ptr(),
+            input_count: inputs.len(),
+            outputs: outputs.as_mut_ptr(),
+            output_count: outputs.len(),
+            message: message.as_mut_ptr().cast(),
+            message_size: message.len() - 1,
+        };
+        // SAFETY: a kernel by `skript_intrinsic.h`, as the user of `bind` said; everything it is given lives until it returns.
+        let status = unsafe { (self.function)(&raw const described) };
+        drop((kept, input_extents));
+        if status != 0 {
+            let text = message.split(|b| *b == 0).next().unwrap_or_default();
+            let text = String::from_utf8_lossy(text).into_owned();
+            return Err(call.wrong(match text.as_str() {
+                "" => format!("`{}` failed with {status}", self.symbol),
+                _ => text,
+            }));
+        }
+        let mut results = Vec::new();
+        for ((output, slot), extents) in call.outputs.iter().zip(slots).zip(output_extents) {
+            results.push(match &output.shape {
+                Some(_) => slot,
+                None => self.part(call, &slot, &extents)?,
+            });
+        }
+        Ok(results)
+    }
+
+    /// What the function wrote of an output whose extents it found out.
+    fn part(&self, call: &Call<'_>, slot: &Tensor, extents: &[i64]) -> Result<Tensor, KernelError> {
+        let fits = |(n, m): (&i64, &u64)| u64::try_from(*n).is_ok_and(|n| n <= *m);
+        if !extents.iter().zip(slot.shape()).all(fits) {
+            return Err(call.wrong(format!(
+                "`{}` tells extents {extents:?}, but {:?} is the largest",
+                self.symbol,
+                slot.shape()
+            )));
+        }
+        let shape: Vec<u64> = extents.iter().map(|n| n.cast_unsigned()).collect();
+        let length = skript_tensor::shape::byte_length(slot.element(), &shape);
+        let bytes = slot.bytes().get(..length.unwrap_or(0)).unwrap_or_default();
+        Ok(Tensor::from_bytes(slot.element(), &shape, bytes)?)
+    }
+}
