@@ -7,6 +7,7 @@ import platform
 import subprocess
 import tempfile
 
+import compilation
 import composition
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -68,6 +69,7 @@ def main():
         "A process that runs AlexNet from the cache (`skript run examples/alexnet --weights=zero …`, second time): peak %.0f MB resident," % (stats["peak_bytes"] / 1e6),
         "of which 201 MB are weights and %.1f MB the arena; the code was ready after %.1f ms." % (stats["arena_bytes"] / 1e6, stats["compile_ms"]),
         *composition.table(SKRIPT),
+        *compilation.table(SKRIPT),
         "",
     ]
     with open(os.path.join(ROOT, "bench", "README.md"), "w") as file:

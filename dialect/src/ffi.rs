@@ -71,6 +71,9 @@ unsafe extern "C" {
         pattern: *mut c_void,
     );
 
+    pub fn skriptFuseElementwise(root: MlirOperation, operations: c_uint, inputs: c_uint) -> bool;
+    pub fn skriptMergeDuplicates(root: MlirOperation);
+
     pub fn skriptOptMain(
         argc: c_int,
         argv: *mut *mut c_char,

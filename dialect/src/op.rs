@@ -46,6 +46,24 @@ pub fn clone_with<'c: 'a, 'a>(
     }
 }
 
+/// Replaces operations below `root` that have no memory effects by equal ones before them, and erases those that nobody
+/// uses. Linear where upstream's `cse` is not: what regions capture is part of the hash.
+pub fn merge_duplicates<'c: 'a, 'a>(root: &impl OperationLike<'c, 'a>) {
+    // SAFETY: the operation is valid; callers hold no references below it.
+    unsafe { ffi::skriptMergeDuplicates(root.to_raw()) }
+}
+
+/// Fuses elementwise `linalg.generic` ops below `root` into their only users, while what comes out has at most
+/// `operations` in its payload and reads at most `inputs` tensors. False if the rewriting came to no end.
+pub fn fuse_elementwise<'c: 'a, 'a>(
+    root: &impl OperationLike<'c, 'a>,
+    operations: u32,
+    inputs: u32,
+) -> bool {
+    // SAFETY: as in `merge_duplicates`.
+    unsafe { ffi::skriptFuseElementwise(root.to_raw(), operations, inputs) }
+}
+
 /// The operation's full name, as in `skript.add`.
 pub fn name<'c: 'a, 'a>(op: &impl OperationLike<'c, 'a>) -> String {
     op.name()

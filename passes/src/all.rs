@@ -4,11 +4,14 @@ use crate::codegen::arguments::OpenArguments;
 use crate::codegen::carried::WriteCarried;
 use crate::codegen::checks::LowerChecks;
 use crate::codegen::copies::LowerCopies;
+use crate::codegen::inits::SeparateInits;
 use crate::codegen::intrinsics::LowerIntrinsics;
 use crate::codegen::memory::PlanMemory;
 use crate::codegen::outputs::WriteOutputs;
+use crate::duplicates::merge_duplicates::MergeDuplicates;
 use crate::elementwise::elementwise_to_formula::ConvertElementwiseToFormula;
 use crate::elementwise::elementwise_to_linalg::ConvertElementwiseToLinalg;
+use crate::elementwise::fuse_elementwise::FuseElementwise;
 use crate::elementwise::scalarize_elementwise::ScalarizeElementwise;
 use crate::elementwise::unroll_elementwise::UnrollElementwise;
 use crate::formula::formula_to_linalg::ConvertFormulaToLinalg;
@@ -33,10 +36,13 @@ pub const ALL: &[PassEntry] = &[
     PassEntry::of::<ConvertScalarToArith>(),
     PassEntry::of::<ScalarizeElementwise>(),
     PassEntry::of::<UnrollElementwise>(),
+    PassEntry::of::<FuseElementwise>(),
+    PassEntry::of::<MergeDuplicates>(),
     PassEntry::of::<KeepOperators>(),
     PassEntry::of::<AnnotateStructure>(),
     PassEntry::of::<WriteCarried>(),
     PassEntry::of::<WriteOutputs>(),
+    PassEntry::of::<SeparateInits>(),
     PassEntry::of::<VectorizeReductions>(),
     PassEntry::of::<OpenArguments>(),
     PassEntry::of::<PlanMemory>(),

@@ -5,6 +5,7 @@
 pub mod all;
 pub mod codegen;
 pub mod compile;
+pub mod duplicates;
 pub mod elementwise;
 pub mod emit;
 pub mod formula;

@@ -2,10 +2,11 @@
 
 use super::error::CodegenError;
 use super::mlir;
-use melior::ir::attribute::TypeAttribute;
+use melior::Context;
+use melior::ir::attribute::{ArrayAttribute, TypeAttribute};
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationLike, OperationRef};
-use melior::ir::{Module, Operation};
+use melior::ir::{Attribute, AttributeLike, Module, Operation};
 
 /// Symbol of the C entry in every object.
 pub const SYMBOL: &str = "skript_entry";
@@ -24,6 +25,48 @@ pub fn name_model(module: OperationRef) -> Result<(), CodegenError> {
     Ok(())
 }
 
+/// Leaves LLVM's attributes alone at arguments and results. The translation to LLVM IR warns of each other one, and
+/// prints the whole function every time.
+fn drop_foreign(model: OperationRef) -> Result<(), CodegenError> {
+    // SAFETY: a context outlives its modules.
+    let owner = model.context();
+    let context = unsafe { owner.to_ref() };
+    for list in ["arg_attrs", "res_attrs"] {
+        let Ok(present) = model.attribute(list) else {
+            continue;
+        };
+        let wrong = |e: melior::Error| CodegenError::Module(e.to_string());
+        let array = ArrayAttribute::try_from(present).map_err(wrong)?;
+        let mut kept = Vec::with_capacity(array.len());
+        for n in 0..array.len() {
+            kept.push(of_llvm(context, array.element(n).map_err(wrong)?));
+        }
+        mlir::set_attribute(model, list, ArrayAttribute::new(context, &kept).into());
+    }
+    Ok(())
+}
+
+/// The entries of a dictionary whose names are LLVM's.
+fn of_llvm<'c>(context: &'c Context, dictionary: Attribute<'c>) -> Attribute<'c> {
+    // SAFETY: attributes live as long as their context; positions are below the count.
+    unsafe {
+        let raw = dictionary.to_raw();
+        let kept: Vec<_> = (0..mlir_sys::mlirDictionaryAttrGetNumElements(raw))
+            .map(|n| mlir_sys::mlirDictionaryAttrGetElement(raw, n))
+            .filter(|entry| {
+                let name = mlir_sys::mlirIdentifierStr(entry.name);
+                let bytes = std::slice::from_raw_parts(name.data.cast::<u8>(), name.length);
+                bytes.starts_with(b"llvm.")
+            })
+            .collect();
+        Attribute::from_raw(mlir_sys::mlirDictionaryAttrGet(
+            context.to_raw(),
+            kept.len() as isize,
+            kept.as_ptr(),
+        ))
+    }
+}
+
 /// Adds the C entry to a module in the LLVM dialect; the model's last argument is the arena, or with `checks` the one
 /// before the last, and the context the last.
 ///
@@ -34,6 +77,7 @@ pub fn add_entry(module: &Module, checks: bool) -> Result<(), CodegenError> {
         .into_iter()
         .find(|op| mlir::name(*op) == "llvm.func" && symbol(*op).as_deref() == Some(MODEL))
         .ok_or_else(|| CodegenError::Module("the model's function is gone".to_owned()))?;
+    drop_foreign(model)?;
     let body = model.region(0).ok().and_then(|r| {
         use melior::ir::RegionLike;
         r.first_block()

@@ -10,6 +10,7 @@ pub mod checks;
 pub mod copies;
 pub mod entry;
 pub mod error;
+pub mod inits;
 pub mod interface;
 pub mod intrinsics;
 pub mod llvm;
@@ -18,6 +19,7 @@ pub mod mlir;
 pub mod outputs;
 pub mod placement;
 mod size;
+pub mod unrolling;
 
 pub use error::CodegenError;
 pub use interface::Interface;
@@ -27,7 +29,7 @@ use melior::ir::Module;
 use skript_runtime::artifact::{ArenaLayout, Artifact, Check, Target};
 
 /// Tensors become buffers, written in place where nobody reads the old value. Variables and inputs are never written.
-const BUFFERIZE: &str = "eliminate-empty-tensors,\
+const BUFFERIZE: &str = "skript-separate-inits,eliminate-empty-tensors,\
     one-shot-bufferize{bufferize-function-boundaries function-boundary-type-conversion=identity-layout-map},\
     canonicalize,lower-affine,canonicalize,cse";
 
@@ -43,6 +45,7 @@ const TO_LLVM: &str = "convert-linalg-to-loops,expand-strided-metadata,lower-aff
 /// # Errors
 /// [`CodegenError`] with what MLIR says, if the module holds something that has no buffer.
 pub fn buffers(module: &Module) -> Result<(), CodegenError> {
+    crate::all::register();
     carried::write_carried(module.as_operation())?;
     outputs::write_outputs(module.as_operation())?;
     mlir::run_pipeline(module, "bufferization", BUFFERIZE)
@@ -92,6 +95,7 @@ pub fn native(module: &Module) -> Result<Native, CodegenError> {
     copies::lower_copies(module.as_operation())?;
     entry::name_model(module.as_operation())?;
     mlir::run_pipeline(module, "lowering to LLVM", TO_LLVM)?;
+    unrolling::bound_unrolling(module.as_operation())?;
     entry::add_entry(module, !checks.is_empty())?;
     Ok(Native { arena, checks })
 }

@@ -2,6 +2,7 @@
 
 pub mod elementwise_to_formula;
 pub mod elementwise_to_linalg;
+pub mod fuse_elementwise;
 pub mod scalarize_elementwise;
 pub mod unroll_elementwise;
 

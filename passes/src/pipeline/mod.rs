@@ -16,15 +16,20 @@ pub struct Pipeline {
 }
 
 /// Operator instances become one function.
-const INLINE: &[&str] = &["inline", "symbol-dce", "canonicalize", "cse"];
+const INLINE: &[&str] = &[
+    "inline",
+    "symbol-dce",
+    "canonicalize",
+    "skript-merge-duplicates",
+];
 
 /// Maps join each other first: what they feed, a contraction say, would compute them again at each of its points.
 const FUSE_MAPS: &[&str] = &[
     "convert-skript-formula-to-linalg{maps-only=true}",
     "convert-skript-elementwise-to-linalg",
-    "linalg-fuse-elementwise-ops",
+    "skript-fuse-elementwise",
     "canonicalize",
-    "cse",
+    "skript-merge-duplicates",
 ];
 
 /// Formulas that linalg does not take run as loops of scf: those that run in order, and writes to places that data
@@ -52,6 +57,7 @@ const SCALARS: &[&str] = &["convert-skript-scalar-to-arith", "canonicalize", "cs
 /// Tensors become memrefs; arguments that carry `bufferization.writable = false` are never written.
 const BUFFERIZE: &[&str] = &[
     "skript-write-carried",
+    "skript-separate-inits",
     "eliminate-empty-tensors",
     "one-shot-bufferize{bufferize-function-boundaries=true \
      function-boundary-type-conversion=identity-layout-map}",

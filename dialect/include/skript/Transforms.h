@@ -1,0 +1,29 @@
+//===- Transforms.h - transformations that stay linear on long graphs -------===//
+
+#ifndef SKRIPT_TRANSFORMS_H
+#define SKRIPT_TRANSFORMS_H
+
+#include "mlir/IR/Operation.h"
+
+namespace skript {
+
+/// Bounds of what one fused operation may become.
+struct FusionBounds {
+  /// Operations of the payload.
+  unsigned operations;
+  /// Tensors that are read.
+  unsigned inputs;
+};
+
+/// Fuses elementwise `linalg.generic` ops below `root` into their only users, as upstream's pass does, but never past
+/// the bounds: each operation is then copied a bounded number of times, however long the chain.
+mlir::LogicalResult fuseElementwise(mlir::Operation *root, FusionBounds bounds);
+
+/// Replaces operations without memory effects by equal ones that dominate them, and erases those that nobody uses.
+/// Upstream's `cse` hashes operands alone, and formulas of one kind differ in what their regions capture: all of them
+/// share a bucket. Here what regions hold is part of the hash.
+void mergeDuplicates(mlir::Operation *root);
+
+} // namespace skript
+
+#endif // SKRIPT_TRANSFORMS_H

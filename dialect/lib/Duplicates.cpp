@@ -1,0 +1,102 @@
+//===- Duplicates.cpp - equal operations become one -------------------------===//
+
+#include "skript/Transforms.h"
+
+#include "mlir/IR/Operation.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/Hashing.h"
+#include "llvm/ADT/ScopedHashTable.h"
+#include "llvm/Support/Allocator.h"
+#include "llvm/Support/RecyclingAllocator.h"
+
+using namespace mlir;
+
+/// Operations that are equal but for their place in the text have equal hashes.
+static llvm::hash_code hash(Operation *op) {
+  llvm::hash_code code = OperationEquivalence::computeHash(op, OperationEquivalence::directHashValue,
+                                                           OperationEquivalence::ignoreHashValue,
+                                                           OperationEquivalence::IgnoreLocations);
+  for (Region &region : op->getRegions())
+    region.walk([&](Operation *inner) {
+      code = llvm::hash_combine(code, inner->getName(), inner->getRawDictionaryAttrs());
+      for (Value operand : inner->getOperands())
+        // What the regions define has another address in each copy.
+        if (!op->isAncestor(operand.getParentRegion()->getParentOp()))
+          code = llvm::hash_combine(code, operand.getAsOpaquePointer());
+    });
+  return code;
+}
+
+namespace {
+struct Equality : llvm::DenseMapInfo<Operation *> {
+  static unsigned getHashValue(const Operation *op) { return static_cast<unsigned>(hash(const_cast<Operation *>(op))); }
+  static bool isEqual(const Operation *first, const Operation *second) {
+    Operation *left = const_cast<Operation *>(first), *right = const_cast<Operation *>(second);
+    if (left == right)
+      return true;
+    if (left == getTombstoneKey() || left == getEmptyKey() || right == getTombstoneKey() || right == getEmptyKey())
+      return false;
+    return OperationEquivalence::isEquivalentTo(left, right, OperationEquivalence::IgnoreLocations);
+  }
+};
+
+using Allocator = llvm::RecyclingAllocator<llvm::BumpPtrAllocator, llvm::ScopedHashTableVal<Operation *, Operation *>>;
+using Table = llvm::ScopedHashTable<Operation *, Operation *, Equality, Allocator>;
+
+/// One walk over the blocks of a region, with what dominates them in the table.
+class Merger {
+public:
+  void visit(Operation *op) {
+    // Values from outside may not be used inside: nothing around counts.
+    if (op->mightHaveTrait<OpTrait::IsIsolatedFromAbove>()) {
+      Merger inner;
+      inner.visitRegions(op);
+    } else {
+      visitRegions(op);
+    }
+  }
+
+private:
+  void visitRegions(Operation *op) {
+    for (Region &region : op->getRegions()) {
+      // Blocks after the first have dominators of their own: each sees only itself.
+      bool single = region.hasOneBlock();
+      for (Block &block : region) {
+        if (single) {
+          visitBlock(block);
+        } else {
+          Merger own;
+          own.visitBlock(block);
+        }
+      }
+    }
+  }
+
+  void visitBlock(Block &block) {
+    Table::ScopeTy scope(table);
+    for (Operation &op : llvm::make_early_inc_range(block)) {
+      if (isOpTriviallyDead(&op)) {
+        op.erase();
+        continue;
+      }
+      visit(&op);
+      if (op.hasTrait<OpTrait::IsTerminator>() || !isMemoryEffectFree(&op) || !singleBlocks(op))
+        continue;
+      if (Operation *known = table.lookup(&op)) {
+        op.replaceAllUsesWith(known);
+        op.erase();
+      } else {
+        table.insert(&op, &op);
+      }
+    }
+  }
+
+  static bool singleBlocks(Operation &op) {
+    return llvm::all_of(op.getRegions(), [](Region &r) { return r.empty() || r.hasOneBlock(); });
+  }
+
+  Table table;
+};
+} // namespace
+
+void skript::mergeDuplicates(Operation *root) { Merger().visit(root); }

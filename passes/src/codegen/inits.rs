@@ -1,0 +1,129 @@
+//! `skript-separate-inits`: what ops write into is made for each of them.
+//!
+//! `cse` leaves one `tensor.empty` and one `linalg.fill` of each type. To bufferization all that is written into it is then
+//! one tensor in many states. Of a fill it makes a copy for each writer but one, which costs more than to fill again: each
+//! destination gets a fill of its own. Sharing an empty tensor is good where a map may then write over what it reads, but
+//! the analysis compares every reader with every writer: at most 16 users in a row share one. Uses in other blocks are left.
+
+use super::error::CodegenError;
+use super::mlir;
+use melior::ir::block::BlockLike;
+use melior::ir::operation::{OperationLike, OperationMutLike, OperationRef, OperationRefMut};
+use melior::ir::{Value, ValueLike};
+use skript_dialect::{Options, Pass, PassError, Rewriter, op};
+use std::collections::HashSet;
+
+/// The pass `skript-separate-inits`.
+#[derive(Default)]
+pub struct SeparateInits;
+
+impl Pass for SeparateInits {
+    const FLAG: &'static str = "skript-separate-inits";
+    const SUMMARY: &'static str =
+        "each destination is filled for itself, few share an empty tensor";
+    const ANCHOR: Option<&'static str> = Some("builtin.module");
+
+    fn run<'c>(
+        &self,
+        root: OperationRef<'c, '_>,
+        _options: &Options,
+        _rewriter: &Rewriter<'c>,
+    ) -> Result<(), PassError> {
+        separate_inits(root).map_err(|e| PassError::from(e.to_string()))
+    }
+}
+
+/// Most users of one empty tensor: the analysis takes the square of it for each.
+const MOST_USERS: usize = 16;
+
+/// Copies shared inits below the module.
+///
+/// # Errors
+/// [`CodegenError::Module`] if an op is malformed.
+pub fn separate_inits(module: OperationRef) -> Result<(), CodegenError> {
+    // Fills first: copies of them use their empty tensors again.
+    for fill in named(module, "linalg.fill") {
+        for (user, operand) in uses(fill)? {
+            if is_destination(user, operand) {
+                let own = copy_before(fill, user)?;
+                use_instead(user, operand, own);
+            }
+        }
+        if fill.result(0).is_ok_and(|result| !op::is_used(result)) {
+            mlir::erase(fill);
+        }
+    }
+    for empty in named(module, "tensor.empty") {
+        for group in uses(empty)?.chunks(MOST_USERS).skip(1) {
+            let Some((first, _)) = group.first() else {
+                continue;
+            };
+            let own = copy_before(empty, *first)?;
+            for (user, operand) in group {
+                use_instead(*user, *operand, own);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn named<'c, 'a>(module: OperationRef<'c, 'a>, name: &str) -> Vec<OperationRef<'c, 'a>> {
+    let mut found = mlir::nested(module);
+    found.retain(|op| mlir::name(*op) == name);
+    found
+}
+
+/// Users in the init's block with the operand that it is, if there are several, in the order of the text.
+fn uses<'c, 'a>(
+    init: OperationRef<'c, 'a>,
+) -> Result<Vec<(OperationRef<'c, 'a>, usize)>, CodegenError> {
+    let mut found = Vec::new();
+    let (Some(block), Ok(shared)) = (init.block(), init.result(0).map(Value::from)) else {
+        return Ok(found);
+    };
+    let key = |op: OperationRef| op.to_raw().ptr as usize;
+    let users: HashSet<usize> = mlir::users(shared).into_iter().map(key).collect();
+    if users.len() < 2 {
+        return Ok(found);
+    }
+    for user in mlir::operations(block) {
+        if users.contains(&key(user)) {
+            for (n, operand) in user.operands().enumerate() {
+                if operand == shared {
+                    found.push((user, n));
+                }
+            }
+        }
+    }
+    Ok(found)
+}
+
+fn copy_before<'c, 'a>(
+    init: OperationRef<'c, 'a>,
+    user: OperationRef<'c, 'a>,
+) -> Result<Value<'c, 'a>, CodegenError> {
+    let wrong = |e: melior::Error| CodegenError::Module(e.to_string());
+    let result = init.result(0).map_err(wrong)?.r#type();
+    let operands: Vec<Value> = init.operands().collect();
+    let copy = op::clone_with(&init, &operands, &[result]);
+    let block = user.block();
+    let block = block.ok_or_else(|| CodegenError::Module("an op in no block".to_owned()))?;
+    let copy = block.insert_operation_before(user, copy);
+    Ok(copy.result(0).map_err(wrong)?.into())
+}
+
+fn use_instead<'c>(user: OperationRef<'c, '_>, operand: usize, value: Value<'c, '_>) {
+    // SAFETY: the user is alive, and nobody else refers to its operands.
+    let mut user = unsafe { OperationRefMut::from_raw(user.to_raw()) };
+    user.set_operand(operand, value);
+}
+
+/// Whether an op writes into this operand.
+fn is_destination(op: OperationRef, operand: usize) -> bool {
+    match mlir::name(op).as_str() {
+        // Destinations are the last operands, one per result.
+        "linalg.generic" => operand + op.result_count() >= op.operand_count(),
+        "tensor.insert_slice" => operand == 1,
+        _ => false,
+    }
+}

@@ -1,0 +1,3 @@
+//! Operations that are there twice.
+
+pub mod merge_duplicates;

@@ -1,0 +1,45 @@
+//! `skript-fuse-elementwise`: elementwise `linalg.generic` ops join their only users, in groups of bounded size.
+//!
+//! Upstream's `linalg-fuse-elementwise-ops` joins a chain to one loop, copying all that came before at each step: its time
+//! grows with the square of the chain, and no machine has registers for the loop that comes out. Here what comes out
+//! has at most `operations` in its payload and reads at most `inputs` tensors. Reshapes move out of the way, as upstream.
+
+use skript_dialect::melior::ir::OperationRef;
+use skript_dialect::{Dialect, Options, Pass, PassError, PassOption, Rewriter, op};
+
+#[derive(Default)]
+pub struct FuseElementwise;
+
+impl Pass for FuseElementwise {
+    const FLAG: &'static str = "skript-fuse-elementwise";
+    const SUMMARY: &'static str = "elementwise linalg.generic ops join, in groups of bounded size";
+    const DEPENDENT_DIALECTS: &'static [Dialect] =
+        &[Dialect::Affine, Dialect::Linalg, Dialect::Tensor];
+    const OPTIONS: &'static [PassOption] = &[
+        PassOption {
+            name: "operations",
+            summary: "most operations that a fused payload may hold",
+            default: "64",
+        },
+        PassOption {
+            name: "inputs",
+            summary: "most tensors that a fused operation may read",
+            default: "16",
+        },
+    ];
+
+    fn run<'c>(
+        &self,
+        root: OperationRef<'c, '_>,
+        options: &Options,
+        _rewriter: &Rewriter<'c>,
+    ) -> Result<(), PassError> {
+        let operations = options.get("operations")?;
+        let inputs = options.get("inputs")?;
+        if op::fuse_elementwise(&root, operations, inputs) {
+            Ok(())
+        } else {
+            Err("rewriting did not come to an end".into())
+        }
+    }
+}
