@@ -84,6 +84,8 @@ limits! {
     invocations: usize = 1 << 20, at most 1 << 28;
     /// Formulas or loop bodies that one `unroll` (or pack index) produces.
     unrolled: usize = 1 << 16, at most 1 << 24;
+    /// Operations in one expression over run-time extents.
+    extent_operations: usize = 1 << 13, at most 1 << 16;
     /// Elements of one constant computed at compile time.
     constant_elements: usize = 1 << 24, at most 1 << 32;
     /// Elements of one tensor.

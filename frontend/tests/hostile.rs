@@ -147,6 +147,29 @@ fn doubling_is_bounded() {
     assert_eq!(answers(texts.as_bytes()), ["SK0455"]);
 }
 
+/// Run-time extents that are written out twice in each step, by helpers and by a chain of operators.
+#[test]
+fn run_time_extents_are_bounded() {
+    let run_time = |text: String| {
+        text.replace("y: real[4]", "y: real[~]")
+            .replace("real[4]", "real[s|4]")
+    };
+    let mut lines = "@using { a0 = n; ".to_string();
+    for at in 1..40 {
+        let _ = write!(lines, "a{at} = a{0} * a{0} - a{0}; ", at - 1);
+    }
+    let squares = document(&(lines + "} @assert { a39 > 0; }"), "y = f(x);");
+    assert_eq!(answers(run_time(squares).as_bytes()), ["SK3003"]);
+    let mut chain = "a0 = x; ".to_string();
+    for at in 1..60 {
+        let _ = write!(chain, "a{at} = half(a{}); ", at - 1);
+    }
+    let chain = run_time(document("", &(chain + "y = a59;")))
+        + " operator half { @input { x: real[n]; } @output { y: real[n / 2 + n % 2]; }
+            @lower { y[i,] = x[i,], i < n / 2 + n % 2; } }";
+    assert_eq!(answers(chain.as_bytes()), ["SK3003"]);
+}
+
 #[test]
 fn repetition_is_bounded() {
     let unrolled = |count: &str| document("", &format!("y = with s = x unroll..({count}) f(s);"));

@@ -347,6 +347,7 @@ impl Checker<'_> {
     pub(super) fn check_outputs(&mut self) {
         self.where_now = "in `@output`";
         let definition = self.definition;
+        self.check_formula_extents();
         for output in &definition.outputs {
             for extent in output.type_spec.shape.iter().flatten() {
                 self.declare_dynamic(extent);

@@ -149,6 +149,47 @@ impl Checker<'_> {
         }
     }
 
+    /// Formulas fill tensors whose extents are known before; extents that data decide are for operators without a body.
+    /// Called before the names of outputs are declared.
+    pub(super) fn check_formula_extents(&mut self) {
+        let definition = self.definition;
+        if definition.lowers.is_empty() || !definition.composes.is_empty() {
+            return;
+        }
+        for output in &definition.outputs {
+            for extent in output.type_spec.shape.iter().flatten() {
+                let open = match &extent.extent {
+                    None => extent.bound.is_some().then_some("~"),
+                    Some(e) => match &e.kind {
+                        ExprKind::Name(name)
+                            if extent.bound.is_some()
+                                && self.scope.lookup(&name.name).is_none() =>
+                        {
+                            Some(name.name.as_str())
+                        }
+                        _ => None,
+                    },
+                };
+                if let Some(open) = open {
+                    self.sink.report(
+                        Diagnostic::error(
+                            &codes::UNDETERMINED_EXTENT,
+                            extent.span,
+                            format!(
+                                "no formula can tell the extent `{open}` of `{}`",
+                                output.name.name
+                            ),
+                        )
+                        .with_help(
+                            "compute the extent from those of the inputs, or leave out `@lower`: an operator without a body \
+                             may decide it while it runs",
+                        ),
+                    );
+                }
+            }
+        }
+    }
+
     /// Whether an extent is a name that only inputs declare, not a pack whose length an attribute fixes.
     fn declares_here(&self, extent: &Expr) -> bool {
         let attribute = |name: &str| {

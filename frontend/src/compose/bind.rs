@@ -78,7 +78,13 @@ impl<'p> Composer<'p, '_> {
                 span,
                 format!("attribute `{name}` must be given"),
             )
-            .with_place(attribute.span, "declared here without a default")
+            .with_place(
+                attribute.span,
+                match attribute.default {
+                    Some(_) => "the default is null here",
+                    None => "declared here without a default",
+                },
+            )
             .with_help(format!("write `{{{name}=…}}`")),
         )
     }

@@ -2,20 +2,22 @@
 
 use std::sync::Arc;
 
-use skript_semantics::{Scalar, ScalarKind};
+use skript_semantics::{Scalar, ScalarKind, ScalarOp};
 
 use super::bind::{coerce_scalar, coerced};
 use super::composer::{CaptureName, Composed, Composer};
 use super::dynamic_extent::extent_of;
 use super::instantiate::Builder;
-use super::ranges::upper_bound;
+use super::ranges::{decided, upper_bound};
 use crate::ast::{Declaration, Expr, ExprKind, ExtentSpec, LoopBound, PackSpec};
 use crate::diagnostics::codes::{
     CONSTANT_VALUE, LIMIT_EXCEEDED, SHAPE_NOT_BOUND, UNEXPECTED_VALUE,
 };
 use crate::eval::evaluator::{EvalResult, stop};
-use crate::eval::{Atom, Evaluator, TypeName, Value};
-use crate::model::{ConstantData, Extent, Port, PortTensors, ShapeExpr, TensorType};
+use crate::eval::{Atom, Evaluator, TypeName, Value, runtime};
+use crate::model::{
+    self, ConstantData, Extent, MessagePart, Port, PortTensors, ShapeExpr, TensorType,
+};
 use crate::source::Span;
 
 /// One extent of a declared output.
@@ -156,11 +158,47 @@ impl<'p> Composer<'p, '_> {
         for spec in specs {
             self.declare_symbol(builder, spec)?;
         }
+        let mut computed = Vec::new();
         let result = {
             let mut evaluator = builder.evaluator(self.limits);
-            declared_extents(&mut evaluator, specs, packed, item)
+            declared_extents(&mut evaluator, specs, packed, item, &mut computed)
         };
-        result.map(Some).map_err(|s| self.failed(s))
+        let extents = result.map_err(|s| self.failed(s))?;
+        for (expr, span) in computed {
+            self.check_sign(builder, declaration, expr, span)?;
+        }
+        Ok(Some(extents))
+    }
+
+    /// A run-time extent that is computed, `n - 2`, must be no less than zero in every run.
+    fn check_sign(
+        &mut self,
+        builder: &mut Builder<'p>,
+        declaration: &Declaration,
+        expr: model::Expr,
+        span: Span,
+    ) -> Composed<()> {
+        let condition = runtime::compare(ScalarOp::Ge, expr.clone(), model::Expr::int(0));
+        let source = self.source_text(span);
+        let name = &declaration.name.name;
+        match decided(&condition) {
+            Some(true) => Ok(()),
+            Some(false) => {
+                let message =
+                    format!("an extent cannot be negative, but `{source}` of `{name}` always is");
+                Err(self.error(&UNEXPECTED_VALUE, span, message))
+            }
+            None => {
+                let message = vec![
+                    MessagePart::Text(format!(
+                        "an extent cannot be negative, but `{source}` of `{name}` is "
+                    )),
+                    MessagePart::Value(expr),
+                ];
+                self.keep_extent_check(builder, condition, message, span);
+                Ok(())
+            }
+        }
     }
 
     /// Constants and variables.
@@ -384,6 +422,7 @@ fn declared_extents(
     specs: &[ExtentSpec],
     packed: bool,
     item: usize,
+    computed: &mut Vec<(model::Expr, Span)>,
 ) -> EvalResult<Vec<DeclaredExtent>> {
     let mut extents = Vec::new();
     for spec in specs {
@@ -438,12 +477,15 @@ fn declared_extents(
                     }
                 },
                 Atom::Run(run) => match extent_of(run) {
-                    Some(extent) => extents.push(DeclaredExtent::Is(extent)),
+                    Some(extent) => {
+                        computed.push(((**run).clone(), spec.span));
+                        extents.push(DeclaredExtent::Is(extent));
+                    }
                     None => {
                         return stop(
                             &UNEXPECTED_VALUE,
                             spec.span,
-                            "this run-time extent has no upper bound",
+                            "this run-time extent has no upper bound; `… << N` gives it one, for a largest extent N",
                         );
                     }
                 },

@@ -168,6 +168,27 @@ impl Canonical {
     }
 }
 
+/// How many operations the largest extent of a callee's tensor has in the caller's terms.
+pub fn translated_operations(
+    tensor: &TensorType,
+    meanings: &FxHashMap<String, ShapeExpr>,
+) -> usize {
+    let mut sizes: FxHashMap<String, usize> = FxHashMap::default();
+    let mut size = |name: &str| {
+        if let Some(known) = sizes.get(name) {
+            return *known;
+        }
+        let operations = meanings.get(name).map_or(0, ShapeExpr::operations);
+        sizes.insert(name.to_string(), operations);
+        operations
+    };
+    let extents = tensor.shape.iter().map(|extent| match extent {
+        Extent::Fixed(_) => 0,
+        Extent::Dynamic { expr, .. } => expr.operations_with(&mut size),
+    });
+    extents.max().unwrap_or(0)
+}
+
 /// A callee's tensor type in the caller's terms; symbols of the callee's own become new ones of the caller.
 pub fn translated(
     tensor: &TensorType,

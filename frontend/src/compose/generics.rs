@@ -92,10 +92,11 @@ impl<'p> Composer<'p, '_> {
                         format!("the type `{name}` cannot be deduced from the arguments"),
                     )
                     .with_place(parameter.span, "declared here")
-                    .with_help(format!(
-                        "give it explicitly: `{}<real>(…)`",
-                        definition.name.name
-                    )),
+                    .with_help(if builder.entry {
+                        format!("nobody invokes the main graph: give the type a default, `{name}: {} = real`", parameter.bound.name)
+                    } else {
+                        format!("give it explicitly: `{}<real>(…)`", definition.name.name)
+                    }),
                 ));
             };
             let allowed = match (parameter.bound.name.as_str(), found) {

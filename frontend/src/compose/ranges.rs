@@ -223,9 +223,22 @@ impl Known<'_> {
             (ScalarOp::Div | ScalarOp::CeilDiv, [a, b]) => {
                 let (low, high) = self.interval(a);
                 match self.interval(b) {
-                    (d, e) if d == e && d > 0 => {
-                        let up = if op == ScalarOp::CeilDiv { d - 1 } else { 0 };
-                        ((low + up).div_euclid(d), (high + up).div_euclid(d))
+                    (d, e) if d >= 0 => {
+                        let quotient = |x: i128, d: i128| {
+                            let up = if op == ScalarOp::CeilDiv { d - 1 } else { 0 };
+                            (x + up).div_euclid(d)
+                        };
+                        // Quotients are monotonic in both operands, so ends go to ends; by zero they are zero.
+                        let (first, last) = (d.max(1), e.max(1));
+                        let zero = |end: i128, most: bool| match d {
+                            0 if most => end.max(0),
+                            0 => end.min(0),
+                            _ => end,
+                        };
+                        (
+                            zero(quotient(low, first).min(quotient(low, last)), false),
+                            zero(quotient(high, first).max(quotient(high, last)), true),
+                        )
                     }
                     _ => ALL,
                 }

@@ -43,6 +43,72 @@ fn one_failing_invocation_does_not_hide_another() {
     assert_eq!(model(&text).unwrap_err().len(), 2);
 }
 
+fn run_time(output: &str) -> Result<Model, Vec<String>> {
+    model(&format!(
+        "operator f {{ @input {{ x: real[n]; }} @output {{ y: real[{output}]; }} @lower {{ y[i,] = 1.0, i < {output}; }} }}
+        graph G {{ @input {{ x: real[s|4]; }} @output {{ y: real[~]; }} @compose {{ y = f(x); }} }}"
+    ))
+}
+
+#[test]
+fn s3_1_extents_that_may_be_negative_are_tested_by_every_run() {
+    let checks = |output: &str| -> Vec<usize> {
+        let model = run_time(output).unwrap();
+        model.functions.iter().map(|f| f.checks.len()).collect()
+    };
+    assert_eq!(checks("n - 2").iter().sum::<usize>(), 1);
+    assert_eq!(checks("n + 2").iter().sum::<usize>(), 0);
+    assert_eq!(checks("(n - 2) >> 0").iter().sum::<usize>(), 0);
+    assert_eq!(
+        run_time("n - 5").unwrap_err(),
+        ["an extent cannot be negative, but `n - 5` of `y` always is"]
+    );
+}
+
+#[test]
+fn s3_1_quotients_of_run_time_extents_are_bounded() {
+    let bound = |output: &str| {
+        let model = run_time(output).unwrap();
+        let entry = model.function(model.entry).unwrap();
+        let id = entry.outputs[0].tensors.values()[0];
+        entry.values[id.0 as usize].tensor.shape[0].bound()
+    };
+    assert_eq!(bound("12 / (n >> 1)"), 12);
+    assert_eq!(bound("n \\ (n >> 2)"), 2);
+    assert_eq!(bound("7 / n"), 7);
+    assert_eq!(
+        run_time("7 / (n - 1)").unwrap_err(),
+        ["this run-time extent has no upper bound; `… << N` gives it one, for a largest extent N"]
+    );
+}
+
+#[test]
+fn results_of_branches_are_printed_as_they_are_written() {
+    let found = model(
+        "operator twice { @input { x: real[n]; } @output { y: real[2 * n]; } @lower { y[i,] = x[i / 2,], i < 2 * n; } }
+        graph G { @input { x: real[s|4]; c: bool[]; } @output { y: real[~]; } @compose { y = if c then x else twice(x); } }",
+    );
+    assert_eq!(
+        found.unwrap_err(),
+        ["the branches give different results: real[s|4] and real[2 * s|8]"]
+    );
+}
+
+#[test]
+fn defaults_that_are_null_are_pointed_at() {
+    let found = composed(
+        "operator f { @attrib { k: int = m; } @input { x: real[n]; z: optional real[m]; } @output { y: real[n]; }
+            @lower { y[i,] = x[i,] * real(k), i < n; } }
+        graph G { @input { x: real[4]; } @output { y: real[4]; } @compose { y = f(x); } }",
+    );
+    let places: Vec<String> = found.unwrap_err()[0]
+        .labels
+        .iter()
+        .map(|l| l.text.clone())
+        .collect();
+    assert_eq!(places, ["the default is null here"]);
+}
+
 /// The only access in the value of the only formula of an operator that reads `x: real[3,2]`.
 fn reads(lower: &str) -> usize {
     let text = format!(

@@ -650,7 +650,7 @@ impl<'a> Evaluator<'a> {
         }
         let exprs: Option<Vec<model::Expr>> = operands.iter().map(Atom::to_expr).collect();
         match exprs.and_then(|exprs| runtime::operation(op, exprs, self.edition)) {
-            Some(expr) => Ok(Atom::from_expr(expr)),
+            Some(expr) => self.of_bounded_size(expr, span),
             None => self.kinds(operands, span),
         }
     }

@@ -3,9 +3,33 @@
 use skript_semantics::{Scalar, ScalarKind, ScalarOp};
 
 use super::affine::Affine;
+use super::evaluator::{EvalResult, stop};
 use super::scalar::{apply, result_kind};
+use super::{Atom, Evaluator};
+use crate::diagnostics::codes::LIMIT_EXCEEDED;
+use crate::model::check::extent_operations;
 use crate::model::{Expr, Node};
 use crate::program::Edition;
+use crate::source::Span;
+
+impl Evaluator<'_> {
+    /// A result over run-time extents, unless helpers that use each other have made it too large to work with.
+    pub fn of_bounded_size(&self, expr: Expr, span: Span) -> EvalResult<Atom> {
+        let operations = extent_operations(&expr);
+        if operations > self.limits.extent_operations {
+            return stop(
+                &LIMIT_EXCEEDED,
+                span,
+                format!(
+                    "written out, this expression over run-time extents has {operations} operations, at most {} may be \
+                     worked with (limit `extent_operations`)",
+                    self.limits.extent_operations
+                ),
+            );
+        }
+        Ok(Atom::from_expr(expr))
+    }
+}
 
 /// `op(operands)`, folded where it is cheap; `None` if the kinds do not fit.
 pub fn operation(op: ScalarOp, operands: Vec<Expr>, edition: Edition) -> Option<Expr> {

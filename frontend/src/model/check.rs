@@ -1,6 +1,6 @@
 //! Conditions that only a run can decide: assertions and agreement of extents that are not fixed (2.6, 2.8, 3.1).
 
-use super::{Expr, Node};
+use super::{Expr, Extent, Node};
 use crate::source::Span;
 
 /// A condition over run-time extents, tested in every activation of its function.
@@ -64,6 +64,24 @@ pub fn is_shape_scalar(expr: &Expr) -> bool {
         expr.node,
         Node::Index(_) | Node::Local(_) | Node::Access { .. }
     ) && expr.children().into_iter().all(is_shape_scalar)
+}
+
+/// How many operations on run-time extents the expression has; none if it is an expression of a formula.
+pub fn extent_operations(expr: &Expr) -> usize {
+    fn counted(expr: &Expr) -> usize {
+        let own = match &expr.node {
+            Node::Extent(Extent::Dynamic { expr, .. }) => return expr.operations(),
+            Node::Apply { .. } | Node::Select { .. } | Node::Table { .. } => 1usize,
+            _ => 0,
+        };
+        let children = expr.children().into_iter().map(counted);
+        children.fold(own, usize::saturating_add)
+    }
+    if is_shape_scalar(expr) {
+        counted(expr)
+    } else {
+        0
+    }
 }
 
 #[cfg(test)]

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use super::print::infix;
+
 /// One dimension's size.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Extent {
@@ -46,6 +48,24 @@ impl Extent {
     }
 }
 
+impl ShapeExpr {
+    /// How many operations it has, counted as often as they are written.
+    pub fn operations(&self) -> usize {
+        self.operations_with(&mut |_| 0)
+    }
+
+    /// The operations if each symbol is replaced by an expression of so many.
+    pub fn operations_with(&self, symbol: &mut dyn FnMut(&str) -> usize) -> usize {
+        match self {
+            ShapeExpr::Constant(_) | ShapeExpr::Real(_) => 0,
+            ShapeExpr::Symbol(name) => symbol(name),
+            ShapeExpr::Apply { operands, .. } => operands.iter().fold(1, |sum, operand| {
+                sum.saturating_add(operand.operations_with(symbol))
+            }),
+        }
+    }
+}
+
 impl fmt::Display for Extent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -61,14 +81,62 @@ impl fmt::Display for ShapeExpr {
             ShapeExpr::Constant(n) => write!(f, "{n}"),
             ShapeExpr::Real(bits) => write!(f, "{:?}", f64::from_bits(*bits)),
             ShapeExpr::Symbol(name) => f.write_str(name),
-            ShapeExpr::Apply { op, operands } => {
-                write!(f, "{op:?}(")?;
-                for (index, operand) in operands.iter().enumerate() {
-                    let comma = if index == 0 { "" } else { ", " };
-                    write!(f, "{comma}{operand}")?;
+            ShapeExpr::Apply { op, operands } => match (infix(*op), operands.as_slice()) {
+                (Some(sign), [a, b]) => {
+                    operand(a, f)?;
+                    write!(f, " {sign} ")?;
+                    operand(b, f)
                 }
-                f.write_str(")")
-            }
+                _ => {
+                    write!(f, "{}(", format!("{op:?}").to_lowercase())?;
+                    for (index, operand) in operands.iter().enumerate() {
+                        let comma = if index == 0 { "" } else { ", " };
+                        write!(f, "{comma}{operand}")?;
+                    }
+                    f.write_str(")")
+                }
+            },
         }
+    }
+}
+
+/// In parentheses if it is an operation between operands itself.
+fn operand(expr: &ShapeExpr, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    match expr {
+        ShapeExpr::Apply { op, .. } if infix(*op).is_some() => write!(f, "({expr})"),
+        _ => write!(f, "{expr}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use skript_semantics::ScalarOp;
+
+    fn apply(op: ScalarOp, a: ShapeExpr, b: ShapeExpr) -> ShapeExpr {
+        ShapeExpr::Apply {
+            op,
+            operands: vec![a, b],
+        }
+    }
+
+    #[test]
+    fn extents_are_printed_as_the_language_writes_them() {
+        let s = || ShapeExpr::Symbol("s".into());
+        let sum = apply(ScalarOp::Add, s(), ShapeExpr::Constant(1));
+        let product = apply(ScalarOp::Mul, ShapeExpr::Constant(2), sum);
+        let extent = Extent::Dynamic {
+            expr: Arc::new(apply(ScalarOp::Max, product, s())),
+            bound: 8,
+        };
+        assert_eq!(extent.to_string(), "max(2 * (s + 1), s)|8");
+    }
+
+    #[test]
+    fn operations_are_counted_as_often_as_they_are_written() {
+        let s = || ShapeExpr::Symbol("s".into());
+        let square = apply(ScalarOp::Mul, s(), s());
+        assert_eq!(square.operations(), 1);
+        assert_eq!(square.operations_with(&mut |_| 10), 21);
     }
 }

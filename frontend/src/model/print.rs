@@ -405,7 +405,8 @@ impl LowercaseHead for String {
     }
 }
 
-fn infix(op: ScalarOp) -> Option<&'static str> {
+/// How the language writes an operation between its operands.
+pub fn infix(op: ScalarOp) -> Option<&'static str> {
     Some(match op {
         ScalarOp::Add => "+",
         ScalarOp::Sub => "-",

@@ -26,6 +26,24 @@ mod tests {
         assert_fires(&UNDETERMINED_EXTENT, &in_document("operator o { @input { x: real[m * n]; } } graph Main { @input { x: real[1]; } @output { y: real[1]; } @compose { y = x; } }"));
     }
 
+    const GRAPH: &str = "graph Main { @input { x: real[1]; } @output { y: real[1]; } @compose { y = x; } }";
+
+    #[test]
+    fn fires_for_extents_that_no_formula_tells() {
+        for (extent, counter) in [("~|n", "i"), ("k|n", "k")] {
+            assert_fires(&UNDETERMINED_EXTENT, &in_document(&format!(
+                "operator o {{ @input {{ x: real[n]; }} @output {{ y: int[{extent}]; }} @lower {{ y[{counter},] = i, i < n; }} }} {GRAPH}"
+            )));
+        }
+    }
+
+    #[test]
+    fn data_decide_where_there_is_no_formula() {
+        assert_silent(&in_document(&format!(
+            "operator o {{ @input {{ x: real[n]; }} @output {{ y: int[~|n]; z: int[k|n]; }} }} {GRAPH}"
+        )));
+    }
+
     #[test]
     fn near_miss() {
         assert_silent(&in_document("operator o { @input { x: real[m * n]; z: real[m,n]; } } graph Main { @input { x: real[1]; } @output { y: real[1]; } @compose { y = x; } }"));
