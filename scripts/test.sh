@@ -36,6 +36,7 @@ step "accuracy" scripts/accuracy.sh $all
 step "a model in C" scripts/c-example.sh
 step "a tool out of the tree" scripts/out-of-tree.sh
 step "sharded example" .venv/bin/python examples/sharded/run.py --skript target/release/skript
+step "programs of jax" .venv/bin/python test/stablehlo/jax_programs.py --skript target/release/skript
 suite=../shared/conformance
 if [ -d "$suite" ]; then
   for engine in reference compiled; do

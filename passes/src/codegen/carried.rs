@@ -5,9 +5,11 @@
 
 use super::aligned::align;
 use super::error::CodegenError;
-use super::mlir;
+use super::{memory, mlir};
 use melior::ir::block::BlockLike;
-use melior::ir::operation::{OperationLike, OperationMutLike, OperationRef, OperationRefMut};
+use melior::ir::operation::{
+    OperationLike, OperationMutLike, OperationRef, OperationRefMut, OperationResult,
+};
 use melior::ir::{BlockRef, TypeLike, Value, ValueLike};
 use skript_dialect::{Dialect, Options, Pass, PassError, Rewriter};
 
@@ -60,6 +62,54 @@ fn blocks_of<'c, 'a>(op: OperationRef<'c, 'a>) -> impl Iterator<Item = BlockRef<
     mlir::blocks(op).into_iter()
 }
 
+/// Whether a value is what an inner loop made of the argument, which nobody reads from then on: it is in place already.
+fn goes_through_a_loop(value: Value, argument: Value) -> bool {
+    let Ok(result) = OperationResult::try_from(value) else {
+        return false;
+    };
+    let (inner, number) = (result.owner(), result.result_number());
+    let starts_with = |n: usize| inner.operand(n).is_ok_and(|init| init == argument);
+    let through = match mlir::name(inner).as_str() {
+        // Bounds and step come before the inits.
+        "scf.for" => starts_with(number + 3),
+        "scf.while" => starts_with(number) && hands_on(inner, number),
+        _ => false,
+    };
+    let Some(block) = inner.block().filter(|_| through) else {
+        return false;
+    };
+    let order = mlir::operations(block);
+    let position = |op: OperationRef| {
+        let outer = memory::ancestor_in(block, op)?;
+        order.iter().position(|o| *o == outer)
+    };
+    let own = position(inner);
+    let users = mlir::users(argument);
+    let itself = users.iter().filter(|u| **u == inner).count();
+    let before = users.iter().filter(|u| **u != inner);
+    itself == 1
+        && before
+            .map(|u| position(*u))
+            .all(|at| at < own && at.is_some())
+}
+
+/// Whether a `scf.while` hands argument `number` of its first region on at its place.
+fn hands_on(op: OperationRef, number: usize) -> bool {
+    let Some(block) = mlir::blocks(op).first().copied() else {
+        return false;
+    };
+    let end = mlir::operations(block).last().copied();
+    let handed = end.and_then(|end| end.operand(number + 1).ok());
+    let argument = block.argument(number).ok().map(Value::from);
+    handed.is_some() && handed == argument
+}
+
+/// Whether a value is an argument of the block.
+fn is_argument_of(value: Value, block: BlockRef) -> bool {
+    let arguments = (0..block.argument_count()).filter_map(|n| block.argument(n).ok());
+    arguments.map(Value::from).any(|a| a == value)
+}
+
 /// Pairs the terminator's operands from `first_operand` with the block's arguments from `first_argument`.
 fn write(block: BlockRef, first_argument: usize, first_operand: usize) -> Result<(), CodegenError> {
     let wrong = |e: melior::Error| CodegenError::Module(e.to_string());
@@ -70,13 +120,34 @@ fn write(block: BlockRef, first_argument: usize, first_operand: usize) -> Result
     let owner = terminator.context();
     let context = unsafe { owner.to_ref() };
     let mut operands: Vec<Value> = terminator.operands().collect();
+    // What changes places is read before anything is written.
+    for (n, operand) in operands.iter_mut().enumerate().skip(first_operand) {
+        let own = block.argument(n - first_operand + first_argument);
+        let stays = own.is_ok_and(|own| Value::from(own) == *operand);
+        let r#type = operand.r#type();
+        if stays || !r#type.is_ranked_tensor() || !is_argument_of(*operand, block) {
+            continue;
+        }
+        let copy = mlir::template(
+            context,
+            &[*operand],
+            &format!("%r = bufferization.alloc_tensor() copy(%0) : {type}"),
+            terminator.location(),
+        )?;
+        let copy = block.insert_operation_before(terminator, copy);
+        *operand = copy.result(0).map_err(wrong)?.into();
+    }
     for (n, operand) in operands.iter_mut().enumerate().skip(first_operand) {
         let Ok(argument) = block.argument(n - first_operand + first_argument) else {
             break;
         };
         let argument = Value::from(argument);
         let r#type = operand.r#type();
-        if !r#type.is_ranked_tensor() || argument.r#type() != r#type || argument == *operand {
+        if !r#type.is_ranked_tensor()
+            || argument.r#type() != r#type
+            || argument == *operand
+            || goes_through_a_loop(*operand, argument)
+        {
             continue;
         }
         let write = mlir::template(

@@ -145,7 +145,7 @@ impl Steps {
 }
 
 /// The op of `block` that is `op` or holds it.
-fn ancestor_in<'c, 'a>(
+pub fn ancestor_in<'c, 'a>(
     block: BlockRef<'c, 'a>,
     op: OperationRef<'c, 'a>,
 ) -> Option<OperationRef<'c, 'a>> {

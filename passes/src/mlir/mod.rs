@@ -8,6 +8,7 @@ pub mod dense;
 pub mod maps;
 pub mod mark;
 pub mod place;
+pub mod regions;
 pub mod splat;
 pub mod splice;
 pub mod types;

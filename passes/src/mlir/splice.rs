@@ -35,6 +35,12 @@ impl Lines {
         (0..count).map(|n| format!("{name}#{n}")).collect()
     }
 
+    /// A new name, for what a line introduces by itself.
+    pub fn name(&mut self) -> String {
+        self.next += 1;
+        format!("%v{}", self.next - 1)
+    }
+
     /// Appends a line, or several.
     pub fn line(&mut self, line: impl AsRef<str>) {
         self.text.push_str(line.as_ref());

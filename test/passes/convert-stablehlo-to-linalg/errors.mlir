@@ -21,3 +21,15 @@ func.func @random(%x: tensor<2xui64>) -> tensor<4xui32> {
   %0, %1 = stablehlo.rng_bit_generator %x, algorithm = THREE_FRY : (tensor<2xui64>) -> (tensor<2xui64>, tensor<4xui32>)
   return %1 : tensor<4xui32>
 }
+
+// -----
+
+func.func @body(%x: tensor<4xf32>, %z: tensor<f32>) -> tensor<f32> {
+  // expected-error @+1 {{has a body with `stablehlo.iota`, which is no operation on single elements}}
+  %0 = "stablehlo.reduce"(%x, %z) <{dimensions = array<i64: 0>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %i = stablehlo.iota dim = 0 : tensor<4xf32>
+    stablehlo.return %a : tensor<f32>
+  }) : (tensor<4xf32>, tensor<f32>) -> tensor<f32>
+  return %0 : tensor<f32>
+}

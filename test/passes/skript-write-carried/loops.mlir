@@ -32,3 +32,23 @@ func.func @while(%x: tensor<4xf32>, %c: f32, %go: i1) -> tensor<4xf32> {
   }
   return %r : tensor<4xf32>
 }
+
+// What an inner loop makes of the argument is in place already.
+// CHECK-LABEL: func.func @nest
+// CHECK:         scf.for
+// CHECK:           %[[R:.+]] = scf.for
+// CHECK:             bufferization.materialize_in_destination
+// CHECK:           }
+// CHECK-NEXT:      scf.yield %[[R]]
+func.func @nest(%x: tensor<4xf32>, %c: f32, %n: index) -> tensor<4xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%s = %x) -> tensor<4xf32> {
+    %q = scf.for %j = %c0 to %n step %c1 iter_args(%t = %s) -> tensor<4xf32> {
+      %y = tensor.insert %c into %t[%j] : tensor<4xf32>
+      scf.yield %y : tensor<4xf32>
+    }
+    scf.yield %q : tensor<4xf32>
+  }
+  return %r : tensor<4xf32>
+}

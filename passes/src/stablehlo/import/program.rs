@@ -36,8 +36,8 @@ pub struct Program {
     pub results: Vec<Tensor>,
 }
 
-/// Passes between StableHLO and code generation.
-pub const PASSES: &str = "inline,symbol-dce,canonicalize,convert-stablehlo-to-linalg,\
+/// Passes between StableHLO and code generation. Calls are inlined twice: what `chlo` is left in, nobody may inline.
+pub const PASSES: &str = "inline,symbol-dce,canonicalize,convert-stablehlo-to-linalg,inline,symbol-dce,\
     convert-skript-elementwise-to-linalg,convert-stablehlo-scalar-to-arith,skript-drop-signs,\
     convert-complex-to-standard,canonicalize,cse,linalg-fuse-elementwise-ops,canonicalize,cse";
 

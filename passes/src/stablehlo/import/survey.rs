@@ -6,16 +6,33 @@ use std::collections::BTreeMap;
 /// Operations that are not elementwise and that `convert-stablehlo-to-linalg` takes.
 const TAKEN: &[&str] = &[
     "broadcast_in_dim",
+    "case",
     "concatenate",
+    "convolution",
+    "dot_general",
     "dynamic_slice",
     "dynamic_update_slice",
+    "gather",
+    "if",
     "iota",
     "pad",
+    "reduce",
+    "reduce_window",
     "reshape",
     "return",
     "reverse",
+    "scatter",
+    "select_and_scatter",
     "slice",
+    "sort",
     "transpose",
+    "while",
+];
+
+/// Operations of `chlo`.
+const OF_CHLO: &[&str] = &[
+    "acos", "acosh", "asin", "asinh", "atan", "atanh", "cosh", "erf", "erf_inv", "erfc", "is_inf",
+    "sinh", "square", "tan", "top_k",
 ];
 
 /// Elementwise operations, and choices.
@@ -87,6 +104,7 @@ pub fn without_code(text: &str) -> Vec<(String, Vec<usize>)> {
 fn is_taken(name: &str) -> bool {
     match name.split_once('.') {
         Some(("stablehlo", name)) => TAKEN.contains(&name) || ELEMENTWISE.contains(&name),
+        Some(("chlo", name)) => OF_CHLO.contains(&name),
         Some(("func", name)) => matches!(name, "func" | "call" | "return"),
         Some(("builtin", name)) => name == "module",
         _ => false,

@@ -3,11 +3,20 @@
 //! Requires: fixed extents, calls inlined. Bodies of reductions, windows, sorts and scatters become payloads on scalars;
 //! they may hold elementwise ops and constants. Guarantees: what StableHLO is left is elementwise, on tensors or scalars.
 
+mod chlo;
 mod choice;
 mod constant;
+mod contraction;
+mod control;
 mod generic;
+mod nest;
 mod operation;
+mod payload;
+mod place;
+mod reduce;
+mod selection;
 mod shape;
+mod sort;
 
 use melior::ir::operation::OperationLike;
 use melior::ir::{OperationRef, Value};
@@ -105,6 +114,19 @@ fn convert<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Result<Option<Vec<Value<'c, 
         "dynamic_slice" => shape::dynamic_slice(&found)?,
         "dynamic_update_slice" => shape::dynamic_update_slice(&found)?,
         "bitcast_convert" => shape::bitcast(&found)?,
+        "dot_general" => contraction::dot_general(&found)?,
+        "convolution" => contraction::convolution(&found)?,
+        "reduce" => reduce::reduce(&found)?,
+        "reduce_window" => reduce::reduce_window(&found)?,
+        "gather" => place::gather(&found)?,
+        "scatter" => place::scatter(&found)?,
+        "select_and_scatter" => selection::select_and_scatter(&found)?,
+        "sort" => sort::sort(&found)?,
+        "top_k" => sort::top_k(&found)?,
+        "while" => control::repeat(&found)?,
+        "if" => control::choose(&found)?,
+        "case" => control::select_branch(&found)?,
+        _ if op::name(&op).starts_with("chlo.") => return chlo::map(&found),
         _ => return Ok(None),
     };
     Ok(Some(values))

@@ -16,6 +16,21 @@ pub fn constant<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Result<Vec<Value<'c, 'a>>,
     values(found.op, found.result()?, found.op)
 }
 
+/// The only element of a constant of rank 0, as a scalar before `at`.
+pub fn scalar<'c: 'a, 'a>(
+    constant: OperationRef<'c, 'a>,
+    element: Element,
+    at: OperationRef<'c, 'a>,
+) -> Result<Vec<Value<'c, 'a>>, PassError> {
+    let tensor = Tensor {
+        extents: Vec::new(),
+        element,
+    };
+    let whole = values(constant, &tensor, at)?;
+    let text = format!("%r = tensor.extract %0[] : {}", tensor.text());
+    Ok(splice(at, &whole, &text, &[("%r".to_owned(), element.text())])?.values)
+}
+
 fn values<'c: 'a, 'a>(
     constant: OperationRef<'c, 'a>,
     tensor: &Tensor,
@@ -92,4 +107,25 @@ fn bytes(value: Attribute<'_>) -> Result<Vec<u8>, PassError> {
     let bytes = one.ok().zip(count.ok());
     let bytes = bytes.and_then(|(one, count)| dense::bytes(value, one, count));
     bytes.ok_or_else(|| "has a value that is not dense".into())
+}
+
+/// A zero as a scalar: its name.
+pub fn zero(lines: &mut Lines, element: Element) -> String {
+    let signless = element.signless();
+    match element {
+        Element::Pred => lines.value("arith.constant false"),
+        Element::Signed(_) => lines.value(format!("arith.constant 0 : {signless}")),
+        Element::Unsigned(_) => {
+            let zero = lines.value(format!("arith.constant 0 : {signless}"));
+            let to = element.text();
+            lines.value(format!(
+                "builtin.unrealized_conversion_cast {zero} : {signless} to {to}"
+            ))
+        }
+        Element::Float(_) => lines.value(format!("arith.constant 0.0 : {signless}")),
+        Element::Complex(part) => {
+            let zero = lines.value(format!("arith.constant 0.0 : {}", part.text()));
+            lines.value(format!("complex.create {zero}, {zero} : {signless}"))
+        }
+    }
 }

@@ -35,6 +35,8 @@ pub fn generic(
     outputs: &[Port],
     body: &str,
 ) -> Vec<String> {
+    // Names inside must differ from those around.
+    let body = body.replace("%v", "%w");
     let all = dims(0..loops).join(", ");
     let ports = || inputs.iter().chain(outputs);
     let maps: Vec<String> = ports()

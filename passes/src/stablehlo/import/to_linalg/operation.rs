@@ -1,9 +1,10 @@
 //! An operation with its tensors and attributes as plain data.
 
+use super::payload;
 use crate::mlir::splice::{Lines, Spliced, splice};
 use crate::mlir::types;
 use crate::stablehlo::import::element::Element;
-use melior::ir::attribute::{DenseI64ArrayAttribute, IntegerAttribute};
+use melior::ir::attribute::{DenseElementsAttribute, DenseI64ArrayAttribute, IntegerAttribute};
 use melior::ir::operation::OperationLike;
 use melior::ir::{OperationRef, Type, Value, ValueLike};
 use skript_dialect::melior;
@@ -108,9 +109,41 @@ impl<'c: 'a, 'a> Found<'c, 'a> {
         self.i64s(name).ok_or_else(missing)
     }
 
+    /// Pairs of a `tensor<Nx2xi64>`, such as padding; zeros for `count` if it is not given.
+    pub fn pairs(&self, name: &str, count: usize) -> Result<Vec<(i64, i64)>, PassError> {
+        let Ok(attribute) = self.op.attribute(name) else {
+            return Ok(vec![(0, 0); count]);
+        };
+        let dense = DenseElementsAttribute::try_from(attribute)?;
+        let all: Vec<i64> = (0..2 * count)
+            .map(|n| dense.i64_element(if dense.is_splat() { 0 } else { n }))
+            .collect::<Result<_, _>>()?;
+        Ok(all.chunks(2).map(|p| (p[0], p[1])).collect())
+    }
+
     pub fn i64(&self, name: &str) -> Option<i64> {
         let attribute = self.op.attribute(name).ok()?;
         Some(IntegerAttribute::try_from(attribute).ok()?.value())
+    }
+
+    /// A list of bools; empty if it is not given.
+    pub fn bools(&self, name: &str) -> Vec<bool> {
+        let text = self.op.attribute(name).map(|a| a.to_string());
+        let text = text.unwrap_or_default();
+        let list = text.trim_start_matches("array<i1: ").trim_end_matches('>');
+        let items = list.split(',').map(str::trim);
+        items
+            .filter(|i| !i.is_empty())
+            .map(|i| i == "true")
+            .collect()
+    }
+
+    /// `key = [1, 2]` or `key = 1` of a dimension-numbers attribute; empty if it is not there.
+    pub fn numbers(&self, attribute: &str, key: &str) -> Vec<i64> {
+        let Ok(attribute) = self.op.attribute(attribute) else {
+            return Vec::new();
+        };
+        numbers(&attribute.to_string(), key)
     }
 
     /// The text before the operation; gives what stands for its results.
@@ -120,8 +153,51 @@ impl<'c: 'a, 'a> Found<'c, 'a> {
         splice(self.op, &self.values, lines.text(), &typed)
     }
 
+    /// As [`Found::splice`], with the operation's bodies in their places.
+    pub fn with_bodies(
+        &self,
+        lines: &Lines,
+        results: &[String],
+    ) -> Result<Vec<Value<'c, 'a>>, PassError> {
+        let spliced = self.splice(lines, results)?;
+        payload::fill(self, &spliced.operations)?;
+        Ok(spliced.values)
+    }
+
     /// As [`Found::splice`], for texts without payload and with one result.
     pub fn replace(&self, lines: &Lines, result: &str) -> Result<Vec<Value<'c, 'a>>, PassError> {
         Ok(self.splice(lines, &[result.to_owned()])?.values)
+    }
+}
+
+fn numbers(text: &str, key: &str) -> Vec<i64> {
+    let wanted = format!("{key} = ");
+    // `input_batching_dims` holds `batching_dims`: the key begins a word.
+    let start = text.match_indices(&wanted).find(|(at, _)| {
+        text.get(..*at)
+            .and_then(|t| t.chars().next_back())
+            .is_none_or(|c| !(c.is_alphanumeric() || c == '_'))
+    });
+    let Some(rest) = start.and_then(|(at, _)| text.get(at + wanted.len()..)) else {
+        return Vec::new();
+    };
+    let list = match rest.strip_prefix('[') {
+        Some(list) => list.split(']').next(),
+        None => rest.split([',', '>']).next(),
+    };
+    let items = list.unwrap_or_default().split(',');
+    items.filter_map(|n| n.trim().parse().ok()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_found_by_whole_words() {
+        let text = "#stablehlo.gather<operand_batching_dims = [0], batching_dims = [1, 2], index_vector_dim = 3>";
+        assert_eq!(numbers(text, "batching_dims"), [1, 2]);
+        assert_eq!(numbers(text, "index_vector_dim"), [3]);
+        assert!(numbers(text, "offset_dims").is_empty());
     }
 }

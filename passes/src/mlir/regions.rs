@@ -1,0 +1,57 @@
+//! Regions that move from one operation to another.
+
+use super::Builder;
+use melior::Error;
+use melior::ir::operation::OperationLike;
+use melior::ir::{BlockRef, OperationRef, Region, RegionLike, Value, ValueLike};
+
+/// The region of an operation, which is left with an empty one.
+pub fn take<'c: 'a, 'a>(op: OperationRef<'c, 'a>, number: usize) -> Result<Region<'c>, Error> {
+    let source = op.region(number)?;
+    let region = Region::new();
+    // SAFETY: both regions are alive.
+    unsafe { mlir_sys::mlirRegionTakeBody(region.to_raw(), source.to_raw()) };
+    Ok(region)
+}
+
+/// The first block; it lives as long as whatever operation the region ends in.
+pub fn first_block<'c: 'a, 'a>(region: &Region<'c>) -> Option<BlockRef<'c, 'a>> {
+    let block = region.first_block()?;
+    // SAFETY: blocks stay where they are when their region moves.
+    Some(unsafe { BlockRef::from_raw(block.to_raw()) })
+}
+
+/// A builder in front of an operation.
+pub fn before<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Result<Builder<'c, 'a>, Error> {
+    let owner = op.context();
+    // SAFETY: a context outlives its modules.
+    Builder::before(unsafe { owner.to_ref() }, op)
+}
+
+/// Moves the operations of a region of one block in front of `op`; gives the operands of its terminator, which goes.
+pub fn inline<'c: 'a, 'a>(
+    op: OperationRef<'c, 'a>,
+    region: &Region<'c>,
+) -> Result<Vec<Value<'c, 'a>>, Error> {
+    let block = first_block(region).ok_or(Error::OperationBuild)?;
+    let owner = op.block().ok_or(Error::OperationBuild)?;
+    let operations = super::builder::operations(block);
+    let (end, rest) = operations.split_last().ok_or(Error::OperationBuild)?;
+    // SAFETY: the values live on in the block that receives the operations.
+    let values = end
+        .operands()
+        .map(|v| unsafe { Value::from_raw(v.to_raw()) });
+    let values = values.collect();
+    for moved in rest {
+        // SAFETY: the operation leaves one block and is owned by the other.
+        unsafe {
+            mlir_sys::mlirOperationRemoveFromParent(moved.to_raw());
+            mlir_sys::mlirBlockInsertOwnedOperationBefore(
+                owner.to_raw(),
+                op.to_raw(),
+                moved.to_raw(),
+            );
+        }
+    }
+    Ok(values)
+}
