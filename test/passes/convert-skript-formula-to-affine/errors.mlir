@@ -10,3 +10,20 @@ func.func @gather(%x: tensor<9xf32>, %at: tensor<4xi64>, %init: tensor<4xf32>) -
   } : tensor<4xf32>
   return %y : tensor<4xf32>
 }
+
+// A dimension of affine is a value of the function's own block.
+func.func @inside(%c: i1, %n: index, %init: tensor<4xf32>, %x: tensor<4xf32>) -> tensor<4xf32> {
+  %r = scf.if %c -> tensor<4xf32> {
+    %four = arith.constant 4 : index
+    %m = arith.minsi %n, %four : index
+    // expected-error @+1 {{cannot become affine loops: it runs over an extent that a branch or a loop computes}}
+    %y = skript.formula assign (%i) in (%m) outs(%acc = %init : tensor<4xf32>) do {
+      %v = skript.access %x[%i] : tensor<4xf32>
+      skript.yield %v at [%i] : f32
+    } : tensor<4xf32>
+    scf.yield %y : tensor<4xf32>
+  } else {
+    scf.yield %init : tensor<4xf32>
+  }
+  return %r : tensor<4xf32>
+}

@@ -2,9 +2,12 @@
 
 use crate::formula::Refusal;
 use crate::mlir::{Builder, attributes, maps};
-use crate::structure::{Affine, ReadError};
+use crate::structure::Affine;
 use melior::ir::attribute::IntegerAttribute;
-use melior::ir::{OperationRef, Region, Type, Value, ValueLike};
+use melior::ir::block::{BlockArgument, BlockLike};
+use melior::ir::operation::{OperationLike, OperationResult};
+use melior::ir::{BlockRef, OperationRef, Region, Type, Value, ValueLike};
+use skript_dialect::op;
 
 /// The dialect of the loops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +42,6 @@ impl Loops {
     ) -> Result<OperationRef<'c, 'a>, Refusal> {
         let results: Vec<_> = carried.iter().map(|v| v.r#type()).collect();
         match (self, end) {
-            (Loops::Affine, End::Value(_)) => Err(ReadError::DynamicExtent.into()),
             (Loops::Scf, end) => {
                 let end = match end {
                     End::Fixed(extent) => at.index(extent)?,
@@ -49,24 +51,37 @@ impl Loops {
                 operands.extend(carried);
                 Ok(at.create("scf.for", &operands, &[], &results, vec![region])?)
             }
-            (Loops::Affine, End::Fixed(extent)) => {
-                let bound = |n: i64| {
-                    maps::map(at.context, 0, &[Affine::constant(n)])
+            (Loops::Affine, end) => {
+                let bound = |dimensions, form| {
+                    maps::map(at.context, dimensions, &[form])
                         .ok_or(Refusal::Shape("has bounds that no affine map holds"))
                 };
+                let (mut operands, upper) = match end {
+                    End::Fixed(extent) => (Vec::new(), bound(0, Affine::constant(extent))?),
+                    End::Value(value) if is_dimension(value) => {
+                        (vec![value], bound(1, Affine::index(0))?)
+                    }
+                    End::Value(_) => {
+                        return Err(Refusal::Shape(
+                            "runs over an extent that a branch or a loop computes",
+                        ));
+                    }
+                };
+                let open = i32::from(!operands.is_empty());
+                operands.extend(carried);
                 let step = IntegerAttribute::new(Type::index(at.context), 1);
                 let count = i32::try_from(carried.len())
                     .map_err(|_| Refusal::Shape("has too many destinations"))?;
                 Ok(at.create(
                     "affine.for",
-                    carried,
+                    &operands,
                     &[
-                        ("lowerBoundMap", bound(0)?),
-                        ("upperBoundMap", bound(extent)?),
+                        ("lowerBoundMap", bound(0, Affine::constant(0))?),
+                        ("upperBoundMap", upper),
                         ("step", step.into()),
                         (
                             "operandSegmentSizes",
-                            attributes::i32s(at.context, &[0, 0, count]),
+                            attributes::i32s(at.context, &[0, open, count]),
                         ),
                     ],
                     &results,
@@ -132,5 +147,17 @@ impl Loops {
         self.end(&[], &inner)?;
         self.create(*extent, &[], region, at)?;
         Ok(())
+    }
+}
+
+/// Whether affine takes the value as a dimension: one of a function's own block.
+fn is_dimension(value: Value) -> bool {
+    let is_function = |block: BlockRef| {
+        let parent = block.parent_operation();
+        parent.is_some_and(|op| op::is(&op, "func.func"))
+    };
+    match OperationResult::try_from(value) {
+        Ok(result) => result.owner().block().is_some_and(is_function),
+        Err(_) => BlockArgument::try_from(value).is_ok_and(|a| is_function(a.owner())),
     }
 }

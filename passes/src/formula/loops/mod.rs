@@ -1,6 +1,6 @@
 //! One formula as a loop nest on memrefs, in `scf` or `affine`, in the order of its indices.
 //!
-//! Takes everything (`affine`: where all extents are fixed and all places affine). Tensors are read through
+//! Takes everything (`affine`: where all places are affine, and extents fixed or known before the function's first loop). Tensors are read through
 //! `bufferization.to_buffer`; each output is a fresh allocation, which `bufferization.to_tensor restrict` hands back.
 
 mod dialect;
@@ -26,9 +26,6 @@ pub fn lower<'c: 'a, 'a>(
     let nest = &reading.nest;
     let mut guard = Guard::of(nest);
     if loops == Loops::Affine {
-        if reading.is_dynamic {
-            return Err(crate::structure::ReadError::DynamicExtent.into());
-        }
         let affine = |s: &[usize]| s.iter().all(|s| nest.affine(*s).is_some());
         let reads = nest.accesses(&nest.roots());
         if !reads.iter().all(|(_, _, s)| affine(s))
@@ -38,7 +35,8 @@ pub fn lower<'c: 'a, 'a>(
                 "has places that are not affine in its indices",
             ));
         }
-    } else if !guard.always_holds() {
+    }
+    if (loops == Loops::Scf || reading.is_dynamic) && !guard.always_holds() {
         // The region says it all; constraints are for `affine.if`.
         guard.others.extend(nest.predicate);
         guard.constraints.clear();
