@@ -128,7 +128,7 @@ impl<'p> Composer<'p, '_> {
         }
         let new = formed(&forms, tensors.clone());
         for ((item, own), new) in looping.carried.iter().zip(&parts.carried).zip(&new) {
-            self.next_carried(builder, item, own, new)?;
+            self.next_carried(builder, item, own, new, false)?;
         }
         let after = match &looping.after {
             Some(condition) => Some(self.loop_condition(builder, condition)?),

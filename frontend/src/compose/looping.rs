@@ -403,7 +403,13 @@ impl<'p> Composer<'p, '_> {
             }
             let rest = results.split_off(carried.len());
             for ((item, old), new) in looping.carried.iter().zip(&mut carried).zip(results) {
-                let next = self.next_carried(builder, item, old, &new)?;
+                let next = self.next_carried(
+                    builder,
+                    item,
+                    old,
+                    &new,
+                    looping.unroll && item.type_spec.is_none(),
+                )?;
                 *old = next;
             }
             for (pack, value) in scanned.iter_mut().zip(rest) {
@@ -428,13 +434,15 @@ impl<'p> Composer<'p, '_> {
         Ok(results)
     }
 
-    /// The value that the next iteration sees: of the same types as before.
+    /// The value that the next iteration sees: of the same types as before, or, where each iteration has a tensor of its
+    /// own (2.10.1, unrolled loops) and no shape is written, of the same element types.
     pub fn next_carried(
         &mut self,
         builder: &mut Builder<'p>,
         item: &ast::Carried,
         old: &Value,
         new: &Value,
+        reshaped: bool,
     ) -> Composed<Value> {
         if form(old) != form(new) {
             let words = |value: &Value| match form(value) {
@@ -459,7 +467,9 @@ impl<'p> Composer<'p, '_> {
                 return Err(Reported);
             };
             let tensor = self.tensor_of(builder, new, old.tensor.kind, item.span)?;
-            if tensor.tensor != old.tensor {
+            let kept = tensor.tensor.kind == old.tensor.kind
+                && (reshaped || tensor.tensor.shape == old.tensor.shape);
+            if !kept {
                 return Err(self.error(
                     &BRANCH_RESULTS,
                     item.span,

@@ -95,6 +95,21 @@ fn results_of_branches_are_printed_as_they_are_written() {
 }
 
 #[test]
+fn s2_10_1_shapes_may_change_from_step_to_step_only_where_the_loop_is_unrolled() {
+    let looped = |carried: &str, word: &str| {
+        model(&format!(
+            "operator twice {{ @input {{ x: real[n]; }} @output {{ y: real[2 * n]; }} @lower {{ y[i,] = x[i / 2,], i < 2 * n; }} }}
+            graph G {{ @input {{ x: real[2]; }} @output {{ y: real[16]; }}
+                @compose {{ y = with {carried} = x {word}..(3) twice(s); }} }}"
+        ))
+    };
+    assert!(looped("s", "unroll").is_ok());
+    let found = ["`s` is real[2] before an iteration and real[4] after it"];
+    assert_eq!(looped("s", "do").unwrap_err(), found);
+    assert_eq!(looped("s: real[2]", "unroll").unwrap_err(), found);
+}
+
+#[test]
 fn defaults_that_are_null_are_pointed_at() {
     let found = composed(
         "operator f { @attrib { k: int = m; } @input { x: real[n]; z: optional real[m]; } @output { y: real[n]; }
