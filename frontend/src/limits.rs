@@ -70,8 +70,10 @@ limits! {
     source_bytes: usize = 64 << 20, at most 2 << 30;
     /// Bytes of a packed model, unpacked.
     unpacked_bytes: u64 = 2 << 30, at most 1 << 40;
-    /// Nested brackets, blocks and operators of one expression.
+    /// Nested brackets, blocks, choices and unary operators of one statement.
     nesting: usize = 256, at most 4096;
+    /// Operators side by side in one statement: `a + b + c`.
+    chain: usize = 1024, at most 8192;
     /// Chained operator invocations while composing.
     call_depth: usize = 128, at most 2048;
     /// Chained imports.
@@ -86,6 +88,8 @@ limits! {
     unrolled: usize = 1 << 16, at most 1 << 24;
     /// Operations in one expression over run-time extents.
     extent_operations: usize = 1 << 13, at most 1 << 16;
+    /// Terms of one sum of ints that the run computes: indices, elements, extents.
+    polynomial_terms: usize = 1024, at most 1 << 14;
     /// Elements of one constant computed at compile time.
     constant_elements: usize = 1 << 24, at most 1 << 32;
     /// Elements of one tensor.

@@ -89,7 +89,7 @@ impl<'p> Composer<'p, '_> {
         )
     }
 
-    fn default_attribute(
+    pub fn default_attribute(
         &mut self,
         builder: &mut Builder<'p>,
         attribute: &Declaration,
@@ -540,80 +540,7 @@ impl<'p> Composer<'p, '_> {
         Ok(port(PortTensors::Single(id)))
     }
 
-    /// Step 3: defaults that rest on other symbols, as soon as these are known.
-    fn deferred_attributes(
-        &mut self,
-        builder: &mut Builder<'p>,
-        list: &ArgumentList,
-    ) -> Composed<()> {
-        let definition = builder.found.definition;
-        loop {
-            let mut progress = false;
-            let mut waiting: Option<(&Declaration, Vec<String>)> = None;
-            for attribute in &definition.attributes {
-                if builder.scope.get(&attribute.name.name).is_some() {
-                    continue;
-                }
-                let Some(default) = &attribute.default else {
-                    continue;
-                };
-                let unknown = Self::unknown_names(builder, default);
-                if unknown.is_empty() {
-                    self.default_attribute(builder, attribute, default, list)?;
-                    progress = true;
-                } else if waiting.is_none() {
-                    waiting = Some((attribute, unknown));
-                }
-            }
-            // Lengths of given packs may tell what defaults wait for.
-            if !progress && waiting.is_some() {
-                progress = self.given_lengths(builder, list)?;
-            }
-            match waiting {
-                None => return Ok(()),
-                Some(_) if progress => {}
-                Some((attribute, unknown)) => {
-                    return Err(self.error(
-                        &SHAPE_NOT_BOUND,
-                        attribute.span,
-                        format!(
-                            "the default of attribute `{}` rests on {}, which has no value here",
-                            attribute.name.name,
-                            unknown.join(", ")
-                        ),
-                    ));
-                }
-            }
-        }
-    }
-
-    /// Binds length symbols of packs whose values are packs already; tells whether any was new.
-    fn given_lengths(&mut self, builder: &mut Builder<'p>, list: &ArgumentList) -> Composed<bool> {
-        let definition = builder.found.definition;
-        let mut progress = false;
-        for attribute in &definition.attributes {
-            let Some(length) = attribute
-                .type_spec
-                .pack
-                .as_ref()
-                .and_then(|p| p.length.as_ref())
-            else {
-                continue;
-            };
-            if Self::unknown_names(builder, length).is_empty() {
-                continue;
-            }
-            let Some(Value::Pack(pack)) = builder.scope.get(&attribute.name.name) else {
-                continue;
-            };
-            let actual = Value::int(count(pack.len()));
-            self.check_attribute_length(builder, attribute, length, &actual, list)?;
-            progress = true;
-        }
-        Ok(progress)
-    }
-
-    fn check_attribute_length(
+    pub fn check_attribute_length(
         &mut self,
         builder: &mut Builder<'p>,
         attribute: &Declaration,

@@ -17,6 +17,10 @@ use crate::model::{
 use crate::program::{Origin, Program};
 use crate::source::Span;
 
+/// Open invocations that a message tells of, from the place of the error outwards, and from the graph inwards.
+const INNERMOST_NOTES: usize = 6;
+const OUTERMOST_NOTES: usize = 3;
+
 /// The failure of an invocation or a declaration has been reported; what rests on it is poison.
 #[derive(Debug)]
 pub struct Reported;
@@ -264,15 +268,7 @@ impl<'p, 's> Composer<'p, 's> {
                     self.frames.len()
                 ),
             );
-            // The innermost frames repeat themselves; the outermost tell how it began.
-            let notes: Vec<(Option<Span>, String)> = self.stack_notes();
-            let skip = notes.len().saturating_sub(4);
-            let mut diagnostic = diagnostic;
-            for (span, text) in notes.into_iter().skip(skip) {
-                diagnostic = diagnostic.with_note(span, text);
-            }
-            self.sink.report(diagnostic);
-            return Err(Reported);
+            return Err(self.report(diagnostic));
         }
         let what = match found.definition.kind {
             DefinitionKind::Graph => "graph",
@@ -293,8 +289,19 @@ impl<'p, 's> Composer<'p, 's> {
         self.frames.pop();
     }
 
-    /// One line per open invocation, innermost first.
+    /// One line per open invocation, innermost first; of a long chain the ends.
     fn stack_notes(&self) -> Vec<(Option<Span>, String)> {
+        let mut notes = self.all_stack_notes();
+        if notes.len() > INNERMOST_NOTES + OUTERMOST_NOTES + 1 {
+            let outermost = notes.split_off(notes.len() - OUTERMOST_NOTES);
+            let between = notes.split_off(INNERMOST_NOTES).len();
+            notes.push((None, format!("… {between} more invocations …")));
+            notes.extend(outermost);
+        }
+        notes
+    }
+
+    fn all_stack_notes(&self) -> Vec<(Option<Span>, String)> {
         self.frames
             .windows(2)
             .rev()

@@ -12,6 +12,7 @@ mod checks;
 mod composer;
 mod control;
 mod declare;
+mod deferred;
 mod dynamic_extent;
 mod dynamic_loop;
 mod formula;

@@ -1,6 +1,6 @@
 //! Whole documents, composed.
 
-use super::testing::composed;
+use super::testing::{assert_composes, composed};
 use crate::model::{Body, Model, Node};
 use skript_semantics::ScalarOp;
 
@@ -175,4 +175,38 @@ fn a_guard_that_reads_data_is_tested_on_both_sides() {
         open.extend(expr.children());
     }
     assert!(operations.contains(&ScalarOp::Ge) && operations.contains(&ScalarOp::Lt));
+}
+
+/// Wide documents take time in proportion to their size: pieces of a string, defaults that rest on each other backwards.
+#[test]
+fn wide_documents_compose_fast() {
+    let count = 2000;
+    let pieces = "{k}".repeat(20 * count);
+    let chained: String = (0..count)
+        .map(|i| format!("a{i}: int = a{};", i + 1))
+        .collect();
+    let started = std::time::Instant::now();
+    let text = format!(
+        "operator o {{ @attrib {{ k: int = 1; {chained} a{count}: int = 7; }} @using {{ s = \"{pieces}\"; }} \
+         @output {{ y: int[]; }} @lower {{ y[] = a0; }} }} graph G {{ @output {{ y: int[]; }} @compose {{ y = o(); }} }}"
+    );
+    assert_composes(&text);
+    // Quadratic, either took minutes in such a build.
+    assert!(started.elapsed().as_secs() < 120);
+}
+
+/// A chain of invocations that does not end is told by its ends.
+#[test]
+fn s2_10_notes_of_deep_invocations_are_shortened() {
+    let text = "operator f { @input { x: real[]; } @output { y: real[]; } @compose { y = g(x); } } \
+        operator g { @input { x: real[]; } @output { y: real[]; } @compose { y = f(x); } } \
+        graph G { @input { x: real[]; } @output { y: real[]; } @compose { y = f(x); } }";
+    let found = composed(text).unwrap_err();
+    let [only] = found.as_slice() else {
+        panic!("{found:?}");
+    };
+    let notes: Vec<&str> = only.notes.iter().map(|n| n.text.as_str()).collect();
+    assert_eq!(notes.len(), 10);
+    assert_eq!(notes[6], "… 118 more invocations …");
+    assert_eq!(notes[9], "in operator `f`, called from graph `G`");
 }

@@ -27,7 +27,7 @@ impl Evaluator<'_> {
                 ),
             );
         }
-        Ok(Atom::from_expr(expr))
+        self.within_terms(expr, span)
     }
 }
 

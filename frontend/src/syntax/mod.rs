@@ -23,6 +23,7 @@ use crate::source::FileId;
 use build::Builder;
 use expectation::Found;
 use grammar::{Pair, Rule, SkriptGrammar};
+use nesting::TooDeep;
 
 /// Nesting up to which the caller's stack is known to suffice, whatever thread it runs on.
 const SHALLOW: usize = 24;
@@ -86,9 +87,9 @@ fn read_piece<T>(
     build: impl Fn(&mut Builder, Pair) -> T,
 ) -> Option<T> {
     let tokens = token::scan(text);
-    match nesting::depth(text, &tokens, builder.limits.nesting) {
-        Err(token) => {
-            too_deep(builder, token.start, token.end);
+    match nesting::depth(text, &tokens, builder.limits) {
+        Err(deep) => {
+            too_deep(builder, &deep);
             None
         }
         Ok(_) => match read(entry, text) {
@@ -101,14 +102,31 @@ fn read_piece<T>(
     }
 }
 
-fn too_deep(builder: &mut Builder, start: usize, end: usize) {
-    let span = builder.span_at(start, end);
-    let limit = builder.limits.nesting;
+fn too_deep(builder: &mut Builder, deep: &TooDeep) {
+    let (token, message, limit) = match deep {
+        TooDeep::Nesting(token) => {
+            let most = builder.limits.nesting;
+            let message = format!("brackets and operators nest deeper than {most} levels here");
+            (token, message, "nesting")
+        }
+        TooDeep::Chain(token) => {
+            let most = builder.limits.chain;
+            (
+                token,
+                format!("there are more than {most} operators side by side here"),
+                "chain",
+            )
+        }
+    };
+    let span = builder.span_at(token.start, token.end);
     builder.error_with_help(
         &codes::NESTING,
         span,
-        format!("brackets and operators nest deeper than {limit} levels here"),
-        "split it: name parts of it in @using, or assign parts of it to tensors of their own",
+        message,
+        &format!(
+            "split it: name parts of it in @using, or assign parts of it to tensors of their own; `--limit {limit}=N` \
+             allows more"
+        ),
     );
 }
 

@@ -1,7 +1,8 @@
 //! How deep the syntax tree of a statement can become, told from its tokens in one pass, so that neither the
-//! recursive parser nor anybody who walks the tree meets more than [`crate::limits::Limits::nesting`] levels.
+//! recursive parser nor anybody who walks the tree meets more levels than [`Limits`] say.
 
 use super::token::{Token, TokenKind};
+use crate::limits::Limits;
 
 /// One open bracket.
 #[derive(Default)]
@@ -23,9 +24,46 @@ impl Level {
     }
 }
 
-/// How many levels may arise: brackets, plus all operators that stand beside the deepest part. An upper bound:
-/// `(a + b) + c` counts three. `Err` is the first token with which there may be more than `limit`.
-pub(super) fn depth<'t>(text: &str, tokens: &'t [Token], limit: usize) -> Result<usize, &'t Token> {
+/// Which limit a statement is beyond, and the first token with which it is.
+pub(super) enum TooDeep<'t> {
+    Nesting(&'t Token),
+    Chain(&'t Token),
+}
+
+/// How deep the parser goes. Operators between operands stand side by side for it, yet each makes the tree one level deeper:
+/// of them there may be [`Limits::chain`] more than may nest.
+pub(super) fn depth<'t>(
+    text: &str,
+    tokens: &'t [Token],
+    limits: &Limits,
+) -> Result<usize, TooDeep<'t>> {
+    let nested = levels(text, tokens, limits.nesting, false).map_err(TooDeep::Nesting)?;
+    let most = limits.nesting.saturating_add(limits.chain);
+    levels(text, tokens, most, true).map_err(TooDeep::Chain)?;
+    Ok(nested)
+}
+
+/// Whether an operator stands between two operands and takes the one before it for its left one.
+fn is_infix(text: &str, before: Option<&Token>, token: &Token) -> bool {
+    let written = |token: &Token| text.get(token.start..token.end).unwrap_or_default();
+    let operand = before.is_some_and(|t| match t.kind {
+        TokenKind::Word | TokenKind::String | TokenKind::Close(_) => true,
+        // `x + .. == 6`
+        TokenKind::Other => written(t).starts_with('.'),
+        _ => false,
+    });
+    operand && !written(token).starts_with('?') && written(token) != "<-"
+}
+
+/// How many levels may arise: brackets, plus operators that stand beside the deepest part, those between operands only
+/// where `chains` asks for them. An upper bound: `(a + b) + c` counts three. `Err` is the first token with which there
+/// may be more than `limit`.
+fn levels<'t>(
+    text: &str,
+    tokens: &'t [Token],
+    limit: usize,
+    chains_count: bool,
+) -> Result<usize, &'t Token> {
     let mut outer: Vec<Level> = Vec::new();
     let mut level = Level::default();
     // Levels on the way down to the innermost bracket: right-hand operators nest what is still open.
@@ -34,6 +72,7 @@ pub(super) fn depth<'t>(text: &str, tokens: &'t [Token], limit: usize) -> Result
     // `a[i][j]`: each bracket behind another nests what is before it
     let mut closed = false;
     let mut chains: Vec<bool> = Vec::new();
+    let mut before: Option<&Token> = None;
     for token in tokens {
         match token.kind {
             TokenKind::Open(_) => {
@@ -49,12 +88,13 @@ pub(super) fn depth<'t>(text: &str, tokens: &'t [Token], limit: usize) -> Result
                 level.current = inner.max(level.current + usize::from(chained));
             }
             TokenKind::Comma | TokenKind::Semicolon => level.finish_part(),
-            TokenKind::Operator => level.current += 1,
-            TokenKind::Word if matches!(text.get(token.start..token.end), Some("is" | "in")) => {
+            TokenKind::Operator if chains_count || !is_infix(text, before, token) => {
                 level.current += 1;
             }
+            TokenKind::Word if chains_count && is_word_operator(text, token) => level.current += 1,
             _ => {}
         }
+        before = Some(token);
         closed = matches!(token.kind, TokenKind::Close(_));
         deepest = deepest.max(above + level.depth());
         if deepest > limit {
@@ -64,13 +104,17 @@ pub(super) fn depth<'t>(text: &str, tokens: &'t [Token], limit: usize) -> Result
     Ok(deepest)
 }
 
+fn is_word_operator(text: &str, token: &Token) -> bool {
+    matches!(text.get(token.start..token.end), Some("is" | "in"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::token::scan;
     use super::*;
 
     fn too_deep(text: &str, limit: usize) -> bool {
-        depth(text, &scan(text), limit).is_err()
+        levels(text, &scan(text), limit, true).is_err()
     }
 
     #[test]
@@ -83,6 +127,17 @@ mod tests {
         assert!(!too_deep("a[i][j][k]", 3));
         assert!(too_deep("a[i][j][k][l]", 3));
         assert!(too_deep("a ? (a ? (a ? b : c) : d) : e", 4));
+    }
+
+    #[test]
+    fn operators_side_by_side_do_not_nest() {
+        let nested = |text: &str| levels(text, &scan(text), 100, false).ok();
+        assert_eq!(nested("a + b * c - d is e && f in g"), Some(0));
+        assert_eq!(nested("x + .. * .. == 6"), Some(0));
+        assert_eq!(nested("a + -b"), Some(1));
+        assert_eq!(nested("a ? b : c"), Some(1));
+        assert_eq!(nested("a[0] <- b[0] <- c"), Some(3));
+        assert_eq!(nested("(a + b) + (c + d) + (e + f)"), Some(2));
     }
 
     #[test]

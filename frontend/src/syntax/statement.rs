@@ -140,11 +140,11 @@ impl<'t> Cutter<'t, '_> {
             return Attempt::Built(None);
         };
         let builder = &mut self.builder;
-        let depth = match nesting::depth(self.text, tokens, builder.limits.nesting) {
+        let depth = match nesting::depth(self.text, tokens, builder.limits) {
             Ok(depth) => depth,
-            Err(token) => {
+            Err(deep) => {
                 builder.base = 0;
-                too_deep(builder, token.start, token.end);
+                too_deep(builder, &deep);
                 return Attempt::Refused;
             }
         };

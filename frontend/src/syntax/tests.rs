@@ -579,7 +579,7 @@ fn what_the_limit_allows_is_parsed() {
     assert!(matches!(expr(&lists).kind, ExprKind::List(_)));
     let selects = format!("{}1", "a ? ".repeat(most));
     assert!(matches!(expr(&selects).kind, ExprKind::Select { .. }));
-    let sum = format!("{}1", "a + ".repeat(most));
+    let sum = format!("{}1", "a + ".repeat(Limits::default().chain));
     assert!(matches!(expr(&sum).kind, ExprKind::Binary { .. }));
     let guards = format!("{}1{}", "a[|".repeat(most), "|]".repeat(most));
     assert!(matches!(expr(&guards).kind, ExprKind::Index { .. }));

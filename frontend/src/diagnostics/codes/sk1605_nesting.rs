@@ -1,10 +1,11 @@
 use crate::diagnostics::Code;
 
-/// Nesting above [`crate::limits::Limits::nesting`].
+/// Nesting above [`crate::limits::Limits::nesting`], or more operators than [`crate::limits::Limits::chain`].
 pub static NESTING: Code = Code {
     id: "SK1605",
     title: "a statement nests too deep",
-    explanation: r#"Brackets and operators of one statement nest at most 256 levels deep; every operator of a chain is one level.
+    explanation: r#"Brackets, choices and unary operators of one statement nest at most 256 levels deep (`--limit nesting=N`), and at most 1024
+operators stand side by side, as in a + b + c (`--limit chain=N`).
 Name parts of it in @using, or compute them as tensors of their own.
 "#,
 };
@@ -24,11 +25,15 @@ mod tests {
 
     #[test]
     fn fires() {
-        assert_eq!(codes(&sum(Limits::default().nesting + 1)), [NESTING.id]);
+        let limits = Limits::default();
+        assert_eq!(codes(&sum(limits.nesting + limits.chain + 1)), [NESTING.id]);
+        let nested = format!("{}1", "-".repeat(limits.nesting + 1));
+        let text = format!("operator o {{ @using {{ v = {nested}; }} }}");
+        assert_eq!(codes(&text), [NESTING.id]);
     }
 
     #[test]
     fn near_miss() {
-        assert!(codes(&sum(Limits::default().nesting)).is_empty());
+        assert!(codes(&sum(Limits::default().chain)).is_empty());
     }
 }

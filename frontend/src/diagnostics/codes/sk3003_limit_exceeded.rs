@@ -28,6 +28,23 @@ mod tests {
         assert_fires(&LIMIT_EXCEEDED, &unrolled("100000"));
     }
 
+    fn summed(terms: usize) -> String {
+        with_operator(
+            &format!(
+                "@input {{ a: real[n]; }} @using {{ k = [0:{terms}]; }} @constant {{ c: int[{terms}] = i, i < {terms}; }} \
+                 @output {{ b: real[n]; }} @lower {{ b[i,] = a[|c[k,] + ..|,], i < n; }}"
+            ),
+            "y = f(x);",
+        )
+    }
+
+    #[test]
+    fn long_sums_fire() {
+        let most = crate::limits::Limits::default().polynomial_terms;
+        assert_fires(&LIMIT_EXCEEDED, &summed(most + 1));
+        assert_composes(&summed(200));
+    }
+
     #[test]
     fn near_miss() {
         assert_composes(&unrolled("100"));

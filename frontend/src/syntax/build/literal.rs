@@ -150,7 +150,7 @@ impl Builder<'_> {
 fn closing_brace(text: &str, open: usize) -> Option<usize> {
     let mut depth = 0_usize;
     let mut quote = None;
-    for (at, c) in text.char_indices().skip_while(|(at, _)| *at < open) {
+    for (at, c) in text.get(open..)?.char_indices() {
         match (quote, c) {
             (Some(q), c) if c == q => quote = None,
             (Some(_), _) => {}
@@ -159,7 +159,7 @@ fn closing_brace(text: &str, open: usize) -> Option<usize> {
             (None, '}') => {
                 depth = depth.saturating_sub(1);
                 if depth == 0 {
-                    return Some(at);
+                    return Some(open + at);
                 }
             }
             _ => {}

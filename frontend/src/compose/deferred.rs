@@ -1,0 +1,115 @@
+//! Attributes whose defaults rest on other names (2.5): each is computed when the last of these is known.
+
+use std::collections::VecDeque;
+
+use indexmap::IndexMap;
+
+use super::arguments::ArgumentList;
+use super::composer::{Composed, Composer};
+use super::instantiate::Builder;
+use crate::ast::Declaration;
+use crate::diagnostics::codes::SHAPE_NOT_BOUND;
+use crate::eval::Value;
+use crate::eval::evaluator::count;
+
+/// Attributes by the name that each waits for.
+type Waiting<'a> = IndexMap<String, Vec<&'a Declaration>>;
+
+impl<'p> Composer<'p, '_> {
+    /// Step 3: defaults that rest on other symbols, as soon as these are known.
+    pub fn deferred_attributes(
+        &mut self,
+        builder: &mut Builder<'p>,
+        list: &ArgumentList,
+    ) -> Composed<()> {
+        let definition = builder.found.definition;
+        let mut open: VecDeque<&Declaration> = definition.attributes.iter().collect();
+        // By the name that each waits for.
+        let mut waiting: Waiting = IndexMap::new();
+        loop {
+            while let Some(attribute) = open.pop_front() {
+                let name = &attribute.name.name;
+                let Some(default) = &attribute.default else {
+                    continue;
+                };
+                if builder.scope.get(name).is_some() {
+                    continue;
+                }
+                match Self::unknown_names(builder, default).into_iter().next() {
+                    Some(unknown) => waiting.entry(unknown).or_default().push(attribute),
+                    None => {
+                        self.default_attribute(builder, attribute, default, list)?;
+                        open.extend(waiting.swap_remove(name).unwrap_or_default());
+                    }
+                }
+            }
+            // A default may have told a length as well; lengths of given packs may tell what defaults wait for.
+            release(builder, &mut waiting, &mut open);
+            while open.is_empty() && !waiting.is_empty() && self.given_lengths(builder, list)? {
+                release(builder, &mut waiting, &mut open);
+            }
+            if !open.is_empty() {
+                continue;
+            }
+            let mut stuck = waiting.values().flatten();
+            let Some(attribute) = stuck.next() else {
+                return Ok(());
+            };
+            let first = stuck.fold(*attribute, |first, other| {
+                if other.span.start < first.span.start {
+                    other
+                } else {
+                    first
+                }
+            });
+            let default = first.default.as_ref();
+            let unknown = default.map(|d| Self::unknown_names(builder, d));
+            return Err(self.error(
+                &SHAPE_NOT_BOUND,
+                first.span,
+                format!(
+                    "the default of attribute `{}` rests on {}, which has no value here",
+                    first.name.name,
+                    unknown.unwrap_or_default().join(", ")
+                ),
+            ));
+        }
+    }
+
+    /// Binds length symbols of packs whose values are packs already; tells whether any was new.
+    fn given_lengths(&mut self, builder: &mut Builder<'p>, list: &ArgumentList) -> Composed<bool> {
+        let definition = builder.found.definition;
+        let mut progress = false;
+        for attribute in &definition.attributes {
+            let Some(length) = attribute
+                .type_spec
+                .pack
+                .as_ref()
+                .and_then(|p| p.length.as_ref())
+            else {
+                continue;
+            };
+            if Self::unknown_names(builder, length).is_empty() {
+                continue;
+            }
+            let Some(Value::Pack(pack)) = builder.scope.get(&attribute.name.name) else {
+                continue;
+            };
+            let actual = Value::int(count(pack.len()));
+            self.check_attribute_length(builder, attribute, length, &actual, list)?;
+            progress = true;
+        }
+        Ok(progress)
+    }
+}
+
+/// Those that wait for names which are known by now are open again.
+fn release<'a>(builder: &Builder, waiting: &mut Waiting<'a>, open: &mut VecDeque<&'a Declaration>) {
+    waiting.retain(|name, attributes| {
+        let still = builder.scope.get(name).is_none();
+        if !still {
+            open.extend(attributes.drain(..));
+        }
+        still
+    });
+}
