@@ -514,7 +514,7 @@ impl<'p> Composer<'p, '_> {
             return Ok(port(PortTensors::Null));
         }
         let packed = input.type_spec.pack.is_some();
-        let length = self.declared_length(builder, input)?;
+        let length = self.input_length(builder, input)?;
         let tensors = self.declared_tensors(builder, input, length.unwrap_or(1))?;
         let mut values = Vec::new();
         let mut atoms = Vec::new();

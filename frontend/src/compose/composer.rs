@@ -1,5 +1,6 @@
 //! The state of a composition: instances made so far, the operator call stack, definitions by name.
 
+use indexmap::IndexMap;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::ComposeOptions;
@@ -79,6 +80,8 @@ pub struct Composer<'p, 's> {
     /// Quantizers for the instance that is made next.
     pub passed_quantizers: Vec<Quantizer<'p>>,
     simulate_quantization: bool,
+    /// See [`ComposeOptions::pack_lengths`].
+    pub pack_lengths: IndexMap<String, usize>,
     /// See [`ComposeOptions::absent_inputs`].
     pub absent_inputs: Vec<String>,
 }
@@ -105,6 +108,7 @@ impl<'p, 's> Composer<'p, 's> {
             frames: Vec::new(),
             passed_quantizers: Vec::new(),
             simulate_quantization: false,
+            pack_lengths: IndexMap::new(),
             absent_inputs: Vec::new(),
         }
     }
@@ -144,6 +148,7 @@ impl<'p, 's> Composer<'p, 's> {
     pub fn graph(mut self, options: &ComposeOptions) -> Option<Model> {
         self.simulate_quantization = options.simulate_quantization;
         self.absent_inputs.clone_from(&options.absent_inputs);
+        self.pack_lengths.clone_from(&options.pack_lengths);
         let main = self.program.main_module()?;
         let mut graphs = main
             .definitions

@@ -54,6 +54,9 @@ pub struct ComposeOptions {
     /// Inputs of the graph that get no value: optional ones are null, others take their default (2.6). Inputs that may not
     /// be left out are declared as ever.
     pub absent_inputs: Vec<String>,
+    /// How many tensors are given for packs among the inputs of the graph, by name: the length of those that are declared
+    /// with a new name, or without a length.
+    pub pack_lengths: IndexMap<String, usize>,
     /// Generic types of the graph by name.
     pub types: IndexMap<String, ScalarKind>,
     /// Whether tensors named in `@quantize` pass through their quantizers (2.14).

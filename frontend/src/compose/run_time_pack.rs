@@ -2,6 +2,7 @@
 
 use skript_semantics::{ScalarKind, ScalarOp};
 
+use super::affine_extent::Bound;
 use super::checks::{Verdict, equality, keep, parts, text};
 use super::composer::{Composed, Composer, Reported};
 use super::dynamic_extent::extent_of;
@@ -192,6 +193,33 @@ impl<'p> Composer<'p, '_> {
             count = count.saturating_add(own);
         }
         self.items_of(builder, stack, count, span)
+    }
+
+    /// The length of a pack among the inputs of the main graph; what is given tells one that nothing else does.
+    pub fn input_length(
+        &mut self,
+        builder: &mut Builder<'p>,
+        input: &Declaration,
+    ) -> Composed<Option<usize>> {
+        let name = &input.name;
+        if let (Some(pack), Some(given)) = (
+            &input.type_spec.pack,
+            self.pack_lengths.get(&name.name).copied(),
+        ) {
+            let Some(length) = &pack.length else {
+                return Ok(Some(given));
+            };
+            if !Self::unknown_names(builder, length).is_empty() {
+                let what = format!("the length of input `{}`", name.name);
+                let given = Value::int(i64::try_from(given).unwrap_or(i64::MAX));
+                let bound = Bound {
+                    what: &what,
+                    place: name.span,
+                };
+                self.unify(builder, length, &given, &bound)?;
+            }
+        }
+        self.declared_length(builder, input)
     }
 
     /// The length of a declared pack, if only the run knows it.

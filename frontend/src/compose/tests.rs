@@ -1,6 +1,8 @@
 //! Whole documents, composed.
 
-use super::testing::{assert_composes, composed};
+use super::ComposeOptions;
+use super::testing::{assert_composes, composed, composed_with};
+use crate::limits::Limits;
 use crate::model::{Body, Model, Node};
 use skript_semantics::ScalarOp;
 
@@ -209,4 +211,30 @@ fn s2_10_notes_of_deep_invocations_are_shortened() {
     assert_eq!(notes.len(), 10);
     assert_eq!(notes[6], "… 118 more invocations …");
     assert_eq!(notes[9], "in operator `f`, called from graph `G`");
+}
+
+/// Two tensors are given for `xs`, three for `ys`: 2 * 1 + 1.
+#[test]
+fn s2_6_given_inputs_tell_the_lengths_of_packs() {
+    let text = "operator sum { @input { xs: real[n]..(k); } @output { y: real[n]; } @lower { y[i,] += xs[j][i,], i < n, j < k; } } \
+        graph G { @input { xs: real[4]..(2 * k); ys: real[4]..(k + 1); zs: real[4]..; } @output { y: real[4]; z: real[4]; } \
+        @compose { y = sum([xs.., ys..]); z = sum(zs); } }";
+    let given = |lengths: [usize; 3]| {
+        let options = ComposeOptions {
+            pack_lengths: ["xs", "ys", "zs"]
+                .map(str::to_string)
+                .into_iter()
+                .zip(lengths)
+                .collect(),
+            ..ComposeOptions::default()
+        };
+        composed_with(text, &options, &Limits::default())
+    };
+    let model = given([4, 3, 5]).unwrap();
+    let entry = model.function(model.entry).unwrap();
+    let counts = entry.inputs.iter().map(|port| port.tensors.values().len());
+    assert_eq!(counts.collect::<Vec<_>>(), [4, 3, 5]);
+    let odd = given([3, 3, 5]).unwrap_err();
+    assert_eq!(odd[0].code.id, "SK0652");
+    assert!(composed(text).is_err());
 }
