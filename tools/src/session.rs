@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use indexmap::IndexMap;
 use skript_frontend::ast::{Definition, DefinitionKind};
 use skript_frontend::check::check_program;
 use skript_frontend::compose::{ComposeOptions, compose};
@@ -234,7 +235,7 @@ impl<'a> Session<'a> {
 
     /// Composes the graph with all of its inputs; `None` if that is reported to be impossible.
     pub fn compose(&mut self) -> Option<Model> {
-        self.compose_without(Vec::new())
+        self.compose_with(Vec::new(), IndexMap::new())
     }
 
     /// Composes the graph for a run on these inputs: what is optional and not among them is null. An archive may hold any.
@@ -245,14 +246,19 @@ impl<'a> Session<'a> {
         let absent = declared.into_iter().flatten();
         let absent = absent.filter(|name| !archive && !named.contains(name));
         let absent = absent.map(str::to_owned).collect();
-        self.compose_without(absent)
+        self.compose_with(absent, pack_lengths(given))
     }
 
-    fn compose_without(&mut self, absent_inputs: Vec<String>) -> Option<Model> {
+    fn compose_with(
+        &mut self,
+        absent_inputs: Vec<String>,
+        pack_lengths: IndexMap<String, usize>,
+    ) -> Option<Model> {
         let mut options = ComposeOptions {
             graph: self.arguments.graph.clone(),
             simulate_quantization: self.arguments.quantize == Some(QuantizeArgument::Simulate),
             absent_inputs,
+            pack_lengths,
             ..ComposeOptions::default()
         };
         let arguments = self.arguments;
@@ -423,4 +429,13 @@ fn unknown(what: &str, name: &str, owner: &str, known: &[&str]) -> Diagnostic {
     let code: &'static Code = &COMMAND_LINE_NAME;
     let message = format!("{owner} has no {what} `{name}`");
     Diagnostic::without_place(code, message).with_names(name, "there is", known)
+}
+
+/// How many files each input has.
+fn pack_lengths(given: &[InputArgument]) -> IndexMap<String, usize> {
+    let files = given.iter().filter_map(|argument| match argument {
+        InputArgument::Files { name, files } => Some((name.clone(), files.len())),
+        InputArgument::Random { .. } | InputArgument::Archive(_) => None,
+    });
+    files.collect()
 }

@@ -73,13 +73,14 @@ impl Affine {
         self.constant = self
             .constant
             .wrapping_add(other.constant.wrapping_mul(factor));
+        let mut sum = Sum {
+            terms: self.terms,
+            places: FxHashMap::default(),
+        };
         for (expr, coefficient) in &other.terms {
-            let added = coefficient.wrapping_mul(factor);
-            match self.terms.iter_mut().find(|(e, _)| e == expr) {
-                Some((_, c)) => *c = c.wrapping_add(added),
-                None => self.terms.push((expr.clone(), added)),
-            }
+            sum.add(expr, coefficient.wrapping_mul(factor));
         }
+        self.terms = sum.terms;
         self.terms.retain(|(_, c)| *c != 0);
         self
     }
