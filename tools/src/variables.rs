@@ -35,11 +35,21 @@ pub fn save(
     for (variable, tensor) in model.variables.iter().zip(variables) {
         let path = folder.join(format!("{}.dat", variable.name));
         let beside = folder.join(format!(".{}.dat.new", variable.name));
-        let file = File::create(&beside).map_err(|e| wrong(&path, e.to_string()))?;
-        let mut stream = BufWriter::new(file);
-        dat::write(&path, tensor, &mut stream).map_err(|e| wrong(&path, e.to_string()))?;
-        stream.flush().map_err(|e| wrong(&path, e.to_string()))?;
-        fs::rename(&beside, &path).map_err(|e| wrong(&path, e.to_string()))?;
+        let written = write(&beside, &path, tensor);
+        written.map_err(|reason| {
+            // Nothing half-written stays; what cannot be removed is no second error.
+            let _ = fs::remove_file(&beside);
+            wrong(&path, reason)
+        })?;
     }
     Ok(())
+}
+
+/// The reason if the file cannot be written.
+fn write(beside: &Path, path: &Path, tensor: &Tensor) -> Result<(), String> {
+    let file = File::create(beside).map_err(|e| e.to_string())?;
+    let mut stream = BufWriter::new(file);
+    dat::write(Path::new("the variable"), tensor, &mut stream).map_err(|e| e.to_string())?;
+    stream.flush().map_err(|e| e.to_string())?;
+    fs::rename(beside, path).map_err(|e| e.to_string())
 }

@@ -165,7 +165,8 @@ pub fn failed(error: &RunError, sources: &SourceMap) -> Diagnostic {
         _ => Diagnostic::without_place(code, error.to_string()),
     };
     for (span, name) in calls {
-        diagnostic = diagnostic.with_note(span, format!("called from `{name}`"));
+        // Places of calls are named after what they call.
+        diagnostic = diagnostic.with_note(span, format!("`{name}` is called here"));
     }
     diagnostic
 }
