@@ -88,6 +88,9 @@ pub struct ModelArguments {
     /// Value of a graph attribute: a JSON value
     #[arg(long = "set", value_name = "NAME=JSON", value_parser = name_and_value)]
     pub attributes: Vec<(String, String)>,
+    /// Shape that an input of the graph has, where the model leaves it to the run: `x=4,3`; of a pack `xs=4,3;2,3`
+    #[arg(long = "input-shape", value_name = "NAME=SHAPE", value_parser = input_shape_argument)]
+    pub input_shapes: Vec<(String, Vec<Vec<u64>>)>,
     /// Bound on what a document may ask for; `skript explain limits` lists them
     #[arg(long = "limit", value_name = "NAME=N", value_parser = limit_argument)]
     pub limits: Vec<(String, u64)>,
@@ -473,6 +476,25 @@ fn axis_name(text: &str) -> Result<(), String> {
     }
 }
 
+/// `x=4,3`, `xs=4,3;2,3`; nothing behind `=` is the shape of a scalar.
+fn input_shape_argument(text: &str) -> Result<(String, Vec<Vec<u64>>), String> {
+    let wrong = || "write NAME=EXTENT,EXTENT".to_string();
+    let (name, shapes) = text.split_once('=').ok_or_else(wrong)?;
+    if name.is_empty() {
+        return Err(wrong());
+    }
+    let extent = |text: &str| {
+        let number = text.trim().parse();
+        number.map_err(|_| format!("`{text}` is no extent"))
+    };
+    let shape = |text: &str| match text {
+        "" => Ok(Vec::new()),
+        _ => text.split(',').map(extent).collect(),
+    };
+    let shapes = shapes.split(';').map(shape).collect::<Result<_, _>>()?;
+    Ok((name.to_string(), shapes))
+}
+
 fn tolerance(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(value) if value.is_finite() && value >= 0.0 => Ok(value),
@@ -561,6 +583,17 @@ mod tests {
         assert!(weights_argument("ones").is_err());
         let file = WeightsArgument::From("w.safetensors".into());
         assert_eq!(weights_argument("w.safetensors"), Ok(file));
+    }
+
+    #[test]
+    fn shapes_of_inputs() {
+        let shapes = |text| input_shape_argument(text).map(|(_, shapes)| shapes);
+        assert_eq!(shapes("x=4,3"), Ok(vec![vec![4, 3]]));
+        assert_eq!(shapes("xs=4,3;0"), Ok(vec![vec![4, 3], vec![0]]));
+        assert_eq!(shapes("x="), Ok(vec![vec![]]));
+        for wrong in ["x", "=4", "x=-1", "x=4,", "x=a", "x=99999999999999999999"] {
+            assert!(shapes(wrong).is_err(), "{wrong}");
+        }
     }
 
     #[test]

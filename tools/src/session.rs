@@ -164,6 +164,13 @@ impl<'a> Session<'a> {
         for name in repeated(inputs.iter().copied()) {
             wrong.push(twice("--input", name));
         }
+        let shaped = self.arguments.input_shapes.iter();
+        for name in repeated(shaped.clone().map(|(name, _)| name.as_str())) {
+            wrong.push(twice("--input-shape", name));
+        }
+        for (name, _) in shaped.filter(|(name, _)| !known_inputs.contains(&name.as_str())) {
+            wrong.push(unknown("input", name, &owner, &known_inputs));
+        }
         for (name, _) in &self.arguments.attributes {
             if !attributes.contains(&name.as_str()) {
                 wrong.push(unknown("attribute", name, &owner, &attributes));
@@ -262,6 +269,7 @@ impl<'a> Session<'a> {
             ..ComposeOptions::default()
         };
         let arguments = self.arguments;
+        options.input_shapes = arguments.input_shapes.iter().cloned().collect();
         for (name, text) in &arguments.attributes {
             match attribute_value(text) {
                 Ok(AttributeValue::Null) if !self.is_optional(name) => {

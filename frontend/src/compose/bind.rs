@@ -1,5 +1,7 @@
 //! Binding of an invocation: types, attributes, inputs, in the order of 2.6.1.
 
+use std::rc::Rc;
+
 use skript_semantics::{Scalar, ScalarKind, ScalarOp};
 
 use super::affine_extent::{Bound, collect_names};
@@ -192,7 +194,12 @@ impl<'p> Composer<'p, '_> {
         let mut ports: Vec<Option<Port>> = vec![None; definition.inputs.len()];
         let mut remaining: Vec<usize> = Vec::new();
         let mut last: Vec<usize> = Vec::new();
-        for (index, input) in definition.inputs.iter().enumerate() {
+        // Extents that somebody fixed come first: names that others share get their values there.
+        let fixed =
+            |input: &Declaration| builder.entry && self.input_shapes.contains_key(&input.name.name);
+        let inputs = definition.inputs.iter().enumerate();
+        let (first, then): (Vec<_>, Vec<_>) = inputs.partition(|(_, input)| fixed(input));
+        for (index, input) in first.into_iter().chain(then) {
             let given =
                 builder.entry || !matches!(list.arguments.get(index), None | Some(Argument::Null));
             if given && !input.type_spec.optional {
@@ -283,13 +290,24 @@ impl<'p> Composer<'p, '_> {
         };
         let name = input.name.name.clone();
         let what = format!("input `{name}`");
-        let place = list.span(index);
-        let argument = list.arguments.get(index).unwrap_or(&Argument::Null);
         let may_be_absent = input.type_spec.optional || input.default.is_some();
         let absent = may_be_absent && self.absent_inputs.contains(&name);
-        if builder.entry && !absent {
+        let fixed = match self.input_shapes.get(&name) {
+            Some(shapes) if builder.entry && !absent => {
+                let shapes = shapes.clone();
+                Some(self.fixed_input(builder, input, shapes)?)
+            }
+            _ => None,
+        };
+        if builder.entry && !absent && fixed.is_none() {
             return self.graph_input(builder, input).map(Some);
         }
+        let place = match fixed {
+            Some(_) => input.name.span,
+            None => list.span(index),
+        };
+        let argument = fixed.as_ref().or(list.arguments.get(index));
+        let argument = argument.unwrap_or(&Argument::Null);
         let port = |tensors| {
             Some(Port {
                 name: name.clone(),
@@ -498,6 +516,27 @@ impl<'p> Composer<'p, '_> {
         };
         builder.scope.set(name, value);
         Ok(())
+    }
+
+    /// An input of the entry graph whose extents were fixed: bound as if it were an argument.
+    fn fixed_input(
+        &mut self,
+        builder: &Builder<'p>,
+        input: &Declaration,
+        shapes: Vec<Vec<u64>>,
+    ) -> Composed<Argument> {
+        let kind = self.tensor_kind(builder, &input.type_spec.base)?;
+        let mut items = Vec::with_capacity(shapes.len());
+        for extents in shapes {
+            let shape = extents.into_iter().map(model::Extent::Fixed).collect();
+            let tensor = TensorType { kind, shape };
+            self.check_size(&tensor, input.span)?;
+            items.push(ArgumentItem::Tensor(Rc::new(tensor)));
+        }
+        Ok(match (input.type_spec.pack.is_some(), items.as_slice()) {
+            (false, [single]) => Argument::Single(single.clone()),
+            _ => Argument::Pack(items),
+        })
     }
 
     /// An input of the entry graph: its shape is what the declaration says.

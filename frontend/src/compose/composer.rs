@@ -4,6 +4,7 @@ use indexmap::IndexMap;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::ComposeOptions;
+
 use super::arguments::{Argument, ArgumentList};
 use super::quantize::Quantizer;
 use crate::ast::{Definition, DefinitionKind, Path};
@@ -84,6 +85,8 @@ pub struct Composer<'p, 's> {
     pub pack_lengths: IndexMap<String, usize>,
     /// See [`ComposeOptions::absent_inputs`].
     pub absent_inputs: Vec<String>,
+    /// See [`ComposeOptions::input_shapes`].
+    pub input_shapes: IndexMap<String, Vec<Vec<u64>>>,
 }
 
 impl<'p, 's> Composer<'p, 's> {
@@ -110,6 +113,7 @@ impl<'p, 's> Composer<'p, 's> {
             simulate_quantization: false,
             pack_lengths: IndexMap::new(),
             absent_inputs: Vec::new(),
+            input_shapes: IndexMap::new(),
         }
     }
 
@@ -149,6 +153,7 @@ impl<'p, 's> Composer<'p, 's> {
         self.simulate_quantization = options.simulate_quantization;
         self.absent_inputs.clone_from(&options.absent_inputs);
         self.pack_lengths.clone_from(&options.pack_lengths);
+        self.input_shapes.clone_from(&options.input_shapes);
         let main = self.program.main_module()?;
         let mut graphs = main
             .definitions

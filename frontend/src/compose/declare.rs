@@ -503,7 +503,7 @@ fn declared_extents(
 }
 
 /// The bounds after `|`, one for each extent that the item stands for.
-fn upper_extents(
+pub(super) fn upper_extents(
     evaluator: &mut Evaluator,
     bound: &Expr,
     pack: Option<&PackSpec>,

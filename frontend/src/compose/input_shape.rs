@@ -229,6 +229,7 @@ impl<'p> Composer<'p, '_> {
                 (None, _) if length == 0 => continue,
                 (None, _) => Value::pack(actual),
             };
+            self.check_upper_bounds(builder, extent, &value, &bound)?;
             let Some(expr) = &extent.extent else {
                 continue;
             };

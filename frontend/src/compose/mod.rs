@@ -29,6 +29,7 @@ mod slices;
 mod symbols;
 mod synthesis;
 mod update;
+mod upper_bound;
 
 #[cfg(test)]
 pub(crate) mod testing;
@@ -57,6 +58,9 @@ pub struct ComposeOptions {
     /// How many tensors are given for packs among the inputs of the graph, by name: the length of those that are declared
     /// with a new name, or without a length.
     pub pack_lengths: IndexMap<String, usize>,
+    /// Shapes that inputs of the graph are to have, by name: one, or one for each tensor of a pack. Run-time extents of
+    /// these inputs become fixed.
+    pub input_shapes: IndexMap<String, Vec<Vec<u64>>>,
     /// Generic types of the graph by name.
     pub types: IndexMap<String, ScalarKind>,
     /// Whether tensors named in `@quantize` pass through their quantizers (2.14).

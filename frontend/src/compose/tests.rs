@@ -238,3 +238,84 @@ fn s2_6_given_inputs_tell_the_lengths_of_packs() {
     assert_eq!(odd[0].code.id, "SK0652");
     assert!(composed(text).is_err());
 }
+
+/// What is given may be smaller than a bound, not larger: now where that is known, else in each run.
+#[test]
+fn s2_6_upper_bounds_hold_for_what_is_given() {
+    let given = |extent: &str| {
+        model(&format!(
+            "operator f {{ @input {{ x: real[n|4]; }} @output {{ y: real[n]; }} @lower {{ y[i,] = x[i,], i < n; }} }}
+            graph G {{ @input {{ x: real[{extent}]; }} @output {{ y: real[~]; z: real[~]; }} @compose {{ y = f(x); z = H(x); }} }}
+            graph H {{ @input {{ x: real[~|5]; }} @output {{ y: real[~]; }} @compose {{ y = [x][0]; }} }}"
+        ))
+    };
+    let checks = |model: &Model| {
+        model
+            .functions
+            .iter()
+            .map(|f| f.checks.len())
+            .sum::<usize>()
+    };
+    assert_eq!(checks(&given("4").unwrap()), 0);
+    assert_eq!(checks(&given("s|4").unwrap()), 0);
+    assert_eq!(checks(&given("s|5").unwrap()), 1);
+    assert_eq!(
+        given("5").unwrap_err(),
+        ["extent 0 of input `x` must not be larger than 4, this is 5"]
+    );
+    assert_eq!(given("6").unwrap_err().len(), 2);
+}
+
+/// Shapes of the inputs of a graph for which some were fixed.
+fn fixed(given: &[(&str, &[&[u64]])]) -> Result<Vec<String>, Vec<String>> {
+    let text = "operator f { @input { x: real[n]; y: real[n]; } @output { z: real[n]; }
+        @lower { z[i,] = x[i,] + y[i,], i < n; } }
+        graph G { @input { x: real[s|4]; y: real[s|4]; w: real[~|5]; v: real[3]..(k); } @output { z: real[~]; }
+            @compose { z = f(x, y); } }";
+    let shapes = given.iter().map(|(name, shapes)| {
+        let shapes = shapes.iter().map(|extents| extents.to_vec()).collect();
+        ((*name).to_string(), shapes)
+    });
+    let mut options = ComposeOptions {
+        input_shapes: shapes.collect(),
+        ..ComposeOptions::default()
+    };
+    options.pack_lengths.insert("v".to_string(), 1);
+    let model = composed_with(text, &options, &Limits::default());
+    let model = model.map_err(|d| d.into_iter().map(|d| d.message).collect::<Vec<_>>())?;
+    let entry = &model.functions[model.entry.0 as usize];
+    let shapes = entry.inputs.iter().flat_map(|port| port.tensors.values());
+    let shapes = shapes.map(
+        |id| match entry.values[id.0 as usize].tensor.fixed_shape() {
+            Some(shape) => format!("{shape:?}"),
+            None => "run-time".to_string(),
+        },
+    );
+    Ok(shapes.collect())
+}
+
+#[test]
+fn s2_6_fixed_shapes_of_inputs_reach_whatever_shares_their_names() {
+    let all = |shapes: [&str; 4]| Ok(shapes.map(str::to_string).to_vec());
+    assert_eq!(fixed(&[]), all(["run-time", "run-time", "run-time", "[3]"]));
+    assert_eq!(
+        fixed(&[("y", &[&[2]])]),
+        all(["[2]", "[2]", "run-time", "[3]"])
+    );
+    assert_eq!(
+        fixed(&[("w", &[&[0]]), ("v", &[&[3], &[3]])])
+            .unwrap()
+            .len(),
+        5
+    );
+    for wrong in [
+        ("x", &[&[5][..]][..]),
+        ("w", &[&[6]]),
+        ("x", &[&[2, 2]]),
+        ("x", &[&[2], &[2]]),
+        ("v", &[&[4]]),
+        ("x", &[&[u64::MAX]]),
+    ] {
+        assert_eq!(fixed(&[wrong]).unwrap_err().len(), 1, "{wrong:?}");
+    }
+}

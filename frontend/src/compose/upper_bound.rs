@@ -1,0 +1,70 @@
+//! `s|k` in the shape of an input: what is given must not be larger than `k` (2.6).
+
+use skript_semantics::ScalarOp;
+
+use super::affine_extent::Bound;
+use super::composer::{Composed, Composer};
+use super::declare::upper_extents;
+use super::instantiate::Builder;
+use super::ranges::decided;
+use crate::ast::ExtentSpec;
+use crate::diagnostics::Diagnostic;
+use crate::diagnostics::codes::EXTENT_MISMATCH;
+use crate::eval::{Atom, Value, runtime};
+use crate::model::{Expr, MessagePart};
+
+impl<'p> Composer<'p, '_> {
+    /// Holds actual extents against the declared bound: now if it is known, else in each run.
+    pub fn check_upper_bounds(
+        &mut self,
+        builder: &mut Builder<'p>,
+        declared: &ExtentSpec,
+        actual: &Value,
+        place: &Bound,
+    ) -> Composed<()> {
+        let Some(bound) = &declared.bound else {
+            return Ok(());
+        };
+        if !Self::unknown_names(builder, bound).is_empty() {
+            return Ok(());
+        }
+        let limits = {
+            let mut evaluator = builder.evaluator(self.limits);
+            upper_extents(&mut evaluator, bound, declared.pack.as_ref())
+        };
+        let limits = limits.map_err(|s| self.failed(s))?;
+        for (atom, limit) in actual.atoms().iter().zip(limits) {
+            let extent = match atom {
+                Atom::Int(n) => Expr::int(*n),
+                Atom::Run(expr) => (**expr).clone(),
+                _ => continue,
+            };
+            let largest = Expr::int(i64::try_from(limit).unwrap_or(i64::MAX));
+            let condition = runtime::compare(ScalarOp::Le, extent.clone(), largest);
+            let what = place.what;
+            match decided(&condition) {
+                Some(true) => {}
+                Some(false) => {
+                    let message = format!(
+                        "{what} must not be larger than {limit}, this is {}",
+                        atom.text()
+                    );
+                    return Err(self.report(
+                        Diagnostic::error(&EXTENT_MISMATCH, declared.span, message)
+                            .with_place(place.place, "given here"),
+                    ));
+                }
+                None => {
+                    let message = vec![
+                        MessagePart::Text(format!(
+                            "{what} must not be larger than {limit}, this is "
+                        )),
+                        MessagePart::Value(extent),
+                    ];
+                    self.keep_extent_check(builder, condition, message, place.place);
+                }
+            }
+        }
+        Ok(())
+    }
+}
