@@ -51,11 +51,24 @@ def collect(suite, chosen):
     return cases
 
 
+def shapes_of(case):
+    """Flags that fix the shapes of a case's inputs as its files have them."""
+    import numpy
+    _, folder, meta = case
+    flags = []
+    for name, files in (meta.get("inputs") or {}).items():
+        files = files if isinstance(files, list) else [files]
+        shapes = [numpy.load(os.path.join(folder, file)).shape for file in files]
+        flags += ["--input-shape", name + "=" + ";".join(",".join(map(str, shape)) for shape in shapes)]
+    return flags
+
+
 def export(skript, case, out):
-    """None, or why there is no program."""
+    """None, or why there is no program; shapes of inputs are those of the case's files."""
     name, folder, meta = case
     command = [skript, "compile", "--message-format=short", "--emit=stablehlo", folder, "-o", out, "--report", out + ".forms"]
     command += meta.get("args") or []
+    command += shapes_of(case)
     for key, value in (meta.get("attrs") or {}).items():
         command += ["--set", "%s=%s" % (key, json.dumps(value))]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)

@@ -53,6 +53,7 @@ pub fn known(
         return (entries, Status::Done);
     };
     let reading = ModelArguments {
+        input_shapes: Vec::new(),
         edition: None,
         graph: None,
         quantize: None,
