@@ -3,7 +3,7 @@
 use crate::place::{self, Frame};
 use melior::diagnostic::{Diagnostic, DiagnosticSeverity};
 use melior::ir::Module;
-use melior::ir::operation::OperationLike;
+use melior::ir::operation::{OperationLike, OperationRef};
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -24,6 +24,26 @@ pub struct Message {
     /// The places that the location names, the innermost first; each is called from the next.
     pub frames: Vec<Frame>,
     pub text: String,
+}
+
+impl Message {
+    /// An error at an operation.
+    pub fn error(op: OperationRef<'_, '_>, text: String) -> Self {
+        let location = op.location();
+        Message {
+            severity: "error",
+            location: bare(&location.to_string()),
+            frames: place::frames(location.to_raw()),
+            text,
+        }
+    }
+}
+
+/// A location as MLIR prints it, without `loc(…)` and quotes.
+fn bare(location: &str) -> String {
+    let inside = location.strip_prefix("loc(");
+    let inside = inside.and_then(|rest| rest.strip_suffix(')'));
+    inside.unwrap_or(location).replace('"', "")
 }
 
 impl std::fmt::Display for Failure {
@@ -129,11 +149,7 @@ unsafe extern "C" fn append(text: mlir_sys::MlirStringRef, into: *mut std::ffi::
 }
 
 fn record(diagnostic: &Diagnostic<'_>, messages: &mut Vec<Message>) {
-    let location = diagnostic.location().to_string();
-    let location = location
-        .strip_prefix("loc(")
-        .and_then(|rest| rest.strip_suffix(')'))
-        .unwrap_or(&location);
+    let location = diagnostic.location();
     messages.push(Message {
         severity: match diagnostic.severity() {
             DiagnosticSeverity::Error => "error",
@@ -141,8 +157,8 @@ fn record(diagnostic: &Diagnostic<'_>, messages: &mut Vec<Message>) {
             DiagnosticSeverity::Note => "note",
             DiagnosticSeverity::Remark => "remark",
         },
-        location: location.replace('"', ""),
-        frames: place::frames(diagnostic.location().to_raw()),
+        location: bare(&location.to_string()),
+        frames: place::frames(location.to_raw()),
         text: diagnostic.to_string(),
     });
     for index in 0..diagnostic.note_count() {

@@ -2,18 +2,17 @@
 
 use crate::structure::ReadError;
 use melior::ir::OperationRef;
+use melior::ir::attribute::{FlatSymbolRefAttribute, StringAttribute};
 use melior::ir::operation::OperationLike;
-use skript_dialect::melior;
+use skript_dialect::op::{collect, is};
+use skript_dialect::pipeline::Message;
+use skript_dialect::{Frame, melior};
 
 /// Why a module was not exported.
 #[derive(Debug, thiserror::Error)]
 pub enum ExportError {
-    #[error("{place}: '{op}' {what}")]
-    Refused {
-        op: String,
-        what: String,
-        place: String,
-    },
+    #[error("{}: {}", .0.location, .0.text)]
+    Refused(Message),
     #[error("the module has no entry: no function carries 'skript.entry'")]
     NoEntry,
     #[error(transparent)]
@@ -28,10 +27,56 @@ pub enum ExportError {
 
 impl ExportError {
     pub fn at(op: OperationRef<'_, '_>, what: &str) -> Self {
-        ExportError::Refused {
-            op: crate::mlir::copy::operation_name(op),
-            what: what.to_owned(),
-            place: op.location().to_string(),
-        }
+        let name = crate::mlir::copy::operation_name(op);
+        let mut message = Message::error(op, format!("'{name}' {what}"));
+        message.frames.extend(calls(op));
+        ExportError::Refused(message)
     }
+}
+
+/// The invocations that lead to an operation, the innermost first: of several, the first in the module.
+fn calls(op: OperationRef<'_, '_>) -> Vec<Frame> {
+    let Some((mut function, module)) = holders(op) else {
+        return Vec::new();
+    };
+    let mut frames = Vec::new();
+    let invocations = collect(&module, |op| is(&op, "skript.invoke"));
+    // A function is not invoked by what it invokes: more steps than invocations are a cycle in text of somebody's own.
+    for _ in 0..invocations.len() {
+        let callee = |op: &OperationRef| {
+            let callee = FlatSymbolRefAttribute::try_from(op.attribute("callee").ok()?).ok()?;
+            Some(callee.value().to_owned())
+        };
+        let name = symbol(function);
+        let Some(call) = invocations.iter().find(|op| callee(op) == name) else {
+            break;
+        };
+        frames.extend(Message::error(*call, String::new()).frames);
+        let Some((outer, _)) = holders(*call) else {
+            break;
+        };
+        function = outer;
+    }
+    frames
+}
+
+fn symbol(function: OperationRef<'_, '_>) -> Option<String> {
+    let name = StringAttribute::try_from(function.attribute("sym_name").ok()?).ok()?;
+    Some(name.value().to_owned())
+}
+
+/// The function that an operation stands in, and its module.
+fn holders<'c, 'a>(
+    op: OperationRef<'c, 'a>,
+) -> Option<(OperationRef<'c, 'a>, OperationRef<'c, 'a>)> {
+    let mut inner = op;
+    while let Some(outer) = inner.parent_operation() {
+        // SAFETY: what an operation stands in lives as long as it.
+        let outer = unsafe { OperationRef::from_raw(outer.to_raw()) };
+        if is(&outer, "builtin.module") {
+            return Some((inner, outer));
+        }
+        inner = outer;
+    }
+    None
 }

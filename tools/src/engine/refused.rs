@@ -7,6 +7,7 @@ use skript_frontend::diagnostics::codes::NOT_COMPILED;
 use skript_frontend::model::Model;
 use skript_frontend::source::{SourceMap, Span};
 use skript_passes::codegen::CodegenError;
+use skript_passes::stablehlo::ExportError;
 use skript_passes::{CompileError, EmitError};
 
 use super::compiled::pipeline_of;
@@ -17,6 +18,9 @@ pub fn refused(error: &CompileError, model: &Model, sources: &SourceMap) -> Stop
     let (error, takers) = match error {
         CompileError::Emit(error) => return of_emission(error).into(),
         CompileError::Codegen(error) => (error, &[][..]),
+        CompileError::Export(ExportError::Refused(message)) => {
+            return at_place(message, entry(model), sources).into();
+        }
         CompileError::Export(error) => {
             return Diagnostic::without_place(&NOT_COMPILED, error.to_string()).into();
         }
@@ -28,11 +32,15 @@ pub fn refused(error: &CompileError, model: &Model, sources: &SourceMap) -> Stop
             .with_help(help)
             .into();
     };
-    let entry = model.function(model.entry).map_or("", |f| &f.name);
+    let entry = entry(model);
     let all = messages
         .iter()
         .map(|message| at_place(message, entry, sources).with_help(help.clone()));
     all.collect::<Vec<_>>().into()
+}
+
+fn entry(model: &Model) -> &str {
+    model.function(model.entry).map_or("", |f| &f.name)
 }
 
 fn of_emission(error: &EmitError) -> Diagnostic {
