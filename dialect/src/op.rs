@@ -78,6 +78,13 @@ pub fn is<'c: 'a, 'a>(op: &impl OperationLike<'c, 'a>, name: &str) -> bool {
     op.name().as_string_ref().as_str() == Ok(name)
 }
 
+/// The operation that an operation stands in; none for a module.
+pub fn parent<'c, 'a>(op: OperationRef<'c, 'a>) -> Option<OperationRef<'c, 'a>> {
+    let outer = op.parent_operation()?;
+    // SAFETY: what an operation stands in lives at least as long as the operation.
+    Some(unsafe { OperationRef::from_raw(outer.to_raw()) })
+}
+
 /// All operations below `root` (and `root` itself) that satisfy `choose`, inner ones first, else in order of text.
 ///
 /// The list stays valid while its operations are not erased.

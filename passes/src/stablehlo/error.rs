@@ -4,7 +4,7 @@ use crate::structure::ReadError;
 use melior::ir::OperationRef;
 use melior::ir::attribute::{FlatSymbolRefAttribute, StringAttribute};
 use melior::ir::operation::OperationLike;
-use skript_dialect::op::{collect, is};
+use skript_dialect::op::{collect, is, parent};
 use skript_dialect::pipeline::Message;
 use skript_dialect::{Frame, melior};
 
@@ -70,9 +70,7 @@ fn holders<'c, 'a>(
     op: OperationRef<'c, 'a>,
 ) -> Option<(OperationRef<'c, 'a>, OperationRef<'c, 'a>)> {
     let mut inner = op;
-    while let Some(outer) = inner.parent_operation() {
-        // SAFETY: what an operation stands in lives as long as it.
-        let outer = unsafe { OperationRef::from_raw(outer.to_raw()) };
+    while let Some(outer) = parent(inner) {
         if is(&outer, "builtin.module") {
             return Some((inner, outer));
         }
