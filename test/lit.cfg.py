@@ -7,7 +7,7 @@ import lit.formats
 config.name = "skript"
 config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = [".mlir", ".sknd", ".test"]
-config.excludes = ["Inputs", "inputs", "conformance", "differential"]
+config.excludes = ["Inputs", "inputs", "conformance", "differential", "numerics"]
 config.test_source_root = os.path.dirname(__file__)
 
 binaries = lit_config.params["binaries"]

@@ -261,6 +261,10 @@ impl<'p> Composer<'p, '_> {
         if let Some(index) = failure
             && let Some(input) = definition.inputs.get(index)
         {
+            if builder.entry {
+                // Says which name has no value.
+                self.graph_input(builder, input)?;
+            }
             return Err(self.report(
                 Diagnostic::error(
                     &SHAPE_NOT_BOUND,
@@ -300,6 +304,9 @@ impl<'p> Composer<'p, '_> {
             _ => None,
         };
         if builder.entry && !absent && fixed.is_none() {
+            if Self::awaits_others(builder, input) {
+                return Ok(None);
+            }
             return self.graph_input(builder, input).map(Some);
         }
         let place = match fixed {
@@ -516,6 +523,17 @@ impl<'p> Composer<'p, '_> {
         };
         builder.scope.set(name, value);
         Ok(())
+    }
+
+    /// Whether an extent of an input of the entry graph uses a name that only another input can bind: `real[s]` where
+    /// `real[s|4]` comes later (2.6.1).
+    fn awaits_others(builder: &Builder<'p>, input: &Declaration) -> bool {
+        let extents = input.type_spec.shape.iter().flatten();
+        let mut open = extents.filter(|extent| extent.bound.is_none());
+        open.any(|extent| {
+            let expr = extent.extent.as_ref();
+            expr.is_some_and(|expr| !Self::unknown_names(builder, expr).is_empty())
+        })
     }
 
     /// An input of the entry graph whose extents were fixed: bound as if it were an argument.

@@ -8,6 +8,7 @@ use super::composer::{Composed, Composer};
 use super::dynamic_extent::extent_of;
 use super::instantiate::Builder;
 use super::slices::Slices;
+use super::split::split;
 use crate::ast::{Lowering, LoweringOp};
 use crate::diagnostics::codes::{FORMULA, LIMIT_EXCEEDED, PACK_LENGTHS_DIFFER};
 use crate::eval::evaluator::{EvalResult, stop};
@@ -131,7 +132,7 @@ impl<'p> Composer<'p, '_> {
         let mut attempt = Attempt::new(self, builder, lowering);
         match attempt.run(scope, fixed) {
             Ok(formula) => {
-                drafts.push(Draft { formula });
+                drafts.extend(split(formula).into_iter().map(|formula| Draft { formula }));
                 if drafts.len() > self.limits.unrolled {
                     self.check_unrolled(
                         i64::try_from(drafts.len()).unwrap_or(i64::MAX),

@@ -26,6 +26,7 @@ mod quantize;
 mod ranges;
 mod run_time_pack;
 mod slices;
+mod split;
 mod symbols;
 mod synthesis;
 mod update;

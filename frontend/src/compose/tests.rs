@@ -319,3 +319,40 @@ fn s2_6_fixed_shapes_of_inputs_reach_whatever_shares_their_names() {
         assert_eq!(fixed(&[wrong]).unwrap_err().len(), 1, "{wrong:?}");
     }
 }
+
+/// `y[i,:]` writes two places, each by a formula of its own; what reads its output stays one step.
+#[test]
+fn s2_12_packed_places_of_one_output_are_apart() {
+    let formulas = |assignment: &str| {
+        let text = format!(
+            "operator f {{ @input {{ x: real[n,2]; }} @output {{ y: real[n,2]; }} @lower {{ {assignment}; }} }}
+            graph G {{ @input {{ x: real[3,2]; }} @output {{ y: real[3,2]; }} @compose {{ y = f(x); }} }}"
+        );
+        let model = model(&text).unwrap();
+        let bodies = model.functions.into_iter().map(|f| f.body);
+        let formulas = bodies.filter_map(|body| match body {
+            Body::Formulas(formulas) => Some(formulas),
+            _ => None,
+        });
+        let targets = formulas.flatten().map(|f| f.targets.len());
+        targets.collect::<Vec<_>>()
+    };
+    assert_eq!(formulas("y[i,:] = x[i,:] * 2.0, i < n"), [1, 1]);
+    assert_eq!(formulas("y[i,:] += x[i,:], i < n | y[i,0] < 3.0"), [2]);
+}
+
+/// The bound of a name may stand at a later input than its first use.
+#[test]
+fn s2_6_1_a_later_input_may_bound_an_earlier_one() {
+    let graph = |inputs: &str| {
+        model(&format!(
+            "graph G {{ @input {{ {inputs} }} @output {{ y: real[~]; }} @compose {{ y = [x][0]; }} }}"
+        ))
+    };
+    assert!(graph("x: real[s]; z: real[s|4];").is_ok());
+    assert!(graph("x: real[s + t]; z: real[s|4]; w: real[t|3];").is_ok());
+    assert_eq!(
+        graph("x: real[s]; z: real[t|4];").unwrap_err(),
+        ["`s` has no value here"]
+    );
+}
