@@ -123,7 +123,7 @@ fn too_deep(builder: &mut Builder, deep: &TooDeep) {
         &codes::NESTING,
         span,
         message,
-        &format!(
+        format!(
             "split it: name parts of it in @using, or assign parts of it to tensors of their own; `--limit {limit}=N` \
              allows more"
         ),
