@@ -9,6 +9,7 @@ use super::dynamic_extent::extent_of;
 use super::instantiate::Builder;
 use super::slices::Slices;
 use super::split::split;
+use super::turns::check_turns;
 use crate::ast::{Lowering, LoweringOp};
 use crate::diagnostics::codes::{FORMULA, LIMIT_EXCEEDED, PACK_LENGTHS_DIFFER};
 use crate::eval::evaluator::{EvalResult, stop};
@@ -26,8 +27,10 @@ const INLINE_NODES: usize = 48;
 type Fixed = ((usize, usize), i64);
 
 /// One attempt at a formula, before initial values are chosen.
-struct Draft {
-    formula: Formula,
+pub(super) struct Draft {
+    pub formula: Formula,
+    /// Indices of the formula outside of one that was replaced by its values.
+    pub outer: Vec<usize>,
 }
 
 impl<'p> Composer<'p, '_> {
@@ -88,6 +91,7 @@ impl<'p> Composer<'p, '_> {
                 &mut Vec::new(),
                 &mut drafts,
             )?;
+            check_turns(&drafts, lowering)?;
             return Ok(drafts);
         };
         let count = match &unroll.count {
@@ -101,7 +105,10 @@ impl<'p> Composer<'p, '_> {
             if let Some(index) = &unroll.index {
                 scope.set(index.name.clone(), Value::int(k));
             }
-            self.expand_formula(builder, &scope, lowering, &mut Vec::new(), &mut drafts)?;
+            let mut step = Vec::new();
+            self.expand_formula(builder, &scope, lowering, &mut Vec::new(), &mut step)?;
+            check_turns(&step, lowering)?;
+            drafts.append(&mut step);
         }
         Ok(drafts)
     }
@@ -132,7 +139,15 @@ impl<'p> Composer<'p, '_> {
         let mut attempt = Attempt::new(self, builder, lowering);
         match attempt.run(scope, fixed) {
             Ok(formula) => {
-                drafts.extend(split(formula).into_iter().map(|formula| Draft { formula }));
+                let last = fixed.iter().map(|(key, _)| *key).max();
+                let keys = attempt.keys.iter().enumerate();
+                let outer = keys.filter(|(_, (key, _))| last.is_some_and(|last| *key < last));
+                let outer: Vec<usize> = outer.map(|(position, _)| position).collect();
+                let parts = split(formula).into_iter();
+                drafts.extend(parts.map(|formula| Draft {
+                    formula,
+                    outer: outer.clone(),
+                }));
                 if drafts.len() > self.limits.unrolled {
                     self.check_unrolled(
                         i64::try_from(drafts.len()).unwrap_or(i64::MAX),

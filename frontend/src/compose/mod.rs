@@ -29,6 +29,7 @@ mod slices;
 mod split;
 mod symbols;
 mod synthesis;
+mod turns;
 mod update;
 mod upper_bound;
 

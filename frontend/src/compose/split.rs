@@ -55,18 +55,24 @@ fn are_apart(targets: &[&Target]) -> bool {
 
 fn reads_output(formula: &Formula) -> bool {
     let outputs: FxHashSet<ValueId> = formula.targets.iter().map(|t| t.output).collect();
+    accesses(formula)
+        .iter()
+        .any(|(tensor, _)| outputs.contains(tensor))
+}
+
+/// All elements that a formula reads.
+pub fn accesses(formula: &Formula) -> Vec<(ValueId, &[Expr])> {
     let mut open: Vec<&Expr> = formula.locals.iter().map(|local| &local.value).collect();
     open.extend(&formula.predicate);
     for target in &formula.targets {
         open.extend(target.subscripts.iter().chain([&target.value]));
     }
+    let mut found = Vec::new();
     while let Some(expr) = open.pop() {
-        if let Node::Access { tensor, .. } = expr.node
-            && outputs.contains(&tensor)
-        {
-            return true;
+        if let Node::Access { tensor, subscripts } = &expr.node {
+            found.push((*tensor, subscripts.as_slice()));
         }
         open.extend(expr.children());
     }
-    false
+    found
 }

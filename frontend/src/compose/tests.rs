@@ -356,3 +356,53 @@ fn s2_6_1_a_later_input_may_bound_an_earlier_one() {
         ["`s` has no value here"]
     );
 }
+
+/// The pack's index stands inside: what a step may see of other tensors, and which write comes last, depends on the order.
+#[test]
+fn s2_12_packs_inside_of_other_indices_keep_the_order_of_the_loops() {
+    let composes = |outputs: &str, assignments: &str| {
+        let text = format!(
+            "operator f {{ @input {{ xs: real[n]..(k); }} @output {{ {outputs}; }} @lower {{ {assignments}; }} }}
+            graph G {{ @input {{ xs: real[4]..(2); }} @output {{ {outputs}; }} @compose {{ {} = f(xs); }} }}",
+            outputs.split(':').next().unwrap()
+        );
+        let text = text.replace(
+            "@output { ys: real[n]..(k); } @compose",
+            "@output { ys: real[4]..(2); } @compose",
+        );
+        let text = text.replace(
+            "@output { y: real[n]; } @compose",
+            "@output { y: real[4]; } @compose",
+        );
+        model(&text).is_ok()
+    };
+    let pack = |bounds: &str, condition: &str| {
+        composes(
+            "ys: real[n]..(k)",
+            &format!(
+                "ys[j][i,] = 0.0, i < n, j < k; ys[j][i,] := xs[j][i,], {bounds} | {condition}"
+            ),
+        )
+    };
+    let previous = "ys[1][i > 0 ? i - 1 : 0,] < xs[j][i,]";
+    assert!(!pack("i < n, j < k", previous));
+    assert!(pack("j < k, i < n", previous));
+    assert!(pack("i < n, j < k", "ys[j][i,] < xs[j][i,]"));
+    let single = |condition: &str| {
+        composes(
+            "y: real[n]",
+            &format!("y[i,] = 0.0, i < n; y[i,] := xs[j][i,], i < n, j < k | {condition}"),
+        )
+    };
+    assert!(single("y[i,] < xs[j][i,]"));
+    assert!(!single("y[i > 0 ? i - 1 : 0,] < xs[j][i,]"));
+    let last = |bounds: &str| {
+        composes(
+            "y: real[]",
+            &format!("y[] = 0.0; y[] := xs[j][i,], {bounds} | xs[j][i,] > 0.5"),
+        )
+    };
+    assert!(!last("i < n, j < k"));
+    assert!(last("j < k, i < n"));
+    assert!(composes("y: real[]", "y[] += xs[j][i,], i < n, j < k"));
+}
