@@ -7,13 +7,39 @@
 use super::EmitError;
 use super::check::report;
 use super::scope::Scope;
-use crate::mlir::{Builder, types};
+use crate::mlir::{Builder, attributes, types};
 use melior::ir::{Type, TypeLike, Value, ValueLike};
 use skript_frontend::model::{Extent, ShapeExpr, ValueId};
 use skript_frontend::source::Span;
 use skript_semantics::{Scalar, ScalarKind, ScalarOp};
 
 impl<'c: 'a, 'a> Scope<'_, 'c, 'a, '_> {
+    /// The part of a tensor as large as its bounds that the run filled: the first places of each dimension.
+    pub fn filled(
+        &self,
+        id: ValueId,
+        whole: Value<'c, 'a>,
+        at: &Builder<'c, 'a>,
+    ) -> Result<Value<'c, 'a>, EmitError> {
+        let result = self.r#type(id)?;
+        let sizes = types::extents(result).ok_or(EmitError::Malformed("a value is no tensor"))?;
+        let open = self.open_extents(id, at)?;
+        let segment = i32::try_from(open.len()).map_err(|_| EmitError::Malformed("a huge rank"))?;
+        let mut operands = vec![whole];
+        operands.extend(open);
+        let (zeros, ones) = (vec![0; sizes.len()], vec![1; sizes.len()]);
+        let slice = [
+            ("static_offsets", attributes::i64s(at.context, &zeros)),
+            ("static_sizes", attributes::i64s(at.context, &sizes)),
+            ("static_strides", attributes::i64s(at.context, &ones)),
+            (
+                "operandSegmentSizes",
+                attributes::i32s(at.context, &[1, 0, segment, 0]),
+            ),
+        ];
+        Ok(at.value("tensor.extract_slice", &operands, &slice, result)?)
+    }
+
     /// Takes the run-time extents that a tensor's value has, where nobody has told them before.
     pub fn learn(&mut self, id: ValueId, at: &Builder<'c, 'a>) -> Result<(), EmitError> {
         let tensor = self.tensor(id)?;

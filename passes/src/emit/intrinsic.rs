@@ -71,7 +71,7 @@ pub(super) fn emit<'c: 'a, 'a>(
     for (id, result) in outputs.iter().zip(&results) {
         let is_told = told.iter().any(|(_, other)| other == id);
         let value = if is_told {
-            taken(scope, *id, *result, at)?
+            scope.filled(*id, *result, at)?
         } else {
             *result
         };
@@ -155,37 +155,6 @@ fn learn<'c: 'a, 'a>(
         scope.symbols.insert(name.clone(), found);
     }
     Ok(())
-}
-
-/// The part of a destination that the kernel filled.
-fn taken<'c: 'a, 'a>(
-    scope: &Scope<'_, 'c, 'a, '_>,
-    id: ValueId,
-    whole: Value<'c, 'a>,
-    at: &Builder<'c, 'a>,
-) -> Result<Value<'c, 'a>, EmitError> {
-    let result = scope.r#type(id)?;
-    let sizes = types::extents(result).ok_or(EmitError::Malformed("an output is no tensor"))?;
-    let open = scope.open_extents(id, at)?;
-    let segment = i32::try_from(open.len()).map_err(|_| EmitError::Malformed("a huge rank"))?;
-    let mut operands = vec![whole];
-    operands.extend(open);
-    let slice = [
-        (
-            "static_offsets",
-            attributes::i64s(at.context, &vec![0; sizes.len()]),
-        ),
-        ("static_sizes", attributes::i64s(at.context, &sizes)),
-        (
-            "static_strides",
-            attributes::i64s(at.context, &vec![1; sizes.len()]),
-        ),
-        (
-            "operandSegmentSizes",
-            attributes::i32s(at.context, &[1, 0, segment, 0]),
-        ),
-    ];
-    Ok(at.value("tensor.extract_slice", &operands, &slice, result)?)
 }
 
 fn count(n: usize) -> Result<i64, EmitError> {

@@ -180,7 +180,7 @@ pub(super) fn emit<'c: 'a, 'a>(
         if stack.is_open {
             let id = first(pack)?;
             stack.tell_length(scope, id, done, at)?;
-            let whole = stack.taken(scope, id, *value, at)?;
+            let whole = scope.filled(id, *value, at)?;
             scope.set(id, whole);
             continue;
         }
@@ -338,39 +338,6 @@ impl<'c: 'a, 'a> Stacked<'c, 'a> {
             scope.symbols.insert(name.clone(), done);
         }
         Ok(())
-    }
-
-    /// The items of the iterations that took place.
-    fn taken(
-        &self,
-        scope: &Scope<'_, 'c, 'a, '_>,
-        id: ValueId,
-        whole: Value<'c, 'a>,
-        at: &Builder<'c, 'a>,
-    ) -> Result<Value<'c, 'a>, EmitError> {
-        let result = scope.r#type(id)?;
-        let sizes = types::extents(result).ok_or(EmitError::Malformed("a pack is no tensor"))?;
-        let open = scope.open_extents(id, at)?;
-        let count = i32::try_from(open.len());
-        let count = count.map_err(|_| EmitError::Malformed("too many operands"))?;
-        let mut operands = vec![whole];
-        operands.extend(open);
-        let slice = [
-            (
-                "static_offsets",
-                attributes::i64s(at.context, &vec![0; sizes.len()]),
-            ),
-            ("static_sizes", attributes::i64s(at.context, &sizes)),
-            (
-                "static_strides",
-                attributes::i64s(at.context, &vec![1; sizes.len()]),
-            ),
-            (
-                "operandSegmentSizes",
-                attributes::i32s(at.context, &[1, 0, count, 0]),
-            ),
-        ];
-        Ok(at.value("tensor.extract_slice", &operands, &slice, result)?)
     }
 
     fn segment(&self) -> Result<i32, EmitError> {
