@@ -35,8 +35,8 @@ impl Pass for OpenArguments {
         _options: &Options,
         _rewriter: &Rewriter<'c>,
     ) -> Result<(), PassError> {
-        let entry = mlir::entry(root).map_err(|e| e.to_string())?;
-        let body = mlir::body(entry).map_err(|e| e.to_string())?;
+        let entry = mlir::entry(root)?;
+        let body = mlir::body(entry)?;
         let holder = root.context();
         let context = context::borrow(&holder);
         let Some(first) = mlir::operations(body).first().copied() else {
@@ -94,7 +94,7 @@ impl Pass for OpenArguments {
             // SAFETY: the only use of the argument is the view, which takes bytes.
             unsafe { mlir_sys::mlirValueSetType(argument.to_raw(), bytes.to_raw()) };
         }
-        mlir::set_signature(entry, None).map_err(|e| e.to_string())?;
+        mlir::set_signature(entry, None)?;
         Ok(())
     }
 }

@@ -29,9 +29,8 @@ impl Pass for WriteCarried {
         _options: &Options,
         _rewriter: &Rewriter<'c>,
     ) -> Result<(), PassError> {
-        write_carried(root)
-            .map(|_| ())
-            .map_err(|e| PassError::from(e.to_string()))
+        write_carried(root)?;
+        Ok(())
     }
 }
 

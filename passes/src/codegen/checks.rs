@@ -76,7 +76,7 @@ impl Pass for LowerChecks {
         }
         let holder = root.context();
         let context = context::borrow(&holder);
-        let entry = mlir::entry(root).map_err(|e| e.to_string())?;
+        let entry = mlir::entry(root)?;
         for op in &found {
             if op.parent_operation() != Some(entry) {
                 return Err(PassError::at(
@@ -86,14 +86,14 @@ impl Pass for LowerChecks {
             }
         }
         let status: Type = IntegerType::new(context, 32).into();
-        let (_, results) = mlir::signature(entry).map_err(|e| e.to_string())?;
+        let (_, results) = mlir::signature(entry)?;
         if !results.is_empty() {
             return Err(PassError::at(
                 entry,
                 "has results beside the status of its checks",
             ));
         }
-        let values = context_argument(entry).map_err(|e| e.to_string())?;
+        let values = context_argument(entry)?;
         for block in mlir::blocks(entry) {
             let end = mlir::operations(block).last().copied();
             if let Some(end) = end.filter(|op| mlir::name(*op) == "func.return") {
@@ -113,7 +113,7 @@ impl Pass for LowerChecks {
         for op in declared.collect::<Vec<_>>() {
             mlir::erase(op);
         }
-        mlir::retype(entry, &[status]).map_err(|e| e.to_string())?;
+        mlir::retype(entry, &[status])?;
         Ok(())
     }
 }

@@ -26,9 +26,8 @@ impl Pass for LowerCopies {
         _options: &Options,
         _rewriter: &Rewriter<'c>,
     ) -> Result<(), PassError> {
-        lower_copies(root)
-            .map(|_| ())
-            .map_err(|e| PassError::from(e.to_string()))
+        lower_copies(root)?;
+        Ok(())
     }
 }
 

@@ -1,5 +1,6 @@
 //! What can go wrong between a module and its code.
 
+use skript_dialect::PassError;
 use skript_dialect::pipeline::Message;
 
 /// A stage of code generation that refused its input. Never an abort: what MLIR and LLVM say is collected.
@@ -17,6 +18,12 @@ pub enum CodegenError {
     /// LLVM refused the target or the module.
     #[error("LLVM: {0}")]
     Llvm(String),
+}
+
+impl From<CodegenError> for PassError {
+    fn from(error: CodegenError) -> Self {
+        error.to_string().into()
+    }
 }
 
 fn listed(messages: &[Message]) -> String {

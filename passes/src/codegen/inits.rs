@@ -29,7 +29,7 @@ impl Pass for SeparateInits {
         _options: &Options,
         _rewriter: &Rewriter<'c>,
     ) -> Result<(), PassError> {
-        separate_inits(root).map_err(|e| PassError::from(e.to_string()))
+        Ok(separate_inits(root)?)
     }
 }
 

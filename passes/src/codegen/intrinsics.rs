@@ -53,10 +53,9 @@ impl Pass for LowerIntrinsics {
         if found.is_empty() {
             return Ok(());
         }
-        let refused = |e: CodegenError| PassError::from(e.to_string());
         let holder = root.context();
         let context = context::borrow(&holder);
-        let entry = mlir::entry(root).map_err(refused)?;
+        let entry = mlir::entry(root)?;
         let mut calls = Vec::new();
         for op in found {
             if !mlir::nested(entry).contains(&op) {
@@ -64,7 +63,7 @@ impl Pass for LowerIntrinsics {
             }
             calls.push((op, describe(op)?));
         }
-        let values = context_argument(entry).map_err(refused)?;
+        let values = context_argument(entry)?;
         let words = calls.iter().map(|(_, d)| words_of(d)).max().unwrap_or(0);
         let words = i64::try_from(words).map_err(|_| "too many arrays")?;
         let first = mlir::blocks(entry).first().copied();
@@ -85,7 +84,7 @@ impl Pass for LowerIntrinsics {
                 Some(known) => *known,
                 None => {
                     let known = (next, bytes.len());
-                    add_global(root, context, next, &bytes).map_err(refused)?;
+                    add_global(root, context, next, &bytes)?;
                     symbols.insert(bytes, known);
                     known
                 }

@@ -30,9 +30,8 @@ impl Pass for PlanMemory {
         _options: &Options,
         _rewriter: &Rewriter<'c>,
     ) -> Result<(), PassError> {
-        plan_memory(root)
-            .map(|_| ())
-            .map_err(|e| PassError::from(e.to_string()))
+        plan_memory(root)?;
+        Ok(())
     }
 }
 

@@ -33,9 +33,8 @@ impl Pass for WriteOutputs {
         _options: &Options,
         _rewriter: &Rewriter<'c>,
     ) -> Result<(), PassError> {
-        write_outputs(root)
-            .map(|_| ())
-            .map_err(|e| PassError::from(e.to_string()))
+        write_outputs(root)?;
+        Ok(())
     }
 }
 

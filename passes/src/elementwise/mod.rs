@@ -6,6 +6,7 @@ pub mod fuse_elementwise;
 pub mod scalarize_elementwise;
 pub mod unroll_elementwise;
 
+use crate::mlir::replace_each;
 use skript_dialect::melior::ir::operation::OperationLike;
 use skript_dialect::melior::ir::{OperationRef, Type, Value, ValueLike};
 use skript_dialect::{PassError, Rewriter, op};
@@ -15,7 +16,7 @@ use skript_dialect::{PassError, Rewriter, op};
 /// `replace` gives the new values, or `None` for an op that this conversion does not take.
 ///
 /// # Errors
-/// At the last op that has regions (a payload cannot hold them) or was not taken; `otherwise` says why.
+/// At each op that has regions (a payload cannot hold them) or was not taken; `otherwise` says why.
 fn replace_all<'c, 'a>(
     root: &OperationRef<'c, 'a>,
     rewriter: &Rewriter<'c>,
@@ -26,20 +27,13 @@ fn replace_all<'c, 'a>(
 where
     'c: 'a,
 {
-    let mut failure = None;
     let all = op::collect(root, |op| {
         op::has_elementwise_trait(&op) && op.results().any(|r| wanted(r.r#type()))
     });
-    for found in all {
+    replace_each(all, rewriter, |found| {
         if found.region_count() > 0 {
-            let why = "is elementwise but has regions, which a payload cannot hold";
-            failure = Some(PassError::at(found, why));
-            continue;
+            return Err("is elementwise but has regions, which a payload cannot hold".into());
         }
-        match replace(found)? {
-            Some(values) => rewriter.replace_op_with_values(found, &values),
-            None => failure = Some(PassError::at(found, otherwise)),
-        }
-    }
-    failure.map_or(Ok(()), Err)
+        replace(found)?.ok_or_else(|| otherwise.into())
+    })
 }

@@ -5,7 +5,7 @@
 
 use super::loops::{self, Loops};
 use super::{Refusal, structured};
-use crate::mlir::{Builder, context};
+use crate::mlir::{Builder, context, replace_each};
 use crate::structure::Reading;
 use skript_dialect::melior::ir::OperationRef;
 use skript_dialect::melior::ir::operation::OperationLike;
@@ -62,40 +62,24 @@ impl<T: Target> Pass for ConvertFormulaToLoops<T> {
     ) -> Result<(), PassError> {
         let holder = root.context();
         let context = context::borrow(&holder);
-        let mut failure = None;
-        for formula in structured::formulas(&root) {
+        let loops = T::LOOPS.name();
+        replace_each(structured::formulas(&root), rewriter, |formula| {
             let at = Builder::before(context, formula)?;
             let lowered = Reading::of(formula)
                 .map_err(Refusal::from)
                 .and_then(|reading| loops::lower(&reading, T::LOOPS, &at));
-            match lowered {
-                Ok(values) => rewriter.replace_op_with_values(formula, &values),
-                Err(refusal) => {
-                    let loops = T::LOOPS.name();
-                    let message = format!("cannot become {loops} loops: {refusal}");
-                    failure = Some(PassError::at(formula, message));
-                }
-            }
-        }
-        if let Some(failure) = failure {
-            return Err(failure);
-        }
-        for splat in op::collect(&root, |op| op::is(&op, "tensor.splat")) {
-            if !op::is_used(splat.result(0)?) {
-                // A formula has filled its own buffer; canonicalization removes it.
-                continue;
-            }
+            lowered.map_err(|refusal| format!("cannot become {loops} loops: {refusal}").into())
+        })?;
+        let splats = op::collect(&root, |op| {
+            // One without uses: a formula has filled its own buffer; canonicalization removes it.
+            op::is(&op, "tensor.splat") && op.result(0).is_ok_and(op::is_used)
+        });
+        replace_each(splats, rewriter, |splat| {
             let at = Builder::before(context, splat)?;
             let filled = loops::splat(splat.operand(0)?, splat.result(0)?.into(), T::LOOPS, &at);
-            match filled {
-                Ok(value) => rewriter.replace_op_with_values(splat, &[value]),
-                Err(refusal) => {
-                    let loops = T::LOOPS.name();
-                    let message = format!("cannot be filled by {loops} loops: {refusal}");
-                    return Err(PassError::at(splat, message));
-                }
-            }
-        }
-        Ok(())
+            let filled = filled
+                .map_err(|refusal| format!("cannot be filled by {loops} loops: {refusal}"))?;
+            Ok(vec![filled])
+        })
     }
 }

@@ -5,7 +5,7 @@
 //! operation of the dialect is left; on tensors it is an error: `convert-skript-elementwise-to-linalg` comes first.
 
 use super::linalg::ACCUMULATES;
-use crate::mlir::{Builder, attributes, context, types, vector};
+use crate::mlir::{Builder, attributes, context, replace_each, types, vector};
 use melior::ir::attribute::{DenseElementsAttribute, FloatAttribute, IntegerAttribute};
 use melior::ir::r#type::IntegerType;
 use melior::ir::{Attribute, Type, TypeLike, Value, ValueLike};
@@ -32,25 +32,14 @@ impl Pass for ConvertScalarToArith {
     ) -> Result<(), PassError> {
         let holder = root.context();
         let context = context::borrow(&holder);
-        let mut failure = None;
         let all = op::collect(&root, is_scalar_operation);
-        for found in all {
-            let at = Builder::before(context, found)?;
-            match Lowering::of(found, at) {
-                Some(lowering) => {
-                    let value = lowering.run()?;
-                    rewriter.replace_op_with_values(found, &[value]);
-                }
-                None => {
-                    failure = Some(PassError::at(
-                        found,
-                        "has no form on these operands; tensors become linalg.generic first \
-                         (convert-skript-elementwise-to-linalg)",
-                    ));
-                }
-            }
-        }
-        failure.map_or(Ok(()), Err)
+        replace_each(all, rewriter, |found| {
+            let lowering = Lowering::of(found, Builder::before(context, found)?).ok_or(
+                "has no form on these operands; tensors become linalg.generic first \
+                 (convert-skript-elementwise-to-linalg)",
+            )?;
+            Ok(vec![lowering.run()?])
+        })
     }
 }
 

@@ -3,6 +3,7 @@
 pub mod attributes;
 pub mod builder;
 pub mod context;
+pub mod conversion;
 pub mod copy;
 pub mod dense;
 pub mod maps;
@@ -15,6 +16,7 @@ pub mod types;
 pub mod vector;
 
 pub use builder::Builder;
+pub use conversion::replace_each;
 pub use copy::Copier;
 
 use melior::ir::{Value, ValueLike};

@@ -95,9 +95,8 @@ pub fn splice<'c: 'a, 'a>(
             messages.join("; ")
         ))
     })?;
-    let wrong = |e: crate::codegen::CodegenError| PassError::from(e.to_string());
     let function = mlir::operations(parsed.body()).first().copied();
-    let body = mlir::body(function.ok_or("a text without operations")?).map_err(wrong)?;
+    let body = mlir::body(function.ok_or("a text without operations")?)?;
     for (n, operand) in operands.iter().enumerate() {
         mlir::replace_uses(body.argument(n)?.into(), *operand);
     }

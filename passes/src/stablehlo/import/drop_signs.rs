@@ -82,12 +82,12 @@ fn signless(r#type: Type<'_>) -> Result<Option<Type<'_>>, PassError> {
     // The element type is the last word; extents hold no letters but `x`.
     let owner = r#type.context();
     let new = mlir::parse_type(owner, &text.replace("ui", "i"));
-    Ok(Some(new.map_err(|e| e.to_string())?))
+    Ok(Some(new?))
 }
 
 /// A function's type; those of its arguments alone are not enough where it has no body.
 fn sign(function: OperationRef) -> Result<(), PassError> {
-    let (inputs, results) = mlir::signature(function).map_err(|e| e.to_string())?;
+    let (inputs, results) = mlir::signature(function)?;
     let all = |types: Vec<Type<'_>>| -> Result<Vec<String>, PassError> {
         types
             .into_iter()
@@ -100,7 +100,7 @@ fn sign(function: OperationRef) -> Result<(), PassError> {
         all(results)?.join(", ")
     );
     let owner = function.context();
-    let r#type = mlir::parse_type(owner, &text).map_err(|e| e.to_string())?;
+    let r#type = mlir::parse_type(owner, &text)?;
     let r#type: FunctionType = r#type.try_into()?;
     let attribute: Attribute = TypeAttribute::new(r#type.into()).into();
     mlir::set_attribute(function, "function_type", attribute);

@@ -12,6 +12,7 @@ mod integer;
 mod real;
 
 use super::element::{Element, Float};
+use crate::mlir::replace_each;
 use crate::mlir::splice::{Lines, splice};
 use melior::ir::{OperationRef, TypeLike, ValueLike};
 use skript_dialect::melior;
@@ -40,14 +41,10 @@ impl Pass for ConvertStablehloScalarToArith {
         _options: &Options,
         rewriter: &Rewriter<'c>,
     ) -> Result<(), PassError> {
-        let mut failure = None;
-        for found in op::collect(&root, is_scalar) {
-            match lower(found)? {
-                Some(value) => rewriter.replace_op_with_values(found, &[value]),
-                None => failure = Some(PassError::at(found, "has no form on these operands")),
-            }
-        }
-        failure.map_or(Ok(()), Err)
+        replace_each(op::collect(&root, is_scalar), rewriter, |found| {
+            let value = lower(found)?.ok_or("has no form on these operands")?;
+            Ok(vec![value])
+        })
     }
 }
 

@@ -18,6 +18,7 @@ mod selection;
 mod shape;
 mod sort;
 
+use crate::mlir::replace_each;
 use melior::ir::operation::OperationLike;
 use melior::ir::{OperationRef, Value};
 use operation::Found;
@@ -50,20 +51,9 @@ impl Pass for ConvertStablehloToLinalg {
         _options: &Options,
         rewriter: &Rewriter<'c>,
     ) -> Result<(), PassError> {
-        let mut failure = None;
-        for found in op::collect(&root, is_wanted) {
-            match convert(found) {
-                Ok(Some(values)) => rewriter.replace_op_with_values(found, &values),
-                Ok(None) => failure = Some(PassError::at(found, "has no form in linalg")),
-                Err(error) => {
-                    failure = Some(match error.message() {
-                        Some(message) => PassError::at(found, message),
-                        None => error,
-                    });
-                }
-            }
-        }
-        failure.map_or(Ok(()), Err)
+        replace_each(op::collect(&root, is_wanted), rewriter, |found| {
+            convert(found)?.ok_or_else(|| "has no form in linalg".into())
+        })
     }
 }
 
