@@ -23,8 +23,8 @@ if ! command -v cargo >/dev/null; then
   exit 1
 fi
 
-if ! [ -x .venv/bin/python ] || ! .venv/bin/python -c 'import numpy, scipy, PIL' 2>/dev/null; then
+if ! [ -x .venv/bin/python ] || ! .venv/bin/python -c 'import numpy, scipy, PIL, onnx, onnxruntime' 2>/dev/null; then
   echo "setup: making a Python environment"
   python3 -m venv .venv
-  .venv/bin/python -m pip install -q --disable-pip-version-check numpy scipy pillow
+  .venv/bin/python -m pip install -q --disable-pip-version-check numpy scipy pillow onnx onnxruntime
 fi

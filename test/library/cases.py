@@ -1,4 +1,4 @@
-"""A case: one invocation of an operator, its arrays, and what numpy or scipy says that it gives."""
+"""A case: one invocation of an operator, its arrays, and what numpy, scipy or ONNX Runtime says that it gives."""
 import itertools
 import os
 import struct

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Runs every operator of the standard library over combinations of attributes, shapes, types and editions, and compares
-with numpy and scipy; and the examples in the operators' comments.
+with numpy, scipy and ONNX Runtime; and the examples in the operators' comments.
 
     sweep.py --skript BINARY [--engine reference|compiled]... [--operator TEXT]... [--sample N] [--jobs N] [--verbose]
 
@@ -30,10 +30,10 @@ CHUNK = 100
 
 
 def sampled(cases, count):
-    """About `count` of each operator's cases: those whose text has the smallest checksums."""
+    """About `count` of each operator's cases from each source: those whose text has the smallest checksums."""
     groups = collections.defaultdict(list)
     for case in cases:
-        groups[case.operator].append(case)
+        groups[case.operator, case.source].append(case)
     for group in groups.values():
         ranked = sorted(group, key=lambda c: zlib.crc32(c.document().encode() + c.edition.encode()))
         yield from ranked[:count]

@@ -1,9 +1,11 @@
 """The cases of each module's operators; each file says where its expected values come from."""
-from . import broadcasting, drawing, elementwise, images, indexing, networks, products, reductions, reshaping, windows
+from . import broadcasting, drawing, elementwise, images, indexing, networks, onnx_runtime, products, reductions, reshaping, windows
 
-FAMILIES = [elementwise, broadcasting, reductions, reshaping, indexing, products, windows, networks, images, drawing]
+FAMILIES = [elementwise, broadcasting, reductions, reshaping, indexing, products, windows, networks, images, drawing, onnx_runtime]
 
 
 def all_cases():
     for family in FAMILIES:
-        yield from family.cases()
+        for case in family.cases():
+            case.source = family.__name__
+            yield case
