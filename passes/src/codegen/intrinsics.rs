@@ -8,19 +8,16 @@ use super::checks::context_argument;
 use super::error::CodegenError;
 use super::mlir;
 use crate::emit::check::{CODE, MESSAGE, PREFIX};
-use crate::mlir::{Builder, attributes, context, types};
+use crate::mlir::{Builder, attributes, context, read_back, types};
 use melior::Context;
 use melior::ir::attribute::{
-    ArrayAttribute, BoolAttribute, DenseI32ArrayAttribute, DenseI64ArrayAttribute,
-    DictionaryAttribute, FlatSymbolRefAttribute, FloatAttribute, IntegerAttribute, StringAttribute,
-    TypeAttribute,
+    DenseI32ArrayAttribute, DenseI64ArrayAttribute, FlatSymbolRefAttribute, IntegerAttribute,
+    StringAttribute, TypeAttribute,
 };
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::r#type::{FunctionType, IntegerType, MemRefType};
-use melior::ir::{
-    Attribute, AttributeLike, Module, Operation, Region, ShapedTypeLike, Type, Value, ValueLike,
-};
+use melior::ir::{Module, Operation, Region, ShapedTypeLike, Type, Value, ValueLike};
 use skript_dialect::{Dialect, Options, Pass, PassError, Rewriter};
 use skript_intrinsics::compiled::SYMBOL;
 use skript_intrinsics::description::{Array, Description, element};
@@ -134,7 +131,8 @@ fn describe(op: OperationRef) -> Result<Description, PassError> {
     });
     let told = told.iter().map(|n| u32::try_from(*n).ok());
     let dictionary = op.attribute("operator_attributes").ok();
-    let values = dictionary.map(|a| entries(a).ok_or_else(|| malformed("attributes of no kind")));
+    let values =
+        dictionary.map(|a| read_back::entries(a).ok_or_else(|| malformed("attributes of no kind")));
     Ok(Description {
         operator: operator.value().to_owned(),
         random: op.has_attribute("random"),
@@ -145,39 +143,6 @@ fn describe(op: OperationRef) -> Result<Description, PassError> {
             .collect::<Option<_>>()
             .ok_or_else(|| malformed("no such outputs"))?,
     })
-}
-
-fn entries(dictionary: Attribute) -> Option<Vec<(String, skript_intrinsics::Value)>> {
-    let dictionary = DictionaryAttribute::try_from(dictionary).ok()?;
-    let entry = |n| {
-        let (name, value) = dictionary.element(n).ok()?;
-        let name = name.as_string_ref().as_str().ok()?.to_owned();
-        Some((name, value_of(value)?))
-    };
-    (0..dictionary.len()).map(entry).collect()
-}
-
-/// The value that an attribute of an operator was made from.
-fn value_of(attribute: Attribute) -> Option<skript_intrinsics::Value> {
-    use skript_intrinsics::Value;
-    if attribute.is_unit() {
-        return Some(Value::Null);
-    }
-    if let Ok(flag) = BoolAttribute::try_from(attribute) {
-        return Some(Value::Bool(flag.value()));
-    }
-    if let Ok(number) = IntegerAttribute::try_from(attribute) {
-        return Some(Value::Int(number.value()));
-    }
-    if let Ok(number) = FloatAttribute::try_from(attribute) {
-        return Some(Value::Real(number.value()));
-    }
-    if let Ok(text) = StringAttribute::try_from(attribute) {
-        return Some(Value::Str(text.value().to_owned()));
-    }
-    let items = ArrayAttribute::try_from(attribute).ok()?;
-    let items = (0..items.len()).map(|n| value_of(items.element(n).ok()?));
-    items.collect::<Option<_>>().map(Value::List)
 }
 
 /// A description as a constant of the module.

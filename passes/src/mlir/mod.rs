@@ -9,6 +9,7 @@ pub mod dense;
 pub mod maps;
 pub mod mark;
 pub mod place;
+pub mod read_back;
 pub mod regions;
 pub mod splat;
 pub mod splice;

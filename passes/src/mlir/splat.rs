@@ -36,7 +36,8 @@ pub fn value<'c: 'a, 'a>(
     }
 }
 
-fn element(value: Attribute<'_>) -> Option<Attribute<'_>> {
+/// The element of a constant that is the same everywhere.
+pub fn element(value: Attribute<'_>) -> Option<Attribute<'_>> {
     let dense = DenseElementsAttribute::try_from(value).ok()?;
     (dense.is_dense_elements() && dense.is_splat()).then(|| dense.splat_value())
 }

@@ -5,7 +5,7 @@
 
 use super::access::{Subscript, read};
 use super::error::ExportError;
-use super::field::{Field, union};
+use super::field::{Field, join};
 use super::scalar;
 use super::tensors::Tensors;
 use crate::mlir::builder::{only_block, operations};
@@ -190,7 +190,7 @@ impl<'r, 'c: 'a, 'a> Evaluator<'r, 'c, 'a> {
                 self.field(then.operand(position)?)?,
                 self.field(otherwise.operand(position)?)?,
             ];
-            let (values, indices) = self.join(&fields)?;
+            let (values, indices) = join(&fields, self.domain(), &self.at)?;
             let [condition, then, otherwise] = values.as_slice() else {
                 return Err(ExportError::at(op, "has no second branch"));
             };
@@ -202,25 +202,13 @@ impl<'r, 'c: 'a, 'a> Evaluator<'r, 'c, 'a> {
         Ok(())
     }
 
-    fn join(
-        &self,
-        fields: &[Field<'c, 'a>],
-    ) -> Result<(Vec<Value<'c, 'a>>, Vec<usize>), ExportError> {
-        let indices = union(fields);
-        let values = fields
-            .iter()
-            .map(|f| f.over(&indices, self.domain(), &self.at))
-            .collect::<Result<_, _>>()?;
-        Ok((values, indices))
-    }
-
     fn apply(
         &self,
         op: OperationRef<'c, 'a>,
         name: &str,
         operands: &[Field<'c, 'a>],
     ) -> Result<Field<'c, 'a>, ExportError> {
-        let (values, indices) = self.join(operands)?;
+        let (values, indices) = join(operands, self.domain(), &self.at)?;
         let value = elementwise(op, name, &values, &self.at)?
             .ok_or_else(|| ExportError::at(op, "has no StableHLO form in a formula"))?;
         Ok(Field { value, indices })

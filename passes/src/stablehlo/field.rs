@@ -74,3 +74,14 @@ pub fn union<'f, 'c: 'a + 'f, 'a: 'f>(
     all.dedup();
     all
 }
+
+/// Fields over the indices of all of them, as tensors of one shape; and those indices.
+pub fn join<'c: 'a, 'a>(
+    fields: &[Field<'c, 'a>],
+    extents: &[i64],
+    at: &Tensors<'c, 'a>,
+) -> Result<(Vec<Value<'c, 'a>>, Vec<usize>), Error> {
+    let indices = union(fields);
+    let values = fields.iter().map(|f| f.over(&indices, extents, at));
+    Ok((values.collect::<Result<_, _>>()?, indices))
+}

@@ -1,5 +1,6 @@
 //! One formula: evaluated everywhere, reduced, written.
 
+use super::arg_reduce;
 use super::contraction::contract;
 use super::error::ExportError;
 use super::evaluate::Evaluator;
@@ -11,7 +12,7 @@ use super::window::Windowed;
 use super::write::{Target, identity};
 use crate::mlir::copy::operation_name;
 use crate::mlir::types;
-use crate::structure::{Affine, Placement, Reading, Slot};
+use crate::structure::{Affine, ArgReduction, Placement, Reading, Slot};
 use melior::ir::operation::{OperationLike, OperationResult};
 use melior::ir::{OperationRef, Value};
 use skript_dialect::melior;
@@ -33,6 +34,12 @@ pub fn export<'c: 'a, 'a>(
     let nest = &reading.nest;
     if nest.extents.contains(&0) {
         return Ok((outs, Form::Map));
+    }
+    if let Some(reduction) = ArgReduction::of(nest) {
+        let mut evaluator = Evaluator::new(at, &reading, outside, outs.clone());
+        if let Some(results) = arg_reduce::run(&reduction, &mut evaluator)? {
+            return Ok((results, Form::ArgReduce));
+        }
     }
     let only_element = nest.targets.iter().any(|t| t.extents.is_empty());
     if nest.reads_destination() || nest.kind == Accumulation::Replace && only_element {

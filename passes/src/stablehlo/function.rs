@@ -3,8 +3,9 @@
 use super::error::ExportError;
 use super::evaluate::{constant, element, elementwise};
 use super::formula;
+use super::intrinsic;
 use super::is_check;
-use super::report::Report;
+use super::report::{Form, Report};
 use super::tensors::Tensors;
 use crate::mlir::builder::{only_block, operations};
 use crate::mlir::copy::{arguments, operation_name};
@@ -163,10 +164,9 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
             "scf.while" => self.repeat(op, &at)?,
             "arith.constant" => vec![constant(op, &at)?],
             "skript.intrinsic" => {
-                return Err(ExportError::at(
-                    op,
-                    "is computed by a kernel of the runtime, which has no StableHLO form",
-                ));
+                let results = intrinsic::export(op, &self.all(op)?, at)?;
+                self.report.add(self.symbol, Form::Intrinsic);
+                results
             }
             _ if op.result_count() != 1 => {
                 return Err(ExportError::at(op, "has no StableHLO form"));

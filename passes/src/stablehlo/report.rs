@@ -20,12 +20,16 @@ pub enum Form {
     Convolution,
     /// `reduce`.
     Reduce,
+    /// `reduce` of elements with their positions.
+    ArgReduce,
     /// `reduce_window`.
     ReduceWindow,
     /// Reads where data or computed positions say.
     Gather,
     /// Writes where data or computed positions say: `scatter`.
     Scatter,
+    /// What no formula expresses, by StableHLO's own operations.
+    Intrinsic,
     /// A loop over the indices that order matters for; the others are whole tensors.
     Loop,
 }
@@ -37,9 +41,11 @@ impl fmt::Display for Form {
             Form::DotGeneral => "dot_general",
             Form::Convolution => "convolution",
             Form::Reduce => "reduce",
+            Form::ArgReduce => "arg_reduce",
             Form::ReduceWindow => "reduce_window",
             Form::Gather => "gather",
             Form::Scatter => "scatter",
+            Form::Intrinsic => "intrinsic",
             Form::Loop => "while",
         })
     }

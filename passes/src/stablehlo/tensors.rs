@@ -3,6 +3,7 @@
 use crate::mlir::{Builder, attributes, types};
 use melior::Error;
 use melior::ir::attribute::DenseElementsAttribute;
+use melior::ir::operation::OperationLike;
 use melior::ir::r#type::IntegerType;
 use melior::ir::{Attribute, Region, Type, Value, ValueLike};
 use skript_dialect::melior;
@@ -345,5 +346,36 @@ impl<'c: 'a, 'a> Tensors<'c, 'a> {
             vec![region],
         )?;
         Ok(op.result(0)?.into())
+    }
+
+    /// Tensors ordered together along a dimension; equal ones stay as they stand. `precedes` says whether a row comes
+    /// before another one: it gets two elements of the first tensor, two of the second, ….
+    pub fn sort(
+        &self,
+        values: &[Value<'c, 'a>],
+        dimension: usize,
+        precedes: impl FnOnce(&Self, &[Value<'c, 'a>]) -> Result<Value<'c, 'a>, Error>,
+    ) -> Result<Vec<Value<'c, 'a>>, Error> {
+        let mut scalars = Vec::new();
+        for value in values {
+            let scalar = types::tensor(&[], self.element(*value)?);
+            scalars.extend([scalar, scalar]);
+        }
+        let (region, body, elements) = self.at.region(&scalars);
+        let first = precedes(&Tensors { at: body }, &elements)?;
+        body.create("stablehlo.return", &[first], &[], &[], Vec::new())?;
+        let context = self.at.context;
+        let results: Vec<_> = values.iter().map(|v| v.r#type()).collect();
+        let op = self.at.create(
+            "stablehlo.sort",
+            values,
+            &[
+                ("dimension", attributes::i64(context, dimension as i64)),
+                ("is_stable", attributes::boolean(context, true)),
+            ],
+            &results,
+            vec![region],
+        )?;
+        Ok(op.results().map(Into::into).collect())
     }
 }

@@ -1,7 +1,9 @@
 //! Windows that slide: `convolution` and `reduce_window`.
 //!
 //! A dimension read at `s·k + d·r + o`, k an index of the output and r one that is reduced, is a window of stride s and
-//! dilation d. What the guard skips must be exactly what lies outside of the tensor: that is padding.
+//! dilation d; it runs backwards where d is negative. Read at `⌊(s·k + d·r + o) / b⌋`, and only where b divides evenly, it
+//! slides over elements that stand b apart. What the guard skips must be exactly what lies outside of the tensor and
+//! between its elements: that is padding.
 
 use super::access::{Run, run, slice};
 use super::error::ExportError;
@@ -25,7 +27,12 @@ struct Window {
     kept: usize,
     reduced: usize,
     stride: i64,
+    /// Positive.
     dilation: i64,
+    /// Whether the first element of the kernel meets the last one of the window.
+    reversed: bool,
+    /// How far apart the elements stand that it slides over.
+    base: i64,
     /// Borders to add.
     low: i64,
     high: i64,
@@ -71,7 +78,7 @@ impl<'c: 'a, 'a> Windowed<'c, 'a> {
         let Some(forms) = forms else {
             return Ok(None);
         };
-        if !only_bounds(&Guard::of(nest), &forms, &extents) {
+        if !only_bounds(&Guard::of(nest), &forms, &extents, &nest.extents) {
             return Ok(None);
         }
         let Some(parts) = parts(&forms, &extents, &nest.extents, reduced) else {
@@ -155,6 +162,10 @@ impl<'c: 'a, 'a> Windowed<'c, 'a> {
         order.extend(&feature);
         order.extend(&offsets);
         let weights = kernel.over(&order, domain, at)?;
+        let first = order.len() - offsets.len();
+        let backwards = self.windows().enumerate().filter(|(_, (_, w))| w.reversed);
+        let backwards: Vec<i64> = backwards.map(|(n, _)| (first + n) as i64).collect();
+        let weights = at.reverse(weights, &backwards)?;
         let mut shape = vec![count(&group) * count(&own), count(&feature)];
         shape.extend(offsets.iter().map(|i| Self::extent(domain, *i)));
         let weights = at.reshape(weights, &shape)?;
@@ -188,29 +199,30 @@ impl<'c: 'a, 'a> Windowed<'c, 'a> {
         let layout =
             format!("#stablehlo.conv<[b, f, {numbers}]x[o, i, {numbers}]->[b, f, {numbers}]>");
         let borders: Vec<i64> = self.windows().flat_map(|(_, w)| [w.low, w.high]).collect();
-        at.op(
-            "convolution",
-            &[input, weights],
-            &[
-                (
-                    "window_strides",
-                    attributes::i64s(context, &list(|w| w.stride)),
-                ),
-                ("padding", padding(&borders, at)),
-                (
-                    "rhs_dilation",
-                    attributes::i64s(context, &list(|w| w.dilation)),
-                ),
-                ("dimension_numbers", parse(&layout)?),
-                ("feature_group_count", attributes::i64(context, groups)),
-                ("batch_group_count", attributes::i64(context, 1)),
-                (
-                    "precision_config",
-                    parse("[#stablehlo<precision HIGHEST>, #stablehlo<precision HIGHEST>]")?,
-                ),
-            ],
-            types::tensor(result, at.element(input)?),
-        )
+        let mut parameters = vec![
+            (
+                "window_strides",
+                attributes::i64s(context, &list(|w| w.stride)),
+            ),
+            ("padding", padding(&borders, at)),
+            (
+                "rhs_dilation",
+                attributes::i64s(context, &list(|w| w.dilation)),
+            ),
+            ("dimension_numbers", parse(&layout)?),
+            ("feature_group_count", attributes::i64(context, groups)),
+            ("batch_group_count", attributes::i64(context, 1)),
+            (
+                "precision_config",
+                parse("[#stablehlo<precision HIGHEST>, #stablehlo<precision HIGHEST>]")?,
+            ),
+        ];
+        let bases = list(|w| w.base);
+        if bases.iter().any(|b| *b != 1) {
+            parameters.push(("lhs_dilation", attributes::i64s(context, &bases)));
+        }
+        let result = types::tensor(result, at.element(input)?);
+        at.op("convolution", &[input, weights], &parameters, result)
     }
 
     /// The combination over `reduced`. `None` if one of them does not occur.
@@ -237,6 +249,7 @@ impl<'c: 'a, 'a> Windowed<'c, 'a> {
         let context = at.at.context;
         let mut sizes = Vec::new();
         let (mut strides, mut dilations, mut borders) = (Vec::new(), Vec::new(), Vec::new());
+        let mut bases = Vec::new();
         let mut extents = at.extents(self.value)?;
         let mut labels = Vec::new();
         for (dimension, extent) in self.dimensions.iter().zip(&mut extents) {
@@ -246,6 +259,7 @@ impl<'c: 'a, 'a> Windowed<'c, 'a> {
                     sizes.push(1);
                     strides.push(1);
                     dilations.push(1);
+                    bases.push(1);
                     borders.extend([0, 0]);
                 }
                 Dimension::Window(window) => {
@@ -253,6 +267,7 @@ impl<'c: 'a, 'a> Windowed<'c, 'a> {
                     sizes.push(Self::extent(domain, window.reduced));
                     strides.push(window.stride);
                     dilations.push(window.dilation);
+                    bases.push(window.base);
                     borders.extend([window.low, window.high]);
                     *extent = Self::extent(domain, window.kept);
                 }
@@ -260,15 +275,19 @@ impl<'c: 'a, 'a> Windowed<'c, 'a> {
         }
         let init = at.splat(neutral, &[], element)?;
         let region = at.combination(combiner, element)?;
+        let mut parameters = vec![
+            ("window_dimensions", attributes::i64s(context, &sizes)),
+            ("window_strides", attributes::i64s(context, &strides)),
+            ("window_dilations", attributes::i64s(context, &dilations)),
+            ("padding", padding(&borders, at)),
+        ];
+        if bases.iter().any(|b| *b != 1) {
+            parameters.push(("base_dilations", attributes::i64s(context, &bases)));
+        }
         let op = at.at.create(
             "stablehlo.reduce_window",
             &[self.value, init],
-            &[
-                ("window_dimensions", attributes::i64s(context, &sizes)),
-                ("window_strides", attributes::i64s(context, &strides)),
-                ("window_dilations", attributes::i64s(context, &dilations)),
-                ("padding", padding(&borders, at)),
-            ],
+            &parameters,
             &[types::tensor(&extents, element)],
             vec![region],
         )?;
@@ -285,17 +304,24 @@ fn padding<'c: 'a, 'a>(borders: &[i64], at: &Tensors<'c, 'a>) -> Attribute<'c> {
     DenseElementsAttribute::i64_values(types::tensor(&[rows, 2], at.int()), borders).into()
 }
 
-/// Whether the guard says nothing but that subscripts stay inside of the tensor.
-fn only_bounds(guard: &Guard, forms: &[Affine], extents: &[i64]) -> bool {
-    let bounds: Vec<Affine> = forms
-        .iter()
-        .zip(extents)
-        .filter_map(|(form, extent)| {
-            let last = Affine::constant(extent.checked_sub(1)?);
-            Some([form.clone(), last.sub(form)?])
-        })
-        .flatten()
-        .collect();
+/// Whether the guard says that reads between elements are skipped, and nothing else but that subscripts stay inside of
+/// the tensor.
+fn only_bounds(guard: &Guard, forms: &[Affine], extents: &[i64], domain: &[i64]) -> bool {
+    let mut bounds = Vec::new();
+    for (form, extent) in forms.iter().zip(extents) {
+        let last = extent.checked_sub(1).map(Affine::constant);
+        bounds.extend(last.and_then(|last| last.sub(form)));
+        bounds.push(form.clone());
+        if let Some((dividend, base)) = form.as_quotient() {
+            let evenly = dividend
+                .modulo(base, domain)
+                .and_then(|rest| rest.scale(-1));
+            match evenly.filter(|evenly| guard.constraints.contains(evenly)) {
+                Some(evenly) => bounds.push(evenly),
+                None => return false,
+            }
+        }
+    }
     guard.others.is_empty() && guard.constraints.iter().all(|c| bounds.contains(c))
 }
 
@@ -334,6 +360,7 @@ fn parts(
 }
 
 fn window(form: &Affine, extent: i64, domain: &[i64], reduced: &[usize]) -> Option<Part> {
+    let (form, base) = form.as_quotient().unwrap_or_else(|| (form.clone(), 1));
     let linear = form.as_linear()?;
     let [first, second] = linear.as_slice() else {
         return None;
@@ -343,16 +370,24 @@ fn window(form: &Affine, extent: i64, domain: &[i64], reduced: &[usize]) -> Opti
         (true, false) => (second, first),
         _ => return None,
     };
-    let ((kept, stride), (slid, dilation)) = (*kept, *slid);
-    if stride <= 0 || dilation <= 0 {
+    let ((kept, stride), (slid, step)) = (*kept, *slid);
+    if stride <= 0 || step == 0 {
         return None;
     }
+    let dilation = step.checked_abs()?;
+    let length = dilation.checked_mul(domain.get(slid)? - 1)?;
     let reach = stride
         .checked_mul(domain.get(kept)? - 1)?
-        .checked_add(dilation.checked_mul(domain.get(slid)? - 1)?)?;
-    let begin = form.offset();
-    let end = begin.checked_add(reach)?.checked_add(1)?;
-    if begin.max(0) >= end.min(extent) {
+        .checked_add(length)?;
+    let reversed = step < 0;
+    let begin = form
+        .offset()
+        .checked_sub(if reversed { length } else { 0 })?;
+    let last = begin.checked_add(reach)?;
+    // The elements that some window meets.
+    let start = begin.checked_add(base - 1)?.div_euclid(base).max(0);
+    let limit = last.div_euclid(base).checked_add(1)?.min(extent);
+    if start >= limit {
         return None;
     }
     let window = Window {
@@ -360,10 +395,12 @@ fn window(form: &Affine, extent: i64, domain: &[i64], reduced: &[usize]) -> Opti
         reduced: slid,
         stride,
         dilation,
-        low: begin.saturating_neg().max(0),
-        high: end.saturating_sub(extent).max(0),
+        reversed,
+        base,
+        low: start.checked_mul(base)?.checked_sub(begin)?,
+        high: last.checked_sub((limit - 1).checked_mul(base)?)?,
     };
-    Some(Part::Window(window, begin.max(0), end.min(extent)))
+    Some(Part::Window(window, start, limit))
 }
 
 fn prepare<'c: 'a, 'a>(

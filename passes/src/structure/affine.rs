@@ -80,6 +80,22 @@ impl Affine {
         }
     }
 
+    /// `(p, d)` where the form is `⌊p / d⌋` of a linear form `p`: one floor division, and linear terms beside it.
+    pub fn as_quotient(&self) -> Option<(Affine, i64)> {
+        let mut quotients = self.terms.iter().filter_map(|(atom, c)| match atom {
+            Atom::FloorDiv(inner, divisor) => Some((atom, *c, inner, *divisor)),
+            _ => None,
+        });
+        let (atom, 1, inner, divisor) = quotients.next()? else {
+            return None;
+        };
+        let mut rest = self.clone();
+        rest.terms.remove(atom);
+        let dividend = rest.scale(divisor)?.add(inner)?;
+        dividend.as_linear()?;
+        Some((dividend, divisor))
+    }
+
     /// Every index that occurs, divisions included.
     pub fn indices(&self) -> Vec<usize> {
         let mut found = Vec::new();
@@ -345,5 +361,19 @@ mod tests {
     fn overflow_is_not_affine() {
         assert_eq!(Affine::index(0).scale(i64::MAX).unwrap().scale(2), None);
         assert_eq!(linear(&[i64::MAX], 0).range(&[3]), None);
+    }
+
+    #[test]
+    fn a_quotient_gives_its_dividend_back() {
+        // ⌊(i − 4·j + 5) / 2⌋: the multiple of the divisor stands outside.
+        let form = Affine::index(0)
+            .sub(&Affine::index(1).scale(4).unwrap())
+            .unwrap()
+            .add(&Affine::constant(5))
+            .unwrap();
+        let quotient = form.floor_div(2, &[9, 3]).unwrap();
+        assert_eq!(quotient.as_quotient(), Some((form.clone(), 2)));
+        assert_eq!(form.as_quotient(), None);
+        assert_eq!(quotient.scale(3).unwrap().as_quotient(), None);
     }
 }

@@ -1,6 +1,7 @@
 //! What a formula *is*.
 
 use super::affine::Affine;
+use super::arg_reduction::ArgReduction;
 use super::guard::Guard;
 use super::nest::{Nest, Term};
 use super::target::Placement;
@@ -22,7 +23,7 @@ pub enum Structure {
     /// A reduction whose reads slide with the output.
     Window,
     Reduce,
-    /// Several outputs step by step, each position an index: arg min, arg max.
+    /// Positions of the best elements: arg min, arg max.
     ArgReduce,
     /// Some read's place depends on data, or is not affine.
     Gather,
@@ -36,7 +37,7 @@ impl Structure {
     pub fn of(nest: &Nest) -> Structure {
         let guard = Guard::of(nest);
         if nest.kind == Accumulation::Replace || nest.reads_destination() {
-            return if nest.kind == Accumulation::Replace && nest.targets.len() > 1 {
+            return if ArgReduction::of(nest).is_some() {
                 Structure::ArgReduce
             } else {
                 Structure::Sequential

@@ -1,10 +1,12 @@
 //! The recognizer: what a formula *is*, asked by every lowering, never by an operator's name.
 //!
 //! [`nest`] is a formula as plain data; [`affine`], [`guard`] and [`target`] analyse its subscripts, its predicate and its
-//! writes; [`classify`] names the whole.
+//! writes; [`arg_reduction`] sees running bests; [`classify`] names the
+//! whole.
 
 pub mod affine;
 pub mod annotate_structure;
+pub mod arg_reduction;
 pub mod classify;
 pub mod guard;
 pub mod nest;
@@ -12,6 +14,7 @@ pub mod read;
 pub mod target;
 
 pub use affine::Affine;
+pub use arg_reduction::ArgReduction;
 pub use classify::Structure;
 pub use guard::{DomainBox, Guard};
 pub use nest::{Nest, Term, TermId};

@@ -16,7 +16,7 @@ mod boxes;
 pub mod compiled;
 pub mod description;
 mod random;
-mod resample;
+pub mod resample;
 mod search;
 pub mod user;
 
@@ -48,41 +48,70 @@ impl Kernel {
     }
 }
 
+/// The operators of the standard library that are intrinsics: what other forms of them are chosen by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Intrinsic {
+    LargestElements,
+    SuppressedBoxes,
+    NonzeroPositions,
+    CubicResize,
+    CubicSample,
+    RegionMaximum,
+    RegionMean,
+    Uniform,
+    Normal,
+    Bernoulli,
+}
+
+impl Intrinsic {
+    /// The intrinsic of a qualified name.
+    pub fn named(name: &str) -> Option<Self> {
+        find(name).map(|row| row.intrinsic)
+    }
+
+    /// Whether it draws from the stream of random numbers.
+    fn is_random(self) -> bool {
+        matches!(self, Self::Uniform | Self::Normal | Self::Bernoulli)
+    }
+}
+
 struct Row {
     name: &'static str,
+    intrinsic: Intrinsic,
     kernel: Function,
-    /// Whether it draws from the stream of random numbers.
-    random: bool,
 }
 
-const fn row(name: &'static str, kernel: Function) -> Row {
+const fn row(name: &'static str, intrinsic: Intrinsic, kernel: Function) -> Row {
     Row {
         name,
+        intrinsic,
         kernel,
-        random: false,
     }
 }
 
-const fn random_row(name: &'static str, kernel: Function) -> Row {
-    Row {
-        name,
-        kernel,
-        random: true,
-    }
-}
-
-static TABLE: [Row; 10] = [
-    row("algo.top_k", search::largest),
-    row("algo.nonmax_suppress", boxes::suppress),
-    row("layout.nonzero", search::positions),
-    row("image.cubic_resize", resample::cubic),
-    row("image._cubic_grid_sample", resample::cubic_at),
-    row("image.max_roi_pool", boxes::region_maximum),
-    row("image.avg_roi_pool", boxes::region_mean),
-    random_row("rand.uniform", random::uniform),
-    random_row("rand.normal", random::normal),
-    random_row("rand.bernoulli", random::bernoulli),
-];
+static TABLE: [Row; 10] = {
+    use Intrinsic as I;
+    [
+        row("algo.top_k", I::LargestElements, search::largest),
+        row("algo.nonmax_suppress", I::SuppressedBoxes, boxes::suppress),
+        row("layout.nonzero", I::NonzeroPositions, search::positions),
+        row("image.cubic_resize", I::CubicResize, resample::cubic),
+        row(
+            "image._cubic_grid_sample",
+            I::CubicSample,
+            resample::cubic_at,
+        ),
+        row(
+            "image.max_roi_pool",
+            I::RegionMaximum,
+            boxes::region_maximum,
+        ),
+        row("image.avg_roi_pool", I::RegionMean, boxes::region_mean),
+        row("rand.uniform", I::Uniform, random::uniform),
+        row("rand.normal", I::Normal, random::normal),
+        row("rand.bernoulli", I::Bernoulli, random::bernoulli),
+    ]
+};
 
 /// The names of all intrinsics.
 pub fn names() -> impl Iterator<Item = &'static str> {
@@ -97,7 +126,7 @@ pub fn kernel(name: &str) -> Option<Kernel> {
 
 /// Whether an operator is an intrinsic that draws random numbers: then no invocation may be left out, or stand for another.
 pub fn is_random(name: &str) -> bool {
-    find(name).is_some_and(|row| row.random)
+    Intrinsic::named(name).is_some_and(Intrinsic::is_random)
 }
 
 fn find(name: &str) -> Option<&'static Row> {
@@ -157,40 +186,64 @@ impl Call<'_> {
             .ok_or_else(|| self.wrong(format!("attribute {name} is missing")))
     }
 
-    fn int(&self, name: &str) -> Result<i64, KernelError> {
+    /// An int attribute.
+    ///
+    /// # Errors
+    /// It is missing, or of another kind.
+    pub fn int(&self, name: &str) -> Result<i64, KernelError> {
         match self.attribute(name)? {
             Value::Int(i) => Ok(*i),
             _ => Err(self.wrong(format!("attribute {name} is no int"))),
         }
     }
 
-    fn real(&self, name: &str) -> Result<f64, KernelError> {
+    /// A number attribute.
+    ///
+    /// # Errors
+    /// It is missing, or of another kind.
+    pub fn real(&self, name: &str) -> Result<f64, KernelError> {
         number(self.attribute(name)?)
             .ok_or_else(|| self.wrong(format!("attribute {name} is no number")))
     }
 
-    fn optional_real(&self, name: &str) -> Result<Option<f64>, KernelError> {
+    /// A number attribute that may be `~`.
+    ///
+    /// # Errors
+    /// It is missing, or of another kind.
+    pub fn optional_real(&self, name: &str) -> Result<Option<f64>, KernelError> {
         match self.attribute(name)? {
             Value::Null => Ok(None),
             _ => self.real(name).map(Some),
         }
     }
 
-    fn bool(&self, name: &str) -> Result<bool, KernelError> {
+    /// A bool attribute.
+    ///
+    /// # Errors
+    /// It is missing, or of another kind.
+    pub fn bool(&self, name: &str) -> Result<bool, KernelError> {
         match self.attribute(name)? {
             Value::Bool(b) => Ok(*b),
             _ => Err(self.wrong(format!("attribute {name} is no bool"))),
         }
     }
 
-    fn text(&self, name: &str) -> Result<&str, KernelError> {
+    /// A string attribute.
+    ///
+    /// # Errors
+    /// It is missing, or of another kind.
+    pub fn text(&self, name: &str) -> Result<&str, KernelError> {
         match self.attribute(name)? {
             Value::Str(s) => Ok(s),
             _ => Err(self.wrong(format!("attribute {name} is no str"))),
         }
     }
 
-    fn ints(&self, name: &str) -> Result<Vec<i64>, KernelError> {
+    /// A list of ints.
+    ///
+    /// # Errors
+    /// It is missing, or of another kind.
+    pub fn ints(&self, name: &str) -> Result<Vec<i64>, KernelError> {
         let wrong = || self.wrong(format!("attribute {name} is no list of ints"));
         match self.attribute(name)? {
             Value::List(items) => items
@@ -250,7 +303,7 @@ fn number(value: &Value) -> Option<f64> {
 }
 
 /// A dimension counted from the end if negative.
-fn axis(value: i64, rank: usize) -> Option<usize> {
+pub fn axis(value: i64, rank: usize) -> Option<usize> {
     let shifted = if value < 0 {
         value.checked_add(i64::try_from(rank).ok()?)?
     } else {

@@ -20,27 +20,9 @@ fn kernel(x: f64, a: f64) -> f64 {
 pub(super) fn cubic(call: &Call<'_>) -> Result<Vec<Tensor>, KernelError> {
     let mut shape = call.shape(0)?;
     let mut values: Vec<f64> = call.reals(0)?.iter().map(|&x| x.into()).collect();
-    let a = call.real("coeff_a")?;
-    let antialias = call.bool("antialias")?;
-    let transform = call.text("coordinate_transform")?;
-    let (axes, sizes) = (call.ints("axes")?, call.ints("size")?);
-    for (&wanted, &size) in axes.iter().zip(&sizes) {
-        let d = axis(wanted, shape.len())
-            .ok_or_else(|| call.wrong("axes are out of range".to_string()))?;
-        let size = usize::try_from(size).unwrap_or(0);
+    for (d, size) in resized(call, shape.len())? {
         let extent = shape.get(d).copied().unwrap_or(0);
-        let taps: Vec<Vec<(usize, f64)>> = (0..size)
-            .map(|i| {
-                taps(
-                    source(i, extent, size, transform),
-                    extent,
-                    size,
-                    a,
-                    antialias,
-                )
-            })
-            .collect();
-        values = along(&values, &shape, d, &taps);
+        values = along(&values, &shape, d, &taps(call, extent, size)?);
         if let Some(e) = shape.get_mut(d) {
             *e = size;
         }
@@ -49,6 +31,38 @@ pub(super) fn cubic(call: &Call<'_>) -> Result<Vec<Tensor>, KernelError> {
     // One rounding at the end.
     let values: Vec<f32> = values.iter().map(|&x| x as f32).collect();
     Ok(vec![Tensor::from_f32(&result_shape, &values)?])
+}
+
+/// Dimensions that change, with their sizes, of a tensor of this rank.
+///
+/// # Errors
+/// Attributes are missing or wrong.
+pub fn resized(call: &Call<'_>, rank: usize) -> Result<Vec<(usize, usize)>, KernelError> {
+    let (axes, sizes) = (call.ints("axes")?, call.ints("size")?);
+    let pairs = axes.iter().zip(&sizes).map(|(&wanted, &size)| {
+        let d = axis(wanted, rank);
+        let d = d.ok_or_else(|| call.wrong("axes are out of range".to_string()))?;
+        Ok((d, usize::try_from(size).unwrap_or(0)))
+    });
+    pairs.collect()
+}
+
+/// For each element along a dimension resized from `extent` to `size`: the elements that it is made of, and their weights.
+///
+/// # Errors
+/// Attributes are missing or wrong.
+pub fn taps(
+    call: &Call<'_>,
+    extent: usize,
+    size: usize,
+) -> Result<Vec<Vec<(usize, f64)>>, KernelError> {
+    let a = call.real("coeff_a")?;
+    let antialias = call.bool("antialias")?;
+    let transform = call.text("coordinate_transform")?;
+    let at = |i| source(i, extent, size, transform);
+    Ok((0..size)
+        .map(|i| weights(at(i), extent, size, a, antialias))
+        .collect())
 }
 
 /// Where an element of the result lies in the input.
@@ -62,7 +76,7 @@ fn source(position: usize, extent: usize, size: usize, transform: &str) -> f64 {
     }
 }
 
-fn taps(at: f64, extent: usize, size: usize, a: f64, antialias: bool) -> Vec<(usize, f64)> {
+fn weights(at: f64, extent: usize, size: usize, a: f64, antialias: bool) -> Vec<(usize, f64)> {
     let ratio = extent as f64 / size.max(1) as f64;
     let width = if antialias { ratio.max(1.0) } else { 1.0 };
     let (first, last) = ((at - 2.0 * width).ceil(), (at + 2.0 * width).floor());
@@ -105,10 +119,12 @@ fn along(
     result
 }
 
+/// The parameter of the cubic that grids are sampled with.
+pub const SAMPLE_COEFFICIENT: f64 = -0.75;
+
 /// Cubic interpolation (a = -0.75) at the positions of a grid: the last dimension of `grid` holds coordinates in
 /// [-1, 1] in reversed order of the spatial dimensions. What lies outside is zero, mirrored or the border's element.
 pub(super) fn cubic_at(call: &Call<'_>) -> Result<Vec<Tensor>, KernelError> {
-    const A: f64 = -0.75;
     let (values, grid) = (call.reals(0)?, call.reals(1)?);
     let shape = call.shape(0)?;
     let padding = call.text("padding")?;
@@ -133,7 +149,7 @@ pub(super) fn cubic_at(call: &Call<'_>) -> Result<Vec<Tensor>, KernelError> {
                     let start = place.floor();
                     let mut next = Vec::new();
                     for tap in [-1.0, 0.0, 1.0, 2.0] {
-                        let weight = kernel(start + tap - place, A);
+                        let weight = kernel(start + tap - place, SAMPLE_COEFFICIENT);
                         if let Some(n) = inside(start + tap, extent, padding, aligned) {
                             next.extend(terms.iter().map(|(o, w)| (o + n * stride, w * weight)));
                         }

@@ -1,0 +1,41 @@
+//! The attributes of an operator, from the dictionary that the emitter wrote.
+
+use melior::ir::attribute::{
+    ArrayAttribute, BoolAttribute, DictionaryAttribute, FloatAttribute, IntegerAttribute,
+    StringAttribute,
+};
+use melior::ir::{Attribute, AttributeLike};
+use skript_intrinsics::Value;
+
+/// The attributes that a dictionary was made from, by name.
+pub fn entries(dictionary: Attribute) -> Option<Vec<(String, Value)>> {
+    let dictionary = DictionaryAttribute::try_from(dictionary).ok()?;
+    let entry = |n| {
+        let (name, value) = dictionary.element(n).ok()?;
+        let name = name.as_string_ref().as_str().ok()?.to_owned();
+        Some((name, value_of(value)?))
+    };
+    (0..dictionary.len()).map(entry).collect()
+}
+
+/// The value that an attribute of an operator was made from.
+fn value_of(attribute: Attribute) -> Option<Value> {
+    if attribute.is_unit() {
+        return Some(Value::Null);
+    }
+    if let Ok(flag) = BoolAttribute::try_from(attribute) {
+        return Some(Value::Bool(flag.value()));
+    }
+    if let Ok(number) = IntegerAttribute::try_from(attribute) {
+        return Some(Value::Int(number.value()));
+    }
+    if let Ok(number) = FloatAttribute::try_from(attribute) {
+        return Some(Value::Real(number.value()));
+    }
+    if let Ok(text) = StringAttribute::try_from(attribute) {
+        return Some(Value::Str(text.value().to_owned()));
+    }
+    let items = ArrayAttribute::try_from(attribute).ok()?;
+    let items = (0..items.len()).map(|n| value_of(items.element(n).ok()?));
+    items.collect::<Option<_>>().map(Value::List)
+}

@@ -1,0 +1,194 @@
+//! Arg-reductions as `reduce` of elements with their positions.
+//!
+//! Pairs (element, position) are totally ordered: numbers by their values, then NaN, equal ones by their positions. So the
+//! reduction may run in any order, and finds the first best number, or the last one where equals replace each other.
+
+use super::error::ExportError;
+use super::evaluate::Evaluator;
+use super::field::Field;
+use super::tensors::Tensors;
+use super::write::{Target, identity};
+use crate::mlir::builder::operations;
+use crate::mlir::copy::operation_name;
+use crate::mlir::{attributes, splat, types};
+use crate::structure::arg_reduction::ArgReduction;
+use melior::Error;
+use melior::ir::Value;
+use melior::ir::attribute::IntegerAttribute;
+use melior::ir::operation::{OperationLike, OperationResult};
+use skript_dialect::melior;
+use skript_frontend::model::Accumulation;
+use skript_semantics::{Scalar, ScalarKind, ScalarOp};
+
+/// What the destinations hold behind; `None` where some position does not begin at zero, as the first element does.
+pub fn run<'c: 'a, 'a>(
+    reduction: &ArgReduction,
+    evaluator: &mut Evaluator<'_, 'c, 'a>,
+) -> Result<Option<Vec<Value<'c, 'a>>>, ExportError> {
+    let reading = evaluator.reading;
+    let missing = || ExportError::at(reading.op, "has no comparison");
+    let outs = evaluator.destinations.clone();
+    if !outs.iter().all(|out| is_zero(*out)) {
+        return Ok(None);
+    }
+    let condition = reading
+        .predicate
+        .map(operations)
+        .and_then(|all| all.last().copied());
+    let condition = OperationResult::try_from(condition.ok_or_else(missing)?.operand(0)?)?.owner();
+    let candidate = condition.operand(reduction.candidate)?;
+    evaluator.predicate()?;
+    let at = evaluator.at;
+    let domain = evaluator.domain();
+    let mut reduced = reduction.positions.clone();
+    reduced.sort_unstable();
+    let kept: Vec<usize> = (0..domain.len())
+        .filter(|i| reduction.slots.iter().any(|s| s.indices.contains(i)))
+        .collect();
+    let extent = |i: &usize| domain.get(*i).copied().unwrap_or(1);
+    let mut shape: Vec<i64> = kept.iter().map(extent).collect();
+    let count: i64 = reduced.iter().map(extent).product();
+    let order: Vec<usize> = kept.iter().chain(&reduced).copied().collect();
+    let elements = evaluator.field(candidate)?.over(&order, domain, &at)?;
+    shape.push(count);
+    let elements = at.reshape(elements, &shape)?;
+    let (best, place) = best(elements, reduction.comparison, &at)?;
+
+    // What nothing is better than stays: a NaN in the first place, or no element at all.
+    shape.pop();
+    let starts = vec![0; shape.len() + 1];
+    let strides = vec![1; shape.len() + 1];
+    let ends: Vec<i64> = shape.iter().copied().chain([1]).collect();
+    let first = at.reshape(at.slice(elements, &starts, &ends, &strides)?, &shape)?;
+    let (direction, kind) = comparison(reduction.comparison, &at, elements)?;
+    let is_better = at.compare(direction, kind, best, first)?;
+    let zero = at.splat(Scalar::Int(0), &shape, at.int())?;
+    let place = at.select(is_better, place, zero)?;
+    let mut results = Vec::new();
+    for (index, out) in reduction.positions.iter().zip(outs) {
+        // A digit of the row-major number of the place.
+        let behind: i64 = reduced.iter().filter(|i| *i > index).map(extent).product();
+        let mut digit = place;
+        if behind > 1 {
+            let divisor = at.splat(Scalar::Int(behind), &shape, at.int())?;
+            digit = at.same("divide", &[digit, divisor])?;
+        }
+        if reduced.first() != Some(index) {
+            let modulus = at.splat(Scalar::Int(extent(index)), &shape, at.int())?;
+            digit = at.same("remainder", &[digit, modulus])?;
+        }
+        let target = Target {
+            kind: Accumulation::Replace,
+            out,
+            domain,
+            at,
+        };
+        let field = Field {
+            value: digit,
+            indices: kept.clone(),
+        };
+        results.push(target.block(&field, None, &reduction.slots)?);
+    }
+    Ok(Some(results))
+}
+
+/// Direction and type of a comparison of such elements.
+fn comparison<'c: 'a, 'a>(
+    op: ScalarOp,
+    at: &Tensors<'c, 'a>,
+    elements: Value<'c, 'a>,
+) -> Result<(&'static str, &'static str), Error> {
+    let direction = match op {
+        ScalarOp::Lt => "LT",
+        ScalarOp::Le => "LE",
+        ScalarOp::Gt => "GT",
+        ScalarOp::Ge => "GE",
+        _ => return Err(Error::OperationBuild),
+    };
+    let is_real = types::kind_of(at.element(elements)?) == Some(ScalarKind::Real);
+    Ok((direction, if is_real { "FLOAT" } else { "SIGNED" }))
+}
+
+/// The best elements along the last dimension, and where they stand.
+fn best<'c: 'a, 'a>(
+    elements: Value<'c, 'a>,
+    op: ScalarOp,
+    at: &Tensors<'c, 'a>,
+) -> Result<(Value<'c, 'a>, Value<'c, 'a>), Error> {
+    let mut extents = at.extents(elements)?;
+    let last = extents.len() as i64 - 1;
+    let count = extents.last().copied().unwrap_or(1);
+    let element = at.element(elements)?;
+    let places = at.broadcast(at.iota(count)?, &[last], &extents)?;
+    extents.pop();
+    let worst = match op {
+        ScalarOp::Lt | ScalarOp::Le => Accumulation::Min,
+        _ => Accumulation::Max,
+    };
+    // Behind all elements: an equal one stands before it.
+    let (order, nowhere) = match op {
+        ScalarOp::Lt | ScalarOp::Gt => ("LT", i64::MAX),
+        _ => ("GT", -1),
+    };
+    let init = at.splat(identity(worst, element), &[], element)?;
+    let nowhere = at.integer(nowhere)?;
+    let (scalar, number) = (types::tensor(&[], element), types::tensor(&[], at.int()));
+    let (region, body, arguments) = at.at.region(&[scalar, number, scalar, number]);
+    let inner = Tensors { at: body };
+    let [a, i, b, j] = arguments.as_slice() else {
+        return Err(Error::OperationBuild);
+    };
+    let (direction, kind) = match comparison(op, at, elements)? {
+        ("LT" | "LE", kind) => ("LT", kind),
+        (_, kind) => ("GT", kind),
+    };
+    let mut wins = inner.compare(direction, kind, *a, *b)?;
+    let mut ties = inner.compare("EQ", kind, *a, *b)?;
+    if kind == "FLOAT" {
+        let (a_is_nan, b_is_nan) = (
+            inner.compare("NE", kind, *a, *a)?,
+            inner.compare("NE", kind, *b, *b)?,
+        );
+        let a_is_number = inner.same("not", &[a_is_nan])?;
+        let only_b = inner.same("and", &[a_is_number, b_is_nan])?;
+        let both = inner.same("and", &[a_is_nan, b_is_nan])?;
+        wins = inner.same("or", &[wins, only_b])?;
+        ties = inner.same("or", &[ties, both])?;
+    }
+    let earlier = inner.compare(order, "SIGNED", *i, *j)?;
+    let earlier = inner.same("and", &[ties, earlier])?;
+    let wins = inner.same("or", &[wins, earlier])?;
+    let chosen = [inner.select(wins, *a, *b)?, inner.select(wins, *i, *j)?];
+    body.create("stablehlo.return", &chosen, &[], &[], Vec::new())?;
+    let op = at.at.create(
+        "stablehlo.reduce",
+        &[elements, places, init, nowhere],
+        &[("dimensions", attributes::i64s(at.at.context, &[last]))],
+        &[
+            types::tensor(&extents, element),
+            types::tensor(&extents, at.int()),
+        ],
+        vec![region],
+    )?;
+    Ok((op.result(0)?.into(), op.result(1)?.into()))
+}
+
+/// Whether a value is a tensor of zeros, by how it was made.
+fn is_zero(value: Value<'_, '_>) -> bool {
+    let Ok(result) = OperationResult::try_from(value) else {
+        return false;
+    };
+    let owner = result.owner();
+    match operation_name(owner).as_str() {
+        "stablehlo.broadcast_in_dim" | "stablehlo.reshape" | "stablehlo.transpose" => {
+            owner.operand(0).is_ok_and(is_zero)
+        }
+        "stablehlo.constant" => owner
+            .attribute("value")
+            .ok()
+            .and_then(splat::element)
+            .and_then(|a| IntegerAttribute::try_from(a).ok())
+            .is_some_and(|n| n.value() == 0),
+        _ => false,
+    }
+}

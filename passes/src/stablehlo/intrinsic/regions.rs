@@ -1,0 +1,99 @@
+//! Pooling of regions: dimension after dimension, the elements that a bin touches, all others masked.
+
+use super::super::error::ExportError;
+use super::super::field::Field;
+use super::super::write::identity;
+use super::Invocation;
+use super::domain::{Domain, Place};
+use melior::Error;
+use melior::ir::{Type, Value};
+use skript_dialect::melior;
+use skript_frontend::model::Accumulation;
+use skript_semantics::Scalar;
+
+/// The largest element of each bin, or the mean; 0 where a bin holds none. A batch item out of range is the nearest one.
+pub(super) fn pool<'c: 'a, 'a>(
+    call: &Invocation<'c, 'a>,
+    kind: Accumulation,
+) -> Result<Vec<Value<'c, 'a>>, ExportError> {
+    let at = call.at;
+    let (input, rois, index) = (call.input(0)?, call.input(1)?, call.input(2)?);
+    let extents = at.extents(input)?;
+    let results = call.extents(0)?;
+    let spatial = extents.get(2..).unwrap_or(&[]);
+    let single = at.element(input)?;
+    let (element, combiner) = match kind {
+        Accumulation::Max => (single, "maximum"),
+        _ => (Type::float64(at.at.context), "add"),
+    };
+    if results.contains(&0) || extents.contains(&0) {
+        return Ok(vec![at.splat(Scalar::Real(0.0), &results, single)?]);
+    }
+    // Region, channel, bins; then the elements of each dimension.
+    let outer = results.len();
+    let mut domain = results.clone();
+    domain.extend(spatial);
+    let domain = &Domain {
+        extents: domain,
+        at,
+    };
+    let items = domain.read(index, &[Place::Index(0)])?;
+    let mut places = vec![Place::At(items), Place::Index(1)];
+    places.extend((0..spatial.len()).map(|d| Place::Index(outer + d)));
+    let mut pooled = domain.convert(&domain.read(input, &places)?, element)?;
+    let neutral = identity(kind, element);
+    let mut count = domain.real(1.0, element)?;
+    for dimension in 0..spatial.len() {
+        let along = outer + dimension;
+        let bin = &touched(rois, dimension, spatial.len(), domain)?;
+        let nothing = Field::scalar(at.splat(neutral, &[], element)?);
+        let masked = domain.select(bin, &pooled, &nothing)?;
+        pooled = domain.reduce(&masked, combiner, neutral, along)?;
+        let ones = domain.convert(bin, element)?;
+        let ones = domain.reduce(&ones, "add", Scalar::Real(0.0), along)?;
+        count = domain.apply("multiply", &[&count, &ones])?;
+    }
+    if kind != Accumulation::Max {
+        pooled = domain.apply("divide", &[&pooled, &count])?;
+    }
+    let zero = domain.real(0.0, element)?;
+    let holds = domain.compare("GT", &count, &zero)?;
+    let pooled = domain.select(&holds, &pooled, &zero)?;
+    let pooled = domain.convert(&pooled, single)?;
+    let indices: Vec<usize> = (0..outer).collect();
+    Ok(vec![pooled.over(&indices, &domain.extents, &at)?])
+}
+
+/// Whether a bin touches an element, along one dimension.
+fn touched<'c: 'a, 'a>(
+    rois: Value<'c, 'a>,
+    dimension: usize,
+    rank: usize,
+    domain: &Domain<'c, 'a>,
+) -> Result<Field<'c, 'a>, Error> {
+    let (bin, along) = (2 + dimension, 2 + rank + dimension);
+    let element = domain.at.element(rois)?;
+    let number = |value| domain.real(value, element);
+    let corner = |number: usize| {
+        let column = domain.int(number as i64)?;
+        domain.read(rois, &[Place::Index(0), Place::At(column)])
+    };
+    let (begin, end) = (corner(dimension)?, corner(rank + dimension)?);
+    let count = domain.extents.get(bin).copied().unwrap_or(1);
+    let size = domain.apply("subtract", &[&end, &begin])?;
+    let size = &domain.apply("divide", &[&size, &number(count as f64)?])?;
+    let edge = |bin: &Field<'c, 'a>| {
+        let offset = domain.apply("multiply", &[bin, size])?;
+        domain.apply("add", &[&begin, &offset])
+    };
+    let first = domain.convert(&domain.index(bin)?, element)?;
+    let low = domain.apply("floor", &[&edge(&first)?])?;
+    let behind = domain.apply("add", &[&first, &number(1.0)?])?;
+    let high = domain.apply("ceil", &[&edge(&behind)?])?;
+    let position = domain.convert(&domain.index(along)?, element)?;
+    // A NaN begins at 0 and ends there.
+    let above = domain.compare("LT", &position, &low)?;
+    let above = domain.apply("not", &[&above])?;
+    let below = domain.compare("LT", &position, &high)?;
+    domain.apply("and", &[&above, &below])
+}

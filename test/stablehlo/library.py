@@ -1,0 +1,139 @@
+#!/usr/bin/env python3
+"""Exports invocations of the standard library's operators to StableHLO, runs them with XLA, and compares with numpy and scipy;
+counts the forms that formulas take.
+
+    library.py --skript BINARY [--operator TEXT]... [--sample N] [--jobs N] [--verbose]
+
+The cases are those of test/library/sweep.py; `--sample N` takes about N of each operator, always the same. Exit status 1 if a
+program gives a wrong answer.
+"""
+import argparse
+import collections
+import concurrent.futures
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(HERE, "..", "library")]
+
+import xla  # noqa: E402
+
+# Forms that only say that no better one was found.
+GENERAL = ("general", "while")
+
+
+def export(skript, arguments, out):
+    """None, or why there is no program."""
+    keep = [a for at, a in enumerate(arguments) if a != "--input" and (at == 0 or arguments[at - 1] != "--input")]
+    command = [skript, "compile", "--message-format=short", "--emit=stablehlo", *keep, "-o", out, "--report", out + ".forms"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    if done.returncode == 0:
+        return None
+    said = done.stderr.strip().split("\n")
+    return said[0] if said else "exit status %d" % done.returncode
+
+
+def argument(port, folder):
+    import numpy
+    dtype = {"f32": numpy.float32, "i64": numpy.int64, "i1": numpy.bool_}[port["dtype"]]
+    name = port["name"]
+    if port["role"] == "variable":
+        values = xla.read_dat(os.path.join(folder, name + ".dat"))
+    else:
+        values = numpy.load(os.path.join(folder, name + ".npy"))
+    return values.astype(dtype).reshape(port["shape"])
+
+
+def answer(engine, path, folder, results):
+    """Runs a program; its outputs become files."""
+    import numpy
+    with open(path) as file:
+        text = file.read()
+    with open(path + ".json") as file:
+        manifest = json.load(file)
+    values = engine.run(text, [argument(port, folder) for port in manifest["arguments"]])
+    os.makedirs(results)
+    for port, value in zip(manifest["results"], values):
+        if port["role"] == "output":
+            numpy.save(os.path.join(results, port["name"] + ".npy"), value)
+
+
+def collect(chosen, sample):
+    """The cases of operators whose names hold one of `chosen`, if that names any."""
+    import sweep
+    cases, rest = list(sweep.examples.cases(sweep.library())), list(sweep.operators.all_cases())
+    cases += list(sweep.sampled(rest, sample)) if sample else rest
+    return [c for c in cases if not chosen or any(o in c.operator for o in chosen)]
+
+
+def work(job):
+    """(operator, label, outcome, reason, forms) for each case of this job."""
+    skript, chosen, sample, number, jobs = job
+    cases = collect(chosen, sample)[number::jobs]  # their functions do not travel between processes
+    engine, found = xla.Xla(), []
+    with tempfile.TemporaryDirectory(prefix="library_") as folder:
+        for number, case in enumerate(cases):
+            model = os.path.join(folder, str(number))
+            arguments = case.write(model)
+            path = model + ".mlir"
+            forms = []
+            try:
+                reason = export(skript, arguments, path)
+                outcome = "no export" if reason else "equal"
+                if reason is None:
+                    with open(path + ".forms") as file:
+                        forms = [line.rstrip("\n").split("\t") for line in file]
+                    answer(engine, path, model, model + ".out")
+                    reason = case.complaint(model + ".out")
+                    outcome = "wrong" if reason else "equal"
+            except Exception as error:  # whatever XLA raises is the answer
+                outcome, reason = "wrong", " ".join(str(error).split())[:300]
+            found.append((case.operator, str(case), outcome, reason, forms))
+    return found
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--skript", required=True)
+    parser.add_argument("--operator", action="append")
+    parser.add_argument("--sample", type=int)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--verbose", action="store_true", help="a line for each operator, and why cases have no program")
+    args = parser.parse_args()
+    xla.install()
+    skript = os.path.abspath(args.skript)
+    found = []
+    with concurrent.futures.ProcessPoolExecutor(args.jobs) as pool:
+        for part in pool.map(work, [(skript, args.operator, args.sample, number, args.jobs) for number in range(args.jobs)]):
+            found += part
+    status = 0
+    outcomes, forms, general, refused = (collections.Counter(), collections.Counter(), collections.defaultdict(collections.Counter),
+                                         collections.Counter())
+    for operator, label, outcome, reason, lines in sorted(found, key=lambda f: f[:2]):
+        outcomes[outcome] += 1
+        if outcome == "wrong":
+            print("WRONG %s: %s" % (label, reason))
+            status = 1
+        elif outcome == "no export":
+            refused[(operator, reason.split(": ", 1)[-1] if args.verbose else "")] += 1
+        for _, inner, form in lines:
+            forms[form] += 1
+            if form in GENERAL:
+                general[inner or operator][form] += 1
+    for (operator, reason), count in sorted(refused.items()):
+        print("no program: %s: %d %s" % (operator, count, reason))
+    for operator, count in sorted(general.items()):
+        print("general form: %s: %s" % (operator, ", ".join("%s %d" % item for item in count.most_common())))
+    total = sum(forms.values())
+    share = sum(forms[form] for form in GENERAL) / max(total, 1)
+    print("forms of %d formulas: %s" % (total, ", ".join("%s %d" % item for item in forms.most_common())))
+    print("general forms: %.1f %%" % (100 * share))
+    print("library through XLA: %d cases, %s" % (len(found), ", ".join("%d %s" % (n, k) for k, n in outcomes.most_common())))
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())
