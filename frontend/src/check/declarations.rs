@@ -338,8 +338,30 @@ impl Checker<'_> {
         }
         let declarations = || definition.inputs.iter().chain(&definition.outputs);
         self.check_bounds_agree(declarations());
-        if definition.kind == DefinitionKind::Graph {
-            self.check_main_inputs();
+        match definition.kind {
+            DefinitionKind::Graph => self.check_main_inputs(),
+            DefinitionKind::Operator => self.check_shapes_written(&definition.inputs, "input"),
+        }
+    }
+
+    /// Only graphs may leave a shape to be derived (2.6).
+    fn check_shapes_written(&mut self, declarations: &[Declaration], what: &str) {
+        for declaration in declarations {
+            let spec = &declaration.type_spec;
+            if spec.shape.is_some() || !self.definition.unread.is_empty() {
+                continue;
+            }
+            let (name, base) = (&declaration.name.name, &spec.base.name);
+            self.sink.report(
+                Diagnostic::error(
+                    &codes::SHAPE_MISSING,
+                    spec.span,
+                    format!("the {what} `{name}` of an operator has no shape"),
+                )
+                .with_help(format!(
+                    "write `{base}[]` for a tensor of one element without dimensions, `{base}[s..]` for any number of dimensions"
+                )),
+            );
         }
     }
 
@@ -348,13 +370,17 @@ impl Checker<'_> {
         self.where_now = "in `@output`";
         let definition = self.definition;
         self.check_formula_extents();
+        let composed = definition.has_block(crate::ast::BlockKind::Compose);
+        if definition.kind == DefinitionKind::Operator && !composed {
+            self.check_shapes_written(&definition.outputs, "output");
+        }
         for output in &definition.outputs {
             for extent in output.type_spec.shape.iter().flatten() {
                 self.declare_dynamic(extent);
                 let unbounded = extent.extent.is_none()
                     && extent.bound.is_none()
                     && definition.kind == DefinitionKind::Operator
-                    && !definition.has_block(crate::ast::BlockKind::Compose);
+                    && !composed;
                 if unbounded {
                     self.sink.report(
                         Diagnostic::error(

@@ -171,7 +171,13 @@ impl<'p> Composer<'p, '_> {
             // An optional count that is not given leaves the scan's.
             Value::Null => {}
             Value::Atom(Atom::Int(n)) => {
-                let n = u64::try_from(n).unwrap_or(0);
+                let Ok(n) = u64::try_from(n) else {
+                    return Err(self.error(
+                        &UNEXPECTED_VALUE,
+                        expr.span,
+                        format!("a loop cannot run {n} times; a count is zero or more"),
+                    ));
+                };
                 if length.is_some_and(|length| n > length) {
                     return Err(self.error(
                         &SCAN_LENGTHS,

@@ -60,6 +60,7 @@ codes! {
     sk0603_ambiguous_shape,
     sk0604_unbounded_extent,
     sk0605_bounds_differ,
+    sk0606_shape_missing,
     sk0650_rank_mismatch,
     sk0651_extent_mismatch,
     sk0652_affine_extent,

@@ -4,7 +4,7 @@ use crate::run::{flag, ints, outputs, reals, run};
 
 const OPERATORS: &str = "operator add { @input { a: real[s..]; b: real[s..]; } @output { c: real[s..]; } \
     @lower { c[i..] = a[i..] + b[i..], i < s; } } \
-    operator less { @input { a: real[]; m: real; } @output { c: bool[]; } @lower { c[] = a[] < m[]; } } \
+    operator less { @input { a: real[]; m: real[]; } @output { c: bool[]; } @lower { c[] = a[] < m[]; } } \
     operator sum { @input { xs: real[]..(k); } @output { y: real[]; } @lower { y[] += xs[i][], i < k; } } ";
 
 fn results(graph: &str, inputs: &[std::sync::Arc<skript_tensor::Tensor>]) -> Vec<Vec<f64>> {
