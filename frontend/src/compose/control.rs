@@ -2,11 +2,13 @@
 
 use skript_semantics::ScalarKind;
 
-use super::composer::{Composed, Composer};
+use super::branch_results::{BranchResults, joined};
+use super::composer::{Composed, Composer, Reported};
 use super::instantiate::Builder;
 use super::invoke::tensor_text;
 use super::ranges::decided;
 use crate::ast::{self, ComponentValue};
+use crate::diagnostics::Diagnostic;
 use crate::diagnostics::codes::{BRANCH_RESULTS, CONTROL_CONDITION};
 use crate::eval::{Atom, TensorRef, Value};
 use crate::model::{Arm, Block, Operation, ValueId};
@@ -46,7 +48,7 @@ impl<'p> Composer<'p, '_> {
             return self.component_value(builder, last, hint, wanted);
         }
         let mut arms = Vec::new();
-        let mut all: Vec<(Vec<Form>, Vec<TensorRef>)> = Vec::new();
+        let mut all: Vec<BranchResults> = Vec::new();
         let mark = builder.function.updates.len();
         let mut updated = Vec::new();
         for (condition, consequent) in dynamic {
@@ -63,32 +65,13 @@ impl<'p> Composer<'p, '_> {
         }
         let (mut otherwise, forms, tensors) = self.inner_block(builder, last, hint, wanted)?;
         updated.push(builder.function.updates.split_off(mark));
-        for (other_forms, other) in &all {
-            let types = |tensors: &[TensorRef]| {
-                let texts: Vec<String> = tensors.iter().map(|t| tensor_text(&t.tensor)).collect();
-                texts.join(", ")
-            };
-            let equal = *other_forms == forms
-                && other.len() == tensors.len()
-                && other
-                    .iter()
-                    .zip(&tensors)
-                    .all(|(a, b)| a.tensor == b.tensor);
-            if !equal {
-                return Err(self.error(
-                    &BRANCH_RESULTS,
-                    branching.span,
-                    format!(
-                        "the branches give different results: {} and {}",
-                        types(other),
-                        types(&tensors)
-                    ),
-                ));
-            }
-        }
-        let outputs: Vec<TensorRef> = tensors
-            .iter()
-            .map(|t| builder.value(None, (*t.tensor).clone(), branching.span))
+        all.push((forms, tensors));
+        let Some(types) = joined(builder, &all) else {
+            return Err(self.branches_differ(&all, branching.span));
+        };
+        let outputs: Vec<TensorRef> = types
+            .into_iter()
+            .map(|tensor| builder.value(None, tensor, branching.span))
             .collect();
         let mut branches: Vec<_> = arms
             .iter_mut()
@@ -111,7 +94,32 @@ impl<'p> Composer<'p, '_> {
             outputs: ids,
             span: branching.span,
         });
+        let forms = all.pop().map(|(forms, _)| forms).unwrap_or_default();
         Ok(formed(&forms, outputs))
+    }
+
+    fn branches_differ(&mut self, branches: &[BranchResults], span: Span) -> Reported {
+        let types = |tensors: &[TensorRef]| {
+            let texts: Vec<String> = tensors.iter().map(|t| tensor_text(&t.tensor)).collect();
+            texts.join(", ")
+        };
+        let mut texts: Vec<String> = Vec::new();
+        for (_, tensors) in branches {
+            let text = types(tensors);
+            if !texts.contains(&text) {
+                texts.push(text);
+            }
+        }
+        let message = format!(
+            "the branches give different results: {}",
+            texts.join(" and ")
+        );
+        self.report(
+            Diagnostic::error(&BRANCH_RESULTS, span, message).with_help(
+                "give all branches results of one type and rank; extents may differ where an input or an operator leaves \
+                 them to the run, as in `x: real[n|8]`",
+            ),
+        )
     }
 
     /// `Some` if the condition is known at compile time.

@@ -156,13 +156,10 @@ impl<'p> Composer<'p, '_> {
             let length = parts.length.clone().filter(|_| unconditional);
             let done = match scanned.or(length) {
                 Some(length) => length,
-                None => {
-                    builder.symbols += 1;
-                    Extent::Dynamic {
-                        expr: Arc::new(ShapeExpr::Symbol(format!("data.{}", builder.symbols))),
-                        bound: iterations,
-                    }
-                }
+                None => Extent::Dynamic {
+                    expr: Arc::new(ShapeExpr::Symbol(builder.fresh_extent())),
+                    bound: iterations,
+                },
             };
             for tensor in &collected {
                 if !fixed {

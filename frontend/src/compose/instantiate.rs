@@ -1,6 +1,7 @@
 //! Makes one instance: binding, helper symbols and assertions, declarations, body.
 
 use std::rc::Rc;
+use std::sync::Arc;
 
 use indexmap::IndexMap;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -14,7 +15,7 @@ use crate::eval::{Evaluator, Scope, TensorRef, TypeName, Value};
 use crate::limits::Limits;
 use crate::model::{
     self, AttributeValue, Block, Body, ConstantData, Function, FunctionId, Operation, Quantization,
-    TensorType, ValueId,
+    ShapeExpr, TensorType, ValueId,
 };
 use crate::program::Edition;
 use crate::source::Span;
@@ -42,7 +43,9 @@ pub struct Builder<'p> {
     /// Where the loop that comes next puts what it collects: how many items there can be.
     pub room: Option<u64>,
     /// How many run-time extents of callees have been named.
-    pub symbols: usize,
+    symbols: usize,
+    /// Long expressions over run-time extents, and their names.
+    pub named_extents: FxHashMap<Arc<ShapeExpr>, Arc<ShapeExpr>>,
 }
 
 impl<'p> Builder<'p> {
@@ -62,6 +65,12 @@ impl<'p> Builder<'p> {
             id,
             tensor: Rc::new(tensor),
         }
+    }
+
+    /// A name for a run-time extent that is told by what is computed.
+    pub fn fresh_extent(&mut self) -> String {
+        self.symbols += 1;
+        format!("data.{}", self.symbols)
     }
 
     pub fn emit(&mut self, operation: Operation) {
@@ -178,6 +187,7 @@ impl<'p> Composer<'p, '_> {
             quantization: Vec::new(),
             room: None,
             symbols: 0,
+            named_extents: FxHashMap::default(),
         };
         self.bind(&mut builder, list)?;
         self.symbols(&mut builder)?;

@@ -7,7 +7,7 @@ use super::arguments::{Argument, ArgumentList};
 use super::bind::coerce_scalar;
 use super::composer::{CaptureName, Composed, Composer, Definitions, Reported, instance_key};
 use super::declare::shape_text;
-use super::dynamic_extent::{Canonical, translated, translated_operations};
+use super::dynamic_extent::Canonical;
 use super::instantiate::Builder;
 use super::quantize::Quantizer;
 use super::synthesis::as_kind;
@@ -293,20 +293,7 @@ impl<'p> Composer<'p, '_> {
         for (form, types) in ports {
             let mut atoms = Vec::new();
             for tensor in types {
-                let operations = translated_operations(&tensor, meanings);
-                if operations > self.limits.extent_operations {
-                    let message = format!(
-                        "written out, an extent of this result has {operations} operations on run-time extents, at most {} may \
-                         be worked with (limit `extent_operations`)",
-                        self.limits.extent_operations
-                    );
-                    return Err(self.error(&LIMIT_EXCEEDED, span, message));
-                }
-                let symbols = &mut builder.symbols;
-                let tensor = translated(&tensor, meanings, &mut || {
-                    *symbols += 1;
-                    format!("data.{symbols}")
-                });
+                let tensor = self.result_type(builder, &tensor, meanings, span)?;
                 let value = builder.value(None, tensor, span);
                 outputs.push(value.id);
                 atoms.push(match form {

@@ -87,12 +87,12 @@ fn s3_1_quotients_of_run_time_extents_are_bounded() {
 #[test]
 fn results_of_branches_are_printed_as_they_are_written() {
     let found = model(
-        "operator twice { @input { x: real[n]; } @output { y: real[2 * n]; } @lower { y[i,] = x[i / 2,], i < 2 * n; } }
+        "operator twice { @input { x: real[n]; } @output { y: real[2 * n,1]; } @lower { y[i,0] = x[i / 2,], i < 2 * n; } }
         graph G { @input { x: real[s|4]; c: bool[]; } @output { y: real[~]; } @compose { y = if c then x else twice(x); } }",
     );
     assert_eq!(
         found.unwrap_err(),
-        ["the branches give different results: real[s|4] and real[2 * s|8]"]
+        ["the branches give different results: real[s|4] and real[2 * s|8,1]"]
     );
 }
 
@@ -109,6 +109,21 @@ fn s2_10_1_shapes_may_change_from_step_to_step_only_where_the_loop_is_unrolled()
     let found = ["`s` is real[2] before an iteration and real[4] after it"];
     assert_eq!(looped("s", "do").unwrap_err(), found);
     assert_eq!(looped("s: real[2]", "unroll").unwrap_err(), found);
+}
+
+#[test]
+fn s2_10_1_a_count_is_zero_or_more() {
+    let looped = |count: &str| {
+        model(&format!(
+            "operator next {{ @input {{ x: real[n]; }} @output {{ y: real[n]; }} @lower {{ y[i,] = x[i,] + 1.0, i < n; }} }}
+            graph G {{ @attrib {{ n: int = 2; }} @input {{ x: real[2]; }} @output {{ y: real[2]; }}
+                @compose {{ y = with s = x {count} next(s); }} }}"
+        ))
+    };
+    let found = ["a loop cannot run -1 times; a count is zero or more"];
+    assert_eq!(looped("do..(n - 3)").unwrap_err(), found);
+    assert_eq!(looped("unroll..(i -> -1)").unwrap_err(), found);
+    assert!(looped("do..(n - 2)").is_ok());
 }
 
 #[test]

@@ -6,12 +6,12 @@ pub mod fuse_elementwise;
 pub mod scalarize_elementwise;
 pub mod unroll_elementwise;
 
-use crate::mlir::replace_each;
+use crate::mlir::{replace_each, types};
 use skript_dialect::melior::ir::operation::OperationLike;
 use skript_dialect::melior::ir::{OperationRef, Type, Value, ValueLike};
 use skript_dialect::{PassError, Rewriter, op};
 
-/// Replaces every elementwise op that has a result of a type that `wanted` holds of.
+/// Replaces every elementwise op that has a result of a type that `wanted` holds of, and that computes elements.
 ///
 /// `replace` gives the new values, or `None` for an op that this conversion does not take.
 ///
@@ -28,7 +28,9 @@ where
     'c: 'a,
 {
     let all = op::collect(root, |op| {
-        op::has_elementwise_trait(&op) && op.results().any(|r| wanted(r.r#type()))
+        op::has_elementwise_trait(&op)
+            && op.results().any(|r| wanted(r.r#type()))
+            && !chooses_a_whole(&op)
     });
     replace_each(all, rewriter, |found| {
         if found.region_count() > 0 {
@@ -36,4 +38,17 @@ where
         }
         replace(found)?.ok_or_else(|| otherwise.into())
     })
+}
+
+/// `arith.select` of one condition between tensors of unknown extents: it has the trait, but the tensors may differ in
+/// their extents, as results of branches do, so it hands on one of them and computes no elements.
+fn chooses_a_whole<'c: 'a, 'a>(op: &impl OperationLike<'c, 'a>) -> bool {
+    let open = |v: Value<'c, 'a>| {
+        types::extents(v.r#type()).is_some_and(|extents| extents.contains(&i64::MIN))
+    };
+    op.name().as_string_ref().as_str() == Ok("arith.select")
+        && op
+            .operand(0)
+            .is_ok_and(|condition| types::extents(condition.r#type()).is_none())
+        && op.operand(1).is_ok_and(open)
 }

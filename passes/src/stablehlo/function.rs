@@ -163,6 +163,12 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
             "scf.if" => self.branch(op, &at)?,
             "scf.while" => self.repeat(op, &at)?,
             "arith.constant" => vec![constant(op, &at)?],
+            "tensor.dim" => {
+                return Err(ExportError::at(
+                    op,
+                    "reads an extent that only the run decides; StableHLO programs have fixed extents",
+                ));
+            }
             "skript.intrinsic" => {
                 let results = intrinsic::export(op, &self.all(op)?, at)?;
                 self.report.add(self.symbol, Form::Intrinsic);

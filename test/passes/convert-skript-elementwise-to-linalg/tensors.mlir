@@ -34,3 +34,18 @@ func.func @upstream(%x: tensor<f32>) -> tensor<f32> {
   %1 = arith.mulf %0, %0 : tensor<f32>
   return %1 : tensor<f32>
 }
+
+// A choice between tensors that may differ in their extents is no computation on elements; between equal shapes it is.
+
+// CHECK-LABEL: func.func @choose
+// CHECK-SAME:    %[[C:.+]]: i1, %[[X:.+]]: tensor<?xf32>, %[[Y:.+]]: tensor<?xf32>
+// CHECK:         %[[R:.+]] = arith.select %[[C]], %[[X]], %[[Y]] : tensor<?xf32>
+// CHECK:         linalg.generic
+// CHECK:           arith.select %[[C]], %{{.*}}, %{{.*}} : f32
+// CHECK:         return %[[R]]
+func.func @choose(%c: i1, %x: tensor<?xf32>, %y: tensor<?xf32>, %v: tensor<3xf32>, %w: tensor<3xf32>)
+    -> (tensor<?xf32>, tensor<3xf32>) {
+  %0 = arith.select %c, %x, %y : tensor<?xf32>
+  %1 = arith.select %c, %v, %w : tensor<3xf32>
+  return %0, %1 : tensor<?xf32>, tensor<3xf32>
+}

@@ -1,6 +1,6 @@
 //! Run-time extents (2.6, 3.1): agreement, assertions (2.8), attributes that rest on them.
 
-use crate::run::{failure, outputs, reals};
+use crate::run::{failure, flag, ints, outputs, reals};
 
 const EVEN: &str = "operator f { @input { a: real[n]; } @output { b: real[n]; } \
     @assert { n % 2 == 0: 'odd length {n}', 'half': n / 2, n; } @lower { b[i,] = a[i,], i < n; } } \
@@ -127,4 +127,56 @@ fn s3_1_images_of_run_time_extents_are_rescaled() {
         outputs(text, &[x]),
         [vec![1.0, 3.0, 1.0, 3.0, 5.0, 7.0, 5.0, 7.0], vec![7.0]]
     );
+}
+
+/// Branches may give results of different run-time extents: the branch taken decides.
+#[test]
+fn s2_10_1_the_branch_taken_decides_the_extents() {
+    let text = "operator twice { @input { x: real[n]; } @output { y: real[2 * n]; } @lower { y[i,] = x[i / 2,], i < 2 * n; } } \
+        operator less { @input { x: real[n]; } @output { y: real[n - 1]; z: real[n - 1]; } \
+        @lower { y[i,] = x[i + 1,], i < n - 1; z[i,] = 1.0, i < n - 1; } } \
+        operator add { @input { x: real[n]; z: real[n]; } @output { y: real[n]; } @lower { y[i,] = x[i,] + z[i,], i < n; } } \
+        graph G { @input { x: real[s|5]; three: real[3]; c: int[]; } @output { y: real[~|10]; } \
+        @compose { a, b = if { t = eq(c); yield t; } then { u = twice(x); yield u, u; } \
+        elif { t = positive(c); yield t; } then less(x) else { yield three, three; }; y = add(a, b); } } \
+        operator eq { @input { c: int[]; } @output { y: bool[]; } @lower { y[] = c[] == 0; } } \
+        operator positive { @input { c: int[]; } @output { y: bool[]; } @lower { y[] = c[] > 0; } }";
+    let run = |x: &[f32], c| {
+        let three = reals(&[3], &[7.0, 8.0, 9.0]);
+        outputs(text, &[reals(&[x.len() as u64], x), three, ints(&[], &[c])])
+    };
+    assert_eq!(run(&[1.0, 2.0], 0), [[2.0, 2.0, 4.0, 4.0]]);
+    assert_eq!(run(&[1.0, 2.0, 3.0], 1), [[3.0, 4.0]]);
+    assert_eq!(run(&[1.0], -1), [[14.0, 16.0, 18.0]]);
+}
+
+/// Extents of different lengths that meet are compared by the run.
+#[test]
+fn s2_10_1_extents_of_branches_must_agree_with_others() {
+    let text = "operator add { @input { x: real[n]; z: real[n]; } @output { y: real[n]; } @lower { y[i,] = x[i,] + z[i,], i < n; } } \
+        graph G { @input { x: real[s|5]; z: real[t|4]; c: bool[]; } @output { y: real[s]; } \
+        @compose { u = if c then x else z; y = add(x, u); } }";
+    let (x, z) = (
+        || reals(&[2], &[1.0, 2.0]),
+        || reals(&[3], &[1.0, 2.0, 3.0]),
+    );
+    assert_eq!(outputs(text, &[x(), z(), flag(true)]), [[2.0, 4.0]]);
+    let (message, calls) = failure(text, &[x(), z(), flag(false)]);
+    assert!(message.contains("must be `n` = 2, it is 3"), "{message}");
+    assert_eq!(calls, ["main.add", "main.G"]);
+}
+
+/// In terms of the input, the last extent of this chain has 2⁴⁰ operations.
+#[test]
+fn s3_1_extents_of_long_chains_are_computed_step_by_step() {
+    let steps: String = (0..40)
+        .map(|n| format!("x{} = shift(x{n}); ", n + 1))
+        .collect();
+    let text = format!(
+        "operator shift {{ @input {{ x: real[n]; }} @output {{ y: real[(n + n / 2) << 20]; }} \
+         @lower {{ y[i,] = x[i % n,] + 1.0, i < (n + n / 2) << 20; }} }} \
+         graph G {{ @input {{ x0: real[s|20]; }} @output {{ y: real[~]; }} @compose {{ {steps} y = x40; }} }}"
+    );
+    assert_eq!(outputs(&text, &[reals(&[1], &[2.0])]), [[42.0]]);
+    assert_eq!(outputs(&text, &[reals(&[2], &[2.0, 3.0])])[0].len(), 20);
 }
