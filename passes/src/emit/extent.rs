@@ -24,6 +24,10 @@ impl<'c: 'a, 'a> Scope<'_, 'c, 'a, '_> {
         let result = self.r#type(id)?;
         let sizes = types::extents(result).ok_or(EmitError::Malformed("a value is no tensor"))?;
         let open = self.open_extents(id, at)?;
+        if types::extents(whole.r#type()).is_some_and(|bounds| bounds.contains(&0)) {
+            // No slice begins at the first place where there is none.
+            return Ok(at.value("tensor.empty", &open, &[], result)?);
+        }
         let segment = i32::try_from(open.len()).map_err(|_| EmitError::Malformed("a huge rank"))?;
         let mut operands = vec![whole];
         operands.extend(open);
