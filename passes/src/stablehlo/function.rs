@@ -1,5 +1,6 @@
 //! Functions, and what stands between their formulas: invocations, control flow, scalars, elementwise operations.
 
+use super::draws::Drawing;
 use super::error::ExportError;
 use super::evaluate::{constant, element, elementwise};
 use super::formula;
@@ -21,11 +22,13 @@ use std::collections::HashMap;
 /// The entry's name, which runtimes look for.
 const ENTRY: &str = "main";
 
-/// Writes a function's StableHLO form behind the others.
+/// Writes a function's StableHLO form behind the others. One that draws random numbers has one more argument and result
+/// than in the source, behind all others: how many random operators were executed; the entry begins with none.
 pub fn export<'c: 'a, 'a>(
     source: OperationRef<'c, 'a>,
     module: BlockRef<'c, 'a>,
     context: &'c Context,
+    drawing: &Drawing,
     report: &mut Report,
 ) -> Result<(), ExportError> {
     let is_entry = source.has_attribute("skript.entry");
@@ -46,13 +49,25 @@ pub fn export<'c: 'a, 'a>(
     for position in 0..function.result_count() {
         results.push(converted(function.result(position)?, &place));
     }
+    let draws = drawing.holds(&symbol);
+    if draws && !is_entry {
+        inputs.push(types::tensor(&[], place.int()));
+        results.push(types::tensor(&[], place.int()));
+    }
     let (region, inner, values) = outer.region(&inputs);
+    let counted = match (draws, is_entry) {
+        (false, _) => None,
+        (true, true) => Some(Tensors { at: inner }.integer(0)?),
+        (true, false) => values.last().copied(),
+    };
     let mut walk = Walk {
         symbol: &symbol,
+        drawing,
+        draws: counted,
         values: HashMap::new(),
         report,
     };
-    walk.block(body, &values, &inner, "func.return")?;
+    walk.block(body, &values, &inner, "func.return", draws && !is_entry)?;
     let r#type = FunctionType::new(context, &inputs, &results);
     let visibility = if is_entry { "public" } else { "private" };
     outer.create(
@@ -80,6 +95,9 @@ fn converted<'c: 'a, 'a>(r#type: Type<'c>, at: &Tensors<'c, 'a>) -> Type<'c> {
 
 struct Walk<'w, 'c, 'a> {
     symbol: &'w str,
+    drawing: &'w Drawing,
+    /// How many random operators were executed; `None` in functions that draw nothing.
+    draws: Option<Value<'c, 'a>>,
     values: HashMap<ValueKey, Value<'c, 'a>>,
     report: &'w mut Report,
 }
@@ -96,13 +114,15 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
         op.operands().map(|o| self.get(o)).collect()
     }
 
-    /// The operations of a block whose arguments are `values` now; the terminator becomes `end`.
+    /// The operations of a block whose arguments are `values` now; the terminator becomes `end`, which `counts` the random
+    /// operators behind its operands.
     fn block(
         &mut self,
         block: BlockRef<'c, 'a>,
         values: &[Value<'c, 'a>],
         at: &Builder<'c, 'a>,
         end: &str,
+        counts: bool,
     ) -> Result<(), ExportError> {
         for (argument, value) in arguments(block).into_iter().zip(values) {
             self.values.insert(ValueKey::of(argument), *value);
@@ -122,6 +142,8 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
             if operation_name(last) == "scf.condition" {
                 // The state is passed on as it is; see `repeat`.
                 returned.truncate(1);
+            } else if counts {
+                returned.extend(self.draws);
             }
             at.create(end, &returned, &[], &[], Vec::new())?;
         }
@@ -148,16 +170,19 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
                 results
             }
             "skript.invoke" => {
-                let types: Vec<_> = op.results().map(|r| converted(r.r#type(), &at)).collect();
                 let callee = op.attribute("callee")?;
-                let call = at.at.create(
-                    "func.call",
-                    &self.all(op)?,
-                    &[("callee", callee)],
-                    &types,
-                    Vec::new(),
-                )?;
-                call.results().map(Into::into).collect()
+                let mut types: Vec<_> = op.results().map(|r| converted(r.r#type(), &at)).collect();
+                let mut operands = self.all(op)?;
+                let counts = self.drawing.calls(op);
+                if counts {
+                    operands.extend(self.draws);
+                    types.push(types::tensor(&[], at.int()));
+                }
+                let callee = [("callee", callee)];
+                let call = at
+                    .at
+                    .create("func.call", &operands, &callee, &types, Vec::new())?;
+                self.counted(call, counts)
             }
             "func.call" if is_check(op.attribute("callee")) => Vec::new(),
             "scf.if" => self.branch(op, &at)?,
@@ -170,7 +195,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
                 ));
             }
             "skript.intrinsic" => {
-                let results = intrinsic::export(op, &self.all(op)?, at)?;
+                let results = intrinsic::export(op, &self.all(op)?, &mut self.draws, at)?;
                 self.report.add(self.symbol, Form::Intrinsic);
                 results
             }
@@ -238,22 +263,38 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
         }))
     }
 
-    /// The regions of an operation, with `stablehlo.return` at their ends.
+    /// The results of an operation, of which the last one `counts` random operators.
+    fn counted(&mut self, op: OperationRef<'c, 'a>, counts: bool) -> Vec<Value<'c, 'a>> {
+        let mut results: Vec<Value<'c, 'a>> = op.results().map(Into::into).collect();
+        if counts {
+            self.draws = results.pop();
+        }
+        results
+    }
+
+    /// The regions of an operation, with `stablehlo.return` at their ends. Where these count random operators, each region
+    /// begins with the count before, or with its last argument.
     fn regions(
         &mut self,
         op: OperationRef<'c, 'a>,
         types: &[Type<'c>],
         at: &Tensors<'c, 'a>,
+        counts: bool,
     ) -> Result<Vec<Region<'c>>, ExportError> {
         let mut regions = Vec::new();
+        let before = self.draws;
         for region in op.regions() {
             let (copy, inner, values) = at.at.region(types);
             let Some(block) = region.first_block() else {
                 return Err(ExportError::at(op, "has a region without a block"));
             };
-            self.block(block, &values, &inner, "stablehlo.return")?;
+            if counts {
+                self.draws = values.last().copied().or(before);
+            }
+            self.block(block, &values, &inner, "stablehlo.return", counts)?;
             regions.push(copy);
         }
+        self.draws = before;
         Ok(regions)
     }
 
@@ -262,13 +303,17 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
         op: OperationRef<'c, 'a>,
         at: &Tensors<'c, 'a>,
     ) -> Result<Vec<Value<'c, 'a>>, ExportError> {
-        let types: Vec<_> = op.results().map(|r| converted(r.r#type(), at)).collect();
-        let regions = self.regions(op, &[], at)?;
+        let mut types: Vec<_> = op.results().map(|r| converted(r.r#type(), at)).collect();
+        let counts = self.drawing.draws(op);
+        let regions = self.regions(op, &[], at, counts)?;
+        if counts {
+            types.push(types::tensor(&[], at.int()));
+        }
         let condition = self.all(op)?;
         let made = at
             .at
             .create("stablehlo.if", &condition, &[], &types, regions)?;
-        Ok(made.results().map(Into::into).collect())
+        Ok(self.counted(made, counts))
     }
 
     fn repeat(
@@ -282,16 +327,23 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
             .map(|end| end.operands().skip(1).map(ValueKey::of).collect())
             .unwrap_or_default();
         let own: Vec<_> = arguments(before).into_iter().map(ValueKey::of).collect();
-        if passed != own {
+        let test_draws = operations(before)
+            .into_iter()
+            .any(|op| self.drawing.draws(op));
+        if passed != own || test_draws {
             return Err(ExportError::at(op, "changes its state in the test"));
         }
-        let state = self.all(op)?;
+        let mut state = self.all(op)?;
+        let counts = self.drawing.draws(op);
+        if counts {
+            state.extend(self.draws);
+        }
         let types: Vec<_> = state.iter().map(|v| v.r#type()).collect();
-        let regions = self.regions(op, &types, at)?;
+        let regions = self.regions(op, &types, at, counts)?;
         let made = at
             .at
             .create("stablehlo.while", &state, &[], &types, regions)?;
-        Ok(made.results().map(Into::into).collect())
+        Ok(self.counted(made, counts))
     }
 }
 

@@ -5,6 +5,7 @@
 mod cubic;
 mod domain;
 mod largest;
+mod random;
 mod regions;
 
 use super::error::ExportError;
@@ -26,13 +27,15 @@ struct Invocation<'c, 'a> {
     at: Tensors<'c, 'a>,
 }
 
-/// The results of an intrinsic; `operands` are inputs and destinations.
+/// The results of an intrinsic; `operands` are inputs and destinations. Random ones count on `draws`, the number of random
+/// operators executed so far.
 ///
 /// # Errors
 /// It has no form, or its attributes are none that the operator takes.
 pub fn export<'c: 'a, 'a>(
     op: OperationRef<'c, 'a>,
     operands: &[Value<'c, 'a>],
+    draws: &mut Option<Value<'c, 'a>>,
     at: Tensors<'c, 'a>,
 ) -> Result<Vec<Value<'c, 'a>>, ExportError> {
     let malformed = || ExportError::at(op, "is malformed");
@@ -64,6 +67,9 @@ pub fn export<'c: 'a, 'a>(
         Some(Intrinsic::CubicSample) => cubic::sample(&invocation),
         Some(Intrinsic::RegionMaximum) => regions::pool(&invocation, Accumulation::Max),
         Some(Intrinsic::RegionMean) => regions::pool(&invocation, Accumulation::Sum),
+        Some(Intrinsic::Uniform) => random::uniform(&invocation, invocation.draw(draws)?),
+        Some(Intrinsic::Normal) => random::normal(&invocation, invocation.draw(draws)?),
+        Some(Intrinsic::Bernoulli) => random::bernoulli(&invocation, invocation.draw(draws)?),
         _ => Err(ExportError::at(
             op,
             "is computed by a kernel of the runtime, which has no StableHLO form",
@@ -83,6 +89,21 @@ impl<'c: 'a, 'a> Invocation<'c, 'a> {
         result
             .and_then(|r| types::extents(*r))
             .ok_or_else(|| ExportError::at(self.op, "has too few results"))
+    }
+
+    fn element(&self, position: usize) -> Result<Type<'c>, ExportError> {
+        let result = self.results.get(position);
+        result
+            .and_then(|r| types::element_of(*r))
+            .ok_or_else(|| ExportError::at(self.op, "has too few results"))
+    }
+
+    /// The number of this random operator, from 1.
+    fn draw(&self, draws: &mut Option<Value<'c, 'a>>) -> Result<Value<'c, 'a>, ExportError> {
+        let before = draws.ok_or_else(|| ExportError::at(self.op, "draws where nothing counts"))?;
+        let own = random::next(before, &self.at)?;
+        *draws = Some(own);
+        Ok(own)
     }
 
     /// An attribute, as the kernel reads it.

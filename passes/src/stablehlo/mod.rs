@@ -9,6 +9,7 @@
 pub mod access;
 pub mod arg_reduce;
 pub mod contraction;
+pub mod draws;
 pub mod error;
 pub mod evaluate;
 pub mod field;
@@ -78,6 +79,7 @@ pub fn export<'c>(source: &Module<'c>, context: &'c Context) -> Result<Export<'c
     let module = Module::new(Location::unknown(context));
     let mut report = Report::default();
     let mut interface = None;
+    let drawing = draws::Drawing::of(source);
     for op in operations(source.body()) {
         if operation_name(op) != "func.func" {
             return Err(ExportError::at(op, "has no StableHLO form"));
@@ -89,7 +91,7 @@ pub fn export<'c>(source: &Module<'c>, context: &'c Context) -> Result<Export<'c
             interface = Some(Interface::of(op)?);
         }
         report.note_operators(op);
-        function::export(op, module.body(), context, &mut report)?;
+        function::export(op, module.body(), context, &drawing, &mut report)?;
     }
     let interface = interface.ok_or(ExportError::NoEntry)?;
     if !module.as_operation().verify() {

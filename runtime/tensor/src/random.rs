@@ -9,6 +9,18 @@ use crate::shape;
 use crate::tensor::Tensor;
 use skript_semantics::ScalarKind;
 
+/// What the state of SplitMix64 grows by with each number.
+pub const INCREMENT: u64 = 0x9e37_79b9_7f4a_7c15;
+/// How a number is made of the state: step by step, the bits shifted right are added bit by bit, and the result is
+/// multiplied.
+pub const MIXING: [(u32, Option<u64>); 3] = [
+    (30, Some(0xbf58_476d_1ce4_e5b9)),
+    (27, Some(0x94d0_49bb_1331_11eb)),
+    (31, None),
+];
+/// How many bits of a number a real in [0, 1) is made of.
+pub const REAL_BITS: u32 = 53;
+
 /// A stream of 64-bit numbers.
 #[derive(Clone, Debug)]
 pub struct SplitMix64 {
@@ -29,15 +41,16 @@ impl SplitMix64 {
     }
 
     pub fn next_u64(&mut self) -> u64 {
-        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.state ^ (self.state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+        self.state = self.state.wrapping_add(INCREMENT);
+        let mix = |z: u64, (shift, factor): (u32, Option<u64>)| {
+            (z ^ (z >> shift)).wrapping_mul(factor.unwrap_or(1))
+        };
+        MIXING.into_iter().fold(self.state, mix)
     }
 
-    /// Uniform in [0, 1): the upper 53 bits.
+    /// Uniform in [0, 1): the upper bits.
     pub fn next_real(&mut self) -> f64 {
-        (self.next_u64() >> 11) as f64 / (1u64 << 53) as f64
+        (self.next_u64() >> (64 - REAL_BITS)) as f64 / (1u64 << REAL_BITS) as f64
     }
 }
 

@@ -1,0 +1,57 @@
+//! Which functions draw random numbers: they take how many were drawn before, and give how many are then.
+
+use crate::mlir::builder::operations;
+use melior::ir::attribute::{FlatSymbolRefAttribute, StringAttribute};
+use melior::ir::operation::OperationLike;
+use melior::ir::{Module, OperationRef};
+use skript_dialect::melior;
+use skript_dialect::op::{collect, is};
+use std::collections::HashSet;
+
+/// Symbols of the functions that draw.
+#[derive(Clone, Debug, Default)]
+pub struct Drawing {
+    functions: HashSet<String>,
+}
+
+impl Drawing {
+    pub fn of(module: &Module<'_>) -> Self {
+        let mut drawing = Drawing::default();
+        // Callees may stand behind their callers: until nothing is new.
+        loop {
+            let known = drawing.functions.len();
+            for function in operations(module.body()) {
+                let name = function.attribute("sym_name").ok();
+                let name = name.and_then(|a| StringAttribute::try_from(a).ok());
+                if let Some(name) = name
+                    && drawing.draws(function)
+                {
+                    drawing.functions.insert(name.value().to_owned());
+                }
+            }
+            if drawing.functions.len() == known {
+                return drawing;
+            }
+        }
+    }
+
+    /// Whether a function of this name draws.
+    pub fn holds(&self, function: &str) -> bool {
+        self.functions.contains(function)
+    }
+
+    /// Whether an operation draws, or one inside of it, or what it calls.
+    pub fn draws(&self, op: OperationRef<'_, '_>) -> bool {
+        let found = collect(&op, |op| {
+            self.calls(op) || is(&op, "skript.intrinsic") && op.has_attribute("random")
+        });
+        !found.is_empty()
+    }
+
+    /// Whether an operation invokes a function that draws.
+    pub fn calls(&self, op: OperationRef<'_, '_>) -> bool {
+        let callee = op.attribute("callee").ok();
+        let callee = callee.and_then(|a| FlatSymbolRefAttribute::try_from(a).ok());
+        callee.is_some_and(|callee| self.holds(callee.value()))
+    }
+}

@@ -1,0 +1,148 @@
+//! Random tensors: the numbers of the runtime's generator, SplitMix64, all at once, for its state is a counter.
+//!
+//! Integer operations are exact everywhere; reals are made in 64 bits, as the kernels do.
+
+use super::super::error::ExportError;
+use super::super::field::Field;
+use super::super::tensors::Tensors;
+use super::Invocation;
+use super::domain::Domain;
+use melior::Error;
+use melior::ir::{Type, Value};
+use skript_dialect::melior;
+use skript_intrinsics::compiled::Context;
+use skript_tensor::random::{INCREMENT, MIXING, REAL_BITS};
+use std::f64::consts::TAU;
+
+/// The numbers of one invocation, row-major over the result.
+struct Stream<'c, 'a> {
+    /// The index of the result's elements.
+    elements: Domain<'c, 'a>,
+    seed: Field<'c, 'a>,
+}
+
+/// How many random operators were executed, this one included.
+pub(super) fn next<'c: 'a, 'a>(
+    draws: Value<'c, 'a>,
+    at: &Tensors<'c, 'a>,
+) -> Result<Value<'c, 'a>, Error> {
+    at.same("add", &[draws, at.integer(1)?])
+}
+
+pub(super) fn uniform<'c: 'a, 'a>(
+    call: &Invocation<'c, 'a>,
+    draws: Value<'c, 'a>,
+) -> Result<Vec<Value<'c, 'a>>, ExportError> {
+    let low = call.attribute(|c| c.real("min"))?;
+    let high = call.attribute(|c| c.real("max"))?;
+    let stream = Stream::of(call, draws)?;
+    let domain = &stream.elements;
+    let result = call.element(0)?;
+    if result == domain.at.int() {
+        let low = low as i64;
+        let span = (high as i64).saturating_sub(low).max(1);
+        let bits = stream.shifted(&stream.bits(1, 0)?, 1)?;
+        let step = domain.apply("remainder", &[&bits, &domain.int(span)?])?;
+        let number = domain.apply("add", &[&step, &domain.int(low)?])?;
+        return stream.result(call, &number);
+    }
+    let number = stream.times(&stream.real(1, 0)?, high - low)?;
+    let number = domain.apply("add", &[&number, &stream.number(low)?])?;
+    stream.result(call, &domain.convert(&number, result)?)
+}
+
+/// By the method of Box and Muller: two numbers for each element.
+pub(super) fn normal<'c: 'a, 'a>(
+    call: &Invocation<'c, 'a>,
+    draws: Value<'c, 'a>,
+) -> Result<Vec<Value<'c, 'a>>, ExportError> {
+    let mean = call.attribute(|c| c.real("mean"))?;
+    let deviation = call.attribute(|c| c.real("std"))?;
+    let stream = Stream::of(call, draws)?;
+    let domain = &stream.elements;
+    let rest = domain.apply("subtract", &[&stream.number(1.0)?, &stream.real(2, 0)?])?;
+    let square = stream.times(&domain.apply("log", &[&rest])?, -2.0)?;
+    let radius = domain.apply("sqrt", &[&square])?;
+    let turn = stream.times(&stream.real(2, 1)?, TAU)?;
+    let cosine = domain.apply("cosine", &[&turn])?;
+    let scaled = stream.times(&radius, deviation)?;
+    let number = domain.apply("multiply", &[&scaled, &cosine])?;
+    let number = domain.apply("add", &[&number, &stream.number(mean)?])?;
+    stream.result(call, &domain.convert(&number, call.element(0)?)?)
+}
+
+pub(super) fn bernoulli<'c: 'a, 'a>(
+    call: &Invocation<'c, 'a>,
+    draws: Value<'c, 'a>,
+) -> Result<Vec<Value<'c, 'a>>, ExportError> {
+    let probability = call.attribute(|c| c.real("prob"))?;
+    let stream = Stream::of(call, draws)?;
+    let limit = stream.number(probability)?;
+    let holds = stream.elements.compare("LT", &stream.real(1, 0)?, &limit)?;
+    stream.result(call, &holds)
+}
+
+impl<'c: 'a, 'a> Stream<'c, 'a> {
+    /// The stream of the random operator of this number, from 1.
+    fn of(call: &Invocation<'c, 'a>, draws: Value<'c, 'a>) -> Result<Self, ExportError> {
+        let count = call.extents(0)?.iter().product();
+        let elements = Domain {
+            extents: vec![count],
+            at: call.at,
+        };
+        let begin = elements.int(Context::default().seed as i64)?;
+        let streams = elements.int(1 << 32)?;
+        let offset = elements.apply("multiply", &[&Field::scalar(draws), &streams])?;
+        let seed = elements.apply("add", &[&begin, &offset])?;
+        Ok(Stream { elements, seed })
+    }
+
+    fn shifted(&self, bits: &Field<'c, 'a>, by: i64) -> Result<Field<'c, 'a>, Error> {
+        let by = self.elements.int(by)?;
+        self.elements.apply("shift_right_logical", &[bits, &by])
+    }
+
+    /// 64 bits for each element: of `each` numbers for an element, the one at `position`.
+    fn bits(&self, each: i64, position: i64) -> Result<Field<'c, 'a>, Error> {
+        let domain = &self.elements;
+        let count = domain.apply("multiply", &[&domain.index(0)?, &domain.int(each)?])?;
+        let count = domain.apply("add", &[&count, &domain.int(position + 1)?])?;
+        let offset = domain.apply("multiply", &[&count, &domain.int(INCREMENT as i64)?])?;
+        let mut bits = domain.apply("add", &[&offset, &self.seed])?;
+        for (shift, factor) in MIXING {
+            let shifted = self.shifted(&bits, i64::from(shift))?;
+            bits = domain.apply("xor", &[&bits, &shifted])?;
+            if let Some(factor) = factor {
+                bits = domain.apply("multiply", &[&bits, &domain.int(factor as i64)?])?;
+            }
+        }
+        Ok(bits)
+    }
+
+    /// The upper bits as a real in [0, 1).
+    fn real(&self, each: i64, position: i64) -> Result<Field<'c, 'a>, Error> {
+        let upper = self.shifted(&self.bits(each, position)?, 64 - i64::from(REAL_BITS))?;
+        let double = Type::float64(self.elements.at.at.context);
+        let real = self.elements.convert(&upper, double)?;
+        self.times(&real, 1.0 / (1u64 << REAL_BITS) as f64)
+    }
+
+    fn number(&self, value: f64) -> Result<Field<'c, 'a>, Error> {
+        let double = Type::float64(self.elements.at.at.context);
+        self.elements.real(value, double)
+    }
+
+    fn times(&self, field: &Field<'c, 'a>, factor: f64) -> Result<Field<'c, 'a>, Error> {
+        self.elements
+            .apply("multiply", &[field, &self.number(factor)?])
+    }
+
+    fn result(
+        &self,
+        call: &Invocation<'c, 'a>,
+        field: &Field<'c, 'a>,
+    ) -> Result<Vec<Value<'c, 'a>>, ExportError> {
+        let flat = field.over(&[0], &self.elements.extents, &call.at)?;
+        Ok(vec![call.at.reshape(flat, &call.extents(0)?)?])
+    }
+}
