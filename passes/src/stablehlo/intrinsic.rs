@@ -1,9 +1,12 @@
 //! Intrinsics: what the runtime's kernels compute, on whole tensors.
 //!
+//! Where the data decide an extent, results are as large as their bounds, and the extents a result of their own ([`found`]).
 //! There are no run-time checks: places that a kernel would refuse are clamped.
 
+mod boxes;
 mod cubic;
 mod domain;
+mod found;
 mod largest;
 mod random;
 mod regions;
@@ -11,7 +14,7 @@ mod regions;
 use super::error::ExportError;
 use super::tensors::Tensors;
 use crate::mlir::{read_back, types};
-use melior::ir::attribute::{DenseI32ArrayAttribute, DenseI64ArrayAttribute, StringAttribute};
+use melior::ir::attribute::{DenseI32ArrayAttribute, StringAttribute};
 use melior::ir::operation::OperationLike;
 use melior::ir::{OperationRef, Type, Value, ValueLike};
 use skript_dialect::melior;
@@ -46,14 +49,6 @@ pub fn export<'c: 'a, 'a>(
     let inputs = usize::try_from(segments.element(0)?).map_err(|_| malformed())?;
     let attributes = op.attribute("operator_attributes").ok();
     let attributes = attributes.map(|a| read_back::entries(a).ok_or_else(malformed));
-    let told = op.attribute("told").ok();
-    let told = told.and_then(|a| DenseI64ArrayAttribute::try_from(a).ok());
-    if told.is_some_and(|t| !t.is_empty()) {
-        return Err(ExportError::at(
-            op,
-            "finds an extent out, which has no StableHLO form",
-        ));
-    }
     let invocation = Invocation {
         op,
         attributes: attributes.transpose()?.unwrap_or_default(),
@@ -63,6 +58,8 @@ pub fn export<'c: 'a, 'a>(
     };
     match Intrinsic::named(&name) {
         Some(Intrinsic::LargestElements) => largest::export(&invocation),
+        Some(Intrinsic::SuppressedBoxes) => boxes::suppress(&invocation),
+        Some(Intrinsic::NonzeroPositions) => found::nonzero(&invocation),
         Some(Intrinsic::CubicResize) => cubic::resize(&invocation),
         Some(Intrinsic::CubicSample) => cubic::sample(&invocation),
         Some(Intrinsic::RegionMaximum) => regions::pool(&invocation, Accumulation::Max),
@@ -70,9 +67,9 @@ pub fn export<'c: 'a, 'a>(
         Some(Intrinsic::Uniform) => random::uniform(&invocation, invocation.draw(draws)?),
         Some(Intrinsic::Normal) => random::normal(&invocation, invocation.draw(draws)?),
         Some(Intrinsic::Bernoulli) => random::bernoulli(&invocation, invocation.draw(draws)?),
-        _ => Err(ExportError::at(
+        None => Err(ExportError::at(
             op,
-            "is computed by a kernel of the runtime, which has no StableHLO form",
+            "is computed by a kernel of a user, which has no StableHLO form",
         )),
     }
 }
