@@ -460,68 +460,35 @@ impl<'a> Checker<'a> {
         } else {
             converts(ty, &wanted)
         };
-        if !fits {
-            self.sink.report(
-                Diagnostic::error(
-                    &codes::ARGUMENT_TYPE,
-                    span,
-                    format!(
-                        "the input `{}` of `{name}` must be {wanted}, but this is {}",
-                        input.name, ty.base
-                    ),
-                )
-                .with_label(ty.to_string())
-                .with_place(input.span, format!("declared as {}", input.ty)),
-            );
-        } else if ty.is_packed() && input.ty.is_single() {
-            self.sink.report(
-                Diagnostic::error(
-                    &codes::ARGUMENT_TYPE,
-                    span,
-                    format!(
-                        "the input `{}` of `{name}` is a single tensor, but this is a pack",
-                        input.name
-                    ),
-                )
-                .with_label(ty.to_string())
+        let whose = format!("the input `{}` of `{name}`", input.name);
+        let complaint = |message: String| {
+            Diagnostic::error(&codes::ARGUMENT_TYPE, span, message)
                 .with_place(input.span, format!("declared as {}", input.ty))
+        };
+        let report = if !fits {
+            complaint(format!("{whose} must be {wanted}, but this is {}", ty.base))
+                .with_label(ty.to_string())
+        } else if ty.is_packed() && input.ty.is_single() {
+            complaint(format!("{whose} is a single tensor, but this is a pack"))
+                .with_label(ty.to_string())
                 .with_help(
                     "choose an item, `xs[k]`, or invoke the operator in a loop, `for x : xs do …`",
-                ),
-            );
-        } else if ty.is_single() && input.ty.is_packed() {
-            let text = self.text(span);
-            self.sink.report(
-                Diagnostic::error(
-                    &codes::ARGUMENT_TYPE,
-                    span,
-                    format!(
-                        "the input `{}` of `{name}` is a pack, but this is a single tensor",
-                        input.name
-                    ),
                 )
+        } else if ty.is_single() && input.ty.is_packed() {
+            complaint(format!("{whose} is a pack, but this is a single tensor"))
                 .with_label(ty.to_string())
-                .with_place(input.span, format!("declared as {}", input.ty))
-                .with_help(format!("write `[{text}]` for a pack of one")),
-            );
+                .with_help(format!("write `[{}]` for a pack of one", self.text(span)))
         } else if ty.optional == Optional::Null
             && input.ty.optional == Optional::No
             && !input.has_default
         {
             let text = self.text(span);
-            self.sink.report(
-                Diagnostic::error(
-                    &codes::ARGUMENT_TYPE,
-                    span,
-                    format!(
-                        "`{text}` is null here, but the input `{}` of `{name}` is required",
-                        input.name
-                    ),
-                )
-                .with_place(input.span, format!("declared as {}", input.ty))
-                .with_help("the test above found that it is not given; use it in the other branch"),
-            );
-        }
+            complaint(format!("`{text}` is null here, but {whose} is required"))
+                .with_help("the test above found that it is not given; use it in the other branch")
+        } else {
+            return;
+        };
+        self.sink.report(report);
     }
 
     /// Attributes by name: declared, once, of the right type.

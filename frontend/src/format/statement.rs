@@ -17,6 +17,35 @@ pub(super) struct Statement<'s, 't> {
 
 type Parts = Vec<Layout>;
 
+/// Items of a list, each with the comma behind it.
+#[derive(Default)]
+struct Items {
+    done: Vec<Layout>,
+    open: Parts,
+}
+
+impl Items {
+    fn is_empty(&self) -> bool {
+        self.done.is_empty() && self.open.is_empty()
+    }
+
+    fn add(&mut self, part: Layout) {
+        self.open.push(part);
+    }
+
+    fn close(&mut self, comma: Parts) {
+        self.open.extend(comma);
+        self.done.push(Group(std::mem::take(&mut self.open)));
+    }
+
+    fn finish(mut self) -> Vec<Layout> {
+        if !self.open.is_empty() {
+            self.done.push(Group(self.open));
+        }
+        self.done
+    }
+}
+
 fn children<'t>(pair: &Pair<'t>) -> Vec<Pair<'t>> {
     let inner = pair.clone().into_inner();
     inner.filter(|p| p.as_rule() != Rule::EOI).collect()
@@ -307,8 +336,7 @@ impl Statement<'_, '_> {
 
     fn declaration(&self, inner: &[Pair]) -> Parts {
         let mut parts = Vec::new();
-        let mut bounds: Vec<Layout> = Vec::new();
-        let mut bound: Parts = Vec::new();
+        let mut bounds = Items::default();
         for pair in inner {
             match pair.as_rule() {
                 Rule::colon => {
@@ -320,23 +348,14 @@ impl Statement<'_, '_> {
                     parts.extend(self.parts(pair));
                     parts.push(Space);
                 }
-                Rule::comma if bounds.is_empty() => {
-                    parts.extend(self.parts(pair));
-                    bounds.push(Group(Vec::new()));
-                }
-                Rule::comma => {
-                    bound.extend(self.parts(pair));
-                    bounds.push(Group(std::mem::take(&mut bound)));
-                }
-                Rule::loop_bound => bound.push(self.layout(pair)),
+                Rule::comma if bounds.is_empty() => parts.extend(self.parts(pair)),
+                Rule::comma => bounds.close(self.parts(pair)),
+                Rule::loop_bound => bounds.add(self.layout(pair)),
                 _ => parts.extend(self.parts(pair)),
             }
         }
         if !bounds.is_empty() {
-            bounds.remove(0);
-            bounds.push(Group(bound));
-            parts.push(Line);
-            parts.push(Fill(bounds));
+            parts.extend([Line, Fill(bounds.finish())]);
         }
         vec![Group(parts)]
     }
@@ -345,14 +364,13 @@ impl Statement<'_, '_> {
     fn assertion(&self, inner: &[Pair]) -> Parts {
         let mut condition: Parts = Vec::new();
         let mut message: Parts = Vec::new();
-        let mut values: Vec<Layout> = Vec::new();
-        let mut value: Parts = Vec::new();
+        let mut values = Items::default();
         for (at, pair) in inner.iter().enumerate() {
             match pair.as_rule() {
                 Rule::expr if at == 0 => condition.push(self.layout(pair)),
                 Rule::colon => condition.extend(self.parts(pair)),
                 Rule::string => message.push(self.layout(pair)),
-                Rule::comma if value.is_empty() && values.is_empty() => {
+                Rule::comma if values.is_empty() => {
                     let first = if message.is_empty() {
                         &mut condition
                     } else {
@@ -360,15 +378,9 @@ impl Statement<'_, '_> {
                     };
                     first.extend(self.parts(pair));
                 }
-                Rule::comma => {
-                    value.extend(self.parts(pair));
-                    values.push(Group(std::mem::take(&mut value)));
-                }
-                _ => value.push(self.layout(pair)),
+                Rule::comma => values.close(self.parts(pair)),
+                _ => values.add(self.layout(pair)),
             }
-        }
-        if !value.is_empty() {
-            values.push(Group(value));
         }
         let mut parts = condition;
         let mut rest = message;
@@ -376,7 +388,7 @@ impl Statement<'_, '_> {
             if !rest.is_empty() {
                 rest.push(Line);
             }
-            rest.push(Fill(values));
+            rest.push(Fill(values.finish()));
         }
         if !rest.is_empty() {
             parts.extend([Line, Group(rest)]);
@@ -388,12 +400,9 @@ impl Statement<'_, '_> {
     fn lowering(&self, inner: &[Pair]) -> Parts {
         let mut parts: Parts = Vec::new();
         let mut formula: Parts = Vec::new();
-        let mut bounds: Vec<Layout> = Vec::new();
-        let mut bound: Parts = Vec::new();
+        let mut bounds = Items::default();
         let mut condition = None;
-        let mut pairs = inner.iter().peekable();
-        while let Some(pair) = pairs.next() {
-            let next = pairs.peek().map(|p| p.as_rule());
+        for pair in inner {
             match pair.as_rule() {
                 Rule::local => {
                     parts.push(Group(self.row(pair, &children(pair))));
@@ -413,24 +422,16 @@ impl Statement<'_, '_> {
                     formula.extend(self.parts(pair));
                     formula.push(Space);
                 }
-                Rule::comma if bound.is_empty() => formula.extend(self.parts(pair)),
-                Rule::comma => {
-                    bound.extend(self.parts(pair));
-                    bounds.push(Group(std::mem::take(&mut bound)));
-                }
-                Rule::loop_bound => {
-                    bound.push(self.layout(pair));
-                    if next != Some(Rule::comma) {
-                        bounds.push(Group(std::mem::take(&mut bound)));
-                    }
-                }
+                Rule::comma if bounds.is_empty() => formula.extend(self.parts(pair)),
+                Rule::comma => bounds.close(self.parts(pair)),
+                Rule::loop_bound => bounds.add(self.layout(pair)),
                 Rule::formula_condition => condition = Some(pair),
                 _ => formula.push(self.layout(pair)),
             }
         }
         let mut rest: Parts = Vec::new();
         if !bounds.is_empty() {
-            rest.extend([Line, Fill(bounds)]);
+            rest.extend([Line, Fill(bounds.finish())]);
         }
         if let Some(pair) = condition {
             rest.push(Line);

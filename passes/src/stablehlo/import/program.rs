@@ -282,6 +282,16 @@ fn around(name: &str, arguments: &[Tensor], results: &[Tensor]) -> String {
     text
 }
 
+/// Types of the real or imaginary parts of a tensor: as they are, and with a last dimension of one element.
+fn parts(tensor: &Tensor, part: Float) -> (String, String) {
+    let reals = Tensor {
+        extents: tensor.extents.clone(),
+        element: Element::Float(part),
+    };
+    let thin = [&tensor.extents[..], &[1]].concat();
+    (reals.text(), reals.with_extents(&thin).text())
+}
+
 /// `%xN` from `%aN`.
 fn inward(n: usize, tensor: &Tensor) -> String {
     let array = outer(tensor);
@@ -292,14 +302,7 @@ fn inward(n: usize, tensor: &Tensor) -> String {
     let Element::Complex(part) = tensor.element else {
         return format!("%x{n} = stablehlo.convert %a{n} : ({from}) -> {to}\n");
     };
-    let mut thin = tensor.extents.clone();
-    thin.push(1);
-    let reals = Tensor {
-        extents: tensor.extents.clone(),
-        element: Element::Float(part),
-    };
-    let thin = reals.with_extents(&thin).text();
-    let reals = reals.text();
+    let (reals, thin) = parts(tensor, part);
     let ranges: String = tensor.extents.iter().map(|e| format!("0:{e}, ")).collect();
     let mut text = String::new();
     for (word, range) in [("re", "0:1"), ("im", "1:2")] {
@@ -321,14 +324,7 @@ fn outward(n: usize, tensor: &Tensor) -> String {
     let Element::Complex(part) = tensor.element else {
         return format!("%z{n} = stablehlo.convert %y{n} : ({from}) -> {to}\n");
     };
-    let mut thin = tensor.extents.clone();
-    thin.push(1);
-    let reals = Tensor {
-        extents: tensor.extents.clone(),
-        element: Element::Float(part),
-    };
-    let thin = reals.with_extents(&thin).text();
-    let reals = reals.text();
+    let (reals, thin) = parts(tensor, part);
     let mut text = String::new();
     for word in ["real", "imag"] {
         text.push_str(&format!(
