@@ -52,7 +52,12 @@ const FORMULAS_TO_SCF: &[&str] = &[
 /// What is elementwise outside of formulas.
 const MAPS_TO_LINALG: &[&str] = &["convert-skript-elementwise-to-linalg"];
 
-const SCALARS: &[&str] = &["convert-skript-scalar-to-arith", "canonicalize", "cse"];
+/// Bottom-up: in the other order upstream's driver walks a loop's whole body again for each op that folds in it.
+const SCALARS: &[&str] = &[
+    "convert-skript-scalar-to-arith",
+    "canonicalize{top-down=false}",
+    "cse",
+];
 
 /// Tensors become memrefs; arguments that carry `bufferization.writable = false` are never written.
 const BUFFERIZE: &[&str] = &[

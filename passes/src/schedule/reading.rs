@@ -4,12 +4,14 @@ use super::body::{Body, Combine, Operand, Step};
 use super::boundary::affine_map_of;
 use super::kernel::Signature;
 use super::nest::{Address, Loop, LoopKind, Nest};
+use crate::mlir::ValueKey;
 use melior::ir::ShapedTypeLike;
 use melior::ir::attribute::ArrayAttribute;
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::r#type::{DimSize, MemRefType};
 use melior::ir::{AffineExpr, RegionLike, Type, Value, ValueLike};
+use std::collections::HashMap;
 
 /// A reduction as the scheduler sees it.
 pub struct Reduction<'c, 'a> {
@@ -215,14 +217,16 @@ fn payload<'c, 'a>(
     let block = op.region(0).ok()?.first_block()?;
     let output = Value::from(block.argument(operands - 1).ok()?);
     let mut reader = PayloadReader {
-        known: Vec::new(),
+        known: HashMap::new(),
         steps: Vec::new(),
         captures: Vec::new(),
         captured: Vec::new(),
     };
     for position in 0..operands - 1 {
         let argument = Value::from(block.argument(position).ok()?);
-        reader.known.push((argument, Operand::Input(position)));
+        reader
+            .known
+            .insert(ValueKey::of(argument), Operand::Input(position));
     }
     let mut combining = None;
     let mut next = block.first_operation();
@@ -269,7 +273,7 @@ fn payload<'c, 'a>(
 }
 
 struct PayloadReader<'c, 'a> {
-    known: Vec<(Value<'c, 'a>, Operand)>,
+    known: HashMap<ValueKey, Operand>,
     steps: Vec<Step>,
     captures: Vec<String>,
     captured: Vec<Value<'c, 'a>>,
@@ -278,7 +282,7 @@ struct PayloadReader<'c, 'a> {
 impl<'c, 'a> PayloadReader<'c, 'a> {
     /// What a value of the payload is; one from outside becomes a capture or, if it is a constant, a step.
     fn operand(&mut self, value: Value<'c, 'a>) -> Option<Operand> {
-        if let Some((_, operand)) = self.known.iter().find(|(v, _)| *v == value) {
+        if let Some(operand) = self.known.get(&ValueKey::of(value)) {
             return Some(operand.clone());
         }
         let constant = super::boundary::defining_operation(value)
@@ -294,7 +298,7 @@ impl<'c, 'a> PayloadReader<'c, 'a> {
                 Operand::Capture(self.captures.len() - 1)
             }
         };
-        self.known.push((value, operand.clone()));
+        self.known.insert(ValueKey::of(value), operand.clone());
         Some(operand)
     }
 
@@ -328,7 +332,7 @@ impl<'c, 'a> PayloadReader<'c, 'a> {
         self.steps.push(step);
         let result = Value::from(op.result(0).ok()?);
         self.known
-            .push((result, Operand::Step(self.steps.len() - 1)));
+            .insert(ValueKey::of(result), Operand::Step(self.steps.len() - 1));
         Some(())
     }
 
