@@ -1,21 +1,49 @@
 //! Reads of a formula as slices, pads and gathers.
 //!
 //! A dimension whose subscript counts indices of its own, `c·i + o` or a mixed-radix number of several, is sliced (and
-//! padded where guarded points would leave it); all other dimensions are gathered, at positions that are fields.
+//! padded where guarded points would leave it); one whose places an index of its own decides is put together of slices where
+//! that takes few; all other dimensions are gathered, at positions that are fields.
 
 use super::field::{Field, union};
+use super::rearrange::rearranged;
 use super::tensors::Tensors;
 use crate::mlir::{attributes, types};
-use crate::structure::{Affine, Placement};
+use crate::structure::{Affine, Placement, Positions};
 use melior::Error;
 use melior::ir::{Attribute, Type, Value};
 use skript_dialect::melior;
 use skript_semantics::{Scalar, ScalarKind};
 
-/// One subscript: its value everywhere, and its form if it is affine.
+/// One subscript: its value everywhere, and its form if it is affine, or all its values if one index decides them.
 pub struct Subscript<'c, 'a> {
     pub field: Field<'c, 'a>,
     pub form: Option<Affine>,
+    pub known: Option<Positions>,
+    /// Whether data decide it.
+    pub is_data: bool,
+}
+
+impl<'c, 'a> Subscript<'c, 'a> {
+    /// A place of which nothing is known.
+    pub fn data(field: Field<'c, 'a>) -> Self {
+        Subscript {
+            field,
+            form: None,
+            known: None,
+            is_data: true,
+        }
+    }
+}
+
+/// How positions were gathered, if any were.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Gathered {
+    #[default]
+    Nothing,
+    /// At places that indices alone decide.
+    Known,
+    /// At places that data decide.
+    Data,
 }
 
 /// How a dimension is read.
@@ -29,6 +57,17 @@ pub struct Run {
 }
 
 impl Run {
+    /// A dimension that holds the places already.
+    fn whole(positions: &Positions) -> Self {
+        Run {
+            indices: vec![positions.index],
+            offset: 0,
+            step: 1,
+            count: positions.places.len() as i64,
+            reversed: false,
+        }
+    }
+
     fn last(&self) -> i64 {
         self.offset + self.step * (self.count - 1)
     }
@@ -42,7 +81,7 @@ impl Run {
 /// What is read, and whether any position was gathered.
 pub struct Read<'c, 'a> {
     pub field: Field<'c, 'a>,
-    pub gathered: bool,
+    pub gathered: Gathered,
 }
 
 /// The elements at the subscripts, at each point of a domain. Where a subscript leaves the tensor the element is any.
@@ -56,7 +95,7 @@ pub fn read<'c: 'a, 'a>(
     let element = at.element(tensor)?;
     let plain = |field| Read {
         field,
-        gathered: false,
+        gathered: Gathered::Nothing,
     };
     if extents.is_empty() {
         return Ok(plain(Field::scalar(tensor)));
@@ -75,7 +114,23 @@ pub fn read<'c: 'a, 'a>(
         let one = at.dynamic_slice(tensor, &starts, &vec![1; extents.len()])?;
         return Ok(plain(Field::scalar(at.reshape(one, &[])?)));
     }
-    let runs = runs(subscripts, domain);
+    let mut tensor = tensor;
+    let mut runs = runs(subscripts, domain);
+    for (dimension, (run, subscript)) in runs.iter_mut().zip(subscripts).enumerate() {
+        let alone = subscript.known.as_ref().filter(|known| {
+            let users = subscripts
+                .iter()
+                .map(|s| s.field.indices.contains(&known.index));
+            users.filter(|uses| *uses).count() == 1
+        });
+        if run.is_none()
+            && let Some(known) = alone
+            && let Some(row) = rearranged(tensor, dimension, &known.places, at)?
+        {
+            tensor = row;
+            *run = Some(Run::whole(known));
+        }
+    }
     let sliced = slice(tensor, &runs, at)?;
     if runs.iter().all(Option::is_some) {
         let labels: Vec<usize> = runs
@@ -88,9 +143,17 @@ pub fn read<'c: 'a, 'a>(
         return Ok(plain(Field::labelled(value, &labels, at)?));
     }
     let field = gather(sliced, subscripts, &runs, domain, at)?;
+    let is_data = subscripts
+        .iter()
+        .zip(&runs)
+        .any(|(s, r)| r.is_none() && s.is_data);
     Ok(Read {
         field,
-        gathered: true,
+        gathered: if is_data {
+            Gathered::Data
+        } else {
+            Gathered::Known
+        },
     })
 }
 

@@ -3,7 +3,7 @@
 //! Everything is evaluated at every point: branches become selects, reads outside of a tensor are clamped or padded, and
 //! operations are total, so what is not wanted does no harm.
 
-use super::access::{Subscript, read};
+use super::access::{Gathered, Subscript, read};
 use super::error::ExportError;
 use super::field::{Field, join};
 use super::scalar;
@@ -11,7 +11,7 @@ use super::tensors::Tensors;
 use crate::mlir::builder::{only_block, operations};
 use crate::mlir::copy::{arguments, operation_name};
 use crate::mlir::{ValueKey, types};
-use crate::structure::Reading;
+use crate::structure::{Positions, Reading};
 use melior::ir::attribute::{FloatAttribute, IntegerAttribute};
 use melior::ir::operation::OperationLike;
 use melior::ir::{BlockRef, OperationRef, Type, Value, ValueLike};
@@ -30,7 +30,7 @@ pub struct Evaluator<'r, 'c, 'a> {
     /// Indices that are one number at a time.
     pub sequential: HashMap<usize, Value<'c, 'a>>,
     /// Whether any read was a gather.
-    pub gathered: bool,
+    pub gathered: Gathered,
     fields: HashMap<ValueKey, Field<'c, 'a>>,
 }
 
@@ -47,7 +47,7 @@ impl<'r, 'c: 'a, 'a> Evaluator<'r, 'c, 'a> {
             outside,
             destinations,
             sequential: HashMap::new(),
-            gathered: false,
+            gathered: Gathered::Nothing,
             fields: HashMap::new(),
         }
     }
@@ -138,6 +138,18 @@ impl<'r, 'c: 'a, 'a> Evaluator<'r, 'c, 'a> {
         (!sequential).then_some(form)
     }
 
+    /// The values of an integer that one index decides, where that is a dimension.
+    fn known(&self, value: Value<'c, 'a>) -> Option<Positions> {
+        let positions = Positions::of(&self.reading.nest, self.reading.find(value)?)?;
+        (!self.sequential.contains_key(&positions.index)).then_some(positions)
+    }
+
+    /// Whether data decide an integer.
+    fn is_data(&self, value: Value<'c, 'a>) -> bool {
+        let term = self.reading.find(value);
+        term.is_none_or(|term| Positions::are_data(&self.reading.nest, term))
+    }
+
     fn access(&mut self, op: OperationRef<'c, 'a>) -> Result<Field<'c, 'a>, ExportError> {
         let tensor = op.operand(0)?;
         let tensor = match self.destination(tensor) {
@@ -153,10 +165,12 @@ impl<'r, 'c: 'a, 'a> Evaluator<'r, 'c, 'a> {
             subscripts.push(Subscript {
                 field: self.field(operand)?,
                 form: self.form(operand),
+                known: self.known(operand),
+                is_data: self.is_data(operand),
             });
         }
         let read = read(tensor, &subscripts, self.domain(), &self.at)?;
-        self.gathered |= read.gathered;
+        self.gathered = self.gathered.max(read.gathered);
         Ok(read.field)
     }
 

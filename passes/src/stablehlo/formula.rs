@@ -1,5 +1,6 @@
 //! One formula: evaluated everywhere, reduced, written.
 
+use super::access::Gathered;
 use super::arg_reduce;
 use super::contraction::contract;
 use super::error::ExportError;
@@ -66,12 +67,19 @@ pub fn export<'c: 'a, 'a>(
         results.push(result);
         form = form.max(own);
     }
-    // What a window computes does not use the positions that were gathered before it was found.
-    let slides = matches!(form, Form::Convolution | Form::ReduceWindow);
-    if evaluator.gathered && form < Form::Gather && !slides {
-        form = Form::Gather;
+    Ok((results, gathering(form, evaluator.gathered)))
+}
+
+/// The form of a formula whose reads were gathered so. What a window computes does not use what was gathered before it was
+/// found.
+fn gathering(form: Form, gathered: Gathered) -> Form {
+    match (gathered, form) {
+        (_, Form::Convolution | Form::ReduceWindow) | (Gathered::Nothing, _) => form,
+        (Gathered::Known, Form::Map | Form::Reduce | Form::DotGeneral) => Form::Resample,
+        (Gathered::Data, Form::Map) => Form::Gather,
+        (Gathered::Data, Form::Reduce | Form::DotGeneral) => Form::General,
+        (_, form) => form,
     }
-    Ok((results, form))
 }
 
 /// One destination.

@@ -1,7 +1,7 @@
 //! Models as StableHLO: functions, control flow, elementwise operations, formulas.
 //!
 //! A formula becomes computations on whole tensors: what its body computes at each point of the domain is a [`field`],
-//! a tensor over those indices that it depends on. Reads are slices, pads and gathers ([`access`]); writes are reductions,
+//! a tensor over those indices that it depends on. Reads are slices, pads and gathers ([`access`], [`rearrange`]); writes are reductions,
 //! pads and scatters ([`write`]); products summed along common indices are `dot_general` ([`contraction`]), what slides is
 //! a `convolution` or a `reduce_window` ([`window`]), and running bests are reductions with positions ([`arg_reduce`]). Only
 //! a formula that otherwise reads its own output runs as a loop ([`sequence`]).
@@ -19,6 +19,7 @@ pub mod functions;
 pub mod import;
 pub mod interface;
 pub mod intrinsic;
+pub mod rearrange;
 pub mod report;
 pub mod scalar;
 pub mod sequence;

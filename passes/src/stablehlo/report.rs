@@ -24,10 +24,14 @@ pub enum Form {
     ArgReduce,
     /// `reduce_window`.
     ReduceWindow,
-    /// Reads where data or computed positions say.
+    /// A map or a reduction of elements at places that indices alone decide: gathers at constant places.
+    Resample,
+    /// A map of elements at places that data decide: `gather`.
     Gather,
     /// Writes where data or computed positions say: `scatter`.
     Scatter,
+    /// A reduction of elements at places that data decide: everything at every point.
+    General,
     /// What no formula expresses, by StableHLO's own operations.
     Intrinsic,
     /// A loop over the indices that order matters for; the others are whole tensors.
@@ -43,8 +47,10 @@ impl fmt::Display for Form {
             Form::Reduce => "reduce",
             Form::ArgReduce => "arg_reduce",
             Form::ReduceWindow => "reduce_window",
+            Form::Resample => "resample",
             Form::Gather => "gather",
             Form::Scatter => "scatter",
+            Form::General => "general",
             Form::Intrinsic => "intrinsic",
             Form::Loop => "while",
         })

@@ -153,10 +153,10 @@ fn step<'c: 'a, 'a>(
     let mut labels = Vec::new();
     for subscript in reading.subscripts.get(position).ok_or_else(missing)? {
         let subscript = Subscript {
-            field: evaluator.field(*subscript)?,
             form: reading
                 .find(*subscript)
                 .and_then(|t| reading.nest.affine(t)),
+            ..Subscript::data(evaluator.field(*subscript)?)
         };
         let index = subscript.form.and_then(|f| f.as_index());
         match index.filter(|i| parallel.contains(i)) {

@@ -145,13 +145,10 @@ impl<'c: 'a, 'a> Target<'_, 'c, 'a> {
         };
         let winner = latest.scatter(&number, mask, subscripts)?;
         let values = at.reshape(value.over(&indices, self.domain, at)?, &[count])?;
-        let place = Subscript {
-            field: Field {
-                value: winner,
-                indices: (0..extents.len()).collect(),
-            },
-            form: None,
-        };
+        let place = Subscript::data(Field {
+            value: winner,
+            indices: (0..extents.len()).collect(),
+        });
         let written = read(values, &[place], &extents, at)?.field.value;
         let none = at.splat(Scalar::Int(0), &extents, at.int())?;
         let is_written = at.compare("GE", "SIGNED", winner, none)?;

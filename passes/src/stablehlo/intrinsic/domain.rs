@@ -125,13 +125,10 @@ impl<'c: 'a, 'a> Domain<'c, 'a> {
         for place in places {
             subscripts.push(match place {
                 Place::Index(index) => Subscript {
-                    field: self.index(*index)?,
                     form: Some(Affine::index(*index)),
+                    ..Subscript::data(self.index(*index)?)
                 },
-                Place::At(field) => Subscript {
-                    field: field.clone(),
-                    form: None,
-                },
+                Place::At(field) => Subscript::data(field.clone()),
             });
         }
         Ok(read(tensor, &subscripts, &self.extents, &self.at)?.field)

@@ -1,0 +1,212 @@
+//! A dimension read at places that are known: slices, reversals and repetitions, side by side.
+
+use super::tensors::Tensors;
+use melior::Error;
+use melior::ir::Value;
+use skript_dialect::melior;
+
+/// More pieces than these are better gathered.
+const MOST: usize = 8;
+
+/// How a row of places is made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Row {
+    /// `first, first + step, …`
+    Run { first: i64, step: i64, count: i64 },
+    /// One behind the other.
+    Pieces(Vec<Row>),
+    /// The whole row so many times.
+    Tiled(Box<Row>, i64),
+    /// Each place so many times.
+    Stretched(Box<Row>, i64),
+}
+
+impl Row {
+    /// `None`: it takes too many pieces.
+    fn of(places: &[i64]) -> Option<Row> {
+        let runs = runs(places);
+        if let [run] = runs.as_slice() {
+            return Some(run.clone());
+        }
+        let count = places.len();
+        let divides = |part: &usize| count.is_multiple_of(*part);
+        let stretched = |by: usize| {
+            places
+                .chunks(by)
+                .all(|c| c.iter().all(|p| Some(p) == c.first()))
+        };
+        if let Some(by) = (2..count).rev().filter(divides).find(|by| stretched(*by)) {
+            let row: Vec<i64> = places.iter().copied().step_by(by).collect();
+            return Some(Row::Stretched(Box::new(Row::of(&row)?), by as i64));
+        }
+        let tiled = |of: usize| places.chunks(of).all(|c| Some(c) == places.get(..of));
+        if let Some(of) = (2..count).filter(divides).find(|of| tiled(*of)) {
+            let row = Row::of(places.get(..of)?)?;
+            return Some(Row::Tiled(Box::new(row), (count / of) as i64));
+        }
+        (runs.len() <= MOST).then_some(Row::Pieces(runs))
+    }
+
+    fn read<'c: 'a, 'a>(
+        &self,
+        tensor: Value<'c, 'a>,
+        dimension: usize,
+        at: &Tensors<'c, 'a>,
+    ) -> Result<Value<'c, 'a>, Error> {
+        match self {
+            Row::Run {
+                first,
+                step: 0,
+                count,
+            } => {
+                let one = cut(tensor, dimension, *first, *first + 1, 1, at)?;
+                repeat(one, dimension, *count, true, at)
+            }
+            Row::Run { first, step, count } if *step > 0 => cut(
+                tensor,
+                dimension,
+                *first,
+                first + step * (count - 1) + 1,
+                *step,
+                at,
+            ),
+            Row::Run { first, step, count } => {
+                let least = first + step * (count - 1);
+                let row = cut(tensor, dimension, least, *first + 1, -step, at)?;
+                at.reverse(row, &[dimension as i64])
+            }
+            Row::Pieces(rows) => {
+                let rows = rows.iter().map(|row| row.read(tensor, dimension, at));
+                at.concatenate(&rows.collect::<Result<Vec<_>, _>>()?, dimension)
+            }
+            Row::Tiled(row, times) => repeat(
+                row.read(tensor, dimension, at)?,
+                dimension,
+                *times,
+                false,
+                at,
+            ),
+            Row::Stretched(row, times) => repeat(
+                row.read(tensor, dimension, at)?,
+                dimension,
+                *times,
+                true,
+                at,
+            ),
+        }
+    }
+}
+
+/// As few runs as one finds from the left; a run of one place has step 1.
+fn runs(places: &[i64]) -> Vec<Row> {
+    let mut rows: Vec<Row> = Vec::new();
+    for place in places {
+        if let Some(Row::Run { first, step, count }) = rows.last_mut() {
+            if *count == 1 {
+                (*step, *count) = (place - *first, 2);
+                continue;
+            }
+            if *place == *first + *step * *count {
+                *count += 1;
+                continue;
+            }
+        }
+        rows.push(Row::Run {
+            first: *place,
+            step: 1,
+            count: 1,
+        });
+    }
+    rows
+}
+
+/// Every `step`-th position of one dimension.
+fn cut<'c: 'a, 'a>(
+    tensor: Value<'c, 'a>,
+    dimension: usize,
+    start: i64,
+    limit: i64,
+    step: i64,
+    at: &Tensors<'c, 'a>,
+) -> Result<Value<'c, 'a>, Error> {
+    let mut limits = at.extents(tensor)?;
+    let (mut starts, mut strides) = (vec![0; limits.len()], vec![1; limits.len()]);
+    for (list, value) in [
+        (&mut starts, start),
+        (&mut limits, limit),
+        (&mut strides, step),
+    ] {
+        *list.get_mut(dimension).ok_or(Error::OperationBuild)? = value;
+    }
+    at.slice(tensor, &starts, &limits, &strides)
+}
+
+/// A dimension so many times: each position, or all of them one after the other.
+fn repeat<'c: 'a, 'a>(
+    tensor: Value<'c, 'a>,
+    dimension: usize,
+    times: i64,
+    each: bool,
+    at: &Tensors<'c, 'a>,
+) -> Result<Value<'c, 'a>, Error> {
+    let mut extents = at.extents(tensor)?;
+    let new = if each { dimension + 1 } else { dimension };
+    let kept: Vec<i64> = (0..=extents.len())
+        .filter(|d| *d != new)
+        .map(|d| d as i64)
+        .collect();
+    let mut spread = extents.clone();
+    spread.insert(new, times);
+    let spread = at.broadcast(tensor, &kept, &spread)?;
+    if let Some(extent) = extents.get_mut(dimension) {
+        *extent *= times;
+    }
+    at.reshape(spread, &extents)
+}
+
+/// The tensor with one dimension read at these places, of which those outside are the nearest ones. `None`: it takes too
+/// many pieces.
+pub fn rearranged<'c: 'a, 'a>(
+    tensor: Value<'c, 'a>,
+    dimension: usize,
+    places: &[i64],
+    at: &Tensors<'c, 'a>,
+) -> Result<Option<Value<'c, 'a>>, Error> {
+    let last = at.extents(tensor)?.get(dimension).copied().unwrap_or(1) - 1;
+    let inside: Vec<i64> = places.iter().map(|p| (*p).min(last).max(0)).collect();
+    Row::of(&inside)
+        .map(|row| row.read(tensor, dimension, at))
+        .transpose()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(first: i64, step: i64, count: i64) -> Row {
+        Row::Run { first, step, count }
+    }
+
+    #[test]
+    fn mirrored_borders_are_three_pieces() {
+        let pieces = Row::Pieces(vec![run(2, -1, 3), run(1, 1, 3), run(2, -1, 2)]);
+        assert_eq!(Row::of(&[2, 1, 0, 1, 2, 3, 2, 1]), Some(pieces));
+    }
+
+    #[test]
+    fn repetitions_are_found() {
+        let row = Box::new(run(0, 1, 3));
+        assert_eq!(
+            Row::of(&[0, 1, 2, 0, 1, 2]),
+            Some(Row::Tiled(row.clone(), 2))
+        );
+        assert_eq!(Row::of(&[0, 0, 1, 1, 2, 2]), Some(Row::Stretched(row, 2)));
+        assert_eq!(Row::of(&[4, 4, 4]), Some(run(4, 0, 3)));
+    }
+
+    #[test]
+    fn what_is_too_many_pieces_is_gathered() {
+        let places: Vec<i64> = (0..40).map(|i| i * i % 37).collect();
+        assert_eq!(Row::of(&places), None);
+    }
+}

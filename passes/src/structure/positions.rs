@@ -1,0 +1,122 @@
+//! Places that one index alone decides: all of them, computed before the run.
+
+use super::nest::{Nest, Term, TermId};
+use skript_semantics::Scalar;
+use std::collections::HashMap;
+
+/// Longer rows are left to the run.
+const LONGEST: i64 = 1 << 16;
+
+/// The value of an integer at each value of the one index that it depends on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Positions {
+    pub index: usize,
+    pub places: Vec<i64>,
+}
+
+impl Positions {
+    /// `None`: the term depends on no index or on several, on data or on reals, or the index is too long.
+    pub fn of(nest: &Nest, term: TermId) -> Option<Self> {
+        let needed = nest.reachable(&[term]);
+        let mut index = None;
+        for id in &needed {
+            match nest.terms.get(*id)? {
+                Term::Index(own) if nest.extents.get(*own) != Some(&1) => {
+                    if *index.get_or_insert(*own) != *own {
+                        return None;
+                    }
+                }
+                Term::Access { .. } | Term::Opaque { .. } => return None,
+                _ => {}
+            }
+        }
+        let index = index?;
+        let extent = *nest.extents.get(index)?;
+        if extent > LONGEST {
+            return None;
+        }
+        let places = (0..extent).map(|value| evaluated(nest, &needed, term, index, value));
+        Some(Positions {
+            index,
+            places: places.collect::<Option<_>>()?,
+        })
+    }
+
+    /// Whether data decide a place: the value of an access that is part of it.
+    pub fn are_data(nest: &Nest, term: TermId) -> bool {
+        !nest.accesses(&[term]).is_empty()
+    }
+}
+
+/// The value of `term` where the index has this value; `needed` are its terms, operands first.
+fn evaluated(
+    nest: &Nest,
+    needed: &[TermId],
+    term: TermId,
+    index: usize,
+    value: i64,
+) -> Option<i64> {
+    let mut values: HashMap<TermId, Scalar> = HashMap::new();
+    for id in needed {
+        let of = |operand: &TermId| values.get(operand).copied();
+        let found = match nest.terms.get(*id)? {
+            Term::Int(number) => Scalar::Int(*number),
+            Term::Bool(truth) => Scalar::Bool(*truth),
+            Term::Index(own) => Scalar::Int(if *own == index { value } else { 0 }),
+            Term::Apply { op, operands, .. } => {
+                let operands = operands.iter().map(of).collect::<Option<Vec<_>>>()?;
+                op.eval(&operands)
+            }
+            Term::Branch {
+                condition,
+                then,
+                otherwise,
+            } => match of(condition)? {
+                Scalar::Bool(true) => of(then)?,
+                _ => of(otherwise)?,
+            },
+            Term::Access { .. } | Term::Opaque { .. } => return None,
+        };
+        if matches!(found, Scalar::Real(_)) {
+            return None;
+        }
+        values.insert(*id, found);
+    }
+    match values.get(&term)? {
+        Scalar::Int(place) => Some(*place),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::nest::samples::Builder;
+    use super::*;
+    use skript_frontend::model::Accumulation;
+    use skript_semantics::ScalarOp;
+
+    #[test]
+    fn a_clamped_quotient_is_known() {
+        let mut b = Builder::new(Accumulation::Assign, &[6, 4]);
+        let (i, two, last) = (b.index(0), b.int(2), b.int(1));
+        let half = b.ints(ScalarOp::Div, i, two);
+        let clamped = b.ints(ScalarOp::Min, half, last);
+        let found = Positions::of(&b.nest, clamped).unwrap();
+        assert_eq!((found.index, found.places), (0, vec![0, 0, 1, 1, 1, 1]));
+    }
+
+    #[test]
+    fn data_and_several_indices_are_not() {
+        let mut b = Builder::new(Accumulation::Assign, &[6, 4]);
+        let (i, j) = (b.index(0), b.index(1));
+        let both = b.ints(ScalarOp::Min, i, j);
+        let read = b.access(&[6], &[i]);
+        assert_eq!(Positions::of(&b.nest, both), None);
+        assert_eq!(Positions::of(&b.nest, read), None);
+        assert!(Positions::are_data(&b.nest, read) && !Positions::are_data(&b.nest, both));
+        let mut b = Builder::new(Accumulation::Assign, &[LONGEST + 1]);
+        let (i, last) = (b.index(0), b.int(9));
+        let long = b.ints(ScalarOp::Min, i, last);
+        assert_eq!(Positions::of(&b.nest, long), None);
+    }
+}
