@@ -20,7 +20,8 @@ def Skript_Dialect : Dialect {
     `skript.name` and `skript.role` (strings, on arguments and results).
   }];
 
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::bufferization::BufferizationDialect"];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::bufferization::BufferizationDialect", "::mlir::tensor::TensorDialect"];
   let hasConstantMaterializer = 1;
   let hasOperationAttrVerify = 1;
   let hasRegionArgAttrVerify = 1;

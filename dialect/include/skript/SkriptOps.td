@@ -9,6 +9,7 @@ include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/CallInterfaces.td"
 include "mlir/Interfaces/DestinationStyleOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
+include "mlir/Interfaces/TilingInterface.td"
 
 //===----------------------------------------------------------------------===//
 // invoke
@@ -46,7 +47,10 @@ def Skript_FormulaOp : Skript_Op<"formula", [
     AttrSizedOperandSegments, DestinationStyleOpInterface, RecursiveMemoryEffects, RecursivelySpeculatable,
     DeclareOpInterfaceMethods<InferTypeOpInterface>,
     DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmBlockArgumentNames"]>,
-    DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface, ["reifyResultShapes"]>]> {
+    DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface, ["reifyResultShapes"]>,
+    DeclareOpInterfaceMethods<TilingInterface, [
+      "getLoopIteratorTypes", "getIterationDomain", "getTiledImplementation", "getResultTilePosition",
+      "getIterationDomainTileFromResultTile", "generateResultTileValue"]>]> {
   let summary = "one `@lower` statement in normal form";
   let description = [{
     A loop nest over index variables `0 <= index < bound`, outermost first. Where the predicate (`where`) holds, or
@@ -60,6 +64,9 @@ def Skript_FormulaOp : Skript_Op<"formula", [
     Both regions have the index variables (`index`) and one tensor per destination as block arguments: what the
     destination holds at this step. Several destinations are one step: all values are computed, then all are written.
     A formula without steps (a bound of zero, a predicate that never holds) folds to its destinations.
+
+    Formulas that are free of order can be tiled (`transform.structured.tile_using_for`, `tile_using_forall`, `fuse`): a tile
+    is the same formula over a part of the domain.
 
     Bounds are constants or operands:
 

@@ -1,0 +1,163 @@
+//===- Tiling.cpp - formulas in tiles ---------------------------------------===//
+//
+// A tile is the same formula over a part of the domain. Dimensions of a destination whose subscript is an index alone are
+// cut with the tile; all others, and tensors that are read, stay whole, at subscripts that the tile's place is added to.
+//
+//===----------------------------------------------------------------------===//
+
+#include "skript/Skript.h"
+
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+using namespace skript;
+
+/// The index that a subscript is, if it is one alone.
+static std::optional<unsigned> plainIndex(FormulaOp op, Value subscript) {
+  auto argument = dyn_cast<BlockArgument>(subscript);
+  if (!argument || argument.getOwner() != &op.getBody().front() || argument.getArgNumber() >= op.getNumIndices())
+    return std::nullopt;
+  return argument.getArgNumber();
+}
+
+static YieldOp yieldOf(FormulaOp op) { return cast<YieldOp>(op.getBody().front().getTerminator()); }
+
+/// Whether the steps may be taken in any order.
+static bool isUnordered(FormulaOp op) {
+  if (op.getKind() == FormulaKind::Replace)
+    return false;
+  return llvm::none_of(op->getRegions(), [&](Region &region) {
+    return !region.empty() &&
+           llvm::any_of(region.getArguments().drop_front(op.getNumIndices()),
+                        [](BlockArgument destination) { return !destination.use_empty(); });
+  });
+}
+
+SmallVector<utils::IteratorType> FormulaOp::getLoopIteratorTypes() {
+  // Steps of a loop that is a subscript of every destination write apart from each other.
+  SmallVector<utils::IteratorType> types(getNumIndices(), utils::IteratorType::parallel);
+  YieldOp yield = yieldOf(*this);
+  for (unsigned destination = 0; destination < getOuts().size(); ++destination) {
+    llvm::SmallDenseSet<unsigned> written;
+    for (Value subscript : yield.getSubscriptsOf(destination))
+      if (std::optional<unsigned> index = plainIndex(*this, subscript))
+        written.insert(*index);
+    for (unsigned index = 0; index < getNumIndices(); ++index)
+      if (!isUnordered(*this) || !written.contains(index))
+        types[index] = utils::IteratorType::reduction;
+  }
+  return types;
+}
+
+SmallVector<Range> FormulaOp::getIterationDomain(OpBuilder &builder) {
+  SmallVector<Range> domain;
+  for (OpFoldResult bound : getMixedBounds())
+    domain.push_back({builder.getIndexAttr(0), bound, builder.getIndexAttr(1)});
+  return domain;
+}
+
+LogicalResult FormulaOp::getResultTilePosition(OpBuilder &builder, unsigned result, ArrayRef<OpFoldResult> offsets,
+                                               ArrayRef<OpFoldResult> sizes,
+                                               SmallVector<OpFoldResult> &resultOffsets,
+                                               SmallVector<OpFoldResult> &resultSizes) {
+  SmallVector<OpFoldResult> extents = tensor::getMixedSizes(builder, getLoc(), getOuts()[result]);
+  for (auto [subscript, extent] : llvm::zip_equal(yieldOf(*this).getSubscriptsOf(result), extents)) {
+    std::optional<unsigned> index = plainIndex(*this, subscript);
+    resultOffsets.push_back(index ? offsets[*index] : builder.getIndexAttr(0));
+    resultSizes.push_back(index ? sizes[*index] : extent);
+  }
+  return success();
+}
+
+/// Copies a region with indices that are moved by `offsets`; destinations have the types of the tile's.
+static void copyRegion(OpBuilder &builder, Region &from, Region &to, FormulaOp op, FormulaOp tile,
+                       ArrayRef<Value> offsets) {
+  if (from.empty())
+    return;
+  OpBuilder::InsertionGuard guard(builder);
+  SmallVector<Type> types(offsets.size(), builder.getIndexType());
+  llvm::append_range(types, tile.getOuts().getTypes());
+  SmallVector<Location> locations(types.size(), op.getLoc());
+  Block *block = builder.createBlock(&to, to.end(), types, locations);
+  IRMapping mapping;
+  for (auto [position, argument] : llvm::enumerate(from.getArguments())) {
+    Value moved = block->getArgument(position);
+    if (position < offsets.size() && offsets[position])
+      moved = AddOp::create(builder, op.getLoc(), moved, offsets[position]);
+    mapping.map(argument, moved);
+  }
+  for (Operation &inner : from.front())
+    builder.clone(inner, mapping);
+  auto yield = dyn_cast<YieldOp>(block->getTerminator());
+  if (!yield)
+    return;
+  for (auto [subscript, moved] :
+       llvm::zip_equal(yieldOf(op).getSubscripts(), yield.getSubscriptsMutable()))
+    if (std::optional<unsigned> index = plainIndex(op, subscript))
+      moved.set(block->getArgument(*index));
+}
+
+FailureOr<TilingResult> FormulaOp::getTiledImplementation(OpBuilder &builder, ArrayRef<OpFoldResult> offsets,
+                                                          ArrayRef<OpFoldResult> sizes) {
+  if (!isUnordered(*this))
+    return emitOpError("runs in the order of its loops: it is not tiled");
+  Location location = getLoc();
+  SmallVector<Value> outs;
+  SmallVector<Operation *> slices;
+  for (unsigned destination = 0; destination < getOuts().size(); ++destination) {
+    SmallVector<OpFoldResult> places, extents;
+    if (failed(getResultTilePosition(builder, destination, offsets, sizes, places, extents)))
+      return failure();
+    SmallVector<OpFoldResult> strides(places.size(), builder.getIndexAttr(1));
+    auto slice = tensor::ExtractSliceOp::create(builder, location, getOuts()[destination], places, extents, strides);
+    outs.push_back(slice);
+    slices.push_back(slice);
+  }
+  SmallVector<Value> moves, bounds;
+  for (OpFoldResult offset : offsets)
+    moves.push_back(isZeroInteger(offset) ? Value() : getValueOrCreateConstantIndexOp(builder, location, offset));
+  SmallVector<int64_t> staticBounds;
+  dispatchIndexOpFoldResults(sizes, bounds, staticBounds);
+  auto tile = FormulaOp::create(builder, location, ValueRange(outs).getTypes(), getKind(), staticBounds, bounds, outs);
+  copyRegion(builder, getPredicate(), tile.getPredicate(), *this, tile, moves);
+  copyRegion(builder, getBody(), tile.getBody(), *this, tile, moves);
+  return TilingResult{{tile}, SmallVector<Value>(tile.getResults()), slices};
+}
+
+LogicalResult FormulaOp::getIterationDomainTileFromResultTile(OpBuilder &builder, unsigned result,
+                                                              ArrayRef<OpFoldResult> offsets,
+                                                              ArrayRef<OpFoldResult> sizes,
+                                                              SmallVectorImpl<OpFoldResult> &domainOffsets,
+                                                              SmallVectorImpl<OpFoldResult> &domainSizes) {
+  SmallVector<OpFoldResult> bounds = getMixedBounds();
+  domainOffsets.assign(bounds.size(), builder.getIndexAttr(0));
+  domainSizes.assign(bounds.begin(), bounds.end());
+  llvm::SmallDenseSet<unsigned> known;
+  auto type = cast<RankedTensorType>(getOuts()[result].getType());
+  for (auto [dimension, subscript] : llvm::enumerate(yieldOf(*this).getSubscriptsOf(result))) {
+    std::optional<unsigned> index = plainIndex(*this, subscript);
+    // Elements beyond the bound have no step, and those of a diagonal no tile.
+    if (!index || !known.insert(*index).second || ShapedType::isDynamic(type.getDimSize(dimension)) ||
+        getStaticBounds()[*index] != type.getDimSize(dimension))
+      return failure();
+    domainOffsets[*index] = offsets[dimension];
+    domainSizes[*index] = sizes[dimension];
+  }
+  return success();
+}
+
+FailureOr<TilingResult> FormulaOp::generateResultTileValue(OpBuilder &builder, unsigned result,
+                                                           ArrayRef<OpFoldResult> offsets,
+                                                           ArrayRef<OpFoldResult> sizes) {
+  SmallVector<OpFoldResult> domainOffsets, domainSizes;
+  if (!isUnordered(*this) || failed(getIterationDomainTileFromResultTile(builder, result, offsets, sizes,
+                                                                         domainOffsets, domainSizes)))
+    return failure();
+  FailureOr<TilingResult> tile = getTiledImplementation(builder, domainOffsets, domainSizes);
+  if (failed(tile))
+    return failure();
+  return TilingResult{tile->tiledOps, {tile->tiledValues[result]}, tile->generatedSlices};
+}
