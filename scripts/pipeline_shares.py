@@ -7,7 +7,8 @@ import collections
 import os
 
 HERE = os.path.join(os.path.dirname(__file__), "..", "test", "conformance")
-WAYS = [("evaluator", "reference"), ("linalg", "compiled"), ("scf", "compiled-scf"), ("affine", "compiled-affine")]
+WAYS = [("evaluator", "reference"), ("linalg", "compiled"), ("linalg-named", "compiled-linalg-named"),
+        ("scf", "compiled-scf"), ("affine", "compiled-affine")]
 
 
 def families(name):
@@ -20,8 +21,13 @@ def main():
     print("<!-- Written by scripts/docs.sh from test/conformance/passing-*.txt. -->")
     print("# Pipelines\n")
     print("Conformance cases that pass through the evaluator and through each pipeline of the compiler; refused documents")
-    print("count where the refusal is right. `make test` holds the first two against their lists, `make test-all` all four.")
-    print("What affine lacks has places that are no affine forms of the indices: data choose them, or they are clamped.\n")
+    print("count where the refusal is right. `make test` holds the first two against their lists, `make test-all` all.")
+    print("What affine lacks has places that are no affine forms of the indices: data choose them, or they are clamped.")
+    print()
+    print("`linalg-named` is for backends with kernels of their own: what linalg has a name for (`matmul`, `conv_2d_nchw_fchw`,")
+    print("`pooling_nhwc_max`, `reduce`, `transpose`, …) is a named operation, and windows read a border instead of a guard, so an")
+    print("infinite or NaN *weight* there gives NaN where the formula skips the product. `skript compile --emit=linalg-named` and")
+    print("`skript-opt --skript-to-linalg-named` print it; code of our own is made from `linalg`, whose kernels are faster.\n")
     print("| family | " + " | ".join(way for way, _ in WAYS) + " |")
     print("|---" * (len(WAYS) + 1) + "|")
     for family in sorted(set().union(*counts)):

@@ -63,7 +63,7 @@ if [ -d "$suite" ]; then
   step "StableHLO in IREE" .venv/bin/python test/stablehlo/iree_cpu.py "$suite" --skript target/release/skript
   if [ "$all" = --all ]; then
     step "lit, round trips" scripts/lit.sh --param roundtrip=1 test/{dialect,passes,pipeline,stablehlo,translate}
-    for pipeline in affine scf; do
+    for pipeline in linalg-named affine scf; do
       step "conformance, compiled, $pipeline" .venv/bin/python test/conformance/check.py "$suite" --skript target/release/skript --engine compiled --pipeline $pipeline
     done
   fi

@@ -18,6 +18,7 @@ use crate::formula::formula_to_linalg::ConvertFormulaToLinalg;
 use crate::formula::formula_to_loops::{ConvertFormulaToAffine, ConvertFormulaToScf};
 use crate::formula::scalar_to_arith::ConvertScalarToArith;
 use crate::invoke::keep_operators::KeepOperators;
+use crate::named::raise_to_named_linalg::RaiseToNamedLinalg;
 use crate::pipeline;
 use crate::schedule::vectorize::VectorizeReductions;
 use crate::stablehlo::import::drop_signs::DropSigns;
@@ -37,6 +38,7 @@ pub const ALL: &[PassEntry] = &[
     PassEntry::of::<ScalarizeElementwise>(),
     PassEntry::of::<UnrollElementwise>(),
     PassEntry::of::<FuseElementwise>(),
+    PassEntry::of::<RaiseToNamedLinalg>(),
     PassEntry::of::<MergeDuplicates>(),
     PassEntry::of::<KeepOperators>(),
     PassEntry::of::<AnnotateStructure>(),

@@ -11,6 +11,7 @@ pub mod emit;
 pub mod formula;
 pub mod invoke;
 pub mod mlir;
+pub mod named;
 pub mod pipeline;
 pub mod schedule;
 pub mod stablehlo;

@@ -1,4 +1,5 @@
-//! What a formula is does not depend on how it is written: names, order of bounds, layouts, order of factors.
+//! What a formula is, and which named operation of linalg it becomes, does not depend on how it is written: names, order
+//! of bounds, layouts, order of factors.
 
 use skript_dialect::pipeline;
 use skript_frontend::check::check_program;
@@ -74,8 +75,8 @@ fn product(
     )
 }
 
-/// What the recognizer says of the only formula of a text.
-fn structure(text: &str) -> String {
+/// The model of a text after a pipeline.
+fn lowered(text: &str, pipeline: &str) -> String {
     let (limits, mut sink) = (Limits::default(), Sink::default());
     let program = load_text(text, Path::new("main.sknd"), None, &limits, &mut sink);
     check_program(&program, &mut sink);
@@ -84,8 +85,13 @@ fn structure(text: &str) -> String {
     let model = model.unwrap_or_else(|| panic!("{said:?}\n{text}"));
     let context = codegen::mlir::context();
     let module = emit::emit(&model, &program.sources, &context).expect(text);
-    pipeline::run(&module, "builtin.module(skript-annotate-structure)").expect(text);
-    let printed = module.as_operation().to_string();
+    pipeline::run(&module, &format!("builtin.module({pipeline})")).expect(text);
+    module.as_operation().to_string()
+}
+
+/// What the recognizer says of the only formula of a text.
+fn structure(text: &str) -> String {
+    let printed = lowered(text, "skript-annotate-structure");
     let found: Vec<&str> = printed
         .split("structure = \"")
         .skip(1)
@@ -95,11 +101,23 @@ fn structure(text: &str) -> String {
     found[0].to_owned()
 }
 
-fn structures(variants: &[String]) -> BTreeMap<String, usize> {
+/// The operations of linalg that a text becomes, what fills its output apart.
+fn named(text: &str) -> String {
+    let printed = lowered(text, "skript-to-linalg-named");
+    let words = printed.split("linalg.").skip(1);
+    let names = words.filter_map(|rest| {
+        rest.split(|c: char| !c.is_alphanumeric() && c != '_')
+            .next()
+    });
+    let names: Vec<&str> = names.filter(|name| *name != "fill").collect();
+    names.join(", ")
+}
+
+fn counted(variants: &[String], of: impl Fn(&str) -> String) -> BTreeMap<String, usize> {
     skript_passes::register();
     let mut found = BTreeMap::new();
     for text in variants {
-        *found.entry(structure(text)).or_insert(0) += 1;
+        *found.entry(of(text)).or_insert(0) += 1;
     }
     found
 }
@@ -127,8 +145,12 @@ fn matrix_products_are_contractions_however_they_are_written() {
     }
     assert_eq!(variants.len(), 96);
     assert_eq!(
-        structures(&variants),
+        counted(&variants, structure),
         BTreeMap::from([("contraction".to_owned(), 96)])
+    );
+    assert_eq!(
+        counted(&variants, named),
+        BTreeMap::from([("matmul".to_owned(), 96)])
     );
 }
 
@@ -163,7 +185,7 @@ fn windows_are_windowed_contractions_however_they_are_written() {
         }
     }
     assert_eq!(variants.len(), 648);
-    let found = structures(&variants);
+    let found = counted(&variants, structure);
     assert_eq!(found.len(), 1, "{found:?}");
     assert_eq!(found.values().sum::<usize>(), 648);
     assert!(
@@ -172,4 +194,83 @@ fn windows_are_windowed_contractions_however_they_are_written() {
             .all(|s| s.contains("contraction") && s.contains("window")),
         "{found:?}"
     );
+}
+
+#[test]
+fn windows_raise_to_the_convolution_of_their_layout() {
+    // Input, filter and output of linalg's convolutions; `{x}` is the place in the window.
+    let layouts = [
+        (
+            ["s", "m", "{x}"],
+            ["n", "m", "k"],
+            ["s", "n", "x"],
+            "conv_1d_ncw_fcw",
+        ),
+        (
+            ["s", "{x}", "m"],
+            ["k", "m", "n"],
+            ["s", "x", "n"],
+            "conv_1d_nwc_wcf",
+        ),
+        (
+            ["s", "n", "{x}"],
+            ["n", "k", ""],
+            ["s", "n", "x"],
+            "depthwise_conv_1d_ncw_cw",
+        ),
+        (
+            ["s", "{x}", "n"],
+            ["k", "n", ""],
+            ["s", "x", "n"],
+            "depthwise_conv_1d_nwc_wc",
+        ),
+    ];
+    // With the extent of the input along the window, and of the output.
+    let windows = [
+        ("|x + k - 1|", "12", "12"),
+        ("2 * x + k", "12", "5"),
+        ("|3 * x + 2 * k - 2|", "12", "4"),
+    ];
+    for (input, filter, output, name) in layouts {
+        let mut variants = Vec::new();
+        for (place, extent, positions) in windows {
+            let extent_of = |subscript: &str| match subscript {
+                "s" => "2",
+                "n" | "k" => "3",
+                "m" => "5",
+                "x" => positions,
+                _ => extent,
+            };
+            let layout = |words: [&'static str; 3]| -> Layout {
+                let words = words.into_iter().filter(|w| !w.is_empty());
+                words
+                    .map(|w| (if w == "{x}" { place } else { w }, extent_of(w)))
+                    .collect()
+            };
+            let letters: Vec<&str> = ["s", "n", "x", "m", "k"]
+                .into_iter()
+                .filter(|l| *l != "m" || input.contains(l))
+                .collect();
+            let bounds: Vec<String> = letters
+                .iter()
+                .map(|l| format!("{l} < {}", extent_of(l)))
+                .collect();
+            let bounds: Vec<&str> = bounds.iter().map(String::as_str).collect();
+            for order in permutations(&bounds).iter().step_by(5) {
+                variants.push(product(
+                    variants.len(),
+                    &layout(output),
+                    &layout(input),
+                    &layout(filter),
+                    variants.len() % 2 == 1,
+                    order,
+                ));
+            }
+        }
+        let count = variants.len();
+        assert_eq!(
+            counted(&variants, named),
+            BTreeMap::from([(name.to_owned(), count)])
+        );
+    }
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs a conformance suite through one engine and holds the result against the list of cases known to pass.
 
-    check.py SUITE --skript BINARY --engine reference|compiled [--pipeline linalg|affine|scf] [--jobs N] [--update]
+    check.py SUITE --skript BINARY --engine reference|compiled [--pipeline linalg|linalg-named|affine|scf] [--jobs N] [--update]
 
 The list (`passing-<engine>.txt` beside this file; `passing-<engine>-<pipeline>.txt` for other pipelines than linalg) only
 grows: a listed case that fails is an error, a new one that passes is printed, and `--update` adds it.
@@ -29,7 +29,7 @@ def main():
     parser.add_argument("suite")
     parser.add_argument("--skript", required=True)
     parser.add_argument("--engine", choices=["reference", "compiled"], required=True)
-    parser.add_argument("--pipeline", choices=["linalg", "affine", "scf"], default="linalg")
+    parser.add_argument("--pipeline", choices=["linalg", "linalg-named", "affine", "scf"], default="linalg")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--update", action="store_true")
     args = parser.parse_args()

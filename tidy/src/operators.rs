@@ -9,14 +9,17 @@ use std::collections::BTreeSet;
 /// The files of the intrinsics table: the one place for names.
 const TABLE: &[&str] = &["intrinsic"];
 
-/// Where MLIR's dialect `math`, a namesake of the library's module, is spelled.
-const RECIPES: &[&str] = &[
-    "frontend/semantics/src/recipe",
-    "passes/src/stablehlo/functions.rs",
-    // Names of ops of MLIR's `math`.
-    "passes/src/stablehlo/import/scalar_to_arith/real.rs",
-    "passes/src/stablehlo/import/to_linalg/chlo.rs",
-    "passes/src/stablehlo/scalar.rs",
+/// Where dialects of MLIR are spelled that are namesakes of the library's modules.
+const NAMESAKES: &[(&str, &str)] = &[
+    ("frontend/semantics/src/recipe", "math."),
+    ("passes/src/named/table.rs", "linalg."),
+    ("passes/src/stablehlo/functions.rs", "math."),
+    (
+        "passes/src/stablehlo/import/scalar_to_arith/real.rs",
+        "math.",
+    ),
+    ("passes/src/stablehlo/import/to_linalg/chlo.rs", "math."),
+    ("passes/src/stablehlo/scalar.rs", "math."),
 ];
 
 /// StableHLO's words, a namesake among them.
@@ -82,8 +85,9 @@ pub fn check(tree: &Tree) -> Vec<String> {
                 continue;
             }
             for literal in literals(line) {
-                let namesake = RECIPES.iter().any(|r| file.path.starts_with(r))
-                    && literal.starts_with("math.");
+                let namesake = NAMESAKES.iter().any(|(path, dialect)| {
+                    file.path.starts_with(path) && literal.starts_with(dialect)
+                });
                 if !namesake && (qualified.contains(literal) || telling.contains(literal)) {
                     complaints.push(format!(
                         "{}:{}: \"{literal}\" is an operator of the standard library; ask for structure instead",

@@ -132,6 +132,7 @@ pub enum EngineName {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Pipeline {
     Linalg,
+    LinalgNamed,
     Affine,
     Scf,
 }
@@ -240,6 +241,9 @@ pub enum EmitName {
     Skript,
     /// Formulas as linalg on tensors
     Linalg,
+    /// The same with matmul, conv_2d_nchw_fchw, pooling_nchw_max and so on, where linalg has a name; factors are taken
+    /// for finite
+    LinalgNamed,
     /// Formulas as affine loops
     Affine,
     /// Formulas as scf loops
@@ -272,7 +276,7 @@ pub struct CompileArguments {
     /// How formulas are lowered
     #[arg(long, value_enum, default_value_t = Pipeline::Linalg)]
     pub pipeline: Pipeline,
-    /// An operator to leave whole, for a backend with a kernel of its own: with --emit=linalg, affine or scf
+    /// An operator to leave whole, for a backend with a kernel of its own: with --emit=linalg, linalg-named, affine or scf
     #[arg(long, value_name = "OPERATOR")]
     pub keep: Vec<String>,
     /// File to write; without it text goes to stdout, code to a file named after the graph, which is said

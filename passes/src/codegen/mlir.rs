@@ -78,6 +78,16 @@ pub fn nested<'c, 'a>(root: OperationRef<'c, 'a>) -> Vec<OperationRef<'c, 'a>> {
     found
 }
 
+/// Inherent attributes of an `arith` or `math` operation, as generic form prints them.
+pub fn inherent(op: OperationRef<'_, '_>) -> Option<String> {
+    let mut parts = Vec::new();
+    for (name, attribute) in op.attributes() {
+        let name = name.as_string_ref();
+        parts.push(format!("{} = {attribute}", name.as_str().ok()?));
+    }
+    Some(parts.join(", "))
+}
+
 /// The blocks of all regions of an op.
 pub fn blocks<'c, 'a>(op: OperationRef<'c, 'a>) -> Vec<BlockRef<'c, 'a>> {
     let mut found = Vec::new();

@@ -37,6 +37,11 @@ impl Pass for ConvertFormulaToLinalg {
             summary: "convert maps and views, leave the rest: maps then fuse with each other alone",
             default: "false",
         },
+        PassOption {
+            name: "finite-factors",
+            summary: "real factors are neither infinite nor NaN: windows multiply by a border of zeros, without a guard",
+            default: "false",
+        },
     ];
 
     fn run<'c>(
@@ -47,12 +52,13 @@ impl Pass for ConvertFormulaToLinalg {
     ) -> Result<(), PassError> {
         let leave: bool = options.get("leave-sequential")?;
         let maps_only: bool = options.get("maps-only")?;
+        let finite: bool = options.get("finite-factors")?;
         let holder = root.context();
         let context = context::borrow(&holder);
         let mut failure = None;
         for formula in structured::formulas(&root) {
             let at = Builder::before(context, formula)?;
-            match convert(formula, maps_only, &at) {
+            match convert(formula, maps_only, finite, &at) {
                 Ok(None) => {}
                 Ok(Some(values)) => rewriter.replace_op_with_values(formula, &values),
                 Err(refusal) if maps_only && refusal.is_of_shape() => {}
@@ -92,6 +98,7 @@ impl Pass for ConvertFormulaToLinalg {
 fn convert<'c: 'a, 'a>(
     formula: OperationRef<'c, 'a>,
     maps_only: bool,
+    finite: bool,
     at: &Builder<'c, 'a>,
 ) -> Result<Option<Vec<Value<'c, 'a>>>, Refusal> {
     let reading = Reading::of_fixed(formula)?;
@@ -103,5 +110,5 @@ fn convert<'c: 'a, 'a>(
     {
         return Ok(None);
     }
-    linalg::lower(&reading, at).map(Some)
+    linalg::lower(&reading, finite, at).map(Some)
 }

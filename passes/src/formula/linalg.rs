@@ -1,10 +1,11 @@
 //! One formula as `linalg.generic` on tensors.
 //!
-//! Affine reads are operands (of zero-bordered copies where skipped points would leave the tensor), the predicate selects
-//! the identity, blocks of outputs are slices, and what only renames elements is a reshape.
+//! Affine reads are operands (of bordered copies where skipped points would leave the tensor), the predicate selects the
+//! identity where the border is not it, blocks of outputs are slices, and what only renames elements is a reshape.
 
 use super::Refusal;
 use super::block;
+use super::border::Border;
 use super::domain::{Domain, TargetBlock};
 use super::operand::{Operand, Operands, promote};
 use super::payload::Payload;
@@ -21,12 +22,13 @@ use std::collections::HashMap;
 /// Marks the operation that combines an accumulator with a value: the only one that may be reassociated.
 pub const ACCUMULATES: &str = "accumulates";
 
-/// Builds the formula's results in front of it.
+/// Builds the formula's results in front of it. `finite`: see [`Border::of`].
 ///
 /// # Errors
 /// [`Refusal`] for what runs in order or writes where no block describes.
 pub fn lower<'c: 'a, 'a>(
     reading: &Reading<'c, 'a>,
+    finite: bool,
     at: &Builder<'c, 'a>,
 ) -> Result<Vec<Value<'c, 'a>>, Refusal> {
     let nest = &reading.nest;
@@ -37,7 +39,13 @@ pub fn lower<'c: 'a, 'a>(
     if domain.opaque_guard {
         roots.extend(nest.predicate);
     }
-    let operands = promote(reading, &domain, &roots, at)?;
+    let element = reading.outs.first().map(|out| element_type(*out));
+    let border = match element.transpose()?.and_then(types::kind_of) {
+        Some(element) => Border::of(nest, &domain, element, finite),
+        None => None,
+    };
+    let operands = promote(reading, &domain, &roots, border, at)?;
+    let bordered = border.is_some_and(|b| operands.of_access.contains_key(&b.access));
     if let Some(view) = view(reading, &domain, &operands, at)? {
         return Ok(vec![view]);
     }
@@ -65,7 +73,7 @@ pub fn lower<'c: 'a, 'a>(
         }
     }
     let mut payload = Payload::new(reading, &domain, inner, known);
-    let holds = payload.predicate()?;
+    let holds = if bordered { None } else { payload.predicate()? };
     let mut yielded = Vec::new();
     for (target, value) in reading.values.iter().enumerate() {
         let value = payload.value(*value)?;

@@ -1,6 +1,7 @@
 //! Formulas to `linalg`, `affine` or `scf`.
 
 pub mod block;
+pub mod border;
 pub mod domain;
 pub mod formula_to_linalg;
 pub mod formula_to_loops;

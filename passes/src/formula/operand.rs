@@ -1,10 +1,12 @@
 //! Reads of a formula as operands with indexing maps.
 
+use super::border::Border;
 use super::domain::Domain;
 use super::{Refusal, block};
 use crate::mlir::{Builder, types};
-use crate::structure::{Affine, Reading, TermId};
+use crate::structure::{Affine, Reading, Term, TermId};
 use melior::ir::{Value, ValueLike};
+use skript_semantics::Scalar;
 use std::collections::HashMap;
 
 /// A padded copy may hold this many times the elements of its source; a read beyond that checks its place instead.
@@ -27,14 +29,19 @@ pub struct Operands<'c, 'a> {
 type Padding = Vec<(i64, i64)>;
 
 /// Makes every affine access below `roots` an operand; where it may leave its tensor (at points that are skipped), of
-/// a copy with a border of zeros.
+/// a copy with a border: of zeros, or of what is asked for around the tensor of one access.
 pub fn promote<'c: 'a, 'a>(
     reading: &Reading<'c, 'a>,
     domain: &Domain,
     roots: &[TermId],
+    border: Option<Border>,
     at: &Builder<'c, 'a>,
 ) -> Result<Operands<'c, 'a>, Refusal> {
     let nest = &reading.nest;
+    let asked = border.and_then(|b| match nest.terms.get(b.access) {
+        Some(Term::Access { tensor, .. }) => Some((*tensor, b.value)),
+        _ => None,
+    });
     let mut affine: Vec<(TermId, usize, Vec<Affine>)> = Vec::new();
     let mut paddings: HashMap<usize, Padding> = HashMap::new();
     for (term, tensor, subscripts) in nest.accesses(roots) {
@@ -82,7 +89,8 @@ pub fn promote<'c: 'a, 'a>(
                     .tensors
                     .get(tensor)
                     .ok_or(Refusal::Shape("reads an unknown tensor"))?;
-                let source = pad(original, &padding, at)?;
+                let around = asked.filter(|(asked, _)| *asked == tensor);
+                let source = pad(original, &padding, around.map(|(_, value)| value), at)?;
                 sources.insert(tensor, source);
                 source
             }
@@ -176,10 +184,11 @@ fn affordable(padding: &Padding, extents: &[i64]) -> bool {
     }
 }
 
-/// The tensor inside a border of zeros.
+/// The tensor inside a border of a value, of zeros if none is given.
 fn pad<'c: 'a, 'a>(
     tensor: Value<'c, 'a>,
     padding: &Padding,
+    around: Option<Scalar>,
     at: &Builder<'c, 'a>,
 ) -> Result<Value<'c, 'a>, Refusal> {
     if padding.iter().all(|p| *p == (0, 0)) {
@@ -194,8 +203,8 @@ fn pad<'c: 'a, 'a>(
         .map(|(e, (low, high))| e + low + high)
         .collect();
     let kind = types::kind_of(element).ok_or_else(unknown)?;
-    let zero = at.constant(kind.default_value(), element)?;
-    let border = at.fill(zero, types::tensor(&padded, element))?;
+    let around = at.constant(around.unwrap_or(kind.default_value()), element)?;
+    let border = at.fill(around, types::tensor(&padded, element))?;
     let offsets: Vec<i64> = padding.iter().map(|(low, _)| *low).collect();
     let strides = vec![1; offsets.len()];
     Ok(block::insert(

@@ -1,8 +1,38 @@
-//! Affine maps and integer sets from affine forms.
+//! Affine maps and integer sets from affine forms, and back.
 
 use crate::structure::Affine;
 use melior::Context;
-use melior::ir::Attribute;
+use melior::ir::attribute::AttributeLike;
+use melior::ir::{AffineExpr, AffineMap, Attribute};
+use mlir_sys::{mlirAffineMapAttrGetValue, mlirAttributeIsAAffineMap};
+
+/// The results of an `affine_map<…>` attribute as forms of its dimensions; `None` for divisions, remainders, symbols.
+pub fn forms(attribute: Attribute<'_>) -> Option<Vec<Affine>> {
+    // SAFETY: the attribute is alive as long as its context; it is asked for its kind first.
+    let map = unsafe {
+        mlirAttributeIsAAffineMap(attribute.to_raw())
+            .then(|| AffineMap::from_raw(mlirAffineMapAttrGetValue(attribute.to_raw())))?
+    };
+    (0..map.result_count())
+        .map(|result| form(map.result(result).ok()?))
+        .collect()
+}
+
+fn form(expression: AffineExpr<'_>) -> Option<Affine> {
+    if expression.is_constant() {
+        return Some(Affine::constant(expression.constant_value()));
+    }
+    if expression.is_dim() {
+        return Some(Affine::index(expression.dim_position()));
+    }
+    if expression.is_add() {
+        return form(expression.lhs())?.add(&form(expression.rhs())?);
+    }
+    if expression.is_mul() {
+        return form(expression.lhs())?.mul(&form(expression.rhs())?);
+    }
+    None
+}
 
 /// `affine_map<(d0, …) -> (forms)>` over this many dimensions. `None` only if MLIR refuses the text.
 pub fn map<'c>(context: &'c Context, dimensions: usize, forms: &[Affine]) -> Option<Attribute<'c>> {

@@ -39,6 +39,15 @@ const FORMULAS_TO_LINALG: &[&str] = &[
     "convert-skript-formula-to-scf",
 ];
 
+/// Windows read a border of zeros instead of a guard, which no named operation has.
+const FORMULAS_TO_PLAIN_LINALG: &[&str] = &[
+    "convert-skript-formula-to-linalg{leave-sequential=true finite-factors=true}",
+    "convert-skript-formula-to-scf",
+];
+
+/// For backends with kernels of their own for what linalg has a name for.
+const NAMED: &[&str] = &["skript-raise-to-named-linalg", "canonicalize", "cse"];
+
 /// Everything becomes loops at once; what is elementwise is a formula first.
 const FORMULAS_TO_AFFINE: &[&str] = &[
     "convert-skript-elementwise-to-formula",
@@ -85,7 +94,7 @@ const TO_LLVM: &[&str] = &[
     "reconcile-unrealized-casts",
 ];
 
-/// The flags of the pipelines that lower models for code generation.
+/// The flags of the pipelines that differ in what they take.
 pub const LOWERINGS: [&str; 3] = ["skript-to-linalg", "skript-to-affine", "skript-to-scf"];
 
 /// Every named pipeline.
@@ -99,6 +108,18 @@ pub const ALL: &[Pipeline] = &[
             FORMULAS_TO_LINALG,
             MAPS_TO_LINALG,
             SCALARS,
+        ],
+    },
+    Pipeline {
+        flag: "skript-to-linalg-named",
+        summary: "models become linalg on tensors, with named operations where linalg has them",
+        stages: &[
+            INLINE,
+            FUSE_MAPS,
+            FORMULAS_TO_PLAIN_LINALG,
+            MAPS_TO_LINALG,
+            SCALARS,
+            NAMED,
         ],
     },
     Pipeline {

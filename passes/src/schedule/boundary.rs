@@ -1,25 +1,14 @@
 //! What melior's safe face lacks: questions and edits through MLIR's C API. The only unsafe code of lowerings.
 
 use melior::Context;
-use melior::ir::attribute::AttributeLike;
 use melior::ir::attribute::FlatSymbolRefAttribute;
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{Operation, OperationBuilder, OperationLike, OperationRef};
 use melior::ir::operation::{WalkOrder, WalkResult};
-use melior::ir::{AffineMap, Attribute, Identifier, Module, RegionLike, Value, ValueLike};
+use melior::ir::{Identifier, Module, RegionLike, Value, ValueLike};
 use mlir_sys::{
-    mlirAffineMapAttrGetValue, mlirAttributeIsAAffineMap, mlirOpResultGetOwner,
-    mlirOperationDestroy, mlirOperationRemoveFromParent, mlirValueIsAOpResult,
+    mlirOpResultGetOwner, mlirOperationDestroy, mlirOperationRemoveFromParent, mlirValueIsAOpResult,
 };
-
-/// The map of an `affine_map<…>` attribute.
-pub fn affine_map_of(attribute: Attribute<'_>) -> Option<AffineMap<'_>> {
-    // SAFETY: the attribute is alive as long as its context; it is asked for its kind first.
-    unsafe {
-        mlirAttributeIsAAffineMap(attribute.to_raw())
-            .then(|| AffineMap::from_raw(mlirAffineMapAttrGetValue(attribute.to_raw())))
-    }
-}
 
 /// The operation whose result the value is; `None` for block arguments.
 pub fn defining_operation<'c, 'a>(value: Value<'c, 'a>) -> Option<OperationRef<'c, 'a>> {

@@ -1,16 +1,16 @@
 //! Reads a bufferized `linalg.generic` as a loop nest with a payload, where it is one that a register tile can serve.
 
 use super::body::{Body, Combine, Operand, Step};
-use super::boundary::affine_map_of;
 use super::kernel::Signature;
 use super::nest::{Address, Loop, LoopKind, Nest};
-use crate::mlir::ValueKey;
+use crate::codegen::mlir;
+use crate::mlir::{ValueKey, maps};
 use melior::ir::ShapedTypeLike;
 use melior::ir::attribute::ArrayAttribute;
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::r#type::{DimSize, MemRefType};
-use melior::ir::{AffineExpr, RegionLike, Type, Value, ValueLike};
+use melior::ir::{RegionLike, Type, Value, ValueLike};
 use std::collections::HashMap;
 
 /// A reduction as the scheduler sees it.
@@ -25,30 +25,28 @@ pub struct Reduction<'c, 'a> {
 /// Reads the operation; `None` where its types, maps or payload are not of the kind.
 pub fn read<'c, 'a>(op: OperationRef<'c, 'a>) -> Option<Reduction<'c, 'a>> {
     let operands: Vec<Value<'c, 'a>> = op.operands().collect();
-    let maps = ArrayAttribute::try_from(op.attribute("indexing_maps").ok()?).ok()?;
+    let indexing = ArrayAttribute::try_from(op.attribute("indexing_maps").ok()?).ok()?;
     let iterators = ArrayAttribute::try_from(op.attribute("iterator_types").ok()?).ok()?;
-    if maps.len() != operands.len() || op.result_count() != 0 {
+    if indexing.len() != operands.len() || op.result_count() != 0 {
         return None;
     }
     let mut extents = vec![None; iterators.len()];
     let mut arrays = Vec::new();
     for (position, operand) in operands.iter().enumerate() {
-        let map = affine_map_of(maps.element(position).ok()?)?;
+        let forms = maps::forms(indexing.element(position).ok()?)?;
         let array = Array::of(operand.r#type())?;
         let mut address = Address {
             offset: 0,
             strides: vec![0; iterators.len()],
         };
-        for dimension in 0..map.result_count() {
-            let form = linear(map.result(dimension).ok()?, iterators.len())?;
+        for (dimension, form) in forms.iter().enumerate() {
             let stride = *array.strides.get(dimension)?;
-            let mut single = form.strides.iter().enumerate().filter(|(_, s)| **s != 0);
-            if let (Some((l, 1)), None, 0) = (single.next(), single.next(), form.offset) {
-                extents[l] = Some(*array.shape.get(dimension)?);
+            if let Some(index) = form.as_index() {
+                extents[index] = Some(*array.shape.get(dimension)?);
             }
-            address.offset += form.offset * stride;
-            for (total, own) in address.strides.iter_mut().zip(&form.strides) {
-                *total += own * stride;
+            address.offset += form.offset() * stride;
+            for (index, own) in form.as_linear()? {
+                *address.strides.get_mut(index)? += own * stride;
             }
         }
         arrays.push((array, address));
@@ -164,51 +162,6 @@ impl Array {
     }
 }
 
-/// An affine expression as a linear form; `None` for divisions and remainders.
-fn linear(expr: AffineExpr<'_>, dimensions: usize) -> Option<Address> {
-    let mut form = Address {
-        offset: 0,
-        strides: vec![0; dimensions],
-    };
-    if expr.is_constant() {
-        form.offset = expr.constant_value();
-    } else if expr.is_dim() {
-        *form.strides.get_mut(expr.dim_position())? = 1;
-    } else if expr.is_add() {
-        let (left, right) = (
-            linear(expr.lhs(), dimensions)?,
-            linear(expr.rhs(), dimensions)?,
-        );
-        form.offset = left.offset + right.offset;
-        for (total, (a, b)) in form
-            .strides
-            .iter_mut()
-            .zip(left.strides.iter().zip(&right.strides))
-        {
-            *total = a + b;
-        }
-    } else if expr.is_mul() {
-        let (left, right) = (
-            linear(expr.lhs(), dimensions)?,
-            linear(expr.rhs(), dimensions)?,
-        );
-        let (factor, other) = if right.strides.iter().all(|s| *s == 0) {
-            (right.offset, left)
-        } else if left.strides.iter().all(|s| *s == 0) {
-            (left.offset, right)
-        } else {
-            return None;
-        };
-        form.offset = other.offset * factor;
-        for (total, own) in form.strides.iter_mut().zip(&other.strides) {
-            *total = own * factor;
-        }
-    } else {
-        return None;
-    }
-    Some(form)
-}
-
 /// The payload of the operation's region, and the values it captures.
 fn payload<'c, 'a>(
     op: OperationRef<'c, 'a>,
@@ -260,7 +213,7 @@ fn payload<'c, 'a>(
                 return None;
             }
             let element = inner.result(0).ok()?.r#type().to_string();
-            let combine = Combine::of(&name, &attributes_of(inner)?, &element)?;
+            let combine = Combine::of(&name, &mlir::inherent(inner)?, &element)?;
             let value = reader.operand(other)?;
             combining = Some((Value::from(inner.result(0).ok()?), combine, value));
         } else if combining.is_some() {
@@ -321,7 +274,7 @@ impl<'c, 'a> PayloadReader<'c, 'a> {
             }
             Step::Apply {
                 name: name.to_string(),
-                attributes: attributes_of(op)?,
+                attributes: mlir::inherent(op)?,
                 operands,
                 operand_elements,
                 element: op.result(0).ok()?.r#type().to_string(),
@@ -372,16 +325,6 @@ fn constant_step(op: OperationRef<'_, '_>) -> Option<Step> {
         attribute: op.attribute("value").ok()?.to_string(),
         element,
     })
-}
-
-/// Inherent attributes of an `arith` or `math` operation, as generic form prints them.
-fn attributes_of(op: OperationRef<'_, '_>) -> Option<String> {
-    let mut parts = Vec::new();
-    for (name, attribute) in op.attributes() {
-        let name = name.as_string_ref();
-        parts.push(format!("{} = {attribute}", name.as_str().ok()?));
-    }
-    Some(parts.join(", "))
 }
 
 /// Positions of inputs after unused arrays were left out.

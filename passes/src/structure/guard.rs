@@ -166,6 +166,20 @@ impl Guard {
     }
 }
 
+/// Whether the constraints say nothing but that these subscripts stay inside of a tensor of these extents.
+pub fn only_bounds(constraints: &[Affine], subscripts: &[Affine], extents: &[i64]) -> bool {
+    let bounds: Vec<Affine> = subscripts
+        .iter()
+        .zip(extents)
+        .filter_map(|(form, extent)| {
+            let last = Affine::constant(extent.checked_sub(1)?);
+            Some([form.clone(), last.sub(form)?])
+        })
+        .flatten()
+        .collect();
+    constraints.iter().all(|c| bounds.contains(c))
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::nest::samples::Builder;

@@ -128,6 +128,7 @@ pub fn options(pipeline: Pipeline) -> Options {
 fn flag(pipeline: Pipeline) -> &'static str {
     match pipeline {
         Pipeline::Linalg => "skript-to-linalg",
+        Pipeline::LinalgNamed => "skript-to-linalg-named",
         Pipeline::Affine => "skript-to-affine",
         Pipeline::Scf => "skript-to-scf",
     }

@@ -23,6 +23,7 @@ pub fn run(arguments: &CompileArguments, console: &mut Console) -> Status {
     let text = [
         EmitName::Skript,
         EmitName::Linalg,
+        EmitName::LinalgNamed,
         EmitName::Affine,
         EmitName::Scf,
     ];
@@ -30,7 +31,7 @@ pub fn run(arguments: &CompileArguments, console: &mut Console) -> Status {
     if !arguments.keep.is_empty() && !text.contains(&arguments.emit()) {
         session.report_usage(
             Diagnostic::without_place(&OUTPUT, "an operator that is kept has no code of ours")
-                .with_help("take --emit=skript, linalg, affine or scf with --keep"),
+                .with_help("take --emit=skript, linalg, linalg-named, affine or scf with --keep"),
         );
     }
     if arguments.report.is_some() && arguments.emit() != EmitName::Stablehlo {
@@ -127,6 +128,7 @@ fn station(
         EmitName::Stablehlo => return Ok(stablehlo::text(arguments, session, model)?.into_bytes()),
         EmitName::Skript => (Station::Skript, pipeline),
         EmitName::Linalg => (Station::Lowered, Pipeline::Linalg),
+        EmitName::LinalgNamed => (Station::Lowered, Pipeline::LinalgNamed),
         EmitName::Affine => (Station::Lowered, Pipeline::Affine),
         EmitName::Scf => (Station::Lowered, Pipeline::Scf),
         EmitName::Buffers => (Station::Buffers, pipeline),
@@ -158,6 +160,7 @@ fn dump(
     })?;
     let lowered = match arguments.pipeline {
         Pipeline::Linalg => (EmitName::Linalg, "linalg.mlir"),
+        Pipeline::LinalgNamed => (EmitName::LinalgNamed, "linalg-named.mlir"),
         Pipeline::Affine => (EmitName::Affine, "affine.mlir"),
         Pipeline::Scf => (EmitName::Scf, "scf.mlir"),
     };

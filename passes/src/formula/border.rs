@@ -1,0 +1,113 @@
+//! Guards that a border of the tensor makes superfluous.
+//!
+//! What a window skips outside of its tensor may as well be read from a border that changes nothing: of the identity where
+//! elements themselves accumulate, of zeros where products with them are summed. A real zero times an infinity or a NaN is no
+//! zero: there the guard goes only if the option says that such factors do not occur.
+
+use super::domain::Domain;
+use crate::structure::guard::only_bounds;
+use crate::structure::{Nest, Term, TermId};
+use skript_frontend::model::Accumulation;
+use skript_semantics::{Scalar, ScalarKind, ScalarOp};
+
+/// What stands around a tensor that is read beyond its extents.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Border {
+    /// The access whose places are all that the guard speaks of; with its border, every point counts.
+    pub access: TermId,
+    pub value: Scalar,
+}
+
+impl Border {
+    /// `None` where the guard stays. `finite`: real factors are neither infinite nor NaN.
+    pub fn of(nest: &Nest, domain: &Domain, element: ScalarKind, finite: bool) -> Option<Border> {
+        let [target] = nest.targets.as_slice() else {
+            return None;
+        };
+        if domain.always_holds() || domain.opaque_guard || nest.kind.op().is_none() {
+            return None;
+        }
+        let guarded = |access: TermId| {
+            let Some(Term::Access { tensor, subscripts }) = nest.terms.get(access) else {
+                return false;
+            };
+            let forms = subscripts.iter().map(|s| domain.affine(nest, *s));
+            let (Some(forms), Some(tensor)) =
+                (forms.collect::<Option<Vec<_>>>(), nest.tensors.get(*tensor))
+            else {
+                return false;
+            };
+            only_bounds(&domain.constraints, &forms, &tensor.extents)
+        };
+        if guarded(target.value) {
+            return Some(Border {
+                access: target.value,
+                value: nest.kind.identity(element),
+            });
+        }
+        match nest.terms.get(target.value) {
+            Some(Term::Apply {
+                op: ScalarOp::Mul,
+                kind,
+                operands,
+            }) if nest.kind == Accumulation::Sum && (finite || *kind == ScalarKind::Int) => {
+                let access = operands.iter().copied().find(|o| guarded(*o))?;
+                Some(Border {
+                    access,
+                    value: element.default_value(),
+                })
+            }
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::structure::nest::samples::Builder;
+
+    /// `y[i] kind= value(x[|i + j - 1|], w[j])` over 8 and 3.
+    fn window(kind: Accumulation, weighted: bool, more: bool) -> Nest {
+        let mut b = Builder::new(kind, &[8, 3]);
+        let (i, j) = (b.index(0), b.index(1));
+        let position = b.window(0, 1, 1, 1, -1);
+        let within = b.within(if more { j } else { position }, if more { 2 } else { 8 });
+        b.nest.predicate = Some(within);
+        let (x, w) = (b.access(&[8], &[position]), b.access(&[3], &[j]));
+        let product = b.reals(ScalarOp::Mul, x, w);
+        b.target(&[8], &[i], if weighted { product } else { x })
+    }
+
+    fn border(nest: &Nest, finite: bool) -> Option<Scalar> {
+        let domain = Domain::of(nest).unwrap().unwrap();
+        Border::of(nest, &domain, ScalarKind::Real, finite).map(|b| b.value)
+    }
+
+    #[test]
+    fn elements_get_the_identity_around_them() {
+        let least = Scalar::Real(f64::NEG_INFINITY);
+        assert_eq!(
+            border(&window(Accumulation::Max, false, false), false),
+            Some(least)
+        );
+        let zero = Scalar::Real(0.0);
+        assert_eq!(
+            border(&window(Accumulation::Sum, false, false), false),
+            Some(zero)
+        );
+    }
+
+    #[test]
+    fn products_get_zeros_only_where_factors_are_finite() {
+        let nest = window(Accumulation::Sum, true, false);
+        assert_eq!(border(&nest, false), None);
+        assert_eq!(border(&nest, true), Some(Scalar::Real(0.0)));
+        assert_eq!(border(&window(Accumulation::Max, true, false), true), None);
+    }
+
+    #[test]
+    fn a_guard_of_other_things_stays() {
+        assert_eq!(border(&window(Accumulation::Max, false, true), false), None);
+    }
+}

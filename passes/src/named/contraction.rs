@@ -1,0 +1,96 @@
+//! Sums of products of elements at plain indices.
+
+use super::generic::{Generic, Operand};
+use super::signature::Binding;
+use super::table;
+use super::write::{Input, Named};
+use crate::mlir::maps;
+use crate::structure::Affine;
+use skript_dialect::melior::Context;
+
+/// One of the table's, the plain order of dimensions before transposed ones.
+pub fn contraction<'c: 'a, 'a>(
+    generic: &Generic<'c, 'a>,
+    left: &Operand<'c, 'a>,
+    right: &Operand<'c, 'a>,
+    context: &'c Context,
+) -> Option<Named<'c, 'a>> {
+    for row in table::CONTRACTIONS {
+        for [lhs, rhs] in [[left, right], [right, left]] {
+            let [first, second, result] = row.operands;
+            let operands = [(result, &generic.output), (first, lhs), (second, rhs)];
+            if Binding::of(&operands, &generic.extents).is_none() {
+                continue;
+            }
+            let plain = table::CONTRACTIONS.iter().find(|r| r.name == row.name);
+            let head = if plain.is_some_and(|p| p.operands == row.operands) {
+                String::new()
+            } else {
+                own_maps(row, context)?
+            };
+            return Some(Named {
+                name: row.name.to_owned(),
+                head,
+                tail: String::new(),
+                inputs: vec![Input::Tensor(lhs.clone()), Input::Tensor(rhs.clone())],
+                output: generic.output.clone(),
+                typed: true,
+            });
+        }
+    }
+    None
+}
+
+/// The maps of a row over its own order of loops.
+fn own_maps(row: &table::Contraction, context: &Context) -> Option<String> {
+    let loops: Vec<char> = row.loops.chars().collect();
+    let forms = row.operands.iter().map(|words| {
+        let letters = words.split_whitespace().filter_map(|w| w.chars().next());
+        letters
+            .map(|letter| Some(Affine::index(loops.iter().position(|l| *l == letter)?)))
+            .collect::<Option<Vec<_>>>()
+    });
+    let forms: Vec<_> = forms.collect::<Option<_>>()?;
+    printed_maps(&forms, loops.len(), context)
+}
+
+fn printed_maps(forms: &[Vec<Affine>], loops: usize, context: &Context) -> Option<String> {
+    let printed: Vec<String> = forms
+        .iter()
+        .map(|forms| Some(maps::map(context, loops, forms)?.to_string()))
+        .collect::<Option<_>>()?;
+    Some(format!(" indexing_maps = [{}]", printed.join(", ")))
+}
+
+/// Any other sum of products of elements at plain indices.
+pub fn general_contraction<'c: 'a, 'a>(
+    generic: &Generic<'c, 'a>,
+    left: &Operand<'c, 'a>,
+    right: &Operand<'c, 'a>,
+    context: &'c Context,
+) -> Option<Named<'c, 'a>> {
+    let operands = [left, right, &generic.output].map(Operand::without_units);
+    let indices: Vec<Vec<usize>> = operands
+        .iter()
+        .map(Operand::indices)
+        .collect::<Option<_>>()?;
+    let [_, _, written] = indices.as_slice() else {
+        return None;
+    };
+    let count = |index: usize| indices.iter().filter(|list| list.contains(&index)).count();
+    let pairs = (0..generic.extents.len()).all(|index| count(index) > 1);
+    let reduces = written.len() < generic.extents.len();
+    if !pairs || !reduces {
+        return None;
+    }
+    let forms: Vec<_> = operands.iter().map(|o| o.forms.clone()).collect();
+    let [left, right, output] = operands;
+    Some(Named {
+        name: "linalg.contract".to_owned(),
+        head: printed_maps(&forms, generic.extents.len(), context)?,
+        tail: String::new(),
+        inputs: vec![Input::Tensor(left), Input::Tensor(right)],
+        output,
+        typed: true,
+    })
+}

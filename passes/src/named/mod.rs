@@ -1,0 +1,10 @@
+pub mod contraction;
+pub mod convolution;
+pub mod generic;
+pub mod movement;
+pub mod payload;
+pub mod raise_to_named_linalg;
+pub mod reduction;
+pub mod signature;
+pub mod table;
+pub mod write;

@@ -1,0 +1,65 @@
+//! Operations that compute nothing: fills, transposes, broadcasts.
+
+use super::generic::{Generic, Operand};
+use super::write::{Input, Named, same_elements};
+use melior::ir::Value;
+use skript_dialect::melior;
+
+/// The output with one value everywhere.
+pub fn fill<'c: 'a, 'a>(generic: &Generic<'c, 'a>, value: Value<'c, 'a>) -> Option<Named<'c, 'a>> {
+    let whole = generic.output.indices()?.len() == generic.extents.len();
+    whole.then(|| Named {
+        name: "linalg.fill".to_owned(),
+        head: String::new(),
+        tail: String::new(),
+        inputs: vec![Input::Scalar(value)],
+        output: generic.output.clone(),
+        typed: true,
+    })
+}
+
+/// A transpose or a broadcast; what is both, or neither, stays.
+pub fn movement<'c: 'a, 'a>(
+    generic: &Generic<'c, 'a>,
+    input: &Operand<'c, 'a>,
+) -> Option<Named<'c, 'a>> {
+    if generic.inputs.len() != 1 || !same_elements(&[input, &generic.output]) {
+        return None;
+    }
+    let written = generic.output.indices()?;
+    let input = input.without_units();
+    let read = input.indices()?;
+    if written.len() != generic.extents.len() {
+        return None;
+    }
+    let places: Vec<usize> = read
+        .iter()
+        .map(|index| written.iter().position(|w| w == index))
+        .collect::<Option<_>>()?;
+    let (name, tail) = if places.len() == written.len() {
+        let permutation: Vec<usize> = written
+            .iter()
+            .map(|index| read.iter().position(|r| r == index))
+            .collect::<Option<_>>()?;
+        if places.is_sorted() {
+            return None;
+        }
+        (
+            "linalg.transpose",
+            format!(" permutation = {permutation:?}"),
+        )
+    } else if places.is_sorted() {
+        let added: Vec<usize> = (0..written.len()).filter(|d| !places.contains(d)).collect();
+        ("linalg.broadcast", format!(" dimensions = {added:?}"))
+    } else {
+        return None;
+    };
+    Some(Named {
+        name: name.to_owned(),
+        head: String::new(),
+        tail,
+        inputs: vec![Input::Tensor(input)],
+        output: generic.output.clone(),
+        typed: false,
+    })
+}

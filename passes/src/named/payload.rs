@@ -1,0 +1,113 @@
+//! What the region of a `linalg.generic` computes, if it is what some named operation computes.
+
+use crate::codegen::mlir;
+use melior::ir::block::BlockLike;
+use melior::ir::operation::OperationLike;
+use melior::ir::{OperationRef, RegionLike, Value};
+use skript_dialect::melior;
+use skript_dialect::op;
+
+/// Inputs are named by position.
+pub enum Payload<'c, 'a> {
+    /// A value from outside.
+    Fill(Value<'c, 'a>),
+    Copy(usize),
+    /// The output's element combined with an input's.
+    Combine {
+        input: usize,
+        combiner: Combiner,
+    },
+    /// The output's element plus a product.
+    Products([usize; 2]),
+}
+
+/// An operation of two operands that accumulates.
+pub struct Combiner {
+    pub name: String,
+    /// Its attributes as the generic form prints them.
+    pub attributes: String,
+}
+
+/// What a window may combine by: the word of linalg's pooling operations, and the `arith` operations that it means.
+pub const POOLS: &[(&str, [&str; 2])] = &[
+    ("sum", ["arith.addf", "arith.addi"]),
+    ("max", ["arith.maximumf", "arith.maxsi"]),
+    ("min", ["arith.minimumf", "arith.minsi"]),
+];
+
+/// What `linalg.reduce` is made with, besides: all are associative and commutative.
+const COMBINERS: &[&str] = &["arith.mulf", "arith.muli", "arith.andi", "arith.ori"];
+
+impl<'c: 'a, 'a> Payload<'c, 'a> {
+    pub fn read(generic: OperationRef<'c, 'a>, inputs: usize) -> Option<Self> {
+        let block = generic.region(0).ok()?.first_block()?;
+        let argument = |position: usize| block.argument(position).ok().map(Value::from);
+        let position = |value: Value<'c, 'a>| (0..inputs).find(|n| argument(*n) == Some(value));
+        let present = argument(inputs)?;
+        let operations = mlir::operations(block);
+        let (end, steps) = operations.split_last()?;
+        let yielded = (end.operand_count() == 1).then(|| end.operand(0).ok())??;
+        if steps.is_empty() {
+            return match position(yielded) {
+                Some(input) => Some(Payload::Copy(input)),
+                None => (yielded != present).then_some(Payload::Fill(yielded)),
+            };
+        }
+        let (last, before) = steps.split_last()?;
+        let added = with(*last, present)?;
+        if last.result(0).ok().map(Value::from) != Some(yielded) {
+            return None;
+        }
+        if let [] = before {
+            return Some(Payload::Combine {
+                input: position(added)?,
+                combiner: Combiner::of(*last)?,
+            });
+        }
+        let [product] = before else { return None };
+        let sums = matches!(op::name(last).as_str(), "arith.addf" | "arith.addi");
+        let multiplies = matches!(op::name(product).as_str(), "arith.mulf" | "arith.muli");
+        if !sums || !multiplies || product.result(0).ok().map(Value::from) != Some(added) {
+            return None;
+        }
+        let factors = [product.operand(0).ok()?, product.operand(1).ok()?];
+        let [left, right] = factors.map(position);
+        (left != right).then_some(Payload::Products([left?, right?]))
+    }
+}
+
+/// The other operand of an operation of two.
+fn with<'c: 'a, 'a>(op: OperationRef<'c, 'a>, operand: Value<'c, 'a>) -> Option<Value<'c, 'a>> {
+    if op.operand_count() != 2 || op.result_count() != 1 {
+        return None;
+    }
+    let (left, right) = (op.operand(0).ok()?, op.operand(1).ok()?);
+    match (left == operand, right == operand) {
+        (true, false) => Some(right),
+        (false, true) => Some(left),
+        _ => None,
+    }
+}
+
+impl Combiner {
+    fn of(found: OperationRef<'_, '_>) -> Option<Self> {
+        let name = op::name(&found);
+        let known = POOLS.iter().flat_map(|(_, names)| names).chain(COMBINERS);
+        if !known.into_iter().any(|n| *n == name) {
+            return None;
+        }
+        Some(Combiner {
+            name,
+            attributes: mlir::inherent(found)?,
+        })
+    }
+
+    /// The word of linalg's pooling operations.
+    pub fn pool(&self) -> Option<&'static str> {
+        let means = |names: &[&str; 2]| names.contains(&self.name.as_str());
+        POOLS
+            .iter()
+            .find(|(_, names)| means(names))
+            .map(|(word, _)| *word)
+    }
+}

@@ -1,0 +1,100 @@
+//! A named operation, written as text over operands under the shapes that it wants.
+
+use super::generic::Operand;
+use crate::formula::reshape::reshape;
+use crate::mlir::{Builder, splice, types};
+use melior::ir::{OperationRef, Type, Value, ValueLike};
+use skript_dialect::{PassError, melior};
+
+/// A named operation to be written.
+pub struct Named<'c, 'a> {
+    pub name: String,
+    /// What stands before the operands, and behind the destination.
+    pub head: String,
+    pub tail: String,
+    pub inputs: Vec<Input<'c, 'a>>,
+    pub output: Operand<'c, 'a>,
+    /// Whether the text ends with the type of the result.
+    pub typed: bool,
+}
+
+pub enum Input<'c, 'a> {
+    Tensor(Operand<'c, 'a>),
+    Scalar(Value<'c, 'a>),
+    /// What tells the extents of a window.
+    Shape(Vec<i64>),
+}
+
+impl<'c: 'a, 'a> Named<'c, 'a> {
+    /// Puts the operation, and reshapes around it, in front of `at`; gives the result.
+    pub fn write(
+        &self,
+        at: OperationRef<'c, 'a>,
+        builder: &Builder<'c, 'a>,
+    ) -> Result<Value<'c, 'a>, PassError> {
+        let mut operands = Vec::new();
+        for input in &self.inputs {
+            operands.push(match input {
+                Input::Tensor(operand) => operand.shaped(builder)?,
+                Input::Scalar(value) => *value,
+                Input::Shape(extents) => {
+                    let element = element(&self.output).ok_or("a result that is no tensor")?;
+                    builder.value("tensor.empty", &[], &[], types::tensor(extents, element))?
+                }
+            });
+        }
+        let init = self.output.shaped(builder)?;
+        let list = |values: &[Value<'c, 'a>], first: usize| {
+            let names: Vec<String> = (first..first + values.len())
+                .map(|n| format!("%{n}"))
+                .collect();
+            let types: Vec<String> = values.iter().map(|v| v.r#type().to_string()).collect();
+            format!("({} : {})", names.join(", "), types.join(", "))
+        };
+        let count = operands.len();
+        let result = init.r#type().to_string();
+        let mut text = format!(
+            "%v0 = {}{} ins{} outs{}{}",
+            self.name,
+            self.head,
+            list(&operands, 0),
+            list(&[init], count),
+            self.tail
+        );
+        if self.typed {
+            text.push_str(" -> ");
+            text.push_str(&result);
+        }
+        operands.push(init);
+        let made = splice::splice(at, &operands, &text, &[("%v0".to_owned(), result)])?;
+        let value = *made.values.first().ok_or("a text without a result")?;
+        Ok(reshape(value, at.result(0)?.r#type(), builder)?)
+    }
+}
+
+impl<'c: 'a, 'a> Operand<'c, 'a> {
+    /// The tensor under its shape.
+    fn shaped(&self, at: &Builder<'c, 'a>) -> Result<Value<'c, 'a>, PassError> {
+        if types::extents(self.value.r#type()).as_ref() == Some(&self.shape) {
+            return Ok(self.value);
+        }
+        let element = element(self).ok_or("an operand that is no tensor")?;
+        Ok(reshape(
+            self.value,
+            types::tensor(&self.shape, element),
+            at,
+        )?)
+    }
+}
+
+/// The element type of a tensor.
+pub fn element<'c>(operand: &Operand<'c, '_>) -> Option<Type<'c>> {
+    types::element_of(operand.value.r#type())
+}
+
+/// Whether all are tensors of one element type.
+pub fn same_elements(operands: &[&Operand<'_, '_>]) -> bool {
+    let mut elements = operands.iter().map(|o| element(o));
+    let first = elements.next().flatten();
+    first.is_some() && elements.all(|e| e == first)
+}
