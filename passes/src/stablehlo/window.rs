@@ -25,7 +25,8 @@ use skript_frontend::model::Accumulation;
 #[derive(Clone, Debug)]
 struct Window {
     kept: usize,
-    reduced: usize,
+    /// `None`: it is one element long.
+    reduced: Option<usize>,
     stride: i64,
     /// Positive.
     dilation: i64,
@@ -36,6 +37,14 @@ struct Window {
     /// Borders to add.
     low: i64,
     high: i64,
+}
+
+impl Window {
+    /// How many elements it meets.
+    fn length(&self, domain: &[i64]) -> i64 {
+        let extent = self.reduced.and_then(|i| domain.get(i).copied());
+        extent.unwrap_or(1)
+    }
 }
 
 /// What a dimension of the prepared tensor is.
@@ -125,7 +134,7 @@ impl<'c: 'a, 'a> Windowed<'c, 'a> {
     ) -> Result<Option<Field<'c, 'a>>, Error> {
         let in_kernel = |i: usize| kernel.indices.contains(&i);
         let is_reduced = |i: usize| reduced.contains(&i);
-        let offsets: Vec<usize> = self.windows().map(|(_, w)| w.reduced).collect();
+        let offsets: Vec<usize> = self.windows().filter_map(|(_, w)| w.reduced).collect();
         let spatial: Vec<usize> = self.windows().map(|(_, w)| w.kept).collect();
         let (batch_at, batch) = self.indices(|i| !is_reduced(i) && !in_kernel(i));
         let (group_at, group) = self.indices(|i| !is_reduced(i) && in_kernel(i));
@@ -163,11 +172,12 @@ impl<'c: 'a, 'a> Windowed<'c, 'a> {
         order.extend(&offsets);
         let weights = kernel.over(&order, domain, at)?;
         let first = order.len() - offsets.len();
-        let backwards = self.windows().enumerate().filter(|(_, (_, w))| w.reversed);
+        let slid = self.windows().filter(|(_, w)| w.reduced.is_some());
+        let backwards = slid.enumerate().filter(|(_, (_, w))| w.reversed);
         let backwards: Vec<i64> = backwards.map(|(n, _)| (first + n) as i64).collect();
         let weights = at.reverse(weights, &backwards)?;
         let mut shape = vec![count(&group) * count(&own), count(&feature)];
-        shape.extend(offsets.iter().map(|i| Self::extent(domain, *i)));
+        shape.extend(self.windows().map(|(_, w)| w.length(domain)));
         let weights = at.reshape(weights, &shape)?;
 
         let mut result = vec![count(&batch), count(&group) * count(&own)];
@@ -237,7 +247,7 @@ impl<'c: 'a, 'a> Windowed<'c, 'a> {
             return Ok(None);
         };
         let (alone, alone_indices) = self.indices(|i| reduced.contains(&i));
-        let slid: Vec<usize> = self.windows().map(|(_, w)| w.reduced).collect();
+        let slid: Vec<usize> = self.windows().filter_map(|(_, w)| w.reduced).collect();
         if !reduced
             .iter()
             .all(|i| slid.contains(i) || alone_indices.contains(i))
@@ -264,7 +274,7 @@ impl<'c: 'a, 'a> Windowed<'c, 'a> {
                 }
                 Dimension::Window(window) => {
                     labels.push(window.kept);
-                    sizes.push(Self::extent(domain, window.reduced));
+                    sizes.push(window.length(domain));
                     strides.push(window.stride);
                     dilations.push(window.dilation);
                     bases.push(window.base);
@@ -348,10 +358,9 @@ fn parts(
             seen.push(index);
         }
         let part = match run(form, domain) {
-            // A border would be taken for elements.
-            Some(run) if run.leaves(*extent) => return None,
-            Some(run) => Part::Run(run),
-            None => window(form, *extent, domain, reduced)?,
+            Some(run) if !run.leaves(*extent) => Part::Run(run),
+            // A border would be taken for elements, or it is no run.
+            _ => window(form, *extent, domain, reduced)?,
         };
         parts.push(part);
     }
@@ -362,20 +371,22 @@ fn parts(
 fn window(form: &Affine, extent: i64, domain: &[i64], reduced: &[usize]) -> Option<Part> {
     let (form, base) = form.as_quotient().unwrap_or_else(|| (form.clone(), 1));
     let linear = form.as_linear()?;
-    let [first, second] = linear.as_slice() else {
-        return None;
-    };
-    let (kept, slid) = match (reduced.contains(&first.0), reduced.contains(&second.0)) {
-        (false, true) => (first, second),
-        (true, false) => (second, first),
+    let is_reduced = |index: &usize| reduced.contains(index);
+    let (kept, stride, slid, step) = match linear.as_slice() {
+        [(kept, stride)] if base > 1 && !is_reduced(kept) => (*kept, *stride, None, 1),
+        [(kept, stride), (slid, step)] | [(slid, step), (kept, stride)]
+            if !is_reduced(kept) && is_reduced(slid) =>
+        {
+            (*kept, *stride, Some(*slid), *step)
+        }
         _ => return None,
     };
-    let ((kept, stride), (slid, step)) = (*kept, *slid);
     if stride <= 0 || step == 0 {
         return None;
     }
     let dilation = step.checked_abs()?;
-    let length = dilation.checked_mul(domain.get(slid)? - 1)?;
+    let length = slid.map_or(Some(1), |slid| domain.get(slid).copied())?;
+    let length = dilation.checked_mul(length - 1)?;
     let reach = stride
         .checked_mul(domain.get(kept)? - 1)?
         .checked_add(length)?;

@@ -58,3 +58,28 @@ func.func @repeated(%x: tensor<5xf32>, %w: tensor<3xf32>) -> tensor<8xf32> attri
   } : tensor<8xf32>
   return %y : tensor<8xf32>
 }
+
+// -----
+
+// A kernel of one element: y[o, i] += x[c, i / 2] * w[c, o] where i % 2 == 0
+// CHECK-LABEL: func.func public @main(
+// CHECK:         stablehlo.convolution{{.+}} window = {stride = [1], pad = {{\[\[}}0, 0]], lhs_dilate = [2], rhs_dilate = [1]}
+func.func @single(%x: tensor<3x5xf32>, %w: tensor<3x4xf32>) -> tensor<4x9xf32> attributes {skript.entry} {
+  %zero = arith.constant 0.0 : f32
+  %init = tensor.splat %zero : tensor<4x9xf32>
+  %y = skript.formula sum (%o, %i, %c) in (4, 9, 3) outs(%acc = %init : tensor<4x9xf32>) where {
+    %two = arith.constant 2 : index
+    %none = arith.constant 0 : index
+    %rest = skript.mod %i, %two : index
+    %evenly = skript.eq %rest, %none : index
+    skript.condition %evenly
+  } do {
+    %two = arith.constant 2 : index
+    %q = skript.div %i, %two : index
+    %e = skript.access %x[%c, %q] : tensor<3x5xf32>
+    %f = skript.access %w[%c, %o] : tensor<3x4xf32>
+    %v = skript.mul %e, %f : f32
+    skript.yield %v at [%o, %i] : f32
+  } : tensor<4x9xf32>
+  return %y : tensor<4x9xf32>
+}
