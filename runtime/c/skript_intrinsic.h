@@ -3,6 +3,9 @@
  * The symbol is a function `int32_t kernel(const struct skript_call *call)`. It returns 0 when all outputs are written; any
  * other number fails the run, with what stands in `call->message`. It may be called from several threads at once, must not
  * unwind, and keeps no pointer beyond the call.
+ *
+ * For models run with --real=f64, the kernel is `SYMBOL_f64` instead, whose reals are `double`. Whatever narrower types a model
+ * is run with, `SYMBOL` gets `float` and `int64_t`, and its results are rounded.
  */
 #ifndef SKRIPT_INTRINSIC_H
 #define SKRIPT_INTRINSIC_H
@@ -15,7 +18,7 @@ extern "C" {
 #endif
 
 /* Of the elements of a tensor. */
-enum { SKRIPT_ELEMENT_BOOL = 0 /* one byte, 0 or 1 */, SKRIPT_ELEMENT_INT = 1 /* int64_t */, SKRIPT_ELEMENT_REAL = 2 /* float */ };
+enum { SKRIPT_ELEMENT_BOOL = 0 /* one byte, 0 or 1 */, SKRIPT_ELEMENT_INT = 1 /* int64_t */, SKRIPT_ELEMENT_REAL = 2 /* float; double in SYMBOL_f64 */ };
 
 /* Contiguous and row-major. Of an output, `extents` are those that the type states, and its largest where the kernel is to
  * find them out (`told`); such a kernel writes the actual ones to `extents`, and the elements contiguously by these. */

@@ -10,6 +10,44 @@ KINDS = {"f": "real", "i": "int", "b": "bool"}
 BOTH = ("draft6", "khronos")
 
 
+class Machine:
+    """The machine types of a run: `skript run --real=… --int=…`. Chosen before cases are made."""
+
+    real, int = "f32", "i64"
+    # Relative and absolute differences that are rounding, at least. An operator that calls others rounds several times.
+    TOLERANCES = {"f16": (8e-3, 4e-3), "bf16": (6e-2, 3e-2), "f32": (0, 0), "f64": (0, 0)}
+    # Where numpy computed the expected values in f64 as well.
+    DOUBLE = (1e-12, 1e-14)
+    # What the arrays of results are: numpy has no bf16, and its numbers are written as f32.
+    FILES = {"f16": np.float16, "bf16": np.float32, "f32": np.float32, "f64": np.float64,
+             "i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64}
+    LARGEST = {"f16": 65519.0, "bf16": 3.395e38, "f32": np.inf, "f64": np.inf}
+
+    @classmethod
+    def round(cls, array):
+        """Reals that the type holds."""
+        with np.errstate(all="ignore"):
+            if cls.real == "f64":
+                return np.asarray(array, dtype=np.float64)
+            array = np.asarray(array, dtype=np.float32)
+            if cls.real == "f16":
+                return np.asarray(array.astype(np.float16).astype(np.float32))
+            if cls.real == "bf16":
+                bits = np.ascontiguousarray(array).view(np.uint32).reshape(array.shape).astype(np.uint64)
+                bits = (bits + 0x7fff + ((bits >> 16) & 1)) & 0xffff0000
+                return np.asarray(bits, dtype=np.uint32).view(np.float32).reshape(array.shape)
+            return array
+
+    @classmethod
+    def holds(cls, array):
+        """Whether the array is an input that is not refused."""
+        if array.dtype.kind == "f":
+            return not np.any(np.isfinite(array) & (np.abs(array) > cls.LARGEST[cls.real]))
+        if array.dtype.kind == "i":
+            return np.array_equal(array.astype(cls.FILES[cls.int]), array)
+        return True
+
+
 class Random:
     """Numbers that depend only on a seed; one stream for each operator, so that new cases leave old ones alone."""
 
@@ -17,7 +55,7 @@ class Random:
         self.stream = np.random.default_rng(seed)
 
     def real(self, shape=(), low=-3.0, high=3.0):
-        return np.asarray(self.stream.uniform(low, high, shape), dtype=np.float32)
+        return Machine.round(self.stream.uniform(low, high, shape))
 
     def int(self, shape=(), low=-9, high=10):
         return np.asarray(self.stream.integers(low, high, shape), dtype=np.int64)
@@ -109,6 +147,13 @@ class Case:
             arguments += ["--input", "%s=%s" % (name, path)]
         return arguments
 
+    def fits(self):
+        """Whether the machine types hold all arrays."""
+        values = list(self.variables.values())
+        for value in self.inputs:
+            values += value if isinstance(value, list) else [value]
+        return all(Machine.holds(v) for v in values if isinstance(v, np.ndarray))
+
     def complaint(self, folder):
         """What is wrong with the results in a folder, or None."""
         for at, value in enumerate(self.outputs):
@@ -125,13 +170,24 @@ class Case:
         return None
 
     def difference(self, got, want):
-        if got.dtype.kind != want.dtype.kind:
-            return "type %s instead of %s" % (got.dtype, want.dtype)
+        kind = want.dtype.kind
+        expected = {"f": Machine.FILES[Machine.real], "i": Machine.FILES[Machine.int]}.get(kind, want.dtype)
+        if got.dtype != expected:
+            return "type %s instead of %s" % (got.dtype, np.dtype(expected))
+        if kind == "i":
+            want = want.astype(expected)
         if got.shape != want.shape:
             return "shape %s instead of %s" % (got.shape, want.shape)
         if want.dtype.kind == "f":
             a, b = got.astype(np.float64), want.astype(np.float64)
-            bad = ~np.isclose(a, b, rtol=self.rtol, atol=self.atol, equal_nan=True)
+            least = Machine.TOLERANCES[Machine.real]
+            rtol, atol = max(self.rtol, least[0]), max(self.atol, least[1])
+            if Machine.real == "f64" and want.dtype == np.float64:
+                rtol, atol = max(self.rtol * 5e-8, Machine.DOUBLE[0]), max(self.atol * 5e-8, Machine.DOUBLE[1])
+            bad = ~np.isclose(a, b, rtol=rtol, atol=atol, equal_nan=True)
+            # Beyond the largest number is infinity.
+            most = Machine.LARGEST[Machine.real]
+            bad &= ~(np.isinf(a) & (np.sign(a) == np.sign(b)) & (np.abs(b) > most * (1 - rtol)))
             if self.signed_zero:
                 bad |= (a == 0) & (b == 0) & (np.signbit(a) != np.signbit(b))
         else:
@@ -161,10 +217,11 @@ def literal(value):
 
 
 def write_dat(path, array):
-    """A weight as the format of model folders wants it: 128 bytes of header, then float32."""
-    data = np.ascontiguousarray(array, dtype="<f4").tobytes()
+    """A weight as the format of model folders wants it: 128 bytes of header, then float32, or float64 where that is exact."""
+    kind = "<f8" if array.dtype == np.float64 else "<f4"
+    data = np.ascontiguousarray(array, dtype=kind).tobytes()
     extents = (list(array.shape) + [0] * 8)[:8]
-    head = b"\x4e\xef\x01\x00" + struct.pack("<II8III", len(data), array.ndim, *extents, 32, 0)
+    head = b"\x4e\xef\x01\x00" + struct.pack("<II8III", len(data), array.ndim, *extents, 8 * int(kind[2]), 0)
     with open(path, "wb") as file:
         file.write(head.ljust(128, b"\0") + data)
 
@@ -174,6 +231,6 @@ def points(shape):
 
 
 def f32(array):
-    """Rounded to what run-time reals are; overflow gives infinity."""
+    """Rounded to what formulas compute in; overflow gives infinity."""
     with np.errstate(all="ignore"):
-        return np.asarray(array, dtype=np.float64).astype(np.float32)
+        return np.asarray(array, dtype=np.float64).astype(np.float64 if Machine.real == "f64" else np.float32)

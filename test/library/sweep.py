@@ -3,7 +3,9 @@
 with numpy, scipy and ONNX Runtime; and the examples in the operators' comments.
 
     sweep.py --skript BINARY [--engine reference|compiled]... [--operator TEXT]... [--sample N] [--jobs N] [--verbose]
+             [--real f16|bf16|f32|f64] [--int i8|i16|i32|i64]
 
+`--real` and `--int` choose the machine types of all runs; cases whose arrays the types do not hold are left out, and counted.
 Both engines run unless some are named. `--sample N` takes about N cases of each operator, always the same. Cases that
 compiled code refuses with SK8001 are counted as refused, never as passed. Exit status 1 if a case fails, or if an operator
 of the library has no case that passed.
@@ -22,8 +24,7 @@ import zlib
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-import examples  # noqa: E402
-import operators  # noqa: E402
+from cases import Machine  # noqa: E402
 
 STDLIB = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "frontend", "stdlib")
 CHUNK = 100
@@ -65,7 +66,7 @@ def run_chunk(cases, command, folder):
 
 
 def run_engine(cases, engine, binary, jobs):
-    command = [binary, "run", "--message-format=short", "--engine=" + engine]
+    command = [binary, "run", "--message-format=short", "--engine=" + engine, "--real=" + Machine.real, "--int=" + Machine.int]
     if engine == "compiled":
         command.append("--no-cache")
     chunks = [cases[at:at + CHUNK] for at in range(0, len(cases), CHUNK)]
@@ -107,8 +108,13 @@ def main():
     parser.add_argument("--sample", type=int)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--dynamic", choices=["first", "all"], help="inputs whose first extent, or all, only the run knows")
+    parser.add_argument("--real", choices=["f16", "bf16", "f32", "f64"], default="f32")
+    parser.add_argument("--int", choices=["i8", "i16", "i32", "i64"], default="i64")
     parser.add_argument("--verbose", action="store_true", help="a line for each operator")
     args = parser.parse_args()
+    Machine.real, Machine.int = args.real, args.int
+    import examples
+    import operators
 
     entries = library()
     shown, cases = list(examples.cases(entries)), list(operators.all_cases())
@@ -119,6 +125,10 @@ def main():
         case.dynamic = args.dynamic
     if args.operator:
         cases = [c for c in cases if any(o in c.operator for o in args.operator)]
+    outside = [c for c in cases if not c.fits()]
+    cases = [c for c in cases if c.fits()]
+    if outside:
+        print("%d cases have arrays that --real=%s --int=%s does not hold" % (len(outside), args.real, args.int))
     status = 0
     for engine in args.engine or ["reference", "compiled"]:
         counts = collections.defaultdict(lambda: {"passed": 0, "failed": 0, "refused": 0})

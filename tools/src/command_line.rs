@@ -2,10 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
+use clap::builder::PossibleValue;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use skript_frontend::limits::{LimitError, Limits};
 use skript_frontend::program::Edition;
 use skript_passes::stablehlo::{Mesh, Sharding};
+use skript_semantics::{IntType, RealType};
 use skript_tensor::archive::is_packed;
 use skript_tensor::weights::is_array_file;
 
@@ -73,6 +75,44 @@ impl From<EditionName> for Edition {
     }
 }
 
+/// Values of `--real`.
+#[derive(Clone, Copy, Debug)]
+pub struct RealName(pub RealType);
+
+impl ValueEnum for RealName {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[
+            RealName(RealType::F16),
+            RealName(RealType::BF16),
+            RealName(RealType::F32),
+            RealName(RealType::F64),
+        ]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(PossibleValue::new(self.0.name()))
+    }
+}
+
+/// Values of `--int`.
+#[derive(Clone, Copy, Debug)]
+pub struct IntName(pub IntType);
+
+impl ValueEnum for IntName {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[
+            IntName(IntType::I8),
+            IntName(IntType::I16),
+            IntName(IntType::I32),
+            IntName(IntType::I64),
+        ]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(PossibleValue::new(self.0.name()))
+    }
+}
+
 /// How to read a model.
 #[derive(Debug, Args)]
 pub struct ModelArguments {
@@ -85,6 +125,12 @@ pub struct ModelArguments {
     /// What becomes of `@quantize`: without this it is kept as information
     #[arg(long, value_enum, value_name = "HOW")]
     pub quantize: Option<QuantizeArgument>,
+    /// Machine type of reals: tensors hold it, formulas of f16 and bf16 are computed in f32 (docs/numerics.md)
+    #[arg(long, value_enum, value_name = "TYPE", default_value = "f32")]
+    pub real: RealName,
+    /// Machine type of ints: tensors hold it, formulas are computed in 64 bits
+    #[arg(long, value_enum, value_name = "TYPE", default_value = "i64")]
+    pub int: IntName,
     /// Value of a graph attribute: a JSON value
     #[arg(long = "set", value_name = "NAME=JSON", value_parser = name_and_value)]
     pub attributes: Vec<(String, String)>,
@@ -194,11 +240,11 @@ pub struct CompareArguments {
     /// A file with weights (.safetensors, .npz, .tgz), or what to take for those that are missing: zero or random:SEED
     #[arg(long, value_name = "FILE|zero|random:SEED", value_parser = weights_argument)]
     pub weights: Option<WeightsArgument>,
-    /// Differences up to rtol * |expected| + atol are rounding
-    #[arg(long, default_value_t = 1e-4, value_parser = tolerance)]
-    pub rtol: f64,
-    #[arg(long, default_value_t = 1e-5, value_parser = tolerance)]
-    pub atol: f64,
+    /// Differences up to rtol * |expected| + atol are rounding; if not given, by the type of reals: for f32 1e-4 and 1e-5
+    #[arg(long, value_parser = tolerance)]
+    pub rtol: Option<f64>,
+    #[arg(long, value_parser = tolerance)]
+    pub atol: Option<f64>,
     /// Compare every tensor of the graph even if the outputs agree
     #[arg(long)]
     pub keep_intermediates: bool,

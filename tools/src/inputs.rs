@@ -6,8 +6,9 @@ use std::sync::Arc;
 use skript_frontend::diagnostics::Diagnostic;
 use skript_frontend::diagnostics::codes::INPUT;
 use skript_frontend::model::{Extent, Function, Model, Port, PortTensors, TensorType};
+use skript_semantics::Numbers;
 use skript_tensor::random::{self, Purpose};
-use skript_tensor::{Tensor, TensorError, npy, npz};
+use skript_tensor::{ElementType, Tensor, TensorError, npy, npz};
 
 use crate::command_line::InputArgument;
 use crate::console::Status;
@@ -101,7 +102,7 @@ pub fn gather(
             InputArgument::Archive(_) => false,
         });
         let report = |text: String| Diagnostic::error(&INPUT, port.span, text);
-        match read(entry, port, argument, &archives) {
+        match read(entry, model.numbers, port, argument, &archives) {
             Ok(found) => tensors.extend(found.into_iter().map(Arc::new)),
             Err(messages) => errors.extend(messages.into_iter().map(report)),
         }
@@ -115,6 +116,7 @@ pub fn gather(
 
 fn read(
     entry: &Function,
+    numbers: Numbers,
     port: &Port,
     argument: Option<&InputArgument>,
     archives: &[(String, Tensor)],
@@ -153,7 +155,8 @@ fn read(
         Some(InputArgument::Random { seed, .. }) => {
             for (at, tensor) in types.iter().enumerate() {
                 let shape: Vec<u64> = tensor.shape.iter().map(Extent::bound).collect();
-                let filled = random::fill(tensor.kind, &shape, *seed, &item(at), Purpose::Input);
+                let element = ElementType::run_time(tensor.kind, numbers);
+                let filled = random::fill(element, &shape, *seed, &item(at), Purpose::Input);
                 sources.push(filled.map_err(text));
             }
         }
@@ -178,7 +181,7 @@ fn read(
     let mut messages = Vec::new();
     for (at, source) in sources.into_iter().enumerate() {
         let fitted = source.and_then(|tensor| match types.get(at) {
-            Some(wanted) => fit(tensor, &item(at), wanted),
+            Some(wanted) => fit(tensor, &item(at), wanted, numbers),
             None => Ok(tensor),
         });
         match fitted {
@@ -222,7 +225,12 @@ fn file(path: &Path, name: &str) -> Result<Tensor, TensorError> {
 }
 
 /// The tensor in run-time representation, if kind and shape are those of its declaration.
-fn fit(tensor: Tensor, name: &str, wanted: &TensorType) -> Result<Tensor, String> {
+fn fit(
+    tensor: Tensor,
+    name: &str,
+    wanted: &TensorType,
+    numbers: Numbers,
+) -> Result<Tensor, String> {
     let what = format!("input `{name}`");
     let shape = tensor.shape();
     let fits = shape.len() == wanted.shape.len()
@@ -241,6 +249,6 @@ fn fit(tensor: Tensor, name: &str, wanted: &TensorType) -> Result<Tensor, String
         ));
     }
     tensor
-        .into_run_time(&what, wanted.kind)
+        .into_run_time(&what, ElementType::run_time(wanted.kind, numbers))
         .map_err(|e| e.to_string())
 }

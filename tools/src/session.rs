@@ -15,9 +15,10 @@ use skript_frontend::model::{AttributeValue, Extent, Model};
 use skript_frontend::program::Program;
 use skript_frontend::source::SourceMap;
 use skript_frontend::source_files::{load_program, load_program_with};
+use skript_semantics::Numbers;
 use skript_tensor::{
-    Archive, MissingWeights, Tensor, TensorError, VariableRequest, WeightStore, archive,
-    load_variables,
+    Archive, ElementType, MissingWeights, Tensor, TensorError, VariableRequest, WeightStore,
+    archive, load_variables,
 };
 
 use crate::attributes::attribute_value;
@@ -264,6 +265,10 @@ impl<'a> Session<'a> {
         let mut options = ComposeOptions {
             graph: self.arguments.graph.clone(),
             simulate_quantization: self.arguments.quantize == Some(QuantizeArgument::Simulate),
+            numbers: Numbers {
+                real: self.arguments.real.0,
+                int: self.arguments.int.0,
+            },
             absent_inputs,
             pack_lengths,
             ..ComposeOptions::default()
@@ -336,7 +341,7 @@ impl<'a> Session<'a> {
             let request = VariableRequest {
                 name: &variable.name,
                 aliases: &variable.aliases,
-                kind: variable.tensor.kind,
+                element: ElementType::run_time(variable.tensor.kind, model.numbers),
                 shape: variable.tensor.shape.iter().map(Extent::bound).collect(),
             };
             match load_variables(&store, &[request], missing) {

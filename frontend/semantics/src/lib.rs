@@ -14,6 +14,7 @@
 pub mod checked;
 pub mod eval;
 pub mod integer;
+pub mod numbers;
 pub mod op;
 pub mod real;
 pub mod recipe;
@@ -22,6 +23,7 @@ pub mod stablehlo;
 pub mod table;
 
 pub use checked::Undefined;
+pub use numbers::{IntType, Numbers, RealType};
 pub use op::ScalarOp;
 pub use recipe::{Recipe, Step, TypeClass};
 pub use scalar::{Scalar, ScalarKind};

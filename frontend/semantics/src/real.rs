@@ -3,6 +3,7 @@
 //! Transcendental functions come from a portable implementation, so that compile-time values and the reference
 //! evaluator agree on every machine.
 
+use crate::numbers::RealType;
 use crate::op::ScalarOp;
 
 /// Rounds to run-time width: f32.
@@ -98,6 +99,14 @@ pub fn binary(op: ScalarOp) -> Option<fn(f64, f64) -> f64> {
         ScalarOp::Max => maximum,
         _ => return None,
     })
+}
+
+/// [`binary`] as a step of a formula whose reals are of this type.
+pub fn binary_of(op: ScalarOp, real: RealType) -> Option<fn(f64, f64) -> f64> {
+    match real {
+        RealType::F64 => binary(op),
+        _ => binary_f32(op),
+    }
 }
 
 /// [`binary`] at run-time width: operands are f32 values, every step rounds to f32.

@@ -3,7 +3,7 @@
 /// The kind of a tensor element or of a scalar in a formula (SkriptND 2.3).
 ///
 /// `Int` is 64-bit two's complement with wrapping arithmetic at run time (an overflow of a compile-time
-/// expression is a diagnostic); `Real` is an IEEE float whose width is chosen at code generation, f64 at compile time.
+/// expression is a diagnostic); `Real` is an IEEE float, f64 at compile time. What tensors hold: [`crate::Numbers`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ScalarKind {
     Bool,

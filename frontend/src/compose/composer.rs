@@ -2,6 +2,7 @@
 
 use indexmap::IndexMap;
 use rustc_hash::{FxHashMap, FxHashSet};
+use skript_semantics::Numbers;
 
 use super::ComposeOptions;
 
@@ -81,6 +82,7 @@ pub struct Composer<'p, 's> {
     /// Quantizers for the instance that is made next.
     pub passed_quantizers: Vec<Quantizer<'p>>,
     simulate_quantization: bool,
+    numbers: Numbers,
     /// See [`ComposeOptions::pack_lengths`].
     pub pack_lengths: IndexMap<String, usize>,
     /// See [`ComposeOptions::absent_inputs`].
@@ -111,6 +113,7 @@ impl<'p, 's> Composer<'p, 's> {
             frames: Vec::new(),
             passed_quantizers: Vec::new(),
             simulate_quantization: false,
+            numbers: Numbers::default(),
             pack_lengths: IndexMap::new(),
             absent_inputs: Vec::new(),
             input_shapes: IndexMap::new(),
@@ -151,6 +154,7 @@ impl<'p, 's> Composer<'p, 's> {
 
     pub fn graph(mut self, options: &ComposeOptions) -> Option<Model> {
         self.simulate_quantization = options.simulate_quantization;
+        self.numbers = options.numbers;
         self.absent_inputs.clone_from(&options.absent_inputs);
         self.pack_lengths.clone_from(&options.pack_lengths);
         self.input_shapes.clone_from(&options.input_shapes);
@@ -255,6 +259,7 @@ impl<'p, 's> Composer<'p, 's> {
             variables,
             updates,
             quantization: info.quantization,
+            numbers: self.numbers,
         })
     }
 

@@ -41,9 +41,9 @@ pub(crate) mod testing;
 mod tests;
 
 use indexmap::IndexMap;
-use skript_semantics::ScalarKind;
+use skript_semantics::{Numbers, ScalarKind};
 
-use crate::diagnostics::codes::INTERNAL;
+use crate::diagnostics::codes::{CONSTANT_VALUE, INTERNAL};
 use crate::diagnostics::{Diagnostic, Sink};
 use crate::limits::Limits;
 use crate::model::{AttributeValue, Model};
@@ -69,6 +69,8 @@ pub struct ComposeOptions {
     pub types: IndexMap<String, ScalarKind>,
     /// Whether tensors named in `@quantize` pass through their quantizers (2.14).
     pub simulate_quantization: bool,
+    /// What reals and ints are at run time.
+    pub numbers: Numbers,
 }
 
 /// Bytes of stack for the composer: nested invocations, expressions and blocks are bounded by [`Limits`], but the
@@ -92,6 +94,15 @@ pub fn compose(
             .join()
             .ok()
     });
+    if let Some(Some(model)) = &composed {
+        let misfits = model.misfits();
+        if !misfits.is_empty() {
+            for (span, message) in misfits {
+                sink.report(Diagnostic::error(&CONSTANT_VALUE, span, message));
+            }
+            return None;
+        }
+    }
     // A failure that says nothing would leave the user without a trace of it.
     if !matches!(composed, Some(Some(_))) && !sink.has_errors() {
         sink.report(Diagnostic::without_place(

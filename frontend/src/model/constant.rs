@@ -12,6 +12,16 @@ pub enum ConstantData {
 }
 
 impl ConstantData {
+    /// The elements, or the one that all are equal to.
+    pub fn scalars(&self) -> Box<dyn Iterator<Item = Scalar> + '_> {
+        match self {
+            ConstantData::Splat(value) => Box::new(std::iter::once(*value)),
+            ConstantData::Bool(values) => Box::new(values.iter().map(|b| Scalar::Bool(*b))),
+            ConstantData::Int(values) => Box::new(values.iter().map(|i| Scalar::Int(*i))),
+            ConstantData::Real(values) => Box::new(values.iter().map(|x| Scalar::Real(*x))),
+        }
+    }
+
     pub fn kind(&self) -> ScalarKind {
         match self {
             ConstantData::Splat(s) => s.kind(),

@@ -11,6 +11,7 @@ pub mod expose;
 pub mod extent;
 pub mod formula;
 pub mod function;
+pub mod misfit;
 pub mod print;
 
 pub use check::{Check, CheckKind, MessagePart};
@@ -24,7 +25,7 @@ pub use function::{
 };
 
 use crate::source::Span;
-use skript_semantics::ScalarKind;
+use skript_semantics::{Numbers, ScalarKind};
 
 /// Index into [`Model::functions`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -50,6 +51,8 @@ pub struct Model {
     pub updates: Vec<(VariableId, ValueId)>,
     /// `@quantize` entries of the entry graph, by tensor name: operator and attributes (2.14).
     pub quantization: Vec<Quantization>,
+    /// What reals and ints are at run time.
+    pub numbers: Numbers,
 }
 
 /// A variable tensor (2.7): its data lie in `<name>.dat`.

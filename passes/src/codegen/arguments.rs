@@ -126,7 +126,7 @@ fn load<'c: 'a, 'a>(
     let too_large = || PassError::from("an extent beyond 64 bits");
     let index = Type::index(at.context);
     let place = at.index(i64::try_from(dimension).map_err(|_| too_large())?)?;
-    let word = types::element(at.context, skript_semantics::ScalarKind::Int);
+    let word = types::word(at.context);
     let extent = at.value("memref.load", &[extents, place], &[], word)?;
     let extent = at.value("arith.index_cast", &[extent], &[], index)?;
     let bound = at.index(i64::try_from(bound).map_err(|_| too_large())?)?;

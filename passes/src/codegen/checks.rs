@@ -144,7 +144,7 @@ pub fn context_argument<'c, 'a>(
     let holder = entry.context();
     // SAFETY: a context outlives its modules.
     let context = unsafe { holder.to_ref() };
-    let word = types::element(context, skript_semantics::ScalarKind::Int);
+    let word = types::word(context);
     mlir::append_argument(
         entry,
         types::memref(&[VALUES], word),

@@ -2,6 +2,7 @@
 
 use skript_frontend::model::{Extent, Function, Model, Port, PortTensors, TensorType, ValueId};
 use skript_runtime::artifact::{self, PackPlace, PortExtent};
+use skript_semantics::Numbers;
 use skript_tensor::ElementType;
 
 /// What the code's callers see; ports in the order of the entry's arguments and results.
@@ -25,10 +26,10 @@ impl Interface {
             variables.push(artifact::Port {
                 name: variable.name.clone(),
                 aliases: variable.aliases.clone(),
-                ..port(&variable.tensor, String::new())
+                ..port(&variable.tensor, String::new(), model.numbers)
             });
         }
-        let mut outputs = ports(entry, &entry.outputs)?;
+        let mut outputs = ports(entry, &entry.outputs, model.numbers)?;
         let mut updates = Vec::with_capacity(model.updates.len());
         for (id, value) in &model.updates {
             let position = entry.capture_variables.iter().position(|v| v == id)?;
@@ -37,10 +38,10 @@ impl Interface {
                 u32::try_from(outputs.len()).ok()?,
             ));
             let name = model.variable(*id)?.name.clone();
-            outputs.push(port(tensor(entry, *value)?, name));
+            outputs.push(port(tensor(entry, *value)?, name, model.numbers));
         }
         Some(Interface {
-            inputs: ports(entry, &entry.inputs)?,
+            inputs: ports(entry, &entry.inputs, model.numbers)?,
             variables,
             outputs,
             updates,
@@ -52,7 +53,7 @@ fn tensor(function: &Function, id: ValueId) -> Option<&TensorType> {
     function.values.get(id.0 as usize).map(|v| &v.tensor)
 }
 
-fn port(tensor: &TensorType, name: String) -> artifact::Port {
+fn port(tensor: &TensorType, name: String, numbers: Numbers) -> artifact::Port {
     let extent = |e: &Extent| match e {
         Extent::Fixed(n) => PortExtent::Fixed(*n),
         Extent::Dynamic { bound, .. } => PortExtent::Dynamic(*bound),
@@ -60,14 +61,14 @@ fn port(tensor: &TensorType, name: String) -> artifact::Port {
     artifact::Port {
         name,
         aliases: Vec::new(),
-        element: ElementType::run_time(tensor.kind),
+        element: ElementType::run_time(tensor.kind, numbers),
         shape: tensor.shape.iter().map(extent).collect(),
         pack: None,
     }
 }
 
 /// `x`; items of a pack `xs:1`, `xs:2` with their place.
-fn ports(function: &Function, declared: &[Port]) -> Option<Vec<artifact::Port>> {
+fn ports(function: &Function, declared: &[Port], numbers: Numbers) -> Option<Vec<artifact::Port>> {
     let mut found = Vec::new();
     for declaration in declared {
         let values = declaration.tensors.values();
@@ -75,7 +76,11 @@ fn ports(function: &Function, declared: &[Port]) -> Option<Vec<artifact::Port>> 
         for (position, id) in values.iter().enumerate() {
             let tensor = tensor(function, *id)?;
             if is_pack {
-                let mut item = port(tensor, format!("{}:{}", declaration.name, position + 1));
+                let mut item = port(
+                    tensor,
+                    format!("{}:{}", declaration.name, position + 1),
+                    numbers,
+                );
                 item.pack = Some(PackPlace {
                     name: declaration.name.clone(),
                     position: u32::try_from(position).ok()?,
@@ -83,7 +88,7 @@ fn ports(function: &Function, declared: &[Port]) -> Option<Vec<artifact::Port>> 
                 });
                 found.push(item);
             } else {
-                found.push(port(tensor, declaration.name.clone()));
+                found.push(port(tensor, declaration.name.clone(), numbers));
             }
         }
     }

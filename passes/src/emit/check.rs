@@ -7,11 +7,10 @@ use super::EmitError;
 use super::scope::Scope;
 use crate::mlir::{Builder, attributes, types};
 use melior::ir::attribute::FlatSymbolRefAttribute;
-use melior::ir::r#type::IntegerType;
 use melior::ir::{Type, TypeLike, Value, ValueLike};
 use skript_frontend::model::{Check, CheckKind, Expr, MessagePart, Node};
 use skript_frontend::source::Span;
-use skript_semantics::{ScalarKind, ScalarOp};
+use skript_semantics::{Numbers, ScalarKind, ScalarOp};
 
 /// Symbols of checks begin so; the number of values follows.
 pub const PREFIX: &str = "skript.check.";
@@ -67,7 +66,7 @@ pub(super) fn report<'c: 'a, 'a>(
 ) -> Result<(), EmitError> {
     let context = at.context;
     let mut operands = vec![condition];
-    let word: Type<'c> = IntegerType::new(context, 64).into();
+    let word = types::word(context);
     for value in values {
         let r#type = value.r#type();
         operands.push(if r#type.is_index() {
@@ -101,7 +100,7 @@ pub(super) fn report<'c: 'a, 'a>(
 fn scalar_type(context: &melior::Context, kind: ScalarKind) -> Type<'_> {
     match kind {
         ScalarKind::Real => Type::float64(context),
-        other => types::scalar(context, other),
+        other => types::scalar(context, other, Numbers::default()),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::EmitError;
 use super::scope::Scope;
-use crate::mlir::{Builder, attributes, types};
+use crate::mlir::{Builder, attributes};
 use melior::ir::Value;
 use skript_frontend::model::{ConstantData, ValueId};
 use skript_semantics::Scalar;
@@ -34,10 +34,9 @@ pub(super) fn emit<'c: 'a, 'a>(
         ));
     }
     let r#type = scope.r#type(id)?;
-    let value = at.dense(
-        attributes::elements(scope.emitter.context, data, r#type),
-        r#type,
-    )?;
+    let elements = attributes::elements(scope.emitter.context, data, r#type)
+        .ok_or(EmitError::Malformed("a constant is no tensor"))?;
+    let value = at.dense(elements, r#type)?;
     scope.set(id, value);
     Ok(())
 }
@@ -49,7 +48,7 @@ pub(super) fn splat<'c: 'a, 'a>(
     value: Scalar,
     at: &Builder<'c, 'a>,
 ) -> Result<Value<'c, 'a>, EmitError> {
-    let element = types::element(scope.emitter.context, scope.tensor(id)?.kind);
+    let element = scope.element(id)?;
     let mut operands = vec![at.constant(value, element)?];
     operands.extend(scope.open_extents(id, at)?);
     Ok(at.value("tensor.splat", &operands, &[], scope.r#type(id)?)?)

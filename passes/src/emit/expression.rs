@@ -1,10 +1,9 @@
 //! Expressions at one point of a formula's domain.
 
 use super::EmitError;
-use super::formula::scalar_type;
 use super::scope::Scope;
 use crate::mlir::{Builder, attributes, types};
-use melior::ir::{Value, ValueLike};
+use melior::ir::{Type, Value, ValueLike};
 use skript_frontend::model::{ConstantData, Expr, Formula, Node, ValueId};
 use skript_semantics::{Scalar, ScalarKind, ScalarOp};
 use std::collections::HashMap;
@@ -48,8 +47,7 @@ impl<'s, 'e, 'c: 'a, 'a, 'm> Point<'s, 'e, 'c, 'a, 'm> {
 
     /// The value of an expression; ints are `index`.
     pub fn value(&mut self, expression: &Expr) -> Result<Value<'c, 'a>, EmitError> {
-        let context = self.scope.emitter.context;
-        let r#type = scalar_type(context, expression.kind);
+        let r#type = self.scalar_type(expression.kind);
         match &expression.node {
             Node::Literal(value) => Ok(self.at.constant(*value, r#type)?),
             Node::Index(position) => self.argument(*position),
@@ -103,13 +101,17 @@ impl<'s, 'e, 'c: 'a, 'a, 'm> Point<'s, 'e, 'c, 'a, 'm> {
         }
     }
 
-    /// The value as an element of a tensor of this kind.
+    fn scalar_type(&self, kind: ScalarKind) -> Type<'c> {
+        let emitter = self.scope.emitter;
+        types::scalar(emitter.context, kind, emitter.model.numbers)
+    }
+
+    /// The value as an element of this type of a tensor of its kind.
     pub fn to_element(
         &self,
         value: Value<'c, 'a>,
-        kind: ScalarKind,
+        element: Type<'c>,
     ) -> Result<Value<'c, 'a>, EmitError> {
-        let element = types::element(self.scope.emitter.context, kind);
         if value.r#type() == element {
             return Ok(value);
         }
@@ -121,15 +123,11 @@ impl<'s, 'e, 'c: 'a, 'a, 'm> Point<'s, 'e, 'c, 'a, 'm> {
         operands: &[Value<'c, 'a>],
         kind: ScalarKind,
     ) -> Result<Value<'c, 'a>, EmitError> {
-        let context = self.scope.emitter.context;
-        let element = types::element(context, kind);
+        let tensor = operands.first().map(|t| t.r#type());
+        let element = tensor.and_then(types::element_of);
+        let element = element.ok_or(EmitError::Malformed("an access reads no tensor"))?;
         let value = self.at.value("skript.access", operands, &[], element)?;
-        if kind != ScalarKind::Int {
-            return Ok(value);
-        }
-        Ok(self
-            .at
-            .value("skript.cast", &[value], &[], scalar_type(context, kind))?)
+        self.to_element(value, self.scalar_type(kind))
     }
 
     fn argument(&self, position: usize) -> Result<Value<'c, 'a>, EmitError> {
@@ -171,13 +169,15 @@ impl<'s, 'e, 'c: 'a, 'a, 'm> Point<'s, 'e, 'c, 'a, 'm> {
         kind: ScalarKind,
     ) -> Result<Value<'c, 'a>, EmitError> {
         let context = self.scope.emitter.context;
-        let r#type = scalar_type(context, kind);
+        let r#type = self.scalar_type(kind);
         let position = self.value(index)?;
         if items.len() > SELECTED_ITEMS {
             let length = i64::try_from(items.len())
                 .map_err(|_| EmitError::Malformed("a table is too long"))?;
-            let tensor = types::tensor(&[length], types::element(context, kind));
-            let elements = attributes::elements(context, &data(items), tensor);
+            let numbers = self.scope.emitter.model.numbers.work();
+            let tensor = types::tensor(&[length], types::element(context, kind, numbers));
+            let elements = attributes::elements(context, &data(items), tensor)
+                .ok_or(EmitError::Malformed("a table holds no numbers"))?;
             let table = self.outside.dense(elements, tensor)?;
             return self.access(&[table, position], kind);
         }
@@ -189,11 +189,7 @@ impl<'s, 'e, 'c: 'a, 'a, 'm> Point<'s, 'e, 'c, 'a, 'm> {
             let number =
                 i64::try_from(number).map_err(|_| EmitError::Malformed("a table is too long"))?;
             let here = [position, self.at.index(number)?];
-            let is_here = self.at.scalar(
-                ScalarOp::Eq,
-                &here,
-                types::scalar(context, ScalarKind::Bool),
-            )?;
+            let is_here = self.at.scalar(ScalarOp::Eq, &here, types::flag(context))?;
             let item = self.at.constant(*item, r#type)?;
             chosen = self
                 .at

@@ -11,7 +11,7 @@ use crate::mlir::{Builder, attributes, types};
 use melior::ir::{Type, TypeLike, Value, ValueLike};
 use skript_frontend::model::{Extent, ShapeExpr, ValueId};
 use skript_frontend::source::Span;
-use skript_semantics::{Scalar, ScalarKind, ScalarOp};
+use skript_semantics::{Scalar, ScalarOp};
 
 impl<'c: 'a, 'a> Scope<'_, 'c, 'a, '_> {
     /// The part of a tensor as large as its bounds that the run filled: the first places of each dimension.
@@ -198,7 +198,7 @@ fn apply<'c: 'a, 'a>(
         And, Eq, Ge, Gt, Implies, Le, Lt, Ne, Not, Or, Select, ToBool, ToInt, ToReal, Xor,
     };
     let index = Type::index(at.context);
-    let flag = types::element(at.context, ScalarKind::Bool);
+    let flag = types::flag(at.context);
     let test = |v: &Value<'c, 'a>| at.value("skript.cast", &[*v], &[], flag);
     let number = |v: Value<'c, 'a>| at.value("skript.cast", &[v], &[], index);
     match (op, operands) {
@@ -238,5 +238,5 @@ pub(super) fn compare<'c: 'a, 'a>(
     y: Value<'c, 'a>,
     at: &Builder<'c, 'a>,
 ) -> Result<Value<'c, 'a>, EmitError> {
-    Ok(at.scalar(op, &[x, y], types::element(at.context, ScalarKind::Bool))?)
+    Ok(at.scalar(op, &[x, y], types::flag(at.context))?)
 }

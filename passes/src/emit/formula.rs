@@ -5,11 +5,36 @@ use super::scope::Scope;
 use super::{EmitError, constant};
 use crate::mlir::{Builder, attributes, types};
 use melior::ir::operation::OperationLike;
-use melior::ir::{Attribute, Region, Type, Value};
+use melior::ir::{Attribute, Region, Type, Value, ValueLike};
 use skript_frontend::model::{Accumulation, Expr, Extent, Formula, Init, Node, ValueId};
-use skript_semantics::{Scalar, ScalarKind};
+use skript_semantics::Scalar;
 
-pub(super) fn emit<'c: 'a, 'a>(
+/// All formulas of a function. They compute its outputs in the work types; then these become what they are declared to be.
+pub(super) fn emit_all<'c: 'a, 'a>(
+    scope: &mut Scope<'_, 'c, 'a, '_>,
+    formulas: &[Formula],
+    outputs: &[(ValueId, Type<'c>)],
+    at: &Builder<'c, 'a>,
+) -> Result<(), EmitError> {
+    scope.in_work = outputs.iter().map(|(id, _)| *id).collect();
+    for formula in formulas {
+        emit(scope, formula, at)?;
+    }
+    let worked = std::mem::take(&mut scope.in_work);
+    for (id, declared) in outputs.iter().filter(|(id, _)| worked.contains(id)) {
+        let Some(value) = scope.find(*id) else {
+            continue;
+        };
+        if types::element_of(value.r#type()) == types::element_of(*declared) {
+            continue;
+        }
+        let rounded = at.value("skript.cast", &[value], &[], *declared)?;
+        scope.set(*id, rounded);
+    }
+    Ok(())
+}
+
+fn emit<'c: 'a, 'a>(
     scope: &mut Scope<'_, 'c, 'a, '_>,
     formula: &Formula,
     at: &Builder<'c, 'a>,
@@ -85,7 +110,7 @@ pub(super) fn emit<'c: 'a, 'a>(
     let mut ranks = Vec::new();
     for target in &formula.targets {
         let value = point.value(&target.value)?;
-        yielded.push(point.to_element(value, target.value.kind)?);
+        yielded.push(point.to_element(value, scope.element(target.output)?)?);
         for subscript in &target.subscripts {
             subscripts.push(point.value(subscript)?);
         }
@@ -182,9 +207,4 @@ fn kind(context: &melior::Context, kind: Accumulation) -> Result<Attribute<'_>, 
 
 fn count(length: usize) -> Result<i32, EmitError> {
     i32::try_from(length).map_err(|_| EmitError::Malformed("too many operands"))
-}
-
-/// The dialect's type of a scalar of this kind inside a region.
-pub(super) fn scalar_type(context: &melior::Context, kind: ScalarKind) -> Type<'_> {
-    types::scalar(context, kind)
 }

@@ -57,9 +57,8 @@ pub(super) fn emit<'c>(
     }
     match &function.body {
         Body::Formulas(formulas) => {
-            for statement in formulas {
-                formula::emit(&mut scope, statement, &body)?;
-            }
+            let declared = outputs.iter().copied().zip(output_types.iter().copied());
+            formula::emit_all(&mut scope, formulas, &declared.collect::<Vec<_>>(), &body)?;
         }
         Body::Block(operations) => block::emit(&mut scope, operations, &body)?,
         Body::Intrinsic => {

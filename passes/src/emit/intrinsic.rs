@@ -6,7 +6,6 @@ use crate::mlir::{Builder, attributes, types};
 use melior::ir::operation::OperationLike;
 use melior::ir::{Type, Value};
 use skript_frontend::model::{Extent, ShapeExpr, ValueId};
-use skript_semantics::ScalarKind;
 
 pub(super) fn emit<'c: 'a, 'a>(
     scope: &mut Scope<'_, 'c, 'a, '_>,
@@ -30,7 +29,7 @@ pub(super) fn emit<'c: 'a, 'a>(
         }
         outs.push(destination(scope, *id, at)?);
     }
-    let word = types::element(context, ScalarKind::Int);
+    let word = types::word(context);
     for (_, id) in &told {
         let rank = count(scope.tensor(*id)?.shape.len())?;
         let r#type = types::tensor(&[rank], word);
@@ -123,7 +122,7 @@ fn destination<'c: 'a, 'a>(
         // With the checks that all other tensors have.
         open = scope.open_extents(id, at)?;
     }
-    let r#type = types::tensor(&sizes, types::element(scope.emitter.context, tensor.kind));
+    let r#type = types::tensor(&sizes, scope.element(id)?);
     Ok((at.value("tensor.empty", &open, &[], r#type)?, r#type))
 }
 
@@ -134,7 +133,7 @@ fn learn<'c: 'a, 'a>(
     extents: Value<'c, 'a>,
     at: &Builder<'c, 'a>,
 ) -> Result<(), EmitError> {
-    let word = types::element(at.context, ScalarKind::Int);
+    let word = types::word(at.context);
     for (dimension, declared) in (0i64..).zip(&scope.tensor(id)?.shape) {
         if known(scope, declared) {
             continue;

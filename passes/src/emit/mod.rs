@@ -25,7 +25,6 @@ use melior::ir::r#type::FunctionType;
 use melior::ir::{BlockRef, Location, Module, Region};
 use skript_frontend::model::{FunctionId, Model};
 use skript_frontend::source::{SourceMap, Span};
-use skript_semantics::ScalarKind;
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashSet};
 
@@ -95,8 +94,7 @@ impl<'c> Emitter<'c, '_> {
     }
 
     fn declare_checks(&self, module: BlockRef<'c, '_>) -> Result<(), EmitError> {
-        let flag = types::element(self.context, ScalarKind::Bool);
-        let word = types::element(self.context, ScalarKind::Int);
+        let (flag, word) = (types::flag(self.context), types::word(self.context));
         let at = Builder::at_end(self.context, module, Location::unknown(self.context));
         for values in self.checks.borrow().iter() {
             let mut inputs = vec![word; values + 1];

@@ -17,7 +17,7 @@ pub(super) fn emit<'c: 'a, 'a>(
 ) -> Result<(), EmitError> {
     let context = scope.emitter.context;
     let index = Type::index(context);
-    let flag = types::element(context, ScalarKind::Bool);
+    let flag = types::flag(context);
 
     let mut limits = Vec::new();
     if let Some(count) = l.static_count {
@@ -239,7 +239,8 @@ impl<'c: 'a, 'a> Stacked<'c, 'a> {
                 }
             });
         }
-        let element = types::element(scope.emitter.context, tensor.kind);
+        let numbers = scope.emitter.model.numbers;
+        let element = types::element(scope.emitter.context, tensor.kind, numbers);
         Ok(Stacked {
             r#type: types::tensor(&extents, element),
             kind: tensor.kind,
@@ -414,8 +415,7 @@ fn enter<'c: 'a, 'a>(
         scope.learn(carried.inner, at)?;
     }
     if let Some(id) = l.index {
-        let context = scope.emitter.context;
-        let element = types::element(context, ScalarKind::Int);
+        let element = scope.element(id)?;
         let value = at.value("arith.index_cast", &[number], &[], element)?;
         let tensor = at.value("tensor.from_elements", &[value], &[], scope.r#type(id)?)?;
         scope.set(id, tensor);
@@ -453,8 +453,7 @@ fn pack_type<'c: 'a, 'a>(
             });
         }
     }
-    let element = types::element(scope.emitter.context, scope.tensor(item)?.kind);
-    Ok(types::tensor(&extents, element))
+    Ok(types::tensor(&extents, scope.element(item)?))
 }
 
 /// The items of a pack side by side.

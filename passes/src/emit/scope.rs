@@ -13,6 +13,8 @@ pub(super) struct Scope<'e, 'c, 'a, 'm> {
     values: HashMap<ValueId, Value<'c, 'a>>,
     /// Run-time extents by name, as indices.
     pub symbols: HashMap<String, Value<'c, 'a>>,
+    /// Outputs that formulas are still computing: their elements have the work type.
+    pub in_work: Vec<ValueId>,
 }
 
 impl<'e, 'c: 'a, 'a, 'm> Scope<'e, 'c, 'a, 'm> {
@@ -22,6 +24,7 @@ impl<'e, 'c: 'a, 'a, 'm> Scope<'e, 'c, 'a, 'm> {
             function,
             values: HashMap::new(),
             symbols: HashMap::new(),
+            in_work: Vec::new(),
         }
     }
 
@@ -68,8 +71,18 @@ impl<'e, 'c: 'a, 'a, 'm> Scope<'e, 'c, 'a, 'm> {
     }
 
     pub fn r#type(&self, id: ValueId) -> Result<Type<'c>, EmitError> {
-        let element = types::element(self.emitter.context, self.tensor(id)?.kind);
-        Ok(types::tensor(&self.extents(id)?, element))
+        Ok(types::tensor(&self.extents(id)?, self.element(id)?))
+    }
+
+    /// The type of a tensor's elements.
+    pub fn element(&self, id: ValueId) -> Result<Type<'c>, EmitError> {
+        let numbers = self.emitter.model.numbers;
+        let numbers = match self.in_work.contains(&id) {
+            true => numbers.work(),
+            false => numbers,
+        };
+        let kind = self.tensor(id)?.kind;
+        Ok(types::element(self.emitter.context, kind, numbers))
     }
 
     pub fn types(&self, ids: &[ValueId]) -> Result<Vec<Type<'c>>, EmitError> {

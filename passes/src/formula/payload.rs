@@ -6,7 +6,7 @@ use crate::mlir::{Builder, ValueKey, builder, copy, maps, types};
 use crate::structure::{Affine, Reading};
 use melior::ir::operation::{OperationLike, OperationResult};
 use melior::ir::{Attribute, OperationRef, Type, Value, ValueLike};
-use skript_semantics::{ScalarKind, ScalarOp};
+use skript_semantics::ScalarOp;
 use std::collections::HashMap;
 
 /// Copies what a value needs, on demand: accesses become block arguments or checked reads, branches become selects.
@@ -45,7 +45,7 @@ impl<'r, 'c: 'a, 'a> Payload<'r, 'c, 'a> {
                 .ok_or(Refusal::Shape("has no predicate"))?;
             return Ok(Some(self.value(end.operand(0)?)?));
         }
-        let boolean = types::element(self.at.context, ScalarKind::Bool);
+        let boolean = types::flag(self.at.context);
         let at_least = maps::integer_predicate(self.at.context, maps::SIGNED_AT_LEAST);
         let mut holds: Option<Value<'c, 'a>> = None;
         for constraint in &self.domain.constraints {

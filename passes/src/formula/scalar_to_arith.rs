@@ -115,6 +115,12 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
         };
         match &self.kind {
             Kind::Same => first(),
+            Kind::Width("arith.extf") if self.is_brain(element(first()?.r#type())) => {
+                self.from_brain(first()?)
+            }
+            Kind::Width("arith.truncf") if self.is_brain(element(self.result)) => {
+                self.to_brain(first()?)
+            }
             Kind::Width(name) => Ok(self.at.value(name, &[first()?], &[], self.result)?),
             Kind::Recipe(recipe) => {
                 let mut values = Vec::new();
@@ -143,6 +149,60 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
         }
         let result = self.shaped(step.result);
         Ok(self.at.value(step.op, &operands, &named, result)?)
+    }
+
+    fn is_brain(&self, r#type: Type<'c>) -> bool {
+        r#type == Type::bfloat16(self.at.context)
+    }
+
+    /// bf16 is the upper half of f32. Written out in ints, because the instructions that some processors have for it take
+    /// small numbers for zero, and others call a function.
+    fn from_brain(&self, value: Value<'c, 'a>) -> Result<Value<'c, 'a>, PassError> {
+        let bits = self.apply("arith.bitcast", &[value], self.bits(16))?;
+        let bits = self.apply("arith.extui", &[bits], self.bits(32))?;
+        let bits = self.apply("arith.shli", &[bits, self.word(16)?], self.bits(32))?;
+        self.apply("arith.bitcast", &[bits], self.result)
+    }
+
+    /// Rounds to the nearest, ties to even; a NaN stays one, quiet.
+    fn to_brain(&self, value: Value<'c, 'a>) -> Result<Value<'c, 'a>, PassError> {
+        let word = self.bits(32);
+        let bits = self.apply("arith.bitcast", &[value], word)?;
+        let upper = self.apply("arith.shrui", &[bits, self.word(16)?], word)?;
+        let odd = self.apply("arith.andi", &[upper, self.word(1)?], word)?;
+        let nudge = self.apply("arith.addi", &[odd, self.word(0x7fff)?], word)?;
+        let sum = self.apply("arith.addi", &[bits, nudge], word)?;
+        let rounded = self.apply("arith.shrui", &[sum, self.word(16)?], word)?;
+        let quiet = self.apply("arith.ori", &[upper, self.word(0x40)?], word)?;
+        // Unordered: 14.
+        let predicate = [("predicate", attributes::i64(self.at.context, 14))];
+        let flag = self.shaped(TypeClass::Bool);
+        let is_nan = self
+            .at
+            .value("arith.cmpf", &[value, value], &predicate, flag)?;
+        let kept = self.apply("arith.select", &[is_nan, quiet, rounded], word)?;
+        let half = self.apply("arith.trunci", &[kept], self.bits(16))?;
+        self.apply("arith.bitcast", &[half], self.result)
+    }
+
+    fn apply(
+        &self,
+        name: &'static str,
+        operands: &[Value<'c, 'a>],
+        result: Type<'c>,
+    ) -> Result<Value<'c, 'a>, PassError> {
+        Ok(self.at.value(name, operands, &[], result)?)
+    }
+
+    /// Ints of this width, as many as the result has elements.
+    fn bits(&self, width: u32) -> Type<'c> {
+        let int = IntegerType::new(self.at.context, width).into();
+        vector::shaped_like(self.result, int)
+    }
+
+    fn word(&self, value: i64) -> Result<Value<'c, 'a>, PassError> {
+        let scalar = IntegerType::new(self.at.context, 32).into();
+        self.number(IntegerAttribute::new(scalar, value).into(), self.bits(32))
     }
 
     fn fastmath(&self, name: &str) -> Option<&'static str> {
@@ -195,7 +255,11 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
         } else {
             IntegerAttribute::new(scalar, int).into()
         };
-        let r#type = self.shaped(class);
+        self.number(number, self.shaped(class))
+    }
+
+    /// A constant of this type, each element of which is `number`.
+    fn number(&self, number: Attribute<'c>, r#type: Type<'c>) -> Result<Value<'c, 'a>, PassError> {
         let value = if r#type.is_vector() {
             DenseElementsAttribute::splat(r#type, number).into()
         } else {

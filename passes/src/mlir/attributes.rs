@@ -1,6 +1,6 @@
 //! Attributes from plain values.
 
-use super::types;
+use super::{dense, types};
 use melior::Context;
 use melior::ir::attribute::{
     ArrayAttribute, BoolAttribute, DenseElementsAttribute, DenseI32ArrayAttribute,
@@ -10,6 +10,7 @@ use melior::ir::r#type::IntegerType;
 use melior::ir::{Attribute, Type};
 use skript_frontend::model::{AttributeValue, ConstantData};
 use skript_semantics::Scalar;
+use skript_tensor::Tensor;
 
 pub fn string<'c>(context: &'c Context, text: &str) -> Attribute<'c> {
     StringAttribute::new(context, text).into()
@@ -44,29 +45,36 @@ pub fn scalar<'c>(context: &'c Context, value: Scalar, r#type: Type<'c>) -> Attr
     }
 }
 
-/// Elements of a constant tensor of this type (`i1`, `i64` or `f32`).
+/// Elements of a constant tensor of this type. Reals round to the type, ints wrap.
 pub fn elements<'c>(
     context: &'c Context,
     data: &ConstantData,
     r#type: Type<'c>,
-) -> DenseElementsAttribute<'c> {
-    match data {
+) -> Option<Attribute<'c>> {
+    let element = types::element_of(r#type)?;
+    Some(match data {
         ConstantData::Splat(value) => {
-            let element = types::element(context, value.kind());
-            let attribute = scalar(context, *value, element);
-            DenseElementsAttribute::splat(r#type, attribute)
+            DenseElementsAttribute::splat(r#type, scalar(context, *value, element)).into()
         }
         ConstantData::Bool(values) => {
             let values: Vec<i32> = values.iter().map(|b| i32::from(*b)).collect();
-            DenseElementsAttribute::bool_values(r#type, &values)
+            DenseElementsAttribute::bool_values(r#type, &values).into()
         }
-        ConstantData::Int(values) => DenseElementsAttribute::i64_values(r#type, values),
-        ConstantData::Real(values) => {
-            // Rounding to the run-time width is what a constant of the language means.
-            let values: Vec<f32> = values.iter().map(|x| *x as f32).collect();
-            DenseElementsAttribute::f32_values(r#type, &values)
-        }
-    }
+        ConstantData::Int(values) => numbers(r#type, element, values, Scalar::Int)?,
+        ConstantData::Real(values) => numbers(r#type, element, values, Scalar::Real)?,
+    })
+}
+
+fn numbers<'c, T: Copy>(
+    r#type: Type<'c>,
+    element: Type<'c>,
+    values: &[T],
+    scalar: fn(T) -> Scalar,
+) -> Option<Attribute<'c>> {
+    let element = skript_intrinsics::description::element(&element.to_string())?;
+    let values = values.iter().map(|v| scalar(*v));
+    let tensor = Tensor::from_scalars(element, &[values.len() as u64], values).ok()?;
+    Some(dense::of_bytes(r#type, tensor.bytes()))
 }
 
 /// What a dictionary holds under a name.

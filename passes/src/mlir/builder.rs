@@ -1,7 +1,7 @@
 //! Creating operations one after the other.
 
 use super::{attributes, types};
-use melior::ir::attribute::{DenseElementsAttribute, FloatAttribute, IntegerAttribute};
+use melior::ir::attribute::{FloatAttribute, IntegerAttribute};
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationBuilder, OperationLike};
 
@@ -122,12 +122,8 @@ impl<'c: 'a, 'a> Builder<'c, 'a> {
     }
 
     /// A tensor constant.
-    pub fn dense(
-        &self,
-        elements: DenseElementsAttribute<'c>,
-        r#type: Type<'c>,
-    ) -> Result<Value<'c, 'a>, Error> {
-        self.value("arith.constant", &[], &[("value", elements.into())], r#type)
+    pub fn dense(&self, elements: Attribute<'c>, r#type: Type<'c>) -> Result<Value<'c, 'a>, Error> {
+        self.value("arith.constant", &[], &[("value", elements)], r#type)
     }
 
     /// A scalar operation of the dialect on scalars of one type.

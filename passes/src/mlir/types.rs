@@ -3,26 +3,41 @@
 use melior::Context;
 use melior::ir::r#type::{DimSize, IntegerType, MemRefType, RankedTensorType};
 use melior::ir::{ShapedTypeLike, Type, TypeLike};
-use skript_semantics::ScalarKind;
+use skript_semantics::{Numbers, RealType, ScalarKind};
 
 /// What stands for a dynamic extent in the C API.
 pub const DYNAMIC: u64 = i64::MIN as u64;
 
-/// The type of a tensor's elements: `i1`, `i64`, `f32`.
-pub fn element(context: &Context, kind: ScalarKind) -> Type<'_> {
+/// The type of a tensor's elements, where reals and ints have these machine types.
+pub fn element(context: &Context, kind: ScalarKind, numbers: Numbers) -> Type<'_> {
     match kind {
-        ScalarKind::Bool => IntegerType::new(context, 1).into(),
-        ScalarKind::Int => IntegerType::new(context, 64).into(),
-        ScalarKind::Real => Type::float32(context),
+        ScalarKind::Bool => flag(context),
+        ScalarKind::Int => IntegerType::new(context, numbers.int.bits()).into(),
+        ScalarKind::Real => match numbers.real {
+            RealType::F16 => Type::float16(context),
+            RealType::BF16 => Type::bfloat16(context),
+            RealType::F32 => Type::float32(context),
+            RealType::F64 => Type::float64(context),
+        },
     }
 }
 
-/// The type of a scalar inside a formula: integers are `index`.
-pub fn scalar(context: &Context, kind: ScalarKind) -> Type<'_> {
+/// The type of a scalar inside a formula: of the work type, and integers are `index`.
+pub fn scalar(context: &Context, kind: ScalarKind, numbers: Numbers) -> Type<'_> {
     match kind {
         ScalarKind::Int => Type::index(context),
-        other => element(context, other),
+        other => element(context, other, numbers.work()),
     }
+}
+
+/// `i1`.
+pub fn flag(context: &Context) -> Type<'_> {
+    IntegerType::new(context, 1).into()
+}
+
+/// `i64`, whatever ints of the language are.
+pub fn word(context: &Context) -> Type<'_> {
+    IntegerType::new(context, 64).into()
 }
 
 /// A tensor of fixed extents.

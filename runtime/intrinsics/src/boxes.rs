@@ -1,10 +1,11 @@
 //! Boxes and regions: suppression of overlapping ones, pooling.
 
 use crate::{Call, KernelError, at};
+use skript_semantics::Scalar;
 use skript_tensor::Tensor;
 
 /// Corners of a box: the smaller and the larger end per dimension.
-type Corners = [(f32, f32); 2];
+type Corners = [(f64, f64); 2];
 
 /// Per batch item and class, boxes in the order of their scores (of equal ones the later first), leaving out those
 /// whose overlap with one already taken exceeds the threshold; rows (batch, class, box).
@@ -16,15 +17,16 @@ pub(super) fn suppress(call: &Call<'_>) -> Result<Vec<Tensor>, KernelError> {
     };
     let centered = call.text("box_format")? == "CENTER";
     let limit = usize::try_from(call.int("max_outputs_per_class")?).unwrap_or(0);
-    let overlap_limit = call.real("iou_threshold")? as f32;
-    let score_limit = call.optional_real("score_threshold")?.map(|x| x as f32);
+    let step = call.step();
+    let overlap_limit = step(call.real("iou_threshold")?);
+    let score_limit = call.optional_real("score_threshold")?.map(step);
     let mut rows = Vec::new();
     for b in 0..batch {
         let corners: Vec<Corners> = (0..count)
-            .map(|n| corners(boxes, (b * count + n) * 4, centered))
+            .map(|n| corners(&boxes, (b * count + n) * 4, centered, step))
             .collect();
         for c in 0..classes {
-            let score = |n: usize| at(scores, (b * classes + c) * count + n);
+            let score = |n: usize| at(&scores, (b * classes + c) * count + n);
             let mut order: Vec<usize> = (0..count)
                 .filter(|&n| score_limit.is_none_or(|limit| score(n) > limit))
                 .collect();
@@ -36,7 +38,7 @@ pub(super) fn suppress(call: &Call<'_>) -> Result<Vec<Tensor>, KernelError> {
                 }
                 if taken
                     .iter()
-                    .all(|(_, t)| overlap(t, &corner) <= overlap_limit)
+                    .all(|(_, t)| overlap(t, &corner, step) <= overlap_limit)
                 {
                     taken.push((n, corner));
                     rows.extend([b, c, n].map(|i| i64::try_from(i).unwrap_or(0)));
@@ -45,29 +47,37 @@ pub(super) fn suppress(call: &Call<'_>) -> Result<Vec<Tensor>, KernelError> {
         }
     }
     let extents = [(rows.len() / 3) as u64, 3];
-    Ok(vec![Tensor::from_i64(&extents, &rows)?])
+    let rows = rows.into_iter().map(Scalar::Int);
+    Ok(vec![call.result(0, &extents, rows)?])
 }
 
-fn corners(boxes: &[f32], start: usize, centered: bool) -> Corners {
+fn corners(boxes: &[f64], start: usize, centered: bool, step: impl Fn(f64) -> f64) -> Corners {
     let [a, b, c, d] = [0, 1, 2, 3].map(|i| at(boxes, start + i));
     if centered {
         // x, y, width, height
-        [(b - d / 2.0, b + d / 2.0), (a - c / 2.0, a + c / 2.0)]
+        let ends = |middle: f64, size: f64| {
+            let half = step(size / 2.0);
+            (step(middle - half), step(middle + half))
+        };
+        [ends(b, d), ends(a, c)]
     } else {
         [(a.min(c), a.max(c)), (b.min(d), b.max(d))]
     }
 }
 
 /// Intersection over union; 0 where both are empty.
-fn overlap(a: &Corners, b: &Corners) -> f32 {
-    let area = |c: &Corners| c.iter().map(|(low, high)| high - low).product::<f32>();
-    let common: f32 = a
-        .iter()
-        .zip(b)
-        .map(|(x, y)| (x.1.min(y.1) - x.0.max(y.0)).max(0.0))
-        .product();
-    let union = area(a) + area(b) - common;
-    if union > 0.0 { common / union } else { 0.0 }
+fn overlap(a: &Corners, b: &Corners, step: impl Fn(f64) -> f64) -> f64 {
+    let product = |[x, y]: [f64; 2]| step(x * y);
+    let area = |c: &Corners| product(c.map(|(low, high)| step(high - low)));
+    let [first, second] =
+        [(a[0], b[0]), (a[1], b[1])].map(|(x, y)| step(x.1.min(y.1) - x.0.max(y.0)).max(0.0));
+    let common = product([first, second]);
+    let union = step(step(area(a) + area(b)) - common);
+    if union > 0.0 {
+        step(common / union)
+    } else {
+        0.0
+    }
 }
 
 /// The largest element of each bin; 0 where a bin holds none.
@@ -84,26 +94,24 @@ pub(super) fn region_maximum(call: &Call<'_>) -> Result<Vec<Tensor>, KernelError
 /// The mean of each bin; 0 where a bin holds none.
 pub(super) fn region_mean(call: &Call<'_>) -> Result<Vec<Tensor>, KernelError> {
     pool(call, |elements| {
-        let sum: f64 = elements.iter().map(|&x| f64::from(x)).sum();
+        let sum: f64 = elements.iter().sum();
         if elements.is_empty() {
             0.0
         } else {
-            (sum / elements.len() as f64) as f32
+            sum / elements.len() as f64
         }
     })
 }
 
 /// Region r covers `rois[r]` (the begins of the spatial dimensions, then their ends) of batch item `index[r]`. Bin p of P
 /// is made of the elements that `[begin + p·size/P, begin + (p+1)·size/P)` touches.
-fn pool(call: &Call<'_>, reduce: fn(&[f32]) -> f32) -> Result<Vec<Tensor>, KernelError> {
+fn pool(call: &Call<'_>, reduce: fn(&[f64]) -> f64) -> Result<Vec<Tensor>, KernelError> {
     let values = call.reals(0)?;
     let shape = call.shape(0)?;
     let regions = call.reals(1)?;
-    let items = call
-        .input(2)?
-        .as_i64()
-        .ok_or_else(|| call.wrong("index is not int".to_string()))?;
-    let (result_shape, _) = call.output(0)?;
+    let items = call.input(2)?.scalars().map(Scalar::to_int);
+    let result_shape = call.output(0)?;
+    let step = call.step();
     let bins = call.extents(&result_shape)?;
     let [batch, channels, spatial @ ..] = shape.as_slice() else {
         return Err(call.wrong("the input has no batch and channel".to_string()));
@@ -113,7 +121,7 @@ fn pool(call: &Call<'_>, reduce: fn(&[f32]) -> f32) -> Result<Vec<Tensor>, Kerne
     let bin_shape = bins.get(2..).unwrap_or(&[]);
     let bin_volume: usize = bin_shape.iter().product();
     let mut result = Vec::new();
-    for (r, &item) in items.iter().enumerate() {
+    for (r, item) in items.enumerate() {
         let item = usize::try_from(item).ok().filter(|i| i < batch);
         let item = item.ok_or_else(|| call.wrong(format!("index {r} is outside of the batch")))?;
         for c in 0..*channels {
@@ -124,29 +132,39 @@ fn pool(call: &Call<'_>, reduce: fn(&[f32]) -> f32) -> Result<Vec<Tensor>, Kerne
                 for (d, range) in ranges.iter_mut().enumerate().rev() {
                     let count = bin_shape.get(d).copied().unwrap_or(1).max(1);
                     let extent = spatial.get(d).copied().unwrap_or(0);
-                    let begin = at(regions, r * 2 * rank + d);
-                    let end = at(regions, r * 2 * rank + rank + d);
-                    *range = touched(begin, end, rest % count, count, extent);
+                    let begin = at(&regions, r * 2 * rank + d);
+                    let end = at(&regions, r * 2 * rank + rank + d);
+                    *range = touched(begin, end, rest % count, count, extent, step);
                     rest /= count;
                 }
-                result.push(reduce(&gather(values, spatial, &ranges, plane)));
+                result.push(Scalar::Real(reduce(&gather(
+                    &values, spatial, &ranges, plane,
+                ))));
             }
         }
     }
-    Ok(vec![Tensor::from_f32(&result_shape, &result)?])
+    Ok(vec![call.result(0, &result_shape, result.into_iter())?])
 }
 
 /// The elements of a dimension that a bin touches.
-fn touched(begin: f32, end: f32, bin: usize, count: usize, extent: usize) -> (usize, usize) {
-    let size = (end - begin) / count as f32;
-    let low = (begin + bin as f32 * size).floor().max(0.0);
-    let high = (begin + (bin + 1) as f32 * size).ceil();
+fn touched(
+    begin: f64,
+    end: f64,
+    bin: usize,
+    count: usize,
+    extent: usize,
+    step: impl Fn(f64) -> f64,
+) -> (usize, usize) {
+    let size = step(step(end - begin) / count as f64);
+    let edge = |bin: usize| step(begin + step(bin as f64 * size));
+    let low = edge(bin).floor().max(0.0);
+    let high = edge(bin + 1).ceil();
     // Casts saturate; a NaN is 0.
     ((low as usize).min(extent), (high as usize).min(extent))
 }
 
 /// The elements of a block of one plane, row-major.
-fn gather(values: &[f32], spatial: &[usize], ranges: &[(usize, usize)], plane: usize) -> Vec<f32> {
+fn gather(values: &[f64], spatial: &[usize], ranges: &[(usize, usize)], plane: usize) -> Vec<f64> {
     let mut offsets = vec![0usize];
     let mut step = 1;
     for (&extent, &(low, high)) in spatial.iter().zip(ranges).rev() {

@@ -141,7 +141,7 @@ unsafe fn run(
     };
     let outputs: Vec<Output> = (destinations.iter().take(plain).enumerate())
         .map(|(n, place)| Output {
-            kind: place.array.element.kind(),
+            element: place.array.element,
             shape: (!is_told(n)).then(|| shape(place.extents)),
             bound: shape(place.extents),
         })

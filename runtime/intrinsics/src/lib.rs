@@ -20,8 +20,8 @@ pub mod resample;
 mod search;
 pub mod user;
 
-use skript_semantics::ScalarKind;
-use skript_tensor::{Tensor, TensorError};
+use skript_semantics::{Scalar, ScalarKind, real};
+use skript_tensor::{ElementType, Tensor, TensorError};
 use std::sync::Arc;
 use user::UserKernel;
 
@@ -147,7 +147,7 @@ pub enum Value {
 /// What the type of an output states.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Output {
-    pub kind: ScalarKind,
+    pub element: ElementType,
     /// `None` if the kernel is to find it out.
     pub shape: Option<Vec<u64>>,
     /// The shape, or the largest that it can be.
@@ -263,10 +263,45 @@ impl Call<'_> {
         input.ok_or_else(|| self.wrong(format!("input {position} is missing")))
     }
 
-    fn reals(&self, position: usize) -> Result<&[f32], KernelError> {
-        self.input(position)?
-            .as_f32()
-            .ok_or_else(|| self.wrong(format!("input {position} is not real")))
+    fn reals(&self, position: usize) -> Result<Vec<f64>, KernelError> {
+        let input = self.input(position)?;
+        if input.kind() != ScalarKind::Real {
+            return Err(self.wrong(format!("input {position} is not real")));
+        }
+        Ok(input.scalars().map(Scalar::to_real).collect())
+    }
+
+    /// The result of one step in the type in which formulas compute these inputs: f64 where one of them is, else f32.
+    fn step(&self) -> impl Fn(f64) -> f64 + Copy + use<> {
+        let is_double = self.is_double();
+        move |x| if is_double { x } else { real::narrow(x) }
+    }
+
+    /// Whether an array is f64.
+    fn is_double(&self) -> bool {
+        let mut elements =
+            (self.inputs.iter().map(|t| t.element())).chain(self.outputs.iter().map(|o| o.element));
+        elements.any(|e| e == ElementType::F64)
+    }
+
+    /// An output: reals round to its element type, ints wrap.
+    fn result(
+        &self,
+        position: usize,
+        shape: &[u64],
+        values: impl Iterator<Item = Scalar>,
+    ) -> Result<Tensor, KernelError> {
+        Ok(Tensor::from_scalars(
+            self.element(position)?,
+            shape,
+            values,
+        )?)
+    }
+
+    fn element(&self, position: usize) -> Result<ElementType, KernelError> {
+        let output = self.outputs.get(position);
+        let output = output.ok_or_else(|| self.wrong(format!("output {position} is missing")))?;
+        Ok(output.element)
     }
 
     /// The extents of an input.
@@ -274,12 +309,12 @@ impl Call<'_> {
         self.extents(self.input(position)?.shape())
     }
 
-    /// The extents and kind that an output's type states.
-    fn output(&self, position: usize) -> Result<(Vec<u64>, ScalarKind), KernelError> {
+    /// The extents that an output's type states.
+    fn output(&self, position: usize) -> Result<Vec<u64>, KernelError> {
         let output = self.outputs.get(position);
         let output = output.ok_or_else(|| self.wrong(format!("output {position} is missing")))?;
         let shape = output.shape.clone();
-        Ok((shape.ok_or(KernelError::NoShape(position))?, output.kind))
+        shape.ok_or(KernelError::NoShape(position))
     }
 
     fn extents(&self, shape: &[u64]) -> Result<Vec<usize>, KernelError> {
@@ -313,7 +348,7 @@ pub fn axis(value: i64, rank: usize) -> Option<usize> {
 }
 
 /// A slice element, 0 outside.
-fn at(values: &[f32], position: usize) -> f32 {
+fn at(values: &[f64], position: usize) -> f64 {
     values.get(position).copied().unwrap_or(0.0)
 }
 

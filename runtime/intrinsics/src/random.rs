@@ -1,7 +1,7 @@
 //! Random tensors: SplitMix64, seeded per invocation, the same on every machine.
 
 use crate::{Call, KernelError, number};
-use skript_semantics::ScalarKind;
+use skript_semantics::{Scalar, ScalarKind, ScalarOp};
 use skript_tensor::Tensor;
 use skript_tensor::random::SplitMix64;
 use skript_tensor::shape::volume;
@@ -14,44 +14,39 @@ fn count(shape: &[u64]) -> usize {
 
 /// `min` (included) to `max` (excluded).
 pub(super) fn uniform(call: &Call<'_>) -> Result<Vec<Tensor>, KernelError> {
-    let (shape, kind) = call.output(0)?;
+    let shape = call.output(0)?;
+    let kind = call.element(0)?.kind();
     let low = number(call.attribute("min")?).unwrap_or(0.0);
     let high = number(call.attribute("max")?).unwrap_or(1.0);
     let mut stream = SplitMix64::new(call.seed);
-    let mut tensor = Tensor::zeros(skript_tensor::ElementType::run_time(kind), &shape)?;
-    if kind == ScalarKind::Int {
-        let (low, span) = (low as i64, (high as i64).saturating_sub(low as i64).max(1));
-        for element in tensor.as_i64_mut().into_iter().flatten() {
+    let (least, span) = (low as i64, (high as i64).saturating_sub(low as i64).max(1));
+    let values = (0..count(&shape)).map(|_| match kind {
+        ScalarKind::Int => {
             let step = i64::try_from(stream.next_u64() >> 1).unwrap_or(0) % span;
-            *element = low.wrapping_add(step);
+            Scalar::Int(least.wrapping_add(step))
         }
-    }
-    for element in tensor.as_f32_mut().into_iter().flatten() {
-        *element = (low + (high - low) * stream.next_real()) as f32;
-    }
-    Ok(vec![tensor])
+        _ => Scalar::Real(low + (high - low) * stream.next_real()),
+    });
+    Ok(vec![call.result(0, &shape, values)?])
 }
 
 /// Normal distribution by the method of Box and Muller (1958).
 pub(super) fn normal(call: &Call<'_>) -> Result<Vec<Tensor>, KernelError> {
-    use skript_semantics::{Scalar, ScalarOp};
-    let (shape, _) = call.output(0)?;
+    let shape = call.output(0)?;
     let (mean, deviation) = (call.real("mean")?, call.real("std")?);
     let mut stream = SplitMix64::new(call.seed);
     let apply = |op: ScalarOp, x: f64| op.eval(&[Scalar::Real(x)]).to_real();
-    let values: Vec<f32> = (0..count(&shape))
-        .map(|_| {
-            let radius = (-2.0 * apply(ScalarOp::Log, 1.0 - stream.next_real())).sqrt();
-            let turn = std::f64::consts::TAU * stream.next_real();
-            (mean + deviation * radius * apply(ScalarOp::Cos, turn)) as f32
-        })
-        .collect();
-    Ok(vec![Tensor::from_f32(&shape, &values)?])
+    let values = (0..count(&shape)).map(|_| {
+        let radius = (-2.0 * apply(ScalarOp::Log, 1.0 - stream.next_real())).sqrt();
+        let turn = std::f64::consts::TAU * stream.next_real();
+        Scalar::Real(mean + deviation * radius * apply(ScalarOp::Cos, turn))
+    });
+    Ok(vec![call.result(0, &shape, values)?])
 }
 
 /// true with probability `prob`.
 pub(super) fn bernoulli(call: &Call<'_>) -> Result<Vec<Tensor>, KernelError> {
-    let (shape, _) = call.output(0)?;
+    let shape = call.output(0)?;
     let probability = call.real("prob")?;
     let mut stream = SplitMix64::new(call.seed);
     let values: Vec<bool> = (0..count(&shape))

@@ -1,6 +1,7 @@
 //! Cubic interpolation (Keys 1981).
 
 use crate::{Call, KernelError, at, axis};
+use skript_semantics::Scalar;
 use skript_tensor::Tensor;
 
 /// The cubic of parameter `a` at distance `x`.
@@ -19,7 +20,7 @@ fn kernel(x: f64, a: f64) -> f64 {
 /// down with `antialias`, the cubic is widened by the ratio and its weights are normalised.
 pub(super) fn cubic(call: &Call<'_>) -> Result<Vec<Tensor>, KernelError> {
     let mut shape = call.shape(0)?;
-    let mut values: Vec<f64> = call.reals(0)?.iter().map(|&x| x.into()).collect();
+    let mut values = call.reals(0)?;
     for (d, size) in resized(call, shape.len())? {
         let extent = shape.get(d).copied().unwrap_or(0);
         values = along(&values, &shape, d, &taps(call, extent, size)?);
@@ -27,10 +28,10 @@ pub(super) fn cubic(call: &Call<'_>) -> Result<Vec<Tensor>, KernelError> {
             *e = size;
         }
     }
-    let (result_shape, _) = call.output(0)?;
     // One rounding at the end.
-    let values: Vec<f32> = values.iter().map(|&x| x as f32).collect();
-    Ok(vec![Tensor::from_f32(&result_shape, &values)?])
+    let result_shape = call.output(0)?;
+    let values = values.into_iter().map(Scalar::Real);
+    Ok(vec![call.result(0, &result_shape, values)?])
 }
 
 /// Dimensions that change, with their sizes, of a tensor of this rank.
@@ -129,7 +130,7 @@ pub(super) fn cubic_at(call: &Call<'_>) -> Result<Vec<Tensor>, KernelError> {
     let shape = call.shape(0)?;
     let padding = call.text("padding")?;
     let aligned = call.bool("aligned")?;
-    let (result_shape, _) = call.output(0)?;
+    let result_shape = call.output(0)?;
     let [batch, channels, spatial @ ..] = shape.as_slice() else {
         return Err(call.wrong("the input has no batch and channel".to_string()));
     };
@@ -144,8 +145,8 @@ pub(super) fn cubic_at(call: &Call<'_>) -> Result<Vec<Tensor>, KernelError> {
                 let mut terms = vec![(0usize, 1.0f64)];
                 let mut stride = 1usize;
                 for (d, &extent) in spatial.iter().enumerate().rev() {
-                    let coordinate = at(grid, ((b * points) + point) * rank + rank - 1 - d);
-                    let place = unnormalised(f64::from(coordinate), extent, aligned);
+                    let coordinate = at(&grid, ((b * points) + point) * rank + rank - 1 - d);
+                    let place = unnormalised(coordinate, extent, aligned);
                     let start = place.floor();
                     let mut next = Vec::new();
                     for tap in [-1.0, 0.0, 1.0, 2.0] {
@@ -157,15 +158,12 @@ pub(super) fn cubic_at(call: &Call<'_>) -> Result<Vec<Tensor>, KernelError> {
                     terms = next;
                     stride *= extent;
                 }
-                let sum: f64 = terms
-                    .iter()
-                    .map(|&(o, w)| f64::from(at(values, plane + o)) * w)
-                    .sum();
-                result.push(sum as f32);
+                let sum: f64 = terms.iter().map(|&(o, w)| at(&values, plane + o) * w).sum();
+                result.push(Scalar::Real(sum));
             }
         }
     }
-    Ok(vec![Tensor::from_f32(&result_shape, &result)?])
+    Ok(vec![call.result(0, &result_shape, result.into_iter())?])
 }
 
 fn unnormalised(coordinate: f64, extent: usize, aligned: bool) -> f64 {

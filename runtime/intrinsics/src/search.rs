@@ -13,16 +13,16 @@ pub(super) fn largest(call: &Call<'_>) -> Result<Vec<Tensor>, KernelError> {
         .ok_or_else(|| call.wrong("axis is out of range".to_string()))?;
     let down = call.bool("largest")?;
     let values = call.reals(0)?;
-    let (result_shape, _) = call.output(0)?;
+    let result_shape = call.output(0)?;
     let length = shape.get(axis).copied().unwrap_or(0);
     let kept = usize::try_from(call.int("k")?).unwrap_or(0).min(length);
     let inner: usize = shape.iter().skip(axis + 1).product();
     let outer: usize = shape.iter().take(axis).product();
-    let mut tops = vec![0f32; outer * kept * inner];
+    let mut tops = vec![0f64; outer * kept * inner];
     let mut positions = vec![0i64; outer * kept * inner];
     for o in 0..outer {
         for i in 0..inner {
-            let value = |n: usize| at(values, (o * length + n) * inner + i);
+            let value = |n: usize| at(&values, (o * length + n) * inner + i);
             let mut order: Vec<usize> = (0..length).collect();
             // A stable sort: equal values stay in order.
             order.sort_by(|&a, &b| {
@@ -39,12 +39,12 @@ pub(super) fn largest(call: &Call<'_>) -> Result<Vec<Tensor>, KernelError> {
         }
     }
     Ok(vec![
-        Tensor::from_f32(&result_shape, &tops)?,
-        Tensor::from_i64(&result_shape, &positions)?,
+        call.result(0, &result_shape, tops.into_iter().map(Scalar::Real))?,
+        call.result(1, &result_shape, positions.into_iter().map(Scalar::Int))?,
     ])
 }
 
-fn ascending(a: f32, b: f32) -> Ordering {
+fn ascending(a: f64, b: f64) -> Ordering {
     a.partial_cmp(&b)
         .unwrap_or_else(|| a.is_nan().cmp(&b.is_nan()))
 }
@@ -67,5 +67,6 @@ pub(super) fn positions(call: &Call<'_>) -> Result<Vec<Tensor>, KernelError> {
         }
     }
     let extents = [shape.len() as u64, hits.len() as u64];
-    Ok(vec![Tensor::from_i64(&extents, &columns)?])
+    let columns = columns.into_iter().map(Scalar::Int);
+    Ok(vec![call.result(0, &extents, columns)?])
 }

@@ -1,8 +1,9 @@
 //! Published and hand-made examples.
 
 use crate::{Call, Output, Value, kernel};
+use skript_semantics::Numbers;
 use skript_semantics::ScalarKind::{self, Int, Real};
-use skript_tensor::Tensor;
+use skript_tensor::{ElementType, Tensor};
 
 type Attributes<'a> = &'a [(&'a str, Value)];
 
@@ -15,7 +16,7 @@ fn run(
 ) -> Vec<Tensor> {
     let attributes = attributes.iter().map(|(n, v)| (n.to_string(), v.clone()));
     let output = |(kind, shape): &(ScalarKind, &[u64])| Output {
-        kind: *kind,
+        element: ElementType::run_time(*kind, Numbers::default()),
         shape: Some(shape.to_vec()),
         bound: shape.to_vec(),
     };
@@ -88,7 +89,13 @@ fn overlapping_boxes_are_suppressed() {
             ("score_threshold", least),
         ];
         let inputs = [reals(&[1, 6, 4], boxes), reals(&[1, 1, 6], &scores)];
-        run("algo.nonmax_suppress", &attributes, &inputs, &[]).remove(0)
+        run(
+            "algo.nonmax_suppress",
+            &attributes,
+            &inputs,
+            &[(Int, &[6, 3])],
+        )
+        .remove(0)
     };
     let all = suppress(6, Value::Null, &boxes, "CORNERS");
     assert_eq!(all.shape(), [3, 3]);
@@ -108,7 +115,7 @@ fn overlapping_boxes_are_suppressed() {
 #[test]
 fn positions_come_in_columns() {
     let x = reals(&[2, 3], &[0.0, 1.0, 0.0, 2.0, 0.0, f32::NAN]);
-    let found = run("layout.nonzero", &[], &[x], &[]).remove(0);
+    let found = run("layout.nonzero", &[], &[x], &[(Int, &[2, 6])]).remove(0);
     assert_eq!(found.shape(), [2, 3]);
     assert_eq!(found.as_i64(), Some(&[0, 1, 1, 1, 0, 2][..]));
 }
@@ -173,7 +180,7 @@ fn a_shape_that_the_type_must_state_is_asked_for() {
         attributes: &[("min".to_string(), Value::Real(0.0))],
         inputs: &[],
         outputs: &[Output {
-            kind: Real,
+            element: ElementType::F32,
             shape: None,
             bound: vec![4],
         }],

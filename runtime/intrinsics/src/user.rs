@@ -5,7 +5,7 @@
 use crate::compiled::MESSAGE;
 use crate::{Call, KernelError, Value};
 use libloading::Library;
-use skript_semantics::ScalarKind;
+use skript_semantics::{IntType, Numbers, RealType, ScalarKind};
 use skript_tensor::{ElementType, Tensor};
 use std::ffi::{CString, c_char, c_void};
 use std::path::{Path, PathBuf};
@@ -28,6 +28,9 @@ pub enum BindError {
     Symbol { symbol: String, library: PathBuf },
 }
 
+/// What follows the name of a kernel in that of the one for reals as `double`.
+const WIDE: &str = "_f64";
+
 type Function = unsafe extern "C" fn(*const CCall) -> i32;
 
 /// A function of a library that stays loaded.
@@ -36,6 +39,8 @@ pub struct UserKernel {
     symbol: String,
     library: PathBuf,
     function: Function,
+    /// The function named `<symbol>_f64`, which takes reals as `double`.
+    wide: Option<Function>,
     /// Keeps the function where it is.
     _loaded: Library,
 }
@@ -73,11 +78,15 @@ pub fn bind(name: &str, symbol: &str, library: &Path) -> Result<(), BindError> {
         symbol: symbol.to_owned(),
         library: library.to_owned(),
     })?;
+    // SAFETY: as above.
+    let wide = unsafe { loaded.get::<Function>(format!("{symbol}{WIDE}").as_bytes()) };
+    let wide = wide.ok().map(|f| *f);
     bound.push(Arc::new(UserKernel {
         name: name.to_owned(),
         symbol: symbol.to_owned(),
         library: library.to_owned(),
         function,
+        wide,
         _loaded: loaded,
     }));
     Ok(())
@@ -183,6 +192,24 @@ impl UserKernel {
     /// # Errors
     /// What the function says, or extents beyond the bounds of an output.
     pub fn run(&self, call: &Call<'_>) -> Result<Vec<Tensor>, KernelError> {
+        let numbers = Numbers {
+            real: match call.is_double() {
+                true => RealType::F64,
+                false => RealType::F32,
+            },
+            int: IntType::I64,
+        };
+        let wide = || {
+            let (symbol, library) = (&self.symbol, self.library.display());
+            call.wrong(format!(
+                "`{symbol}` takes reals as float; for f64, {library} needs a kernel `{symbol}{WIDE}` that takes them as double"
+            ))
+        };
+        let function = match numbers.real {
+            RealType::F64 => self.wide.ok_or_else(wide)?,
+            _ => self.function,
+        };
+        let own = |kind| ElementType::run_time(kind, numbers);
         let mut kept = Kept::default();
         let attributes: Vec<CAttribute> = (call.attributes.iter())
             .map(|(name, value)| CAttribute {
@@ -192,7 +219,10 @@ impl UserKernel {
             .collect();
         let mut input_extents: Vec<Vec<i64>> = Vec::new();
         let mut inputs = Vec::new();
-        for tensor in call.inputs {
+        let converted: Vec<Tensor> = (call.inputs.iter())
+            .map(|t| (*t).clone().with_element(own(t.kind())))
+            .collect();
+        for tensor in &converted {
             let mut extents: Vec<i64> = tensor.shape().iter().map(|e| e.cast_signed()).collect();
             inputs.push(CArray {
                 element: element(tensor.element()),
@@ -207,7 +237,7 @@ impl UserKernel {
         let mut output_extents: Vec<Vec<i64>> = Vec::new();
         let mut outputs = Vec::new();
         for output in call.outputs {
-            let mut slot = Tensor::zeros(ElementType::run_time(output.kind), &output.bound)?;
+            let mut slot = Tensor::zeros(own(output.element.kind()), &output.bound)?;
             let mut extents: Vec<i64> = output.bound.iter().map(|e| e.cast_signed()).collect();
             outputs.push(CArray {
                 element: element(slot.element()),
@@ -232,8 +262,8 @@ impl UserKernel {
             message_size: message.len() - 1,
         };
         // SAFETY: a kernel by `skript_intrinsic.h`, as the user of `bind` said; everything it is given lives until it returns.
-        let status = unsafe { (self.function)(&raw const described) };
-        drop((kept, input_extents));
+        let status = unsafe { function(&raw const described) };
+        drop((kept, input_extents, converted));
         if status != 0 {
             let text = message.split(|b| *b == 0).next().unwrap_or_default();
             let text = String::from_utf8_lossy(text).into_owned();
@@ -244,10 +274,11 @@ impl UserKernel {
         }
         let mut results = Vec::new();
         for ((output, slot), extents) in call.outputs.iter().zip(slots).zip(output_extents) {
-            results.push(match &output.shape {
+            let whole = match &output.shape {
                 Some(_) => slot,
                 None => self.part(call, &slot, &extents)?,
-            });
+            };
+            results.push(whole.with_element(output.element));
         }
         Ok(results)
     }

@@ -90,7 +90,7 @@ impl<'m, 'o> Evaluator<'m, 'o> {
         if self.depth > MAX_DEPTH {
             return Err(internal("operators invoke each other without end"));
         }
-        let mut frame = Frame::new(function, path, self.settings);
+        let mut frame = Frame::new(function, path, self.settings, self.model.numbers);
         let place = |e: EvalError| e.within(&function.name, function.span);
         bind_all(&mut frame, "inputs", &flattened(&function.inputs), inputs).map_err(place)?;
         bind_all(&mut frame, "captures", &function.captures, captures).map_err(place)?;

@@ -5,7 +5,7 @@ use crate::error::{EvalError, Failure, internal};
 use crate::frame::{Frame, splat};
 use skript_frontend::model::{Arm, Block, Loop, ValueId};
 use skript_semantics::Scalar;
-use skript_tensor::{ElementType, Tensor};
+use skript_tensor::Tensor;
 use std::sync::Arc;
 
 impl<'m> Evaluator<'m, '_> {
@@ -69,7 +69,8 @@ impl<'m> Evaluator<'m, '_> {
             let position = usize::try_from(iteration).unwrap_or(usize::MAX);
             if let Some(index) = l.index {
                 let number = i64::try_from(iteration).unwrap_or(i64::MAX);
-                frame.bind(index, Arc::new(Tensor::from_i64(&[], &[number])?))?;
+                let number = splat(frame.element(index)?, &[], Scalar::Int(number))?;
+                frame.bind(index, Arc::new(number))?;
             }
             for (item, pack) in &l.scans {
                 let &source = pack
@@ -131,8 +132,8 @@ impl<'m> Evaluator<'m, '_> {
         let done = usize::try_from(iteration).unwrap_or(usize::MAX);
         for pack in &l.scan_outputs {
             for &id in pack.iter().skip(done) {
-                let kind = frame.declared(id)?.tensor.kind;
-                let tensor = splat(kind, &frame.shape(id)?, kind.default_value())?;
+                let element = frame.element(id)?;
+                let tensor = splat(element, &frame.shape(id)?, element.kind().default_value())?;
                 self.show(frame, id, Arc::new(tensor))?;
             }
         }
@@ -168,7 +169,7 @@ fn stacked(frame: &Frame<'_>, id: ValueId, items: &[Arc<Tensor>]) -> Result<Tens
             }
         }
     }
-    let mut whole = Tensor::zeros(ElementType::run_time(declared.kind), &shape)?;
+    let mut whole = Tensor::zeros(frame.element(id)?, &shape)?;
     let bytes = whole.bytes_mut()?;
     let mut position = 0;
     for item in items {

@@ -20,7 +20,8 @@ use skript_frontend::model::{Formula, Init, ValueId};
 use skript_tensor::Tensor;
 use std::collections::HashMap;
 
-/// Runs a function's formulas in order; yields its outputs. An output that no formula writes holds `T()`.
+/// Runs a function's formulas in order; yields its outputs, rounded to the machine types. An output that no formula writes
+/// holds `T()`.
 pub(crate) fn run_all(
     frame: &Frame<'_>,
     formulas: &[Formula],
@@ -30,7 +31,7 @@ pub(crate) fn run_all(
     for &id in &ids {
         let shape = frame.shape(id)?;
         let kind = frame.declared(id)?.tensor.kind;
-        let elements = Elements::filled(kind, &shape, kind.default_value())?;
+        let elements = Elements::filled(kind, &shape, kind.default_value(), frame.numbers)?;
         outputs.insert(id, (shape, elements));
     }
     for formula in formulas {
@@ -39,7 +40,7 @@ pub(crate) fn run_all(
     }
     ids.into_iter()
         .filter_map(|id| outputs.remove(&id).map(|o| (id, o)))
-        .map(|(id, (shape, elements))| Ok((id, elements.into_tensor(&shape)?)))
+        .map(|(id, (shape, elements))| Ok((id, elements.into_tensor(frame.element(id)?, &shape)?)))
         .collect()
 }
 
@@ -52,7 +53,7 @@ fn run(
         if let (Init::Fill(value), Some((_, elements))) =
             (target.init, outputs.get_mut(&target.output))
         {
-            elements.fill(value);
+            elements.fill(value, frame.numbers);
         }
     }
     let plan = Plan::new(frame, formula, outputs)?;
@@ -69,7 +70,7 @@ fn run(
         .collect();
     let fault = plan.execute(frame, &finished, &mut written)?;
     for (id, shape, mut elements) in written {
-        elements.round();
+        elements.round(frame.numbers);
         outputs.insert(id, (shape, elements));
     }
     match fault {

@@ -5,7 +5,7 @@ use crate::error::{EvalError, Failure, internal};
 use skript_frontend::model::{
     ConstantData, Extent, Function, ShapeExpr, TensorType, Value, ValueId,
 };
-use skript_semantics::{Scalar, ScalarKind};
+use skript_semantics::{Numbers, Scalar};
 use skript_tensor::{ElementType, Tensor};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,15 +15,22 @@ pub(crate) struct Frame<'m> {
     /// Scoped name of this activation: `main.G.label`.
     pub path: String,
     pub settings: &'m Settings,
+    pub numbers: Numbers,
     values: Vec<Option<Arc<Tensor>>>,
     /// Run-time extents by name, with the tensor that defined each.
     symbols: HashMap<String, (i64, Option<ValueId>)>,
 }
 
 impl<'m> Frame<'m> {
-    pub fn new(function: &'m Function, path: String, settings: &'m Settings) -> Self {
+    pub fn new(
+        function: &'m Function,
+        path: String,
+        settings: &'m Settings,
+        numbers: Numbers,
+    ) -> Self {
         Frame {
             settings,
+            numbers,
             function,
             path,
             values: vec![None; function.values.len()],
@@ -83,7 +90,7 @@ impl<'m> Frame<'m> {
     /// Gives a value its tensor; checks it against the declared type and learns run-time extents from it.
     pub fn bind(&mut self, id: ValueId, tensor: Arc<Tensor>) -> Result<(), EvalError> {
         let TensorType { kind, shape } = &self.declared(id)?.tensor;
-        if tensor.element() != ElementType::run_time(*kind) {
+        if tensor.element() != ElementType::run_time(*kind, self.numbers) {
             return Err(Failure::Tensor(skript_tensor::TensorError::Kind {
                 what: self.name(id),
                 expected: *kind,
@@ -231,41 +238,33 @@ impl<'m> Frame<'m> {
 
     /// A constant tensor of the type of `id`.
     pub fn constant(&self, id: ValueId, data: &ConstantData) -> Result<Tensor, EvalError> {
-        let kind = self.declared(id)?.tensor.kind;
         let shape = self.shape(id)?;
-        let tensor = match data {
-            ConstantData::Splat(scalar) => splat(kind, &shape, *scalar)?,
+        let element = self.element(id)?;
+        Ok(match data {
+            ConstantData::Splat(scalar) => splat(element, &shape, *scalar)?,
             ConstantData::Bool(values) => Tensor::from_bool(&shape, values)?,
-            ConstantData::Int(values) => Tensor::from_i64(&shape, values)?,
-            ConstantData::Real(values) => {
-                // Run-time reals are f32.
-                let narrow: Vec<f32> = values.iter().map(|&x| x as f32).collect();
-                Tensor::from_f32(&shape, &narrow)?
+            ConstantData::Int(values) => {
+                Tensor::from_scalars(element, &shape, values.iter().map(|i| Scalar::Int(*i)))?
             }
-        };
-        Ok(tensor)
+            ConstantData::Real(values) => {
+                Tensor::from_scalars(element, &shape, values.iter().map(|x| Scalar::Real(*x)))?
+            }
+        })
+    }
+
+    /// The type of a value's elements.
+    pub fn element(&self, id: ValueId) -> Result<ElementType, EvalError> {
+        let kind = self.declared(id)?.tensor.kind;
+        Ok(ElementType::run_time(kind, self.numbers))
     }
 }
 
 /// A tensor with one value everywhere.
 pub(crate) fn splat(
-    kind: ScalarKind,
+    element: ElementType,
     shape: &[u64],
     value: Scalar,
 ) -> Result<Tensor, skript_tensor::TensorError> {
-    let mut tensor = Tensor::zeros(ElementType::run_time(kind), shape)?;
-    match value.cast(kind) {
-        Scalar::Bool(b) => tensor.bytes_mut()?.fill(u8::from(b)),
-        Scalar::Int(i) => {
-            if let Some(elements) = tensor.as_i64_mut() {
-                elements.fill(i);
-            }
-        }
-        Scalar::Real(x) => {
-            if let Some(elements) = tensor.as_f32_mut() {
-                elements.fill(x as f32);
-            }
-        }
-    }
-    Ok(tensor)
+    let volume = Tensor::zeros(element, shape)?.volume();
+    Tensor::from_scalars(element, shape, std::iter::repeat_n(value, volume))
 }

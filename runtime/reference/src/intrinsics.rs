@@ -26,7 +26,7 @@ pub(crate) fn call(
         let shape = frame.shape(*id).ok();
         let largest = || declared.shape.iter().map(|e| e.bound()).collect();
         outputs.push(Output {
-            kind: declared.kind,
+            element: frame.element(*id)?,
             bound: shape.clone().unwrap_or_else(largest),
             shape,
         });

@@ -1,8 +1,9 @@
 //! The reference evaluator: computes a composed model by walking it, formula by formula, in the order of the text.
 //!
-//! Obvious rather than fast; the oracle that compiled code is compared with. Numbers: int is i64 and wraps; real is f32,
-//! every operation rounds to f32, except that a float sum (`+=`) is accumulated in f64 and rounded once at the end, so
-//! that it is closer to the true sum than any order of f32 additions. Nothing depends on the machine: transcendental
+//! Obvious rather than fast; the oracle that compiled code is compared with. Numbers: tensors hold the model's machine types; in
+//! formulas, int is i64 and wraps, and real is f32 (f64 where tensors hold that): every operation rounds to it, except that a sum
+//! (`+=`) is accumulated in f64 and rounded once at the end, so that it is closer to the true sum than any order of f32
+//! additions. What an operator gives out is rounded to the machine types. Nothing depends on the machine: transcendental
 //! functions come from `skript-semantics`.
 #![cfg_attr(
     not(test),
@@ -58,7 +59,7 @@ impl Default for Settings {
 /// What a model computes.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// The entry's outputs in order, packs flattened, in run-time representation (f32, i64, bool).
+    /// The entry's outputs in order, packs flattened, in the model's machine types.
     pub outputs: Vec<Arc<Tensor>>,
     /// New values of variables (`@update`), to be kept by the caller.
     pub updates: Vec<(VariableId, Arc<Tensor>)>,
@@ -67,7 +68,7 @@ pub struct Outcome {
 /// Evaluates the model's entry.
 ///
 /// `inputs`: the entry's inputs in order, packs flattened, absent optional ones left out; `variables`: all of
-/// [`Model::variables`]. Both in run-time representation and of the declared kind and shape.
+/// [`Model::variables`]. Both in the model's machine types and of the declared kind and shape.
 pub fn evaluate(
     model: &Model,
     inputs: &[Arc<Tensor>],

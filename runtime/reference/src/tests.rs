@@ -64,6 +64,7 @@ fn model(functions: Vec<Function>) -> Model {
         variables: vec![],
         updates: vec![],
         quantization: vec![],
+        numbers: Default::default(),
     }
 }
 

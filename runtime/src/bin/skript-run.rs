@@ -100,7 +100,7 @@ fn compute(arguments: &Arguments) -> Result<(), Vec<String>> {
         .map(|port| VariableRequest {
             name: &port.name,
             aliases: &port.aliases,
-            kind: port.element.kind(),
+            element: port.element,
             shape: port.shape.iter().map(|e| e.bound()).collect(),
         })
         .collect();
@@ -144,7 +144,7 @@ fn input(port: &Port, given: &[(String, PathBuf)]) -> Result<Tensor, String> {
     let tensor = npy::read(path).map_err(|e| e.to_string())?;
     let what = format!("input `{name}`");
     tensor
-        .into_run_time(&what, port.element.kind())
+        .into_run_time(&what, port.element)
         .map_err(|e| e.to_string())
 }
 

@@ -1,10 +1,10 @@
-//! From what files hold to what runs: f32, i64, one-byte bools.
+//! From what files hold to what runs.
 
 use crate::element::ElementType;
 use crate::error::TensorError;
 use crate::tensor::Tensor;
 use half::{bf16, f16};
-use skript_semantics::{Scalar, ScalarKind};
+use skript_semantics::Scalar;
 
 /// The value of one element's bytes (little endian); `None` if the length is wrong or a u64 exceeds i64.
 pub(crate) fn element_value(element: ElementType, bytes: &[u8]) -> Option<Scalar> {
@@ -27,45 +27,78 @@ pub(crate) fn element_value(element: ElementType, bytes: &[u8]) -> Option<Scalar
     })
 }
 
-/// The bytes of an element of this type, little endian; cut off to its width.
-fn element_bytes(value: Scalar, to: ElementType) -> Vec<u8> {
+/// Writes an element of this type, little endian; ints are cut off to its width.
+fn write_element(value: Scalar, to: ElementType, target: &mut [u8]) {
+    fn put<const N: usize>(bytes: [u8; N], target: &mut [u8]) {
+        for (place, byte) in target.iter_mut().zip(bytes) {
+            *place = byte;
+        }
+    }
     match (value, to) {
-        (Scalar::Real(x), ElementType::F16) => f16::from_f64(x).to_le_bytes().to_vec(),
-        (Scalar::Real(x), ElementType::BF16) => bf16::from_f64(x).to_le_bytes().to_vec(),
-        (Scalar::Real(x), ElementType::F32) => (x as f32).to_le_bytes().to_vec(),
-        (Scalar::Real(x), _) => x.to_le_bytes().to_vec(),
-        (Scalar::Int(i), _) => i.to_le_bytes().into_iter().take(to.size()).collect(),
-        (Scalar::Bool(b), _) => vec![u8::from(b)],
+        (Scalar::Real(x), ElementType::F16) => put(f16::from_f64(x).to_le_bytes(), target),
+        (Scalar::Real(x), ElementType::BF16) => put(bf16::from_f64(x).to_le_bytes(), target),
+        (Scalar::Real(x), ElementType::F32) => put((x as f32).to_le_bytes(), target),
+        (Scalar::Real(x), _) => put(x.to_le_bytes(), target),
+        (Scalar::Int(i), _) => put(i.to_le_bytes(), target),
+        (Scalar::Bool(b), _) => put([u8::from(b)], target),
     }
 }
 
 impl Tensor {
+    /// Values as elements of a type, in row-major order: each the nearest one; ints modulo 2^n. Kinds that differ are
+    /// converted by the rules of the casts.
+    pub fn from_scalars(
+        element: ElementType,
+        shape: &[u64],
+        values: impl Iterator<Item = Scalar>,
+    ) -> Result<Tensor, TensorError> {
+        let mut tensor = Tensor::zeros(element, shape)?;
+        let mut count = 0usize;
+        let mut places = tensor.bytes_mut()?.chunks_exact_mut(element.size());
+        for value in values {
+            if let Some(place) = places.next() {
+                write_element(value.cast(element.kind()), element, place);
+            }
+            count += 1;
+        }
+        if count != tensor.volume() {
+            return Err(TensorError::Length {
+                element,
+                shape: shape.to_vec(),
+                got: count.saturating_mul(element.size()),
+            });
+        }
+        Ok(tensor)
+    }
+
+    /// All elements, in row-major order; a u64 beyond i64 is left out.
+    pub fn scalars(&self) -> impl Iterator<Item = Scalar> {
+        let elements = self.bytes().chunks_exact(self.element().size());
+        elements.filter_map(|bytes| element_value(self.element(), bytes))
+    }
+
     /// The elements in another type of the same kind, each the nearest one; integers modulo 2^n.
     #[must_use]
     pub fn with_element(self, to: ElementType) -> Tensor {
         if self.element() == to {
             return self;
         }
-        let bytes = self.bytes().chunks_exact(self.element().size());
-        let values = bytes.filter_map(|b| element_value(self.element(), b));
-        let bytes: Vec<u8> = values.flat_map(|v| element_bytes(v, to)).collect();
         // As many elements of the size of `to`, unless a u64 had no value.
-        Tensor::from_bytes(to, self.shape(), &bytes).unwrap_or(self)
+        Tensor::from_scalars(to, self.shape(), self.scalars()).unwrap_or(self)
     }
 
-    /// The tensor in the run-time representation of its kind; shares mapped memory where that is what it holds.
+    /// The tensor with elements of the type that a run asks for; shares mapped memory where that is what it holds.
     ///
-    /// Floats are rounded to f32, and must not become infinite. Integers must fit i64. A tensor of another kind than `kind` is an error: the language
+    /// Reals are rounded, and must not become infinite; ints must fit. A tensor of another kind is an error: the language
     /// has no implicit conversion of tensors. `what` names the tensor in messages.
-    pub fn into_run_time(self, what: &str, kind: ScalarKind) -> Result<Tensor, TensorError> {
-        if self.kind() != kind {
+    pub fn into_run_time(self, what: &str, to: ElementType) -> Result<Tensor, TensorError> {
+        if self.kind() != to.kind() {
             return Err(TensorError::Kind {
                 what: what.to_string(),
-                expected: kind,
+                expected: to.kind(),
                 got: self.element(),
             });
         }
-        let to = ElementType::run_time(kind);
         if self.element() == to {
             return Ok(self);
         }
@@ -74,16 +107,16 @@ impl Tensor {
         let target = converted.bytes_mut()?.chunks_exact_mut(to.size());
         for (position, (source, target)) in self.bytes().chunks_exact(size).zip(target).enumerate()
         {
-            let value = match element_value(self.element(), source) {
-                Some(Scalar::Real(x)) if (x as f32).is_finite() || !x.is_finite() => {
-                    target.copy_from_slice(&(x as f32).to_le_bytes());
+            let value = element_value(self.element(), source);
+            if let Some(value) = value {
+                write_element(value, to, target);
+                if holds(value, element_value(to, target)) {
                     continue;
                 }
-                Some(Scalar::Int(i)) => {
-                    target.copy_from_slice(&i.to_le_bytes());
-                    continue;
-                }
+            }
+            let value = match value {
                 Some(Scalar::Real(x)) => format!("{x:e}"),
+                Some(Scalar::Int(i)) => i.to_string(),
                 _ => u64::from_le_bytes(source.try_into().unwrap_or_default()).to_string(),
             };
             return Err(TensorError::Value {
@@ -97,6 +130,15 @@ impl Tensor {
     }
 }
 
+/// Whether a value was converted without more loss than rounding.
+fn holds(value: Scalar, stored: Option<Scalar>) -> bool {
+    match (value, stored) {
+        (Scalar::Real(x), Some(Scalar::Real(y))) => y.is_finite() || !x.is_finite(),
+        (x, Some(y)) => x == y,
+        (_, None) => false,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -105,7 +147,7 @@ mod tests {
     fn integers_that_do_not_fit_are_errors() {
         let bytes = [5u64.to_le_bytes(), u64::MAX.to_le_bytes()].concat();
         let tensor = Tensor::from_bytes(ElementType::U64, &[2], &bytes).unwrap();
-        let error = tensor.into_run_time("x", ScalarKind::Int).unwrap_err();
+        let error = tensor.into_run_time("x", ElementType::I64).unwrap_err();
         assert!(
             error
                 .to_string()
@@ -127,11 +169,44 @@ mod tests {
     fn numbers_that_would_become_infinite_are_errors() {
         let bytes = [3.4e38f64.to_le_bytes(), (-1e300f64).to_le_bytes()].concat();
         let tensor = Tensor::from_bytes(ElementType::F64, &[2], &bytes).unwrap();
-        let error = tensor.into_run_time("w.dat", ScalarKind::Real).unwrap_err();
+        let error = tensor.into_run_time("w.dat", ElementType::F32).unwrap_err();
         assert_eq!(
             error.to_string(),
             "w.dat: element 1 is -1e300, which is no f32 number"
         );
+    }
+
+    #[test]
+    fn narrow_types_round_and_never_lose_more() {
+        let tensor = Tensor::from_f32(&[3], &[1.0009, -65504.0, 3.0e-8]).unwrap();
+        let half = tensor.into_run_time("w", ElementType::F16).unwrap();
+        // numpy: np.float16([1.0009, -65504, 3e-8]).view(np.uint16)
+        let bits: Vec<u8> = [0x3c01u16, 0xfbff, 0x0001]
+            .iter()
+            .flat_map(|b| b.to_le_bytes())
+            .collect();
+        assert_eq!(half.bytes(), bits);
+        let large = Tensor::from_f32(&[2], &[65519.0, 65520.0]).unwrap();
+        let error = large
+            .clone()
+            .into_run_time("w.dat", ElementType::F16)
+            .unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "w.dat: element 1 is 6.552e4, which is no f16 number"
+        );
+        assert!(large.into_run_time("w.dat", ElementType::BF16).is_ok());
+        let ints = Tensor::from_i64(&[2], &[-128, 128]).unwrap();
+        let error = ints
+            .clone()
+            .into_run_time("w.dat", ElementType::I8)
+            .unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "w.dat: element 1 is 128, which is no i8 number"
+        );
+        let short = ints.into_run_time("w.dat", ElementType::I16).unwrap();
+        assert_eq!(short.bytes(), [0x80, 0xff, 0x80, 0x00]);
     }
 
     #[test]
@@ -140,16 +215,16 @@ mod tests {
         let tensor = Tensor::from_bytes(ElementType::F64, &[2], &bytes).unwrap();
         let error = tensor
             .clone()
-            .into_run_time("x", ScalarKind::Int)
+            .into_run_time("x", ElementType::I64)
             .unwrap_err();
         assert_eq!(
             error.to_string(),
             "the elements of x are real (f64) instead of int; convert them first"
         );
-        let narrow = tensor.into_run_time("x", ScalarKind::Real).unwrap();
+        let narrow = tensor.into_run_time("x", ElementType::F32).unwrap();
         assert_eq!(narrow.as_f32(), Some(&[0.1f32, f32::NEG_INFINITY][..]));
         let half = Tensor::from_bytes(ElementType::F16, &[1], &[0x00, 0xc1]).unwrap();
-        let wide = half.into_run_time("x", ScalarKind::Real).unwrap();
+        let wide = half.into_run_time("x", ElementType::F32).unwrap();
         assert_eq!(wide.as_f32(), Some(&[-2.5f32][..]));
     }
 }

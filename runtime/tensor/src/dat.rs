@@ -156,7 +156,8 @@ fn item_type(code: u32, bits: u32, signed: bool) -> Result<Items, String> {
 
 /// Writes a tensor; bools take one bit. `path` is for messages.
 ///
-/// Rank above 8, extents or data beyond 2^32 - 1, and bf16 cannot be stored.
+/// The format has no bf16: such elements are written as f32, which holds each of them. Rank above 8, and extents or data
+/// beyond 2^32 - 1 cannot be stored.
 pub fn write(path: &Path, tensor: &Tensor, stream: &mut dyn Write) -> Result<(), TensorError> {
     let store = |reason: String| TensorError::Store {
         what: path.display().to_string(),
@@ -168,7 +169,9 @@ pub fn write(path: &Path, tensor: &Tensor, stream: &mut dyn Write) -> Result<(),
     }
     let element = tensor.element();
     let code: u32 = match element {
-        ElementType::BF16 => return Err(store("the format has no bf16".to_string())),
+        ElementType::BF16 => {
+            return write(path, &tensor.clone().with_element(ElementType::F32), stream);
+        }
         ElementType::F16 | ElementType::F32 | ElementType::F64 => 0,
         ElementType::U8 | ElementType::U16 | ElementType::U32 | ElementType::U64 => 1,
         ElementType::Bool => 5,

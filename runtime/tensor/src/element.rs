@@ -1,6 +1,6 @@
 //! Types of tensor elements, in memory and in files.
 
-use skript_semantics::ScalarKind;
+use skript_semantics::{IntType, Numbers, RealType, ScalarKind};
 use std::fmt;
 
 /// The type of one element; little endian in memory. A bool is one byte, 0 or 1.
@@ -43,12 +43,18 @@ impl ElementType {
         }
     }
 
-    /// How a kind is represented at run time: f32, i64, one byte.
-    pub fn run_time(kind: ScalarKind) -> ElementType {
-        match kind {
-            ScalarKind::Real => ElementType::F32,
-            ScalarKind::Int => ElementType::I64,
-            ScalarKind::Bool => ElementType::Bool,
+    /// How a kind is represented at run time, where reals and ints have these machine types; a bool is one byte.
+    pub fn run_time(kind: ScalarKind, numbers: Numbers) -> ElementType {
+        match (kind, numbers.real, numbers.int) {
+            (ScalarKind::Real, RealType::F16, _) => ElementType::F16,
+            (ScalarKind::Real, RealType::BF16, _) => ElementType::BF16,
+            (ScalarKind::Real, RealType::F32, _) => ElementType::F32,
+            (ScalarKind::Real, RealType::F64, _) => ElementType::F64,
+            (ScalarKind::Int, _, IntType::I8) => ElementType::I8,
+            (ScalarKind::Int, _, IntType::I16) => ElementType::I16,
+            (ScalarKind::Int, _, IntType::I32) => ElementType::I32,
+            (ScalarKind::Int, _, IntType::I64) => ElementType::I64,
+            (ScalarKind::Bool, ..) => ElementType::Bool,
         }
     }
 

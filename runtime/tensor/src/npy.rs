@@ -152,13 +152,11 @@ fn transposed(stored: &Tensor, shape: &[u64], parts: u64) -> Result<Tensor, Tens
     Ok(result)
 }
 
-/// Writes version 1.0, little endian, row-major. bf16 has no numpy type and is refused. `path` is for messages.
+/// Writes version 1.0, little endian, row-major. numpy has no bf16: such elements
+/// are written as f32, which holds each of them. `path` is for messages.
 pub fn write(path: &Path, tensor: &Tensor, stream: &mut dyn Write) -> Result<(), TensorError> {
     let Some(descriptor) = header::descriptor(tensor.element()) else {
-        return Err(TensorError::Store {
-            what: path.display().to_string(),
-            reason: format!("numpy has no type {}", ElementType::BF16),
-        });
+        return write(path, &tensor.clone().with_element(ElementType::F32), stream);
     };
     write_as(path, descriptor, tensor.shape(), tensor, stream)
 }

@@ -7,7 +7,7 @@ use crate::element::ElementType;
 use crate::error::TensorError;
 use crate::shape;
 use crate::tensor::Tensor;
-use skript_semantics::ScalarKind;
+use skript_semantics::{Scalar, ScalarKind};
 
 /// What the state of SplitMix64 grows by with each number.
 pub const INCREMENT: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -65,29 +65,27 @@ pub enum Purpose {
     Weight,
 }
 
-/// A tensor in run-time representation. Ints are uniform in 0 … 9, bools fair coins.
+/// A tensor. Ints are uniform in 0 … 9, bools fair coins.
 pub fn fill(
-    kind: ScalarKind,
+    element: ElementType,
     extents: &[u64],
     seed: u64,
     name: &str,
     purpose: Purpose,
 ) -> Result<Tensor, TensorError> {
-    let mut tensor = Tensor::zeros(ElementType::run_time(kind), extents)?;
+    let too_large = || TensorError::TooLarge {
+        element,
+        shape: extents.to_vec(),
+    };
+    let volume = shape::byte_length(element, extents).ok_or_else(too_large)? / element.size();
     let mut stream = SplitMix64::named(seed, name);
     let (low, high) = range(extents, purpose);
-    let size = tensor.element().size();
-    for element in tensor.bytes_mut()?.chunks_exact_mut(size) {
-        match kind {
-            ScalarKind::Real => {
-                let x = low + (high - low) * stream.next_real();
-                element.copy_from_slice(&(x as f32).to_le_bytes());
-            }
-            ScalarKind::Int => element.copy_from_slice(&(stream.next_u64() % 10).to_le_bytes()),
-            ScalarKind::Bool => element.fill(u8::from(stream.next_u64() >> 63 == 1)),
-        }
-    }
-    Ok(tensor)
+    let values = (0..volume).map(|_| match element.kind() {
+        ScalarKind::Real => Scalar::Real(low + (high - low) * stream.next_real()),
+        ScalarKind::Int => Scalar::Int((stream.next_u64() % 10).cast_signed()),
+        ScalarKind::Bool => Scalar::Bool(stream.next_u64() >> 63 == 1),
+    });
+    Tensor::from_scalars(element, extents, values)
 }
 
 fn range(extents: &[u64], purpose: Purpose) -> (f64, f64) {
@@ -117,12 +115,12 @@ mod tests {
 
     #[test]
     fn names_have_streams_of_their_own() {
-        let fill = |name| fill(ScalarKind::Real, &[4, 9], 1, name, Purpose::Weight).unwrap();
+        let fill = |name| fill(ElementType::F32, &[4, 9], 1, name, Purpose::Weight).unwrap();
         assert_eq!(fill("a").as_f32(), fill("a").as_f32());
         assert_ne!(fill("a").as_f32(), fill("b").as_f32());
         let bound = (3.0f32 / 9.0).sqrt();
         assert!(fill("a").as_f32().unwrap().iter().all(|x| x.abs() <= bound));
-        let scale = super::fill(ScalarKind::Real, &[1, 8], 1, "s", Purpose::Weight).unwrap();
+        let scale = super::fill(ElementType::F32, &[1, 8], 1, "s", Purpose::Weight).unwrap();
         assert!(
             scale
                 .as_f32()

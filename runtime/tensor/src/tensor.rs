@@ -168,6 +168,11 @@ impl Tensor {
         self.view(ElementType::F32)
     }
 
+    /// The elements, if they are f64.
+    pub fn as_f64(&self) -> Option<&[f64]> {
+        self.view(ElementType::F64)
+    }
+
     /// The elements, if they are i64.
     pub fn as_i64(&self) -> Option<&[i64]> {
         self.view(ElementType::I64)

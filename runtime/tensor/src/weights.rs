@@ -8,7 +8,6 @@ use crate::npz;
 use crate::random::{self, Purpose};
 use crate::safetensors::SafeTensors;
 use crate::tensor::Tensor;
-use skript_semantics::ScalarKind;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
@@ -17,7 +16,8 @@ use std::path::{Path, PathBuf};
 pub struct VariableRequest<'a> {
     pub name: &'a str,
     pub aliases: &'a [String],
-    pub kind: ScalarKind,
+    /// What the run asks for.
+    pub element: ElementType,
     pub shape: Vec<u64>,
 }
 
@@ -151,7 +151,7 @@ impl Place {
     }
 }
 
-/// Loads all variables, in order, in run-time representation; f32 files stay mapped.
+/// Loads all variables, in order, in the types asked for; files of these types stay mapped.
 ///
 /// All variables that are missing or wrong are reported, not only the first. A file outside of a folder is never opened.
 pub fn load_variables(
@@ -185,8 +185,8 @@ fn load(
             let Some((what, tensor)) = place.find(name)? else {
                 continue;
             };
-            tensor.expect(&what, request.kind, &request.shape)?;
-            return tensor.into_run_time(&what, request.kind);
+            tensor.expect(&what, request.element.kind(), &request.shape)?;
+            return tensor.into_run_time(&what, request.element);
         }
     }
     match missing {
@@ -194,9 +194,9 @@ fn load(
             name: request.name.to_string(),
             path: store.expected(request.name)?,
         }),
-        MissingWeights::Zero => Tensor::zeros(ElementType::run_time(request.kind), &request.shape),
+        MissingWeights::Zero => Tensor::zeros(request.element, &request.shape),
         MissingWeights::Random(seed) => random::fill(
-            request.kind,
+            request.element,
             &request.shape,
             seed,
             request.name,
@@ -223,7 +223,7 @@ mod tests {
         VariableRequest {
             name,
             aliases,
-            kind: ScalarKind::Real,
+            element: ElementType::F32,
             shape: vec![2],
         }
     }

@@ -6,6 +6,7 @@ use skript_frontend::diagnostics::Diagnostic;
 use skript_frontend::diagnostics::codes::ANSWERS_DIFFER;
 use skript_frontend::model::Model;
 use skript_frontend::source::Span;
+use skript_semantics::RealType;
 use skript_tensor::Tensor;
 
 use crate::command_line::CompareArguments;
@@ -109,6 +110,13 @@ fn lines(
     expected: &[Arc<Tensor>],
     found: &[Arc<Tensor>],
 ) -> Vec<Line> {
+    // A few units in the last place of the type.
+    let (rtol, atol) = match model.numbers.real {
+        RealType::F16 => (4e-3, 1e-3),
+        RealType::BF16 => (3e-2, 1e-2),
+        RealType::F32 => (1e-4, 1e-5),
+        RealType::F64 => (1e-11, 1e-12),
+    };
     let names = outputs::names(model);
     let spans: Vec<Span> = model.function(model.entry).map_or_else(Vec::new, |f| {
         let ports = f.outputs.iter();
@@ -121,7 +129,12 @@ fn lines(
         .enumerate()
         .map(|(position, name)| {
             let (agrees, text) = match (expected.get(position), found.get(position)) {
-                (Some(e), Some(f)) => difference(e, f, arguments.rtol, arguments.atol),
+                (Some(e), Some(f)) => difference(
+                    e,
+                    f,
+                    arguments.rtol.unwrap_or(rtol),
+                    arguments.atol.unwrap_or(atol),
+                ),
                 _ => (false, "is missing".to_string()),
             };
             Line {

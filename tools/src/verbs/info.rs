@@ -2,7 +2,7 @@
 
 use serde_json::{Value as Json, json};
 use skript_frontend::model::{Extent, Function, Model, Port, PortTensors, TensorType};
-use skript_semantics::ScalarKind;
+use skript_tensor::ElementType;
 
 use crate::command_line::{InfoArguments, Pipeline};
 use crate::console::{Console, Status};
@@ -61,11 +61,7 @@ impl Facts {
             (module.name.clone(), program.edition(key).name(), library)
         });
         let bytes = |t: &TensorType| {
-            let width = match t.kind {
-                ScalarKind::Real => 4,
-                ScalarKind::Int => 8,
-                ScalarKind::Bool => 1,
-            };
+            let width = ElementType::run_time(t.kind, model.numbers).size() as u64;
             t.shape
                 .iter()
                 .fold(width, |n: u64, e| n.saturating_mul(e.bound()))

@@ -2,8 +2,9 @@
 
 use skript_frontend::documentation::{self, Entry};
 use skript_frontend::program::Origin;
+use skript_semantics::{IntType, RealType};
 
-use crate::command_line::{MessageFormat, ModelArguments, OpsArguments};
+use crate::command_line::{IntName, MessageFormat, ModelArguments, OpsArguments, RealName};
 use crate::console::{Console, Status};
 use crate::session::Session;
 
@@ -57,6 +58,8 @@ pub fn known(
         edition: None,
         graph: None,
         quantize: None,
+        real: RealName(RealType::default()),
+        int: IntName(IntType::default()),
         attributes: Vec::new(),
         limits: Vec::new(),
         intrinsics: Vec::new(),

@@ -2,7 +2,8 @@
 
 use super::output::Elements;
 use skript_frontend::model::ValueId;
-use skript_semantics::{Scalar, real};
+use skript_semantics::{Numbers, Scalar};
+use std::borrow::Cow;
 use std::cell::Cell;
 
 /// What a point of the domain sees.
@@ -17,12 +18,14 @@ pub(super) struct Point<'a> {
     /// Counts the steps of all loops.
     pub step: u64,
     pub fault: Cell<Option<Fault>>,
+    pub numbers: Numbers,
 }
 
-/// Elements that are only read.
+/// Elements that are only read, in the work types.
 pub(super) enum Source<'a> {
-    Real(&'a [f32]),
-    Int(&'a [i64]),
+    Real(Cow<'a, [f32]>),
+    Double(&'a [f64]),
+    Int(Cow<'a, [i64]>),
     Bool(&'a [u8]),
     /// An output that an earlier formula finished.
     Finished(&'a Elements),
@@ -255,23 +258,26 @@ impl Real {
                 };
                 let value = match load(point, *place) {
                     Some(Source::Real(v)) => v.get(position).map(|&x| f64::from(x)),
+                    Some(Source::Double(v)) => v.get(position).copied(),
                     _ => match elements(point, *place) {
                         // A sum in the making is seen as it would be stored.
-                        Some(Elements::Real(v)) => v.get(position).map(|&x| real::narrow(x)),
+                        Some(Elements::Real(v)) => {
+                            v.get(position).map(|&x| point.numbers.narrow(x))
+                        }
                         _ => None,
                     },
                 };
                 value.unwrap_or(0.0)
             }
-            Real::Add(ab) => real::narrow(ab.0.at(point) + ab.1.at(point)),
-            Real::Sub(ab) => real::narrow(ab.0.at(point) - ab.1.at(point)),
-            Real::Mul(ab) => real::narrow(ab.0.at(point) * ab.1.at(point)),
-            Real::Unary(f, a) => real::narrow(f(a.at(point))),
+            Real::Add(ab) => point.numbers.narrow(ab.0.at(point) + ab.1.at(point)),
+            Real::Sub(ab) => point.numbers.narrow(ab.0.at(point) - ab.1.at(point)),
+            Real::Mul(ab) => point.numbers.narrow(ab.0.at(point) * ab.1.at(point)),
+            Real::Unary(f, a) => point.numbers.narrow(f(a.at(point))),
             Real::Binary(f, ab) => f(ab.0.at(point), ab.1.at(point)),
             Real::Table(items, index) => item(items, index, point).unwrap_or(0.0),
             Real::Select(s) if s.0.at(point) => s.1.at(point),
             Real::Select(s) => s.2.at(point),
-            Real::OfInt(a) => real::narrow(Scalar::Int(a.at(point)).to_real()),
+            Real::OfInt(a) => point.numbers.narrow(Scalar::Int(a.at(point)).to_real()),
             Real::OfBool(a) => Scalar::Bool(a.at(point)).to_real(),
             Real::Local(position) => point.local(*position).to_real(),
         }

@@ -4,7 +4,7 @@ use super::affine::Affine;
 use super::expr::{Address, Bool, Int, Place, Real, Relation, Value};
 use crate::error::{EvalError, internal};
 use skript_frontend::model::{Expr, Node, ValueId};
-use skript_semantics::{Scalar, ScalarKind, ScalarOp, integer, real};
+use skript_semantics::{Numbers, Scalar, ScalarKind, ScalarOp, integer, real};
 
 /// Collects what expressions need: affine forms and tensors.
 pub(super) struct Lowering<'a> {
@@ -15,6 +15,7 @@ pub(super) struct Lowering<'a> {
     pub forms: Vec<Affine>,
     pub sources: Vec<ValueId>,
     pub written: &'a [ValueId],
+    pub numbers: Numbers,
     /// The extents of any tensor of the function.
     pub shape_of: &'a dyn Fn(ValueId) -> Result<Vec<i64>, EvalError>,
 }
@@ -146,7 +147,7 @@ impl Lowering<'_> {
 
     fn real(&mut self, expr: &Expr) -> Lowered<Real> {
         Ok(match &expr.node {
-            Node::Literal(value) => Real::Constant(real::narrow(value.to_real())),
+            Node::Literal(value) => Real::Constant(self.numbers.narrow(value.to_real())),
             Node::Index(_) | Node::Extent(_) => return Err(internal("an index is no real number")),
             Node::Local(position) => Real::Local(*position),
             Node::Access { tensor, subscripts } => {
@@ -154,7 +155,10 @@ impl Lowering<'_> {
                 Real::Load(place, address)
             }
             Node::Table { items, index } => Real::Table(
-                items.iter().map(|i| real::narrow(i.to_real())).collect(),
+                items
+                    .iter()
+                    .map(|i| self.numbers.narrow(i.to_real()))
+                    .collect(),
                 Box::new(self.int(index)?),
             ),
             Node::Select {
@@ -186,7 +190,8 @@ impl Lowering<'_> {
                         ScalarOp::Sub => Real::Sub(pair),
                         ScalarOp::Mul => Real::Mul(pair),
                         _ => Real::Binary(
-                            real::binary_f32(*op).ok_or_else(|| unexpected(*op))?,
+                            real::binary_of(*op, self.numbers.real)
+                                .ok_or_else(|| unexpected(*op))?,
                             pair,
                         ),
                     }

@@ -1,11 +1,11 @@
 //! Elements of the tensors that a formula writes.
 
-use crate::error::{EvalError, internal};
+use crate::error::EvalError;
 use skript_frontend::model::Accumulation;
-use skript_semantics::{Scalar, ScalarKind, real};
+use skript_semantics::{Numbers, Scalar, ScalarKind, real};
 use skript_tensor::{ElementType, Tensor, TensorError, shape};
 
-/// Reals are f64 so that sums are exact enough until [`Elements::round`]; all other real values here are f32 values.
+/// Reals are f64 so that sums are exact enough until [`Elements::round`]; all other real values here are of the work type.
 pub(super) enum Elements {
     Real(Vec<f64>),
     Int(Vec<i64>),
@@ -13,9 +13,14 @@ pub(super) enum Elements {
 }
 
 impl Elements {
-    pub fn filled(kind: ScalarKind, extents: &[u64], value: Scalar) -> Result<Elements, EvalError> {
+    pub fn filled(
+        kind: ScalarKind,
+        extents: &[u64],
+        value: Scalar,
+        numbers: Numbers,
+    ) -> Result<Elements, EvalError> {
         let too_large = || TensorError::TooLarge {
-            element: ElementType::run_time(kind),
+            element: ElementType::run_time(kind, numbers),
             shape: extents.to_vec(),
         };
         let volume = shape::byte_length(ElementType::F64, extents).ok_or_else(too_large)? / 8;
@@ -25,29 +30,35 @@ impl Elements {
             ScalarKind::Bool => Elements::Bool(reserved(volume).ok_or_else(too_large)?),
         };
         match &mut elements {
-            Elements::Real(v) => v.resize(volume, real::narrow(value.to_real())),
+            Elements::Real(v) => v.resize(volume, numbers.narrow(value.to_real())),
             Elements::Int(v) => v.resize(volume, value.to_int()),
             Elements::Bool(v) => v.resize(volume, value.to_bool()),
         }
         Ok(elements)
     }
 
-    pub fn fill(&mut self, value: Scalar) {
+    pub fn fill(&mut self, value: Scalar, numbers: Numbers) {
         match self {
-            Elements::Real(v) => v.fill(real::narrow(value.to_real())),
+            Elements::Real(v) => v.fill(numbers.narrow(value.to_real())),
             Elements::Int(v) => v.fill(value.to_int()),
             Elements::Bool(v) => v.fill(value.to_bool()),
         }
     }
 
     /// Combines an element with a value; a position outside is ignored, for it was checked before.
-    pub fn combine(&mut self, position: usize, kind: Accumulation, value: Scalar) {
+    pub fn combine(
+        &mut self,
+        position: usize,
+        kind: Accumulation,
+        value: Scalar,
+        numbers: Numbers,
+    ) {
         match self {
             Elements::Real(v) => {
                 if let (Some(element), Scalar::Real(x)) = (v.get_mut(position), value) {
                     *element = match kind {
                         Accumulation::Sum => *element + x,
-                        Accumulation::Product => real::narrow(*element * x),
+                        Accumulation::Product => numbers.narrow(*element * x),
                         Accumulation::Min => real::minimum(*element, x),
                         Accumulation::Max => real::maximum(*element, x),
                         _ => x,
@@ -77,28 +88,24 @@ impl Elements {
         }
     }
 
-    /// Rounds reals to f32: the end of a sum.
-    pub fn round(&mut self) {
+    /// Rounds reals to the work type: the end of a sum.
+    pub fn round(&mut self, numbers: Numbers) {
         if let Elements::Real(v) = self {
             for x in v {
-                *x = real::narrow(*x);
+                *x = numbers.narrow(*x);
             }
         }
     }
 
-    pub fn into_tensor(self, extents: &[u64]) -> Result<Tensor, EvalError> {
+    /// Reals round to the type of the elements, ints wrap.
+    pub fn into_tensor(self, element: ElementType, extents: &[u64]) -> Result<Tensor, EvalError> {
         Ok(match self {
             Elements::Real(v) => {
-                let mut tensor = Tensor::zeros(ElementType::F32, extents)?;
-                let target = tensor
-                    .as_f32_mut()
-                    .ok_or_else(|| internal("a real output is not f32"))?;
-                for (t, x) in target.iter_mut().zip(v) {
-                    *t = x as f32;
-                }
-                tensor
+                Tensor::from_scalars(element, extents, v.into_iter().map(Scalar::Real))?
             }
-            Elements::Int(v) => Tensor::from_i64(extents, &v)?,
+            Elements::Int(v) => {
+                Tensor::from_scalars(element, extents, v.into_iter().map(Scalar::Int))?
+            }
             Elements::Bool(v) => Tensor::from_bool(extents, &v)?,
         })
     }

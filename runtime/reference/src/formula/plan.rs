@@ -9,6 +9,8 @@ use crate::error::{EvalError, Failure, internal};
 use crate::frame::Frame;
 use skript_frontend::model::{Accumulation, Expr, Formula, Node, ValueId};
 use skript_semantics::{Scalar, ScalarKind, ScalarOp};
+use skript_tensor::ElementType;
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::collections::HashMap;
 
@@ -77,6 +79,7 @@ impl Plan {
             forms: Vec::new(),
             sources: Vec::new(),
             written: &written,
+            numbers: frame.numbers,
             shape_of: &shape_of,
         };
         let (mut locals, mut levels) = (Vec::new(), Vec::new());
@@ -152,6 +155,7 @@ impl Plan {
             definitions: &self.locals,
             step: 1,
             fault: Cell::new(None),
+            numbers: frame.numbers,
         };
         let steps: Vec<Vec<(usize, i64)>> = (0..self.extents.len())
             .map(|level| {
@@ -229,7 +233,7 @@ impl Plan {
             if let Some(position) = target.address.position(point) {
                 let value = target.value.at(point);
                 if let Some((_, _, elements)) = point.written.get_mut(target.output) {
-                    elements.combine(position, self.kind, value);
+                    elements.combine(position, self.kind, value, point.numbers);
                 }
             }
             return;
@@ -243,7 +247,7 @@ impl Plan {
         }
         for &(output, position, value) in pending.iter() {
             if let Some((_, _, elements)) = point.written.get_mut(output) {
-                elements.combine(position, self.kind, value);
+                elements.combine(position, self.kind, value, point.numbers);
             }
         }
     }
@@ -255,12 +259,17 @@ fn signed(extent: u64) -> Result<i64, EvalError> {
 
 fn source<'a>(frame: &'a Frame<'_>, id: ValueId) -> Result<Source<'a>, EvalError> {
     let tensor = frame.get(id)?;
-    match frame.declared(id)?.tensor.kind {
-        ScalarKind::Real => tensor.as_f32().map(Source::Real),
-        ScalarKind::Int => tensor.as_i64().map(Source::Int),
-        ScalarKind::Bool => tensor.as_bool_bytes().map(Source::Bool),
-    }
-    .ok_or_else(|| internal("a tensor is not in run-time representation"))
+    Ok(match (tensor.element(), tensor.kind()) {
+        (ElementType::F32, _) => Source::Real(Cow::Borrowed(tensor.as_f32().unwrap_or_default())),
+        (ElementType::F64, _) => Source::Double(tensor.as_f64().unwrap_or_default()),
+        (ElementType::I64, _) => Source::Int(Cow::Borrowed(tensor.as_i64().unwrap_or_default())),
+        (_, ScalarKind::Bool) => Source::Bool(tensor.as_bool_bytes().unwrap_or_default()),
+        // Narrow types are widened once for all the points that read them.
+        (_, ScalarKind::Real) => {
+            Source::Real(tensor.scalars().map(|x| x.to_real() as f32).collect())
+        }
+        (_, ScalarKind::Int) => Source::Int(tensor.scalars().map(Scalar::to_int).collect()),
+    })
 }
 
 /// The conditions that `&&` joins, strict or lazy.

@@ -152,7 +152,7 @@ fn element(e: &Real) -> Option<(usize, &Address)> {
 
 fn source<'a>(point: &Point<'a>, position: usize) -> Option<&'a [f32]> {
     match point.sources.get(position)? {
-        Source::Real(elements) => Some(elements),
+        Source::Real(elements) => Some(elements.as_ref()),
         _ => None,
     }
 }

@@ -210,9 +210,9 @@ fn one(
         Some(InputArgument::Random { seed, .. }) => {
             let port = program.artifact.inputs.get(n).ok_or("no such argument")?;
             let shape: Vec<u64> = port.shape.iter().map(|e| e.bound()).collect();
-            let made = random::fill(port.element.kind(), &shape, *seed, &own, Purpose::Input);
+            let made = random::fill(port.element, &shape, *seed, &own, Purpose::Input);
             let made = made.map_err(|e| format!("argument {n}: {e}"))?;
-            Ok(made.with_element(port.element))
+            Ok(made)
         }
         Some(InputArgument::Archive(_)) | None => {
             let found = archives.iter().rev().find(|(name, _)| *name == own);

@@ -1,0 +1,162 @@
+//! The machine types of `real` and `int`: what the elements of tensors are in memory.
+//!
+//! The language has two kinds of numbers and says nothing of their widths; who runs a model chooses them. Formulas are
+//! computed in a work type, that is at least f32 or 64 bits wide, and the outputs of an operator are rounded to the machine
+//! type once, when all of its formulas are done.
+
+use crate::real;
+use std::fmt;
+
+/// What `real` is in memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum RealType {
+    F16,
+    BF16,
+    #[default]
+    F32,
+    F64,
+}
+
+/// What `int` is in memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum IntType {
+    I8,
+    I16,
+    I32,
+    #[default]
+    I64,
+}
+
+/// The machine types of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Numbers {
+    pub real: RealType,
+    pub int: IntType,
+}
+
+impl Numbers {
+    /// The numbers in which formulas are computed: f32 for all reals but f64, and 64-bit ints.
+    pub fn work(self) -> Numbers {
+        let real = match self.real {
+            RealType::F64 => RealType::F64,
+            _ => RealType::F32,
+        };
+        Numbers {
+            real,
+            int: IntType::I64,
+        }
+    }
+
+    /// The result of one step of a formula, computed in f64, in the work type.
+    #[inline]
+    pub fn narrow(self, x: f64) -> f64 {
+        match self.real {
+            RealType::F64 => x,
+            _ => real::narrow(x),
+        }
+    }
+}
+
+impl RealType {
+    /// As on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            RealType::F16 => "f16",
+            RealType::BF16 => "bf16",
+            RealType::F32 => "f32",
+            RealType::F64 => "f64",
+        }
+    }
+}
+
+impl RealType {
+    /// Whether a number stays one: rounding makes no infinity of it.
+    pub fn holds(self, x: f64) -> bool {
+        // Half a unit beyond the largest number, from where on infinity is nearest.
+        let limit = match self {
+            RealType::F16 => 65520.0,
+            RealType::BF16 => 255.5 * 2f64.powi(120),
+            RealType::F32 => return (x as f32).is_finite() || !x.is_finite(),
+            RealType::F64 => return true,
+        };
+        x.abs() < limit || !x.is_finite()
+    }
+}
+
+impl IntType {
+    /// As on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            IntType::I8 => "i8",
+            IntType::I16 => "i16",
+            IntType::I32 => "i32",
+            IntType::I64 => "i64",
+        }
+    }
+
+    pub fn bits(self) -> u32 {
+        match self {
+            IntType::I8 => 8,
+            IntType::I16 => 16,
+            IntType::I32 => 32,
+            IntType::I64 => 64,
+        }
+    }
+
+    /// The number of this type that is equal modulo 2^bits.
+    pub fn wrap(self, value: i64) -> i64 {
+        let unused = 64 - self.bits();
+        (value << unused) >> unused
+    }
+}
+
+impl fmt::Display for RealType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl fmt::Display for IntType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ints_wrap_to_their_width() {
+        assert_eq!(IntType::I8.wrap(200), -56);
+        assert_eq!(IntType::I8.wrap(-129), 127);
+        assert_eq!(IntType::I16.wrap(-32768), -32768);
+        assert_eq!(IntType::I32.wrap(1 << 31), -(1 << 31));
+        assert_eq!(IntType::I64.wrap(i64::MIN), i64::MIN);
+    }
+
+    #[test]
+    fn what_rounds_to_infinity_is_not_held() {
+        assert!(RealType::F16.holds(-65519.9) && !RealType::F16.holds(65520.0));
+        // (2 - 2^-7) · 2^127 is the largest bf16, and (2 - 2^-8) · 2^127 half a unit above it.
+        assert!(RealType::BF16.holds(3.389e38) && !RealType::BF16.holds(-3.3962e38));
+        assert!(!RealType::F32.holds(3.5e38) && RealType::F64.holds(1e308));
+        assert!(RealType::F16.holds(f64::INFINITY) && RealType::F16.holds(f64::NAN));
+    }
+
+    #[test]
+    fn formulas_work_in_wide_numbers() {
+        let half = Numbers {
+            real: RealType::BF16,
+            int: IntType::I8,
+        };
+        assert_eq!(half.work(), Numbers::default());
+        let double = Numbers {
+            real: RealType::F64,
+            int: IntType::I64,
+        };
+        assert_eq!(double.work(), double);
+        assert_eq!(double.narrow(0.1), 0.1);
+        assert_eq!(half.narrow(0.1), f64::from(0.1f32));
+    }
+}
