@@ -24,6 +24,8 @@ import zlib
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
+import examples  # noqa: E402
+import operators  # noqa: E402
 from cases import Machine  # noqa: E402
 
 STDLIB = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "frontend", "stdlib")
@@ -113,8 +115,6 @@ def main():
     parser.add_argument("--verbose", action="store_true", help="a line for each operator")
     args = parser.parse_args()
     Machine.real, Machine.int = args.real, args.int
-    import examples
-    import operators
 
     entries = library()
     shown, cases = list(examples.cases(entries)), list(operators.all_cases())
