@@ -1,8 +1,9 @@
 //! `--input` → one tensor per input of the graph.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use indexmap::IndexMap;
 use skript_frontend::diagnostics::Diagnostic;
 use skript_frontend::diagnostics::codes::INPUT;
 use skript_frontend::model::{Extent, Function, Model, Port, PortTensors, TensorType};
@@ -22,6 +23,48 @@ pub fn named(arguments: &[InputArgument]) -> impl Iterator<Item = &str> {
         }
         InputArgument::Archive(_) => None,
     })
+}
+
+/// How many arrays are given for each input, should it be a pack: its files, or the arrays `NAME_0`, `NAME_1`, … of an
+/// archive. What cannot be read is reported when it is read.
+pub fn pack_lengths(arguments: &[InputArgument]) -> IndexMap<String, usize> {
+    let mut lengths = IndexMap::new();
+    for argument in arguments {
+        if let InputArgument::Archive(path) = argument {
+            let names = npz::names(path).unwrap_or_default();
+            for name in &names {
+                if let Some(pack) = name.strip_suffix("_0") {
+                    lengths.insert(pack.to_owned(), items(&names, pack));
+                }
+            }
+        }
+    }
+    for argument in arguments {
+        if let InputArgument::Files { name, files } = argument {
+            let length = match whole_pack(files) {
+                Some(path) => npz::names(path).map_or(0, |names| items(&names, name)),
+                None => files.len(),
+            };
+            lengths.insert(name.clone(), length.max(1));
+        }
+    }
+    lengths
+}
+
+/// How many of `NAME_0`, `NAME_1`, … there are before one is missing.
+fn items(names: &[String], pack: &str) -> usize {
+    let found = (0..).take_while(|at| names.contains(&format!("{pack}_{at}")));
+    found.count()
+}
+
+/// The archive that holds all items of a pack, as in `--input xs=all.npz`.
+fn whole_pack(files: &[PathBuf]) -> Option<&Path> {
+    let [single] = files else { return None };
+    is_archive(single).then_some(single.as_path())
+}
+
+fn is_archive(path: &Path) -> bool {
+    path.extension().is_some_and(|e| e == "npz")
 }
 
 /// A job's arrays: inputs, then variables.
@@ -137,6 +180,10 @@ fn read(
     let text = |error: TensorError| format!("input `{}`: {error}", port.name);
     match argument {
         Some(InputArgument::Files { files, .. }) => {
+            let files: Vec<&PathBuf> = match whole_pack(files) {
+                Some(_) if is_pack => files.iter().cycle().take(types.len()).collect(),
+                _ => files.iter().collect(),
+            };
             if files.len() != types.len() {
                 return Err(vec![format!(
                     "input `{}` takes {}, {} given",
@@ -214,7 +261,7 @@ fn count(n: usize, what: &str) -> String {
 
 /// `NAME=x.npz` takes the array of that name.
 fn file(path: &Path, name: &str) -> Result<Tensor, TensorError> {
-    if path.extension().is_none_or(|e| e != "npz") {
+    if !is_archive(path) {
         return npy::read(path);
     }
     let found = npz::read(path)?.into_iter().find(|(n, _)| n == name);

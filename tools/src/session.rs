@@ -254,7 +254,7 @@ impl<'a> Session<'a> {
         let absent = declared.into_iter().flatten();
         let absent = absent.filter(|name| !archive && !named.contains(name));
         let absent = absent.map(str::to_owned).collect();
-        self.compose_with(absent, pack_lengths(given))
+        self.compose_with(absent, inputs::pack_lengths(given))
     }
 
     fn compose_with(
@@ -442,13 +442,4 @@ fn unknown(what: &str, name: &str, owner: &str, known: &[&str]) -> Diagnostic {
     let code: &'static Code = &COMMAND_LINE_NAME;
     let message = format!("{owner} has no {what} `{name}`");
     Diagnostic::without_place(code, message).with_names(name, "there is", known)
-}
-
-/// How many files each input has.
-fn pack_lengths(given: &[InputArgument]) -> IndexMap<String, usize> {
-    let files = given.iter().filter_map(|argument| match argument {
-        InputArgument::Files { name, files } => Some((name.clone(), files.len())),
-        InputArgument::Random { .. } | InputArgument::Archive(_) => None,
-    });
-    files.collect()
 }

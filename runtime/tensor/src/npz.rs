@@ -6,6 +6,22 @@ use crate::npy;
 use crate::tensor::Tensor;
 use std::path::Path;
 
+/// The names of all arrays, in the archive's order; nothing is read but the archive's list.
+///
+/// # Errors
+/// The file cannot be read, or is no such archive.
+pub fn names(path: &Path) -> Result<Vec<String>, TensorError> {
+    let (file, _) = open_ordinary(path)?;
+    let fail =
+        |e: zip::result::ZipError| TensorError::format(path, format!("is no .npz file: {e}"));
+    let archive = zip::ZipArchive::new(file).map_err(fail)?;
+    let names = archive.file_names().map(|full| {
+        let full = full.map_err(fail)?;
+        Ok(full.strip_suffix(".npy").unwrap_or(&full).to_string())
+    });
+    names.collect()
+}
+
 /// Reads all arrays, in the archive's order, named without `.npy`.
 ///
 /// A member must decompress to exactly the size that its header promises; memory for it is asked for only if the
@@ -53,6 +69,7 @@ mod tests {
         let tensor = Tensor::from_i64(&[2], &[3, -4]).unwrap();
         npy::write(&path, &tensor, &mut archive).unwrap();
         archive.finish().unwrap();
+        assert_eq!(names(&path).unwrap(), ["x"]);
         let arrays = read(&path).unwrap();
         assert_eq!(arrays[0].0, "x");
         assert_eq!(arrays[0].1.as_i64(), Some(&[3, -4][..]));
