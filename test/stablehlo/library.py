@@ -122,6 +122,8 @@ def main():
         elif outcome == "no export":
             refused[(operator, reason.split(": ", 1)[-1] if args.verbose else "")] += 1
         for _, inner, form in lines:
+            if form == "calls":  # nothing of its own
+                continue
             forms[form] += 1
             if form in GENERAL:
                 general[inner or operator][form] += 1

@@ -3,7 +3,7 @@
 //! Everything is evaluated at every point: branches become selects, reads outside of a tensor are clamped or padded, and
 //! operations are total, so what is not wanted does no harm.
 
-use super::access::{Gathered, Subscript, read};
+use super::access::{Gathered, Subscript, read, run};
 use super::error::ExportError;
 use super::field::{Field, join};
 use super::scalar;
@@ -162,10 +162,14 @@ impl<'r, 'c: 'a, 'a> Evaluator<'r, 'c, 'a> {
         };
         let mut subscripts = Vec::new();
         for operand in op.operands().skip(1) {
+            let form = self.form(operand);
+            let is_run = form
+                .as_ref()
+                .is_some_and(|f| run(f, self.domain()).is_some());
             subscripts.push(Subscript {
                 field: self.field(operand)?,
-                form: self.form(operand),
-                known: self.known(operand),
+                form,
+                known: if is_run { None } else { self.known(operand) },
                 is_data: self.is_data(operand),
             });
         }

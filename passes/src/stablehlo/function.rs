@@ -65,9 +65,19 @@ pub fn export<'c: 'a, 'a>(
         drawing,
         draws: counted,
         values: HashMap::new(),
+        formed: false,
+        elementwise: false,
         report,
     };
     walk.block(body, &values, &inner, "func.return", draws && !is_entry)?;
+    if !walk.formed {
+        let form = if walk.elementwise {
+            Form::Map
+        } else {
+            Form::Calls
+        };
+        walk.report.add(&symbol, form);
+    }
     let r#type = FunctionType::new(context, &inputs, &results);
     let visibility = if is_entry { "public" } else { "private" };
     outer.create(
@@ -99,6 +109,10 @@ struct Walk<'w, 'c, 'a> {
     /// How many random operators were executed; `None` in functions that draw nothing.
     draws: Option<Value<'c, 'a>>,
     values: HashMap<ValueKey, Value<'c, 'a>>,
+    /// Whether the report names a form already.
+    formed: bool,
+    /// Whether there is an elementwise operation.
+    elementwise: bool,
     report: &'w mut Report,
 }
 
@@ -166,6 +180,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
                         .ok_or(ExportError::at(op, "uses a value that is not there"))
                 };
                 let (results, form) = formula::export(op, &outside, at)?;
+                self.formed = true;
                 self.report.add(self.symbol, form);
                 results
             }
@@ -196,6 +211,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
             }
             "skript.intrinsic" => {
                 let results = intrinsic::export(op, &self.all(op)?, &mut self.draws, at)?;
+                self.formed = true;
                 self.report.add(self.symbol, Form::Intrinsic);
                 results
             }
@@ -206,7 +222,10 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
                 let operands = self.all(op)?;
                 let value = match self.tensor(op, &name, &operands, &at)? {
                     Some(value) => Some(value),
-                    None => spread(op, &name, &operands, &at)?,
+                    None => {
+                        self.elementwise |= types::element_of(op.result(0)?.r#type()).is_some();
+                        spread(op, &name, &operands, &at)?
+                    }
                 };
                 vec![value.ok_or_else(|| ExportError::at(op, "has no StableHLO form"))?]
             }

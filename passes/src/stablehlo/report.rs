@@ -1,4 +1,4 @@
-//! Which form each formula of each operator instance got.
+//! Which form each formula of each operator instance got; where there is none, whether it is elementwise or calls others.
 
 use crate::mlir::builder::operations;
 use crate::mlir::copy::operation_name;
@@ -12,6 +12,8 @@ use std::fmt;
 /// The form of one formula.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Form {
+    /// Nothing of its own: invocations of others, branches and loops around them.
+    Calls,
     /// Elementwise, with slices, pads, broadcasts and transpositions of what it reads.
     Map,
     /// `dot_general`.
@@ -41,6 +43,7 @@ pub enum Form {
 impl fmt::Display for Form {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            Form::Calls => "calls",
             Form::Map => "map",
             Form::DotGeneral => "dot_general",
             Form::Convolution => "convolution",
