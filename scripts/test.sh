@@ -15,7 +15,8 @@ step() {
   echo "-- $name: $((SECONDS - start)) s"
 }
 
-build() { cargo build --release --workspace --bins; }
+# The library of intrinsics' kernels is for shared objects of models.
+build() { cargo build --release --workspace --bins && cargo build --release -p skript-intrinsics; }
 step "format" cargo fmt --all --check
 step "tools" build
 step "format of SkriptND" target/release/skript fmt --check frontend/stdlib examples

@@ -224,7 +224,7 @@ int32_t skript_read_variable(skript_instance *instance, size_t index, skript_ten
   return end(instance, SKRIPT_OK);
 }
 
-/* What a check found, in place of `{0}`, `{1:real}`, `{2:bool}` in its message. */
+/* What a check found, in place of `{0}`, `{1:real}`, `{2:bool}` in its message; `{text}` is what a kernel says. */
 static void write_value(char *text, size_t size, const char *kind, int64_t value) {
   if (strncmp(kind, ":bool}", 6) == 0) {
     snprintf(text, size, "%s", value ? "true" : "false");
@@ -240,7 +240,7 @@ static void write_value(char *text, size_t size, const char *kind, int64_t value
   }
 }
 
-static int32_t failed_check(int32_t status, const int64_t *values, skript_error *error) {
+static int32_t failed_check(int32_t status, const struct skript_context *context, skript_error *error) {
   if (status < 1 || (size_t)status > T.check_count)
     return skript_fail(error, status > 0 ? status : SKRIPT_ARGUMENT,
                        "the model's code returned status %" PRId32 ", which its table of checks does not know",
@@ -253,10 +253,14 @@ static int32_t failed_check(int32_t status, const int64_t *values, skript_error 
     const char *close = c[0] == '{' && c[1] >= '0' && c[1] <= '7' ? strchr(c, '}') : NULL;
     if (close && (close == c + 2 || close == c + 7)) {
       char value[64];
-      write_value(value, sizeof value, c + 2, values[c[1] - '0']);
+      write_value(value, sizeof value, c + 2, context->values[c[1] - '0']);
       int length = snprintf(text + used, sizeof text - used, "%s", value);
       used = used + (size_t)length < sizeof text ? used + (size_t)length : sizeof text - 1;
       c = close + 1;
+    } else if (strncmp(c, "{text}", 6) == 0) {
+      int length = snprintf(text + used, sizeof text - used, "%.*s", (int)sizeof context->message, context->message);
+      used = used + (size_t)length < sizeof text ? used + (size_t)length : sizeof text - 1;
+      c += 6;
     } else {
       text[used++] = *c++;
     }
@@ -357,7 +361,7 @@ int32_t skript_run(skript_instance *instance, const skript_tensor *inputs, size_
   if (status != SKRIPT_OK) return end(instance, status);
   struct skript_context context = {{0}, 0, 0, ""};
   status = skript_entry(instance->pointers, instance->arena, &context);
-  if (status != 0) return end(instance, failed_check(status, context.values, error));
+  if (status != 0) return end(instance, failed_check(status, &context, error));
   deliver(instance, outputs);
   if (error) {
     error->status = SKRIPT_OK;

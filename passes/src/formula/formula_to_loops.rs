@@ -1,6 +1,7 @@
 //! `convert-skript-formula-to-affine`, `convert-skript-formula-to-scf`: formulas become loops over memrefs.
 //!
-//! Requires: for affine, places that are affine in the indices, and no extents that branches or loops compute. Guarantees: no formula is left, and no tensor that holds one value everywhere:
+//! Requires: for affine, places that are affine in the indices (with floor division and remainder by constants, without minimum, maximum
+//! and conditions), and no extents that branches or loops compute. Guarantees: no formula is left, and no tensor that holds one value everywhere:
 //! bufferization would fill it by linalg. A formula that loops cannot hold is an error at its place; all are reported.
 
 use super::loops::{self, Loops};

@@ -664,7 +664,7 @@ impl Writer<'_> {
                 let mask = mask.unwrap_or_else(|| {
                     self.define(&format!("arith.constant dense<true> : {masks}"))
                 });
-                let zero = if element.starts_with('f') { "0.0" } else { "0" };
+                let zero = if element.contains('f') { "0.0" } else { "0" };
                 let pass = self.define(&format!("arith.constant dense<{zero}> : {kind}"));
                 self.define(&format!(
                     "vector.gather %l{position}[{address}] [{steps}], {mask}, {pass} : {array}, {indices}, {masks}, {kind} into {kind}"
@@ -695,7 +695,7 @@ impl Writer<'_> {
                 "vector.load %l{position}[{address}] : {array}, {kind}"
             )),
             Some(mask) => {
-                let zero = if element.starts_with('f') { "0.0" } else { "0" };
+                let zero = if element.contains('f') { "0.0" } else { "0" };
                 let pass = self.define(&format!("arith.constant dense<{zero}> : {kind}"));
                 let masks = self.vector_type("i1");
                 self.define(&format!(

@@ -67,6 +67,9 @@ pub fn read<'c, 'a>(op: OperationRef<'c, 'a>) -> Option<Reduction<'c, 'a>> {
         });
     }
     let output = operands.len() - 1;
+    if !accumulates(&arrays[output].0.element) {
+        return None;
+    }
     // The output must not move along a reduction, nor stay along a parallel loop.
     let consistent = loops.iter().enumerate().all(|(l, loop_)| {
         let stays = arrays[output].1.strides[l] == 0;
@@ -110,6 +113,11 @@ pub fn read<'c, 'a>(op: OperationRef<'c, 'a>) -> Option<Reduction<'c, 'a>> {
     })
 }
 
+/// Whether elements of this type are summed in registers. Narrower ones are only read: what they are widened to is summed.
+fn accumulates(element: &str) -> bool {
+    ["f32", "f64", "i32", "i64"].contains(&element)
+}
+
 /// A static memref.
 struct Array {
     shape: Vec<i64>,
@@ -127,10 +135,8 @@ impl Array {
         let element = kind.element().to_string();
         let (strides, offset) = kind.strides_and_offset();
         let known = |v: &i64| *v >= 0;
-        if !["f32", "f64", "i32", "i64"].contains(&element.as_str())
-            || !strides.iter().all(known)
-            || !known(&offset)
-        {
+        let narrow = ["f16", "bf16", "i8", "i16"].contains(&element.as_str());
+        if !narrow && !accumulates(&element) || !strides.iter().all(known) || !known(&offset) {
             return None;
         }
         let shape = (0..kind.rank())
@@ -318,8 +324,10 @@ fn is_identity(attribute: &str, combine: &Combine) -> bool {
 
 fn constant_step(op: OperationRef<'_, '_>) -> Option<Step> {
     let element = op.result(0).ok()?.r#type().to_string();
-    let scalar =
-        ["index", "i1", "i8", "i32", "i64", "f16", "f32", "f64"].contains(&element.as_str());
+    let scalar = [
+        "index", "i1", "i8", "i16", "i32", "i64", "f16", "bf16", "f32", "f64",
+    ]
+    .contains(&element.as_str());
     scalar.then_some(())?;
     Some(Step::Constant {
         attribute: op.attribute("value").ok()?.to_string(),

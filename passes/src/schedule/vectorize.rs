@@ -103,7 +103,7 @@ fn schedule<'c, 'a>(
         .elements
         .iter()
         .map(|e| {
-            e.trim_start_matches(['f', 'i'])
+            e.trim_start_matches(['b', 'f', 'i'])
                 .parse::<i64>()
                 .unwrap_or(64)
         })

@@ -100,7 +100,7 @@ fn measure(
         arguments.calls,
         rate(least),
         program.artifact().arena.size as f64 / 1e6,
-        4.0 * cost.parameters as f64 / 1e6,
+        variables.iter().map(|v| v.bytes().len()).sum::<usize>() as f64 / 1e6,
         memory as f64 / 1e6,
     ));
     if let Some(path) = &arguments.json {

@@ -26,14 +26,20 @@ pub fn lower<'c: 'a, 'a>(
     let nest = &reading.nest;
     let mut guard = Guard::of(nest);
     if loops == Loops::Affine {
-        let affine = |s: &[usize]| s.iter().all(|s| nest.affine(*s).is_some());
         let reads = nest.accesses(&nest.roots());
-        if !reads.iter().all(|(_, _, s)| affine(s))
-            || !nest.targets.iter().all(|t| affine(&t.subscripts))
-        {
-            return Err(Refusal::Shape(
-                "has places that are not affine in its indices",
-            ));
+        let reads = reads.iter().flat_map(|(_, _, s)| s.iter().copied());
+        let writes = nest
+            .targets
+            .iter()
+            .flat_map(|t| t.subscripts.iter().copied());
+        let mut others = reads.chain(writes);
+        if let Some(place) = others.find(|s| nest.affine(*s).is_none()) {
+            return Err(Refusal::Shape(match nest.accesses(&[place]).is_empty() {
+                false => "has places that are not affine in its indices: data choose them",
+                true => {
+                    "has places that are not affine in its indices: affine pieces, chosen by conditions"
+                }
+            }));
         }
     }
     if (loops == Loops::Scf || reading.is_dynamic) && !guard.always_holds() {

@@ -1,11 +1,11 @@
 //! `skript compile -o model.so`: code, tables and the C library of the runtime, linked by the system's C compiler.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use skript_frontend::diagnostics::Diagnostic;
 use skript_frontend::diagnostics::codes::OUTPUT;
-use skript_frontend::model::Model;
+use skript_frontend::model::{Body, Model};
 use skript_runtime::shared_object::{LIBRARY, header, tables};
 
 use super::{graph, named, write};
@@ -46,11 +46,49 @@ pub fn object(
     let graph = graph(model);
     let tables = tables(&artifact, graph)
         .map_err(|e| Diagnostic::without_place(&OUTPUT, format!("no shared object: {e}")))?;
-    let bytes = linked(&artifact.object, &tables)?;
+    let kernels = kernels(model)?;
+    let bytes = linked(&artifact.object, &tables, kernels.as_deref())?;
     Ok((bytes, header(&artifact, graph)))
 }
 
-fn linked(object: &[u8], tables: &str) -> Result<Vec<u8>, Box<Diagnostic>> {
+/// The library of the kernels that the model's code calls, if it calls any.
+fn kernels(model: &Model) -> Result<Option<PathBuf>, Box<Diagnostic>> {
+    let intrinsics = (model.functions.iter()).filter(|f| matches!(f.body, Body::Intrinsic));
+    let names: Vec<&str> = intrinsics.map(|f| f.name.as_str()).collect();
+    if names.is_empty() {
+        return Ok(None);
+    }
+    let known = |name: &str| skript_intrinsics::names().any(|n| n == name);
+    if let Some(own) = names.iter().find(|name| !known(name)) {
+        let message = format!("`{own}` has a kernel of yours, which no shared object has");
+        return Err(Box::new(
+            Diagnostic::without_place(&OUTPUT, message).with_help(RUN_INSTEAD),
+        ));
+    }
+    let program = std::env::current_exe().ok();
+    let folder = program.as_deref().and_then(Path::parent);
+    let places = folder.map(|f| [f.join(KERNELS), f.join("../lib").join(KERNELS)]);
+    let found = places.into_iter().flatten().find(|place| place.exists());
+    match (found, names.first()) {
+        (None, Some(name)) => {
+            let message = format!(
+                "`{name}` is an intrinsic, and {KERNELS} is not beside skript, nor in ../lib"
+            );
+            Err(Box::new(
+                Diagnostic::without_place(&OUTPUT, message).with_help(
+                    "`cargo build --release -p skript-intrinsics` makes it; or compile an artifact, `-o model.skm`",
+                ),
+            ))
+        }
+        (found, _) => Ok(found),
+    }
+}
+
+/// `skript-intrinsics` as a static library.
+const KERNELS: &str = "libskript_intrinsics.a";
+const RUN_INSTEAD: &str = "compile an artifact, `-o model.skm`, and run it with skript-run";
+
+fn linked(object: &[u8], tables: &str, kernels: Option<&Path>) -> Result<Vec<u8>, Box<Diagnostic>> {
     let wrong = |text: String, help: &str| {
         Box::new(Diagnostic::without_place(&OUTPUT, text).with_help(help))
     };
@@ -76,7 +114,10 @@ fn linked(object: &[u8], tables: &str) -> Result<Vec<u8>, Box<Diagnostic>> {
         // Its own functions before those of other models in the process; nothing left to look up but the C library's.
         .args(["-Wl,--build-id=none,-Bsymbolic,-z,defs", "-o", "model.so"])
         .args(sources)
-        .args(["tables.c", "model.o", "-lm"])
+        .args(["tables.c", "model.o"])
+        .args(kernels)
+        // Of the kernels' library only what is called, and nothing of it seen outside.
+        .args(["-Wl,--gc-sections,--exclude-libs,ALL", "-lm"])
         .output()
         .map_err(io)?;
     if !run.status.success() {
@@ -88,7 +129,7 @@ fn linked(object: &[u8], tables: &str) -> Result<Vec<u8>, Box<Diagnostic>> {
         return Err(match missing {
             Some(symbol) => wrong(
                 format!("the model's code calls `{symbol}`, which no shared object has"),
-                "compile an artifact, `-o model.skm`, and run it with skript-run",
+                RUN_INSTEAD,
             ),
             None => wrong(
                 format!("cc failed: {}", said.trim()),
