@@ -22,7 +22,7 @@ def main():
     print("# Pipelines\n")
     print("Conformance cases that pass through the evaluator and through each pipeline of the compiler; refused documents")
     print("count where the refusal is right. `make test` holds the first two against their lists, `make test-all` all.")
-    print("What affine lacks has places that are no affine forms of the indices: data choose them, or they are clamped.")
+    print("What affine lacks is told [below](#what-is-not-affine).")
     print()
     print("`linalg-named` is for backends with kernels of their own: what linalg has a name for (`matmul`, `conv_2d_nchw_fchw`,")
     print("`pooling_nhwc_max`, `reduce`, `transpose`, …) is a named operation, and windows read a border instead of a guard, so an")
@@ -35,6 +35,21 @@ def main():
     totals = [sum(count.values()) for count in counts]
     print("| **all** | %s |" % " | ".join(str(total) for total in totals))
     print("| **of linalg** | | %s |" % " | ".join("%.1f %%" % (100 * total / totals[1]) for total in totals[1:]))
+
+
+    print("\n## What is not affine\n")
+    print("`test/conformance/not-affine.txt` lists these cases; `make test-all` holds the pipeline to it by `test/conformance/affine.py`: every")
+    print("other case becomes affine loops, and no linalg operation is left in any.\n")
+    print("An affine place is a sum of multiples of indices, with floor division and remainder by constants. Minimum, maximum and")
+    print("conditions in a place (clamped, mirrored, wrapped borders) make affine pieces of it, which no subscript of affine loops holds.\n")
+    print("| why | cases | families |\n|---|---|---|")
+    with open(os.path.join(HERE, "not-affine.txt")) as file:
+        entries = [line.rstrip("\n").split(" ", 1) for line in file]
+    for reason in sorted({reason for _, reason in entries}):
+        cases = [case for case, other in entries if other == reason]
+        named = collections.Counter(case.split("/")[0] for case in cases)
+        print("| it %s | %d | %s |" % (reason, len(cases), ", ".join("%s %d" % pair for pair in sorted(named.items()))))
+    print("| **all** | %d | |" % len(entries))
 
 
 if __name__ == "__main__":

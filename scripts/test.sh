@@ -67,6 +67,7 @@ if [ -d "$suite" ]; then
     for pipeline in linalg-named affine scf; do
       step "conformance, compiled, $pipeline" .venv/bin/python test/conformance/check.py "$suite" --skript target/release/skript --engine compiled --pipeline $pipeline
     done
+    step "what is affine" .venv/bin/python test/conformance/affine.py "$suite" --skript target/release/skript
   fi
 fi
 for name in ${failures[@]+"${failures[@]}"}; do echo "FAILED: $name"; done
