@@ -4,6 +4,7 @@ use super::expression::Point;
 use super::scope::Scope;
 use super::{EmitError, constant};
 use crate::mlir::{Builder, attributes, types};
+use crate::structure::SAME_TENSOR;
 use melior::ir::operation::OperationLike;
 use melior::ir::{Attribute, Region, Type, Value, ValueLike};
 use skript_frontend::model::{Accumulation, Expr, Extent, Formula, Init, Node, ValueId};
@@ -57,14 +58,14 @@ fn emit<'c: 'a, 'a>(
         });
     }
     let mut destinations = Vec::new();
+    let mut same = Vec::new();
     for target in &formula.targets {
-        if destinations.contains(&target.output) {
-            return Err(EmitError::Unsupported {
-                what: "one packed assignment writes an output twice",
-                span: formula.span,
-            });
-        }
+        let known = destinations.iter().position(|d| *d == target.output);
+        same.push(count(known.unwrap_or(destinations.len()))?);
         destinations.push(target.output);
+        if known.is_some() {
+            continue;
+        }
         if let Init::Fill(value) = target.init {
             fill(scope, target.output, value, at)?;
         }
@@ -131,14 +132,21 @@ fn emit<'c: 'a, 'a>(
 
     let segments = [count(operands.len())?, count(outs.len())?];
     operands.extend(&outs);
+    let mut described = vec![
+        ("kind", kind(context, formula.kind)?),
+        ("static_bounds", attributes::i64s(context, &bounds)),
+        ("operandSegmentSizes", attributes::i32s(context, &segments)),
+    ];
+    if (0i32..)
+        .zip(&same)
+        .any(|(position, first)| *first < position)
+    {
+        described.push((SAME_TENSOR, attributes::i32s(context, &same)));
+    }
     let op = at.create(
         "skript.formula",
         &operands,
-        &[
-            ("kind", kind(context, formula.kind)?),
-            ("static_bounds", attributes::i64s(context, &bounds)),
-            ("operandSegmentSizes", attributes::i32s(context, &segments)),
-        ],
+        &described,
         &results,
         vec![predicate, body],
     )?;

@@ -27,6 +27,10 @@ pub fn export<'c: 'a, 'a>(
     at: Tensors<'c, 'a>,
 ) -> Result<(Vec<Value<'c, 'a>>, Form), ExportError> {
     let reading = Reading::of(op)?;
+    if !reading.is_apart() {
+        let what = "writes several places of a tensor in one step: StableHLO has no such loop";
+        return Err(ExportError::at(op, what));
+    }
     let outs = reading
         .outs
         .iter()

@@ -20,5 +20,5 @@ pub use classify::Structure;
 pub use guard::{DomainBox, Guard};
 pub use nest::{Nest, Term, TermId};
 pub use positions::Positions;
-pub use read::{ReadError, Reading};
+pub use read::{ReadError, Reading, SAME_TENSOR};
 pub use target::{Placement, Slot};

@@ -22,6 +22,8 @@ pub struct Reading<'c, 'a> {
     pub tensors: Vec<Value<'c, 'a>>,
     /// By [`Nest::targets`].
     pub outs: Vec<Value<'c, 'a>>,
+    /// By [`Nest::targets`]: the first target that writes the same tensor ([`SAME_TENSOR`]).
+    pub same: Vec<usize>,
     /// By [`Nest::extents`]: the extents that are known only at run time.
     pub bounds: Vec<Option<Value<'c, 'a>>>,
     /// Whether some extent, of a loop or of a tensor, is known only at run time.
@@ -35,6 +37,10 @@ pub struct Reading<'c, 'a> {
     terms: HashMap<ValueKey, TermId>,
 }
 
+/// Attribute of a formula that writes several places of a tensor in one step: by destination, the first one that is the
+/// same tensor. Such destinations have one operand, and one result for all.
+pub const SAME_TENSOR: &str = "skript.same_tensor";
+
 /// Stands in a [`Nest`] for an extent that is known only at run time: no tensor has a larger one.
 pub const LARGEST_EXTENT: i64 = 1 << 40;
 
@@ -43,6 +49,8 @@ pub const LARGEST_EXTENT: i64 = 1 << 40;
 pub enum ReadError {
     #[error("extents that are known only at run time are not lowered yet")]
     DynamicExtent,
+    #[error("it writes several places of a tensor in one step")]
+    Places,
     #[error("the formula is malformed: {0}")]
     Malformed(&'static str),
     #[error(transparent)]
@@ -65,6 +73,19 @@ impl<'c: 'a, 'a> Reading<'c, 'a> {
             });
         }
         let outs: Vec<_> = outs.collect();
+        let same = match op.attribute(SAME_TENSOR) {
+            Ok(attribute) => {
+                let first = DenseI32ArrayAttribute::try_from(attribute)?;
+                let first = (0..outs.len()).map(|target| first.element(target));
+                let first = first.map(|f| f.ok().and_then(|f| usize::try_from(f).ok()));
+                first
+                    .enumerate()
+                    .map(|(target, first)| first.filter(|f| *f <= target))
+                    .collect::<Option<_>>()
+                    .ok_or(ReadError::Malformed("destinations that are no tensor"))?
+            }
+            Err(_) => (0..outs.len()).collect(),
+        };
         let body = only_block(op.region(1)?)?;
         let mut reading = Reading {
             nest: Nest {
@@ -80,6 +101,7 @@ impl<'c: 'a, 'a> Reading<'c, 'a> {
             body,
             tensors: Vec::new(),
             outs,
+            same,
             is_dynamic: run_time_bounds.iter().any(Option::is_some),
             bounds: run_time_bounds,
             values: Vec::new(),
@@ -119,13 +141,22 @@ impl<'c: 'a, 'a> Reading<'c, 'a> {
         Ok(reading)
     }
 
-    /// The formula, if all its extents are fixed.
+    /// Whether each destination is a tensor of its own.
+    pub fn is_apart(&self) -> bool {
+        self.same
+            .iter()
+            .enumerate()
+            .all(|(target, first)| *first == target)
+    }
+
+    /// The formula, if all its extents are fixed, and it writes one place of each tensor in a step.
     ///
     /// # Errors
-    /// [`ReadError::DynamicExtent`], and what [`Reading::of`] finds.
+    /// [`ReadError::DynamicExtent`], [`ReadError::Places`], and what [`Reading::of`] finds.
     pub fn of_fixed(op: OperationRef<'c, 'a>) -> Result<Self, ReadError> {
         match Self::of(op)? {
             reading if reading.is_dynamic => Err(ReadError::DynamicExtent),
+            reading if !reading.is_apart() => Err(ReadError::Places),
             reading => Ok(reading),
         }
     }

@@ -110,10 +110,23 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
         Ok(value)
     }
 
-    /// What a target holds at this point.
-    pub(super) fn load_target(
+    /// Where a target lies, computed at this point; nothing where `affine` says it.
+    pub(super) fn places(
         &mut self,
         target: usize,
+        at: &Builder<'c, 'a>,
+    ) -> Result<Vec<Value<'c, 'a>>, Refusal> {
+        match self.loops {
+            Loops::Affine => Ok(Vec::new()),
+            Loops::Scf => self.target_places(target, at),
+        }
+    }
+
+    /// What a target holds at this point.
+    pub(super) fn load(
+        &self,
+        target: usize,
+        place: &[Value<'c, 'a>],
         at: &Builder<'c, 'a>,
     ) -> Result<Value<'c, 'a>, Refusal> {
         let buffer = self.destination(target)?;
@@ -125,14 +138,15 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
             return self.affine_load(buffer, &forms, element, at);
         }
         let mut operands = vec![buffer];
-        operands.extend(self.target_places(target, at)?);
+        operands.extend(place);
         Ok(at.value("memref.load", &operands, &[], element)?)
     }
 
     /// Writes a target's element at this point.
     pub(super) fn store(
-        &mut self,
+        &self,
         target: usize,
+        place: &[Value<'c, 'a>],
         value: Value<'c, 'a>,
         at: &Builder<'c, 'a>,
     ) -> Result<(), Refusal> {
@@ -143,7 +157,7 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
             operands.extend(&self.indices);
             at.create("affine.store", &operands, &[("map", map)], &[], Vec::new())?;
         } else {
-            operands.extend(self.target_places(target, at)?);
+            operands.extend(place);
             at.create("memref.store", &operands, &[], &[], Vec::new())?;
         }
         Ok(())

@@ -91,7 +91,12 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
             let buffer = to_buffer(*tensor, at)?;
             self.buffers.insert(ValueKey::of(*tensor), buffer);
         }
-        for out in &self.reading.outs {
+        for (target, out) in self.reading.outs.iter().enumerate() {
+            let first = self.reading.same.get(target).copied().unwrap_or(target);
+            if let Some(buffer) = self.destinations.get(first) {
+                self.destinations.push(*buffer);
+                continue;
+            }
             let buffer = allocate(*out, at)?;
             if let Some(value) = splat::value(*out, at)? {
                 self.loops.fill(value, buffer, &ends(*out, at)?, at)?;
@@ -122,9 +127,14 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
     }
 
     fn finish(&self, at: &Builder<'c, 'a>) -> Result<Vec<Value<'c, 'a>>, Refusal> {
-        let mut results = Vec::new();
-        for (buffer, out) in self.destinations.iter().zip(&self.reading.outs) {
-            results.push(to_tensor(*buffer, out.r#type(), at)?);
+        let mut results: Vec<Value> = Vec::new();
+        for ((target, buffer), out) in self.destinations.iter().enumerate().zip(&self.reading.outs)
+        {
+            let first = self.reading.same.get(target).copied().unwrap_or(target);
+            results.push(match results.get(first) {
+                Some(known) => *known,
+                None => to_tensor(*buffer, out.r#type(), at)?,
+            });
         }
         Ok(results)
     }
@@ -154,7 +164,7 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
     fn accumulator_depth(&self) -> usize {
         let nest = &self.reading.nest;
         let depth = nest.extents.len();
-        if nest.kind.op().is_none() || nest.reads_destination() {
+        if nest.kind.op().is_none() || nest.reads_destination() || !self.reading.is_apart() {
             return depth + 1;
         }
         let mut roots = Vec::new();
@@ -178,11 +188,13 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
     fn accumulate(&mut self, depth: usize, at: &Builder<'c, 'a>) -> Result<(), Refusal> {
         let mut present = Vec::new();
         for target in 0..self.destinations.len() {
-            present.push(self.load_target(target, at)?);
+            let place = self.places(target, at)?;
+            present.push(self.load(target, &place, at)?);
         }
         let values = self.accumulating_loop(depth, &present, at)?;
         for (target, value) in values.into_iter().enumerate() {
-            self.store(target, value, at)?;
+            let place = self.places(target, at)?;
+            self.store(target, &place, value, at)?;
         }
         Ok(())
     }
@@ -235,17 +247,20 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
     fn guarded(&mut self, at: &Builder<'c, 'a>) -> Result<(), Refusal> {
         self.under_guard(0, &[], &[], at, &mut |this, at| {
             let values = this.values(at)?;
-            let mut combined = Vec::new();
-            for (target, value) in values.into_iter().enumerate() {
-                combined.push(if this.reading.nest.kind.op().is_some() {
-                    let present = this.load_target(target, at)?;
-                    this.combine(value, present, at)?
-                } else {
-                    value
-                });
+            let mut places = Vec::new();
+            for target in 0..values.len() {
+                places.push(this.places(target, at)?);
             }
-            for (target, value) in combined.into_iter().enumerate() {
-                this.store(target, value, at)?;
+            // A place that is written twice in a step has been combined with the first value when the second one comes.
+            for ((target, value), place) in values.into_iter().enumerate().zip(&places) {
+                let combined = match this.reading.nest.kind.op() {
+                    Some(_) => {
+                        let present = this.load(target, place, at)?;
+                        this.combine(value, present, at)?
+                    }
+                    None => value,
+                };
+                this.store(target, place, combined, at)?;
             }
             Ok(Vec::new())
         })?;
