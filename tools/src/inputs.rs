@@ -1,5 +1,7 @@
 //! `--input` → one tensor per input of the graph.
 
+mod stacked;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -178,6 +180,17 @@ fn read(
     };
     let mut sources: Vec<Result<Tensor, String>> = Vec::new();
     let text = |error: TensorError| format!("input `{}`: {error}", port.name);
+    if let (PortTensors::Stack(_), [whole]) = (&port.tensors, types.as_slice()) {
+        let given = match argument {
+            Some(InputArgument::Files { files, .. }) => stacked::files(files, &port.name),
+            Some(InputArgument::Random { .. }) => Ok(Vec::new()),
+            Some(InputArgument::Archive(_)) | None => Ok(stacked::archived(archives, &port.name)),
+        };
+        let given = given.map_err(|e| vec![text(e)])?;
+        if !given.is_empty() {
+            return stacked::pack(given, &port.name, whole, numbers).map(|pack| vec![pack]);
+        }
+    }
     match argument {
         Some(InputArgument::Files { files, .. }) => {
             let files: Vec<&PathBuf> = match whole_pack(files) {
@@ -251,7 +264,8 @@ fn is_input(model: &Model, name: &str) -> bool {
         PortTensors::Pack(items) => {
             (0..items.len()).any(|at| format!("{}_{at}", port.name) == name)
         }
-        PortTensors::Single(_) | PortTensors::Stack(_) | PortTensors::Null => port.name == name,
+        PortTensors::Stack(_) => port.name == name || stacked::is_item(&port.name, name),
+        PortTensors::Single(_) | PortTensors::Null => port.name == name,
     })
 }
 

@@ -344,6 +344,9 @@ impl Checker<'_> {
     }
 
     fn check_target_pack(&mut self, pack: Option<&PackSpec>) {
+        if let Some((length, _)) = pack.and_then(|p| p.length.as_ref().zip(p.bound.as_ref())) {
+            self.declare_dynamic_name(length);
+        }
         for length in pack.iter().flat_map(|p| [&p.length, &p.bound]).flatten() {
             self.require_int(length, "the length of a pack");
         }

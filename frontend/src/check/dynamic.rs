@@ -87,6 +87,15 @@ impl Checker<'_> {
                 bounded.extend(free_names(e).iter().map(|n| n.name.as_str()));
             }
         }
+        let packs = definition.inputs.iter().flat_map(|i| &i.type_spec.pack);
+        for pack in packs.filter(|p| p.bound.is_some()) {
+            bounded.extend(
+                pack.length
+                    .iter()
+                    .flat_map(free_names)
+                    .map(|n| n.name.as_str()),
+            );
+        }
         for input in &definition.inputs {
             let name = &input.name.name;
             if input.type_spec.shape.is_none() {

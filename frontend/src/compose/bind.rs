@@ -210,6 +210,7 @@ impl<'p> Composer<'p, '_> {
         }
         let mut failure = None;
         let mut may_be_optional = false;
+        let mut declared = !builder.entry;
         while !remaining.is_empty() {
             let mut waiting = Vec::new();
             let before = remaining.len();
@@ -223,7 +224,12 @@ impl<'p> Composer<'p, '_> {
                     None => waiting.push(index),
                 }
             }
-            if waiting.len() == before {
+            if waiting.len() == before && !declared {
+                declared = true;
+                for input in waiting.iter().filter_map(|i| definition.inputs.get(*i)) {
+                    self.declare_bounded(builder, input)?;
+                }
+            } else if waiting.len() == before {
                 if may_be_optional || last.is_empty() {
                     failure = waiting.first().copied();
                     break;
@@ -395,16 +401,20 @@ impl<'p> Composer<'p, '_> {
         {
             let what = format!("the length of {what}");
             let bound = Bound { what: &what, place };
-            self.unify(builder, length, &Value::int(count(items.len())), &bound)?;
+            let actual = Value::int(count(items.len()));
+            self.check_length_bound(builder, pack, &actual, &bound)?;
+            self.unify(builder, length, &actual, &bound)?;
         }
         if let Argument::Stack(_, whole) = argument
-            && let Some(length) = spec.pack.as_ref().and_then(|p| p.length.as_ref())
+            && let Some(pack) = &spec.pack
+            && let Some(length) = &pack.length
             && let Some(extent) = whole.shape.first()
         {
             let actual = builder.evaluator(self.limits).extent_atom(extent, place);
             let actual = Value::Atom(actual.map_err(|s| self.failed(s))?);
             let what = format!("the length of {what}");
             let bound = Bound { what: &what, place };
+            self.check_length_bound(builder, pack, &actual, &bound)?;
             self.unify(builder, length, &actual, &bound)?;
         }
         let mut shapes = Vec::with_capacity(tensors.len());
@@ -528,6 +538,9 @@ impl<'p> Composer<'p, '_> {
     /// Whether an extent of an input of the entry graph uses a name that only another input can bind: `real[s]` where
     /// `real[s|4]` comes later (2.6.1).
     fn awaits_others(builder: &Builder<'p>, input: &Declaration) -> bool {
+        if Self::length_awaits_others(builder, input) {
+            return true;
+        }
         let extents = input.type_spec.shape.iter().flatten();
         let mut open = extents.filter(|extent| extent.bound.is_none());
         open.any(|extent| {
@@ -569,6 +582,10 @@ impl<'p> Composer<'p, '_> {
         if let Some(default) = &input.default {
             self.default_input(builder, input, default)?;
             return Ok(port(PortTensors::Null));
+        }
+        if let Some(length) = self.stacked_length(builder, input)? {
+            let stack = self.stack(builder, input, length)?;
+            return Ok(port(PortTensors::Stack(stack.id)));
         }
         let packed = input.type_spec.pack.is_some();
         let length = self.input_length(builder, input)?;

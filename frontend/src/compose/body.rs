@@ -210,6 +210,24 @@ impl<'p> Composer<'p, '_> {
         result.map_err(|s| self.failed(s))
     }
 
+    /// How many tensors an item of a list on the left side takes; `None`: the rest.
+    pub fn item_length(
+        &mut self,
+        builder: &Builder<'p>,
+        item: &TargetItem,
+    ) -> Composed<Option<usize>> {
+        let (pack, together) = match item {
+            TargetItem::Omitted(_) => (&None, 1),
+            TargetItem::Name { pack, .. } => (pack, 1),
+            TargetItem::Zip { names, pack, .. } => (pack, names.len()),
+        };
+        let length = match pack {
+            Some(pack) => self.target_length(builder, pack)?,
+            None => Some(1),
+        };
+        Ok(length.map(|n| n.saturating_mul(together)))
+    }
+
     /// `[a, b..(k), (e, f)..] = pack`.
     fn assign_list(
         &mut self,
@@ -231,18 +249,7 @@ impl<'p> Composer<'p, '_> {
         };
         let mut lengths = Vec::with_capacity(items.len());
         for item in items {
-            lengths.push(match item {
-                TargetItem::Omitted(_) | TargetItem::Name { pack: None, .. } => Some(1),
-                TargetItem::Name {
-                    pack: Some(pack), ..
-                } => self.target_length(builder, pack)?,
-                TargetItem::Zip { names, pack, .. } => match pack {
-                    Some(pack) => self
-                        .target_length(builder, pack)?
-                        .map(|n| n.saturating_mul(names.len())),
-                    None => Some(names.len()),
-                },
-            });
+            lengths.push(self.item_length(builder, item)?);
         }
         let known: usize = lengths.iter().flatten().sum();
         let open = lengths.iter().filter(|l| l.is_none()).count();
@@ -321,7 +328,7 @@ impl<'p> Composer<'p, '_> {
         match value {
             ComponentValue::Invocation(invocation) => self.invocation(builder, invocation, hint),
             ComponentValue::Expr(expr) => {
-                let value = self.value(builder, expr)?;
+                let value = self.tensors(builder, expr)?;
                 if value.is_null() {
                     return Err(self.error(
                         &UNEXPECTED_VALUE,
@@ -366,7 +373,7 @@ impl<'p> Composer<'p, '_> {
         let mut results = Vec::with_capacity(block.yields.len());
         let mut failed = false;
         for expr in &block.yields {
-            match self.value(builder, expr) {
+            match self.tensors(builder, expr) {
                 Ok(value) if value.is_null() => {
                     self.error(&UNEXPECTED_VALUE, expr.span, "a yielded value is null here");
                     failed = true;

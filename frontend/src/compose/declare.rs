@@ -86,7 +86,7 @@ impl<'p> Composer<'p, '_> {
     }
 
     /// `s|k` with a new name s: a symbol of the function.
-    fn declare_symbol(&mut self, builder: &mut Builder<'p>, spec: &ExtentSpec) -> Composed<()> {
+    pub fn declare_symbol(&mut self, builder: &mut Builder<'p>, spec: &ExtentSpec) -> Composed<()> {
         let (Some(expr), Some(bound)) = (&spec.extent, &spec.bound) else {
             return Ok(());
         };

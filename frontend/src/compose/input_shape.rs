@@ -3,7 +3,7 @@
 use super::affine_extent::Bound;
 use super::composer::{Composed, Composer};
 use super::instantiate::Builder;
-use crate::ast::{ExtentSpec, TypeSpec};
+use crate::ast::{Declaration, ExtentSpec, TypeSpec};
 use crate::diagnostics::Diagnostic;
 use crate::diagnostics::codes::{RANK_MISMATCH, UNEXPECTED_VALUE};
 use crate::eval::evaluator::count;
@@ -31,6 +31,27 @@ impl Width {
 }
 
 impl<'p> Composer<'p, '_> {
+    /// The names with bounds of inputs of the main graph that wait for each other: `real[n|3,m]` and `real[n,m|4]`.
+    pub fn declare_bounded(
+        &mut self,
+        builder: &mut Builder<'p>,
+        input: &Declaration,
+    ) -> Composed<()> {
+        for spec in input.type_spec.shape.iter().flatten() {
+            let known = |bound| Self::unknown_names(builder, bound).is_empty();
+            if spec.bound.as_ref().is_some_and(known) {
+                self.declare_symbol(builder, spec)?;
+            }
+        }
+        let bound = input.type_spec.pack.as_ref().and_then(|p| p.bound.as_ref());
+        match bound {
+            Some(bound) if Self::unknown_names(builder, bound).is_empty() => {
+                self.declare_length(builder, input)
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Binds the rank symbol and tells whether the shape can be bound now.
     pub fn shape_is_bindable(
         &mut self,

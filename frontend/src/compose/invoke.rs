@@ -96,7 +96,7 @@ impl<'p> Composer<'p, '_> {
         let mut arguments = Vec::with_capacity(invocation.arguments.len());
         for argument in &invocation.arguments {
             arguments.push(match argument {
-                ast::Argument::Expr(expr) => (self.value(builder, expr)?, expr.span),
+                ast::Argument::Expr(expr) => (self.tensors(builder, expr)?, expr.span),
                 ast::Argument::Omitted(span) => (Value::Null, *span),
             });
         }

@@ -226,7 +226,7 @@ impl<'p> Composer<'p, '_> {
         builder: &mut Builder<'p>,
         carried: &ast::Carried,
     ) -> Composed<Value> {
-        let value = self.value(builder, &carried.init)?;
+        let value = self.tensors(builder, &carried.init)?;
         if let Value::Atom(Atom::Stack(_)) = value {
             return Ok(value);
         }

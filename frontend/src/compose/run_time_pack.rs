@@ -5,14 +5,16 @@ use skript_semantics::{ScalarKind, ScalarOp};
 use super::affine_extent::Bound;
 use super::checks::{Verdict, equality, keep, parts, text};
 use super::composer::{Composed, Composer, Reported};
+use super::declare::upper_extents;
 use super::dynamic_extent::extent_of;
 use super::instantiate::Builder;
 use super::ranges::{extent_expr, upper_bound};
 use crate::ast::{Component, Declaration, ExprKind, PackSpec, Target, TargetItem};
 use crate::diagnostics::codes::{RESULTS_MISMATCH, UNEXPECTED_VALUE};
 use crate::eval::{Atom, TensorRef, Value, runtime};
-use crate::model::{Check, CheckKind, Extent, Port, PortTensors, TensorType};
+use crate::model::{Check, CheckKind, Extent, Port, PortTensors, ShapeExpr, TensorType};
 use crate::source::Span;
+use std::sync::Arc;
 
 impl<'p> Composer<'p, '_> {
     /// How many items the packs on the left side can hold; `None` if nothing tells.
@@ -80,7 +82,7 @@ impl<'p> Composer<'p, '_> {
                 let most = Extent::Fixed(most);
                 let holds =
                     runtime::compare(ScalarOp::Le, extent_expr(&actual), extent_expr(&most));
-                self.agree(builder, holds, (&most, &actual), "at most ", span)?;
+                self.agree(builder, &stack, holds, (&most, &actual), "at most ", span)?;
             }
         }
         let Some(length) = &pack.length else {
@@ -113,7 +115,7 @@ impl<'p> Composer<'p, '_> {
                 }) else {
                     return Err(Reported);
                 };
-                self.agree(builder, holds, (&wanted, &actual), "", span)?;
+                self.agree(builder, &stack, holds, (&wanted, &actual), "", span)?;
             }
             Verdict::Fails => {
                 return Err(self.error(
@@ -129,22 +131,16 @@ impl<'p> Composer<'p, '_> {
         Ok(Value::Atom(Atom::Stack(stack)))
     }
 
-    /// Every run tests the number of items when the body is done.
+    /// Every run tests the number of items: when the body is done, in a branch or a loop as soon as the pack is there.
     fn agree(
         &mut self,
         builder: &mut Builder<'p>,
+        stack: &TensorRef,
         condition: crate::model::Expr,
         (wanted, actual): (&Extent, &Extent),
         most: &str,
         span: Span,
     ) -> Composed<()> {
-        if builder.blocks.len() != 1 {
-            return Err(self.error(
-                &RESULTS_MISMATCH,
-                span,
-                "a length that only the run knows cannot be written inside a branch or a loop; leave it out: `ys.. = …`",
-            ));
-        }
         let part = |extent: &Extent| Value::Atom(Atom::from_expr(extent_expr(extent)));
         let mut message = Vec::new();
         text(&format!("the pack must have {most}"), &mut message);
@@ -157,6 +153,9 @@ impl<'p> Composer<'p, '_> {
             message,
             span,
         };
+        if builder.blocks.len() != 1 {
+            return self.check_here(builder, stack, check);
+        }
         keep(&mut builder.function.result_checks, check);
         Ok(())
     }
@@ -171,19 +170,7 @@ impl<'p> Composer<'p, '_> {
     ) -> Composed<Value> {
         let mut count = 0usize;
         for item in items {
-            let own = match item {
-                TargetItem::Omitted(_) | TargetItem::Name { pack: None, .. } => Some(1),
-                TargetItem::Name {
-                    pack: Some(pack), ..
-                } => self.target_length(builder, pack)?,
-                TargetItem::Zip { names, pack, .. } => match pack {
-                    Some(pack) => self
-                        .target_length(builder, pack)?
-                        .map(|n| n.saturating_mul(names.len())),
-                    None => Some(names.len()),
-                },
-            };
-            let Some(own) = own else {
+            let Some(own) = self.item_length(builder, item)? else {
                 return Err(self.error(
                     &RESULTS_MISMATCH,
                     span,
@@ -245,6 +232,71 @@ impl<'p> Composer<'p, '_> {
         }
     }
 
+    /// The length of a pack among the inputs of the main graph that every run brings: `..(s|5)`, and `..(s)` beside it.
+    pub fn stacked_length(
+        &mut self,
+        builder: &mut Builder<'p>,
+        input: &Declaration,
+    ) -> Composed<Option<Extent>> {
+        self.declare_length(builder, input)?;
+        let length = input
+            .type_spec
+            .pack
+            .as_ref()
+            .and_then(|p| p.length.as_ref());
+        match length {
+            // What is given tells.
+            Some(length) if !Self::unknown_names(builder, length).is_empty() => Ok(None),
+            _ => self.run_time_length(builder, input),
+        }
+    }
+
+    /// `..(s|5)` with a new name s: a symbol of the function.
+    pub fn declare_length(
+        &mut self,
+        builder: &mut Builder<'p>,
+        input: &Declaration,
+    ) -> Composed<()> {
+        if let Some(pack) = &input.type_spec.pack
+            && let (Some(length), Some(bound)) = (&pack.length, &pack.bound)
+            && let ExprKind::Name(name) = &length.kind
+            && builder.scope.get(&name.name).is_none()
+        {
+            let most = upper_extents(&mut builder.evaluator(self.limits), bound, None);
+            let Some(bound) = most.map_err(|s| self.failed(s))?.first().copied() else {
+                return Err(Reported);
+            };
+            let extent = Extent::Dynamic {
+                expr: Arc::new(ShapeExpr::Symbol(name.name.clone())),
+                bound,
+            };
+            let atom = builder
+                .evaluator(self.limits)
+                .extent_atom(&extent, length.span);
+            let atom = atom.map_err(|s| self.failed(s))?;
+            builder.scope.set(name.name.clone(), Value::Atom(atom));
+        }
+        Ok(())
+    }
+
+    /// Whether the length of a pack among the inputs of the main graph is a name that has its bound elsewhere.
+    pub fn length_awaits_others(builder: &Builder<'p>, input: &Declaration) -> bool {
+        let own = input.type_spec.pack.as_ref().filter(|p| p.bound.is_none());
+        let Some(length) = own.and_then(|p| p.length.as_ref()) else {
+            return false;
+        };
+        let unknown = Self::unknown_names(builder, length);
+        let inputs = &builder.found.definition.inputs;
+        let packs = inputs.iter().flat_map(|i| &i.type_spec.pack);
+        let packs = packs.filter(|p| p.bound.is_some()).map(|p| &p.length);
+        let extents = inputs
+            .iter()
+            .flat_map(|i| i.type_spec.shape.iter().flatten());
+        let extents = extents.filter(|e| e.bound.is_some()).map(|e| &e.extent);
+        let mut bounded = packs.chain(extents).flatten();
+        bounded.any(|expr| matches!(&expr.kind, ExprKind::Name(n) if unknown.contains(&n.name)))
+    }
+
     /// An output of formulas that is a pack of run-time length.
     pub fn declare_stack(
         &mut self,
@@ -252,6 +304,23 @@ impl<'p> Composer<'p, '_> {
         declaration: &Declaration,
         length: Extent,
     ) -> Composed<()> {
+        let value = self.stack(builder, declaration, length)?;
+        let name = &declaration.name;
+        builder.function.outputs.push(Port {
+            name: name.name.clone(),
+            tensors: PortTensors::Stack(value.id),
+            span: name.span,
+        });
+        Ok(())
+    }
+
+    /// A declared pack of run-time length.
+    pub fn stack(
+        &mut self,
+        builder: &mut Builder<'p>,
+        declaration: &Declaration,
+        length: Extent,
+    ) -> Composed<TensorRef> {
         let shape = declaration.type_spec.shape.iter().flatten();
         if let Some(own) = shape.into_iter().find(|extent| extent.per_item) {
             return Err(self.error(
@@ -267,16 +336,11 @@ impl<'p> Composer<'p, '_> {
         self.check_size(&tensor, declaration.span)?;
         let name = &declaration.name;
         let value = builder.value(Some(name.name.clone()), tensor, name.span);
-        builder.function.outputs.push(Port {
-            name: name.name.clone(),
-            tensors: PortTensors::Stack(value.id),
-            span: name.span,
-        });
         builder.tensors.insert(name.name.clone());
         builder
             .scope
-            .set(name.name.clone(), Value::Atom(Atom::Stack(value)));
-        Ok(())
+            .set(name.name.clone(), Value::Atom(Atom::Stack(value.clone())));
+        Ok(value)
     }
 
     /// `..(s|5)` with a new name and a pack of known length.
@@ -314,5 +378,109 @@ impl<'p> Composer<'p, '_> {
             tensors: PortTensors::Stack(stack.id),
             span: declaration.name.span,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::compose::testing::{assert_composes, assert_fires, composed};
+    use crate::diagnostics::codes::{EXTENT_MISMATCH, INDEX_OUT_OF_RANGE, UNEXPECTED_VALUE};
+    use crate::model::{Extent, PortTensors};
+
+    #[test]
+    fn s2_6_packs_of_the_main_graph_bring_their_length_below_a_bound() {
+        let model = composed(
+            "graph G { @input { zs: int[2]..(s); xs: real[n]..(s|5); w: real[s,n|3]; } @output { ys: real[n]..(s|5); } \
+             @compose { ys.. = xs; } }",
+        );
+        let model = model.unwrap();
+        let entry = model.function(model.entry).unwrap();
+        let bounds = entry.inputs.iter().map(|port| match &port.tensors {
+            PortTensors::Stack(id) | PortTensors::Single(id) => {
+                let shape = &entry.values[id.0 as usize].tensor.shape;
+                shape.iter().map(Extent::bound).collect()
+            }
+            _ => Vec::new(),
+        });
+        assert_eq!(bounds.collect::<Vec<_>>(), [[5, 2], [5, 3], [5, 3]]);
+    }
+
+    #[test]
+    fn tensors_of_a_pack_that_a_run_brings_have_one_shape() {
+        assert_fires(
+            &UNEXPECTED_VALUE,
+            "graph G { @input { xs: real[..t|4]..(s|5); } @output { y: real[1]; } @compose { y = xs[0]; } }",
+        );
+    }
+
+    #[test]
+    fn items_of_packs_of_run_time_length_are_taken_by_numbers() {
+        let text = |item: &str| {
+            format!(
+                "graph G {{ @input {{ xs: real[2]..(s|3); }} @output {{ y: real[2]; }} @compose {{ y = xs[{item}]; }} }}"
+            )
+        };
+        for item in ["0", "2", "-3"] {
+            let model = composed(&text(item)).unwrap();
+            assert_eq!(
+                model
+                    .functions
+                    .iter()
+                    .map(|f| f.checks.len())
+                    .sum::<usize>(),
+                1
+            );
+        }
+        for item in ["3", "-4"] {
+            assert_fires(&INDEX_OUT_OF_RANGE, &text(item));
+        }
+        assert_fires(&UNEXPECTED_VALUE, &text("s - 1"));
+    }
+
+    /// What a branch or a loop demands is no demand of the whole function.
+    #[test]
+    fn s2_10_lengths_in_blocks_are_tested_there() {
+        let checks = |statement: &str| {
+            let model = composed(&format!(
+                "operator cut {{ @input {{ x: real[n,m]; }} @output {{ ys: real[m]..(n); }} @lower {{ ys[k][i,] = x[k,i], k < n, i < m; }} }} \
+                 operator sum {{ @input {{ xs: real[m]..(k); }} @output {{ y: real[m]; }} @lower {{ y[i,] += xs[j][i,], i < m, j < k; }} }} \
+                 graph G {{ @input {{ x: real[t|6,2]; z: real[u|6,2]; c: bool[]; }} @output {{ y: real[2]; }} @compose {{ xs.. = cut(x); {statement} }} }}"
+            ));
+            let model = model.unwrap();
+            let lengths = model.functions.iter().filter(|f| f.name == "length");
+            let here: usize = lengths.map(|f| f.checks.len()).sum();
+            (
+                model.function(model.entry).unwrap().result_checks.len(),
+                here,
+            )
+        };
+        assert_eq!(checks("ys..(u) = cut(x); y = sum(ys);"), (1, 0));
+        let inside = "{ ys..(u) = cut(x); s = sum(ys); yield s; }";
+        assert_eq!(
+            checks(&format!("y = if c then {inside} else sum(xs);")),
+            (0, 1)
+        );
+        assert_eq!(
+            checks(&format!("y = with s: real[2] = 0.0 do {inside} while c;")),
+            (0, 1)
+        );
+    }
+
+    #[test]
+    fn packs_that_are_passed_keep_within_the_bound() {
+        let called = |count: usize| {
+            format!(
+                "graph Sub {{ @input {{ xs: real[2]..(s|2); }} @output {{ y: real[2]; }} @compose {{ y = xs[0]; }} }} \
+                 graph G {{ @input {{ x: real[2]; }} @output {{ y: real[2]; }} @compose {{ ps..({count}) = [x ..({count})]; y = Sub(ps); }} }}"
+            )
+        };
+        // The first graph is the main one.
+        let main_last = |count| {
+            let text = called(count);
+            let (sub, main) = text.split_once("graph G").unwrap();
+            format!("graph G{main} {sub}")
+        };
+        assert_composes(&main_last(2));
+        assert_fires(&EXTENT_MISMATCH, &main_last(3));
     }
 }

@@ -7,7 +7,10 @@ use super::composer::{Composed, Composer, InstanceInfo, Reported};
 use super::dynamic_extent::Canonical;
 use super::instantiate::Builder;
 use super::ranges::extent_expr;
-use crate::diagnostics::codes::{LIMIT_EXCEEDED, RESULTS_MISMATCH};
+use crate::ast;
+use crate::diagnostics::codes::{
+    INDEX_OUT_OF_RANGE, LIMIT_EXCEEDED, RESULTS_MISMATCH, UNEXPECTED_VALUE,
+};
 use crate::eval::{Atom, TensorRef, Value, runtime};
 use crate::model::{
     self, Accumulation, Body, Check, CheckKind, Expr, Extent, Formula, FormulaIndex, Function,
@@ -17,6 +20,70 @@ use crate::model::{
 use crate::source::Span;
 
 impl<'p> Composer<'p, '_> {
+    /// An expression among tensors; items of packs of run-time length become tensors of their own.
+    pub fn tensors(&mut self, builder: &mut Builder<'p>, expr: &ast::Expr) -> Composed<Value> {
+        let value = self.value(builder, expr)?;
+        if !value.atoms().iter().any(|a| matches!(a, Atom::Item(_))) {
+            return Ok(value);
+        }
+        let mut atoms = Vec::with_capacity(value.atoms().len());
+        for atom in value.atoms() {
+            atoms.push(match atom {
+                Atom::Item(item) => self.item_of(builder, &item.0, &item.1, expr.span)?,
+                other => other.clone(),
+            });
+        }
+        Ok(match (value, atoms.as_slice()) {
+            (Value::Atom(_), [single]) => Value::Atom(single.clone()),
+            _ => Value::pack(atoms),
+        })
+    }
+
+    /// `xs[-1]` of a pack of run-time length. Every run tests that it is there.
+    fn item_of(
+        &mut self,
+        builder: &mut Builder<'p>,
+        stack: &TensorRef,
+        index: &Atom,
+        span: Span,
+    ) -> Composed<Atom> {
+        let Atom::Int(index) = *index else {
+            return Err(self.error(
+                &UNEXPECTED_VALUE,
+                span,
+                "outside of formulas, an item of a pack of run-time length is chosen by a number",
+            ));
+        };
+        let most = stack.tensor.shape.first().map_or(0, Extent::bound);
+        let needed = match u64::try_from(index) {
+            Ok(index) => index.saturating_add(1),
+            Err(_) => index.unsigned_abs(),
+        };
+        if needed > most {
+            let message =
+                format!("index {index} is out of range: the pack has at most {most} items");
+            return Err(self.error(&INDEX_OUT_OF_RANGE, span, message));
+        }
+        let position = |length: &Expr| match index < 0 {
+            true => Expr::apply(
+                ScalarKind::Int,
+                ScalarOp::Add,
+                vec![length.clone(), Expr::int(index)],
+            ),
+            false => Expr::int(index),
+        };
+        let needed = Expr::int(i64::try_from(needed).unwrap_or(i64::MAX));
+        let check = |length: Expr| {
+            let there = runtime::compare(ScalarOp::Ge, length, needed);
+            (
+                format!("item {index} of a pack is taken, and its length is "),
+                there,
+            )
+        };
+        let items = self.picked(builder, stack, &[position], check, span)?;
+        items.first().cloned().ok_or(Reported)
+    }
+
     /// The items of a pack of run-time length, as tensors of their own. Every run tests that there are so many.
     pub fn items_of(
         &mut self,
@@ -34,6 +101,27 @@ impl<'p> Composer<'p, '_> {
                 format!("there are {count} items written here, the pack has at most {most}"),
             ));
         }
+        let number = |position: usize| Expr::int(i64::try_from(position).unwrap_or(i64::MAX));
+        let positions: Vec<_> = (0..count).map(|p| move |_: &Expr| number(p)).collect();
+        let check = |length: Expr| {
+            let all = runtime::compare(ScalarOp::Eq, length, number(count));
+            (format!("the pack must have {count} items, it has "), all)
+        };
+        self.picked(builder, stack, &positions, check, span)
+            .map(Value::pack)
+    }
+
+    /// Items of a pack of run-time length; their positions, and what is demanded of the length, with its message, follow
+    /// from the length.
+    fn picked(
+        &mut self,
+        builder: &mut Builder<'p>,
+        stack: &TensorRef,
+        positions: &[impl Fn(&Expr) -> Expr],
+        check: impl FnOnce(Expr) -> (String, Expr),
+        span: Span,
+    ) -> Composed<Vec<Atom>> {
+        let count = positions.len();
         let mut canonical = Canonical::default();
         let whole = canonical.tensor(&stack.tensor);
         let mut function = empty_function("items", span);
@@ -62,8 +150,9 @@ impl<'p> Composer<'p, '_> {
             })
             .collect();
         let places: Vec<Expr> = (0..indices.len()).map(Expr::index).collect();
-        let formulas = (0i64..).zip(&outputs).map(|(position, output)| {
-            let mut subscripts = vec![Expr::int(position)];
+        let length = whole.shape.first().map_or(Expr::int(0), extent_expr);
+        let formulas = positions.iter().zip(&outputs).map(|(position, output)| {
+            let mut subscripts = vec![position(&length)];
             subscripts.extend(places.iter().cloned());
             let node = Node::Access {
                 tensor: input,
@@ -87,18 +176,14 @@ impl<'p> Composer<'p, '_> {
             }
         });
         function.body = Body::Formulas(formulas.collect());
-        if let Some(length @ Extent::Dynamic { .. }) = whole.shape.first() {
-            let length = extent_expr(length);
+        if let Node::Extent(_) = length.node {
+            let (what, condition) = check(length.clone());
             let mut message = Vec::new();
-            text(
-                &format!("the pack must have {count} items, it has "),
-                &mut message,
-            );
-            message.push(MessagePart::Value(length.clone()));
-            let wanted = Expr::int(i64::try_from(count).unwrap_or(i64::MAX));
+            text(&what, &mut message);
+            message.push(MessagePart::Value(length));
             function.checks.push(Check {
                 kind: CheckKind::Extent,
-                condition: runtime::compare(ScalarOp::Eq, length, wanted),
+                condition,
                 message,
                 span,
             });
@@ -131,7 +216,67 @@ impl<'p> Composer<'p, '_> {
             label: None,
             span,
         }));
-        Ok(Value::pack(items.into_iter().map(Atom::Tensor).collect()))
+        Ok(items.into_iter().map(Atom::Tensor).collect())
+    }
+
+    /// A check of a tensor's extents among the operations of a block: what an invocation demands of its inputs.
+    pub fn check_here(
+        &mut self,
+        builder: &mut Builder<'p>,
+        tensor: &TensorRef,
+        check: Check,
+    ) -> Composed<()> {
+        let mut canonical = Canonical::default();
+        let input = canonical.tensor(&tensor.tensor);
+        canonical.end_of_tensors();
+        let span = check.span;
+        let mut inside = |expr: Expr| {
+            let renamed = canonical.attribute(&Value::Atom(Atom::from_expr(expr)));
+            renamed
+                .atoms()
+                .first()
+                .and_then(Atom::to_expr)
+                .ok_or(Reported)
+        };
+        let condition = inside(check.condition)?;
+        let mut message = Vec::new();
+        for part in check.message {
+            message.push(match part {
+                MessagePart::Value(expr) => MessagePart::Value(inside(expr)?),
+                text @ MessagePart::Text(_) => text,
+            });
+        }
+        let (names, extents) = canonical.parameters().into_iter().unzip();
+        let mut function = empty_function("length", span);
+        function.extents = names;
+        function.values.push(model::Value {
+            name: None,
+            tensor: input,
+            span,
+        });
+        function.inputs.push(Port {
+            name: "pack".into(),
+            tensors: PortTensors::Stack(ValueId(0)),
+            span,
+        });
+        function.checks.push(Check {
+            condition,
+            message,
+            ..check
+        });
+        function.body = Body::Formulas(Vec::new());
+        let callee = self.synthesized(function)?;
+        builder.emit(Operation::Invoke(Invoke {
+            callee,
+            inputs: vec![tensor.id],
+            captures: Vec::new(),
+            extents,
+            outputs: Vec::new(),
+            updates: Vec::new(),
+            label: None,
+            span,
+        }));
+        Ok(())
     }
 
     /// A scalar over run-time extents as a tensor of rank 0.

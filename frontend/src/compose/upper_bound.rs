@@ -7,11 +7,12 @@ use super::composer::{Composed, Composer};
 use super::declare::upper_extents;
 use super::instantiate::Builder;
 use super::ranges::decided;
-use crate::ast::ExtentSpec;
+use crate::ast::{self, ExtentSpec, PackSpec};
 use crate::diagnostics::Diagnostic;
 use crate::diagnostics::codes::EXTENT_MISMATCH;
 use crate::eval::{Atom, Value, runtime};
 use crate::model::{Expr, MessagePart};
+use crate::source::Span;
 
 impl<'p> Composer<'p, '_> {
     /// Holds actual extents against the declared bound: now if it is known, else in each run.
@@ -25,12 +26,41 @@ impl<'p> Composer<'p, '_> {
         let Some(bound) = &declared.bound else {
             return Ok(());
         };
+        self.check_bound(
+            builder,
+            (bound, declared.pack.as_ref(), declared.span),
+            actual,
+            place,
+        )
+    }
+
+    /// The same for the length of a pack, `..(s|5)`.
+    pub fn check_length_bound(
+        &mut self,
+        builder: &mut Builder<'p>,
+        declared: &PackSpec,
+        actual: &Value,
+        place: &Bound,
+    ) -> Composed<()> {
+        let Some(bound) = &declared.bound else {
+            return Ok(());
+        };
+        self.check_bound(builder, (bound, None, bound.span), actual, place)
+    }
+
+    fn check_bound(
+        &mut self,
+        builder: &mut Builder<'p>,
+        (bound, pack, span): (&ast::Expr, Option<&PackSpec>, Span),
+        actual: &Value,
+        place: &Bound,
+    ) -> Composed<()> {
         if !Self::unknown_names(builder, bound).is_empty() {
             return Ok(());
         }
         let limits = {
             let mut evaluator = builder.evaluator(self.limits);
-            upper_extents(&mut evaluator, bound, declared.pack.as_ref())
+            upper_extents(&mut evaluator, bound, pack)
         };
         let limits = limits.map_err(|s| self.failed(s))?;
         for (atom, limit) in actual.atoms().iter().zip(limits) {
@@ -50,7 +80,7 @@ impl<'p> Composer<'p, '_> {
                         atom.text()
                     );
                     return Err(self.report(
-                        Diagnostic::error(&EXTENT_MISMATCH, declared.span, message)
+                        Diagnostic::error(&EXTENT_MISMATCH, span, message)
                             .with_place(place.place, "given here"),
                     ));
                 }

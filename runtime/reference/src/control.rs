@@ -160,27 +160,14 @@ impl<'m> Evaluator<'m, '_> {
 /// The items in one tensor, along a first dimension of their own.
 fn stacked(frame: &Frame<'_>, id: ValueId, items: &[Arc<Tensor>]) -> Result<Tensor, EvalError> {
     let declared = &frame.declared(id)?.tensor;
-    let mut shape = vec![items.len() as u64];
-    match items.first() {
-        Some(first) => shape.extend(first.shape()),
+    let shape = match items.first() {
+        Some(first) => first.shape().to_vec(),
         None => {
-            for extent in declared.shape.iter().skip(1) {
-                shape.push(frame.extent(extent)?);
-            }
+            let extents = declared.shape.iter().skip(1).map(|e| frame.extent(e));
+            extents.collect::<Result<Vec<u64>, _>>()?
         }
-    }
-    let mut whole = Tensor::zeros(frame.element(id)?, &shape)?;
-    let bytes = whole.bytes_mut()?;
-    let mut position = 0;
-    for item in items {
-        let end = position + item.bytes().len();
-        match bytes.get_mut(position..end) {
-            Some(place) => place.copy_from_slice(item.bytes()),
-            None => return Err(internal("iterations give results of different shapes")),
-        }
-        position = end;
-    }
-    Ok(whole)
+    };
+    Ok(Tensor::stacked(frame.element(id)?, &shape, items)?)
 }
 
 /// One item of a pack that is one tensor.

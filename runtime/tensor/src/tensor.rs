@@ -6,6 +6,7 @@ use crate::error::TensorError;
 use crate::map::MappedFile;
 use crate::shape;
 use skript_semantics::{Scalar, ScalarKind};
+use std::borrow::Borrow;
 
 /// Elements in row-major order without gaps, owned or mapped from a file.
 #[derive(Clone, Debug)]
@@ -150,6 +151,35 @@ impl Tensor {
         }
     }
 
+    /// Tensors of the shape `item` in one, along a first dimension of their own.
+    ///
+    /// # Errors
+    /// An item of another element type or shape; more elements than memory holds.
+    pub fn stacked<T: Borrow<Tensor>>(
+        element: ElementType,
+        item: &[u64],
+        items: &[T],
+    ) -> Result<Tensor, TensorError> {
+        for (at, given) in items.iter().enumerate() {
+            let given: &Tensor = given.borrow();
+            if given.element != element || given.shape != item {
+                return Err(TensorError::Shape {
+                    what: format!("item {at} of a pack"),
+                    expected: item.to_vec(),
+                    got: given.shape.clone(),
+                });
+            }
+        }
+        let mut shape = vec![items.len() as u64];
+        shape.extend(item);
+        let mut whole = Tensor::zeros(element, &shape)?;
+        let size = shape::byte_length(element, item).unwrap_or(0).max(1);
+        for (place, given) in whole.bytes_mut()?.chunks_mut(size).zip(items) {
+            place.copy_from_slice(given.borrow().bytes());
+        }
+        Ok(whole)
+    }
+
     /// The same elements under another shape of the same volume.
     pub fn reshaped(mut self, shape: &[u64]) -> Result<Tensor, TensorError> {
         if shape::byte_length(self.element, shape) != Some(self.bytes().len()) {
@@ -261,5 +291,22 @@ mod tests {
         assert_eq!(tensor.get(4), None);
         assert_eq!(tensor.as_f32(), None);
         assert_eq!(tensor.bytes().as_ptr() as usize % 64, 0);
+    }
+
+    #[test]
+    fn stacks_have_items_of_one_shape() {
+        let item = |values: &[i64]| Tensor::from_i64(&[values.len() as u64], values).unwrap();
+        let stack = |items: &[Tensor]| Tensor::stacked(ElementType::I64, &[2], items);
+        let whole = stack(&[item(&[1, 2]), item(&[3, 4]), item(&[5, 6])]).unwrap();
+        assert_eq!(whole.shape(), [3, 2]);
+        assert_eq!(whole.as_i64(), Some(&[1, 2, 3, 4, 5, 6][..]));
+        assert_eq!(stack(&[]).unwrap().shape(), [0, 2]);
+        assert!(matches!(
+            stack(&[item(&[1, 2]), item(&[3])]),
+            Err(TensorError::Shape { .. })
+        ));
+        // Items without elements.
+        let empty = Tensor::stacked(ElementType::I64, &[0], &[item(&[]), item(&[])]);
+        assert_eq!(empty.unwrap().shape(), [2, 0]);
     }
 }
