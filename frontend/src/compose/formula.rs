@@ -7,13 +7,14 @@ use super::bounds::secure;
 use super::composer::{Composed, Composer};
 use super::dynamic_extent::extent_of;
 use super::instantiate::Builder;
+use super::packed::{self, Beside};
 use super::slices::Slices;
 use super::split::split;
-use super::turns::check_turns;
+use super::turns::{check_turns, write_chosen};
 use crate::ast::{Lowering, LoweringOp};
 use crate::diagnostics::codes::{FORMULA, LIMIT_EXCEEDED, PACK_LENGTHS_DIFFER};
-use crate::eval::evaluator::{EvalResult, stop};
-use crate::eval::{Atom, Evaluator, FormulaState, Scope, Stop, TensorRef, Value, runtime};
+use crate::eval::evaluator::{EvalResult, Every, count, stop};
+use crate::eval::{Atom, Chosen, Evaluator, FormulaState, Scope, Stop, TensorRef, Value, runtime};
 use crate::model::{
     self, Accumulation, Body, Extent, Formula, FormulaIndex, FormulaLocal, Init, Node, Target,
     ValueId,
@@ -31,6 +32,10 @@ pub(super) struct Draft {
     pub formula: Formula,
     /// Indices of the formula outside of one that was replaced by its values.
     pub outer: Vec<usize>,
+    /// Lengths that must agree where the formula runs.
+    pub beside: Vec<Beside>,
+    /// How the formula is written: what its outputs hold before goes by that.
+    pub as_written: Accumulation,
 }
 
 impl<'p> Composer<'p, '_> {
@@ -44,12 +49,13 @@ impl<'p> Composer<'p, '_> {
             match self.lowering(builder, lowering) {
                 Ok(drafts) => {
                     for mut draft in drafts {
-                        let kind = draft.formula.kind;
+                        let kind = draft.as_written;
                         for target in &mut draft.formula.targets {
                             if written.insert(target.output) {
                                 target.init = Init::Fill(kind.identity(target.value.kind));
                             }
                         }
+                        self.same_lengths(builder, draft.beside);
                         formulas.push(draft.formula);
                     }
                 }
@@ -84,14 +90,7 @@ impl<'p> Composer<'p, '_> {
     fn unrolled(&self, builder: &Builder<'p>, lowering: &Lowering) -> EvalResult<Vec<Draft>> {
         let mut drafts = Vec::new();
         let Some(unroll) = &lowering.unroll else {
-            self.expand_formula(
-                builder,
-                &builder.scope,
-                lowering,
-                &mut Vec::new(),
-                &mut drafts,
-            )?;
-            check_turns(&drafts, lowering)?;
+            self.ordered(builder, &builder.scope, lowering, &mut drafts)?;
             return Ok(drafts);
         };
         let count = match &unroll.count {
@@ -105,12 +104,31 @@ impl<'p> Composer<'p, '_> {
             if let Some(index) = &unroll.index {
                 scope.set(index.name.clone(), Value::int(k));
             }
-            let mut step = Vec::new();
-            self.expand_formula(builder, &scope, lowering, &mut Vec::new(), &mut step)?;
-            check_turns(&step, lowering)?;
-            drafts.append(&mut step);
+            self.ordered(builder, &scope, lowering, &mut drafts)?;
         }
         Ok(drafts)
+    }
+
+    /// The formulas of a statement that give what its loops give in their order.
+    fn ordered(
+        &self,
+        builder: &Builder<'p>,
+        scope: &Scope,
+        lowering: &Lowering,
+        drafts: &mut Vec<Draft>,
+    ) -> EvalResult<()> {
+        let mut found = Vec::new();
+        self.expand_formula(builder, scope, lowering, &mut Vec::new(), &mut found)?;
+        if let Err(refusal) = check_turns(&found, lowering) {
+            let mut attempt = Attempt::new(self, builder, lowering);
+            attempt.in_turns = true;
+            let Ok(formula) = attempt.run(scope, &[]) else {
+                return Err(refusal);
+            };
+            found = vec![attempt.draft(formula, Vec::new())];
+        }
+        drafts.append(&mut found);
+        Ok(())
     }
 
     fn check_unrolled(&self, count: i64, span: Span) -> EvalResult<()> {
@@ -144,10 +162,7 @@ impl<'p> Composer<'p, '_> {
                 let outer = keys.filter(|(_, (key, _))| last.is_some_and(|last| *key < last));
                 let outer: Vec<usize> = outer.map(|(position, _)| position).collect();
                 let parts = split(formula).into_iter();
-                drafts.extend(parts.map(|formula| Draft {
-                    formula,
-                    outer: outer.clone(),
-                }));
+                drafts.extend(parts.map(|formula| attempt.draft(formula, outer.clone())));
                 if drafts.len() > self.limits.unrolled {
                     self.check_unrolled(
                         i64::try_from(drafts.len()).unwrap_or(i64::MAX),
@@ -183,6 +198,9 @@ struct Attempt<'a, 'p, 's> {
     /// Per index: which bound and item it is, and its extent if it is fixed.
     keys: Vec<((usize, usize), Option<i64>)>,
     locals: Vec<FormulaLocal>,
+    beside: Vec<Beside>,
+    /// See [`FormulaState::in_turns`].
+    in_turns: bool,
 }
 
 impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
@@ -198,6 +216,17 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
             indices: Vec::new(),
             keys: Vec::new(),
             locals: Vec::new(),
+            beside: Vec::new(),
+            in_turns: false,
+        }
+    }
+
+    fn draft(&self, formula: Formula, outer: Vec<usize>) -> Draft {
+        Draft {
+            formula,
+            outer,
+            beside: self.beside.clone(),
+            as_written: accumulation(self.lowering.op),
         }
     }
 
@@ -240,8 +269,23 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
             };
             scope.set(bound.name.name.clone(), value);
         }
+        let every = packed::length(&scope, lowering).map(|length| {
+            let index = self.indices.len();
+            self.indices.push(FormulaIndex {
+                name: format!("{}.item", lowering.target.name.name),
+                extent: length.clone(),
+            });
+            self.keys.push(((lowering.bounds.len(), 0), None));
+            Every {
+                index,
+                length,
+                others: Vec::new(),
+            }
+        });
         let mut state = FormulaState {
             guards: vec![Vec::new()],
+            every,
+            in_turns: self.in_turns,
             ..FormulaState::default()
         };
         for (name, expr) in &lowering.locals {
@@ -348,7 +392,11 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
             }
             None => None,
         };
-        let (outputs, item) = targets(&mut evaluator, scope, lowering)?;
+        let (outputs, item, chosen) = match targets(&mut evaluator, scope, lowering)? {
+            Written::Tensors(tensors) => (tensors, None, None),
+            Written::Item(stack, item) => (vec![stack], Some(item), None),
+            Written::Chosen(chosen) => (chosen.tensors.clone(), None, Some(chosen)),
+        };
         let written_to = |id: ValueId| {
             let mut ports = self.builder.function.outputs.iter();
             ports.any(|port| port.tensors.values().contains(&id))
@@ -380,7 +428,9 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
                 );
             }
             Value::Atom(atom) => vec![atom.clone(); outputs.len()],
-            Value::Pack(pack) if pack.len() == outputs.len() => pack.items.to_vec(),
+            Value::Pack(pack) if pack.len() == outputs.len() && chosen.is_none() => {
+                pack.items.to_vec()
+            }
             Value::Pack(pack) => {
                 return stop(
                     &PACK_LENGTHS_DIFFER,
@@ -388,16 +438,13 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
                     format!(
                         "{} values are assigned to {} tensors",
                         pack.len(),
-                        outputs.len()
+                        if chosen.is_some() { 1 } else { outputs.len() }
                     ),
                 );
             }
         };
-        let guards = evaluator
-            .formula
-            .take()
-            .and_then(|state| state.guards.into_iter().next())
-            .unwrap_or_default();
+        let state = evaluator.formula.take().unwrap_or_default();
+        let guards = state.guards.into_iter().next().unwrap_or_default();
         let mut written = Vec::with_capacity(outputs.len());
         for ((output, subscripts), value) in outputs.iter().zip(subscripts).zip(values) {
             let expr = match value.to_expr() {
@@ -432,27 +479,43 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
             targets: written,
             span: lowering.span,
         };
+        if let Some(chosen) = chosen {
+            self.composer.check_unrolled(
+                count(outputs.len()).saturating_mul(count(outputs.len())),
+                lowering.span,
+            )?;
+            write_chosen(&mut formula, &chosen);
+        }
+        if let Some(every) = state.every {
+            self.beside = packed::check(every, &formula, lowering)?;
+        }
         secure(&mut formula, &self.builder.function.values, lowering)?;
         Ok(formula)
     }
 }
 
-/// The tensors that are assigned; the item's index where they are one tensor, a pack of run-time length.
-fn targets(
-    evaluator: &mut Evaluator,
-    scope: &Scope,
-    lowering: &Lowering,
-) -> EvalResult<(Vec<TensorRef>, Option<Atom>)> {
+/// What a formula assigns.
+enum Written {
+    Tensors(Vec<TensorRef>),
+    /// An item of a pack of run-time length, which is one tensor.
+    Item(TensorRef, Atom),
+    /// A tensor of a pack that each step chooses.
+    Chosen(Chosen),
+}
+
+fn targets(evaluator: &mut Evaluator, scope: &Scope, lowering: &Lowering) -> EvalResult<Written> {
     let target = &lowering.target;
     let value = scope.get(&target.name.name);
     if let Some(Value::Atom(Atom::Stack(stack))) = value {
-        let index = match &target.item {
-            Some(item) => evaluator.eval(item)?,
-            None => Value::Null,
+        let every = evaluator.formula.as_ref().and_then(|f| f.every.as_ref());
+        let index = match (&target.item, every) {
+            (Some(item), _) => evaluator.eval(item)?,
+            (None, Some(every)) => Value::Atom(Atom::from_expr(model::Expr::index(every.index))),
+            (None, None) => Value::Null,
         };
         return match index {
             Value::Atom(index @ (Atom::Int(_) | Atom::Run(_))) => {
-                Ok((vec![stack.clone()], Some(index)))
+                Ok(Written::Item(stack.clone(), index))
             }
             _ => stop(
                 &FORMULA,
@@ -467,16 +530,22 @@ fn targets(
     let atoms: Vec<Atom> = match (value, &target.item) {
         (Some(Value::Pack(pack)), Some(item)) => match evaluator.tensor_item(pack.len(), item)? {
             Ok(position) => pack.items.get(position).cloned().into_iter().collect(),
-            Err(run) => match crate::eval::index::free_index(&run) {
-                Some(position) => return Err(Stop::Unroll(position)),
-                None => {
-                    return stop(
+            Err(run) => {
+                let variable = crate::eval::index::free_index(&run);
+                let in_turns = evaluator.formula.as_ref().is_some_and(|f| f.in_turns);
+                if let Some(position) = variable.filter(|_| !in_turns) {
+                    return Err(Stop::Unroll(position));
+                }
+                return match (Chosen::of(&pack.items, &run, variable.is_some()), variable) {
+                    (Some(chosen), _) => Ok(Written::Chosen(chosen)),
+                    (None, Some(position)) => Err(Stop::Unroll(position)),
+                    (None, None) => stop(
                         &FORMULA,
                         item.span,
-                        "which tensor of a pack is written cannot rest on tensor data",
-                    );
-                }
-            },
+                        "the tensors of this pack differ in shape, and data decide which one is written",
+                    ),
+                };
+            }
         },
         (Some(value), None) => value.atoms().to_vec(),
         _ => {
@@ -505,7 +574,7 @@ fn targets(
             }
         }
     }
-    Ok((tensors, None))
+    Ok(Written::Tensors(tensors))
 }
 
 /// A condition as one expression, its own guards in front.

@@ -24,6 +24,7 @@ mod invoke;
 mod looping;
 mod named_extents;
 mod outputs;
+mod packed;
 mod quantize;
 mod ranges;
 mod run_time_pack;

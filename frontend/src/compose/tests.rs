@@ -1,9 +1,10 @@
 //! Whole documents, composed.
 
 use super::ComposeOptions;
-use super::testing::{assert_composes, composed, composed_with};
+use super::testing::{assert_composes, assert_fires, composed, composed_with};
+use crate::diagnostics::codes::FORMULA;
 use crate::limits::Limits;
-use crate::model::{Body, Model, Node};
+use crate::model::{Accumulation, Body, Model, Node};
 use skript_semantics::ScalarOp;
 
 fn model(text: &str) -> Result<Model, Vec<String>> {
@@ -373,26 +374,33 @@ fn s2_6_1_a_later_input_may_bound_an_earlier_one() {
 }
 
 /// The pack's index stands inside: what a step may see of other tensors, and which write comes last, depends on the order.
+/// Where it matters, one formula chooses the tensor at each step; else each tensor has a formula of its own.
 #[test]
 fn s2_12_packs_inside_of_other_indices_keep_the_order_of_the_loops() {
-    let composes = |outputs: &str, assignments: &str| {
+    // How many tensors each formula of the second statement writes.
+    let written = |outputs: &str, assignments: &str| {
         let text = format!(
             "operator f {{ @input {{ xs: real[n]..(k); }} @output {{ {outputs}; }} @lower {{ {assignments}; }} }}
             graph G {{ @input {{ xs: real[4]..(2); }} @output {{ {outputs}; }} @compose {{ {} = f(xs); }} }}",
             outputs.split(':').next().unwrap()
         );
-        let text = text.replace(
-            "@output { ys: real[n]..(k); } @compose",
-            "@output { ys: real[4]..(2); } @compose",
-        );
-        let text = text.replace(
-            "@output { y: real[n]; } @compose",
-            "@output { y: real[4]; } @compose",
-        );
-        model(&text).is_ok()
+        let graph = text.find("graph G").unwrap();
+        let (operator, graph) = text.split_at(graph);
+        let graph = graph
+            .replace("real[n]", "real[4]")
+            .replace("..(k)", "..(2)");
+        let model = model(&format!("{operator}{graph}")).unwrap();
+        let f = model.functions.iter().find(|f| f.name == "main.f").unwrap();
+        match &f.body {
+            Body::Formulas(all) => {
+                let all = all.iter().filter(|f| f.kind == Accumulation::Replace);
+                all.map(|f| f.targets.len()).collect::<Vec<_>>()
+            }
+            _ => Vec::new(),
+        }
     };
     let pack = |bounds: &str, condition: &str| {
-        composes(
+        written(
             "ys: real[n]..(k)",
             &format!(
                 "ys[j][i,] = 0.0, i < n, j < k; ys[j][i,] := xs[j][i,], {bounds} | {condition}"
@@ -400,24 +408,37 @@ fn s2_12_packs_inside_of_other_indices_keep_the_order_of_the_loops() {
         )
     };
     let previous = "ys[1][i > 0 ? i - 1 : 0,] < xs[j][i,]";
-    assert!(!pack("i < n, j < k", previous));
-    assert!(pack("j < k, i < n", previous));
-    assert!(pack("i < n, j < k", "ys[j][i,] < xs[j][i,]"));
+    assert_eq!(pack("i < n, j < k", previous), [2]);
+    assert_eq!(pack("j < k, i < n", previous), [1, 1]);
+    assert_eq!(pack("i < n, j < k", "ys[j][i,] < xs[j][i,]"), [1, 1]);
     let single = |condition: &str| {
-        composes(
+        written(
             "y: real[n]",
             &format!("y[i,] = 0.0, i < n; y[i,] := xs[j][i,], i < n, j < k | {condition}"),
         )
     };
-    assert!(single("y[i,] < xs[j][i,]"));
-    assert!(!single("y[i > 0 ? i - 1 : 0,] < xs[j][i,]"));
+    assert_eq!(single("y[i,] < xs[j][i,]"), [1, 1]);
+    assert_eq!(single("y[i > 0 ? i - 1 : 0,] < xs[j][i,]"), [1]);
     let last = |bounds: &str| {
-        composes(
+        written(
             "y: real[]",
             &format!("y[] = 0.0; y[] := xs[j][i,], {bounds} | xs[j][i,] > 0.5"),
         )
     };
-    assert!(!last("i < n, j < k"));
-    assert!(last("j < k, i < n"));
-    assert!(composes("y: real[]", "y[] += xs[j][i,], i < n, j < k"));
+    assert_eq!(last("i < n, j < k"), [1]);
+    assert_eq!(last("j < k, i < n"), [1, 1]);
+}
+
+/// Tensors of several shapes are chosen by formulas of their own alone.
+#[test]
+fn s2_12_tensors_of_several_shapes_take_no_turns() {
+    let text = |bounds: &str| {
+        format!(
+            "operator f {{ @input {{ xs: real[..n]..(k); }} @output {{ y: real[]; }}
+            @lower {{ y[] = 0.0; y[] := xs[j][|i|,], {bounds} | xs[j][|i|,] > 0.5; }} }}
+            graph G {{ @input {{ a: real[2]; b: real[3]; }} @output {{ y: real[]; }} @compose {{ y = f([a, b]); }} }}"
+        )
+    };
+    assert_composes(&text("j < k, i < 3"));
+    assert_fires(&FORMULA, &text("i < 3, j < k"));
 }

@@ -9,7 +9,28 @@ use super::split::accesses;
 use crate::ast::Lowering;
 use crate::diagnostics::codes::FORMULA;
 use crate::eval::evaluator::{EvalResult, stop};
-use crate::model::{Accumulation, Formula, Node, ValueId};
+use crate::eval::{Chosen, runtime};
+use crate::model::{Accumulation, Expr, Formula, Node, ValueId};
+
+/// A formula whose step writes one tensor of a pack writes all of them in each step: the others keep what they hold.
+pub fn write_chosen(formula: &mut Formula, chosen: &Chosen) {
+    let kind = std::mem::replace(&mut formula.kind, Accumulation::Replace);
+    for (position, target) in formula.targets.iter_mut().enumerate() {
+        let present = Expr {
+            kind: target.value.kind,
+            node: Node::Access {
+                tensor: target.output,
+                subscripts: target.subscripts.clone(),
+            },
+        };
+        let value = std::mem::replace(&mut target.value, Expr::int(0));
+        let value = match kind.op() {
+            Some(op) => Expr::apply(value.kind, op, vec![present.clone(), value]),
+            None => value,
+        };
+        target.value = runtime::select(chosen.is_at(position), value, present);
+    }
+}
 
 /// # Errors
 /// Formulas of one statement whose order matters.

@@ -66,6 +66,7 @@ impl Evaluator<'_> {
                 place.extend(indices.iter().cloned());
                 this.element(stack, &place, span)
             }
+            Atom::Chosen(chosen) => this.chosen_element(&chosen, &indices, span),
             Atom::Poison => Err(Stop::Poison),
             other => stop(
                 &UNEXPECTED_VALUE,

@@ -85,6 +85,21 @@ pub struct FormulaState {
     pub guards: Vec<Vec<model::Expr>>,
     /// Guards of locals, due where the local is used.
     pub local_guards: FxHashMap<String, Vec<model::Expr>>,
+    /// Indices that choose tensors of a pack stay indices, where formulas for each of their values would mix up the order.
+    pub in_turns: bool,
+    /// What a pack of run-time length stands for where its item is not named.
+    pub every: Option<Every>,
+}
+
+/// The items of the pack of run-time length that a packed assignment writes, in turn.
+#[derive(Debug)]
+pub struct Every {
+    /// The index variable of the formula that goes through them.
+    pub index: usize,
+    /// How many there are.
+    pub length: model::Extent,
+    /// Lengths of the packs that are read beside, and where.
+    pub others: Vec<(model::Extent, Span)>,
 }
 
 /// Evaluates expressions in a scope.

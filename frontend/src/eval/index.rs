@@ -6,7 +6,7 @@ use skript_semantics::{Scalar, ScalarKind, ScalarOp};
 
 use super::evaluator::{EvalResult, Evaluator, Stop, count, describe, stop};
 use super::runtime;
-use super::value::{Atom, Pack, TensorRef, Value};
+use super::value::{Atom, Chosen, Pack, TensorRef, Value};
 use crate::ast::{Expr, ExprKind, Subscript, UnaryOp};
 use crate::diagnostics::codes::{INDEX_OUT_OF_RANGE, PACK_LENGTHS_DIFFER, UNEXPECTED_VALUE};
 use crate::model::{self, Node};
@@ -34,8 +34,17 @@ impl Evaluator<'_> {
         let value = self.eval(base)?;
         match &value {
             Value::Null => Ok(Value::Null),
-            Value::Atom(Atom::Tensor(_) | Atom::Item(_)) => self.access(&value, subscripts, span),
-            Value::Atom(Atom::Stack(stack)) => self.stack_item(stack, subscripts, span),
+            Value::Atom(Atom::Tensor(_) | Atom::Item(_) | Atom::Chosen(_)) => {
+                self.access(&value, subscripts, span)
+            }
+            Value::Atom(Atom::Stack(stack)) => {
+                let item = !trailing_comma && matches!(subscripts, [Subscript::Expr(_)]);
+                if item {
+                    return self.stack_item(stack, subscripts, span);
+                }
+                let every = self.every_item(stack, span)?;
+                self.access(&Value::Atom(every), subscripts, span)
+            }
             Value::Pack(_) if value.has_tensor() => {
                 let item = !trailing_comma
                     && matches!(subscripts, [Subscript::Expr(_) | Subscript::Range { .. }]);
@@ -66,7 +75,26 @@ impl Evaluator<'_> {
         }
     }
 
-    /// An item of a pack of run-time length; formulas alone can choose one.
+    /// The item of a pack of run-time length that a packed assignment is at (2.12).
+    fn every_item(&mut self, stack: &TensorRef, span: Span) -> EvalResult<Atom> {
+        let every = self.formula.as_mut().and_then(|f| f.every.as_mut());
+        let (Some(every), Some(length)) = (every, stack.tensor.shape.first()) else {
+            return stop(
+                &UNEXPECTED_VALUE,
+                span,
+                "the length of this pack is known at run time only: name the item, `xs[k][…]`, or assign to a pack of \
+                 that length",
+            );
+        };
+        let other = (length.clone(), span);
+        if *length != every.length && !every.others.contains(&other) {
+            every.others.push(other);
+        }
+        let index = Atom::from_expr(model::Expr::index(every.index));
+        Ok(Atom::Item(Rc::new((stack.clone(), index))))
+    }
+
+    /// An item of a pack of run-time length; formulas alone can choose one that the run knows.
     fn stack_item(
         &mut self,
         stack: &TensorRef,
@@ -78,13 +106,15 @@ impl Evaluator<'_> {
             _ => Value::Null,
         };
         match index {
-            Value::Atom(index @ (Atom::Int(_) | Atom::Run(_))) if self.formula.is_some() => {
+            Value::Atom(index @ (Atom::Int(_) | Atom::Run(_)))
+                if self.formula.is_some() || matches!(index, Atom::Int(_)) =>
+            {
                 Ok(Value::Atom(Atom::Item(Rc::new((stack.clone(), index)))))
             }
             _ => stop(
                 &UNEXPECTED_VALUE,
                 span,
-                "a pack of run-time length can only be indexed item by item in formulas",
+                "of a pack of run-time length, one item can be taken: by a number, in formulas by an index as well",
             ),
         }
     }
@@ -168,11 +198,18 @@ impl Evaluator<'_> {
                 },
             }));
         }
+        let variable = free_index(index);
+        let in_turns = self.formula.as_ref().is_some_and(|f| f.in_turns);
+        if (variable.is_none() || in_turns)
+            && let Some(chosen) = Chosen::of(&pack.items, index, variable.is_some())
+        {
+            return Ok(Atom::Chosen(Rc::new(chosen)));
+        }
         if pack
             .items
             .iter()
             .any(|a| matches!(a, Atom::Tensor(_) | Atom::Guarded(_)))
-            && let Some(variable) = free_index(index)
+            && let Some(variable) = variable
         {
             return Err(Stop::Unroll(variable));
         }

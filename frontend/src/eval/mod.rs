@@ -5,6 +5,7 @@
 
 pub mod access;
 pub mod affine;
+mod chosen;
 pub mod evaluator;
 pub mod fold;
 pub mod index;
@@ -18,7 +19,7 @@ pub mod value;
 
 pub use evaluator::{Evaluator, FormulaState, Stop, TypeName};
 pub use scope::Scope;
-pub use value::{Atom, Guarded, Pack, TensorRef, Value};
+pub use value::{Atom, Chosen, Guarded, Pack, TensorRef, Value};
 
 #[cfg(test)]
 mod tests;

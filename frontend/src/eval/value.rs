@@ -23,6 +23,8 @@ pub enum Atom {
     Stack(TensorRef),
     /// An item of a [`Atom::Stack`] in a formula.
     Item(Rc<(TensorRef, Atom)>),
+    /// A tensor of a pack, chosen at each step of a formula.
+    Chosen(Rc<Chosen>),
     /// What a failed invocation or declaration left; already reported.
     Poison,
 }
@@ -33,6 +35,13 @@ pub struct Guarded {
     pub index: Atom,
     /// Replacements below zero and beyond the extent.
     pub remap: Option<(Atom, Atom)>,
+}
+
+/// One of several tensors of the same type, by an index that is known at run time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Chosen {
+    pub tensors: Vec<TensorRef>,
+    pub index: model::Expr,
 }
 
 /// A tensor of the function that is being composed.
@@ -269,7 +278,7 @@ impl Atom {
             Atom::Str(_) => "str",
             Atom::Run(_) => "run-time value",
             Atom::Guarded(_) => "guarded index",
-            Atom::Tensor(_) | Atom::Item(_) => "tensor",
+            Atom::Tensor(_) | Atom::Item(_) | Atom::Chosen(_) => "tensor",
             Atom::Stack(_) => "pack of run-time length",
             Atom::Poison => "invalid value",
         }

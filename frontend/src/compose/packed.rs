@@ -1,0 +1,212 @@
+//! Packed assignment to a pack of run-time length, `ys[i,] = xs[i,] * 2.0` (2.12): one more index, innermost, goes through
+//! the items. In the language all items are written in one step, after one test of the condition; the two agree as long as
+//! the condition is one for all items, and no item is computed from what the step writes to another.
+
+use rustc_hash::FxHashSet;
+
+use super::checks::{Verdict, equality, parts, text};
+use super::composer::Composer;
+use super::instantiate::Builder;
+use super::ranges::extent_expr;
+use super::split::accesses;
+use crate::ast::Lowering;
+use crate::diagnostics::codes::{FORMULA, PACK_LENGTHS_DIFFER};
+use crate::eval::evaluator::{EvalResult, Every, stop};
+use crate::eval::{Atom, Scope, Value};
+use crate::model::{Expr, Extent, Formula, FormulaLocal, Node};
+use crate::source::Span;
+
+/// Lengths of packs that stand side by side in a formula, and where the second one is read.
+pub(super) type Beside = (Extent, Extent, Span);
+
+/// The length of the pack of run-time length that a packed assignment writes.
+pub(super) fn length(scope: &Scope, lowering: &Lowering) -> Option<Extent> {
+    let target = &lowering.target;
+    match scope.get(&target.name.name) {
+        Some(Value::Atom(Atom::Stack(stack))) if target.item.is_none() => {
+            stack.tensor.shape.first().cloned()
+        }
+        _ => None,
+    }
+}
+
+/// # Errors
+/// A formula that differs from the step that it stands for; packs that surely differ in length.
+pub(super) fn check(
+    every: Every,
+    formula: &Formula,
+    lowering: &Lowering,
+) -> EvalResult<Vec<Beside>> {
+    let item = Node::Index(every.index);
+    let condition: Vec<&Expr> = formula.predicate.iter().collect();
+    if any(&condition, &formula.locals, &mut |e| e.node == item) {
+        let place = lowering
+            .condition
+            .as_ref()
+            .map_or(lowering.span, |c| c.span);
+        return stop(
+            &FORMULA,
+            place,
+            "a packed assignment has one condition for all items, and this one differs from item to item; write the items, \
+             `ys[k][…]` with `k < n`",
+        );
+    }
+    let outputs: FxHashSet<_> = formula.targets.iter().map(|t| t.output).collect();
+    let apart = |(tensor, subscripts): &(_, &[Expr])| {
+        !outputs.contains(tensor) || subscripts.first().is_some_and(|s| s.node == item)
+    };
+    if !accesses(formula).iter().all(apart) {
+        return stop(
+            &FORMULA,
+            lowering.span,
+            "a pack whose length only the run knows is assigned item by item, and here an item, or the condition, rests on \
+             another item of it; write the items, `ys[k][…]` with `k < n`",
+        );
+    }
+    let mut beside = Vec::new();
+    for (other, span) in every.others {
+        if let Verdict::Fails = agree(&every.length, &other) {
+            return stop(
+                &PACK_LENGTHS_DIFFER,
+                span,
+                format!(
+                    "a pack of {other} items is assigned to a pack of {}",
+                    every.length
+                ),
+            );
+        }
+        beside.push((every.length.clone(), other, span));
+    }
+    Ok(beside)
+}
+
+/// Whether an expression below, or in locals that it uses, is so.
+fn any(roots: &[&Expr], locals: &[FormulaLocal], is: &mut dyn FnMut(&Expr) -> bool) -> bool {
+    let mut seen = FxHashSet::default();
+    let mut open = roots.to_vec();
+    while let Some(expr) = open.pop() {
+        if is(expr) {
+            return true;
+        }
+        if let Node::Local(position) = expr.node
+            && seen.insert(position)
+        {
+            open.extend(locals.get(position).map(|local| &local.value));
+        }
+        open.extend(expr.children());
+    }
+    false
+}
+
+fn agree(a: &Extent, b: &Extent) -> Verdict {
+    let atom = |extent| Atom::from_expr(extent_expr(extent));
+    equality(&atom(a), &atom(b))
+}
+
+impl<'p> Composer<'p, '_> {
+    /// Every run tests that packs side by side have one length, where that is not known.
+    pub(super) fn same_lengths(&mut self, builder: &mut Builder<'p>, beside: Vec<Beside>) {
+        for (length, other, span) in beside {
+            let known = |verdict: &Verdict| match verdict {
+                Verdict::Open(equal) => builder
+                    .function
+                    .checks
+                    .iter()
+                    .any(|c| c.condition == *equal),
+                Verdict::Holds | Verdict::Fails => true,
+            };
+            let equal = agree(&length, &other);
+            if known(&equal) || known(&agree(&other, &length)) {
+                continue;
+            }
+            if let Verdict::Open(condition) = equal {
+                let part = |extent: &Extent| Value::Atom(Atom::from_expr(extent_expr(extent)));
+                let mut message = Vec::new();
+                text("a pack of ", &mut message);
+                parts(&part(&other), &mut message);
+                text(" items is assigned to a pack of ", &mut message);
+                parts(&part(&length), &mut message);
+                self.keep_extent_check(builder, condition, message, span);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::compose::testing::{assert_composes, assert_fires, composed};
+    use crate::diagnostics::codes::{FORMULA, UNEXPECTED_VALUE};
+
+    /// An operator of packs `xs`, `zs` of run-time length, with these formulas of `ys`.
+    fn document(lengths: [&str; 2], formulas: &str) -> String {
+        let [k, l] = lengths;
+        format!(
+            "operator cut {{ @input {{ x: real[n,m]; }} @output {{ ys: real[m]..(n); }} @lower {{ ys[k][i,] = x[k,i], k < n, i < m; }} }} \
+             operator f {{ @input {{ xs: real[m]..({k}); zs: real[m]..({l}); w: real[m]; }} @output {{ ys: real[m]..(k); }} @lower {{ {formulas} }} }} \
+             operator join {{ @input {{ xs: real[m]..(k); }} @output {{ y: real[k,m]; }} @lower {{ y[i,j] = xs[i][j,], i < k, j < m; }} }} \
+             graph G {{ @input {{ x: real[s|4,2]; z: real[t|4,2]; w: real[2]; }} @output {{ y: real[~,2]; }} @compose {{ a.. = cut(x); b.. = cut(z); c.. = f(a, b, w); y = join(c); }} }}"
+        )
+    }
+
+    #[test]
+    fn s2_12_packs_of_run_time_length_are_assigned_in_one_step() {
+        let text = document(
+            ["k", "k"],
+            "ys[i,] = 0.0, i < m; d = xs[i,] - zs[j,], ys[i,] += d * w[i,], i < m, j < m | w[j,] > 0.0;",
+        );
+        let model = composed(&text).unwrap();
+        let f = model.functions.iter().find(|f| f.name == "main.f").unwrap();
+        let crate::model::Body::Formulas(formulas) = &f.body else {
+            panic!("{:?}", f.body);
+        };
+        // The items are the innermost index, and the first subscript.
+        let indices: Vec<_> = formulas.iter().map(|f| f.indices.last().unwrap()).collect();
+        assert!(
+            indices
+                .iter()
+                .all(|i| i.name == "ys.item" && i.extent.bound() == 4)
+        );
+        assert!(
+            formulas
+                .iter()
+                .all(|f| f.targets.len() == 1 && f.targets[0].subscripts.len() == 2)
+        );
+    }
+
+    #[test]
+    fn packs_beside_are_compared_once_by_every_run() {
+        let checks = |lengths| {
+            let model = composed(&document(
+                lengths,
+                "ys[i,] = xs[i,] * zs[i,] + zs[i,], i < m;",
+            ));
+            let model = model.unwrap();
+            let f = model.functions.iter().find(|f| f.name == "main.f").unwrap();
+            f.checks.len()
+        };
+        // Where both are `k`, binding has compared them.
+        assert_eq!((checks(["k", "k"]), checks(["k", "l"])), (1, 1));
+    }
+
+    #[test]
+    fn one_step_is_not_taken_for_many() {
+        for formula in [
+            "ys[i,] := xs[i,], i < m | xs[i,] > 0.0;",
+            "ys[i,] := xs[i,], i < m | ys[0][i,] > 0.0;",
+            "ys[i,] := xs[i,] + ys[0][i,], i < m;",
+        ] {
+            let text = document(["k", "k"], &format!("ys[i,] = 0.0, i < m; {formula}"));
+            assert_fires(&FORMULA, &text);
+        }
+        let own = "ys[i,] = 0.0, i < m; ys[i,] := xs[i,] + ys[|i - 1|,], i < m | w[i,] > 0.0;";
+        assert_composes(&document(["k", "k"], own));
+    }
+
+    #[test]
+    fn a_pack_without_an_item_stands_beside_a_packed_target() {
+        assert_fires(
+            &UNEXPECTED_VALUE,
+            &document(["k", "k"], "ys[k][i,] = xs[i,], k < xs.size, i < m;"),
+        );
+    }
+}
