@@ -11,6 +11,7 @@ use crate::structure::Reading;
 use skript_dialect::melior::ir::OperationRef;
 use skript_dialect::melior::ir::operation::OperationLike;
 use skript_dialect::{Dialect, Options, Pass, PassError, Rewriter, op};
+use std::cell::Cell;
 use std::marker::PhantomData;
 
 /// What tells the two passes apart.
@@ -64,11 +65,13 @@ impl<T: Target> Pass for ConvertFormulaToLoops<T> {
         let holder = root.context();
         let context = context::borrow(&holder);
         let loops = T::LOOPS.name();
+        let number = Cell::new(0i64);
         replace_each(structured::formulas(&root), rewriter, |formula| {
+            number.set(number.get() + 1);
             let at = Builder::before(context, formula)?;
             let lowered = Reading::of(formula)
                 .map_err(Refusal::from)
-                .and_then(|reading| loops::lower(&reading, T::LOOPS, &at));
+                .and_then(|reading| loops::lower(&reading, T::LOOPS, number.get(), &at));
             lowered.map_err(|refusal| format!("cannot become {loops} loops: {refusal}").into())
         })?;
         let splats = op::collect(&root, |op| {

@@ -17,10 +17,15 @@ use melior::ir::{OperationRef, Type, Value, ValueLike};
 use skript_frontend::model::Accumulation;
 use std::collections::HashMap;
 
-/// Builds the formula's results in front of it.
+/// Attribute of a buffer of a tensor: the number of the formula that reads it. Bufferization knows no other readers than
+/// `bufferization.to_buffer`: if `cse` made one of two, it would let others write over the tensor between them.
+const READER: &str = "skript.reader";
+
+/// Builds the formula's results in front of it; `number` is its own in the module.
 pub fn lower<'c: 'a, 'a>(
     reading: &Reading<'c, 'a>,
     loops: Loops,
+    number: i64,
     at: &Builder<'c, 'a>,
 ) -> Result<Vec<Value<'c, 'a>>, Refusal> {
     let nest = &reading.nest;
@@ -50,6 +55,7 @@ pub fn lower<'c: 'a, 'a>(
     let mut lowering = Lowering {
         reading,
         loops,
+        number,
         guard,
         buffers: HashMap::new(),
         destinations: Vec::new(),
@@ -76,6 +82,8 @@ pub fn splat<'c: 'a, 'a>(
 struct Lowering<'r, 'c, 'a> {
     reading: &'r Reading<'c, 'a>,
     loops: Loops,
+    /// See [`READER`].
+    number: i64,
     guard: Guard,
     /// By tensor value; the outputs' present contents by the regions' arguments too.
     buffers: HashMap<ValueKey, Value<'c, 'a>>,
@@ -88,7 +96,7 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
     fn allocate(&mut self, at: &Builder<'c, 'a>) -> Result<(), Refusal> {
         let targets = self.reading.outs.len();
         for tensor in self.reading.tensors.iter().skip(targets) {
-            let buffer = to_buffer(*tensor, at)?;
+            let buffer = to_buffer(*tensor, self.number, at)?;
             self.buffers.insert(ValueKey::of(*tensor), buffer);
         }
         for (target, out) in self.reading.outs.iter().enumerate() {
@@ -103,7 +111,7 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
             } else if OperationResult::try_from(*out)
                 .map_or(true, |r| copy::operation_name(r.owner()) != "tensor.empty")
             {
-                let source = to_buffer(*out, at)?;
+                let source = to_buffer(*out, self.number, at)?;
                 at.create("memref.copy", &[source, buffer], &[], &[], Vec::new())?;
             }
             self.destinations.push(buffer);
@@ -488,12 +496,16 @@ fn extents_of(tensor: Value<'_, '_>) -> Result<Vec<i64>, Refusal> {
 
 fn to_buffer<'c: 'a, 'a>(
     tensor: Value<'c, 'a>,
+    number: i64,
     at: &Builder<'c, 'a>,
 ) -> Result<Value<'c, 'a>, Refusal> {
     Ok(at.value(
         "bufferization.to_buffer",
         &[tensor],
-        &[("read_only", attributes::unit(at.context))],
+        &[
+            ("read_only", attributes::unit(at.context)),
+            (READER, attributes::i64(at.context, number)),
+        ],
         buffer_type(tensor)?,
     )?)
 }
