@@ -61,17 +61,93 @@ impl Evaluator<'_> {
                 subscripts: subscripts.clone(),
             },
         };
-        let mut result: Option<Expr> = None;
-        for (position, tensor) in chosen.tensors.iter().enumerate().rev() {
-            result = Some(match result {
-                None => element(tensor),
-                Some(later) => {
-                    let last = Expr::int(count(position));
-                    let here = runtime::compare(ScalarOp::Le, chosen.index.clone(), last);
-                    runtime::select(here, element(tensor), later)
-                }
-            });
+        Ok(Atom::from_expr(among(
+            first,
+            &chosen.tensors,
+            0,
+            &chosen.index,
+            &element,
+        )))
+    }
+}
+
+/// A tree of choices: nesting that grows with the logarithm of the pack's length.
+fn among(
+    first: &TensorRef,
+    tensors: &[TensorRef],
+    position: usize,
+    index: &Expr,
+    element: &dyn Fn(&TensorRef) -> Expr,
+) -> Expr {
+    let (low, high) = tensors.split_at(tensors.len() / 2);
+    match (low.len(), high) {
+        (0, [single]) => element(single),
+        (0, _) => element(first),
+        (lower, _) => {
+            let beyond = position.saturating_add(lower);
+            let here = runtime::compare(ScalarOp::Lt, index.clone(), Expr::int(count(beyond)));
+            let low = among(first, low, position, index, element);
+            runtime::select(here, low, among(first, high, beyond, index, element))
         }
-        Ok(result.map_or(Atom::Poison, Atom::from_expr))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{TensorType, ValueId};
+    use skript_semantics::ScalarKind;
+    use std::rc::Rc;
+
+    fn pack(length: u32) -> Vec<Atom> {
+        let tensor = Rc::new(TensorType {
+            kind: ScalarKind::Real,
+            shape: Vec::new(),
+        });
+        let tensors = (0..length).map(|id| TensorRef {
+            id: ValueId(id),
+            tensor: Rc::clone(&tensor),
+        });
+        tensors.map(Atom::Tensor).collect()
+    }
+
+    fn depth(expr: &Expr) -> usize {
+        1 + expr.children().into_iter().map(depth).max().unwrap_or(0)
+    }
+
+    #[test]
+    fn s2_12_choices_among_many_tensors_are_flat() {
+        let index = Expr::index(0);
+        let chosen = Chosen::of(&pack(1000), &index, true).unwrap();
+        let element = |tensor: &TensorRef| Expr {
+            kind: ScalarKind::Real,
+            node: Node::Access {
+                tensor: tensor.id,
+                subscripts: Vec::new(),
+            },
+        };
+        let tree = among(&chosen.tensors[0], &chosen.tensors, 0, &index, &element);
+        assert_eq!(depth(&tree), 12);
+        // Each tensor once, in order.
+        let mut found = Vec::new();
+        let mut open = vec![&tree];
+        while let Some(expr) = open.pop() {
+            match &expr.node {
+                Node::Access { tensor, .. } => found.push(tensor.0),
+                Node::Select {
+                    then, otherwise, ..
+                } => open.extend([&**otherwise, &**then]),
+                _ => {}
+            }
+        }
+        assert_eq!(found, (0..1000).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn tensors_of_several_types_are_not_chosen_from() {
+        let mut items = pack(2);
+        items.push(Atom::Int(1));
+        assert!(Chosen::of(&items, &Expr::index(0), true).is_none());
+        assert!(Chosen::of(&[], &Expr::index(0), true).is_none());
     }
 }

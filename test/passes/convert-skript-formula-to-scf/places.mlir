@@ -16,11 +16,11 @@
 // CHECK-NOT:     bufferization.to_tensor
 // CHECK:         return %[[R]]
 func.func @places(%x: tensor<8xf32>) -> tensor<8xf32> {
-  %y:2 = skript.formula sum (%i) in (8) outs(%acc = %x : tensor<8xf32>, %other = %x : tensor<8xf32>) do {
+  %y:2 = skript.formula sum (%i) in (8) outs(%acc = %x : tensor<8xf32>, %other = %x : tensor<8xf32>) attributes {skript.same_tensor = array<i32: 0, 0>} do {
     %c3 = arith.constant 3 : index
     %a = skript.access %acc[%c3] : tensor<8xf32>
     %b = skript.access %other[%i] : tensor<8xf32>
     skript.yield %a at [%i], %b at [%c3] : f32, f32
-  } {skript.same_tensor = array<i32: 0, 0>} : tensor<8xf32>, tensor<8xf32>
+  } : tensor<8xf32>, tensor<8xf32>
   return %y#0 : tensor<8xf32>
 }
