@@ -8,6 +8,7 @@ pub mod affine;
 mod chosen;
 pub mod evaluator;
 pub mod fold;
+mod formula_state;
 pub mod index;
 mod item_kind;
 pub mod list;

@@ -1,0 +1,30 @@
+//! What a formula (2.12) collects while its expressions are evaluated, and how they are.
+
+use rustc_hash::FxHashMap;
+
+use crate::model;
+use crate::source::Span;
+
+/// What a formula collects while its expressions are evaluated.
+#[derive(Debug, Default)]
+pub struct FormulaState {
+    /// Conditions under which the expressions evaluated so far may be; one list per open branch.
+    pub guards: Vec<Vec<model::Expr>>,
+    /// Guards of locals, due where the local is used.
+    pub local_guards: FxHashMap<String, Vec<model::Expr>>,
+    /// Indices that choose tensors of a pack stay indices, where formulas for each of their values would mix up the order.
+    pub in_turns: bool,
+    /// What a pack of run-time length stands for where its item is not named.
+    pub every: Option<Every>,
+}
+
+/// The items of the pack of run-time length that a packed assignment writes, in turn.
+#[derive(Debug)]
+pub struct Every {
+    /// The index variable of the formula that goes through them.
+    pub index: usize,
+    /// How many there are.
+    pub length: model::Extent,
+    /// Lengths of the packs that are read beside, and where.
+    pub others: Vec<(model::Extent, Span)>,
+}
