@@ -3,7 +3,6 @@
 use std::rc::Rc;
 
 use indexmap::IndexMap;
-use rustc_hash::FxHashMap;
 use skript_semantics::{ScalarKind, ScalarOp};
 
 pub use super::formula_state::{Every, FormulaState};
