@@ -165,6 +165,7 @@ impl Checker<'_> {
         if definition.lowers.is_empty() || !definition.composes.is_empty() {
             return;
         }
+        let counter = crate::compose::write_counter(definition);
         for output in &definition.outputs {
             for extent in output.type_spec.shape.iter().flatten() {
                 let open = match &extent.extent {
@@ -179,7 +180,7 @@ impl Checker<'_> {
                         _ => None,
                     },
                 };
-                if let Some(open) = open {
+                if let Some(open) = open.filter(|open| counter != Some(*open)) {
                     self.sink.report(
                         Diagnostic::error(
                             &codes::UNDETERMINED_EXTENT,

@@ -4,7 +4,7 @@ use rustc_hash::FxHashSet;
 use skript_semantics::{Scalar, ScalarKind};
 
 use super::bounds::secure;
-use super::composer::{Composed, Composer};
+use super::composer::{Composed, Composer, Reported};
 use super::dynamic_extent::extent_of;
 use super::instantiate::Builder;
 use super::packed::{self, Beside};
@@ -76,14 +76,18 @@ impl<'p> Composer<'p, '_> {
 
     fn lowering(&mut self, builder: &Builder<'p>, lowering: &Lowering) -> Composed<Vec<Draft>> {
         let result = self.unrolled(builder, lowering);
-        result.map_err(|stop| match stop {
+        result.map_err(|stop| self.stopped(lowering, stop))
+    }
+
+    fn stopped(&mut self, lowering: &Lowering, stop: Stop) -> Reported {
+        match stop {
             Stop::Unroll(_) => self.error(
                 &FORMULA,
                 lowering.span,
                 "this formula cannot be unrolled over its index",
             ),
             other => self.failed(other),
-        })
+        }
     }
 
     /// `unroll..(k -> n)`: one formula for each k.
@@ -129,6 +133,19 @@ impl<'p> Composer<'p, '_> {
         }
         drafts.append(&mut found);
         Ok(())
+    }
+
+    /// A statement that one formula must express.
+    pub fn one_formula(&mut self, builder: &Builder<'p>, lowering: &Lowering) -> Composed<Formula> {
+        let formula = {
+            let mut attempt = Attempt::new(self, builder, lowering);
+            attempt.in_turns = true;
+            match &lowering.unroll {
+                Some(_) => Err(Stop::Unroll(0)),
+                None => attempt.run(&builder.scope, &[]),
+            }
+        };
+        formula.map_err(|stop| self.stopped(lowering, stop))
     }
 
     fn check_unrolled(&self, count: i64, span: Span) -> EvalResult<()> {

@@ -9,6 +9,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::arguments::ArgumentList;
 use super::composer::{CaptureName, Composed, Composer, Definitions, InstanceInfo, Reported};
 use super::quantize::Quantizer;
+use super::write_counter::write_counter;
 use crate::ast::{BlockKind, DefinitionKind};
 use crate::diagnostics::codes::{LIMIT_EXCEEDED, TENSOR_UNKNOWN};
 use crate::eval::{Evaluator, Scope, TensorRef, TypeName, Value};
@@ -200,7 +201,13 @@ impl<'p> Composer<'p, '_> {
         if !definition.has_block(BlockKind::Lower) {
             self.simulate_given(&mut builder)?;
         }
-        if definition.has_block(BlockKind::Lower) {
+        let counter = write_counter(definition).filter(|k| builder.scope.get(k).is_none());
+        if definition.has_block(BlockKind::Lower)
+            && let Some(counter) = counter
+            && definition.updates.is_empty()
+        {
+            self.counted_writes(&mut builder, list, counter)?;
+        } else if definition.has_block(BlockKind::Lower) {
             self.lowered(&mut builder)?;
             if !definition.updates.is_empty() {
                 self.formulas_apart(&mut builder, list)?;

@@ -35,6 +35,7 @@ mod synthesis;
 mod turns;
 mod update;
 mod upper_bound;
+mod write_counter;
 
 #[cfg(test)]
 pub(crate) mod testing;
@@ -43,6 +44,8 @@ mod tests;
 
 use indexmap::IndexMap;
 use skript_semantics::{Numbers, ScalarKind};
+
+pub use write_counter::write_counter;
 
 use crate::diagnostics::codes::{CONSTANT_VALUE, INTERNAL};
 use crate::diagnostics::{Diagnostic, Sink};

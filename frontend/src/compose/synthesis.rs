@@ -341,7 +341,7 @@ impl<'p> Composer<'p, '_> {
         Ok(result)
     }
 
-    fn synthesized(&mut self, function: Function) -> Composed<FunctionId> {
+    pub fn synthesized(&mut self, function: Function) -> Composed<FunctionId> {
         if self.functions.len() >= self.limits.instances {
             let message = format!(
                 "the model has more than {} functions (limit `instances`)",
@@ -356,7 +356,7 @@ impl<'p> Composer<'p, '_> {
     }
 }
 
-fn empty_function(name: &str, span: Span) -> Function {
+pub fn empty_function(name: &str, span: Span) -> Function {
     Function {
         name: name.into(),
         role: FunctionRole::Operator,

@@ -30,11 +30,18 @@ mod tests {
 
     #[test]
     fn fires_for_extents_that_no_formula_tells() {
-        for (extent, counter) in [("~|n", "i"), ("k|n", "k")] {
+        for (extent, counter) in [("~|n", "i"), ("k|n", "i")] {
             assert_fires(&UNDETERMINED_EXTENT, &in_document(&format!(
                 "operator o {{ @input {{ x: real[n]; }} @output {{ y: int[{extent}]; }} @lower {{ y[{counter},] = i, i < n; }} }} {GRAPH}"
             )));
         }
+    }
+
+    #[test]
+    fn formulas_may_count_what_they_write() {
+        assert_silent(&in_document(&format!(
+            "operator o {{ @input {{ x: real[n]; }} @output {{ y: int[k|n]; }} @lower {{ y[k,] = i, i < n | x[i,] > 0.0; }} }} {GRAPH}"
+        )));
     }
 
     #[test]

@@ -6,3 +6,4 @@ mod loops;
 mod quantization;
 mod run;
 mod updates;
+mod write_counters;
