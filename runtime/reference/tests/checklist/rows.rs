@@ -330,7 +330,9 @@ pub fn run(document: &str, inputs: &[Tensor]) -> Result<Outcome, String> {
         let types = ids.map(|id| &entry.values[id.0 as usize].tensor);
         inputs.extend(types.map(|t| {
             let shape = t.fixed_shape().unwrap();
-            Arc::new(Tensor::zeros(ElementType::run_time(t.kind), &shape).unwrap())
+            Arc::new(
+                Tensor::zeros(ElementType::run_time(t.kind, Default::default()), &shape).unwrap(),
+            )
         }));
     }
     let variables: Vec<_> = model
