@@ -4,14 +4,21 @@ use std::path::PathBuf;
 
 use skript_frontend::model::TensorType;
 use skript_semantics::Numbers;
-use skript_tensor::{ElementType, Tensor, TensorError};
+use skript_tensor::{ElementType, Tensor, TensorError, npz};
 
-use super::{count, file, fit};
+use super::{count, file, fit, is_archive};
 
-/// The arrays of the files; of a `.npz` those that are called `NAME_0`, `NAME_1`, a single one `NAME`.
+/// The arrays of the files; of a single `.npz` all items ([`archived`]), else of each the one that is called `NAME_0` and so on.
 pub fn files(files: &[PathBuf], name: &str) -> Result<Vec<Tensor>, TensorError> {
     if let [single] = files {
-        return Ok(vec![file(single, name)?]);
+        let items = match is_archive(single) {
+            true => archived(&npz::read(single)?, name),
+            false => Vec::new(),
+        };
+        return match items.is_empty() {
+            true => Ok(vec![file(single, name)?]),
+            false => Ok(items),
+        };
     }
     let items = files.iter().enumerate();
     items
