@@ -29,8 +29,12 @@ step "examples" scripts/examples.sh
 sweep="test/library/sweep.py --skript target/release/skript"
 if [ "$all" = --all ]; then
   step "library" .venv/bin/python $sweep --verbose
+  for types in "f16 i8" "bf16 i16" "f64 i32"; do
+    step "library, $types" .venv/bin/python $sweep --real ${types% *} --int ${types#* }
+  done
 else
   step "library, a sample" .venv/bin/python $sweep --sample 3
+  step "library in bf16 and i16, a sample" .venv/bin/python $sweep --sample 1 --real bf16 --int i16
 fi
 step "random formulas" .venv/bin/python test/differential/formulas.py --count $([ "$all" = --all ] && echo 3000 || echo 150)
 step "accuracy" scripts/accuracy.sh $all

@@ -51,9 +51,11 @@ impl Pass for OpenArguments {
             let Ok(memref) = MemRefType::try_from(argument.r#type()) else {
                 continue;
             };
-            // Extents, and slots of outputs.
             let element = memref.element().to_string();
-            if named(&attributes, n, EXTENTS).is_some() || element == "i8" {
+            // Slots of outputs, and arrays that are as good as those.
+            let is_bytes =
+                element == "i8" && matches!(bounds(memref, None).as_deref(), Some([n]) if *n > 0);
+            if named(&attributes, n, EXTENTS).is_some() || is_bytes {
                 continue;
             }
             let refuse = |why: &str| PassError::at(entry, format!("argument {n} {why}"));
