@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "skript/Skript.h"
+#include "skript/Transforms.h"
 
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -100,19 +101,20 @@ static void copyRegion(OpBuilder &builder, Region &from, Region &to, FormulaOp o
       moved.set(block->getArgument(*index));
 }
 
-FailureOr<TilingResult> FormulaOp::getTiledImplementation(OpBuilder &builder, ArrayRef<OpFoldResult> offsets,
-                                                          ArrayRef<OpFoldResult> sizes) {
-  if (!isUnordered(*this))
-    return emitOpError("runs in the order of its loops: it is not tiled");
-  Location location = getLoc();
+/// The formula over a part of its domain, on parts of `destinations`.
+static FailureOr<TilingResult> tile(FormulaOp op, OpBuilder &builder, ValueRange destinations,
+                                    ArrayRef<OpFoldResult> offsets, ArrayRef<OpFoldResult> sizes, bool guarded) {
+  if (!isUnordered(op))
+    return op.emitOpError("runs in the order of its loops: it is not tiled");
+  Location location = op.getLoc();
   SmallVector<Value> outs;
   SmallVector<Operation *> slices;
-  for (unsigned destination = 0; destination < getOuts().size(); ++destination) {
+  for (auto [number, destination] : llvm::enumerate(destinations)) {
     SmallVector<OpFoldResult> places, extents;
-    if (failed(getResultTilePosition(builder, destination, offsets, sizes, places, extents)))
+    if (failed(op.getResultTilePosition(builder, number, offsets, sizes, places, extents)))
       return failure();
     SmallVector<OpFoldResult> strides(places.size(), builder.getIndexAttr(1));
-    auto slice = tensor::ExtractSliceOp::create(builder, location, getOuts()[destination], places, extents, strides);
+    auto slice = tensor::ExtractSliceOp::create(builder, location, destination, places, extents, strides);
     outs.push_back(slice);
     slices.push_back(slice);
   }
@@ -121,10 +123,36 @@ FailureOr<TilingResult> FormulaOp::getTiledImplementation(OpBuilder &builder, Ar
     moves.push_back(isZeroInteger(offset) ? Value() : getValueOrCreateConstantIndexOp(builder, location, offset));
   SmallVector<int64_t> staticBounds;
   dispatchIndexOpFoldResults(sizes, bounds, staticBounds);
-  auto tile = FormulaOp::create(builder, location, ValueRange(outs).getTypes(), getKind(), staticBounds, bounds, outs);
-  copyRegion(builder, getPredicate(), tile.getPredicate(), *this, tile, moves);
-  copyRegion(builder, getBody(), tile.getBody(), *this, tile, moves);
-  return TilingResult{{tile}, SmallVector<Value>(tile.getResults()), slices};
+  auto part = FormulaOp::create(builder, location, ValueRange(outs).getTypes(), op.getKind(), staticBounds, bounds, outs);
+  if (guarded)
+    copyRegion(builder, op.getPredicate(), part.getPredicate(), op, part, moves);
+  copyRegion(builder, op.getBody(), part.getBody(), op, part, moves);
+  return TilingResult{{part}, SmallVector<Value>(part.getResults()), slices};
+}
+
+FailureOr<TilingResult> FormulaOp::getTiledImplementation(OpBuilder &builder, ArrayRef<OpFoldResult> offsets,
+                                                          ArrayRef<OpFoldResult> sizes) {
+  return tile(*this, builder, getOuts(), offsets, sizes, /*guarded=*/true);
+}
+
+FailureOr<SmallVector<Value>> skript::computePart(FormulaOp op, ValueRange destinations, ArrayRef<int64_t> offsets,
+                                                  ArrayRef<int64_t> sizes, bool guarded) {
+  OpBuilder builder(op);
+  SmallVector<OpFoldResult> from = getAsIndexOpFoldResult(op.getContext(), offsets);
+  SmallVector<OpFoldResult> count = getAsIndexOpFoldResult(op.getContext(), sizes);
+  FailureOr<TilingResult> part = tile(op, builder, destinations, from, count, guarded);
+  if (failed(part))
+    return failure();
+  SmallVector<Value> whole;
+  for (auto [number, value, destination] : llvm::enumerate(part->tiledValues, destinations)) {
+    SmallVector<OpFoldResult> places, extents;
+    if (failed(op.getResultTilePosition(builder, number, from, count, places, extents)))
+      return failure();
+    SmallVector<OpFoldResult> strides(places.size(), builder.getIndexAttr(1));
+    whole.push_back(
+        tensor::InsertSliceOp::create(builder, op.getLoc(), value, destination, places, extents, strides));
+  }
+  return whole;
 }
 
 LogicalResult FormulaOp::getIterationDomainTileFromResultTile(OpBuilder &builder, unsigned result,

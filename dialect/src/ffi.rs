@@ -73,6 +73,14 @@ unsafe extern "C" {
 
     pub fn skriptFuseElementwise(root: MlirOperation, operations: c_uint, inputs: c_uint) -> bool;
     pub fn skriptMergeDuplicates(root: MlirOperation);
+    pub fn skriptComputePart(
+        formula: MlirOperation,
+        destinations: *const MlirValue,
+        offsets: *const i64,
+        sizes: *const i64,
+        guarded: bool,
+        results: *mut MlirValue,
+    ) -> bool;
 
     pub fn skriptOptMain(
         argc: c_int,

@@ -1,8 +1,9 @@
 //! Questions about operations, and ways to copy them, that melior does not have.
 
 use crate::ffi;
+use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationLike, WalkOrder, WalkResult};
-use melior::ir::{Operation, OperationRef, Type, TypeLike, Value, ValueLike};
+use melior::ir::{Operation, OperationRef, RegionLike, Type, TypeLike, Value, ValueLike};
 
 /// Whether an operation has the Elementwise trait (with Scalarizable, Vectorizable and Tensorizable), whatever its
 /// dialect.
@@ -62,6 +63,39 @@ pub fn fuse_elementwise<'c: 'a, 'a>(
 ) -> bool {
     // SAFETY: as in `merge_duplicates`.
     unsafe { ffi::skriptFuseElementwise(root.to_raw(), operations, inputs) }
+}
+
+/// A part of a `skript.formula`, in front of it: what `destinations` hold when its steps from `low` on, as many in each loop
+/// as `extents` say, are taken. Without `guarded` the predicate is not asked. `None` for what is no formula or runs in
+/// order (reported), and for lists of the wrong length.
+pub fn compute_part<'c: 'a, 'a>(
+    formula: &OperationRef<'c, 'a>,
+    destinations: &[Value<'c, 'a>],
+    low: &[i64],
+    extents: &[i64],
+    guarded: bool,
+) -> Option<Vec<Value<'c, 'a>>> {
+    let indices = formula.region(1).ok()?.first_block()?.argument_count();
+    if !is(formula, "skript.formula")
+        || destinations.len() != formula.result_count()
+        || [low.len(), extents.len()] != [indices.checked_sub(destinations.len())?; 2]
+    {
+        return None;
+    }
+    let mut values: Vec<_> = destinations.iter().map(|v| v.to_raw()).collect();
+    let given = values.clone();
+    // SAFETY: the operation is a formula, and the lists have its numbers of destinations and of index variables.
+    unsafe {
+        ffi::skriptComputePart(
+            formula.to_raw(),
+            given.as_ptr(),
+            low.as_ptr(),
+            extents.as_ptr(),
+            guarded,
+            values.as_mut_ptr(),
+        )
+        .then(|| values.into_iter().map(|v| Value::from_raw(v)).collect())
+    }
 }
 
 /// The operation's full name, as in `skript.add`.

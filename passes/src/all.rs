@@ -17,6 +17,7 @@ use crate::elementwise::unroll_elementwise::UnrollElementwise;
 use crate::formula::formula_to_linalg::ConvertFormulaToLinalg;
 use crate::formula::formula_to_loops::{ConvertFormulaToAffine, ConvertFormulaToScf};
 use crate::formula::scalar_to_arith::ConvertScalarToArith;
+use crate::formula::split_guards::SplitGuards;
 use crate::invoke::keep_operators::KeepOperators;
 use crate::named::raise_to_named_linalg::RaiseToNamedLinalg;
 use crate::pipeline;
@@ -42,6 +43,7 @@ pub const ALL: &[PassEntry] = &[
     PassEntry::of::<MergeDuplicates>(),
     PassEntry::of::<KeepOperators>(),
     PassEntry::of::<AnnotateStructure>(),
+    PassEntry::of::<SplitGuards>(),
     PassEntry::of::<WriteCarried>(),
     PassEntry::of::<WriteOutputs>(),
     PassEntry::of::<SeparateInits>(),

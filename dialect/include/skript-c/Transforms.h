@@ -15,6 +15,12 @@ MLIR_CAPI_EXPORTED bool skriptFuseElementwise(MlirOperation root, unsigned opera
 /* Replaces operations below `root` by equal ones before them, and erases those without users. */
 MLIR_CAPI_EXPORTED void skriptMergeDuplicates(MlirOperation root);
 
+/* A part of a formula, in front of it: `results` are what `destinations` (as many as the formula's) hold when its steps
+ * from `offsets` on, as many as `sizes` say, are taken. Without `guarded` the predicate is not asked. False, and an
+ * error, for formulas that run in order. */
+MLIR_CAPI_EXPORTED bool skriptComputePart(MlirOperation formula, const MlirValue *destinations, const int64_t *offsets,
+                                          const int64_t *sizes, bool guarded, MlirValue *results);
+
 #ifdef __cplusplus
 }
 #endif

@@ -3,7 +3,7 @@
 #ifndef SKRIPT_TRANSFORMS_H
 #define SKRIPT_TRANSFORMS_H
 
-#include "mlir/IR/Operation.h"
+#include "skript/Skript.h"
 
 namespace skript {
 
@@ -23,6 +23,12 @@ mlir::LogicalResult fuseElementwise(mlir::Operation *root, FusionBounds bounds);
 /// Upstream's `cse` hashes operands alone, and formulas of one kind differ in what their regions capture: all of them
 /// share a bucket. Here what regions hold is part of the hash.
 void mergeDuplicates(mlir::Operation *root);
+
+/// A part of a formula that is free of order, in front of it: what `destinations` hold when its steps from `offsets` on, as
+/// many as `sizes` say, are taken. Without `guarded` its predicate, which holds there, is not asked.
+mlir::FailureOr<llvm::SmallVector<mlir::Value>> computePart(FormulaOp formula, mlir::ValueRange destinations,
+                                                            llvm::ArrayRef<int64_t> offsets,
+                                                            llvm::ArrayRef<int64_t> sizes, bool guarded);
 
 } // namespace skript
 

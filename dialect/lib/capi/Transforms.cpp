@@ -12,4 +12,21 @@ bool skriptFuseElementwise(MlirOperation root, unsigned operations, unsigned inp
 }
 
 void skriptMergeDuplicates(MlirOperation root) { skript::mergeDuplicates(unwrap(root)); }
+
+bool skriptComputePart(MlirOperation operation, const MlirValue *destinations, const int64_t *offsets,
+                       const int64_t *sizes, bool guarded, MlirValue *results) {
+  auto formula = mlir::dyn_cast<skript::FormulaOp>(unwrap(operation));
+  if (!formula)
+    return false;
+  llvm::SmallVector<mlir::Value> values;
+  for (size_t i = 0; i < formula.getOuts().size(); ++i)
+    values.push_back(unwrap(destinations[i]));
+  size_t indices = formula.getNumIndices();
+  auto parts = skript::computePart(formula, values, {offsets, indices}, {sizes, indices}, guarded);
+  if (mlir::failed(parts))
+    return false;
+  for (auto [position, value] : llvm::enumerate(*parts))
+    results[position] = wrap(value);
+  return true;
+}
 }

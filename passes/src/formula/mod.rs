@@ -12,6 +12,7 @@ pub mod payload;
 pub mod refusal;
 pub mod reshape;
 pub mod scalar_to_arith;
+pub mod split_guards;
 pub mod structured;
 
 pub use refusal::Refusal;

@@ -4,13 +4,15 @@ use super::border::Border;
 use super::domain::Domain;
 use super::{Refusal, block};
 use crate::mlir::{Builder, types};
+use crate::structure::affine::Range;
 use crate::structure::{Affine, Reading, Term, TermId};
 use melior::ir::{Value, ValueLike};
+use skript_frontend::model::Accumulation;
 use skript_semantics::Scalar;
 use std::collections::HashMap;
 
-/// A padded copy may hold this many times the elements of its source; a read beyond that checks its place instead.
-const PADDED_RATIO: i64 = 4;
+/// A bordered copy may hold this many times the elements of its source; a read beyond that checks its place instead.
+const COPIED_RATIO: i64 = 4;
 
 /// A tensor and the element that each point of the loops reads.
 pub struct Operand<'c, 'a> {
@@ -25,8 +27,8 @@ pub struct Operands<'c, 'a> {
     pub of_access: HashMap<TermId, usize>,
 }
 
-/// Rows to add below and above each dimension.
-type Padding = Vec<(i64, i64)>;
+/// The places that are read, by dimension.
+type Reach = Vec<Range>;
 
 /// Makes every affine access below `roots` an operand; where it may leave its tensor (at points that are skipped), of
 /// a copy with a border: of zeros, or of what is asked for around the tensor of one access.
@@ -38,33 +40,32 @@ pub fn promote<'c: 'a, 'a>(
     at: &Builder<'c, 'a>,
 ) -> Result<Operands<'c, 'a>, Refusal> {
     let nest = &reading.nest;
+    let moved = nest.kind == Accumulation::Assign
+        && domain.always_holds()
+        && matches!(roots, [root] if matches!(nest.terms.get(*root), Some(Term::Access { .. })));
     let asked = border.and_then(|b| match nest.terms.get(b.access) {
         Some(Term::Access { tensor, .. }) => Some((*tensor, b.value)),
         _ => None,
     });
     let mut affine: Vec<(TermId, usize, Vec<Affine>)> = Vec::new();
-    let mut paddings: HashMap<usize, Padding> = HashMap::new();
+    let mut reaches: HashMap<usize, Reach> = HashMap::new();
     for (term, tensor, subscripts) in nest.accesses(roots) {
         let forms: Option<Vec<_>> = subscripts.iter().map(|s| domain.affine(nest, *s)).collect();
         let Some(forms) = forms else { continue };
         let Some(extents) = nest.tensors.get(tensor).map(|t| &t.extents) else {
             continue;
         };
-        let Some(needed) = padding(&forms, extents, &domain.extents) else {
+        let Some(own) = reach(&forms, &domain.extents) else {
             continue;
         };
-        let merged: Padding = match paddings.get(&tensor) {
-            Some(known) => known
-                .iter()
-                .zip(&needed)
-                .map(|(a, b)| (a.0.max(b.0), a.1.max(b.1)))
-                .collect(),
-            None => needed,
+        let merged: Reach = match reaches.get(&tensor) {
+            Some(known) => known.iter().zip(&own).map(|(a, b)| union(*a, *b)).collect(),
+            None => own,
         };
-        if !affordable(&merged, extents) {
+        if leaves(&merged, extents) && !affordable(&merged, extents) {
             continue;
         }
-        paddings.insert(tensor, merged);
+        reaches.insert(tensor, merged);
         affine.push((term, tensor, forms));
     }
 
@@ -75,22 +76,31 @@ pub fn promote<'c: 'a, 'a>(
     };
     let mut known: HashMap<(usize, Vec<Affine>), usize> = HashMap::new();
     for (term, tensor, forms) in affine {
-        let padding = paddings.get(&tensor).cloned().unwrap_or_default();
-        let forms: Vec<Affine> = forms
-            .iter()
-            .zip(&padding)
-            .map(|(form, (low, _))| form.add(&Affine::constant(*low)))
-            .collect::<Option<_>>()
-            .ok_or(Refusal::Shape("has subscripts beyond 64 bits"))?;
-        let source = match sources.get(&tensor) {
-            Some(source) => *source,
-            None => {
-                let original = *reading
-                    .tensors
-                    .get(tensor)
-                    .ok_or(Refusal::Shape("reads an unknown tensor"))?;
+        let unknown = || Refusal::Shape("reads an unknown tensor");
+        let original = *reading.tensors.get(tensor).ok_or_else(unknown)?;
+        let extents = types::extents(original.r#type()).ok_or_else(unknown)?;
+        let reach = reaches.get(&tensor).filter(|r| leaves(r, &extents));
+        let forms: Vec<Affine> = match reach {
+            Some(reach) => forms
+                .iter()
+                .zip(reach)
+                .map(|(form, range)| form.sub(&Affine::constant(range.low)))
+                .collect::<Option<_>>()
+                .ok_or(Refusal::Shape("has subscripts beyond 64 bits"))?,
+            None => forms,
+        };
+        let source = match (sources.get(&tensor), reach) {
+            (Some(source), _) => *source,
+            (None, None) => original,
+            (None, Some(reach)) => {
                 let around = asked.filter(|(asked, _)| *asked == tensor);
-                let source = pad(original, &padding, around.map(|(_, value)| value), at)?;
+                let source = pad(
+                    original,
+                    &extents,
+                    reach,
+                    around.map(|(_, value)| value),
+                    at,
+                )?;
                 sources.insert(tensor, source);
                 source
             }
@@ -101,7 +111,7 @@ pub fn promote<'c: 'a, 'a>(
                 known.insert((tensor, forms.clone()), operands.list.len());
                 operands
                     .list
-                    .push(window(source, forms, &domain.extents, at)?);
+                    .push(window(source, forms, &domain.extents, moved, at)?);
                 operands.list.len() - 1
             }
         };
@@ -111,11 +121,12 @@ pub fn promote<'c: 'a, 'a>(
 }
 
 /// The part of a tensor that is read, where a subscript is one loop and an offset: a map of the loop alone must span its
-/// dimension.
+/// dimension. Of what is only moved, parts with steps too: the part may be all that is asked for.
 fn window<'c: 'a, 'a>(
     tensor: Value<'c, 'a>,
     forms: Vec<Affine>,
     loops: &[i64],
+    moved: bool,
     at: &Builder<'c, 'a>,
 ) -> Result<Operand<'c, 'a>, Refusal> {
     let unknown = || Refusal::Shape("reads a tensor of unknown type");
@@ -123,15 +134,17 @@ fn window<'c: 'a, 'a>(
     let element = types::element_of(tensor.r#type()).ok_or_else(unknown)?;
     let mut offsets = vec![0; extents.len()];
     let mut sizes = extents.clone();
+    let mut strides = vec![1; extents.len()];
     let mut inner = forms.clone();
     for (dimension, form) in forms.iter().enumerate() {
-        let bare = match form.as_linear().as_deref() {
-            Some([(index, 1)]) => *index,
+        let (bare, step) = match form.as_linear().as_deref() {
+            Some([(index, step)]) if *step == 1 || (moved && *step > 1) => (*index, *step),
             _ => continue,
         };
-        let (Some(offset), Some(size), Some(form_inside), Some(count)) = (
+        let (Some(offset), Some(size), Some(stride), Some(form_inside), Some(count)) = (
             offsets.get_mut(dimension),
             sizes.get_mut(dimension),
+            strides.get_mut(dimension),
             inner.get_mut(dimension),
             loops.get(bare),
         ) else {
@@ -139,12 +152,12 @@ fn window<'c: 'a, 'a>(
         };
         *offset = form.offset();
         *size = *count;
+        *stride = step;
         *form_inside = Affine::index(bare);
     }
     if sizes == extents {
         return Ok(Operand { tensor, forms });
     }
-    let strides = vec![1; extents.len()];
     let r#type = types::tensor(&sizes, element);
     Ok(Operand {
         tensor: block::extract(tensor, &offsets, &sizes, &strides, r#type, at)?,
@@ -152,62 +165,78 @@ fn window<'c: 'a, 'a>(
     })
 }
 
-fn padding(forms: &[Affine], extents: &[i64], loops: &[i64]) -> Option<Padding> {
-    forms
-        .iter()
-        .zip(extents)
-        .map(|(form, extent)| {
-            let range = form.range(loops)?;
-            let low = range.low.checked_neg()?.max(0);
-            let high = range.high.checked_sub(extent - 1)?.max(0);
-            Some((low, high))
-        })
-        .collect()
+fn reach(forms: &[Affine], loops: &[i64]) -> Option<Reach> {
+    forms.iter().map(|form| form.range(loops)).collect()
 }
 
-fn affordable(padding: &Padding, extents: &[i64]) -> bool {
-    if padding.iter().all(|p| *p == (0, 0)) {
-        return true;
+fn union(a: Range, b: Range) -> Range {
+    Range {
+        low: a.low.min(b.low),
+        high: a.high.max(b.high),
     }
-    let volume = |sizes: &[i64]| sizes.iter().try_fold(1i64, |v, s| v.checked_mul(*s));
-    let sizes: Vec<i64> = extents
+}
+
+fn leaves(reach: &Reach, extents: &[i64]) -> bool {
+    reach
         .iter()
-        .zip(padding)
-        .map(|(e, (low, high))| e.saturating_add(*low).saturating_add(*high))
+        .zip(extents)
+        .any(|(range, extent)| range.low < 0 || range.high >= *extent)
+}
+
+fn affordable(reach: &Reach, extents: &[i64]) -> bool {
+    let volume = |sizes: &[i64]| sizes.iter().try_fold(1i64, |v, s| v.checked_mul(*s));
+    let sizes: Vec<i64> = reach
+        .iter()
+        .map(|range| range.high.saturating_sub(range.low).saturating_add(1))
         .collect();
-    let (original, padded) = (volume(extents), volume(&sizes));
-    match (original, padded) {
-        (Some(original), Some(padded)) => {
-            padded <= original.saturating_mul(PADDED_RATIO).saturating_add(4096)
+    match (volume(extents), volume(&sizes)) {
+        (Some(original), Some(copied)) => {
+            copied <= original.saturating_mul(COPIED_RATIO).saturating_add(4096)
         }
         _ => false,
     }
 }
 
-/// The tensor inside a border of a value, of zeros if none is given.
+/// The part of the tensor that is read, inside a border of a value, of zeros if none is given.
 fn pad<'c: 'a, 'a>(
     tensor: Value<'c, 'a>,
-    padding: &Padding,
+    extents: &[i64],
+    reach: &Reach,
     around: Option<Scalar>,
     at: &Builder<'c, 'a>,
 ) -> Result<Value<'c, 'a>, Refusal> {
-    if padding.iter().all(|p| *p == (0, 0)) {
-        return Ok(tensor);
-    }
     let unknown = || Refusal::Shape("reads a tensor of unknown type");
-    let extents = types::extents(tensor.r#type()).ok_or_else(unknown)?;
     let element = types::element_of(tensor.r#type()).ok_or_else(unknown)?;
-    let padded: Vec<i64> = extents
-        .iter()
-        .zip(padding)
-        .map(|(e, (low, high))| e + low + high)
-        .collect();
+    let sizes: Vec<i64> = reach.iter().map(|r| r.high - r.low + 1).collect();
     let kind = types::kind_of(element).ok_or_else(unknown)?;
     let around = at.constant(around.unwrap_or(kind.default_value()), element)?;
-    let border = at.fill(around, types::tensor(&padded, element))?;
-    let offsets: Vec<i64> = padding.iter().map(|(low, _)| *low).collect();
-    let strides = vec![1; offsets.len()];
+    let border = at.fill(around, types::tensor(&sizes, element))?;
+    // What is read of the tensor itself; nothing where a window lies in the border alone.
+    let inside = reach.iter().zip(extents);
+    let inside: Vec<Range> = inside
+        .map(|(range, extent)| Range {
+            low: range.low.max(0),
+            high: range.high.min(extent - 1),
+        })
+        .collect();
+    if inside.iter().any(|r| r.high < r.low) {
+        return Ok(border);
+    }
+    let starts: Vec<i64> = inside.iter().map(|r| r.low).collect();
+    let counts: Vec<i64> = inside.iter().map(|r| r.high - r.low + 1).collect();
+    let strides = vec![1; starts.len()];
+    let part = if counts == extents {
+        tensor
+    } else {
+        let r#type = types::tensor(&counts, element);
+        block::extract(tensor, &starts, &counts, &strides, r#type, at)?
+    };
+    let offsets: Vec<i64> = inside
+        .iter()
+        .zip(reach)
+        .map(|(i, r)| i.low - r.low)
+        .collect();
     Ok(block::insert(
-        tensor, border, &offsets, &extents, &strides, at,
+        part, border, &offsets, &counts, &strides, at,
     )?)
 }

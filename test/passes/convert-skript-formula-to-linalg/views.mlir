@@ -67,6 +67,25 @@ func.func @piece(%x: tensor<2x6xf32>) -> tensor<2x3xf32> {
   return %y : tensor<2x3xf32>
 }
 
+// With steps too.
+// CHECK-LABEL: func.func @steps
+// CHECK-SAME:    %[[X:.+]]: tensor<2x7xf32>
+// CHECK-NEXT:    %[[Y:.+]] = tensor.extract_slice %[[X]][0, 1] [2, 3] [1, 2] : tensor<2x7xf32> to tensor<2x3xf32>
+// CHECK-NEXT:    return %[[Y]]
+func.func @steps(%x: tensor<2x7xf32>) -> tensor<2x3xf32> {
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %zero = arith.constant 0.0 : f32
+  %init = tensor.splat %zero : tensor<2x3xf32>
+  %y = skript.formula assign (%i, %j) in (2, 3) outs(%acc = %init : tensor<2x3xf32>) do {
+    %q = skript.mul %j, %c2 : index
+    %p = skript.add %q, %c1 : index
+    %v = skript.access %x[%i, %p] : tensor<2x7xf32>
+    skript.yield %v at [%i, %j] : f32
+  } : tensor<2x3xf32>
+  return %y : tensor<2x3xf32>
+}
+
 // The first part too, inside a sum.
 // CHECK-LABEL: func.func @head
 // CHECK-SAME:    %[[X:.+]]: tensor<6xf32>

@@ -1,0 +1,209 @@
+//! `skript-split-guards`: windows whose guard asks something only near the ends of some loops become an interior without a guard
+//! and borders with it.
+//!
+//! The interior reads its tensors as they are, and is what named operations are; a border reads a small copy. Formulas of which
+//! the borders are a larger part than the option allows stay whole: borders are many small loops. Maps stay too, their
+//! guards are slices anyway.
+
+use super::structured;
+use crate::structure::{Affine, Guard, Nest, Reading, Structure, Term};
+use skript_dialect::melior::ir::{OperationRef, Value};
+use skript_dialect::{Options, Pass, PassError, PassOption, Rewriter, op};
+
+#[derive(Default)]
+pub struct SplitGuards;
+
+impl Pass for SplitGuards {
+    const FLAG: &'static str = "skript-split-guards";
+    const SUMMARY: &'static str =
+        "guarded windows become an interior without a guard and borders with it";
+    const OPTIONS: &'static [PassOption] = &[PassOption {
+        name: "interior",
+        summary: "least part of a formula's points, in percent, for which it is split",
+        default: "75",
+    }];
+
+    fn run<'c>(
+        &self,
+        root: OperationRef<'c, '_>,
+        options: &Options,
+        rewriter: &Rewriter<'c>,
+    ) -> Result<(), PassError> {
+        let percent: i64 = options.get("interior")?;
+        if !(0..=100).contains(&percent) {
+            return Err(format!("option interior is {percent}, which is no percentage").into());
+        }
+        for formula in structured::formulas(&root) {
+            let Ok(reading) = Reading::of_fixed(formula) else {
+                continue;
+            };
+            let Some(parts) = parts(&reading.nest, percent) else {
+                continue;
+            };
+            let mut values: Vec<Value> = reading.outs.clone();
+            for part in parts {
+                values =
+                    op::compute_part(&formula, &values, &part.low, &part.extents, part.guarded)
+                        .ok_or_else(|| PassError::at(formula, "has no parts"))?;
+            }
+            rewriter.replace_op_with_values(formula, &values);
+        }
+        Ok(())
+    }
+}
+
+/// A box of the domain.
+#[derive(Debug, PartialEq, Eq)]
+struct Part {
+    low: Vec<i64>,
+    extents: Vec<i64>,
+    guarded: bool,
+}
+
+/// Borders, then the interior. `None`: it stays whole.
+fn parts(nest: &Nest, percent: i64) -> Option<Vec<Part>> {
+    let windows = matches!(
+        Structure::of(nest),
+        Structure::Contraction { window: true } | Structure::Window
+    );
+    let guard = Guard::of(nest);
+    if !windows || guard.always_holds() || !guard.others.is_empty() {
+        return None;
+    }
+    let (mut low, mut high) = (vec![0; nest.extents.len()], nest.extents.clone());
+    for constraint in &guard.constraints {
+        let (index, bound) = bound(nest, constraint)?;
+        match bound {
+            Bound::AtLeast(value) => {
+                let low = low.get_mut(index)?;
+                *low = value.max(*low);
+            }
+            Bound::Below(value) => {
+                let high = high.get_mut(index)?;
+                *high = value.min(*high);
+            }
+        }
+    }
+    // The part that the interior has of each loop: the product may be too large for an integer.
+    let mut share = 100.0;
+    for ((low, high), extent) in low.iter().zip(&high).zip(&nest.extents) {
+        share *= high.saturating_sub(*low).max(0) as f64 / *extent as f64;
+    }
+    if share <= 0.0 || share < percent as f64 {
+        return None;
+    }
+    Some(peeled(&nest.extents, &low, &high))
+}
+
+/// Each loop's ends, over what is left by the loops before; then the rest.
+fn peeled(extents: &[i64], low: &[i64], high: &[i64]) -> Vec<Part> {
+    let (mut from, mut to) = (vec![0; extents.len()], extents.to_vec());
+    let part = |from: &[i64], to: &[i64], guarded| Part {
+        low: from.to_vec(),
+        extents: to.iter().zip(from).map(|(t, f)| t - f).collect(),
+        guarded,
+    };
+    let mut parts = Vec::new();
+    for (index, ((low, high), extent)) in low.iter().zip(high).zip(extents).enumerate() {
+        for (begin, end) in [(0, *low), (*high, *extent)] {
+            if begin < end
+                && let (Some(first), Some(last)) = (from.get_mut(index), to.get_mut(index))
+            {
+                (*first, *last) = (begin, end);
+                parts.push(part(&from, &to, true));
+            }
+        }
+        if let (Some(first), Some(last)) = (from.get_mut(index), to.get_mut(index)) {
+            (*first, *last) = (*low, *high);
+        }
+    }
+    parts.push(part(&from, &to, false));
+    parts
+}
+
+/// Where an index must lie for a constraint to hold whatever the others are.
+enum Bound {
+    AtLeast(i64),
+    Below(i64),
+}
+
+/// `None` where the constraint speaks of no loop that the outputs are cut along, or of several.
+fn bound(nest: &Nest, constraint: &Affine) -> Option<(usize, Bound)> {
+    let terms = constraint.as_linear()?;
+    let mut along = terms.iter().filter(|(index, _)| cuts(nest, *index));
+    let (Some((index, factor)), None) = (along.next(), along.next()) else {
+        return None;
+    };
+    let rest = constraint.sub(&Affine::index(*index).scale(*factor)?)?;
+    let least = rest.range(&nest.extents)?.low;
+    // factor · index + least ≥ 0
+    let bound = if *factor > 0 {
+        Bound::AtLeast(-least.div_euclid(*factor))
+    } else {
+        Bound::Below(least.div_euclid(factor.checked_neg()?).checked_add(1)?)
+    };
+    Some((*index, bound))
+}
+
+/// Whether every output has a dimension whose subscript is the index alone.
+fn cuts(nest: &Nest, index: usize) -> bool {
+    nest.targets.iter().all(|target| {
+        let mut subscripts = target.subscripts.iter();
+        subscripts.any(|s| nest.terms.get(*s) == Some(&Term::Index(index)))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::structure::nest::samples::Builder;
+    use skript_frontend::model::Accumulation;
+    use skript_semantics::ScalarOp;
+
+    /// `y[i] += x[|stride · i + j + offset|] · w[j]` over 8 positions of a window of 3, x of this extent.
+    fn window(stride: i64, offset: i64, extent: i64) -> Nest {
+        let mut b = Builder::new(Accumulation::Sum, &[8, 3]);
+        let (i, j) = (b.index(0), b.index(1));
+        let position = b.window(0, stride, 1, 1, offset);
+        let within = b.within(position, extent);
+        b.nest.predicate = Some(within);
+        let (x, w) = (b.access(&[extent], &[position]), b.access(&[3], &[j]));
+        let product = b.reals(ScalarOp::Mul, x, w);
+        b.target(&[8], &[i], product)
+    }
+
+    #[test]
+    fn the_interior_holds_for_every_place_in_the_window() {
+        let found = parts(&window(1, -1, 8), 50).unwrap();
+        let spans: Vec<_> = found
+            .iter()
+            .map(|p| (p.low[0], p.extents[0], p.guarded))
+            .collect();
+        assert_eq!(spans, [(0, 1, true), (7, 1, true), (1, 6, false)]);
+        // Each point is in one part.
+        assert_eq!(
+            found
+                .iter()
+                .map(|p| p.extents.iter().product::<i64>())
+                .sum::<i64>(),
+            24
+        );
+    }
+
+    #[test]
+    fn strides_leave_fewer_positions_at_the_ends() {
+        let found = parts(&window(2, -1, 16), 50).unwrap();
+        let spans: Vec<_> = found
+            .iter()
+            .map(|p| (p.low[0], p.extents[0], p.guarded))
+            .collect();
+        assert_eq!(spans, [(0, 1, true), (1, 7, false)]);
+    }
+
+    #[test]
+    fn mostly_border_stays_whole() {
+        assert_eq!(parts(&window(1, -1, 8), 90), None);
+        assert_eq!(parts(&window(1, 0, 2), 0), None);
+        assert_eq!(parts(&window(1, 0, 10), 0), None);
+    }
+}
