@@ -20,6 +20,7 @@ use melior::ir::{OperationRef, Type, Value, ValueLike};
 use skript_dialect::melior;
 use skript_frontend::model::Accumulation;
 use skript_intrinsics::{Call, Intrinsic, KernelError};
+use skript_semantics::ScalarKind;
 
 /// One invocation.
 struct Invocation<'c, 'a> {
@@ -49,26 +50,70 @@ pub fn export<'c: 'a, 'a>(
     let inputs = usize::try_from(segments.element(0)?).map_err(|_| malformed())?;
     let attributes = op.attribute("operator_attributes").ok();
     let attributes = attributes.map(|a| read_back::entries(a).ok_or_else(malformed));
+    // Narrower machine types are widened, as for the kernels.
+    let inputs = operands.get(..inputs).ok_or_else(malformed)?.iter();
+    let inputs = inputs.map(|v| converted(*v, wide(at.element(*v)?, &at), &at));
+    let declared: Vec<Type<'c>> = op.results().map(|r| r.r#type()).collect();
+    let results = declared.iter().map(|r| {
+        let element = types::element_of(*r)?;
+        Some(types::tensor(&types::extents(*r)?, wide(element, &at)))
+    });
     let invocation = Invocation {
         op,
         attributes: attributes.transpose()?.unwrap_or_default(),
-        inputs: operands.get(..inputs).ok_or_else(malformed)?.to_vec(),
-        results: op.results().map(|r| r.r#type()).collect(),
+        inputs: inputs.collect::<Result<_, _>>()?,
+        results: results.collect::<Option<_>>().ok_or_else(malformed)?,
         at,
     };
-    match Intrinsic::named(&name) {
-        Some(Intrinsic::LargestElements) => largest::export(&invocation),
-        Some(Intrinsic::SuppressedBoxes) => boxes::suppress(&invocation),
-        Some(Intrinsic::NonzeroPositions) => found::nonzero(&invocation),
-        Some(Intrinsic::CubicResize) => cubic::resize(&invocation),
-        Some(Intrinsic::CubicSample) => cubic::sample(&invocation),
-        Some(Intrinsic::RegionMaximum) => regions::pool(&invocation, Accumulation::Max),
-        Some(Intrinsic::RegionMean) => regions::pool(&invocation, Accumulation::Sum),
-        Some(Intrinsic::Uniform) => random::uniform(&invocation, invocation.draw(draws)?),
-        Some(Intrinsic::Normal) => random::normal(&invocation, invocation.draw(draws)?),
-        Some(Intrinsic::Bernoulli) => random::bernoulli(&invocation, invocation.draw(draws)?),
+    let found = computed(&name, &invocation, draws)?;
+    let narrowed = found.iter().zip(&declared).map(|(value, r#type)| {
+        let element = types::element_of(*r#type).ok_or_else(malformed)?;
+        Ok(converted(*value, element, &at)?)
+    });
+    narrowed.collect()
+}
+
+/// The type that kernels compute elements of a machine type in.
+fn wide<'c: 'a, 'a>(element: Type<'c>, at: &Tensors<'c, 'a>) -> Type<'c> {
+    let double = Type::float64(at.at.context);
+    match types::kind_of(element) {
+        Some(ScalarKind::Real) if element != double => Type::float32(at.at.context),
+        Some(ScalarKind::Int) => at.int(),
+        _ => element,
+    }
+}
+
+/// The tensor with elements of this type.
+fn converted<'c: 'a, 'a>(
+    value: Value<'c, 'a>,
+    element: Type<'c>,
+    at: &Tensors<'c, 'a>,
+) -> Result<Value<'c, 'a>, melior::Error> {
+    let r#type = types::tensor(&at.extents(value)?, element);
+    if value.r#type() == r#type {
+        return Ok(value);
+    }
+    at.op("convert", &[value], &[], r#type)
+}
+
+fn computed<'c: 'a, 'a>(
+    name: &str,
+    invocation: &Invocation<'c, 'a>,
+    draws: &mut Option<Value<'c, 'a>>,
+) -> Result<Vec<Value<'c, 'a>>, ExportError> {
+    match Intrinsic::named(name) {
+        Some(Intrinsic::LargestElements) => largest::export(invocation),
+        Some(Intrinsic::SuppressedBoxes) => boxes::suppress(invocation),
+        Some(Intrinsic::NonzeroPositions) => found::nonzero(invocation),
+        Some(Intrinsic::CubicResize) => cubic::resize(invocation),
+        Some(Intrinsic::CubicSample) => cubic::sample(invocation),
+        Some(Intrinsic::RegionMaximum) => regions::pool(invocation, Accumulation::Max),
+        Some(Intrinsic::RegionMean) => regions::pool(invocation, Accumulation::Sum),
+        Some(Intrinsic::Uniform) => random::uniform(invocation, invocation.draw(draws)?),
+        Some(Intrinsic::Normal) => random::normal(invocation, invocation.draw(draws)?),
+        Some(Intrinsic::Bernoulli) => random::bernoulli(invocation, invocation.draw(draws)?),
         None => Err(ExportError::at(
-            op,
+            invocation.op,
             "is computed by a kernel of a user, which has no StableHLO form",
         )),
     }

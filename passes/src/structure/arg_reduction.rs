@@ -8,7 +8,7 @@
 use super::nest::{Nest, Term, TermId};
 use super::target::{Placement, Slot};
 use skript_frontend::model::Accumulation;
-use skript_semantics::ScalarOp;
+use skript_semantics::{ScalarKind, ScalarOp};
 
 /// What is to be found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -97,6 +97,10 @@ fn as_index(nest: &Nest, term: TermId) -> Option<usize> {
 
 /// Whether `new` and `best` read one tensor, `best` with the positions so far in the place of their indices.
 fn is_update(nest: &Nest, new: TermId, best: TermId, positions: &[usize]) -> bool {
+    // Both in the type that the comparison computes in.
+    if let (Some(new), Some(best)) = (widened(nest, new), widened(nest, best)) {
+        return is_update(nest, new, best, positions);
+    }
     let (
         Some(Term::Access { tensor, subscripts }),
         Some(Term::Access {
@@ -132,6 +136,18 @@ fn is_update(nest: &Nest, new: TermId, best: TermId, positions: &[usize]) -> boo
         }
     });
     agree && found.iter().all(|f| *f)
+}
+
+/// The real that a conversion to real takes.
+fn widened(nest: &Nest, term: TermId) -> Option<TermId> {
+    match nest.terms.get(term)? {
+        Term::Apply {
+            op: ScalarOp::ToReal,
+            kind: ScalarKind::Real,
+            operands,
+        } => operands.first().copied(),
+        _ => None,
+    }
 }
 
 /// One more than the largest value of an index.
@@ -184,7 +200,6 @@ fn reads_own_place(nest: &Nest, term: TermId, target: usize) -> bool {
 mod tests {
     use super::super::nest::samples::Builder;
     use super::*;
-    use skript_semantics::ScalarKind;
 
     /// `p[i] := r where x[i, r] OP x[i, p[i]]`, or with the operands the other way round.
     fn sample(op: ScalarOp, mirrored: bool) -> Builder {

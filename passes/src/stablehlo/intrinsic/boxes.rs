@@ -10,7 +10,7 @@ use super::found::Found;
 use crate::mlir::types;
 use melior::Error;
 use melior::ir::r#type::IntegerType;
-use melior::ir::{Value, ValueLike};
+use melior::ir::{Type, Value, ValueLike};
 use skript_dialect::melior;
 use skript_semantics::Scalar;
 
@@ -80,11 +80,16 @@ fn by_score<'c: 'a, 'a>(
     domain: &Domain<'c, 'a>,
 ) -> Result<Value<'c, 'a>, Error> {
     let at = &domain.at;
-    let word = IntegerType::new(at.at.context, 32).into();
+    let is_double = at.element(scores)? == Type::float64(at.at.context);
+    let width = if is_double { 64 } else { 32 };
+    let word = IntegerType::new(at.at.context, width).into();
     let r#type = types::tensor(&domain.extents, word);
     let bits = at.op("bitcast_convert", &[scores], &[], r#type)?;
     let shift = |by| at.splat(Scalar::Int(by), &domain.extents, word);
-    let sign = at.same("shift_right_arithmetic", &[bits, shift(31)?])?;
+    let sign = at.same(
+        "shift_right_arithmetic",
+        &[bits, shift(i64::from(width) - 1)?],
+    )?;
     let flipped = at.same("shift_right_logical", &[sign, shift(1)?])?;
     let keys = at.same("xor", &[bits, flipped])?;
     let places = domain.index(2)?.over(&ALL, &domain.extents, at)?;
