@@ -32,11 +32,6 @@ impl BlockKind {
     }
 }
 
-/// `1 input`, `2 inputs`.
-pub(super) fn counted(n: usize, what: &str) -> String {
-    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
-}
-
 /// The names that the left side of a `@using` line declares.
 pub(super) fn using_names(target: &UsingTarget) -> Vec<&Ident> {
     match target {

@@ -9,12 +9,12 @@ use crate::ast::{
 use crate::diagnostics::{Diagnostic, codes};
 use crate::source::Span;
 
-use super::blocks::counted;
 use super::declarations::converts;
 use super::definition::{Checker, Place};
 use super::lengths::Length;
 use super::scope::SymbolKind;
 use super::types::{Base, Optional, Pack, Tensor, Type};
+use crate::diagnostics::counted;
 
 /// The types of a statement's results; none if they could not be found (already reported).
 pub(super) type Results = Option<Vec<Type>>;

@@ -1,9 +1,11 @@
 //! Unary and binary operators, folds, casts and built-in functions (2.4).
 
-use crate::ast::{BinaryOp, Expr, ExprKind, FoldOp, Ident, UnaryOp};
+use crate::ast::{BinaryOp, Expr, ExprKind, FoldOp, Ident, Path, UnaryOp};
 use crate::diagnostics::{Diagnostic, codes};
+use crate::syntax::INVOCATIONS_STAND_ALONE;
 
 use super::definition::Checker;
+use super::signatures::{Found, base_named};
 use super::types::{Base, Bound, Optional, Tensor, Type};
 
 /// real → real.
@@ -214,6 +216,17 @@ impl Checker<'_> {
 
     /// `int(x)`, `T(x)`.
     pub(super) fn cast(&mut self, target: &Ident, value: &Expr) -> Type {
+        if self.is_invocation(target) {
+            self.sink.report(
+                Diagnostic::error(
+                    &codes::SYNTAX,
+                    target.span,
+                    format!("`{}` is invoked inside an expression", target.name),
+                )
+                .with_help(INVOCATIONS_STAND_ALONE),
+            );
+            return Type::unknown();
+        }
         let ty = self.value(value);
         let base = self.base_named(target);
         let advice = "casts are for int, real and bool; numbers become text in a string: `\"{x}\"`";
@@ -236,6 +249,16 @@ impl Checker<'_> {
             );
         }
         ty.with_base(base)
+    }
+
+    /// Whether what looks like a cast names no type, but an operator of the module.
+    fn is_invocation(&self, target: &Ident) -> bool {
+        let path = Path {
+            parts: vec![target.clone()],
+            span: target.span,
+        };
+        base_named(&target.name, &self.generics).is_none()
+            && matches!(self.env.find(self.module, &path), Found::Operator(_))
     }
 
     /// `` `sqrt`(x) ``.

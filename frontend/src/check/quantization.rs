@@ -1,9 +1,9 @@
 //! `@quantize` (2.14).
 
 use crate::ast::{Component, ComponentValue, Definition, Target};
-use crate::diagnostics::{Diagnostic, codes};
+use crate::diagnostics::{Diagnostic, codes, counted};
 
-use super::blocks::{counted, target_names};
+use super::blocks::target_names;
 use super::definition::{Checker, Place};
 use crate::diagnostics::closest;
 

@@ -8,6 +8,7 @@ use crate::ast::{
     TargetItem,
 };
 use crate::diagnostics::codes::{RESULTS_MISMATCH, UNEXPECTED_VALUE};
+use crate::diagnostics::{Diagnostic, counted};
 use crate::eval::{Atom, Value};
 use crate::model::Body;
 use crate::source::Span;
@@ -60,14 +61,14 @@ impl<'p> Composer<'p, '_> {
     ) -> Composed<()> {
         let targets = &component.targets;
         if targets.len() != results.len() {
-            return Err(self.error(
-                &RESULTS_MISMATCH,
-                component.span,
-                format!(
-                    "there are {} results for {} names on the left",
-                    results.len(),
-                    targets.len()
-                ),
+            let message = format!(
+                "{} for {} on the left",
+                counted(results.len(), "result"),
+                counted(targets.len(), "name")
+            );
+            return Err(self.report(
+                Diagnostic::error(&RESULTS_MISMATCH, component.span, message)
+                    .with_help("name each result; `~` drops one"),
             ));
         }
         for (target, value) in targets.iter().zip(results) {

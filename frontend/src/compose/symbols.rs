@@ -5,8 +5,8 @@ use super::checks::{Verdict, composed_text, keep, parts, text, verdict};
 use super::composer::{Composed, Composer, Reported};
 use super::instantiate::Builder;
 use crate::ast::{Assertion, Expr, PackSpec, StringPiece, UsingItem, UsingListItem, UsingTarget};
-use crate::diagnostics::Diagnostic;
 use crate::diagnostics::codes::{ASSERTION_FAILED, PACK_LENGTHS_DIFFER, UNEXPECTED_VALUE};
+use crate::diagnostics::{Diagnostic, counted};
 use crate::eval::evaluator::{EvalResult, stop};
 use crate::eval::{Atom, Stop, Value};
 use crate::model::{Check, CheckKind, MessagePart};
@@ -292,8 +292,8 @@ impl<'p> Composer<'p, '_> {
                     &PACK_LENGTHS_DIFFER,
                     span,
                     format!(
-                        "the pack has {} items, the left side takes {}{known}",
-                        pack.len(),
+                        "the pack has {}, the left side takes {}{known}",
+                        counted(pack.len(), "item"),
                         if open > 0 { "at least " } else { "" }
                     ),
                 );

@@ -128,6 +128,15 @@ fn s2_10_1_a_count_is_zero_or_more() {
 }
 
 #[test]
+fn numbers_of_results_are_told_as_one_speaks() {
+    let found = model(
+        "operator two { @input { x: real[n]; } @output { a: real[n]; b: real[n]; } @lower { a[i,] = x[i,], i < n; b[i,] = x[i,], i < n; } }
+        graph G { @input { x: real[2]; } @output { y: real[2]; } @compose { y = two(x); } }",
+    );
+    assert_eq!(found.unwrap_err(), ["2 results for 1 name on the left"]);
+}
+
+#[test]
 fn defaults_that_are_null_are_pointed_at() {
     let found = composed(
         "operator f { @attrib { k: int = m; } @input { x: real[n]; z: optional real[m]; } @output { y: real[n]; }

@@ -174,3 +174,7 @@ impl Sink {
         &self.diagnostics
     }
 }
+/// `1 input`, `2 inputs`.
+pub(crate) fn counted(n: usize, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
+}

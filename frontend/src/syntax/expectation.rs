@@ -232,6 +232,10 @@ fn word(rule: Rule, end: &str) -> Option<&str> {
     })
 }
 
+/// What to do where an operator is invoked inside of an expression.
+pub const INVOCATIONS_STAND_ALONE: &str =
+    "an invocation is a statement of its own: assign its result to a name, then use the name";
+
 fn help(entry: Rule, expected: &[Rule], found: &str) -> Option<&'static str> {
     use Rule::*;
     let wants = |rule: Rule| expected.contains(&rule);
@@ -252,9 +256,7 @@ fn help(entry: Rule, expected: &[Rule], found: &str) -> Option<&'static str> {
         "<-" | "<" if wants(infix) => {
             "`<-` replaces items after an index; if a comparison with a negative number is meant, write `< -`"
         }
-        "(" | "{" if wants(infix) && entry == component_entry => {
-            "an invocation is a statement of its own: assign its result to a name, then use the name"
-        }
+        "(" | "{" if wants(infix) && entry == component_entry => INVOCATIONS_STAND_ALONE,
         "" if wants(kw_else) => "an `if` always has an `else`",
         _ if wants(less) && entry == lowering_entry => {
             "a loop bound is written `i < extent`; it runs from 0 to the extent, exclusive"

@@ -22,6 +22,7 @@ use crate::limits::Limits;
 use crate::source::FileId;
 use build::Builder;
 use expectation::Found;
+pub(crate) use expectation::INVOCATIONS_STAND_ALONE;
 use grammar::{Pair, Rule, SkriptGrammar};
 use nesting::TooDeep;
 

@@ -21,6 +21,13 @@ mod tests {
     }
 
     #[test]
+    fn fires_where_an_operator_is_invoked_in_an_expression() {
+        use crate::check::testing::{assert_fires, in_compose};
+        assert_fires(&SYNTAX, &in_compose("y = id(id(x));"));
+        assert_fires(&SYNTAX, &in_compose("zs..(2) = [x, id(x)]; y = zs[1];"));
+    }
+
+    #[test]
     fn near_miss() {
         assert!(codes("operator o { @using { a = 1 + 2; } }").is_empty());
     }

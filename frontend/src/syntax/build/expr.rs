@@ -1,5 +1,6 @@
 //! Expressions: precedence climbing over the flat chains that the grammar delivers.
 
+use super::super::expectation::INVOCATIONS_STAND_ALONE;
 use super::super::grammar::{Pair, Rule};
 use super::Builder;
 use crate::ast::{BinaryOp, Expr, ExprKind, FoldOp, Ident, Item, Property, Subscript, UnaryOp};
@@ -538,7 +539,7 @@ impl Builder<'_> {
                     &SYNTAX,
                     span,
                     format!("`{}` is invoked inside an expression", target.name),
-                    "an invocation is a statement of its own: assign its result to a name, then use the name",
+                    INVOCATIONS_STAND_ALONE,
                 );
                 ExprKind::Error
             }
