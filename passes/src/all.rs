@@ -14,6 +14,7 @@ use crate::elementwise::elementwise_to_linalg::ConvertElementwiseToLinalg;
 use crate::elementwise::fuse_elementwise::FuseElementwise;
 use crate::elementwise::scalarize_elementwise::ScalarizeElementwise;
 use crate::elementwise::unroll_elementwise::UnrollElementwise;
+use crate::extents::pad_extents::PadExtents;
 use crate::formula::formula_to_linalg::ConvertFormulaToLinalg;
 use crate::formula::formula_to_loops::{ConvertFormulaToAffine, ConvertFormulaToScf};
 use crate::formula::scalar_to_arith::ConvertScalarToArith;
@@ -42,6 +43,7 @@ pub const ALL: &[PassEntry] = &[
     PassEntry::of::<RaiseToNamedLinalg>(),
     PassEntry::of::<MergeDuplicates>(),
     PassEntry::of::<KeepOperators>(),
+    PassEntry::of::<PadExtents>(),
     PassEntry::of::<AnnotateStructure>(),
     PassEntry::of::<SplitGuards>(),
     PassEntry::of::<WriteCarried>(),

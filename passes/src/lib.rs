@@ -8,6 +8,7 @@ pub mod compile;
 pub mod duplicates;
 pub mod elementwise;
 pub mod emit;
+pub mod extents;
 pub mod formula;
 pub mod invoke;
 pub mod mlir;

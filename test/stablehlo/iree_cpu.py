@@ -61,7 +61,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         for number, case in enumerate(cases):
             path = os.path.join(folder, "%d.mlir" % number)
-            reason = xla.export(os.path.abspath(args.skript), case, path) or xla.judge(engine, case, path)
+            reason = xla.export(os.path.abspath(args.skript), case, path, xla.shapes_of(case)) or xla.judge(engine, case, path)
             if reason:
                 failures += 1
                 print("FAIL %s: %s" % (case[0], reason))

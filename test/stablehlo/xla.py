@@ -4,8 +4,10 @@
     xla.py SUITE --skript BINARY [--shard I/N] [--case SUBSTRING]... [--seconds S] [--update] [--report FILE]
 
 Every case of the suite that has outputs is exported by `skript compile --emit=stablehlo`; the answer of XLA is held
-against the case's expected values. `passing-xla.txt` beside this file lists the cases known to pass; it only grows: a
-listed case that fails is an error, `--update` adds new ones. jax is installed on first use, in the version below: the
+against the case's expected values. Where a run decides extents of inputs, the case is exported twice: with the shapes of
+its files, and (`CASE+padded`) padded to its bounds; what is not filled is NaN then, or a number that no sum survives.
+`passing-xla.txt` beside this file lists the cases known to pass; it only grows: a listed case that fails is an error,
+`--update` adds new ones. jax is installed on first use, in the version below: the
 script uses interfaces of it that are not stable.
 """
 import argparse
@@ -63,12 +65,12 @@ def shapes_of(case):
     return flags
 
 
-def export(skript, case, out):
-    """None, or why there is no program; shapes of inputs are those of the case's files."""
+def export(skript, case, out, shapes):
+    """None, or why there is no program; `shapes` are flags that fix those of inputs."""
     name, folder, meta = case
     command = [skript, "compile", "--message-format=short", "--emit=stablehlo", folder, "-o", out, "--report", out + ".forms"]
     command += meta.get("args") or []
-    command += shapes_of(case)
+    command += shapes
     for key, value in (meta.get("attrs") or {}).items():
         command += ["--set", "%s=%s" % (key, json.dumps(value))]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
@@ -121,7 +123,7 @@ class Xla:
             return [self.numpy.asarray(r) for r in results]
 
 
-def argument(port, folder, meta):
+def values_of(port, folder, meta):
     import numpy
     dtype = {"f32": numpy.float32, "i64": numpy.int64, "i1": numpy.bool_}[port["dtype"]]
     name = port["name"]
@@ -131,11 +133,44 @@ def argument(port, folder, meta):
         base, _, item = name.partition(":")
         files = meta["inputs"][base]
         values = numpy.load(os.path.join(folder, files[int(item) - 1] if item else files))
-    values = values.astype(dtype)
-    shape = tuple(port["shape"])
-    if values.size != int(numpy.prod(shape)):
-        raise ValueError("%s has shape %s, the program wants %s" % (name, values.shape, shape))
-    return values.reshape(shape)
+    return values.astype(dtype)
+
+
+def arguments_of(manifest, folder, meta):
+    """The case's arrays, padded where the program wants them larger, and their extents."""
+    import numpy
+    ports = manifest["arguments"]
+    arrays = {p["name"]: values_of(p, folder, meta) for p in ports if p["role"] != "extent"}
+    padded = {p["extent_of"] for p in ports if p["role"] == "extent"}
+    arguments = []
+    for port in ports:
+        name, shape = port["name"], tuple(port["shape"])
+        if port["role"] == "extent":
+            arguments.append(numpy.int32(arrays[port["extent_of"]].shape[port["dimension"]]))
+        elif name in padded:
+            values = arrays[name]
+            filler = {"f": numpy.nan, "i": 2 ** 40 + 1, "b": True}[values.dtype.kind]
+            whole = numpy.full(shape, filler, values.dtype)
+            whole[tuple(slice(0, e) for e in values.shape)] = values
+            arguments.append(whole)
+        elif arrays[name].size != int(numpy.prod(shape)):
+            raise ValueError("%s has shape %s, the program wants %s" % (name, arrays[name].shape, shape))
+        else:
+            arguments.append(arrays[name].reshape(shape))
+    return arguments
+
+
+def results_of(manifest, results):
+    """The arrays of the outputs, by name: what is filled of them."""
+    pairs = list(zip(manifest["results"], results))
+    found = {p["name"]: r for p, r in pairs if p["role"] == "output"}
+    for port, extent in pairs:
+        if port["role"] == "extent" and port["extent_of"] in found:
+            whole = found[port["extent_of"]]
+            cut = [slice(None)] * whole.ndim
+            cut[port["dimension"]] = slice(0, int(extent))
+            found[port["extent_of"]] = whole[tuple(cut)]
+    return found
 
 
 def difference(want, got, meta):
@@ -152,21 +187,22 @@ def difference(want, got, meta):
     return "%d of %d values differ, first at %s: %s instead of %s" % (bad.sum(), bad.size, [int(i) for i in at], got[at], want[at])
 
 
+def manifest_of(path):
+    with open(path + ".json") as file:
+        return json.load(file)
+
+
 def judge(xla, case, path):
     """None, or why XLA's answer is not the expected one."""
     import numpy
     name, folder, meta = case
     with open(path) as file:
         text = file.read()
-    with open(path + ".json") as file:
-        manifest = json.load(file)
+    manifest = manifest_of(path)
     try:
-        arguments = [argument(port, folder, meta) for port in manifest["arguments"]]
-        results = xla.run(text, arguments)
+        found = results_of(manifest, xla.run(text, arguments_of(manifest, folder, meta)))
     except Exception as error:
         return "XLA: " + " ".join(str(error).split())[:300]
-    ports = [p for p in manifest["results"] if p["role"] == "output"]
-    found = {p["name"]: r for p, r in zip(ports, results)}
     for key, files in meta["outputs"].items():
         names = ["%s:%d" % (key, i + 1) for i in range(len(files))] if isinstance(files, list) else [key]
         for port, file in zip(names, files if isinstance(files, list) else [files]):
@@ -187,18 +223,33 @@ def work(job):
             if seconds and time.time() - begun > seconds:
                 break
             path = os.path.join(folder, "%d.mlir" % number)
-            try:
-                reason = export(skript, case, path)
-                if reason is None:
-                    reason = judge(xla, case, path)
-            except subprocess.TimeoutExpired:
-                reason = "no export: timed out"
-            forms = []
-            if os.path.exists(path + ".forms"):
-                with open(path + ".forms") as file:
-                    forms = [line.rstrip("\n").split("\t") for line in file]
+            open_path = os.path.join(folder, "%d.open.mlir" % number)
+            reason, forms = attempt(xla, case, skript, open_path, [])
+            if os.path.exists(open_path + ".json"):
+                is_padded = any(p["role"] == "extent" for p in manifest_of(open_path)["arguments"])
+            else:
+                is_padded = False
+            if is_padded:
+                results[case[0] + "+padded"] = (reason, forms)
+            if is_padded or reason is not None:
+                reason, forms = attempt(xla, case, skript, path, shapes_of(case))
             results[case[0]] = (reason, forms)
     return results
+
+
+def attempt(xla, case, skript, path, shapes):
+    """Why the answer is not the expected one, if it is not, and the forms of the formulas."""
+    try:
+        reason = export(skript, case, path, shapes)
+        if reason is None:
+            reason = judge(xla, case, path)
+    except subprocess.TimeoutExpired:
+        reason = "no export: timed out"
+    forms = []
+    if os.path.exists(path + ".forms"):
+        with open(path + ".forms") as file:
+            forms = [line.rstrip("\n").split("\t") for line in file]
+    return reason, forms
 
 
 def run(cases, skript, jobs, seconds):

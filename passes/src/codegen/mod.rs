@@ -18,7 +18,7 @@ pub mod memory;
 pub mod mlir;
 pub mod outputs;
 pub mod placement;
-mod size;
+pub(crate) mod size;
 pub mod unrolling;
 
 pub use error::CodegenError;

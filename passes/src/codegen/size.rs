@@ -11,7 +11,7 @@ use melior::ir::r#type::{DimSize, MemRefType};
 use melior::ir::{ShapedTypeLike, Value, ValueLike};
 
 /// Ops looked through before the search gives up: chains of views are short, and a cycle must end.
-const DEPTH: usize = 64;
+pub const DEPTH: usize = 64;
 
 /// Bytes of the largest buffer that `memref`, a value of memref type, can be; `None` if some extent has no bound or the
 /// elements have no size.
@@ -99,9 +99,19 @@ fn of_argument(memref: Value, dimension: usize, depth: usize) -> Option<u64> {
 
 /// The largest value that an extent can have.
 fn value(extent_value: Value, depth: usize) -> Option<u64> {
+    largest(extent_value, depth, &extent)
+}
+
+/// The largest value that an extent can have; `of_dimension` says it of a dimension of a memref or tensor, and is told the
+/// depth that is left.
+pub fn largest<'c: 'a, 'a>(
+    extent: Value<'c, 'a>,
+    depth: usize,
+    of_dimension: &dyn Fn(Value<'c, 'a>, usize, usize) -> Option<u64>,
+) -> Option<u64> {
     let depth = depth.checked_sub(1)?;
-    let op = OperationResult::try_from(extent_value).ok()?.owner();
-    let operand = |n: usize| value(op.operand(n).ok()?, depth);
+    let op = OperationResult::try_from(extent).ok()?.owner();
+    let operand = |n: usize| largest(op.operand(n).ok()?, depth, of_dimension);
     match mlir::name(op).as_str() {
         "arith.constant" => constant(op),
         "arith.minui" | "arith.minsi" => match (operand(0), operand(1)) {
@@ -113,10 +123,10 @@ fn value(extent_value: Value, depth: usize) -> Option<u64> {
         "arith.index_cast" => operand(0),
         "arith.addi" => operand(0)?.checked_add(operand(1)?),
         "arith.muli" => operand(0)?.checked_mul(operand(1)?),
-        "memref.dim" => {
+        "memref.dim" | "tensor.dim" => {
             let number = op.operand(1).ok()?;
             let number = constant(OperationResult::try_from(number).ok()?.owner())?;
-            extent(op.operand(0).ok()?, usize::try_from(number).ok()?, depth)
+            of_dimension(op.operand(0).ok()?, usize::try_from(number).ok()?, depth)
         }
         _ => None,
     }

@@ -92,18 +92,32 @@ fn rebuild<'c: 'a, 'a>(
     regions: Vec<Region<'c>>,
     to: &Builder<'c, 'a>,
 ) -> Result<OperationRef<'c, 'a>, Error> {
-    let attributes: Vec<(String, Attribute<'c>)> = op
+    let results: Vec<Type<'c>> = op.results().map(|r| r.r#type()).collect();
+    with_attributes(op, operands, &results, regions, &[], to)
+}
+
+/// The operation on other operands, with other results, regions and, where `others` names them, attributes.
+pub fn with_attributes<'c: 'a, 'a>(
+    op: OperationRef<'c, 'a>,
+    operands: &[Value<'c, 'a>],
+    results: &[Type<'c>],
+    regions: Vec<Region<'c>>,
+    others: &[(&str, Attribute<'c>)],
+    to: &Builder<'c, 'a>,
+) -> Result<OperationRef<'c, 'a>, Error> {
+    let own: Vec<(String, Attribute<'c>)> = op
         .attributes()
         .filter_map(|(name, value)| Some((name.as_string_ref().as_str().ok()?.to_string(), value)))
+        .filter(|(name, _)| !others.iter().any(|(other, _)| other == name))
         .collect();
-    let attributes: Vec<(&str, Attribute<'c>)> =
-        attributes.iter().map(|(n, v)| (n.as_str(), *v)).collect();
-    let results: Vec<Type<'c>> = op.results().map(|r| r.r#type()).collect();
+    let mut attributes: Vec<(&str, Attribute<'c>)> =
+        own.iter().map(|(n, v)| (n.as_str(), *v)).collect();
+    attributes.extend(others);
     to.with_location(op.location()).create(
         &operation_name(op),
         operands,
         &attributes,
-        &results,
+        results,
         regions,
     )
 }

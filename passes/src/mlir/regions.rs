@@ -1,9 +1,9 @@
 //! Regions that move from one operation to another.
 
 use super::Builder;
-use melior::Error;
 use melior::ir::operation::OperationLike;
 use melior::ir::{BlockRef, OperationRef, Region, RegionLike, Value, ValueLike};
+use melior::{ContextRef, Error};
 
 /// The region of an operation, which is left with an empty one.
 pub fn take<'c: 'a, 'a>(op: OperationRef<'c, 'a>, number: usize) -> Result<Region<'c>, Error> {
@@ -21,9 +21,12 @@ pub fn first_block<'c: 'a, 'a>(region: &Region<'c>) -> Option<BlockRef<'c, 'a>> 
     Some(unsafe { BlockRef::from_raw(block.to_raw()) })
 }
 
-/// A builder in front of an operation.
-pub fn before<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Result<Builder<'c, 'a>, Error> {
-    let owner = op.context();
+/// A builder in front of an operation. It points at `owner`, the operation's context, which whoever calls keeps for as long
+/// as the builder.
+pub fn before<'c: 'a, 'a>(
+    op: OperationRef<'c, 'a>,
+    owner: &ContextRef<'c>,
+) -> Result<Builder<'c, 'a>, Error> {
     // SAFETY: a context outlives its modules.
     Builder::before(unsafe { owner.to_ref() }, op)
 }

@@ -13,7 +13,7 @@ use crate::mlir::copy::{arguments, operation_name};
 use crate::mlir::{ValueKey, types};
 use crate::structure::{Positions, Reading};
 use melior::ir::attribute::{FloatAttribute, IntegerAttribute};
-use melior::ir::operation::OperationLike;
+use melior::ir::operation::{OperationLike, OperationResult};
 use melior::ir::{BlockRef, OperationRef, Type, Value, ValueLike};
 use skript_dialect::melior;
 use skript_semantics::{Scalar, ScalarKind, ScalarOp};
@@ -65,6 +65,28 @@ impl<'r, 'c: 'a, 'a> Evaluator<'r, 'c, 'a> {
         let end = self.block(block)?;
         let field = self.field(end.operand(0)?)?;
         Ok(Some(field))
+    }
+
+    /// The values whose conjunction the predicate is.
+    pub fn conjuncts(&self) -> Result<Vec<Value<'c, 'a>>, ExportError> {
+        let end = self
+            .reading
+            .predicate
+            .and_then(|block| operations(block).pop());
+        let mut pending: Vec<Value<'c, 'a>> = match end {
+            Some(end) => vec![end.operand(0)?],
+            None => Vec::new(),
+        };
+        let mut found = Vec::new();
+        while let Some(value) = pending.pop() {
+            match OperationResult::try_from(value).map(|r| r.owner()) {
+                Ok(op) if matches!(operation_name(op).as_str(), "skript.and" | "arith.andi") => {
+                    pending.extend([op.operand(1)?, op.operand(0)?]);
+                }
+                _ => found.push(value),
+            }
+        }
+        Ok(found)
     }
 
     /// Evaluates the body; [`Self::field`] then knows its values.
@@ -218,6 +240,19 @@ impl<'r, 'c: 'a, 'a> Evaluator<'r, 'c, 'a> {
                 .insert(ValueKey::of(op.result(position)?), field);
         }
         Ok(())
+    }
+
+    /// Where all fields hold; `None`: there are none.
+    pub fn all(&self, fields: &[Field<'c, 'a>]) -> Result<Option<Field<'c, 'a>>, ExportError> {
+        let (values, indices) = join(fields, self.domain(), &self.at)?;
+        let mut values = values.into_iter();
+        let Some(mut value) = values.next() else {
+            return Ok(None);
+        };
+        for other in values {
+            value = self.at.same("and", &[value, other])?;
+        }
+        Ok(Some(Field { value, indices }))
     }
 
     fn apply(

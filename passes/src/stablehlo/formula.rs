@@ -13,7 +13,7 @@ use super::window::Windowed;
 use super::write::{Target, identity};
 use crate::mlir::copy::operation_name;
 use crate::mlir::types;
-use crate::structure::{Affine, ArgReduction, Placement, Reading, Slot};
+use crate::structure::{Affine, ArgReduction, Guard, Placement, Reading, Slot};
 use melior::ir::operation::{OperationLike, OperationResult};
 use melior::ir::{OperationRef, Value};
 use skript_dialect::melior;
@@ -157,16 +157,18 @@ impl<'c: 'a, 'a> Statement<'_, '_, 'c, 'a> {
         slots: &[Slot],
     ) -> Result<(Value<'c, 'a>, Form), ExportError> {
         let kind = self.target.kind;
+        let guards = Guards::of(self.evaluator, reduced)?;
+        let outer = guards.outer.as_ref();
         if kind == Accumulation::Sum
-            && let Some((sum, form)) = self.product(value, reduced)?
+            && let Some((sum, form)) = self.product(value, reduced, &guards)?
         {
-            return Ok((self.target.block(&sum, None, slots)?, form));
+            return Ok((self.target.block(&sum, outer, slots)?, form));
         }
         let (at, domain) = (&self.evaluator.at, self.target.domain);
-        if let Some(windowed) = Windowed::of(self.evaluator, value, reduced)?
+        if let Some(windowed) = Windowed::of(self.evaluator, value, reduced, &guards.of_inner)?
             && let Some(field) = windowed.reduce(kind, reduced, domain, at)?
         {
-            return Ok((self.target.block(&field, None, slots)?, Form::ReduceWindow));
+            return Ok((self.target.block(&field, outer, slots)?, Form::ReduceWindow));
         }
         let element = at.element(self.target.out)?;
         let neutral = identity(kind, element);
@@ -206,11 +208,13 @@ impl<'c: 'a, 'a> Statement<'_, '_, 'c, 'a> {
         Ok((self.target.block(&partial, None, slots)?, form))
     }
 
-    /// The sum as a product of tensors, if the value is a product of two reals. What the mask skips is zero in one factor.
+    /// The sum as a product of tensors, if the value is a product of two reals. What inner guards skip is zero in one
+    /// factor; outer ones are left to the caller.
     fn product(
         &self,
         value: Value<'c, 'a>,
         reduced: &[usize],
+        guards: &Guards<'c, 'a>,
     ) -> Result<Option<(Field<'c, 'a>, Form)>, ExportError> {
         let (at, domain) = (&self.evaluator.at, self.target.domain);
         let Ok(result) = OperationResult::try_from(value) else {
@@ -229,13 +233,17 @@ impl<'c: 'a, 'a> Statement<'_, '_, 'c, 'a> {
             let Some(kernel) = factors.get(other) else {
                 continue;
             };
-            if let Some(windowed) = Windowed::of(self.evaluator, owner.operand(one)?, reduced)?
-                && let Some(sum) = windowed.convolve(kernel, reduced, domain, at)?
+            if let Some(windowed) = Windowed::of(
+                self.evaluator,
+                owner.operand(one)?,
+                reduced,
+                &guards.of_inner,
+            )? && let Some(sum) = windowed.convolve(kernel, reduced, domain, at)?
             {
                 return Ok(Some((sum, Form::Convolution)));
             }
         }
-        if let Some(mask) = self.mask {
+        for mask in &guards.inner {
             let mut masked = false;
             for factor in &mut factors {
                 if mask.indices.iter().all(|i| factor.indices.contains(i)) {
@@ -253,5 +261,32 @@ impl<'c: 'a, 'a> Statement<'_, '_, 'c, 'a> {
         let [lhs, rhs] = &factors;
         let sum = contract(lhs, rhs, reduced, domain, at)?;
         Ok(sum.map(|sum| (sum, Form::DotGeneral)))
+    }
+}
+
+/// The conjuncts of a predicate: those that some reduced index decides, and those that skip whole sums.
+struct Guards<'c, 'a> {
+    inner: Vec<Field<'c, 'a>>,
+    of_inner: Guard,
+    outer: Option<Field<'c, 'a>>,
+}
+
+impl<'c: 'a, 'a> Guards<'c, 'a> {
+    fn of(evaluator: &Evaluator<'_, 'c, 'a>, reduced: &[usize]) -> Result<Self, ExportError> {
+        let (mut inner, mut outer, mut terms) = (Vec::new(), Vec::new(), Vec::new());
+        for value in evaluator.conjuncts()? {
+            let field = evaluator.field(value)?;
+            if field.indices.iter().any(|i| reduced.contains(i)) {
+                inner.push(field);
+                terms.extend(evaluator.reading.find(value));
+            } else {
+                outer.push(field);
+            }
+        }
+        Ok(Guards {
+            inner,
+            of_inner: Guard::all(&evaluator.reading.nest, terms),
+            outer: evaluator.all(&outer)?,
+        })
     }
 }

@@ -8,11 +8,12 @@ use super::intrinsic;
 use super::is_check;
 use super::report::{Form, Report};
 use super::tensors::Tensors;
+use crate::extents::bounds::Slice;
 use crate::mlir::builder::{only_block, operations};
 use crate::mlir::copy::{arguments, operation_name};
 use crate::mlir::{Builder, ValueKey, attributes, types};
 use melior::Context;
-use melior::ir::attribute::{DenseI64ArrayAttribute, StringAttribute, TypeAttribute};
+use melior::ir::attribute::{StringAttribute, TypeAttribute};
 use melior::ir::operation::OperationLike;
 use melior::ir::r#type::FunctionType;
 use melior::ir::{BlockRef, OperationRef, Region, RegionLike, Type, Value, ValueLike};
@@ -393,20 +394,12 @@ fn block_of<'c: 'a, 'a>(
     offsets: &[Value<'c, 'a>],
     at: &Tensors<'c, 'a>,
 ) -> Result<(Vec<Value<'c, 'a>>, Vec<i64>), ExportError> {
-    let list = |name: &str| -> Result<Vec<i64>, ExportError> {
-        let array = DenseI64ArrayAttribute::try_from(op.attribute(name)?)?;
-        (0..array.len()).map(|i| Ok(array.element(i)?)).collect()
-    };
-    let sizes = list("static_sizes")?;
-    if list("static_strides")?.iter().any(|s| *s != 1) || sizes.contains(&i64::MIN) {
-        return Err(ExportError::at(
-            op,
-            "has sizes or strides without a StableHLO form",
-        ));
-    }
+    let slice = Slice::of(op).filter(|s| !s.sizes.contains(&i64::MIN));
+    let slice = slice
+        .ok_or_else(|| ExportError::at(op, "has sizes or strides without a StableHLO form"))?;
     let mut next = offsets.iter();
     let mut starts = Vec::new();
-    for offset in list("static_offsets")? {
+    for offset in slice.offsets {
         starts.push(match offset {
             i64::MIN => *next
                 .next()
@@ -414,5 +407,5 @@ fn block_of<'c: 'a, 'a>(
             fixed => at.integer(fixed)?,
         });
     }
-    Ok((starts, sizes))
+    Ok((starts, slice.sizes))
 }

@@ -1,8 +1,8 @@
 //! Names, roles, shapes and element types of an exported program's arguments and results.
 
 use super::ExportError;
-use crate::mlir::types;
-use melior::ir::attribute::{ArrayAttribute, DictionaryAttribute, StringAttribute, TypeAttribute};
+use crate::mlir::{attributes, types};
+use melior::ir::attribute::{ArrayAttribute, IntegerAttribute, StringAttribute, TypeAttribute};
 use melior::ir::operation::OperationLike;
 use melior::ir::r#type::FunctionType;
 use melior::ir::{Attribute, OperationRef, Type};
@@ -12,11 +12,13 @@ use skript_dialect::melior;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Port {
     pub name: String,
-    /// `input`, `variable` or `output`.
+    /// `input`, `variable`, `output`, or `extent`.
     pub role: String,
     pub shape: Vec<i64>,
-    /// `f32`, `i64`, `i1`.
+    /// `f32`, `i64`, `i1`; `i32` for extents.
     pub dtype: String,
+    /// For the role `extent`: of which tensor, and of which of its dimensions.
+    pub extent_of: Option<(String, i64)>,
 }
 
 /// Arguments and results, in order.
@@ -47,31 +49,38 @@ fn port(
     position: usize,
     r#type: Type<'_>,
 ) -> Result<Port, ExportError> {
-    let attributes = entry
+    let described = entry
         .attribute(list)
         .ok()
         .and_then(|a| ArrayAttribute::try_from(a).ok())
         .and_then(|a| a.element(position).ok());
     let text = |name: &str| {
-        attributes
+        described
             .and_then(|a| entry_of(a, name))
             .unwrap_or_default()
     };
-    let shape = types::extents(r#type)
-        .ok_or_else(|| ExportError::at(entry, "has an argument that is no tensor"))?;
-    let element = types::element_of(r#type).map_or_else(String::new, |e| e.to_string());
+    let extent_of = described
+        .and_then(|a| attributes::entry(a, "skript.dimension"))
+        .and_then(|a| IntegerAttribute::try_from(a).ok())
+        .map(|dimension| (text("skript.extent_of"), dimension.value()));
+    let shape = match types::extents(r#type) {
+        Some(shape) => shape,
+        // Extents are scalars in the source, and tensors of rank 0 in the program.
+        None if extent_of.is_some() => Vec::new(),
+        None => return Err(ExportError::at(entry, "has an argument that is no tensor")),
+    };
+    let element = types::element_of(r#type).unwrap_or(r#type).to_string();
     Ok(Port {
         name: text("skript.name"),
         role: text("skript.role"),
         shape,
         dtype: element,
+        extent_of,
     })
 }
 
 /// A string of a dictionary.
 fn entry_of(dictionary: Attribute<'_>, name: &str) -> Option<String> {
-    let value = DictionaryAttribute::try_from(dictionary)
-        .ok()?
-        .element_by_name(name)?;
+    let value = attributes::entry(dictionary, name)?;
     Some(StringAttribute::try_from(value).ok()?.value().to_owned())
 }

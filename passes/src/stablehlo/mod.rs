@@ -34,12 +34,13 @@ pub use report::{Form, Report};
 pub use sharding::{Mesh, Placement, PlacementError, Sharding};
 
 use crate::emit::check::PREFIX;
+use crate::extents::pad_extents::{Failure, pad};
 use crate::mlir::builder::operations;
 use crate::mlir::copy::operation_name;
 use melior::Context;
 use melior::dialect::DialectRegistry;
 use melior::ir::operation::OperationLike;
-use melior::ir::{Attribute, Location, Module};
+use melior::ir::{Attribute, Location, Module, Operation};
 use skript_dialect::melior;
 
 /// A module of StableHLO, and what is to be known about it.
@@ -63,6 +64,17 @@ pub fn add_to(context: &Context) {
     context.append_dialect_registry(&registry);
 }
 
+/// A copy of the module without extents that only a run knows.
+fn padded<'c>(source: &Module<'c>) -> Result<Module<'c>, ExportError> {
+    let whole = source.as_operation();
+    let copy = Module::from_operation(Operation::clone(&whole)).ok_or(ExportError::Invalid)?;
+    match pad(copy.as_operation()) {
+        Err(Failure::Refused(refusal)) => Err(ExportError::at(refusal.op, &refusal.what)),
+        Err(Failure::Build(error)) => Err(error.into()),
+        Ok(()) => Ok(copy),
+    }
+}
+
 /// Whether a symbol is that of run-time checks, which StableHLO cannot make.
 fn is_check(symbol: Result<Attribute, melior::Error>) -> bool {
     symbol.is_ok_and(|name| {
@@ -77,6 +89,7 @@ fn is_check(symbol: Result<Attribute, melior::Error>) -> bool {
 /// What has no StableHLO form yet, with its place.
 pub fn export<'c>(source: &Module<'c>, context: &'c Context) -> Result<Export<'c>, ExportError> {
     context.get_or_load_dialect("stablehlo");
+    let source = &padded(source)?;
     let module = Module::new(Location::unknown(context));
     let mut report = Report::default();
     let mut interface = None;

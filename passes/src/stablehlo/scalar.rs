@@ -120,6 +120,7 @@ pub fn arith<'c: 'a, 'a>(
         "arith.select" => "select",
         "arith.sitofp" | "arith.uitofp" | "arith.extui" | "arith.extsi" | "arith.trunci"
         | "arith.fptosi" | "arith.index_cast" | "arith.extf" | "arith.truncf" => "convert",
+        "arith.bitcast" => "bitcast_convert",
         "math.absf" => "abs",
         "math.ceil" => "ceil",
         "math.floor" => "floor",

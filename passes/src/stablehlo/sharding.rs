@@ -211,6 +211,7 @@ mod tests {
             role: "input".to_owned(),
             shape: shape.to_vec(),
             dtype: "f32".to_owned(),
+            extent_of: None,
         }
     }
 

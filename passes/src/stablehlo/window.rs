@@ -66,6 +66,7 @@ impl<'c: 'a, 'a> Windowed<'c, 'a> {
         evaluator: &Evaluator<'_, 'c, 'a>,
         value: Value<'c, 'a>,
         reduced: &[usize],
+        guard: &Guard,
     ) -> Result<Option<Self>, ExportError> {
         let (reading, at) = (evaluator.reading, &evaluator.at);
         let nest = &reading.nest;
@@ -87,7 +88,7 @@ impl<'c: 'a, 'a> Windowed<'c, 'a> {
         let Some(forms) = forms else {
             return Ok(None);
         };
-        if !only_bounds(&Guard::of(nest), &forms, &extents, &nest.extents) {
+        if !only_bounds(guard, &forms, &extents, &nest.extents) {
             return Ok(None);
         }
         let Some(parts) = parts(&forms, &extents, &nest.extents, reduced) else {

@@ -47,8 +47,7 @@ pub struct Target<'t, 'c, 'a> {
 }
 
 impl<'c: 'a, 'a> Target<'_, 'c, 'a> {
-    /// Combines what was reduced to the indices of `slots` with the output; `mask` says where there is a value, for
-    /// assignments.
+    /// Combines what was reduced to the indices of `slots` with the output; `mask` says where there is a value.
     pub fn block(
         &self,
         value: &Field<'c, 'a>,
@@ -62,6 +61,13 @@ impl<'c: 'a, 'a> Target<'_, 'c, 'a> {
         let value = self.spread(value, slots)?;
         if let Some(combiner) = Tensors::combiner(self.kind) {
             let filler = identity(self.kind, element);
+            let value = match mask {
+                Some(mask) => {
+                    let none = at.splat(filler, &at.extents(value)?, element)?;
+                    at.select(self.spread(mask, slots)?, value, none)?
+                }
+                None => value,
+            };
             let placed = self.place(value, filler, slots, &extents)?;
             return at.same(combiner, &[self.out, placed]);
         }

@@ -23,9 +23,14 @@ pub struct DomainBox {
 
 impl Guard {
     pub fn of(nest: &Nest) -> Guard {
+        Guard::all(nest, nest.predicate)
+    }
+
+    /// What holds where all these terms do.
+    pub fn all(nest: &Nest, terms: impl IntoIterator<Item = TermId>) -> Guard {
         let mut guard = Guard::default();
-        if let Some(predicate) = nest.predicate {
-            guard.require(nest, predicate, true);
+        for term in terms {
+            guard.require(nest, term, true);
         }
         guard
             .constraints

@@ -98,6 +98,10 @@ fn manifest(exported: &Exported, placement: Option<&Placement>) -> String {
             "shape": port.shape,
             "dtype": port.dtype,
         });
+        if let Some((tensor, dimension)) = &port.extent_of {
+            entry["extent_of"] = json!(tensor);
+            entry["dimension"] = json!(dimension);
+        }
         if let Some(sharding) = placement.and_then(|p| p.of(&port.name)) {
             entry["sharding"] = json!(sharding.dimensions);
         }

@@ -23,7 +23,8 @@ fn end_in_yield<'c: 'a, 'a>(block: BlockRef<'c, 'a>) -> Result<(), PassError> {
         .copied()
         .ok_or("has an empty region")?;
     let operands: Vec<Value> = end.operands().collect();
-    let at = regions::before(end)?;
+    let owner = end.context();
+    let at = regions::before(end, &owner)?;
     at.create("scf.yield", &operands, &[], &[], Vec::new())?;
     mlir::erase(end);
     Ok(())
@@ -43,12 +44,14 @@ pub fn repeat<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
     )?;
     let mut operands = scalar.values;
     operands.extend(copy::arguments(block_of_test));
-    let at = regions::before(end)?;
+    let owner = end.context();
+    let at = regions::before(end, &owner)?;
     at.create("scf.condition", &operands, &[], &[], Vec::new())?;
     mlir::erase(end);
     end_in_yield(block(&body)?)?;
     let types: Vec<Type> = found.op.results().map(|r| r.r#type()).collect();
-    let at = regions::before(found.op)?;
+    let owner = found.op.context();
+    let at = regions::before(found.op, &owner)?;
     let made = at.create("scf.while", &found.values, &[], &types, vec![test, body])?;
     Ok(made.results().map(Value::from).collect())
 }
@@ -65,7 +68,8 @@ pub fn choose<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
     for region in &regions {
         end_in_yield(block(region)?)?;
     }
-    let at = regions::before(found.op)?;
+    let owner = found.op.context();
+    let at = regions::before(found.op, &owner)?;
     let made = at.create("scf.if", &condition.values, &[], &types(found), regions)?;
     Ok(made.results().map(Value::from).collect())
 }
@@ -90,7 +94,8 @@ pub fn select_branch<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
         let only = branches.pop().ok_or("has no branch")?;
         return regions::inline(found.op, &only).map_err(PassError::from);
     }
-    let at = regions::before(found.op)?;
+    let owner = found.op.context();
+    let at = regions::before(found.op, &owner)?;
     let tests = (0i64..).zip(1..branches.len());
     let mut conditions = Vec::new();
     for (n, _) in tests {

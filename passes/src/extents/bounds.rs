@@ -1,0 +1,370 @@
+//! How large each tensor of a module can become.
+//!
+//! Bounds flow forward until nothing grows: from `skript.bounds` of the entry's arguments and from clamps of extents
+//! (`arith.minsi %n, %c16`) through calls, branches, loops and formulas. Where two meet the larger one counts.
+
+use crate::codegen::mlir::{blocks, entry, nested, operations};
+use crate::codegen::size;
+use crate::mlir::copy::{arguments, operation_name};
+use crate::mlir::{ValueKey, attributes, types};
+use melior::ir::attribute::{
+    ArrayAttribute, DenseI64ArrayAttribute, FlatSymbolRefAttribute, IntegerAttribute,
+    StringAttribute,
+};
+use melior::ir::operation::{OperationLike, OperationResult};
+use melior::ir::{BlockRef, OperationRef, Type, Value, ValueLike};
+use skript_dialect::{melior, op};
+use std::collections::HashMap;
+
+/// Rounds after which bounds that still grow are taken to have no end, beyond one for each function.
+const ROUNDS: usize = 64;
+
+/// Why an operation has no form on tensors of fixed size.
+const NO_FORM: &str = "has no form on tensors padded to their bounds";
+
+/// An operation that fixed sizes are not known for.
+#[derive(Clone, Debug)]
+pub struct Refusal<'c, 'a> {
+    pub op: OperationRef<'c, 'a>,
+    /// What is the matter with it, to be read behind its name.
+    pub what: String,
+}
+
+impl<'c, 'a> Refusal<'c, 'a> {
+    fn at(op: OperationRef<'c, 'a>, what: impl Into<String>) -> Self {
+        Refusal {
+            op,
+            what: what.into(),
+        }
+    }
+}
+
+/// The bounds of every tensor whose type leaves an extent open.
+pub struct Bounds<'c, 'a> {
+    functions: HashMap<String, OperationRef<'c, 'a>>,
+    known: HashMap<ValueKey, Vec<i64>>,
+    grew: bool,
+}
+
+impl<'c: 'a, 'a> Bounds<'c, 'a> {
+    /// # Errors
+    /// An extent without a bound, or an operation that fixed sizes are not known for, at its place.
+    pub fn of(module: OperationRef<'c, 'a>) -> Result<Self, Refusal<'c, 'a>> {
+        let functions: Vec<_> = blocks(module).into_iter().flat_map(operations).collect();
+        let mut bounds = Bounds {
+            functions: functions
+                .iter()
+                .filter_map(|f| Some((symbol(*f)?, *f)))
+                .collect(),
+            known: HashMap::new(),
+            grew: true,
+        };
+        let first = entry(module).map_err(|e| Refusal::at(module, e.to_string()))?;
+        bounds.enter(first)?;
+        for _ in 0..ROUNDS + functions.len() {
+            bounds.grew = false;
+            for function in &functions {
+                for op in nested(*function) {
+                    bounds.visit(op)?;
+                }
+            }
+            if !bounds.grew {
+                return Ok(bounds);
+            }
+        }
+        Err(Refusal::at(
+            first,
+            "has a tensor that grows without a bound",
+        ))
+    }
+
+    /// The extents of a tensor, bounds where they are open.
+    pub fn extents(&self, value: Value<'c, 'a>) -> Vec<i64> {
+        let mut extents = types::extents(value.r#type()).unwrap_or_default();
+        if let Some(known) = self.known.get(&ValueKey::of(value)) {
+            for (extent, bound) in extents.iter_mut().zip(known) {
+                *extent = (*bound).max(*extent);
+            }
+        }
+        // Nothing reaches the tensor: nobody calls its function.
+        for extent in &mut extents {
+            *extent = (*extent).max(0);
+        }
+        extents
+    }
+
+    /// The type as large as the bounds; other types as they are.
+    pub fn padded(&self, value: Value<'c, 'a>) -> Type<'c> {
+        match types::element_of(value.r#type()) {
+            Some(element) if is_open(value) => types::tensor(&self.extents(value), element),
+            _ => value.r#type(),
+        }
+    }
+
+    /// The largest value of an extent.
+    pub fn of_extent(&self, extent: Value<'c, 'a>) -> Option<i64> {
+        let of_dimension = |tensor: Value<'c, 'a>, dimension: usize, _: usize| {
+            let extent = self.extents(tensor).get(dimension).copied()?;
+            u64::try_from(extent).ok()
+        };
+        i64::try_from(size::largest(extent, size::DEPTH, &of_dimension)?).ok()
+    }
+
+    /// The function that an operation calls, if it has a body.
+    pub fn callee(&self, call: OperationRef<'c, 'a>) -> Option<OperationRef<'c, 'a>> {
+        let name = call.attribute("callee").ok()?;
+        let name = FlatSymbolRefAttribute::try_from(name).ok()?;
+        let function = self.functions.get(name.value())?;
+        blocks(*function).first().map(|_| *function)
+    }
+
+    /// The bounds that the entry's arguments state.
+    fn enter(&mut self, function: OperationRef<'c, 'a>) -> Result<(), Refusal<'c, 'a>> {
+        let Some(body) = blocks(function).first().copied() else {
+            return Ok(());
+        };
+        let stated = function.attribute("arg_attrs").ok();
+        let stated = stated.and_then(|a| ArrayAttribute::try_from(a).ok());
+        for (position, argument) in arguments(body).into_iter().enumerate() {
+            if !is_open(argument) {
+                continue;
+            }
+            let array = stated
+                .and_then(|s| s.element(position).ok())
+                .and_then(|a| attributes::entry(a, "skript.bounds"))
+                .and_then(|a| DenseI64ArrayAttribute::try_from(a).ok())
+                .ok_or_else(|| {
+                    let message = format!("states no bounds of argument {position}");
+                    Refusal::at(function, message)
+                })?;
+            let bounds = (0..array.len()).filter_map(|d| array.element(d).ok());
+            self.join(argument, &bounds.collect::<Vec<i64>>());
+        }
+        Ok(())
+    }
+
+    fn join(&mut self, value: Value<'c, 'a>, extents: &[i64]) {
+        if !is_open(value) {
+            return;
+        }
+        let known = self
+            .known
+            .entry(ValueKey::of(value))
+            .or_insert_with(|| vec![0; extents.len()]);
+        for (bound, extent) in known.iter_mut().zip(extents) {
+            if extent > bound {
+                *bound = *extent;
+                self.grew = true;
+            }
+        }
+    }
+
+    fn join_each(&mut self, to: &[Value<'c, 'a>], from: &[Value<'c, 'a>]) {
+        for (to, from) in to.iter().zip(from) {
+            self.join(*to, &self.extents(*from));
+        }
+    }
+
+    fn visit(&mut self, op: OperationRef<'c, 'a>) -> Result<(), Refusal<'c, 'a>> {
+        let results: Vec<Value<'c, 'a>> = op.results().map(Into::into).collect();
+        let operands: Vec<Value<'c, 'a>> = op.operands().collect();
+        if !results.iter().chain(&operands).any(|v| is_open(*v)) {
+            return Ok(());
+        }
+        match (operation_name(op).as_str(), operands.as_slice()) {
+            ("skript.formula", _) => {
+                let outs = &operands[operands.len() - results.len()..];
+                self.join_each(&results, outs);
+                for block in blocks(op) {
+                    let inner = arguments(block);
+                    self.join_each(&inner[inner.len() - outs.len()..], outs);
+                }
+                for extent in &operands[..operands.len() - results.len()] {
+                    self.of_extent(*extent).ok_or_else(|| unbounded(op))?;
+                }
+            }
+            ("skript.invoke" | "func.call", _) => {
+                let callee = self.callee(op).ok_or_else(|| Refusal::at(op, NO_FORM))?;
+                let Some(body) = blocks(callee).first().copied() else {
+                    return Ok(());
+                };
+                self.join_each(&arguments(body), &operands);
+                self.join_each(&results, &end(body));
+            }
+            ("scf.if", _) => {
+                for block in blocks(op) {
+                    self.join_each(&results, &end(block));
+                }
+            }
+            ("scf.while", _) => {
+                let (before, after) = match blocks(op).as_slice() {
+                    [before, after] => (*before, *after),
+                    _ => return Err(Refusal::at(op, NO_FORM)),
+                };
+                self.join_each(&arguments(before), &operands);
+                self.join_each(&arguments(before), &end(after));
+                let passed = end(before);
+                self.join_each(&arguments(after), passed.get(1..).unwrap_or(&[]));
+                self.join_each(&results, passed.get(1..).unwrap_or(&[]));
+            }
+            ("tensor.empty", sizes) | ("tensor.splat", [_, sizes @ ..]) => {
+                self.sized(op, sizes)?;
+            }
+            ("tensor.extract_slice", [source, ..]) => {
+                let slice = Slice::of(op).ok_or_else(|| Refusal::at(op, NO_FORM))?;
+                let whole = self.extents(*source);
+                for (dimension, size) in slice.sizes.iter().enumerate() {
+                    let from_begin = slice.offsets.get(dimension) == Some(&0);
+                    if *size == i64::MIN && !from_begin {
+                        return Err(Refusal::at(op, NO_FORM));
+                    }
+                    if whole.get(dimension).is_some_and(|e| size > e) && self.settled(*source) {
+                        return Err(Refusal::at(op, "takes more than its source can hold"));
+                    }
+                }
+                let sizes = slice.dynamic_sizes(&operands, 1);
+                let open = slice.sizes.iter().zip(&whole);
+                let open = open.filter(|(s, _)| **s == i64::MIN).map(|(_, e)| *e);
+                let mut least = Vec::new();
+                for (size, most) in sizes.iter().zip(open) {
+                    let bound = self.of_extent(*size).ok_or_else(|| unbounded(op))?;
+                    least.push(bound.min(most));
+                }
+                self.open(op, &least);
+            }
+            ("tensor.insert_slice", [_, into, ..]) => {
+                Slice::of(op).ok_or_else(|| Refusal::at(op, NO_FORM))?;
+                self.join_each(&results, &[*into]);
+            }
+            ("tensor.cast", [source]) => self.join_each(&results, &[*source]),
+            ("tensor.dim", [_, dimension]) => {
+                constant(*dimension).ok_or_else(|| Refusal::at(op, NO_FORM))?;
+            }
+            ("skript.access" | "tensor.extract" | "func.return" | "scf.yield", _) => {}
+            ("scf.condition", _) => {}
+            _ if op::has_elementwise_trait(&op) => {
+                for operand in &operands {
+                    if types::element_of(operand.r#type()).is_some() {
+                        let extents = self.extents(*operand);
+                        results.iter().for_each(|r| self.join(*r, &extents));
+                    }
+                }
+            }
+            ("skript.intrinsic", _) => {
+                return Err(Refusal::at(
+                    op,
+                    "is computed by a kernel of the runtime, which takes no tensors padded to their bounds",
+                ));
+            }
+            _ => return Err(Refusal::at(op, NO_FORM)),
+        }
+        Ok(())
+    }
+
+    /// Whether bounds have reached a tensor yet.
+    fn settled(&self, value: Value<'c, 'a>) -> bool {
+        !is_open(value) || self.known.contains_key(&ValueKey::of(value))
+    }
+
+    /// The result of an operation whose operands are the sizes of its open extents.
+    fn sized(
+        &mut self,
+        op: OperationRef<'c, 'a>,
+        sizes: &[Value<'c, 'a>],
+    ) -> Result<(), Refusal<'c, 'a>> {
+        let mut bounds = Vec::new();
+        for size in sizes {
+            bounds.push(self.of_extent(*size).ok_or_else(|| unbounded(op))?);
+        }
+        self.open(op, &bounds);
+        Ok(())
+    }
+
+    /// Bounds of the open extents of an operation's only result, in order.
+    fn open(&mut self, op: OperationRef<'c, 'a>, bounds: &[i64]) {
+        let mut next = bounds.iter();
+        for result in op.results() {
+            let extents: Vec<i64> = types::extents(result.r#type())
+                .unwrap_or_default()
+                .into_iter()
+                .map(|e| match e {
+                    i64::MIN => next.next().copied().unwrap_or(0),
+                    fixed => fixed,
+                })
+                .collect();
+            self.join(result.into(), &extents);
+        }
+    }
+}
+
+/// Offsets and sizes of a slice whose strides are 1; `i64::MIN` for those that are operands.
+pub struct Slice {
+    pub offsets: Vec<i64>,
+    pub sizes: Vec<i64>,
+}
+
+impl Slice {
+    /// `None`: some stride is not 1.
+    pub fn of(op: OperationRef<'_, '_>) -> Option<Self> {
+        let list = |name: &str| -> Option<Vec<i64>> {
+            let array = DenseI64ArrayAttribute::try_from(op.attribute(name).ok()?).ok()?;
+            (0..array.len()).map(|i| array.element(i).ok()).collect()
+        };
+        let plain = list("static_strides")?.iter().all(|s| *s == 1);
+        plain.then_some(Slice {
+            offsets: list("static_offsets")?,
+            sizes: list("static_sizes")?,
+        })
+    }
+
+    /// The operands that are offsets; `before` of them are none.
+    pub fn dynamic_offsets<'v, V>(&self, operands: &'v [V], before: usize) -> &'v [V] {
+        let count = self.offsets.iter().filter(|o| **o == i64::MIN).count();
+        operands.get(before..before + count).unwrap_or(&[])
+    }
+
+    /// The operands that are sizes.
+    pub fn dynamic_sizes<'v, V>(&self, operands: &'v [V], before: usize) -> &'v [V] {
+        let offsets = self.offsets.iter().filter(|o| **o == i64::MIN).count();
+        let count = self.sizes.iter().filter(|s| **s == i64::MIN).count();
+        let first = before + offsets;
+        operands.get(first..first + count).unwrap_or(&[])
+    }
+}
+
+/// Whether a value is a tensor with an extent that its type leaves open.
+pub fn is_open<'c>(value: impl ValueLike<'c>) -> bool {
+    !open_dimensions(value.r#type()).is_empty()
+}
+
+/// The dimensions whose extents a type leaves open.
+pub fn open_dimensions(r#type: Type<'_>) -> Vec<usize> {
+    let extents = types::extents(r#type).unwrap_or_default();
+    let open = extents.iter().enumerate().filter(|(_, e)| **e == i64::MIN);
+    open.map(|(dimension, _)| dimension).collect()
+}
+
+/// What a block's last operation hands on.
+pub fn end<'c: 'a, 'a>(block: BlockRef<'c, 'a>) -> Vec<Value<'c, 'a>> {
+    let last = operations(block).last().copied();
+    last.map(|op| op.operands().collect()).unwrap_or_default()
+}
+
+/// The value of a constant integer.
+pub fn constant(value: Value<'_, '_>) -> Option<i64> {
+    let op = OperationResult::try_from(value).ok()?.owner();
+    if operation_name(op) != "arith.constant" {
+        return None;
+    }
+    let value = IntegerAttribute::try_from(op.attribute("value").ok()?).ok()?;
+    Some(value.value())
+}
+
+fn symbol(function: OperationRef<'_, '_>) -> Option<String> {
+    let name = StringAttribute::try_from(function.attribute("sym_name").ok()?).ok()?;
+    Some(name.value().to_owned())
+}
+
+fn unbounded<'c, 'a>(op: OperationRef<'c, 'a>) -> Refusal<'c, 'a> {
+    Refusal::at(op, "has an extent without a bound")
+}

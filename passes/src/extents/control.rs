@@ -1,0 +1,92 @@
+//! Calls, branches and loops: open extents are handed on as indices behind the tensors.
+
+use super::bounds::end;
+use super::padding::Padding;
+use crate::codegen::mlir::blocks;
+use crate::mlir::Builder;
+use crate::mlir::copy::{arguments, with_attributes};
+use melior::Error;
+use melior::ir::operation::OperationLike;
+use melior::ir::{OperationRef, Value};
+use skript_dialect::melior;
+
+impl<'c: 'a, 'a> Padding<'_, 'c, 'a> {
+    pub(super) fn call(
+        &mut self,
+        op: OperationRef<'c, 'a>,
+        operands: &[Value<'c, 'a>],
+        results: &[Value<'c, 'a>],
+        to: &Builder<'c, 'a>,
+    ) -> Result<(), Error> {
+        let callee = self.bounds.callee(op).ok_or(Error::OperationBuild)?;
+        let body = blocks(callee).first().copied();
+        let parameters = arguments(body.ok_or(Error::OperationBuild)?);
+        let passed = self.pass(operands, &parameters, to)?;
+        let types = self.types(results, to);
+        let made = with_attributes(op, &passed, &types, Vec::new(), &[], to)?;
+        self.set_results(results, made);
+        Ok(())
+    }
+
+    pub(super) fn branch(
+        &mut self,
+        op: OperationRef<'c, 'a>,
+        results: &[Value<'c, 'a>],
+        to: &Builder<'c, 'a>,
+    ) -> Result<(), Error> {
+        let mut regions = Vec::new();
+        for block in blocks(op) {
+            let (region, inner, _) = to.region(&[]);
+            self.body(block, &inner)?;
+            let passed = self.pass(&end(block), results, &inner)?;
+            inner.create("scf.yield", &passed, &[], &[], Vec::new())?;
+            regions.push(region);
+        }
+        // A branch without results may leave out its second region.
+        while regions.len() < 2 {
+            regions.push(melior::ir::Region::new());
+        }
+        let condition: Vec<_> = op.operands().map(|o| self.get(o)).collect();
+        let types = self.types(results, to);
+        let made = with_attributes(op, &condition, &types, regions, &[], to)?;
+        self.set_results(results, made);
+        Ok(())
+    }
+
+    pub(super) fn repeat(
+        &mut self,
+        op: OperationRef<'c, 'a>,
+        operands: &[Value<'c, 'a>],
+        results: &[Value<'c, 'a>],
+        to: &Builder<'c, 'a>,
+    ) -> Result<(), Error> {
+        let blocks = blocks(op);
+        let [before, after] = blocks.as_slice() else {
+            return Err(Error::OperationBuild);
+        };
+        let state = arguments(*before);
+        let carried = arguments(*after);
+        let started = self.pass(operands, &state, to)?;
+
+        let (test_region, test, new) = to.region(&self.types(&state, to));
+        self.set_all(&state, &new);
+        self.body(*before, &test)?;
+        let passed = end(*before);
+        let (condition, passed) = passed.split_first().ok_or(Error::OperationBuild)?;
+        let mut handed = vec![self.get(*condition)];
+        handed.extend(self.pass(passed, &carried, &test)?);
+        test.create("scf.condition", &handed, &[], &[], Vec::new())?;
+
+        let (body_region, body, new) = to.region(&self.types(&carried, to));
+        self.set_all(&carried, &new);
+        self.body(*after, &body)?;
+        let next = self.pass(&end(*after), &state, &body)?;
+        body.create("scf.yield", &next, &[], &[], Vec::new())?;
+
+        let types = self.types(results, to);
+        let regions = vec![test_region, body_region];
+        let made = with_attributes(op, &started, &types, regions, &[], to)?;
+        self.set_results(results, made);
+        Ok(())
+    }
+}

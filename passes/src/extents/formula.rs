@@ -1,0 +1,118 @@
+//! Formulas over padded tensors: loops run to the bounds, and the predicate keeps to what is filled.
+
+use super::padding::Padding;
+use crate::mlir::builder::{only_block, operations};
+use crate::mlir::copy::{arguments, with_attributes};
+use crate::mlir::{Builder, attributes};
+use melior::Error;
+use melior::ir::attribute::DenseI64ArrayAttribute;
+use melior::ir::operation::OperationLike;
+use melior::ir::r#type::IntegerType;
+use melior::ir::{OperationRef, Region, RegionLike, Type, Value};
+use skript_dialect::melior;
+use skript_semantics::ScalarOp;
+
+impl<'c: 'a, 'a> Padding<'_, 'c, 'a> {
+    pub(super) fn formula(
+        &mut self,
+        op: OperationRef<'c, 'a>,
+        to: &Builder<'c, 'a>,
+    ) -> Result<(), Error> {
+        let stated = DenseI64ArrayAttribute::try_from(op.attribute("static_bounds")?)?;
+        let mut operands = op.operands();
+        let mut bounds = Vec::new();
+        let mut limits = Vec::new();
+        for position in 0..stated.len() {
+            let mut bound = stated.element(position)?;
+            if bound == i64::MIN {
+                let limit = operands.next().ok_or(Error::OperationBuild)?;
+                bound = self.bounds.of_extent(limit).ok_or(Error::OperationBuild)?;
+                limits.push((position, self.get(limit)));
+            }
+            bounds.push(bound);
+        }
+        let outs: Vec<Value<'c, 'a>> = operands.collect();
+        let results: Vec<_> = outs.iter().map(|o| self.bounds.padded(*o)).collect();
+        let mut inner = vec![Type::index(to.context); bounds.len()];
+        inner.extend(&results);
+
+        let predicate = self.predicate(op, &limits, &inner, to)?;
+        let (body, at, values) = to.region(&inner);
+        let block = only_block(op.region(1)?)?;
+        self.enter(block, &values);
+        for op in operations(block) {
+            self.operation(op, &at.with_location(op.location()))?;
+        }
+        let count = i32::try_from(outs.len()).map_err(|_| Error::OperationBuild)?;
+        let others = [
+            ("static_bounds", attributes::i64s(to.context, &bounds)),
+            (
+                "operandSegmentSizes",
+                attributes::i32s(to.context, &[0, count]),
+            ),
+        ];
+        let regions = vec![predicate, body];
+        let made = with_attributes(op, &self.get_all(&outs), &results, regions, &others, to)?;
+        for ((old, new), out) in op.results().zip(made.results()).zip(outs) {
+            self.set(old.into(), new.into(), self.extents_of(out));
+        }
+        Ok(())
+    }
+
+    /// The predicate, and that each index is below its limit.
+    fn predicate(
+        &mut self,
+        op: OperationRef<'c, 'a>,
+        limits: &[(usize, Value<'c, 'a>)],
+        arguments: &[Type<'c>],
+        to: &Builder<'c, 'a>,
+    ) -> Result<Region<'c>, Error> {
+        let block = op.region(0)?.first_block();
+        if block.is_none() && limits.is_empty() {
+            return Ok(Region::new());
+        }
+        let flag = IntegerType::new(to.context, 1).into();
+        let (region, at, values) = to.region(arguments);
+        let mut holds = below(&values, limits, &at)?;
+        if let Some(block) = block {
+            self.enter(block, &values);
+            self.body(block, &at)?;
+            let end = operations(block).last().copied();
+            let own = end.ok_or(Error::OperationBuild)?.operand(0)?;
+            let own = self.get(own);
+            holds = Some(match holds {
+                Some(others) => at.scalar(ScalarOp::And, &[others, own], flag)?,
+                None => own,
+            });
+        }
+        let holds = holds.ok_or(Error::OperationBuild)?;
+        at.create("skript.condition", &[holds], &[], &[], Vec::new())?;
+        Ok(region)
+    }
+
+    /// Lets the arguments of a region stand for others; destinations are read element by element.
+    fn enter(&mut self, block: melior::ir::BlockRef<'c, 'a>, values: &[Value<'c, 'a>]) {
+        for (old, new) in arguments(block).into_iter().zip(values) {
+            self.set(old, *new, Vec::new());
+        }
+    }
+}
+
+/// Whether each of some indices is below its limit; `None`: there are no limits.
+pub(super) fn below<'c: 'a, 'a>(
+    indices: &[Value<'c, 'a>],
+    limits: &[(usize, Value<'c, 'a>)],
+    at: &Builder<'c, 'a>,
+) -> Result<Option<Value<'c, 'a>>, Error> {
+    let flag = IntegerType::new(at.context, 1).into();
+    let mut holds = None;
+    for (position, limit) in limits {
+        let index = *indices.get(*position).ok_or(Error::OperationBuild)?;
+        let inside = at.scalar(ScalarOp::Lt, &[index, *limit], flag)?;
+        holds = Some(match holds {
+            Some(others) => at.scalar(ScalarOp::And, &[others, inside], flag)?,
+            None => inside,
+        });
+    }
+    Ok(holds)
+}

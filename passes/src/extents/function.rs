@@ -1,0 +1,144 @@
+//! Functions: open extents are further arguments and results.
+
+use super::bounds::{Bounds, end, open_dimensions};
+use super::padding::Padding;
+use crate::codegen::mlir::blocks;
+use crate::mlir::builder::operations;
+use crate::mlir::copy::{arguments, with_attributes};
+use crate::mlir::{Builder, attributes, regions};
+use melior::Error;
+use melior::ir::attribute::{ArrayAttribute, DictionaryAttribute, StringAttribute, TypeAttribute};
+use melior::ir::operation::OperationLike;
+use melior::ir::r#type::{FunctionType, IntegerType};
+use melior::ir::{Attribute, Identifier, OperationRef, Type, Value, ValueLike};
+use skript_dialect::melior;
+
+/// The role of an argument or result that is an extent of another one.
+pub const ROLE: &str = "extent";
+
+/// Puts the function on padded tensors in front of itself.
+pub(super) fn rebuild<'c: 'a, 'a>(
+    function: OperationRef<'c, 'a>,
+    bounds: &Bounds<'c, 'a>,
+) -> Result<(), Error> {
+    let Some(body) = blocks(function).first().copied() else {
+        return Ok(());
+    };
+    let owner = function.context();
+    let at = regions::before(function, &owner)?;
+    let mut padding = Padding::new(bounds);
+    let is_entry = function.has_attribute("skript.entry");
+    let old = arguments(body);
+    let inputs = boundary(padding.types(&old, &at), old.len(), is_entry, &at);
+    let (region, inner, values) = at.region(&inputs);
+    let values = told(&values, old.len(), Type::index(at.context), &inner)?;
+    padding.set_all(&old, &values);
+    padding.body(body, &inner)?;
+
+    let returned = end(body);
+    let location = operations(body).last().map(|op| op.location());
+    let inner = inner.with_location(location.unwrap_or(at.location));
+    let passed = padding.pass(&returned, &returned, &inner)?;
+    let results = boundary(padding.types(&returned, &at), returned.len(), is_entry, &at);
+    let word = IntegerType::new(at.context, 32).into();
+    let passed = match is_entry {
+        true => told(&passed, returned.len(), word, &inner)?,
+        false => passed,
+    };
+    inner.create("func.return", &passed, &[], &[], Vec::new())?;
+
+    let r#type = FunctionType::new(at.context, &inputs, &results);
+    let mut others = vec![("function_type", TypeAttribute::new(r#type.into()).into())];
+    for (list, values) in [("arg_attrs", &old), ("res_attrs", &returned)] {
+        if (is_entry || function.has_attribute(list))
+            && let Some(described) = described(function, list, values, &at)
+        {
+            others.push((list, described));
+        }
+    }
+    with_attributes(function, &[], &[], vec![region], &others, &at)?;
+    Ok(())
+}
+
+/// Extents are `i32` where the entry takes and gives them.
+fn boundary<'c>(
+    mut types: Vec<Type<'c>>,
+    tensors: usize,
+    is_entry: bool,
+    at: &Builder<'c, '_>,
+) -> Vec<Type<'c>> {
+    if is_entry {
+        let word: Type<'c> = IntegerType::new(at.context, 32).into();
+        types.iter_mut().skip(tensors).for_each(|t| *t = word);
+    }
+    types
+}
+
+/// Extents, which stand behind so many tensors, as another integer type.
+fn told<'c: 'a, 'a>(
+    values: &[Value<'c, 'a>],
+    tensors: usize,
+    r#type: Type<'c>,
+    at: &Builder<'c, 'a>,
+) -> Result<Vec<Value<'c, 'a>>, Error> {
+    let mut told = Vec::new();
+    for (position, value) in values.iter().enumerate() {
+        told.push(match position < tensors || value.r#type() == r#type {
+            true => *value,
+            false => at.value("arith.index_cast", &[*value], &[], r#type)?,
+        });
+    }
+    Ok(told)
+}
+
+/// The attributes of arguments or results: none has bounds any more, and an extent `x[0]` says of what it is one. What has
+/// no name counts by its position.
+fn described<'c: 'a, 'a>(
+    function: OperationRef<'c, 'a>,
+    list: &str,
+    values: &[Value<'c, 'a>],
+    at: &Builder<'c, 'a>,
+) -> Option<Attribute<'c>> {
+    let context = at.context;
+    let present = function.attribute(list).ok();
+    let present = present.and_then(|a| ArrayAttribute::try_from(a).ok());
+    let mut kept: Vec<Attribute> = Vec::new();
+    let mut added: Vec<Attribute> = Vec::new();
+    for (position, value) in values.iter().enumerate() {
+        let own = match &present {
+            Some(present) => present.element(position).ok()?,
+            None => DictionaryAttribute::new(context, &[]).into(),
+        };
+        let name = attributes::entry(own, "skript.name")
+            .and_then(|a| StringAttribute::try_from(a).ok())
+            .map_or_else(|| position.to_string(), |a| a.value().to_owned());
+        let own = DictionaryAttribute::try_from(own).ok()?;
+        let mut entries = Vec::new();
+        for number in 0..own.len() {
+            let (key, entry) = own.element(number).ok()?;
+            if key.as_string_ref().as_str() != Ok("skript.bounds") {
+                entries.push((key, entry));
+            }
+        }
+        kept.push(DictionaryAttribute::new(context, &entries).into());
+        for dimension in open_dimensions(value.r#type()) {
+            let text = |text: &str| attributes::string(context, text);
+            let entry = |key, value| (Identifier::new(context, key), value);
+            let entries = [
+                entry("skript.name", text(&format!("{name}[{dimension}]"))),
+                entry("skript.role", text(ROLE)),
+                entry("skript.extent_of", text(&name)),
+                entry(
+                    "skript.dimension",
+                    attributes::i64(context, dimension as i64),
+                ),
+            ];
+            added.push(DictionaryAttribute::new(context, &entries).into());
+        }
+    }
+    if present.is_none() && added.is_empty() {
+        return None;
+    }
+    kept.extend(added);
+    Some(ArrayAttribute::new(context, &kept).into())
+}

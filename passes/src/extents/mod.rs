@@ -1,0 +1,9 @@
+//! Extents that only a run knows, given a fixed size.
+
+pub mod bounds;
+mod control;
+mod formula;
+mod function;
+pub mod pad_extents;
+mod padding;
+mod slice;

@@ -1,0 +1,84 @@
+//! `skript-pad-extents`: tensors are as large as their bounds, and extents that a run knows are values beside them.
+//!
+//! A tensor with open extents has its elements at the first places of each dimension of one that its bounds fix; loops of
+//! formulas run to the bounds, and their predicates keep to what is filled. Open extents are handed on as indices behind the
+//! tensors of calls, branches and loops; at the entry they are `i32`, the role of such an argument or result is `extent`.
+//! Requires: bounds of the entry's arguments (`skript.bounds`), extents clamped to constants. Guarantees: all extents are
+//! fixed. Checks stay; what a caller claims beyond a bound counts as the bound.
+
+use super::bounds::{Bounds, Refusal, is_open};
+use super::function;
+use crate::codegen::mlir::{blocks, erase, nested, operations};
+use crate::mlir::copy::{arguments, operation_name};
+use melior::Error;
+use melior::ir::operation::OperationLike;
+use melior::ir::{OperationRef, Value};
+use skript_dialect::{Dialect, Options, Pass, PassError, Rewriter, melior};
+
+/// The pass `skript-pad-extents`.
+#[derive(Default)]
+pub struct PadExtents;
+
+impl Pass for PadExtents {
+    const FLAG: &'static str = "skript-pad-extents";
+    const SUMMARY: &'static str = "tensors are padded to their bounds, extents become values";
+    const ANCHOR: Option<&'static str> = Some("builtin.module");
+    const DEPENDENT_DIALECTS: &'static [Dialect] = &[Dialect::Arith, Dialect::Tensor];
+
+    fn run<'c>(
+        &self,
+        root: OperationRef<'c, '_>,
+        _options: &Options,
+        _rewriter: &Rewriter<'c>,
+    ) -> Result<(), PassError> {
+        match pad(root) {
+            Err(Failure::Refused(Refusal { op, what })) => Err(PassError::at(op, what)),
+            Err(Failure::Build(error)) => Err(error.into()),
+            Ok(()) => Ok(()),
+        }
+    }
+}
+
+/// Why a module was not padded.
+pub enum Failure<'c, 'a> {
+    Refused(Refusal<'c, 'a>),
+    Build(Error),
+}
+
+impl From<Error> for Failure<'_, '_> {
+    fn from(error: Error) -> Self {
+        Failure::Build(error)
+    }
+}
+
+/// Pads a module's tensors; one whose extents are all fixed stays as it is.
+///
+/// # Errors
+/// An operation that fixed sizes are not known for; the module is unchanged then.
+pub fn pad<'c: 'a, 'a>(module: OperationRef<'c, 'a>) -> Result<(), Failure<'c, 'a>> {
+    if !has_open_extents(module) {
+        return Ok(());
+    }
+    let bounds = Bounds::of(module).map_err(Failure::Refused)?;
+    let functions = blocks(module).into_iter().flat_map(operations);
+    let functions: Vec<_> = functions
+        .filter(|f| operation_name(*f) == "func.func" && !blocks(*f).is_empty())
+        .filter(|f| has_open_extents(*f))
+        .collect();
+    for function in &functions {
+        function::rebuild(*function, &bounds)?;
+    }
+    functions.into_iter().for_each(erase);
+    Ok(())
+}
+
+/// Whether a run decides an extent of some tensor below `root`.
+pub fn has_open_extents<'c: 'a, 'a>(root: OperationRef<'c, 'a>) -> bool {
+    let mut below = nested(root);
+    below.push(root);
+    below.into_iter().any(|op| {
+        let inner = blocks(op).into_iter().flat_map(arguments);
+        let results = op.results().map(Value::from);
+        inner.chain(results).any(is_open)
+    })
+}

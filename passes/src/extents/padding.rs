@@ -1,0 +1,298 @@
+//! The rebuilding of operations on padded tensors.
+
+use super::bounds::{Bounds, constant, is_open, open_dimensions};
+use crate::codegen::mlir::blocks;
+use crate::mlir::builder::operations;
+use crate::mlir::copy::{arguments, operation_name, with_attributes};
+use crate::mlir::{Builder, Copier, ValueKey, attributes, types};
+use melior::Error;
+use melior::ir::operation::OperationLike;
+use melior::ir::{Attribute, BlockRef, OperationRef, Region, Type, Value, ValueLike};
+use skript_dialect::{melior, op};
+use skript_semantics::ScalarKind;
+use std::collections::HashMap;
+
+/// Rebuilds what stands in one function.
+pub(super) struct Padding<'b, 'c, 'a> {
+    pub bounds: &'b Bounds<'c, 'a>,
+    pub copier: Copier<'c, 'a>,
+    /// By tensor of the source: the extents that its type leaves open, in order.
+    extents: HashMap<ValueKey, Vec<Value<'c, 'a>>>,
+}
+
+impl<'b, 'c: 'a, 'a> Padding<'b, 'c, 'a> {
+    pub fn new(bounds: &'b Bounds<'c, 'a>) -> Self {
+        Padding {
+            bounds,
+            copier: Copier::new(),
+            extents: HashMap::new(),
+        }
+    }
+
+    pub fn get(&self, old: Value<'c, 'a>) -> Value<'c, 'a> {
+        self.copier.get(old)
+    }
+
+    pub fn get_all(&self, old: &[Value<'c, 'a>]) -> Vec<Value<'c, 'a>> {
+        old.iter().map(|v| self.get(*v)).collect()
+    }
+
+    /// The open extents of a tensor of the source.
+    pub fn extents_of(&self, old: Value<'c, 'a>) -> Vec<Value<'c, 'a>> {
+        self.extents
+            .get(&ValueKey::of(old))
+            .cloned()
+            .unwrap_or_default()
+    }
+
+    pub fn set(&mut self, old: Value<'c, 'a>, new: Value<'c, 'a>, extents: Vec<Value<'c, 'a>>) {
+        self.copier.set(old, new);
+        if is_open(old) {
+            self.extents.insert(ValueKey::of(old), extents);
+        }
+    }
+
+    /// Types of padded values, and behind them one index for each open extent.
+    pub fn types(&self, old: &[Value<'c, 'a>], at: &Builder<'c, 'a>) -> Vec<Type<'c>> {
+        let mut types: Vec<_> = old.iter().map(|v| self.bounds.padded(*v)).collect();
+        let open = old.iter().map(|v| open_dimensions(v.r#type()).len()).sum();
+        types.extend(vec![Type::index(at.context); open]);
+        types
+    }
+
+    /// Lets values of the source stand for new ones, which [`Self::types`] describes.
+    pub fn set_all(&mut self, old: &[Value<'c, 'a>], new: &[Value<'c, 'a>]) {
+        let (tensors, extents) = new.split_at(old.len().min(new.len()));
+        let mut next = extents.iter().copied();
+        for (old, new) in old.iter().zip(tensors) {
+            let open = open_dimensions(old.r#type()).len();
+            let extents = next.by_ref().take(open).collect();
+            self.set(*old, *new, extents);
+        }
+    }
+
+    /// Lets results of the source stand for those of a new operation.
+    pub fn set_results(&mut self, old: &[Value<'c, 'a>], made: OperationRef<'c, 'a>) {
+        let new: Vec<_> = made.results().map(Into::into).collect();
+        self.set_all(old, &new);
+    }
+
+    /// Values of the source as they are handed to `targets`, with their open extents behind them.
+    pub fn pass(
+        &self,
+        old: &[Value<'c, 'a>],
+        targets: &[Value<'c, 'a>],
+        at: &Builder<'c, 'a>,
+    ) -> Result<Vec<Value<'c, 'a>>, Error> {
+        let mut passed = Vec::new();
+        for (old, target) in old.iter().zip(targets) {
+            passed.push(self.resized(*old, &self.bounds.extents(*target), at)?);
+        }
+        for old in old {
+            passed.extend(self.extents_of(*old));
+        }
+        Ok(passed)
+    }
+
+    /// The padded tensor, cut or padded with `T()` to another size.
+    pub fn resized(
+        &self,
+        old: Value<'c, 'a>,
+        extents: &[i64],
+        at: &Builder<'c, 'a>,
+    ) -> Result<Value<'c, 'a>, Error> {
+        let new = self.get(old);
+        let Some(element) = types::element_of(new.r#type()) else {
+            return Ok(new);
+        };
+        let present = types::extents(new.r#type()).unwrap_or_default();
+        if !is_open(old) || present == extents {
+            return Ok(new);
+        }
+        let kept: Vec<i64> = present
+            .iter()
+            .zip(extents)
+            .map(|(x, y)| *x.min(y))
+            .collect();
+        let mut value = new;
+        if kept != present {
+            let cut = types::tensor(&kept, element);
+            value = at.value("tensor.extract_slice", &[new], &whole(&kept, 1, at), cut)?;
+        }
+        if kept != extents {
+            let zero = types::kind_of(element).unwrap_or(ScalarKind::Real);
+            let zero = at.constant(zero.default_value(), element)?;
+            let larger = types::tensor(extents, element);
+            let filled = at.value("tensor.splat", &[zero], &[], larger)?;
+            let place = whole(&kept, 2, at);
+            value = at.value("tensor.insert_slice", &[value, filled], &place, larger)?;
+        }
+        Ok(value)
+    }
+
+    /// The operations of a block but for its last one.
+    pub fn body(&mut self, block: BlockRef<'c, 'a>, to: &Builder<'c, 'a>) -> Result<(), Error> {
+        let mut all = operations(block);
+        all.pop();
+        for op in all {
+            self.operation(op, &to.with_location(op.location()))?;
+        }
+        Ok(())
+    }
+
+    pub fn operation(
+        &mut self,
+        op: OperationRef<'c, 'a>,
+        to: &Builder<'c, 'a>,
+    ) -> Result<(), Error> {
+        let name = operation_name(op);
+        let operands: Vec<Value<'c, 'a>> = op.operands().collect();
+        let results: Vec<Value<'c, 'a>> = op.results().map(Into::into).collect();
+        let touched = operands.iter().chain(&results).any(|v| is_open(*v));
+        match (name.as_str(), operands.as_slice(), results.as_slice()) {
+            ("skript.formula", _, _) => self.formula(op, to),
+            ("scf.if", _, _) => self.branch(op, &results, to),
+            ("scf.while", _, _) => self.repeat(op, &operands, &results, to),
+            ("skript.invoke" | "func.call", _, _) if self.bounds.callee(op).is_some() => {
+                self.call(op, &operands, &results, to)
+            }
+            ("tensor.dim", [tensor, dimension], [result]) if is_open(*tensor) => {
+                let number = constant(*dimension).and_then(|d| usize::try_from(d).ok());
+                let number = number.ok_or(Error::OperationBuild)?;
+                let extent = self.extent(*tensor, number, to)?;
+                self.set(*result, extent, Vec::new());
+                Ok(())
+            }
+            ("tensor.empty", sizes, [result]) if touched => {
+                let value = to.value(&name, &[], &[], self.bounds.padded(*result))?;
+                self.set(*result, value, self.get_all(sizes));
+                Ok(())
+            }
+            ("tensor.splat", [scalar, sizes @ ..], [result]) if touched => {
+                let padded = self.bounds.padded(*result);
+                let value = to.value(&name, &[self.get(*scalar)], &[], padded)?;
+                self.set(*result, value, self.get_all(sizes));
+                Ok(())
+            }
+            ("tensor.cast", [source], [result]) if touched => self.cast(*source, *result, to),
+            ("tensor.extract_slice", _, [result]) if touched => {
+                self.extract(op, &operands, *result, to)
+            }
+            ("tensor.insert_slice", [item, into, ..], [result]) if touched => {
+                self.insert(op, &operands, (*item, *into, *result), to)
+            }
+            (_, _, [result]) if touched && op::has_elementwise_trait(&op) => {
+                self.elementwise(op, &operands, *result, to)
+            }
+            _ => self.as_it_is(op, &operands, &results, to),
+        }
+    }
+
+    /// An operation that no open extent concerns, or that reads single elements.
+    fn as_it_is(
+        &mut self,
+        op: OperationRef<'c, 'a>,
+        operands: &[Value<'c, 'a>],
+        results: &[Value<'c, 'a>],
+        to: &Builder<'c, 'a>,
+    ) -> Result<(), Error> {
+        let mut regions: Vec<Region<'c>> = Vec::new();
+        for block in blocks(op) {
+            let types: Vec<_> = arguments(block).iter().map(|a| a.r#type()).collect();
+            let (region, inner, new) = to.region(&types);
+            self.set_all(&arguments(block), &new);
+            for op in operations(block) {
+                self.operation(op, &inner.with_location(op.location()))?;
+            }
+            regions.push(region);
+        }
+        let types: Vec<_> = results.iter().map(|r| r.r#type()).collect();
+        let copy = with_attributes(op, &self.get_all(operands), &types, regions, &[], to)?;
+        for (old, new) in results.iter().zip(copy.results()) {
+            self.copier.set(*old, new.into());
+        }
+        Ok(())
+    }
+
+    fn elementwise(
+        &mut self,
+        op: OperationRef<'c, 'a>,
+        operands: &[Value<'c, 'a>],
+        result: Value<'c, 'a>,
+        to: &Builder<'c, 'a>,
+    ) -> Result<(), Error> {
+        let extents = self.bounds.extents(result);
+        let mut new = Vec::new();
+        for operand in operands {
+            new.push(self.resized(*operand, &extents, to)?);
+        }
+        let types = [self.bounds.padded(result)];
+        let made = with_attributes(op, &new, &types, Vec::new(), &[], to)?;
+        let like = operands.iter().find(|o| is_open(**o));
+        let like = *like.ok_or(Error::OperationBuild)?;
+        let mut own = Vec::new();
+        for dimension in open_dimensions(result.r#type()) {
+            own.push(self.extent(like, dimension, to)?);
+        }
+        self.set(result, made.result(0)?.into(), own);
+        Ok(())
+    }
+
+    fn cast(
+        &mut self,
+        source: Value<'c, 'a>,
+        result: Value<'c, 'a>,
+        to: &Builder<'c, 'a>,
+    ) -> Result<(), Error> {
+        let value = self.resized(source, &self.bounds.extents(result), to)?;
+        let mut extents = Vec::new();
+        for dimension in open_dimensions(result.r#type()) {
+            extents.push(self.extent(source, dimension, to)?);
+        }
+        self.set(result, value, extents);
+        Ok(())
+    }
+
+    /// One extent of a tensor of the source, be it open or not.
+    fn extent(
+        &self,
+        tensor: Value<'c, 'a>,
+        dimension: usize,
+        to: &Builder<'c, 'a>,
+    ) -> Result<Value<'c, 'a>, Error> {
+        let open = open_dimensions(tensor.r#type());
+        match open.iter().position(|d| *d == dimension) {
+            Some(position) => {
+                let extents = self.extents_of(tensor);
+                extents.get(position).copied().ok_or(Error::OperationBuild)
+            }
+            None => {
+                let extents = types::extents(tensor.r#type()).unwrap_or_default();
+                to.index(extents.get(dimension).copied().unwrap_or(0))
+            }
+        }
+    }
+}
+
+/// Attributes of a slice at the beginning of each dimension; `tensors` come before offsets.
+fn whole<'c>(
+    sizes: &[i64],
+    tensors: i32,
+    at: &Builder<'c, '_>,
+) -> [(&'static str, Attribute<'c>); 4] {
+    let (zeros, ones) = (vec![0; sizes.len()], vec![1; sizes.len()]);
+    let segments: &[i32] = if tensors == 1 {
+        &[1, 0, 0, 0]
+    } else {
+        &[1, 1, 0, 0, 0]
+    };
+    [
+        ("static_offsets", attributes::i64s(at.context, &zeros)),
+        ("static_sizes", attributes::i64s(at.context, sizes)),
+        ("static_strides", attributes::i64s(at.context, &ones)),
+        (
+            "operandSegmentSizes",
+            attributes::i32s(at.context, segments),
+        ),
+    ]
+}

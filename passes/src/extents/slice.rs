@@ -1,0 +1,153 @@
+//! Slices of padded tensors.
+
+use super::bounds::{Slice, is_open, open_dimensions};
+use super::formula::below;
+use super::padding::Padding;
+use crate::mlir::copy::with_attributes;
+use crate::mlir::{Builder, attributes, types};
+use melior::Error;
+use melior::ir::{Attribute, OperationRef, Region, Type, Value, ValueLike};
+use skript_dialect::melior;
+use skript_semantics::ScalarOp;
+
+impl<'c: 'a, 'a> Padding<'_, 'c, 'a> {
+    /// Open sizes begin at the beginning: the slice is as large as their bounds.
+    pub(super) fn extract(
+        &mut self,
+        op: OperationRef<'c, 'a>,
+        operands: &[Value<'c, 'a>],
+        result: Value<'c, 'a>,
+        to: &Builder<'c, 'a>,
+    ) -> Result<(), Error> {
+        let slice = Slice::of(op).ok_or(Error::OperationBuild)?;
+        let offsets = slice.dynamic_offsets(operands, 1);
+        let bounds = self.bounds.extents(result);
+        let open = open_dimensions(result.r#type());
+        let mut next = open.iter().filter_map(|d| bounds.get(*d).copied());
+        let mut sizes = Vec::new();
+        for size in &slice.sizes {
+            sizes.push(match size {
+                &i64::MIN => next.next().ok_or(Error::OperationBuild)?,
+                fixed => *fixed,
+            });
+        }
+        let mut new = vec![self.get(*operands.first().ok_or(Error::OperationBuild)?)];
+        new.extend(self.get_all(offsets));
+        let count = i32::try_from(offsets.len()).map_err(|_| Error::OperationBuild)?;
+        let others = [
+            ("static_sizes", attributes::i64s(to.context, &sizes)),
+            (
+                "operandSegmentSizes",
+                attributes::i32s(to.context, &[1, count, 0, 0]),
+            ),
+        ];
+        let types = [self.bounds.padded(result)];
+        let made = with_attributes(op, &new, &types, Vec::new(), &others, to)?;
+        let extents = self.get_all(slice.dynamic_sizes(operands, 1));
+        self.set(result, made.result(0)?.into(), extents);
+        Ok(())
+    }
+
+    /// With open sizes, a formula that writes what is filled of `item`.
+    pub(super) fn insert(
+        &mut self,
+        op: OperationRef<'c, 'a>,
+        operands: &[Value<'c, 'a>],
+        (item, into, result): (Value<'c, 'a>, Value<'c, 'a>, Value<'c, 'a>),
+        to: &Builder<'c, 'a>,
+    ) -> Result<(), Error> {
+        let slice = Slice::of(op).ok_or(Error::OperationBuild)?;
+        let value = if is_open(item) {
+            self.insert_filled(&slice, operands, item, into, to)?
+        } else {
+            let new = self.get_all(operands);
+            let types = [self.bounds.padded(result)];
+            let made = with_attributes(op, &new, &types, Vec::new(), &[], to)?;
+            made.result(0)?.into()
+        };
+        self.set(result, value, self.extents_of(into));
+        Ok(())
+    }
+
+    fn insert_filled(
+        &mut self,
+        slice: &Slice,
+        operands: &[Value<'c, 'a>],
+        item: Value<'c, 'a>,
+        into: Value<'c, 'a>,
+        to: &Builder<'c, 'a>,
+    ) -> Result<Value<'c, 'a>, Error> {
+        let context = to.context;
+        let (new_item, new_into) = (self.get(item), self.get(into));
+        let extents = self.bounds.extents(item);
+        let declared = types::extents(item.r#type()).unwrap_or_default();
+        let sizes = self.get_all(slice.dynamic_sizes(operands, 2));
+        let mut offsets = self.get_all(slice.dynamic_offsets(operands, 2)).into_iter();
+        let mut arguments = vec![Type::index(context); extents.len()];
+        arguments.push(new_into.r#type());
+
+        let (predicate, at, indices) = to.region(&arguments);
+        let open = open_dimensions(item.r#type());
+        let limits: Vec<_> = open.into_iter().zip(sizes).collect();
+        let holds = below(&indices, &limits, &at)?;
+        let holds = holds.ok_or(Error::OperationBuild)?;
+        at.create("skript.condition", &[holds], &[], &[], Vec::new())?;
+
+        let (body, at, indices) = to.region(&arguments);
+        let (indices, _) = indices.split_at(extents.len());
+        let mut read = vec![new_item];
+        read.extend(indices);
+        let element = types::element_of(new_item.r#type()).ok_or(Error::OperationBuild)?;
+        let value = at.value("skript.access", &read, &[], element)?;
+        let mut yielded = vec![value];
+        let mut taken = 0;
+        for (dimension, (offset, size)) in slice.offsets.iter().zip(&slice.sizes).enumerate() {
+            let offset = match offset {
+                &i64::MIN => Some(offsets.next().ok_or(Error::OperationBuild)?),
+                0 => None,
+                fixed => Some(at.index(*fixed)?),
+            };
+            // A dimension of one element that the item lacks.
+            let lacks = declared.len() - taken < slice.sizes.len() - dimension;
+            let dropped = declared.get(taken) != Some(size) || *size == 1 && lacks;
+            let index = match dropped {
+                true => None,
+                false => indices.get(taken).copied(),
+            };
+            taken += usize::from(!dropped);
+            yielded.push(match (offset, index) {
+                (Some(offset), Some(index)) => {
+                    at.scalar(ScalarOp::Add, &[offset, index], Type::index(context))?
+                }
+                (Some(only), None) | (None, Some(only)) => only,
+                (None, None) => at.index(0)?,
+            });
+        }
+        let rank = i32::try_from(slice.sizes.len()).map_err(|_| Error::OperationBuild)?;
+        let end = [
+            ("ranks", attributes::i32s(context, &[rank])),
+            ("operandSegmentSizes", attributes::i32s(context, &[1, rank])),
+        ];
+        at.create("skript.yield", &yielded, &end, &[], Vec::new())?;
+        self.assign(new_into, &extents, vec![predicate, body], to)
+    }
+
+    fn assign(
+        &self,
+        into: Value<'c, 'a>,
+        bounds: &[i64],
+        regions: Vec<Region<'c>>,
+        to: &Builder<'c, 'a>,
+    ) -> Result<Value<'c, 'a>, Error> {
+        let context = to.context;
+        let kind = Attribute::parse(context, "#skript.kind<assign>");
+        let described = [
+            ("kind", kind.ok_or(Error::OperationBuild)?),
+            ("static_bounds", attributes::i64s(context, bounds)),
+            ("operandSegmentSizes", attributes::i32s(context, &[0, 1])),
+        ];
+        let types = [into.r#type()];
+        let made = to.create("skript.formula", &[into], &described, &types, regions)?;
+        Ok(made.result(0)?.into())
+    }
+}

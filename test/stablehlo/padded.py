@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+"""Runs models whose extents only a run knows in XLA, padded to their bounds, and holds them against the evaluator.
+
+    padded.py --skript BINARY [--case SUBSTRING]...
+
+Each model is exported once and run with inputs of several sizes, from none to the bound; what is not filled is NaN, or a
+number that no sum survives. The expected values are those of `skript run --engine=reference` on the arrays as they are.
+"""
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+
+import xla
+
+# By name: inputs, outputs, what computes them, and the shapes of the inputs of each run.
+MODELS = {
+    "sum_along": ("x: real[3,n|7]", "y: real[~]", "y = math.sum_reduce{axes=[1], squeeze=true}(x)", [[(3, n)] for n in (0, 1, 4, 7)]),
+    "sum_across": ("x: real[n|7,3]", "y: real[~]", "y = math.sum_reduce{axes=[1], squeeze=true}(x)", [[(n, 3)] for n in (0, 1, 7)]),
+    "mean": ("x: real[n|6,m|5]", "y: real[~,~]", "y = math.mean_reduce{axes=[0,1]}(x)", [[(2, 3)], [(6, 5)], [(1, 1)]]),
+    "max": ("x: real[2,n|6]", "y: real[~,~]", "y = math.max_reduce{axes=[1]}(x)", [[(2, n)] for n in (1, 5, 6)]),
+    "min_integers": ("x: int[2,n|6]", "y: int[~,~]", "y = math.min_reduce{axes=[1]}(x)", [[(2, n)] for n in (1, 5, 6)]),
+    "any": ("x: bool[2,n|6]", "y: bool[~,~]", "y = math.any_reduce{axes=[1]}(x)", [[(2, n)] for n in (1, 5)]),
+    "argmax": ("x: real[2,n|6]", "y: int[~,~]", "y = math.argmax{axis=1}(x)", [[(2, n)] for n in (1, 4, 6)]),
+    "moments": ("x: real[n|6,2]", "y: real[~,~]; z: real[~,~]", "y, z = math.moments{axes=[0]}(x)", [[(n, 2)] for n in (1, 4, 6)]),
+    "cumulative": ("x: real[n|6]", "y: real[~]", "y = math.cumsum{axis=0}(x)", [[(n,)] for n in (1, 4, 6)]),
+    "softmax": ("x: real[2,n|6]", "y: real[~,~]", "y = nn.softmax{axes=[1]}(x)", [[(2, n)] for n in (1, 4, 6)]),
+    "normalized": ("x: real[2,3,n|6]", "y: real[~,~,~]", "y = nn.mean_variance_norm{axes=[2]}(x)", [[(2, 3, n)] for n in (2, 4, 6)]),
+    "contraction": ("a: real[3,k|5]; b: real[k,2]", "y: real[~,~]", "y = linalg.matmul(a, b)", [[(3, n), (n, 2)] for n in (0, 1, 3, 5)]),
+    "rows": ("a: real[n|5,4]; b: real[4,2]", "y: real[~,~]", "y = linalg.matmul(a, b)", [[(n, 4), (4, 2)] for n in (0, 1, 3, 5)]),
+    "all_three": ("a: real[n|5,k|4]; b: real[k,m|3]", "y: real[~,~]", "y = linalg.matmul(a, b)", [[(2, 3), (3, 1)], [(5, 4), (4, 3)]]),
+    "batch": ("x: real[n|4,2,6]; w: real[3,2,3]", "y: real[~,~,~]", "y = nn.conv{padding=1}(x, w)", [[(n, 2, 6), (3, 2, 3)] for n in (1, 3, 4)]),
+    "window": ("x: real[1,2,n|9]; w: real[3,2,3]", "y: real[~,~,~]", "y = nn.conv{padding=1, stride=2}(x, w)", [[(1, 2, n), (3, 2, 3)] for n in (3, 6, 9)]),
+    "pool": ("x: real[1,2,n|9]", "y: real[~,~,~]", "y = nn.max_pool{axes=[2], size=3, stride=1, padding=1}(x)", [[(1, 2, n)] for n in (3, 6, 9)]),
+    "average": ("x: real[n|3,2,m|9]", "y: real[~,~,~]", "y = nn.avg_pool{axes=[2], size=2, stride=2, padding=0}(x)", [[(1, 2, 4)], [(3, 2, 9)]]),
+    "joined": ("a: real[n|4,2]; b: real[m|3,2]", "y: real[~,~]", "y = layout.concat{axis=0}([a, b])", [[(2, 2), (3, 2)], [(0, 2), (1, 2)], [(4, 2), (3, 2)]]),
+    "turned": ("x: real[n|4,m|3]", "y: real[~,~]", "y = layout.transpose{perm=[1,0]}(x)", [[(2, 3)], [(4, 1)]]),
+    "flattened": ("x: real[n|4,m|3]", "y: real[~]", "y = layout.flatten{axis=0, rank=2}(x)", [[(2, 2)], [(4, 3)]]),
+    "tiled": ("x: real[n|4]", "y: real[~]", "y = layout.tile{repeats=3}(x)", [[(2,)], [(4,)]]),
+    "bordered": ("x: real[n|5]", "y: real[~]", "y = layout.pad{padding=[1,2]}(x)", [[(2,)], [(5,)]]),
+    "chosen": ("x: real[n|5,2]; i: int[m|4]", "y: real[~,~]", "y = layout.gather{axis=0}(x, i)", [[(2, 2), (3,)], [(5, 2), (4,)]]),
+    "spread": ("x: real[n|5,1]; z: real[1,m|3]", "y: real[~,~]", "y = math.mul(x, z)", [[(2, 1), (1, 3)], [(5, 1), (1, 1)]]),
+}
+
+
+def write(folder, inputs, outputs, computes):
+    modules = [name for name in ("math", "linalg", "layout", "nn") if name + "." in computes]
+    lines = ["import %s;" % name for name in modules]
+    lines += ["graph G {", "@input { %s; }" % inputs, "@output { %s; }" % outputs, "@compose { %s; }" % computes, "}"]
+    with open(os.path.join(folder, "main.sknd"), "w") as file:
+        file.write("\n".join(lines) + "\n")
+
+
+def array(random, declaration, shape):
+    import numpy
+    if ": int" in declaration:
+        return random.integers(0, 2, shape).astype(numpy.int64)
+    if ": bool" in declaration:
+        return random.integers(0, 2, shape).astype(bool)
+    return random.standard_normal(shape).astype(numpy.float32)
+
+
+def case_of(skript, folder, number, inputs, outputs, shapes):
+    """A case as those of the conformance suite: files of inputs, and of what the evaluator says."""
+    import numpy
+    random = numpy.random.default_rng(number)
+    meta = {"inputs": {}, "outputs": {}}
+    command = [skript, "run", folder, "--engine=reference", "--output-dir", folder]
+    for declaration, shape in zip(inputs.split("; "), shapes):
+        name = declaration.split(":")[0]
+        meta["inputs"][name] = "%s.in.npy" % name
+        numpy.save(os.path.join(folder, meta["inputs"][name]), array(random, declaration, shape))
+        command += ["--input", "%s=%s" % (name, os.path.join(folder, meta["inputs"][name]))]
+    meta["outputs"] = {name: name + ".npy" for name in (o.split(":")[0] for o in outputs.split("; "))}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    if done.returncode != 0:
+        raise ValueError("the evaluator: " + done.stderr.strip())
+    return "", folder, meta
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--skript", required=True)
+    parser.add_argument("--case", action="append")
+    args = parser.parse_args()
+    xla.install()
+    skript, engine, runs, failures = os.path.abspath(args.skript), xla.Xla(), 0, 0
+    chosen = {n: m for n, m in MODELS.items() if not args.case or any(c in n for c in args.case)}
+    for name, (inputs, outputs, computes, sizes) in chosen.items():
+        with tempfile.TemporaryDirectory() as folder:
+            write(folder, inputs, outputs, computes)
+            path = os.path.join(folder, "program.mlir")
+            reason = xla.export(skript, ("", folder, {}), path, [])
+            for number, shapes in enumerate(sizes):
+                runs += 1
+                said = reason
+                if said is None:
+                    try:
+                        said = xla.judge(engine, case_of(skript, folder, number, inputs, outputs, shapes), path)
+                    except ValueError as error:
+                        said = str(error)
+                if said:
+                    failures += 1
+                    print("FAIL %s %s: %s" % (name, shapes, said))
+    print("padded StableHLO in XLA: %d models, %d runs, %d equal" % (len(chosen), runs, runs - failures))
+    return 1 if failures or not runs else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
