@@ -73,6 +73,8 @@ def export(skript, case, out, shapes):
     command += shapes
     for key, value in (meta.get("attrs") or {}).items():
         command += ["--set", "%s=%s" % (key, json.dumps(value))]
+    if meta.get("variables"):
+        command.append("--weights=file")
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     if done.returncode == 0:
         return None
@@ -123,11 +125,27 @@ class Xla:
             return [self.numpy.asarray(r) for r in results]
 
 
-def values_of(port, folder, meta):
+def read_safetensors(path):
+    """The arrays of a file, by name."""
+    import numpy
+    with open(path, "rb") as file:
+        length = int.from_bytes(file.read(8), "little")
+        header, data = json.loads(file.read(length)), file.read()
+    arrays = {}
+    for name, entry in header.items():
+        begin, end = entry["data_offsets"]
+        dtype = {"F32": "<f4", "I64": "<i8", "BOOL": "?"}[entry["dtype"]]
+        arrays[name] = numpy.frombuffer(data[begin:end], dtype).reshape(entry["shape"])
+    return arrays
+
+
+def values_of(port, folder, meta, weights):
     import numpy
     dtype = {"f32": numpy.float32, "i64": numpy.int64, "i1": numpy.bool_}[port["dtype"]]
     name = port["name"]
-    if port["role"] == "variable":
+    if name in weights:
+        values = weights[name]
+    elif port["role"] == "variable":
         values = read_dat(os.path.join(folder, (meta.get("variables") or {}).get(name, name + ".dat")))
     else:
         base, _, item = name.partition(":")
@@ -136,11 +154,12 @@ def values_of(port, folder, meta):
     return values.astype(dtype)
 
 
-def arguments_of(manifest, folder, meta):
+def arguments_of(manifest, folder, meta, beside):
     """The case's arrays, padded where the program wants them larger, and their extents."""
     import numpy
     ports = manifest["arguments"]
-    arrays = {p["name"]: values_of(p, folder, meta) for p in ports if p["role"] != "extent"}
+    weights = read_safetensors(os.path.join(beside, manifest["weights"])) if "weights" in manifest else {}
+    arrays = {p["name"]: values_of(p, folder, meta, weights) for p in ports if p["role"] != "extent"}
     padded = {p["extent_of"] for p in ports if p["role"] == "extent"}
     arguments = []
     for port in ports:
@@ -200,7 +219,7 @@ def judge(xla, case, path):
         text = file.read()
     manifest = manifest_of(path)
     try:
-        found = results_of(manifest, xla.run(text, arguments_of(manifest, folder, meta)))
+        found = results_of(manifest, xla.run(text, arguments_of(manifest, folder, meta, os.path.dirname(path))))
     except Exception as error:
         return "XLA: " + " ".join(str(error).split())[:300]
     for key, files in meta["outputs"].items():

@@ -88,7 +88,7 @@ impl<'c: 'a, 'a> Windowed<'c, 'a> {
         let Some(forms) = forms else {
             return Ok(None);
         };
-        if !only_bounds(guard, &forms, &extents, &nest.extents) {
+        if !only_bounds(guard, &Guard::of(nest), &forms, &extents, &nest.extents) {
             return Ok(None);
         }
         let Some(parts) = parts(&forms, &extents, &nest.extents, reduced) else {
@@ -317,7 +317,13 @@ fn padding<'c: 'a, 'a>(borders: &[i64], at: &Tensors<'c, 'a>) -> Attribute<'c> {
 
 /// Whether the guard says that reads between elements are skipped, and nothing else but that subscripts stay inside of
 /// the tensor.
-fn only_bounds(guard: &Guard, forms: &[Affine], extents: &[i64], domain: &[i64]) -> bool {
+fn only_bounds(
+    guard: &Guard,
+    whole: &Guard,
+    forms: &[Affine],
+    extents: &[i64],
+    domain: &[i64],
+) -> bool {
     let mut bounds = Vec::new();
     for (form, extent) in forms.iter().zip(extents) {
         let last = extent.checked_sub(1).map(Affine::constant);
@@ -327,7 +333,7 @@ fn only_bounds(guard: &Guard, forms: &[Affine], extents: &[i64], domain: &[i64])
             let evenly = dividend
                 .modulo(base, domain)
                 .and_then(|rest| rest.scale(-1));
-            match evenly.filter(|evenly| guard.constraints.contains(evenly)) {
+            match evenly.filter(|evenly| whole.constraints.contains(evenly)) {
                 Some(evenly) => bounds.push(evenly),
                 None => return false,
             }

@@ -2,6 +2,7 @@
 
 mod shared_object;
 mod stablehlo;
+mod weights;
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -12,12 +13,13 @@ use skript_frontend::diagnostics::codes::OUTPUT;
 use skript_frontend::model::Model;
 use skript_passes::codegen::Form;
 use skript_passes::{Options, Station, model_at};
+use skript_tensor::Tensor;
 
-use crate::command_line::{CompileArguments, EmitName, Pipeline};
+use crate::command_line::{CompileArguments, EmitName, Pipeline, WeightsPlace};
 use crate::console::{Console, Status};
 use crate::engine::compiled::{compile, options};
 use crate::engine::refused;
-use crate::session::{Session, Stopped};
+use crate::session::{Session, Stopped, Weights};
 
 pub fn run(arguments: &CompileArguments, console: &mut Console) -> Status {
     let text = [
@@ -46,6 +48,19 @@ pub fn run(arguments: &CompileArguments, console: &mut Console) -> Status {
                 .with_help("take --emit=stablehlo with --mesh"),
         );
     }
+    if arguments.weights.is_some() && arguments.emit() != EmitName::Stablehlo {
+        session.report_usage(
+            Diagnostic::without_place(&OUTPUT, "weights of StableHLO programs only have a place")
+                .with_help("take --emit=stablehlo with --weights"),
+        );
+    }
+    let in_file = arguments.weights == Some(WeightsPlace::File);
+    if in_file && arguments.output.is_none() {
+        session.report_usage(
+            Diagnostic::without_place(&OUTPUT, "weights in a file stand beside the program")
+                .with_help("name the program's file with -o"),
+        );
+    }
     if session.status() == Status::Done {
         session.check_names(std::iter::empty());
     }
@@ -53,8 +68,12 @@ pub fn run(arguments: &CompileArguments, console: &mut Console) -> Status {
         && let Some(model) = session.compose()
     {
         session.check_operators(&model, &arguments.keep);
+        let variables = match in_file && session.status() == Status::Done {
+            true => session.variables(&model, Weights::default()),
+            false => None,
+        };
         if session.status() == Status::Done {
-            match make(arguments, &session, &model) {
+            match make(arguments, &session, &model, variables.as_deref()) {
                 Ok(None) => {}
                 Ok(Some(path)) => console.write(&format!("wrote {}\n", path.display())),
                 Err(error) => session.report_all(error),
@@ -69,6 +88,7 @@ fn make(
     arguments: &CompileArguments,
     session: &Session,
     model: &Model,
+    variables: Option<&[Tensor]>,
 ) -> Result<Option<PathBuf>, Stopped> {
     if let Some(folder) = &arguments.dump_stages {
         dump(arguments, session, model, folder)?;
@@ -80,7 +100,7 @@ fn make(
         return shared_object::make(arguments, session, model);
     }
     if arguments.emit() == EmitName::Stablehlo {
-        return stablehlo::make(arguments, session, model).map(|()| None);
+        return stablehlo::make(arguments, session, model, variables).map(|()| None);
     }
     let bytes = station(arguments, arguments.emit(), session, model)?;
     let binary = matches!(arguments.emit(), EmitName::Obj | EmitName::Artifact);

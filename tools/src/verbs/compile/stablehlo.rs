@@ -6,14 +6,23 @@ use skript_frontend::diagnostics::codes::COMMAND_LINE_NAME;
 use skript_frontend::model::Model;
 use skript_passes::stablehlo::{ExportError, Placement, PlacementError, Port};
 use skript_passes::{CompileError, Exported, export_model};
+use skript_tensor::Tensor;
+use std::path::PathBuf;
 
+use super::weights::safetensors;
 use super::write;
 use crate::command_line::CompileArguments;
 use crate::engine::refused;
 use crate::session::{Session, Stopped};
 
-/// Writes the program to the output file, with the manifest beside it, or prints the program.
-pub fn make(arguments: &CompileArguments, session: &Session, model: &Model) -> Result<(), Stopped> {
+/// Writes the program to the output file, with the manifest beside it and the variables if they are given, or prints the
+/// program.
+pub fn make(
+    arguments: &CompileArguments,
+    session: &Session,
+    model: &Model,
+    variables: Option<&[Tensor]>,
+) -> Result<(), Stopped> {
     let exported = exported(arguments, session, model)?;
     if let Some(path) = &arguments.report {
         write(path, exported.report.to_string().as_bytes())?;
@@ -21,12 +30,19 @@ pub fn make(arguments: &CompileArguments, session: &Session, model: &Model) -> R
     match &arguments.output {
         Some(path) => {
             write(path, exported.text.as_bytes())?;
-            let mut beside = path.clone().into_os_string();
-            beside.push(".json");
-            write(
-                beside.as_ref(),
-                manifest(&exported, placement(arguments).as_ref()).as_bytes(),
-            )?;
+            let beside = |ending: &str| {
+                let mut beside = path.clone().into_os_string();
+                beside.push(ending);
+                PathBuf::from(beside)
+            };
+            let mut manifest = manifest(&exported, placement(arguments).as_ref());
+            if let Some(variables) = variables {
+                let path = beside(".safetensors");
+                write(&path, &safetensors(model, variables))?;
+                let name = path.file_name().unwrap_or_default().to_string_lossy();
+                manifest["weights"] = json!(name);
+            }
+            write(&beside(".json"), format!("{manifest:#}\n").as_bytes())?;
             Ok(())
         }
         None => {
@@ -90,7 +106,7 @@ fn advised(diagnostic: Diagnostic, error: &PlacementError) -> Diagnostic {
 
 /// What a caller of `@main` must know: arguments and results in order, with name, role, shape, element
 /// type, and on a mesh the axes that split each dimension.
-fn manifest(exported: &Exported, placement: Option<&Placement>) -> String {
+fn manifest(exported: &Exported, placement: Option<&Placement>) -> Value {
     let port = |port: &Port| -> Value {
         let mut entry = json!({
             "name": port.name,
@@ -118,5 +134,5 @@ fn manifest(exported: &Exported, placement: Option<&Placement>) -> String {
         let axes = axes.map(|(axis, devices)| json!({"axis": axis, "devices": devices}));
         manifest["mesh"] = axes.collect();
     }
-    format!("{manifest:#}\n")
+    manifest
 }
