@@ -18,7 +18,8 @@ step() {
 # The library of intrinsics' kernels is for shared objects of models.
 build() { cargo build --release --workspace --bins && cargo build --release -p skript-intrinsics; }
 step "format" cargo fmt --all --check
-step "tools" build
+# With the libraries: a shared object of a model links one.
+step "tools" cargo build --release --workspace
 step "format of SkriptND" target/release/skript fmt --check frontend/stdlib examples
 step "clippy" cargo clippy --release --workspace --all-targets -- -D warnings
 step "house rules" cargo run --release --quiet -p skript-tidy

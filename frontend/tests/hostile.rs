@@ -147,7 +147,8 @@ fn doubling_is_bounded() {
     assert_eq!(answers(texts.as_bytes()), ["SK0455"]);
 }
 
-/// Run-time extents that are written out twice in each step, by helpers and by a chain of operators.
+/// Run-time extents that are written out twice in each step: helpers meet the limit, in a chain of operators long ones
+/// are named.
 #[test]
 fn run_time_extents_are_bounded() {
     let run_time = |text: String| {
@@ -167,7 +168,7 @@ fn run_time_extents_are_bounded() {
     let chain = run_time(document("", &(chain + "y = a59;")))
         + " operator half { @input { x: real[n]; } @output { y: real[n / 2 + n % 2]; }
             @lower { y[i,] = x[i,], i < n / 2 + n % 2; } }";
-    assert_eq!(answers(chain.as_bytes()), ["SK3003"]);
+    assert_eq!(answers(chain.as_bytes()), [""; 0]);
 }
 
 #[test]

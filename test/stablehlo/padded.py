@@ -40,6 +40,8 @@ MODELS = {
     "tiled": ("x: real[n|4]", "y: real[~]", "y = layout.tile{repeats=3}(x)", [[(2,)], [(4,)]]),
     "bordered": ("x: real[n|5]", "y: real[~]", "y = layout.pad{padding=[1,2]}(x)", [[(2,)], [(5,)]]),
     "chosen": ("x: real[n|5,2]; i: int[m|4]", "y: real[~,~]", "y = layout.gather{axis=0}(x, i)", [[(2, 2), (3,)], [(5, 2), (4,)]]),
+    "branch": ("x: real[s|5]; z: real[t|4]; first: bool[]", "y: real[~]; n: real[~]", "y = if first then x else z; n = math.sum_reduce{squeeze=false}(y)",
+               [[(a,), (b,), ()] for a, b in ((3, 1), (1, 3), (0, 4), (5, 0), (5, 4), (2, 2))]),
     "spread": ("x: real[n|5,1]; z: real[1,m|3]", "y: real[~,~]", "y = math.mul(x, z)", [[(2, 1), (1, 3)], [(5, 1), (1, 1)]]),
 }
 

@@ -1,6 +1,7 @@
-//! Proof that accesses stay in their tensors; what cannot be proven is clamped (reads) or guarded (writes).
+//! Proof that accesses stay in their tensors; what cannot be proven is clamped (reads) or guarded (writes). A read of a
+//! tensor without elements gives the kind's default.
 
-use skript_semantics::{ScalarKind, ScalarOp};
+use skript_semantics::{Scalar, ScalarKind, ScalarOp};
 
 use super::ranges::{ALL, Known, collect_facts, extent_expr, implied};
 use crate::ast::Lowering;
@@ -415,6 +416,7 @@ impl<'a> Pass<'a> {
             return Ok(Expr::literal(kind.default_value()));
         }
         let mut secured = Vec::with_capacity(subscripts.len());
+        let mut has_elements = Expr::literal(Scalar::Bool(true));
         for (subscript, extent) in subscripts.into_iter().zip(shape) {
             let subscript = self.expr(subscript, locals, facts, conditional)?;
             let size = i128::from(extent.bound());
@@ -429,15 +431,24 @@ impl<'a> Pass<'a> {
                     return out_of_range(self.span, low, high, size, false);
                 }
             }
-            secured.push(self.clamped(subscript, &extent, locals, facts));
+            let clamped = self.clamped(subscript.clone(), &extent, locals, facts);
+            let known = self.known(locals, facts);
+            if clamped != subscript && known.may_reach(&Expr::int(0), &extent) {
+                // Only the run knows whether there is an element to be the nearest.
+                let some = runtime::compare(ScalarOp::Gt, extent_expr(&extent), Expr::int(0));
+                has_elements = runtime::and(has_elements, some);
+            }
+            secured.push(clamped);
         }
-        Ok(Expr {
+        let access = Expr {
             kind,
             node: Node::Access {
                 tensor,
                 subscripts: secured,
             },
-        })
+        };
+        let nothing = Expr::literal(kind.default_value());
+        Ok(runtime::select(has_elements, access, nothing))
     }
 
     fn known<'b>(&'b self, locals: &'b [FormulaLocal], facts: &'b [Affine]) -> Known<'b> {

@@ -647,15 +647,7 @@ fn nodes(expr: &model::Expr) -> usize {
 fn fill(builder: &Builder, output: ValueId, span: Span) -> Option<Formula> {
     let tensor = &builder.function.values.get(output.0 as usize)?.tensor;
     let value = tensor.kind.default_value();
-    let indices: Vec<FormulaIndex> = tensor
-        .shape
-        .iter()
-        .enumerate()
-        .map(|(position, extent)| FormulaIndex {
-            name: format!("i.{position}"),
-            extent: extent.clone(),
-        })
-        .collect();
+    let indices = FormulaIndex::over(&tensor.shape);
     Some(Formula {
         targets: vec![Target {
             output,

@@ -140,15 +140,7 @@ impl<'p> Composer<'p, '_> {
             shape: whole.shape.iter().skip(1).cloned().collect(),
         };
         let outputs: Vec<ValueId> = (0..count).map(|_| new(item.clone())).collect();
-        let indices: Vec<FormulaIndex> = item
-            .shape
-            .iter()
-            .enumerate()
-            .map(|(dimension, extent)| FormulaIndex {
-                name: format!("i.{dimension}"),
-                extent: extent.clone(),
-            })
-            .collect();
+        let indices = FormulaIndex::over(&item.shape);
         let places: Vec<Expr> = (0..indices.len()).map(Expr::index).collect();
         let length = whole.shape.first().map_or(Expr::int(0), extent_expr);
         let formulas = positions.iter().zip(&outputs).map(|(position, output)| {

@@ -207,15 +207,7 @@ impl<'p> Composer<'p, '_> {
     ) -> Composed<FunctionId> {
         let mut function = empty_function(name, span);
         let ids: Vec<ValueId> = (0u32..).take(inputs.len() + 1).map(ValueId).collect();
-        let indices: Vec<FormulaIndex> = result
-            .shape
-            .iter()
-            .enumerate()
-            .map(|(dimension, extent)| FormulaIndex {
-                name: format!("i.{dimension}"),
-                extent: extent.clone(),
-            })
-            .collect();
+        let indices = FormulaIndex::over(&result.shape);
         let own: Vec<Expr> = (0..indices.len()).map(Expr::index).collect();
         let (Some(first), Some((output, given))) = (inputs.first().cloned(), ids.split_last())
         else {

@@ -30,6 +30,17 @@ pub struct FormulaIndex {
     pub extent: Extent,
 }
 
+impl FormulaIndex {
+    /// Indices `i.0`, `i.1`, … that run over all elements of a tensor.
+    pub fn over(shape: &[Extent]) -> Vec<Self> {
+        let index = |(dimension, extent): (usize, &Extent)| FormulaIndex {
+            name: format!("i.{dimension}"),
+            extent: extent.clone(),
+        };
+        shape.iter().enumerate().map(index).collect()
+    }
+}
+
 /// `z = e,` in front of an assignment; items of list-valued locals are locals of their own.
 #[derive(Clone, Debug)]
 pub struct FormulaLocal {

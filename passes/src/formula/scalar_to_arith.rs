@@ -116,10 +116,10 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
         match &self.kind {
             Kind::Same => first(),
             Kind::Width("arith.extf") if self.is_brain(element(first()?.r#type())) => {
-                self.from_brain(first()?)
+                self.widened_brain(first()?)
             }
             Kind::Width("arith.truncf") if self.is_brain(element(self.result)) => {
-                self.to_brain(first()?)
+                self.rounded_to_brain(first()?)
             }
             Kind::Width(name) => Ok(self.at.value(name, &[first()?], &[], self.result)?),
             Kind::Recipe(recipe) => {
@@ -157,7 +157,7 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
 
     /// bf16 is the upper half of f32. Written out in ints, because the instructions that some processors have for it take
     /// small numbers for zero, and others call a function.
-    fn from_brain(&self, value: Value<'c, 'a>) -> Result<Value<'c, 'a>, PassError> {
+    fn widened_brain(&self, value: Value<'c, 'a>) -> Result<Value<'c, 'a>, PassError> {
         let bits = self.apply("arith.bitcast", &[value], self.bits(16))?;
         let bits = self.apply("arith.extui", &[bits], self.bits(32))?;
         let bits = self.apply("arith.shli", &[bits, self.word(16)?], self.bits(32))?;
@@ -165,7 +165,7 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
     }
 
     /// Rounds to the nearest, ties to even; a NaN stays one, quiet.
-    fn to_brain(&self, value: Value<'c, 'a>) -> Result<Value<'c, 'a>, PassError> {
+    fn rounded_to_brain(&self, value: Value<'c, 'a>) -> Result<Value<'c, 'a>, PassError> {
         let word = self.bits(32);
         let bits = self.apply("arith.bitcast", &[value], word)?;
         let upper = self.apply("arith.shrui", &[bits, self.word(16)?], word)?;

@@ -58,7 +58,7 @@ impl<'c: 'a, 'a> Payload<'c, 'a> {
         if last.result(0).ok().map(Value::from) != Some(yielded) {
             return None;
         }
-        if let [] = before {
+        if before.is_empty() {
             return Some(Payload::Combine {
                 input: position(added)?,
                 combiner: Combiner::of(*last)?,

@@ -96,7 +96,7 @@ impl Binding {
         }
         for (letter, step) in [(outer, stride), (inner, dilation)] {
             let absent = step.is_none() && self.extent(letter, extents) == Some(1);
-            if !absent && !step.is_some_and(|s| s > 0) {
+            if !absent && step.is_none_or(|s| s <= 0) {
                 return None;
             }
         }

@@ -21,10 +21,10 @@ impl Positions {
         let mut index = None;
         for id in &needed {
             match nest.terms.get(*id)? {
-                Term::Index(own) if nest.extents.get(*own) != Some(&1) => {
-                    if *index.get_or_insert(*own) != *own {
-                        return None;
-                    }
+                Term::Index(own)
+                    if nest.extents.get(*own) != Some(&1) && *index.get_or_insert(*own) != *own =>
+                {
+                    return None;
                 }
                 Term::Access { .. } | Term::Opaque { .. } => return None,
                 _ => {}
