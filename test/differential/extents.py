@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+"""Runs models whose extents only a run knows with sizes from none to the bound, in both engines: equal results, or both refuse.
+
+    extents.py --skript BINARY [--case SUBSTRING]...
+
+Each model is compiled once; the models are those of test/stablehlo/padded.py and some more.
+"""
+import argparse
+import itertools
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+import numpy
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "stablehlo"))
+import padded  # noqa: E402
+
+# By name: inputs, outputs, what computes them.
+MODELS = {
+    "replicated": ("x: real[n|4]", "y: real[~]", "y = layout.pad{padding=[1,2], method='REPLICATE'}(x)"),
+    "mirrored": ("x: real[n|4]", "y: real[~]", "y = layout.pad{padding=[0,0], method='SYMMETRIC'}(x)"),
+    "cut": ("x: real[n|4]", "y: real[~]", "y = layout.slice{axes=[0], begin=[0], end=[2]}(x)"),
+    "stacked": ("x: real[n|4]; z: real[n]", "y: real[~,~]", "y = layout.stack{axis=0, squeeze=true}([x, z])"),
+    "upsampled": ("x: real[n|4]", "y: real[~]", "y = image.linear_upsample{factor=[2]}(x)"),
+    "repeated": ("x: real[n|4,2]", "y: real[~,~]", "y = image.nearest_upsample{factor=[2,2]}(x)"),
+    "largest": ("x: real[n|4]", "y: real[~]; i: int[~]", "y, i = algo.top_k{k=2}(x)"),
+    "found": ("x: real[n|4,m|3]", "y: int[2,~]", "y = layout.nonzero(x)"),
+    "response": ("x: real[n|4,m|3]", "y: real[~,~]", "y = nn.local_response_norm{size=[3]}(x)"),
+    "norm": ("x: real[n|4,m|3]", "y: real[~,~]", "y = nn.l2_norm{axes=[0]}(x)"),
+    "gathered": ("x: real[n|4,2]; i: int[m|3,1]", "y: real[~,~]", "y = layout.gather_nd(x, i)"),
+    "scattered": ("x: real[n|4]; i: int[m|3]; u: real[m]", "y: real[~]", "y = layout.scatter{axis=0}(x, i, u)"),
+    "least": ("x: real[n|4,m|3]", "y: int[~,~]", "y = math.argmin{axis=0}(x)"),
+    "recurrent": ("X: real[s|3,b|2,2]; W: real[8,2]; R: real[8,2]; B: real[8]; h: real[b,2]; c: real[b,2]",
+                  "Y: real[~,~,2]; hN: real[~,2]; cN: real[~,2]", "Y, hN, cN = nn.lstm(X, W, R, B, h, c)"),
+    **{name: model[:3] for name, model in padded.MODELS.items()},
+}
+
+
+def write(folder, inputs, outputs, computes):
+    modules = sorted(set(re.findall(r"(\w+)\.\w+[({]", computes)))
+    lines = ["import %s;" % m for m in modules] + ["graph G {", "@input { %s; }" % inputs, "@output { %s; }" % outputs, "@compose { %s; }" % computes, "}"]
+    with open(os.path.join(folder, "main.sknd"), "w") as file:
+        file.write("\n".join(lines) + "\n")
+
+
+def runs(name, inputs, folder):
+    """Arguments of a run for each choice of extents: none, one, two, the bound."""
+    bounds = dict(re.findall(r"(\w+)\|(\d+)", inputs))
+    for number, sizes in enumerate(itertools.product(*[sorted({0, 1, 2, int(b)}) for b in bounds.values()])):
+        extents = dict(zip(bounds, sizes))
+        random = numpy.random.default_rng(number)
+        arguments = []
+        for tensor, kind, shape in re.findall(r"(\w+): (\w+)\[([^\]]*)\]", inputs):
+            axes = [d.split("|")[0].strip() for d in shape.split(",") if d.strip()]
+            array = random.standard_normal([extents.get(d) if d in extents else int(d) for d in axes])
+            array = {"real": array.astype("f"), "int": numpy.zeros(array.shape, "i8"), "bool": array > 0}[kind]
+            path = os.path.join(folder, "%d.%s.npy" % (number, tensor))
+            numpy.save(path, array)
+            arguments += ["--input", "%s=%s" % (tensor, path)]
+        yield "%s %s" % (name, extents), arguments
+
+
+def batch(skript, engine, lines, folder):
+    path = os.path.join(folder, engine + ".jsonl")
+    with open(path, "w") as file:
+        for number, (model, arguments) in enumerate(lines):
+            file.write(json.dumps([model] + arguments + ["--output-dir", os.path.join(folder, engine, str(number))]) + "\n")
+    command = [skript, "run", "--message-format=short", "--engine=" + engine, "--batch", path]
+    process = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    results = [json.loads(line) for line in process.stdout.splitlines()]
+    if len(results) < len(lines):
+        sys.exit("FAILED %s: the process ended with status %d in run %d: %s" % (engine, process.returncode, len(results), lines[len(results)]))
+    return results
+
+
+def difference(results, folders):
+    codes = [r["exit"] for r in results]
+    if codes[0] != codes[1] or codes[0] not in (0, 1):
+        return "exit status %s; %s" % (codes, [r["stderr"].strip()[:200] for r in results])
+    for file in sorted(os.listdir(folders[0])) if codes[0] == 0 else []:
+        a, b = (numpy.load(os.path.join(f, file)) for f in folders)
+        if a.shape != b.shape or not numpy.allclose(a, b, rtol=1e-4, atol=1e-5, equal_nan=True):
+            return "%s: %s %s against %s %s" % (file, a.shape, a.ravel()[:5], b.shape, b.ravel()[:5])
+    return None
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--skript", required=True)
+    parser.add_argument("--case", action="append", default=[])
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="extents_") as folder:
+        names, lines = [], []
+        for name, (inputs, outputs, computes) in MODELS.items():
+            if args.case and not any(c in name for c in args.case):
+                continue
+            model = os.path.join(folder, name)
+            os.makedirs(model)
+            write(model, inputs, outputs, computes)
+            for told, arguments in runs(name, inputs, model):
+                names.append(told)
+                lines.append((model, arguments))
+        results = [batch(args.skript, engine, lines, folder) for engine in ("reference", "compiled")]
+        failures = 0
+        for number, told in enumerate(names):
+            said = difference([r[number] for r in results], [os.path.join(folder, e, str(number)) for e in ("reference", "compiled")])
+            if said:
+                failures += 1
+                print("FAILED %s: %s" % (told, said))
+        refused = sum(r["exit"] != 0 for r in results[0])
+        models = len(set(m for m, _ in lines))
+        print("open extents: %d runs of %d models, %d refused by the evaluator, %d differ" % (len(names), models, refused, failures))
+    return 1 if failures or not names else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
