@@ -122,8 +122,10 @@ fn pool(call: &Call<'_>, reduce: fn(&[f64]) -> f64) -> Result<Vec<Tensor>, Kerne
     let bin_volume: usize = bin_shape.iter().product();
     let mut result = Vec::new();
     for (r, item) in items.enumerate() {
-        let item = usize::try_from(item).ok().filter(|i| i < batch);
-        let item = item.ok_or_else(|| call.wrong(format!("index {r} is outside of the batch")))?;
+        let place = usize::try_from(item).ok().filter(|i| i < batch);
+        let outside =
+            || format!("`index` of region {r} is {item}, outside of the batch of {batch}");
+        let item = place.ok_or_else(|| call.wrong(outside()))?;
         for c in 0..*channels {
             let plane = (item * channels + c) * volume;
             for bin in 0..bin_volume {

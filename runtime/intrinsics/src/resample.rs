@@ -148,9 +148,11 @@ pub(super) fn cubic_at(call: &Call<'_>) -> Result<Vec<Tensor>, KernelError> {
                     let coordinate = at(&grid, ((b * points) + point) * rank + rank - 1 - d);
                     let place = unnormalised(coordinate, extent, aligned);
                     let start = place.floor();
+                    // Apart from the position, which may be so large that it has no fraction.
+                    let fraction = place - start;
                     let mut next = Vec::new();
                     for tap in [-1.0, 0.0, 1.0, 2.0] {
-                        let weight = kernel(start + tap - place, SAMPLE_COEFFICIENT);
+                        let weight = kernel(tap - fraction, SAMPLE_COEFFICIENT);
                         if let Some(n) = inside(start + tap, extent, padding, aligned) {
                             next.extend(terms.iter().map(|(o, w)| (o + n * stride, w * weight)));
                         }

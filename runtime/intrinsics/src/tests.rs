@@ -162,6 +162,22 @@ fn regions_are_cut_into_bins() {
 }
 
 #[test]
+fn far_positions_of_a_grid_are_the_border() {
+    let attributes = [
+        ("padding", Value::Str("REPLICATE".to_string())),
+        ("aligned", Value::Bool(false)),
+    ];
+    let values: Vec<f32> = (0..16u8).map(f32::from).collect();
+    let far = [1e12, 1e12, 1e17, 1e30, 1e30, -1e30];
+    let inputs = [reals(&[1, 1, 4, 4], &values), reals(&[1, 3, 1, 2], &far)];
+    let types: [(ScalarKind, &[u64]); 1] = [(Real, &[1, 1, 3, 1])];
+    let found = run("image._cubic_grid_sample", &attributes, &inputs, &types).remove(0);
+    let found = found.as_f32().unwrap();
+    let near = |(a, b): (&f32, f32)| (a - b).abs() < 1e-4;
+    assert!(found.iter().zip([15.0, 15.0, 3.0]).all(near), "{found:?}");
+}
+
+#[test]
 fn random_tensors_keep_their_range() {
     let attributes = [("min", Value::Int(2)), ("max", Value::Int(5))];
     let dice = run("rand.uniform", &attributes, &[], &[(Int, &[100])]).remove(0);
