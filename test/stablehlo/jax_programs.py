@@ -100,6 +100,26 @@ def elementwise():
     program("clamp_arrays", lambda x: lax.clamp(-x, x, x + 1), reals(7))
     program("bitcast", lambda x: lax.bitcast_convert_type(x, jnp.int32), sample("float32"))
     program("bitcast_u16", lambda x: lax.bitcast_convert_type(x, jnp.uint16), sample("float16"))
+    for source, target in [("float32", "uint8"), ("float64", "int32"), ("int64", "float32"), ("float64", "bfloat16"),
+                           ("uint32", "float16")]:
+        program("bitcast_%s_%s" % (source, target), lambda x, t=target: lax.bitcast_convert_type(x, t), sample(source))
+    program("bitcast_int8_uint4", lambda x: lax.bitcast_convert_type(x, jnp.uint4).astype(jnp.uint8), sample("int8"))
+    for source, target in [("uint8", "float32"), ("int32", "float64"), ("float32", "int64"), ("bfloat16", "uint64"),
+                           ("float16", "uint32")]:
+        parts = sample(source).reshape(-1, jnp.dtype(target).itemsize // jnp.dtype(source).itemsize)
+        program("bitcast_%s_%s" % (source, target), lambda x, t=target: lax.bitcast_convert_type(x, t), parts)
+    for dtype in FLOATS:
+        for exponent, mantissa in [(8, 7), (5, 10), (4, 3), (1, 0), (11, 20), (20, 60)]:
+            wide = sample(dtype) * jnp.asarray([1, 2 ** 10, 2 ** -12], dtype=dtype)[jnp.arange(24) % 3]
+            program("reduce_precision_%s_e%dm%d" % (dtype, exponent, mantissa),
+                    lambda x, e=exponent, m=mantissa: lax.reduce_precision(x, e, m), wide)
+    ties = lax.bitcast_convert_type(jnp.asarray([0x3f808000, 0x3f818000, 0x3f808001, 0x7f7f8000, 0x7f7f7fff, 1, 0x477ff000,
+                                                 0x80000000, 0x807fffff, 0xc77fefff, 0x38800000, 0x387fffff], jnp.uint32), "float32")
+    for exponent, mantissa in [(8, 7), (5, 10)]:
+        program("reduce_precision_ties_e%dm%d" % (exponent, mantissa),
+                lambda x, e=exponent, m=mantissa: lax.bitcast_convert_type(lax.reduce_precision(x, e, m), "uint32"), ties)
+    program("reduce_precision_in_reduction", lambda x: jnp.sum(lax.reduce_precision(x, 8, 7), axis=1), reals(3, 4))
+    program("optimization_barrier", lambda x, y: sum(lax.optimization_barrier((x * 2, y + 1))), reals(3, 4), reals(4))
     program("complex", lambda x, y: lax.complex(x, y), reals(2, 3), reals(2, 3))
     program("int4", lambda x: (x.astype(jnp.int4) + x.astype(jnp.int4)).astype(jnp.int32), sample("int32"))
     program("uint4", lambda x: (x.astype(jnp.uint4) * x.astype(jnp.uint4)).astype(jnp.uint8), integers(8, low=0, high=4, dtype="uint8"))

@@ -97,9 +97,39 @@ void printSelectSignature(OpAsmPrinter &printer, Operation *, Type condition, Ty
     printTypes(printer, {condition, onTrue, onFalse, result});
 }
 
+ParseResult parseSameTypes(OpAsmParser &parser, SmallVectorImpl<Type> &operands, SmallVectorImpl<Type> &results) {
+  if (parser.parseTypeList(operands))
+    return failure();
+  results.assign(operands.begin(), operands.end());
+  return success();
+}
+
+void printSameTypes(OpAsmPrinter &printer, Operation *, TypeRange operands, TypeRange) {
+  llvm::interleaveComma(operands, printer);
+}
+
 //===----------------------------------------------------------------------===//
 // Words
 //===----------------------------------------------------------------------===//
+
+ParseResult parseFloatFormat(OpAsmParser &parser, IntegerAttr &exponent, IntegerAttr &mantissa) {
+  SMLoc place = parser.getCurrentLocation();
+  StringRef word;
+  if (parser.parseKeyword(&word))
+    return failure();
+  StringRef rest = word;
+  int32_t bits[2];
+  if (!rest.consume_front("e") || rest.consumeInteger(10, bits[0]) || !rest.consume_front("m") ||
+      rest.consumeInteger(10, bits[1]) || !rest.empty())
+    return parser.emitError(place) << "expected bits of exponent and mantissa such as e8m7, found " << word;
+  exponent = parser.getBuilder().getI32IntegerAttr(bits[0]);
+  mantissa = parser.getBuilder().getI32IntegerAttr(bits[1]);
+  return success();
+}
+
+void printFloatFormat(OpAsmPrinter &printer, Operation *, IntegerAttr exponent, IntegerAttr mantissa) {
+  printer << 'e' << exponent.getInt() << 'm' << mantissa.getInt();
+}
 
 template <typename Attr, typename Symbolize>
 static ParseResult parseEnumeration(OpAsmParser &parser, Attr &attribute, Symbolize symbolize) {

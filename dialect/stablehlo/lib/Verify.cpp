@@ -111,6 +111,14 @@ LogicalResult SelectOp::verify() {
   return success();
 }
 
+LogicalResult ReducePrecisionOp::verify() {
+  if (int32_t(getExponentBits()) < 1)
+    return violates(*this, 2) << "there must be a bit of exponent at least";
+  if (int32_t(getMantissaBits()) < 0)
+    return violates(*this, 3) << "the number of bits of the mantissa is negative";
+  return success();
+}
+
 LogicalResult ConstantOp::verify() {
   if (getValue().getType() == getOutput().getType())
     return success();
@@ -153,6 +161,30 @@ LogicalResult ReshapeOp::verify() {
     return failure();
   if (operand.hasStaticShape() && result.hasStaticShape() && operand.getNumElements() != result.getNumElements())
     return violates(*this, 2) << operand << " and " << result << " differ in their number of elements";
+  return success();
+}
+
+/// Bits of an element; both parts of a complex one.
+static int64_t bitsOf(Type element) {
+  if (auto complex = dyn_cast<ComplexType>(element))
+    return 2 * bitsOf(complex.getElementType());
+  return element.getIntOrFloatBitWidth();
+}
+
+LogicalResult BitcastConvertOp::verify() {
+  RankedTensorType operand = getOperand().getType(), result = getType();
+  Type from = operand.getElementType(), to = result.getElementType();
+  if (isa<ComplexType>(from) != isa<ComplexType>(to))
+    return violates(*this, 2) << "both element types must be complex or none, but they are " << from << " and " << to;
+  // One shape, but that the one with the narrower elements has a last dimension, of those that make up a wide one.
+  int64_t bits[] = {bitsOf(from), bitsOf(to)};
+  SmallVector<int64_t> shapes[] = {llvm::to_vector(operand.getShape()), llvm::to_vector(result.getShape())};
+  if (bits[0] != bits[1]) {
+    bool widens = bits[0] < bits[1];
+    shapes[widens].push_back(bits[widens] / bits[!widens]);
+  }
+  if (!fits(shapes[0], shapes[1]))
+    return violates(*this, 1) << operand << " has no " << result << " of the same bits";
   return success();
 }
 
@@ -354,6 +386,12 @@ LogicalResult yields(Operation *op, unsigned constraint, Region &region, TypeRan
   return violates(op, constraint) << "a region must return the types of the results";
 }
 } // namespace
+
+LogicalResult OptimizationBarrierOp::verify() {
+  if (llvm::equal(getOperandTypes(), getResultTypes()))
+    return success();
+  return violates(*this, 1) << "operands are " << getOperandTypes() << ", results are " << getResultTypes();
+}
 
 LogicalResult WhileOp::verify() {
   if (getOperandTypes() != getResultTypes())

@@ -48,3 +48,16 @@ func.func @pairs(%x: complex<f64>) -> f64 {
   %0 = stablehlo.abs %x : (complex<f64>) -> f64
   return %0 : f64
 }
+
+// Only what is narrower than the type is rounded.
+// CHECK-LABEL: func.func @precision
+// CHECK-DAG: arith.constant 32767 : i32
+// CHECK-DAG: arith.constant -65536 : i32
+// CHECK: arith.bitcast %{{.+}} : i32 to f32
+// CHECK-NOT: arith.addi
+// CHECK: arith.bitcast %{{.+}} : i16 to f16
+func.func @precision(%x: f32, %y: f16) -> (f32, f16) {
+  %0 = stablehlo.reduce_precision %x, format = e8m7 : f32
+  %1 = stablehlo.reduce_precision %y, format = e4m10 : f16
+  return %0, %1 : f32, f16
+}

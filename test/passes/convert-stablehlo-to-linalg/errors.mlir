@@ -8,10 +8,10 @@ func.func @dynamic(%x: tensor<?xf32>) -> tensor<?xf32> {
 
 // -----
 
-func.func @widths(%x: tensor<2xf64>) -> tensor<2x2xf32> {
-  // expected-error @+1 {{has no code between element types of different widths}}
-  %0 = stablehlo.bitcast_convert %x : (tensor<2xf64>) -> tensor<2x2xf32>
-  return %0 : tensor<2x2xf32>
+func.func @widths(%x: tensor<2xcomplex<f64>>) -> tensor<2x2xcomplex<f32>> {
+  // expected-error @+1 {{has no code between complex types of different widths}}
+  %0 = stablehlo.bitcast_convert %x : (tensor<2xcomplex<f64>>) -> tensor<2x2xcomplex<f32>>
+  return %0 : tensor<2x2xcomplex<f32>>
 }
 
 // -----

@@ -47,3 +47,30 @@ func.func @constant() -> tensor<2xui8> {
   %0 = stablehlo.constant dense<[255, 1]> : tensor<2xui8>
   return %0 : tensor<2xui8>
 }
+
+// The lowest bits stand first.
+// CHECK-LABEL: func.func @narrower
+// CHECK: linalg.generic {{.+}} ins(%arg0 : tensor<2xf32>)
+// CHECK: %[[N:.+]] = linalg.index 1 : index
+// CHECK: arith.shrui
+// CHECK: arith.trunci %{{.+}} : i32 to i8
+func.func @narrower(%x: tensor<2xf32>) -> tensor<2x4xui8> {
+  %0 = stablehlo.bitcast_convert %x : (tensor<2xf32>) -> tensor<2x4xui8>
+  return %0 : tensor<2x4xui8>
+}
+
+// CHECK-LABEL: func.func @wider
+// CHECK: linalg.generic {{.+}} ins(%arg0, %arg0 : tensor<3x2xf32>, tensor<3x2xf32>)
+// CHECK-COUNT-2: arith.shli %{{.+}} : i64
+// CHECK: arith.bitcast %{{.+}} : i64 to f64
+func.func @wider(%x: tensor<3x2xf32>) -> tensor<3xf64> {
+  %0 = stablehlo.bitcast_convert %x : (tensor<3x2xf32>) -> tensor<3xf64>
+  return %0 : tensor<3xf64>
+}
+
+// CHECK-LABEL: func.func @barrier
+// CHECK-NEXT: return %arg1, %arg0
+func.func @barrier(%x: tensor<2xf32>, %i: tensor<i32>) -> (tensor<i32>, tensor<2xf32>) {
+  %0:2 = stablehlo.optimization_barrier %i, %x : tensor<i32>, tensor<2xf32>
+  return %0#0, %0#1 : tensor<i32>, tensor<2xf32>
+}

@@ -291,3 +291,67 @@ func.func @layout(%x: tensor<1x3x8xf32>) {
   %0 = stablehlo.convolution(%x, %x) dim_numbers = [b, 0, 1]x[o, i, 0]->[b, f, 0], window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x3x8xf32>, tensor<1x3x8xf32>) -> tensor<1x1x1xf32>
   return
 }
+
+// -----
+
+func.func @bitcast_convert_c1(%x: tensor<4xf32>) {
+  // expected-error@+1 {{bitcast_convert_c1: 'tensor<4xf32>' has no 'tensor<4x3xi8>' of the same bits}}
+  %0 = stablehlo.bitcast_convert %x : (tensor<4xf32>) -> tensor<4x3xi8>
+  return
+}
+
+// -----
+
+func.func @bitcast_convert_c1_rank(%x: tensor<i8>) {
+  // expected-error@+1 {{bitcast_convert_c1}}
+  %0 = stablehlo.bitcast_convert %x : (tensor<i8>) -> tensor<i32>
+  return
+}
+
+// -----
+
+func.func @bitcast_convert_c2(%x: tensor<4xcomplex<f32>>) {
+  // expected-error@+1 {{bitcast_convert_c2: both element types must be complex or none}}
+  %0 = stablehlo.bitcast_convert %x : (tensor<4xcomplex<f32>>) -> tensor<4xi64>
+  return
+}
+
+// -----
+
+func.func @reduce_precision_c1(%x: tensor<4xf32>) {
+  // expected-error@+1 {{reduce_precision_c1: operands and result must have one type}}
+  %0 = stablehlo.reduce_precision %x, format = e8m7 : (tensor<4xf32>) -> tensor<4xf64>
+  return
+}
+
+// -----
+
+func.func @reduce_precision_c2(%x: tensor<4xf32>) {
+  // expected-error@+1 {{reduce_precision_c2: there must be a bit of exponent at least}}
+  %0 = stablehlo.reduce_precision %x, format = e0m7 : tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @reduce_precision_c3(%x: tensor<4xf32>) {
+  // expected-error@+1 {{reduce_precision_c3: the number of bits of the mantissa is negative}}
+  %0 = "stablehlo.reduce_precision"(%x) {exponent_bits = 8 : i32, mantissa_bits = -1 : i32} : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @reduce_precision_format(%x: tensor<4xf32>) {
+  // expected-error@+1 {{expected bits of exponent and mantissa such as e8m7, found m7}}
+  %0 = stablehlo.reduce_precision %x, format = m7 : tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @optimization_barrier_c1(%x: tensor<4xf32>) {
+  // expected-error@+1 {{optimization_barrier_c1: operands are 'tensor<4xf32>', results are 'tensor<4xf64>'}}
+  %0 = "stablehlo.optimization_barrier"(%x) : (tensor<4xf32>) -> tensor<4xf64>
+  return
+}

@@ -64,6 +64,10 @@ func.func @elementwise(%x: tensor<4xf32>, %i: tensor<4xui8>, %p: tensor<i1>, %z:
   %28 = stablehlo.clamp %x, %x, %x : tensor<4xf32>
   // CHECK: stablehlo.bitcast_convert %{{.+}} : (tensor<4xf32>) -> tensor<4xui32>
   %29 = stablehlo.bitcast_convert %x : (tensor<4xf32>) -> tensor<4xui32>
+  // CHECK: stablehlo.bitcast_convert %{{.+}} : (tensor<4xui8>) -> tensor<f32>
+  %30 = stablehlo.bitcast_convert %i : (tensor<4xui8>) -> tensor<f32>
+  // CHECK: stablehlo.reduce_precision %{{.+}}, format = e5m10 : tensor<4xf32>
+  %31 = stablehlo.reduce_precision %x, format = e5m10 : tensor<4xf32>
   return
 }
 
@@ -174,6 +178,10 @@ func.func @control(%n: tensor<i32>, %x: tensor<4xf32>, %p: tensor<i1>) {
     %3 = stablehlo.negate %x : tensor<4xf32>
     stablehlo.return %3 : tensor<4xf32>
   }) : (tensor<i1>) -> tensor<4xf32>
+  // CHECK: %{{.+}}:2 = stablehlo.optimization_barrier %{{.+}}, %{{.+}} : tensor<4xf32>, tensor<i1>
+  %5:2 = stablehlo.optimization_barrier %x, %p : tensor<4xf32>, tensor<i1>
+  // CHECK: stablehlo.optimization_barrier()
+  stablehlo.optimization_barrier ()
   // CHECK: "stablehlo.case"(%{{.+}}) ({
   %4 = "stablehlo.case"(%n) ({
     stablehlo.return %x : tensor<4xf32>

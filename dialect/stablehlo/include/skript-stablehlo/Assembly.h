@@ -20,6 +20,17 @@ void printSignature(mlir::OpAsmPrinter &printer, mlir::Operation *, Types... typ
   printTypes(printer, {mlir::Type(types)...});
 }
 
+/// A list of types, those of operands and results alike.
+mlir::ParseResult parseSameTypes(mlir::OpAsmParser &parser, llvm::SmallVectorImpl<mlir::Type> &operands,
+                                 llvm::SmallVectorImpl<mlir::Type> &results);
+void printSameTypes(mlir::OpAsmPrinter &printer, mlir::Operation *op, mlir::TypeRange operands,
+                    mlir::TypeRange results);
+
+/// `e8m7`: bits of exponent and mantissa.
+mlir::ParseResult parseFloatFormat(mlir::OpAsmParser &parser, mlir::IntegerAttr &exponent, mlir::IntegerAttr &mantissa);
+void printFloatFormat(mlir::OpAsmPrinter &printer, mlir::Operation *op, mlir::IntegerAttr exponent,
+                      mlir::IntegerAttr mantissa);
+
 /// The word of an enumeration.
 mlir::ParseResult parseWord(mlir::OpAsmParser &parser, ComparisonDirectionAttr &word);
 mlir::ParseResult parseWord(mlir::OpAsmParser &parser, ComparisonTypeAttr &word);

@@ -124,6 +124,24 @@ def Stablehlo_PopulationCountOp : Stablehlo_Unary<"popcnt", Stablehlo_IntegerLik
 def Stablehlo_LeadingZerosOp
     : Stablehlo_Unary<"count_leading_zeros", Stablehlo_IntegerLike, "number of zero bits in front">;
 
+def Stablehlo_ReducePrecisionOp
+    : Stablehlo_Unary<"reduce_precision", Stablehlo_Real, "rounding to fewer bits of exponent and mantissa"> {
+  let description = [{
+    Halves go to even; what the exponent cannot say becomes infinite, or zero of the same sign; NaN stays.
+    `reduce_precision_c2`: there is a bit of exponent; `reduce_precision_c3`: the bits of the mantissa are not negative.
+
+    ```mlir
+    %1 = stablehlo.reduce_precision %0, format = e8m7 : tensor<4xf32>
+    ```
+  }];
+  let arguments = (ins Stablehlo_Real:$operand, I32Attr:$exponent_bits, I32Attr:$mantissa_bits);
+  let assemblyFormat = [{
+    $operand `,` `format` `=` custom<FloatFormat>($exponent_bits, $mantissa_bits) attr-dict `:`
+    custom<Signature>(type($operand), type($result))
+  }];
+  let hasVerifier = 1;
+}
+
 /// Results of another element type; the shape is the operand's (`<op>_c1`).
 class Stablehlo_Retyped<string mnemonic, Type from, Type to, string what>
     : Stablehlo_Elementwise<mnemonic, what, [Stablehlo_OneShape]> {

@@ -30,10 +30,16 @@ def Stablehlo_ReshapeOp : Stablehlo_Shaping<"reshape", "the same elements in ano
   let arguments = (ins Stablehlo_Tensor:$operand);
   let assemblyFormat = "$operand attr-dict `:` functional-type(operands, results)";
 }
-def Stablehlo_BitcastConvertOp : Stablehlo_Op<"bitcast_convert", [Pure]> {
-  let summary = "the same bits as another element type";
+def Stablehlo_BitcastConvertOp : Stablehlo_Shaping<"bitcast_convert", "the same bits as another element type"> {
+  let description = [{
+    Narrower elements of the result are one more dimension at the end, the one with the lowest bits first; wider ones take
+    the last dimension of the operand together.
+
+    ```mlir
+    %1 = stablehlo.bitcast_convert %0 : (tensor<4xf32>) -> tensor<4x2xui16>
+    ```
+  }];
   let arguments = (ins Stablehlo_Tensor:$operand);
-  let results = (outs Stablehlo_Tensor:$result);
   let assemblyFormat = "$operand attr-dict `:` functional-type(operands, results)";
 }
 def Stablehlo_TransposeOp : Stablehlo_Shaping<"transpose", "dimensions in another order"> {
@@ -186,6 +192,23 @@ def Stablehlo_RngBitGeneratorOp : Stablehlo_Op<"rng_bit_generator", [Pure]> {
 //===----------------------------------------------------------------------===//
 // Control flow
 //===----------------------------------------------------------------------===//
+
+def Stablehlo_OptimizationBarrierOp : Stablehlo_Op<"optimization_barrier", [Pure]> {
+  let summary = "its operands, all of which are computed before any result is used";
+  let description = [{
+    `optimization_barrier_c1`: results have the types of the operands.
+
+    ```mlir
+    %2:2 = stablehlo.optimization_barrier %0, %1 : tensor<4xf32>, tensor<i32>
+    ```
+  }];
+  let arguments = (ins Variadic<Stablehlo_Tensor>:$operand);
+  let results = (outs Variadic<Stablehlo_Tensor>:$result);
+  let assemblyFormat = [{
+    attr-dict ($operand^ `:` custom<SameTypes>(type($operand), type($result))) : (`(` `)`)?
+  }];
+  let hasVerifier = 1;
+}
 
 def Stablehlo_WhileOp : Stablehlo_WithRegions<"while", "repetition while a condition holds",
     [DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmBlockArgumentNames"]>]> {

@@ -77,6 +77,16 @@ impl Element {
         Float::of(r#type).map(Element::Float)
     }
 
+    /// The number of bits; of both parts of a complex number.
+    pub fn bits(self) -> u32 {
+        match self {
+            Element::Pred => 1,
+            Element::Signed(width) | Element::Unsigned(width) => width,
+            Element::Float(float) => float.bits(),
+            Element::Complex(part) => 2 * part.bits(),
+        }
+    }
+
     /// As StableHLO writes it.
     pub fn text(self) -> String {
         match self {

@@ -9,6 +9,7 @@ mod compare;
 mod complex;
 mod convert;
 mod integer;
+mod precision;
 mod real;
 
 use super::element::{Element, Float};
@@ -162,8 +163,7 @@ fn lower<'c: 'a, 'a>(
     }
     let name = op::name(&found);
     let name = name.trim_start_matches("stablehlo.");
-    let direction = compare::direction(found);
-    let Some(result) = form(&mut scalar, name, direction) else {
+    let Some(result) = form(&mut scalar, name, found) else {
         return Ok(None);
     };
     let result = match to {
@@ -183,9 +183,10 @@ fn lower<'c: 'a, 'a>(
     Ok(spliced.values.first().copied())
 }
 
-fn form(s: &mut Scalar, name: &str, direction: Option<compare::Direction>) -> Option<String> {
+fn form(s: &mut Scalar, name: &str, found: OperationRef) -> Option<String> {
     match name {
-        "compare" => return compare::compare(s, direction?),
+        "compare" => return compare::compare(s, compare::direction(found)?),
+        "reduce_precision" => return precision::reduce(s, precision::format(found)?),
         "convert" => return convert::convert(s),
         "complex" => {
             let (re, im) = (s.operand(0).to_owned(), s.operand(1).to_owned());

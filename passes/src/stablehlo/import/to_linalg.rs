@@ -3,6 +3,7 @@
 //! Requires: fixed extents, calls inlined. Bodies of reductions, windows, sorts and scatters become payloads on scalars;
 //! they may hold elementwise ops and constants. Guarantees: what StableHLO is left is elementwise, on tensors or scalars.
 
+mod bits;
 mod chlo;
 mod choice;
 mod constant;
@@ -103,7 +104,7 @@ fn convert<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Result<Option<Vec<Value<'c, 
         "concatenate" => shape::concatenate(&found)?,
         "dynamic_slice" => shape::dynamic_slice(&found)?,
         "dynamic_update_slice" => shape::dynamic_update_slice(&found)?,
-        "bitcast_convert" => shape::bitcast(&found)?,
+        "bitcast_convert" => bits::bitcast(&found)?,
         "dot_general" => contraction::dot_general(&found)?,
         "convolution" => contraction::convolution(&found)?,
         "reduce" => reduce::reduce(&found)?,
@@ -113,6 +114,7 @@ fn convert<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Result<Option<Vec<Value<'c, 
         "select_and_scatter" => selection::select_and_scatter(&found)?,
         "sort" => sort::sort(&found)?,
         "top_k" => sort::top_k(&found)?,
+        "optimization_barrier" => found.values,
         "while" => control::repeat(&found)?,
         "if" => control::choose(&found)?,
         "case" => control::select_branch(&found)?,

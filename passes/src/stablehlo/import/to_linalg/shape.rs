@@ -356,38 +356,3 @@ pub fn dynamic_update_slice<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a>
     ));
     found.replace(&lines, &made)
 }
-
-/// The same bits; between types of one width only.
-pub fn bitcast<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
-    let (operand, result) = (found.operand(0)?, found.result()?);
-    if operand.extents != result.extents {
-        return Err("has no code between element types of different widths".into());
-    }
-    let (from, to) = (operand.element, result.element);
-    let mut lines = Lines::default();
-    let mut body = Lines::default();
-    let cast = "builtin.unrealized_conversion_cast";
-    let (a, b) = (from.signless(), to.signless());
-    let mut value = "%i0".to_owned();
-    if a != from.text() {
-        value = body.value(format!("{cast} {value} : {} to {a}", from.text()));
-    }
-    if a != b {
-        value = body.value(format!("arith.bitcast {value} : {a} to {b}"));
-    }
-    if b != to.text() {
-        value = body.value(format!("{cast} {value} : {b} to {}", to.text()));
-    }
-    body.line(format!("linalg.yield {value} : {}", to.text()));
-    let out = undefined(&mut lines, result);
-    let place = dims(0..result.rank());
-    let made = generic(
-        &mut lines,
-        result.rank(),
-        0,
-        &[Port::new("%0", operand, place.clone())],
-        &[Port::new(&out, result, place)],
-        body.text(),
-    );
-    Ok(found.splice(&lines, &made)?.values)
-}
