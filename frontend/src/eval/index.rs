@@ -109,6 +109,14 @@ impl Evaluator<'_> {
             Value::Atom(index @ (Atom::Int(_) | Atom::Run(_)))
                 if self.formula.is_some() || matches!(index, Atom::Int(_)) =>
             {
+                let index = match (&index, stack.tensor.shape.first()) {
+                    // Below zero constants count from the end, as in other packs; what data decide does not.
+                    (Atom::Int(n), Some(length)) if *n < 0 && self.formula.is_some() => {
+                        let length = self.extent_atom(length, span)?;
+                        self.operation(ScalarOp::Add, &[length, index], span)?
+                    }
+                    _ => index,
+                };
                 Ok(Value::Atom(Atom::Item(Rc::new((stack.clone(), index)))))
             }
             _ => stop(
