@@ -68,7 +68,7 @@ macro_rules! limits {
 limits! {
     /// Bytes of one source file.
     source_bytes: usize = 64 << 20, at most 2 << 30;
-    /// Bytes of a packed model, unpacked.
+    /// Bytes of a packed model, or of one compressed array of an .npz file, unpacked.
     unpacked_bytes: u64 = 2 << 30, at most 1 << 40;
     /// Nested brackets, blocks, choices and unary operators of one statement.
     nesting: usize = 256, at most 4096;

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Packs a model folder and its weights in every accepted way, and in ways that are not: write_packed.py MODEL.sknd OUT."""
+import gzip
 import io
 import json
 import os
@@ -65,3 +66,28 @@ with open(os.path.join(out, "long.safetensors"), "wb") as file:
 np.savez(os.path.join(out, "stored.npz"), **{"main.G.w": values})
 np.savez_compressed(os.path.join(out, "deflated.npz"), **{"main.G.w": values.astype("f8")})
 np.savez(os.path.join(out, "other.npz"), other=values)
+
+
+def damaged(name, source, at, value):
+    """A copy with one byte changed, behind each of the signatures in `at`."""
+    with open(os.path.join(out, source), "rb") as file:
+        data = bytearray(file.read())
+    for signature, offset in at:
+        data[data.index(signature) + offset] = value
+    with open(os.path.join(out, name), "wb") as file:
+        file.write(data)
+
+
+np.savez_compressed(os.path.join(out, "bomb.npz"), **{"main.G.w": np.zeros((1 << 10, 1 << 13))})
+damaged("method.npz", "stored.npz", [(b"PK\3\4", 8), (b"PK\1\2", 10)], 99)
+damaged("sum.npz", "stored.npz", [(values.tobytes()[4:12], 0)], 7)
+
+# A member of 5 GiB, by its header; none of it is there.
+large = tarfile.TarInfo("w.dat")
+large.size = 5 << 30
+first = tarfile.TarInfo("main.sknd")
+first.size = len(text)
+with gzip.open(os.path.join(out, "large.tgz"), "wb") as file:
+    file.write(first.tobuf() + text + bytes(-len(text) % 512) + large.tobuf(tarfile.GNU_FORMAT))
+with gzip.open(os.path.join(out, "untarred.tgz"), "wb") as file:
+    file.write(text * 20)

@@ -148,6 +148,18 @@ pub struct ModelArguments {
     pub message_format: MessageFormat,
 }
 
+impl ModelArguments {
+    /// The bounds in force.
+    pub fn limits(&self) -> Limits {
+        let mut limits = Limits::default();
+        for (name, value) in &self.limits {
+            // The command line was refused if there is none of that name.
+            let _ = limits.set(name, *value);
+        }
+        limits
+    }
+}
+
 /// An operator's kernel: `main.sorted=sort@./libsort.so`.
 #[derive(Clone, Debug)]
 pub struct IntrinsicArgument {

@@ -10,8 +10,10 @@ use skript_frontend::diagnostics::Diagnostic;
 use skript_frontend::diagnostics::codes::INPUT;
 use skript_frontend::model::{Extent, Function, Model, Port, PortTensors, TensorType};
 use skript_semantics::Numbers;
+use skript_tensor::error::Admits;
+use skript_tensor::npz::Npz;
 use skript_tensor::random::{self, Purpose};
-use skript_tensor::{ElementType, Tensor, TensorError, npy, npz};
+use skript_tensor::{ElementType, Tensor, TensorError, npy};
 
 use crate::command_line::InputArgument;
 use crate::console::Status;
@@ -33,10 +35,12 @@ pub fn pack_lengths(arguments: &[InputArgument]) -> IndexMap<String, usize> {
     let mut lengths = IndexMap::new();
     for argument in arguments {
         if let InputArgument::Archive(path) = argument {
-            let names = npz::names(path).unwrap_or_default();
-            for name in &names {
+            let Ok(archive) = Npz::open(path, 0) else {
+                continue;
+            };
+            for name in archive.names() {
                 if let Some(pack) = name.strip_suffix("_0") {
-                    lengths.insert(pack.to_owned(), items(&names, pack));
+                    lengths.insert(pack.to_owned(), items(&archive, pack));
                 }
             }
         }
@@ -44,7 +48,7 @@ pub fn pack_lengths(arguments: &[InputArgument]) -> IndexMap<String, usize> {
     for argument in arguments {
         if let InputArgument::Files { name, files } = argument {
             let length = match whole_pack(files) {
-                Some(path) => npz::names(path).map_or(0, |names| items(&names, name)),
+                Some(path) => Npz::open(path, 0).map_or(0, |archive| items(&archive, name)),
                 None => files.len(),
             };
             lengths.insert(name.clone(), length.max(1));
@@ -54,8 +58,8 @@ pub fn pack_lengths(arguments: &[InputArgument]) -> IndexMap<String, usize> {
 }
 
 /// How many of `NAME_0`, `NAME_1`, … there are before one is missing.
-fn items(names: &[String], pack: &str) -> usize {
-    let found = (0..).take_while(|at| names.contains(&format!("{pack}_{at}")));
+fn items(archive: &Npz, pack: &str) -> usize {
+    let found = (0..).take_while(|at| archive.contains(&format!("{pack}_{at}")));
     found.count()
 }
 
@@ -79,7 +83,7 @@ pub fn prepare(
     arguments: &[InputArgument],
     weights: Weights,
 ) -> Option<Arrays> {
-    let inputs = gather(model, arguments).unwrap_or_else(|errors| {
+    let inputs = gather(model, arguments, session.unpacked_bytes()).unwrap_or_else(|errors| {
         for error in errors {
             session.report(error);
         }
@@ -109,26 +113,28 @@ pub fn or_random(model: &Model, arguments: &[InputArgument]) -> Vec<InputArgumen
 }
 
 /// The entry's inputs in order, packs flattened, absent optional ones left out; in run-time representation and of the
-/// declared kinds, ranks, fixed extents and bounds. All that is wrong otherwise.
+/// declared kinds, ranks, fixed extents and bounds. All that is wrong otherwise. `most` bounds the bytes that a
+/// compressed array unpacks to.
 pub fn gather(
     model: &Model,
     arguments: &[InputArgument],
+    most: u64,
 ) -> Result<Vec<Arc<Tensor>>, Vec<Diagnostic>> {
     let mut errors = Vec::new();
     let mut tensors = Vec::new();
     let mut archives = Vec::new();
     for argument in arguments {
         if let InputArgument::Archive(path) = argument {
-            match npz::read(path) {
-                Ok(arrays) => {
-                    for (name, _) in &arrays {
+            match Npz::open(path, most) {
+                Ok(archive) => {
+                    for name in archive.names() {
                         if !is_input(model, name) {
                             let text =
                                 format!("{}: `{name}` is no input of the graph", path.display());
                             errors.push(Diagnostic::without_place(&INPUT, text));
                         }
                     }
-                    archives.extend(arrays);
+                    archives.push(archive);
                 }
                 Err(error) => {
                     errors.push(Diagnostic::without_place(&INPUT, error.to_string()));
@@ -147,7 +153,7 @@ pub fn gather(
             InputArgument::Archive(_) => false,
         });
         let report = |text: String| Diagnostic::error(&INPUT, port.span, text);
-        match read(entry, model.numbers, port, argument, &archives) {
+        match read(entry, model.numbers, port, argument, (&archives, most)) {
             Ok(found) => tensors.extend(found.into_iter().map(Arc::new)),
             Err(messages) => errors.extend(messages.into_iter().map(report)),
         }
@@ -164,7 +170,7 @@ fn read(
     numbers: Numbers,
     port: &Port,
     argument: Option<&InputArgument>,
-    archives: &[(String, Tensor)],
+    (archives, most): (&[Npz], u64),
 ) -> Result<Vec<Tensor>, Vec<String>> {
     let types: Vec<&TensorType> = port
         .tensors
@@ -179,12 +185,20 @@ fn read(
         false => port.name.clone(),
     };
     let mut sources: Vec<Result<Tensor, String>> = Vec::new();
-    let text = |error: TensorError| format!("input `{}`: {error}", port.name);
+    let text = |error: TensorError| match error {
+        // It says which input.
+        TensorError::Shape { .. } => error.to_string(),
+        error => format!("input `{}`: {error}", port.name),
+    };
     if let (PortTensors::Stack(_), [whole]) = (&port.tensors, types.as_slice()) {
         let given = match argument {
-            Some(InputArgument::Files { files, .. }) => stacked::files(files, &port.name),
+            Some(InputArgument::Files { files, .. }) => {
+                stacked::files(files, most, &port.name, whole)
+            }
             Some(InputArgument::Random { .. }) => Ok(Vec::new()),
-            Some(InputArgument::Archive(_)) | None => Ok(stacked::archived(archives, &port.name)),
+            Some(InputArgument::Archive(_)) | None => {
+                stacked::archived(archives, &port.name, whole)
+            }
         };
         let given = given.map_err(|e| vec![text(e)])?;
         if !given.is_empty() {
@@ -205,12 +219,11 @@ fn read(
                     count(files.len(), "file"),
                 )]);
             }
-            sources.extend(
-                files
-                    .iter()
-                    .enumerate()
-                    .map(|(at, f)| file(f, &item(at)).map_err(text)),
-            );
+            for (at, (path, wanted)) in files.iter().zip(&types).enumerate() {
+                let name = item(at);
+                let admits = |_, shape: &[u64]| shaped(shape, &name, wanted);
+                sources.push(file(path, most, &name, &admits).map_err(text));
+            }
         }
         Some(InputArgument::Random { seed, .. }) => {
             for (at, tensor) in types.iter().enumerate() {
@@ -221,18 +234,22 @@ fn read(
             }
         }
         Some(InputArgument::Archive(_)) | None => {
-            for at in 0..types.len() {
+            for (at, wanted) in types.iter().enumerate() {
                 let name = item(at);
-                let found = archives.iter().rev().find(|(n, _)| *n == name);
-                sources.push(found.map(|(_, t)| t.clone()).ok_or_else(|| {
-                    format!(
-                        "input `{}` has no value; give one with --input {}=FILE.npy or --input {}=random:SEED",
-                        port.name, port.name, port.name
-                    )
+                let admits = |_, shape: &[u64]| shaped(shape, &name, wanted);
+                let found = archived(archives, &name, &admits).map_err(text);
+                sources.push(found.and_then(|found| {
+                    found.ok_or_else(|| {
+                        format!(
+                            "input `{}` has no value; give one with --input {}=FILE.npy or --input {}=random:SEED",
+                            port.name, port.name, port.name
+                        )
+                    })
                 }));
             }
             // One message for a pack that is not given at all.
-            if sources.iter().all(Result::is_err) {
+            let given = |at| archives.iter().any(|archive| archive.contains(&item(at)));
+            if !(0..types.len()).any(given) {
                 sources.truncate(1);
             }
         }
@@ -274,14 +291,46 @@ fn count(n: usize, what: &str) -> String {
 }
 
 /// `NAME=x.npz` takes the array of that name.
-fn file(path: &Path, name: &str) -> Result<Tensor, TensorError> {
+fn file(path: &Path, most: u64, name: &str, admits: Admits<'_>) -> Result<Tensor, TensorError> {
     if !is_archive(path) {
-        return npy::read(path);
+        return npy::read(path, admits);
     }
-    let found = npz::read(path)?.into_iter().find(|(n, _)| n == name);
-    found.map(|(_, t)| t).ok_or_else(|| TensorError::Format {
+    let found = Npz::open(path, most)?.get(name, admits)?;
+    found.ok_or_else(|| TensorError::Format {
         path: path.to_path_buf(),
         reason: format!("there is no array `{name}` in it"),
+    })
+}
+
+/// The array of this name in the last archive that has one.
+pub fn archived(
+    archives: &[Npz],
+    name: &str,
+    admits: Admits<'_>,
+) -> Result<Option<Tensor>, TensorError> {
+    let holder = archives.iter().rev().find(|a| a.contains(name));
+    holder.map_or(Ok(None), |archive| archive.get(name, admits))
+}
+
+/// An error unless the shape is that of an input's declaration.
+fn shaped(shape: &[u64], name: &str, wanted: &TensorType) -> Result<(), TensorError> {
+    let fits = shape.len() == wanted.shape.len()
+        && shape.iter().zip(&wanted.shape).all(|(n, e)| match e {
+            Extent::Fixed(fixed) => n == fixed,
+            Extent::Dynamic { bound, .. } => n <= bound,
+        });
+    if fits {
+        return Ok(());
+    }
+    let expected = wanted.shape.iter().map(|e| match e {
+        Extent::Fixed(n) => n.to_string(),
+        Extent::Dynamic { bound, .. } => format!("at most {bound}"),
+    });
+    let expected = expected.collect::<Vec<String>>().join(", ");
+    Err(TensorError::Shape {
+        what: format!("input `{name}`"),
+        expected: format!("[{expected}]"),
+        got: shape.to_vec(),
     })
 }
 
@@ -292,24 +341,8 @@ fn fit(
     wanted: &TensorType,
     numbers: Numbers,
 ) -> Result<Tensor, String> {
-    let what = format!("input `{name}`");
-    let shape = tensor.shape();
-    let fits = shape.len() == wanted.shape.len()
-        && shape.iter().zip(&wanted.shape).all(|(n, e)| match e {
-            Extent::Fixed(fixed) => n == fixed,
-            Extent::Dynamic { bound, .. } => n <= bound,
-        });
-    if !fits {
-        let expected = wanted.shape.iter().map(|e| match e {
-            Extent::Fixed(n) => n.to_string(),
-            Extent::Dynamic { bound, .. } => format!("at most {bound}"),
-        });
-        let expected = expected.collect::<Vec<String>>().join(", ");
-        return Err(format!(
-            "the shape of {what} is {shape:?} instead of [{expected}]"
-        ));
-    }
-    tensor
-        .into_run_time(&what, ElementType::run_time(wanted.kind, numbers))
+    let element = ElementType::run_time(wanted.kind, numbers);
+    shaped(tensor.shape(), name, wanted)
+        .and_then(|()| tensor.into_run_time(&format!("input `{name}`"), element))
         .map_err(|e| e.to_string())
 }

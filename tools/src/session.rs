@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use indexmap::IndexMap;
-use skript_frontend::ast::{Definition, DefinitionKind};
+use skript_frontend::ast::{BlockKind, Definition, DefinitionKind};
 use skript_frontend::check::check_program;
 use skript_frontend::compose::{ComposeOptions, compose};
 use skript_frontend::diagnostics::codes::{
@@ -31,11 +31,24 @@ use crate::inputs;
 use crate::render::render;
 
 /// Where weights are, and what stands for those that are not there.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 pub struct Weights<'a> {
     /// The model's own folder if `None`.
     pub folder: Option<&'a Path>,
     pub given: Option<&'a WeightsArgument>,
+    /// What the verb offers to somebody whose weights are missing.
+    pub remedy: &'static str,
+}
+
+impl Weights<'_> {
+    /// Those that lie with the model, and no others.
+    pub fn of_the_model() -> Self {
+        Weights {
+            folder: None,
+            given: None,
+            remedy: "put the file there, or all weights into a .safetensors or .npz file with the stem of the main module beside it",
+        }
+    }
 }
 
 /// A verb's model and its messages. Messages are written when the session ends, in source order.
@@ -52,11 +65,7 @@ pub struct Session<'a> {
 impl<'a> Session<'a> {
     /// Loads and checks; look at [`Session::status`] before going on.
     pub fn open(model: &Path, arguments: &'a ModelArguments) -> Self {
-        let mut limits = Limits::default();
-        for (name, value) in &arguments.limits {
-            // The command line was refused if there is none of that name.
-            let _ = limits.set(name, *value);
-        }
+        let limits = arguments.limits();
         let mut sink = Sink::default();
         let edition = arguments.edition.map(Into::into);
         let packed = archive::is_packed(model) && !model.is_dir();
@@ -77,16 +86,6 @@ impl<'a> Session<'a> {
         if program.main_module().is_some() {
             check_program(&program, &mut sink);
         }
-        for intrinsic in &arguments.intrinsics {
-            let IntrinsicArgument {
-                operator,
-                symbol,
-                library,
-            } = intrinsic;
-            if let Err(error) = skript_intrinsics::user::bind(operator, symbol, library) {
-                sink.report(Diagnostic::without_place(&INTRINSIC, error.to_string()));
-            }
-        }
         let mut session = Session {
             program,
             packed,
@@ -96,12 +95,20 @@ impl<'a> Session<'a> {
             status: Status::Done,
         };
         session.settle();
+        for intrinsic in &arguments.intrinsics {
+            session.bind(intrinsic);
+        }
         session
     }
 
     /// The worst that has happened so far.
     pub fn status(&self) -> Status {
         self.status
+    }
+
+    /// Most bytes that what is packed may unpack to.
+    pub fn unpacked_bytes(&self) -> u64 {
+        self.limits.unpacked_bytes
     }
 
     fn settle(&mut self) {
@@ -125,6 +132,48 @@ impl<'a> Session<'a> {
     pub fn report_usage(&mut self, diagnostic: Diagnostic) {
         self.sink.report(diagnostic);
         self.status = Status::Usage;
+    }
+
+    /// Gives an operator the kernel that the command line names.
+    fn bind(&mut self, intrinsic: &IntrinsicArgument) {
+        let IntrinsicArgument {
+            operator,
+            symbol,
+            library,
+        } = intrinsic;
+        let is_known = |name: &str| skript_intrinsics::names().any(|known| known == name);
+        // A program that could not be read has other names than it will have.
+        if !is_known(operator) && self.status != Status::Wrong {
+            let operators = operators(&self.program);
+            let found = operators.iter().find(|(name, _)| name == operator);
+            let wrong = match found {
+                None => {
+                    let without = operators.iter().filter(|(_, body)| !body);
+                    let names = without.map(|(name, _)| name.as_str());
+                    let names = names.filter(|name| !is_known(name)).collect::<Vec<_>>();
+                    let wrong = unknown("operator", operator, "the program", &names);
+                    Some(match wrong.help {
+                        None => wrong.with_help("kernels are for operators without a body"),
+                        Some(_) => wrong,
+                    })
+                }
+                Some((_, true)) => {
+                    let message =
+                        format!("operator `{operator}` has a body, so no kernel of it runs");
+                    let wrong = Diagnostic::without_place(&COMMAND_LINE_NAME, message);
+                    Some(wrong.with_help(
+                        "leave --intrinsic, or declare the operator without @lower and @compose",
+                    ))
+                }
+                Some((_, false)) => None,
+            };
+            if let Some(wrong) = wrong {
+                return self.report_usage(wrong);
+            }
+        }
+        if let Err(error) = skript_intrinsics::user::bind(operator, symbol, library) {
+            self.report(Diagnostic::without_place(&INTRINSIC, error.to_string()));
+        }
     }
 
     /// The graph that is meant: the one named, else the first.
@@ -204,7 +253,8 @@ impl<'a> Session<'a> {
         let given = inputs::or_random(&model, given);
         let weights = Weights {
             given: weights,
-            ..Weights::default()
+            folder: None,
+            remedy: "--weights=zero or --weights=random:SEED fills what is missing, --weights FILE takes it from a file",
         };
         let arrays = inputs::prepare(self, &model, &given, weights)?;
         Some((model, arrays))
@@ -311,9 +361,9 @@ impl<'a> Session<'a> {
             (Some(path), _) => WeightStore::open(path, most)?,
             (None, Some(files)) => WeightStore::packed(files.clone()),
             (None, None) if own.as_os_str().is_empty() => {
-                WeightStore::folder(Path::new("."), &self.program.main)?
+                WeightStore::folder(Path::new("."), &self.program.main, most)?
             }
-            (None, None) => WeightStore::folder(own, &self.program.main)?,
+            (None, None) => WeightStore::folder(own, &self.program.main, most)?,
         };
         match weights.given {
             Some(WeightsArgument::From(path)) => Ok(store.after(WeightStore::open(path, most)?)),
@@ -337,6 +387,7 @@ impl<'a> Session<'a> {
             }
         };
         let mut tensors = Vec::new();
+        let mut remedy = Some(weights.remedy).filter(|text| !text.is_empty());
         for variable in &model.variables {
             let request = VariableRequest {
                 name: &variable.name,
@@ -349,7 +400,16 @@ impl<'a> Session<'a> {
                 Err(errors) => {
                     for error in errors {
                         let text = error.to_string();
-                        self.report(Diagnostic::error(&WEIGHTS, variable.span, text));
+                        let wrong = Diagnostic::error(&WEIGHTS, variable.span, text);
+                        // One is enough for all that are missing.
+                        let remedy = match error {
+                            TensorError::Missing { .. } => remedy.take(),
+                            _ => None,
+                        };
+                        self.report(match remedy {
+                            Some(remedy) => wrong.with_help(remedy),
+                            None => wrong,
+                        });
                     }
                 }
             }
@@ -416,6 +476,21 @@ pub fn internal(message: &str) -> Diagnostic {
     };
     Diagnostic::without_place(&INTERNAL, message)
         .with_help("this is a defect of skript, not of the model; please report it with the model")
+}
+
+/// The operators that a kernel of the user's may be meant for, by their qualified names, and whether they have a body.
+fn operators(program: &Program) -> Vec<(String, bool)> {
+    let operators = program.modules.values().flat_map(|module| {
+        let operators = module.definitions.iter();
+        let operators = operators.filter(|d| d.kind == DefinitionKind::Operator);
+        operators.map(|d| {
+            let body = [BlockKind::Lower, BlockKind::Compose]
+                .into_iter()
+                .any(|kind| d.has_block(kind));
+            (format!("{}.{}", module.name, d.name.name), body)
+        })
+    });
+    operators.collect()
 }
 
 fn names(declarations: &[skript_frontend::ast::Declaration]) -> Vec<&str> {

@@ -7,7 +7,7 @@ use crate::error::TensorError;
 use crate::map::{MappedFile, open_ordinary};
 use flate2::read::MultiGzDecoder;
 use std::collections::BTreeMap;
-use std::io::Read;
+use std::io::{BufRead, Read};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -16,6 +16,10 @@ const BLOCK: usize = 512;
 const MOST_MEMBERS: usize = 1 << 16;
 /// Bytes of a long name.
 const LONGEST_NAME: usize = 4096;
+/// Bytes behind the end of an archive, which its writers pad to whole records.
+const LONGEST_REST: usize = 1 << 20;
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+const REMEDY: &str = "--limit unpacked_bytes=N allows another number";
 
 /// The files of a packed model; cheap to clone.
 #[derive(Clone, Debug)]
@@ -84,31 +88,86 @@ impl Archive {
     }
 }
 
+/// The bytes up to the archive's end. What it says of its members is looked at as it comes: what is no archive, or has
+/// more than is allowed, is not unpacked.
 fn unpack(path: &Path, file: std::fs::File, most: u64) -> Result<Vec<u8>, TensorError> {
-    let mut decoder =
-        MultiGzDecoder::new(std::io::BufReader::new(file)).take(most.saturating_add(1));
+    let wrong = |reason: String| TensorError::format(path, reason);
+    let mut file = std::io::BufReader::new(file);
+    let begun = file
+        .fill_buf()
+        .map_err(|e| TensorError::io(path, "read", e))?;
+    if !begun.starts_with(&GZIP) {
+        return Err(wrong(
+            "is no .tgz file: it does not begin with the bytes 1F 8B of gzip; `tar -czf` packs a model".to_owned(),
+        ));
+    }
+    let mut decoder = MultiGzDecoder::new(file);
     let mut bytes = Vec::new();
     let mut chunk = vec![0u8; 1 << 16];
+    let (mut next, mut behind) = (Some(0), 0);
     loop {
         let count = match decoder.read(&mut chunk) {
             Ok(0) => break,
             Ok(count) => count,
             Err(e) if e.kind() == std::io::ErrorKind::Interrupted => continue,
-            Err(e) => return Err(TensorError::format(path, format!("is no .tgz file: {e}"))),
+            Err(e) => return Err(wrong(format!("is no .tgz file: {e}"))),
         };
         let read = chunk.get(..count).unwrap_or_default();
-        if bytes.len() as u64 + count as u64 > most {
-            let reason = format!(
-                "unpacks to more than {most} bytes; --limit unpacked_bytes=N allows another number"
-            );
-            return Err(TensorError::format(path, reason));
+        if next.is_none() {
+            // Read on for the sum at the end of the stream.
+            behind += count;
+            if behind > LONGEST_REST {
+                return Err(wrong(format!(
+                    "has more than {LONGEST_REST} bytes behind the end of the archive"
+                )));
+            }
+            continue;
         }
         if bytes.try_reserve(count).is_err() {
-            return Err(TensorError::format(path, "does not fit into memory"));
+            return Err(wrong("does not fit into memory".to_owned()));
         }
         bytes.extend_from_slice(read);
+        while let Some(at) = next {
+            let Some(header) = bytes.get(at..at + BLOCK) else {
+                break;
+            };
+            next = following(header, at, most).map_err(wrong)?;
+        }
     }
     Ok(bytes)
+}
+
+/// Where the header after this one lies, unless it ends the archive.
+fn following(header: &[u8], at: usize, most: u64) -> Result<Option<usize>, String> {
+    if header.iter().all(|b| *b == 0) {
+        return Ok(None);
+    }
+    let size = size(header, at)?;
+    let end = (at as u64)
+        .saturating_add(BLOCK as u64)
+        .saturating_add(size);
+    if end > most {
+        let name = full_name(header);
+        let name = String::from_utf8_lossy(&name);
+        return Err(format!(
+            "unpacks to more than {most} bytes: up to the end of its member {name:?} it has {end}; {REMEDY}"
+        ));
+    }
+    let next = end.checked_next_multiple_of(BLOCK as u64);
+    let next = next.and_then(|n| usize::try_from(n).ok());
+    next.map(Some).ok_or_else(|| cut(at))
+}
+
+/// The bytes of a member, if this is a header.
+fn size(header: &[u8], at: usize) -> Result<u64, String> {
+    if checksum(header) != octal(field(header, 148, 8)) {
+        return Err(format!("byte {at} begins no header of a tar archive"));
+    }
+    octal(field(header, 124, 12)).ok_or_else(|| cut(at))
+}
+
+fn cut(at: usize) -> String {
+    format!("the member at byte {at} is cut off")
 }
 
 /// Ordinary files by their names.
@@ -125,16 +184,12 @@ fn members(bytes: &[u8]) -> Result<BTreeMap<String, Range<usize>>, String> {
         if count > MOST_MEMBERS {
             return Err(format!("has more than {MOST_MEMBERS} members"));
         }
-        if checksum(header) != octal(field(header, 148, 8)) {
-            return Err(format!("byte {at} begins no header of a tar archive"));
-        }
-        let cut = || format!("the member at byte {at} is cut off");
-        let size = octal(field(header, 124, 12)).ok_or_else(cut)?;
-        let size = usize::try_from(size).map_err(|_| cut())?;
+        let size = size(header, at)?;
+        let size = usize::try_from(size).map_err(|_| cut(at))?;
         let start = at + BLOCK;
-        let end = start.checked_add(size).ok_or_else(cut)?;
-        let data = bytes.get(start..end).ok_or_else(cut)?;
-        at = end.checked_next_multiple_of(BLOCK).ok_or_else(cut)?;
+        let end = start.checked_add(size).ok_or_else(|| cut(at))?;
+        let data = bytes.get(start..end).ok_or_else(|| cut(at))?;
+        at = end.checked_next_multiple_of(BLOCK).ok_or_else(|| cut(at))?;
         let kind = header.get(156).copied().unwrap_or(0);
         match kind {
             b'L' => {

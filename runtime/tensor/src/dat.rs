@@ -5,7 +5,7 @@
 //! holds signed integers (NNEF 1).
 
 use crate::element::ElementType;
-use crate::error::TensorError;
+use crate::error::{Admits, TensorError};
 use crate::map::MappedFile;
 use crate::shape;
 use crate::tensor::Tensor;
@@ -32,11 +32,11 @@ enum Items {
 }
 
 /// Reads a file. Items that lie there as in memory stay mapped; packed bools are unpacked, 8-bit bools copied if they
-/// hold other bytes than 0 and 1.
-pub fn read(path: &Path) -> Result<Tensor, TensorError> {
+/// hold other bytes than 0 and 1. Nothing behind the header is read if the array is not wanted.
+pub fn read(path: &Path, admits: Admits<'_>) -> Result<Tensor, TensorError> {
     let file = MappedFile::open(path)?;
     let whole = 0..file.bytes().len();
-    read_part(path, file, whole)
+    read_part(path, file, whole, admits)
 }
 
 /// Reads the file that is a part of another one, as the members of an archive are; `path` is for messages.
@@ -44,10 +44,16 @@ pub(crate) fn read_part(
     path: &Path,
     file: MappedFile,
     part: Range<usize>,
+    admits: Admits<'_>,
 ) -> Result<Tensor, TensorError> {
     let start = part.start;
     let bytes = file.bytes().get(part).unwrap_or(&[]);
     let header = parse(bytes).map_err(|reason| TensorError::format(path, reason))?;
+    let element = match header.items {
+        Items::Plain(element) => element,
+        Items::PackedBools => ElementType::Bool,
+    };
+    admits(element, &header.shape)?;
     match header.items {
         Items::Plain(element) => {
             let mut tensor = Tensor::mapped(element, &header.shape, file, start + HEADER_LENGTH)
@@ -227,7 +233,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("w.dat");
         std::fs::write(&path, bytes).unwrap();
-        read(&path)
+        read(&path, &|_, _| Ok(()))
     }
 
     #[test]

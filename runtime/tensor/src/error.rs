@@ -5,6 +5,9 @@ use skript_semantics::ScalarKind;
 use std::path::PathBuf;
 use thiserror::Error;
 
+/// Whether an array of a file is wanted, by its element type and shape; asked before its elements are read or unpacked.
+pub type Admits<'a> = &'a dyn Fn(ElementType, &[u64]) -> Result<(), TensorError>;
+
 /// Each message says which file or tensor, what is wrong, and with which values.
 #[derive(Debug, Error)]
 pub enum TensorError {
@@ -19,10 +22,11 @@ pub enum TensorError {
     /// The bytes of a file contradict its format.
     #[error("{path}: {reason}", path = path.display())]
     Format { path: PathBuf, reason: String },
-    #[error("the shape of {what} is {got:?} instead of {expected:?}")]
+    #[error("the shape of {what} is {got:?} instead of {expected}")]
     Shape {
         what: String,
-        expected: Vec<u64>,
+        /// As [`shape::text`](crate::shape::text), or with bounds.
+        expected: String,
         got: Vec<u64>,
     },
     #[error(
@@ -54,11 +58,11 @@ pub enum TensorError {
         got: usize,
     },
     /// No file for a variable.
-    #[error(
-        "no weights for variable {name}: {path} does not exist (--weights=zero or --weights=random:SEED fills what is missing)",
-        path = path.display()
-    )]
+    #[error("no weights for variable {name}: {path} does not exist", path = path.display())]
     Missing { name: String, path: PathBuf },
+    /// What only the one who asks for an array can say.
+    #[error("{reason}")]
+    Unwanted { reason: String },
     #[error("the name {name:?} of a variable is no file name")]
     Name { name: String },
     /// What the format cannot hold.

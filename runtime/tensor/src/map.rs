@@ -47,6 +47,12 @@ impl MappedFile {
     }
 }
 
+impl AsRef<[u8]> for MappedFile {
+    fn as_ref(&self) -> &[u8] {
+        self.bytes()
+    }
+}
+
 /// Opens an ordinary file for reading; with its length in bytes.
 pub fn open_ordinary(path: &Path) -> Result<(File, u64), TensorError> {
     let metadata = std::fs::metadata(path).map_err(|e| TensorError::io(path, "read", e))?;

@@ -4,7 +4,7 @@
 mod header;
 
 use crate::element::ElementType;
-use crate::error::TensorError;
+use crate::error::{Admits, TensorError};
 use crate::map::open_ordinary;
 use crate::shape;
 use crate::tensor::Tensor;
@@ -15,21 +15,28 @@ use std::path::Path;
 /// Headers longer than this are refused; numpy's own are a few hundred bytes.
 const MAX_HEADER: usize = 1 << 16;
 
-/// Reads an array: any float, int or bool type of at most 8 bytes, either byte order, either storage order.
-pub fn read(path: &Path) -> Result<Tensor, TensorError> {
+/// Reads an array: any float, int or bool type of at most 8 bytes, either byte order, either storage order. Nothing
+/// behind the header is read if the array is not wanted.
+pub fn read(path: &Path, admits: Admits<'_>) -> Result<Tensor, TensorError> {
     let (file, length) = open_ordinary(path)?;
-    read_stream(path, &mut std::io::BufReader::new(file), length)
+    read_stream(path, &mut std::io::BufReader::new(file), length, admits)
 }
 
-/// Reads an array that may also be complex, as reals with one more dimension of 2, or bf16 as numpy writes it.
-pub fn read_wider(path: &Path) -> Result<Tensor, TensorError> {
+/// As [`read`]; the array may also be complex, which is reals with one more dimension of 2, or bf16 as numpy writes it.
+pub fn read_wider(path: &Path, admits: Admits<'_>) -> Result<Tensor, TensorError> {
     let (file, length) = open_ordinary(path)?;
-    parse(path, &mut std::io::BufReader::new(file), length, true)
+    let mut stream = std::io::BufReader::new(file);
+    parse(path, &mut stream, length, true, admits)
 }
 
-/// Reads an array from a stream that ends after `length` bytes; `path` is for messages.
-pub fn read_stream(path: &Path, stream: &mut dyn Read, length: u64) -> Result<Tensor, TensorError> {
-    parse(path, stream, length, false)
+/// As [`read`], from a stream that ends after `length` bytes and is read to this end; `path` is for messages.
+pub fn read_stream(
+    path: &Path,
+    stream: &mut dyn Read,
+    length: u64,
+    admits: Admits<'_>,
+) -> Result<Tensor, TensorError> {
+    parse(path, stream, length, false, admits)
 }
 
 fn parse(
@@ -37,6 +44,7 @@ fn parse(
     stream: &mut dyn Read,
     length: u64,
     wider: bool,
+    admits: Admits<'_>,
 ) -> Result<Tensor, TensorError> {
     let (mut header, header_length) = read_header(path, stream, wider)?;
     let data_length = length.saturating_sub(header_length);
@@ -59,15 +67,24 @@ fn parse(
             ),
         ));
     }
+    match header.fortran && header.pairs {
+        true => admits(header.element, &[&own[..], &[2]].concat())?,
+        false => admits(header.element, &header.shape)?,
+    }
     let stored: Vec<u64> = match header.fortran {
         true => header.shape.iter().rev().copied().collect(),
         false => header.shape.clone(),
     };
     let mut tensor = Tensor::zeros(header.element, &stored)?;
     let bytes = tensor.bytes_mut()?;
-    stream
-        .read_exact(bytes)
-        .map_err(|e| TensorError::io(path, "read", e))?;
+    stream.read_exact(bytes).map_err(|e| broken(path, e))?;
+    // Readers that check a sum do so at the end.
+    let mut rest = Vec::new();
+    let ended = stream.take(1).read_to_end(&mut rest);
+    if ended.map_err(|e| broken(path, e))? > 0 {
+        let reason = "more bytes follow than it says that it has";
+        return Err(TensorError::format(path, reason));
+    }
     if header.big_endian {
         for element in bytes.chunks_exact_mut(header.element.size()) {
             element.reverse();
@@ -78,6 +95,17 @@ fn parse(
         tensor = transposed(&tensor, &own, if header.pairs { 2 } else { 1 })?;
     }
     Ok(tensor)
+}
+
+/// What a stream says of bytes that contradict themselves, and what the system says of the file.
+fn broken(path: &Path, error: std::io::Error) -> TensorError {
+    use std::io::ErrorKind::{InvalidData, InvalidInput, UnexpectedEof};
+    match error.kind() {
+        InvalidData | InvalidInput | UnexpectedEof => {
+            TensorError::format(path, format!("is damaged: {error}"))
+        }
+        _ => TensorError::io(path, "read", error),
+    }
 }
 
 fn read_header(
@@ -214,7 +242,8 @@ mod tests {
     }
 
     fn parse(bytes: &[u8]) -> Result<Tensor, TensorError> {
-        read_stream(Path::new("a.npy"), &mut &bytes[..], bytes.len() as u64)
+        let length = bytes.len() as u64;
+        read_stream(Path::new("a.npy"), &mut &bytes[..], length, &|_, _| Ok(()))
     }
 
     /// Column-major, two extents: parts of a pair stay neighbours.
@@ -227,7 +256,12 @@ mod tests {
             .collect();
         let bytes = file(header, &data);
         let path = Path::new("a.npy");
-        let tensor = super::parse(path, &mut &bytes[..], bytes.len() as u64, true).unwrap();
+        let length = bytes.len() as u64;
+        let admits = |_, shape: &[u64]| {
+            assert_eq!(shape, [1, 2, 2]);
+            Ok(())
+        };
+        let tensor = super::parse(path, &mut &bytes[..], length, true, &admits).unwrap();
         assert_eq!(tensor.shape(), [1, 2, 2]);
         assert_eq!(tensor.as_f32(), Some(&[1.0, 2.0, 3.0, 4.0][..]));
         let mut written = Vec::new();

@@ -1,83 +1,128 @@
-//! NumPy's `.npz` files: zip archives of `.npy` members.
+//! NumPy's `.npz` files: zip archives of `.npy` members, each read when it is asked for.
 
-use crate::error::TensorError;
-use crate::map::open_ordinary;
+use crate::error::{Admits, TensorError};
+use crate::map::MappedFile;
 use crate::npy;
 use crate::tensor::Tensor;
-use std::path::Path;
+use std::io::Cursor;
+use std::path::{Path, PathBuf};
+use zip::{CompressionMethod, ZipArchive};
 
-/// The names of all arrays, in the archive's order; nothing is read but the archive's list.
-///
-/// # Errors
-/// The file cannot be read, or is no such archive.
-pub fn names(path: &Path) -> Result<Vec<String>, TensorError> {
-    let (file, _) = open_ordinary(path)?;
-    let fail =
-        |e: zip::result::ZipError| TensorError::format(path, format!("is no .npz file: {e}"));
-    let archive = zip::ZipArchive::new(file).map_err(fail)?;
-    let names = archive.file_names().map(|full| {
-        let full = full.map_err(fail)?;
-        Ok(full.strip_suffix(".npy").unwrap_or(&full).to_string())
-    });
-    names.collect()
+/// The arrays of one file, which stays mapped; cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Npz {
+    path: PathBuf,
+    archive: ZipArchive<Cursor<MappedFile>>,
+    names: Vec<String>,
+    /// Bytes of the file.
+    length: u64,
+    most: u64,
 }
 
-/// Reads all arrays, in the archive's order, named without `.npy`.
-///
-/// A member must decompress to exactly the size that its header promises; memory for it is asked for only if the
-/// archive states that size too and is large enough for it at deflate's best ratio (1032:1).
-pub fn read(path: &Path) -> Result<Vec<(String, Tensor)>, TensorError> {
-    let (file, length) = open_ordinary(path)?;
-    let fail =
-        |e: zip::result::ZipError| TensorError::format(path, format!("is no .npz file: {e}"));
-    let mut archive = zip::ZipArchive::new(file).map_err(fail)?;
-    let mut arrays = Vec::new();
-    for position in 0..archive.len() {
-        let mut member = archive.by_index(position).map_err(fail)?;
-        let full = member.name().map_err(fail)?.to_string();
-        let Some(name) = full.strip_suffix(".npy").map(str::to_string) else {
-            return Err(TensorError::format(
-                path,
-                format!("member {full:?} is no .npy array"),
-            ));
-        };
-        let size = member.size();
-        if size > length.saturating_mul(1032) {
-            return Err(TensorError::format(
-                path,
-                format!("member {full:?} claims {size} bytes, more than the file can hold"),
-            ));
-        }
-        let shown = path.join(&full);
-        arrays.push((name, npy::read_stream(&shown, &mut member, size)?));
+/// Deflate's best ratio.
+const BEST_RATIO: u64 = 1032;
+
+impl Npz {
+    /// Reads the archive's list and nothing else. `most` bounds the bytes that an array may unpack to.
+    ///
+    /// # Errors
+    /// The file cannot be read, or is no archive of `.npy` members.
+    pub fn open(path: &Path, most: u64) -> Result<Npz, TensorError> {
+        let wrong = |reason: String| TensorError::format(path, reason);
+        let fail = |e: zip::result::ZipError| wrong(format!("is no .npz file: {e}"));
+        let file = MappedFile::open(path)?;
+        let length = file.bytes().len() as u64;
+        let archive = ZipArchive::new(Cursor::new(file)).map_err(fail)?;
+        let names = archive.file_names().map(|full| {
+            let full = full.map_err(fail)?;
+            match full.strip_suffix(".npy") {
+                Some(name) => Ok(name.to_owned()),
+                None => Err(wrong(format!("member {full:?} is no .npy array"))),
+            }
+        });
+        let names = names.collect::<Result<_, _>>()?;
+        Ok(Npz {
+            path: path.to_path_buf(),
+            archive,
+            names,
+            length,
+            most,
+        })
     }
-    Ok(arrays)
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The names of all arrays, without `.npy`, in the archive's order.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    pub fn contains(&self, name: &str) -> bool {
+        self.archive
+            .index_for_name(&format!("{name}.npy"))
+            .is_some()
+    }
+
+    /// The array of this name; unpacked only if it is wanted, by what the header at its beginning says.
+    ///
+    /// A member must unpack to exactly the size that this header promises, and have the archive's checksum. Memory for
+    /// it is asked for only if the archive states that size too and is large enough for it at deflate's best ratio.
+    ///
+    /// # Errors
+    /// The array is not wanted, is packed in another way than numpy's, exceeds the bound or contradicts itself.
+    pub fn get(&self, name: &str, admits: Admits<'_>) -> Result<Option<Tensor>, TensorError> {
+        let full = format!("{name}.npy");
+        let Some(position) = self.archive.index_for_name(&full) else {
+            return Ok(None);
+        };
+        let wrong = |reason: String| TensorError::format(&self.path, reason);
+        let fail = |e: zip::result::ZipError| wrong(format!("member {full:?}: {e}"));
+        let mut archive = self.archive.clone();
+        let listed = archive.by_index_data(position).map_err(fail)?;
+        let (method, size) = (listed.compression(), listed.size());
+        if listed.encrypted() {
+            let reason = format!("member {full:?} is encrypted; write it without a password");
+            return Err(wrong(reason));
+        }
+        match method {
+            CompressionMethod::Stored => {}
+            CompressionMethod::Deflated if size > self.most => {
+                return Err(wrong(format!(
+                    "member {full:?} unpacks to {size} bytes, more than {}; --limit unpacked_bytes=N allows another number",
+                    self.most
+                )));
+            }
+            CompressionMethod::Deflated => {}
+            other => {
+                return Err(wrong(format!(
+                    "member {full:?} is compressed by {}, which is not read; numpy.savez and numpy.savez_compressed write what is",
+                    called(other)
+                )));
+            }
+        }
+        if size > self.length.saturating_mul(BEST_RATIO) {
+            let reason =
+                format!("member {full:?} claims {size} bytes, more than the file can hold");
+            return Err(wrong(reason));
+        }
+        let mut member = archive.by_index(position).map_err(fail)?;
+        npy::read_stream(&self.path.join(&full), &mut member, size, admits).map(Some)
+    }
+}
+
+/// The zip format's number of a method, with its name if it has one.
+fn called(method: CompressionMethod) -> String {
+    #[expect(
+        deprecated,
+        reason = "the only way to the number of a method that is not read"
+    )]
+    match method {
+        CompressionMethod::Unsupported(number) => format!("method {number} ({method})"),
+        known => known.to_string(),
+    }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use std::io::Write;
-
-    #[test]
-    fn members_are_read_by_name() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("a.npz");
-        let mut archive = zip::ZipWriter::new(std::fs::File::create(&path).unwrap());
-        let options = zip::write::SimpleFileOptions::default();
-        archive.start_file("x.npy", options).unwrap();
-        let tensor = Tensor::from_i64(&[2], &[3, -4]).unwrap();
-        npy::write(&path, &tensor, &mut archive).unwrap();
-        archive.finish().unwrap();
-        assert_eq!(names(&path).unwrap(), ["x"]);
-        let arrays = read(&path).unwrap();
-        assert_eq!(arrays[0].0, "x");
-        assert_eq!(arrays[0].1.as_i64(), Some(&[3, -4][..]));
-
-        std::fs::File::create(&path)
-            .unwrap()
-            .write_all(b"PK nonsense")
-            .unwrap();
-        assert!(read(&path).unwrap_err().to_string().contains("a.npz"));
-    }
-}
+mod tests;

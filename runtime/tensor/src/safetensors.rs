@@ -5,7 +5,7 @@
 //! without gap and overlap, and no name comes twice.
 
 use crate::element::ElementType;
-use crate::error::TensorError;
+use crate::error::{Admits, TensorError};
 use crate::map::MappedFile;
 use crate::shape;
 use crate::tensor::Tensor;
@@ -80,17 +80,18 @@ impl SafeTensors {
         })
     }
 
-    /// The array of this name; stays mapped if its elements lie where such elements may.
+    /// The array of this name, if it is wanted; stays mapped if its elements lie where such elements may.
     ///
     /// # Errors
     /// [`TensorError`] if its type is none that tensors have.
-    pub fn get(&self, name: &str) -> Result<Option<Tensor>, TensorError> {
+    pub fn get(&self, name: &str, admits: Admits<'_>) -> Result<Option<Tensor>, TensorError> {
         let Some(entry) = self.arrays.get(name) else {
             return Ok(None);
         };
         let wrong = |reason: String| TensorError::format(&self.path, reason);
         let element = element(&entry.dtype)
             .ok_or_else(|| wrong(format!("{name:?} has the unknown type {:?}", entry.dtype)))?;
+        admits(element, &entry.shape)?;
         let outside = || wrong(format!("{name:?} does not lie in the file"));
         let start = usize::try_from(entry.data_offsets.0).map_err(|_| outside())?;
         let start = start.checked_add(self.data).ok_or_else(outside)?;
@@ -203,13 +204,13 @@ mod tests {
         for spaces in 0..4 {
             let header = format!("{header}{}", " ".repeat(spaces));
             let file = opened(&header, &data).unwrap();
-            let a = file.get("a").unwrap().unwrap();
+            let a = file.get("a", &|_, _| Ok(())).unwrap().unwrap();
             assert_eq!(a.shape(), [1, 2]);
             assert_eq!(a.as_f32(), Some(&[1.5, -2.0][..]));
             assert_eq!(a.is_mapped(), (8 + header.len()).is_multiple_of(4));
-            let b = file.get("b").unwrap().unwrap();
+            let b = file.get("b", &|_, _| Ok(())).unwrap().unwrap();
             assert_eq!(b.as_bool_bytes(), Some(&[0, 1, 1][..]));
-            assert!(file.get("c").unwrap().is_none());
+            assert!(file.get("c", &|_, _| Ok(())).unwrap().is_none());
         }
     }
 
@@ -251,7 +252,12 @@ mod tests {
         );
         let unknown = r#"{"a":{"dtype":"F8_E4M3","shape":[8],"data_offsets":[0,8]}}"#;
         let file = opened(unknown, &[0; 8]).unwrap();
-        assert!(file.get("a").unwrap_err().to_string().contains("F8_E4M3"));
+        assert!(
+            file.get("a", &|_, _| Ok(()))
+                .unwrap_err()
+                .to_string()
+                .contains("F8_E4M3")
+        );
     }
 
     #[test]

@@ -165,7 +165,7 @@ impl Tensor {
             if given.element != element || given.shape != item {
                 return Err(TensorError::Shape {
                     what: format!("item {at} of a pack"),
-                    expected: item.to_vec(),
+                    expected: shape::text(item),
                     got: given.shape.clone(),
                 });
             }
@@ -254,22 +254,32 @@ impl Tensor {
 
     /// An error unless the kind and shape are these. `what` names the tensor in the message.
     pub fn expect(&self, what: &str, kind: ScalarKind, shape: &[u64]) -> Result<(), TensorError> {
-        if self.kind() != kind {
-            return Err(TensorError::Kind {
-                what: what.to_string(),
-                expected: kind,
-                got: self.element,
-            });
-        }
-        if self.shape != shape {
-            return Err(TensorError::Shape {
-                what: what.to_string(),
-                expected: shape.to_vec(),
-                got: self.shape.clone(),
-            });
-        }
-        Ok(())
+        expect(what, (self.element, &self.shape), kind, shape)
     }
+}
+
+/// An error unless the kind and shape of an array are these. `what` names it in the message.
+pub fn expect(
+    what: &str,
+    (element, got): (ElementType, &[u64]),
+    kind: ScalarKind,
+    shape: &[u64],
+) -> Result<(), TensorError> {
+    if element.kind() != kind {
+        return Err(TensorError::Kind {
+            what: what.to_string(),
+            expected: kind,
+            got: element,
+        });
+    }
+    if got != shape {
+        return Err(TensorError::Shape {
+            what: what.to_string(),
+            expected: shape::text(shape),
+            got: got.to_vec(),
+        });
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -4,11 +4,10 @@ use crate::archive::{self, Archive};
 use crate::dat;
 use crate::element::ElementType;
 use crate::error::TensorError;
-use crate::npz;
+use crate::npz::Npz;
 use crate::random::{self, Purpose};
 use crate::safetensors::SafeTensors;
-use crate::tensor::Tensor;
-use std::collections::HashMap;
+use crate::tensor::{self, Tensor};
 use std::path::{Path, PathBuf};
 
 /// A variable to load: its file is `<name>.dat`, or `<alias>.dat` for the first alias that exists.
@@ -42,7 +41,7 @@ enum Place {
     Folder(PathBuf),
     Packed(Archive),
     SafeTensors(SafeTensors),
-    Npz(PathBuf, HashMap<String, Tensor>),
+    Npz(Npz),
 }
 
 /// Whether a path is that of a file with arrays, by its ending.
@@ -52,35 +51,37 @@ pub fn is_array_file(path: &Path) -> bool {
 }
 
 impl WeightStore {
-    /// A folder of `.dat` files; after them `<stem>.safetensors` and `<stem>.npz` in it, if they are there.
+    /// A folder of `.dat` files; after them `<stem>.safetensors` and `<stem>.npz` in it, if they are there. `most` bounds
+    /// the bytes that a compressed array unpacks to.
     ///
     /// # Errors
     /// [`TensorError`] if one of these two cannot be read.
-    pub fn folder(folder: &Path, stem: &str) -> Result<WeightStore, TensorError> {
+    pub fn folder(folder: &Path, stem: &str, most: u64) -> Result<WeightStore, TensorError> {
         let mut places = vec![Place::Folder(folder.to_path_buf())];
         for ending in ["safetensors", "npz"] {
             let beside = folder.join(format!("{stem}.{ending}"));
             if beside.exists() {
-                places.push(arrays(&beside)?);
+                places.push(arrays(&beside, most)?);
             }
         }
         Ok(WeightStore { places })
     }
 
-    /// What a path names: a file with arrays, a packed model, or else a folder. `most` bounds the bytes of a packed one.
+    /// What a path names: a file with arrays, a packed model, or else a folder. `most` bounds the
+    /// bytes that a packed one unpacks to, or an array of one.
     ///
     /// # Errors
     /// [`TensorError`] if it is a file that cannot be read.
     pub fn open(path: &Path, most: u64) -> Result<WeightStore, TensorError> {
         if is_array_file(path) && !path.is_dir() {
             return Ok(WeightStore {
-                places: vec![arrays(path)?],
+                places: vec![arrays(path, most)?],
             });
         }
         if archive::is_packed(path) && !path.is_dir() {
             return Archive::open(path, most).map(WeightStore::packed);
         }
-        WeightStore::folder(path, "main")
+        WeightStore::folder(path, "main", most)
     }
 
     /// The `.dat` files of a packed model.
@@ -105,49 +106,49 @@ impl WeightStore {
             Some(Place::Folder(folder)) => folder.join(file),
             Some(Place::Packed(archive)) => archive.folder().join(file),
             Some(Place::SafeTensors(arrays)) => arrays.path().join(name),
-            Some(Place::Npz(path, _)) => path.join(name),
+            Some(Place::Npz(arrays)) => arrays.path().join(name),
         })
     }
 }
 
-fn arrays(path: &Path) -> Result<Place, TensorError> {
+fn arrays(path: &Path, most: u64) -> Result<Place, TensorError> {
     if path.extension().is_some_and(|e| e == "safetensors") {
         return SafeTensors::open(path).map(Place::SafeTensors);
     }
-    let arrays = npz::read(path)?.into_iter().collect();
-    Ok(Place::Npz(path.to_path_buf(), arrays))
+    Npz::open(path, most).map(Place::Npz)
 }
 
 impl Place {
-    /// The tensor of this name, and what messages call it.
-    fn find(&self, name: &str) -> Result<Option<(String, Tensor)>, TensorError> {
+    /// The tensor of this name if it is the one asked for, and what messages call it.
+    fn find(
+        &self,
+        name: &str,
+        request: &VariableRequest<'_>,
+    ) -> Result<Option<(String, Tensor)>, TensorError> {
         let file = file_name(name)?;
-        match self {
-            Place::Folder(folder) => {
-                let path = folder.join(file);
-                if !path.exists() {
-                    return Ok(None);
-                }
-                let tensor = dat::read(&path)?;
-                Ok(Some((path.display().to_string(), tensor)))
-            }
-            Place::Packed(archive) => {
-                let path = archive.folder().join(file);
-                let Some((whole, part)) = archive.member(&path) else {
-                    return Ok(None);
-                };
-                let tensor = dat::read_part(&path, whole.clone(), part)?;
-                Ok(Some((path.display().to_string(), tensor)))
-            }
-            Place::SafeTensors(arrays) => {
-                let what = arrays.path().join(name).display().to_string();
-                Ok(arrays.get(name)?.map(|tensor| (what, tensor)))
-            }
-            Place::Npz(path, arrays) => {
-                let what = path.join(name).display().to_string();
-                Ok(arrays.get(name).map(|tensor| (what, tensor.clone())))
-            }
-        }
+        // The path tells which file is wrong, its name which variable.
+        let path = match self {
+            Place::Folder(folder) => folder.join(file),
+            Place::Packed(archive) => archive.folder().join(file),
+            Place::SafeTensors(arrays) => arrays.path().join(name),
+            Place::Npz(arrays) => arrays.path().join(name),
+        };
+        let what = path.display().to_string();
+        let admits = |element: ElementType, shape: &[u64]| {
+            let kind = request.element.kind();
+            tensor::expect(&what, (element, shape), kind, &request.shape)
+        };
+        let found = match self {
+            Place::Folder(_) if !path.exists() => None,
+            Place::Folder(_) => Some(dat::read(&path, &admits)?),
+            Place::Packed(archive) => match archive.member(&path) {
+                Some((whole, part)) => Some(dat::read_part(&path, whole.clone(), part, &admits)?),
+                None => None,
+            },
+            Place::SafeTensors(arrays) => arrays.get(name, &admits)?,
+            Place::Npz(arrays) => arrays.get(name, &admits)?,
+        };
+        Ok(found.map(|tensor| (what, tensor)))
     }
 }
 
@@ -181,11 +182,9 @@ fn load(
     for place in &store.places {
         let names = std::iter::once(request.name).chain(request.aliases.iter().map(String::as_str));
         for name in names {
-            // The path tells which file is wrong, its name which variable.
-            let Some((what, tensor)) = place.find(name)? else {
+            let Some((what, tensor)) = place.find(name, request)? else {
                 continue;
             };
-            tensor.expect(&what, request.element.kind(), &request.shape)?;
             return tensor.into_run_time(&what, request.element);
         }
     }
@@ -248,7 +247,7 @@ mod tests {
             &Tensor::from_i64(&[2], &[0; 2]).unwrap(),
         );
         let requests = ["m.a", "m.b", "m.c", "../m"].map(|n| request(n, &[]));
-        let store = WeightStore::open(folder.path(), 0).unwrap();
+        let store = WeightStore::open(folder.path(), 1 << 20).unwrap();
         let errors = load_variables(&store, &requests, MissingWeights::Error).unwrap_err();
         let texts: Vec<String> = errors.iter().map(ToString::to_string).collect();
         assert_eq!(texts.len(), 4);
@@ -276,7 +275,7 @@ mod tests {
         );
         let aliases = ["m.vs_1".to_string()];
         let requests = [request("m.vs:1", &aliases), request("m.w", &[])];
-        let store = WeightStore::open(folder.path(), 0).unwrap();
+        let store = WeightStore::open(folder.path(), 1 << 20).unwrap();
         let tensors = load_variables(&store, &requests, MissingWeights::Zero).unwrap();
         assert_eq!(tensors[0].as_f32(), Some(&[4.0, 5.0][..]));
         assert_eq!(tensors[1].as_f32(), Some(&[0.0, 0.0][..]));
@@ -302,13 +301,13 @@ mod tests {
             crate::npy::write(Path::new(name), &tensor, &mut archive).unwrap();
         }
         archive.finish().unwrap();
-        let store = WeightStore::folder(folder.path(), "net").unwrap();
+        let store = WeightStore::folder(folder.path(), "net", 1 << 20).unwrap();
         let requests = ["m.a", "m.b", "m.c"].map(|n| request(n, &[]));
         let tensors = load_variables(&store, &requests, MissingWeights::Error).unwrap();
         let values: Vec<&[f32]> = tensors.iter().filter_map(Tensor::as_f32).collect();
         assert_eq!(values, [[4.0, 5.0], [1.0, -2.0], [7.0, 8.0]]);
 
-        let alone = WeightStore::open(&folder.path().join("net.npz"), 0).unwrap();
+        let alone = WeightStore::open(&folder.path().join("net.npz"), 1 << 20).unwrap();
         let errors = load_variables(&alone, &requests, MissingWeights::Error).unwrap_err();
         let texts: Vec<String> = errors.iter().map(ToString::to_string).collect();
         assert_eq!(texts.len(), 1);

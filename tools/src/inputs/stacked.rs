@@ -2,40 +2,74 @@
 
 use std::path::PathBuf;
 
-use skript_frontend::model::TensorType;
-use skript_semantics::Numbers;
-use skript_tensor::{ElementType, Tensor, TensorError, npz};
+use skript_frontend::model::{Extent, TensorType};
+use skript_semantics::{Numbers, ScalarKind};
+use skript_tensor::npz::Npz;
+use skript_tensor::{ElementType, Tensor, TensorError};
 
-use super::{count, file, fit, is_archive};
+use super::{count, file, fit, is_archive, shaped};
 
 /// The arrays of the files; of a single `.npz` all items ([`archived`]), else of each the one that is called `NAME_0` and so on.
-pub fn files(files: &[PathBuf], name: &str) -> Result<Vec<Tensor>, TensorError> {
+pub fn files(
+    files: &[PathBuf],
+    most: u64,
+    name: &str,
+    whole: &TensorType,
+) -> Result<Vec<Tensor>, TensorError> {
     if let [single] = files {
         let items = match is_archive(single) {
-            true => archived(&npz::read(single)?, name),
+            true => archived(&[Npz::open(single, most)?], name, whole)?,
             false => Vec::new(),
         };
+        let admits = |_, shape: &[u64]| part(shape, name, whole);
         return match items.is_empty() {
-            true => Ok(vec![file(single, name)?]),
+            true => Ok(vec![file(single, most, name, &admits)?]),
             false => Ok(items),
         };
     }
-    let items = files.iter().enumerate();
-    items
-        .map(|(at, path)| file(path, &item(name, at)))
-        .collect()
+    let read = |(at, path): (usize, &PathBuf)| {
+        let name = item(name, at);
+        file(path, most, &name, &|_, shape| part(shape, &name, whole))
+    };
+    files.iter().enumerate().map(read).collect()
+}
+
+/// An error unless this is the shape of the pack, or may be that of an item.
+fn part(shape: &[u64], name: &str, whole: &TensorType) -> Result<(), TensorError> {
+    match whole.shape.get(1..) {
+        Some(extents) if shape.len() == extents.len() => {
+            shaped(shape, name, &item_type(whole.kind, extents))
+        }
+        _ => shaped(shape, name, whole),
+    }
+}
+
+fn item_type(kind: ScalarKind, extents: &[Extent]) -> TensorType {
+    TensorType {
+        kind,
+        shape: extents.to_vec(),
+    }
 }
 
 /// What archives hold for the pack: nothing, `NAME`, or `NAME_0`, `NAME_1` and so on.
-pub fn archived(archives: &[(String, Tensor)], name: &str) -> Vec<Tensor> {
-    let find = |wanted: &str| {
-        let found = archives.iter().rev().find(|(n, _)| n == wanted);
-        found.map(|(_, tensor)| tensor.clone())
+pub fn archived(
+    archives: &[Npz],
+    name: &str,
+    whole: &TensorType,
+) -> Result<Vec<Tensor>, TensorError> {
+    let find = |name: &str| {
+        let admits = |_, shape: &[u64]| part(shape, name, whole);
+        super::archived(archives, name, &admits)
     };
-    match find(name) {
-        Some(whole) => vec![whole],
-        None => (0..).map_while(|at| find(&item(name, at))).collect(),
+    if let Some(pack) = find(name)? {
+        return Ok(vec![pack]);
     }
+    // One more than the pack may have tells that there are too many.
+    let most = whole.shape.first().map_or(0, Extent::bound);
+    let items = (0..).take_while(|at| *at as u64 <= most);
+    items
+        .map_while(|at| find(&item(name, at)).transpose())
+        .collect()
 }
 
 /// Whether an array of an archive is an item of the pack.
@@ -68,10 +102,7 @@ pub fn pack(
             count(given.len(), "array"),
         )]);
     }
-    let wanted = TensorType {
-        kind: whole.kind,
-        shape: extents.to_vec(),
-    };
+    let wanted = item_type(whole.kind, extents);
     let mut items = Vec::with_capacity(given.len());
     let mut messages = Vec::new();
     for (at, tensor) in given.into_iter().enumerate() {

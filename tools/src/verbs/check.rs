@@ -15,7 +15,7 @@ pub fn run(arguments: &CheckArguments, console: &mut Console) -> Status {
             if let Some(model) = session.compose()
                 && arguments.weights
             {
-                session.variables(&model, Weights::default());
+                session.variables(&model, Weights::of_the_model());
             }
         } else {
             // Definitions are proven without values; shapes need them.

@@ -69,7 +69,7 @@ pub fn run(arguments: &CompileArguments, console: &mut Console) -> Status {
     {
         session.check_operators(&model, &arguments.keep);
         let variables = match in_file && session.status() == Status::Done {
-            true => session.variables(&model, Weights::default()),
+            true => session.variables(&model, Weights::of_the_model()),
             false => None,
         };
         if session.status() == Status::Done {

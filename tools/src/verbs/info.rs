@@ -56,10 +56,15 @@ impl Facts {
                 .collect()
         };
         let program = &session.program;
-        let modules = program.modules.iter().map(|(key, module)| {
+        let mut modules = Vec::new();
+        for (key, module) in &program.modules {
             let library = program.origin(key) == skript_frontend::program::Origin::Library;
-            (module.name.clone(), program.edition(key).name(), library)
-        });
+            let module = (module.name.clone(), program.edition(key).name(), library);
+            // A module of the library and an edition's variant of it are one module to whoever imports them.
+            if !modules.contains(&module) {
+                modules.push(module);
+            }
+        }
         let bytes = |t: &TensorType| {
             let width = ElementType::run_time(t.kind, model.numbers).size() as u64;
             t.shape
@@ -82,7 +87,7 @@ impl Facts {
             graph: entry.map_or_else(String::new, |e| e.name.clone()),
             inputs: ports(entry.map(|e| &e.inputs)),
             outputs: ports(entry.map(|e| &e.outputs)),
-            modules: modules.collect(),
+            modules,
             variables: model.variables.len(),
             parameters: cost.parameters,
             parameter_bytes: model.variables.iter().map(|v| bytes(&v.tensor)).sum(),

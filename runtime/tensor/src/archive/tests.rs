@@ -118,6 +118,28 @@ fn bombs_are_refused_before_they_fill_memory() {
     assert!(bomb.len() < 1 << 17, "{}", bomb.len());
     let text = opened(&bomb, 1 << 20).unwrap_err();
     assert!(text.contains("more than 1048576 bytes"), "{text}");
+
+    // By what the header says: nothing of it is there.
+    let mut header = member(b"w.dat", b'0', b"");
+    header[124..135].copy_from_slice(b"50000000000");
+    seal(&mut header[..BLOCK]);
+    let text = refusal(&[member(b"main.sknd", b'0', b"graph"), header]);
+    assert!(text.contains("\"w.dat\" it has 5368710656"), "{text}");
+
+    // What follows the end, and what is no archive, is not kept.
+    let behind = packed(&[member(b"main.sknd", b'0', b""), vec![0; 4 << 20]]);
+    let text = opened(&behind, 1 << 30).unwrap_err();
+    assert!(text.contains("behind the end"), "{text}");
+    let text = opened(&packed(&[vec![7; 4 << 20]]), 1 << 30).unwrap_err();
+    assert!(text.contains("byte 0 begins no header"), "{text}");
+}
+
+#[test]
+fn files_of_another_kind_are_told_so() {
+    for bytes in [&b"graph G { }"[..], b"", b"\x1f"] {
+        let text = opened(bytes, 1 << 20).unwrap_err();
+        assert!(text.contains("1F 8B of gzip; `tar -czf`"), "{text}");
+    }
 }
 
 #[test]
@@ -130,7 +152,8 @@ fn every_cut_is_noticed() {
     let mut header = member(b"main.sknd", b'0', b"graph");
     header[124..135].copy_from_slice(b"77777777777");
     seal(&mut header[..BLOCK]);
-    assert!(refusal(&[header]).contains("cut off"));
+    let text = opened(&packed(&[header]), 1 << 40).unwrap_err();
+    assert!(text.contains("cut off"), "{text}");
     let mut header = member(b"main.sknd", b'0', b"graph");
     header[124..136]
         .copy_from_slice(&[0x80, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255]);

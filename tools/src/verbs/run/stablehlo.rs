@@ -11,8 +11,9 @@ use skript_frontend::diagnostics::{Diagnostic, Severity};
 use skript_frontend::source::{SourceMap, Span};
 use skript_passes::stablehlo::import::{self, Element, Float, Program, Refusal};
 use skript_runtime::{Instance, Program as Loaded};
+use skript_tensor::npz::Npz;
 use skript_tensor::random::{self, Purpose};
-use skript_tensor::{ElementType, Tensor, npy, npz};
+use skript_tensor::{ElementType, Tensor, TensorError, npy};
 
 use crate::command_line::{EngineName, InputArgument, RunArguments};
 use crate::console::{Console, Status};
@@ -106,7 +107,8 @@ fn compute(
         };
         refusals.iter().map(said).collect::<Vec<_>>()
     })?;
-    let tensors = gather(&program, &arguments.inputs)?;
+    let most = arguments.reading.limits().unpacked_bytes;
+    let tensors = gather(&program, &arguments.inputs, most)?;
     let failed = |text: String| vec![Diagnostic::without_place(&RUN_FAILED, text)];
     let loaded = Loaded::load(program.artifact.clone()).map_err(|e| failed(e.to_string()))?;
     let mut instance = Instance::new(&loaded).map_err(|e| failed(e.to_string()))?;
@@ -149,22 +151,28 @@ fn compute(
     Ok(())
 }
 
-/// One array per argument, of its type and shape; all that is wrong otherwise.
-fn gather(program: &Program, given: &[InputArgument]) -> Result<Vec<Tensor>, Vec<Diagnostic>> {
+/// One array per argument, of its type and shape; all that is wrong otherwise. `most` bounds the bytes that a
+/// compressed array unpacks to.
+fn gather(
+    program: &Program,
+    given: &[InputArgument],
+    most: u64,
+) -> Result<Vec<Tensor>, Vec<Diagnostic>> {
     let count = program.arguments.len();
     let mut wrong = Vec::new();
     let mut say = |text: String| wrong.push(Diagnostic::without_place(&INPUT, text));
     let mut archives = Vec::new();
     for argument in given {
         if let InputArgument::Archive(path) = argument {
-            match npz::read(path) {
-                Ok(arrays) => archives.extend(arrays),
+            match Npz::open(path, most) {
+                Ok(archive) => archives.push(archive),
                 Err(error) => say(error.to_string()),
             }
         }
     }
     let is_argument = |name: &str| (0..count).any(|n| n.to_string() == name);
-    for name in inputs::named(given).chain(archives.iter().map(|(n, _)| n.as_str())) {
+    let archived = archives.iter().flat_map(Npz::names).map(String::as_str);
+    for name in inputs::named(given).chain(archived) {
         if !is_argument(name) {
             let last = count.saturating_sub(1);
             say(match count {
@@ -192,16 +200,25 @@ fn one(
     program: &Program,
     n: usize,
     given: &[InputArgument],
-    archives: &[(String, Tensor)],
+    archives: &[Npz],
 ) -> Result<Tensor, String> {
     let own = n.to_string();
+    let admits = |element, shape: &[u64]| {
+        let said = admitted(program, n, element, shape);
+        said.map_err(|reason| TensorError::Unwanted { reason })
+    };
+    let text = |error: TensorError| match error {
+        // It says which argument.
+        TensorError::Unwanted { reason } => reason,
+        error => format!("argument {n}: {error}"),
+    };
     let named = given.iter().rev().find(|a| match a {
         InputArgument::Files { name, .. } | InputArgument::Random { name, .. } => *name == own,
         InputArgument::Archive(_) => false,
     });
     match named {
         Some(InputArgument::Files { files, .. }) => match files.as_slice() {
-            [file] => npy::read_wider(file).map_err(|e| format!("argument {n}: {e}")),
+            [file] => npy::read_wider(file, &admits).map_err(text),
             _ => Err(format!(
                 "argument {n} is one array, {} files are given",
                 files.len()
@@ -211,40 +228,51 @@ fn one(
             let port = program.artifact.inputs.get(n).ok_or("no such argument")?;
             let shape: Vec<u64> = port.shape.iter().map(|e| e.bound()).collect();
             let made = random::fill(port.element, &shape, *seed, &own, Purpose::Input);
-            let made = made.map_err(|e| format!("argument {n}: {e}"))?;
-            Ok(made)
+            made.map_err(text)
         }
         Some(InputArgument::Archive(_)) | None => {
-            let found = archives.iter().rev().find(|(name, _)| *name == own);
-            found.map(|(_, t)| t.clone()).ok_or_else(|| {
+            let found = inputs::archived(archives, &own, &admits).map_err(text)?;
+            found.ok_or_else(|| {
                 format!("argument {n} has no value; give one with --input {n}=FILE.npy or --input {n}=random:SEED")
             })
         }
     }
 }
 
-/// The array as the code takes it.
-fn fit(program: &Program, n: usize, tensor: Tensor) -> Result<Tensor, String> {
+/// What is wrong with the type or shape of an array for argument `n`.
+fn admitted(
+    program: &Program,
+    n: usize,
+    element: ElementType,
+    shape: &[u64],
+) -> Result<(), String> {
     let (Some(port), Some(wanted)) = (program.artifact.inputs.get(n), program.arguments.get(n))
     else {
         return Err(format!("there is no argument {n}"));
     };
     // Every bf16 is an f32.
-    let half = wanted.element == Element::Float(Float::BF16);
-    let tensor = match half && tensor.element() == ElementType::BF16 {
-        true => tensor.with_element(ElementType::F32),
-        false => tensor,
-    };
-    let shape: Vec<u64> = port.shape.iter().map(|e| e.bound()).collect();
-    if tensor.element() != port.element || tensor.shape() != shape {
+    let half = wanted.element == Element::Float(Float::BF16) && element == ElementType::BF16;
+    let extents: Vec<u64> = port.shape.iter().map(|e| e.bound()).collect();
+    if shape != extents || element != port.element && !half {
         return Err(format!(
-            "argument {n} is {}, for which the array must be {}{shape:?}, but it is {}{:?}",
+            "argument {n} is {}, for which the array must be {}{extents:?}, but it is {element}{shape:?}",
             wanted.text(),
             port.element,
-            tensor.element(),
-            tensor.shape()
         ));
     }
+    Ok(())
+}
+
+/// The array as the code takes it.
+fn fit(program: &Program, n: usize, tensor: Tensor) -> Result<Tensor, String> {
+    admitted(program, n, tensor.element(), tensor.shape())?;
+    let Some(wanted) = program.arguments.get(n) else {
+        return Err(format!("there is no argument {n}"));
+    };
+    let tensor = match tensor.element() {
+        ElementType::BF16 => tensor.with_element(ElementType::F32),
+        _ => tensor,
+    };
     let fits = |byte: &u8| match wanted.element {
         Element::Signed(4) => (-8..8).contains(&byte.cast_signed()),
         Element::Unsigned(4) => *byte < 16,
