@@ -1,6 +1,6 @@
 //! Binding of names in extents and lengths: `2 * k + 1` against an actual value (2.6).
 
-use super::checks::{Verdict, equality, parts, text, verdict};
+use super::checks::{Verdict, composed_text, equality, parts, text, verdict};
 use super::composer::{Composed, Composer};
 use super::instantiate::Builder;
 use crate::ast::{BinaryOp, Expr, ExprKind, Item, StringPiece, Subscript, UnaryOp};
@@ -100,7 +100,10 @@ impl<'p> Composer<'p, '_> {
         bound: &Bound,
     ) -> Composed<()> {
         if matches!(expr.kind, ExprKind::Name(_))
-            || !actual.atoms().iter().any(|a| matches!(a, Atom::Run(_)))
+            || !actual
+                .atoms()
+                .iter()
+                .any(|a| matches!(a, Atom::Run(_) | Atom::Series(_)))
         {
             return Ok(());
         }
@@ -160,6 +163,44 @@ impl<'p> Composer<'p, '_> {
         )
     }
 
+    /// Extents of packs of run-time length.
+    fn compare_series(
+        &mut self,
+        builder: &mut Builder<'p>,
+        expr: &Expr,
+        declared: &Value,
+        actual: &Value,
+        bound: &Bound,
+    ) -> Composed<()> {
+        let equal = {
+            let mut evaluator = builder.evaluator(self.limits);
+            evaluator.elementwise(declared, actual, bound.place, |e, d, a| {
+                e.operation(ScalarOp::Eq, &[d.clone(), a.clone()], bound.place)
+            })
+        };
+        let equal = equal.map_err(|s| self.failed(s))?;
+        let source = self.source_text(expr.span);
+        let mut message = Vec::new();
+        text(
+            &format!("{} must be `{source}` = ", bound.what),
+            &mut message,
+        );
+        parts(declared, &mut message);
+        text(", it is ", &mut message);
+        parts(actual, &mut message);
+        match verdict(&equal) {
+            Ok(Verdict::Holds) => Ok(()),
+            Ok(Verdict::Open(condition)) => {
+                self.keep_extent_check(builder, condition, message, expr.span);
+                Ok(())
+            }
+            _ => Err(self.report(
+                Diagnostic::error(&EXTENT_MISMATCH, expr.span, composed_text(&message))
+                    .with_place(bound.place, format!("this gives {}", actual.text())),
+            )),
+        }
+    }
+
     fn compare_extents(
         &mut self,
         builder: &mut Builder<'p>,
@@ -168,6 +209,11 @@ impl<'p> Composer<'p, '_> {
         actual: &Value,
         bound: &Bound,
     ) -> Composed<()> {
+        if let (Value::Atom(Atom::Series(_)), _) | (_, Value::Atom(Atom::Series(_))) =
+            (declared, actual)
+        {
+            return self.compare_series(builder, expr, declared, actual, bound);
+        }
         let pairs: Option<Vec<(Atom, Atom)>> = match (declared, actual) {
             (Value::Atom(Atom::Bool(b)), Value::Atom(a)) => {
                 Some(vec![(Atom::Int(i64::from(*b)), a.clone())])
@@ -335,7 +381,10 @@ fn affine(evaluator: &mut Evaluator, expr: &Expr, name: &str) -> EvalResult<Opti
 }
 
 fn is_zero(value: &Value) -> bool {
-    value.atoms().iter().all(|a| matches!(a, Atom::Int(0)))
+    value.atoms().iter().all(|a| match a {
+        Atom::Series(series) => series.shared() == Some(&crate::model::Expr::int(0)),
+        other => *other == Atom::Int(0),
+    })
 }
 
 /// `(actual − constant) / factor` where it is exact.

@@ -2,13 +2,14 @@
 
 use std::rc::Rc;
 
-use skript_semantics::{Scalar, ScalarKind, ScalarOp};
+use skript_semantics::ScalarKind;
 
 use super::affine_extent::{Bound, collect_names};
 use super::arguments::{Argument, ArgumentItem, ArgumentList};
+use super::coercion::{coerced, converts};
 use super::composer::{Composed, Composer, Reported};
 use super::instantiate::Builder;
-use crate::ast::{Declaration, Expr};
+use crate::ast::{Declaration, Expr, TypeSpec};
 use crate::diagnostics::Diagnostic;
 use crate::diagnostics::codes::{
     ARGUMENT_COUNT, ARGUMENT_KIND, ATTRIBUTE_LENGTH, ATTRIBUTE_MISSING, ATTRIBUTE_VALUE,
@@ -126,7 +127,7 @@ impl<'p> Composer<'p, '_> {
         let declared = self.named_type(builder, &spec.base)?;
         let packed = spec.pack.is_some();
         let converted = coerced(value, declared);
-        let fits = packed || !matches!(value, Value::Pack(_));
+        let fits = packed || !matches!(value, Value::Pack(_) | Value::Atom(Atom::Series(_)));
         match converted {
             Some(value) if fits => Ok(value),
             _ => {
@@ -417,6 +418,7 @@ impl<'p> Composer<'p, '_> {
             self.check_length_bound(builder, pack, &actual, &bound)?;
             self.unify(builder, length, &actual, &bound)?;
         }
+        let length = self.bound_length(builder, spec, argument, place)?;
         let mut shapes = Vec::with_capacity(tensors.len());
         for tensor in &tensors {
             if let Some(first) = rank
@@ -438,7 +440,8 @@ impl<'p> Composer<'p, '_> {
             }
             shapes.push(shape);
         }
-        self.bind_shapes(builder, spec, &shapes, packed, &what, place)?;
+        let length = length.as_ref();
+        self.bind_shapes(builder, spec, &shapes, packed, length, &what, place)?;
         if let Argument::Stack(_, whole) = argument {
             let value = builder.value(Some(name.clone()), (**whole).clone(), input.name.span);
             let id = value.id;
@@ -469,6 +472,30 @@ impl<'p> Composer<'p, '_> {
         };
         builder.scope.set(name.clone(), Value::Atom(atom));
         Ok(port(PortTensors::Single(*id)))
+    }
+
+    /// The length of a pack of run-time length, as its declaration names it: packs of one name have one length.
+    fn bound_length(
+        &mut self,
+        builder: &Builder<'p>,
+        spec: &TypeSpec,
+        argument: &Argument,
+        place: Span,
+    ) -> Composed<Option<Atom>> {
+        let Argument::Stack(_, whole) = argument else {
+            return Ok(None);
+        };
+        let mut evaluator = builder.evaluator(self.limits);
+        let declared = spec.pack.as_ref().and_then(|p| p.length.as_ref());
+        let length = match (declared, whole.shape.first()) {
+            (Some(declared), _) => evaluator.eval(declared),
+            (None, Some(extent)) => evaluator.extent_atom(extent, place).map(Value::Atom),
+            (None, None) => Ok(Value::Null),
+        };
+        match length.map_err(|s| self.failed(s))? {
+            Value::Atom(atom) => Ok(Some(atom)),
+            _ => Ok(None),
+        }
     }
 
     /// 2.6.1: names that only an absent input would bind are null.
@@ -645,10 +672,8 @@ impl<'p> Composer<'p, '_> {
                 .pack
                 .as_ref()
                 .and_then(|p| p.length.as_ref());
-            if let (Some(length), Some(Value::Pack(pack))) =
-                (length, builder.scope.get(&attribute.name.name))
-            {
-                let actual = Value::int(count(pack.len()));
+            let value = builder.scope.get(&attribute.name.name);
+            if let (Some(length), Some(actual)) = (length, value.and_then(Value::item_count)) {
                 self.check_attribute_length(builder, attribute, length, &actual, list)?;
             }
         }
@@ -662,6 +687,7 @@ impl<'p> Composer<'p, '_> {
                 .get(name)
                 .map_or(list.invocation, |(_, span)| *span);
             match builder.scope.get(name).cloned() {
+                Some(Value::Atom(Atom::Series(_))) => {}
                 Some(Value::Atom(atom)) => {
                     let length = match &pack.length {
                         Some(e) if Self::unknown_names(builder, e).is_empty() => {
@@ -742,54 +768,4 @@ impl<'p> Composer<'p, '_> {
             )),
         }
     }
-}
-
-/// Errata 15: the value's kind itself, or int where real is declared.
-pub fn converts(from: ScalarKind, to: ScalarKind) -> bool {
-    from == to || (from == ScalarKind::Int && to == ScalarKind::Real)
-}
-
-/// A scalar in the declared kind.
-pub fn coerce_scalar(value: Scalar, kind: ScalarKind) -> Option<Scalar> {
-    match (value, kind) {
-        (Scalar::Int(i), ScalarKind::Real) => Some(Scalar::Real(i as f64)),
-        _ => (value.kind() == kind).then_some(value),
-    }
-}
-
-/// A value in the declared type; `None` if an item does not fit.
-pub fn coerced(value: &Value, declared: TypeName) -> Option<Value> {
-    let item = |atom: &Atom| match (declared, atom) {
-        (TypeName::Str, Atom::Str(_)) => Some(atom.clone()),
-        // An extent that only the run knows.
-        (TypeName::Scalar(kind), Atom::Run(expr)) if atom.scalar().is_none() => {
-            let expr = (**expr).clone();
-            match (expr.kind, kind) {
-                (ScalarKind::Int, ScalarKind::Real) => Some(Atom::from_expr(model::Expr::apply(
-                    kind,
-                    ScalarOp::ToReal,
-                    vec![expr],
-                ))),
-                (from, to) => (from == to).then(|| atom.clone()),
-            }
-        }
-        (TypeName::Scalar(kind), _) => coerce_scalar(atom.scalar()?, kind).map(Atom::from_scalar),
-        _ => None,
-    };
-    Some(match value {
-        Value::Null => Value::Null,
-        Value::Atom(atom) => Value::Atom(item(atom)?),
-        Value::Pack(pack) => {
-            let items: Option<Vec<Atom>> = pack.items.iter().map(item).collect();
-            let mut converted = crate::eval::Pack::new(items?);
-            if let TypeName::Scalar(kind) = declared {
-                converted.kind = Some(kind);
-            }
-            converted.repeated = match &pack.repeated {
-                Some(atom) => Some(Box::new(item(atom)?)),
-                None => None,
-            };
-            Value::Pack(converted)
-        }
-    })
 }

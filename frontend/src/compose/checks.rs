@@ -23,8 +23,12 @@ pub enum Verdict {
 /// All items of a condition together.
 pub fn verdict(value: &Value) -> Result<Verdict, Atom> {
     let mut open: Option<Expr> = None;
-    for atom in value.atoms() {
-        match atom {
+    for item in value.atoms() {
+        let all = match item {
+            Atom::Series(series) => series.all().map(Atom::from_expr),
+            _ => None,
+        };
+        match all.as_ref().unwrap_or(item) {
             Atom::Bool(true) => {}
             Atom::Bool(false) => return Ok(Verdict::Fails),
             Atom::Run(expr) if expr.kind == ScalarKind::Bool => match decided(expr) {
@@ -86,6 +90,13 @@ fn atom_parts(atom: &Atom, message: &mut Vec<MessagePart>) {
     match atom {
         Atom::Run(expr) if is_shape_scalar(expr) => {
             message.push(MessagePart::Value((**expr).clone()));
+        }
+        Atom::Series(series) => {
+            text("[", message);
+            atom_parts(&Atom::from_expr(series.at(&Expr::int(0))), message);
+            text(", …] of ", message);
+            atom_parts(&Atom::from_expr(series.length.clone()), message);
+            text(" items", message);
         }
         other => text(&other.text(), message),
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use skript_semantics::{Scalar, ScalarKind, ScalarOp};
 
-use super::bind::{coerce_scalar, coerced};
+use super::coercion::{coerce_scalar, coerced};
 use super::composer::{CaptureName, Composed, Composer};
 use super::dynamic_extent::extent_of;
 use super::instantiate::Builder;
@@ -447,6 +447,7 @@ fn declared_extents(
             None => evaluator.eval(expr)?,
         };
         let atoms = value.atoms();
+        let single;
         let chosen: &[Atom] = if packed && spec.per_item {
             match &value {
                 Value::Pack(pack) => {
@@ -458,6 +459,11 @@ fn declared_extents(
                         );
                     };
                     std::slice::from_ref(atom)
+                }
+                Value::Atom(Atom::Series(series)) => {
+                    let shared = series.shared().cloned();
+                    single = shared.map(Atom::from_expr);
+                    single.as_ref().map_or(atoms, std::slice::from_ref)
                 }
                 _ => atoms,
             }

@@ -10,7 +10,6 @@ use super::instantiate::Builder;
 use crate::ast::Declaration;
 use crate::diagnostics::codes::SHAPE_NOT_BOUND;
 use crate::eval::Value;
-use crate::eval::evaluator::count;
 
 /// Attributes by the name that each waits for.
 type Waiting<'a> = IndexMap<String, Vec<&'a Declaration>>;
@@ -92,10 +91,10 @@ impl<'p> Composer<'p, '_> {
             if Self::unknown_names(builder, length).is_empty() {
                 continue;
             }
-            let Some(Value::Pack(pack)) = builder.scope.get(&attribute.name.name) else {
+            let value = builder.scope.get(&attribute.name.name);
+            let Some(actual) = value.and_then(Value::item_count) else {
                 continue;
             };
-            let actual = Value::int(count(pack.len()));
             self.check_attribute_length(builder, attribute, length, &actual, list)?;
             progress = true;
         }

@@ -80,6 +80,7 @@ impl Canonical {
     pub fn attribute(&mut self, value: &Value) -> Value {
         let atom = |this: &mut Self, atom: &Atom| match atom {
             Atom::Run(expr) => Atom::from_expr(this.expr(expr)),
+            Atom::Series(series) => Atom::Series(Rc::new(series.map(|expr| this.expr(expr)))),
             other => other.clone(),
         };
         match value {

@@ -444,6 +444,9 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
                     "the value of the formula is null here; resolve it with `??`",
                 );
             }
+            Value::Atom(Atom::Series(series)) => {
+                vec![evaluator.item_here(series, lowering.value.span)?; outputs.len()]
+            }
             Value::Atom(atom) => vec![atom.clone(); outputs.len()],
             Value::Pack(pack) if pack.len() == outputs.len() && chosen.is_none() => {
                 pack.items.to_vec()
@@ -601,7 +604,11 @@ fn condition(value: &Value, guards: Vec<model::Expr>, span: Span) -> EvalResult<
         .reduce(runtime::and)
         .unwrap_or_else(|| model::Expr::literal(Scalar::Bool(true)));
     for atom in value.atoms() {
-        match atom.to_expr() {
+        let expr = match atom {
+            Atom::Series(series) => series.all(),
+            _ => atom.to_expr(),
+        };
+        match expr {
             Some(expr) if expr.kind == ScalarKind::Bool => result = runtime::and(result, expr),
             _ => {
                 return stop(

@@ -3,7 +3,7 @@
 use skript_semantics::ScalarKind;
 
 use super::arguments::{Argument, ArgumentItem, ArgumentList};
-use super::bind::converts;
+use super::coercion::converts;
 use super::composer::{Composed, Composer, Reported};
 use super::instantiate::Builder;
 use crate::diagnostics::Diagnostic;
@@ -53,6 +53,7 @@ impl<'p> Composer<'p, '_> {
                     for atom in value.atoms() {
                         match atom {
                             Atom::Str(_) => string = true,
+                            Atom::Series(series) => scalars.push(series.kind()),
                             other => scalars.extend(other.kind()),
                         }
                     }

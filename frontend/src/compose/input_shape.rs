@@ -1,13 +1,13 @@
 //! Declared shapes against actual ones (2.6, 2.6.1).
 
 use super::affine_extent::Bound;
-use super::composer::{Composed, Composer};
+use super::composer::{Composed, Composer, Reported};
 use super::instantiate::Builder;
 use crate::ast::{Declaration, ExtentSpec, TypeSpec};
 use crate::diagnostics::Diagnostic;
 use crate::diagnostics::codes::{RANK_MISMATCH, UNEXPECTED_VALUE};
-use crate::eval::evaluator::count;
-use crate::eval::{Atom, Value};
+use crate::eval::evaluator::{count, stop};
+use crate::eval::{Atom, Series, Value};
 use crate::source::Span;
 
 /// How many dimensions an item of a declared shape covers.
@@ -134,13 +134,16 @@ impl<'p> Composer<'p, '_> {
         }
     }
 
-    /// Binds the shapes of an input's tensors, one or all items of a pack.
+    /// Binds the shapes of an input's tensors, one or all items of a pack; `length` is that of a pack of run-time length,
+    /// whose items have the one shape.
+    #[allow(clippy::too_many_arguments)]
     pub fn bind_shapes(
         &mut self,
         builder: &mut Builder<'p>,
         spec: &TypeSpec,
         shapes: &[Vec<Atom>],
         packed: bool,
+        length: Option<&Atom>,
         what: &str,
         place: Span,
     ) -> Composed<()> {
@@ -171,10 +174,40 @@ impl<'p> Composer<'p, '_> {
                 && let Some(expr) = &extent.extent
             {
                 let bound = Bound { what, place };
-                self.unify(builder, expr, &Value::pack(values), &bound)?;
+                let actual = match length {
+                    Some(length) => self.shared_extents(builder, length, &values, extent.span)?,
+                    None => Value::pack(values),
+                };
+                self.unify(builder, expr, &actual, &bound)?;
             }
         }
         Ok(())
+    }
+
+    /// The extents `..t` of a pack of run-time length: one for each item, all the same.
+    fn shared_extents(
+        &mut self,
+        builder: &Builder<'p>,
+        length: &Atom,
+        values: &[Atom],
+        span: Span,
+    ) -> Composed<Value> {
+        let evaluator = builder.evaluator(self.limits);
+        let value = match (length, values, length.to_expr()) {
+            (Atom::Int(n), [own], _) => evaluator
+                .length(*n, span)
+                .and_then(|n| evaluator.repeat(own.clone(), n, span)),
+            (_, [own], Some(length)) => match own.to_expr() {
+                Some(own) => Ok(Series::uniform(own, length).into_value()),
+                None => return Err(Reported),
+            },
+            _ => stop(
+                &UNEXPECTED_VALUE,
+                span,
+                "of the tensors of a pack whose length only the run knows, `..` names one extent each",
+            ),
+        };
+        value.map_err(|s| self.failed(s))
     }
 
     #[allow(clippy::too_many_arguments)]

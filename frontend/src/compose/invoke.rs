@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 use skript_semantics::ScalarKind;
 
 use super::arguments::{Argument, ArgumentList};
-use super::bind::coerce_scalar;
+use super::coercion::coerce_scalar;
 use super::composer::{CaptureName, Composed, Composer, Definitions, Reported, instance_key};
 use super::declare::shape_text;
 use super::dynamic_extent::Canonical;

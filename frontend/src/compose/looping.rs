@@ -2,7 +2,7 @@
 
 use skript_semantics::ScalarKind;
 
-use super::bind::coerce_scalar;
+use super::coercion::coerce_scalar;
 use super::composer::{Composed, Composer, Reported};
 use super::control::{Form, form, formed};
 use super::instantiate::Builder;

@@ -10,6 +10,7 @@ mod body;
 mod bounds;
 mod branch_results;
 mod checks;
+mod coercion;
 mod composer;
 mod control;
 mod declare;

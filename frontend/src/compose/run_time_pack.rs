@@ -321,14 +321,7 @@ impl<'p> Composer<'p, '_> {
         declaration: &Declaration,
         length: Extent,
     ) -> Composed<TensorRef> {
-        let shape = declaration.type_spec.shape.iter().flatten();
-        if let Some(own) = shape.into_iter().find(|extent| extent.per_item) {
-            return Err(self.error(
-                &UNEXPECTED_VALUE,
-                own.span,
-                "tensors of a pack whose length only the run knows have one shape",
-            ));
-        }
+        self.one_shape(builder, declaration)?;
         let Some(mut tensor) = self.declared_tensors(builder, declaration, 1)?.pop() else {
             return Err(Reported);
         };
@@ -341,6 +334,30 @@ impl<'p> Composer<'p, '_> {
             .scope
             .set(name.name.clone(), Value::Atom(Atom::Stack(value.clone())));
         Ok(value)
+    }
+
+    /// Extents `..t` of a pack of run-time length: one for all tensors.
+    fn one_shape(&mut self, builder: &Builder<'p>, declaration: &Declaration) -> Composed<()> {
+        let shape = declaration.type_spec.shape.iter().flatten();
+        for own in shape.filter(|extent| extent.per_item) {
+            let shared = match &own.extent {
+                None => true,
+                Some(expr) if !Self::unknown_names(builder, expr).is_empty() => false,
+                Some(expr) => match self.value(builder, expr)? {
+                    Value::Atom(Atom::Series(series)) => series.shared().is_some(),
+                    Value::Atom(_) | Value::Null => true,
+                    Value::Pack(_) => false,
+                },
+            };
+            if !shared {
+                return Err(self.error(
+                    &UNEXPECTED_VALUE,
+                    own.span,
+                    "tensors of a pack whose length only the run knows have one shape",
+                ));
+            }
+        }
+        Ok(())
     }
 
     /// `..(s|5)` with a new name and a pack of known length.
@@ -362,6 +379,7 @@ impl<'p> Composer<'p, '_> {
         kind: ScalarKind,
         stack: &TensorRef,
     ) -> Composed<Port> {
+        self.one_shape(builder, declaration)?;
         let item = TensorRef {
             id: stack.id,
             tensor: std::rc::Rc::new(TensorType {

@@ -9,8 +9,9 @@ pub use super::formula_state::{Every, FormulaState};
 use super::runtime;
 use super::scalar::{Fault, apply};
 use super::scope::Scope;
+use super::series::refused;
 pub use super::spelling::{builtin, scalar_op};
-use super::value::{Atom, Guarded, Pack, Value};
+use super::value::{Atom, Pack, Value};
 use crate::ast::{BinaryOp, Expr, ExprKind, Ident, Property, StringLiteral, StringPiece, UnaryOp};
 use crate::diagnostics::Code;
 use crate::diagnostics::codes::{
@@ -19,7 +20,7 @@ use crate::diagnostics::codes::{
 use crate::limits::Limits;
 use crate::model;
 use crate::program::Edition;
-use crate::source::Span;
+use crate::source::{FileId, Span};
 
 /// A type that an expression may name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -286,6 +287,9 @@ impl<'a> Evaluator<'a> {
                 Ok(Value::int(count(t.tensor.shape.len())))
             }
             (Property::Size, Value::Pack(pack)) => Ok(Value::int(count(pack.len()))),
+            (Property::Size, Value::Atom(Atom::Series(series))) => {
+                Ok(Value::Atom(Atom::from_expr(series.length.clone())))
+            }
             (Property::Size, Value::Atom(Atom::Stack(t))) => match t.tensor.shape.first() {
                 Some(length) => Ok(Value::Atom(self.extent_atom(length, base.span)?)),
                 None => Ok(Value::Null),
@@ -418,6 +422,13 @@ impl<'a> Evaluator<'a> {
                 }
                 self.elementwise(&a, &b, span, |this, a, b| this.choose(&run, a, b, span))
             }
+            Value::Atom(Atom::Series(series)) => {
+                let (a, b) = (branch(self, true)?, branch(self, false)?);
+                if a.is_null() || b.is_null() {
+                    return Ok(Value::Null);
+                }
+                self.select_in_series(series, &a, &b, span)
+            }
             Value::Pack(pack) => {
                 let constant: Option<Vec<bool>> = pack
                     .items
@@ -516,6 +527,9 @@ impl<'a> Evaluator<'a> {
     }
 
     pub fn repeat(&self, atom: Atom, length: usize, span: Span) -> EvalResult<Value> {
+        if let Atom::Series(_) | Atom::Stack(_) = atom {
+            return refused("it cannot stand for one of known length", span);
+        }
         self.check_length(length, span)?;
         Ok(Value::Pack(Pack {
             items: Rc::new(vec![atom.clone(); length]),
@@ -554,6 +568,10 @@ impl<'a> Evaluator<'a> {
     ) -> EvalResult<Value> {
         match value {
             Value::Null => Ok(Value::Null),
+            Value::Atom(Atom::Series(series)) => {
+                let nowhere = Span::new(FileId(0), 0, 0);
+                self.map_series(series, nowhere, apply)
+            }
             Value::Atom(atom) => Ok(Value::Atom(apply(self, atom.clone())?)),
             Value::Pack(pack) => {
                 let mut items = Vec::with_capacity(pack.len());
@@ -581,6 +599,9 @@ impl<'a> Evaluator<'a> {
         span: Span,
         mut apply: impl FnMut(&mut Self, &Atom, &Atom) -> EvalResult<Atom>,
     ) -> EvalResult<Value> {
+        if let Some(result) = self.pairs_of_series(a, b, span, &mut apply) {
+            return result;
+        }
         match (a, b) {
             (Value::Null, _) | (_, Value::Null) => Ok(Value::Null),
             (Value::Atom(a), Value::Atom(b)) => Ok(Value::Atom(apply(self, a, b)?)),
@@ -701,62 +722,6 @@ impl<'a> Evaluator<'a> {
                 format!("{} cannot be cast to {}", atom.describe(), target.name()),
             ),
         }
-    }
-
-    pub(super) fn guard(
-        &mut self,
-        index: &Expr,
-        remap: Option<&(Expr, Expr)>,
-    ) -> EvalResult<Value> {
-        let index = self.eval(index)?;
-        match remap {
-            None => self.map(&index, |_, index| {
-                Ok(Atom::Guarded(Rc::new(Guarded { index, remap: None })))
-            }),
-            Some((low, high)) => {
-                let span = low.span.to(high.span);
-                let low = self.eval(low)?;
-                let high = self.eval(high)?;
-                let pairs = self.zip_values(&low, &high, &index, span)?;
-                self.pack_guards(&index, pairs)
-            }
-        }
-    }
-
-    fn zip_values(
-        &mut self,
-        low: &Value,
-        high: &Value,
-        index: &Value,
-        span: Span,
-    ) -> EvalResult<Vec<(Atom, Atom)>> {
-        let length = match (index, low, high) {
-            (Value::Pack(p), _, _) | (_, Value::Pack(p), _) | (_, _, Value::Pack(p)) => p.len(),
-            _ => 1,
-        };
-        let low = self.spread(low.clone(), length, span)?;
-        let high = self.spread(high.clone(), length, span)?;
-        Ok(low
-            .atoms()
-            .iter()
-            .cloned()
-            .zip(high.atoms().iter().cloned())
-            .collect())
-    }
-
-    fn pack_guards(&mut self, index: &Value, pairs: Vec<(Atom, Atom)>) -> EvalResult<Value> {
-        let mut pairs = pairs.into_iter();
-        // Its items differ by their replacements, so it is no repetition any more.
-        let index = match index {
-            Value::Pack(pack) => Value::pack(pack.items.to_vec()),
-            other => other.clone(),
-        };
-        self.map(&index, |_, index| {
-            Ok(Atom::Guarded(Rc::new(Guarded {
-                index,
-                remap: pairs.next(),
-            })))
-        })
     }
 }
 

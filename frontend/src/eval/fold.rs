@@ -10,6 +10,19 @@ use crate::diagnostics::codes::UNEXPECTED_VALUE;
 use crate::model;
 use crate::source::Span;
 
+/// The operation of a fold that compares items.
+pub(super) fn comparison(op: FoldOp) -> Option<ScalarOp> {
+    Some(match op {
+        FoldOp::Lt => ScalarOp::Lt,
+        FoldOp::Le => ScalarOp::Le,
+        FoldOp::Gt => ScalarOp::Gt,
+        FoldOp::Ge => ScalarOp::Ge,
+        FoldOp::Eq => ScalarOp::Eq,
+        FoldOp::Ne => ScalarOp::Ne,
+        _ => return None,
+    })
+}
+
 impl Evaluator<'_> {
     pub(super) fn fold(
         &mut self,
@@ -21,6 +34,9 @@ impl Evaluator<'_> {
         let pack = match value {
             Value::Null => return Ok(Value::Null),
             Value::Pack(pack) => pack,
+            Value::Atom(Atom::Series(series)) => {
+                return self.fold_series(series, op, cumulative, span);
+            }
             Value::Atom(_) => {
                 return stop(&UNEXPECTED_VALUE, span, "only packs can be folded");
             }
@@ -93,13 +109,8 @@ impl Evaluator<'_> {
 
     /// Pairwise on neighbours; `!=` on all pairs (errata 25).
     fn fold_comparison(&mut self, pack: &Pack, op: FoldOp, span: Span) -> EvalResult<Value> {
-        let scalar = match op {
-            FoldOp::Lt => ScalarOp::Lt,
-            FoldOp::Le => ScalarOp::Le,
-            FoldOp::Gt => ScalarOp::Gt,
-            FoldOp::Ge => ScalarOp::Ge,
-            FoldOp::Eq => ScalarOp::Eq,
-            _ => ScalarOp::Ne,
+        let Some(scalar) = comparison(op) else {
+            return stop(&UNEXPECTED_VALUE, span, "this fold compares nothing");
         };
         let mut results = Vec::new();
         for (index, a) in pack.items.iter().enumerate() {
@@ -122,6 +133,9 @@ impl Evaluator<'_> {
     pub(super) fn contains(&mut self, item: &Value, pack: &Value, span: Span) -> EvalResult<Value> {
         if pack.is_null() {
             return Ok(Value::Null);
+        }
+        if let Value::Atom(Atom::Series(series)) = pack {
+            return self.map(item, |this, item| this.in_series(&item, series, span));
         }
         let pack = pack.atoms().to_vec();
         self.map(item, |this, item| {

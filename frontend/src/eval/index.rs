@@ -6,6 +6,7 @@ use skript_semantics::{Scalar, ScalarKind, ScalarOp};
 
 use super::evaluator::{EvalResult, Evaluator, Stop, count, describe, stop};
 use super::runtime;
+use super::series::{Series, refused};
 use super::value::{Atom, Chosen, Pack, TensorRef, Value};
 use crate::ast::{Expr, ExprKind, Subscript, UnaryOp};
 use crate::diagnostics::codes::{INDEX_OUT_OF_RANGE, PACK_LENGTHS_DIFFER, UNEXPECTED_VALUE};
@@ -37,6 +38,7 @@ impl Evaluator<'_> {
             Value::Atom(Atom::Tensor(_) | Atom::Item(_) | Atom::Chosen(_)) => {
                 self.access(&value, subscripts, span)
             }
+            Value::Atom(Atom::Series(series)) => self.series_item(series, subscripts, span),
             Value::Atom(Atom::Stack(stack)) => {
                 let item = !trailing_comma && matches!(subscripts, [Subscript::Expr(_)]);
                 if item {
@@ -71,6 +73,23 @@ impl Evaluator<'_> {
                 &UNEXPECTED_VALUE,
                 span,
                 format!("{} cannot be indexed", describe(other)),
+            ),
+        }
+    }
+
+    /// The item of a pack of scalars that a packed assignment to a pack of run-time length is at.
+    pub fn item_here(&mut self, series: &Series, span: Span) -> EvalResult<Atom> {
+        let every = self.formula.as_ref().and_then(|f| f.every.as_ref());
+        match every {
+            Some(every)
+                if self.extent_atom(&every.length, span)?.to_expr()
+                    == Some(series.length.clone()) =>
+            {
+                Ok(Atom::from_expr(series.at(&model::Expr::index(every.index))))
+            }
+            _ => refused(
+                "it is assigned to a pack that is declared with this length",
+                span,
             ),
         }
     }

@@ -3,7 +3,7 @@
 use skript_semantics::ScalarKind;
 
 use super::evaluator::{Evaluator, TypeName};
-use super::value::{Pack, Value};
+use super::value::{Atom, Pack, Value};
 use crate::ast::{BinaryOp, Expr, ExprKind, Item};
 
 impl Evaluator<'_> {
@@ -31,6 +31,7 @@ impl Evaluator<'_> {
                     let first = pack.items.first().or(pack.repeated.as_deref());
                     first.and_then(|a| a.kind()).or(pack.kind)
                 }
+                Value::Atom(Atom::Series(series)) => Some(series.kind()),
                 Value::Atom(atom) => atom.kind(),
                 Value::Null => None,
             },

@@ -1,6 +1,7 @@
 //! List expressions: expansion, repetition, ranges and zips (2.4).
 
 use super::evaluator::{EvalResult, Evaluator, describe, stop};
+use super::series::refused;
 use super::value::{Atom, Pack, Value};
 use crate::ast::{Expr, Item};
 use crate::diagnostics::codes::{INDEX_OUT_OF_RANGE, PACK_LENGTHS_DIFFER, UNEXPECTED_VALUE};
@@ -14,6 +15,8 @@ impl Evaluator<'_> {
         }
         let mut atoms: Vec<Atom> = Vec::new();
         let mut null = false;
+        // A pack of run-time length, and what stands before it.
+        let (mut series, mut before) = (None, Vec::new());
         for item in items {
             let (value, span) = match item {
                 Item::Expr(expr) => (self.eval(expr)?, expr.span),
@@ -32,9 +35,19 @@ impl Evaluator<'_> {
             };
             match value {
                 Value::Null => null = true,
+                Value::Atom(Atom::Series(own)) if series.is_none() => {
+                    before = std::mem::take(&mut atoms);
+                    series = Some((own, span));
+                }
+                Value::Atom(Atom::Series(_)) => {
+                    return refused("a list holds one of them", span);
+                }
                 value => atoms.extend(value.atoms().iter().cloned()),
             }
             self.check_length(atoms.len(), span)?;
+        }
+        if let (Some((series, span)), false) = (&series, null) {
+            return self.join_series(&before, series, &atoms, *span);
         }
         Ok(if null {
             Value::Null
@@ -62,6 +75,7 @@ impl Evaluator<'_> {
         match (self.eval(value)?, count) {
             (Value::Null, Some(0)) => Ok(Value::pack(Vec::new())),
             (Value::Null, _) => Ok(Value::Null),
+            (Value::Atom(Atom::Series(series)), None) => Ok(Value::Atom(Atom::Series(series))),
             (Value::Atom(atom), Some(n)) => self.repeat(atom, n, span),
             (Value::Atom(atom), None) => stop(
                 &UNEXPECTED_VALUE,
@@ -143,6 +157,9 @@ impl Evaluator<'_> {
             return Ok(Value::Null);
         }
         for value in &values {
+            if let Value::Atom(Atom::Series(_)) = value {
+                return refused("it is not zipped", span);
+            }
             if let Value::Pack(pack) = value {
                 match length {
                     Some(n) if n != pack.len() => {

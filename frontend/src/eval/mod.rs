@@ -9,17 +9,21 @@ mod chosen;
 pub mod evaluator;
 pub mod fold;
 mod formula_state;
+mod guard;
 pub mod index;
 mod item_kind;
 pub mod list;
 pub mod runtime;
 pub mod scalar;
 pub mod scope;
+pub mod series;
+mod series_fold;
 pub mod spelling;
 pub mod value;
 
 pub use evaluator::{Evaluator, FormulaState, Stop, TypeName};
 pub use scope::Scope;
+pub use series::Series;
 pub use value::{Atom, Chosen, Guarded, Pack, TensorRef, Value};
 
 #[cfg(test)]

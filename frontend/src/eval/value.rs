@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use skript_semantics::{Scalar, ScalarKind};
 
+use super::series::Series;
 use crate::model::{self, AttributeValue, TensorType, ValueId};
 
 /// One item.
@@ -23,6 +24,8 @@ pub enum Atom {
     Stack(TensorRef),
     /// An item of a [`Atom::Stack`] in a formula.
     Item(Rc<(TensorRef, Atom)>),
+    /// A pack of scalars of run-time length.
+    Series(Rc<Series>),
     /// A tensor of a pack, chosen at each step of a formula.
     Chosen(Rc<Chosen>),
     /// What a failed invocation or declaration left; already reported.
@@ -147,6 +150,17 @@ impl Value {
 
     pub fn is_poisoned(&self) -> bool {
         self.atoms().iter().any(|a| matches!(a, Atom::Poison))
+    }
+
+    /// How many items a pack of scalars has.
+    pub fn item_count(&self) -> Option<Value> {
+        match self {
+            Value::Pack(pack) => Some(Value::int(super::evaluator::count(pack.len()))),
+            Value::Atom(Atom::Series(series)) => {
+                Some(Value::Atom(Atom::from_expr(series.length.clone())))
+            }
+            _ => None,
+        }
     }
 
     /// Whether a tensor is in it.
@@ -279,7 +293,7 @@ impl Atom {
             Atom::Run(_) => "run-time value",
             Atom::Guarded(_) => "guarded index",
             Atom::Tensor(_) | Atom::Item(_) | Atom::Chosen(_) => "tensor",
-            Atom::Stack(_) => "pack of run-time length",
+            Atom::Stack(_) | Atom::Series(_) => "pack of run-time length",
             Atom::Poison => "invalid value",
         }
     }
@@ -303,6 +317,7 @@ impl Atom {
                 model::Node::Extent(extent) => extent.to_string(),
                 _ => self.describe().to_string(),
             },
+            Atom::Series(series) => series.text(),
             other => other.describe().to_string(),
         }
     }

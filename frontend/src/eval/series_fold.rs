@@ -1,0 +1,118 @@
+//! Folds of packs whose length only the run knows (2.4): in closed form, where there is one.
+
+use skript_semantics::{ScalarKind, ScalarOp};
+
+use super::evaluator::{EvalResult, Evaluator, literal_bool};
+use super::fold::comparison;
+use super::runtime;
+use super::series::{Series, binary, refused};
+use super::value::{Atom, Value};
+use crate::ast::FoldOp;
+use crate::model::Expr;
+use crate::source::Span;
+
+impl Series {
+    /// Whether all items hold, of conditions that are one for all.
+    pub fn all(&self) -> Option<Expr> {
+        let all = prefix(self, FoldOp::And, &self.length)?;
+        (all.kind == ScalarKind::Bool).then_some(all)
+    }
+}
+
+impl Evaluator<'_> {
+    pub(super) fn fold_series(
+        &mut self,
+        series: &Series,
+        op: FoldOp,
+        cumulative: bool,
+        span: Span,
+    ) -> EvalResult<Value> {
+        if cumulative {
+            let folded = Series::of(series.length.clone(), |i| {
+                prefix(series, op, &binary(ScalarOp::Add, i.clone(), Expr::int(1))?)
+            });
+            return match folded {
+                Some(folded) => Ok(folded.into_value()),
+                None => refused("this cumulative fold has no closed form", span),
+            };
+        }
+        match prefix(series, op, &series.length).or_else(|| compared(series, op)) {
+            Some(folded) => Ok(Value::Atom(self.of_bounded_size(folded, span)?)),
+            None => refused("this fold has no closed form", span),
+        }
+    }
+
+    /// `item in pack`.
+    pub(super) fn in_series(
+        &mut self,
+        item: &Atom,
+        series: &Series,
+        span: Span,
+    ) -> EvalResult<Atom> {
+        let Some(shared) = series.shared() else {
+            return refused("its items differ, so they are not searched", span);
+        };
+        let shared = Atom::from_expr(shared.clone());
+        let equal = self.operation(ScalarOp::Eq, &[item.clone(), shared], span)?;
+        let some = runtime::compare(ScalarOp::Gt, series.length.clone(), Expr::int(0));
+        self.operation(ScalarOp::And, &[Atom::from_expr(some), equal], span)
+    }
+}
+
+/// The first `count` items folded; `None` if there is no closed form.
+fn prefix(series: &Series, op: FoldOp, count: &Expr) -> Option<Expr> {
+    let none = || runtime::compare(ScalarOp::Le, count.clone(), Expr::int(0));
+    let some = || runtime::compare(ScalarOp::Gt, count.clone(), Expr::int(0));
+    let as_kind = |kind, count: Expr| match kind {
+        ScalarKind::Real => runtime::operation(
+            ScalarOp::ToReal,
+            vec![count],
+            crate::program::Edition::Draft6,
+        ),
+        _ => Some(count),
+    };
+    if op == FoldOp::Add && series.kind() == ScalarKind::Int {
+        // count·first + count·(count − 1) / 2·step
+        let (first, step) = series.line()?;
+        let less = binary(ScalarOp::Sub, count.clone(), Expr::int(1))?;
+        let pairs = binary(ScalarOp::Mul, count.clone(), less)?;
+        let pairs = binary(ScalarOp::Div, pairs, Expr::int(2))?;
+        let sum = binary(ScalarOp::Mul, first, count.clone())?;
+        return match step.node {
+            crate::model::Node::Literal(skript_semantics::Scalar::Int(0)) => Some(sum),
+            _ => binary(ScalarOp::Add, sum, binary(ScalarOp::Mul, step, pairs)?),
+        };
+    }
+    let shared = series.shared()?.clone();
+    match op {
+        FoldOp::Add => binary(
+            ScalarOp::Mul,
+            shared.clone(),
+            as_kind(shared.kind, count.clone())?,
+        ),
+        FoldOp::Mul => binary(
+            ScalarOp::Pow,
+            shared.clone(),
+            as_kind(shared.kind, count.clone())?,
+        ),
+        // Of no items all are true, and none is.
+        FoldOp::And => Some(runtime::select(none(), literal_bool(true), shared)),
+        FoldOp::Or => Some(runtime::and(some(), shared)),
+        FoldOp::Min | FoldOp::Max | FoldOp::Uniform => Some(shared),
+        _ => None,
+    }
+}
+
+/// All neighbours compared, and by `!=` all pairs.
+fn compared(series: &Series, op: FoldOp) -> Option<Expr> {
+    let scalar = comparison(op)?;
+    let shared = series.shared()?;
+    let alone = runtime::compare(ScalarOp::Lt, series.length.clone(), Expr::int(2));
+    let holds = match (shared.kind, scalar) {
+        // A real may be no number.
+        (ScalarKind::Real, _) => binary(scalar, shared.clone(), shared.clone())?,
+        (_, ScalarOp::Le | ScalarOp::Ge | ScalarOp::Eq) => literal_bool(true),
+        _ => literal_bool(false),
+    };
+    binary(ScalarOp::Or, alone, holds)
+}
