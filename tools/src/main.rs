@@ -10,6 +10,7 @@ mod engine;
 mod inputs;
 mod measure;
 mod outputs;
+mod positions;
 mod render;
 mod session;
 mod variables;

@@ -28,6 +28,7 @@ use crate::command_line::{
 };
 use crate::console::{Console, Status};
 use crate::inputs;
+use crate::positions;
 use crate::render::render;
 
 /// Where weights are, and what stands for those that are not there.
@@ -349,6 +350,11 @@ impl<'a> Session<'a> {
         if model.is_none() && self.status == Status::Done {
             let message = "the composition ended without a result or a message";
             self.report(internal(message));
+        }
+        if let Some(model) = &model {
+            for misfit in positions::misfits(model) {
+                self.report(misfit);
+            }
         }
         model.filter(|_| self.status == Status::Done)
     }

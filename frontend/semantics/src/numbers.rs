@@ -103,6 +103,14 @@ impl IntType {
         }
     }
 
+    pub fn largest(self) -> i64 {
+        i64::MAX >> (64 - self.bits())
+    }
+
+    pub fn smallest(self) -> i64 {
+        i64::MIN >> (64 - self.bits())
+    }
+
     /// The number of this type that is equal modulo 2^bits.
     pub fn wrap(self, value: i64) -> i64 {
         let unused = 64 - self.bits();
@@ -133,6 +141,9 @@ mod tests {
         assert_eq!(IntType::I16.wrap(-32768), -32768);
         assert_eq!(IntType::I32.wrap(1 << 31), -(1 << 31));
         assert_eq!(IntType::I64.wrap(i64::MIN), i64::MIN);
+        assert_eq!((IntType::I8.smallest(), IntType::I8.largest()), (-128, 127));
+        let widest = IntType::I64;
+        assert_eq!((widest.smallest(), widest.largest()), (i64::MIN, i64::MAX));
     }
 
     #[test]

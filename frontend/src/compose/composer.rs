@@ -65,6 +65,8 @@ pub struct InstanceInfo {
     /// Tensor names that quantization may refer to, with labels.
     pub tensors: FxHashSet<String>,
     pub public: bool,
+    /// Invocations below, those of shared instances as often as they are reached.
+    pub invocations: usize,
     /// `@quantize` entries, names relative to the instance.
     pub quantization: Vec<Quantization>,
 }
@@ -82,7 +84,7 @@ pub struct Composer<'p, 's> {
     /// Quantizers for the instance that is made next.
     pub passed_quantizers: Vec<Quantizer<'p>>,
     simulate_quantization: bool,
-    numbers: Numbers,
+    pub numbers: Numbers,
     /// See [`ComposeOptions::pack_lengths`].
     pub pack_lengths: IndexMap<String, usize>,
     /// See [`ComposeOptions::absent_inputs`].

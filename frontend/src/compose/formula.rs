@@ -1,7 +1,7 @@
 //! `@lower` blocks to formulas in normal form (2.12).
 
 use rustc_hash::FxHashSet;
-use skript_semantics::{Scalar, ScalarKind};
+use skript_semantics::{IntType, Scalar, ScalarKind};
 
 use super::bounds::secure;
 use super::composer::{Composed, Composer, Reported};
@@ -43,16 +43,21 @@ impl<'p> Composer<'p, '_> {
         self.declare_outputs(builder)?;
         let definition = builder.found.definition;
         let mut formulas = Vec::new();
+        let mut ends = Vec::new();
         let mut written: FxHashSet<ValueId> = FxHashSet::default();
         let mut result = Ok(());
         for lowering in &definition.lowers {
             match self.lowering(builder, lowering) {
                 Ok(drafts) => {
-                    for mut draft in drafts {
+                    // An assignment to each of no elements is none.
+                    let drafts = drafts.into_iter();
+                    for mut draft in drafts.filter(|d| !d.formula.targets.is_empty()) {
                         let kind = draft.as_written;
                         for target in &mut draft.formula.targets {
                             if written.insert(target.output) {
                                 target.init = Init::Fill(kind.identity(target.value.kind));
+                                let int = self.numbers.int;
+                                ends.extend(machine_end(builder, target.output, kind, int));
                             }
                         }
                         self.same_lengths(builder, draft.beside);
@@ -66,10 +71,11 @@ impl<'p> Composer<'p, '_> {
         for port in &builder.function.outputs {
             for output in port.tensors.values() {
                 if !written.contains(output) {
-                    formulas.extend(fill(builder, *output, port.span));
+                    formulas.extend(fill(builder, *output));
                 }
             }
         }
+        formulas.extend(ends);
         builder.function.body = Body::Formulas(formulas);
         Ok(())
     }
@@ -651,21 +657,50 @@ fn nodes(expr: &model::Expr) -> usize {
 }
 
 /// `T()` everywhere, for an output that no formula writes (errata 16).
-fn fill(builder: &Builder, output: ValueId, span: Span) -> Option<Formula> {
-    let tensor = &builder.function.values.get(output.0 as usize)?.tensor;
-    let value = tensor.kind.default_value();
-    let indices = FormulaIndex::over(&tensor.shape);
-    Some(Formula {
+fn fill(builder: &Builder, output: ValueId) -> Option<Formula> {
+    let declared = builder.function.values.get(output.0 as usize)?;
+    let value = declared.tensor.kind.default_value();
+    let target = (output, Init::Fill(value));
+    Some(everywhere(declared, target, Accumulation::Assign, value))
+}
+
+/// The smallest and the largest of no ints are the ends of their machine type; formulas know 64 bits only.
+fn machine_end(
+    builder: &Builder,
+    output: ValueId,
+    kind: Accumulation,
+    int: IntType,
+) -> Option<Formula> {
+    let declared = builder.function.values.get(output.0 as usize)?;
+    let end = match kind {
+        Accumulation::Min => int.largest(),
+        Accumulation::Max => int.smallest(),
+        _ => return None,
+    };
+    let is_narrow = int != IntType::I64 && declared.tensor.kind == ScalarKind::Int;
+    let target = (output, Init::Continue);
+    is_narrow.then(|| everywhere(declared, target, kind, Scalar::Int(end)))
+}
+
+/// The formula that combines all elements of an output with one value.
+fn everywhere(
+    declared: &model::Value,
+    (output, init): (ValueId, Init),
+    kind: Accumulation,
+    value: Scalar,
+) -> Formula {
+    let indices = FormulaIndex::over(&declared.tensor.shape);
+    Formula {
         targets: vec![Target {
             output,
             subscripts: (0..indices.len()).map(model::Expr::index).collect(),
             value: model::Expr::literal(value),
-            init: Init::Fill(value),
+            init,
         }],
         indices,
         locals: Vec::new(),
         predicate: None,
-        kind: Accumulation::Assign,
-        span,
-    })
+        kind,
+        span: declared.span,
+    }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 use rustc_hash::{FxHashMap, FxHashSet};
+use skript_semantics::ScalarKind;
 
 use super::arguments::ArgumentList;
 use super::composer::{CaptureName, Composed, Composer, Definitions, InstanceInfo, Reported};
@@ -43,6 +44,10 @@ pub struct Builder<'p> {
     pub quantization: Vec<Quantization>,
     /// Where the loop that comes next puts what it collects: how many items there can be.
     pub room: Option<u64>,
+    /// See [`InstanceInfo::invocations`].
+    pub invocations: usize,
+    /// How many bodies the unrolled loops around this place make together.
+    pub unrolled: usize,
     /// How many run-time extents of callees have been named.
     symbols: usize,
     /// Long expressions over run-time extents, and their names.
@@ -56,10 +61,30 @@ impl<'p> Builder<'p> {
 
     /// A new tensor of the function.
     pub fn value(&mut self, name: Option<String>, tensor: TensorType, span: Span) -> TensorRef {
+        self.value_of(name, tensor, false, span)
+    }
+
+    /// A new number of steps or position, which has 64 bits in every run.
+    pub fn wide_int(&mut self, name: Option<String>, span: Span) -> TensorRef {
+        let tensor = TensorType {
+            kind: ScalarKind::Int,
+            shape: Vec::new(),
+        };
+        self.value_of(name, tensor, true, span)
+    }
+
+    fn value_of(
+        &mut self,
+        name: Option<String>,
+        tensor: TensorType,
+        wide: bool,
+        span: Span,
+    ) -> TensorRef {
         let id = ValueId(u32::try_from(self.function.values.len()).unwrap_or(u32::MAX));
         self.function.values.push(model::Value {
             name,
             tensor: tensor.clone(),
+            wide,
             span,
         });
         TensorRef {
@@ -187,6 +212,8 @@ impl<'p> Composer<'p, '_> {
             quantizers: std::mem::take(&mut self.passed_quantizers),
             quantization: Vec::new(),
             room: None,
+            invocations: 0,
+            unrolled: 1,
             symbols: 0,
             named_extents: FxHashMap::default(),
         };
@@ -236,6 +263,7 @@ impl<'p> Composer<'p, '_> {
             captures: builder.captures,
             tensors: builder.tensors,
             quantization: builder.quantization,
+            invocations: builder.invocations,
             public: definition.public || definition.kind == DefinitionKind::Graph,
         });
         self.functions.push(builder.function);

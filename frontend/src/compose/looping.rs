@@ -96,7 +96,9 @@ impl<'p> Composer<'p, '_> {
             }
             Some(iterations) if !conditional && parts.dynamic.is_none() && !stacked => {
                 let regular = parts.scans.iter().all(Scanned::is_regular);
-                if looping.unroll || iterations <= UNROLLED_ITERATIONS || !regular {
+                let is_short = iterations <= UNROLLED_ITERATIONS
+                    && self.unrolled_bodies(builder, iterations).is_some();
+                if looping.unroll || is_short || !regular {
                     return self.unrolled_loop(builder, &parts, iterations, hint, wanted);
                 }
             }
@@ -204,7 +206,7 @@ impl<'p> Composer<'p, '_> {
                         _ => None,
                     };
                 }
-                parts.dynamic = Some(self.scalar_of(builder, &count, expr.span)?);
+                parts.dynamic = Some(self.count_of(builder, &count, expr.span)?);
             }
             other => {
                 return Err(self.error(
@@ -357,16 +359,43 @@ impl<'p> Composer<'p, '_> {
         wanted: usize,
     ) -> Composed<Vec<Value>> {
         let looping = parts.syntax;
-        if usize::try_from(iterations).map_or(true, |n| n > self.limits.unrolled) {
+        let around = builder.unrolled;
+        let Some(bodies) = self.unrolled_bodies(builder, iterations) else {
+            let within = match around {
+                1 => String::new(),
+                around => format!(" in each of {around} steps around it"),
+            };
             return Err(self.error(
                 &LIMIT_EXCEEDED,
                 looping.span,
                 format!(
-                    "the loop has {iterations} iterations, at most {} are unrolled (limit `unrolled`)",
+                    "the loop has {iterations} iterations{within}, at most {} are unrolled (limit `unrolled`)",
                     self.limits.unrolled
                 ),
             ));
-        }
+        };
+        builder.unrolled = bodies;
+        let results = self.unrolled_steps(builder, parts, iterations, hint, wanted);
+        builder.unrolled = around;
+        results
+    }
+
+    /// How many bodies a loop makes together with those around it, if so many may be unrolled.
+    fn unrolled_bodies(&self, builder: &Builder<'p>, iterations: u64) -> Option<usize> {
+        let iterations = usize::try_from(iterations).ok()?;
+        let bodies = builder.unrolled.checked_mul(iterations.max(1))?;
+        (bodies <= self.limits.unrolled).then_some(bodies)
+    }
+
+    fn unrolled_steps(
+        &mut self,
+        builder: &mut Builder<'p>,
+        parts: &Parts,
+        iterations: u64,
+        hint: Option<&str>,
+        wanted: usize,
+    ) -> Composed<Vec<Value>> {
+        let looping = parts.syntax;
         let mut carried = parts.carried.clone();
         let outputs = wanted.saturating_sub(carried.len());
         let mut scanned: Vec<Vec<Atom>> = vec![Vec::new(); outputs];

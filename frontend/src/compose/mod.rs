@@ -24,6 +24,7 @@ mod instantiate;
 mod invoke;
 mod looping;
 mod named_extents;
+mod narrow_ints;
 mod outputs;
 mod packed;
 mod quantize;
@@ -46,6 +47,7 @@ mod tests;
 use indexmap::IndexMap;
 use skript_semantics::{Numbers, ScalarKind};
 
+pub use narrow_ints::too_narrow;
 pub use write_counter::write_counter;
 
 use crate::diagnostics::codes::{CONSTANT_VALUE, INTERNAL};
@@ -100,10 +102,13 @@ pub fn compose(
             .ok()
     });
     if let Some(Some(model)) = &composed {
-        let misfits = model.misfits();
+        let misfits = model.misfits().into_iter();
+        let misfits =
+            misfits.map(|(span, message)| Diagnostic::error(&CONSTANT_VALUE, span, message));
+        let misfits: Vec<_> = misfits.chain(narrow_ints::narrow_ints(model)).collect();
         if !misfits.is_empty() {
-            for (span, message) in misfits {
-                sink.report(Diagnostic::error(&CONSTANT_VALUE, span, message));
+            for misfit in misfits {
+                sink.report(misfit);
             }
             return None;
         }

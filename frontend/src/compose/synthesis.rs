@@ -130,6 +130,7 @@ impl<'p> Composer<'p, '_> {
             function.values.push(model::Value {
                 name: None,
                 tensor,
+                wide: false,
                 span,
             });
             id
@@ -244,6 +245,7 @@ impl<'p> Composer<'p, '_> {
         function.values.push(model::Value {
             name: None,
             tensor: input,
+            wide: false,
             span,
         });
         function.inputs.push(Port {
@@ -278,6 +280,32 @@ impl<'p> Composer<'p, '_> {
         expr: &Expr,
         span: Span,
     ) -> Composed<TensorRef> {
+        let tensor = TensorType {
+            kind: expr.kind,
+            shape: Vec::new(),
+        };
+        let result = builder.value(None, tensor, span);
+        self.scalar_into(builder, expr, (result, false), span)
+    }
+
+    /// An int over run-time extents as a number of steps.
+    pub fn count_of(
+        &mut self,
+        builder: &mut Builder<'p>,
+        expr: &Expr,
+        span: Span,
+    ) -> Composed<TensorRef> {
+        let result = builder.wide_int(None, span);
+        self.scalar_into(builder, expr, (result, true), span)
+    }
+
+    fn scalar_into(
+        &mut self,
+        builder: &mut Builder<'p>,
+        expr: &Expr,
+        (result, wide): (TensorRef, bool),
+        span: Span,
+    ) -> Composed<TensorRef> {
         let mut canonical = Canonical::default();
         let Value::Atom(renamed) = canonical.attribute(&Value::Atom(Atom::from_expr(expr.clone())))
         else {
@@ -288,16 +316,13 @@ impl<'p> Composer<'p, '_> {
         };
         let (names, extents): (Vec<String>, Vec<Extent>) =
             canonical.parameters().into_iter().unzip();
-        let tensor = TensorType {
-            kind: expr.kind,
-            shape: Vec::new(),
-        };
         let mut function = empty_function("scalar", span);
         function.extents = names;
         let output = ValueId(0);
         function.values.push(model::Value {
             name: None,
-            tensor: tensor.clone(),
+            tensor: (*result.tensor).clone(),
+            wide,
             span,
         });
         function.body = Body::Formulas(vec![Formula {
@@ -309,7 +334,7 @@ impl<'p> Composer<'p, '_> {
                 output,
                 subscripts: Vec::new(),
                 value,
-                init: Init::Fill(tensor.kind.default_value()),
+                init: Init::Fill(expr.kind.default_value()),
             }],
             span,
         }]);
@@ -319,7 +344,6 @@ impl<'p> Composer<'p, '_> {
             span,
         });
         let callee = self.synthesized(function)?;
-        let result = builder.value(None, tensor, span);
         builder.emit(Operation::Invoke(Invoke {
             callee,
             inputs: Vec::new(),

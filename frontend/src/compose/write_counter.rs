@@ -91,11 +91,7 @@ impl<'p> Composer<'p, '_> {
         }
         let name = &output.name;
         let room = builder.value(Some(name.name.clone()), room, name.span);
-        let scalar = TensorType {
-            kind: ScalarKind::Int,
-            shape: Vec::new(),
-        };
-        let count = builder.value(Some(counter.to_string()), scalar.clone(), name.span);
+        let count = builder.wide_int(Some(counter.to_string()), name.span);
         let port = |name: &str, id| Port {
             name: name.to_string(),
             tensors: PortTensors::Single(id),
@@ -124,7 +120,7 @@ impl<'p> Composer<'p, '_> {
         builder.function.outputs.clear();
 
         // One item for each step that wrote.
-        let step = builder.value(None, scalar, span);
+        let step = builder.wide_int(None, span);
         let mut item = (*room.tensor).clone();
         item.shape.remove(dimension);
         let item = builder.value(None, item, span);
@@ -233,12 +229,15 @@ impl<'p> Composer<'p, '_> {
         };
         function.inputs = given.iter().map(port).collect();
         function.outputs = vec![port(output)];
+        // The first input is the tensor; what else there is says where.
+        let inputs = inputs.into_iter().enumerate();
         function.values = inputs
-            .into_iter()
-            .chain([result])
-            .map(|tensor| model::Value {
+            .map(|(position, tensor)| (tensor, position > 0))
+            .chain([(result, false)])
+            .map(|(tensor, wide)| model::Value {
                 name: None,
                 tensor,
+                wide,
                 span,
             })
             .collect();

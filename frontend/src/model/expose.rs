@@ -27,6 +27,10 @@ impl Model {
             let Some(value) = entry.values.get(id.0 as usize) else {
                 continue;
             };
+            // Numbers of steps have no machine type that an output could have.
+            if value.wide {
+                continue;
+            }
             ports.push(Port {
                 name: value.name.clone().unwrap_or_else(|| format!("%{}", id.0)),
                 tensors: PortTensors::Single(id),

@@ -53,6 +53,8 @@ pub struct Value {
     /// As written, if it has a name: `x`, `xs:1`.
     pub name: Option<String>,
     pub tensor: TensorType,
+    /// An int that the text does not have, a number of steps or a position: 64 bits in every run.
+    pub wide: bool,
     /// Where it was declared or produced.
     pub span: Span,
 }
@@ -103,6 +105,33 @@ pub struct Block {
     pub operations: Vec<Operation>,
     /// What an inner block yields; empty for a function's own block (its outputs tell).
     pub results: Vec<ValueId>,
+}
+
+impl Block {
+    /// Shows every operation, those of inner blocks behind the one that they belong to.
+    pub fn visit<'b>(&'b self, show: &mut dyn FnMut(&'b Operation)) {
+        for operation in &self.operations {
+            show(operation);
+            match operation {
+                Operation::Invoke(_) | Operation::Constant { .. } => {}
+                Operation::If {
+                    arms, otherwise, ..
+                } => {
+                    for arm in arms {
+                        arm.condition.visit(show);
+                        arm.consequent.visit(show);
+                    }
+                    otherwise.visit(show);
+                }
+                Operation::Loop(l) => {
+                    let parts = [l.before.as_ref(), Some(&l.body), l.after.as_ref()];
+                    for part in parts.into_iter().flatten() {
+                        part.visit(show);
+                    }
+                }
+            }
+        }
+    }
 }
 
 #[derive(Clone, Debug)]

@@ -1,6 +1,6 @@
 //! Constants that the machine types of a run do not hold.
 
-use super::{Block, Body, ConstantData, Function, Model, Operation, ValueId};
+use super::{Body, ConstantData, Function, Model, Operation, ValueId};
 use crate::source::Span;
 use skript_semantics::{Numbers, RealType, Scalar};
 
@@ -13,7 +13,11 @@ impl Model {
             let mut constants: Vec<(ValueId, &ConstantData)> = Vec::new();
             constants.extend(function.constants.iter().map(|(id, data)| (*id, data)));
             if let Body::Block(block) = &function.body {
-                collect(block, &mut constants);
+                block.visit(&mut |operation| {
+                    if let Operation::Constant { value, data } = operation {
+                        constants.push((*value, data));
+                    }
+                });
             }
             for (id, data) in constants {
                 found.extend(misfit(function, id, data, self.numbers));
@@ -54,30 +58,6 @@ fn holds(numbers: Numbers, value: Scalar) -> bool {
         Scalar::Real(_) if numbers.real == RealType::F32 => true,
         Scalar::Real(x) => numbers.real.holds(x),
         Scalar::Bool(_) => true,
-    }
-}
-
-fn collect<'b>(block: &'b Block, constants: &mut Vec<(ValueId, &'b ConstantData)>) {
-    for operation in &block.operations {
-        match operation {
-            Operation::Constant { value, data } => constants.push((*value, data)),
-            Operation::Invoke(_) => {}
-            Operation::If {
-                arms, otherwise, ..
-            } => {
-                for arm in arms {
-                    collect(&arm.condition, constants);
-                    collect(&arm.consequent, constants);
-                }
-                collect(otherwise, constants);
-            }
-            Operation::Loop(l) => {
-                let parts = [l.before.as_ref(), Some(&l.body), l.after.as_ref()];
-                for part in parts.into_iter().flatten() {
-                    collect(part, constants);
-                }
-            }
-        }
     }
 }
 

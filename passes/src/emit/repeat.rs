@@ -6,7 +6,7 @@ use crate::mlir::{Builder, attributes, types};
 use melior::ir::operation::OperationLike;
 use melior::ir::{Type, Value, ValueLike};
 use skript_frontend::model::{Extent, Loop, ShapeExpr, ValueId};
-use skript_semantics::{Scalar, ScalarKind, ScalarOp};
+use skript_semantics::{IntType, Scalar, ScalarKind, ScalarOp};
 
 /// One `scf.while` whose state is the iteration's number, whether to go on, the carried tensors and the packs that scan
 /// outputs fill.
@@ -416,6 +416,15 @@ fn enter<'c: 'a, 'a>(
     }
     if let Some(id) = l.index {
         let element = scope.element(id)?;
+        let int = scope.emitter.model.numbers.int;
+        // What bounds the steps otherwise fits, or was refused.
+        let is_open = l.static_count.is_none() && l.dynamic_count.is_none();
+        if is_open && int != IntType::I64 && !scope.value(id)?.wide {
+            let last = at.index(int.largest())?;
+            let fits = extent::compare(ScalarOp::Le, number, last, at)?;
+            let message = format!("the number {{0}} of a step of the loop is no {int} number");
+            check::report(scope, fits, "SK9201", &message, &[number], l.span, at)?;
+        }
         let value = at.value("arith.index_cast", &[number], &[], element)?;
         let tensor = at.value("tensor.from_elements", &[value], &[], scope.r#type(id)?)?;
         scope.set(id, tensor);

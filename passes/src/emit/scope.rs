@@ -77,11 +77,12 @@ impl<'e, 'c: 'a, 'a, 'm> Scope<'e, 'c, 'a, 'm> {
     /// The type of a tensor's elements.
     pub fn element(&self, id: ValueId) -> Result<Type<'c>, EmitError> {
         let numbers = self.emitter.model.numbers;
-        let numbers = match self.in_work.contains(&id) {
+        let value = self.value(id)?;
+        let numbers = match value.wide || self.in_work.contains(&id) {
             true => numbers.work(),
             false => numbers,
         };
-        let kind = self.tensor(id)?.kind;
+        let kind = value.tensor.kind;
         Ok(types::element(self.emitter.context, kind, numbers))
     }
 

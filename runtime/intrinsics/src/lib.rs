@@ -124,6 +124,23 @@ pub fn kernel(name: &str) -> Option<Kernel> {
     own.or_else(|| user::find(name).map(Kernel::User))
 }
 
+/// The largest position that an intrinsic may give out, where its inputs have these extents at most; `None` if it gives none.
+/// `axis` is its attribute of that name.
+pub fn largest_position(name: &str, axis: Option<i64>, shapes: &[Vec<u64>]) -> Option<u64> {
+    let shape = |input: usize| shapes.get(input).map_or(&[][..], Vec::as_slice);
+    let extent = match Intrinsic::named(name)? {
+        Intrinsic::LargestElements => {
+            let axis = self::axis(axis?, shape(0).len())?;
+            shape(0).get(axis).copied()
+        }
+        Intrinsic::NonzeroPositions => shape(0).iter().max().copied(),
+        // Rows of batch, class and box: the extents of the scores.
+        Intrinsic::SuppressedBoxes => shape(1).iter().max().copied(),
+        _ => None,
+    };
+    extent?.checked_sub(1)
+}
+
 /// Whether an operator is an intrinsic that draws random numbers: then no invocation may be left out, or stand for another.
 pub fn is_random(name: &str) -> bool {
     Intrinsic::named(name).is_some_and(Intrinsic::is_random)

@@ -1,6 +1,6 @@
 //! Published and hand-made examples.
 
-use crate::{Call, Output, Value, kernel};
+use crate::{Call, Output, Value, kernel, largest_position};
 use skript_semantics::Numbers;
 use skript_semantics::ScalarKind::{self, Int, Real};
 use skript_tensor::{ElementType, Tensor};
@@ -230,4 +230,19 @@ fn nothing_else_is_an_intrinsic() {
             .iter()
             .all(|n| crate::is_random(n) == n.starts_with("rand."))
     );
+}
+
+#[test]
+fn positions_end_where_the_extents_do() {
+    let shapes = [vec![300, 10]];
+    let largest = |axis| largest_position("algo.top_k", Some(axis), &shapes);
+    assert_eq!(
+        [0, 1, -1, -2, 2].map(largest),
+        [Some(299), Some(9), Some(9), Some(299), None]
+    );
+    assert_eq!(largest_position("layout.nonzero", None, &shapes), Some(299));
+    let boxes = [vec![2, 6, 4], vec![2, 40, 6]];
+    let suppressed = largest_position("algo.nonmax_suppress", None, &boxes);
+    assert_eq!(suppressed, Some(39));
+    assert_eq!(largest_position("rand.uniform", None, &shapes), None);
 }

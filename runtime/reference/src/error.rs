@@ -1,6 +1,7 @@
 //! Why an evaluation has no result.
 
 use skript_frontend::source::Span;
+use skript_semantics::IntType;
 use skript_tensor::TensorError;
 use std::fmt;
 use thiserror::Error;
@@ -68,6 +69,8 @@ pub enum Failure {
     ScanTooShort { count: i64, length: usize },
     #[error("the loop runs more often than the {0} times that its results have room for")]
     NoRoom(u64),
+    #[error("the number {number} of a step of the loop is no {int} number")]
+    StepBeyond { int: IntType, number: i64 },
     #[error("the packs that a loop scans have {shortest} and {longest} items")]
     ScanLengths { shortest: usize, longest: usize },
     #[error("operator {0} has no body and the evaluator does not know it")]

@@ -90,7 +90,7 @@ impl<'m> Frame<'m> {
     /// Gives a value its tensor; checks it against the declared type and learns run-time extents from it.
     pub fn bind(&mut self, id: ValueId, tensor: Arc<Tensor>) -> Result<(), EvalError> {
         let TensorType { kind, shape } = &self.declared(id)?.tensor;
-        if tensor.element() != ElementType::run_time(*kind, self.numbers) {
+        if tensor.element() != self.element(id)? {
             return Err(Failure::Tensor(skript_tensor::TensorError::Kind {
                 what: self.name(id),
                 expected: *kind,
@@ -254,8 +254,12 @@ impl<'m> Frame<'m> {
 
     /// The type of a value's elements.
     pub fn element(&self, id: ValueId) -> Result<ElementType, EvalError> {
-        let kind = self.declared(id)?.tensor.kind;
-        Ok(ElementType::run_time(kind, self.numbers))
+        let declared = self.declared(id)?;
+        let numbers = match declared.wide {
+            true => self.numbers.work(),
+            false => self.numbers,
+        };
+        Ok(ElementType::run_time(declared.tensor.kind, numbers))
     }
 }
 

@@ -20,6 +20,7 @@ fn value(name: &str, kind: ScalarKind, shape: &[u64]) -> Value {
             kind,
             shape: shape.iter().map(|&n| Extent::Fixed(n)).collect(),
         },
+        wide: false,
         span: span(),
     }
 }

@@ -150,6 +150,7 @@ codes! {
     sk3001_graph_unknown,
     sk3002_graph_parameter,
     sk3003_limit_exceeded,
+    sk3004_machine_int,
     sk8001_not_compiled,
     sk8002_stablehlo_text,
     sk9001_weights,

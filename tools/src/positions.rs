@@ -1,0 +1,43 @@
+//! Positions that intrinsics give out, where the machine type of ints does not hold all of them.
+
+use skript_frontend::compose::too_narrow;
+use skript_frontend::diagnostics::Diagnostic;
+use skript_frontend::model::{AttributeValue, Body, Extent, Function, Model, Operation};
+use skript_intrinsics::largest_position;
+
+/// What to say of each invocation of an intrinsic by the model.
+pub fn misfits(model: &Model) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    for function in &model.functions {
+        let Body::Block(block) = &function.body else {
+            continue;
+        };
+        block.visit(&mut |operation| {
+            if let Operation::Invoke(invoke) = operation
+                && let Some(callee) = model.function(invoke.callee)
+                && let Some(last) = largest(callee)
+            {
+                let what = format!("a position that {} gives", callee.name);
+                let last = i128::from(last);
+                found.extend(too_narrow(model.numbers.int, &what, last, invoke.span));
+            }
+        });
+    }
+    found
+}
+
+/// The largest position that a function may give, if it is an intrinsic that gives some.
+fn largest(function: &Function) -> Option<u64> {
+    let Body::Intrinsic = function.body else {
+        return None;
+    };
+    let axis = function.attributes.iter().find(|(name, _)| name == "axis");
+    let axis = match axis {
+        Some((_, AttributeValue::Int(axis))) => Some(*axis),
+        _ => None,
+    };
+    let inputs = function.inputs.iter().flat_map(|p| p.tensors.values());
+    let inputs = inputs.filter_map(|id| function.values.get(id.0 as usize));
+    let shapes = inputs.map(|v| v.tensor.shape.iter().map(Extent::bound).collect());
+    largest_position(&function.name, axis, &shapes.collect::<Vec<_>>())
+}
