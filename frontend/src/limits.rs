@@ -82,9 +82,9 @@ limits! {
     pack_length: usize = 1 << 20, at most 1 << 28;
     /// Operator instances of one model.
     instances: usize = 1 << 16, at most 1 << 28;
-    /// Invocations of one model, unrolled ones counted each.
+    /// Invocations of one model, unrolled ones counted each, those of an operator as often as it is reached.
     invocations: usize = 1 << 20, at most 1 << 28;
-    /// Formulas or loop bodies that one `unroll` (or pack index) produces.
+    /// Formulas or loop bodies that one `unroll` (or pack index) produces, with those inside of it.
     unrolled: usize = 1 << 16, at most 1 << 24;
     /// Operations in one expression over run-time extents.
     extent_operations: usize = 1 << 13, at most 1 << 16;

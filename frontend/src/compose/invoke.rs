@@ -136,12 +136,7 @@ impl<'p> Composer<'p, '_> {
         let bounds = extents.iter().map(Extent::bound);
         list.extents = names.into_iter().zip(bounds).collect();
         self.invocations += 1;
-        if self.invocations > self.limits.invocations {
-            let most = self.limits.invocations;
-            let message =
-                format!("the model has more than {most} invocations (limit `invocations`)");
-            return Err(self.error(&LIMIT_EXCEEDED, list.invocation, message));
-        }
+        self.check_invocations(self.invocations, list.invocation)?;
         let below = self.below(builder, invocation, hint);
         let mut key = instance_key(&found, &list);
         for quantizer in &below {
@@ -156,12 +151,28 @@ impl<'p> Composer<'p, '_> {
                 id
             }
         };
+        // An instance is composed once, and is inlined as often as it is reached.
+        let inside = self.infos.get(callee.0 as usize);
+        let inside = inside.map_or(0, |info| info.invocations).saturating_add(1);
+        builder.invocations = builder.invocations.saturating_add(inside);
+        self.check_invocations(builder.invocations, invocation.span)?;
         let mut meanings = canonical.meanings();
         let passed = Passed {
             values: &values,
             extents,
         };
         self.call(builder, callee, passed, invocation, hint, &mut meanings)
+    }
+
+    fn check_invocations(&mut self, count: usize, span: Span) -> Composed<()> {
+        let most = self.limits.invocations;
+        if count <= most {
+            return Ok(());
+        }
+        let message = format!(
+            "the model has more than {most} invocations, each counted as often as it is reached (limit `invocations`)"
+        );
+        Err(self.error(&LIMIT_EXCEEDED, span, message))
     }
 
     /// Quantizers for tensors inside of an invocation.
