@@ -10,8 +10,9 @@ use super::dynamic_extent::extent_of;
 use super::instantiate::Builder;
 use super::ranges::{decided, upper_bound};
 use crate::ast::{Declaration, Expr, ExprKind, ExtentSpec, LoopBound, PackSpec};
+use crate::diagnostics::Diagnostic;
 use crate::diagnostics::codes::{
-    CONSTANT_VALUE, LIMIT_EXCEEDED, SHAPE_NOT_BOUND, UNEXPECTED_VALUE,
+    CONSTANT_VALUE, LIMIT_EXCEEDED, SHAPE_NOT_BOUND, UNDETERMINED_EXTENT, UNEXPECTED_VALUE,
 };
 use crate::eval::evaluator::{EvalResult, stop};
 use crate::eval::{Atom, Evaluator, TypeName, Value, runtime};
@@ -157,6 +158,17 @@ impl<'p> Composer<'p, '_> {
         let packed = declaration.type_spec.pack.is_some();
         for spec in specs {
             self.declare_symbol(builder, spec)?;
+            if let (Some(expr), Some(_)) = (&spec.extent, &spec.bound)
+                && let Some(name) = Self::unknown_names(builder, expr).first()
+            {
+                let (text, name) = (self.source_text(expr.span), name.as_str());
+                let message =
+                    format!("nothing tells `{name}` of `{text}`: a bound is one of a name");
+                let diagnostic = Diagnostic::error(&UNDETERMINED_EXTENT, spec.span, message);
+                return Err(self.report(diagnostic.with_help(format!(
+                    "bound the name where it stands alone, `{name}|2`, and leave the bound of `{text}` out"
+                ))));
+            }
         }
         let mut computed = Vec::new();
         let result = {

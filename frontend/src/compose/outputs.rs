@@ -4,10 +4,10 @@ use skript_semantics::{ScalarKind, ScalarOp};
 
 use super::checks::{Verdict, equality, keep, parts, text};
 use super::composer::{Composed, Composer, Reported};
-use super::declare::{DeclaredExtent, shape_text};
+use super::declare::{DeclaredExtent, set_tensors, shape_text, upper_extents};
 use super::instantiate::Builder;
 use super::ranges::extent_expr;
-use crate::ast::Declaration;
+use crate::ast::{Declaration, ExprKind};
 use crate::diagnostics::Diagnostic;
 use crate::diagnostics::codes::{OUTPUT_MISMATCH, TENSOR_UNKNOWN, UNEXPECTED_VALUE};
 use crate::eval::{Atom, TensorRef, Value, runtime};
@@ -146,9 +146,15 @@ impl<'p> Composer<'p, '_> {
             );
             return Err(self.report(diagnostic));
         }
-        let Some(shape) = self.declared_shape(builder, declaration, item)? else {
+        let named = self.name_extents(builder, declaration, tensor)?;
+        let Some(mut shape) = self.declared_shape(builder, declaration, item)? else {
             return Ok(());
         };
+        for (dimension, bound) in named {
+            if let Some(extent) = shape.get_mut(dimension) {
+                *extent = DeclaredExtent::Bounded(bound);
+            }
+        }
         let mut agrees = shape.len() == tensor.tensor.shape.len();
         let mut open = Vec::new();
         for (dimension, (declared, computed)) in shape.iter().zip(&tensor.tensor.shape).enumerate()
@@ -198,6 +204,55 @@ impl<'p> Composer<'p, '_> {
             format!("{}{}", kind.name(), shape_text(&tensor.tensor.shape)),
         );
         Err(self.report(diagnostic))
+    }
+}
+
+impl<'p> Composer<'p, '_> {
+    /// `r|8` with a new name r: it stands for what is computed, in other outputs as well. Yields where that must be tested
+    /// against which bound.
+    fn name_extents(
+        &mut self,
+        builder: &mut Builder<'p>,
+        declaration: &Declaration,
+        tensor: &TensorRef,
+    ) -> Composed<Vec<(usize, u64)>> {
+        let specs = declaration.type_spec.shape.as_deref().unwrap_or_default();
+        let rank = tensor.tensor.shape.len();
+        let packs = specs.iter().filter(|s| s.pack.is_some()).count();
+        let mut bounds = Vec::new();
+        if packs > 1 || specs.len() > rank + packs {
+            // The declared shape is compared as a whole.
+            return Ok(bounds);
+        }
+        let mut start = 0;
+        for spec in specs {
+            let length = match spec.pack {
+                Some(_) => rank + packs - specs.len(),
+                None => 1,
+            };
+            let dimensions = start..start + length;
+            start += length;
+            let (Some(expr), Some(bound)) = (&spec.extent, &spec.bound) else {
+                continue;
+            };
+            let ExprKind::Name(name) = &expr.kind else {
+                continue;
+            };
+            if builder.scope.get(&name.name).is_some() {
+                continue;
+            }
+            let computed = tensor.tensor.shape.get(dimensions.clone());
+            let computed = computed.unwrap_or_default().iter();
+            let atoms: Vec<Atom> = computed.map(|e| Atom::from_expr(extent_expr(e))).collect();
+            set_tensors(builder, &name.name, atoms, spec.pack.is_some());
+            let limits = {
+                let mut evaluator = builder.evaluator(self.limits);
+                upper_extents(&mut evaluator, bound, spec.pack.as_ref())
+            };
+            let limits = limits.map_err(|s| self.failed(s))?;
+            bounds.extend(dimensions.zip(limits));
+        }
+        Ok(bounds)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::ComposeOptions;
 use super::testing::{assert_composes, assert_fires, composed, composed_with};
-use crate::diagnostics::codes::FORMULA;
+use crate::diagnostics::codes::{DIVISION_BY_ZERO, FORMULA};
 use crate::limits::Limits;
 use crate::model::{Accumulation, Body, Model, Node};
 use skript_semantics::ScalarOp;
@@ -450,4 +450,76 @@ fn s2_12_tensors_of_several_shapes_take_no_turns() {
     };
     assert_composes(&text("j < k, i < 3"));
     assert_fires(&FORMULA, &text("i < 3, j < k"));
+}
+
+/// A name with a bound that outputs introduce stands for what is computed, in all of them.
+#[test]
+fn s2_6_outputs_may_share_an_extent_that_they_name() {
+    let graph = |outputs: &str, rest: &str| {
+        model(&format!(
+            "operator two {{ @input {{ x: real[n]; }} @output {{ y: real[n]; z: real[n]; }} \
+             @lower {{ y[i,] = x[i,], i < n; z[i,] = x[i,], i < n; }} }} \
+             graph G {{ @input {{ x: real[s|8]; w: real[t|8]; }} @output {{ {outputs} }} @compose {{ {rest} }} }}"
+        ))
+    };
+    let checks = |outputs: &str, rest: &str| {
+        let model = graph(outputs, rest).unwrap();
+        let entry = model.function(model.entry).unwrap();
+        entry.result_checks.len()
+    };
+    let two = "y, z = two(x);";
+    assert_eq!(checks("y: real[r|8]; z: real[r];", two), 0);
+    assert_eq!(checks("y: real[r|8 ..(1)]; z: real[r..];", two), 0);
+    // Every run compares with a smaller bound, and with another extent.
+    assert_eq!(checks("y: real[r|5]; z: real[r];", two), 1);
+    assert_eq!(
+        checks("y: real[r|8]; z: real[r];", "y, u = two(x); z, v = two(w);"),
+        1
+    );
+    assert!(graph("y: real[r|8]; z: real[r,r];", two).is_err());
+}
+
+#[test]
+fn s2_6_bounds_belong_to_names() {
+    let graph = |inputs: &str| {
+        model(&format!(
+            "graph G {{ @input {{ {inputs} }} @output {{ y: real[~]; }} @compose {{ y = [x][0]; }} }}"
+        ))
+    };
+    assert_eq!(
+        graph("x: real[2 * a|4]; w: real[a];").unwrap_err(),
+        ["nothing tells `a` of `2 * a`: a bound is one of a name"]
+    );
+    assert!(graph("x: real[2 * a]; w: real[a|2];").is_ok());
+}
+
+/// A zero that is known while compiling divides no extent, be that known or not; one that only the run knows gives zero.
+#[test]
+fn s2_4_zero_divides_no_extent() {
+    for shape in ["4", "s|4"] {
+        for output in ["n / d", "n % d"] {
+            let text = format!(
+                "operator f {{ @attrib {{ d: int = 0; }} @input {{ x: real[n]; }} @output {{ y: int[]; }} @lower {{ y[] = {output}; }} }} \
+                 graph G {{ @input {{ x: real[{shape}]; }} @output {{ y: int[]; }} @compose {{ y = f(x); }} }}"
+            );
+            assert_fires(&DIVISION_BY_ZERO, &text);
+            assert_composes(&text.replace("= 0", "= 2"));
+            assert_composes(&text.replace("= n", "= d == 0 ? 0 : n"));
+        }
+    }
+}
+
+/// `:` over no places assigns nothing.
+#[test]
+fn s2_12_assignments_to_no_places_are_none() {
+    let model = composed(
+        "operator f { @input { x: real[m,n]; } @output { y: real[m,n]; } \
+         @lower { y[i,j] = 0.0, i < m, j < n; y[i,:] := x[i,:], i < m; } } \
+         graph G { @input { x: real[3,0]; } @output { y: real[3,0]; } @compose { y = f(x); } }",
+    );
+    for function in model.unwrap().functions {
+        if let Body::Formulas(formulas) = function.body {
+            assert!(formulas.iter().all(|f| !f.targets.is_empty()));
+        }
+    }
 }

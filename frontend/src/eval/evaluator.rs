@@ -641,11 +641,7 @@ impl<'a> Evaluator<'a> {
         if let Some(scalars) = scalars {
             return match apply(op, &scalars, self.edition) {
                 Ok(value) => Ok(Atom::from_scalar(value)),
-                Err(Fault::DivisionByZero) => stop(
-                    &DIVISION_BY_ZERO,
-                    span,
-                    format!("division by zero: {}", operands_text(operands)),
-                ),
+                Err(Fault::DivisionByZero) => self.division_by_zero(operands, span),
                 Err(Fault::Overflow) => stop(
                     &INTEGER_OVERFLOW,
                     span,
@@ -660,11 +656,19 @@ impl<'a> Evaluator<'a> {
         if operands.iter().any(|o| matches!(o, Atom::Poison)) {
             return Err(Stop::Poison);
         }
+        if runtime::divides_extent_by_zero(op, operands) {
+            return self.division_by_zero(operands, span);
+        }
         let exprs: Option<Vec<model::Expr>> = operands.iter().map(Atom::to_expr).collect();
         match exprs.and_then(|exprs| runtime::operation(op, exprs, self.edition)) {
             Some(expr) => self.of_bounded_size(expr, span),
             None => self.kinds(operands, span),
         }
+    }
+
+    fn division_by_zero<T>(&self, operands: &[Atom], span: Span) -> EvalResult<T> {
+        let message = format!("division by zero: {}", operands_text(operands));
+        stop(&DIVISION_BY_ZERO, span, message)
     }
 
     fn kinds<T>(&self, operands: &[Atom], span: Span) -> EvalResult<T> {
