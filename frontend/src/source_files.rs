@@ -148,6 +148,7 @@ impl<'a> Loader<'a> {
                 );
                 Edition::Draft6
             }
+            (None, None) if marks.khronos_first.is_some() => Edition::Khronos,
             (None, _) => Edition::Draft6,
         }
     }

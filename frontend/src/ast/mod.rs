@@ -54,6 +54,8 @@ pub struct Module {
 pub struct EditionMarks {
     pub draft_only: Option<(Span, String)>,
     pub khronos_only: Option<(Span, String)>,
+    /// What the draft has no way to say, so that its modules may have it as well.
+    pub khronos_first: Option<(Span, String)>,
 }
 
 /// `import a.b;`, one entry per imported module.

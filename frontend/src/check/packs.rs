@@ -290,16 +290,23 @@ impl Checker<'_> {
                 let Some(subscript) = lone else {
                     self.visit_subscripts(subscripts);
                     let text = self.text(base.span);
-                    self.sink.report(
-                        Diagnostic::error(
-                            &codes::SUBSCRIPT_OF_PACK,
+                    let (span, message, help) = match guarded_place(base) {
+                        Some((pack, span)) => (
+                            span,
+                            format!(
+                                "`{}` is a pack: bars guard the indices of a tensor, not the place of one in a pack",
+                                self.text(pack.span)
+                            ),
+                            "write a condition behind the bounds of the formula: `…, k < n | k >= 1`",
+                        ),
+                        None => (
                             whole.span,
                             format!("`{text}` is {ty}, no tensor: it takes one index or one range"),
-                        )
-                        .with_help(
                             "write `a[i]`, `a[i:j]`, or `a[indices]` with a pack of indices",
                         ),
-                    );
+                    };
+                    let diagnostic = Diagnostic::error(&codes::SUBSCRIPT_OF_PACK, span, message);
+                    self.sink.report(diagnostic.with_help(help));
                     return Type::unknown();
                 };
                 if *pack == Pack::Single {
@@ -554,4 +561,19 @@ impl Checker<'_> {
         }
         .with_optional(optional)
     }
+}
+
+/// The pack in `xs[|k|]`, and the place between bars: what is left of `xs[|k|][i,]`.
+fn guarded_place(base: &Expr) -> Option<(&Expr, Span)> {
+    let ExprKind::Index {
+        base, subscripts, ..
+    } = &base.kind
+    else {
+        return None;
+    };
+    let guard = subscripts.iter().find_map(|s| match s {
+        Subscript::Guard { span, .. } => Some(*span),
+        _ => None,
+    });
+    Some((base, guard?))
 }

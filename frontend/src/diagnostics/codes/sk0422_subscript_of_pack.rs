@@ -27,6 +27,18 @@ mod tests {
     }
 
     #[test]
+    fn fires_for_guards_and_says_so() {
+        let document = "operator o { @input { xs: real[n]..(k); } @output { y: real[n]; } \
+            @lower { y[i,] += xs[|j - 1|][i,], i < n, j < k; } }";
+        let found = check(&in_module(document));
+        let [one] = found.as_slice() else {
+            panic!("{found:?}");
+        };
+        assert_eq!(one.code.id, SUBSCRIPT_OF_PACK.id);
+        assert!(one.message.contains("bars guard"), "{}", one.message);
+    }
+
+    #[test]
     fn near_miss() {
         assert_silent(&in_using("v = p[[0, 1]]; u = p[0:1];"));
     }

@@ -33,5 +33,8 @@ mod tests {
     fn near_miss() {
         assert!(using("b = a << 1.0; c = `sqrt`(a);").is_empty());
         assert!(using("b = a <? 1.0; c = sqrt(a);").is_empty());
+        // The draft has no bounds of lengths, so there is no other way to write them.
+        let bounded = "operator o { @input { xs: real[2]..(k|3); } @using { b = k << 2; } @output { y: real[2]; } @lower { y[i,] = 0.0, i < 2; } }";
+        assert!(loaded(&[("main.sknd", bounded.as_bytes())]).is_empty());
     }
 }

@@ -25,6 +25,15 @@ mod tests {
     }
 
     #[test]
+    fn the_smallest_int_is_one() {
+        let using = |lines: &str| codes(&format!("operator o {{ @using {{ {lines} }} }}"));
+        assert!(using("a = -9223372036854775808; b = [1, - 9223372036854775808];").is_empty());
+        assert_eq!(using("a = 9223372036854775808;"), [NUMBER.id]);
+        assert_eq!(using("a = -9223372036854775809;"), [NUMBER.id]);
+        assert_eq!(using("a = -9223372036854775808 ** 2;"), [NUMBER.id]);
+    }
+
+    #[test]
     fn near_miss() {
         assert!(codes("operator o { @using { a = [1 ..(5)]; } }").is_empty());
     }

@@ -14,6 +14,9 @@ const BUILTINS: [&str; 22] = [
     "floor", "frac", "log", "round", "sign", "sin", "sinh", "sqrt", "tan", "tanh",
 ];
 
+/// Of `i64::MIN`: one more than the largest int.
+const SMALLEST_MAGNITUDE: &str = "9223372036854775808";
+
 /// How tightly an operator binds: `=>` 1, logical 2, comparisons 3, min max 4, `+ -` 5, `* / % \` 6, `**` 8. Unary
 /// operators stand between the last two.
 const POWER: u8 = 8;
@@ -280,9 +283,24 @@ impl Builder<'_> {
                 _ => rest.push(child),
             }
         }
-        let mut expr = match atom {
-            Some(primary) => self.primary(&primary),
-            None => self.error_expr(self.span(operand)),
+        // The smallest int is the only number that fits with its sign alone.
+        let last = prefixes.last().filter(|p| p.as_str() == "-");
+        let is_power = matches!(links.peek(), Some((Link::Infix(..), POWER)));
+        let mut expr = match (atom, last) {
+            (Some(primary), Some(sign))
+                if primary.as_str().trim_end() == SMALLEST_MAGNITUDE
+                    && rest.is_empty()
+                    && !is_power =>
+            {
+                let span = self.span(sign).to(self.span(&primary));
+                prefixes.pop();
+                Expr {
+                    kind: ExprKind::Int(i64::MIN),
+                    span,
+                }
+            }
+            (Some(primary), _) => self.primary(&primary),
+            (None, _) => self.error_expr(self.span(operand)),
         };
         expr = self.postfix(expr, rest);
         if prefixes.is_empty() {

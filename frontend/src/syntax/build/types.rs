@@ -78,7 +78,9 @@ impl Builder<'_> {
                 Rule::extent_bound => {
                     spec.bound = self.optional_expr(&child);
                     let span = self.span(&child);
-                    self.mark_khronos(span, "..(… | …)");
+                    self.marks
+                        .khronos_first
+                        .get_or_insert_with(|| (span, "..(… | …)".to_string()));
                 }
                 _ => {}
             }
