@@ -26,6 +26,7 @@ use crate::schedule::vectorize::VectorizeReductions;
 use crate::stablehlo::import::drop_signs::DropSigns;
 use crate::stablehlo::import::scalar_to_arith::ConvertStablehloScalarToArith;
 use crate::stablehlo::import::to_linalg::ConvertStablehloToLinalg;
+use crate::stablehlo::import::to_skript::ConvertStablehloToSkript;
 use crate::structure::annotate_structure::AnnotateStructure;
 use skript_dialect::PassEntry;
 
@@ -57,6 +58,7 @@ pub const ALL: &[PassEntry] = &[
     PassEntry::of::<LowerChecks>(),
     PassEntry::of::<ConvertStablehloToLinalg>(),
     PassEntry::of::<ConvertStablehloScalarToArith>(),
+    PassEntry::of::<ConvertStablehloToSkript>(),
     PassEntry::of::<DropSigns>(),
 ];
 

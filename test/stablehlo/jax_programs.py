@@ -3,6 +3,9 @@
 
 Each program is a function and its arguments; its text is what `jax.jit(f).lower(…).as_text()` prints. Results must have the
 same types and shapes; integers and bools must be equal, reals close.
+
+With `--through-skript` a program first becomes a module in the `skript` dialect, and StableHLO again; a second time must
+give the same text. Programs that have no form in the dialect are counted and left out.
 """
 import argparse
 import json
@@ -21,9 +24,13 @@ import jax.numpy as jnp
 import numpy
 from jax import lax
 
+import jax_families
+
 jax.config.update("jax_enable_x64", True)
 
 PROGRAMS = {}
+# How many of them have a form in the `skript` dialect.
+EXPRESSIBLE = 340
 random = numpy.random.default_rng(1)
 FLOATS = ["float16", "bfloat16", "float32", "float64"]
 SIGNED, UNSIGNED = ["int8", "int16", "int32", "int64"], ["uint8", "uint16", "uint32", "uint64"]
@@ -277,8 +284,11 @@ def control():
     program("fibonacci", lambda n: lax.fori_loop(0, n, lambda _, c: (c[1], c[0] + c[1]), (jnp.int64(0), jnp.int64(1)))[0], jnp.asarray(30))
 
 
-for part in (elementwise, shapes, combinations, places, control):
+elementwise()
+ELEMENTWISE = list(PROGRAMS)
+for part in (shapes, combinations, places, control):
     part()
+jax_families.register(program, reals, integers, sample)
 
 
 def stored(value):
@@ -307,32 +317,70 @@ def difference(got, want):
     return "%d of %d values differ, first at %s: %s instead of %s" % (bad.sum(), bad.size, [int(i) for i in at], got[at], want[at])
 
 
+class Inexpressible(Exception):
+    """A program that has no form in the dialect."""
+
+
+def translated(skript, text):
+    """What the dialect makes of a program."""
+    tool = os.path.join(os.path.dirname(os.path.abspath(skript)), "skript-translate")
+    done = subprocess.run([tool, "--from-stablehlo", "--to-stablehlo"], input=text, capture_output=True, text=True)
+    if done.returncode == 0:
+        return done.stdout
+    if "there is no code for" in done.stderr or "has no form in the skript dialect" in done.stderr:
+        raise Inexpressible()
+    raise RuntimeError(done.stderr.strip()[:600])
+
+
+def through_skript(skript, text):
+    """What the dialect makes of a program; a second time must change nothing."""
+    once = translated(skript, text)
+    if translated(skript, once) != once:
+        raise RuntimeError("a second time gives another text")
+    return once
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--skript", required=True)
     parser.add_argument("--only", action="append", help="programs whose name holds this")
+    parser.add_argument("--through-skript", action="store_true", help="run what comes of the dialect's form of each elementwise program")
     parser.add_argument("--keep", help="folder for programs and arrays")
     args = parser.parse_args()
-    chosen = [n for n in PROGRAMS if not args.only or any(o in n for o in args.only)]
+    everything = ELEMENTWISE if args.through_skript else PROGRAMS
+    chosen = [n for n in everything if not args.only or any(o in n for o in args.only)]
     with tempfile.TemporaryDirectory() as folder:
         folder = args.keep or folder
-        wanted, lines = {}, []
+        wanted, lines, wrong, left_out = {}, [], 0, []
         for name in chosen:
             function, arguments = PROGRAMS[name]
             own = os.path.join(folder, name)
-            os.makedirs(own, exist_ok=True)
             path = own + ".mlir"
             lowered = jax.jit(function).lower(*arguments)
+            text = lowered.as_text()
+            if args.through_skript:
+                try:
+                    text = through_skript(args.skript, text)
+                except Inexpressible:
+                    left_out.append(name)
+                    continue
+                except RuntimeError as error:
+                    wrong += 1
+                    print("%s: %s" % (name, error))
+                    continue
+            os.makedirs(own, exist_ok=True)
             with open(path, "w") as file:
-                file.write(lowered.as_text())
+                file.write(text)
             wanted[name] = jax.tree_util.tree_leaves(lowered.compile()(*arguments))
             line = [path, "--message-format=short", "--output-dir", own]
             kept = lowered._lowering.compile_args.get("kept_var_idx", range(len(arguments)))
+            leaves = jax.tree_util.tree_leaves(arguments)
             for number, position in enumerate(sorted(kept)):
                 file = os.path.join(own, "in%d.npy" % number)
-                numpy.save(file, stored(arguments[position]))
+                numpy.save(file, stored(leaves[position]))
                 line += ["--input", "%d=%s" % (number, file)]
             lines.append(json.dumps(line))
+        chosen = list(wanted)
         batch = os.path.join(folder, "batch.jsonl")
         with open(batch, "w") as file:
             file.write("\n".join(lines) + "\n")
@@ -340,7 +388,7 @@ def main():
         answers = [json.loads(line) for line in done.stdout.splitlines()]
         if len(answers) != len(chosen):
             print("the batch ended early, at %s: %s" % (chosen[len(answers)], done.stderr.strip()[-500:]))
-        wrong = len(chosen) - len(answers)
+        wrong += len(chosen) - len(answers)
         for name, answer in zip(chosen, answers):
             reason = answer["stderr"].strip()[:600] if answer["exit"] else None
             for number, want in enumerate(wanted[name]):
@@ -350,8 +398,12 @@ def main():
             if reason:
                 wrong += 1
                 print("%s: %s" % (name, reason))
-    print("programs of jax: %d run, %d equal" % (len(chosen), len(chosen) - wrong))
-    return 1 if wrong else 0
+    print("programs of jax: %d run, %d wrong, %d left out" % (len(chosen), wrong, len(left_out)))
+    # Elementwise operations on what the language has: that no operation is lost.
+    few = args.through_skript and not args.only and len(chosen) < EXPRESSIBLE
+    if few:
+        print("fewer than %d programs have a form in the dialect" % EXPRESSIBLE)
+    return 1 if wrong or few else 0
 
 
 if __name__ == "__main__":

@@ -2,9 +2,11 @@
 """Exports invocations of the standard library's operators to StableHLO, runs them with XLA, and compares with numpy and scipy;
 counts the forms that formulas take.
 
-    library.py --skript BINARY [--operator TEXT]... [--sample N] [--jobs N] [--verbose]
+    library.py --skript BINARY [--operator TEXT]... [--sample N] [--real f16|bf16|f32|f64] [--int i8|i16|i32|i64] [--jobs N]
+               [--verbose]
 
-The cases are those of test/library/sweep.py; `--sample N` takes about N of each operator, always the same. Exit status 1 if a
+The cases are those of test/library/sweep.py; `--sample N` takes about N of each operator, always the same; cases
+whose arrays the machine types do not hold are left out, and counted. Exit status 1 if a
 program gives a wrong answer, or if an operator takes the general form that is not known to need it.
 """
 import argparse
@@ -30,7 +32,9 @@ MAY_BE_GENERAL = ("image._linear_grid_sample", "math.cumsum")
 def export(skript, arguments, out):
     """None, or why there is no program."""
     keep = [a for at, a in enumerate(arguments) if a != "--input" and (at == 0 or arguments[at - 1] != "--input")]
-    command = [skript, "compile", "--message-format=short", "--emit=stablehlo", *keep, "-o", out, "--report", out + ".forms"]
+    from cases import Machine
+    command = [skript, "compile", "--message-format=short", "--emit=stablehlo", *keep, "-o", out, "--report", out + ".forms",
+               "--real=" + Machine.real, "--int=" + Machine.int]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     if done.returncode == 0:
         return None
@@ -39,8 +43,9 @@ def export(skript, arguments, out):
 
 
 def argument(port, folder):
+    import ml_dtypes
     import numpy
-    dtype = {"f32": numpy.float32, "i64": numpy.int64, "i1": numpy.bool_}[port["dtype"]]
+    dtype = ml_dtypes.bfloat16 if port["dtype"] == "bf16" else xla.dtype_of(port["dtype"])
     name = port["name"]
     if port["role"] == "variable":
         values = xla.read_dat(os.path.join(folder, name + ".dat"))
@@ -60,6 +65,8 @@ def answer(engine, path, folder, results):
     os.makedirs(results)
     for port, value in zip(manifest["results"], values):
         if port["role"] == "output":
+            # numpy's files have no bf16.
+            value = value.astype(numpy.float32) if port["dtype"] == "bf16" else value
             numpy.save(os.path.join(results, port["name"] + ".npy"), value)
 
 
@@ -68,13 +75,16 @@ def collect(chosen, sample):
     import sweep
     cases, rest = list(sweep.examples.cases(sweep.library())), list(sweep.operators.all_cases())
     cases += list(sweep.sampled(rest, sample)) if sample else rest
-    return [c for c in cases if not chosen or any(o in c.operator for o in chosen)]
+    cases = [c for c in cases if not chosen or any(o in c.operator for o in chosen)]
+    return [c for c in cases if c.fits()], sum(not c.fits() for c in cases)
 
 
 def work(job):
     """(operator, label, outcome, reason, forms) for each case of this job."""
-    skript, chosen, sample, number, jobs = job
-    cases = collect(chosen, sample)[number::jobs]  # their functions do not travel between processes
+    skript, chosen, sample, types, number, jobs = job
+    from cases import Machine
+    Machine.real, Machine.int = types
+    cases = collect(chosen, sample)[0][number::jobs]  # their functions do not travel between processes
     engine, found = xla.Xla(), []
     with tempfile.TemporaryDirectory(prefix="library_") as folder:
         for number, case in enumerate(cases):
@@ -102,14 +112,21 @@ def main():
     parser.add_argument("--skript", required=True)
     parser.add_argument("--operator", action="append")
     parser.add_argument("--sample", type=int)
+    parser.add_argument("--real", choices=["f16", "bf16", "f32", "f64"], default="f32")
+    parser.add_argument("--int", choices=["i8", "i16", "i32", "i64"], default="i64")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--verbose", action="store_true", help="a line for each operator, and why cases have no program")
     args = parser.parse_args()
     xla.install()
     skript = os.path.abspath(args.skript)
     found = []
+    from cases import Machine
+    types = Machine.real, Machine.int = args.real, args.int
+    outside = collect(args.operator, args.sample)[1]
+    if outside:
+        print("%d cases have arrays that --real=%s --int=%s does not hold" % ((outside,) + types))
     with concurrent.futures.ProcessPoolExecutor(args.jobs) as pool:
-        for part in pool.map(work, [(skript, args.operator, args.sample, number, args.jobs) for number in range(args.jobs)]):
+        for part in pool.map(work, [(skript, args.operator, args.sample, types, number, args.jobs) for number in range(args.jobs)]):
             found += part
     status = 0
     outcomes, forms, general, refused = (collections.Counter(), collections.Counter(), collections.defaultdict(collections.Counter),

@@ -139,9 +139,15 @@ def read_safetensors(path):
     return arrays
 
 
+def dtype_of(word):
+    """The numpy type of a manifest's element type."""
+    import numpy
+    return numpy.dtype({"i1": "?"}.get(word) or "<%s%d" % (word[0], int(word[1:]) // 8))
+
+
 def values_of(port, folder, meta, weights):
     import numpy
-    dtype = {"f32": numpy.float32, "i64": numpy.int64, "i1": numpy.bool_}[port["dtype"]]
+    dtype = dtype_of(port["dtype"])
     name = port["name"]
     if name in weights:
         values = weights[name]

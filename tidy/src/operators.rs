@@ -18,7 +18,8 @@ const NAMESAKES: &[(&str, &str)] = &[
         "passes/src/stablehlo/import/scalar_to_arith/real.rs",
         "math.",
     ),
-    ("passes/src/stablehlo/import/to_linalg/chlo.rs", "math."),
+    ("passes/src/stablehlo/import/to_linalg/chlo", "math."),
+    ("passes/src/stablehlo/import/to_skript/form.rs", "math."),
     ("passes/src/stablehlo/scalar.rs", "math."),
 ];
 

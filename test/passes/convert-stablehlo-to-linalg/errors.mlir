@@ -16,10 +16,18 @@ func.func @widths(%x: tensor<2xcomplex<f64>>) -> tensor<2x2xcomplex<f32>> {
 
 // -----
 
-func.func @random(%x: tensor<2xui64>) -> tensor<4xui32> {
-  // expected-error @+1 {{has no form in linalg}}
-  %0, %1 = stablehlo.rng_bit_generator %x, algorithm = THREE_FRY : (tensor<2xui64>) -> (tensor<2xui64>, tensor<4xui32>)
+func.func @random(%x: tensor<3xui64>) -> tensor<4xui32> {
+  // expected-error @+1 {{has no code for this state: only for tensor<2xui64>}}
+  %0, %1 = stablehlo.rng_bit_generator %x, algorithm = PHILOX : (tensor<3xui64>) -> (tensor<3xui64>, tensor<4xui32>)
   return %1 : tensor<4xui32>
+}
+
+// -----
+
+func.func @random_reals(%x: tensor<2xui64>) -> tensor<4xf32> {
+  // expected-error @+1 {{has no code for elements that are no integers}}
+  %0, %1 = stablehlo.rng_bit_generator %x, algorithm = THREE_FRY : (tensor<2xui64>) -> (tensor<2xui64>, tensor<4xf32>)
+  return %1 : tensor<4xf32>
 }
 
 // -----

@@ -1,4 +1,4 @@
-//! `mlir-translate` with the `skript` dialect, `--sknd-to-mlir` and `--to-stablehlo`.
+//! `mlir-translate` with the `skript` dialect, `--sknd-to-mlir`, `--to-stablehlo` and `--from-stablehlo`.
 
 use skript_dialect::PassError;
 use skript_dialect::melior::Context;
@@ -17,6 +17,11 @@ fn main() {
         "SkriptND text to the skript dialect: the first graph, attributes at their defaults",
         import,
     );
+    skript_dialect::tools::register_import(
+        "from-stablehlo",
+        "elementwise StableHLO to the skript dialect",
+        import_stablehlo,
+    );
     skript_dialect::tools::register_export(
         "to-stablehlo",
         "the skript dialect to StableHLO; behind --sknd-to-mlir, SkriptND text to StableHLO",
@@ -29,6 +34,22 @@ fn export<'c>(context: &'c Context, module: &Module<'c>) -> Result<String, PassE
     skript_passes::stablehlo::add_to(context);
     let exported = skript_passes::stablehlo::export(module, context).map_err(|e| e.to_string())?;
     Ok(format!("{}\n", exported.module.as_operation()))
+}
+
+fn import_stablehlo<'c>(
+    context: &'c Context,
+    name: &str,
+    text: &str,
+) -> Result<Module<'c>, PassError> {
+    skript_passes::stablehlo::import::to_skript(context, text).map_err(|refusals| {
+        let mut last = PassError::from("reported above");
+        for refusal in refusals {
+            let (line, column) = refusal.place.unwrap_or((1, 1));
+            let location = Location::new(context, name, line, column);
+            last = PassError::at_location(location, refusal.message);
+        }
+        last
+    })
 }
 
 fn import<'c>(context: &'c Context, name: &str, text: &str) -> Result<Module<'c>, PassError> {

@@ -3,6 +3,7 @@
 //! Text is read in two spellings ([`reading`]): today's, and the draft's. What has a scalar form goes through the same
 //! elementwise pattern as every other op; the rest becomes `linalg`, `tensor` and `scf` ([`to_linalg`]). Scalar ops become
 //! `arith`, `math` and `complex` ([`scalar_to_arith`]), then integers lose their signs ([`drop_signs`]).
+//! Elementwise programs also become modules in the `skript` dialect ([`to_skript`]).
 
 pub mod drop_signs;
 pub mod element;
@@ -11,7 +12,10 @@ pub mod reading;
 pub mod scalar_to_arith;
 pub mod survey;
 pub mod to_linalg;
+pub mod to_skript;
+pub mod translate;
 
 pub use element::{Element, Float};
 pub use program::{Program, Refusal, compile};
 pub use to_linalg::Tensor;
+pub use translate::to_skript;

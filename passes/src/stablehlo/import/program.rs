@@ -5,10 +5,11 @@
 
 use super::element::{Element, Float};
 use super::reading::normalized;
-use super::survey::without_code;
+use super::survey;
 use super::to_linalg::Tensor;
 use crate::codegen::{self, CodegenError, Interface, mlir};
 use crate::mlir::mark;
+use melior::Context;
 use melior::ir::attribute::StringAttribute;
 use melior::ir::block::BlockLike;
 use melior::ir::operation::OperationLike;
@@ -50,29 +51,8 @@ const AROUND: &str = "skript.around";
 /// All that is wrong, or that has no code.
 pub fn compile(text: &str, target: &Target) -> Result<Program, Vec<Refusal>> {
     crate::all::register();
-    let text = normalized(text);
-    let unknown = without_code(&text);
-    if let Some((_, lines)) = unknown.first() {
-        let names = unknown.iter().map(|(name, lines)| match lines.as_slice() {
-            [one] => format!("`{name}` (line {one})"),
-            [first, ..] => format!("`{name}` ({} times, first in line {first})", lines.len()),
-            [] => format!("`{name}`"),
-        });
-        let names: Vec<String> = names.collect();
-        return Err(vec![Refusal {
-            malformed: false,
-            message: format!("there is no code for {}", names.join(", ")),
-            place: lines.first().map(|line| (*line, 1)),
-        }]);
-    }
     let context = mlir::context();
-    crate::stablehlo::add_to(&context);
-    context.load_all_available_dialects();
-    context.set_allow_unregistered_dialects(true);
-    let (module, messages) = mlir::collecting(&context, || Module::parse(&context, &text));
-    let Some(module) = module else {
-        return Err(messages.iter().map(|m| malformed(m)).collect());
-    };
+    let module = read(&context, text, survey::runs)?;
     let entry = entry(&module).map_err(|e| vec![e])?;
     let (arguments, results) = mlir::signature(entry).map_err(|e| refused(&e))?;
     let mut refusals = Vec::new();
@@ -83,6 +63,7 @@ pub fn compile(text: &str, target: &Target) -> Result<Program, Vec<Refusal>> {
     }
     let name = op_name(entry);
     strip(&module);
+    hide(&module);
     let around = around(&name, &arguments, &results);
     let around = Module::parse(&context, &around);
     let around = around.and_then(|m| {
@@ -106,6 +87,31 @@ pub fn compile(text: &str, target: &Target) -> Result<Program, Vec<Refusal>> {
     })
 }
 
+/// The module of a text in any spelling; the context then knows StableHLO, and lets `chlo` be unknown.
+///
+/// # Errors
+/// Operations that `is_taken` does not take, all at once; what is no MLIR.
+pub fn read<'c>(
+    context: &'c Context,
+    text: &str,
+    is_taken: fn(&str) -> bool,
+) -> Result<Module<'c>, Vec<Refusal>> {
+    let text = normalized(text);
+    let unknown = survey::without_code(&text, is_taken);
+    if let Some((_, lines)) = unknown.first() {
+        return Err(vec![Refusal {
+            malformed: false,
+            message: format!("there is no code for {}", survey::listed(&unknown)),
+            place: lines.first().map(|line| (*line, 1)),
+        }]);
+    }
+    crate::stablehlo::add_to(context);
+    context.load_all_available_dialects();
+    context.set_allow_unregistered_dialects(true);
+    let (module, messages) = mlir::collecting(context, || Module::parse(context, &text));
+    module.ok_or_else(|| messages.iter().map(|m| malformed(m)).collect())
+}
+
 /// `-:12:3: message`, where the text has no name.
 fn malformed(message: &str) -> Refusal {
     let stripped = message
@@ -126,7 +132,7 @@ fn malformed(message: &str) -> Refusal {
     }
 }
 
-fn refused(error: &CodegenError) -> Vec<Refusal> {
+pub fn refused(error: &CodegenError) -> Vec<Refusal> {
     let CodegenError::Stage { messages, .. } = error else {
         return vec![Refusal {
             malformed: false,
@@ -154,23 +160,26 @@ fn entry<'c, 'a>(module: &'a Module<'c>) -> Result<OperationRef<'c, 'a>, Refusal
         .into_iter()
         .filter(|f| op::is(f, "func.func"))
         .collect();
+    let is_empty = functions.is_empty();
+    entry_of(functions).ok_or_else(|| Refusal {
+        malformed: true,
+        message: match is_empty {
+            false => "several functions are public and none is named `main`".to_owned(),
+            true => "there is no function `main`".to_owned(),
+        },
+        place: None,
+    })
+}
+
+/// `@main`, or the only public function.
+pub fn entry_of<'c, 'a>(functions: Vec<OperationRef<'c, 'a>>) -> Option<OperationRef<'c, 'a>> {
     if let Some(main) = functions.iter().find(|f| op_name(**f) == "main") {
-        return Ok(*main);
+        return Some(*main);
     }
     let visibility = |f: &OperationRef| f.attribute("sym_visibility").map(|v| v.to_string());
-    let public = |f: &OperationRef| visibility(f).is_ok_and(|v| v == "\"private\"");
-    let mut visible = functions.into_iter().filter(|f| !public(f));
-    match (visible.next(), visible.next()) {
-        (Some(one), None) => Ok(one),
-        (first, _) => Err(Refusal {
-            malformed: true,
-            message: match first {
-                Some(_) => "several functions are public and none is named `main`".to_owned(),
-                None => "there is no function `main`".to_owned(),
-            },
-            place: None,
-        }),
-    }
+    let private = |f: &OperationRef| visibility(f).is_ok_and(|v| v == "\"private\"");
+    let mut visible = functions.into_iter().filter(|f| !private(f));
+    visible.next().filter(|_| visible.next().is_none())
 }
 
 fn tensors(
@@ -199,9 +208,8 @@ fn tensors(
     found
 }
 
-/// Takes away what other dialects say about the module, its functions and their arguments, and lets nobody outside see
-/// the functions.
-fn strip(module: &Module) {
+/// Takes away what other dialects say about the module, its functions and their arguments.
+pub fn strip(module: &Module) {
     for found in op::collect(&module.as_operation(), |_| true) {
         let function = op::is(&found, "func.func");
         let names: Vec<String> = found
@@ -214,9 +222,13 @@ fn strip(module: &Module) {
                 mark::remove(found, &name);
             }
         }
-        if function {
-            mlir::set_string(found, "sym_visibility", "private");
-        }
+    }
+}
+
+/// Lets nobody outside see the functions.
+fn hide(module: &Module) {
+    for function in op::collect(&module.as_operation(), |op| op::is(&op, "func.func")) {
+        mlir::set_string(function, "sym_visibility", "private");
     }
 }
 

@@ -5,7 +5,7 @@
 //! op. Guarantees: no elementwise StableHLO op on scalars is left; unsigned values pass through casts that
 //! `skript-drop-signs` removes.
 
-mod compare;
+pub mod compare;
 mod complex;
 mod convert;
 mod integer;

@@ -22,6 +22,7 @@ const TAKEN: &[&str] = &[
     "reshape",
     "return",
     "reverse",
+    "rng_bit_generator",
     "scatter",
     "select_and_scatter",
     "slice",
@@ -32,8 +33,27 @@ const TAKEN: &[&str] = &[
 
 /// Operations of `chlo`.
 const OF_CHLO: &[&str] = &[
-    "acos", "acosh", "asin", "asinh", "atan", "atanh", "cosh", "erf", "erf_inv", "erfc", "is_inf",
-    "sinh", "square", "tan", "top_k",
+    "acos",
+    "acosh",
+    "asin",
+    "asinh",
+    "atan",
+    "atanh",
+    "bessel_i1e",
+    "cosh",
+    "digamma",
+    "erf",
+    "erf_inv",
+    "erfc",
+    "is_inf",
+    "lgamma",
+    "next_after",
+    "polygamma",
+    "sinh",
+    "square",
+    "tan",
+    "top_k",
+    "zeta",
 ];
 
 /// Elementwise operations, and choices.
@@ -88,24 +108,77 @@ const ELEMENTWISE: &[&str] = &[
     "xor",
 ];
 
-/// Every operation of the text that has no code: its name, the lines that it begins (from 1).
-pub fn without_code(text: &str) -> Vec<(String, Vec<usize>)> {
-    let mut found: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
-    for (number, line) in (1..).zip(text.split('\n')) {
-        if let Some((_, name)) = reading::start(line)
-            && !is_taken(name)
-        {
-            found.entry(name).or_default().push(number);
-        }
+/// An operation, and the lines that it begins (from 1).
+pub type Places = (String, Vec<usize>);
+
+/// Every operation of the text that has no code, as `is_taken` says.
+pub fn without_code(text: &str, is_taken: fn(&str) -> bool) -> Vec<Places> {
+    let lines = (1..).zip(text.split('\n'));
+    let named = lines.filter_map(|(n, line)| {
+        let (at, name) = reading::start(line)?;
+        (!is_taken(name)).then(|| (described(name, &line[at..]), n))
+    });
+    grouped(named)
+}
+
+/// Operations by name, in the order of their first lines.
+pub fn grouped(named: impl Iterator<Item = (String, usize)>) -> Vec<Places> {
+    let mut found: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+    for (name, line) in named {
+        found.entry(name).or_default().push(line);
     }
-    let mut found: Vec<_> = found.into_iter().map(|(n, l)| (n.to_owned(), l)).collect();
+    let mut found: Vec<_> = found.into_iter().collect();
     found.sort_by_key(|(_, lines)| lines.first().copied());
     found
 }
 
-fn is_taken(name: &str) -> bool {
+/// All operations and their places in one sentence.
+pub fn listed(found: &[Places]) -> String {
+    let names = found.iter().map(|(name, lines)| match lines.as_slice() {
+        [one] => format!("`{name}` (line {one})"),
+        [first, ..] => format!("`{name}` ({} times, first in line {first})", lines.len()),
+        [] => format!("`{name}`"),
+    });
+    names.collect::<Vec<_>>().join(", ")
+}
+
+/// The name of an operation, with the name of what it calls.
+fn described(name: &str, line: &str) -> String {
+    let target = match line.split_once("call_target_name = \"") {
+        Some((_, target)) => target.split('"').next(),
+        None => line
+            .split_once(" @")
+            .and_then(|(_, target)| target.split(['(', ' ']).next()),
+    };
+    match target {
+        Some(target) if name == "stablehlo.custom_call" => {
+            format!("{name} @{}", target.trim_matches('"'))
+        }
+        _ => name.to_owned(),
+    }
+}
+
+/// Whether programs with this operation run.
+pub fn runs(name: &str) -> bool {
     match name.split_once('.') {
         Some(("stablehlo", name)) => TAKEN.contains(&name) || ELEMENTWISE.contains(&name),
+        other => is_around(other),
+    }
+}
+
+/// Whether `convert-stablehlo-to-skript` may know the operation; it depends on the operands as well.
+pub fn is_elementwise(name: &str) -> bool {
+    match name.split_once('.') {
+        Some(("stablehlo", name)) => {
+            ELEMENTWISE.contains(&name) || matches!(name, "broadcast_in_dim" | "reshape")
+        }
+        other => is_around(other),
+    }
+}
+
+/// What stands between, and around, operations of StableHLO.
+fn is_around(name: Option<(&str, &str)>) -> bool {
+    match name {
         Some(("chlo", name)) => OF_CHLO.contains(&name),
         Some(("func", name)) => matches!(name, "func" | "call" | "return"),
         Some(("builtin", name)) => name == "module",
@@ -122,6 +195,20 @@ mod tests {
         let text = "func.func @main() {\n%0 = stablehlo.fft %x\n%1 = \"mhlo.topk\"(%0)\n%2 = stablehlo.fft %1\n%3 = stablehlo.add %2, %2\nreturn";
         let expected = [("stablehlo.fft", vec![2, 4]), ("mhlo.topk", vec![3])];
         let expected = expected.map(|(n, l)| (n.to_owned(), l));
-        assert_eq!(without_code(text), expected);
+        assert_eq!(without_code(text, runs), expected);
+        assert_eq!(
+            listed(&expected),
+            "`stablehlo.fft` (2 times, first in line 2), `mhlo.topk` (line 3)"
+        );
+    }
+
+    #[test]
+    fn calls_are_named_by_what_they_call() {
+        let text = "%0:2 = stablehlo.custom_call @lapack_sgetrf_ffi(%a) {x = 1}\n%1 = stablehlo.custom_call @Sharding(%a)\n%2 = \"stablehlo.custom_call\"(%a) {call_target_name = \"foo.bar\"}";
+        let names = without_code(text, runs).into_iter().map(|(n, _)| n);
+        let names: Vec<String> = names.collect();
+        let called = ["@lapack_sgetrf_ffi", "@Sharding", "@foo.bar"]
+            .map(|c| format!("stablehlo.custom_call {c}"));
+        assert_eq!(names, called);
     }
 }

@@ -9,6 +9,7 @@ mod choice;
 mod constant;
 mod contraction;
 mod control;
+mod generator;
 mod generic;
 mod nest;
 mod operation;
@@ -22,8 +23,7 @@ mod sort;
 use crate::mlir::replace_each;
 use melior::ir::operation::OperationLike;
 use melior::ir::{OperationRef, Value};
-use operation::Found;
-pub use operation::Tensor;
+pub use operation::{Found, Tensor};
 use skript_dialect::melior;
 use skript_dialect::{Dialect, Options, Pass, PassError, Rewriter, op};
 
@@ -114,6 +114,7 @@ fn convert<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Result<Option<Vec<Value<'c, 
         "select_and_scatter" => selection::select_and_scatter(&found)?,
         "sort" => sort::sort(&found)?,
         "top_k" => sort::top_k(&found)?,
+        "rng_bit_generator" => generator::generate(&found)?,
         "optimization_barrier" => found.values,
         "while" => control::repeat(&found)?,
         "if" => control::choose(&found)?,

@@ -8,13 +8,14 @@ use skript_dialect::melior;
 
 /// Which comparison, and whether of floats in their total order.
 #[derive(Clone, Debug)]
-pub(super) struct Direction {
-    word: String,
-    total: bool,
+pub struct Direction {
+    /// `EQ`, `NE`, `GE`, `GT`, `LE` or `LT`.
+    pub word: String,
+    pub total: bool,
 }
 
 /// Of a `compare`; `None` of other operations.
-pub(super) fn direction(op: OperationRef) -> Option<Direction> {
+pub fn direction(op: OperationRef) -> Option<Direction> {
     let word = |name: &str| op.attribute(name).ok().map(|a| a.to_string());
     let inside = |text: String| Some(text.rsplit([' ', '<']).next()?.replace('>', ""));
     Some(Direction {

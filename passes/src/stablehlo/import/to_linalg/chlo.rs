@@ -1,5 +1,11 @@
 //! Functions of `chlo`, the dialect of what StableHLO can be composed of, as printers leave it in.
 
+mod bessel;
+mod complex;
+mod gamma;
+mod neighbour;
+mod terms;
+
 use super::generic::{Port, dims, empty, generic};
 use super::operation::Found;
 use super::reduce::accumulator;
@@ -8,6 +14,7 @@ use crate::stablehlo::import::element::{Element, Float};
 use melior::ir::Value;
 use skript_dialect::PassError;
 use skript_dialect::melior;
+use terms::Terms;
 
 /// Functions of one real that MLIR's `math` has.
 const FUNCTIONS: [&str; 10] = [
@@ -16,45 +23,57 @@ const FUNCTIONS: [&str; 10] = [
 
 /// The elementwise ones; `None` for others.
 pub fn map<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Result<Option<Vec<Value<'c, 'a>>>, PassError> {
-    let (operand, result) = (found.operand(0)?, found.result()?);
+    let operand = found.operand(0)?.element;
     let mut body = Lines::default();
-    let own = operand.element.text();
+    let own = operand.text();
     let name = found.name.as_str();
-    let value = match (name, accumulator(operand.element)) {
-        ("square", _) => body.value(format!("stablehlo.multiply %i0, %i0 : {own}")),
-        ("tan", _) => body.value(format!("stablehlo.tan %i0 : {own}")),
-        (_, wide @ Element::Float(float)) => {
-            let w = wide.text();
-            let x = match own == w {
-                true => "%i0".to_owned(),
-                false => body.value(format!("stablehlo.convert %i0 : ({own}) -> {w}")),
-            };
-            let value = match name {
-                "erf_inv" => inverse_error(&mut body, &x, float),
-                "is_inf" => {
-                    let size = body.value(format!("math.absf {x} : {w}"));
-                    let infinity = infinity(&mut body, float);
-                    let test = format!("arith.cmpf oeq, {size}, {infinity} : {w}");
-                    let test = body.value(test);
-                    return place(found, body, &test).map(Some);
-                }
-                name if FUNCTIONS.contains(&name) => body.value(format!("math.{name} {x} : {w}")),
-                _ => return Ok(None),
-            };
-            match own == w {
-                true => value,
-                false => body.value(format!("stablehlo.convert {value} : ({w}) -> {own}")),
-            }
-        }
-        _ => return Ok(None),
+    let value = match (name, operand) {
+        ("square", _) => Some(body.value(format!("stablehlo.multiply %i0, %i0 : {own}"))),
+        ("tan", _) => Some(body.value(format!("stablehlo.tan %i0 : {own}"))),
+        ("next_after", Element::Float(float)) => Some(neighbour::next_after(&mut body, float)),
+        (_, Element::Float(_)) => of_reals(&mut body, found, operand),
+        (_, Element::Complex(part)) => complex::function(&mut body, name, part),
+        _ => None,
     };
-    if result.element != operand.element {
-        return Ok(None);
-    }
-    place(found, body, &value).map(Some)
+    value.map(|v| place(found, body, &v)).transpose()
 }
 
-/// The map over the only operand whose body ends in `value`.
+/// Halves are computed in f32 and rounded once.
+fn of_reals(body: &mut Lines, found: &Found, own: Element) -> Option<String> {
+    let Element::Float(float) = accumulator(own) else {
+        return None;
+    };
+    let (own, w) = (own.text(), float.text());
+    let mut operands = Vec::new();
+    for n in 0..found.operands.len() {
+        operands.push(match own == w {
+            true => format!("%i{n}"),
+            false => body.value(format!("stablehlo.convert %i{n} : ({own}) -> {w}")),
+        });
+    }
+    let mut t = Terms { lines: body, float };
+    let value = match (found.name.as_str(), operands.as_slice()) {
+        ("erf_inv", [x]) => inverse_error(t.lines, x, float),
+        ("is_inf", [x]) => {
+            let size = t.op("math.absf", &[x]);
+            let infinity = t.infinity();
+            return Some(t.compare(&size, "oeq", &infinity));
+        }
+        ("lgamma", [x]) => gamma::log_gamma(&mut t, x),
+        ("digamma", [x]) => gamma::digamma(&mut t, x),
+        ("zeta", [x, q]) => gamma::zeta(&mut t, x, q),
+        ("polygamma", [n, x]) => gamma::polygamma(&mut t, n, x),
+        ("bessel_i1e", [x]) => bessel::scaled_i1(&mut t, x),
+        (name, [x]) if FUNCTIONS.contains(&name) => t.op(&format!("math.{name}"), &[x]),
+        _ => return None,
+    };
+    Some(match own == w {
+        true => value,
+        false => body.value(format!("stablehlo.convert {value} : ({w}) -> {own}")),
+    })
+}
+
+/// The map over all operands, which have one shape, whose body ends in `value`.
 fn place<'c: 'a, 'a>(
     found: &Found<'c, 'a>,
     mut body: Lines,
@@ -65,23 +84,18 @@ fn place<'c: 'a, 'a>(
     let mut lines = Lines::default();
     let out = empty(&mut lines, result);
     let all = dims(0..result.rank());
+    let inputs = found.operands.iter().enumerate();
+    let inputs = inputs.map(|(n, t)| Port::new(&format!("%{n}"), t, all.clone()));
+    let inputs: Vec<Port> = inputs.collect();
     let made = generic(
         &mut lines,
         result.rank(),
         0,
-        &[Port::new("%0", found.operand(0)?, all.clone())],
+        &inputs,
         &[Port::new(&out, result, all)],
         body.text(),
     );
     found.replace(&lines, &made.concat())
-}
-
-fn infinity(lines: &mut Lines, float: Float) -> String {
-    let bits = match float {
-        Float::F64 => "0x7FF0000000000000",
-        _ => "0x7F800000",
-    };
-    lines.value(format!("arith.constant {bits} : {}", float.text()))
 }
 
 /// M. Giles, "Approximating the erfinv function" (2010): a polynomial in w = -log(1 - x²), one in the middle and one for
@@ -156,7 +170,7 @@ fn inverse_error(lines: &mut Lines, x: &str, float: Float) -> String {
     let size = op(lines, "math.absf", &[x]);
     let one = number(lines, 1.0);
     let end = lines.value(format!("arith.cmpf oeq, {size}, {one} : {t}"));
-    let infinity = infinity(lines, float);
+    let infinity = Terms { lines, float }.infinity();
     let infinity = op(lines, "math.copysign", &[&infinity, x]);
     lines.value(format!("arith.select {end}, {infinity}, {value} : {t}"))
 }

@@ -32,6 +32,13 @@ impl Tensor {
         }
     }
 
+    pub fn with_element(&self, element: Element) -> Tensor {
+        Tensor {
+            extents: self.extents.clone(),
+            element,
+        }
+    }
+
     pub fn rank(&self) -> usize {
         self.extents.len()
     }

@@ -1,0 +1,26 @@
+//! Elementwise programs of others as modules in the `skript` dialect.
+
+use super::program::{Refusal, read, strip};
+use super::survey;
+use crate::codegen::mlir;
+use melior::Context;
+use melior::ir::Module;
+use melior::ir::operation::OperationLike;
+use skript_dialect::melior;
+
+/// A StableHLO program in any spelling as a module that [`crate::stablehlo::export`] takes.
+///
+/// # Errors
+/// What is no StableHLO, and operations that have no form in the dialect.
+pub fn to_skript<'c>(context: &'c Context, text: &str) -> Result<Module<'c>, Vec<Refusal>> {
+    crate::all::register();
+    let module = read(context, text, survey::is_elementwise)?;
+    strip(&module);
+    let pass = "convert-stablehlo-to-skript";
+    let done = mlir::run_pipeline(&module, "conversion to skript", pass);
+    // Of `chlo` nothing is left.
+    context.set_allow_unregistered_dialects(false);
+    done.map_err(|e| super::program::refused(&e))?;
+    debug_assert!(module.as_operation().verify());
+    Ok(module)
+}
