@@ -31,6 +31,10 @@ fn largest(function: &Function) -> Option<u64> {
     let Body::Intrinsic = function.body else {
         return None;
     };
+    // Inside of operators positions have 64 bits.
+    if function.values.iter().any(|v| v.wide) {
+        return None;
+    }
     let axis = function.attributes.iter().find(|(name, _)| name == "axis");
     let axis = match axis {
         Some((_, AttributeValue::Int(axis))) => Some(*axis),

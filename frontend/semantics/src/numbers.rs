@@ -81,6 +81,65 @@ impl RealType {
         };
         x.abs() < limit || !x.is_finite()
     }
+
+    /// Whether rounding leaves a number as it is.
+    pub fn keeps(self, x: f64) -> bool {
+        !x.is_finite() || self.floor(x) == x
+    }
+
+    /// The largest number of this type that is not greater: minus infinity below the least one.
+    pub fn floor(self, x: f64) -> f64 {
+        let Some((precision, least_exponent)) = self.layout() else {
+            return x;
+        };
+        let largest = (2.0 - 2f64.powi(1 - precision)) * 2f64.powi(1 - least_exponent);
+        if x < -largest {
+            return f64::NEG_INFINITY;
+        }
+        let unit = unit(x, precision, least_exponent);
+        ((x / unit).floor() * unit).min(largest)
+    }
+
+    /// The largest number of this type that is less.
+    pub fn below(self, x: f64) -> f64 {
+        let Some((precision, least_exponent)) = self.layout() else {
+            return x.next_down();
+        };
+        let half = unit(x, precision, least_exponent) / 2.0;
+        // Numbers just below a power of two are half as far apart.
+        if self.floor(x) < x {
+            self.floor(x)
+        } else {
+            self.floor(x - half)
+        }
+    }
+
+    /// The least and the largest number of this type from `low` (included) to `high` (excluded); `low` twice if there is none.
+    pub fn within(self, low: f64, high: f64) -> (f64, f64) {
+        let (least, largest) = (-self.floor(-low), self.below(high));
+        if least <= largest {
+            (least, largest)
+        } else {
+            (low, low)
+        }
+    }
+
+    /// Bits of the significand and exponent of the smallest normal number; `None` for f64, in which we compute.
+    fn layout(self) -> Option<(i32, i32)> {
+        match self {
+            RealType::F16 => Some((11, -14)),
+            RealType::BF16 => Some((8, -126)),
+            RealType::F32 => Some((24, -126)),
+            RealType::F64 => None,
+        }
+    }
+}
+
+/// How far numbers of a type are apart at `x`.
+fn unit(x: f64, precision: i32, least_exponent: i32) -> f64 {
+    let biased = (x.to_bits() >> 52) & 0x7ff;
+    let exponent = i32::try_from(biased).unwrap_or(0) - 1023;
+    2f64.powi(exponent.max(least_exponent) + 1 - precision)
 }
 
 impl IntType {
@@ -153,6 +212,50 @@ mod tests {
         assert!(RealType::BF16.holds(3.389e38) && !RealType::BF16.holds(-3.3962e38));
         assert!(!RealType::F32.holds(3.5e38) && RealType::F64.holds(1e308));
         assert!(RealType::F16.holds(f64::INFINITY) && RealType::F16.holds(f64::NAN));
+    }
+
+    #[test]
+    fn what_needs_no_rounding_is_kept() {
+        assert!(RealType::F16.keeps(2049.0 - 1.0) && !RealType::F16.keeps(2049.0));
+        assert!(RealType::BF16.keeps(-255.0) && !RealType::BF16.keeps(257.0));
+        assert!(RealType::F16.keeps(65504.0) && !RealType::F16.keeps(65536.0));
+        assert!(RealType::F32.keeps(0.5) && !RealType::F32.keeps(0.1) && RealType::F64.keeps(0.1));
+        assert!(RealType::F16.keeps(-0.0) && RealType::F16.keeps(f64::INFINITY));
+        assert!(!RealType::F16.keeps(1e-5) && RealType::F16.keeps(2f64.powi(-24)));
+    }
+
+    #[test]
+    fn neighbours_below() {
+        let least = 2f64.powi(-24);
+        assert_eq!(RealType::F16.below(1.0), 1.0 - 2f64.powi(-11));
+        assert_eq!(RealType::F16.below(1.1), 1.0 + 102.0 * 2f64.powi(-10));
+        assert_eq!(RealType::F16.below(-1.0), -1.0 - 2f64.powi(-10));
+        assert_eq!(RealType::F16.below(0.0), -least);
+        assert_eq!(RealType::F16.below(least), 0.0);
+        assert_eq!(RealType::F16.below(1e6), 65504.0);
+        assert_eq!(RealType::BF16.below(256.0), 255.0);
+        assert_eq!(RealType::BF16.below(-256.0), -258.0);
+        assert_eq!(RealType::F16.floor(-1e6), f64::NEG_INFINITY);
+        for x in [
+            1.0f32,
+            1.5,
+            -1.0,
+            -1.5,
+            0.0,
+            1e-40,
+            3.4e38,
+            f32::MIN_POSITIVE,
+            0.1,
+        ] {
+            assert_eq!(RealType::F32.below(x.into()), x.next_down().into());
+        }
+        assert_eq!(RealType::F64.below(1.0), 1.0 - f64::EPSILON / 2.0);
+        let (least, largest) = RealType::F16.within(0.1, 1.0);
+        assert_eq!(
+            (least, largest),
+            (1639.0 * 2f64.powi(-14), 2047.0 * 2f64.powi(-11))
+        );
+        assert_eq!(RealType::BF16.within(256.5, 257.5), (256.5, 256.5));
     }
 
     #[test]

@@ -65,6 +65,8 @@ pub struct InstanceInfo {
     /// Tensor names that quantization may refer to, with labels.
     pub tensors: FxHashSet<String>,
     pub public: bool,
+    /// Made of others by `@compose`.
+    pub is_composite: bool,
     /// Invocations below, those of shared instances as often as they are reached.
     pub invocations: usize,
     /// `@quantize` entries, names relative to the instance.
@@ -255,14 +257,17 @@ impl<'p, 's> Composer<'p, 's> {
         for (capture, value) in &self.functions.get(id.0 as usize)?.updates {
             updates.push((VariableId(u32::try_from(*capture).ok()?), *value));
         }
-        Some(Model {
+        let mut model = Model {
             entry: id,
             functions: self.functions,
             variables,
             updates,
             quantization: info.quantization,
             numbers: self.numbers,
-        })
+        };
+        let infos = self.infos;
+        model.widen(&|id| infos.get(id.0 as usize).is_some_and(|i| i.is_composite));
+        Some(model)
     }
 
     pub fn role(found: &Definitions) -> FunctionRole {

@@ -265,6 +265,7 @@ impl<'p> Composer<'p, '_> {
             quantization: builder.quantization,
             invocations: builder.invocations,
             public: definition.public || definition.kind == DefinitionKind::Graph,
+            is_composite: definition.has_block(BlockKind::Compose),
         });
         self.functions.push(builder.function);
         Ok(id)

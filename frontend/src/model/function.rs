@@ -53,7 +53,8 @@ pub struct Value {
     /// As written, if it has a name: `x`, `xs:1`.
     pub name: Option<String>,
     pub tensor: TensorType,
-    /// An int that the text does not have, a number of steps or a position: 64 bits in every run.
+    /// Of the work type instead of the machine type: an int that the text does not have, a number of steps or a position, and all
+    /// tensors of operators that compute in work types from inputs to outputs.
     pub wide: bool,
     /// Where it was declared or produced.
     pub span: Span,
@@ -108,27 +109,22 @@ pub struct Block {
 }
 
 impl Block {
-    /// Shows every operation, those of inner blocks behind the one that they belong to.
-    pub fn visit<'b>(&'b self, show: &mut dyn FnMut(&'b Operation)) {
+    /// Shows all operations, those of inner blocks behind the one that holds them.
+    pub fn visit<'b>(&'b self, see: &mut dyn FnMut(&'b Operation)) {
         for operation in &self.operations {
-            show(operation);
-            match operation {
-                Operation::Invoke(_) | Operation::Constant { .. } => {}
-                Operation::If {
-                    arms, otherwise, ..
-                } => {
-                    for arm in arms {
-                        arm.condition.visit(show);
-                        arm.consequent.visit(show);
-                    }
-                    otherwise.visit(show);
-                }
-                Operation::Loop(l) => {
-                    let parts = [l.before.as_ref(), Some(&l.body), l.after.as_ref()];
-                    for part in parts.into_iter().flatten() {
-                        part.visit(show);
-                    }
-                }
+            see(operation);
+            for block in operation.blocks() {
+                block.visit(see);
+            }
+        }
+    }
+
+    /// [`visit`](Block::visit), to change them.
+    pub fn visit_mut(&mut self, change: &mut dyn FnMut(&mut Operation)) {
+        for operation in &mut self.operations {
+            change(operation);
+            for block in operation.blocks_mut() {
+                block.visit_mut(change);
             }
         }
     }
@@ -151,6 +147,43 @@ pub enum Operation {
         span: Span,
     },
     Loop(Box<Loop>),
+}
+
+impl Operation {
+    /// The blocks inside, in the order of the text.
+    pub fn blocks(&self) -> Vec<&Block> {
+        match self {
+            Operation::Invoke(_) | Operation::Constant { .. } => Vec::new(),
+            Operation::If {
+                arms, otherwise, ..
+            } => {
+                let arms = arms.iter().flat_map(|a| [&a.condition, &a.consequent]);
+                arms.chain([otherwise]).collect()
+            }
+            Operation::Loop(l) => {
+                let parts = [l.before.as_ref(), Some(&l.body), l.after.as_ref()];
+                parts.into_iter().flatten().collect()
+            }
+        }
+    }
+
+    fn blocks_mut(&mut self) -> Vec<&mut Block> {
+        match self {
+            Operation::Invoke(_) | Operation::Constant { .. } => Vec::new(),
+            Operation::If {
+                arms, otherwise, ..
+            } => {
+                let arms = arms
+                    .iter_mut()
+                    .flat_map(|a| [&mut a.condition, &mut a.consequent]);
+                arms.chain([otherwise]).collect()
+            }
+            Operation::Loop(l) => {
+                let parts = [l.before.as_mut(), Some(&mut l.body), l.after.as_mut()];
+                parts.into_iter().flatten().collect()
+            }
+        }
+    }
 }
 
 /// An invocation of an operator instance.

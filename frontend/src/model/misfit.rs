@@ -1,8 +1,12 @@
-//! Constants that the machine types of a run do not hold.
+//! Constants that the machine types of a run do not hold, and what formulas give out that read no tensor.
 
-use super::{Body, ConstantData, Function, Model, Operation, ValueId};
+use super::{
+    Accumulation, Body, ConstantData, Expr, Formula, Function, FunctionId, Model, Node, Operation,
+    Target, ValueId,
+};
 use crate::source::Span;
-use skript_semantics::{Numbers, RealType, Scalar};
+use skript_semantics::{Numbers, RealType, Scalar, ScalarKind};
+use std::collections::HashMap;
 
 impl Model {
     /// What to say of every constant tensor with an int that would wrap, or a number that would become infinite in f16 or
@@ -20,35 +24,148 @@ impl Model {
                 });
             }
             for (id, data) in constants {
-                found.extend(misfit(function, id, data, self.numbers));
+                found.extend(self.misfit(function, id, data));
+            }
+        }
+        if self.numbers.work() != self.numbers {
+            found.extend(self.made_misfits());
+        }
+        found
+    }
+
+    fn misfit(
+        &self,
+        function: &Function,
+        id: ValueId,
+        data: &ConstantData,
+    ) -> Option<(Span, String)> {
+        let declared = function.values.get(id.0 as usize);
+        let numbers = declared.map_or(self.numbers, |v| self.numbers_of(v));
+        let (value, to) = data.scalars().find_map(|s| unheld(numbers, s))?;
+        let span = declared.map_or(function.span, |v| v.span);
+        let what = match declared.and_then(|v| v.name.as_deref()) {
+            Some(name) => format!("constant `{name}`"),
+            None => "a constant".to_owned(),
+        };
+        Some((
+            span,
+            format!("{what} holds {value}, which is no {to} number"),
+        ))
+    }
+
+    /// The same of reals that formulas make which read no tensor, where they are invoked.
+    fn made_misfits(&self) -> Vec<(Span, String)> {
+        let mut calls = HashMap::new();
+        for function in &self.functions {
+            if let Body::Block(block) = &function.body {
+                block.visit(&mut |operation| {
+                    if let Operation::Invoke(invoke) = operation {
+                        calls.entry(invoke.callee).or_insert(invoke.span);
+                    }
+                });
+            }
+        }
+        let mut found = Vec::new();
+        for (function, id) in self.functions.iter().zip((0u32..).map(FunctionId)) {
+            let Body::Formulas(formulas) = &function.body else {
+                continue;
+            };
+            // Of the outputs of a function all are wide, or none.
+            let is_wide = function.values.iter().all(|v| v.wide);
+            let made = formulas.iter().filter(|_| !is_wide).find_map(|formula| {
+                let mut made = made(formula).into_iter();
+                made.find_map(|s| unheld(self.numbers, s))
+            });
+            if let Some((value, to)) = made {
+                let span = calls.get(&id).copied().unwrap_or(function.span);
+                let name = &function.name;
+                found.push((
+                    span,
+                    format!("`{name}` gives {value}, which is no {to} number"),
+                ));
             }
         }
         found
     }
 }
 
-fn misfit(
-    function: &Function,
-    id: ValueId,
-    data: &ConstantData,
-    numbers: Numbers,
-) -> Option<(Span, String)> {
-    let wrong = data.scalars().find(|s| !holds(numbers, *s))?;
-    let (value, to) = match wrong {
-        Scalar::Int(i) => (i.to_string(), numbers.int.name()),
-        Scalar::Real(x) => (format!("{x:e}"), numbers.real.name()),
-        Scalar::Bool(_) => return None,
+/// Indices of formulas whose corners are looked at.
+const CORNERS: usize = 8;
+
+/// Values of an assignment that reads no tensor: those at the corners of its domain, between which sequences lie, and all
+/// items of a table.
+fn made(formula: &Formula) -> Vec<Scalar> {
+    let mut values = Vec::new();
+    let last = formula.indices.iter().map(|index| index.extent.fixed());
+    let Some(last) = last
+        .map(|n| n?.checked_sub(1)?.try_into().ok())
+        .collect::<Option<Vec<i64>>>()
+    else {
+        return values;
     };
-    let declared = function.values.get(id.0 as usize);
-    let span = declared.map_or(function.span, |v| v.span);
-    let what = match declared.and_then(|v| v.name.as_deref()) {
-        Some(name) => format!("constant `{name}`"),
-        None => "a constant".to_owned(),
-    };
-    Some((
-        span,
-        format!("{what} holds {value}, which is no {to} number"),
-    ))
+    if formula.kind != Accumulation::Assign || last.len() > CORNERS {
+        return values;
+    }
+    // Ints have bounds of their own.
+    let reals = |t: &&Target| t.value.kind == ScalarKind::Real;
+    for target in formula.targets.iter().filter(reals) {
+        if let Node::Table { items, .. } = &target.value.node
+            && formula.predicate.is_none()
+        {
+            values.extend(items);
+        }
+        for corner in 0..1usize << last.len() {
+            let at = |index: usize| match corner >> index & 1 {
+                0 => Some(0),
+                _ => last.get(index).copied(),
+            };
+            let is_written = formula
+                .predicate
+                .as_ref()
+                .map_or(Some(Scalar::Bool(true)), |p| value_at(p, formula, &at));
+            if is_written == Some(Scalar::Bool(true)) {
+                values.extend(value_at(&target.value, formula, &at));
+            }
+        }
+    }
+    values
+}
+
+/// The value of an expression where the indices have these values; `None` if tensors or the run tell it.
+fn value_at(expr: &Expr, formula: &Formula, at: &dyn Fn(usize) -> Option<i64>) -> Option<Scalar> {
+    let of = |expr: &Expr| value_at(expr, formula, at);
+    match &expr.node {
+        Node::Literal(value) => Some(*value),
+        Node::Index(index) => at(*index).map(Scalar::Int),
+        Node::Local(position) => of(&formula.locals.get(*position)?.value),
+        Node::Table { items, index } => match of(index)? {
+            Scalar::Int(place) => items.get(usize::try_from(place).ok()?).copied(),
+            _ => None,
+        },
+        Node::Apply { op, operands } => {
+            let operands: Option<Vec<Scalar>> = operands.iter().map(of).collect();
+            Some(op.eval(&operands?))
+        }
+        Node::Select {
+            condition,
+            then,
+            otherwise,
+        } => match of(condition)? {
+            Scalar::Bool(true) => of(then),
+            _ => of(otherwise),
+        },
+        Node::Access { .. } | Node::Extent(_) => None,
+    }
+}
+
+/// The number as text, and the name of the type that does not hold it.
+fn unheld(numbers: Numbers, scalar: Scalar) -> Option<(String, &'static str)> {
+    match scalar {
+        _ if holds(numbers, scalar) => None,
+        Scalar::Int(i) => Some((i.to_string(), numbers.int.name())),
+        Scalar::Real(x) => Some((format!("{x:e}"), numbers.real.name())),
+        Scalar::Bool(_) => None,
+    }
 }
 
 fn holds(numbers: Numbers, value: Scalar) -> bool {
@@ -83,6 +200,44 @@ mod tests {
             Ok(_) => Vec::new(),
             Err(diagnostics) => diagnostics.iter().map(|d| d.code.id).collect(),
         }
+    }
+
+    #[test]
+    fn formulas_that_read_nothing_are_told() {
+        let of = |output: &str, formula: &str, real, int| {
+            let text = with_operator(
+                &format!("@output {{ {output} }} @lower {{ {formula} }}"),
+                "w = f(); y = pass(x);",
+            );
+            let options = ComposeOptions {
+                numbers: Numbers { real, int },
+                ..ComposeOptions::default()
+            };
+            match composed_with(&text, &options, &Limits::default()) {
+                Ok(_) => Vec::new(),
+                Err(diagnostics) => diagnostics.iter().map(|d| d.message.clone()).collect(),
+            }
+        };
+        let (real, int) = (RealType::F16, IntType::I8);
+        assert_eq!(
+            of(
+                "z: real[3];",
+                "z[i] = [1.0, 1e5, 2.0][i], i < 3;",
+                real,
+                int
+            ),
+            ["`main.f` gives 1e5, which is no f16 number"]
+        );
+        assert!(of("z: real[3];", "z[i] = 1e5, i < 3;", RealType::BF16, int).is_empty());
+        assert!(
+            of(
+                "z: real[40];",
+                "z[i] = real(i) * 4000.0, i < 40 | i < 10;",
+                real,
+                int
+            )
+            .is_empty()
+        );
     }
 
     #[test]

@@ -13,6 +13,8 @@ pub mod formula;
 pub mod function;
 pub mod misfit;
 pub mod print;
+mod saturate;
+pub mod widen;
 
 pub use check::{Check, CheckKind, MessagePart};
 pub use constant::ConstantData;

@@ -1,11 +1,12 @@
 //! Blocks of a composition: invocations, constants, control flow.
 
 use super::scope::{Scope, dictionary};
-use super::{EmitError, branch, constant, repeat};
-use crate::mlir::{Builder, attributes};
+use super::{EmitError, branch, constant, function, repeat};
+use crate::mlir::{Builder, attributes, types};
 use melior::ir::attribute::FlatSymbolRefAttribute;
 use melior::ir::operation::OperationLike;
-use skript_frontend::model::{Block, Body, Function, FunctionId, Invoke, Operation};
+use melior::ir::{Type, Value, ValueLike};
+use skript_frontend::model::{Block, Invoke, Operation};
 
 pub(super) fn emit<'c: 'a, 'a>(
     scope: &mut Scope<'_, 'c, 'a, '_>,
@@ -45,8 +46,12 @@ fn emit_invoke<'c: 'a, 'a>(
         .model
         .function(invoke.callee)
         .ok_or(EmitError::Malformed("no such function"))?;
+    // What passes between an operator in work types and machine types around it is cast, and rounded on the way out.
     let mut arguments = scope.all(&invoke.inputs)?;
     arguments.extend(scope.all(&invoke.captures)?);
+    for (argument, id) in arguments.iter_mut().zip(function::arguments(callee)) {
+        *argument = with_element(*argument, emitter.element(callee, id)?, at)?;
+    }
     for extent in &invoke.extents {
         arguments.push(scope.extent_value(extent, at)?);
     }
@@ -56,7 +61,11 @@ fn emit_invoke<'c: 'a, 'a>(
         .chain(&invoke.updates)
         .copied()
         .collect();
-    let results = scope.types(&outputs)?;
+    let mut results = scope.types(&outputs)?;
+    let given = function::results(emitter.model, callee, false);
+    for (result, id) in results.iter_mut().zip(given) {
+        *result = types::of_element(*result, emitter.element(callee, id)?);
+    }
     let values: Vec<_> = callee
         .attributes
         .iter()
@@ -76,43 +85,21 @@ fn emit_invoke<'c: 'a, 'a>(
         Vec::new(),
     )?;
     for (id, value) in outputs.iter().zip(op.results()) {
-        scope.set(*id, value.into());
+        scope.set(*id, with_element(value.into(), scope.element(*id)?, at)?);
         scope.learn(*id, at)?;
     }
     Ok(())
 }
 
-/// The functions that a function invokes, in order, inner blocks included.
-pub(super) fn callees(function: &Function) -> Vec<FunctionId> {
-    let mut found = Vec::new();
-    if let Body::Block(block) = &function.body {
-        collect(block, &mut found);
+/// The tensor with elements of this type.
+fn with_element<'c: 'a, 'a>(
+    tensor: Value<'c, 'a>,
+    element: Type<'c>,
+    at: &Builder<'c, 'a>,
+) -> Result<Value<'c, 'a>, EmitError> {
+    let wanted = types::of_element(tensor.r#type(), element);
+    if tensor.r#type() == wanted {
+        return Ok(tensor);
     }
-    found
-}
-
-fn collect(block: &Block, found: &mut Vec<FunctionId>) {
-    for operation in &block.operations {
-        match operation {
-            Operation::Invoke(invoke) => found.push(invoke.callee),
-            Operation::Constant { .. } => {}
-            Operation::If {
-                arms, otherwise, ..
-            } => {
-                for arm in arms {
-                    collect(&arm.condition, found);
-                    collect(&arm.consequent, found);
-                }
-                collect(otherwise, found);
-            }
-            Operation::Loop(l) => {
-                for block in [l.before.as_ref(), Some(&l.body), l.after.as_ref()]
-                    .into_iter()
-                    .flatten()
-                {
-                    collect(block, found);
-                }
-            }
-        }
-    }
+    Ok(at.value("skript.cast", &[tensor], &[], wanted)?)
 }

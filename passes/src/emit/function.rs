@@ -138,13 +138,13 @@ fn quantization<'c>(context: &'c Context, model: &Model) -> Vec<Attribute<'c>> {
 }
 
 /// Inputs with packs flattened, then captures.
-fn arguments(function: &Function) -> Vec<ValueId> {
+pub(super) fn arguments(function: &Function) -> Vec<ValueId> {
     let inputs = function.inputs.iter().flat_map(|p| p.tensors.values());
     inputs.chain(&function.captures).copied().collect()
 }
 
 /// Outputs with packs flattened; for the entry, then new values of variables.
-fn results(model: &Model, function: &Function, is_entry: bool) -> Vec<ValueId> {
+pub(super) fn results(model: &Model, function: &Function, is_entry: bool) -> Vec<ValueId> {
     let mut results: Vec<_> = function
         .outputs
         .iter()

@@ -22,8 +22,9 @@ use melior::Context;
 use melior::ir::attribute::TypeAttribute;
 use melior::ir::operation::OperationLike;
 use melior::ir::r#type::FunctionType;
-use melior::ir::{BlockRef, Location, Module, Region};
-use skript_frontend::model::{FunctionId, Model};
+use melior::ir::{BlockRef, Location, Module, Region, Type};
+use skript_frontend::model::widen::callees;
+use skript_frontend::model::{Function, FunctionId, Model, ValueId};
 use skript_frontend::source::{SourceMap, Span};
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashSet};
@@ -83,6 +84,14 @@ impl<'c> Emitter<'c, '_> {
         Location::name(self.context, name, place)
     }
 
+    /// The type of the elements of a function's tensor.
+    fn element(&self, function: &Function, id: ValueId) -> Result<Type<'c>, EmitError> {
+        let value = function.values.get(id.0 as usize);
+        let value = value.ok_or(EmitError::Malformed("no such tensor"))?;
+        let numbers = self.model.numbers_of(value);
+        Ok(types::element(self.context, value.tensor.kind, numbers))
+    }
+
     fn symbol(&self, id: FunctionId) -> &str {
         self.symbols.get(id.0 as usize).map_or("", String::as_str)
     }
@@ -127,7 +136,7 @@ impl<'c> Emitter<'c, '_> {
             } else if seen.insert(id) {
                 stack.push((id, true));
                 if let Some(function) = self.model.function(id) {
-                    stack.extend(block::callees(function).into_iter().map(|c| (c, false)));
+                    stack.extend(callees(function).into_iter().map(|c| (c, false)));
                 }
             }
         }

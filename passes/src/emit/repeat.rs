@@ -215,7 +215,8 @@ impl<'c: 'a, 'a> Stacked<'c, 'a> {
         if counted && l.stack_scans.is_empty() {
             return Self::of_items(scope, pack, at);
         }
-        let tensor = scope.tensor(first(pack)?)?;
+        let stack = first(pack)?;
+        let tensor = scope.tensor(stack)?;
         let (count, item) = tensor
             .shape
             .split_first()
@@ -239,8 +240,7 @@ impl<'c: 'a, 'a> Stacked<'c, 'a> {
                 }
             });
         }
-        let numbers = scope.emitter.model.numbers;
-        let element = types::element(scope.emitter.context, tensor.kind, numbers);
+        let element = scope.element(stack)?;
         Ok(Stacked {
             r#type: types::tensor(&extents, element),
             kind: tensor.kind,

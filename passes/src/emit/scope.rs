@@ -76,14 +76,11 @@ impl<'e, 'c: 'a, 'a, 'm> Scope<'e, 'c, 'a, 'm> {
 
     /// The type of a tensor's elements.
     pub fn element(&self, id: ValueId) -> Result<Type<'c>, EmitError> {
-        let numbers = self.emitter.model.numbers;
-        let value = self.value(id)?;
-        let numbers = match value.wide || self.in_work.contains(&id) {
-            true => numbers.work(),
-            false => numbers,
-        };
-        let kind = value.tensor.kind;
-        Ok(types::element(self.emitter.context, kind, numbers))
+        if self.in_work.contains(&id) {
+            let (kind, numbers) = (self.tensor(id)?.kind, self.emitter.model.numbers.work());
+            return Ok(types::element(self.emitter.context, kind, numbers));
+        }
+        self.emitter.element(self.function, id)
     }
 
     pub fn types(&self, ids: &[ValueId]) -> Result<Vec<Type<'c>>, EmitError> {

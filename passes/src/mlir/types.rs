@@ -30,6 +30,17 @@ pub fn scalar(context: &Context, kind: ScalarKind, numbers: Numbers) -> Type<'_>
     }
 }
 
+/// The machine type that a type of reals is; `None` for other types.
+pub fn reals(r#type: Type<'_>) -> Option<RealType> {
+    match r#type.to_string().as_str() {
+        "f16" => Some(RealType::F16),
+        "bf16" => Some(RealType::BF16),
+        "f32" => Some(RealType::F32),
+        "f64" => Some(RealType::F64),
+        _ => None,
+    }
+}
+
 /// `i1`.
 pub fn flag(context: &Context) -> Type<'_> {
     IntegerType::new(context, 1).into()
@@ -71,6 +82,11 @@ pub fn extents(r#type: Type<'_>) -> Option<Vec<i64>> {
 /// Element type of a ranked tensor type.
 pub fn element_of(r#type: Type<'_>) -> Option<Type<'_>> {
     Some(RankedTensorType::try_from(r#type).ok()?.element())
+}
+
+/// The tensor type with elements of this type; other types as they are.
+pub fn of_element<'c>(r#type: Type<'c>, element: Type<'c>) -> Type<'c> {
+    extents(r#type).map_or(r#type, |extents| tensor(&extents, element))
 }
 
 /// The type of both parts of a complex type; `None` for other types.

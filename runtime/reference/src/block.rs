@@ -6,7 +6,7 @@ use crate::{Observer, Outcome, Settings, check, formula, intrinsics};
 use skript_frontend::model::{
     Block, Body, Function, FunctionId, Invoke, Model, Operation, Port, ValueId,
 };
-use skript_tensor::Tensor;
+use skript_tensor::{ElementType, Tensor};
 use std::sync::Arc;
 
 /// Chained invocations; models that the frontend makes stay far below.
@@ -158,8 +158,11 @@ impl<'m, 'o> Evaluator<'m, 'o> {
 
     fn invoke(&mut self, frame: &mut Frame<'m>, invoke: &'m Invoke) -> Result<(), EvalError> {
         let callee = self.function(invoke.callee)?;
-        let inputs = frame.all(&invoke.inputs)?;
-        let captures = frame.all(&invoke.captures)?;
+        let within = |id: &ValueId| callee.values.get(id.0 as usize).map(|v| v.wide);
+        let inputs = flattened(&callee.inputs);
+        let inputs = self.cast(frame.all(&invoke.inputs)?, inputs.iter().map(within));
+        let captures = callee.captures.iter().map(within);
+        let captures = self.cast(frame.all(&invoke.captures)?, captures);
         let label = match (&invoke.label, invoke.outputs.first()) {
             (Some(label), _) => label.clone(),
             (None, Some(&first)) => frame.name(first),
@@ -176,7 +179,9 @@ impl<'m, 'o> Evaluator<'m, 'o> {
             })
             .collect::<Result<_, _>>()?;
         let inner = self.activate(callee, path, &inputs, &captures, &extents)?;
+        let around = |id: &ValueId| frame.declared(*id).ok().map(|v| v.wide);
         let results = inner.all(&flattened(&callee.outputs))?;
+        let results = self.cast(results, invoke.outputs.iter().map(around));
         if results.len() != invoke.outputs.len() {
             return Err(internal(format!(
                 "{} has {} outputs, {} are taken",
@@ -188,10 +193,35 @@ impl<'m, 'o> Evaluator<'m, 'o> {
         for (&id, tensor) in invoke.outputs.iter().zip(results) {
             self.show(frame, id, tensor)?;
         }
-        for (&id, (_, new)) in invoke.updates.iter().zip(&callee.updates) {
-            frame.bind(id, inner.get(*new)?.clone())?;
+        let updates: Vec<ValueId> = callee.updates.iter().map(|(_, new)| *new).collect();
+        let updates = self.cast(inner.all(&updates)?, invoke.updates.iter().map(around));
+        for (&id, new) in invoke.updates.iter().zip(updates) {
+            frame.bind(id, new)?;
         }
         Ok(())
+    }
+
+    /// The tensors as they pass between an operator in work types and machine types around it: rounded, or exact in wider ones.
+    /// `wide`: of which of both each is to be; tensors without a counterpart stay as they are, for the count is tested later.
+    fn cast(
+        &self,
+        tensors: Vec<Arc<Tensor>>,
+        wide: impl Iterator<Item = Option<bool>>,
+    ) -> Vec<Arc<Tensor>> {
+        let numbers = self.model.numbers;
+        let wide = wide.chain(std::iter::repeat(None));
+        let cast = |(tensor, wide): (Arc<Tensor>, Option<bool>)| {
+            let wanted = match wide {
+                Some(true) => ElementType::run_time(tensor.kind(), numbers.work()),
+                Some(false) => ElementType::run_time(tensor.kind(), numbers),
+                None => tensor.element(),
+            };
+            match tensor.element() == wanted {
+                true => tensor,
+                false => Arc::new(Tensor::clone(&tensor).with_element(wanted)),
+            }
+        };
+        tensors.into_iter().zip(wide).map(cast).collect()
     }
 
     /// Binds a computed tensor and shows it to the observer if it has a name.
