@@ -20,7 +20,7 @@ use melior::ir::{OperationRef, Type, Value, ValueLike};
 use skript_dialect::melior;
 use skript_frontend::model::Accumulation;
 use skript_intrinsics::{Call, Intrinsic, KernelError};
-use skript_semantics::ScalarKind;
+use skript_semantics::{RealType, ScalarKind};
 
 /// One invocation.
 struct Invocation<'c, 'a> {
@@ -137,6 +137,15 @@ impl<'c: 'a, 'a> Invocation<'c, 'a> {
         let result = self.results.get(position);
         result
             .and_then(|r| types::element_of(*r))
+            .ok_or_else(|| ExportError::at(self.op, "has too few results"))
+    }
+
+    /// The reals that a result's elements are in the model.
+    fn reals(&self, position: usize) -> Result<RealType, ExportError> {
+        let declared = self.op.results().nth(position).map(|r| r.r#type());
+        declared
+            .and_then(types::element_of)
+            .and_then(types::reals)
             .ok_or_else(|| ExportError::at(self.op, "has too few results"))
     }
 

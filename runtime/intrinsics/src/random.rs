@@ -12,7 +12,7 @@ fn count(shape: &[u64]) -> usize {
         .unwrap_or(0)
 }
 
-/// `min` (included) to `max` (excluded).
+/// `min` (included) to `max` (excluded), also where the nearest number of the elements' type would be `max`.
 pub(super) fn uniform(call: &Call<'_>) -> Result<Vec<Tensor>, KernelError> {
     let shape = call.output(0)?;
     let kind = call.element(0)?.kind();
@@ -20,12 +20,19 @@ pub(super) fn uniform(call: &Call<'_>) -> Result<Vec<Tensor>, KernelError> {
     let high = number(call.attribute("max")?).unwrap_or(1.0);
     let mut stream = SplitMix64::new(call.seed);
     let (least, span) = (low as i64, (high as i64).saturating_sub(low as i64).max(1));
+    let (smallest, largest) = match call.element(0)?.real() {
+        Some(real) => real.within(low, high),
+        None => (low, high),
+    };
     let values = (0..count(&shape)).map(|_| match kind {
         ScalarKind::Int => {
             let step = i64::try_from(stream.next_u64() >> 1).unwrap_or(0) % span;
             Scalar::Int(least.wrapping_add(step))
         }
-        _ => Scalar::Real(low + (high - low) * stream.next_real()),
+        _ => {
+            let number = low + (high - low) * stream.next_real();
+            Scalar::Real(number.min(largest).max(smallest))
+        }
     });
     Ok(vec![call.result(0, &shape, values)?])
 }

@@ -191,6 +191,45 @@ fn random_tensors_keep_their_range() {
 }
 
 #[test]
+fn rounding_does_not_leave_the_range() {
+    let drawn = |element: ElementType, min: f64, max: f64| -> Vec<f64> {
+        let call = Call {
+            attributes: &[
+                ("min".to_string(), Value::Real(min)),
+                ("max".to_string(), Value::Real(max)),
+            ],
+            inputs: &[],
+            outputs: &[Output {
+                element,
+                shape: Some(vec![20_000]),
+                bound: vec![20_000],
+            }],
+            seed: 7,
+        };
+        let found = kernel("rand.uniform").unwrap().run(&call).unwrap();
+        found[0].scalars().map(|x| x.to_real()).collect()
+    };
+    for (element, min, max) in [
+        (ElementType::F16, 0.0, 1.0),
+        (ElementType::BF16, -1.0, 1.0),
+        (ElementType::F16, 0.1, 0.11),
+        (ElementType::BF16, 1000.0, 1010.0),
+        (ElementType::F32, 1e8, 1e8 + 20.0),
+    ] {
+        let numbers = drawn(element, min, max);
+        assert!(
+            numbers.iter().all(|x| (min..max).contains(x)),
+            "{element} {min} {max}"
+        );
+    }
+    // Two numbers, 1e8 and the one above it, each drawn for its half.
+    let halves = drawn(ElementType::F32, 1e8, 1e8 + 16.0);
+    let upper = halves.iter().filter(|x| **x == 1e8 + 8.0).count();
+    assert!((9_500..15_500).contains(&upper), "{upper}");
+    assert_eq!(drawn(ElementType::F16, 2.5, 2.5)[0], 2.5);
+}
+
+#[test]
 fn a_shape_that_the_type_must_state_is_asked_for() {
     let call = Call {
         attributes: &[("min".to_string(), Value::Real(0.0))],

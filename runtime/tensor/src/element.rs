@@ -58,6 +58,17 @@ impl ElementType {
         }
     }
 
+    /// The reals that such elements are; `None` for ints and bools.
+    pub fn real(self) -> Option<RealType> {
+        match self {
+            ElementType::F16 => Some(RealType::F16),
+            ElementType::BF16 => Some(RealType::BF16),
+            ElementType::F32 => Some(RealType::F32),
+            ElementType::F64 => Some(RealType::F64),
+            _ => None,
+        }
+    }
+
     /// As written in messages: `f32`.
     pub fn name(self) -> &'static str {
         match self {

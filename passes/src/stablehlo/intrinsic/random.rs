@@ -48,6 +48,9 @@ pub(super) fn uniform<'c: 'a, 'a>(
     }
     let number = stream.times(&stream.real(1, 0)?, high - low)?;
     let number = domain.apply("add", &[&number, &stream.number(low)?])?;
+    let (least, largest) = call.reals(0)?.within(low, high);
+    let number = domain.apply("minimum", &[&number, &stream.number(largest)?])?;
+    let number = domain.apply("maximum", &[&number, &stream.number(least)?])?;
     stream.result(call, &domain.convert(&number, result)?)
 }
 
