@@ -1,7 +1,7 @@
 """The cases of each module's operators; each file says where its expected values come from."""
-from . import broadcasting, corners, drawing, elementwise, images, indexing, networks, onnx_runtime, products, reductions, reshaping, windows
+from . import broadcasting, corners, drawing, elementwise, images, indexing, magnitudes, networks, onnx_runtime, products, reductions, reshaping, windows
 
-FAMILIES = [elementwise, broadcasting, reductions, reshaping, indexing, products, windows, networks, images, drawing, corners, onnx_runtime]
+FAMILIES = [elementwise, broadcasting, reductions, reshaping, indexing, products, windows, networks, images, drawing, corners, magnitudes, onnx_runtime]
 
 
 def all_cases():
