@@ -130,25 +130,27 @@ fn pool(call: &Call<'_>, reduce: fn(&[f64]) -> f64) -> Result<Vec<Tensor>, Kerne
             let plane = (item * channels + c) * volume;
             for bin in 0..bin_volume {
                 let mut ranges = vec![(0, 0); rank];
+                let mut is_number = true;
                 let mut rest = bin;
                 for (d, range) in ranges.iter_mut().enumerate().rev() {
                     let count = bin_shape.get(d).copied().unwrap_or(1).max(1);
                     let extent = spatial.get(d).copied().unwrap_or(0);
                     let begin = at(&regions, r * 2 * rank + d);
                     let end = at(&regions, r * 2 * rank + rank + d);
-                    *range = touched(begin, end, rest % count, count, extent, step);
+                    let found = touched(begin, end, rest % count, count, extent, step);
+                    is_number &= found.is_some();
+                    *range = found.unwrap_or_default();
                     rest /= count;
                 }
-                result.push(Scalar::Real(reduce(&gather(
-                    &values, spatial, &ranges, plane,
-                ))));
+                let mean = reduce(&gather(&values, spatial, &ranges, plane));
+                result.push(Scalar::Real(if is_number { mean } else { f64::NAN }));
             }
         }
     }
     Ok(vec![call.result(0, &result_shape, result.into_iter())?])
 }
 
-/// The elements of a dimension that a bin touches.
+/// The elements of a dimension that a bin touches; `None` if a border of it is no number.
 fn touched(
     begin: f64,
     end: f64,
@@ -156,13 +158,14 @@ fn touched(
     count: usize,
     extent: usize,
     step: impl Fn(f64) -> f64,
-) -> (usize, usize) {
+) -> Option<(usize, usize)> {
     let size = step(step(end - begin) / count as f64);
     let edge = |bin: usize| step(begin + step(bin as f64 * size));
     let low = edge(bin).floor().max(0.0);
     let high = edge(bin + 1).ceil();
-    // Casts saturate; a NaN is 0.
-    ((low as usize).min(extent), (high as usize).min(extent))
+    let is_number = !edge(bin).is_nan() && !high.is_nan();
+    // Casts saturate.
+    is_number.then_some(((low as usize).min(extent), (high as usize).min(extent)))
 }
 
 /// The elements of a block of one plane, row-major.

@@ -7,12 +7,12 @@ use skript_tensor::Tensor;
 /// The cubic of parameter `a` at distance `x`.
 fn kernel(x: f64, a: f64) -> f64 {
     let x = x.abs();
-    if x <= 1.0 {
-        ((a + 2.0) * x - (a + 3.0)) * x * x + 1.0
-    } else if x < 2.0 {
-        (((x - 5.0) * x + 8.0) * x - 4.0) * a
-    } else {
+    if x >= 2.0 {
         0.0
+    } else if x <= 1.0 {
+        ((a + 2.0) * x - (a + 3.0)) * x * x + 1.0
+    } else {
+        (((x - 5.0) * x + 8.0) * x - 4.0) * a
     }
 }
 
@@ -120,6 +120,9 @@ fn along(
     result
 }
 
+/// Positions so far outside are as far as any: none of their four taps touches the input.
+pub const FAR: f64 = 4.0;
+
 /// The parameter of the cubic that grids are sampled with.
 pub const SAMPLE_COEFFICIENT: f64 = -0.75;
 
@@ -147,6 +150,11 @@ pub(super) fn cubic_at(call: &Call<'_>) -> Result<Vec<Tensor>, KernelError> {
                 for (d, &extent) in spatial.iter().enumerate().rev() {
                     let coordinate = at(&grid, ((b * points) + point) * rank + rank - 1 - d);
                     let place = unnormalised(coordinate, extent, aligned);
+                    // Far and infinite positions alike; only a mirrored input has no border to stay at.
+                    let place = match padding {
+                        "REFLECT" => place,
+                        _ => place.clamp(-FAR, extent as f64 + FAR),
+                    };
                     let start = place.floor();
                     // Apart from the position, which may be so large that it has no fraction.
                     let fraction = place - start;
@@ -177,9 +185,13 @@ fn unnormalised(coordinate: f64, extent: usize, aligned: bool) -> f64 {
     }
 }
 
-/// The element that stands for a position, by the padding; `None` where it counts as zero.
+/// The element that stands for a position, by the padding; `None` where it counts as zero. A NaN has weights that are NaN, of
+/// any element.
 fn inside(position: f64, extent: usize, padding: &str, aligned: bool) -> Option<usize> {
     let last = extent.checked_sub(1)? as f64;
+    if position.is_nan() {
+        return Some(0);
+    }
     if (0.0..=last).contains(&position) {
         return Some(position as usize);
     }

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import scipy.special
 
-from cases import BOTH, Case, f32, random
+from cases import BOTH, Case, Machine, f32, random
 
 T = {"rtol": 5e-5, "atol": 1e-5}
 SPECIALS = np.array([np.nan, np.inf, -np.inf, -0.0, 0.0, 1.5], dtype=np.float32)
@@ -197,11 +197,52 @@ def mixtures():
     condition = draw.bool(DEEP)
     yield Case("math.select", [condition, x, y], np.where(condition, x, y), label="rank 8")
     for name, fold in (("sum_n", np.sum), ("min_n", np.min), ("max_n", np.max), ("prod_n", np.prod)):
-        yield Case("math." + name, [[x, x + 1, x - 2]], f32(fold(np.stack([x, x + 1, x - 2]).astype(np.float64), 0)), label="rank 8", **T)
+        pack = [Machine.round(x + shift) for shift in (0, 1, -2)]
+        yield Case("math." + name, [pack], f32(fold(np.stack(pack).astype(np.float64), 0)), label="rank 8", **T)
+
+
+def levels():
+    """Quantizers: NaN stays, infinities are the ends."""
+    x = np.array([np.nan, np.inf, -np.inf, -0.0, 0.0, 1.2, 60000.0], np.float32)
+    y = np.array([np.nan, 62, -65.5, 0, 0, 1, 62], np.float32)
+    yield Case("quant.zero_point_linear_quantize", [x], y, {"zero_point": 3, "scale": 0.5, "bits": 8}, label="specials")
+    y = np.array([np.nan, 63.5, -62.5, 0, 0, 1, 63.5], np.float32)
+    yield Case("quant.zero_point_linear_quantize", [x], y, {"zero_point": -2, "scale": 0.5, "bits": 8, "symmetric": True, "channel_axis": 5}, label="specials")
+    y = np.array([np.nan, 2, -1, 0, 0, 1, 2], np.float32)
+    yield Case("quant.min_max_linear_quantize", [x], y, {"min": -1.0, "max": 2.0, "bits": 2}, label="specials", atol=1e-6)
+
+
+def positions():
+    """Positions that are NaN or infinite: of grids, and of the borders of regions."""
+    x = np.array([[[1, 2, 3, 4]]], np.float32)
+    far = [np.nan, np.inf, -np.inf, 6e4, -6e4]
+    row = lambda values: np.array([values], np.float32)  # noqa: E731
+    sides = {"ZEROS": [np.nan, 0, 0, 0, 0], "REPLICATE": [np.nan, 4, 1, 4, 1]}
+    for mode in ("NEAREST", "LINEAR", "CUBIC"):
+        for aligned in (False, True):
+            attributes = {"mode": mode, "aligned": aligned}
+            for padding, wanted in sides.items():
+                yield Case("image.grid_sample", [x, row(far)[..., None]], row([wanted]), {**attributes, "padding": padding}, label="specials", **T)
+                very = row([3e38, -3e38])[..., None]
+                yield Case("image.grid_sample", [x, very], row([wanted[3:]]), {**attributes, "padding": padding}, label="very far", **T)
+            reflected = row([far[:3] + [-1.0 if aligned else -0.75]])
+            wanted = row([[np.nan, np.nan, np.nan, 1]])
+            yield Case("image.grid_sample", [x, np.moveaxis(reflected, 1, 2)], wanted, {**attributes, "padding": "REFLECT"}, label="specials", **T)
+            # One coordinate is NaN; the other one lies inside, or outside.
+            pair = row([[np.nan, -1.0], [np.nan, 6e4], [-6e4, np.nan]])
+            plane = np.ones((1, 1, 3, 3), np.float32)
+            yield Case("image.grid_sample", [plane, pair[:, None]], row([[[np.nan, 0, 0]]]), {**attributes, "padding": "ZEROS"}, label="specials", **T)
+            yield Case("image.grid_sample", [plane, pair[:, None]], row([[[np.nan] * 3]]), {**attributes, "padding": "REPLICATE"}, label="specials", **T)
+    rois = np.array([[np.nan, 2], [0, 2], [0, np.nan], [-np.inf, np.inf], [1, np.inf], [-5, 60000]], np.float32)
+    index = np.zeros(6, np.int64)
+    n = np.nan
+    for name, last in (("max", 4), ("avg", 2.5)):
+        y = np.array([[n, n], [1, 2], [n, n], [n, n], [n, 0], [last, 0]], np.float32).reshape(6, 1, 2)
+        yield Case("image.%s_roi_pool" % name, [x, rois, index], y, {"output_size": [2]}, label="specials")
 
 
 def cases():
-    cases = itertools.chain(moved(), reductions_by_window(), products(), along_an_axis(), by_channel(), mixtures())
+    cases = itertools.chain(moved(), reductions_by_window(), products(), along_an_axis(), by_channel(), mixtures(), levels(), positions())
     for at, case in enumerate(cases):
         if not case.operator.endswith("_nd"):  # whose results differ
             case.edition = BOTH[at % 2]

@@ -104,8 +104,8 @@ fn kernel<'c: 'a, 'a>(
     let far = plus(&times(&plus(x, -5.0)?, x)?, 8.0)?;
     let far = times(&plus(&times(&far, x)?, -4.0)?, &number(a)?)?;
     let is_near = domain.compare("LE", x, &number(1.0)?)?;
-    let is_far = domain.compare("LT", x, &number(2.0)?)?;
-    let far = domain.select(&is_far, &far, &number(0.0)?)?;
+    let is_beyond = domain.compare("GE", x, &number(2.0)?)?;
+    let far = domain.select(&is_beyond, &number(0.0)?, &far)?;
     domain.select(&is_near, &near, &far)
 }
 
@@ -144,7 +144,12 @@ pub(super) fn sample<'c: 'a, 'a>(
         let place = domain.apply("multiply", &[&place, &number(0.5)?])?;
         let place = domain.apply("multiply", &[&place, &number(size)?])?;
         let low = if aligned { 0.0 } else { -0.5 };
-        let place = domain.apply("add", &[&place, &number(low)?])?;
+        let mut place = domain.apply("add", &[&place, &number(low)?])?;
+        if padding != "REFLECT" {
+            let (least, largest) = (-resample::FAR, *extent as f64 + resample::FAR);
+            place = domain.apply("maximum", &[&place, &number(least)?])?;
+            place = domain.apply("minimum", &[&place, &number(largest)?])?;
+        }
         let tap = domain.convert(&domain.index(outer + dimension)?, double)?;
         let tap = domain.apply("subtract", &[&tap, &number(1.0)?])?;
         let position = domain.apply("floor", &[&place])?;
@@ -163,6 +168,8 @@ pub(super) fn sample<'c: 'a, 'a>(
             }
             "REPLICATE" => position.clone(),
             _ => {
+                let is_nan = domain.compare("NE", position, position)?;
+                let is_inside = domain.apply("or", &[&is_inside, &is_nan])?;
                 inside = Some(match &inside {
                     Some(others) => domain.apply("and", &[others, &is_inside])?,
                     None => is_inside,
@@ -170,6 +177,8 @@ pub(super) fn sample<'c: 'a, 'a>(
                 position.clone()
             }
         };
+        let is_number = domain.compare("EQ", &element, &element)?;
+        let element = domain.select(&is_number, &element, &zero)?;
         let element = domain.apply("maximum", &[&element, &zero])?;
         let element = domain.apply("minimum", &[&element, &last])?;
         places.push(Place::At(domain.convert(&element, at.int())?));

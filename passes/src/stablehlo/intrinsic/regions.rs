@@ -43,9 +43,11 @@ pub(super) fn pool<'c: 'a, 'a>(
     let mut pooled = domain.convert(&domain.read(input, &places)?, element)?;
     let neutral = identity(kind, element);
     let mut count = domain.real(1.0, element)?;
+    let mut is_nan = Vec::new();
     for dimension in 0..spatial.len() {
         let along = outer + dimension;
-        let bin = &touched(rois, dimension, spatial.len(), domain)?;
+        let (bin, without_border) = &touched(rois, dimension, spatial.len(), domain)?;
+        is_nan.push(without_border.clone());
         let nothing = Field::scalar(at.splat(neutral, &[], element)?);
         let masked = domain.select(bin, &pooled, &nothing)?;
         pooled = domain.reduce(&masked, combiner, neutral, along)?;
@@ -58,19 +60,23 @@ pub(super) fn pool<'c: 'a, 'a>(
     }
     let zero = domain.real(0.0, element)?;
     let holds = domain.compare("GT", &count, &zero)?;
-    let pooled = domain.select(&holds, &pooled, &zero)?;
+    let mut pooled = domain.select(&holds, &pooled, &zero)?;
+    let nan = domain.real(f64::NAN, element)?;
+    for is_nan in &is_nan {
+        pooled = domain.select(is_nan, &nan, &pooled)?;
+    }
     let pooled = domain.convert(&pooled, single)?;
     let indices: Vec<usize> = (0..outer).collect();
     Ok(vec![pooled.over(&indices, &domain.extents, &at)?])
 }
 
-/// Whether a bin touches an element, along one dimension.
+/// Along one dimension, whether a bin touches an element, and whether a border of the bin is no number.
 fn touched<'c: 'a, 'a>(
     rois: Value<'c, 'a>,
     dimension: usize,
     rank: usize,
     domain: &Domain<'c, 'a>,
-) -> Result<Field<'c, 'a>, Error> {
+) -> Result<(Field<'c, 'a>, Field<'c, 'a>), Error> {
     let (bin, along) = (2 + dimension, 2 + rank + dimension);
     let element = domain.at.element(rois)?;
     let number = |value| domain.real(value, element);
@@ -91,9 +97,10 @@ fn touched<'c: 'a, 'a>(
     let behind = domain.apply("add", &[&first, &number(1.0)?])?;
     let high = domain.apply("ceil", &[&edge(&behind)?])?;
     let position = domain.convert(&domain.index(along)?, element)?;
-    // A NaN begins at 0 and ends there.
-    let above = domain.compare("LT", &position, &low)?;
-    let above = domain.apply("not", &[&above])?;
+    let above = domain.compare("GE", &position, &low)?;
     let below = domain.compare("LT", &position, &high)?;
-    domain.apply("and", &[&above, &below])
+    let no_begin = domain.compare("NE", &low, &low)?;
+    let no_end = domain.compare("NE", &high, &high)?;
+    let is_nan = domain.apply("or", &[&no_begin, &no_end])?;
+    Ok((domain.apply("and", &[&above, &below])?, is_nan))
 }
