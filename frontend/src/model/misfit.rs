@@ -182,8 +182,17 @@ fn holds(numbers: Numbers, value: Scalar) -> bool {
 mod tests {
     use crate::compose::ComposeOptions;
     use crate::compose::testing::{composed_with, with_operator};
+    use crate::diagnostics::Diagnostic;
     use crate::limits::Limits;
     use skript_semantics::{IntType, Numbers, RealType};
+
+    fn diagnostics(text: &str, real: RealType, int: IntType) -> Vec<Diagnostic> {
+        let options = ComposeOptions {
+            numbers: Numbers { real, int },
+            ..ComposeOptions::default()
+        };
+        composed_with(text, &options, &Limits::default()).map_or_else(|found| found, |_| Vec::new())
+    }
 
     fn codes(constant: &str, real: RealType, int: IntType) -> Vec<&'static str> {
         let text = with_operator(
@@ -192,31 +201,19 @@ mod tests {
             ),
             "y = f(x);",
         );
-        let options = ComposeOptions {
-            numbers: Numbers { real, int },
-            ..ComposeOptions::default()
-        };
-        match composed_with(&text, &options, &Limits::default()) {
-            Ok(_) => Vec::new(),
-            Err(diagnostics) => diagnostics.iter().map(|d| d.code.id).collect(),
-        }
+        let found = diagnostics(&text, real, int);
+        found.iter().map(|d| d.code.id).collect()
     }
 
     #[test]
     fn formulas_that_read_nothing_are_told() {
-        let of = |output: &str, formula: &str, real, int| {
+        let of = |output: &str, formula: &str, real, int| -> Vec<String> {
             let text = with_operator(
                 &format!("@output {{ {output} }} @lower {{ {formula} }}"),
                 "w = f(); y = pass(x);",
             );
-            let options = ComposeOptions {
-                numbers: Numbers { real, int },
-                ..ComposeOptions::default()
-            };
-            match composed_with(&text, &options, &Limits::default()) {
-                Ok(_) => Vec::new(),
-                Err(diagnostics) => diagnostics.iter().map(|d| d.message.clone()).collect(),
-            }
+            let found = diagnostics(&text, real, int);
+            found.into_iter().map(|d| d.message).collect()
         };
         let (real, int) = (RealType::F16, IntType::I8);
         assert_eq!(

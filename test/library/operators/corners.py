@@ -206,7 +206,7 @@ def levels():
     x = np.array([np.nan, np.inf, -np.inf, -0.0, 0.0, 1.2, 60000.0], np.float32)
     y = np.array([np.nan, 62, -65.5, 0, 0, 1, 62], np.float32)
     yield Case("quant.zero_point_linear_quantize", [x], y, {"zero_point": 3, "scale": 0.5, "bits": 8}, label="specials")
-    y = np.array([np.nan, 63.5, -62.5, 0, 0, 1, 63.5], np.float32)
+    y = np.array([np.nan, 64.5, -62.5, 0, 0, 1, 64.5], np.float32)
     yield Case("quant.zero_point_linear_quantize", [x], y, {"zero_point": -2, "scale": 0.5, "bits": 8, "symmetric": True, "channel_axis": 5}, label="specials")
     y = np.array([np.nan, 2, -1, 0, 0, 1, 2], np.float32)
     yield Case("quant.min_max_linear_quantize", [x], y, {"min": -1.0, "max": 2.0, "bits": 2}, label="specials", atol=1e-6)
@@ -229,7 +229,7 @@ def positions():
             wanted = row([[np.nan, np.nan, np.nan, 1]])
             yield Case("image.grid_sample", [x, np.moveaxis(reflected, 1, 2)], wanted, {**attributes, "padding": "REFLECT"}, label="specials", **T)
             # One coordinate is NaN; the other one lies inside, or outside.
-            pair = row([[np.nan, -1.0], [np.nan, 6e4], [-6e4, np.nan]])
+            pair = row([[np.nan, 0.0], [np.nan, 6e4], [-6e4, np.nan]])
             plane = np.ones((1, 1, 3, 3), np.float32)
             yield Case("image.grid_sample", [plane, pair[:, None]], row([[[np.nan, 0, 0]]]), {**attributes, "padding": "ZEROS"}, label="specials", **T)
             yield Case("image.grid_sample", [plane, pair[:, None]], row([[[np.nan] * 3]]), {**attributes, "padding": "REPLICATE"}, label="specials", **T)
