@@ -182,6 +182,8 @@ impl<'m, 'o> Evaluator<'m, 'o> {
         let around = |id: &ValueId| frame.declared(*id).ok().map(|v| v.wide);
         let results = inner.all(&flattened(&callee.outputs))?;
         let results = self.cast(results, invoke.outputs.iter().map(around));
+        let updates: Vec<ValueId> = callee.updates.iter().map(|(_, new)| *new).collect();
+        let updates = self.cast(inner.all(&updates)?, invoke.updates.iter().map(around));
         if results.len() != invoke.outputs.len() {
             return Err(internal(format!(
                 "{} has {} outputs, {} are taken",
@@ -193,8 +195,6 @@ impl<'m, 'o> Evaluator<'m, 'o> {
         for (&id, tensor) in invoke.outputs.iter().zip(results) {
             self.show(frame, id, tensor)?;
         }
-        let updates: Vec<ValueId> = callee.updates.iter().map(|(_, new)| *new).collect();
-        let updates = self.cast(inner.all(&updates)?, invoke.updates.iter().map(around));
         for (&id, new) in invoke.updates.iter().zip(updates) {
             frame.bind(id, new)?;
         }
