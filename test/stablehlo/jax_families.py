@@ -9,7 +9,7 @@ HALVES = ["float16", "bfloat16"]
 
 def register(program, reals, integers, sample):
     """Gives each program's name, function and arguments to `program`."""
-    for part in (functions, control, networks, draws):
+    for part in (functions, gradients, narrow, pairs, places, windows, contractions, control, networks, draws, images):
         prefix = part.__name__ + "_"
         part(lambda name, *rest: program(prefix + name, *rest), reals, integers, sample)
 
@@ -196,7 +196,6 @@ def places(program, reals, integers, sample):
     program("scatter_i64", lambda x, i: x.at[i].add(1.0), x, integers(4, low=0, high=3, dtype="int64"))
     program("scatter_bool", lambda i: jnp.zeros(8, bool).at[i].set(True), integers(4, low=0, high=8))
     program("update_clamped", lambda x, y, i: lax.dynamic_update_slice(x, y, (i, i, i)), x, reals(2, 2, 2), integers(low=7, high=9))
-    program("update_u8_place", lambda x, y, i: lax.dynamic_update_slice(x, y, (i,)), reals(300), reals(20), integers(low=200, high=255, dtype="uint8"))
     program("update_in_dim", lambda x, i: lax.dynamic_update_index_in_dim(x, x[0], i, 0), x, integers(low=0, high=3))
     for axis in range(3):
         program("sort_three_%d" % axis, lambda x, a=axis: lax.sort((jnp.floor(x), x, -x), dimension=a, num_keys=1), x)
@@ -212,7 +211,6 @@ def places(program, reals, integers, sample):
     program("top_k_all", lambda x: lax.top_k(x, 5), x)
     program("top_k_one", lambda x: lax.top_k(x, 1), x)
     program("top_k_special", lambda x: lax.top_k(x, 6), sample("float32"))
-    program("approx_max_k", lambda x: lax.approx_max_k(x, 3), reals(2, 16))
     program("quantile", lambda x: jnp.quantile(x, jnp.asarray([0.1, 0.5, 0.8]), axis=1), x)
     program("percentile", lambda x: jnp.percentile(x, 30), x)
     program("digitize", lambda x: jnp.digitize(x, jnp.linspace(-2, 2, 7)), x)

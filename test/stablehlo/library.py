@@ -63,11 +63,10 @@ def answer(engine, path, folder, results):
         manifest = json.load(file)
     values = engine.run(text, [argument(port, folder) for port in manifest["arguments"]])
     os.makedirs(results)
-    for port, value in zip(manifest["results"], values):
-        if port["role"] == "output":
-            # numpy's files have no bf16.
-            value = value.astype(numpy.float32) if port["dtype"] == "bf16" else value
-            numpy.save(os.path.join(results, port["name"] + ".npy"), value)
+    bf16 = {port["name"] for port in manifest["results"] if port["dtype"] == "bf16"}
+    for name, value in xla.results_of(manifest, values).items():
+        # numpy's files have no bf16.
+        numpy.save(os.path.join(results, name + ".npy"), value.astype(numpy.float32) if name in bf16 else value)
 
 
 def collect(chosen, sample):
@@ -138,7 +137,7 @@ def main():
             status = 1
         elif outcome == "no export":
             refused[(operator, reason.split(": ", 1)[-1] if args.verbose else "")] += 1
-        for _, inner, form in lines:
+        for _, inner, form, *_ in lines:
             if form == "calls":  # nothing of its own
                 continue
             forms[form] += 1

@@ -320,9 +320,9 @@ def main():
     if args.report:
         with open(args.report, "w") as file:
             for case in sorted(results):
-                for function, operator, form in results[case][1]:
+                for function, operator, form, *_ in results[case][1]:
                     file.write("%s\t%s\t%s\t%s\n" % (case, function, operator, form))
-    forms = collections.Counter(form for _, forms in results.values() for _, _, form in forms)
+    forms = collections.Counter(form for _, forms in results.values() for _, _, form, *_ in forms)
     print("forms of formulas: " + ", ".join("%s %d" % item for item in forms.most_common()))
     exported = sum(1 for reason, _ in results.values() if not (reason or "").startswith("no export"))
     gained = sorted(passing - listed)

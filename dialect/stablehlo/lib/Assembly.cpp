@@ -150,6 +150,9 @@ ParseResult parseWord(OpAsmParser &parser, ComparisonDirectionAttr &word) {
 ParseResult parseWord(OpAsmParser &parser, ComparisonTypeAttr &word) {
   return parseEnumeration(parser, word, [](StringRef text) { return symbolizeComparisonType(text); });
 }
+ParseResult parseWord(OpAsmParser &parser, FftTypeAttr &word) {
+  return parseEnumeration(parser, word, [](StringRef text) { return symbolizeFftType(text); });
+}
 ParseResult parseWord(OpAsmParser &parser, RngAlgorithmAttr &word) {
   return parseEnumeration(parser, word, [](StringRef text) { return symbolizeRngAlgorithm(text); });
 }
@@ -158,6 +161,9 @@ void printWord(OpAsmPrinter &printer, Operation *, ComparisonDirectionAttr word)
 }
 void printWord(OpAsmPrinter &printer, Operation *, ComparisonTypeAttr word) {
   printer << stringifyComparisonType(word.getValue());
+}
+void printWord(OpAsmPrinter &printer, Operation *, FftTypeAttr word) {
+  printer << stringifyFftType(word.getValue());
 }
 void printWord(OpAsmPrinter &printer, Operation *, RngAlgorithmAttr word) {
   printer << stringifyRngAlgorithm(word.getValue());

@@ -1,14 +1,14 @@
 //! Arg-reductions as `reduce` of elements with their positions.
 //!
 //! Pairs (element, position) are totally ordered: numbers by their values, then NaN, equal ones by their positions. So the
-//! reduction may run in any order, and finds the first best number, or the last one where equals replace each other.
+//! reduction may run in any order, and finds the first best number, or the last one where equals replace each other. What
+//! a guard leaves out is worst, and stands nowhere.
 
 use super::error::ExportError;
 use super::evaluate::Evaluator;
 use super::field::Field;
 use super::tensors::Tensors;
 use super::write::{Target, identity};
-use crate::mlir::builder::operations;
 use crate::mlir::copy::operation_name;
 use crate::mlir::{attributes, splat, types};
 use crate::structure::arg_reduction::ArgReduction;
@@ -31,11 +31,12 @@ pub fn run<'c: 'a, 'a>(
     if !outs.iter().all(|out| is_zero(*out)) {
         return Ok(None);
     }
-    let condition = reading
-        .predicate
-        .map(operations)
-        .and_then(|all| all.last().copied());
-    let condition = OperationResult::try_from(condition.ok_or_else(missing)?.operand(0)?)?.owner();
+    let conjuncts = evaluator.conjuncts()?;
+    let (updates, guards): (Vec<_>, Vec<_>) = conjuncts
+        .into_iter()
+        .partition(|c| reading.find(*c) == Some(reduction.update));
+    let update = *updates.first().ok_or_else(missing)?;
+    let condition = OperationResult::try_from(update)?.owner();
     let candidate = condition.operand(reduction.candidate)?;
     evaluator.predicate()?;
     let at = evaluator.at;
@@ -52,7 +53,16 @@ pub fn run<'c: 'a, 'a>(
     let elements = evaluator.field(candidate)?.over(&order, domain, &at)?;
     shape.push(count);
     let elements = at.reshape(elements, &shape)?;
-    let (best, place) = best(elements, reduction.comparison, &at)?;
+    let guards = guards.into_iter().map(|g| evaluator.field(g));
+    let guard = evaluator.all(&guards.collect::<Result<Vec<_>, _>>()?)?;
+    let counts = match guard {
+        Some(guard) => {
+            let guard = guard.over(&order, domain, &at)?;
+            Some(at.reshape(guard, &shape)?)
+        }
+        None => None,
+    };
+    let (best, place) = best(elements, counts, reduction.comparison, &at)?;
 
     // What nothing is better than stays: a NaN in the first place, or no element at all.
     shape.pop();
@@ -109,9 +119,10 @@ fn comparison<'c: 'a, 'a>(
     Ok((direction, if is_real { "FLOAT" } else { "SIGNED" }))
 }
 
-/// The best elements along the last dimension, and where they stand.
+/// The best elements along the last dimension, of those that count, and where they stand.
 fn best<'c: 'a, 'a>(
     elements: Value<'c, 'a>,
+    counts: Option<Value<'c, 'a>>,
     op: ScalarOp,
     at: &Tensors<'c, 'a>,
 ) -> Result<(Value<'c, 'a>, Value<'c, 'a>), Error> {
@@ -119,8 +130,7 @@ fn best<'c: 'a, 'a>(
     let last = extents.len() as i64 - 1;
     let count = extents.last().copied().unwrap_or(1);
     let element = at.element(elements)?;
-    let places = at.broadcast(at.iota(count)?, &[last], &extents)?;
-    extents.pop();
+    let (mut elements, mut places) = (elements, at.broadcast(at.iota(count)?, &[last], &extents)?);
     let worst = match op {
         ScalarOp::Lt | ScalarOp::Le => Accumulation::Min,
         _ => Accumulation::Max,
@@ -130,6 +140,13 @@ fn best<'c: 'a, 'a>(
         ScalarOp::Lt | ScalarOp::Gt => ("LT", i64::MAX),
         _ => ("GT", -1),
     };
+    if let Some(counts) = counts {
+        let none = at.splat(identity(worst, element), &extents, element)?;
+        elements = at.select(counts, elements, none)?;
+        let none = at.splat(Scalar::Int(nowhere), &extents, at.int())?;
+        places = at.select(counts, places, none)?;
+    }
+    extents.pop();
     let init = at.splat(identity(worst, element), &[], element)?;
     let nowhere = at.integer(nowhere)?;
     let (scalar, number) = (types::tensor(&[], element), types::tensor(&[], at.int()));

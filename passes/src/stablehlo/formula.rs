@@ -78,10 +78,13 @@ pub fn export<'c: 'a, 'a>(
 /// found.
 fn gathering(form: Form, gathered: Gathered) -> Form {
     match (gathered, form) {
-        (_, Form::Convolution | Form::ReduceWindow) | (Gathered::Nothing, _) => form,
-        (Gathered::Known, Form::Map | Form::Reduce | Form::DotGeneral) => Form::Resample,
+        (_, Form::Convolution | Form::BorderedConvolution | Form::ReduceWindow)
+        | (Gathered::Nothing, _) => form,
+        (Gathered::Known, Form::Map | Form::Reduce | Form::DotGeneral | Form::MaskedDotGeneral) => {
+            Form::Resample
+        }
         (Gathered::Data, Form::Map) => Form::Gather,
-        (Gathered::Data, Form::Reduce | Form::DotGeneral) => Form::General,
+        (Gathered::Data, Form::Reduce | Form::DotGeneral | Form::MaskedDotGeneral) => Form::General,
         (_, form) => form,
     }
 }
@@ -240,27 +243,34 @@ impl<'c: 'a, 'a> Statement<'_, '_, 'c, 'a> {
                 &guards.of_inner,
             )? && let Some(sum) = windowed.convolve(kernel, reduced, domain, at)?
             {
-                return Ok(Some((sum, Form::Convolution)));
+                let form = match windowed.has_border() {
+                    true => Form::BorderedConvolution,
+                    false => Form::Convolution,
+                };
+                return Ok(Some((sum, form)));
             }
         }
+        let mut form = Form::DotGeneral;
         for mask in &guards.inner {
-            let mut masked = false;
+            let mut masked = 0;
             for factor in &mut factors {
                 if mask.indices.iter().all(|i| factor.indices.contains(i)) {
                     let holds = mask.over(&factor.indices, domain, at)?;
                     let extents = at.extents(factor.value)?;
                     let zero = at.splat(Scalar::Real(0.0), &extents, at.element(factor.value)?)?;
                     factor.value = at.select(holds, factor.value, zero)?;
-                    masked = true;
+                    masked += 1;
                 }
             }
-            if !masked {
-                return Ok(None);
+            match masked {
+                0 => return Ok(None),
+                1 => form = Form::MaskedDotGeneral,
+                _ => {}
             }
         }
         let [lhs, rhs] = &factors;
         let sum = contract(lhs, rhs, reduced, domain, at)?;
-        Ok(sum.map(|sum| (sum, Form::DotGeneral)))
+        Ok(sum.map(|sum| (sum, form)))
     }
 }
 

@@ -71,7 +71,10 @@ fn padded<'c>(source: &Module<'c>) -> Result<Module<'c>, ExportError> {
     match pad(copy.as_operation()) {
         Err(Failure::Refused(refusal)) => Err(ExportError::at(refusal.op, &refusal.what)),
         Err(Failure::Build(error)) => Err(error.into()),
-        Ok(()) => Ok(copy),
+        // One value for each limit, by which guards are recognized.
+        Ok(()) => skript_dialect::pipeline::run(&copy, "builtin.module(cse)")
+            .map(|()| copy)
+            .map_err(|_| ExportError::Invalid),
     }
 }
 

@@ -18,8 +18,12 @@ pub enum Form {
     Map,
     /// `dot_general`.
     DotGeneral,
+    /// `dot_general`; what a guard skips is multiplied by zero.
+    MaskedDotGeneral,
     /// `convolution`.
     Convolution,
+    /// `convolution` with a border of zeros, or zeros between elements.
+    BorderedConvolution,
     /// `reduce`.
     Reduce,
     /// `reduce` of elements with their positions.
@@ -40,13 +44,24 @@ pub enum Form {
     Loop,
 }
 
+impl Form {
+    /// What the form asks of the data for the numbers to be the formula's.
+    pub fn condition(self) -> Option<&'static str> {
+        match self {
+            // Zero times an infinity is NaN, where the formula has no product at all.
+            Form::MaskedDotGeneral | Form::BorderedConvolution => Some("finite weights"),
+            _ => None,
+        }
+    }
+}
+
 impl fmt::Display for Form {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Form::Calls => "calls",
             Form::Map => "map",
-            Form::DotGeneral => "dot_general",
-            Form::Convolution => "convolution",
+            Form::DotGeneral | Form::MaskedDotGeneral => "dot_general",
+            Form::Convolution | Form::BorderedConvolution => "convolution",
             Form::Reduce => "reduce",
             Form::ArgReduce => "arg_reduce",
             Form::ReduceWindow => "reduce_window",
@@ -104,11 +119,15 @@ impl Report {
     }
 }
 
-/// One line a formula, tabs between: function, operator, form.
+/// One line a formula, tabs between: function, operator, form, and what the form asks for, if anything.
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (function, operator, form) in self.lines() {
-            writeln!(f, "{function}\t{operator}\t{form}")?;
+            write!(f, "{function}\t{operator}\t{form}")?;
+            match form.condition() {
+                Some(condition) => writeln!(f, "\t{condition}")?,
+                None => writeln!(f)?,
+            }
         }
         Ok(())
     }

@@ -125,6 +125,12 @@ impl<'c: 'a, 'a> Windowed<'c, 'a> {
             })
     }
 
+    /// Whether zeros stand around the elements, or between them.
+    pub fn has_border(&self) -> bool {
+        self.windows()
+            .any(|(_, w)| w.low > 0 || w.high > 0 || w.base > 1)
+    }
+
     /// `Σ self · kernel` over `reduced`. `None` where the factors' indices do not fit a convolution.
     pub fn convolve(
         &self,

@@ -37,7 +37,7 @@ impl Structure {
     pub fn of(nest: &Nest) -> Structure {
         let guard = Guard::of(nest);
         if nest.kind == Accumulation::Replace || nest.reads_destination() {
-            return if ArgReduction::of(nest).is_some() {
+            return if ArgReduction::of(nest).is_some_and(|r| r.guards.is_empty()) {
                 Structure::ArgReduce
             } else {
                 Structure::Sequential

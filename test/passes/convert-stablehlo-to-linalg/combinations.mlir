@@ -63,3 +63,26 @@ func.func @places(%x: tensor<6xf32>, %i: tensor<2x1xi32>, %u: tensor<2xf32>) -> 
   }) : (tensor<6xf32>, tensor<2x1xi32>, tensor<2xf32>) -> tensor<6xf32>
   return %0, %1 : tensor<2xf32>, tensor<6xf32>
 }
+
+// A sum over roots of unity, which are tables; of a real line only the first half is computed.
+// CHECK-LABEL: func.func @transform
+// CHECK-DAG: arith.constant dense<{{\[}}1.000000e+00,
+// CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "parallel", "reduction"]} ins(%arg0 : tensor<2x4xf32>) outs(%{{.+}} : tensor<2x3xcomplex<f32>>)
+// CHECK: complex.add
+func.func @transform(%x: tensor<2x4xf32>) -> tensor<2x3xcomplex<f32>> {
+  %0 = stablehlo.fft %x, type = RFFT, length = [4] : (tensor<2x4xf32>) -> tensor<2x3xcomplex<f32>>
+  return %0 : tensor<2x3xcomplex<f32>>
+}
+
+// The counter grows by one for two elements.
+// CHECK-LABEL: func.func @random
+// CHECK: linalg.generic
+// CHECK: linalg.index 0
+// CHECK: linalg.yield
+// CHECK: %[[STEPS:.+]] = arith.constant 4 : i64
+// CHECK: arith.addi %{{.+}}, %[[STEPS]] : i64
+// CHECK: tensor.from_elements
+func.func @random(%x: tensor<2xui64>) -> (tensor<2xui64>, tensor<7xui32>) {
+  %0, %1 = stablehlo.rng_bit_generator %x, algorithm = THREE_FRY : (tensor<2xui64>) -> (tensor<2xui64>, tensor<7xui32>)
+  return %0, %1 : tensor<2xui64>, tensor<7xui32>
+}

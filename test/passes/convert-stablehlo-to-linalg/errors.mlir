@@ -41,3 +41,11 @@ func.func @body(%x: tensor<4xf32>, %z: tensor<f32>) -> tensor<f32> {
   }) : (tensor<4xf32>, tensor<f32>) -> tensor<f32>
   return %0 : tensor<f32>
 }
+
+// -----
+
+func.func @length(%x: tensor<2x4xcomplex<f32>>) -> tensor<2x5xcomplex<f32>> {
+  // expected-error @+1 {{has lengths that are not those of its dimensions}}
+  %0 = stablehlo.fft %x, type = FFT, length = [4] : (tensor<2x4xcomplex<f32>>) -> tensor<2x5xcomplex<f32>>
+  return %0 : tensor<2x5xcomplex<f32>>
+}

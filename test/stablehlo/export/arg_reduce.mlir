@@ -48,3 +48,37 @@ func.func @begun(%x: tensor<3x5xf32>, %begin: tensor<3xi64>) -> tensor<3xi64> at
   } : tensor<3xi64>
   return %p : tensor<3xi64>
 }
+
+// -----
+
+// Of a line that is filled in part, what lies behind its end is worst, and stands nowhere.
+// CHECK-LABEL: func.func public @main(
+// CHECK-SAME:    %[[X:.+]]: tensor<2x6xf32>, %[[N:.+]]: tensor<i32>
+// CHECK-NOT:     stablehlo.while
+// CHECK:         %[[INSIDE:.+]] = stablehlo.compare LT, %{{.+}}, %{{.+}}, SIGNED : (tensor<6xi64>, tensor<6xi64>) -> tensor<6xi1>
+// CHECK:         %[[SELECTED:.+]] = stablehlo.select %{{.+}}, %{{.+}}, %{{.+}} : tensor<2x6xi1>, tensor<2x6xf32>
+// CHECK:         %[[PLACES:.+]] = stablehlo.select %{{.+}}, %{{.+}}, %{{.+}} : tensor<2x6xi1>, tensor<2x6xi64>
+// CHECK:         stablehlo.reduce(%[[SELECTED]] init: %{{.+}}), (%[[PLACES]] init: %{{.+}})
+// CHECK-NOT:     stablehlo.while
+func.func @filled(%x: tensor<2x?xf32> {skript.name = "x", skript.role = "input", skript.bounds = array<i64: 2, 6>}) -> (tensor<2xi64> {skript.name = "y", skript.role = "output"}) attributes {skript.entry} {
+  %c1 = arith.constant 1 : index
+  %n = tensor.dim %x, %c1 : tensor<2x?xf32>
+  %zeros = arith.constant dense<0> : tensor<2xi64>
+  %y = skript.formula replace (%i, %r) in (2, %n) outs(%p = %zeros : tensor<2xi64>) where {
+    %c0 = arith.constant 0 : index
+    %one = arith.constant 1 : index
+    %new = skript.access %x[%i, %r] : tensor<2x?xf32>
+    %held = skript.access %p[%i] : tensor<2xi64>
+    %at = skript.cast %held : i64 to index
+    %last = skript.sub %n, %one : index
+    %low = skript.min %at, %last : index
+    %place = skript.max %low, %c0 : index
+    %best = skript.access %x[%i, %place] : tensor<2x?xf32>
+    %better = skript.gt %new, %best : f32
+    skript.condition %better
+  } do {
+    %v = skript.cast %r : index to i64
+    skript.yield %v at [%i] : i64
+  } : tensor<2xi64>
+  return %y : tensor<2xi64>
+}

@@ -34,9 +34,11 @@ void printFloatFormat(mlir::OpAsmPrinter &printer, mlir::Operation *op, mlir::In
 /// The word of an enumeration.
 mlir::ParseResult parseWord(mlir::OpAsmParser &parser, ComparisonDirectionAttr &word);
 mlir::ParseResult parseWord(mlir::OpAsmParser &parser, ComparisonTypeAttr &word);
+mlir::ParseResult parseWord(mlir::OpAsmParser &parser, FftTypeAttr &word);
 mlir::ParseResult parseWord(mlir::OpAsmParser &parser, RngAlgorithmAttr &word);
 void printWord(mlir::OpAsmPrinter &printer, mlir::Operation *op, ComparisonDirectionAttr word);
 void printWord(mlir::OpAsmPrinter &printer, mlir::Operation *op, ComparisonTypeAttr word);
+void printWord(mlir::OpAsmPrinter &printer, mlir::Operation *op, FftTypeAttr word);
 void printWord(mlir::OpAsmPrinter &printer, mlir::Operation *op, RngAlgorithmAttr word);
 
 /// The result's type alone, if both operands are its parts.

@@ -84,6 +84,10 @@ def Stablehlo_RngAlgorithm : Stablehlo_Enum<"RngAlgorithm", "generator of random
   I32EnumAttrCase<"DEFAULT", 0>, I32EnumAttrCase<"THREE_FRY", 1>, I32EnumAttrCase<"PHILOX", 2>]>;
 def Stablehlo_RngAlgorithmAttr : EnumAttr<Stablehlo_Dialect, Stablehlo_RngAlgorithm, "rng_algorithm">;
 
+def Stablehlo_FftType : Stablehlo_Enum<"FftType", "which transform of Fourier", [
+  I32EnumAttrCase<"FFT", 0>, I32EnumAttrCase<"IFFT", 1>, I32EnumAttrCase<"RFFT", 2>, I32EnumAttrCase<"IRFFT", 3>]>;
+def Stablehlo_FftTypeAttr : EnumAttr<Stablehlo_Dialect, Stablehlo_FftType, "fft_type">;
+
 //===----------------------------------------------------------------------===//
 // Dimension numbers
 //===----------------------------------------------------------------------===//

@@ -180,6 +180,23 @@ def Stablehlo_ConvolutionOp : Stablehlo_Op<"convolution", [Pure]> {
     attr-dict `:` functional-type(operands, results)
   }];
 }
+def Stablehlo_FftOp : Stablehlo_Op<"fft", [Pure]> {
+  let summary = "transform of Fourier along the last dimensions";
+  let description = [{
+    `fft_length` has the lengths of as many last dimensions; of `RFFT` and `IRFFT`, the last dimension of the complex side
+    holds the first half, `length / 2 + 1` elements.
+
+    ```mlir
+    %1 = stablehlo.fft %0, type = RFFT, length = [8] : (tensor<2x8xf32>) -> tensor<2x5xcomplex<f32>>
+    ```
+  }];
+  let arguments = (ins Stablehlo_FftTypeAttr:$fft_type, Stablehlo_Tensor:$operand, DenseI64ArrayAttr:$fft_length);
+  let results = (outs Stablehlo_Tensor:$result);
+  let assemblyFormat = [{
+    $operand `,` `type` `=` custom<Word>($fft_type) `,` `length` `=` $fft_length attr-dict `:`
+    functional-type(operands, results)
+  }];
+}
 def Stablehlo_RngBitGeneratorOp : Stablehlo_Op<"rng_bit_generator", [Pure]> {
   let summary = "random bits and the generator's next state";
   let arguments = (ins Stablehlo_RngAlgorithmAttr:$rng_algorithm, Stablehlo_Tensor:$initial_state);

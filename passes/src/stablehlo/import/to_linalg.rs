@@ -9,6 +9,7 @@ mod choice;
 mod constant;
 mod contraction;
 mod control;
+mod fourier;
 mod generator;
 mod generic;
 mod nest;
@@ -109,6 +110,7 @@ fn convert<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Result<Option<Vec<Value<'c, 
         "convolution" => contraction::convolution(&found)?,
         "reduce" => reduce::reduce(&found)?,
         "reduce_window" => reduce::reduce_window(&found)?,
+        "fft" => fourier::transform(&found)?,
         "gather" => place::gather(&found)?,
         "scatter" => place::scatter(&found)?,
         "select_and_scatter" => selection::select_and_scatter(&found)?,
