@@ -438,6 +438,25 @@ fn s2_12_packs_inside_of_other_indices_keep_the_order_of_the_loops() {
     assert_eq!(last("j < k, i < n"), [1, 1]);
 }
 
+#[test]
+fn s2_12_elements_choose_among_tensors_of_one_shape() {
+    let text = |second: &str| {
+        format!(
+            "operator f {{ @input {{ xs: real[..n]..(k); at: int[m]; }} @output {{ y: real[m]; }} \
+             @lower {{ y[i,] = xs[at[i,]][0,], i < m; }} }} \
+             graph G {{ @input {{ a: real[2]; b: real[{second}]; at: int[4]; }} @output {{ y: real[4]; }} \
+             @compose {{ y = f([a, b], at); }} }}"
+        )
+    };
+    assert_composes(&text("2"));
+    assert_eq!(
+        model(&text("3")).unwrap_err(),
+        [
+            "the run can only choose among tensors of one type and shape, here are real[2] and real[3]"
+        ]
+    );
+}
+
 /// Tensors of several shapes are chosen by formulas of their own alone.
 #[test]
 fn s2_12_tensors_of_several_shapes_take_no_turns() {

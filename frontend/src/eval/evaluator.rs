@@ -504,6 +504,15 @@ impl<'a> Evaluator<'a> {
                 Ok(Atom::from_expr(runtime::select(condition.clone(), x, y)))
             }
             _ if a == b => Ok(a.clone()),
+            _ if matches!((a, b), (Atom::Tensor(_), Atom::Tensor(_))) => stop(
+                &UNEXPECTED_VALUE,
+                span,
+                format!(
+                    "the run can only choose among tensors of one type and shape, here are {} and {}",
+                    a.text(),
+                    b.text()
+                ),
+            ),
             _ => stop(
                 &UNEXPECTED_VALUE,
                 span,
