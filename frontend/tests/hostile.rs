@@ -147,6 +147,22 @@ fn doubling_is_bounded() {
     assert_eq!(answers(texts.as_bytes()), ["SK0455"]);
 }
 
+/// Local values that use the one before twice or three times, and choose where an element stands.
+#[test]
+fn locals_that_use_each_other_are_answered() {
+    let chained = |next: &dyn Fn(String) -> String| {
+        let mut locals = "a0 = i, ".to_string();
+        for at in 1..30 {
+            let _ = write!(locals, "a{at} = {}, ", next(format!("a{}", at - 1)));
+        }
+        document("", "y = f(x);").replace("y[i,] =", &(locals + "y[i,] = x[|a29|,] +"))
+    };
+    let squares = chained(&|a| format!("({a} * {a}) % 61"));
+    assert_eq!(answers(squares.as_bytes()), [""; 0]);
+    let choices = chained(&|a| format!("({a} > 3 ? {a} - 1 : {a} + 2)"));
+    assert_eq!(answers(choices.as_bytes()), [""; 0]);
+}
+
 /// Run-time extents that are written out twice in each step: helpers meet the limit, in a chain of operators long ones
 /// are named.
 #[test]

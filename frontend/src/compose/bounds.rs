@@ -3,7 +3,7 @@
 
 use skript_semantics::{Scalar, ScalarKind, ScalarOp};
 
-use super::ranges::{ALL, Known, collect_facts, extent_expr, implied};
+use super::ranges::{ALL, Known, Work, collect_facts, extent_expr, implied};
 use crate::ast::Lowering;
 use crate::diagnostics::codes::ACCESS_OUT_OF_RANGE;
 use crate::eval::affine::Affine;
@@ -25,6 +25,7 @@ pub fn secure(formula: &mut Formula, values: &[Value], lowering: &Lowering) -> E
         strict: formula.predicate.is_none() && !empty,
         predicate: formula.predicate.clone(),
         always: Vec::new(),
+        work: Work::new(),
     };
     let mut facts = Vec::new();
     for (position, index) in indices.iter().enumerate() {
@@ -75,12 +76,7 @@ pub fn secure(formula: &mut Formula, values: &[Value], lowering: &Lowering) -> E
             .zip(shape)
         {
             let subscript = pass.expr(subscript, &locals, &facts, false)?;
-            let known = Known {
-                indices: &indices,
-                locals: &locals,
-                facts: &facts,
-                depth: 0,
-            };
+            let known = pass.known(&locals, &facts);
             let size = i128::from(extent.bound());
             let (low, high) = known.interval(&subscript);
             let above = known.may_reach(&subscript, &extent);
@@ -235,6 +231,7 @@ struct Pass<'a> {
     predicate: Option<Expr>,
     /// What the loops themselves tell.
     always: Vec<Affine>,
+    work: Work,
 }
 
 impl<'a> Pass<'a> {
@@ -452,12 +449,7 @@ impl<'a> Pass<'a> {
     }
 
     fn known<'b>(&'b self, locals: &'b [FormulaLocal], facts: &'b [Affine]) -> Known<'b> {
-        Known {
-            indices: self.indices,
-            locals,
-            facts,
-            depth: 0,
-        }
+        Known::new((self.indices, locals), facts, &self.work)
     }
 
     /// The index if it is in range, else the nearest that is.

@@ -4,7 +4,7 @@
 
 use skript_semantics::{IntType, ScalarKind, ScalarOp};
 
-use super::ranges::{ALL, Interval, Known, collect_facts};
+use super::ranges::{ALL, Interval, Known, Work, collect_facts};
 use crate::diagnostics::Diagnostic;
 use crate::diagnostics::codes::MACHINE_INT;
 use crate::model::{
@@ -90,13 +90,10 @@ fn range(
     if let Some(predicate) = &formula.predicate {
         collect_facts(predicate, true, &mut facts);
     }
+    let work = Work::new();
     let point = Point {
-        known: Known {
-            indices: &formula.indices,
-            locals: &formula.locals,
-            facts: &facts,
-            depth: 0,
-        },
+        known: Known::new((&formula.indices, &formula.locals), &facts, &work),
+        work: &work,
         rests: rests(formula),
         is_final,
     };
@@ -143,6 +140,7 @@ fn of(expr: &Expr, locals: &[Rests]) -> Rests {
 
 struct Point<'a> {
     known: Known<'a>,
+    work: &'a Work,
     /// What the formula's locals rest on.
     rests: Vec<Rests>,
     /// Whether nothing but this kind of formula writes the output, so that literals are what it holds in the end.
@@ -163,6 +161,9 @@ impl Point<'_> {
             Node::Local(position) => [self.known.locals.get(*position).map(|l| &l.value), None],
             _ => [None, None],
         };
+        if !self.work.spend(1) {
+            return None;
+        }
         let rests = of(expr, &self.rests);
         if !rests.tensors {
             let range = self.known.interval(expr);

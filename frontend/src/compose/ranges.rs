@@ -1,5 +1,7 @@
 //! Ranges of int expressions over the box of a formula's indices, with what conditions tell.
 
+use std::cell::Cell;
+
 use skript_semantics::{Scalar, ScalarKind, ScalarOp};
 
 use crate::eval::affine::Affine;
@@ -19,7 +21,28 @@ pub struct Known<'a> {
     /// Sums that are not negative here.
     pub facts: &'a [Affine],
     /// How often facts have been used on the way to this question: facts about terms of facts help no more.
-    pub depth: u8,
+    depth: u8,
+    work: &'a Work,
+}
+
+/// What is left for one question. Locals that use each other twice make trees whose size doubles with each of them: beyond
+/// so many local values nothing is known.
+pub struct Work(Cell<usize>);
+
+/// Local values that one question may look into.
+const STEPS: usize = 1 << 6;
+
+impl Work {
+    pub fn new() -> Self {
+        Work(Cell::new(STEPS))
+    }
+
+    /// Whether so many more steps may be taken.
+    pub fn spend(&self, steps: usize) -> bool {
+        let left = self.0.get().checked_sub(steps);
+        self.0.set(left.unwrap_or(0));
+        left.is_some()
+    }
 }
 
 /// Chained uses of facts in one proof.
@@ -27,12 +50,8 @@ const FACT_DEPTH: u8 = 2;
 
 /// The largest value of an int expression over run-time extents, if it has one.
 pub fn upper_bound(expr: &Expr) -> Option<u64> {
-    let known = Known {
-        indices: &[],
-        locals: &[],
-        facts: &[],
-        depth: 0,
-    };
+    let work = Work::new();
+    let known = Known::new((&[], &[]), &[], &work);
     let (_, high) = known.interval(expr);
     if high >= ALL.1 {
         return None;
@@ -42,12 +61,8 @@ pub fn upper_bound(expr: &Expr) -> Option<u64> {
 
 /// Whether a condition over run-time extents holds whatever they are, or never does; `None` if that depends.
 pub fn decided(condition: &Expr) -> Option<bool> {
-    let known = Known {
-        indices: &[],
-        locals: &[],
-        facts: &[],
-        depth: 0,
-    };
+    let work = Work::new();
+    let known = Known::new((&[], &[]), &[], &work);
     let Node::Apply { op, operands } = &condition.node else {
         return match condition.node {
             Node::Literal(Scalar::Bool(value)) => Some(value),
@@ -101,6 +116,24 @@ pub fn extent_expr(extent: &Extent) -> Expr {
             kind: ScalarKind::Int,
             node: Node::Extent(extent.clone()),
         },
+    }
+}
+
+impl<'a> Known<'a> {
+    /// A new question about a formula with these indices and locals.
+    pub fn new(
+        (indices, locals): (&'a [FormulaIndex], &'a [FormulaLocal]),
+        facts: &'a [Affine],
+        work: &'a Work,
+    ) -> Self {
+        work.0.set(STEPS);
+        Known {
+            indices,
+            locals,
+            facts,
+            depth: 0,
+            work,
+        }
     }
 }
 
@@ -164,7 +197,9 @@ impl Known<'_> {
             },
             Node::Extent(extent) => (0, i128::from(extent.bound())),
             Node::Local(position) => match self.locals.get(*position) {
-                Some(local) if local.value.kind == ScalarKind::Int => self.interval(&local.value),
+                Some(local) if local.value.kind == ScalarKind::Int && self.work.spend(1) => {
+                    self.interval(&local.value)
+                }
                 _ => ALL,
             },
             Node::Table { items, .. } => {
