@@ -254,7 +254,8 @@ impl Evaluator<'_> {
             [Subscript::Expr(index)] => {
                 let index = self.eval(index)?;
                 self.map(&index, |this, index| {
-                    let Some(position) = this.from_end(&index, &series.length, span)? else {
+                    let Some(position) = this.counted_from_end(&index, &series.length, span)?
+                    else {
                         return refused("an item is taken by an int", span);
                     };
                     Ok(Atom::from_expr(series.at(&position)))
@@ -276,7 +277,12 @@ impl Evaluator<'_> {
     }
 
     /// A position; constants below zero count from the end. `None` if it is no int.
-    fn from_end(&mut self, index: &Atom, length: &Expr, span: Span) -> EvalResult<Option<Expr>> {
+    fn counted_from_end(
+        &mut self,
+        index: &Atom,
+        length: &Expr,
+        span: Span,
+    ) -> EvalResult<Option<Expr>> {
         let index = match index {
             Atom::Int(n) if *n < 0 => {
                 let length = Atom::from_expr(length.clone());
@@ -326,7 +332,7 @@ impl Evaluator<'_> {
             None => Ok(Some(other)),
             Some(expr) => match this.eval(expr)? {
                 Value::Null => Ok(None),
-                Value::Atom(atom) => match this.from_end(&atom, &series.length, span)? {
+                Value::Atom(atom) => match this.counted_from_end(&atom, &series.length, span)? {
                     Some(place) => Ok(Some(place)),
                     None => refused("ends of a range are ints", span),
                 },
