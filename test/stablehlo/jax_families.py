@@ -9,7 +9,7 @@ HALVES = ["float16", "bfloat16"]
 
 def register(program, reals, integers, sample):
     """Gives each program's name, function and arguments to `program`."""
-    for part in (functions, gradients, narrow, pairs, places, windows, contractions, control, networks, draws, images):
+    for part in (functions, gradients, narrow, pairs, places, windows, contractions, control, networks, draws, images, texts):
         prefix = part.__name__ + "_"
         part(lambda name, *rest: program(prefix + name, *rest), reals, integers, sample)
 
@@ -437,3 +437,26 @@ def images(program, reals, integers, sample):
     for order in [0, 1]:
         for mode in ["constant", "nearest", "wrap", "mirror", "reflect"]:
             program("map_coordinates_%d_%s" % (order, mode), lambda x, c, o=order, m=mode: jax.scipy.ndimage.map_coordinates(x, [c[0], c[1]], o, m), reals(6, 5), 4 * reals(2, 7))
+
+
+def texts(program, reals, integers, sample):
+    """What `jax.export` writes, texts with places, and what is said of devices."""
+    def with_text(name, kind, function, *arguments):
+        def own(*a):
+            return function(*a)
+        setattr(own, kind, True)
+        program(name, own, *arguments)
+
+    def special(x):
+        return lax.erf(x) + lax.asinh(x) * lax.lgamma(x + 3), lax.top_k(x, 2), jnp.tan(x)
+    mesh = jax.sharding.Mesh(numpy.array(jax.devices()[:1]), ("d",))
+    place = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("d"))
+
+    def placed(x):
+        return lax.erf(lax.with_sharding_constraint(jnp.sin(x), place)) * 2
+    for kind in ["exported", "located"]:
+        with_text(kind + "_functions", kind, special, reals(3, 5))
+        with_text(kind + "_network", kind, lambda x, w: jax.nn.softmax(jnp.maximum(x @ w, 0)), reals(3, 5), reals(5, 4))
+        with_text(kind + "_loop", kind, lambda x: lax.fori_loop(0, 3, lambda k, a: jnp.sin(a) * k, x), reals(7))
+        with_text(kind + "_placed", kind, placed, reals(4))
+    program("placed", placed, reals(4))

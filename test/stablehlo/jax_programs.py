@@ -20,6 +20,7 @@ import xla
 xla.install()
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 import jax
+import jax.export
 import jax.numpy as jnp
 import numpy
 from jax import lax
@@ -317,6 +318,13 @@ def difference(got, want):
     return "%d of %d values differ, first at %s: %s instead of %s" % (bad.sum(), bad.size, [int(i) for i in at], got[at], want[at])
 
 
+def written(lowered, function, arguments):
+    """The program's text; of functions that ask for it, what `jax.export` says, or a text with places."""
+    if getattr(function, "exported", False):
+        return str(jax.export.export(jax.jit(function))(*arguments).mlir_module())
+    return lowered.as_text(debug_info=getattr(function, "located", False))
+
+
 class Inexpressible(Exception):
     """A program that has no form in the dialect."""
 
@@ -357,7 +365,7 @@ def main():
             own = os.path.join(folder, name)
             path = own + ".mlir"
             lowered = jax.jit(function).lower(*arguments)
-            text = lowered.as_text()
+            text = written(lowered, function, arguments)
             if args.through_skript:
                 try:
                     text = through_skript(args.skript, text)

@@ -2,8 +2,8 @@
 //!
 //! The draft's spelling becomes today's: `siN` is `iN`, `pred` is `i1`, `c64` and `c128` are `complex<f32>` and
 //! `complex<f64>`, `max` and `min` are `maximum` and `minimum`, `ml_program` functions are `func` functions. Operations of
-//! `chlo`, whose dialect we do not define, become generic ones; meshes of `sdy` say how to spread work, not what it is,
-//! and go.
+//! `chlo`, whose dialect we do not define, become generic ones; composites become calls of what they are composed of.
+//! Meshes and constraints of `sdy` say how to spread work, not what it is, and go.
 
 /// Element types of the draft, and what stands for them.
 pub const TYPES: [(&str, &str); 8] = [
@@ -33,9 +33,41 @@ pub fn normalized(text: &str) -> String {
             words(&generic(line, at, name).unwrap_or_else(|| line.to_owned()))
         }
         Some((_, "stablehlo.dot_general")) => words(&without_algorithm(line)),
+        Some((at, "stablehlo.composite")) => {
+            words(&decomposed(line, at).unwrap_or_else(|| line.to_owned()))
+        }
+        Some((at, "sdy.sharding_constraint" | "sdy.reshard")) => {
+            words(&unsharded(line, at).unwrap_or_else(|| line.to_owned()))
+        }
         _ => words(line),
     });
     lines.collect::<Vec<_>>().join("\n")
+}
+
+/// `stablehlo.composite "name" %a {decomposition = @f} : T`, or its generic form, as a call of the function that it names;
+/// `None` if it names none.
+fn decomposed(line: &str, at: usize) -> Option<String> {
+    let (before, rest) = line.split_at(at);
+    let (_, callee) = rest.split_once("decomposition = ")?;
+    let end = callee.find([',', '}', '>', ' '])?;
+    let callee = callee.get(..end)?;
+    let types = rest.split_once("} : ").or(rest.split_once("}> : "))?.1;
+    let arguments = rest.split(['{', '<']).next()?;
+    let mut operands = arguments.split([',', '(', ')', ' ']).map(str::trim);
+    let operands: Vec<&str> = operands.by_ref().filter(|o| o.starts_with('%')).collect();
+    let operands = operands.join(", ");
+    Some(format!("{before}func.call {callee}({operands}) : {types}"))
+}
+
+/// `sdy.sharding_constraint %a <…> : T` as an operation that changes nothing.
+fn unsharded(line: &str, at: usize) -> Option<String> {
+    let (before, rest) = line.split_at(at);
+    let (operand, types) = (rest.split_once('%')?.1, rest.rsplit_once("> : ")?.1);
+    let operand = operand.split([' ', ')', ',']).next()?;
+    let r#type = types.split(" loc(").next()?.trim();
+    Some(format!(
+        "{before}stablehlo.reshape %{operand} : ({type}) -> {types}"
+    ))
 }
 
 /// A product without the way of computing it that it asks for: no way here is less precise than any of them.
@@ -169,6 +201,26 @@ mod tests {
             "%0 = call @si32(%pred) {a = \"tensor<si32>\"} : (tensor<4xui8>) -> tensor<2xf32>";
         assert_eq!(normalized(line), line);
         let line = "stablehlo.maximum %max, %c64";
+        assert_eq!(normalized(line), line);
+    }
+
+    #[test]
+    fn composites_are_calls_of_their_parts() {
+        let line = "  %5:2 = stablehlo.composite \"chlo.top_k\" %arg0, %1 {composite_attributes = {k = 4 : i64}, decomposition = @chlo.top_k.impl, version = 1 : i32} : (tensor<4xf32>, tensor<f32>) -> (tensor<4xf32>, tensor<4xi32>) loc(#loc33)";
+        let call = "  %5:2 = func.call @chlo.top_k.impl(%arg0, %1) : (tensor<4xf32>, tensor<f32>) -> (tensor<4xf32>, tensor<4xi32>) loc(#loc33)";
+        assert_eq!(normalized(line), call);
+        let generic = "%0 = \"stablehlo.composite\"(%x) <{decomposition = @f, name = \"n\"}> : (tensor<4xf32>) -> tensor<4xf32>";
+        let call = "%0 = func.call @f(%x) : (tensor<4xf32>) -> tensor<4xf32>";
+        assert_eq!(normalized(generic), call);
+    }
+
+    #[test]
+    fn constraints_on_places_change_nothing() {
+        let line = "%1 = sdy.sharding_constraint %0 <@mesh, [{\"d\"}]> : tensor<4xf32> loc(#loc18)";
+        let plain = "%1 = stablehlo.reshape %0 : (tensor<4xf32>) -> tensor<4xf32> loc(#loc18)";
+        assert_eq!(normalized(line), plain);
+        // A near miss: what runs on each device apart stays, for which there is no code.
+        let line = "%0 = sdy.manual_computation(%arg0) in_shardings=[<@mesh, [{\"d\"}]>] (%arg1: tensor<2xf32>) {";
         assert_eq!(normalized(line), line);
     }
 

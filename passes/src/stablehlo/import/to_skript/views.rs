@@ -41,6 +41,9 @@ pub fn broadcast(lines: &mut Lines, found: &Found) -> Option<String> {
 /// Adds and takes away dimensions of one element; no other one.
 pub fn reshape(lines: &mut Lines, found: &Found) -> Option<String> {
     let (operand, result) = (found.operands.first()?, found.results.first()?);
+    if operand == result {
+        return Some("%0".to_owned());
+    }
     let mut targets = result.extents.iter().enumerate().filter(|(_, e)| **e != 1);
     let mut places = Vec::new();
     for extent in &operand.extents {
