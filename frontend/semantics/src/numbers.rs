@@ -82,6 +82,20 @@ impl RealType {
         x.abs() < limit || !x.is_finite()
     }
 
+    /// What to say of a number that this type does not hold: the largest that it does, and the type to take.
+    pub fn refusal(self, x: f64) -> String {
+        let largest = match self {
+            RealType::F16 => 65504.0,
+            RealType::BF16 => 255.0 * 2f64.powi(120),
+            RealType::F32 => f64::from(f32::MAX),
+            RealType::F64 => f64::MAX,
+        };
+        let wider = [RealType::F32, RealType::F64];
+        let wider = wider.into_iter().find(|t| *t != self && t.holds(x));
+        let remedy = wider.map_or_else(String::new, |t| format!("; --real={t} holds it"));
+        format!("which is no {self} number (at most {largest:.4e} in size){remedy}")
+    }
+
     /// Whether rounding leaves a number as it is.
     pub fn keeps(self, x: f64) -> bool {
         !x.is_finite() || self.floor(x) == x
@@ -175,6 +189,17 @@ impl IntType {
         let unused = 64 - self.bits();
         (value << unused) >> unused
     }
+
+    /// What to say of a number that this type does not hold, `None` if not even 64 bits do: the least and the largest that
+    /// it does, and the type to take.
+    pub fn refusal(self, value: Option<i64>) -> String {
+        let unused = 64 - self.bits();
+        let (least, largest) = (i64::MIN >> unused, i64::MAX >> unused);
+        let wider = [IntType::I16, IntType::I32, IntType::I64];
+        let wider = value.and_then(|i| wider.into_iter().find(|t| t.wrap(i) == i));
+        let remedy = wider.map_or_else(String::new, |t| format!("; --int={t} holds it"));
+        format!("which is no {self} number ({least} to {largest}){remedy}")
+    }
 }
 
 impl fmt::Display for RealType {
@@ -256,6 +281,27 @@ mod tests {
             (1639.0 * 2f64.powi(-14), 2047.0 * 2f64.powi(-11))
         );
         assert_eq!(RealType::BF16.within(256.5, 257.5), (256.5, 256.5));
+    }
+
+    #[test]
+    fn refusals_tell_the_range_and_the_remedy() {
+        let int = |t: IntType, i| t.refusal(i);
+        assert_eq!(
+            int(IntType::I8, Some(128)),
+            "which is no i8 number (-128 to 127); --int=i16 holds it"
+        );
+        assert!(int(IntType::I8, Some(1 << 20)).ends_with("--int=i32 holds it"));
+        assert!(int(IntType::I64, None).ends_with("9223372036854775807)"));
+        assert_eq!(
+            RealType::F16.refusal(1e5),
+            "which is no f16 number (at most 6.5504e4 in size); --real=f32 holds it"
+        );
+        assert!(
+            RealType::BF16
+                .refusal(1e39)
+                .ends_with("--real=f64 holds it")
+        );
+        assert!(RealType::F32.refusal(1e39).ends_with("--real=f64 holds it"));
     }
 
     #[test]

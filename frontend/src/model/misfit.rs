@@ -41,16 +41,13 @@ impl Model {
     ) -> Option<(Span, String)> {
         let declared = function.values.get(id.0 as usize);
         let numbers = declared.map_or(self.numbers, |v| self.numbers_of(v));
-        let (value, to) = data.scalars().find_map(|s| unheld(numbers, s))?;
+        let (value, refusal) = data.scalars().find_map(|s| unheld(numbers, s))?;
         let span = declared.map_or(function.span, |v| v.span);
         let what = match declared.and_then(|v| v.name.as_deref()) {
             Some(name) => format!("constant `{name}`"),
             None => "a constant".to_owned(),
         };
-        Some((
-            span,
-            format!("{what} holds {value}, which is no {to} number"),
-        ))
+        Some((span, format!("{what} holds {value}, {refusal}")))
     }
 
     /// The same of reals that formulas make which read no tensor, where they are invoked.
@@ -76,13 +73,10 @@ impl Model {
                 let mut made = made(formula).into_iter();
                 made.find_map(|s| unheld(self.numbers, s))
             });
-            if let Some((value, to)) = made {
+            if let Some((value, refusal)) = made {
                 let span = calls.get(&id).copied().unwrap_or(function.span);
                 let name = &function.name;
-                found.push((
-                    span,
-                    format!("`{name}` gives {value}, which is no {to} number"),
-                ));
+                found.push((span, format!("`{name}` gives {value}, {refusal}")));
             }
         }
         found
@@ -158,12 +152,12 @@ fn value_at(expr: &Expr, formula: &Formula, at: &dyn Fn(usize) -> Option<i64>) -
     }
 }
 
-/// The number as text, and the name of the type that does not hold it.
-fn unheld(numbers: Numbers, scalar: Scalar) -> Option<(String, &'static str)> {
+/// The number as text, and what to say of it, if a machine type does not hold it.
+fn unheld(numbers: Numbers, scalar: Scalar) -> Option<(String, String)> {
     match scalar {
         _ if holds(numbers, scalar) => None,
-        Scalar::Int(i) => Some((i.to_string(), numbers.int.name())),
-        Scalar::Real(x) => Some((format!("{x:e}"), numbers.real.name())),
+        Scalar::Int(i) => Some((i.to_string(), numbers.int.refusal(Some(i)))),
+        Scalar::Real(x) => Some((format!("{x:e}"), numbers.real.refusal(x))),
         Scalar::Bool(_) => None,
     }
 }
@@ -223,7 +217,9 @@ mod tests {
                 real,
                 int
             ),
-            ["`main.f` gives 1e5, which is no f16 number"]
+            [
+                "`main.f` gives 1e5, which is no f16 number (at most 6.5504e4 in size); --real=f32 holds it"
+            ]
         );
         assert!(of("z: real[3];", "z[i] = 1e5, i < 3;", RealType::BF16, int).is_empty());
         assert!(
@@ -245,6 +241,14 @@ mod tests {
             ["SK0750"]
         );
         assert!(codes("c: int[2] = [127, -128];", real, IntType::I8).is_empty());
+        let text = with_operator(
+            "@input { a: real[n]; } @constant { c: int[] = 40000; } @output { b: real[n]; } @lower { b[i,] = a[i,], i < n; }",
+            "y = f(x);",
+        );
+        assert_eq!(
+            diagnostics(&text, real, IntType::I16)[0].message,
+            "constant `c` holds 40000, which is no i16 number (-32768 to 32767); --int=i32 holds it"
+        );
         assert_eq!(codes("c: real[] = 1e5;", RealType::F16, int), ["SK0750"]);
         assert!(codes("c: real[] = 1e5;", RealType::BF16, int).is_empty());
         assert!(codes("c: real[] = 1e300;", real, int).is_empty());

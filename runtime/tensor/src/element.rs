@@ -1,6 +1,6 @@
 //! Types of tensor elements, in memory and in files.
 
-use skript_semantics::{IntType, Numbers, RealType, ScalarKind};
+use skript_semantics::{IntType, Numbers, RealType, Scalar, ScalarKind};
 use std::fmt;
 
 /// The type of one element; little endian in memory. A bool is one byte, 0 or 1.
@@ -66,6 +66,22 @@ impl ElementType {
             ElementType::F32 => Some(RealType::F32),
             ElementType::F64 => Some(RealType::F64),
             _ => None,
+        }
+    }
+
+    /// What to say of a number that no element of this run-time type is; `None` for an int beyond 64 bits.
+    pub fn refusal(self, value: Option<Scalar>) -> String {
+        let real = self.real().unwrap_or_default();
+        let int = match self {
+            ElementType::I8 => IntType::I8,
+            ElementType::I16 => IntType::I16,
+            ElementType::I32 => IntType::I32,
+            _ => IntType::I64,
+        };
+        match value {
+            Some(Scalar::Real(x)) => real.refusal(x),
+            Some(Scalar::Int(i)) => int.refusal(Some(i)),
+            Some(Scalar::Bool(_)) | None => int.refusal(None),
         }
     }
 

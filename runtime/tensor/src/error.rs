@@ -39,12 +39,13 @@ pub enum TensorError {
         expected: ScalarKind,
         got: ElementType,
     },
-    #[error("{what}: element {position} is {value}, which is no {to} number")]
+    #[error("{what}: element {position} is {value}, {refusal}")]
     Value {
         what: String,
         position: usize,
         value: String,
-        to: ElementType,
+        /// As [`ElementType::refusal`].
+        refusal: String,
     },
     #[error("a tensor of {element} and shape {shape:?} does not fit into memory")]
     TooLarge {
