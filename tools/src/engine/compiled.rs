@@ -9,6 +9,7 @@ use skript_frontend::diagnostics::codes::{ASSERTION_AT_RUN_TIME, EXTENTS_DISAGRE
 use skript_frontend::model::Model;
 use skript_frontend::source::{SourceMap, Span};
 use skript_passes::{Options, compile_model};
+use skript_runtime::artifact::Target;
 use skript_runtime::cache::{Cache, Key};
 use skript_runtime::{Artifact, Instance, LoadError, Program, RunError};
 use skript_tensor::Tensor;
@@ -98,6 +99,21 @@ fn key(job: &Job, options: &Options) -> String {
     }
     key.add("model", format!("{:?}", job.model).as_bytes());
     key.add("options", format!("{options:?}").as_bytes());
+    compiler(&mut key);
+    key.finish()
+}
+
+/// Everything that decides the code of a StableHLO program: its text, the processor, and this program.
+pub fn program_key(text: &str, target: &Target) -> String {
+    let mut key = Key::new();
+    key.add("stablehlo", text.as_bytes());
+    key.add("target", format!("{target:?}").as_bytes());
+    compiler(&mut key);
+    key.finish()
+}
+
+/// Adds what compiles.
+fn compiler(key: &mut Key) {
     key.add("version", env!("CARGO_PKG_VERSION").as_bytes());
     // Two builds of one version differ while the compiler is worked on.
     let program = std::env::current_exe().and_then(std::fs::metadata);
@@ -105,7 +121,6 @@ fn key(job: &Job, options: &Options) -> String {
         key.add("program", &program.len().to_le_bytes());
         key.add("built", format!("{:?}", program.modified().ok()).as_bytes());
     }
-    key.finish()
 }
 
 /// Compiles a model for this machine.

@@ -16,6 +16,6 @@ pub mod to_skript;
 pub mod translate;
 
 pub use element::{Element, Float};
-pub use program::{Program, Refusal, compile};
+pub use program::{Program, Refusal, compile, compile_unless};
 pub use to_linalg::Tensor;
 pub use translate::to_skript;

@@ -10,6 +10,7 @@ use skript_frontend::diagnostics::codes::{
 use skript_frontend::diagnostics::{Diagnostic, Severity};
 use skript_frontend::source::{SourceMap, Span};
 use skript_passes::stablehlo::import::{self, Element, Float, Program, Refusal};
+use skript_runtime::cache::Cache;
 use skript_runtime::{Instance, Program as Loaded};
 use skript_tensor::npz::Npz;
 use skript_tensor::random::{self, Purpose};
@@ -18,6 +19,7 @@ use skript_tensor::{ElementType, Tensor, TensorError, npy};
 use crate::command_line::{EngineName, InputArgument, RunArguments};
 use crate::console::{Console, Status};
 use crate::engine::Spent;
+use crate::engine::compiled::program_key;
 use crate::{inputs, measure, outputs};
 
 /// Whether a path names a StableHLO program.
@@ -88,7 +90,15 @@ fn compute(
     let text = String::from_utf8_lossy(&text).into_owned();
     let file = sources.add(path, text.as_str());
     let begun = Instant::now();
-    let program = import::compile(&text, &skript_runtime::program::host());
+    let target = skript_runtime::program::host();
+    let cache = Cache::of_user().filter(|_| !arguments.no_cache);
+    let key = program_key(&text, &target);
+    let mut cached = false;
+    let program = import::compile_unless(&text, &target, || {
+        let kept = cache.as_ref()?.get(&key)?;
+        cached = true;
+        Some(kept)
+    });
     let program = program.map_err(|refusals| {
         let said = |refusal: &Refusal| {
             let code = match refusal.malformed {
@@ -107,6 +117,10 @@ fn compute(
         };
         refusals.iter().map(said).collect::<Vec<_>>()
     })?;
+    if let Some(cache) = cache.filter(|_| !cached) {
+        // A cache that cannot be written costs time only.
+        let _ = cache.put(&key, &program.artifact);
+    }
     let most = arguments.reading.limits().unpacked_bytes;
     let tensors = gather(&program, &arguments.inputs, most)?;
     let failed = |text: String| vec![Diagnostic::without_place(&RUN_FAILED, text)];
@@ -114,6 +128,7 @@ fn compute(
     let mut instance = Instance::new(&loaded).map_err(|e| failed(e.to_string()))?;
     let mut spent = Spent {
         compile: begun.elapsed(),
+        cached,
         arena: program.artifact.arena.size,
         ..Spent::default()
     };
