@@ -70,6 +70,8 @@ limits! {
     source_bytes: usize = 64 << 20, at most 2 << 30;
     /// Bytes of a packed model, or of one compressed array of an .npz file, unpacked.
     unpacked_bytes: u64 = 2 << 30, at most 1 << 40;
+    /// Bytes of weights that a StableHLO program holds itself.
+    inline_bytes: u64 = 64 << 20, at most 1 << 31;
     /// Nested brackets, blocks, choices and unary operators of one statement.
     nesting: usize = 256, at most 4096;
     /// Operators side by side in one statement: `a + b + c`.

@@ -5,7 +5,7 @@ use crate::emit::{EmitError, emit};
 use crate::invoke::keep_operators::KeepOperators;
 use crate::pipeline::{LOWERINGS, Pipeline};
 use crate::stablehlo::sharding::annotate;
-use crate::stablehlo::{ExportError, Interface as Ports, Placement, Report, export};
+use crate::stablehlo::{ExportError, Interface as Ports, Placement, Report, Weights, export};
 use melior::Context;
 use melior::ir::Module;
 use skript_dialect::Pass;
@@ -135,7 +135,8 @@ pub struct Exported {
     pub report: Report,
 }
 
-/// Exports the entry of a model as StableHLO, for the devices of a placement if there is one.
+/// Exports the entry of a model as StableHLO, for the devices of a placement if there is one; with the values of the
+/// variables that `weights` names in it.
 ///
 /// # Errors
 /// [`CompileError`]: constructs without a StableHLO form, with their place; a placement that does not fit.
@@ -143,10 +144,11 @@ pub fn export_model(
     model: &Model,
     sources: &SourceMap,
     placement: Option<&Placement>,
+    weights: &Weights,
 ) -> Result<Exported, CompileError> {
     let context = crate::stablehlo::context();
     let source = emit(model, sources, &context)?;
-    let exported = export(&source, &context)?;
+    let exported = export(&source, &context, weights)?;
     if let Some(placement) = placement {
         let Ports { arguments, results } = &exported.interface;
         placement

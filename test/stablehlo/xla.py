@@ -65,8 +65,8 @@ def shapes_of(case):
     return flags
 
 
-def export(skript, case, out, shapes):
-    """None, or why there is no program; `shapes` are flags that fix those of inputs."""
+def export(skript, case, out, shapes, weights):
+    """None, or why there is no program; `shapes` are flags that fix those of inputs, `weights` says where the weights go."""
     name, folder, meta = case
     command = [skript, "compile", "--message-format=short", "--emit=stablehlo", folder, "-o", out, "--report", out + ".forms"]
     command += meta.get("args") or []
@@ -74,7 +74,7 @@ def export(skript, case, out, shapes):
     for key, value in (meta.get("attrs") or {}).items():
         command += ["--set", "%s=%s" % (key, json.dumps(value))]
     if meta.get("variables"):
-        command.append("--weights=file")
+        command.append("--weights=" + weights)
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     if done.returncode == 0:
         return None
@@ -265,9 +265,12 @@ def work(job):
 def attempt(xla, case, skript, path, shapes):
     """Why the answer is not the expected one, if it is not, and the forms of the formulas."""
     try:
-        reason = export(skript, case, path, shapes)
-        if reason is None:
-            reason = judge(xla, case, path)
+        for weights in ("file", "inline") if case[2].get("variables") else ("file",):
+            reason = export(skript, case, path, shapes, weights)
+            if reason is None:
+                reason = judge(xla, case, path)
+            if reason is not None:
+                break
     except subprocess.TimeoutExpired:
         reason = "no export: timed out"
     forms = []

@@ -11,6 +11,8 @@ use skript_semantics::{IntType, RealType};
 use skript_tensor::archive::is_packed;
 use skript_tensor::weights::is_array_file;
 
+use crate::program_weights::ProgramWeights;
+
 /// Checks, runs and compiles models in SkriptND, the language of NNEF 2.0.
 #[derive(Debug, Parser)]
 #[command(name = "skript", version, args_override_self = true)]
@@ -195,14 +197,6 @@ pub enum Pipeline {
     Scf,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum WeightsPlace {
-    /// With the caller, who passes them as arguments; this is what happens without --weights
-    Args,
-    /// In a file beside the program, FILE.safetensors, from which the caller passes them
-    File,
-}
-
 #[derive(Debug, Args)]
 pub struct RunArguments {
     /// Model folder with a main.sknd, the same packed as .tgz, or a single file
@@ -357,9 +351,8 @@ pub struct CompileArguments {
     /// Axes of the mesh that split an input, variable or output, dimension by dimension: `x=data,_`, `w=_,data+model`
     #[arg(long = "shard", value_name = "NAME=AXES", value_parser = shard_argument, requires = "mesh")]
     pub shardings: Vec<Sharding>,
-    /// Where the weights of a StableHLO program are: with --emit=stablehlo
-    #[arg(long, value_enum, value_name = "WHERE")]
-    pub weights: Option<WeightsPlace>,
+    #[command(flatten)]
+    pub weights: ProgramWeights,
     /// Write every station up to assembly into a folder
     #[arg(long, value_name = "DIR")]
     pub dump_stages: Option<PathBuf>,

@@ -11,6 +11,7 @@ mod inputs;
 mod measure;
 mod outputs;
 mod positions;
+mod program_weights;
 mod render;
 mod session;
 mod variables;

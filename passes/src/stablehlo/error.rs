@@ -17,6 +17,8 @@ pub enum ExportError {
     NoEntry,
     #[error(transparent)]
     Placement(#[from] super::PlacementError),
+    #[error("the weights of an argument are {given}, its type is {wanted}")]
+    Weights { given: String, wanted: String },
     #[error("the exported module does not verify")]
     Invalid,
     #[error(transparent)]

@@ -8,6 +8,7 @@ use super::intrinsic;
 use super::is_check;
 use super::report::{Form, Report};
 use super::tensors::Tensors;
+use super::weights;
 use crate::extents::bounds::Slice;
 use crate::mlir::builder::{only_block, operations};
 use crate::mlir::copy::{arguments, operation_name};
@@ -18,18 +19,21 @@ use melior::ir::operation::OperationLike;
 use melior::ir::r#type::FunctionType;
 use melior::ir::{BlockRef, OperationRef, Region, RegionLike, Type, Value, ValueLike};
 use skript_dialect::melior;
+use skript_tensor::Tensor;
 use std::collections::HashMap;
 
 /// The entry's name, which runtimes look for.
 const ENTRY: &str = "main";
 
 /// Writes a function's StableHLO form behind the others. One that draws random numbers has one more argument and result
-/// than in the source, behind all others: how many random operators were executed; the entry begins with none.
+/// than in the source, behind all others: how many random operators were executed; the entry begins with none. Arguments
+/// that are `held`, by their position, are constants.
 pub fn export<'c: 'a, 'a>(
     source: OperationRef<'c, 'a>,
     module: BlockRef<'c, 'a>,
     context: &'c Context,
     drawing: &Drawing,
+    held: &[Option<&Tensor>],
     report: &mut Report,
 ) -> Result<(), ExportError> {
     let is_entry = source.has_attribute("skript.entry");
@@ -42,10 +46,13 @@ pub fn export<'c: 'a, 'a>(
     let function = FunctionType::try_from(
         TypeAttribute::try_from(source.attribute("function_type")?)?.value(),
     )?;
-    let mut inputs = Vec::new();
+    let mut own = Vec::new();
     for position in 0..function.input_count() {
-        inputs.push(converted(function.input(position)?, &place));
+        let value = held.get(position).copied().flatten();
+        own.push((converted(function.input(position)?, &place), value));
     }
+    let passed = own.iter().filter(|(_, value)| value.is_none());
+    let mut inputs: Vec<_> = passed.map(|(r#type, _)| *r#type).collect();
     let mut results = Vec::new();
     for position in 0..function.result_count() {
         results.push(converted(function.result(position)?, &place));
@@ -61,6 +68,14 @@ pub fn export<'c: 'a, 'a>(
         (true, true) => Some(Tensors { at: inner }.integer(0)?),
         (true, false) => values.last().copied(),
     };
+    let mut passed = values.iter().copied();
+    let mut given = Vec::new();
+    for (r#type, value) in own {
+        given.push(match value {
+            Some(tensor) => weights::constant(tensor, r#type, &Tensors { at: inner })?,
+            None => passed.next().ok_or(melior::Error::OperationBuild)?,
+        });
+    }
     let mut walk = Walk {
         symbol: &symbol,
         drawing,
@@ -70,7 +85,7 @@ pub fn export<'c: 'a, 'a>(
         elementwise: false,
         report,
     };
-    walk.block(body, &values, &inner, "func.return", draws && !is_entry)?;
+    walk.block(body, &given, &inner, "func.return", draws && !is_entry)?;
     if !walk.formed {
         let form = if walk.elementwise {
             Form::Map

@@ -25,6 +25,7 @@ pub mod scalar;
 pub mod sequence;
 pub mod sharding;
 pub mod tensors;
+pub mod weights;
 pub mod window;
 pub mod write;
 
@@ -32,6 +33,7 @@ pub use error::ExportError;
 pub use interface::{Interface, Port};
 pub use report::{Form, Report};
 pub use sharding::{Mesh, Placement, PlacementError, Sharding};
+pub use weights::Weights;
 
 use crate::emit::check::PREFIX;
 use crate::extents::pad_extents::{Failure, pad};
@@ -86,11 +88,16 @@ fn is_check(symbol: Result<Attribute, melior::Error>) -> bool {
     })
 }
 
-/// The StableHLO form of a module in the `skript` dialect; its entry is `@main`. The context knows our StableHLO.
+/// The StableHLO form of a module in the `skript` dialect; its entry is `@main`. The context knows our StableHLO. Variables
+/// that `weights` names are constants of the entry, the others its arguments.
 ///
 /// # Errors
 /// What has no StableHLO form yet, with its place.
-pub fn export<'c>(source: &Module<'c>, context: &'c Context) -> Result<Export<'c>, ExportError> {
+pub fn export<'c>(
+    source: &Module<'c>,
+    context: &'c Context,
+    weights: &Weights,
+) -> Result<Export<'c>, ExportError> {
     context.get_or_load_dialect("stablehlo");
     let source = &padded(source)?;
     let module = Module::new(Location::unknown(context));
@@ -104,11 +111,16 @@ pub fn export<'c>(source: &Module<'c>, context: &'c Context) -> Result<Export<'c
         if is_check(op.attribute("sym_name")) {
             continue;
         }
+        let mut held = Vec::new();
         if op.has_attribute("skript.entry") {
-            interface = Some(Interface::of(op)?);
+            let mut own = Interface::of(op)?;
+            held = weights::held(&own, weights);
+            let mut inside = held.iter().map(Option::is_some);
+            own.arguments.retain(|_| !inside.next().unwrap_or_default());
+            interface = Some(own);
         }
         report.note_operators(op);
-        function::export(op, module.body(), context, &drawing, &mut report)?;
+        function::export(op, module.body(), context, &drawing, &held, &mut report)?;
     }
     let interface = interface.ok_or(ExportError::NoEntry)?;
     if !module.as_operation().verify() {

@@ -1,5 +1,11 @@
-//! `mlir-translate` with the `skript` dialect, `--sknd-to-mlir`, `--to-stablehlo` and `--from-stablehlo`.
+//! `mlir-translate` with the `skript` dialect, `--sknd-to-mlir`, `--from-stablehlo` and `--to-stablehlo`; for the latter
+//! `--weights` and `--variables` as `skript compile --emit=stablehlo` takes them.
 
+#[path = "../program_weights.rs"]
+mod program_weights;
+
+use clap::Parser;
+use program_weights::{PUT_ELSEWHERE, ProgramWeights, WeightsPlace};
 use skript_dialect::PassError;
 use skript_dialect::melior::Context;
 use skript_dialect::melior::ir::{Location, Module};
@@ -9,9 +15,40 @@ use skript_frontend::diagnostics::{Diagnostic, Severity, Sink};
 use skript_frontend::limits::Limits;
 use skript_frontend::source::{SourceMap, Span};
 use skript_frontend::source_files::load_text;
-use std::path::Path;
+use skript_passes::stablehlo::weights::element_type;
+use skript_passes::stablehlo::{Interface, Weights};
+use skript_tensor::{MissingWeights, Tensor, VariableRequest, WeightStore, load_variables};
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+/// What is not for the translator of MLIR, and what else must be known of its own.
+#[derive(Debug, Parser)]
+#[command(name = "skript-translate")]
+struct Options {
+    #[command(flatten)]
+    weights: ProgramWeights,
+    #[arg(skip)]
+    files: Files,
+}
+
+#[derive(Debug, Default)]
+struct Files {
+    input: Option<PathBuf>,
+    output: Option<PathBuf>,
+}
+
+static OPTIONS: OnceLock<Options> = OnceLock::new();
 
 fn main() {
+    let (own, rest) = divided(std::env::args());
+    let mut options = Options::parse_from(own);
+    if options.weights.place.is_some() && !rest.iter().any(|a| a.trim_matches('-') == EXPORT) {
+        eprintln!("skript-translate: --weights is for --{EXPORT}");
+        std::process::exit(2);
+    }
+    options.files = files(&rest);
+    // Nobody has set it before.
+    let _ = OPTIONS.set(options);
     skript_dialect::tools::register_import(
         "sknd-to-mlir",
         "SkriptND text to the skript dialect: the first graph, attributes at their defaults",
@@ -23,16 +60,79 @@ fn main() {
         import_stablehlo,
     );
     skript_dialect::tools::register_export(
-        "to-stablehlo",
-        "the skript dialect to StableHLO; behind --sknd-to-mlir, SkriptND text to StableHLO",
+        EXPORT,
+        "the skript dialect to StableHLO; behind --sknd-to-mlir, SkriptND text to StableHLO; \
+         --weights=args|file|inline says where its weights are, --variables=DIR|FILE where they come from",
         export,
     );
-    std::process::exit(skript_dialect::tools::translate_main(std::env::args()));
+    std::process::exit(skript_dialect::tools::translate_main(rest.into_iter()));
+}
+
+const EXPORT: &str = "to-stablehlo";
+
+/// Our own options, behind the program's name, and all other words.
+fn divided(words: impl Iterator<Item = String>) -> (Vec<String>, Vec<String>) {
+    let mut words = words.peekable();
+    let mut own: Vec<String> = words.peek().cloned().into_iter().collect();
+    let mut rest: Vec<String> = words.next().into_iter().collect();
+    while let Some(word) = words.next() {
+        let name = word.split('=').next().unwrap_or_default();
+        let ours = matches!(name.trim_start_matches('-'), "weights" | "variables");
+        if !ours || !word.starts_with('-') {
+            rest.push(word);
+            continue;
+        }
+        let alone = !word.contains('=');
+        own.push(format!("--{}", word.trim_start_matches('-')));
+        if alone {
+            own.extend(words.next());
+        }
+    }
+    (own, rest)
+}
+
+/// The files that the translator of MLIR reads and writes.
+fn files(words: &[String]) -> Files {
+    let mut files = Files::default();
+    let mut words = words.iter().skip(1);
+    while let Some(word) = words.next() {
+        let flag = word.trim_start_matches('-');
+        if word == "-o" || word == "--o" {
+            files.output = words.next().map(PathBuf::from);
+        } else if let Some(path) = flag.strip_prefix("o=").filter(|_| word.starts_with('-')) {
+            files.output = Some(PathBuf::from(path));
+        } else if !word.starts_with('-') {
+            files.input = Some(PathBuf::from(word));
+        }
+    }
+    files.output = files.output.filter(|path| path.as_os_str() != "-");
+    files
 }
 
 fn export<'c>(context: &'c Context, module: &Module<'c>) -> Result<String, PassError> {
     skript_passes::stablehlo::add_to(context);
-    let exported = skript_passes::stablehlo::export(module, context).map_err(|e| e.to_string())?;
+    let to_program = |weights: &Weights| {
+        skript_passes::stablehlo::export(module, context, weights).map_err(|e| e.to_string())
+    };
+    let mut exported = to_program(&Weights::new())?;
+    if let Some(options) = OPTIONS.get()
+        && let Some(place) = options.weights.place
+    {
+        let mut weights = Vec::new();
+        if options.weights.read() {
+            weights = variables(&exported.interface, options)?;
+        }
+        if place == WeightsPlace::Inline {
+            let tensors = weights.iter().map(|(_, tensor)| tensor);
+            if let Some(message) =
+                program_weights::too_large(tensors, Limits::default().inline_bytes)
+            {
+                return Err(format!("{message}; {PUT_ELSEWHERE}").into());
+            }
+            exported = to_program(&weights.iter().cloned().collect())?;
+        }
+        write_beside(&exported.interface, options, place, &weights)?;
+    }
     Ok(format!("{}\n", exported.module.as_operation()))
 }
 
@@ -50,6 +150,65 @@ fn import_stablehlo<'c>(
         }
         last
     })
+}
+
+/// The values of the program's variables, by their names.
+fn variables(ports: &Interface, options: &Options) -> Result<Vec<(String, Tensor)>, PassError> {
+    let own = options.files.input.as_deref().and_then(Path::parent);
+    let own = own.filter(|folder| !folder.as_os_str().is_empty());
+    let folder = options.weights.variables.as_deref().or(own);
+    let most = Limits::default().unpacked_bytes;
+    let store = WeightStore::open(folder.unwrap_or(Path::new(".")), most);
+    let store = store.map_err(|e| e.to_string())?;
+    let mut found = Vec::new();
+    let mut wrong = Vec::new();
+    for port in ports.arguments.iter().filter(|p| p.role == "variable") {
+        let element = element_type(&port.dtype)
+            .ok_or_else(|| format!("variable {} has elements of {}", port.name, port.dtype))?;
+        let aliases = [port.name.replace(':', "_")];
+        let request = VariableRequest {
+            name: &port.name,
+            aliases: &aliases,
+            element,
+            shape: port.shape.iter().map(|e| e.unsigned_abs()).collect(),
+        };
+        match load_variables(&store, &[request], MissingWeights::Error) {
+            Ok(tensors) => found.extend(tensors.into_iter().map(|t| (port.name.clone(), t))),
+            Err(errors) => wrong.extend(errors.iter().map(ToString::to_string)),
+        }
+    }
+    match wrong.is_empty() {
+        true => Ok(found),
+        false => Err(format!("{}; --variables names their folder", wrong.join("; ")).into()),
+    }
+}
+
+/// The manifest, and weights in a file.
+fn write_beside(
+    ports: &Interface,
+    options: &Options,
+    place: WeightsPlace,
+    weights: &[(String, Tensor)],
+) -> Result<(), PassError> {
+    let Some(program) = &options.files.output else {
+        return match place {
+            WeightsPlace::File => {
+                Err("weights in a file stand beside the program: name its file with -o".into())
+            }
+            WeightsPlace::Args | WeightsPlace::Inline => Ok(()),
+        };
+    };
+    let write = |ending: &str, bytes: &[u8]| {
+        let path = program_weights::beside(program, ending);
+        std::fs::write(&path, bytes).map_err(|e| format!("cannot write {}: {e}", path.display()))
+    };
+    if place == WeightsPlace::File {
+        let arrays = weights.iter().map(|(name, tensor)| (name.as_str(), tensor));
+        write(".safetensors", &program_weights::safetensors(arrays))?;
+    }
+    let manifest = program_weights::manifest(ports, None, place, program);
+    write(".json", manifest.as_bytes())?;
+    Ok(())
 }
 
 fn import<'c>(context: &'c Context, name: &str, text: &str) -> Result<Module<'c>, PassError> {

@@ -2,7 +2,6 @@
 
 mod shared_object;
 mod stablehlo;
-mod weights;
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -15,10 +14,11 @@ use skript_passes::codegen::Form;
 use skript_passes::{Options, Station, model_at};
 use skript_tensor::Tensor;
 
-use crate::command_line::{CompileArguments, EmitName, Pipeline, WeightsPlace};
+use crate::command_line::{CompileArguments, EmitName, Pipeline};
 use crate::console::{Console, Status};
 use crate::engine::compiled::{compile, options};
 use crate::engine::refused;
+use crate::program_weights::WeightsPlace;
 use crate::session::{Session, Stopped, Weights};
 
 pub fn run(arguments: &CompileArguments, console: &mut Console) -> Status {
@@ -48,14 +48,13 @@ pub fn run(arguments: &CompileArguments, console: &mut Console) -> Status {
                 .with_help("take --emit=stablehlo with --mesh"),
         );
     }
-    if arguments.weights.is_some() && arguments.emit() != EmitName::Stablehlo {
+    if arguments.weights.place.is_some() && arguments.emit() != EmitName::Stablehlo {
         session.report_usage(
             Diagnostic::without_place(&OUTPUT, "weights of StableHLO programs only have a place")
                 .with_help("take --emit=stablehlo with --weights"),
         );
     }
-    let in_file = arguments.weights == Some(WeightsPlace::File);
-    if in_file && arguments.output.is_none() {
+    if arguments.weights.place() == WeightsPlace::File && arguments.output.is_none() {
         session.report_usage(
             Diagnostic::without_place(&OUTPUT, "weights in a file stand beside the program")
                 .with_help("name the program's file with -o"),
@@ -68,8 +67,12 @@ pub fn run(arguments: &CompileArguments, console: &mut Console) -> Status {
         && let Some(model) = session.compose()
     {
         session.check_operators(&model, &arguments.keep);
-        let variables = match in_file && session.status() == Status::Done {
-            true => session.variables(&model, Weights::of_the_model()),
+        let weights = Weights {
+            folder: arguments.weights.variables.as_deref(),
+            ..Weights::of_the_model()
+        };
+        let variables = match arguments.weights.read() && session.status() == Status::Done {
+            true => session.variables(&model, weights),
             false => None,
         };
         if session.status() == Status::Done {

@@ -1,55 +1,58 @@
 //! `skript compile --emit=stablehlo`: the program, its manifest, and the report of forms.
 
-use serde_json::{Value, json};
 use skript_frontend::diagnostics::Diagnostic;
-use skript_frontend::diagnostics::codes::COMMAND_LINE_NAME;
+use skript_frontend::diagnostics::codes::{COMMAND_LINE_NAME, LIMIT_EXCEEDED};
 use skript_frontend::model::Model;
-use skript_passes::stablehlo::{ExportError, Placement, PlacementError, Port};
+use skript_passes::stablehlo::{ExportError, Placement, PlacementError, Weights as Inside};
 use skript_passes::{CompileError, Exported, export_model};
 use skript_tensor::Tensor;
-use std::path::PathBuf;
 
-use super::weights::safetensors;
 use super::write;
 use crate::command_line::CompileArguments;
 use crate::engine::refused;
+use crate::program_weights::{
+    PUT_ELSEWHERE, WeightsPlace, beside, manifest, safetensors, too_large,
+};
 use crate::session::{Session, Stopped};
 
-/// Writes the program to the output file, with the manifest beside it and the variables if they are given, or prints the
-/// program.
+/// Writes the program to the output file, with the manifest beside it and the variables in or beside it if they are given,
+/// or prints the program.
 pub fn make(
     arguments: &CompileArguments,
     session: &Session,
     model: &Model,
     variables: Option<&[Tensor]>,
 ) -> Result<(), Stopped> {
-    let exported = exported(arguments, session, model)?;
+    let place = arguments.weights.place();
+    let mut inside = Inside::new();
+    if let Some(tensors) = variables.filter(|_| place == WeightsPlace::Inline) {
+        let most = arguments.reading.limits().inline_bytes;
+        if let Some(message) = too_large(tensors.iter(), most) {
+            let wrong = Diagnostic::without_place(&LIMIT_EXCEEDED, message);
+            let help = format!("{PUT_ELSEWHERE}, --limit inline_bytes=N allows more in it");
+            return Err(wrong.with_help(help).into());
+        }
+        let names = model.variables.iter().map(|v| v.name.clone());
+        inside.extend(names.zip(tensors.iter().cloned()));
+    }
+    let exported = exported(arguments, session, model, &inside)?;
     if let Some(path) = &arguments.report {
         write(path, exported.report.to_string().as_bytes())?;
     }
-    match &arguments.output {
-        Some(path) => {
-            write(path, exported.text.as_bytes())?;
-            let beside = |ending: &str| {
-                let mut beside = path.clone().into_os_string();
-                beside.push(ending);
-                PathBuf::from(beside)
-            };
-            let mut manifest = manifest(&exported, placement(arguments).as_ref());
-            if let Some(variables) = variables {
-                let path = beside(".safetensors");
-                write(&path, &safetensors(model, variables))?;
-                let name = path.file_name().unwrap_or_default().to_string_lossy();
-                manifest["weights"] = json!(name);
-            }
-            write(&beside(".json"), format!("{manifest:#}\n").as_bytes())?;
-            Ok(())
-        }
-        None => {
-            crate::verbs::print(&exported.text);
-            Ok(())
-        }
+    let Some(path) = &arguments.output else {
+        crate::verbs::print(&exported.text);
+        return Ok(());
+    };
+    write(path, exported.text.as_bytes())?;
+    if let Some(tensors) = variables.filter(|_| place == WeightsPlace::File) {
+        let names = model.variables.iter().map(|v| v.name.as_str());
+        let bytes = safetensors(names.zip(tensors));
+        write(&beside(path, ".safetensors"), &bytes)?;
     }
+    let placement = placement(arguments);
+    let manifest = manifest(&exported.ports, placement.as_ref(), place, path);
+    write(&beside(path, ".json"), manifest.as_bytes())?;
+    Ok(())
 }
 
 /// The program alone.
@@ -58,17 +61,18 @@ pub fn text(
     session: &Session,
     model: &Model,
 ) -> Result<String, Stopped> {
-    Ok(exported(arguments, session, model)?.text)
+    Ok(exported(arguments, session, model, &Inside::new())?.text)
 }
 
 fn exported(
     arguments: &CompileArguments,
     session: &Session,
     model: &Model,
+    inside: &Inside,
 ) -> Result<Exported, Stopped> {
     let sources = &session.program.sources;
     let placement = placement(arguments);
-    match export_model(model, sources, placement.as_ref()) {
+    match export_model(model, sources, placement.as_ref(), inside) {
         Err(CompileError::Export(ExportError::Placement(error))) => {
             let diagnostic = Diagnostic::without_place(&COMMAND_LINE_NAME, error.to_string());
             Err(advised(diagnostic, &error).into())
@@ -102,37 +106,4 @@ fn advised(diagnostic: Diagnostic, error: &PlacementError) -> Diagnostic {
             "split another dimension, or by an axis whose number of devices divides this one",
         ),
     }
-}
-
-/// What a caller of `@main` must know: arguments and results in order, with name, role, shape, element
-/// type, and on a mesh the axes that split each dimension.
-fn manifest(exported: &Exported, placement: Option<&Placement>) -> Value {
-    let port = |port: &Port| -> Value {
-        let mut entry = json!({
-            "name": port.name,
-            "role": port.role,
-            "shape": port.shape,
-            "dtype": port.dtype,
-        });
-        if let Some((tensor, dimension)) = &port.extent_of {
-            entry["extent_of"] = json!(tensor);
-            entry["dimension"] = json!(dimension);
-        }
-        if let Some(sharding) = placement.and_then(|p| p.of(&port.name)) {
-            entry["sharding"] = json!(sharding.dimensions);
-        }
-        entry
-    };
-    let ports = |list: &[Port]| -> Value { list.iter().map(port).collect() };
-    let mut manifest = json!({
-        "entry": "main",
-        "arguments": ports(&exported.ports.arguments),
-        "results": ports(&exported.ports.results),
-    });
-    if let Some(placement) = placement {
-        let axes = placement.mesh.axes.iter();
-        let axes = axes.map(|(axis, devices)| json!({"axis": axis, "devices": devices}));
-        manifest["mesh"] = axes.collect();
-    }
-    manifest
 }

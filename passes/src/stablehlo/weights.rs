@@ -1,0 +1,55 @@
+//! Weights that a program holds itself: constants in the place of arguments.
+
+use super::error::ExportError;
+use super::interface::Interface;
+use super::tensors::Tensors;
+use crate::mlir::{attributes, dense, types};
+use melior::ir::{Type, Value};
+use skript_dialect::melior;
+use skript_frontend::model::ConstantData;
+use skript_tensor::{ElementType, Tensor};
+use std::collections::HashMap;
+
+/// Values of variables by their names, of the types of a program's arguments.
+pub type Weights = HashMap<String, Tensor>;
+
+/// For each argument the value that stands for it.
+pub fn held<'w>(interface: &Interface, weights: &'w Weights) -> Vec<Option<&'w Tensor>> {
+    let arguments = interface.arguments.iter();
+    let variables = arguments.map(|port| (port.role == "variable").then_some(&port.name));
+    variables.map(|name| weights.get(name?)).collect()
+}
+
+/// What a program's type of elements is in files.
+pub fn element_type(name: &str) -> Option<ElementType> {
+    match name {
+        "i1" => Some(ElementType::Bool),
+        name => skript_intrinsics::description::element(name),
+    }
+}
+
+/// The constant that stands for an argument of this type.
+pub fn constant<'c: 'a, 'a>(
+    tensor: &Tensor,
+    r#type: Type<'c>,
+    at: &Tensors<'c, 'a>,
+) -> Result<Value<'c, 'a>, ExportError> {
+    let extents = types::extents(r#type).unwrap_or_default();
+    let shape = tensor.shape().iter().map(|e| e.cast_signed());
+    let element = types::element_of(r#type).and_then(|e| element_type(&e.to_string()));
+    if !shape.eq(extents) || element != Some(tensor.element()) {
+        return Err(ExportError::Weights {
+            given: format!("{}{:?}", tensor.element(), tensor.shape()),
+            wanted: r#type.to_string(),
+        });
+    }
+    let elements = match tensor.as_bool_bytes() {
+        Some(bytes) => {
+            let values = ConstantData::Bool(bytes.iter().map(|b| *b != 0).collect());
+            attributes::elements(at.at.context, &values, r#type)
+        }
+        None => Some(dense::of_bytes(r#type, tensor.bytes())),
+    };
+    let elements = elements.ok_or(ExportError::Invalid)?;
+    Ok(at.constant(elements, r#type)?)
+}

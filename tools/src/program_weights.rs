@@ -1,0 +1,157 @@
+//! The weights of StableHLO programs: as `skript compile` and `skript-translate` take them, and where they go.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use serde_json::{Map, Value, json};
+use skript_passes::stablehlo::{Interface, Placement, Port};
+use skript_tensor::{ElementType, Tensor};
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum WeightsPlace {
+    /// With the caller, who passes them as arguments; this is what happens without --weights
+    #[default]
+    Args,
+    /// In a file beside the program, FILE.safetensors, from which the caller passes them
+    File,
+    /// In the program, as constants: for small models, --limit inline_bytes=N says how small
+    Inline,
+}
+
+impl WeightsPlace {
+    /// As on the command line and in the manifest.
+    pub fn name(self) -> &'static str {
+        match self {
+            WeightsPlace::Args => "args",
+            WeightsPlace::File => "file",
+            WeightsPlace::Inline => "inline",
+        }
+    }
+}
+
+#[derive(Debug, Default, Args)]
+pub struct ProgramWeights {
+    /// Where the weights of a StableHLO program are
+    #[arg(long = "weights", value_enum, value_name = "WHERE")]
+    pub place: Option<WeightsPlace>,
+    /// Folder of the weights, or a .safetensors, .npz or .tgz file; the model's own folder if not given
+    #[arg(long, value_name = "DIR|FILE", requires = "place")]
+    pub variables: Option<PathBuf>,
+}
+
+impl ProgramWeights {
+    /// Where the weights are.
+    pub fn place(&self) -> WeightsPlace {
+        self.place.unwrap_or_default()
+    }
+
+    /// Whether their values are needed.
+    pub fn read(&self) -> bool {
+        self.place() != WeightsPlace::Args
+    }
+}
+
+/// Why weights are not held by a program: they have more bytes than `most`.
+pub fn too_large<'t>(tensors: impl Iterator<Item = &'t Tensor>, most: u64) -> Option<String> {
+    let bytes: u64 = tensors.map(|t| t.bytes().len() as u64).sum();
+    (bytes > most).then(|| {
+        format!(
+            "the weights have {bytes} bytes, a program holds at most {most} (limit `inline_bytes`)"
+        )
+    })
+}
+
+/// What helps then.
+pub const PUT_ELSEWHERE: &str = "--weights=file puts them beside the program";
+
+/// `x.mlir.json` for `.json`.
+pub fn beside(program: &Path, ending: &str) -> PathBuf {
+    let mut path = program.to_path_buf().into_os_string();
+    path.push(ending);
+    PathBuf::from(path)
+}
+
+/// What a caller of `@main` must know: where the weights are; arguments and results in order, with name, role, shape,
+/// element type, and on a mesh the axes that split each dimension.
+pub fn manifest(
+    ports: &Interface,
+    placement: Option<&Placement>,
+    place: WeightsPlace,
+    program: &Path,
+) -> String {
+    let port = |port: &Port| -> Value {
+        let mut entry = json!({
+            "name": port.name,
+            "role": port.role,
+            "shape": port.shape,
+            "dtype": port.dtype,
+        });
+        if let Some((tensor, dimension)) = &port.extent_of {
+            entry["extent_of"] = json!(tensor);
+            entry["dimension"] = json!(dimension);
+        }
+        if let Some(sharding) = placement.and_then(|p| p.of(&port.name)) {
+            entry["sharding"] = json!(sharding.dimensions);
+        }
+        entry
+    };
+    let list = |list: &[Port]| -> Value { list.iter().map(port).collect() };
+    let mut manifest = json!({
+        "entry": "main",
+        "weights_in": place.name(),
+        "arguments": list(&ports.arguments),
+        "results": list(&ports.results),
+    });
+    if place == WeightsPlace::File {
+        let path = beside(program, ".safetensors");
+        manifest["weights"] = json!(path.file_name().unwrap_or_default().to_string_lossy());
+    }
+    if let Some(placement) = placement {
+        let axes = placement.mesh.axes.iter();
+        let axes = axes.map(|(axis, devices)| json!({"axis": axis, "devices": devices}));
+        manifest["mesh"] = axes.collect();
+    }
+    format!("{manifest:#}\n")
+}
+
+/// A `.safetensors` file with an array for each variable, under its name: the length of the header, the header, the
+/// arrays in order, without gaps.
+pub fn safetensors<'t>(variables: impl Iterator<Item = (&'t str, &'t Tensor)>) -> Vec<u8> {
+    let mut header = Map::new();
+    let mut data = Vec::new();
+    for (name, tensor) in variables {
+        let begin = data.len();
+        data.extend_from_slice(tensor.bytes());
+        let entry = json!({
+            "dtype": dtype(tensor.element()),
+            "shape": tensor.shape(),
+            "data_offsets": [begin, data.len()],
+        });
+        header.insert(name.to_owned(), entry);
+    }
+    let mut header = Value::Object(header).to_string().into_bytes();
+    // Readers map the file: arrays begin at a multiple of eight bytes.
+    header.resize(header.len().next_multiple_of(8), b' ');
+    let mut bytes = (header.len() as u64).to_le_bytes().to_vec();
+    bytes.append(&mut header);
+    bytes.append(&mut data);
+    bytes
+}
+/// The format's name of an element type.
+fn dtype(element: ElementType) -> &'static str {
+    match element {
+        ElementType::F16 => "F16",
+        ElementType::BF16 => "BF16",
+        ElementType::F32 => "F32",
+        ElementType::F64 => "F64",
+        ElementType::I8 => "I8",
+        ElementType::I16 => "I16",
+        ElementType::I32 => "I32",
+        ElementType::I64 => "I64",
+        ElementType::U8 => "U8",
+        ElementType::U16 => "U16",
+        ElementType::U32 => "U32",
+        ElementType::U64 => "U64",
+        ElementType::Bool => "BOOL",
+    }
+}
