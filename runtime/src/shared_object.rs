@@ -209,7 +209,7 @@ impl Tables {
 }
 
 /// A string literal of C, in ASCII; an escape never runs into the next character.
-fn literal(text: &str) -> String {
+pub fn literal(text: &str) -> String {
     let mut out = String::from("\"");
     for byte in text.bytes() {
         match byte {

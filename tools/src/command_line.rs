@@ -255,9 +255,9 @@ pub struct CompareArguments {
     #[arg(long, value_name = "FILE|zero|random:SEED", value_parser = weights_argument)]
     pub weights: Option<WeightsArgument>,
     /// Differences up to rtol * |expected| + atol are rounding; if not given, by the type of reals: for f32 1e-4 and 1e-5
-    #[arg(long, value_parser = tolerance)]
+    #[arg(long, value_parser = tolerance, allow_negative_numbers = true)]
     pub rtol: Option<f64>,
-    #[arg(long, value_parser = tolerance)]
+    #[arg(long, value_parser = tolerance, allow_negative_numbers = true)]
     pub atol: Option<f64>,
     /// Compare every tensor of the graph even if the outputs agree
     #[arg(long)]
@@ -587,7 +587,10 @@ fn input_argument(text: &str) -> Result<InputArgument, String> {
     if let Some(seed) = random_seed(value) {
         return seed.map(|seed| InputArgument::Random { name, seed });
     }
-    let files = value.split(',').map(PathBuf::from).collect();
+    let files: Vec<PathBuf> = value.split(',').map(PathBuf::from).collect();
+    if files.iter().any(|file| file.as_os_str().is_empty()) {
+        return Err(format!("`{value}` lacks the name of a file"));
+    }
     Ok(InputArgument::Files { name, files })
 }
 

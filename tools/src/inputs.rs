@@ -145,6 +145,9 @@ pub fn gather(
     let Some(entry) = model.function(model.entry) else {
         return Err(vec![crate::session::internal("the model has no entry")]);
     };
+    let unread = arguments.iter();
+    let unread = unread.filter(|a| matches!(a, InputArgument::Archive(_)));
+    let unread = unread.count() > archives.len();
     for port in &entry.inputs {
         let argument = arguments.iter().find(|a| match a {
             InputArgument::Files { name, .. } | InputArgument::Random { name, .. } => {
@@ -152,6 +155,10 @@ pub fn gather(
             }
             InputArgument::Archive(_) => false,
         });
+        // What an archive that cannot be read lacks, nobody knows.
+        if argument.is_none() && unread {
+            continue;
+        }
         let report = |text: String| Diagnostic::error(&INPUT, port.span, text);
         match read(entry, model.numbers, port, argument, (&archives, most)) {
             Ok(found) => tensors.extend(found.into_iter().map(Arc::new)),

@@ -7,7 +7,7 @@ use crate::{Call, KernelError, Value};
 use libloading::Library;
 use skript_semantics::{IntType, Numbers, RealType, ScalarKind};
 use skript_tensor::{ElementType, Tensor};
-use std::ffi::{CString, c_char, c_void};
+use std::ffi::{CStr, CString, c_char, c_void};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -41,8 +41,8 @@ pub struct UserKernel {
     function: Function,
     /// The function named `<symbol>_f64`, which takes reals as `double`.
     wide: Option<Function>,
-    /// Keeps the function where it is.
-    _loaded: Library,
+    /// Keeps the function where it is, unless the program is linked with the library.
+    _loaded: Option<Library>,
 }
 
 static BOUND: RwLock<Vec<Arc<UserKernel>>> = RwLock::new(Vec::new());
@@ -87,9 +87,38 @@ pub fn bind(name: &str, symbol: &str, library: &Path) -> Result<(), BindError> {
         library: library.to_owned(),
         function,
         wide,
-        _loaded: loaded,
+        _loaded: Some(loaded),
     }));
     Ok(())
+}
+
+/// Binds an operator to a function that a shared object of a model is linked with; `wide` may be null. Names that are taken
+/// stay as they are.
+///
+/// # Safety
+/// The texts end in zero bytes; the functions are kernels by `skript_intrinsic.h` and stay where they are.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn skript_bind_kernel(
+    name: *const c_char,
+    symbol: *const c_char,
+    library: *const c_char,
+    function: Function,
+    wide: Option<Function>,
+) {
+    // SAFETY: as the caller promises.
+    let text = |at: *const c_char| unsafe { CStr::from_ptr(at) }.to_string_lossy().into_owned();
+    let kernel = UserKernel {
+        name: text(name),
+        symbol: text(symbol),
+        library: PathBuf::from(text(library)),
+        function,
+        wide,
+        _loaded: None,
+    };
+    let mut bound = BOUND.write().unwrap_or_else(PoisonError::into_inner);
+    if !bound.iter().any(|k| k.name == kernel.name) {
+        bound.push(Arc::new(kernel));
+    }
 }
 
 /// The kernel that a user bound to an operator.

@@ -71,7 +71,7 @@ impl WeightStore {
     /// bytes that a packed one unpacks to, or an array of one.
     ///
     /// # Errors
-    /// [`TensorError`] if it is a file that cannot be read.
+    /// [`TensorError`] if it is not there, or a file that cannot be read.
     pub fn open(path: &Path, most: u64) -> Result<WeightStore, TensorError> {
         if is_array_file(path) && !path.is_dir() {
             return Ok(WeightStore {
@@ -80,6 +80,15 @@ impl WeightStore {
         }
         if archive::is_packed(path) && !path.is_dir() {
             return Archive::open(path, most).map(WeightStore::packed);
+        }
+        if path.as_os_str().is_empty() {
+            return WeightStore::folder(Path::new("."), "main", most);
+        }
+        let found = std::fs::metadata(path).map_err(|e| TensorError::io(path, "read", e))?;
+        if !found.is_dir() {
+            let reason =
+                "is no folder with weights, and does not end in .safetensors, .npz or .tgz";
+            return Err(TensorError::format(path, reason));
         }
         WeightStore::folder(path, "main", most)
     }
@@ -263,6 +272,20 @@ mod tests {
             texts[2]
         );
         assert!(texts[3].contains("../m"));
+    }
+
+    #[test]
+    fn weights_are_somewhere() {
+        let folder = tempfile::tempdir().unwrap();
+        let open = |name: &str| {
+            let store = WeightStore::open(&folder.path().join(name), 0);
+            store.map(|_| ()).unwrap_err().to_string()
+        };
+        assert!(open("none").contains("cannot read"));
+        std::fs::write(folder.path().join("w.txt"), "").unwrap();
+        assert!(open("w.txt").contains("no folder with weights"));
+        assert!(WeightStore::open(folder.path(), 0).is_ok());
+        assert!(WeightStore::open(Path::new(""), 0).is_ok());
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! `skript compile`: a model as a file of code, or as text at a station on the way.
 
+mod own_kernels;
 mod shared_object;
 mod stablehlo;
 

@@ -8,6 +8,7 @@ use skript_frontend::diagnostics::codes::OUTPUT;
 use skript_frontend::model::{Body, Model};
 use skript_runtime::shared_object::{LIBRARY, header, tables};
 
+use super::own_kernels::Own;
 use super::{graph, named, write};
 use crate::command_line::{CompileArguments, EmitName};
 use crate::engine::compiled::compile;
@@ -47,7 +48,8 @@ pub fn object(
     let tables = tables(&artifact, graph)
         .map_err(|e| Diagnostic::without_place(&OUTPUT, format!("no shared object: {e}")))?;
     let kernels = kernels(model)?;
-    let bytes = linked(&artifact.object, &tables, kernels.as_deref())?;
+    let own = Own::of(model, &arguments.reading.intrinsics)?;
+    let bytes = linked(&artifact.object, &tables, kernels.as_deref(), &own)?;
     Ok((bytes, header(&artifact, graph)))
 }
 
@@ -57,13 +59,6 @@ fn kernels(model: &Model) -> Result<Option<PathBuf>, Box<Diagnostic>> {
     let names: Vec<&str> = intrinsics.map(|f| f.name.as_str()).collect();
     if names.is_empty() {
         return Ok(None);
-    }
-    let known = |name: &str| skript_intrinsics::names().any(|n| n == name);
-    if let Some(own) = names.iter().find(|name| !known(name)) {
-        let message = format!("`{own}` has a kernel of yours, which no shared object has");
-        return Err(Box::new(
-            Diagnostic::without_place(&OUTPUT, message).with_help(RUN_INSTEAD),
-        ));
     }
     let program = std::env::current_exe().ok();
     let folder = program.as_deref().and_then(Path::parent);
@@ -88,7 +83,12 @@ fn kernels(model: &Model) -> Result<Option<PathBuf>, Box<Diagnostic>> {
 const KERNELS: &str = "libskript_intrinsics.a";
 const RUN_INSTEAD: &str = "compile an artifact, `-o model.skm`, and run it with skript-run";
 
-fn linked(object: &[u8], tables: &str, kernels: Option<&Path>) -> Result<Vec<u8>, Box<Diagnostic>> {
+fn linked(
+    object: &[u8],
+    tables: &str,
+    kernels: Option<&Path>,
+    own: &Own,
+) -> Result<Vec<u8>, Box<Diagnostic>> {
     let wrong = |text: String, help: &str| {
         Box::new(Diagnostic::without_place(&OUTPUT, text).with_help(help))
     };
@@ -102,6 +102,7 @@ fn linked(object: &[u8], tables: &str, kernels: Option<&Path>) -> Result<Vec<u8>
     let place = |name: &str| folder.path().join(name);
     std::fs::write(place("model.o"), object).map_err(io)?;
     std::fs::write(place("tables.c"), tables).map_err(io)?;
+    std::fs::write(place("kernels.c"), &own.text).map_err(io)?;
     for (name, text) in LIBRARY {
         std::fs::write(place(name), text).map_err(io)?;
     }
@@ -114,8 +115,9 @@ fn linked(object: &[u8], tables: &str, kernels: Option<&Path>) -> Result<Vec<u8>
         // Its own functions before those of other models in the process; nothing left to look up but the C library's.
         .args(["-Wl,--build-id=none,-Bsymbolic,-z,defs", "-o", "model.so"])
         .args(sources)
-        .args(["tables.c", "model.o"])
+        .args(["tables.c", "kernels.c", "model.o"])
         .args(kernels)
+        .args(&own.flags)
         // Of the kernels' library only what is called, and nothing of it seen outside.
         .args(["-Wl,--gc-sections,--exclude-libs,ALL", "-lm"])
         .output()
