@@ -41,7 +41,7 @@ def main():
     print("`test/conformance/not-affine.txt` lists these cases; `make test-all` holds the pipeline to it by `test/conformance/affine.py`: every")
     print("other case becomes affine loops, and no linalg operation is left in any.\n")
     print("An affine place is a sum of multiples of indices, with floor division and remainder by constants. Minimum, maximum and")
-    print("conditions in a place (clamped, mirrored, wrapped borders) make affine pieces of it, which no subscript of affine loops holds.\n")
+    print("conditions in a place (clamped, mirrored, wrapped borders) make pieces of it, and `affine.if` chooses among them.\n")
     print("| why | cases | families |\n|---|---|---|")
     with open(os.path.join(HERE, "not-affine.txt")) as file:
         entries = [line.rstrip("\n").split(" ", 1) for line in file]

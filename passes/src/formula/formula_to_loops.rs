@@ -1,8 +1,8 @@
 //! `convert-skript-formula-to-affine`, `convert-skript-formula-to-scf`: formulas become loops over memrefs.
 //!
-//! Requires: for affine, places that are affine in the indices (with floor division and remainder by constants, without minimum, maximum
-//! and conditions), and no extents that branches or loops compute. Guarantees: no formula is left, and no tensor that holds one value everywhere:
-//! bufferization would fill it by linalg. A formula that loops cannot hold is an error at its place; all are reported.
+//! Requires: for affine, places that are affine in the indices (with floor division and remainder by constants), by parts if need
+//! be: minimum, maximum and conditions become `affine.if`; and no extents that branches or loops compute. Guarantees: no formula is
+//! left, and no tensor that holds one value everywhere: bufferization would fill it by linalg. A formula that loops cannot hold is an error at its place; all are reported.
 
 use super::loops::{self, Loops};
 use super::{Refusal, structured};

@@ -1,7 +1,7 @@
 //! The recognizer: what a formula *is*, asked by every lowering, never by an operator's name.
 //!
 //! [`nest`] is a formula as plain data; [`affine`], [`guard`] and [`target`] analyse its subscripts, its predicate and its
-//! writes; [`positions`] computes places that need no data; [`arg_reduction`] sees running bests; [`classify`] names the
+//! writes; [`positions`] computes places that need no data; [`pieces`] has places that are affine by parts; [`arg_reduction`] sees running bests; [`classify`] names the
 //! whole.
 
 pub mod affine;
@@ -10,6 +10,7 @@ pub mod arg_reduction;
 pub mod classify;
 pub mod guard;
 pub mod nest;
+pub mod pieces;
 pub mod positions;
 pub mod read;
 pub mod target;
@@ -19,6 +20,7 @@ pub use arg_reduction::ArgReduction;
 pub use classify::Structure;
 pub use guard::{DomainBox, Guard};
 pub use nest::{Nest, Term, TermId};
+pub use pieces::Pieces;
 pub use positions::Positions;
 pub use read::{ReadError, Reading, SAME_TENSOR};
 pub use target::{Placement, Slot};

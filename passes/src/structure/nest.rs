@@ -103,32 +103,41 @@ impl Nest {
 
     fn affine_application(&self, op: ScalarOp, operands: &[TermId]) -> Option<Affine> {
         let x = self.affine(*operands.first()?)?;
-        let y = operands.get(1).map(|o| self.affine(*o));
+        let y = match operands.get(1) {
+            Some(y) => Some(self.affine(*y)?),
+            None => None,
+        };
+        self.affine_operation(op, &x, y.as_ref())
+    }
+
+    /// One operation on forms, if its result is one.
+    pub(super) fn affine_operation(
+        &self,
+        op: ScalarOp,
+        x: &Affine,
+        y: Option<&Affine>,
+    ) -> Option<Affine> {
         match (op, y) {
             (ScalarOp::Neg, None) => x.scale(-1),
-            (ScalarOp::ToInt, None) => Some(x),
-            (ScalarOp::Add, Some(y)) => x.add(&y?),
-            (ScalarOp::Sub, Some(y)) => x.sub(&y?),
-            (ScalarOp::Mul, Some(y)) => x.mul(&y?),
-            (ScalarOp::Div, Some(y)) => x.floor_div(y?.as_constant()?, &self.extents),
-            (ScalarOp::Mod, Some(y)) => x.modulo(y?.as_constant()?, &self.extents),
+            (ScalarOp::ToInt, None) => Some(x.clone()),
+            (ScalarOp::Add, Some(y)) => x.add(y),
+            (ScalarOp::Sub, Some(y)) => x.sub(y),
+            (ScalarOp::Mul, Some(y)) => x.mul(y),
+            (ScalarOp::Div, Some(y)) => x.floor_div(y.as_constant()?, &self.extents),
+            (ScalarOp::Mod, Some(y)) => x.modulo(y.as_constant()?, &self.extents),
             (ScalarOp::CeilDiv, Some(y)) => {
-                let divisor = y?.as_constant()?;
+                let divisor = y.as_constant()?;
                 x.add(&Affine::constant(divisor.checked_sub(1)?))?
                     .floor_div(divisor, &self.extents)
             }
             (ScalarOp::Min | ScalarOp::Max, Some(y)) => {
-                let y = y?;
-                let difference = x.sub(&y)?.range(&self.extents)?;
+                let difference = x.sub(y)?.range(&self.extents)?;
                 let x_is_less = difference.high <= 0;
                 if !x_is_less && difference.low < 0 {
                     return None;
                 }
-                Some(if x_is_less == (op == ScalarOp::Min) {
-                    x
-                } else {
-                    y
-                })
+                let is_x = x_is_less == (op == ScalarOp::Min);
+                Some(if is_x { x } else { y }.clone())
             }
             _ => None,
         }

@@ -1,7 +1,7 @@
 // RUN: skript-opt %s --verify-diagnostics --convert-skript-formula-to-affine
 
 func.func @gather(%x: tensor<9xf32>, %at: tensor<4xi64>, %init: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error @+1 {{cannot become affine loops: it has places that are not affine in its indices}}
+  // expected-error @+1 {{cannot become affine loops: it has places that are not affine in its indices: data choose them}}
   %y = skript.formula assign (%i) in (4) outs(%acc = %init : tensor<4xf32>) do {
     %n = skript.access %at[%i] : tensor<4xi64>
     %p = skript.cast %n : i64 to index
@@ -26,4 +26,15 @@ func.func @inside(%c: i1, %n: index, %init: tensor<4xf32>, %x: tensor<4xf32>) ->
     scf.yield %init : tensor<4xf32>
   }
   return %r : tensor<4xf32>
+}
+
+// Not even by parts.
+func.func @product(%x: tensor<10xf32>, %init: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  // expected-error @+1 {{cannot become affine loops: it has places that are not affine in its indices, or in too many pieces}}
+  %y = skript.formula assign (%i, %j) in (4, 4) outs(%acc = %init : tensor<4x4xf32>) do {
+    %p = skript.mul %i, %j : index
+    %v = skript.access %x[%p] : tensor<10xf32>
+    skript.yield %v at [%i, %j] : f32
+  } : tensor<4x4xf32>
+  return %y : tensor<4x4xf32>
 }

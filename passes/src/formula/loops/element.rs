@@ -3,7 +3,7 @@
 use super::{Loops, Lowering};
 use crate::formula::Refusal;
 use crate::mlir::{Builder, Copier, ValueKey, maps, types};
-use crate::structure::Affine;
+use crate::structure::{Affine, Pieces};
 use melior::ir::operation::{OperationLike, OperationResult};
 use melior::ir::{Attribute, OperationRef, Type, Value, ValueLike};
 
@@ -23,25 +23,59 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
         let places: Vec<_> = op.operands().skip(1).collect();
         let element = op.result(0)?.r#type();
         if self.loops == Loops::Affine {
-            let forms = self.forms(&places)?;
-            return self.affine_load(buffer, &forms, element, at);
+            return self.affine_load(buffer, &self.pieces(&places)?, element, at);
         }
         let mut operands = vec![buffer];
         operands.extend(places.iter().map(|p| copier.get(*p)));
         Ok(at.value("memref.load", &operands, &[], element)?)
     }
 
+    /// The element at a place; where conditions choose the place, branches that yield it.
     fn affine_load(
         &self,
         buffer: Value<'c, 'a>,
-        forms: &[Affine],
+        place: &Pieces<Vec<Affine>>,
         element: Type<'c>,
         at: &Builder<'c, 'a>,
     ) -> Result<Value<'c, 'a>, Refusal> {
-        let map = self.map(forms, at)?;
-        let mut operands = vec![buffer];
-        operands.extend(&self.indices);
-        Ok(at.value("affine.load", &operands, &[("map", map)], element)?)
+        let loaded = self.by_pieces(place, &[element], at, &|forms, at| {
+            let map = [("map", self.map(forms, at)?)];
+            let mut operands = vec![buffer];
+            operands.extend(&self.indices);
+            Ok(vec![at.value("affine.load", &operands, &map, element)?])
+        })?;
+        let nothing = Refusal::Shape("has a place without an element");
+        loaded.first().copied().ok_or(nothing)
+    }
+
+    /// What `each` builds for the forms that hold at a point.
+    fn by_pieces(
+        &self,
+        place: &Pieces<Vec<Affine>>,
+        types: &[Type<'c>],
+        at: &Builder<'c, 'a>,
+        each: &Each<'_, 'c, 'a>,
+    ) -> Result<Vec<Value<'c, 'a>>, Refusal> {
+        let (form, branches) = match place {
+            Pieces::One(forms) => return each(forms, at),
+            Pieces::Split {
+                form,
+                then,
+                otherwise,
+            } => (form, [then, otherwise]),
+        };
+        let set = maps::set(at.context, self.indices.len(), std::slice::from_ref(form))
+            .ok_or(Refusal::Shape("has a condition that no affine set holds"))?;
+        let mut regions = Vec::new();
+        for branch in branches {
+            let (region, inside, _) = at.region(&[]);
+            let values = self.by_pieces(branch, types, &inside, each)?;
+            inside.create("affine.yield", &values, &[], &[], Vec::new())?;
+            regions.push(region);
+        }
+        let condition = [("condition", set)];
+        let op = at.create("affine.if", &self.indices, &condition, types, regions)?;
+        Ok(op.results().map(Into::into).collect())
     }
 
     fn map(&self, forms: &[Affine], at: &Builder<'c, 'a>) -> Result<Attribute<'c>, Refusal> {
@@ -49,14 +83,11 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
             .ok_or(Refusal::Shape("has subscripts that no affine map holds"))
     }
 
-    fn forms(&self, places: &[Value<'c, 'a>]) -> Result<Vec<Affine>, Refusal> {
-        places
-            .iter()
-            .map(|place| {
-                let term = self.reading.find(*place)?;
-                self.reading.nest.affine(term)
-            })
-            .collect::<Option<_>>()
+    fn pieces(&self, places: &[Value<'c, 'a>]) -> Result<Pieces<Vec<Affine>>, Refusal> {
+        let terms = places.iter().map(|place| self.reading.find(*place));
+        terms
+            .collect::<Option<Vec<_>>>()
+            .and_then(|terms| self.reading.nest.pieces(&terms))
             .ok_or(Refusal::Shape(
                 "has places that are not affine in its indices",
             ))
@@ -134,8 +165,7 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
         let element = types::element_of(out.r#type())
             .ok_or(Refusal::Shape("writes something that is no tensor"))?;
         if self.loops == Loops::Affine {
-            let forms = self.target_forms(target)?;
-            return self.affine_load(buffer, &forms, element, at);
+            return self.affine_load(buffer, &self.target_pieces(target)?, element, at);
         }
         let mut operands = vec![buffer];
         operands.extend(place);
@@ -153,9 +183,12 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
         let buffer = self.destination(target)?;
         let mut operands = vec![value, buffer];
         if self.loops == Loops::Affine {
-            let map = self.map(&self.target_forms(target)?, at)?;
             operands.extend(&self.indices);
-            at.create("affine.store", &operands, &[("map", map)], &[], Vec::new())?;
+            self.by_pieces(&self.target_pieces(target)?, &[], at, &|forms, at| {
+                let map = [("map", self.map(forms, at)?)];
+                at.create("affine.store", &operands, &map, &[], Vec::new())?;
+                Ok(Vec::new())
+            })?;
         } else {
             operands.extend(place);
             at.create("memref.store", &operands, &[], &[], Vec::new())?;
@@ -163,12 +196,16 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
         Ok(())
     }
 
-    fn target_forms(&self, target: usize) -> Result<Vec<Affine>, Refusal> {
+    fn target_pieces(&self, target: usize) -> Result<Pieces<Vec<Affine>>, Refusal> {
         let places = self
             .reading
             .subscripts
             .get(target)
             .ok_or(Refusal::Shape("has too few destinations"))?;
-        self.forms(places)
+        self.pieces(places)
     }
 }
+
+/// Builds what belongs to one piece; yields values.
+type Each<'s, 'c, 'a> =
+    dyn Fn(&[Affine], &Builder<'c, 'a>) -> Result<Vec<Value<'c, 'a>>, Refusal> + 's;

@@ -32,18 +32,13 @@ pub fn lower<'c: 'a, 'a>(
     let mut guard = Guard::of(nest);
     if loops == Loops::Affine {
         let reads = nest.accesses(&nest.roots());
-        let reads = reads.iter().flat_map(|(_, _, s)| s.iter().copied());
-        let writes = nest
-            .targets
-            .iter()
-            .flat_map(|t| t.subscripts.iter().copied());
+        let reads = reads.iter().map(|(_, _, subscripts)| *subscripts);
+        let writes = nest.targets.iter().map(|t| t.subscripts.as_slice());
         let mut others = reads.chain(writes);
-        if let Some(place) = others.find(|s| nest.affine(*s).is_none()) {
-            return Err(Refusal::Shape(match nest.accesses(&[place]).is_empty() {
+        if let Some(place) = others.find(|s| nest.pieces(s).is_none()) {
+            return Err(Refusal::Shape(match nest.accesses(place).is_empty() {
                 false => "has places that are not affine in its indices: data choose them",
-                true => {
-                    "has places that are not affine in its indices: affine pieces, chosen by conditions"
-                }
+                true => "has places that are not affine in its indices, or in too many pieces",
             }));
         }
     }
