@@ -130,3 +130,89 @@ func.func @known_bounds(%init: tensor<4x?x3xf32>, %n: index) -> tensor<4x?x3xf32
   } : tensor<4x?x3xf32>
   return %0 : tensor<4x?x3xf32>
 }
+
+// A predicate that always holds is none; one that may fail stays.
+// CHECK-LABEL: func.func @always
+// CHECK:         skript.formula assign (%{{.*}}) in (4) outs(%{{.*}}) do
+// CHECK:         skript.formula assign (%{{.*}}) in (4) outs(%{{.*}}) where
+func.func @always(%init: tensor<4xf32>, %p: i1) -> (tensor<4xf32>, tensor<4xf32>) {
+  %one = arith.constant 1.0 : f32
+  %0 = skript.formula assign (%i) in (4) outs(%acc = %init : tensor<4xf32>) where {
+    %zero = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %yes = skript.lt %zero, %c1 : index
+    skript.condition %yes
+  } do {
+    skript.yield %one at [%i] : f32
+  } : tensor<4xf32>
+  %1 = skript.formula assign (%i) in (4) outs(%acc = %init : tensor<4xf32>) where {
+    skript.condition %p
+  } do {
+    skript.yield %one at [%i] : f32
+  } : tensor<4xf32>
+  return %0, %1 : tensor<4xf32>, tensor<4xf32>
+}
+
+// What nobody uses is not computed, unless a step reads it.
+// CHECK-LABEL: func.func @unused_results
+// CHECK-SAME:    %[[A:[^:]+]]: tensor<4xf32>, %[[B:[^:]+]]: tensor<4x4xf32>
+// CHECK:         %[[R:.+]] = skript.formula sum (%[[I:.+]], %[[J:.+]]) in (4, 4) outs(%{{.+}} = %[[B]] : tensor<4x4xf32>) do
+// CHECK-NEXT:      skript.access %[[B]][%[[J]], %[[I]]]
+// CHECK-NEXT:      skript.yield %{{.+}} at [%[[I]], %[[J]]] : f32
+// CHECK:         %[[S:.+]]:2 = skript.formula replace
+// CHECK:         return %[[R]], %[[S]]#1
+func.func @unused_results(%a: tensor<4xf32>, %b: tensor<4x4xf32>) -> (tensor<4x4xf32>, tensor<4xf32>) {
+  %0:2 = skript.formula sum (%i, %j) in (4, 4) outs(%one = %a : tensor<4xf32>, %other = %b : tensor<4x4xf32>) do {
+    %e = skript.access %b[%j, %i] : tensor<4x4xf32>
+    %f = skript.neg %e : f32
+    skript.yield %f at [%j], %e at [%i, %j] : f32, f32
+  } : tensor<4xf32>, tensor<4x4xf32>
+  %1:2 = skript.formula replace (%i) in (4) outs(%one = %a : tensor<4xf32>, %other = %a : tensor<4xf32>) do {
+    %c0 = arith.constant 0 : index
+    %e = skript.access %one[%c0] : tensor<4xf32>
+    skript.yield %e at [%i], %e at [%i] : f32, f32
+  } : tensor<4xf32>, tensor<4xf32>
+  return %0#1, %1#1 : tensor<4x4xf32>, tensor<4xf32>
+}
+
+// Elements that are known; a place that is not known, or outside, stays.
+// CHECK-LABEL: func.func @known_elements
+// CHECK-SAME:    %[[S:[^:]+]]: f32
+// CHECK-DAG:     %[[ONE:.+]] = arith.constant 1.000000e+00 : f32
+// CHECK-DAG:     %[[SIX:.+]] = arith.constant 6 : i64
+// CHECK:         skript.yield %[[ONE]] at
+// CHECK:         skript.yield %[[SIX]] at
+// CHECK:         skript.yield %[[S]] at
+// CHECK:         %[[E:.+]] = skript.access %{{.+}}[%{{.+}}, %{{.+}}] : tensor<2x3xi64>
+// CHECK-NEXT:    skript.yield %[[E]] at
+// CHECK:         skript.access
+func.func @known_elements(%s: f32, %f: tensor<4xf32>, %n: tensor<2xi64>)
+    -> (tensor<4xf32>, tensor<2xi64>, tensor<4xf32>, tensor<2xi64>, tensor<2xi64>) {
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c9 = arith.constant 9 : index
+  %ones = arith.constant dense<1.0> : tensor<9xf32>
+  %table = arith.constant dense<[[1, 2, 3], [4, 5, 6]]> : tensor<2x3xi64>
+  %filled = tensor.splat %s : tensor<9xf32>
+  %0 = skript.formula assign (%i) in (4) outs(%acc = %f : tensor<4xf32>) do {
+    %e = skript.access %ones[%i] : tensor<9xf32>
+    skript.yield %e at [%i] : f32
+  } : tensor<4xf32>
+  %1 = skript.formula assign (%i) in (2) outs(%acc = %n : tensor<2xi64>) do {
+    %e = skript.access %table[%c1, %c2] : tensor<2x3xi64>
+    skript.yield %e at [%i] : i64
+  } : tensor<2xi64>
+  %2 = skript.formula assign (%i) in (4) outs(%acc = %f : tensor<4xf32>) do {
+    %e = skript.access %filled[%i] : tensor<9xf32>
+    skript.yield %e at [%i] : f32
+  } : tensor<4xf32>
+  %3 = skript.formula assign (%i) in (2) outs(%acc = %n : tensor<2xi64>) do {
+    %e = skript.access %table[%i, %c2] : tensor<2x3xi64>
+    skript.yield %e at [%i] : i64
+  } : tensor<2xi64>
+  %4 = skript.formula assign (%i) in (2) outs(%acc = %n : tensor<2xi64>) do {
+    %e = skript.access %table[%i, %c9] : tensor<2x3xi64>
+    skript.yield %e at [%i] : i64
+  } : tensor<2xi64>
+  return %0, %1, %2, %3, %4 : tensor<4xf32>, tensor<2xi64>, tensor<4xf32>, tensor<2xi64>, tensor<2xi64>
+}

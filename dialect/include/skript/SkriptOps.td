@@ -63,7 +63,8 @@ def Skript_FormulaOp : Skript_Op<"formula", [
 
     Both regions have the index variables (`index`) and one tensor per destination as block arguments: what the
     destination holds at this step. Several destinations are one step: all values are computed, then all are written.
-    A formula without steps (a bound of zero, a predicate that never holds) folds to its destinations.
+    A formula without steps (a bound of zero, a predicate that never holds) folds to its destinations. Canonical forms have no
+    predicate that always holds, and no destination that nobody reads.
 
     Formulas that are free of order can be tiled (`transform.structured.tile_using_for`, `tile_using_forall`, `fuse`): a tile
     is the same formula over a part of the domain.
@@ -91,6 +92,7 @@ def Skript_FormulaOp : Skript_Op<"formula", [
   let hasVerifier = 1;
   let hasRegionVerifier = 1;
   let hasFolder = 1;
+  let hasCanonicalizer = 1;
   let extraClassDeclaration = [{
     /// Bounds of the index variables, outermost first: index attributes or values.
     ::llvm::SmallVector<::mlir::OpFoldResult> getMixedBounds();
@@ -151,7 +153,8 @@ def Skript_AccessOp : Skript_Op<"access", [
                    "::llvm::cast<::mlir::RankedTensorType>($_self).getElementType()">]> {
   let summary = "element of a tensor; the indices are in bounds";
   let description = [{
-    Reads one element. Indices out of bounds are undefined; the frontend proves, clamps or guards them.
+    Reads one element. Indices out of bounds are undefined; the frontend proves, clamps or guards them. Folds where the
+    tensor holds one value everywhere, and for constants at constant indices.
 
     ```mlir
     %a = skript.access %A[%i, %l] : tensor<4x16xf32>
@@ -161,6 +164,7 @@ def Skript_AccessOp : Skript_Op<"access", [
   let results = (outs AnyType:$result);
   let assemblyFormat = "$tensor `[` $indices `]` attr-dict `:` type($tensor)";
   let hasVerifier = 1;
+  let hasFolder = 1;
 }
 
 def Skript_ConditionOp : Skript_Op<"condition", [

@@ -1,0 +1,111 @@
+//===- Canonicalization.cpp - canonical forms of formulas and accesses ------===//
+
+#include "skript/Skript.h"
+
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/PatternMatch.h"
+
+using namespace mlir;
+using namespace skript;
+
+//===----------------------------------------------------------------------===//
+// formula
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// A predicate that holds everywhere is none.
+struct DropPredicate : OpRewritePattern<FormulaOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(FormulaOp op, PatternRewriter &rewriter) const override {
+    Region &predicate = op.getPredicate();
+    if (predicate.empty())
+      return failure();
+    auto condition = dyn_cast<ConditionOp>(predicate.front().getTerminator());
+    if (!condition || !matchPattern(condition.getCondition(), m_One()))
+      return failure();
+    rewriter.modifyOpInPlace(op, [&] { rewriter.eraseBlock(&predicate.front()); });
+    return success();
+  }
+};
+
+/// A destination whose result nobody uses, and that no step reads, is not written.
+struct DropUnusedResults : OpRewritePattern<FormulaOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(FormulaOp op, PatternRewriter &rewriter) const override {
+    unsigned indices = op.getNumIndices(), count = op.getOuts().size();
+    // Positions in this attribute are those of the destinations; two that are one tensor are written in turn.
+    if (op->hasAttr("skript.same_tensor"))
+      return failure();
+    auto isUsed = [&](unsigned destination) {
+      return !op.getResult(destination).use_empty() || llvm::any_of(op->getRegions(), [&](Region &region) {
+               return !region.empty() && !region.getArgument(indices + destination).use_empty();
+             });
+    };
+    SmallVector<unsigned> kept = llvm::to_vector(llvm::make_filter_range(llvm::seq(count), isUsed));
+    if (kept.empty() || kept.size() == count)
+      return failure();
+
+    SmallVector<Value> outs;
+    for (unsigned destination : kept)
+      outs.push_back(op.getOuts()[destination]);
+    auto made = FormulaOp::create(rewriter, op.getLoc(), ValueRange(outs).getTypes(), op.getKindAttr(),
+                                  op.getStaticBoundsAttr(), op.getBounds(), outs);
+    made->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+    rewriter.inlineRegionBefore(op.getPredicate(), made.getPredicate(), made.getPredicate().end());
+    rewriter.inlineRegionBefore(op.getBody(), made.getBody(), made.getBody().end());
+    for (Region &region : made->getRegions())
+      if (!region.empty())
+        rewriter.modifyOpInPlace(made, [&] {
+          region.front().eraseArguments([&](BlockArgument argument) {
+            unsigned number = argument.getArgNumber();
+            return number >= indices && !llvm::is_contained(kept, number - indices);
+          });
+        });
+
+    auto yield = cast<YieldOp>(made.getBody().front().getTerminator());
+    SmallVector<Value> values, subscripts;
+    SmallVector<int32_t> ranks;
+    for (unsigned destination : kept) {
+      values.push_back(yield.getValues()[destination]);
+      llvm::append_range(subscripts, yield.getSubscriptsOf(destination));
+      ranks.push_back(yield.getRanks()[destination]);
+    }
+    rewriter.setInsertionPoint(yield);
+    rewriter.replaceOpWithNewOp<YieldOp>(yield, values, subscripts, ranks);
+    for (auto [result, destination] : llvm::zip_equal(made.getResults(), kept))
+      rewriter.replaceAllUsesWith(op.getResult(destination), result);
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+} // namespace
+
+void FormulaOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
+  patterns.add<DropPredicate, DropUnusedResults>(context);
+}
+
+//===----------------------------------------------------------------------===//
+// access
+//===----------------------------------------------------------------------===//
+
+/// An element of a constant, or of a tensor that holds one value everywhere.
+OpFoldResult AccessOp::fold(FoldAdaptor adaptor) {
+  if (auto filled = getTensor().getDefiningOp<tensor::SplatOp>())
+    return filled.getInput();
+  auto dense = dyn_cast_or_null<DenseElementsAttr>(adaptor.getTensor());
+  if (!dense)
+    return {};
+  if (dense.isSplat())
+    return dense.getSplatValue<Attribute>();
+  SmallVector<uint64_t> place;
+  for (auto [index, extent] : llvm::zip_equal(adaptor.getIndices(), dense.getType().getShape())) {
+    auto number = dyn_cast_or_null<IntegerAttr>(index);
+    if (!number || number.getInt() < 0 || number.getInt() >= extent)
+      return {};
+    place.push_back(number.getInt());
+  }
+  return dense.getValues<Attribute>()[place];
+}
