@@ -8,6 +8,7 @@ use crate::codegen::inits::SeparateInits;
 use crate::codegen::intrinsics::LowerIntrinsics;
 use crate::codegen::memory::PlanMemory;
 use crate::codegen::outputs::WriteOutputs;
+use crate::codegen::pointers::PointArguments;
 use crate::duplicates::merge_duplicates::MergeDuplicates;
 use crate::elementwise::elementwise_to_formula::ConvertElementwiseToFormula;
 use crate::elementwise::elementwise_to_linalg::ConvertElementwiseToLinalg;
@@ -15,6 +16,7 @@ use crate::elementwise::fuse_elementwise::FuseElementwise;
 use crate::elementwise::scalarize_elementwise::ScalarizeElementwise;
 use crate::elementwise::unroll_elementwise::UnrollElementwise;
 use crate::extents::pad_extents::PadExtents;
+use crate::formula::covered::DropCoveredFills;
 use crate::formula::formula_to_linalg::ConvertFormulaToLinalg;
 use crate::formula::formula_to_loops::{ConvertFormulaToAffine, ConvertFormulaToScf};
 use crate::formula::scalar_to_arith::ConvertScalarToArith;
@@ -47,11 +49,13 @@ pub const ALL: &[PassEntry] = &[
     PassEntry::of::<PadExtents>(),
     PassEntry::of::<AnnotateStructure>(),
     PassEntry::of::<SplitGuards>(),
+    PassEntry::of::<DropCoveredFills>(),
     PassEntry::of::<WriteCarried>(),
     PassEntry::of::<WriteOutputs>(),
     PassEntry::of::<SeparateInits>(),
     PassEntry::of::<VectorizeReductions>(),
     PassEntry::of::<OpenArguments>(),
+    PassEntry::of::<PointArguments>(),
     PassEntry::of::<PlanMemory>(),
     PassEntry::of::<LowerCopies>(),
     PassEntry::of::<LowerIntrinsics>(),

@@ -3,15 +3,18 @@
 //! The C side hands over pointers. A shape with a zero extent, or with one known only at run time, has no bare pointer in
 //! MLIR's convention; bytes always have one. Requires: a bufferized entry of one block; where an argument has an extent
 //! known only at run time, its bounds in `skript.bounds` and another argument, marked `skript.extents` with the position of
-//! the first, that holds its i64 extents. Guarantees: every array among the entry's arguments is bytes or extents.
+//! the first, that holds its i64 extents. Guarantees: every array among the entry's arguments is bytes or extents; a view
+//! stands where it is first needed.
 
+use super::order::Order;
 use super::{mlir, size};
+use crate::mlir::mark::retype;
 use crate::mlir::{Builder, attributes, context, types};
-use melior::ir::attribute::{ArrayAttribute, DenseI64ArrayAttribute, IntegerAttribute};
+use melior::ir::attribute::{DenseI64ArrayAttribute, IntegerAttribute};
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationLike, OperationMutLike, OperationRef, OperationRefMut};
 use melior::ir::r#type::{DimSize, MemRefType};
-use melior::ir::{Attribute, ShapedTypeLike, Type, TypeLike, Value, ValueLike};
+use melior::ir::{Attribute, ShapedTypeLike, Type, Value, ValueLike};
 use skript_dialect::{Dialect, Options, Pass, PassError, Rewriter};
 
 /// Attribute of an argument: the largest extents of its tensor.
@@ -39,14 +42,11 @@ impl Pass for OpenArguments {
         let body = mlir::body(entry)?;
         let holder = root.context();
         let context = context::borrow(&holder);
-        let Some(first) = mlir::operations(body).first().copied() else {
-            return Ok(());
-        };
-        let at = Builder::before(context, first)?;
+        let order = Order::of(body);
         let arguments: Vec<Value> = (0..body.argument_count())
             .filter_map(|n| body.argument(n).ok().map(Into::into))
             .collect();
-        let attributes = attributes_of_arguments(entry, arguments.len());
+        let attributes = mlir::argument_attributes(entry);
         for (n, argument) in arguments.iter().enumerate() {
             let Ok(memref) = MemRefType::try_from(argument.r#type()) else {
                 continue;
@@ -68,14 +68,23 @@ impl Pass for OpenArguments {
                 .and_then(|b| i64::try_from(b).ok())
                 .filter(|_| element.is_some())
                 .ok_or_else(|| refuse("has no size"))?;
+            let told = (0..arguments.len())
+                .find(|m| number(named(&attributes, *m, EXTENTS)) == Some(n as i64))
+                .and_then(|m| arguments.get(m));
+            if told.is_none() && !memref.has_static_shape() {
+                return Err(refuse(
+                    "has an extent known only at run time, but nobody tells it",
+                ));
+            }
+            // No array of no bytes: its pointer need not exist.
+            let bytes = types::memref(&[bytes.max(1)], byte(context));
+            let Some(first) = order.first_user(*argument) else {
+                retype(*argument, bytes);
+                continue;
+            };
+            let at = Builder::before(context, first)?;
             let mut operands = vec![*argument, at.index(0)?];
-            if !memref.has_static_shape() {
-                let extents = (0..arguments.len())
-                    .find(|m| number(named(&attributes, *m, EXTENTS)) == Some(n as i64))
-                    .and_then(|m| arguments.get(m))
-                    .ok_or_else(|| {
-                        refuse("has an extent known only at run time, but nobody tells it")
-                    })?;
+            if let Some(extents) = told {
                 for dimension in dynamic(memref) {
                     let bound = bounds.get(dimension).copied().unwrap_or_default();
                     operands.push(load(*extents, dimension, bound, &at)?);
@@ -91,10 +100,8 @@ impl Pass for OpenArguments {
             mlir::replace_uses(*argument, view.result(0)?.into());
             // SAFETY: the view is alive and nobody else refers to it.
             unsafe { OperationRefMut::from_raw(view.to_raw()) }.set_operand(0, *argument);
-            // No array of no bytes: its pointer need not exist.
-            let bytes = types::memref(&[bytes.max(1)], byte(context));
-            // SAFETY: the only use of the argument is the view, which takes bytes.
-            unsafe { mlir_sys::mlirValueSetType(argument.to_raw(), bytes.to_raw()) };
+            // The only use of the argument is the view, which takes bytes.
+            retype(*argument, bytes);
         }
         mlir::set_signature(entry, None)?;
         Ok(())
@@ -137,15 +144,6 @@ fn load<'c: 'a, 'a>(
 
 fn byte(context: &melior::Context) -> Type<'_> {
     melior::ir::r#type::IntegerType::new(context, 8).into()
-}
-
-/// A dictionary per argument.
-fn attributes_of_arguments<'c>(entry: OperationRef<'c, '_>, count: usize) -> Vec<Attribute<'c>> {
-    let all = entry.attribute("arg_attrs").ok();
-    let all = all.and_then(|a| ArrayAttribute::try_from(a).ok());
-    (0..count)
-        .filter_map(|n| all.as_ref().and_then(|a| a.element(n).ok()))
-        .collect()
 }
 
 fn named<'c>(dictionaries: &[Attribute<'c>], argument: usize, name: &str) -> Option<Attribute<'c>> {

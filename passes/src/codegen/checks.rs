@@ -8,9 +8,7 @@ use super::error::CodegenError;
 use super::mlir;
 use crate::emit::check::{CODE, MESSAGE, PREFIX};
 use crate::mlir::{Builder, attributes, context, mark, types};
-use melior::ir::attribute::{
-    ArrayAttribute, FlatSymbolRefAttribute, IntegerAttribute, StringAttribute,
-};
+use melior::ir::attribute::{FlatSymbolRefAttribute, IntegerAttribute, StringAttribute};
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{
     OperationBuilder, OperationLike, OperationMutLike, OperationRef, OperationRefMut,
@@ -125,15 +123,8 @@ impl Pass for LowerChecks {
 pub fn context_argument<'c, 'a>(
     entry: OperationRef<'c, 'a>,
 ) -> Result<Value<'c, 'a>, CodegenError> {
-    let marked = entry.attribute("arg_attrs").ok();
-    let marked = marked.and_then(|a| ArrayAttribute::try_from(a).ok());
-    let marked = marked.and_then(|array| {
-        let is_context = |n: &usize| {
-            let entries = array.element(*n).ok();
-            entries.is_some_and(|e| attributes::entry(e, CONTEXT).is_some())
-        };
-        (0..array.len()).find(is_context)
-    });
+    let mut dictionaries = mlir::argument_attributes(entry).into_iter();
+    let marked = dictionaries.position(|own| attributes::entry(own, CONTEXT).is_some());
     let block = mlir::blocks(entry).first().copied();
     if let (Some(position), Some(block)) = (marked, block) {
         let argument = block.argument(position);

@@ -1,9 +1,11 @@
 //! The C entry: takes the pointers out of the table and calls the model.
 
 use super::error::CodegenError;
-use super::mlir;
+use super::pointers::SLOT;
+use super::{mlir, table};
+use crate::mlir::attributes;
 use melior::Context;
-use melior::ir::attribute::{ArrayAttribute, TypeAttribute};
+use melior::ir::attribute::{ArrayAttribute, IntegerAttribute, TypeAttribute};
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::{Attribute, AttributeLike, Module, Operation};
@@ -68,7 +70,7 @@ fn of_llvm<'c>(context: &'c Context, dictionary: Attribute<'c>) -> Attribute<'c>
 }
 
 /// Adds the C entry to a module in the LLVM dialect; the model's last argument is the arena, or with `checks` the one
-/// before the last, and the context the last.
+/// before the last, and the context the last. Each other is the pointer in its slot, or the table of all.
 ///
 /// # Errors
 /// [`CodegenError::Module`] if the model's function is missing or takes anything but pointers.
@@ -77,12 +79,11 @@ pub fn add_entry(module: &Module, checks: bool) -> Result<(), CodegenError> {
         .into_iter()
         .find(|op| mlir::name(*op) == "llvm.func" && symbol(*op).as_deref() == Some(MODEL))
         .ok_or_else(|| CodegenError::Module("the model's function is gone".to_owned()))?;
+    table::tell_apart(model)?;
+    let passed = mlir::argument_attributes(model);
+    let tables = table::position(model);
     drop_foreign(model)?;
-    let body = model.region(0).ok().and_then(|r| {
-        use melior::ir::RegionLike;
-        r.first_block()
-    });
-    let count = body.map_or(0, |b| b.argument_count());
+    let count = mlir::first_block(model).map_or(0, |b| b.argument_count());
     let status = returns_status(model);
     let mut text = format!(
         "llvm.func @{SYMBOL}(%tensors: !llvm.ptr {{llvm.noalias, llvm.readonly}}, %arena: !llvm.ptr, \
@@ -90,8 +91,15 @@ pub fn add_entry(module: &Module, checks: bool) -> Result<(), CodegenError> {
     );
     let mut arguments = Vec::new();
     for n in 0..count.saturating_sub(1 + usize::from(checks)) {
+        if tables == Some(n) {
+            arguments.push("%tensors".to_owned());
+            continue;
+        }
+        let slot = passed.get(n).and_then(|a| attributes::entry(*a, SLOT));
+        let slot = slot.and_then(|a| IntegerAttribute::try_from(a).ok());
+        let slot = slot.map_or(n as i64, |slot| slot.value());
         text.push_str(&format!(
-            "%s{n} = llvm.getelementptr %tensors[{n}] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr\n\
+            "%s{n} = llvm.getelementptr %tensors[{slot}] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr\n\
              %p{n} = llvm.load %s{n} : !llvm.ptr -> !llvm.ptr\n"
         ));
         arguments.push(format!("%p{n}"));

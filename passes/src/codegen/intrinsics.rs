@@ -6,6 +6,7 @@
 
 use super::checks::context_argument;
 use super::error::CodegenError;
+use super::memory::ancestor_of;
 use super::mlir;
 use crate::emit::check::{CODE, MESSAGE, PREFIX};
 use crate::mlir::{Builder, attributes, context, read_back, types};
@@ -55,7 +56,7 @@ impl Pass for LowerIntrinsics {
         let entry = mlir::entry(root)?;
         let mut calls = Vec::new();
         for op in found {
-            if !mlir::nested(entry).contains(&op) {
+            if !ancestor_of(entry, op) {
                 return Err(PassError::at(op, "stands outside of the entry"));
             }
             calls.push((op, describe(op)?));

@@ -51,12 +51,12 @@ pub fn plan_memory(module: OperationRef) -> Result<ArenaLayout, CodegenError> {
             return Err(refuse(op, "allocated outside the entry"));
         }
     }
-    let operations = mlir::nested(entry);
-    let allocations: Vec<_> = operations
-        .iter()
-        .copied()
-        .filter(|op| mlir::name(*op) == "memref.alloc")
-        .collect();
+    let named = |name: &str| {
+        let mut found = mlir::nested(entry);
+        found.retain(|op| mlir::name(*op) == name);
+        found
+    };
+    let (allocations, deallocations) = (named("memref.alloc"), named("memref.dealloc"));
     let mut lifetimes = Vec::with_capacity(allocations.len());
     for op in &allocations {
         let (first, last) = steps.lifetime(*op)?;
@@ -70,11 +70,8 @@ pub fn plan_memory(module: OperationRef) -> Result<ArenaLayout, CodegenError> {
     for (op, offset) in allocations.iter().zip(&plan.offsets) {
         replace(*op, arena, *offset)?;
     }
-    for op in operations {
-        // Views stand for allocations now; ops erased above were allocations.
-        if !allocations.iter().any(|a| key(*a) == key(op)) && mlir::name(op) == "memref.dealloc" {
-            mlir::erase(op);
-        }
+    for op in deallocations {
+        mlir::erase(op);
     }
     Ok(ArenaLayout {
         size: plan.size,
@@ -82,7 +79,8 @@ pub fn plan_memory(module: OperationRef) -> Result<ArenaLayout, CodegenError> {
     })
 }
 
-fn key(op: OperationRef) -> usize {
+/// What tells an op from others while it is alive.
+pub fn key(op: OperationRef) -> usize {
     op.to_raw().ptr as usize
 }
 
@@ -198,7 +196,8 @@ fn users_of_views<'c, 'a>(
     Ok(users)
 }
 
-fn ancestor_of(outer: OperationRef, op: OperationRef) -> bool {
+/// Whether `outer` holds `op`.
+pub fn ancestor_of(outer: OperationRef, op: OperationRef) -> bool {
     let mut next = op.parent_operation();
     while let Some(parent) = next {
         if key(parent) == key(outer) {

@@ -101,6 +101,11 @@ pub fn blocks<'c, 'a>(op: OperationRef<'c, 'a>) -> Vec<BlockRef<'c, 'a>> {
     found
 }
 
+/// The block where a function begins.
+pub fn first_block<'c, 'a>(function: OperationRef<'c, 'a>) -> Option<BlockRef<'c, 'a>> {
+    function.region(0).ok()?.first_block()
+}
+
 /// The ops of a block.
 pub fn operations<'c, 'a>(block: BlockRef<'c, 'a>) -> Vec<OperationRef<'c, 'a>> {
     let mut found = Vec::new();
@@ -185,13 +190,22 @@ pub fn entry<'c, 'a>(module: OperationRef<'c, 'a>) -> Result<OperationRef<'c, 'a
 
 /// The body of a function with one block.
 pub fn body<'c, 'a>(function: OperationRef<'c, 'a>) -> Result<BlockRef<'c, 'a>, CodegenError> {
-    let block = function.region(0).ok().and_then(|r| r.first_block());
-    match block {
+    match first_block(function) {
         Some(block) if block.next_in_region().is_none() => Ok(block),
         _ => Err(CodegenError::Module(
             "the entry is not one block".to_owned(),
         )),
     }
+}
+
+/// A dictionary for each argument of a function; none at all if no argument ever had one.
+pub fn argument_attributes<'c>(function: OperationRef<'c, '_>) -> Vec<Attribute<'c>> {
+    let all = function.attribute("arg_attrs").ok();
+    let all = all.and_then(|a| ArrayAttribute::try_from(a).ok());
+    let all = all
+        .iter()
+        .flat_map(|array| (0..array.len()).map(|n| array.element(n)));
+    all.filter_map(Result::ok).collect()
 }
 
 /// Appends an argument to a function; `attributes` is a dictionary's text, `{}` if none.
@@ -204,16 +218,7 @@ pub fn append_argument<'c, 'a>(
     let missing = || CodegenError::Module("the entry has no body".to_owned());
     let block = blocks(function).first().copied().ok_or_else(missing)?;
     let argument = block.add_argument(r#type, function.location());
-    let mut dictionaries: Vec<Attribute> = match function.attribute("arg_attrs") {
-        Ok(present) => ArrayAttribute::try_from(present)
-            .map(|array| {
-                (0..array.len())
-                    .filter_map(|n| array.element(n).ok())
-                    .collect()
-            })
-            .unwrap_or_default(),
-        Err(_) => Vec::new(),
-    };
+    let mut dictionaries = argument_attributes(function);
     dictionaries.resize(block.argument_count() - 1, parse_attribute(context, "{}")?);
     dictionaries.push(parse_attribute(context, attributes)?);
     sign(function, block, None)?;

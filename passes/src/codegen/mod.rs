@@ -16,9 +16,12 @@ pub mod intrinsics;
 pub mod llvm;
 pub mod memory;
 pub mod mlir;
+mod order;
 pub mod outputs;
 pub mod placement;
+pub mod pointers;
 pub(crate) mod size;
+pub mod table;
 pub mod unrolling;
 
 pub use error::CodegenError;
@@ -87,7 +90,7 @@ pub fn native(module: &Module) -> Result<Native, CodegenError> {
     mlir::run_pipeline(
         module,
         "arguments",
-        "skript-open-arguments,canonicalize,cse",
+        "skript-open-arguments,canonicalize,cse,skript-point-arguments",
     )?;
     let arena = memory::plan_memory(module.as_operation())?;
     mlir::run_pipeline(module, "intrinsics", "skript-lower-intrinsics")?;

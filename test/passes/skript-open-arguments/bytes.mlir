@@ -1,14 +1,14 @@
 // RUN: skript-opt %s --split-input-file --skript-open-arguments | FileCheck %s
 
-// Every shape has a pointer: arrays are bytes, their shapes views of them.
+// Every shape has a pointer: arrays are bytes, their shapes views of them, made where they are first needed.
 // CHECK-LABEL: func.func @fixed
 // CHECK-SAME:    %[[X:[^:]+]]: memref<96xi8> {llvm.noalias}
 // CHECK-SAME:    %[[E:[^:]+]]: memref<1xi8>
 // CHECK-SAME:    %[[N:[^:]+]]: index
 // CHECK:         %[[VX:.+]] = memref.view %[[X]][%{{.+}}][] : memref<96xi8> to memref<2x3x4xf32>
+// CHECK-NEXT:    memref.load %[[VX]]
 // CHECK:         %[[VE:.+]] = memref.view %[[E]][%{{.+}}][] : memref<1xi8> to memref<3x0xi64>
-// CHECK:         memref.load %[[VX]]
-// CHECK:         memref.dim %[[VE]]
+// CHECK-NEXT:    memref.dim %[[VE]]
 func.func @fixed(%x: memref<2x3x4xf32> {llvm.noalias}, %e: memref<3x0xi64>, %n: index) attributes {skript.entry} {
   %v = memref.load %x[%n, %n, %n] : memref<2x3x4xf32>
   %d = memref.dim %e, %n : memref<3x0xi64>

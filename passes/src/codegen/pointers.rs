@@ -1,0 +1,185 @@
+//! `skript-point-arguments`: the entry's arrays arrive as pointers, many of them in a table.
+//!
+//! Upstream's conversion of functions makes a pointer of each array as well, and takes time that grows with the square of
+//! their number, as do several of LLVM's passes for a call of many arguments. Requires: an entry of one block whose arrays
+//! are contiguous, of fixed extents and rank 1, as `skript-open-arguments` leaves them. Guarantees: each is an `!llvm.ptr`, and
+//! its array is made where it is first needed. Of more arguments than the option `most` those that the entry only reads (without
+//! `llvm.noalias`) come from a table of pointers, the last argument, and each that is left says in `skript.slot` which it was.
+
+use super::mlir;
+use super::order::Order;
+use crate::mlir::mark::retype;
+use crate::mlir::{Builder, attributes, context, types};
+use melior::ir::attribute::{ArrayAttribute, IntegerAttribute, TypeAttribute};
+use melior::ir::block::BlockLike;
+use melior::ir::operation::{OperationLike, OperationRef};
+use melior::ir::r#type::{DimSize, MemRefType};
+use melior::ir::{ShapedTypeLike, Type, TypeLike, Value, ValueLike};
+use skript_dialect::{Dialect, Options, Pass, PassError, PassOption, Rewriter};
+
+/// Attribute of an argument: its place among the pointers that the caller hands over.
+pub const SLOT: &str = "skript.slot";
+/// Marks the argument that is the table of pointers.
+pub const TABLE: &str = "skript.table";
+/// Attribute of an argument: an array that shares memory with no other.
+const NOALIAS: &str = "llvm.noalias";
+
+/// The pass `skript-point-arguments`.
+#[derive(Default)]
+pub struct PointArguments;
+
+impl Pass for PointArguments {
+    const FLAG: &'static str = "skript-point-arguments";
+    const SUMMARY: &'static str = "the entry's arrays arrive as pointers";
+    const ANCHOR: Option<&'static str> = Some("builtin.module");
+    const DEPENDENT_DIALECTS: &'static [Dialect] = &[Dialect::Llvm];
+
+    const OPTIONS: &'static [PassOption] = &[PassOption {
+        name: "most",
+        summary: "how many arguments an entry may have without a table",
+        default: "64",
+    }];
+
+    fn run<'c>(
+        &self,
+        root: OperationRef<'c, '_>,
+        options: &Options,
+        _rewriter: &Rewriter<'c>,
+    ) -> Result<(), PassError> {
+        let most: usize = options.get("most")?;
+        let entry = mlir::entry(root)?;
+        let body = mlir::body(entry)?;
+        let holder = root.context();
+        let context = context::borrow(&holder);
+        let pointer = mlir::parse_type(entry.context(), "!llvm.ptr")?;
+        let order = Order::of(body);
+        let count = body.argument_count();
+        let known = mlir::argument_attributes(entry);
+        let table = (count > most).then(|| body.add_argument(pointer, entry.location()).into());
+        let (mut dictionaries, mut tabled) = (Vec::new(), Vec::new());
+        for n in 0..count {
+            let argument: Value = body.argument(n)?.into();
+            let array = argument.r#type();
+            let extent = extent(array);
+            if array.is_mem_ref() && extent.is_none() {
+                let why =
+                    "is no contiguous array of rank 1: `skript-open-arguments` makes one of it";
+                return Err(PassError::at(entry, format!("argument {n} {why}")));
+            }
+            let own = known
+                .get(n)
+                .and_then(|own| attributes::entry(*own, NOALIAS));
+            let is_written = own.is_some();
+            let table = table.filter(|_| array.is_mem_ref() && !is_written);
+            if let (Some(extent), Some(first)) = (extent, order.first_user(argument)) {
+                let at = Builder::before(context, first)?;
+                let slot = table.map(|table| slot(table, n, &at)).transpose()?;
+                describe(argument, slot, pointer, extent, &at)?;
+            }
+            if extent.is_some() {
+                retype(argument, pointer);
+            }
+            if table.is_some() {
+                tabled.push(n);
+                continue;
+            }
+            let slot = format!("{SLOT} = {n} : i64");
+            let own = match is_written {
+                true => format!("{{{NOALIAS}, {slot}}}"),
+                false => format!("{{{slot}}}"),
+            };
+            dictionaries.push(mlir::parse_attribute(entry.context(), &own)?);
+        }
+        if table.is_some() {
+            for n in tabled.into_iter().rev() {
+                // SAFETY: the argument has no uses any more.
+                unsafe { body.erase_argument(n) };
+            }
+            let own = format!("{{{NOALIAS}, llvm.readonly, {TABLE}}}");
+            dictionaries.push(mlir::parse_attribute(entry.context(), &own)?);
+            let dictionaries = ArrayAttribute::new(context, &dictionaries).into();
+            mlir::set_attribute(entry, "arg_attrs", dictionaries);
+        }
+        mlir::set_signature(entry, None)?;
+        Ok(())
+    }
+}
+
+/// The pointer in a slot of the table.
+fn slot<'c: 'a, 'a>(
+    table: Value<'c, 'a>,
+    number: usize,
+    at: &Builder<'c, 'a>,
+) -> Result<Value<'c, 'a>, PassError> {
+    let pointer = table.r#type();
+    let number = i32::try_from(number).map_err(|_| "more arguments than a table holds")?;
+    let place = at.value(
+        "llvm.getelementptr",
+        &[table],
+        &[
+            (
+                "rawConstantIndices",
+                attributes::i32s(at.context, &[number]),
+            ),
+            ("elem_type", TypeAttribute::new(pointer).into()),
+        ],
+        pointer,
+    )?;
+    // Volatile, so that it stays here: for any other, LLVM looks for a value in all blocks before, and of thousands of
+    // pointers that are loaded early it keeps all in memory.
+    let stays = [("volatile_", attributes::unit(at.context))];
+    Ok(at.value("llvm.load", &[place], &stays, pointer)?)
+}
+
+/// The extent of a contiguous array of rank 1.
+fn extent(array: Type) -> Option<i64> {
+    let memref = MemRefType::try_from(array).ok()?;
+    if memref.rank() != 1 || memref.strides_and_offset() != (vec![1], 0) {
+        return None;
+    }
+    match memref.dim_size(0).ok()? {
+        DimSize::Static(extent) => i64::try_from(extent).ok(),
+        DimSize::Dynamic => None,
+    }
+}
+
+/// Lets users of the array `argument` use what its type is lowered to, made of the pointer from the table, or of the one
+/// that the argument becomes.
+fn describe<'c: 'a, 'a>(
+    argument: Value<'c, 'a>,
+    from_table: Option<Value<'c, 'a>>,
+    pointer: Type<'c>,
+    extent: i64,
+    at: &Builder<'c, 'a>,
+) -> Result<(), PassError> {
+    let word = types::word(at.context);
+    let descriptor = mlir::parse_type(
+        pointer.context(),
+        "!llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>",
+    )?;
+    let number = |value: i64| {
+        let value = IntegerAttribute::new(word, value).into();
+        at.value("llvm.mlir.constant", &[], &[("value", value)], word)
+    };
+    // Stands for the argument until its users have been told.
+    let stand_in = at.create("llvm.mlir.poison", &[], &[], &[pointer], Vec::new())?;
+    let base = stand_in.result(0)?.into();
+    let mut built = at.value("llvm.mlir.poison", &[], &[], descriptor)?;
+    let fields: [(Value, &[i64]); 5] = [
+        (base, &[0]),
+        (base, &[1]),
+        (number(0)?, &[2]),
+        (number(extent)?, &[3, 0]),
+        (number(1)?, &[4, 0]),
+    ];
+    for (value, place) in fields {
+        let place = [("position", attributes::i64s(at.context, place))];
+        built = at.value("llvm.insertvalue", &[built, value], &place, descriptor)?;
+    }
+    let cast = "builtin.unrealized_conversion_cast";
+    let array = at.value(cast, &[built], &[], argument.r#type())?;
+    mlir::replace_uses(argument, array);
+    mlir::replace_uses(base, from_table.unwrap_or(argument));
+    mlir::erase(stand_in);
+    Ok(())
+}

@@ -1,0 +1,106 @@
+//! What comes from the entry's table of pointers is never written: told to LLVM by scopes of aliases.
+//!
+//! LLVM knows of two arguments that one of them is written through no other (`llvm.noalias`); of a pointer that was loaded
+//! it knows nothing, and would vectorize no loop that reads many of them. On the model in LLVM's dialect.
+
+use super::error::CodegenError;
+use super::mlir;
+use super::pointers::TABLE;
+use crate::mlir::attributes;
+use melior::Context;
+use melior::ir::Value;
+use melior::ir::attribute::ArrayAttribute;
+use melior::ir::block::{BlockArgument, BlockLike};
+use melior::ir::operation::{OperationLike, OperationRef, OperationResult};
+
+/// The scope of everything that the table points at.
+const SCOPE: &str = "#llvm.alias_scope<id = distinct[0]<>, domain = <id = distinct[1]<>>>";
+
+/// The argument of the model that is its table of pointers.
+pub fn position(model: OperationRef) -> Option<usize> {
+    let dictionaries = mlir::argument_attributes(model);
+    let is_table = |own| attributes::entry(own, TABLE).is_some();
+    dictionaries.into_iter().position(is_table)
+}
+
+/// Marks every load from what the table points at, and all other accesses as none.
+///
+/// # Errors
+/// [`CodegenError::Module`] if LLVM's dialect does not know the scope.
+pub fn tell_apart(model: OperationRef) -> Result<(), CodegenError> {
+    let Some(table) = position(model) else {
+        return Ok(());
+    };
+    // SAFETY: a context outlives its modules.
+    let owner = model.context();
+    let context: &Context = unsafe { owner.to_ref() };
+    let scope = mlir::parse_attribute(owner, SCOPE)?;
+    let scopes = ArrayAttribute::new(context, &[scope]).into();
+    for op in mlir::nested(model) {
+        let place = match mlir::name(op).as_str() {
+            "llvm.load" => op.operand(0),
+            "llvm.store" => op.operand(1),
+            _ => continue,
+        };
+        let place = place.map_err(|e| CodegenError::Module(e.to_string()))?;
+        match Base::of(place, model, table) {
+            Base::Tabled => mlir::set_attribute(op, "alias_scopes", scopes),
+            Base::Own => mlir::set_attribute(op, "noalias_scopes", scopes),
+            Base::Unknown => {}
+        }
+    }
+    Ok(())
+}
+
+/// What an address is made from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Base {
+    /// A pointer out of the table.
+    Tabled,
+    /// An argument, or memory of the function.
+    Own,
+    Unknown,
+}
+
+impl Base {
+    fn of<'c: 'a, 'a>(mut place: Value<'c, 'a>, model: OperationRef<'c, 'a>, table: usize) -> Base {
+        loop {
+            let Ok(result) = OperationResult::try_from(place) else {
+                return Base::of_argument(place, model);
+            };
+            let op = result.owner();
+            match (mlir::name(op).as_str(), op.operand(0)) {
+                ("llvm.getelementptr", Ok(inner)) => place = inner,
+                ("llvm.load", Ok(slot)) if is_slot(slot, model, table) => return Base::Tabled,
+                ("llvm.alloca", _) => return Base::Own,
+                _ => return Base::Unknown,
+            }
+        }
+    }
+
+    fn of_argument<'c: 'a, 'a>(place: Value<'c, 'a>, model: OperationRef<'c, 'a>) -> Base {
+        match argument(place, model) {
+            Some(_) => Base::Own,
+            None => Base::Unknown,
+        }
+    }
+}
+
+/// Whether the address is one of a slot of the table.
+fn is_slot<'c: 'a, 'a>(slot: Value<'c, 'a>, model: OperationRef<'c, 'a>, table: usize) -> bool {
+    let base = match OperationResult::try_from(slot) {
+        Ok(result) if mlir::name(result.owner()) == "llvm.getelementptr" => {
+            result.owner().operand(0).ok()
+        }
+        Ok(_) => None,
+        Err(_) => Some(slot),
+    };
+    base.and_then(|base| argument(base, model)) == Some(table)
+}
+
+/// The argument of the function that a value is.
+fn argument<'c: 'a, 'a>(value: Value<'c, 'a>, model: OperationRef<'c, 'a>) -> Option<usize> {
+    let argument = BlockArgument::try_from(value).ok()?;
+    let first = mlir::first_block(model)?;
+    (argument.owner().to_raw().ptr == first.to_raw().ptr).then(|| argument.argument_number())
+}
