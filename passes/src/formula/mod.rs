@@ -2,6 +2,7 @@
 
 pub mod block;
 pub mod border;
+pub mod covered;
 pub mod domain;
 pub mod formula_to_linalg;
 pub mod formula_to_loops;

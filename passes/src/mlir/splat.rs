@@ -36,6 +36,16 @@ pub fn value<'c: 'a, 'a>(
     }
 }
 
+/// Whether the tensor's definition says that it holds one value everywhere.
+pub fn is_one<'c: 'a, 'a>(tensor: Value<'c, 'a>) -> bool {
+    let op = OperationResult::try_from(tensor).map(|result| result.owner());
+    op.is_ok_and(|op| match operation_name(op).as_str() {
+        "tensor.splat" => true,
+        "arith.constant" => op.attribute("value").is_ok_and(|v| element(v).is_some()),
+        _ => false,
+    })
+}
+
 /// The element of a constant that is the same everywhere.
 pub fn element(value: Attribute<'_>) -> Option<Attribute<'_>> {
     let dense = DenseElementsAttribute::try_from(value).ok()?;

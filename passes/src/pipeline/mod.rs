@@ -15,12 +15,13 @@ pub struct Pipeline {
     pub stages: &'static [&'static [&'static str]],
 }
 
-/// Operator instances become one function.
+/// Operator instances become one function, where what follows each other is seen together.
 const INLINE: &[&str] = &[
     "inline",
     "symbol-dce",
     "canonicalize",
     "skript-merge-duplicates",
+    "skript-drop-covered-fills",
 ];
 
 /// Maps join each other first: what they feed, a contraction say, would compute them again at each of its points.

@@ -1,0 +1,152 @@
+//! `skript-drop-covered-fills`: what formulas overwrite to the last element need not be filled before.
+//!
+//! Requires nothing. Guarantees: where a tensor that holds one value everywhere goes through a chain of formulas that write
+//! blocks apart from each other, all of it in the end, and nobody sees what is between, the chain begins with an empty tensor. So
+//! a concatenation writes each element once.
+
+use super::structured;
+use crate::codegen::mlir::users;
+use crate::mlir::{Builder, context, splat};
+use crate::structure::{Nest, Placement, Reading, Slot};
+use skript_dialect::melior::ir::operation::{OperationLike, OperationMutLike, OperationRefMut};
+use skript_dialect::melior::ir::{OperationRef, Value, ValueLike};
+use skript_dialect::{Dialect, Options, Pass, PassError, Rewriter, op};
+use skript_frontend::model::Accumulation;
+
+#[derive(Default)]
+pub struct DropCoveredFills;
+
+impl Pass for DropCoveredFills {
+    const FLAG: &'static str = "skript-drop-covered-fills";
+    const SUMMARY: &'static str = "tensors that formulas overwrite whole are not filled before";
+    const DEPENDENT_DIALECTS: &'static [Dialect] = &[Dialect::Tensor];
+
+    fn run<'c>(
+        &self,
+        root: OperationRef<'c, '_>,
+        _options: &Options,
+        _rewriter: &Rewriter<'c>,
+    ) -> Result<(), PassError> {
+        let holder = root.context();
+        let context = context::borrow(&holder);
+        for formula in structured::formulas(&root) {
+            let Some((out, position)) = destination(formula) else {
+                continue;
+            };
+            if splat::is_one(out) && is_covered(formula) {
+                let at = Builder::before(context, formula)?;
+                let empty = at.value("tensor.empty", &[], &[], out.r#type())?;
+                // SAFETY: the formula is alive and nobody else refers to its operands.
+                unsafe { OperationRefMut::from_raw(formula.to_raw()) }.set_operand(position, empty);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The only destination of a formula, and which operand it is.
+fn destination<'c: 'a, 'a>(formula: OperationRef<'c, 'a>) -> Option<(Value<'c, 'a>, usize)> {
+    let position = formula.operand_count().checked_sub(1)?;
+    (formula.result_count() == 1).then_some((formula.operand(position).ok()?, position))
+}
+
+/// Whether the formula and those that go on with its result write all of it before anybody looks.
+fn is_covered(first: OperationRef) -> bool {
+    let mut written: Vec<Vec<Slot>> = Vec::new();
+    let (mut next, mut left) = (Some(first), None);
+    while let Some(formula) = next {
+        let Some((block, total)) = block(formula) else {
+            return false;
+        };
+        if !written.iter().all(|other| apart(other, &block)) {
+            return false;
+        }
+        let volume = |slots: &[Slot]| slots.iter().try_fold(1i64, |v, s| v.checked_mul(s.count));
+        let Some(rest) = volume(&block).map(|v| left.unwrap_or(total) - v) else {
+            return false;
+        };
+        if rest == 0 {
+            return true;
+        }
+        left = Some(rest);
+        written.push(block);
+        next = successor(formula);
+    }
+    false
+}
+
+/// The formula that alone uses the result of this one, as its destination.
+fn successor<'c: 'a, 'a>(formula: OperationRef<'c, 'a>) -> Option<OperationRef<'c, 'a>> {
+    let result: Value = formula.result(0).ok()?.into();
+    let [user] = users(result)[..] else {
+        return None;
+    };
+    let (out, _) = op::is(&user, "skript.formula").then(|| destination(user))??;
+    (out == result).then_some(user)
+}
+
+/// The block that a formula writes, each element once, without reading its destination; and the tensor's elements.
+fn block(formula: OperationRef) -> Option<(Vec<Slot>, i64)> {
+    let reading = Reading::of_fixed(formula).ok()?;
+    let nest: &Nest = &reading.nest;
+    let [target] = nest.targets.as_slice() else {
+        return None;
+    };
+    if nest.kind != Accumulation::Assign || nest.predicate.is_some() || nest.reads_destination() {
+        return None;
+    }
+    let forms: Vec<_> = target.subscripts.iter().map(|s| nest.affine(*s)).collect();
+    let total = target
+        .extents
+        .iter()
+        .try_fold(1i64, |v, e| v.checked_mul(*e));
+    match Placement::of(&forms, &nest.extents) {
+        Placement::Block(slots) => Some((slots, total?)),
+        Placement::Overlapping | Placement::Indirect => None,
+    }
+}
+
+/// Whether two blocks share no element: apart along some dimension, or in turns along it.
+fn apart(one: &[Slot], other: &[Slot]) -> bool {
+    one.iter().zip(other).any(|(x, y)| {
+        let last = |slot: &Slot| {
+            slot.offset
+                .saturating_add(slot.step.saturating_mul(slot.count - 1))
+        };
+        let in_turns = x.step == y.step && (x.offset - y.offset).rem_euclid(x.step) != 0;
+        last(x) < y.offset || last(y) < x.offset || in_turns
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn slot(offset: i64, step: i64, count: i64) -> Slot {
+        Slot {
+            indices: vec![0],
+            offset,
+            step,
+            count,
+        }
+    }
+
+    #[test]
+    fn blocks_are_apart_along_one_dimension() {
+        assert!(apart(
+            &[slot(0, 1, 4), slot(0, 1, 3)],
+            &[slot(0, 1, 4), slot(3, 1, 2)]
+        ));
+        assert!(!apart(
+            &[slot(0, 1, 4), slot(0, 1, 4)],
+            &[slot(3, 1, 1), slot(3, 1, 2)]
+        ));
+    }
+
+    #[test]
+    fn blocks_in_turns_are_apart() {
+        assert!(apart(&[slot(0, 2, 4)], &[slot(1, 2, 4)]));
+        assert!(!apart(&[slot(0, 2, 4)], &[slot(2, 2, 4)]));
+        assert!(!apart(&[slot(0, 2, 4)], &[slot(1, 3, 4)]));
+    }
+}
