@@ -8,11 +8,10 @@
 
 use super::order::Order;
 use super::{mlir, size};
-use crate::mlir::mark::retype;
-use crate::mlir::{Builder, attributes, context, types};
+use crate::mlir::{Builder, attributes, context, mark, types};
 use melior::ir::attribute::{DenseI64ArrayAttribute, IntegerAttribute};
 use melior::ir::block::BlockLike;
-use melior::ir::operation::{OperationLike, OperationMutLike, OperationRef, OperationRefMut};
+use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::r#type::{DimSize, MemRefType};
 use melior::ir::{Attribute, ShapedTypeLike, Type, Value, ValueLike};
 use skript_dialect::{Dialect, Options, Pass, PassError, Rewriter};
@@ -79,7 +78,7 @@ impl Pass for OpenArguments {
             // No array of no bytes: its pointer need not exist.
             let bytes = types::memref(&[bytes.max(1)], byte(context));
             let Some(first) = order.first_user(*argument) else {
-                retype(*argument, bytes);
+                mark::retype(*argument, bytes);
                 continue;
             };
             let at = Builder::before(context, first)?;
@@ -98,10 +97,9 @@ impl Pass for OpenArguments {
                 Vec::new(),
             )?;
             mlir::replace_uses(*argument, view.result(0)?.into());
-            // SAFETY: the view is alive and nobody else refers to it.
-            unsafe { OperationRefMut::from_raw(view.to_raw()) }.set_operand(0, *argument);
+            mark::set_operand(view, 0, *argument);
             // The only use of the argument is the view, which takes bytes.
-            retype(*argument, bytes);
+            mark::retype(*argument, bytes);
         }
         mlir::set_signature(entry, None)?;
         Ok(())

@@ -6,9 +6,9 @@
 
 use super::structured;
 use crate::codegen::mlir::users;
-use crate::mlir::{Builder, context, splat};
+use crate::mlir::{Builder, context, mark, splat};
 use crate::structure::{Nest, Placement, Reading, Slot};
-use skript_dialect::melior::ir::operation::{OperationLike, OperationMutLike, OperationRefMut};
+use skript_dialect::melior::ir::operation::OperationLike;
 use skript_dialect::melior::ir::{OperationRef, Value, ValueLike};
 use skript_dialect::{Dialect, Options, Pass, PassError, Rewriter, op};
 use skript_frontend::model::Accumulation;
@@ -36,8 +36,7 @@ impl Pass for DropCoveredFills {
             if splat::is_one(out) && is_covered(formula) {
                 let at = Builder::before(context, formula)?;
                 let empty = at.value("tensor.empty", &[], &[], out.r#type())?;
-                // SAFETY: the formula is alive and nobody else refers to its operands.
-                unsafe { OperationRefMut::from_raw(formula.to_raw()) }.set_operand(position, empty);
+                mark::set_operand(formula, position, empty);
             }
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! Setting attributes of operations in place.
+//! Changing operations in place.
 
 use melior::ir::operation::{OperationMutLike, OperationRefMut};
 use melior::ir::{Attribute, OperationRef, Type, TypeLike, Value, ValueLike};
@@ -15,6 +15,13 @@ pub fn remove<'c: 'a, 'a>(op: OperationRef<'c, 'a>, name: &str) {
     // SAFETY: as in `set`.
     let mut op: OperationRefMut<'c, 'a> = unsafe { OperationRefMut::from_raw(op.to_raw()) };
     let _ = op.remove_attribute(name);
+}
+
+/// Lets the operation use another value of the same type.
+pub fn set_operand<'c: 'a, 'a>(op: OperationRef<'c, 'a>, position: usize, value: Value<'c, 'a>) {
+    // SAFETY: as in `set`.
+    let mut op: OperationRefMut<'c, 'a> = unsafe { OperationRefMut::from_raw(op.to_raw()) };
+    op.set_operand(position, value);
 }
 
 /// Gives a value another type, which its definition and its users must hold for as well.
