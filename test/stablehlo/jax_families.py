@@ -335,6 +335,10 @@ def control(program, reals, integers, sample):
     program("unused", lambda x, y: x + 1, x, x)
     program("same_twice", lambda x: (x, x), x)
     program("switch_in_scan", lambda x, i: lax.scan(lambda c, k: (lax.switch(k, branches[:3], c), c.sum()), x, i), x, integers(5, low=0, high=3))
+    program("sort_in_loop", lambda x: lax.fori_loop(0, 3, lambda k, a: jnp.sort(a * k - a[::-1]), x), reals(7))
+    program("sort_in_while", lambda x: lax.while_loop(lambda a: a[0] < 3, lambda a: jnp.sort(a + 1), x), reals(7))
+    program("top_k_in_loop", lambda x: lax.fori_loop(0, 3, lambda k, a: lax.top_k(a * 2 - k, 7)[0], x), reals(7))
+    program("argsort_in_scan", lambda x: lax.scan(lambda c, r: (c[jnp.argsort(r)], c), jnp.arange(4.0), x), x)
     program("while_in_cond", lambda p, x: lax.cond(p, lambda y: lax.fori_loop(0, 3, lambda _, a: a + 1, y), lambda y: y, x), jnp.asarray(True), x)
 
 

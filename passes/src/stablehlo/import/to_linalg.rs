@@ -39,6 +39,7 @@ impl Pass for ConvertStablehloToLinalg {
     const ANCHOR: Option<&'static str> = Some("builtin.module");
     const DEPENDENT_DIALECTS: &'static [Dialect] = &[
         Dialect::Arith,
+        Dialect::Bufferization,
         Dialect::Complex,
         Dialect::Func,
         Dialect::Linalg,

@@ -112,7 +112,9 @@ fn sorted(
     }
     let mut carried = Vec::new();
     for (_, tensor) in inputs {
-        carried.push((empty(lines, tensor), tensor.text()));
+        // Not an empty tensor, for which bufferization may take what a loop around carries: the input is still read.
+        let space = lines.value(format!("bufferization.alloc_tensor() : {}", tensor.text()));
+        carried.push((space, tensor.text()));
     }
     nest(lines, &others, &carried, &mut |lines, at, outputs| {
         let element = |lines: &mut Lines, input: &(String, Tensor), along: &str| {
