@@ -215,7 +215,12 @@ fn read(
     match argument {
         Some(InputArgument::Files { files, .. }) => {
             let files: Vec<&PathBuf> = match whole_pack(files) {
-                Some(_) if is_pack => files.iter().cycle().take(types.len()).collect(),
+                Some(archive) if is_pack => {
+                    let all = Npz::open(archive, most).map(|archive| vec![archive]);
+                    let row = all.and_then(|all| stacked::whole_row(&all, &port.name));
+                    row.map_err(|e| vec![text(e)])?;
+                    files.iter().cycle().take(types.len()).collect()
+                }
                 _ => files.iter().collect(),
             };
             if files.len() != types.len() {

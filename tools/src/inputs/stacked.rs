@@ -51,7 +51,7 @@ fn item_type(kind: ScalarKind, extents: &[Extent]) -> TensorType {
     }
 }
 
-/// What archives hold for the pack: nothing, `NAME`, or `NAME_0`, `NAME_1` and so on.
+/// What archives hold for the pack: nothing, `NAME`, or `NAME_0`, `NAME_1` and so on without a gap.
 pub fn archived(
     archives: &[Npz],
     name: &str,
@@ -64,6 +64,7 @@ pub fn archived(
     if let Some(pack) = find(name)? {
         return Ok(vec![pack]);
     }
+    whole_row(archives, name)?;
     // One more than the pack may have tells that there are too many.
     let most = whole.shape.first().map_or(0, Extent::bound);
     let items = (0..).take_while(|at| *at as u64 <= most);
@@ -74,10 +75,38 @@ pub fn archived(
 
 /// Whether an array of an archive is an item of the pack.
 pub fn is_item(pack: &str, array: &str) -> bool {
-    let number = array
-        .strip_prefix(pack)
-        .and_then(|rest| rest.strip_prefix('_'));
-    number.is_some_and(|n| n.parse().is_ok_and(|at| item(pack, at) == array))
+    position(pack, array).is_some()
+}
+
+/// Which item of the pack an array of an archive is.
+fn position(pack: &str, array: &str) -> Option<usize> {
+    let number = array.strip_prefix(pack)?.strip_prefix('_')?;
+    let at = number.parse().ok()?;
+    (item(pack, at) == array).then_some(at)
+}
+
+/// An error if archives have items of the pack, but not all before them.
+pub fn whole_row(archives: &[Npz], pack: &str) -> Result<(), TensorError> {
+    let arrays = archives.iter().flat_map(Npz::names).map(String::as_str);
+    match (gap(arrays, pack), archives.last()) {
+        (Some((missing, there)), Some(archive)) => Err(TensorError::Format {
+            path: archive.path().to_path_buf(),
+            reason: format!(
+                "there is no array `{}` in it, but `{}`",
+                item(pack, missing),
+                item(pack, there)
+            ),
+        }),
+        _ => Ok(()),
+    }
+}
+
+/// An item of the pack that is missing, and one behind it that is there.
+fn gap<'a>(arrays: impl Iterator<Item = &'a str>, pack: &str) -> Option<(usize, usize)> {
+    let mut items: Vec<usize> = arrays.filter_map(|array| position(pack, array)).collect();
+    items.sort_unstable();
+    items.dedup();
+    items.into_iter().enumerate().find(|(at, own)| at != own)
 }
 
 /// The pack in run-time representation; otherwise all that is wrong with it.
@@ -194,20 +223,11 @@ mod tests {
     }
 
     #[test]
-    fn archives_have_the_pack_or_its_items() {
-        let named = |name: &str| (name.to_string(), array(&[2], &[1, 2]));
-        let found = |names: &[&str]| {
-            let all: Vec<_> = names.iter().map(|n| named(n)).collect();
-            archived(&all, "xs").len()
-        };
-        assert_eq!(
-            (
-                found(&["xs", "xs_0", "xs_1"]),
-                found(&["xs_0", "xs_1", "xs_3"]),
-                found(&["x"])
-            ),
-            (1, 2, 0)
-        );
+    fn items_of_archives_are_all_there() {
+        let found = |names: &[&str]| gap(names.iter().copied(), "xs");
+        assert_eq!(found(&["xs_1", "xs_0", "xs_x", "zs_3"]), None);
+        assert_eq!(found(&["xs_0", "xs_2", "xs_3"]), Some((1, 2)));
+        assert_eq!(found(&["xs_1"]), Some((0, 1)));
         assert!(is_item("xs", "xs_12") && !is_item("xs", "xs_") && !is_item("xs", "xs_01"));
     }
 }
