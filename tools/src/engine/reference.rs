@@ -26,7 +26,8 @@ impl Engine for Reference {
                 Failure::Check {
                     kind: CheckKind::Extent,
                     ..
-                } => &EXTENTS_DISAGREE,
+                }
+                | Failure::Extent { .. } => &EXTENTS_DISAGREE,
                 _ => &RUN_FAILED,
             };
             let mut calls = error.calls.iter();

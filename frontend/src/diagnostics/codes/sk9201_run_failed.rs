@@ -10,4 +10,4 @@ pub static RUN_FAILED: Code = Code {
 
 pub(super) use RUN_FAILED as CODE_ENTRY;
 
-// Tested in test/tools/run/checks.test
+// Tested in test/tools/run/collected.test
