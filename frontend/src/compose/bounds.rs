@@ -3,17 +3,38 @@
 
 use skript_semantics::{Scalar, ScalarKind, ScalarOp};
 
+use super::packed::Beside;
 use super::ranges::{ALL, Known, Work, collect_facts, extent_expr, implied};
 use crate::ast::Lowering;
 use crate::diagnostics::codes::ACCESS_OUT_OF_RANGE;
 use crate::eval::affine::Affine;
 use crate::eval::evaluator::{EvalResult, literal_bool, stop};
-use crate::eval::runtime;
-use crate::model::{Expr, Extent, Formula, FormulaIndex, FormulaLocal, Node, Value, ValueId};
+use crate::eval::{Demand, runtime};
+use crate::model::check::is_shape_scalar;
+use crate::model::{
+    Expr, Extent, Formula, FormulaIndex, FormulaLocal, Function, MessagePart, Node, Value, ValueId,
+};
 use crate::source::Span;
 
 /// Makes every access of the formula in bounds (the invariant of [`crate::model::formula`]).
-pub fn secure(formula: &mut Formula, values: &[Value], lowering: &Lowering) -> EvalResult<()> {
+///
+/// Gives what the run must test, besides the lengths `beside`: that accesses which depend on nothing else stay in tensors
+/// whose extents it brings.
+pub fn secure(
+    formula: &mut Formula,
+    function: &Function,
+    beside: &[Beside],
+    lowering: &Lowering,
+) -> EvalResult<Vec<Demand>> {
+    let values = &function.values;
+    let mut tested = Vec::new();
+    for check in &function.checks {
+        collect_facts(&check.condition, true, &mut tested);
+    }
+    for (length, other, _) in beside {
+        let equal = runtime::compare(ScalarOp::Eq, extent_expr(length), extent_expr(other));
+        collect_facts(&equal, true, &mut tested);
+    }
     // Nothing runs over an empty domain, so nothing can leave its tensor.
     let empty = formula.indices.iter().any(|i| i.extent.bound() == 0);
     let indices = std::mem::take(&mut formula.indices);
@@ -26,6 +47,8 @@ pub fn secure(formula: &mut Formula, values: &[Value], lowering: &Lowering) -> E
         predicate: formula.predicate.clone(),
         always: Vec::new(),
         work: Work::new(),
+        tested,
+        demands: Vec::new(),
     };
     let mut facts = Vec::new();
     for (position, index) in indices.iter().enumerate() {
@@ -84,6 +107,9 @@ pub fn secure(formula: &mut Formula, values: &[Value], lowering: &Lowering) -> E
                 if pass.strict && certain(&subscript, &indices) && extent.fixed().is_some() {
                     return out_of_range(lowering.target.span, low, high, size, true);
                 }
+                if pass.strict {
+                    pass.demand(&subscript, &extent, &[], lowering.target.span, true);
+                }
                 if low < 0 {
                     guards.push(runtime::compare(
                         ScalarOp::Ge,
@@ -114,10 +140,11 @@ pub fn secure(formula: &mut Formula, values: &[Value], lowering: &Lowering) -> E
     {
         formula.predicate = None;
     }
+    let demands = pass.demands;
     formula.indices = indices;
     formula.locals = locals;
     drop_unused_units(formula);
-    Ok(())
+    Ok(demands)
 }
 
 /// Removes indices of extent 1 that nothing uses.
@@ -232,6 +259,10 @@ struct Pass<'a> {
     /// What the loops themselves tell.
     always: Vec<Affine>,
     work: Work,
+    /// What the run has tested before.
+    tested: Vec<Affine>,
+    /// What the run must test.
+    demands: Vec<Demand>,
 }
 
 impl<'a> Pass<'a> {
@@ -414,7 +445,7 @@ impl<'a> Pass<'a> {
         }
         let mut secured = Vec::with_capacity(subscripts.len());
         let mut has_elements = Expr::literal(Scalar::Bool(true));
-        for (subscript, extent) in subscripts.into_iter().zip(shape) {
+        for (subscript, extent) in subscripts.into_iter().zip(shape.clone()) {
             let subscript = self.expr(subscript, locals, facts, conditional)?;
             let size = i128::from(extent.bound());
             if self.strict
@@ -429,6 +460,9 @@ impl<'a> Pass<'a> {
                 }
             }
             let clamped = self.clamped(subscript.clone(), &extent, locals, facts);
+            if clamped != subscript && self.strict && !conditional {
+                self.demand(&subscript, &extent, &shape, self.span, false);
+            }
             let known = self.known(locals, facts);
             if clamped != subscript && known.may_reach(&Expr::int(0), &extent) {
                 // Only the run knows whether there is an element to be the nearest.
@@ -446,6 +480,77 @@ impl<'a> Pass<'a> {
         };
         let nothing = Expr::literal(kind.default_value());
         Ok(runtime::select(has_elements, access, nothing))
+    }
+
+    /// Where an index that goes straight through its tensor begins and ends is known by the run: it must be inside, unless
+    /// the formula has no steps, or an extent of `empty` is zero: what is read of a tensor without elements is known.
+    fn demand(
+        &mut self,
+        subscript: &Expr,
+        extent: &Extent,
+        empty: &[Extent],
+        span: Span,
+        write: bool,
+    ) {
+        let sum = Affine::of(subscript);
+        let (mut low, mut high) = (
+            Affine::constant(sum.constant),
+            Affine::constant(sum.constant),
+        );
+        for (term, factor) in &sum.terms {
+            let Node::Index(position) = term.node else {
+                if !is_shape_scalar(term) {
+                    return;
+                }
+                low = low.plus(&Affine::of(term), *factor);
+                high = high.plus(&Affine::of(term), *factor);
+                continue;
+            };
+            let Some(index) = self.indices.get(position) else {
+                return;
+            };
+            let last = Affine::of(&extent_expr(&index.extent)).plus(&Affine::constant(1), -1);
+            let end = if *factor < 0 { &mut low } else { &mut high };
+            *end = end.clone().plus(&last, *factor);
+        }
+        let (low, high, size) = (low.into_expr(), high.into_expr(), extent_expr(extent));
+        let known = self.known(&[], &self.tested);
+        if known.interval(&low).0 >= 0 && !known.may_reach(&high, extent) {
+            return;
+        }
+        let within = Demand::within(&low, &high, &size);
+        let steps = self.indices.iter().map(|index| &index.extent);
+        let mut open: Vec<&Extent> = Vec::new();
+        for extent in steps.chain(empty).filter(|e| e.fixed().is_none()) {
+            if !open.contains(&extent) {
+                open.push(extent);
+            }
+        }
+        let condition = open.into_iter().fold(within, |all, extent| {
+            let none = runtime::compare(ScalarOp::Le, extent_expr(extent), Expr::int(0));
+            match (runtime::bool_literal(&all), runtime::bool_literal(&none)) {
+                (Some(true), _) | (_, Some(false)) => all,
+                _ => Expr::apply(ScalarKind::Bool, ScalarOp::Or, vec![none, all]),
+            }
+        });
+        let what = if write { "the target" } else { "an access" };
+        let demand = Demand {
+            condition,
+            message: vec![
+                MessagePart::Text(format!("an index of {what} runs from ")),
+                MessagePart::Value(low),
+                MessagePart::Text(" to ".to_string()),
+                MessagePart::Value(high),
+                MessagePart::Text(", the tensor's extent is ".to_string()),
+                MessagePart::Value(size),
+                MessagePart::Text("; guard it with `| |`".to_string()),
+            ],
+            code: &ACCESS_OUT_OF_RANGE,
+            span,
+        };
+        if !self.demands.contains(&demand) {
+            self.demands.push(demand);
+        }
     }
 
     fn known<'b>(&'b self, locals: &'b [FormulaLocal], facts: &'b [Affine]) -> Known<'b> {

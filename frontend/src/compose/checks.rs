@@ -2,12 +2,12 @@
 
 use skript_semantics::{ScalarKind, ScalarOp};
 
-use super::composer::{Composer, Reported};
+use super::composer::{Composed, Composer, Reported};
 use super::instantiate::Builder;
 use super::ranges::decided;
 use crate::diagnostics::Diagnostic;
 use crate::diagnostics::codes::UNEXPECTED_VALUE;
-use crate::eval::{Atom, Value, runtime};
+use crate::eval::{Atom, Demand, Value, runtime};
 use crate::model::check::is_shape_scalar;
 use crate::model::{Check, CheckKind, Expr, MessagePart};
 use crate::source::Span;
@@ -142,6 +142,32 @@ impl Composer<'_, '_> {
             span,
         };
         keep(&mut builder.function.checks, check);
+    }
+
+    /// What composition could not decide of positions is tested by every run.
+    pub fn keep_demands(&mut self, builder: &mut Builder, demands: Vec<Demand>) -> Composed<()> {
+        for demand in demands {
+            match decided(&demand.condition) {
+                Some(true) => {}
+                Some(false) => {
+                    let message = composed_text(&demand.message);
+                    return Err(self.error(demand.code, demand.span, message));
+                }
+                None => {
+                    let Demand {
+                        condition,
+                        message,
+                        span,
+                        ..
+                    } = demand;
+                    let checks = &builder.function.checks;
+                    if !checks.iter().any(|c| c.condition == condition) {
+                        self.keep_extent_check(builder, condition, message, span);
+                    }
+                }
+            }
+        }
+        Ok(())
     }
 
     /// A condition that is no bool.

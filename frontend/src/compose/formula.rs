@@ -14,7 +14,9 @@ use super::turns::{check_turns, write_chosen};
 use crate::ast::{Lowering, LoweringOp};
 use crate::diagnostics::codes::{FORMULA, LIMIT_EXCEEDED, PACK_LENGTHS_DIFFER};
 use crate::eval::evaluator::{EvalResult, Every, count, stop};
-use crate::eval::{Atom, Chosen, Evaluator, FormulaState, Scope, Stop, TensorRef, Value, runtime};
+use crate::eval::{
+    Atom, Chosen, Demand, Evaluator, FormulaState, Scope, Stop, TensorRef, Value, runtime,
+};
 use crate::model::{
     self, Accumulation, Body, Extent, Formula, FormulaIndex, FormulaLocal, Init, Node, Target,
     ValueId,
@@ -34,6 +36,8 @@ pub(super) struct Draft {
     pub outer: Vec<usize>,
     /// Lengths that must agree where the formula runs.
     pub beside: Vec<Beside>,
+    /// What every run must test.
+    pub demands: Vec<Demand>,
     /// How the formula is written: what its outputs hold before goes by that.
     pub as_written: Accumulation,
 }
@@ -61,6 +65,7 @@ impl<'p> Composer<'p, '_> {
                             }
                         }
                         self.same_lengths(builder, draft.beside);
+                        result = self.keep_demands(builder, draft.demands).and(result);
                         formulas.push(draft.formula);
                     }
                 }
@@ -142,16 +147,23 @@ impl<'p> Composer<'p, '_> {
     }
 
     /// A statement that one formula must express.
-    pub fn one_formula(&mut self, builder: &Builder<'p>, lowering: &Lowering) -> Composed<Formula> {
-        let formula = {
+    pub fn one_formula(
+        &mut self,
+        builder: &mut Builder<'p>,
+        lowering: &Lowering,
+    ) -> Composed<Formula> {
+        let (formula, demands) = {
             let mut attempt = Attempt::new(self, builder, lowering);
             attempt.in_turns = true;
-            match &lowering.unroll {
+            let formula = match &lowering.unroll {
                 Some(_) => Err(Stop::Unroll(0)),
                 None => attempt.run(&builder.scope, &[]),
-            }
+            };
+            (formula, attempt.demands)
         };
-        formula.map_err(|stop| self.stopped(lowering, stop))
+        let formula = formula.map_err(|stop| self.stopped(lowering, stop))?;
+        self.keep_demands(builder, demands)?;
+        Ok(formula)
     }
 
     fn check_unrolled(&self, count: i64, span: Span) -> EvalResult<()> {
@@ -222,6 +234,7 @@ struct Attempt<'a, 'p, 's> {
     keys: Vec<((usize, usize), Option<i64>)>,
     locals: Vec<FormulaLocal>,
     beside: Vec<Beside>,
+    demands: Vec<Demand>,
     /// See [`FormulaState::in_turns`].
     in_turns: bool,
 }
@@ -240,6 +253,7 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
             keys: Vec::new(),
             locals: Vec::new(),
             beside: Vec::new(),
+            demands: Vec::new(),
             in_turns: false,
         }
     }
@@ -249,6 +263,7 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
             formula,
             outer,
             beside: self.beside.clone(),
+            demands: self.demands.clone(),
             as_written: accumulation(self.lowering.op),
         }
     }
@@ -315,7 +330,9 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
             let mut evaluator = self.evaluator(&scope, std::mem::take(&mut state));
             let evaluated = evaluator.guarded(|e| e.eval(expr));
             state = evaluator.formula.take().unwrap_or_default();
+            let demands = std::mem::take(&mut evaluator.demands);
             let (value, guards) = evaluated?;
+            self.demands.extend(demands);
             let value = self.local(&name.name, value);
             if guards.is_empty() {
                 state.local_guards.remove(&name.name);
@@ -470,6 +487,8 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
             }
         };
         let state = evaluator.formula.take().unwrap_or_default();
+        let demands = std::mem::take(&mut evaluator.demands);
+        self.demands.extend(demands);
         let guards = state.guards.into_iter().next().unwrap_or_default();
         let mut written = Vec::with_capacity(outputs.len());
         for ((output, subscripts), value) in outputs.iter().zip(subscripts).zip(values) {
@@ -515,7 +534,8 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
         if let Some(every) = state.every {
             self.beside = packed::check(every, &formula, lowering)?;
         }
-        secure(&mut formula, &self.builder.function.values, lowering)?;
+        let demands = secure(&mut formula, &self.builder.function, &self.beside, lowering)?;
+        self.demands.extend(demands);
         Ok(formula)
     }
 }
@@ -541,7 +561,16 @@ fn targets(evaluator: &mut Evaluator, scope: &Scope, lowering: &Lowering) -> Eva
         };
         return match index {
             Value::Atom(index @ (Atom::Int(_) | Atom::Run(_))) => {
-                Ok(Written::Item(stack.clone(), index))
+                let length = match stack.tensor.shape.first() {
+                    Some(extent) => evaluator.extent_atom(extent, target.span)?.to_expr(),
+                    None => None,
+                };
+                let place = match &length {
+                    Some(length) => evaluator.item_position(&index, length, target.span)?,
+                    None => None,
+                };
+                let place = place.map_or(index, Atom::from_expr);
+                Ok(Written::Item(stack.clone(), place))
             }
             _ => stop(
                 &FORMULA,

@@ -125,7 +125,7 @@ impl<'p> Composer<'p, '_> {
         }
         let mut scans: Vec<Scanned> = Vec::new();
         for scan in &looping.scans {
-            match self.value(builder, &scan.pack)? {
+            match self.tensors(builder, &scan.pack)? {
                 Value::Atom(Atom::Stack(stack)) => scans.push(Scanned::Stack(stack)),
                 Value::Pack(pack) => {
                     let first = scans.iter().find_map(|s| match s {

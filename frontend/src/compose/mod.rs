@@ -18,6 +18,7 @@ mod deferred;
 mod dynamic_extent;
 mod dynamic_loop;
 mod formula;
+mod gathered;
 mod generics;
 mod input_shape;
 mod instantiate;

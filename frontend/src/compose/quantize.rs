@@ -3,14 +3,14 @@
 use std::fmt::Write as _;
 
 use super::arguments::ArgumentList;
-use super::composer::{Composed, Composer, Definitions};
+use super::composer::{Composed, Composer, Definitions, Reported};
 use super::instantiate::Builder;
 use super::invoke::tensor_text;
 use crate::ast::{self, Path};
 use crate::diagnostics::codes::QUANTIZATION;
 use crate::diagnostics::{Diagnostic, closest};
-use crate::eval::{Atom, Value};
-use crate::model::Quantization;
+use crate::eval::{Atom, TensorRef, Value};
+use crate::model::{Block, Extent, Loop, Operation, Quantization, TensorType};
 use crate::source::Span;
 
 /// An entry that applies to a tensor of the function at hand or of something that it invokes.
@@ -111,6 +111,7 @@ impl<'p> Composer<'p, '_> {
         for atom in value.atoms() {
             atoms.push(match atom {
                 Atom::Tensor(_) => self.through(builder, &quantizer, found, atom)?,
+                Atom::Stack(stack) => self.items_through(builder, &quantizer, found, stack)?,
                 other => other.clone(),
             });
         }
@@ -162,6 +163,47 @@ impl<'p> Composer<'p, '_> {
             ));
         }
         Ok(Atom::Tensor(new.clone()))
+    }
+
+    /// Each item of a pack of run-time length, in a loop.
+    fn items_through(
+        &mut self,
+        builder: &mut Builder<'p>,
+        quantizer: &Quantizer<'p>,
+        found: Definitions<'p>,
+        stack: &TensorRef,
+    ) -> Composed<Atom> {
+        let span = quantizer.span;
+        let item = TensorType {
+            kind: stack.tensor.kind,
+            shape: stack.tensor.shape.iter().skip(1).cloned().collect(),
+        };
+        let item = builder.value(None, item, span);
+        let mark = builder.function.updates.len();
+        builder.blocks.push(Block::default());
+        let result = self.through(builder, quantizer, found, &Atom::Tensor(item.clone()));
+        let mut body = builder.blocks.pop().unwrap_or_default();
+        let Atom::Tensor(result) = result? else {
+            return Err(Reported);
+        };
+        self.no_updates_inside(builder, mark, "a loop", span)?;
+        body.results = vec![result.id];
+        let whole = builder.value(None, (*stack.tensor).clone(), span);
+        builder.emit(Operation::Loop(Box::new(Loop {
+            carried: Vec::new(),
+            scans: Vec::new(),
+            stack_scans: vec![(item.id, stack.id)],
+            index: None,
+            static_count: stack.tensor.shape.first().map(Extent::bound),
+            room: None,
+            dynamic_count: None,
+            before: None,
+            body,
+            after: None,
+            scan_outputs: vec![vec![whole.id]],
+            span,
+        })));
+        Ok(Atom::Stack(whole))
     }
 
     /// Inputs, variables and constants pass through their quantizers before the body.

@@ -8,7 +8,7 @@ use crate::ast::{Assertion, Expr, PackSpec, StringPiece, UsingItem, UsingListIte
 use crate::diagnostics::codes::{ASSERTION_FAILED, PACK_LENGTHS_DIFFER, UNEXPECTED_VALUE};
 use crate::diagnostics::{Diagnostic, counted};
 use crate::eval::evaluator::{EvalResult, stop};
-use crate::eval::{Atom, Stop, Value};
+use crate::eval::{Atom, Demand, Stop, Value};
 use crate::model::{Check, CheckKind, MessagePart};
 use crate::source::Span;
 
@@ -25,16 +25,18 @@ impl<'p> Composer<'p, '_> {
                 return Err(Reported);
             }
             let value = self.symbol_value(builder, &using.value);
-            let value = value.map_err(|s| self.failed(s))?;
+            let (value, demands) = value.map_err(|s| self.failed(s))?;
+            self.keep_demands(builder, demands)?;
             self.assign_symbol(builder, &using.target, value, using.value.span)?;
         }
         self.assertions(builder, &mut open, true)
     }
 
-    fn symbol_value(&self, builder: &Builder<'p>, expr: &Expr) -> EvalResult<Value> {
+    fn symbol_value(&self, builder: &Builder<'p>, expr: &Expr) -> EvalResult<(Value, Vec<Demand>)> {
         let mut evaluator = builder.evaluator(self.limits);
         let value = evaluator.eval(expr)?;
-        Ok(evaluator.typed(value, expr))
+        let value = evaluator.typed(value, expr);
+        Ok((value, evaluator.demands))
     }
 
     /// Checks the assertions whose names all have values; all violated ones are reported.
@@ -116,7 +118,7 @@ impl<'p> Composer<'p, '_> {
                 continue;
             }
             // What the violated condition should have guarded may have no value.
-            let Ok(value) = self.symbol_value(builder, &using.value) else {
+            let Ok((value, _)) = self.symbol_value(builder, &using.value) else {
                 continue;
             };
             match &using.target {

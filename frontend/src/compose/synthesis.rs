@@ -23,13 +23,15 @@ impl<'p> Composer<'p, '_> {
     /// An expression among tensors; items of packs of run-time length become tensors of their own.
     pub fn tensors(&mut self, builder: &mut Builder<'p>, expr: &ast::Expr) -> Composed<Value> {
         let value = self.value(builder, expr)?;
-        if !value.atoms().iter().any(|a| matches!(a, Atom::Item(_))) {
+        let made = |atom: &Atom| matches!(atom, Atom::Item(_) | Atom::Row(_));
+        if !value.atoms().iter().any(made) {
             return Ok(value);
         }
         let mut atoms = Vec::with_capacity(value.atoms().len());
         for atom in value.atoms() {
             atoms.push(match atom {
                 Atom::Item(item) => self.item_of(builder, &item.0, &item.1, expr.span)?,
+                Atom::Row(row) => self.gathered(builder, row, expr.span)?,
                 other => other.clone(),
             });
         }
@@ -40,13 +42,16 @@ impl<'p> Composer<'p, '_> {
     }
 
     /// `xs[-1]` of a pack of run-time length. Every run tests that it is there.
-    fn item_of(
+    pub fn item_of(
         &mut self,
         builder: &mut Builder<'p>,
         stack: &TensorRef,
         index: &Atom,
         span: Span,
     ) -> Composed<Atom> {
+        if let Atom::Run(position) = index {
+            return self.item_at(builder, stack, position, span);
+        }
         let Atom::Int(index) = *index else {
             return Err(self.error(
                 &UNEXPECTED_VALUE,
@@ -223,14 +228,7 @@ impl<'p> Composer<'p, '_> {
         let input = canonical.tensor(&tensor.tensor);
         canonical.end_of_tensors();
         let span = check.span;
-        let mut inside = |expr: Expr| {
-            let renamed = canonical.attribute(&Value::Atom(Atom::from_expr(expr)));
-            renamed
-                .atoms()
-                .first()
-                .and_then(Atom::to_expr)
-                .ok_or(Reported)
-        };
+        let mut inside = |expr: Expr| renamed(&mut canonical, expr);
         let condition = inside(check.condition)?;
         let mut message = Vec::new();
         for part in check.message {
@@ -307,13 +305,7 @@ impl<'p> Composer<'p, '_> {
         span: Span,
     ) -> Composed<TensorRef> {
         let mut canonical = Canonical::default();
-        let Value::Atom(renamed) = canonical.attribute(&Value::Atom(Atom::from_expr(expr.clone())))
-        else {
-            return Err(Reported);
-        };
-        let Some(value) = renamed.to_expr() else {
-            return Err(Reported);
-        };
+        let value = renamed(&mut canonical, expr.clone())?;
         let (names, extents): (Vec<String>, Vec<Extent>) =
             canonical.parameters().into_iter().unzip();
         let mut function = empty_function("scalar", span);
@@ -370,6 +362,13 @@ impl<'p> Composer<'p, '_> {
         self.infos.push(InstanceInfo::default());
         Ok(id)
     }
+}
+
+/// An expression over run-time extents in the terms of a callee.
+pub fn renamed(canonical: &mut Canonical, expr: Expr) -> Composed<Expr> {
+    let renamed = canonical.attribute(&Value::Atom(Atom::from_expr(expr)));
+    let single = renamed.atoms().first();
+    single.and_then(Atom::to_expr).ok_or(Reported)
 }
 
 pub fn empty_function(name: &str, span: Span) -> Function {

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use indexmap::IndexMap;
 use skript_semantics::{ScalarKind, ScalarOp};
 
+use super::demand::Demand;
 pub use super::formula_state::{Every, FormulaState};
 use super::runtime;
 use super::scalar::{Fault, apply};
@@ -87,6 +88,8 @@ pub struct Evaluator<'a> {
     pub edition: Edition,
     pub limits: &'a Limits,
     pub formula: Option<FormulaState>,
+    /// What the run must test of the expressions evaluated so far.
+    pub demands: Vec<Demand>,
 }
 
 impl<'a> Evaluator<'a> {
@@ -102,6 +105,7 @@ impl<'a> Evaluator<'a> {
             edition,
             limits,
             formula: None,
+            demands: Vec::new(),
         }
     }
 
@@ -353,7 +357,11 @@ impl<'a> Evaluator<'a> {
         {
             return Ok(Value::bool(decisive.1));
         }
+        let before = self.demands.len();
         let (b, guards) = self.guarded(|this| this.eval(right))?;
+        if let Value::Atom(Atom::Run(condition)) = a {
+            self.demanded_if(before, condition, !decisive.0);
+        }
         if b.is_null() {
             return Ok(Value::Null);
         }
@@ -405,8 +413,12 @@ impl<'a> Evaluator<'a> {
             Value::Atom(Atom::Bool(taken)) => branch(self, *taken),
             Value::Atom(Atom::Run(run)) => {
                 let run = (**run).clone();
+                let before = self.demands.len();
                 let (a, when_true) = self.guarded(|this| branch(this, true))?;
+                self.demanded_if(before, &run, true);
+                let before = self.demands.len();
                 let (b, when_false) = self.guarded(|this| branch(this, false))?;
+                self.demanded_if(before, &run, false);
                 for guard in when_true {
                     self.require(runtime::select(run.clone(), guard, literal_bool(true)));
                 }
@@ -536,7 +548,7 @@ impl<'a> Evaluator<'a> {
     }
 
     pub fn repeat(&self, atom: Atom, length: usize, span: Span) -> EvalResult<Value> {
-        if let Atom::Series(_) | Atom::Stack(_) = atom {
+        if let Atom::Series(_) | Atom::Stack(_) | Atom::Row(_) = atom {
             return refused("it cannot stand for one of known length", span);
         }
         self.check_length(length, span)?;

@@ -10,6 +10,7 @@ use super::series::{Series, refused};
 use super::value::{Atom, Chosen, Pack, TensorRef, Value};
 use crate::ast::{Expr, ExprKind, Subscript, UnaryOp};
 use crate::diagnostics::codes::{INDEX_OUT_OF_RANGE, PACK_LENGTHS_DIFFER, UNEXPECTED_VALUE};
+use crate::model::check::is_shape_scalar;
 use crate::model::{self, Node};
 use crate::source::Span;
 
@@ -40,9 +41,16 @@ impl Evaluator<'_> {
             }
             Value::Atom(Atom::Series(series)) => self.series_item(series, subscripts, span),
             Value::Atom(Atom::Stack(stack)) => {
-                let item = !trailing_comma && matches!(subscripts, [Subscript::Expr(_)]);
-                if item {
-                    return self.stack_item(stack, subscripts, span);
+                match subscripts {
+                    [Subscript::Expr(_)] if !trailing_comma => {
+                        return self.stack_item(stack, subscripts, span);
+                    }
+                    [range @ Subscript::Range { .. }]
+                        if !trailing_comma && self.formula.is_none() =>
+                    {
+                        return self.stack_range(stack, range, span);
+                    }
+                    _ => {}
                 }
                 let every = self.every_item(stack, span)?;
                 self.access(&Value::Atom(every), subscripts, span)
@@ -126,13 +134,17 @@ impl Evaluator<'_> {
         };
         match index {
             Value::Atom(index @ (Atom::Int(_) | Atom::Run(_)))
-                if self.formula.is_some() || matches!(index, Atom::Int(_)) =>
+                if self.formula.is_some() || known_before_data(&index) =>
             {
                 let index = match (&index, stack.tensor.shape.first()) {
                     // Below zero constants count from the end, as in other packs; what data decide does not.
-                    (Atom::Int(n), Some(length)) if *n < 0 && self.formula.is_some() => {
-                        let length = self.extent_atom(length, span)?;
-                        self.operation(ScalarOp::Add, &[length, index], span)?
+                    (Atom::Int(_), Some(length)) if self.formula.is_some() => {
+                        let length = self.extent_atom(length, span)?.to_expr();
+                        let place = match &length {
+                            Some(length) => self.item_position(&index, length, span)?,
+                            None => None,
+                        };
+                        place.map_or(index, Atom::from_expr)
                     }
                     _ => index,
                 };
@@ -477,6 +489,14 @@ impl Evaluator<'_> {
             }
         }
         Ok(Value::pack(items))
+    }
+}
+
+/// Whether an index rests on extents at most.
+fn known_before_data(index: &Atom) -> bool {
+    match index {
+        Atom::Run(expr) => is_shape_scalar(expr),
+        other => matches!(other, Atom::Int(_)),
     }
 }
 

@@ -5,7 +5,7 @@ use super::series::refused;
 use super::value::{Atom, Pack, Value};
 use crate::ast::{Expr, Item};
 use crate::diagnostics::codes::{INDEX_OUT_OF_RANGE, PACK_LENGTHS_DIFFER, UNEXPECTED_VALUE};
-use crate::source::Span;
+use crate::source::{FileId, Span};
 
 impl Evaluator<'_> {
     pub(super) fn list(&mut self, items: &[Item]) -> EvalResult<Value> {
@@ -49,6 +49,9 @@ impl Evaluator<'_> {
         if let (Some((series, span)), false) = (&series, null) {
             return self.join_series(&before, series, &atoms, *span);
         }
+        if !null && let Some(row) = self.row(&atoms, span_of(items))? {
+            return Ok(row);
+        }
         Ok(if null {
             Value::Null
         } else {
@@ -75,7 +78,9 @@ impl Evaluator<'_> {
         match (self.eval(value)?, count) {
             (Value::Null, Some(0)) => Ok(Value::pack(Vec::new())),
             (Value::Null, _) => Ok(Value::Null),
-            (Value::Atom(Atom::Series(series)), None) => Ok(Value::Atom(Atom::Series(series))),
+            (Value::Atom(pack @ (Atom::Series(_) | Atom::Stack(_) | Atom::Row(_))), None) => {
+                Ok(Value::Atom(pack))
+            }
             (Value::Atom(atom), Some(n)) => self.repeat(atom, n, span),
             (Value::Atom(atom), None) => stop(
                 &UNEXPECTED_VALUE,
@@ -157,7 +162,7 @@ impl Evaluator<'_> {
             return Ok(Value::Null);
         }
         for value in &values {
-            if let Value::Atom(Atom::Series(_)) = value {
+            if let Value::Atom(Atom::Series(_) | Atom::Stack(_) | Atom::Row(_)) = value {
                 return refused("it is not zipped", span);
             }
             if let Value::Pack(pack) = value {
@@ -199,4 +204,13 @@ impl Evaluator<'_> {
         }
         Ok(Value::pack(items))
     }
+}
+
+/// The place of the first item.
+fn span_of(items: &[Item]) -> Span {
+    let place = |item: &Item| match item {
+        Item::Expr(expr) => expr.span,
+        Item::Range { span, .. } | Item::Expand { span, .. } | Item::Zip { span, .. } => *span,
+    };
+    items.first().map_or(Span::new(FileId(0), 0, 0), place)
 }

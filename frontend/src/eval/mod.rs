@@ -6,6 +6,7 @@
 pub mod access;
 pub mod affine;
 mod chosen;
+pub mod demand;
 pub mod evaluator;
 pub mod fold;
 mod formula_state;
@@ -13,6 +14,7 @@ mod guard;
 pub mod index;
 mod item_kind;
 pub mod list;
+mod row;
 pub mod runtime;
 pub mod scalar;
 pub mod scope;
@@ -21,7 +23,9 @@ mod series_fold;
 pub mod spelling;
 pub mod value;
 
+pub use demand::Demand;
 pub use evaluator::{Evaluator, FormulaState, Stop, TypeName};
+pub use row::{Places, Row, RowPart};
 pub use scope::Scope;
 pub use series::Series;
 pub use value::{Atom, Chosen, Guarded, Pack, TensorRef, Value};

@@ -8,7 +8,7 @@ use skript_semantics::{ScalarKind, ScalarOp};
 use super::evaluator::{EvalResult, Evaluator, stop};
 use super::runtime;
 use super::value::{Atom, Value};
-use crate::ast::{Expr as Text, Subscript};
+use crate::ast::Subscript;
 use crate::diagnostics::codes::{PACK_LENGTHS_DIFFER, UNEXPECTED_VALUE};
 use crate::model::{Expr, Node};
 use crate::program::Edition;
@@ -254,106 +254,23 @@ impl Evaluator<'_> {
             [Subscript::Expr(index)] => {
                 let index = self.eval(index)?;
                 self.map(&index, |this, index| {
-                    let Some(position) = this.counted_from_end(&index, &series.length, span)?
-                    else {
+                    let Some(position) = this.item_position(&index, &series.length, span)? else {
                         return refused("an item is taken by an int", span);
                     };
                     Ok(Atom::from_expr(series.at(&position)))
                 })
             }
-            [
-                Subscript::Range {
-                    begin,
-                    end,
-                    stride,
-                    span,
-                },
-            ] => {
-                let (begin, end) = (begin.as_ref(), end.as_ref());
-                self.series_range(series, begin, end, stride.as_ref(), *span)
+            [range @ Subscript::Range { .. }] => {
+                let Some(places) = self.range_places(&series.length, range)? else {
+                    return Ok(Value::Null);
+                };
+                let part = Series::of(places.length.clone(), |i| Some(series.at(&places.at(i)?)));
+                match part {
+                    Some(part) => Ok(part.into_value()),
+                    None => refused("this range of it cannot be taken", span),
+                }
             }
             _ => refused("items are taken from it one by one, or by a range", span),
-        }
-    }
-
-    /// A position; constants below zero count from the end. `None` if it is no int.
-    fn counted_from_end(
-        &mut self,
-        index: &Atom,
-        length: &Expr,
-        span: Span,
-    ) -> EvalResult<Option<Expr>> {
-        let index = match index {
-            Atom::Int(n) if *n < 0 => {
-                let length = Atom::from_expr(length.clone());
-                self.operation(ScalarOp::Add, &[length, index.clone()], span)?
-            }
-            Atom::Int(_) | Atom::Run(_) => index.clone(),
-            _ => return Ok(None),
-        };
-        Ok(index.to_expr().filter(|e| e.kind == ScalarKind::Int))
-    }
-
-    fn series_range(
-        &mut self,
-        series: &Series,
-        begin: Option<&Text>,
-        end: Option<&Text>,
-        stride: Option<&Text>,
-        span: Span,
-    ) -> EvalResult<Value> {
-        let stride = match stride {
-            Some(stride) => self.int(stride)?,
-            None => Some(1),
-        };
-        let one = Expr::int(1);
-        let turned = match (stride, begin, end) {
-            (None, ..) => return Ok(Value::Null),
-            (Some(1), ..) => false,
-            (Some(-1), None, None) => true,
-            _ => {
-                return refused(
-                    "its ranges have a stride of 1, or turn all of it around",
-                    span,
-                );
-            }
-        };
-        if turned {
-            let last = binary(ScalarOp::Sub, series.length.clone(), one);
-            let turned = Series::of(series.length.clone(), |i| {
-                Some(series.at(&binary(ScalarOp::Sub, last?, i.clone())?))
-            });
-            return match turned {
-                Some(turned) => Ok(turned.into_value()),
-                None => refused("it cannot be turned around", span),
-            };
-        }
-        let place = |this: &mut Self, expr: Option<&Text>, other: Expr| match expr {
-            None => Ok(Some(other)),
-            Some(expr) => match this.eval(expr)? {
-                Value::Null => Ok(None),
-                Value::Atom(atom) => match this.counted_from_end(&atom, &series.length, span)? {
-                    Some(place) => Ok(Some(place)),
-                    None => refused("ends of a range are ints", span),
-                },
-                Value::Pack(_) => refused("ends of a range are ints", span),
-            },
-        };
-        let from = place(self, begin, Expr::int(0))?;
-        let to = place(self, end, series.length.clone())?;
-        let (Some(from), Some(to)) = (from, to) else {
-            return Ok(Value::Null);
-        };
-        let rest = binary(ScalarOp::Sub, to, from.clone())
-            .and_then(|rest| binary(ScalarOp::Max, rest, Expr::int(0)));
-        let range = rest.and_then(|rest| {
-            Series::of(rest, |i| {
-                Some(series.at(&binary(ScalarOp::Add, i.clone(), from)?))
-            })
-        });
-        match range {
-            Some(range) => Ok(range.into_value()),
-            None => refused("this range of it cannot be taken", span),
         }
     }
 

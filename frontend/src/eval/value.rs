@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use skript_semantics::{Scalar, ScalarKind};
 
+use super::row::Row;
 use super::series::Series;
 use crate::model::{self, AttributeValue, TensorType, ValueId};
 
@@ -22,6 +23,8 @@ pub enum Atom {
     Tensor(TensorRef),
     /// A pack of tensors of run-time length, in one tensor along its first dimension.
     Stack(TensorRef),
+    /// A pack of run-time length that has to be made of others.
+    Row(Rc<Row>),
     /// An item of a [`Atom::Stack`] in a formula.
     Item(Rc<(TensorRef, Atom)>),
     /// A pack of scalars of run-time length.
@@ -293,7 +296,7 @@ impl Atom {
             Atom::Run(_) => "run-time value",
             Atom::Guarded(_) => "guarded index",
             Atom::Tensor(_) | Atom::Item(_) | Atom::Chosen(_) => "tensor",
-            Atom::Stack(_) | Atom::Series(_) => "pack of run-time length",
+            Atom::Stack(_) | Atom::Row(_) | Atom::Series(_) => "pack of run-time length",
             Atom::Poison => "invalid value",
         }
     }

@@ -5,5 +5,6 @@ mod expressions;
 mod loops;
 mod quantization;
 mod run;
+mod run_time_packs;
 mod updates;
 mod write_counters;

@@ -1,0 +1,51 @@
+"""outputs.py FOLDER MODEL: writes inputs and, for each engine, lines of a batch. outputs.py FOLDER ENGINE...: results as expected."""
+import json
+import os
+import sys
+
+import numpy
+
+folder, *rest = sys.argv[1:]
+items = {s: numpy.float32(numpy.arange(2 * s).reshape(s, 2) + 1) for s in (1, 2, 3, 4)}
+rows = {s: numpy.float32([3, 1, 4, 1][:s]) for s in (0, 1, 2, 4)}
+short = "index 2 is out of range: the pack has %d items"
+leaves = "an index of %s runs from 1 to %d, the tensor's extent is %d; guard it with `| |`"
+# By graph and size: the result, or what the run says.
+cases = {}
+for s, xs in items.items():
+    packs = {"Third": xs[2] if s > 2 else short % s, "ThirdExtent": numpy.int64([2]) if s > 2 else short % s}
+    packs["ThirdOrFirst"] = xs[2] if s > 2 else xs[0]
+    last, third = numpy.zeros_like(xs), numpy.zeros_like(xs)
+    last[-1] = xs[0]
+    if s > 2:
+        third[2] = xs[0]
+    packs |= {"LastWritten": last, "ThirdWritten": third if s > 2 else short % s}
+    cases |= {(graph, s): value for graph, value in packs.items()}
+for s, x in rows.items():
+    out = {w: leaves % (w, s, s) if s else x for w in ("an access", "the target")}
+    cases |= {("Shifted", s): out["an access"], ("Pushed", s): out["the target"], ("Kept", s): x, ("Turned", s): x[::-1]}
+    if s:
+        cases["Differences", s] = x[1:] - x[:-1]
+if rest and os.path.isdir(rest[0]):
+    for s, value in items.items():
+        numpy.save("%s/xs%d.npy" % (folder, s), value)
+    for s, value in rows.items():
+        numpy.save("%s/x%d.npy" % (folder, s), value)
+    for engine in ("reference", "linalg", "scf"):
+        with open("%s/%s.jsonl" % (folder, engine), "w") as file:
+            for graph, s in cases:
+                name = "xs" if (graph, 3) in cases else "x"
+                given = "%s=%s/%s%d.npy" % (name, folder, name, s)
+                out = "%s/%s/%s/%d" % (folder, engine, graph, s)
+                file.write(json.dumps([rest[0], "--message-format=short", "--graph", graph, "--input", given, "--output-dir", out]) + "\n")
+    sys.exit()
+for engine in rest:
+    with open("%s/%s.out" % (folder, engine)) as file:
+        results = [json.loads(line) for line in file]
+    assert len(results) == len(cases)
+    for (case, expected), result in zip(cases.items(), results):
+        if isinstance(expected, str):
+            assert result["exit"] == 1 and "error[SK9204]: " + expected in result["stderr"], (engine, case, result)
+        else:
+            assert result["exit"] == 0, (engine, case, result)
+            numpy.testing.assert_array_equal(numpy.load("%s/%s/%s/%d/y.npy" % (folder, engine, *case)), expected, str(case))
