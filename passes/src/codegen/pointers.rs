@@ -55,7 +55,7 @@ impl Pass for PointArguments {
         let order = Order::of(body);
         let count = body.argument_count();
         let known = mlir::argument_attributes(entry);
-        let table = (count > most).then(|| body.add_argument(pointer, entry.location()).into());
+        let table = (count > most).then(|| body.add_argument(pointer, entry.location()));
         let (mut dictionaries, mut tabled) = (Vec::new(), Vec::new());
         for n in 0..count {
             let argument: Value = body.argument(n)?.into();
