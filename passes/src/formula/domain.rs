@@ -134,13 +134,28 @@ fn place(
     }
     let slots = subscripts(&forms)
         .iter()
-        .map(|target| match Placement::of(target, extents) {
+        .zip(&nest.targets)
+        .map(|(target, written)| match Placement::of(target, extents) {
+            // A guard of several indices keeps points inside of the output, not their block: it is no slice.
+            Placement::Block(slots) if !inside(&slots, &written.extents) => Err(Refusal::Shape(
+                "writes a block that reaches beyond its output",
+            )),
             Placement::Block(slots) => Ok(slots),
             Placement::Overlapping => Err(Refusal::Shape("writes places that may meet")),
             Placement::Indirect => Err(Refusal::Shape("writes where its data say")),
         })
         .collect::<Result<_, _>>()?;
     Ok((forms, slots))
+}
+
+/// Whether every position of a block lies in an output of these extents.
+fn inside(slots: &[Slot], extents: &[i64]) -> bool {
+    slots.iter().zip(extents).all(|(slot, extent)| {
+        let last = (slot.count - 1)
+            .checked_mul(slot.step)
+            .and_then(|far| far.checked_add(slot.offset));
+        slot.offset >= 0 && last.is_some_and(|last| last < *extent)
+    })
 }
 
 struct Order {
@@ -271,6 +286,22 @@ mod tests {
         assert_eq!(domain.extents, [4]);
         assert_eq!(domain.placements[0].slots[0].offset, 2);
         assert_eq!(domain.affine(&nest, place), Some(Affine::index(0)));
+    }
+
+    #[test]
+    fn a_block_beyond_its_output_is_refused() {
+        // y[|2 · i + j + offset|] += x[i] over 4 and 2, y of 8
+        let refused = |offset: i64| {
+            let mut b = Builder::new(Accumulation::Sum, &[4, 2]);
+            let i = b.index(0);
+            let place = b.window(0, 2, 1, 1, offset);
+            let within = b.within(place, 8);
+            b.nest.predicate = Some(within);
+            let x = b.access(&[4], &[i]);
+            let nest = b.target(&[8], &[place], x);
+            matches!(Domain::of(&nest), Err(Refusal::Shape(_)))
+        };
+        assert_eq!([-1, 0, 1].map(refused), [true, false, true]);
     }
 
     #[test]

@@ -32,3 +32,31 @@ func.func @dynamic(%x: tensor<?xf32>, %n: index, %init: tensor<?xf32>) -> tensor
   } : tensor<?xf32>
   return %y : tensor<?xf32>
 }
+
+// -----
+
+func.func @beyond(%x: tensor<4xf32>, %init: tensor<6xf32>) -> tensor<6xf32> {
+  // expected-error @+1 {{is no linalg.generic: it writes a block that reaches beyond its output; lower it to scf}}
+  %y = skript.formula sum (%i, %j) in (4, 2) outs(%acc = %init : tensor<6xf32>) where {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %c6 = arith.constant 6 : index
+    %d = skript.mul %i, %c2 : index
+    %p = skript.add %d, %j : index
+    %q = skript.sub %p, %c1 : index
+    %lo = skript.ge %q, %c0 : index
+    %hi = skript.lt %q, %c6 : index
+    %ok = skript.and %lo, %hi : i1
+    skript.condition %ok
+  } do {
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %d = skript.mul %i, %c2 : index
+    %p = skript.add %d, %j : index
+    %q = skript.sub %p, %c1 : index
+    %v = skript.access %x[%i] : tensor<4xf32>
+    skript.yield %v at [%q] : f32
+  } : tensor<6xf32>
+  return %y : tensor<6xf32>
+}
