@@ -37,7 +37,7 @@ struct DropUnusedResults : OpRewritePattern<FormulaOp> {
   LogicalResult matchAndRewrite(FormulaOp op, PatternRewriter &rewriter) const override {
     unsigned indices = op.getNumIndices(), count = op.getOuts().size();
     // Positions in this attribute are those of the destinations; two that are one tensor are written in turn.
-    if (op->hasAttr("skript.same_tensor"))
+    if (op->hasAttr(FormulaOp::getSameTensorAttrName()))
       return failure();
     auto isUsed = [&](unsigned destination) {
       return !op.getResult(destination).use_empty() || llvm::any_of(op->getRegions(), [&](Region &region) {
@@ -81,10 +81,43 @@ struct DropUnusedResults : OpRewritePattern<FormulaOp> {
     return success();
   }
 };
+
+/// Destinations that are casts to types that say less are what is cast; the results are cast instead.
+struct FoldDestinationCasts : OpRewritePattern<FormulaOp> {
+  // Upstream's pattern for whatever is in destination style leaves the regions' arguments as they were: it comes later, and
+  // finds nothing to do.
+  explicit FoldDestinationCasts(MLIRContext *context) : OpRewritePattern(context, /*benefit=*/2) {}
+
+  LogicalResult matchAndRewrite(FormulaOp op, PatternRewriter &rewriter) const override {
+    SmallVector<std::pair<unsigned, tensor::CastOp>> casts;
+    for (auto [destination, out] : llvm::enumerate(op.getOuts()))
+      if (auto cast = out.getDefiningOp<tensor::CastOp>(); cast && tensor::canFoldIntoConsumerOp(cast))
+        casts.push_back({destination, cast});
+    if (casts.empty())
+      return failure();
+    rewriter.modifyOpInPlace(op, [&] {
+      for (auto [destination, cast] : casts) {
+        Value source = cast.getSource();
+        op.getOutsMutable()[destination].set(source);
+        op.getResult(destination).setType(source.getType());
+        for (Region &region : op->getRegions())
+          if (!region.empty())
+            region.getArgument(op.getNumIndices() + destination).setType(source.getType());
+      }
+    });
+    rewriter.setInsertionPointAfter(op);
+    for (auto [destination, cast] : casts) {
+      Value result = op.getResult(destination);
+      auto back = tensor::CastOp::create(rewriter, op.getLoc(), cast.getType(), result);
+      rewriter.replaceAllUsesExcept(result, back, back);
+    }
+    return success();
+  }
+};
 } // namespace
 
 void FormulaOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
-  patterns.add<DropPredicate, DropUnusedResults>(context);
+  patterns.add<DropPredicate, DropUnusedResults, FoldDestinationCasts>(context);
 }
 
 //===----------------------------------------------------------------------===//

@@ -74,6 +74,27 @@ LogicalResult FormulaOp::fold(FoldAdaptor adaptor, SmallVectorImpl<OpFoldResult>
 // Verification
 //===----------------------------------------------------------------------===//
 
+/// Destinations that are one tensor name the first of them, and have its operand.
+static LogicalResult verifySameTensor(FormulaOp op) {
+  Attribute attribute = op->getAttr(FormulaOp::getSameTensorAttrName());
+  if (!attribute)
+    return success();
+  auto first = dyn_cast<DenseI32ArrayAttr>(attribute);
+  if (!first || first.size() != static_cast<int64_t>(op.getOuts().size()))
+    return op.emitOpError() << "has '" << FormulaOp::getSameTensorAttrName() << "' = " << attribute
+                            << ", which is no array of i32 with an entry for each of its " << op.getOuts().size()
+                            << " destinations";
+  for (auto [position, same] : llvm::enumerate(first.asArrayRef())) {
+    if (same < 0 || same > static_cast<int64_t>(position) || first[same] != same)
+      return op.emitOpError() << "says that destination " << position << " is the same tensor as " << same
+                              << ", which is not the first destination of a tensor";
+    if (op.getOuts()[same] != op.getOuts()[position])
+      return op.emitOpError() << "says that destination " << position << " is the same tensor as " << same
+                              << ", but their operands differ";
+  }
+  return success();
+}
+
 LogicalResult FormulaOp::verify() {
   if (getOuts().empty())
     return emitOpError("has no destination: `outs` needs at least one tensor");
@@ -109,7 +130,7 @@ LogicalResult FormulaOp::verify() {
       return emitOpError() << "of kind '" << stringifyFormulaKind(getKind()) << "' does not combine elements of type "
                            << element << " (destination " << position << ")";
   }
-  return success();
+  return verifySameTensor(*this);
 }
 
 /// Block arguments are the index variables, then the destinations.
@@ -130,6 +151,21 @@ static LogicalResult verifyArguments(FormulaOp op, Region &region, StringRef nam
   return success();
 }
 
+/// A step reads elements of tensors; it neither makes tensors nor takes whole ones.
+static LogicalResult verifyElements(Region &region) {
+  auto isTensor = [](Type type) { return isa<TensorType>(type); };
+  WalkResult result = region.walk<WalkOrder::PreOrder>([&](Operation *inner) -> WalkResult {
+    if (isa<AccessOp>(inner))
+      return WalkResult::advance();
+    if (isa<FormulaOp>(inner))
+      return inner->emitOpError("stands within a formula: formulas follow each other");
+    if (llvm::any_of(inner->getOperandTypes(), isTensor) || llvm::any_of(inner->getResultTypes(), isTensor))
+      return inner->emitOpError("has tensors, but stands within a formula: only 'skript.access' reads tensors there");
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
 LogicalResult FormulaOp::verifyRegions() {
   if (!getPredicate().empty()) {
     if (failed(verifyArguments(*this, getPredicate(), "where")))
@@ -137,6 +173,8 @@ LogicalResult FormulaOp::verifyRegions() {
     Block &block = getPredicate().front();
     if (block.empty() || !isa<ConditionOp>(block.back()))
       return emitOpError("'where' region must end with 'skript.condition'");
+    if (failed(verifyElements(getPredicate())))
+      return failure();
   }
   if (failed(verifyArguments(*this, getBody(), "do")))
     return failure();
@@ -156,7 +194,7 @@ LogicalResult FormulaOp::verifyRegions() {
       return yield.emitOpError() << "yields a value of type " << value.getType() << " for destination " << position
                                  << ", whose elements have type " << type.getElementType();
   }
-  return success();
+  return verifyElements(getBody());
 }
 
 //===----------------------------------------------------------------------===//

@@ -26,6 +26,9 @@ static std::optional<unsigned> plainIndex(FormulaOp op, Value subscript) {
 
 static YieldOp yieldOf(FormulaOp op) { return cast<YieldOp>(op.getBody().front().getTerminator()); }
 
+/// Whether a step writes several places of one tensor: tiles of such a tensor would each be a tensor of their own.
+static bool writesTwice(FormulaOp op) { return op->hasAttr(FormulaOp::getSameTensorAttrName()); }
+
 /// Whether the steps may be taken in any order.
 static bool isUnordered(FormulaOp op) {
   if (op.getKind() == FormulaKind::Replace)
@@ -106,6 +109,8 @@ static FailureOr<TilingResult> tile(FormulaOp op, OpBuilder &builder, ValueRange
                                     ArrayRef<OpFoldResult> offsets, ArrayRef<OpFoldResult> sizes, bool guarded) {
   if (!isUnordered(op))
     return op.emitOpError("runs in the order of its loops: it is not tiled");
+  if (writesTwice(op))
+    return op.emitOpError("writes several places of a tensor in one step: it is not tiled");
   Location location = op.getLoc();
   SmallVector<Value> outs;
   SmallVector<Operation *> slices;
@@ -181,8 +186,8 @@ FailureOr<TilingResult> FormulaOp::generateResultTileValue(OpBuilder &builder, u
                                                            ArrayRef<OpFoldResult> offsets,
                                                            ArrayRef<OpFoldResult> sizes) {
   SmallVector<OpFoldResult> domainOffsets, domainSizes;
-  if (!isUnordered(*this) || failed(getIterationDomainTileFromResultTile(builder, result, offsets, sizes,
-                                                                         domainOffsets, domainSizes)))
+  if (!isUnordered(*this) || writesTwice(*this) ||
+      failed(getIterationDomainTileFromResultTile(builder, result, offsets, sizes, domainOffsets, domainSizes)))
     return failure();
   FailureOr<TilingResult> tile = getTiledImplementation(builder, domainOffsets, domainSizes);
   if (failed(tile))

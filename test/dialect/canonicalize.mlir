@@ -216,3 +216,43 @@ func.func @known_elements(%s: f32, %f: tensor<4xf32>, %n: tensor<2xi64>)
   } : tensor<2xi64>
   return %0, %1, %2, %3, %4 : tensor<4xf32>, tensor<2xi64>, tensor<4xf32>, tensor<2xi64>, tensor<2xi64>
 }
+
+// A destination that a cast made more general is what it was; the regions' arguments follow, and the result is cast.
+// CHECK-LABEL: func @cast_destination
+// CHECK-SAME: (%[[X:.*]]: tensor<4xf32>,
+func.func @cast_destination(%x: tensor<4xf32>, %v: f32) -> tensor<?xf32> {
+  %c = tensor.cast %x : tensor<4xf32> to tensor<?xf32>
+  // CHECK: %[[R:.*]] = skript.formula sum (%{{.*}}) in (4) outs(%{{.*}} = %[[X]] : tensor<4xf32>) do {
+  // CHECK: } : tensor<4xf32>
+  %r = skript.formula sum (%i) in (4) outs(%acc = %c : tensor<?xf32>) do {
+    skript.yield %v at [%i] : f32
+  } : tensor<?xf32>
+  // CHECK: %[[C:.*]] = tensor.cast %[[R]] : tensor<4xf32> to tensor<?xf32>
+  // CHECK: return %[[C]]
+  return %r : tensor<?xf32>
+}
+
+// Both regions read it; the other destination stays as it is, and a cast back cancels out.
+// CHECK-LABEL: func @cast_destination_read
+// CHECK-SAME: (%[[X:.*]]: tensor<4xf32>, %[[Y:.*]]: tensor<?xf32>)
+func.func @cast_destination_read(%x: tensor<4xf32>, %y: tensor<?xf32>) -> (tensor<4xf32>, tensor<?xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %c = tensor.cast %x : tensor<4xf32> to tensor<?xf32>
+  // CHECK: %[[R:.*]]:2 = skript.formula replace (%{{.*}}) in (4)
+  // CHECK-SAME: outs(%[[A:.*]] = %[[X]] : tensor<4xf32>, %{{.*}} = %[[Y]] : tensor<?xf32>) attributes {note = "kept"} where {
+  %r:2 = skript.formula replace (%i) in (4) outs(%a = %c : tensor<?xf32>, %b = %y : tensor<?xf32>)
+      attributes {note = "kept"} where {
+    // CHECK-NEXT: skript.access %[[A]][%{{.*}}] : tensor<4xf32>
+    %e = skript.access %a[%i] : tensor<?xf32>
+    %ok = skript.lt %zero, %e : f32
+    skript.condition %ok
+  } do {
+    // CHECK: skript.access %[[A]][%{{.*}}] : tensor<4xf32>
+    %e = skript.access %a[%i] : tensor<?xf32>
+    skript.yield %e at [%i], %e at [%i] : f32, f32
+  } : tensor<?xf32>, tensor<?xf32>
+  %s = tensor.cast %r#0 : tensor<?xf32> to tensor<4xf32>
+  // CHECK-NOT: tensor.cast
+  // CHECK: return %[[R]]#0, %[[R]]#1
+  return %s, %r#1 : tensor<4xf32>, tensor<?xf32>
+}

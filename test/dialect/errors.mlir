@@ -392,3 +392,104 @@ func.func @intrinsic_alone(%e: memref<1xi64>) {
   skript.intrinsic "m.f" outs(%e : memref<1xi64>) {told = array<i64: 0>}
   return
 }
+
+// -----
+
+func.func @whole_destination(%x: tensor<4xf32>) {
+  %0 = skript.formula sum (%i) in (4) outs(%a = %x : tensor<4xf32>) do {
+    // expected-error @+1 {{has tensors, but stands within a formula: only 'skript.access' reads tensors there}}
+    %v = tensor.extract %a[%i] : tensor<4xf32>
+    skript.yield %v at [%i] : f32
+  } : tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @whole_in_predicate(%x: tensor<?xf32>, %v: f32) {
+  %c0 = arith.constant 0 : index
+  %0 = skript.formula sum (%i) in (4) outs(%a = %x : tensor<?xf32>) where {
+    // expected-error @+1 {{has tensors, but stands within a formula: only 'skript.access' reads tensors there}}
+    %n = tensor.dim %a, %c0 : tensor<?xf32>
+    %ok = skript.lt %i, %n : index
+    skript.condition %ok
+  } do {
+    skript.yield %v at [%i] : f32
+  } : tensor<?xf32>
+  return
+}
+
+// -----
+
+func.func @made_within(%x: tensor<2xf32>, %v: f32) {
+  %0 = skript.formula assign (%i) in (2) outs(%a = %x : tensor<2xf32>) do {
+    // expected-error @+1 {{has tensors, but stands within a formula}}
+    %t = tensor.from_elements %v, %v : tensor<2xf32>
+    %e = skript.access %t[%i] : tensor<2xf32>
+    skript.yield %e at [%i] : f32
+  } : tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @elementwise_within(%x: tensor<2xf32>, %y: tensor<2xf32>, %p: i1, %v: f32) {
+  %0 = skript.formula assign (%i) in (2) outs(%a = %x : tensor<2xf32>) do {
+    %e = scf.if %p -> f32 {
+      // expected-error @+1 {{has tensors, but stands within a formula}}
+      %t = skript.add %y, %y : tensor<2xf32>
+      %u = skript.access %t[%i] : tensor<2xf32>
+      scf.yield %u : f32
+    } else {
+      scf.yield %v : f32
+    }
+    skript.yield %e at [%i] : f32
+  } : tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @nested(%x: tensor<2xf32>, %y: tensor<2xf32>, %v: f32) {
+  %0 = skript.formula assign (%i) in (2) outs(%a = %x : tensor<2xf32>) do {
+    // expected-error @+1 {{stands within a formula: formulas follow each other}}
+    %t = skript.formula sum (%j) in (2) outs(%b = %y : tensor<2xf32>) do {
+      skript.yield %v at [%j] : f32
+    } : tensor<2xf32>
+    skript.yield %v at [%i] : f32
+  } : tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @same_count(%x: tensor<4xf32>, %v: f32) {
+  // expected-error @+1 {{has 'skript.same_tensor' = array<i32: 0>, which is no array of i32 with an entry for each of its 2 destinations}}
+  %0:2 = skript.formula sum (%i) in (4) outs(%a = %x : tensor<4xf32>, %b = %x : tensor<4xf32>)
+      attributes {skript.same_tensor = array<i32: 0>} do {
+    skript.yield %v at [%i], %v at [%i] : f32, f32
+  } : tensor<4xf32>, tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @same_later(%x: tensor<4xf32>, %v: f32) {
+  // expected-error @+1 {{says that destination 0 is the same tensor as 1, which is not the first destination of a tensor}}
+  %0:2 = skript.formula sum (%i) in (4) outs(%a = %x : tensor<4xf32>, %b = %x : tensor<4xf32>)
+      attributes {skript.same_tensor = array<i32: 1, 1>} do {
+    skript.yield %v at [%i], %v at [%i] : f32, f32
+  } : tensor<4xf32>, tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @same_apart(%x: tensor<4xf32>, %y: tensor<8xf32>, %v: f32) {
+  // expected-error @+1 {{says that destination 1 is the same tensor as 0, but their operands differ}}
+  %0:2 = skript.formula sum (%i) in (4) outs(%a = %x : tensor<4xf32>, %b = %y : tensor<8xf32>)
+      attributes {skript.same_tensor = array<i32: 0, 0>} do {
+    skript.yield %v at [%i], %v at [%i] : f32, f32
+  } : tensor<4xf32>, tensor<8xf32>
+  return
+}

@@ -41,3 +41,25 @@ module attributes {transform.with_named_sequence} {
     transform.yield
   }
 }
+
+// -----
+
+func.func @places(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %c3 = arith.constant 3 : index
+  // expected-error @below {{writes several places of a tensor in one step: it is not tiled}}
+  // expected-error @below {{to tile operation}}
+  // expected-error @below {{failed to generate tiling loops}}
+  %y:2 = skript.formula sum (%i) in (8) outs(%a = %x : tensor<8xf32>, %b = %x : tensor<8xf32>)
+      attributes {skript.same_tensor = array<i32: 0, 0>} do {
+    %v = arith.constant 1.0 : f32
+    skript.yield %v at [%i], %v at [%c3] : f32, f32
+  } : tensor<8xf32>, tensor<8xf32>
+  return %y#0 : tensor<8xf32>
+}
+module attributes {transform.with_named_sequence} {
+  transform.named_sequence @__transform_main(%root: !transform.any_op {transform.readonly}) {
+    %f = transform.structured.match ops{["skript.formula"]} in %root : (!transform.any_op) -> !transform.any_op
+    %t, %l = transform.structured.tile_using_for %f tile_sizes [4] : (!transform.any_op) -> (!transform.any_op, !transform.any_op)
+    transform.yield
+  }
+}

@@ -62,9 +62,11 @@ def Skript_FormulaOp : Skript_Op<"formula", [
     written by `assign` at most once.
 
     Both regions have the index variables (`index`) and one tensor per destination as block arguments: what the
-    destination holds at this step. Several destinations are one step: all values are computed, then all are written.
+    destination holds at this step. Tensors, these and captured ones, are read by `skript.access` only; no other operation
+    within a formula has tensors as operands or results, and none is a formula.
+    Several destinations are one step: all values are computed, then all are written.
     A formula without steps (a bound of zero, a predicate that never holds) folds to its destinations. Canonical forms have no
-    predicate that always holds, and no destination that nobody reads.
+    predicate that always holds, no destination that nobody reads, and none that is a cast to a type that says less.
 
     Formulas that are free of order can be tiled (`transform.structured.tile_using_for`, `tile_using_forall`, `fuse`): a tile
     is the same formula over a part of the domain.
@@ -98,6 +100,9 @@ def Skript_FormulaOp : Skript_Op<"formula", [
     ::llvm::SmallVector<::mlir::OpFoldResult> getMixedBounds();
     /// Number of index variables.
     unsigned getNumIndices() { return getStaticBounds().size(); }
+    /// Discardable attribute of a formula that writes several places of a tensor in one step: by destination, the first
+    /// one that is the same tensor.
+    static ::llvm::StringRef getSameTensorAttrName() { return "skript.same_tensor"; }
     ::mlir::MutableOperandRange getDpsInitsMutable() { return getOutsMutable(); }
   }];
 }
