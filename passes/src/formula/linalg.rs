@@ -164,7 +164,7 @@ fn combine<'c: 'a, 'a>(
     let value = match holds {
         Some(holds) => {
             let scalar = types::kind_of(r#type).ok_or(Refusal::Shape("accumulates no numbers"))?;
-            let identity = at.constant(kind.identity(scalar), r#type)?;
+            let identity = at.constant(types::nearest(kind.identity(scalar), r#type), r#type)?;
             at.scalar(ScalarOp::Select, &[holds, value, identity], r#type)?
         }
         None => value,

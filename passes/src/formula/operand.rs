@@ -209,7 +209,8 @@ fn pad<'c: 'a, 'a>(
     let element = types::element_of(tensor.r#type()).ok_or_else(unknown)?;
     let sizes: Vec<i64> = reach.iter().map(|r| r.high - r.low + 1).collect();
     let kind = types::kind_of(element).ok_or_else(unknown)?;
-    let around = at.constant(around.unwrap_or(kind.default_value()), element)?;
+    let around = types::nearest(around.unwrap_or(kind.default_value()), element);
+    let around = at.constant(around, element)?;
     let border = at.fill(around, types::tensor(&sizes, element))?;
     // What is read of the tensor itself; nothing where a window lies in the border alone.
     let inside = reach.iter().zip(extents);

@@ -227,14 +227,16 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
             Input::Bool(value) => self.constant(TypeClass::Bool, i64::from(value), 0.0),
             Input::Int(class, value) => self.constant(class, value, 0.0),
             Input::Real(value) => self.constant(TypeClass::Real, 0, value),
-            Input::Least(class) => self.constant(class, least(self.width(class)), 0.0),
-            Input::Greatest(class) => self.constant(class, !least(self.width(class)), 0.0),
+            Input::Least(class) => self.constant(class, types::least(self.width(class)), 0.0),
+            Input::Greatest(class) => self.constant(class, !types::least(self.width(class)), 0.0),
             Input::LeastAsReal(class) => {
-                self.constant(TypeClass::Real, 0, least(self.width(class)) as f64)
+                self.constant(TypeClass::Real, 0, types::least(self.width(class)) as f64)
             }
-            Input::BeyondGreatestAsReal(class) => {
-                self.constant(TypeClass::Real, 0, -(least(self.width(class)) as f64))
-            }
+            Input::BeyondGreatestAsReal(class) => self.constant(
+                TypeClass::Real,
+                0,
+                -(types::least(self.width(class)) as f64),
+            ),
         }
     }
 
@@ -288,11 +290,6 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
     fn width(&self, class: TypeClass) -> u32 {
         IntegerType::try_from(self.scalar(class)).map_or(64, |t| t.width())
     }
-}
-
-/// `-2^(width-1)`.
-fn least(width: u32) -> i64 {
-    i64::MIN >> (64 - width.clamp(1, 64))
 }
 
 fn named(found: OperationRef<'_, '_>) -> Option<ScalarOp> {

@@ -3,7 +3,7 @@
 use melior::Context;
 use melior::ir::r#type::{DimSize, IntegerType, MemRefType, RankedTensorType};
 use melior::ir::{ShapedTypeLike, Type, TypeLike};
-use skript_semantics::{Numbers, RealType, ScalarKind};
+use skript_semantics::{Numbers, RealType, Scalar, ScalarKind};
 
 /// What stands for a dynamic extent in the C API.
 pub const DYNAMIC: u64 = i64::MIN as u64;
@@ -96,6 +96,23 @@ pub fn complex_part(r#type: Type<'_>) -> Option<Type<'_>> {
         mlir_sys::mlirTypeIsAComplex(r#type.to_raw())
             .then(|| Type::from_raw(mlir_sys::mlirComplexTypeGetElementType(r#type.to_raw())))
     }
+}
+
+/// The value of the type that is nearest: the greatest int of 64 bits becomes the greatest of a narrow type, where wrapping
+/// made it −1.
+pub fn nearest(value: Scalar, r#type: Type<'_>) -> Scalar {
+    match (value, IntegerType::try_from(r#type)) {
+        (Scalar::Int(value), Ok(integer)) => {
+            let least = least(integer.width());
+            Scalar::Int(value.clamp(least, !least))
+        }
+        _ => value,
+    }
+}
+
+/// The least int of a width, `-2^(width-1)`.
+pub fn least(width: u32) -> i64 {
+    i64::MIN >> (64 - width.clamp(1, 64))
 }
 
 /// The kind a scalar type stands for.

@@ -228,10 +228,9 @@ impl<'c: 'a, 'a> Cook<'_, 'c, 'a> {
 
     fn input(&self, input: Input, values: &[Value<'c, 'a>]) -> Result<Value<'c, 'a>, Error> {
         let splat = |value, class| self.at.splat(value, &self.extents, self.r#type(class));
-        // `-2^(width-1)`
         let least = |class| {
             let width = IntegerType::try_from(self.r#type(class)).map_or(64, |t| t.width());
-            i64::MIN >> (64 - width.clamp(1, 64))
+            types::least(width)
         };
         match input {
             Input::Arg(position) => self

@@ -14,7 +14,7 @@ use skript_semantics::{Scalar, ScalarKind};
 /// What combining with changes nothing. A sum's is −0: x + −0 is x even if x is −0.
 pub fn identity(kind: Accumulation, element: Type<'_>) -> Scalar {
     let scalar = types::kind_of(element).unwrap_or(ScalarKind::Real);
-    match (kind, scalar) {
+    let identity = match (kind, scalar) {
         (Accumulation::All, _) => Scalar::Bool(true),
         (Accumulation::Any, _) => Scalar::Bool(false),
         (Accumulation::Product, ScalarKind::Int) => Scalar::Int(1),
@@ -26,7 +26,8 @@ pub fn identity(kind: Accumulation, element: Type<'_>) -> Scalar {
         (_, ScalarKind::Bool) => Scalar::Bool(false),
         (_, ScalarKind::Int) => Scalar::Int(0),
         (_, ScalarKind::Real) => Scalar::Real(-0.0),
-    }
+    };
+    types::nearest(identity, element)
 }
 
 /// Indices of more than one value.
