@@ -65,7 +65,7 @@ def shapes_of(case):
     return flags
 
 
-def export(skript, case, out, shapes, weights):
+def export(skript, case, out, shapes, weights="file"):
     """None, or why there is no program; `shapes` are flags that fix those of inputs, `weights` says where the weights go."""
     name, folder, meta = case
     command = [skript, "compile", "--message-format=short", "--emit=stablehlo", folder, "-o", out, "--report", out + ".forms"]

@@ -1,7 +1,8 @@
 //! Values that loops carry are written where they came from: what a turn yields goes into the tensor it started with.
 //!
 //! Bufferization wants a loop's carried buffer to be the same in every turn, and refuses a turn that yields another. It
-//! still copies where a turn reads the old value after the new one is made.
+//! still copies where a turn reads the old value after the new one is made. A loop starts with a copy of what is read elsewhere
+//! later: else the outputs' places, which upstream hands to the tensors that become outputs, would hold both.
 
 use super::aligned::align;
 use super::error::CodegenError;
@@ -12,6 +13,7 @@ use melior::ir::operation::{
 };
 use melior::ir::{BlockRef, TypeLike, Value, ValueLike};
 use skript_dialect::{Dialect, Options, Pass, PassError, Rewriter};
+use std::collections::HashSet;
 
 /// The pass `skript-write-carried`.
 #[derive(Default)]
@@ -43,9 +45,13 @@ pub fn write_carried(module: OperationRef) -> Result<(), CodegenError> {
     for op in mlir::nested(module).into_iter().rev() {
         match mlir::name(op).as_str() {
             // The body's first argument is the counter.
-            "scf.for" => blocks_of(op).try_for_each(|body| write(body, 1, 0))?,
+            "scf.for" => {
+                start_with_copies(op, 3)?;
+                blocks_of(op).try_for_each(|body| write(body, 1, 0))?;
+            }
             // `scf.condition` hands on all operands after the first to the second region.
             "scf.while" => {
+                start_with_copies(op, 0)?;
                 let op = align(op)?;
                 for (n, block) in blocks_of(op).enumerate() {
                     write(block, 0, usize::from(n == 0))?;
@@ -74,7 +80,12 @@ fn goes_through_a_loop(value: Value, argument: Value) -> bool {
         "scf.while" => starts_with(number) && hands_on(inner, number),
         _ => false,
     };
-    let Some(block) = inner.block().filter(|_| through) else {
+    through && reads_last(inner, argument)
+}
+
+/// Whether a loop takes a value once, and everything else that reads it stands before the loop.
+fn reads_last(op: OperationRef, value: Value) -> bool {
+    let Some(block) = op.block() else {
         return false;
     };
     let order = mlir::operations(block);
@@ -82,14 +93,45 @@ fn goes_through_a_loop(value: Value, argument: Value) -> bool {
         let outer = memory::ancestor_in(block, op)?;
         order.iter().position(|o| *o == outer)
     };
-    let own = position(inner);
-    let users = mlir::users(argument);
-    let itself = users.iter().filter(|u| **u == inner).count();
-    let before = users.iter().filter(|u| **u != inner);
-    itself == 1
-        && before
-            .map(|u| position(*u))
-            .all(|at| at < own && at.is_some())
+    let own = position(op);
+    let (itself, others): (Vec<_>, Vec<_>) = mlir::users(value).into_iter().partition(|u| *u == op);
+    let mut others = others.into_iter().map(position);
+    itself.len() == 1 && others.all(|at| at.is_some() && at < own)
+}
+
+/// Whether a tensor has no elements yet that somebody could read.
+fn is_empty(value: Value) -> bool {
+    OperationResult::try_from(value).is_ok_and(|r| mlir::name(r.owner()) == "tensor.empty")
+}
+
+/// The tensors that a loop starts with, from operand `first`, are copied where somebody else reads them in it or behind it.
+fn start_with_copies(op: OperationRef, first: usize) -> Result<(), CodegenError> {
+    let wrong = |e: melior::Error| CodegenError::Module(e.to_string());
+    let Some(block) = op.block() else {
+        return Ok(());
+    };
+    // SAFETY: a context outlives its modules.
+    let owner = op.context();
+    let context = unsafe { owner.to_ref() };
+    let mut operands: Vec<Value> = op.operands().collect();
+    for operand in operands.iter_mut().skip(first) {
+        let r#type = operand.r#type();
+        if !r#type.is_ranked_tensor() || is_empty(*operand) || reads_last(op, *operand) {
+            continue;
+        }
+        let copy = mlir::template(
+            context,
+            &[*operand],
+            &format!("%r = bufferization.alloc_tensor() copy(%0) : {type}"),
+            op.location(),
+        )?;
+        let copy = block.insert_operation_before(op, copy);
+        *operand = copy.result(0).map_err(wrong)?.into();
+    }
+    // SAFETY: the loop is alive and nobody else refers to its operands.
+    let mut op = unsafe { OperationRefMut::from_raw(op.to_raw()) };
+    op.set_operands(&operands);
+    Ok(())
 }
 
 /// Whether a `scf.while` hands argument `number` of its first region on at its place.
@@ -119,12 +161,14 @@ fn write(block: BlockRef, first_argument: usize, first_operand: usize) -> Result
     let owner = terminator.context();
     let context = unsafe { owner.to_ref() };
     let mut operands: Vec<Value> = terminator.operands().collect();
-    // What changes places is read before anything is written.
+    let mut handed = HashSet::new();
+    // What changes places is read before anything is written, and what goes to two places is two tensors.
     for (n, operand) in operands.iter_mut().enumerate().skip(first_operand) {
         let own = block.argument(n - first_operand + first_argument);
         let stays = own.is_ok_and(|own| Value::from(own) == *operand);
         let r#type = operand.r#type();
-        if stays || !r#type.is_ranked_tensor() || !is_argument_of(*operand, block) {
+        let again = !handed.insert(operand.to_raw().ptr);
+        if stays || !r#type.is_ranked_tensor() || !(again || is_argument_of(*operand, block)) {
             continue;
         }
         let copy = mlir::template(

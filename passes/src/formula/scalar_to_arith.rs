@@ -1,8 +1,11 @@
 //! `convert-skript-scalar-to-arith`: scalar and vector operations of the dialect become `arith` and `math`.
 //!
-//! Each follows its recipe in the scalar table. Sums, differences and products may be contracted; the operation that
+//! Each follows its recipe in the scalar table. Sums, differences and products that are
+//! a whole recipe may be contracted; the operation that
 //! combines an accumulator with a value (attribute `accumulates`) may be reassociated as well. Guarantees: no scalar
 //! operation of the dialect is left; on tensors it is an error: `convert-skript-elementwise-to-linalg` comes first.
+
+mod real_width;
 
 use super::linalg::ACCUMULATES;
 use crate::mlir::{Builder, attributes, context, replace_each, types, vector};
@@ -62,8 +65,9 @@ struct Lowering<'c, 'a> {
 
 enum Kind {
     Recipe(Recipe),
-    /// One `arith` cast between widths.
-    Width(&'static str),
+    RealWidth,
+    /// One `arith` cast.
+    IntWidth(&'static str),
     Same,
 }
 
@@ -90,8 +94,10 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
         let scalar = named(found)?;
         let kind = if op::is(&found, "skript.cast") && from == to {
             Kind::Same
+        } else if op::is(&found, "skript.cast") && from.is_float() && to.is_float() {
+            Kind::RealWidth
         } else if op::is(&found, "skript.cast") && class(from) == class(to) {
-            Kind::Width(width_cast(from, to)?)
+            Kind::IntWidth(int_width(from, to)?)
         } else {
             Kind::Recipe(scalar.recipe(class(from)?, class(to)?)?)
         };
@@ -115,17 +121,13 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
         };
         match &self.kind {
             Kind::Same => first(),
-            Kind::Width("arith.extf") if self.is_brain(element(first()?.r#type())) => {
-                self.widened_brain(first()?)
-            }
-            Kind::Width("arith.truncf") if self.is_brain(element(self.result)) => {
-                self.rounded_to_brain(first()?)
-            }
-            Kind::Width(name) => Ok(self.at.value(name, &[first()?], &[], self.result)?),
+            Kind::RealWidth => self.real_width(first()?),
+            Kind::IntWidth(name) => Ok(self.at.value(name, &[first()?], &[], self.result)?),
             Kind::Recipe(recipe) => {
                 let mut values = Vec::new();
+                let is_alone = recipe.steps.len() == 1;
                 for step in &recipe.steps {
-                    let value = self.step(step, &values)?;
+                    let value = self.step(step, &values, is_alone)?;
                     values.push(value);
                 }
                 self.input(recipe.result, &values)
@@ -133,7 +135,12 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
         }
     }
 
-    fn step(&self, step: &Step, values: &[Value<'c, 'a>]) -> Result<Value<'c, 'a>, PassError> {
+    fn step(
+        &self,
+        step: &Step,
+        values: &[Value<'c, 'a>],
+        is_alone: bool,
+    ) -> Result<Value<'c, 'a>, PassError> {
         let mut operands = Vec::new();
         for input in &step.inputs {
             operands.push(self.input(*input, values)?);
@@ -143,46 +150,12 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
         if let Some(predicate) = step.predicate {
             named.push(("predicate", attributes::i64(context, predicate.code)));
         }
-        if let Some(flags) = self.fastmath(step.op) {
+        if is_alone && let Some(flags) = self.fastmath(step.op) {
             let flags = Attribute::parse(context, flags).ok_or("arith is not loaded")?;
             named.push(("fastmath", flags));
         }
         let result = self.shaped(step.result);
         Ok(self.at.value(step.op, &operands, &named, result)?)
-    }
-
-    fn is_brain(&self, r#type: Type<'c>) -> bool {
-        r#type == Type::bfloat16(self.at.context)
-    }
-
-    /// bf16 is the upper half of f32. Written out in ints, because the instructions that some processors have for it take
-    /// small numbers for zero, and others call a function.
-    fn widened_brain(&self, value: Value<'c, 'a>) -> Result<Value<'c, 'a>, PassError> {
-        let bits = self.apply("arith.bitcast", &[value], self.bits(16))?;
-        let bits = self.apply("arith.extui", &[bits], self.bits(32))?;
-        let bits = self.apply("arith.shli", &[bits, self.word(16)?], self.bits(32))?;
-        self.apply("arith.bitcast", &[bits], self.result)
-    }
-
-    /// Rounds to the nearest, ties to even; a NaN stays one, quiet.
-    fn rounded_to_brain(&self, value: Value<'c, 'a>) -> Result<Value<'c, 'a>, PassError> {
-        let word = self.bits(32);
-        let bits = self.apply("arith.bitcast", &[value], word)?;
-        let upper = self.apply("arith.shrui", &[bits, self.word(16)?], word)?;
-        let odd = self.apply("arith.andi", &[upper, self.word(1)?], word)?;
-        let nudge = self.apply("arith.addi", &[odd, self.word(0x7fff)?], word)?;
-        let sum = self.apply("arith.addi", &[bits, nudge], word)?;
-        let rounded = self.apply("arith.shrui", &[sum, self.word(16)?], word)?;
-        let quiet = self.apply("arith.ori", &[upper, self.word(0x40)?], word)?;
-        // Unordered: 14.
-        let predicate = [("predicate", attributes::i64(self.at.context, 14))];
-        let flag = self.shaped(TypeClass::Bool);
-        let is_nan = self
-            .at
-            .value("arith.cmpf", &[value, value], &predicate, flag)?;
-        let kept = self.apply("arith.select", &[is_nan, quiet, rounded], word)?;
-        let half = self.apply("arith.trunci", &[kept], self.bits(16))?;
-        self.apply("arith.bitcast", &[half], self.result)
     }
 
     fn apply(
@@ -194,17 +167,7 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
         Ok(self.at.value(name, operands, &[], result)?)
     }
 
-    /// Ints of this width, as many as the result has elements.
-    fn bits(&self, width: u32) -> Type<'c> {
-        let int = IntegerType::new(self.at.context, width).into();
-        vector::shaped_like(self.result, int)
-    }
-
-    fn word(&self, value: i64) -> Result<Value<'c, 'a>, PassError> {
-        let scalar = IntegerType::new(self.at.context, 32).into();
-        self.number(IntegerAttribute::new(scalar, value).into(), self.bits(32))
-    }
-
+    /// Within a longer recipe every step rounds, as the table has it: a contracted `x - y * floor(x / y)` would leave `[0, y)`.
     fn fastmath(&self, name: &str) -> Option<&'static str> {
         if !matches!(name, "arith.addf" | "arith.subf" | "arith.mulf") {
             return None;
@@ -325,14 +288,7 @@ fn class(r#type: Type<'_>) -> Option<TypeClass> {
 }
 
 /// The cast between two widths of one class.
-fn width_cast(from: Type<'_>, to: Type<'_>) -> Option<&'static str> {
-    if from.is_float() {
-        return Some(if from.float_width() < to.float_width() {
-            "arith.extf"
-        } else {
-            "arith.truncf"
-        });
-    }
+fn int_width(from: Type<'_>, to: Type<'_>) -> Option<&'static str> {
     let (from, to) = (
         IntegerType::try_from(from).ok()?.width(),
         IntegerType::try_from(to).ok()?.width(),

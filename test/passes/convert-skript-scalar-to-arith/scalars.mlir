@@ -30,3 +30,27 @@ func.func @lanes(%x: vector<4xf32>) -> vector<4xi1> {
   %b = skript.cast %x : vector<4xf32> to vector<4xi1>
   return %b : vector<4xi1>
 }
+
+// What belongs to a longer recipe rounds by itself.
+// CHECK-LABEL: func.func @mod
+// CHECK-NOT:     fastmath
+// CHECK:         return
+func.func @mod(%x: f32, %y: f32) -> f32 {
+  %m = skript.mod %x, %y : f32
+  return %m : f32
+}
+
+// Casts between real types of 16 bits pass over f32, from f64 over an f32 that is rounded to an odd digit.
+// CHECK-LABEL: func.func @halves
+// CHECK-SAME:    %[[X:.+]]: f64
+// CHECK:         %[[NEAR:.+]] = arith.truncf %[[X]] : f64 to f32
+// CHECK:         %[[BACK:.+]] = arith.extf %[[NEAR]] : f32 to f64
+// CHECK:         arith.cmpf one, %[[X]], %[[BACK]] : f64
+// CHECK:         %[[B:.+]] = arith.bitcast %{{.*}} : i16 to bf16
+// CHECK:         %[[W:.+]] = arith.bitcast %{{.*}} : i32 to f32
+// CHECK:         arith.truncf %[[W]] : f32 to f16
+func.func @halves(%x: f64) -> f16 {
+  %b = skript.cast %x : f64 to bf16
+  %h = skript.cast %b : bf16 to f16
+  return %h : f16
+}

@@ -1,0 +1,131 @@
+//! Casts between real types: one `arith` cast, but for bf16.
+//!
+//! bf16 is the upper half of f32. What concerns it is written out in ints, because the instructions that some processors have
+//! for it take small numbers for zero, and others call a function.
+
+use super::{Lowering, element};
+use crate::mlir::attributes;
+use melior::ir::attribute::IntegerAttribute;
+use melior::ir::r#type::IntegerType;
+use melior::ir::{Type, Value, ValueLike};
+use skript_dialect::{PassError, melior};
+use skript_semantics::TypeClass;
+
+/// Predicates of `arith.cmpf`.
+const ORDERED_GREATER: i64 = 2;
+const ORDERED_NOT_EQUAL: i64 = 6;
+const UNORDERED: i64 = 14;
+
+impl<'c: 'a, 'a> Lowering<'c, 'a> {
+    /// Rounds once, to nearest, ties to even.
+    pub(super) fn real_width(&self, value: Value<'c, 'a>) -> Result<Value<'c, 'a>, PassError> {
+        let single = self.like(Type::float32(self.at.context));
+        let value = if self.is_brain(value.r#type()) {
+            self.widened_brain(value)?
+        } else {
+            value
+        };
+        if !self.is_brain(self.result) {
+            return self.cast(value, self.result);
+        }
+        let value = match element(value.r#type()).float_width() {
+            64 => self.rounded_to_odd(value)?,
+            _ => self.cast(value, single)?,
+        };
+        self.rounded_to_brain(value)
+    }
+
+    /// One `arith` cast, none if the type is there already.
+    fn cast(&self, value: Value<'c, 'a>, to: Type<'c>) -> Result<Value<'c, 'a>, PassError> {
+        let from = value.r#type();
+        if from == to {
+            return Ok(value);
+        }
+        let widens = element(from).float_width() < element(to).float_width();
+        let name = if widens { "arith.extf" } else { "arith.truncf" };
+        self.apply(name, &[value], to)
+    }
+
+    fn is_brain(&self, r#type: Type<'c>) -> bool {
+        element(r#type) == Type::bfloat16(self.at.context)
+    }
+
+    fn widened_brain(&self, value: Value<'c, 'a>) -> Result<Value<'c, 'a>, PassError> {
+        let single = self.like(Type::float32(self.at.context));
+        let bits = self.apply("arith.bitcast", &[value], self.bits(16))?;
+        let bits = self.apply("arith.extui", &[bits], self.bits(32))?;
+        let bits = self.apply("arith.shli", &[bits, self.word(16)?], self.bits(32))?;
+        self.apply("arith.bitcast", &[bits], single)
+    }
+
+    /// Of f32. A NaN stays one, quiet.
+    fn rounded_to_brain(&self, value: Value<'c, 'a>) -> Result<Value<'c, 'a>, PassError> {
+        let word = self.bits(32);
+        let bits = self.apply("arith.bitcast", &[value], word)?;
+        let upper = self.apply("arith.shrui", &[bits, self.word(16)?], word)?;
+        let odd = self.apply("arith.andi", &[upper, self.word(1)?], word)?;
+        let nudge = self.apply("arith.addi", &[odd, self.word(0x7fff)?], word)?;
+        let sum = self.apply("arith.addi", &[bits, nudge], word)?;
+        let rounded = self.apply("arith.shrui", &[sum, self.word(16)?], word)?;
+        let quiet = self.apply("arith.ori", &[upper, self.word(0x40)?], word)?;
+        let is_nan = self.compare(UNORDERED, value, value)?;
+        let kept = self.apply("arith.select", &[is_nan, quiet, rounded], word)?;
+        let half = self.apply("arith.trunci", &[kept], self.bits(16))?;
+        self.apply("arith.bitcast", &[half], self.result)
+    }
+
+    /// An f64 as f32, so that rounding once more, to fewer digits, is as if there had been one rounding: what is inexact ends in
+    /// an odd digit. The even neighbour that rounding to nearest gives moves by one towards the value; its magnitude's bits are
+    /// an int in the same order.
+    fn rounded_to_odd(&self, value: Value<'c, 'a>) -> Result<Value<'c, 'a>, PassError> {
+        let (word, double) = (self.bits(32), value.r#type());
+        let single = self.like(Type::float32(self.at.context));
+        let near = self.cast(value, single)?;
+        let back = self.cast(near, double)?;
+        let bits = self.apply("arith.bitcast", &[near], word)?;
+        let magnitudes = [
+            self.apply("math.absf", &[value], double)?,
+            self.apply("math.absf", &[back], double)?,
+        ];
+        let outward = self.compare(ORDERED_GREATER, magnitudes[0], magnitudes[1])?;
+        let step = self.apply(
+            "arith.select",
+            &[outward, self.word(1)?, self.word(-1)?],
+            word,
+        )?;
+        let moved = self.apply("arith.addi", &[bits, step], word)?;
+        let last = self.apply("arith.andi", &[bits, self.word(1)?], word)?;
+        let odd = self.apply("arith.trunci", &[last], self.shaped(TypeClass::Bool))?;
+        let moved = self.apply("arith.select", &[odd, bits, moved], word)?;
+        let inexact = self.compare(ORDERED_NOT_EQUAL, value, back)?;
+        let kept = self.apply("arith.select", &[inexact, moved, bits], word)?;
+        self.apply("arith.bitcast", &[kept], single)
+    }
+
+    fn compare(
+        &self,
+        predicate: i64,
+        left: Value<'c, 'a>,
+        right: Value<'c, 'a>,
+    ) -> Result<Value<'c, 'a>, PassError> {
+        let predicate = [("predicate", attributes::i64(self.at.context, predicate))];
+        let flag = self.shaped(TypeClass::Bool);
+        Ok(self
+            .at
+            .value("arith.cmpf", &[left, right], &predicate, flag)?)
+    }
+
+    /// Ints of this width, as many as the result has elements.
+    fn bits(&self, width: u32) -> Type<'c> {
+        self.like(IntegerType::new(self.at.context, width).into())
+    }
+
+    fn like(&self, element: Type<'c>) -> Type<'c> {
+        crate::mlir::vector::shaped_like(self.result, element)
+    }
+
+    fn word(&self, value: i64) -> Result<Value<'c, 'a>, PassError> {
+        let scalar = IntegerType::new(self.at.context, 32).into();
+        self.number(IntegerAttribute::new(scalar, value).into(), self.bits(32))
+    }
+}
