@@ -38,6 +38,7 @@ else
   step "library in bf16 and i16, a sample" .venv/bin/python $sweep --sample 1 --real bf16 --int i16
 fi
 step "random formulas" .venv/bin/python test/differential/formulas.py --count $([ "$all" = --all ] && echo 3000 || echo 150)
+step "random loops" .venv/bin/python test/differential/loops.py --count $([ "$all" = --all ] && echo 1000 || echo 100)
 step "open extents" .venv/bin/python test/differential/extents.py --skript target/release/skript
 step "accuracy" scripts/accuracy.sh $all
 step "a model in C" scripts/c-example.sh

@@ -99,12 +99,28 @@ fn reads_last(op: OperationRef, value: Value) -> bool {
     itself.len() == 1 && others.all(|at| at.is_some() && at < own)
 }
 
-/// Whether a tensor has no elements yet that somebody could read.
-fn is_empty(value: Value) -> bool {
-    OperationResult::try_from(value).is_ok_and(|r| mlir::name(r.owner()) == "tensor.empty")
+fn is_made_by(value: Value, name: &str) -> bool {
+    OperationResult::try_from(value).is_ok_and(|r| mlir::name(r.owner()) == name)
 }
 
-/// The tensors that a loop starts with, from operand `first`, are copied where somebody else reads them in it or behind it.
+/// What a value may be: that of either branch of an `scf.if`.
+fn sources<'c, 'a>(value: Value<'c, 'a>) -> Vec<Value<'c, 'a>> {
+    let Ok(result) = OperationResult::try_from(value) else {
+        return vec![value];
+    };
+    // SAFETY: the op lives as long as its results.
+    let op = unsafe { OperationRef::from_raw(result.owner().to_raw()) };
+    if mlir::name(op) != "scf.if" {
+        return vec![value];
+    }
+    let ends = blocks_of(op).filter_map(|block| mlir::operations(block).last().copied());
+    let yielded = ends.filter_map(|end| end.operand(result.result_number()).ok());
+    yielded.flat_map(sources).collect()
+}
+
+/// The tensors that a loop starts with, from operand `first`, are copied where somebody else reads them in it or behind it, or
+/// may read them as a buffer, which bufferization does not see: canonicalization lets formulas that are loops already read the
+/// allocation behind a `bufferization.to_tensor`.
 fn start_with_copies(op: OperationRef, first: usize) -> Result<(), CodegenError> {
     let wrong = |e: melior::Error| CodegenError::Module(e.to_string());
     let Some(block) = op.block() else {
@@ -116,7 +132,9 @@ fn start_with_copies(op: OperationRef, first: usize) -> Result<(), CodegenError>
     let mut operands: Vec<Value> = op.operands().collect();
     for operand in operands.iter_mut().skip(first) {
         let r#type = operand.r#type();
-        if !r#type.is_ranked_tensor() || is_empty(*operand) || reads_last(op, *operand) {
+        let is_hidden = |source: &Value| is_made_by(*source, "bufferization.to_tensor");
+        let is_own = reads_last(op, *operand) && !sources(*operand).iter().any(is_hidden);
+        if !r#type.is_ranked_tensor() || is_made_by(*operand, "tensor.empty") || is_own {
             continue;
         }
         let copy = mlir::template(
@@ -165,10 +183,15 @@ fn write(block: BlockRef, first_argument: usize, first_operand: usize) -> Result
     // What changes places is read before anything is written, and what goes to two places is two tensors.
     for (n, operand) in operands.iter_mut().enumerate().skip(first_operand) {
         let own = block.argument(n - first_operand + first_argument);
-        let stays = own.is_ok_and(|own| Value::from(own) == *operand);
+        let stays = (own.as_ref()).is_ok_and(|own| Value::from(*own) == *operand);
         let r#type = operand.r#type();
+        let own = own.ok().map(Value::from);
         let again = !handed.insert(operand.to_raw().ptr);
-        if stays || !r#type.is_ranked_tensor() || !(again || is_argument_of(*operand, block)) {
+        let mut others = sources(*operand).into_iter().filter(|s| Some(*s) != own);
+        if stays
+            || !r#type.is_ranked_tensor()
+            || !(again || others.any(|source| is_argument_of(source, block)))
+        {
             continue;
         }
         let copy = mlir::template(

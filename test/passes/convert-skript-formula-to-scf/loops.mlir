@@ -16,7 +16,7 @@
 // CHECK:               %[[T:.+]] = skript.add %[[S]], %[[V]] {accumulates} : f32
 // CHECK:               scf.yield %[[T]]
 // CHECK:             memref.store %[[NEW]], %[[C]][%[[I]], %[[J]]]
-// CHECK:         bufferization.to_tensor %[[C]] restrict
+// CHECK:         bufferization.to_tensor %[[C]] restrict writable
 func.func @matmul(%A: tensor<4x16xf32>, %B: tensor<16x8xf32>) -> tensor<4x8xf32> {
   %zero = arith.constant 0.0 : f32
   %init = tensor.splat %zero : tensor<4x8xf32>

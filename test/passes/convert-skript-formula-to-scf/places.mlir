@@ -12,7 +12,7 @@
 // CHECK:           %[[O:.+]] = memref.load %[[Y]][%[[C:.+]]]
 // CHECK:           %[[T:.+]] = skript.add %[[O]], %[[Q]] {accumulates}
 // CHECK:           memref.store %[[T]], %[[Y]][%[[C]]]
-// CHECK:         %[[R:.+]] = bufferization.to_tensor %[[Y]] restrict
+// CHECK:         %[[R:.+]] = bufferization.to_tensor %[[Y]] restrict writable
 // CHECK-NOT:     bufferization.to_tensor
 // CHECK:         return %[[R]]
 func.func @places(%x: tensor<8xf32>) -> tensor<8xf32> {

@@ -505,13 +505,12 @@ fn to_buffer<'c: 'a, 'a>(
     )?)
 }
 
-/// Not `writable`: canonicalization lets later formulas read the allocation itself, where bufferization sees no reader of the
-/// tensor, so what changes the tensor in place, a loop that starts with it, must change a copy.
 fn to_tensor<'c: 'a, 'a>(
     buffer: Value<'c, 'a>,
     r#type: Type<'c>,
     at: &Builder<'c, 'a>,
 ) -> Result<Value<'c, 'a>, Refusal> {
-    let flags = [("restrict", attributes::unit(at.context))];
+    let unit = attributes::unit(at.context);
+    let flags = [("restrict", unit), ("writable", unit)];
     Ok(at.value("bufferization.to_tensor", &[buffer], &flags, r#type)?)
 }
