@@ -1,9 +1,8 @@
 //! `convert-skript-scalar-to-arith`: scalar and vector operations of the dialect become `arith` and `math`.
 //!
-//! Each follows its recipe in the scalar table. Sums, differences and products that are
-//! a whole recipe may be contracted; the operation that
-//! combines an accumulator with a value (attribute `accumulates`) may be reassociated as well. Guarantees: no scalar
-//! operation of the dialect is left; on tensors it is an error: `convert-skript-elementwise-to-linalg` comes first.
+//! Each follows its recipe in the scalar table. Sums, differences and products that are a whole recipe may be contracted; the
+//! operation that combines an accumulator with a value (attribute `accumulates`) may be reassociated as well. Guarantees: no
+//! scalar operation of the dialect is left; on tensors it is an error: `convert-skript-elementwise-to-linalg` comes first.
 
 mod real_width;
 

@@ -65,7 +65,7 @@ fn main() {
          --weights=args|file|inline says where its weights are, --variables=DIR|FILE where they come from",
         export,
     );
-    std::process::exit(skript_dialect::tools::translate_main(rest.into_iter()));
+    std::process::exit(skript_dialect::tools::translate_main(rest));
 }
 
 const EXPORT: &str = "to-stablehlo";
