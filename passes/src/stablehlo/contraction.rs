@@ -1,13 +1,11 @@
 //! Sums of products as `dot_general`.
 
-use super::field::Field;
+use super::field::{Field, union};
 use super::tensors::Tensors;
 use crate::mlir::types;
 use melior::Error;
 use melior::ir::Attribute;
 use skript_dialect::melior;
-use skript_frontend::model::Accumulation;
-use skript_semantics::Scalar;
 
 /// `Σ lhs · rhs` over `reduced`, as a field of the other indices. `None` where nothing is gained: no reduced index is
 /// common to both factors, or each has all indices of the other.
@@ -21,11 +19,14 @@ pub fn contract<'c: 'a, 'a>(
     let has = |field: &Field<'c, 'a>, index: &usize| field.indices.contains(index);
     let common = reduced.iter().any(|i| has(lhs, i) && has(rhs, i));
     let all = reduced.iter().all(|i| has(lhs, i) || has(rhs, i));
-    if !common || !all || lhs.indices == rhs.indices {
+    if !common || !all {
         return Ok(None);
     }
-    let lhs = &alone(lhs, rhs, reduced, at)?;
-    let rhs = &alone(rhs, lhs, reduced, at)?;
+    let lhs = &widened(lhs, rhs, reduced, domain, at)?;
+    let rhs = &widened(rhs, lhs, reduced, domain, at)?;
+    if lhs.indices == rhs.indices {
+        return Ok(None);
+    }
     let positions = |field: &Field<'c, 'a>, wanted: &[usize]| -> Vec<i64> {
         wanted
             .iter()
@@ -75,24 +76,19 @@ pub fn contract<'c: 'a, 'a>(
     Field::labelled(value, &labels, at).map(Some)
 }
 
-/// The factor summed over those reduced indices that the other does not have.
-fn alone<'c: 'a, 'a>(
+/// The factor with those reduced indices, too, that only the other one has: a sum of these before the product might be
+/// infinite where no product is.
+fn widened<'c: 'a, 'a>(
     field: &Field<'c, 'a>,
     other: &Field<'c, 'a>,
     reduced: &[usize],
+    domain: &[i64],
     at: &Tensors<'c, 'a>,
 ) -> Result<Field<'c, 'a>, Error> {
-    let goes = |i: &usize| reduced.contains(i) && !other.indices.contains(i);
-    let dimensions: Vec<i64> = field
-        .indices
-        .iter()
-        .enumerate()
-        .filter(|(_, i)| goes(i))
-        .map(|(d, _)| d as i64)
-        .collect();
-    let sum = Tensors::combiner(Accumulation::Sum).unwrap_or("add");
+    let needed = |i: &usize| field.indices.contains(i) || reduced.contains(i);
+    let indices: Vec<usize> = union([field, other]).into_iter().filter(needed).collect();
     Ok(Field {
-        value: at.reduce(field.value, sum, Scalar::Real(-0.0), &dimensions)?,
-        indices: field.indices.iter().copied().filter(|i| !goes(i)).collect(),
+        value: field.over(&indices, domain, at)?,
+        indices,
     })
 }

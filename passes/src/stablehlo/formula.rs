@@ -2,23 +2,20 @@
 
 use super::access::Gathered;
 use super::arg_reduce;
-use super::contraction::contract;
 use super::error::ExportError;
 use super::evaluate::Evaluator;
 use super::field::{Field, union};
+use super::guards::{Guards, all};
+use super::product::Product;
 use super::report::Form;
 use super::sequence;
 use super::tensors::Tensors;
-use super::window::Windowed;
+use super::window::{Skipped, Windowed};
 use super::write::{Target, identity};
-use crate::mlir::copy::operation_name;
-use crate::mlir::types;
-use crate::structure::{Affine, ArgReduction, Guard, Placement, Reading, Slot};
-use melior::ir::operation::{OperationLike, OperationResult};
+use crate::structure::{Affine, ArgReduction, Placement, Reading, Slot};
 use melior::ir::{OperationRef, Value};
 use skript_dialect::melior;
 use skript_frontend::model::Accumulation;
-use skript_semantics::{Scalar, ScalarKind};
 
 /// What a formula leaves in its destinations, and the form that it took.
 pub fn export<'c: 'a, 'a>(
@@ -161,142 +158,29 @@ impl<'c: 'a, 'a> Statement<'_, '_, 'c, 'a> {
     ) -> Result<(Value<'c, 'a>, Form), ExportError> {
         let kind = self.target.kind;
         let guards = Guards::of(self.evaluator, reduced)?;
-        let outer = guards.outer.as_ref();
+        let outer = all(&guards.outer, self.evaluator)?;
+        let outer = outer.as_ref();
+        let product = Product {
+            evaluator: self.evaluator,
+            target: &self.target,
+            guards: &guards,
+            reduced,
+        };
         if kind == Accumulation::Sum
-            && let Some((sum, form)) = self.product(value, reduced, &guards)?
+            && let Some((sum, form)) = product.sum(value)?
         {
             return Ok((self.target.block(&sum, outer, slots)?, form));
         }
         let (at, domain) = (&self.evaluator.at, self.target.domain);
-        if let Some(windowed) = Windowed::of(self.evaluator, value, reduced, &guards.of_inner)?
+        let neutral = identity(kind, at.element(self.target.out)?);
+        if let Some(windowed) =
+            Windowed::of(self.evaluator, value, reduced, &guards.inner, neutral)?
+            && !windowed.skipped.contains(&Skipped::Not)
             && let Some(field) = windowed.reduce(kind, reduced, domain, at)?
         {
             return Ok((self.target.block(&field, outer, slots)?, Form::ReduceWindow));
         }
-        let element = at.element(self.target.out)?;
-        let neutral = identity(kind, element);
-        let mut indices = union([field].into_iter().chain(self.mask));
-        if matches!(kind, Accumulation::Sum | Accumulation::Product) {
-            // What does not change along a reduced index still counts once for each of its values.
-            indices.extend(reduced);
-            indices.sort_unstable();
-            indices.dedup();
-        }
-        let mut whole = field.over(&indices, domain, at)?;
-        if let Some(mask) = self.mask {
-            let mask = mask.over(&indices, domain, at)?;
-            let filler = at.splat(neutral, &at.extents(whole)?, element)?;
-            whole = at.select(mask, whole, filler)?;
-        }
-        let dimensions: Vec<i64> = indices
-            .iter()
-            .enumerate()
-            .filter(|(_, i)| reduced.contains(i))
-            .map(|(d, _)| d as i64)
-            .collect();
-        let combiner = Tensors::combiner(kind)
-            .ok_or_else(|| ExportError::at(self.evaluator.reading.op, "combines nothing"))?;
-        let partial = Field {
-            value: at.reduce(whole, combiner, neutral, &dimensions)?,
-            indices: indices
-                .into_iter()
-                .filter(|i| !reduced.contains(i))
-                .collect(),
-        };
-        let form = if dimensions.is_empty() {
-            Form::Map
-        } else {
-            Form::Reduce
-        };
+        let (partial, form) = self.target.combined(field, self.mask, reduced)?;
         Ok((self.target.block(&partial, None, slots)?, form))
-    }
-
-    /// The sum as a product of tensors, if the value is a product of two reals. What inner guards skip is zero in one
-    /// factor; outer ones are left to the caller.
-    fn product(
-        &self,
-        value: Value<'c, 'a>,
-        reduced: &[usize],
-        guards: &Guards<'c, 'a>,
-    ) -> Result<Option<(Field<'c, 'a>, Form)>, ExportError> {
-        let (at, domain) = (&self.evaluator.at, self.target.domain);
-        let Ok(result) = OperationResult::try_from(value) else {
-            return Ok(None);
-        };
-        let owner = result.owner();
-        let real = types::kind_of(at.element(self.target.out)?) == Some(ScalarKind::Real);
-        if operation_name(owner) != "skript.mul" || !real {
-            return Ok(None);
-        }
-        let mut factors = [
-            self.evaluator.field(owner.operand(0)?)?,
-            self.evaluator.field(owner.operand(1)?)?,
-        ];
-        for (one, other) in [(0, 1), (1, 0)] {
-            let Some(kernel) = factors.get(other) else {
-                continue;
-            };
-            if let Some(windowed) = Windowed::of(
-                self.evaluator,
-                owner.operand(one)?,
-                reduced,
-                &guards.of_inner,
-            )? && let Some(sum) = windowed.convolve(kernel, reduced, domain, at)?
-            {
-                let form = match windowed.has_border() {
-                    true => Form::BorderedConvolution,
-                    false => Form::Convolution,
-                };
-                return Ok(Some((sum, form)));
-            }
-        }
-        let mut form = Form::DotGeneral;
-        for mask in &guards.inner {
-            let mut masked = 0;
-            for factor in &mut factors {
-                if mask.indices.iter().all(|i| factor.indices.contains(i)) {
-                    let holds = mask.over(&factor.indices, domain, at)?;
-                    let extents = at.extents(factor.value)?;
-                    let zero = at.splat(Scalar::Real(0.0), &extents, at.element(factor.value)?)?;
-                    factor.value = at.select(holds, factor.value, zero)?;
-                    masked += 1;
-                }
-            }
-            match masked {
-                0 => return Ok(None),
-                1 => form = Form::MaskedDotGeneral,
-                _ => {}
-            }
-        }
-        let [lhs, rhs] = &factors;
-        let sum = contract(lhs, rhs, reduced, domain, at)?;
-        Ok(sum.map(|sum| (sum, form)))
-    }
-}
-
-/// The conjuncts of a predicate: those that some reduced index decides, and those that skip whole sums.
-struct Guards<'c, 'a> {
-    inner: Vec<Field<'c, 'a>>,
-    of_inner: Guard,
-    outer: Option<Field<'c, 'a>>,
-}
-
-impl<'c: 'a, 'a> Guards<'c, 'a> {
-    fn of(evaluator: &Evaluator<'_, 'c, 'a>, reduced: &[usize]) -> Result<Self, ExportError> {
-        let (mut inner, mut outer, mut terms) = (Vec::new(), Vec::new(), Vec::new());
-        for value in evaluator.conjuncts()? {
-            let field = evaluator.field(value)?;
-            if field.indices.iter().any(|i| reduced.contains(i)) {
-                inner.push(field);
-                terms.extend(evaluator.reading.find(value));
-            } else {
-                outer.push(field);
-            }
-        }
-        Ok(Guards {
-            inner,
-            of_inner: Guard::all(&evaluator.reading.nest, terms),
-            outer: evaluator.all(&outer)?,
-        })
     }
 }

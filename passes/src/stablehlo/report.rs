@@ -18,11 +18,11 @@ pub enum Form {
     Map,
     /// `dot_general`.
     DotGeneral,
-    /// `dot_general`; what a guard skips is multiplied by zero.
+    /// `dot_general`; what a guard skips is multiplied by zero where the other factor is finite.
     MaskedDotGeneral,
     /// `convolution`.
     Convolution,
-    /// `convolution` with a border of zeros, or zeros between elements.
+    /// `convolution` with a border of zeros, or zeros between elements, where the other factor is finite.
     BorderedConvolution,
     /// `reduce`.
     Reduce,
@@ -45,7 +45,7 @@ pub enum Form {
 }
 
 impl Form {
-    /// What the form asks of the data for the numbers to be the formula's.
+    /// What the form asks of the data; others take the second branch of an `if`.
     pub fn condition(self) -> Option<&'static str> {
         match self {
             // Zero times an infinity is NaN, where the formula has no product at all.

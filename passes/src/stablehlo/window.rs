@@ -2,13 +2,15 @@
 //!
 //! A dimension read at `s·k + d·r + o`, k an index of the output and r one that is reduced, is a window of stride s and
 //! dilation d; it runs backwards where d is negative. Read at `⌊(s·k + d·r + o) / b⌋`, and only where b divides evenly, it
-//! slides over elements that stand b apart. What the guard skips must be exactly what lies outside of the tensor and
-//! between its elements: that is padding.
+//! slides over elements that stand b apart. What the guard skips outside of the tensor and between its elements is
+//! padding; where it compares places of a dimension with a number, as an extent that only a run knows, those that do not
+//! count hold a filler.
 
 use super::access::{Run, run, slice};
 use super::error::ExportError;
-use super::evaluate::Evaluator;
+use super::evaluate::{Evaluator, elementwise};
 use super::field::Field;
+use super::guards::Conjunct;
 use super::tensors::Tensors;
 use super::write::identity;
 use crate::mlir::copy::operation_name;
@@ -20,6 +22,7 @@ use melior::ir::operation::{OperationLike, OperationResult};
 use melior::ir::{Attribute, Value};
 use skript_dialect::melior;
 use skript_frontend::model::Accumulation;
+use skript_semantics::Scalar;
 
 /// A dimension that a window slides along.
 #[derive(Clone, Debug)]
@@ -56,17 +59,31 @@ enum Dimension {
 
 /// A tensor read by windows: sliced, and one dimension for each index and each window.
 pub struct Windowed<'c, 'a> {
-    value: Value<'c, 'a>,
+    pub value: Value<'c, 'a>,
     dimensions: Vec<Dimension>,
+    /// By conjunct of the guard.
+    pub skipped: Vec<Skipped>,
+}
+
+/// What became of a conjunct of the guard.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Skipped {
+    /// It says that reads stay inside, or meet elements: padding.
+    ByBorder,
+    /// It says which places of a dimension count: the others hold the filler.
+    ByFiller,
+    /// It says something else.
+    Not,
 }
 
 impl<'c: 'a, 'a> Windowed<'c, 'a> {
-    /// `value` as an access with windows; `None` if it is none, or if the guard says more than that reads stay inside.
+    /// `value` as an access with windows; `None` if it is none. Places that the guard skips hold `filler`.
     pub fn of(
         evaluator: &Evaluator<'_, 'c, 'a>,
         value: Value<'c, 'a>,
         reduced: &[usize],
-        guard: &Guard,
+        guards: &[Conjunct<'c, 'a>],
+        filler: Scalar,
     ) -> Result<Option<Self>, ExportError> {
         let (reading, at) = (evaluator.reading, &evaluator.at);
         let nest = &reading.nest;
@@ -82,21 +99,41 @@ impl<'c: 'a, 'a> Windowed<'c, 'a> {
         else {
             return Ok(None);
         };
-        let tensor = (evaluator.outside)(owner.operand(0)?)?;
+        let mut tensor = (evaluator.outside)(owner.operand(0)?)?;
         let extents = at.extents(tensor)?;
         let forms: Option<Vec<Affine>> = subscripts.iter().map(|s| nest.affine(*s)).collect();
         let Some(forms) = forms else {
             return Ok(None);
         };
-        if !only_bounds(guard, &Guard::of(nest), &forms, &extents, &nest.extents) {
+        let whole = Guard::of(nest);
+        let Some(bounds) = bounds(&whole, &forms, &extents, &nest.extents) else {
             return Ok(None);
-        }
+        };
         let Some(parts) = parts(&forms, &extents, &nest.extents, reduced) else {
             return Ok(None);
         };
-        prepare(tensor, parts, &extents, &nest.extents, at)
-            .map(Some)
-            .map_err(Into::into)
+        let mut skipped = Vec::new();
+        for conjunct in guards {
+            let own = Guard::all(nest, reading.find(conjunct.value));
+            let is_border =
+                own.others.is_empty() && own.constraints.iter().all(|c| bounds.contains(c));
+            skipped.push(if is_border {
+                Skipped::ByBorder
+            } else if let Some((dimension, counts)) =
+                counted(conjunct, &forms, &extents, evaluator)?
+            {
+                tensor = filled(tensor, dimension, counts, filler, at)?;
+                Skipped::ByFiller
+            } else {
+                Skipped::Not
+            });
+        }
+        let (value, dimensions) = prepare(tensor, parts, &extents, &nest.extents, at)?;
+        Ok(Some(Windowed {
+            value,
+            dimensions,
+            skipped,
+        }))
     }
 
     fn extent(domain: &[i64], index: usize) -> i64 {
@@ -321,15 +358,9 @@ fn padding<'c: 'a, 'a>(borders: &[i64], at: &Tensors<'c, 'a>) -> Attribute<'c> {
     DenseElementsAttribute::i64_values(types::tensor(&[rows, 2], at.int()), borders).into()
 }
 
-/// Whether the guard says that reads between elements are skipped, and nothing else but that subscripts stay inside of
-/// the tensor.
-fn only_bounds(
-    guard: &Guard,
-    whole: &Guard,
-    forms: &[Affine],
-    extents: &[i64],
-    domain: &[i64],
-) -> bool {
+/// What a guard may say of subscripts for padding to skip the same: that they stay inside of the tensor, and meet elements.
+/// `None`: reads between elements are not all skipped.
+fn bounds(whole: &Guard, forms: &[Affine], extents: &[i64], domain: &[i64]) -> Option<Vec<Affine>> {
     let mut bounds = Vec::new();
     for (form, extent) in forms.iter().zip(extents) {
         let last = extent.checked_sub(1).map(Affine::constant);
@@ -338,14 +369,66 @@ fn only_bounds(
         if let Some((dividend, base)) = form.as_quotient() {
             let evenly = dividend
                 .modulo(base, domain)
-                .and_then(|rest| rest.scale(-1));
-            match evenly.filter(|evenly| whole.constraints.contains(evenly)) {
-                Some(evenly) => bounds.push(evenly),
-                None => return false,
-            }
+                .and_then(|rest| rest.scale(-1))
+                .filter(|evenly| whole.constraints.contains(evenly))?;
+            bounds.push(evenly);
         }
     }
-    guard.others.is_empty() && guard.constraints.iter().all(|c| bounds.contains(c))
+    Some(bounds)
+}
+
+/// The dimension whose places a conjunct compares with one number, and which of them it lets count.
+fn counted<'c: 'a, 'a>(
+    conjunct: &Conjunct<'c, 'a>,
+    forms: &[Affine],
+    extents: &[i64],
+    evaluator: &Evaluator<'_, 'c, 'a>,
+) -> Result<Option<(usize, Value<'c, 'a>)>, ExportError> {
+    let (reading, at) = (evaluator.reading, &evaluator.at);
+    let Ok(result) = OperationResult::try_from(conjunct.value) else {
+        return Ok(None);
+    };
+    let owner = result.owner();
+    if owner.operands().count() != 2 {
+        return Ok(None);
+    }
+    let operands = [owner.operand(0)?, owner.operand(1)?];
+    for (place, limit) in [(0, 1), (1, 0)] {
+        let (Some(subscript), Some(limit)) = (operands.get(place), operands.get(limit)) else {
+            continue;
+        };
+        let form = reading
+            .find(*subscript)
+            .and_then(|t| reading.nest.affine(t));
+        let dimension = form.and_then(|form| forms.iter().position(|own| *own == form));
+        let limit = evaluator.field(*limit)?;
+        let (Some(dimension), true) = (dimension, limit.indices.is_empty()) else {
+            continue;
+        };
+        let extent = extents.get(dimension).copied().unwrap_or(1);
+        let limit = at.broadcast(limit.value, &[], &[extent])?;
+        let mut sides = [at.iota(extent)?, limit];
+        if place == 1 {
+            sides.reverse();
+        }
+        let name = operation_name(owner);
+        return Ok(elementwise(owner, &name, &sides, at)?.map(|counts| (dimension, counts)));
+    }
+    Ok(None)
+}
+
+/// The tensor with the filler at those places of a dimension that do not count.
+fn filled<'c: 'a, 'a>(
+    tensor: Value<'c, 'a>,
+    dimension: usize,
+    counts: Value<'c, 'a>,
+    filler: Scalar,
+    at: &Tensors<'c, 'a>,
+) -> Result<Value<'c, 'a>, Error> {
+    let extents = at.extents(tensor)?;
+    let counts = at.broadcast(counts, &[dimension as i64], &extents)?;
+    let filler = at.splat(filler, &extents, at.element(tensor)?)?;
+    at.select(counts, tensor, filler)
 }
 
 enum Part {
@@ -433,7 +516,7 @@ fn prepare<'c: 'a, 'a>(
     extents: &[i64],
     domain: &[i64],
     at: &Tensors<'c, 'a>,
-) -> Result<Windowed<'c, 'a>, Error> {
+) -> Result<(Value<'c, 'a>, Vec<Dimension>), Error> {
     let (mut starts, mut limits) = (Vec::new(), Vec::new());
     for (part, extent) in parts.iter().zip(extents) {
         let (start, limit) = match part {
@@ -464,8 +547,5 @@ fn prepare<'c: 'a, 'a>(
         }
     }
     let sliced = slice(cut, &runs, at)?;
-    Ok(Windowed {
-        value: at.reshape(sliced, &shape)?,
-        dimensions,
-    })
+    Ok((at.reshape(sliced, &shape)?, dimensions))
 }

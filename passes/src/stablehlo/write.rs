@@ -1,7 +1,8 @@
 //! What a formula's points leave in its output: a block of it, or a scatter.
 
 use super::access::{Subscript, read, stack};
-use super::field::Field;
+use super::field::{Field, union};
+use super::report::Form;
 use super::tensors::Tensors;
 use crate::mlir::{attributes, types};
 use crate::structure::Slot;
@@ -95,6 +96,53 @@ impl<'c: 'a, 'a> Target<'_, 'c, 'a> {
         let placed = self.place(value, filler, slots, &extents)?;
         let mask = self.place(mask, Scalar::Bool(false), slots, &extents)?;
         at.select(mask, placed, self.out)
+    }
+
+    /// The combination over `reduced` of what the mask leaves; a map, if nothing there changes along it.
+    ///
+    /// # Errors
+    /// The kind combines nothing.
+    pub fn combined(
+        &self,
+        field: &Field<'c, 'a>,
+        mask: Option<&Field<'c, 'a>>,
+        reduced: &[usize],
+    ) -> Result<(Field<'c, 'a>, Form), Error> {
+        let (at, domain) = (&self.at, self.domain);
+        let element = at.element(self.out)?;
+        let neutral = identity(self.kind, element);
+        let mut indices = union([field].into_iter().chain(mask));
+        if matches!(self.kind, Accumulation::Sum | Accumulation::Product) {
+            // What does not change along a reduced index still counts once for each of its values.
+            indices.extend(reduced);
+            indices.sort_unstable();
+            indices.dedup();
+        }
+        let mut whole = field.over(&indices, domain, at)?;
+        if let Some(mask) = mask {
+            let mask = mask.over(&indices, domain, at)?;
+            let filler = at.splat(neutral, &at.extents(whole)?, element)?;
+            whole = at.select(mask, whole, filler)?;
+        }
+        let dimensions: Vec<i64> = indices
+            .iter()
+            .enumerate()
+            .filter(|(_, i)| reduced.contains(i))
+            .map(|(d, _)| d as i64)
+            .collect();
+        let combiner = Tensors::combiner(self.kind).ok_or(Error::OperationBuild)?;
+        let form = match dimensions.is_empty() {
+            true => Form::Map,
+            false => Form::Reduce,
+        };
+        let partial = Field {
+            value: at.reduce(whole, combiner, neutral, &dimensions)?,
+            indices: indices
+                .into_iter()
+                .filter(|i| !reduced.contains(i))
+                .collect(),
+        };
+        Ok((partial, form))
     }
 
     /// One element per position of the slots.

@@ -75,3 +75,72 @@ func.func @batch(%x: tensor<?x1x8xf32> {skript.bounds = array<i64: 4, 1, 8>}, %w
   } : tensor<?x1x8xf32>
   return %y : tensor<?x1x8xf32>
 }
+
+// -----
+
+// A window that slides along an extent that a run knows reads the elements that count, and zeros behind them.
+// CHECK: func.func public @main(
+// CHECK-SAME: %[[X:[^ ]+]]: tensor<1x8xf32>, %[[W:[^ ]+]]: tensor<3xf32>
+// CHECK: %[[F:.+]] = stablehlo.select %{{.+}}, %[[X]], %{{.+}} : tensor<1x8xi1>, tensor<1x8xf32>
+// CHECK: stablehlo.if
+// CHECK: stablehlo.convolution(%{{.+}}, %{{.+}}){{.+}}pad = {{\[\[}}1, 1]]
+// CHECK: stablehlo.return
+// CHECK: stablehlo.gather
+func.func @window(%x: tensor<1x?xf32> {skript.bounds = array<i64: 1, 8>}, %w: tensor<3xf32>) -> tensor<1x?xf32> attributes {skript.entry} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %d = tensor.dim %x, %c1 : tensor<1x?xf32>
+  %n = arith.minsi %d, %c8 : index
+  %zero = arith.constant 0.0 : f32
+  %init = tensor.splat %zero[%n] : tensor<1x?xf32>
+  %y = skript.formula sum (%b, %i, %k) in (1, %n, 3) outs(%acc = %init : tensor<1x?xf32>) where {
+    %s = skript.add %i, %k : index
+    %p = skript.sub %s, %c1 : index
+    %low = skript.ge %p, %c0 : index
+    %high = skript.lt %p, %n : index
+    %inside = skript.and %low, %high : i1
+    skript.condition %inside
+  } do {
+    %s = skript.add %i, %k : index
+    %p = skript.sub %s, %c1 : index
+    %a = skript.access %x[%b, %p] : tensor<1x?xf32>
+    %f = skript.access %w[%k] : tensor<3xf32>
+    %m = skript.mul %a, %f : f32
+    skript.yield %m at [%b, %i] : f32
+  } : tensor<1x?xf32>
+  return %y : tensor<1x?xf32>
+}
+
+// -----
+
+// The same of maxima: behind the elements stands what is less than all.
+// CHECK: func.func public @main(
+// CHECK-SAME: %[[X:[^ ]+]]: tensor<8xf32>
+// CHECK: %[[LEAST:.+]] = stablehlo.constant dense<0xFF800000> : tensor<8xf32>
+// CHECK: %[[F:.+]] = stablehlo.select %{{.+}}, %[[X]], %[[LEAST]]
+// CHECK: "stablehlo.reduce_window"(%[[F]]
+// CHECK-NOT: stablehlo.gather
+func.func @maxima(%x: tensor<?xf32> {skript.bounds = array<i64: 8>}) -> tensor<?xf32> attributes {skript.entry} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %d = tensor.dim %x, %c0 : tensor<?xf32>
+  %n = arith.minsi %d, %c8 : index
+  %zero = arith.constant 0.0 : f32
+  %init = tensor.splat %zero[%n] : tensor<?xf32>
+  %y = skript.formula max (%i, %k) in (%n, 3) outs(%acc = %init : tensor<?xf32>) where {
+    %s = skript.add %i, %k : index
+    %p = skript.sub %s, %c1 : index
+    %low = skript.ge %p, %c0 : index
+    %high = skript.gt %n, %p : index
+    %inside = skript.and %low, %high : i1
+    skript.condition %inside
+  } do {
+    %s = skript.add %i, %k : index
+    %p = skript.sub %s, %c1 : index
+    %a = skript.access %x[%p] : tensor<?xf32>
+    skript.yield %a at [%i] : f32
+  } : tensor<?xf32>
+  return %y : tensor<?xf32>
+}

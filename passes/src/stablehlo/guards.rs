@@ -1,0 +1,64 @@
+//! The conjuncts of a formula's predicate: those that some reduced index decides, and those that skip whole reductions.
+
+use super::error::ExportError;
+use super::evaluate::Evaluator;
+use super::field::Field;
+use super::tensors::Tensors;
+use melior::Error;
+use melior::ir::Value;
+use skript_dialect::melior;
+use skript_semantics::Scalar;
+
+/// One of the conditions of which all must hold.
+#[derive(Clone, Debug)]
+pub struct Conjunct<'c, 'a> {
+    pub value: Value<'c, 'a>,
+    pub field: Field<'c, 'a>,
+}
+
+/// A predicate by what it skips.
+pub struct Guards<'c, 'a> {
+    pub inner: Vec<Conjunct<'c, 'a>>,
+    pub outer: Vec<Conjunct<'c, 'a>>,
+}
+
+impl<'c: 'a, 'a> Guards<'c, 'a> {
+    pub fn of(evaluator: &Evaluator<'_, 'c, 'a>, reduced: &[usize]) -> Result<Self, ExportError> {
+        let (mut inner, mut outer) = (Vec::new(), Vec::new());
+        for value in evaluator.conjuncts()? {
+            let field = evaluator.field(value)?;
+            let skips_parts = field.indices.iter().any(|i| reduced.contains(i));
+            let list = if skips_parts { &mut inner } else { &mut outer };
+            list.push(Conjunct { value, field });
+        }
+        Ok(Guards { inner, outer })
+    }
+}
+
+/// Where all conjuncts hold; `None`: there are none.
+pub fn all<'c: 'a, 'a>(
+    conjuncts: &[Conjunct<'c, 'a>],
+    evaluator: &Evaluator<'_, 'c, 'a>,
+) -> Result<Option<Field<'c, 'a>>, ExportError> {
+    let fields: Vec<_> = conjuncts.iter().map(|c| c.field.clone()).collect();
+    evaluator.all(&fields)
+}
+
+/// The field of reals with zeros where a condition on its indices does not hold; `None`: the condition has other indices.
+pub fn zeroed<'c: 'a, 'a>(
+    field: &Field<'c, 'a>,
+    condition: &Field<'c, 'a>,
+    domain: &[i64],
+    at: &Tensors<'c, 'a>,
+) -> Result<Option<Field<'c, 'a>>, Error> {
+    if !condition.indices.iter().all(|i| field.indices.contains(i)) {
+        return Ok(None);
+    }
+    let holds = condition.over(&field.indices, domain, at)?;
+    let extents = at.extents(field.value)?;
+    let zero = at.splat(Scalar::Real(0.0), &extents, at.element(field.value)?)?;
+    Ok(Some(Field {
+        value: at.select(holds, field.value, zero)?,
+        indices: field.indices.clone(),
+    }))
+}
