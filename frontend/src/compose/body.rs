@@ -44,7 +44,8 @@ impl<'p> Composer<'p, '_> {
         builder.room = self.room(builder, component);
         let results = self
             .component_value(builder, &component.value, hint.as_deref(), wanted)
-            .and_then(|results| self.assign(builder, component, results));
+            .and_then(|results| self.assign(builder, component, results))
+            .and_then(|()| self.settle_here(builder));
         builder.room = None;
         if results.is_err() {
             for name in target_names(component) {

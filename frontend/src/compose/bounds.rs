@@ -4,12 +4,12 @@
 use skript_semantics::{Scalar, ScalarKind, ScalarOp};
 
 use super::packed::Beside;
-use super::ranges::{ALL, Known, Work, collect_facts, extent_expr, implied};
 use crate::ast::Lowering;
-use crate::diagnostics::codes::ACCESS_OUT_OF_RANGE;
+use crate::diagnostics::codes::{ACCESS_OUT_OF_RANGE, INDEX_OUT_OF_RANGE};
 use crate::eval::affine::Affine;
 use crate::eval::evaluator::{EvalResult, literal_bool, stop};
-use crate::eval::{Demand, runtime};
+use crate::eval::ranges::{ALL, Known, Work, box_facts, collect_facts, extent_expr, implied};
+use crate::eval::{Demand, Position, runtime};
 use crate::model::check::is_shape_scalar;
 use crate::model::{
     Expr, Extent, Formula, FormulaIndex, FormulaLocal, Function, MessagePart, Node, Value, ValueId,
@@ -19,11 +19,11 @@ use crate::source::Span;
 /// Makes every access of the formula in bounds (the invariant of [`crate::model::formula`]).
 ///
 /// Gives what the run must test, besides the lengths `beside`: that accesses which depend on nothing else stay in tensors
-/// whose extents it brings.
+/// whose extents it brings, and that the `positions` of items are there.
 pub fn secure(
     formula: &mut Formula,
     function: &Function,
-    beside: &[Beside],
+    (beside, positions): (&[Beside], &[Position]),
     lowering: &Lowering,
 ) -> EvalResult<Vec<Demand>> {
     let values = &function.values;
@@ -46,21 +46,11 @@ pub fn secure(
         strict: formula.predicate.is_none() && !empty,
         predicate: formula.predicate.clone(),
         always: Vec::new(),
-        work: Work::new(),
+        work: Work::default(),
         tested,
         demands: Vec::new(),
     };
-    let mut facts = Vec::new();
-    for (position, index) in indices.iter().enumerate() {
-        if index.extent.fixed().is_none() {
-            // index < extent
-            facts.push(
-                Affine::of(&extent_expr(&index.extent))
-                    .plus(&Affine::of(&Expr::index(position)), -1)
-                    .plus(&Affine::constant(1), -1),
-            );
-        }
-    }
+    let mut facts = box_facts(&indices);
     pass.always = facts.clone();
     if let Some(predicate) = &formula.predicate {
         collect_facts(predicate, true, &mut facts);
@@ -139,6 +129,9 @@ pub fn secure(
         .is_some_and(|p| runtime::bool_literal(p) == Some(true))
     {
         formula.predicate = None;
+    }
+    if pass.strict {
+        positions.iter().for_each(|p| pass.position(p));
     }
     let demands = pass.demands;
     formula.indices = indices;
@@ -492,49 +485,17 @@ impl<'a> Pass<'a> {
         span: Span,
         write: bool,
     ) {
-        let sum = Affine::of(subscript);
-        let (mut low, mut high) = (
-            Affine::constant(sum.constant),
-            Affine::constant(sum.constant),
-        );
-        for (term, factor) in &sum.terms {
-            let Node::Index(position) = term.node else {
-                if !is_shape_scalar(term) {
-                    return;
-                }
-                low = low.plus(&Affine::of(term), *factor);
-                high = high.plus(&Affine::of(term), *factor);
-                continue;
-            };
-            let Some(index) = self.indices.get(position) else {
-                return;
-            };
-            let last = Affine::of(&extent_expr(&index.extent)).plus(&Affine::constant(1), -1);
-            let end = if *factor < 0 { &mut low } else { &mut high };
-            *end = end.clone().plus(&last, *factor);
-        }
-        let (low, high, size) = (low.into_expr(), high.into_expr(), extent_expr(extent));
+        let Some((low, high)) = self.ends(subscript) else {
+            return;
+        };
+        let size = extent_expr(extent);
         let known = self.known(&[], &self.tested);
         if known.interval(&low).0 >= 0 && !known.may_reach(&high, extent) {
             return;
         }
-        let within = Demand::within(&low, &high, &size);
-        let steps = self.indices.iter().map(|index| &index.extent);
-        let mut open: Vec<&Extent> = Vec::new();
-        for extent in steps.chain(empty).filter(|e| e.fixed().is_none()) {
-            if !open.contains(&extent) {
-                open.push(extent);
-            }
-        }
-        let condition = open.into_iter().fold(within, |all, extent| {
-            let none = runtime::compare(ScalarOp::Le, extent_expr(extent), Expr::int(0));
-            match (runtime::bool_literal(&all), runtime::bool_literal(&none)) {
-                (Some(true), _) | (_, Some(false)) => all,
-                _ => Expr::apply(ScalarKind::Bool, ScalarOp::Or, vec![none, all]),
-            }
-        });
+        let condition = self.in_some_step(Demand::within(&low, &high, &size), empty);
         let what = if write { "the target" } else { "an access" };
-        let demand = Demand {
+        self.demanded(Demand {
             condition,
             message: vec![
                 MessagePart::Text(format!("an index of {what} runs from ")),
@@ -547,10 +508,83 @@ impl<'a> Pass<'a> {
             ],
             code: &ACCESS_OUT_OF_RANGE,
             span,
+        });
+    }
+
+    /// Every step finds its item.
+    fn position(&mut self, position: &Position) {
+        let Some((low, high)) = self.ends(&position.index) else {
+            return;
         };
+        let first = match position.from_end {
+            true => Affine::of(&low)
+                .plus(&Affine::of(&position.length), 1)
+                .into_expr(),
+            false => low.clone(),
+        };
+        let within = Demand::within(&first, &high, &position.places);
+        let condition = self.in_some_step(within, &[]);
+        let demand = Demand {
+            condition,
+            message: vec![
+                MessagePart::Text("an index runs from ".to_string()),
+                MessagePart::Value(low),
+                MessagePart::Text(" to ".to_string()),
+                MessagePart::Value(high),
+                MessagePart::Text(": the pack has ".to_string()),
+                MessagePart::Value(position.length.clone()),
+                MessagePart::Text(" items".to_string()),
+            ],
+            code: &INDEX_OUT_OF_RANGE,
+            span: position.span,
+        };
+        self.demanded(demand.unless(&position.unless));
+    }
+
+    fn demanded(&mut self, demand: Demand) {
         if !self.demands.contains(&demand) {
             self.demands.push(demand);
         }
+    }
+
+    /// The smallest and the largest value of an index that is a sum of loops' indices and extents.
+    fn ends(&self, index: &Expr) -> Option<(Expr, Expr)> {
+        let sum = Affine::of(index);
+        let mut low = Affine::constant(sum.constant);
+        let mut high = low.clone();
+        for (term, factor) in &sum.terms {
+            let Node::Index(position) = term.node else {
+                if !is_shape_scalar(term) {
+                    return None;
+                }
+                low = low.plus(&Affine::of(term), *factor);
+                high = high.plus(&Affine::of(term), *factor);
+                continue;
+            };
+            let index = self.indices.get(position)?;
+            let last = Affine::of(&extent_expr(&index.extent)).plus(&Affine::constant(1), -1);
+            let end = if *factor < 0 { &mut low } else { &mut high };
+            *end = end.clone().plus(&last, *factor);
+        }
+        Some((low.into_expr(), high.into_expr()))
+    }
+
+    /// The condition, unless there are no steps, or one of the extents is zero.
+    fn in_some_step(&self, condition: Expr, empty: &[Extent]) -> Expr {
+        let steps = self.indices.iter().map(|index| &index.extent);
+        let mut open: Vec<&Extent> = Vec::new();
+        for extent in steps.chain(empty).filter(|e| e.fixed().is_none()) {
+            if !open.contains(&extent) {
+                open.push(extent);
+            }
+        }
+        open.into_iter().fold(condition, |all, extent| {
+            let none = runtime::compare(ScalarOp::Le, extent_expr(extent), Expr::int(0));
+            match (runtime::bool_literal(&all), runtime::bool_literal(&none)) {
+                (Some(true), _) | (_, Some(false)) => all,
+                _ => Expr::apply(ScalarKind::Bool, ScalarOp::Or, vec![none, all]),
+            }
+        })
     }
 
     fn known<'b>(&'b self, locals: &'b [FormulaLocal], facts: &'b [Affine]) -> Known<'b> {

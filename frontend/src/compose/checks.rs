@@ -4,9 +4,9 @@ use skript_semantics::{ScalarKind, ScalarOp};
 
 use super::composer::{Composed, Composer, Reported};
 use super::instantiate::Builder;
-use super::ranges::decided;
 use crate::diagnostics::Diagnostic;
 use crate::diagnostics::codes::UNEXPECTED_VALUE;
+use crate::eval::ranges::decided;
 use crate::eval::{Atom, Demand, Value, runtime};
 use crate::model::check::is_shape_scalar;
 use crate::model::{Check, CheckKind, Expr, MessagePart};
@@ -126,7 +126,7 @@ pub fn keep(checks: &mut Vec<Check>, check: Check) {
     }
 }
 
-impl Composer<'_, '_> {
+impl<'p> Composer<'p, '_> {
     /// Declared and actual extents that composition cannot tell apart are compared by every run.
     pub fn keep_extent_check(
         &mut self,
@@ -144,30 +144,50 @@ impl Composer<'_, '_> {
         keep(&mut builder.function.checks, check);
     }
 
-    /// What composition could not decide of positions is tested by every run.
-    pub fn keep_demands(&mut self, builder: &mut Builder, demands: Vec<Demand>) -> Composed<()> {
-        for demand in demands {
-            match decided(&demand.condition) {
-                Some(true) => {}
-                Some(false) => {
-                    let message = composed_text(&demand.message);
-                    return Err(self.error(demand.code, demand.span, message));
-                }
-                None => {
-                    let Demand {
-                        condition,
-                        message,
-                        span,
-                        ..
-                    } = demand;
-                    let checks = &builder.function.checks;
-                    if !checks.iter().any(|c| c.condition == condition) {
-                        self.keep_extent_check(builder, condition, message, span);
-                    }
-                }
+    /// What has been evaluated demands something of positions: every run tests it when the function begins.
+    pub fn settle(&mut self, builder: &mut Builder) -> Composed<()> {
+        let demands = builder.demands.take();
+        self.keep_demands(builder, demands)
+    }
+
+    /// The same, tested where the block is now: what it rests on may be made in the block, which may be a branch.
+    pub fn settle_here(&mut self, builder: &mut Builder<'p>) -> Composed<()> {
+        for demand in builder.demands.take() {
+            if let Some(check) = self.open_check(demand)? {
+                self.check_here(builder, check)?;
             }
         }
         Ok(())
+    }
+
+    /// What composition could not decide of positions is tested by every run.
+    pub fn keep_demands(&mut self, builder: &mut Builder, demands: Vec<Demand>) -> Composed<()> {
+        for demand in demands {
+            let checks = &builder.function.checks;
+            if let Some(check) = self.open_check(demand)?
+                && !checks.iter().any(|c| c.condition == check.condition)
+            {
+                builder.function.checks.push(check);
+            }
+        }
+        Ok(())
+    }
+
+    /// The check that a run makes of a demand; `None` if it is met in any case.
+    pub fn open_check(&mut self, demand: Demand) -> Composed<Option<Check>> {
+        match decided(&demand.condition) {
+            Some(true) => Ok(None),
+            Some(false) => {
+                let message = composed_text(&demand.message);
+                Err(self.error(demand.code, demand.span, message))
+            }
+            None => Ok(Some(Check {
+                kind: CheckKind::Extent,
+                condition: demand.condition,
+                message: demand.message,
+                span: demand.span,
+            })),
+        }
     }
 
     /// A condition that is no bool.

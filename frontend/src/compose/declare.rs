@@ -8,13 +8,13 @@ use super::coercion::{coerce_scalar, coerced};
 use super::composer::{CaptureName, Composed, Composer};
 use super::dynamic_extent::extent_of;
 use super::instantiate::Builder;
-use super::ranges::{decided, upper_bound};
 use crate::ast::{Declaration, Expr, ExprKind, ExtentSpec, LoopBound, PackSpec};
 use crate::diagnostics::Diagnostic;
 use crate::diagnostics::codes::{
     CONSTANT_VALUE, LIMIT_EXCEEDED, SHAPE_NOT_BOUND, UNDETERMINED_EXTENT, UNEXPECTED_VALUE,
 };
 use crate::eval::evaluator::{EvalResult, stop};
+use crate::eval::ranges::{decided, upper_bound};
 use crate::eval::{Atom, Evaluator, TypeName, Value, runtime};
 use crate::model::{
     self, ConstantData, Extent, MessagePart, Port, PortTensors, ShapeExpr, TensorType,
@@ -614,8 +614,14 @@ fn computed_elements(
             };
             scope.set(name.clone(), value);
         }
-        let value =
-            Evaluator::new(&scope, &builder.types, builder.edition, limits).eval(default)?;
+        let value = Evaluator::new(
+            &scope,
+            &builder.types,
+            builder.edition,
+            limits,
+            &builder.demands,
+        )
+        .eval(default)?;
         let scalar = match &value {
             Value::Atom(atom) => atom.scalar().and_then(|s| coerce_scalar(s, kind)),
             _ => None,

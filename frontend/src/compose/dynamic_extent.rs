@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use skript_semantics::Scalar;
 
-use super::ranges::{extent_expr, upper_bound};
+use crate::eval::ranges::{extent_expr, upper_bound};
 use crate::eval::{Atom, Pack, Value};
 use crate::model::{Expr, Extent, Node, ShapeExpr, TensorType};
 

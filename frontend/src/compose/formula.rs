@@ -14,8 +14,9 @@ use super::turns::{check_turns, write_chosen};
 use crate::ast::{Lowering, LoweringOp};
 use crate::diagnostics::codes::{FORMULA, LIMIT_EXCEEDED, PACK_LENGTHS_DIFFER};
 use crate::eval::evaluator::{EvalResult, Every, count, stop};
+use crate::eval::ranges::collect_facts;
 use crate::eval::{
-    Atom, Chosen, Demand, Evaluator, FormulaState, Scope, Stop, TensorRef, Value, runtime,
+    Atom, Chosen, Demand, Demands, Evaluator, FormulaState, Scope, Stop, TensorRef, Value, runtime,
 };
 use crate::model::{
     self, Accumulation, Body, Extent, Formula, FormulaIndex, FormulaLocal, Init, Node, Target,
@@ -159,7 +160,7 @@ impl<'p> Composer<'p, '_> {
                 Some(_) => Err(Stop::Unroll(0)),
                 None => attempt.run(&builder.scope, &[]),
             };
-            (formula, attempt.demands)
+            (formula, attempt.demands.take())
         };
         let formula = formula.map_err(|stop| self.stopped(lowering, stop))?;
         self.keep_demands(builder, demands)?;
@@ -234,7 +235,7 @@ struct Attempt<'a, 'p, 's> {
     keys: Vec<((usize, usize), Option<i64>)>,
     locals: Vec<FormulaLocal>,
     beside: Vec<Beside>,
-    demands: Vec<Demand>,
+    demands: Demands,
     /// See [`FormulaState::in_turns`].
     in_turns: bool,
 }
@@ -253,7 +254,7 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
             keys: Vec::new(),
             locals: Vec::new(),
             beside: Vec::new(),
-            demands: Vec::new(),
+            demands: Demands::default(),
             in_turns: false,
         }
     }
@@ -263,7 +264,7 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
             formula,
             outer,
             beside: self.beside.clone(),
-            demands: self.demands.clone(),
+            demands: self.demands.take(),
             as_written: accumulation(self.lowering.op),
         }
     }
@@ -274,8 +275,12 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
             &self.builder.types,
             self.builder.edition,
             self.composer.limits,
+            &self.demands,
         );
-        evaluator.formula = Some(state);
+        evaluator.formula = Some(FormulaState {
+            indices: self.indices.clone(),
+            ..state
+        });
         evaluator
     }
 
@@ -330,9 +335,7 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
             let mut evaluator = self.evaluator(&scope, std::mem::take(&mut state));
             let evaluated = evaluator.guarded(|e| e.eval(expr));
             state = evaluator.formula.take().unwrap_or_default();
-            let demands = std::mem::take(&mut evaluator.demands);
             let (value, guards) = evaluated?;
-            self.demands.extend(demands);
             let value = self.local(&name.name, value);
             if guards.is_empty() {
                 state.local_guards.remove(&name.name);
@@ -428,7 +431,11 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
         let condition = match &lowering.condition {
             Some(expr) => {
                 let (value, guards) = evaluator.guarded(|e| e.eval(expr))?;
-                Some(condition(&value, guards, expr.span)?)
+                let holds = condition(&value, guards, expr.span)?;
+                if let Some(state) = &mut evaluator.formula {
+                    collect_facts(&holds, true, &mut state.facts);
+                }
+                Some(holds)
             }
             None => None,
         };
@@ -487,8 +494,6 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
             }
         };
         let state = evaluator.formula.take().unwrap_or_default();
-        let demands = std::mem::take(&mut evaluator.demands);
-        self.demands.extend(demands);
         let guards = state.guards.into_iter().next().unwrap_or_default();
         let mut written = Vec::with_capacity(outputs.len());
         for ((output, subscripts), value) in outputs.iter().zip(subscripts).zip(values) {
@@ -534,8 +539,10 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
         if let Some(every) = state.every {
             self.beside = packed::check(every, &formula, lowering)?;
         }
-        let demands = secure(&mut formula, &self.builder.function, &self.beside, lowering)?;
-        self.demands.extend(demands);
+        let function = &self.builder.function;
+        let beside = (self.beside.as_slice(), state.positions.as_slice());
+        let demands = secure(&mut formula, function, beside, lowering)?;
+        demands.into_iter().for_each(|d| self.demands.push(d));
         Ok(formula)
     }
 }
@@ -561,15 +568,10 @@ fn targets(evaluator: &mut Evaluator, scope: &Scope, lowering: &Lowering) -> Eva
         };
         return match index {
             Value::Atom(index @ (Atom::Int(_) | Atom::Run(_))) => {
-                let length = match stack.tensor.shape.first() {
-                    Some(extent) => evaluator.extent_atom(extent, target.span)?.to_expr(),
-                    None => None,
+                let place = match stack.tensor.shape.first() {
+                    Some(length) => evaluator.place_in_stack(&index, length, target.span)?,
+                    None => index,
                 };
-                let place = match &length {
-                    Some(length) => evaluator.item_position(&index, length, target.span)?,
-                    None => None,
-                };
-                let place = place.map_or(index, Atom::from_expr);
                 Ok(Written::Item(stack.clone(), place))
             }
             _ => stop(

@@ -6,13 +6,13 @@ use super::composer::{Composed, Composer, Reported};
 use super::dynamic_extent::{Canonical, extent_of};
 use super::instantiate::Builder;
 use super::invoke::tensor_text;
-use super::ranges::{decided, extent_expr};
-use super::synthesis::{empty_function, renamed};
-use crate::diagnostics::codes::{INDEX_OUT_OF_RANGE, UNEXPECTED_VALUE};
+use super::synthesis::{empty_function, renamed, renamed_check};
+use crate::diagnostics::codes::UNEXPECTED_VALUE;
+use crate::eval::ranges::extent_expr;
 use crate::eval::{Atom, Demand, Places, Row, RowPart, TensorRef, runtime};
 use crate::model::{
-    self, Accumulation, Body, Check, CheckKind, Expr, Extent, Formula, FormulaIndex, Function,
-    Init, Invoke, Node, Operation, Port, PortTensors, Target, TensorType, ValueId,
+    self, Accumulation, Body, Expr, Extent, Formula, FormulaIndex, Function, Init, Invoke, Node,
+    Operation, Port, PortTensors, Target, TensorType, ValueId,
 };
 use crate::program::Edition;
 use crate::source::Span;
@@ -55,20 +55,10 @@ impl<'p> Composer<'p, '_> {
         span: Span,
     ) -> Composed<Atom> {
         let length = stack.tensor.shape.first().map_or(Expr::int(0), extent_expr);
-        let demand = Demand {
-            condition: Demand::within(position, position, &length),
-            message: vec![
-                model::MessagePart::Text("index ".to_string()),
-                model::MessagePart::Value(position.clone()),
-                model::MessagePart::Text(" is out of range: the pack has ".to_string()),
-                model::MessagePart::Value(length),
-                model::MessagePart::Text(" items".to_string()),
-            ],
-            code: &INDEX_OUT_OF_RANGE,
-            span,
-        };
+        let place = builder.evaluator(self.limits).from_end(position, &length);
+        let demand = Demand::index(position, &place, &length, span);
         let places = Places {
-            from: position.clone(),
+            from: place,
             step: 1,
             length: Expr::int(1),
         };
@@ -264,29 +254,10 @@ impl<'p> Composer<'p, '_> {
         demands: &[Demand],
     ) -> Composed<()> {
         for demand in demands {
-            match decided(&demand.condition) {
-                Some(true) => continue,
-                Some(false) => {
-                    let message = super::checks::composed_text(&demand.message);
-                    return Err(self.error(demand.code, demand.span, message));
-                }
-                None => {}
-            }
-            let mut message = Vec::new();
-            for part in demand.message.clone() {
-                message.push(match part {
-                    model::MessagePart::Value(expr) => {
-                        model::MessagePart::Value(renamed(canonical, expr)?)
-                    }
-                    text => text,
-                });
-            }
-            function.checks.push(Check {
-                kind: CheckKind::Extent,
-                condition: renamed(canonical, demand.condition.clone())?,
-                message,
-                span: demand.span,
-            });
+            let Some(check) = self.open_check(demand.clone())? else {
+                continue;
+            };
+            function.checks.push(renamed_check(canonical, check)?);
         }
         Ok(())
     }

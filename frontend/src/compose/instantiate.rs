@@ -13,7 +13,7 @@ use super::quantize::Quantizer;
 use super::write_counter::write_counter;
 use crate::ast::{BlockKind, DefinitionKind};
 use crate::diagnostics::codes::{LIMIT_EXCEEDED, TENSOR_UNKNOWN};
-use crate::eval::{Evaluator, Scope, TensorRef, TypeName, Value};
+use crate::eval::{Demands, Evaluator, Scope, TensorRef, TypeName, Value};
 use crate::limits::Limits;
 use crate::model::{
     self, AttributeValue, Block, Body, ConstantData, Function, FunctionId, Operation, Quantization,
@@ -52,11 +52,19 @@ pub struct Builder<'p> {
     symbols: usize,
     /// Long expressions over run-time extents, and their names.
     pub named_extents: FxHashMap<Arc<ShapeExpr>, Arc<ShapeExpr>>,
+    /// What every run must test of what has been evaluated, until it is kept.
+    pub demands: Demands,
 }
 
 impl<'p> Builder<'p> {
     pub fn evaluator<'b>(&'b self, limits: &'b Limits) -> Evaluator<'b> {
-        Evaluator::new(&self.scope, &self.types, self.edition, limits)
+        Evaluator::new(
+            &self.scope,
+            &self.types,
+            self.edition,
+            limits,
+            &self.demands,
+        )
     }
 
     /// A new tensor of the function.
@@ -216,8 +224,10 @@ impl<'p> Composer<'p, '_> {
             unrolled: 1,
             symbols: 0,
             named_extents: FxHashMap::default(),
+            demands: Demands::default(),
         };
         self.bind(&mut builder, list)?;
+        self.settle(&mut builder)?;
         self.symbols(&mut builder)?;
         let root = match entry {
             true => self.qualified(&found),
@@ -225,6 +235,7 @@ impl<'p> Composer<'p, '_> {
         };
         self.own_quantizers(&mut builder, &root);
         self.local_tensors(&mut builder)?;
+        self.settle(&mut builder)?;
         if !definition.has_block(BlockKind::Lower) {
             self.simulate_given(&mut builder)?;
         }
@@ -236,6 +247,7 @@ impl<'p> Composer<'p, '_> {
             self.counted_writes(&mut builder, list, counter)?;
         } else if definition.has_block(BlockKind::Lower) {
             self.lowered(&mut builder)?;
+            self.settle(&mut builder)?;
             if !definition.updates.is_empty() {
                 self.formulas_apart(&mut builder, list)?;
                 self.composed_updates(&mut builder)?;
@@ -247,6 +259,7 @@ impl<'p> Composer<'p, '_> {
         } else {
             self.intrinsic(&mut builder)?;
         }
+        self.settle(&mut builder)?;
         let own = self.quantization(&builder, &root)?;
         builder.quantization.splice(0..0, own);
         builder.function.attributes = self.attribute_values(&builder);

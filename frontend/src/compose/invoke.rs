@@ -113,6 +113,7 @@ impl<'p> Composer<'p, '_> {
         invocation: &ast::Invocation,
         hint: Option<&str>,
     ) -> Composed<Vec<Value>> {
+        self.settle_here(builder)?;
         let mut canonical = Canonical::default();
         let mut values = Vec::with_capacity(arguments.len());
         for (value, span) in arguments {

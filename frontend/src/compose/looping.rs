@@ -7,12 +7,12 @@ use super::composer::{Composed, Composer, Reported};
 use super::control::{Form, form, formed};
 use super::instantiate::Builder;
 use super::invoke::tensor_text;
-use super::ranges::upper_bound;
 use crate::ast;
 use crate::diagnostics::codes::{
     BRANCH_RESULTS, LIMIT_EXCEEDED, LOOP_WITHOUT_END, SCAN_LENGTHS, UNEXPECTED_VALUE,
 };
 use crate::eval::evaluator::count;
+use crate::eval::ranges::upper_bound;
 use crate::eval::{Atom, Pack, TensorRef, Value};
 use crate::model::{ConstantData, Extent, Node, TensorType};
 

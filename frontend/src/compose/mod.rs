@@ -29,7 +29,6 @@ mod narrow_ints;
 mod outputs;
 mod packed;
 mod quantize;
-mod ranges;
 mod run_time_pack;
 mod slices;
 mod split;

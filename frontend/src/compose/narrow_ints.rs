@@ -4,9 +4,9 @@
 
 use skript_semantics::{IntType, ScalarKind, ScalarOp};
 
-use super::ranges::{ALL, Interval, Known, Work, collect_facts};
 use crate::diagnostics::Diagnostic;
 use crate::diagnostics::codes::MACHINE_INT;
+use crate::eval::ranges::{ALL, Interval, Known, Work, collect_facts};
 use crate::model::{
     Accumulation, Body, Expr, Formula, Function, Loop, Model, Node, Operation, Target, Value,
     ValueId,
@@ -90,7 +90,7 @@ fn range(
     if let Some(predicate) = &formula.predicate {
         collect_facts(predicate, true, &mut facts);
     }
-    let work = Work::new();
+    let work = Work::default();
     let point = Point {
         known: Known::new((&formula.indices, &formula.locals), &facts, &work),
         work: &work,

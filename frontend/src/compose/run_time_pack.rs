@@ -8,9 +8,9 @@ use super::composer::{Composed, Composer, Reported};
 use super::declare::upper_extents;
 use super::dynamic_extent::extent_of;
 use super::instantiate::Builder;
-use super::ranges::{extent_expr, upper_bound};
 use crate::ast::{Component, Declaration, ExprKind, PackSpec, Target, TargetItem};
 use crate::diagnostics::codes::{RESULTS_MISMATCH, UNEXPECTED_VALUE};
+use crate::eval::ranges::{extent_expr, upper_bound};
 use crate::eval::{Atom, TensorRef, Value, runtime};
 use crate::model::{Check, CheckKind, Extent, Port, PortTensors, ShapeExpr, TensorType};
 use crate::source::Span;
@@ -82,7 +82,7 @@ impl<'p> Composer<'p, '_> {
                 let most = Extent::Fixed(most);
                 let holds =
                     runtime::compare(ScalarOp::Le, extent_expr(&actual), extent_expr(&most));
-                self.agree(builder, &stack, holds, (&most, &actual), "at most ", span)?;
+                self.agree(builder, holds, (&most, &actual), "at most ", span)?;
             }
         }
         let Some(length) = &pack.length else {
@@ -115,7 +115,7 @@ impl<'p> Composer<'p, '_> {
                 }) else {
                     return Err(Reported);
                 };
-                self.agree(builder, &stack, holds, (&wanted, &actual), "", span)?;
+                self.agree(builder, holds, (&wanted, &actual), "", span)?;
             }
             Verdict::Fails => {
                 return Err(self.error(
@@ -135,7 +135,6 @@ impl<'p> Composer<'p, '_> {
     fn agree(
         &mut self,
         builder: &mut Builder<'p>,
-        stack: &TensorRef,
         condition: crate::model::Expr,
         (wanted, actual): (&Extent, &Extent),
         most: &str,
@@ -154,7 +153,7 @@ impl<'p> Composer<'p, '_> {
             span,
         };
         if builder.blocks.len() != 1 {
-            return self.check_here(builder, stack, check);
+            return self.check_here(builder, check);
         }
         keep(&mut builder.function.result_checks, check);
         Ok(())

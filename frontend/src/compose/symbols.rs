@@ -8,7 +8,7 @@ use crate::ast::{Assertion, Expr, PackSpec, StringPiece, UsingItem, UsingListIte
 use crate::diagnostics::codes::{ASSERTION_FAILED, PACK_LENGTHS_DIFFER, UNEXPECTED_VALUE};
 use crate::diagnostics::{Diagnostic, counted};
 use crate::eval::evaluator::{EvalResult, stop};
-use crate::eval::{Atom, Demand, Stop, Value};
+use crate::eval::{Atom, Stop, Value};
 use crate::model::{Check, CheckKind, MessagePart};
 use crate::source::Span;
 
@@ -25,18 +25,17 @@ impl<'p> Composer<'p, '_> {
                 return Err(Reported);
             }
             let value = self.symbol_value(builder, &using.value);
-            let (value, demands) = value.map_err(|s| self.failed(s))?;
-            self.keep_demands(builder, demands)?;
+            let value = value.map_err(|s| self.failed(s))?;
+            self.settle(builder)?;
             self.assign_symbol(builder, &using.target, value, using.value.span)?;
         }
         self.assertions(builder, &mut open, true)
     }
 
-    fn symbol_value(&self, builder: &Builder<'p>, expr: &Expr) -> EvalResult<(Value, Vec<Demand>)> {
+    fn symbol_value(&self, builder: &Builder<'p>, expr: &Expr) -> EvalResult<Value> {
         let mut evaluator = builder.evaluator(self.limits);
         let value = evaluator.eval(expr)?;
-        let value = evaluator.typed(value, expr);
-        Ok((value, evaluator.demands))
+        Ok(evaluator.typed(value, expr))
     }
 
     /// Checks the assertions whose names all have values; all violated ones are reported.
@@ -64,6 +63,7 @@ impl<'p> Composer<'p, '_> {
     fn assertion(&mut self, builder: &mut Builder<'p>, assertion: &Assertion) -> Composed<()> {
         let value = builder.evaluator(self.limits).eval(&assertion.condition);
         let value = value.map_err(|s| self.failed(s))?;
+        self.settle(builder)?;
         let span = assertion.condition.span;
         match verdict(&value) {
             Ok(Verdict::Holds) => Ok(()),
@@ -98,6 +98,8 @@ impl<'p> Composer<'p, '_> {
         self.later_symbols(builder);
         let message = self.written_message(builder, assertion);
         builder.scope.truncate(depth);
+        // A message demands nothing where there is none.
+        builder.demands.take();
         message
     }
 
@@ -118,7 +120,7 @@ impl<'p> Composer<'p, '_> {
                 continue;
             }
             // What the violated condition should have guarded may have no value.
-            let Ok((value, _)) = self.symbol_value(builder, &using.value) else {
+            let Ok(value) = self.symbol_value(builder, &using.value) else {
                 continue;
             };
             match &using.target {

@@ -6,11 +6,11 @@ use super::checks::text;
 use super::composer::{Composed, Composer, InstanceInfo, Reported};
 use super::dynamic_extent::Canonical;
 use super::instantiate::Builder;
-use super::ranges::extent_expr;
 use crate::ast;
 use crate::diagnostics::codes::{
     INDEX_OUT_OF_RANGE, LIMIT_EXCEEDED, RESULTS_MISMATCH, UNEXPECTED_VALUE,
 };
+use crate::eval::ranges::extent_expr;
 use crate::eval::{Atom, TensorRef, Value, runtime};
 use crate::model::{
     self, Accumulation, Body, Check, CheckKind, Expr, Extent, Formula, FormulaIndex, Function,
@@ -217,50 +217,20 @@ impl<'p> Composer<'p, '_> {
         Ok(items.into_iter().map(Atom::Tensor).collect())
     }
 
-    /// A check of a tensor's extents among the operations of a block: what an invocation demands of its inputs.
-    pub fn check_here(
-        &mut self,
-        builder: &mut Builder<'p>,
-        tensor: &TensorRef,
-        check: Check,
-    ) -> Composed<()> {
+    /// A check of extents among the operations of a block: what an invocation demands of its inputs.
+    pub fn check_here(&mut self, builder: &mut Builder<'p>, check: Check) -> Composed<()> {
         let mut canonical = Canonical::default();
-        let input = canonical.tensor(&tensor.tensor);
-        canonical.end_of_tensors();
         let span = check.span;
-        let mut inside = |expr: Expr| renamed(&mut canonical, expr);
-        let condition = inside(check.condition)?;
-        let mut message = Vec::new();
-        for part in check.message {
-            message.push(match part {
-                MessagePart::Value(expr) => MessagePart::Value(inside(expr)?),
-                text @ MessagePart::Text(_) => text,
-            });
-        }
+        let check = renamed_check(&mut canonical, check)?;
         let (names, extents) = canonical.parameters().into_iter().unzip();
         let mut function = empty_function("length", span);
         function.extents = names;
-        function.values.push(model::Value {
-            name: None,
-            tensor: input,
-            wide: false,
-            span,
-        });
-        function.inputs.push(Port {
-            name: "pack".into(),
-            tensors: PortTensors::Stack(ValueId(0)),
-            span,
-        });
-        function.checks.push(Check {
-            condition,
-            message,
-            ..check
-        });
+        function.checks.push(check);
         function.body = Body::Formulas(Vec::new());
         let callee = self.synthesized(function)?;
         builder.emit(Operation::Invoke(Invoke {
             callee,
-            inputs: vec![tensor.id],
+            inputs: Vec::new(),
             captures: Vec::new(),
             extents,
             outputs: Vec::new(),
@@ -369,6 +339,22 @@ pub fn renamed(canonical: &mut Canonical, expr: Expr) -> Composed<Expr> {
     let renamed = canonical.attribute(&Value::Atom(Atom::from_expr(expr)));
     let single = renamed.atoms().first();
     single.and_then(Atom::to_expr).ok_or(Reported)
+}
+
+/// A check in the terms of a callee.
+pub fn renamed_check(canonical: &mut Canonical, check: Check) -> Composed<Check> {
+    let mut message = Vec::new();
+    for part in check.message {
+        message.push(match part {
+            MessagePart::Value(expr) => MessagePart::Value(renamed(canonical, expr)?),
+            text @ MessagePart::Text(_) => text,
+        });
+    }
+    Ok(Check {
+        condition: renamed(canonical, check.condition)?,
+        message,
+        ..check
+    })
 }
 
 pub fn empty_function(name: &str, span: Span) -> Function {

@@ -1,8 +1,11 @@
 //! What composition cannot know of positions, because only the run knows how long a pack or a tensor is (2.4, 2.12).
 
+use std::cell::RefCell;
+
 use skript_semantics::{ScalarKind, ScalarOp};
 
-use super::evaluator::Evaluator;
+use super::evaluator::{EvalResult, Evaluator};
+use super::ranges::collect_facts;
 use super::runtime;
 use crate::diagnostics::Code;
 use crate::diagnostics::codes::INDEX_OUT_OF_RANGE;
@@ -20,6 +23,31 @@ pub struct Demand {
     pub span: Span,
 }
 
+/// What the run must test of the expressions that have been evaluated.
+#[derive(Debug, Default)]
+pub struct Demands(RefCell<Vec<Demand>>);
+
+/// An index of a pack that rests on the indices of a formula: each step must find an item.
+#[derive(Clone, Debug)]
+pub struct Position {
+    pub index: Expr,
+    /// Whether it counts from the end where it is below zero.
+    pub from_end: bool,
+    /// How many places there are: as many as the pack has items, for ends of ranges one more.
+    pub places: Expr,
+    pub length: Expr,
+    /// Conditions on extents under which it is not looked at.
+    pub unless: Vec<Expr>,
+    pub span: Span,
+}
+
+/// How much has been demanded so far.
+#[derive(Clone, Copy)]
+pub(super) struct Mark {
+    demands: usize,
+    positions: usize,
+}
+
 impl Demand {
     /// That `low` and `high` are positions among `length`.
     pub fn within(low: &Expr, high: &Expr, length: &Expr) -> Expr {
@@ -27,49 +55,125 @@ impl Demand {
         let below = runtime::compare(ScalarOp::Lt, high.clone(), length.clone());
         runtime::and(above, below)
     }
-}
 
-impl Evaluator<'_> {
-    /// `position` is one among `places` of a pack of `length` items: where it is not, a run says `what`, and the length.
-    pub(super) fn needs_within(
-        &mut self,
-        what: String,
-        position: &Expr,
+    /// That `place` is one of `places` in a pack of `length` items; `what` names what is outside.
+    pub fn place(
+        what: Vec<MessagePart>,
+        place: &Expr,
         places: &Expr,
         length: &Expr,
         span: Span,
-    ) {
-        if !is_shape_scalar(position) || !is_shape_scalar(places) {
-            return;
-        }
-        let demand = Demand {
-            condition: Demand::within(position, position, places),
-            message: vec![
-                MessagePart::Text(what),
-                MessagePart::Value(length.clone()),
-                MessagePart::Text(" items".to_string()),
-            ],
+    ) -> Self {
+        let mut message = what;
+        message.push(MessagePart::Text(": the pack has ".to_string()));
+        message.push(MessagePart::Value(length.clone()));
+        message.push(MessagePart::Text(" items".to_string()));
+        Demand {
+            condition: Demand::within(place, place, places),
+            message,
             code: &INDEX_OUT_OF_RANGE,
             span,
-        };
-        if !self.demands.contains(&demand) {
+        }
+    }
+
+    /// That `index`, which is written as it is, is an item's.
+    pub fn index(index: &Expr, place: &Expr, length: &Expr, span: Span) -> Self {
+        let what = vec![
+            MessagePart::Text("index ".to_string()),
+            MessagePart::Value(index.clone()),
+            MessagePart::Text(" is out of range".to_string()),
+        ];
+        Demand::place(what, place, length, length, span)
+    }
+
+    /// The same, where one of the conditions does not hold.
+    pub fn unless(mut self, conditions: &[Expr]) -> Self {
+        for condition in conditions {
+            let operands = vec![condition.clone(), self.condition];
+            self.condition = Expr::apply(ScalarKind::Bool, ScalarOp::Or, operands);
+        }
+        self
+    }
+}
+
+impl Demands {
+    pub fn push(&self, demand: Demand) {
+        let mut demands = self.0.borrow_mut();
+        if !demands.contains(&demand) {
+            demands.push(demand);
+        }
+    }
+
+    /// All of them; none is left.
+    pub fn take(&self) -> Vec<Demand> {
+        self.0.take()
+    }
+
+    /// Those since there were so many; they are no longer here.
+    pub(super) fn since(&self, mark: Mark) -> Vec<Demand> {
+        let mut demands = self.0.borrow_mut();
+        let start = mark.demands.min(demands.len());
+        demands.split_off(start)
+    }
+}
+
+impl Evaluator<'_> {
+    pub(super) fn mark(&self) -> Mark {
+        Mark {
+            demands: self.demands.0.borrow().len(),
+            positions: self.formula.as_ref().map_or(0, |f| f.positions.len()),
+        }
+    }
+
+    pub(super) fn demand(&self, demand: Demand) {
+        if is_shape_scalar(&demand.condition) {
             self.demands.push(demand);
         }
     }
 
-    /// What has been demanded since there were `before` demands holds only where `condition` is `holds`; conditions on data
-    /// change nothing.
-    pub(super) fn demanded_if(&mut self, before: usize, condition: &Expr, holds: bool) {
-        if !is_shape_scalar(condition) {
-            return;
+    /// Evaluates what is looked at only where `condition` is `holds`. What is demanded of extents there is demanded only where a
+    /// condition on extents is so; other conditions change nothing of that. Positions in steps of a formula are then no longer
+    /// demanded: what is looked at out of turn is the nearest item.
+    pub(super) fn where_holds<T>(
+        &mut self,
+        condition: &Expr,
+        holds: bool,
+        evaluate: impl FnOnce(&mut Self) -> EvalResult<T>,
+    ) -> EvalResult<T> {
+        let mark = self.mark();
+        let known = self.formula.as_mut().map(|f| {
+            let known = f.facts.len();
+            collect_facts(condition, holds, &mut f.facts);
+            known
+        });
+        let result = evaluate(self);
+        if let (Some(formula), Some(known)) = (&mut self.formula, known) {
+            formula.facts.truncate(known);
         }
-        for demand in self.demands.iter_mut().skip(before) {
-            let otherwise = match holds {
-                true => Expr::apply(ScalarKind::Bool, ScalarOp::Not, vec![condition.clone()]),
-                false => condition.clone(),
-            };
-            let operands = vec![otherwise, demand.condition.clone()];
-            demand.condition = Expr::apply(ScalarKind::Bool, ScalarOp::Or, operands);
+        if !is_shape_scalar(condition) {
+            self.some_steps(mark);
+            return result;
+        }
+        let otherwise = match holds {
+            true => Expr::apply(ScalarKind::Bool, ScalarOp::Not, vec![condition.clone()]),
+            false => condition.clone(),
+        };
+        for demand in self.demands.since(mark) {
+            let demand = demand.unless(std::slice::from_ref(&otherwise));
+            self.demands.push(demand);
+        }
+        if let Some(formula) = &mut self.formula {
+            for position in formula.positions.iter_mut().skip(mark.positions) {
+                position.unless.push(otherwise.clone());
+            }
+        }
+        result
+    }
+
+    /// What has been evaluated since then is not looked at in all steps of a formula.
+    pub(super) fn some_steps(&mut self, mark: Mark) {
+        if let Some(formula) = &mut self.formula {
+            formula.positions.truncate(mark.positions);
         }
     }
 }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use indexmap::IndexMap;
 use skript_semantics::{ScalarKind, ScalarOp};
 
-use super::demand::Demand;
+use super::demand::Demands;
 pub use super::formula_state::{Every, FormulaState};
 use super::runtime;
 use super::scalar::{Fault, apply};
@@ -89,7 +89,7 @@ pub struct Evaluator<'a> {
     pub limits: &'a Limits,
     pub formula: Option<FormulaState>,
     /// What the run must test of the expressions evaluated so far.
-    pub demands: Vec<Demand>,
+    pub demands: &'a Demands,
 }
 
 impl<'a> Evaluator<'a> {
@@ -98,6 +98,7 @@ impl<'a> Evaluator<'a> {
         types: &'a IndexMap<String, TypeName>,
         edition: Edition,
         limits: &'a Limits,
+        demands: &'a Demands,
     ) -> Self {
         Evaluator {
             scope,
@@ -105,7 +106,7 @@ impl<'a> Evaluator<'a> {
             edition,
             limits,
             formula: None,
-            demands: Vec::new(),
+            demands,
         }
     }
 
@@ -357,11 +358,14 @@ impl<'a> Evaluator<'a> {
         {
             return Ok(Value::bool(decisive.1));
         }
-        let before = self.demands.len();
-        let (b, guards) = self.guarded(|this| this.eval(right))?;
-        if let Value::Atom(Atom::Run(condition)) = a {
-            self.demanded_if(before, condition, !decisive.0);
-        }
+        let (b, guards) = match a {
+            Value::Atom(Atom::Run(condition)) => {
+                self.where_holds(condition, !decisive.0, |this| {
+                    this.guarded(|this| this.eval(right))
+                })?
+            }
+            _ => self.guarded(|this| this.eval(right))?,
+        };
         if b.is_null() {
             return Ok(Value::Null);
         }
@@ -413,12 +417,11 @@ impl<'a> Evaluator<'a> {
             Value::Atom(Atom::Bool(taken)) => branch(self, *taken),
             Value::Atom(Atom::Run(run)) => {
                 let run = (**run).clone();
-                let before = self.demands.len();
-                let (a, when_true) = self.guarded(|this| branch(this, true))?;
-                self.demanded_if(before, &run, true);
-                let before = self.demands.len();
-                let (b, when_false) = self.guarded(|this| branch(this, false))?;
-                self.demanded_if(before, &run, false);
+                let taken = |this: &mut Self, holds: bool| {
+                    this.where_holds(&run, holds, |this| this.guarded(|this| branch(this, holds)))
+                };
+                let (a, when_true) = taken(self, true)?;
+                let (b, when_false) = taken(self, false)?;
                 for guard in when_true {
                     self.require(runtime::select(run.clone(), guard, literal_bool(true)));
                 }
@@ -435,7 +438,9 @@ impl<'a> Evaluator<'a> {
                 self.elementwise(&a, &b, span, |this, a, b| this.choose(&run, a, b, span))
             }
             Value::Atom(Atom::Series(series)) => {
+                let mark = self.mark();
                 let (a, b) = (branch(self, true)?, branch(self, false)?);
+                self.some_steps(mark);
                 if a.is_null() || b.is_null() {
                     return Ok(Value::Null);
                 }
@@ -466,8 +471,10 @@ impl<'a> Evaluator<'a> {
                 if pack.is_empty() {
                     return Ok(Value::pack(Vec::new()));
                 }
+                let mark = self.mark();
                 let a = branch(self, true)?;
                 let b = branch(self, false)?;
+                self.some_steps(mark);
                 if a.is_null() || b.is_null() {
                     return Ok(Value::Null);
                 }

@@ -2,6 +2,8 @@
 
 use rustc_hash::FxHashMap;
 
+use super::affine::Affine;
+use super::demand::Position;
 use crate::model;
 use crate::source::Span;
 
@@ -16,6 +18,12 @@ pub struct FormulaState {
     pub in_turns: bool,
     /// What a pack of run-time length stands for where its item is not named.
     pub every: Option<Every>,
+    /// The indices of the formula.
+    pub indices: Vec<model::FormulaIndex>,
+    /// Sums that are not negative where the expression is evaluated.
+    pub facts: Vec<Affine>,
+    /// What each step must find.
+    pub positions: Vec<Position>,
 }
 
 /// The items of the pack of run-time length that a packed assignment writes, in turn.

@@ -136,19 +136,11 @@ impl Evaluator<'_> {
             Value::Atom(index @ (Atom::Int(_) | Atom::Run(_)))
                 if self.formula.is_some() || known_before_data(&index) =>
             {
-                let index = match (&index, stack.tensor.shape.first()) {
-                    // Below zero constants count from the end, as in other packs; what data decide does not.
-                    (Atom::Int(_), Some(length)) if self.formula.is_some() => {
-                        let length = self.extent_atom(length, span)?.to_expr();
-                        let place = match &length {
-                            Some(length) => self.item_position(&index, length, span)?,
-                            None => None,
-                        };
-                        place.map_or(index, Atom::from_expr)
-                    }
+                let place = match (stack.tensor.shape.first(), &self.formula) {
+                    (Some(length), Some(_)) => self.place_in_stack(&index, length, span)?,
                     _ => index,
                 };
-                Ok(Value::Atom(Atom::Item(Rc::new((stack.clone(), index)))))
+                Ok(Value::Atom(Atom::Item(Rc::new((stack.clone(), place)))))
             }
             _ => stop(
                 &UNEXPECTED_VALUE,
@@ -156,6 +148,18 @@ impl Evaluator<'_> {
                 "of a pack of run-time length, one item can be taken: by a number, in formulas by an index as well",
             ),
         }
+    }
+
+    /// The position of an item of a pack of run-time length, in a formula.
+    pub fn place_in_stack(
+        &mut self,
+        index: &Atom,
+        length: &model::Extent,
+        span: Span,
+    ) -> EvalResult<Atom> {
+        let length = self.extent_atom(length, span)?.to_expr();
+        let place = length.and_then(|length| self.tensor_position(index, &length, span));
+        Ok(place.map_or_else(|| index.clone(), Atom::from_expr))
     }
 
     fn pack_item(
@@ -188,22 +192,33 @@ impl Evaluator<'_> {
                     kind: None,
                 }))
             }
-            Selection::Run(index) => self.run_time_item(pack, &index, span).map(Value::Atom),
+            Selection::Run(index) => {
+                let index = Atom::from_expr(index);
+                self.run_time_item(pack, &index, span).map(Value::Atom)
+            }
             Selection::RunMany(indices) => {
-                let mut items = Vec::with_capacity(indices.len());
-                for index in indices {
-                    let Some(index) = index.to_expr() else {
-                        return stop(&UNEXPECTED_VALUE, span, "an index must be an int");
-                    };
-                    items.push(self.run_time_item(pack, &index, span)?);
-                }
-                Ok(Value::pack(items))
+                let items = indices.iter();
+                let items = items.map(|index| self.run_time_item(pack, index, span));
+                Ok(Value::pack(items.collect::<EvalResult<Vec<Atom>>>()?))
             }
         }
     }
 
     /// An item of a pack chosen inside a formula.
-    fn run_time_item(&mut self, pack: &Pack, index: &model::Expr, span: Span) -> EvalResult<Atom> {
+    fn run_time_item(&mut self, pack: &Pack, index: &Atom, span: Span) -> EvalResult<Atom> {
+        let variable = index.to_expr().and_then(|index| free_index(&index));
+        let in_turns = self.formula.as_ref().is_some_and(|f| f.in_turns);
+        let tensors = || {
+            let mut items = pack.items.iter();
+            items.any(|a| matches!(a, Atom::Tensor(_) | Atom::Guarded(_)))
+        };
+        if let Some(variable) = variable.filter(|_| !in_turns && tensors()) {
+            return Err(Stop::Unroll(variable));
+        }
+        let length = model::Expr::int(count(pack.len()));
+        let Some(index) = &self.item_position(index, &length, span) else {
+            return stop(&UNEXPECTED_VALUE, span, "an index must be an int");
+        };
         if let Some(uniform) = pack.uniform() {
             return Ok(uniform);
         }
@@ -237,19 +252,10 @@ impl Evaluator<'_> {
                 },
             }));
         }
-        let variable = free_index(index);
-        let in_turns = self.formula.as_ref().is_some_and(|f| f.in_turns);
-        if (variable.is_none() || in_turns)
-            && let Some(chosen) = Chosen::of(&pack.items, index, variable.is_some())
-        {
+        if let Some(chosen) = Chosen::of(&pack.items, index, false) {
             return Ok(Atom::Chosen(Rc::new(chosen)));
         }
-        if pack
-            .items
-            .iter()
-            .any(|a| matches!(a, Atom::Tensor(_) | Atom::Guarded(_)))
-            && let Some(variable) = variable
-        {
+        if let Some(variable) = variable.filter(|_| tensors()) {
             return Err(Stop::Unroll(variable));
         }
         // A chain of choices; the last item stands for everything beyond.
@@ -278,7 +284,12 @@ impl Evaluator<'_> {
         let subscript = Subscript::Expr(item.clone());
         match self.selection(&subscript, length, item.span)? {
             Selection::One(index) => Ok(Ok(index)),
-            Selection::Run(index) => Ok(Err(index)),
+            Selection::Run(index) => {
+                let length = model::Expr::int(count(length));
+                let place = Atom::from_expr(index.clone());
+                let place = self.tensor_position(&place, &length, item.span);
+                Ok(Err(place.unwrap_or(index)))
+            }
             _ => stop(&UNEXPECTED_VALUE, item.span, "one index is needed here"),
         }
     }

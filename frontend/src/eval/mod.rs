@@ -14,6 +14,8 @@ mod guard;
 pub mod index;
 mod item_kind;
 pub mod list;
+mod position;
+pub mod ranges;
 mod row;
 pub mod runtime;
 pub mod scalar;
@@ -23,7 +25,7 @@ mod series_fold;
 pub mod spelling;
 pub mod value;
 
-pub use demand::Demand;
+pub use demand::{Demand, Demands, Position};
 pub use evaluator::{Evaluator, FormulaState, Stop, TypeName};
 pub use row::{Places, Row, RowPart};
 pub use scope::Scope;

@@ -3,14 +3,17 @@
 
 use std::rc::Rc;
 
-use skript_semantics::{ScalarKind, ScalarOp};
+use skript_semantics::ScalarOp;
 
 use super::demand::Demand;
 use super::evaluator::{EvalResult, Evaluator};
+use super::position::int_of;
+use super::runtime;
 use super::series::{binary, refused};
 use super::value::{Atom, TensorRef, Value};
 use crate::ast::{Expr as Text, Subscript};
-use crate::model::Expr;
+use crate::model::check::is_shape_scalar;
+use crate::model::{Expr, MessagePart};
 use crate::source::Span;
 
 /// Parts that stand one after another, and what every run must test of them.
@@ -114,9 +117,9 @@ impl Evaluator<'_> {
                 span,
             );
         };
-        let before = self.demands.len();
+        let before = self.mark();
         let places = self.range_places(&length, subscript)?;
-        let demands = self.demands.split_off(before);
+        let demands = self.demands.since(before);
         Ok(match places {
             Some(places) => Value::Atom(Atom::Row(Rc::new(Row {
                 parts: vec![RowPart::Pack(stack.clone(), places)],
@@ -163,8 +166,8 @@ impl Evaluator<'_> {
                 );
             }
         }
-        let from = self.range_end(begin.as_ref(), Expr::int(0), length, *span)?;
-        let to = self.range_end(end.as_ref(), length.clone(), length, *span)?;
+        let from = self.range_end(begin.as_ref(), "from", Expr::int(0), length, *span)?;
+        let to = self.range_end(end.as_ref(), "up to", length.clone(), length, *span)?;
         let (Some(from), Some(to)) = (from, to) else {
             return Ok(None);
         };
@@ -180,6 +183,7 @@ impl Evaluator<'_> {
     fn range_end(
         &mut self,
         end: Option<&Text>,
+        which: &str,
         other: Expr,
         length: &Expr,
         span: Span,
@@ -192,49 +196,22 @@ impl Evaluator<'_> {
             Value::Atom(atom) => atom,
             Value::Pack(_) => return refused("ends of a range are ints", span),
         };
-        let Some(place) = self.counted_from_end(&atom, length, span)? else {
+        let Some(index) = int_of(&atom) else {
             return refused("ends of a range are ints", span);
         };
-        let what = format!(
-            "a range up to {} is out of bounds: the pack has ",
-            atom.text()
-        );
-        let ends = binary(ScalarOp::Add, length.clone(), Expr::int(1));
-        let ends = ends.unwrap_or_else(|| length.clone());
-        self.needs_within(what, &place, &ends, length, span);
-        Ok(Some(place))
-    }
-
-    /// The position of an item, where every run tests that a constant one is there; `None` if it is no int.
-    pub fn item_position(
-        &mut self,
-        index: &Atom,
-        length: &Expr,
-        span: Span,
-    ) -> EvalResult<Option<Expr>> {
-        let position = self.counted_from_end(index, length, span)?;
-        if let (Atom::Int(written), Some(position)) = (index, &position) {
-            let what = format!("index {written} is out of range: the pack has ");
-            self.needs_within(what, position, length, length, span);
+        let places = runtime::plus(length, 1);
+        let place = self.from_end(&index, length);
+        if !is_shape_scalar(&index) {
+            return Ok(Some(
+                self.place_of_step(index, place, &places, length, span),
+            ));
         }
-        Ok(position)
-    }
-
-    /// A position; constants below zero count from the end. `None` if it is no int.
-    fn counted_from_end(
-        &mut self,
-        index: &Atom,
-        length: &Expr,
-        span: Span,
-    ) -> EvalResult<Option<Expr>> {
-        let position = match index {
-            Atom::Int(n) if *n < 0 => {
-                let length = Atom::from_expr(length.clone());
-                self.operation(ScalarOp::Add, &[length, index.clone()], span)?
-            }
-            Atom::Int(_) | Atom::Run(_) => index.clone(),
-            _ => return Ok(None),
-        };
-        Ok(position.to_expr().filter(|e| e.kind == ScalarKind::Int))
+        let what = vec![
+            MessagePart::Text(format!("a range {which} ")),
+            MessagePart::Value(index),
+            MessagePart::Text(" is out of bounds".to_string()),
+        ];
+        self.demand(Demand::place(what, &place, &places, length, span));
+        Ok(Some(place))
     }
 }

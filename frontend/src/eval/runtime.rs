@@ -135,6 +135,13 @@ pub fn and(a: Expr, b: Expr) -> Expr {
     simplified(ScalarOp::And, ScalarKind::Bool, vec![a, b])
 }
 
+/// `expr + number`, an int.
+pub fn plus(expr: &Expr, number: i64) -> Expr {
+    Affine::of(expr)
+        .plus(&Affine::constant(1), number)
+        .into_expr()
+}
+
 /// A comparison of int expressions.
 pub fn compare(op: ScalarOp, a: Expr, b: Expr) -> Expr {
     let folded = match (&a.node, &b.node) {

@@ -254,7 +254,7 @@ impl Evaluator<'_> {
             [Subscript::Expr(index)] => {
                 let index = self.eval(index)?;
                 self.map(&index, |this, index| {
-                    let Some(position) = this.item_position(&index, &series.length, span)? else {
+                    let Some(position) = this.item_position(&index, &series.length, span) else {
                         return refused("an item is taken by an int", span);
                     };
                     Ok(Atom::from_expr(series.at(&position)))

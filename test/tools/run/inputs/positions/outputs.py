@@ -10,6 +10,22 @@ items = {s: numpy.float32(numpy.arange(2 * s).reshape(s, 2) + 1) for s in (1, 2,
 rows = {s: numpy.float32([3, 1, 4, 1][:s]) for s in (0, 1, 2, 4)}
 short = "index 2 is out of range: the pack has %d items"
 leaves = "an index of %s runs from 1 to %d, the tensor's extent is %d; guard it with `| |`"
+
+
+def item(values, index):
+    """Of a pack, as the language counts: from the end where the index is below zero."""
+    inside = -len(values) <= index < len(values)
+    return values[index] if inside else "index %d is out of range: the pack has %d items" % (index, len(values))
+
+
+def nearest(values, index):
+    return values[min(max(index, 0), len(values) - 1)]
+
+
+def lengthened(length):
+    return length if isinstance(length, str) else numpy.arange(length)
+
+
 # By graph and size: the result, or what the run says.
 cases = {}
 for s, xs in items.items():
@@ -20,6 +36,27 @@ for s, xs in items.items():
     if s > 2:
         third[2] = xs[0]
     packs |= {"LastWritten": last, "ThirdWritten": third if s > 2 else short % s}
+    sums = [2 * (i + 1) for i in range(s)]
+    shown = [sums[i] if i < s else 0 for i in range(3)]
+    third = item(list(range(s)), s - 3)
+    written = numpy.zeros_like(xs)
+    if not isinstance(third, str):
+        written[third] = xs[0]
+    packs |= {
+        "ThirdFromEnd": item(sums, s - 3),
+        "TensorFromEnd": third if isinstance(third, str) else xs[third],
+        "WrittenFromEnd": third if isinstance(third, str) else written,
+        "InSteps": sums[1:3] if s > 2 else "an index runs from 1 to 2: the pack has %d items" % s,
+        "InSomeSteps": shown,
+        "InSomeOtherSteps": shown,
+        "Long": lengthened(item([2] * s, 2 * s - 3)),
+        "LongInside": lengthened(item([2] * s, 2 * s - 3)),
+        "OnLine": [7 + 7, 3 + s, 5 + 2, 0],
+        "OfTable": [4 + 7, 3 + s, 5 + 2, 0],
+        "KnownFromEnd": item([3, 5], s - 3),
+        "ByData": [nearest([3, 5], i - 1) + 100 * nearest(sums, i - 1) for i in range(4)],
+        "ByDataOfTable": [nearest([3, 5, 4], i - 1) + 100 * nearest(sums, i - 1) for i in range(4)],
+    }
     cases |= {(graph, s): value for graph, value in packs.items()}
 for s, x in rows.items():
     out = {w: leaves % (w, s, s) if s else x for w in ("an access", "the target")}

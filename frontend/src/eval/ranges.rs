@@ -32,11 +32,13 @@ pub struct Work(Cell<usize>);
 /// Local values that one question may look into.
 const STEPS: usize = 1 << 6;
 
-impl Work {
-    pub fn new() -> Self {
+impl Default for Work {
+    fn default() -> Self {
         Work(Cell::new(STEPS))
     }
+}
 
+impl Work {
     /// Whether so many more steps may be taken.
     pub fn spend(&self, steps: usize) -> bool {
         let left = self.0.get().checked_sub(steps);
@@ -50,7 +52,7 @@ const FACT_DEPTH: u8 = 2;
 
 /// The largest value of an int expression over run-time extents, if it has one.
 pub fn upper_bound(expr: &Expr) -> Option<u64> {
-    let work = Work::new();
+    let work = Work::default();
     let known = Known::new((&[], &[]), &[], &work);
     let (_, high) = known.interval(expr);
     if high >= ALL.1 {
@@ -61,7 +63,7 @@ pub fn upper_bound(expr: &Expr) -> Option<u64> {
 
 /// Whether a condition over run-time extents holds whatever they are, or never does; `None` if that depends.
 pub fn decided(condition: &Expr) -> Option<bool> {
-    let work = Work::new();
+    let work = Work::default();
     let known = Known::new((&[], &[]), &[], &work);
     let Node::Apply { op, operands } = &condition.node else {
         return match condition.node {
@@ -371,6 +373,18 @@ impl Known<'_> {
         let high = ends.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         Some((low, high))
     }
+}
+
+/// What loops of run-time extent tell: their indices are less.
+pub fn box_facts(indices: &[FormulaIndex]) -> Vec<Affine> {
+    let open = indices.iter().enumerate();
+    let open = open.filter(|(_, index)| index.extent.fixed().is_none());
+    open.map(|(position, index)| {
+        Affine::of(&extent_expr(&index.extent))
+            .plus(&Affine::of(&Expr::index(position)), -1)
+            .plus(&Affine::constant(1), -1)
+    })
+    .collect()
 }
 
 /// By how much a fact may usefully be taken out of a sum: once, or so that a term vanishes.

@@ -1,0 +1,167 @@
+//! Where an index points to in a pack (2.4): one meaning for packs of known and of run-time length.
+//!
+//! Below zero an index counts from the end. What extents say of it is tested by every run, what the indices of a formula say
+//! as well, where every step looks at it; what data say of it is the nearest item.
+
+use skript_semantics::{ScalarKind, ScalarOp};
+
+use super::demand::{Demand, Position};
+use super::evaluator::Evaluator;
+use super::ranges::{Known, Work, box_facts};
+use super::runtime;
+use super::series::binary;
+use super::value::Atom;
+use crate::model::Expr;
+use crate::model::check::is_shape_scalar;
+use crate::source::Span;
+
+/// An int, of the run or before.
+pub(super) fn int_of(atom: &Atom) -> Option<Expr> {
+    match atom {
+        Atom::Int(_) | Atom::Run(_) => atom.to_expr().filter(|e| e.kind == ScalarKind::Int),
+        _ => None,
+    }
+}
+
+impl Evaluator<'_> {
+    /// The position of an item; `None` if the index is no int.
+    pub fn item_position(&mut self, index: &Atom, length: &Expr, span: Span) -> Option<Expr> {
+        let index = int_of(index)?;
+        if is_shape_scalar(&index) {
+            return Some(self.told_position(index, length, span));
+        }
+        if runtime::reads(&index) {
+            return Some(self.nearest(index, length));
+        }
+        let place = self.from_end(&index, length);
+        Some(self.place_of_step(index, place, length, length, span))
+    }
+
+    /// The place of a tensor: an access at an index that steps or data decide is a matter of the access.
+    pub fn tensor_position(&mut self, index: &Atom, length: &Expr, span: Span) -> Option<Expr> {
+        let index = int_of(index)?;
+        match is_shape_scalar(&index) {
+            true => Some(self.told_position(index, length, span)),
+            false => Some(index),
+        }
+    }
+
+    /// A position that rests on extents.
+    fn told_position(&mut self, index: Expr, length: &Expr, span: Span) -> Expr {
+        let place = self.from_end(&index, length);
+        self.demand(Demand::index(&index, &place, length, span));
+        place
+    }
+
+    /// A place that is another one in each step of a formula.
+    pub(super) fn place_of_step(
+        &mut self,
+        index: Expr,
+        place: Expr,
+        places: &Expr,
+        length: &Expr,
+        span: Span,
+    ) -> Expr {
+        let nearest = self.nearest(place.clone(), places);
+        if let Some(formula) = self.formula.as_mut().filter(|_| nearest != place) {
+            formula.positions.push(Position {
+                from_end: place != index,
+                index,
+                places: places.clone(),
+                length: length.clone(),
+                unless: Vec::new(),
+                span,
+            });
+        }
+        nearest
+    }
+
+    /// The index, counted from the end where it is below zero.
+    pub fn from_end(&self, index: &Expr, length: &Expr) -> Expr {
+        let (low, high) = self.with_known(|known| known.interval(index));
+        let shifted = binary(ScalarOp::Add, index.clone(), length.clone());
+        let Some(shifted) = shifted.filter(|_| low < 0) else {
+            return index.clone();
+        };
+        if high < 0 {
+            return shifted;
+        }
+        // The last item's index is below zero only where there is none.
+        if runtime::plus(length, -1) == *index {
+            return index.clone();
+        }
+        let below = runtime::compare(ScalarOp::Lt, index.clone(), Expr::int(0));
+        runtime::select(below, shifted, index.clone())
+    }
+
+    /// The index if it is among so many places, else the nearest that is.
+    pub(super) fn nearest(&self, index: Expr, places: &Expr) -> Expr {
+        let last = runtime::plus(places, -1);
+        let room = binary(ScalarOp::Sub, last.clone(), index.clone());
+        let (low, above) = self.with_known(|known| {
+            let above = room.is_none_or(|room| known.interval(&room).0 < 0);
+            (known.interval(&index).0, above)
+        });
+        let int = |op, a, b| Expr::apply(ScalarKind::Int, op, vec![a, b]);
+        let mut index = index;
+        if above {
+            index = int(ScalarOp::Min, index, last);
+        }
+        if low < 0 {
+            index = int(ScalarOp::Max, index, Expr::int(0));
+        }
+        index
+    }
+
+    fn with_known<T>(&self, ask: impl FnOnce(&Known) -> T) -> T {
+        let work = Work::default();
+        match &self.formula {
+            Some(formula) => {
+                let mut facts = box_facts(&formula.indices);
+                facts.extend(formula.facts.iter().cloned());
+                ask(&Known::new((&formula.indices, &[]), &facts, &work))
+            }
+            None => ask(&Known::new((&[], &[]), &[], &work)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::compose::testing::{assert_composes, assert_fires};
+    use crate::diagnostics::codes::INDEX_OUT_OF_RANGE;
+
+    /// A formula over `a`, three ints on a line, `c`, three that are not, and `e`, extents of which only the run knows one.
+    fn reading(formula: &str) -> String {
+        format!(
+            "operator f {{ @attrib {{ a: int..; c: int..; }} @input {{ x: real[n]; }} @output {{ y: int[4]; }} \
+             @using {{ e = [n, 3, 4]; same = [7 ..(3)]; }} @lower {{ {formula}; }} }} \
+             graph G {{ @input {{ x: real[s|4]; }} @output {{ y: int[4]; }} \
+             @compose {{ y = f{{a = [3, 5, 7], c = [3, 5, 4]}}(x); }} }}"
+        )
+    }
+
+    #[test]
+    fn s2_4_steps_outside_of_a_pack_are_refused() {
+        for pack in ["a", "c", "e", "same", "[1, 2, 3]"] {
+            for index in ["i", "2 * i", "i - 4", "3 - i", "i + n"] {
+                let text = reading(&format!("y[i,] = {pack}[{index}], i < 4"));
+                assert_fires(&INDEX_OUT_OF_RANGE, &text);
+            }
+            let local = reading(&format!("v = {pack}[i], y[i,] = v + v, i < 4"));
+            assert_fires(&INDEX_OUT_OF_RANGE, &local);
+            for formula in [
+                format!("y[i,] = {pack}[i], i < 3"),
+                format!("y[i,] = {pack}[i - 3], i < 4"),
+                format!("y[i,] = {pack}[i], i < 4 | i < 3"),
+                format!("y[i,] = i < 3 ? {pack}[i] : 0, i < 4"),
+                format!("y[i,] = i > 2 || {pack}[i] > 4 ? 1 : 0, i < 4"),
+                format!("y[i,] = {pack}[i << 2], i < 4"),
+                format!("y[i,] = {pack}[int(x[0,])], i < 4"),
+                format!("y[i,] = {pack}[n - 1], i < 4"),
+            ] {
+                assert_composes(&reading(&formula));
+            }
+        }
+    }
+}
