@@ -9,7 +9,7 @@ HALVES = ["float16", "bfloat16"]
 
 def register(program, reals, integers, sample):
     """Gives each program's name, function and arguments to `program`."""
-    for part in (functions, gradients, narrow, pairs, places, windows, contractions, control, networks, draws, images, texts):
+    for part in (functions, gradients, narrow, pairs, places, windows, contractions, control, networks, draws, images, texts, shared):
         prefix = part.__name__ + "_"
         part(lambda name, *rest: program(prefix + name, *rest), reals, integers, sample)
 
@@ -464,3 +464,33 @@ def texts(program, reals, integers, sample):
         with_text(kind + "_loop", kind, lambda x: lax.fori_loop(0, 3, lambda k, a: jnp.sin(a) * k, x), reals(7))
         with_text(kind + "_placed", kind, placed, reals(4))
     program("placed", placed, reals(4))
+
+
+def shared(program, reals, integers, sample):
+    """Several steps change the same tensors in place, and others read them before and behind: by chance, always the same."""
+    steps = [
+        lambda a, b, i: a.at[i].add(b),
+        lambda a, b, i: a.at[i].set(b),
+        lambda a, b, i: lax.dynamic_update_slice(a, b[:2], (i[0],)),
+        lambda a, b, i: lax.fori_loop(0, 4, lambda t, c: c.at[t].set(c[t] + b[t]), a),
+        lambda a, b, i: lax.fori_loop(0, 3, lambda t, c: c * 2 + b, a),
+        lambda a, b, i: lax.fori_loop(0, 2, lambda t, c: (c[1], c[0].at[t].add(1)), (a, b))[0],
+        lambda a, b, i: lax.fori_loop(0, 3, lambda t, c: (c[1], c[0].at[t].add(1)), (a, b))[1],
+        lambda a, b, i: jnp.sort(a),
+        lambda a, b, i: lax.cond(b[0] > 0, lambda: a, lambda: b),
+        lambda a, b, i: lax.scan(lambda c, r: (c, r + r), jnp.int32(0), a)[1],
+        lambda a, b, i: jnp.where(a > b, a[::-1], b),
+        lambda a, b, i: jnp.concatenate([a[2:], b[:2]]),
+    ]
+
+    def chain(seed):
+        def run(x, y, i):
+            random = numpy.random.default_rng(seed)
+            values = [x, y, jnp.zeros(4, "int32"), jnp.full(4, 7, "int32")]
+            for _ in range(random.integers(3, 8)):
+                step, (a, b) = random.choice(steps), random.integers(0, len(values), 2)
+                values.append(step(values[a], values[b], i))
+            return [values[k] for k in random.permutation(range(4, len(values)))[:3]]
+        return run
+    for seed in range(40):
+        program("chain_%d" % seed, chain(seed), integers(4).astype("int32"), integers(4).astype("int32"), integers(4, low=0, high=4).astype("int32"))

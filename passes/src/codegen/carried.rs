@@ -2,7 +2,8 @@
 //!
 //! Bufferization wants a loop's carried buffer to be the same in every turn, and refuses a turn that yields another. It
 //! still copies where a turn reads the old value after the new one is made. A loop starts with a copy of what is read elsewhere
-//! later: else the outputs' places, which upstream hands to the tensors that become outputs, would hold both.
+//! later, and so does what writes into a part of a tensor: else the outputs' places, which upstream hands to the tensors that
+//! become outputs, would hold both.
 
 use super::aligned::align;
 use super::error::CodegenError;
@@ -46,17 +47,18 @@ pub fn write_carried(module: OperationRef) -> Result<(), CodegenError> {
         match mlir::name(op).as_str() {
             // The body's first argument is the counter.
             "scf.for" => {
-                start_with_copies(op, 3)?;
+                start_with_copies(op, 3, true)?;
                 blocks_of(op).try_for_each(|body| write(body, 1, 0))?;
             }
             // `scf.condition` hands on all operands after the first to the second region.
             "scf.while" => {
-                start_with_copies(op, 0)?;
+                start_with_copies(op, 0, true)?;
                 let op = align(op)?;
                 for (n, block) in blocks_of(op).enumerate() {
                     write(block, 0, usize::from(n == 0))?;
                 }
             }
+            "tensor.insert" | "tensor.insert_slice" => start_with_copies(op, 1, false)?,
             _ => {}
         }
     }
@@ -73,18 +75,21 @@ fn goes_through_a_loop(value: Value, argument: Value) -> bool {
         return false;
     };
     let (inner, number) = (result.owner(), result.result_number());
-    let starts_with = |n: usize| inner.operand(n).is_ok_and(|init| init == argument);
     let through = match mlir::name(inner).as_str() {
-        // Bounds and step come before the inits.
-        "scf.for" => starts_with(number + 3),
-        "scf.while" => starts_with(number) && hands_on(inner, number),
+        "scf.for" => true,
+        "scf.while" => hands_on(inner, number),
         _ => false,
     };
-    through && reads_last(inner, argument)
+    let into = destination(inner, number).and_then(|operand| inner.operand(operand).ok());
+    through && into == Some(argument) && reads_last(inner, argument)
 }
 
-/// Whether a loop takes a value once, and everything else that reads it stands before the loop.
+/// Whether an op takes a value once, and everything else that reads it stands before the op.
 fn reads_last(op: OperationRef, value: Value) -> bool {
+    let (itself, others): (Vec<_>, Vec<_>) = mlir::users(value).into_iter().partition(|u| *u == op);
+    if others.is_empty() {
+        return itself.len() == 1;
+    }
     let Some(block) = op.block() else {
         return false;
     };
@@ -94,7 +99,6 @@ fn reads_last(op: OperationRef, value: Value) -> bool {
         order.iter().position(|o| *o == outer)
     };
     let own = position(op);
-    let (itself, others): (Vec<_>, Vec<_>) = mlir::users(value).into_iter().partition(|u| *u == op);
     let mut others = others.into_iter().map(position);
     itself.len() == 1 && others.all(|at| at.is_some() && at < own)
 }
@@ -118,10 +122,48 @@ fn sources<'c, 'a>(value: Value<'c, 'a>) -> Vec<Value<'c, 'a>> {
     yielded.flat_map(sources).collect()
 }
 
-/// The tensors that a loop starts with, from operand `first`, are copied where somebody else reads them in it or behind it, or
-/// may read them as a buffer, which bufferization does not see: canonicalization lets formulas that are loops already read the
-/// allocation behind a `bufferization.to_tensor`.
-fn start_with_copies(op: OperationRef, first: usize) -> Result<(), CodegenError> {
+/// The operand whose buffer a result may be in.
+fn destination(op: OperationRef, result: usize) -> Option<usize> {
+    match mlir::name(op).as_str() {
+        "tensor.insert" | "tensor.insert_slice" | "bufferization.materialize_in_destination" => {
+            Some(1)
+        }
+        "tensor.cast"
+        | "tensor.extract_slice"
+        | "tensor.expand_shape"
+        | "tensor.collapse_shape" => Some(0),
+        // Bounds and step come before the inits.
+        "scf.for" => Some(result + 3),
+        "scf.while" => Some(result),
+        name if name.starts_with("linalg.") => {
+            (op.operand_count() + result).checked_sub(op.result_count())
+        }
+        _ => None,
+    }
+}
+
+/// The tensors in whose buffers a value may be: itself, and what was written into to make it.
+fn origins<'c, 'a>(value: Value<'c, 'a>) -> Vec<Value<'c, 'a>> {
+    let mut found = Vec::new();
+    let mut pending = sources(value);
+    while let Some(value) = pending.pop() {
+        found.push(value);
+        let Ok(result) = OperationResult::try_from(value) else {
+            continue;
+        };
+        // SAFETY: the op lives as long as its results.
+        let op = unsafe { OperationRef::from_raw(result.owner().to_raw()) };
+        let into = destination(op, result.result_number());
+        let into = into.and_then(|operand| op.operand(operand).ok());
+        pending.extend(into.into_iter().flat_map(sources));
+    }
+    found
+}
+
+/// The tensors that an op writes into, from operand `first`, are copied where somebody else reads them in it or behind it. What
+/// loops write into is copied, too, where others may read it as a buffer, which bufferization does not see: canonicalization
+/// lets formulas that are loops already read the allocation behind a `bufferization.to_tensor`.
+fn start_with_copies(op: OperationRef, first: usize, is_loop: bool) -> Result<(), CodegenError> {
     let wrong = |e: melior::Error| CodegenError::Module(e.to_string());
     let Some(block) = op.block() else {
         return Ok(());
@@ -133,7 +175,8 @@ fn start_with_copies(op: OperationRef, first: usize) -> Result<(), CodegenError>
     for operand in operands.iter_mut().skip(first) {
         let r#type = operand.r#type();
         let is_hidden = |source: &Value| is_made_by(*source, "bufferization.to_tensor");
-        let is_own = reads_last(op, *operand) && !sources(*operand).iter().any(is_hidden);
+        let hides = is_loop && sources(*operand).iter().any(is_hidden);
+        let is_own = reads_last(op, *operand) && !hides;
         if !r#type.is_ranked_tensor() || is_made_by(*operand, "tensor.empty") || is_own {
             continue;
         }
@@ -187,7 +230,7 @@ fn write(block: BlockRef, first_argument: usize, first_operand: usize) -> Result
         let r#type = operand.r#type();
         let own = own.ok().map(Value::from);
         let again = !handed.insert(operand.to_raw().ptr);
-        let mut others = sources(*operand).into_iter().filter(|s| Some(*s) != own);
+        let mut others = origins(*operand).into_iter().filter(|s| Some(*s) != own);
         if stays
             || !r#type.is_ranked_tensor()
             || !(again || others.any(|source| is_argument_of(source, block)))

@@ -52,3 +52,35 @@ func.func @nest(%x: tensor<4xf32>, %c: f32, %n: index) -> tensor<4xf32> {
   }
   return %r : tensor<4xf32>
 }
+
+// What is handed on to another place is read before anything is written there, if it may stand in a place that is.
+// CHECK-LABEL: func.func @change_places
+// CHECK:         scf.for {{.*}} iter_args(%[[S:.+]] = %{{.+}}, %[[T:.+]] = %{{.+}})
+// CHECK:           %[[N:.+]] = tensor.insert %{{.+}} into %[[S]]
+// CHECK:           %[[OLD:.+]] = bufferization.alloc_tensor() copy(%[[T]])
+// CHECK:           %[[NEW:.+]] = bufferization.alloc_tensor() copy(%[[N]])
+// CHECK:           bufferization.materialize_in_destination %[[OLD]] in %[[S]]
+// CHECK:           bufferization.materialize_in_destination %[[NEW]] in %[[T]]
+func.func @change_places(%x: tensor<4xf32>, %y: tensor<4xf32>, %c: f32, %n: index) -> tensor<4xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%s = %x, %t = %y) -> (tensor<4xf32>, tensor<4xf32>) {
+    %z = tensor.insert %c into %s[%c0] : tensor<4xf32>
+    scf.yield %t, %z : tensor<4xf32>, tensor<4xf32>
+  }
+  return %r#0 : tensor<4xf32>
+}
+
+// What is read behind it is copied before a part is written; the last one writes in place.
+// CHECK-LABEL: func.func @parts
+// CHECK:         %[[FILLED:.+]] = linalg.fill
+// CHECK:         %[[COPY:.+]] = bufferization.alloc_tensor() copy(%[[FILLED]])
+// CHECK:         tensor.insert_slice %{{.+}} into %[[COPY]]
+// CHECK:         tensor.insert_slice %{{.+}} into %[[FILLED]]
+func.func @parts(%x: tensor<2xf32>, %c: f32) -> (tensor<4xf32>, tensor<4xf32>) {
+  %e = tensor.empty() : tensor<4xf32>
+  %z = linalg.fill ins(%c : f32) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+  %a = tensor.insert_slice %x into %z[0] [2] [1] : tensor<2xf32> into tensor<4xf32>
+  %b = tensor.insert_slice %x into %z[2] [2] [1] : tensor<2xf32> into tensor<4xf32>
+  return %a, %b : tensor<4xf32>, tensor<4xf32>
+}
