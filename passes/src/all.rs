@@ -8,8 +8,10 @@ use crate::codegen::inits::SeparateInits;
 use crate::codegen::intrinsics::LowerIntrinsics;
 use crate::codegen::memory::PlanMemory;
 use crate::codegen::outputs::WriteOutputs;
+use crate::codegen::parts::OutlineParts;
 use crate::codegen::pointers::PointArguments;
 use crate::duplicates::merge_duplicates::MergeDuplicates;
+use crate::elementwise::check_extents::CheckExtents;
 use crate::elementwise::elementwise_to_formula::ConvertElementwiseToFormula;
 use crate::elementwise::elementwise_to_linalg::ConvertElementwiseToLinalg;
 use crate::elementwise::fuse_elementwise::FuseElementwise;
@@ -43,6 +45,7 @@ pub const ALL: &[PassEntry] = &[
     PassEntry::of::<ScalarizeElementwise>(),
     PassEntry::of::<UnrollElementwise>(),
     PassEntry::of::<FuseElementwise>(),
+    PassEntry::of::<CheckExtents>(),
     PassEntry::of::<RaiseToNamedLinalg>(),
     PassEntry::of::<MergeDuplicates>(),
     PassEntry::of::<KeepOperators>(),
@@ -58,6 +61,7 @@ pub const ALL: &[PassEntry] = &[
     PassEntry::of::<PointArguments>(),
     PassEntry::of::<PlanMemory>(),
     PassEntry::of::<LowerCopies>(),
+    PassEntry::of::<OutlineParts>(),
     PassEntry::of::<LowerIntrinsics>(),
     PassEntry::of::<LowerChecks>(),
     PassEntry::of::<ConvertStablehloToLinalg>(),

@@ -29,12 +29,12 @@ pub fn name_model(module: OperationRef) -> Result<(), CodegenError> {
 
 /// Leaves LLVM's attributes alone at arguments and results. The translation to LLVM IR warns of each other one, and
 /// prints the whole function every time.
-fn drop_foreign(model: OperationRef) -> Result<(), CodegenError> {
+fn drop_foreign(function: OperationRef) -> Result<(), CodegenError> {
     // SAFETY: a context outlives its modules.
-    let owner = model.context();
+    let owner = function.context();
     let context = unsafe { owner.to_ref() };
     for list in ["arg_attrs", "res_attrs"] {
-        let Ok(present) = model.attribute(list) else {
+        let Ok(present) = function.attribute(list) else {
             continue;
         };
         let wrong = |e: melior::Error| CodegenError::Module(e.to_string());
@@ -43,7 +43,7 @@ fn drop_foreign(model: OperationRef) -> Result<(), CodegenError> {
         for n in 0..array.len() {
             kept.push(of_llvm(context, array.element(n).map_err(wrong)?));
         }
-        mlir::set_attribute(model, list, ArrayAttribute::new(context, &kept).into());
+        mlir::set_attribute(function, list, ArrayAttribute::new(context, &kept).into());
     }
     Ok(())
 }
@@ -79,10 +79,12 @@ pub fn add_entry(module: &Module, checks: bool) -> Result<(), CodegenError> {
         .into_iter()
         .find(|op| mlir::name(*op) == "llvm.func" && symbol(*op).as_deref() == Some(MODEL))
         .ok_or_else(|| CodegenError::Module("the model's function is gone".to_owned()))?;
-    table::tell_apart(model)?;
     let passed = mlir::argument_attributes(model);
     let tables = table::position(model);
-    drop_foreign(model)?;
+    for function in mlir::operations(module.body()) {
+        table::tell_apart(function)?;
+        drop_foreign(function)?;
+    }
     let count = mlir::first_block(model).map_or(0, |b| b.argument_count());
     let status = returns_status(model);
     let mut text = format!(

@@ -18,6 +18,7 @@ pub mod memory;
 pub mod mlir;
 mod order;
 pub mod outputs;
+pub mod parts;
 pub mod placement;
 pub mod pointers;
 pub(crate) mod size;
@@ -96,6 +97,7 @@ pub fn native(module: &Module) -> Result<Native, CodegenError> {
     mlir::run_pipeline(module, "intrinsics", "skript-lower-intrinsics")?;
     let checks = checks::number_checks(module.as_operation())?;
     copies::lower_copies(module.as_operation())?;
+    mlir::run_pipeline(module, "parts", "skript-outline-parts")?;
     entry::name_model(module.as_operation())?;
     mlir::run_pipeline(module, "lowering to LLVM", TO_LLVM)?;
     unrolling::bound_unrolling(module.as_operation())?;

@@ -22,7 +22,7 @@ pub const SLOT: &str = "skript.slot";
 /// Marks the argument that is the table of pointers.
 pub const TABLE: &str = "skript.table";
 /// Attribute of an argument: an array that shares memory with no other.
-const NOALIAS: &str = "llvm.noalias";
+pub const NOALIAS: &str = "llvm.noalias";
 
 /// The pass `skript-point-arguments`.
 #[derive(Default)]

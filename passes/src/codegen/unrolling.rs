@@ -1,10 +1,12 @@
 //! Loops of long functions stay loops.
 //!
 //! LLVM unrolls loops of a few turns, and the code of a long chain of small tensors becomes one block, over which several of
-//! LLVM's passes take time that grows with its square. Where a function has many loops, none of them is worth that.
+//! LLVM's passes take time that grows with its square. Where a function has many loops, none of them is worth that, nor in
+//! the parts that a long entry was cut into.
 
 use super::error::CodegenError;
 use super::mlir;
+use super::parts::PART;
 use melior::ir::OperationRef;
 use melior::ir::block::BlockLike;
 use melior::ir::operation::OperationLike;
@@ -21,7 +23,7 @@ pub fn bound_unrolling(module: OperationRef) -> Result<(), CodegenError> {
     for block in mlir::blocks(module) {
         for function in mlir::operations(block) {
             let latches = latches(function);
-            if latches.len() <= MOST_UNROLLED {
+            if latches.len() <= MOST_UNROLLED && !function.has_attribute(PART) {
                 continue;
             }
             let never = mlir::parse_attribute(

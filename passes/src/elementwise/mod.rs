@@ -1,5 +1,6 @@
 //! Elementwise operations on tensors and vectors: one pattern for every op with the trait, whatever its dialect.
 
+pub mod check_extents;
 pub mod elementwise_to_formula;
 pub mod elementwise_to_linalg;
 pub mod fuse_elementwise;

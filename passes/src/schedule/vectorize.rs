@@ -63,7 +63,7 @@ pub fn vectorize(module: OperationRef<'_, '_>, target: Target) -> Result<usize, 
     let found = operations_named(module, "linalg.generic");
     let mut kernels: HashMap<String, String> = HashMap::new();
     let mut texts = Vec::new();
-    let mut count = 0;
+    let mut calls: HashMap<String, usize> = HashMap::new();
     for op in found {
         let Some((body_text, arguments)) = schedule(op, target) else {
             continue;
@@ -72,17 +72,32 @@ pub fn vectorize(module: OperationRef<'_, '_>, target: Target) -> Result<usize, 
         let name = kernels
             .entry(body_text.clone())
             .or_insert_with(|| {
-                texts.push(body_text.replacen("@KERNEL(", &format!("@{next}("), 1));
+                let text = body_text.replacen("@KERNEL(", &format!("@{next}("), 1);
+                texts.push((next.clone(), text));
                 next
             })
             .clone();
         call_before(op, &name, &arguments)?;
         erase(op);
-        count += 1;
+        *calls.entry(name).or_default() += 1;
     }
-    append_functions(module, &texts.concat())?;
-    Ok(count)
+    let is_shared = |name: &str| calls.get(name).is_some_and(|count| *count > MOST_COPIES);
+    let texts = texts
+        .into_iter()
+        .map(|(name, text)| match is_shared(&name) {
+            true => text.replacen(
+                "attributes {",
+                "attributes {passthrough = [\"noinline\"], ",
+                1,
+            ),
+            false => text,
+        });
+    append_functions(module, &texts.collect::<String>())?;
+    Ok(calls.values().sum())
 }
+
+/// A kernel that more places than this call is code once: LLVM would copy a short one to each of them.
+const MOST_COPIES: usize = 8;
 
 /// The kernel of one reduction, named `@KERNEL`, and its arguments.
 fn schedule<'c, 'a>(

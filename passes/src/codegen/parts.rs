@@ -1,0 +1,413 @@
+//! `skript-outline-parts`: a long entry becomes calls of functions of bounded size.
+//!
+//! Several of LLVM's passes take time that grows with the square of a function's length; no part is longer than the option
+//! `most`. Requires: an entry whose memory is planned. What follows each other moves into a part: loops, calls, loads and
+//! stores. Views, constants and pointers out of the table are made again where a part needs them; arguments, and scalars that
+//! earlier parts computed, are handed over, and scalars that others need are a part's results. Run-time checks and memory of
+//! the stack stay, as does what has arrays of run-time extents from elsewhere; a loop or branch that is longer than a part
+//! stays too, and what it holds moves.
+
+use super::memory::{ancestor_in, key};
+use super::mlir;
+use super::pointers::{NOALIAS, TABLE};
+use crate::emit::check::PREFIX;
+use crate::mlir::{Builder, ValueKey, attributes, context, copy, mark};
+use melior::Context;
+use melior::ir::attribute::{ArrayAttribute, FlatSymbolRefAttribute};
+use melior::ir::block::{BlockArgument, BlockLike};
+use melior::ir::operation::{OperationLike, OperationRef, OperationResult};
+use melior::ir::r#type::MemRefType;
+use melior::ir::{
+    Attribute, AttributeLike, BlockRef, Location, ShapedTypeLike, Type, TypeLike, Value, ValueLike,
+};
+use skript_dialect::{Options, Pass, PassError, PassOption, Rewriter, op};
+use std::collections::{HashMap, HashSet};
+
+/// Marks a function that holds a part of the entry.
+pub const PART: &str = "skript.part";
+
+/// What an argument of the entry says to LLVM, and holds for a part as well.
+const KEPT: [&str; 4] = [NOALIAS, "llvm.align", "llvm.readonly", TABLE];
+
+/// The pass `skript-outline-parts`.
+#[derive(Default)]
+pub struct OutlineParts;
+
+impl Pass for OutlineParts {
+    const FLAG: &'static str = "skript-outline-parts";
+    const SUMMARY: &'static str = "a long entry becomes calls of functions of bounded size";
+    const ANCHOR: Option<&'static str> = Some("builtin.module");
+
+    const OPTIONS: &'static [PassOption] = &[PassOption {
+        name: "most",
+        summary: "how many operations an entry may have, and a part of it",
+        default: "256",
+    }];
+
+    fn run<'c>(
+        &self,
+        root: OperationRef<'c, '_>,
+        options: &Options,
+        _rewriter: &Rewriter<'c>,
+    ) -> Result<(), PassError> {
+        let most: usize = options.get("most")?;
+        if most == 0 {
+            return Err("option most is 0: a part has at least one operation".into());
+        }
+        let entry = mlir::entry(root)?;
+        if weight(entry) <= most {
+            return Ok(());
+        }
+        let body = mlir::body(entry)?;
+        let holder = root.context();
+        let module = mlir::blocks(root).first().copied();
+        let mut outliner = Outliner {
+            context: context::borrow(&holder),
+            root,
+            module: module.ok_or("a module without a body")?,
+            entry: body,
+            attributes: mlir::argument_attributes(entry),
+            most,
+            made: 0,
+        };
+        outliner.split(body)?;
+        // What the parts made again for themselves.
+        for op in mlir::nested(entry).into_iter().rev() {
+            if is_made_again(op) && !op.results().any(op::is_used) {
+                mlir::erase(op);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What happens to an op of a block that is split.
+enum Role {
+    /// It is made again in each part that needs it.
+    MadeAgain,
+    /// It moves; so many operations.
+    Moves(usize),
+    Stays,
+}
+
+struct Outliner<'c, 'a> {
+    context: &'c Context,
+    root: OperationRef<'c, 'a>,
+    module: BlockRef<'c, 'a>,
+    entry: BlockRef<'c, 'a>,
+    /// Those of the entry's arguments.
+    attributes: Vec<Attribute<'c>>,
+    most: usize,
+    made: usize,
+}
+
+impl<'c: 'a, 'a> Outliner<'c, 'a> {
+    /// Outlines what a block holds, but for its terminator.
+    fn split(&mut self, block: BlockRef<'c, 'a>) -> Result<(), PassError> {
+        let operations = mlir::operations(block);
+        let (mut part, mut length) = (Vec::new(), 0);
+        for op in operations.iter().take(operations.len().saturating_sub(1)) {
+            match self.role(*op) {
+                Role::MadeAgain => {}
+                Role::Moves(weight) => {
+                    if length + weight > self.most {
+                        self.outline(block, &std::mem::take(&mut part))?;
+                        length = 0;
+                    }
+                    part.push(*op);
+                    length += weight;
+                }
+                Role::Stays => {
+                    self.outline(block, &std::mem::take(&mut part))?;
+                    length = 0;
+                    if weight(*op) > self.most {
+                        for inner in mlir::blocks(*op) {
+                            self.split(inner)?;
+                        }
+                    }
+                }
+            }
+        }
+        self.outline(block, &part)
+    }
+
+    fn role(&self, op: OperationRef<'c, 'a>) -> Role {
+        if is_made_again(op) {
+            return Role::MadeAgain;
+        }
+        let weight = weight(op);
+        let name = mlir::name(op);
+        let leaves =
+            |value: OperationResult<'c, 'a>| !is_scalar(value.r#type()) && op::is_used(value);
+        let stays = name == "memref.alloca"
+            || with_nested(op).into_iter().any(is_check)
+            || (name.starts_with("scf.") && weight > self.most)
+            || op.results().any(leaves)
+            || !captured(op).into_iter().all(can_be_had);
+        match stays {
+            true => Role::Stays,
+            false => Role::Moves(weight),
+        }
+    }
+
+    /// Moves ops that follow each other in a block into a function of their own.
+    fn outline(
+        &mut self,
+        block: BlockRef<'c, 'a>,
+        part: &[OperationRef<'c, 'a>],
+    ) -> Result<(), PassError> {
+        let Some(first) = part.first().copied() else {
+            return Ok(());
+        };
+        let members: HashSet<usize> = part.iter().map(|op| key(*op)).collect();
+        let is_outside = |user: &OperationRef<'c, 'a>| {
+            !ancestor_in(block, *user).is_some_and(|own| members.contains(&key(own)))
+        };
+        let results = part.iter().flat_map(|op| op.results()).map(Value::from);
+        let results: Vec<(Value, Vec<OperationRef>)> = results
+            .map(|value| {
+                (
+                    value,
+                    mlir::users(value).into_iter().filter(is_outside).collect(),
+                )
+            })
+            .filter(|(_, users): &(_, Vec<_>)| !users.is_empty())
+            .collect();
+        // Whatever the part needs is there before its first op.
+        let mut anchor = first.next_in_block();
+        while let Some(op) = anchor.filter(|op| members.contains(&key(*op))) {
+            anchor = op.next_in_block();
+        }
+        let anchor = anchor.ok_or_else(|| PassError::at(first, "ends its block"))?;
+
+        let name = format!("part_{}", self.made);
+        self.made += 1;
+        let function = self.function(&name, first)?;
+        let mut content = Content {
+            context: self.context,
+            block: mlir::body(function)?,
+            location: first.location(),
+            own: defined(part),
+            map: HashMap::new(),
+            handed: Vec::new(),
+        };
+        for op in part {
+            content.take(*op)?;
+        }
+        let values: Vec<Value> = results.iter().map(|(value, _)| *value).collect();
+        let types: Vec<Type> = values.iter().map(|value| value.r#type()).collect();
+        let end = Builder::at_end(self.context, content.block, first.location());
+        end.create("func.return", &values, &[], &[], Vec::new())?;
+        mlir::set_signature(function, Some(&types))?;
+        self.describe(function, &content.handed)?;
+
+        let callee = FlatSymbolRefAttribute::new(self.context, &name).into();
+        let call = Builder::before(self.context, anchor)?
+            .with_location(first.location())
+            .create(
+                "func.call",
+                &content.handed,
+                &[("callee", callee)],
+                &types,
+                Vec::new(),
+            )?;
+        for ((value, users), result) in results.into_iter().zip(call.results()) {
+            for user in users {
+                replace_operands(user, |operand| (operand == value).then(|| result.into()));
+            }
+        }
+        Ok(())
+    }
+
+    /// A function without arguments or a terminator, at the end of the module.
+    fn function(
+        &self,
+        name: &str,
+        first: OperationRef<'c, 'a>,
+    ) -> Result<OperationRef<'c, 'a>, PassError> {
+        let end = Builder::at_end(self.context, self.module, first.location());
+        let (region, _, _) = end.region(&[]);
+        let parsed = |text: &str| mlir::parse_attribute(self.root.context(), text);
+        let attributes = [
+            ("sym_name", attributes::string(self.context, name)),
+            (
+                "sym_visibility",
+                attributes::string(self.context, "private"),
+            ),
+            ("function_type", parsed("() -> ()")?),
+            ("llvm.linkage", parsed("#llvm.linkage<internal>")?),
+            // Or LLVM would put it back where it came from.
+            ("passthrough", parsed("[\"noinline\"]")?),
+            (PART, attributes::unit(self.context)),
+        ];
+        Ok(end.create("func.func", &[], &attributes, &[], vec![region])?)
+    }
+
+    /// Says of a part's arguments what the entry's say.
+    fn describe(
+        &self,
+        function: OperationRef<'c, 'a>,
+        handed: &[Value<'c, 'a>],
+    ) -> Result<(), PassError> {
+        let of_entry = |value: &Value<'c, 'a>| {
+            let argument = BlockArgument::try_from(*value).ok()?;
+            let is_own = argument.owner().to_raw().ptr == self.entry.to_raw().ptr;
+            is_own.then(|| argument.argument_number())
+        };
+        // An array that a loop hands on may be any of the others.
+        let is_stranger = |value: &&Value<'c, 'a>| {
+            let is_argument = BlockArgument::try_from(**value).is_ok();
+            !is_scalar(value.r#type()) && is_argument && of_entry(value).is_none()
+        };
+        let alone = handed.iter().find(is_stranger).is_none();
+        let mut dictionaries = Vec::with_capacity(handed.len());
+        for value in handed {
+            let own = of_entry(value).and_then(|n| self.attributes.get(n));
+            let kept = KEPT.iter().filter(|name| alone || **name != NOALIAS);
+            let kept: Vec<String> = kept
+                .filter_map(|name| Some(format!("{name} = {}", attributes::entry(*own?, name)?)))
+                .collect();
+            let text = format!("{{{}}}", kept.join(", "));
+            dictionaries.push(mlir::parse_attribute(self.root.context(), &text)?);
+        }
+        let dictionaries = ArrayAttribute::new(self.context, &dictionaries).into();
+        mlir::set_attribute(function, "arg_attrs", dictionaries);
+        Ok(())
+    }
+}
+
+/// What a part's function holds.
+struct Content<'c, 'a> {
+    context: &'c Context,
+    block: BlockRef<'c, 'a>,
+    location: Location<'c>,
+    /// What the part defines.
+    own: HashSet<ValueKey>,
+    /// What stands in the function for values from outside.
+    map: HashMap<ValueKey, Value<'c, 'a>>,
+    /// The values for the function's arguments.
+    handed: Vec<Value<'c, 'a>>,
+}
+
+impl<'c: 'a, 'a> Content<'c, 'a> {
+    /// Moves an op to the end of the function.
+    fn take(&mut self, op: OperationRef<'c, 'a>) -> Result<(), PassError> {
+        for value in captured(op) {
+            self.value(value)?;
+        }
+        // SAFETY: the op is alive and moves from one block of the module to another.
+        unsafe {
+            mlir_sys::mlirOperationRemoveFromParent(op.to_raw());
+            mlir_sys::mlirBlockAppendOwnedOperation(self.block.to_raw(), op.to_raw());
+        }
+        for inner in with_nested(op) {
+            replace_operands(inner, |operand| {
+                self.map.get(&ValueKey::of(operand)).copied()
+            });
+        }
+        Ok(())
+    }
+
+    /// What stands for a value.
+    fn value(&mut self, value: Value<'c, 'a>) -> Result<Value<'c, 'a>, PassError> {
+        if self.own.contains(&ValueKey::of(value)) {
+            return Ok(value);
+        }
+        if let Some(known) = self.map.get(&ValueKey::of(value)) {
+            return Ok(*known);
+        }
+        let made = OperationResult::try_from(value).ok();
+        let made = made
+            .map(|result| result.owner())
+            .filter(|op| is_made_again(*op));
+        let Some(op) = made else {
+            let argument = self.block.add_argument(value.r#type(), self.location);
+            self.map.insert(ValueKey::of(value), argument);
+            self.handed.push(value);
+            return Ok(argument);
+        };
+        let operands = op.operands().map(|operand| self.value(operand));
+        let operands = operands.collect::<Result<Vec<_>, _>>()?;
+        let end = Builder::at_end(self.context, self.block, op.location());
+        let types: Vec<Type> = op.results().map(|result| result.r#type()).collect();
+        let again = end.insert(op::clone_with(&op, &operands, &types));
+        for (old, new) in op.results().zip(again.results()) {
+            self.map.insert(ValueKey::of(old), new.into());
+        }
+        Ok(self.map.get(&ValueKey::of(value)).copied().unwrap_or(value))
+    }
+}
+
+/// Ops of an op and below it.
+fn weight(op: OperationRef) -> usize {
+    1 + mlir::nested(op).len()
+}
+
+/// Constants, views, and pointers out of the entry's table: they cost nothing, and nothing changes what they give.
+fn is_made_again(op: OperationRef) -> bool {
+    let of_arrays = || op.operand_count() == 0 || op.results().any(|r| !is_scalar(r.r#type()));
+    let is_value = op.region_count() == 0 && op.result_count() > 0;
+    mlir::name(op) == "llvm.load" || (is_value && op::is_pure(&op) && of_arrays())
+}
+
+fn is_check(op: OperationRef) -> bool {
+    let callee = op.attribute("callee").ok();
+    let callee = callee.and_then(|a| FlatSymbolRefAttribute::try_from(a).ok());
+    callee.is_some_and(|callee| callee.value().starts_with(PREFIX))
+}
+
+fn is_scalar(r#type: Type) -> bool {
+    r#type.is_integer() || r#type.is_index() || r#type.is_float()
+}
+
+/// Whether a part can be handed the value, or make it again.
+fn can_be_had<'c: 'a, 'a>(value: Value<'c, 'a>) -> bool {
+    let made = OperationResult::try_from(value).ok();
+    if let Some(op) = made.map(|r| r.owner()).filter(|op| is_made_again(*op)) {
+        return op.operands().all(can_be_had);
+    }
+    let of_array = |array: MemRefType| array.has_static_shape() && array.layout().is_affine_map();
+    let r#type = value.r#type();
+    let array = MemRefType::try_from(r#type).ok();
+    is_scalar(r#type) || array.map_or(r#type.to_string() == "!llvm.ptr", of_array)
+}
+
+/// What ops and those below them define.
+fn defined<'c: 'a, 'a>(part: &[OperationRef<'c, 'a>]) -> HashSet<ValueKey> {
+    let mut found = HashSet::new();
+    for op in part.iter().flat_map(|op| with_nested(*op)) {
+        found.extend(op.results().map(ValueKey::of));
+        let arguments = mlir::blocks(op).into_iter().flat_map(copy::arguments);
+        found.extend(arguments.map(ValueKey::of));
+    }
+    found
+}
+
+/// What an op and those below it use of what is defined outside of it, in the order of its uses.
+fn captured<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Vec<Value<'c, 'a>> {
+    let own = defined(&[op]);
+    let operands = with_nested(op)
+        .into_iter()
+        .flat_map(|op| op.operands().collect::<Vec<_>>());
+    operands
+        .filter(|value| !own.contains(&ValueKey::of(*value)))
+        .collect()
+}
+
+fn with_nested<'c, 'a>(op: OperationRef<'c, 'a>) -> Vec<OperationRef<'c, 'a>> {
+    let mut found = mlir::nested(op);
+    found.push(op);
+    found
+}
+
+/// Lets an op use other values where there are any.
+fn replace_operands<'c: 'a, 'a>(
+    op: OperationRef<'c, 'a>,
+    other: impl Fn(Value<'c, 'a>) -> Option<Value<'c, 'a>>,
+) {
+    for (position, operand) in op.operands().enumerate() {
+        if let Some(other) = other(operand) {
+            mark::set_operand(op, position, other);
+        }
+    }
+}
