@@ -26,6 +26,18 @@ static std::optional<unsigned> plainIndex(FormulaOp op, Value subscript) {
 
 static YieldOp yieldOf(FormulaOp op) { return cast<YieldOp>(op.getBody().front().getTerminator()); }
 
+/// The index that a dimension of a destination is cut along: the subscript alone, and one that does not lead beyond the
+/// dimension at any step. Where a guard keeps it inside, tiles of the loop have no part of the destination.
+static std::optional<unsigned> cutIndex(FormulaOp op, unsigned destination, unsigned dimension) {
+  std::optional<unsigned> index = plainIndex(op, yieldOf(op).getSubscriptsOf(destination)[dimension]);
+  if (!index)
+    return std::nullopt;
+  int64_t bound = op.getStaticBounds()[*index];
+  int64_t extent = cast<RankedTensorType>(op.getOuts()[destination].getType()).getDimSize(dimension);
+  bool open = ShapedType::isDynamic(bound) || ShapedType::isDynamic(extent);
+  return (open ? op.getPredicate().empty() : bound <= extent) ? index : std::nullopt;
+}
+
 /// Whether a step writes several places of one tensor: tiles of such a tensor would each be a tensor of their own.
 static bool writesTwice(FormulaOp op) { return op->hasAttr(FormulaOp::getSameTensorAttrName()); }
 
@@ -46,8 +58,8 @@ SmallVector<utils::IteratorType> FormulaOp::getLoopIteratorTypes() {
   YieldOp yield = yieldOf(*this);
   for (unsigned destination = 0; destination < getOuts().size(); ++destination) {
     llvm::SmallDenseSet<unsigned> written;
-    for (Value subscript : yield.getSubscriptsOf(destination))
-      if (std::optional<unsigned> index = plainIndex(*this, subscript))
+    for (unsigned dimension = 0; dimension < yield.getSubscriptsOf(destination).size(); ++dimension)
+      if (std::optional<unsigned> index = cutIndex(*this, destination, dimension))
         written.insert(*index);
     for (unsigned index = 0; index < getNumIndices(); ++index)
       if (!isUnordered(*this) || !written.contains(index))
@@ -68,8 +80,8 @@ LogicalResult FormulaOp::getResultTilePosition(OpBuilder &builder, unsigned resu
                                                SmallVector<OpFoldResult> &resultOffsets,
                                                SmallVector<OpFoldResult> &resultSizes) {
   SmallVector<OpFoldResult> extents = tensor::getMixedSizes(builder, getLoc(), getOuts()[result]);
-  for (auto [subscript, extent] : llvm::zip_equal(yieldOf(*this).getSubscriptsOf(result), extents)) {
-    std::optional<unsigned> index = plainIndex(*this, subscript);
+  for (auto [dimension, extent] : llvm::enumerate(extents)) {
+    std::optional<unsigned> index = cutIndex(*this, result, dimension);
     resultOffsets.push_back(index ? offsets[*index] : builder.getIndexAttr(0));
     resultSizes.push_back(index ? sizes[*index] : extent);
   }
@@ -98,10 +110,11 @@ static void copyRegion(OpBuilder &builder, Region &from, Region &to, FormulaOp o
   auto yield = dyn_cast<YieldOp>(block->getTerminator());
   if (!yield)
     return;
-  for (auto [subscript, moved] :
-       llvm::zip_equal(yieldOf(op).getSubscripts(), yield.getSubscriptsMutable()))
-    if (std::optional<unsigned> index = plainIndex(op, subscript))
-      moved.set(block->getArgument(*index));
+  unsigned next = 0;
+  for (unsigned destination = 0; destination < op.getOuts().size(); ++destination)
+    for (unsigned dimension = 0; dimension < yieldOf(op).getSubscriptsOf(destination).size(); ++dimension, ++next)
+      if (std::optional<unsigned> index = cutIndex(op, destination, dimension))
+        yield.getSubscriptsMutable()[next].set(block->getArgument(*index));
 }
 
 /// The formula over a part of its domain, on parts of `destinations`.
@@ -170,8 +183,8 @@ LogicalResult FormulaOp::getIterationDomainTileFromResultTile(OpBuilder &builder
   domainSizes.assign(bounds.begin(), bounds.end());
   llvm::SmallDenseSet<unsigned> known;
   auto type = cast<RankedTensorType>(getOuts()[result].getType());
-  for (auto [dimension, subscript] : llvm::enumerate(yieldOf(*this).getSubscriptsOf(result))) {
-    std::optional<unsigned> index = plainIndex(*this, subscript);
+  for (unsigned dimension = 0; dimension < type.getRank(); ++dimension) {
+    std::optional<unsigned> index = cutIndex(*this, result, dimension);
     // Elements beyond the bound have no step, and those of a diagonal no tile.
     if (!index || !known.insert(*index).second || ShapedType::isDynamic(type.getDimSize(dimension)) ||
         getStaticBounds()[*index] != type.getDimSize(dimension))

@@ -45,6 +45,7 @@ unsafe extern "C" {
 
     pub fn skriptOperationIsElementwise(op: MlirOperation) -> bool;
     pub fn skriptOperationIsPure(op: MlirOperation) -> bool;
+    pub fn skriptOperationIsSpeculatable(op: MlirOperation) -> bool;
     pub fn skriptOperationCloneWith(
         op: MlirOperation,
         n_operands: isize,

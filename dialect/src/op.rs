@@ -18,6 +18,13 @@ pub fn is_pure<'c: 'a, 'a>(op: &impl OperationLike<'c, 'a>) -> bool {
     unsafe { ffi::skriptOperationIsPure(op.to_raw()) }
 }
 
+/// Whether an operation may run where the program would not: it has no memory effects, and no operand makes its behaviour
+/// undefined.
+pub fn is_speculatable<'c: 'a, 'a>(op: &impl OperationLike<'c, 'a>) -> bool {
+    // SAFETY: the operation is valid.
+    unsafe { ffi::skriptOperationIsSpeculatable(op.to_raw()) }
+}
+
 /// Whether any operation uses a value.
 pub fn is_used<'c>(value: impl ValueLike<'c>) -> bool {
     // SAFETY: the value is valid.

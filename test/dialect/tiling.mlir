@@ -143,3 +143,36 @@ module attributes {transform.with_named_sequence} {
     transform.yield
   }
 }
+
+// -----
+
+// A loop that a guard keeps inside of its destination, which is shorter: the destination is not cut along it.
+// CHECK-LABEL: func.func @guarded
+// CHECK-SAME:    %[[X:.+]]: tensor<2x4xf32>, %[[INIT:.+]]: tensor<2x3xf32>
+// CHECK:         scf.for %[[I:[a-z0-9]+]] = {{.*}} iter_args(%[[OUTER:[a-z0-9]+]] = %[[INIT]])
+// CHECK:           scf.for %[[J:[a-z0-9]+]] = {{.*}} iter_args(%[[Y:[a-z0-9]+]] = %[[OUTER]])
+// CHECK:             %[[PART:.+]] = tensor.extract_slice %[[Y]][%[[I]], 0] [1, 3] [1, 1]
+// CHECK:             skript.formula assign (%[[A:[a-z]+]], %[[B:[a-z]+]]) in (1, 2) outs(%{{.*}} = %[[PART]] : tensor<1x3xf32>) where
+// CHECK:             do
+// CHECK:               %[[P:.+]] = skript.add %[[B]], %[[J]] : index
+// CHECK:               skript.yield %{{.*}} at [%[[A]], %[[P]]]
+// CHECK:             tensor.insert_slice %{{.*}} into %[[Y]][%[[I]], 0] [1, 3] [1, 1]
+func.func @guarded(%x: tensor<2x4xf32>, %init: tensor<2x3xf32>) -> tensor<2x3xf32> {
+  %c3 = arith.constant 3 : index
+  %r = skript.formula assign (%i, %j) in (2, 4) outs(%acc = %init : tensor<2x3xf32>) where {
+    %ok = skript.lt %j, %c3 : index
+    skript.condition %ok
+  } do {
+    %v = skript.access %x[%i, %j] : tensor<2x4xf32>
+    skript.yield %v at [%i, %j] : f32
+  } : tensor<2x3xf32>
+  return %r : tensor<2x3xf32>
+}
+module attributes {transform.with_named_sequence} {
+  transform.named_sequence @__transform_main(%root: !transform.any_op {transform.readonly}) {
+    %f = transform.structured.match ops{["skript.formula"]} in %root : (!transform.any_op) -> !transform.any_op
+    %t, %l:2 = transform.structured.tile_using_for %f tile_sizes [1, 2]
+      : (!transform.any_op) -> (!transform.any_op, !transform.any_op, !transform.any_op)
+    transform.yield
+  }
+}

@@ -17,6 +17,9 @@ MLIR_CAPI_EXPORTED bool skriptOperationIsElementwise(MlirOperation op);
 /* Whether the operation has no memory effects, its regions included. */
 MLIR_CAPI_EXPORTED bool skriptOperationIsPure(MlirOperation op);
 
+/* Whether the operation may run where the program would not: it has no memory effects and no undefined behaviour. */
+MLIR_CAPI_EXPORTED bool skriptOperationIsSpeculatable(MlirOperation op);
+
 /* A detached copy with other operands and result types; attributes, properties, location and regions are kept. */
 MLIR_CAPI_EXPORTED MlirOperation skriptOperationCloneWith(MlirOperation op, intptr_t nOperands,
                                                           const MlirValue *operands, intptr_t nResults,

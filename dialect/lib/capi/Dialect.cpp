@@ -18,6 +18,8 @@ bool skriptOperationIsElementwise(MlirOperation op) { return OpTrait::hasElement
 
 bool skriptOperationIsPure(MlirOperation op) { return isMemoryEffectFree(unwrap(op)); }
 
+bool skriptOperationIsSpeculatable(MlirOperation op) { return isPure(unwrap(op)); }
+
 MlirOperation skriptOperationCloneWith(MlirOperation op, intptr_t nOperands, const MlirValue *operands,
                                        intptr_t nResults, const MlirType *results) {
   Operation *original = unwrap(op);

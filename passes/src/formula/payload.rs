@@ -6,6 +6,7 @@ use crate::mlir::{Builder, ValueKey, builder, copy, maps, types};
 use crate::structure::{Affine, Reading};
 use melior::ir::operation::{OperationLike, OperationResult};
 use melior::ir::{Attribute, OperationRef, Type, Value, ValueLike};
+use skript_dialect::op;
 use skript_semantics::ScalarOp;
 use std::collections::HashMap;
 
@@ -112,6 +113,11 @@ impl<'r, 'c: 'a, 'a> Payload<'r, 'c, 'a> {
                 if op.region_count() > 0 {
                     return Err(Refusal::Shape("computes with nested regions"));
                 }
+                if self.is_conditional(op) && !op::is_speculatable(&op) {
+                    return Err(Refusal::Shape(
+                        "guards an operation whose behaviour may be undefined elsewhere",
+                    ));
+                }
                 let mut operands = Vec::new();
                 for operand in op.operands() {
                     operands.push(self.value(operand)?);
@@ -204,6 +210,12 @@ impl<'r, 'c: 'a, 'a> Payload<'r, 'c, 'a> {
             }
         }
         None
+    }
+
+    /// Whether some points of the loops skip the operation.
+    fn is_conditional(&self, op: OperationRef<'c, 'a>) -> bool {
+        let in_branch = op.parent_operation() != Some(self.reading.op);
+        in_branch || (op.block() == Some(self.reading.body) && !self.domain.always_holds())
     }
 
     fn is_inside(&self, op: OperationRef<'c, 'a>) -> bool {

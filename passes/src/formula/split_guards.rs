@@ -145,11 +145,14 @@ fn bound(nest: &Nest, constraint: &Affine) -> Option<(usize, Bound)> {
     Some((*index, bound))
 }
 
-/// Whether every output has a dimension whose subscript is the index alone.
+/// Whether every output has a dimension whose subscript is the index alone, and reaches as far as the index does.
 fn cuts(nest: &Nest, index: usize) -> bool {
+    let last = nest.extents.get(index);
     nest.targets.iter().all(|target| {
-        let mut subscripts = target.subscripts.iter();
-        subscripts.any(|s| nest.terms.get(*s) == Some(&Term::Index(index)))
+        let mut subscripts = target.subscripts.iter().zip(&target.extents);
+        subscripts.any(|(subscript, extent)| {
+            nest.terms.get(*subscript) == Some(&Term::Index(index)) && last <= Some(extent)
+        })
     })
 }
 

@@ -89,6 +89,7 @@ const TO_LLVM: &[&str] = &[
     "convert-scf-to-cf",
     "expand-strided-metadata",
     "lower-affine",
+    "convert-math-to-funcs",
     "convert-math-to-llvm",
     "convert-math-to-libm",
     "convert-to-llvm",

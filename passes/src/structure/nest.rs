@@ -101,6 +101,20 @@ impl Nest {
         }
     }
 
+    /// Whether an integer that indices alone decide has a value of so many bits at each point; true where data have a say.
+    pub fn fits(&self, term: TermId, bits: u32) -> bool {
+        let is_data = |id: &TermId| {
+            let term = self.terms.get(*id);
+            matches!(term, Some(Term::Access { .. } | Term::Opaque { .. }))
+        };
+        if self.reachable(&[term]).iter().any(is_data) {
+            return true;
+        }
+        let range = self.affine(term).and_then(|form| form.range(&self.extents));
+        let beyond = 1i64 << bits.saturating_sub(1).min(62);
+        range.is_some_and(|range| range.low >= -beyond && range.high < beyond)
+    }
+
     fn affine_application(&self, op: ScalarOp, operands: &[TermId]) -> Option<Affine> {
         let x = self.affine(*operands.first()?)?;
         let y = match operands.get(1) {

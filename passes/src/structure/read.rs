@@ -7,6 +7,7 @@ use crate::mlir::{ValueKey, types};
 use melior::Error;
 use melior::ir::attribute::{DenseI32ArrayAttribute, DenseI64ArrayAttribute, IntegerAttribute};
 use melior::ir::operation::{OperationLike, OperationResult};
+use melior::ir::r#type::IntegerType;
 use melior::ir::{BlockRef, OperationRef, RegionLike, TypeLike, Value, ValueLike};
 use skript_frontend::model::Accumulation;
 use skript_semantics::{ScalarKind, ScalarOp};
@@ -280,15 +281,18 @@ impl<'c: 'a, 'a> Reading<'c, 'a> {
                     return Ok(());
                 }
                 match scalar_operation(op, &name) {
-                    Some((scalar, kind)) => self.define(
-                        op,
-                        Term::Apply {
+                    Some((scalar, kind)) => {
+                        let term = Term::Apply {
                             op: scalar,
                             kind,
                             operands,
-                        },
-                    ),
+                        };
+                        self.define(op, term)?;
+                        self.wrap(op)
+                    }
                     None => {
+                        let mut operands = operands;
+                        self.inside(op, &mut operands, destinations)?;
                         for result in op.results() {
                             let term = self.push(Term::Opaque {
                                 operands: operands.clone(),
@@ -300,6 +304,46 @@ impl<'c: 'a, 'a> Reading<'c, 'a> {
                 }
             }
         }
+    }
+
+    /// Reads what an operation holds that is no branch: its results may come from any of it.
+    fn inside(
+        &mut self,
+        op: OperationRef<'c, 'a>,
+        sources: &mut Vec<TermId>,
+        destinations: &mut HashMap<ValueKey, usize>,
+    ) -> Result<(), ReadError> {
+        let first = self.nest.terms.len();
+        for region in op.regions() {
+            let block = only_block(region)?;
+            for argument in arguments(block) {
+                let operands = sources.clone();
+                let term = self.push(Term::Opaque { operands });
+                self.terms.insert(ValueKey::of(argument), term);
+            }
+            let end = self.block(block, destinations)?;
+            for operand in end.operands() {
+                sources.push(self.term(operand)?);
+            }
+        }
+        sources.extend(first..self.nest.terms.len());
+        Ok(())
+    }
+
+    /// Narrow integers wrap: what indices decide is the integer that it says only if its range fits.
+    fn wrap(&mut self, op: OperationRef<'c, 'a>) -> Result<(), ReadError> {
+        let result = op.result(0)?;
+        let narrow = IntegerType::try_from(result.r#type()).ok();
+        let narrow = narrow.filter(|own| (2..64).contains(&own.width()));
+        let term = self.find(result.into());
+        if let (Some(narrow), Some(term)) = (narrow, term)
+            && !self.nest.fits(term, narrow.width())
+            && let Some(own) = self.nest.terms.get_mut(term)
+        {
+            let operands = own.operands();
+            *own = Term::Opaque { operands };
+        }
+        Ok(())
     }
 
     fn define(&mut self, op: OperationRef<'c, 'a>, term: Term) -> Result<(), ReadError> {

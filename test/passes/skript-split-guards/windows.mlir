@@ -68,3 +68,23 @@ func.func @others(%x: tensor<4xf32>, %init: tensor<4xf32>, %small: tensor<2xf32>
   } : tensor<2xf32>
   return %y, %z : tensor<4xf32>, tensor<2xf32>
 }
+
+// -----
+
+// An output that its loop leads beyond is not cut along that loop: the guard keeps writes inside.
+// CHECK-LABEL: func.func @beyond
+// CHECK-NOT:     tensor.extract_slice
+// CHECK:         skript.formula max ({{.*}}) in (5, 3) {{.*}} where
+// WHOLE-LABEL: func.func @beyond
+func.func @beyond(%x: tensor<8xf32>, %init: tensor<4xf32>) -> tensor<4xf32> {
+  %c4 = arith.constant 4 : index
+  %r = skript.formula max (%i, %j) in (5, 3) outs(%acc = %init : tensor<4xf32>) where {
+    %ok = skript.lt %i, %c4 : index
+    skript.condition %ok
+  } do {
+    %p = skript.add %i, %j : index
+    %v = skript.access %x[%p] : tensor<8xf32>
+    skript.yield %v at [%i] : f32
+  } : tensor<4xf32>
+  return %r : tensor<4xf32>
+}
