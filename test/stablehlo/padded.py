@@ -58,6 +58,20 @@ MODELS = {
     "chosen": ("x: real[n|5,2]; i: int[m|4]", "y: real[~,~]", "y = layout.gather{axis=0}(x, i)", [[(2, 2), (3,)], [(5, 2), (4,)]]),
     "branch": ("x: real[s|5]; z: real[t|4]; first: bool[]", "y: real[~]; n: real[~]", "y = if first then x else z; n = math.sum_reduce{squeeze=false}(y)",
                [[(a,), (b,), ()] for a, b in ((3, 1), (1, 3), (0, 4), (5, 0), (5, 4), (2, 2))]),
+    "largest": ("x: real[b|3,n|6]", "v: real[~,~]; i: int[~,~]", "v, i = algo.top_k{k=2, axis=1}(x)", [[s] for s in ((1, 1), (2, 4), (3, 6))]),
+    "smallest": ("x: real[n|6,2]", "v: real[~,~]; i: int[~,~]", "v, i = algo.top_k{k=3, axis=0, largest=false}(x)", [[(n, 2)] for n in (1, 4, 6)]),
+    "found": ("x: int[b|3,n|6]", "y: int[~,~]", "y = layout.nonzero(x)", [[s] for s in ((1, 1), (2, 4), (3, 6), (0, 3))]),
+    "suppressed": ("b: real[m|2,n|5,4]; s: real[m,2,n]", "y: int[~,~]", "y = algo.nonmax_suppress{iou_threshold=0.3, max_outputs_per_class=3}(b, s)",
+                   [[(m, n, 4), (m, 2, n)] for m, n in ((1, 1), (1, 4), (2, 3), (2, 5))]),
+    "suppressed_low": ("b: real[m|2,n|5,4]; s: real[m,2,n]", "y: int[~,~]",
+                       "y = algo.nonmax_suppress{iou_threshold=0.3, max_outputs_per_class=2, score_threshold=0.1}(b, s)",
+                       [[(m, n, 4), (m, 2, n)] for m, n in ((1, 1), (1, 4), (2, 5))]),
+    "regions": ("x: real[b|2,2,h|6,w|5]; r: real[n|3,4]; i: int[n]", "y: real[~,~,~,~]; z: real[~,~,~,~]",
+                "y = image.max_roi_pool{output_size=[2,2]}(x, r, i); z = image.avg_roi_pool{output_size=[2,2]}(x, r, i)",
+                [[(2, 2, h, w), (n, 4), (n,)] for h, w, n in ((2, 2, 1), (6, 5, 3), (3, 4, 2))]),
+    "cubic": ("x: real[b|3,4]", "y: real[~,~]", "y = image.cubic_resize{axes=[1], size=[6]}(x)", [[(b, 4)] for b in (1, 3)]),
+    "sampled": ("x: real[b|2,1,4,4]; g: real[b,n|3,2,2]", "y: real[~,~,~,~]", "y = image.grid_sample{mode='CUBIC'}(x, g)",
+                [[(b, 1, 4, 4), (b, n, 2, 2)] for b, n in ((1, 2), (2, 3))]),
     "spread": ("x: real[n|5,1]; z: real[1,m|3]", "y: real[~,~]", "y = math.mul(x, z)", [[(2, 1), (1, 3)], [(5, 1), (1, 1)]]),
 }
 
@@ -74,7 +88,7 @@ def unraised(path, name):
 
 
 def write(folder, inputs, outputs, computes, operators=""):
-    modules = [name for name in ("math", "linalg", "layout", "nn") if name + "." in computes]
+    modules = [name for name in ("math", "linalg", "layout", "nn", "algo", "image") if name + "." in computes]
     lines = ["import %s;" % name for name in modules]
     lines += [operators, "graph G {", "@input { %s; }" % inputs, "@output { %s; }" % outputs, "@compose { %s; }" % computes, "}"]
     with open(os.path.join(folder, "main.sknd"), "w") as file:

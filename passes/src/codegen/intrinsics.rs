@@ -9,6 +9,7 @@ use super::error::CodegenError;
 use super::memory::ancestor_of;
 use super::mlir;
 use crate::emit::check::{CODE, MESSAGE, PREFIX};
+use crate::extents::intrinsic::FILLED;
 use crate::mlir::{Builder, attributes, context, read_back, types};
 use melior::Context;
 use melior::ir::attribute::{
@@ -58,6 +59,12 @@ impl Pass for LowerIntrinsics {
         for op in found {
             if !ancestor_of(entry, op) {
                 return Err(PassError::at(op, "stands outside of the entry"));
+            }
+            if op.has_attribute(FILLED) {
+                return Err(PassError::at(
+                    op,
+                    "works on padded tensors, which kernels do not take",
+                ));
             }
             calls.push((op, describe(op)?));
         }

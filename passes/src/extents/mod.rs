@@ -4,6 +4,7 @@ pub mod bounds;
 mod control;
 mod formula;
 mod function;
+pub mod intrinsic;
 pub mod pad_extents;
 mod padding;
 mod slice;

@@ -151,6 +151,7 @@ impl<'b, 'c: 'a, 'a> Padding<'b, 'c, 'a> {
         let touched = operands.iter().chain(&results).any(|v| is_open(*v));
         match (name.as_str(), operands.as_slice(), results.as_slice()) {
             ("skript.formula", _, _) => self.formula(op, to),
+            ("skript.intrinsic", _, _) if touched => self.intrinsic(op, &operands, &results, to),
             ("scf.if", _, _) => self.branch(op, &results, to),
             ("scf.while", _, _) => self.repeat(op, &operands, &results, to),
             ("skript.invoke" | "func.call", _, _) if self.bounds.callee(op).is_some() => {

@@ -12,21 +12,26 @@ mod random;
 mod regions;
 
 use super::error::ExportError;
+use super::field::Field;
 use super::tensors::Tensors;
+use crate::extents::intrinsic::FILLED;
 use crate::mlir::{read_back, types};
-use melior::ir::attribute::{DenseI32ArrayAttribute, StringAttribute};
+use domain::Domain;
+use melior::ir::attribute::{DenseI32ArrayAttribute, DenseI64ArrayAttribute, StringAttribute};
 use melior::ir::operation::OperationLike;
 use melior::ir::{OperationRef, Type, Value, ValueLike};
 use skript_dialect::melior;
 use skript_frontend::model::Accumulation;
 use skript_intrinsics::{Call, Intrinsic, KernelError};
-use skript_semantics::{RealType, ScalarKind};
+use skript_semantics::{RealType, Scalar, ScalarKind};
 
 /// One invocation.
 struct Invocation<'c, 'a> {
     op: OperationRef<'c, 'a>,
     attributes: Vec<(String, skript_intrinsics::Value)>,
     inputs: Vec<Value<'c, 'a>>,
+    /// Input, dimension, and how many of its positions are filled, where only a run knows.
+    filled: Vec<(usize, usize, Value<'c, 'a>)>,
     results: Vec<Type<'c>>,
     at: Tensors<'c, 'a>,
 }
@@ -51,7 +56,13 @@ pub fn export<'c: 'a, 'a>(
     let attributes = op.attribute("operator_attributes").ok();
     let attributes = attributes.map(|a| read_back::entries(a).ok_or_else(malformed));
     // Narrower machine types are widened, as for the kernels.
-    let inputs = operands.get(..inputs).ok_or_else(malformed)?.iter();
+    let inputs = operands.get(..inputs).ok_or_else(malformed)?;
+    let pairs = filled_dimensions(op).ok_or_else(malformed)?;
+    let count = inputs.len().checked_sub(pairs.len());
+    let (inputs, extents) = inputs.split_at(count.ok_or_else(malformed)?);
+    let filled = pairs.into_iter().zip(extents);
+    let filled = filled.map(|((input, dimension), extent)| (input, dimension, *extent));
+    let inputs = inputs.iter();
     let inputs = inputs.map(|v| converted(*v, wide(at.element(*v)?, &at), &at));
     let declared: Vec<Type<'c>> = op.results().map(|r| r.r#type()).collect();
     let results = declared.iter().map(|r| {
@@ -62,6 +73,7 @@ pub fn export<'c: 'a, 'a>(
         op,
         attributes: attributes.transpose()?.unwrap_or_default(),
         inputs: inputs.collect::<Result<_, _>>()?,
+        filled: filled.collect(),
         results: results.collect::<Option<_>>().ok_or_else(malformed)?,
         at,
     };
@@ -71,6 +83,18 @@ pub fn export<'c: 'a, 'a>(
         Ok(converted(*value, element, &at)?)
     });
     narrowed.collect()
+}
+
+/// The dimensions of inputs of which only a run knows how many positions are filled.
+fn filled_dimensions(op: OperationRef<'_, '_>) -> Option<Vec<(usize, usize)>> {
+    let Ok(list) = op.attribute(FILLED) else {
+        return Some(Vec::new());
+    };
+    let list = DenseI64ArrayAttribute::try_from(list).ok()?;
+    let number = |position| usize::try_from(list.element(position).ok()?).ok();
+    (0..list.len() / 2)
+        .map(|pair| Some((number(2 * pair)?, number(2 * pair + 1)?)))
+        .collect()
 }
 
 /// The type that kernels compute elements of a machine type in.
@@ -123,6 +147,56 @@ impl<'c: 'a, 'a> Invocation<'c, 'a> {
     fn input(&self, position: usize) -> Result<Value<'c, 'a>, ExportError> {
         let input = self.inputs.get(position).copied();
         input.ok_or_else(|| ExportError::at(self.op, "has too few operands"))
+    }
+
+    /// How many positions of a dimension are filled, where only a run knows.
+    fn filled(&self, input: usize, dimension: usize) -> Option<Value<'c, 'a>> {
+        let mut told = self.filled.iter();
+        let own = told.find(|(of, along, _)| (*of, *along) == (input, dimension));
+        own.map(|(_, _, extent)| *extent)
+    }
+
+    /// Where an input is filled, over its dimensions as indices; `None`: everywhere.
+    fn inside(&self, input: usize) -> Result<Option<Field<'c, 'a>>, ExportError> {
+        let domain = Domain {
+            extents: self.at.extents(self.input(input)?)?,
+            at: self.at,
+        };
+        let mut inside = None;
+        for dimension in 0..domain.extents.len() {
+            let Some(extent) = self.filled(input, dimension) else {
+                continue;
+            };
+            let own = domain.compare("LT", &domain.index(dimension)?, &Field::scalar(extent))?;
+            inside = Some(match &inside {
+                Some(others) => domain.apply("and", &[others, &own])?,
+                None => own,
+            });
+        }
+        Ok(inside)
+    }
+
+    /// An input with another value where it is not filled.
+    fn input_or(&self, position: usize, filler: Scalar) -> Result<Value<'c, 'a>, ExportError> {
+        let (at, input) = (&self.at, self.input(position)?);
+        let Some(inside) = self.inside(position)? else {
+            return Ok(input);
+        };
+        let extents = at.extents(input)?;
+        let all: Vec<usize> = (0..extents.len()).collect();
+        let filler = at.splat(filler, &extents, at.element(input)?)?;
+        Ok(at.select(inside.over(&all, &extents, at)?, input, filler)?)
+    }
+
+    /// Refuses a dimension of which only a run knows how many positions are filled.
+    fn needs_extent(&self, input: usize, dimension: usize) -> Result<(), ExportError> {
+        if self.filled(input, dimension).is_none() {
+            return Ok(());
+        }
+        let what = format!(
+            "needs the extent of dimension {dimension} of input {input}, which only a run knows; --input-shape fixes it"
+        );
+        Err(ExportError::at(self.op, &what))
     }
 
     /// The extents of a result.

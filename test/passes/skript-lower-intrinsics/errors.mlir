@@ -24,3 +24,11 @@ func.func @attributes(%o: memref<4xf32>) attributes {skript.entry} {
   skript.intrinsic "m.f" outs(%o : memref<4xf32>) {operator_attributes = {a = affine_map<() -> ()>}}
   return
 }
+
+// -----
+
+// CHECK: works on padded tensors, which kernels do not take
+func.func @padded(%x: memref<4xf32>, %n: memref<i64>, %o: memref<4xf32>) attributes {skript.entry} {
+  skript.intrinsic "m.f" ins(%x, %n : memref<4xf32>, memref<i64>) outs(%o : memref<4xf32>) {skript.filled = array<i64: 0, 0>}
+  return
+}

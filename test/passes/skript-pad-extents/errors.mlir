@@ -16,10 +16,10 @@ func.func @unbounded(%n: index) -> tensor<?xf32> attributes {skript.entry} {
 
 // -----
 
-func.func @kernel(%x: tensor<?xf32> {skript.bounds = array<i64: 4>}, %out: tensor<1xf32>) -> tensor<1xf32> attributes {skript.entry} {
-  // expected-error @below {{is computed by a kernel of the runtime, which takes no tensors padded to their bounds}}
-  %y = skript.intrinsic "mine.kernel" ins(%x : tensor<?xf32>) outs(%out : tensor<1xf32>) -> tensor<1xf32>
-  return %y : tensor<1xf32>
+func.func @random(%n: tensor<?xf32> {skript.bounds = array<i64: 4>}) -> tensor<?xf32> attributes {skript.entry} {
+  // expected-error @below {{draws a number for each element, and how many there are only a run knows}}
+  %y = skript.intrinsic "mine.random" outs(%n : tensor<?xf32>) {random} -> tensor<?xf32>
+  return %y : tensor<?xf32>
 }
 
 // -----

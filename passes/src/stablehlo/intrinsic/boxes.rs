@@ -53,6 +53,14 @@ pub(super) fn suppress<'c: 'a, 'a>(
         }
         None => Field::scalar(at.splat(Scalar::Bool(true), &[], at.bool())?),
     };
+    let wanted = match call.inside(1)? {
+        Some(inside) => {
+            let inside = inside.over(&ALL, &extents, &at)?;
+            let places = [Place::Index(0), Place::Index(1), Place::At(place.clone())];
+            domain.apply("and", &[&wanted, &domain.read(inside, &places)?])?
+        }
+        None => wanted,
+    };
     let wanted = wanted.over(&ALL, &extents, &at)?;
     let mut corners = Vec::new();
     for number in 0..4 {

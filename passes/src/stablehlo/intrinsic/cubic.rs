@@ -31,6 +31,7 @@ pub(super) fn resize<'c: 'a, 'a>(
     };
     let mut field = whole.convert(&input, double)?;
     for (dimension, size) in call.attribute(|c| resample::resized(c, rank))? {
+        call.needs_extent(0, dimension)?;
         let extent = extents.get(dimension).copied().unwrap_or(0);
         let taps = usize::try_from(extent).unwrap_or(0);
         let taps = call.attribute(|c| resample::taps(c, taps, size))?;
@@ -134,6 +135,7 @@ pub(super) fn sample<'c: 'a, 'a>(
     let mut weights = number(1.0)?;
     let mut inside = None;
     for (dimension, extent) in spatial.iter().enumerate() {
+        call.needs_extent(0, dimension + 2)?;
         let component = spatial.len() - 1 - dimension;
         let mut coordinate = vec![Place::Index(0)];
         coordinate.extend((2..outer).map(Place::Index));

@@ -16,9 +16,7 @@ pub(super) fn nonzero<'c: 'a, 'a>(
     call: &Invocation<'c, 'a>,
 ) -> Result<Vec<Value<'c, 'a>>, ExportError> {
     let at = &call.at;
-    let input = call.input(0)?;
-    let extents = at.extents(input)?;
-    let element = at.element(input)?;
+    let element = at.element(call.input(0)?)?;
     let zero = match types::kind_of(element) {
         Some(ScalarKind::Bool) => Scalar::Bool(false),
         Some(ScalarKind::Int) => Scalar::Int(0),
@@ -29,6 +27,8 @@ pub(super) fn nonzero<'c: 'a, 'a>(
         Scalar::Int(_) => "SIGNED",
         Scalar::Real(_) => "FLOAT",
     };
+    let input = call.input_or(0, zero)?;
+    let extents = at.extents(input)?;
     let zero = at.splat(zero, &extents, element)?;
     let marks = at.compare("NE", kind, input, zero)?;
     let found = Found::of(marks, at)?;

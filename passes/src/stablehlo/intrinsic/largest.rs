@@ -6,16 +6,19 @@ use super::Invocation;
 use melior::Error;
 use melior::ir::Value;
 use skript_dialect::melior;
+use skript_semantics::Scalar;
 
 /// Values and positions.
 pub(super) fn export<'c: 'a, 'a>(
     call: &Invocation<'c, 'a>,
 ) -> Result<Vec<Value<'c, 'a>>, ExportError> {
     let at = &call.at;
-    let input = call.input(0)?;
+    let down = call.attribute(|c| c.bool("largest"))?;
+    // What is last of all: equal elements stay as they stand.
+    let worst = if down { f64::NEG_INFINITY } else { f64::NAN };
+    let input = call.input_or(0, Scalar::Real(worst))?;
     let extents = at.extents(input)?;
     let axis = call.dimension(call.attribute(|c| c.int("axis"))?, extents.len())?;
-    let down = call.attribute(|c| c.bool("largest"))?;
     let length = extents.get(axis).copied().unwrap_or(0);
     let positions = at.broadcast(at.iota(length)?, &[axis as i64], &extents)?;
     let sorted = at.sort(&[input, positions], axis, |inner, elements| {

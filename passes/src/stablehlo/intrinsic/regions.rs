@@ -37,7 +37,11 @@ pub(super) fn pool<'c: 'a, 'a>(
         extents: domain,
         at,
     };
-    let items = domain.read(index, &[Place::Index(0)])?;
+    let mut items = domain.read(index, &[Place::Index(0)])?;
+    if let Some(count) = call.filled(0, 0) {
+        let last = domain.apply("subtract", &[&Field::scalar(count), &domain.int(1)?])?;
+        items = domain.apply("minimum", &[&items, &last])?;
+    }
     let mut places = vec![Place::At(items), Place::Index(1)];
     places.extend((0..spatial.len()).map(|d| Place::Index(outer + d)));
     let mut pooled = domain.convert(&domain.read(input, &places)?, element)?;
@@ -46,8 +50,13 @@ pub(super) fn pool<'c: 'a, 'a>(
     let mut is_nan = Vec::new();
     for dimension in 0..spatial.len() {
         let along = outer + dimension;
-        let (bin, without_border) = &touched(rois, dimension, spatial.len(), domain)?;
-        is_nan.push(without_border.clone());
+        let (mut bin, without_border) = touched(rois, dimension, spatial.len(), domain)?;
+        if let Some(extent) = call.filled(0, dimension + 2) {
+            let is_filled = domain.compare("LT", &domain.index(along)?, &Field::scalar(extent))?;
+            bin = domain.apply("and", &[&bin, &is_filled])?;
+        }
+        let bin = &bin;
+        is_nan.push(without_border);
         let nothing = Field::scalar(at.splat(neutral, &[], element)?);
         let masked = domain.select(bin, &pooled, &nothing)?;
         pooled = domain.reduce(&masked, combiner, neutral, along)?;

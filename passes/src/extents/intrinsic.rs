@@ -1,0 +1,55 @@
+//! Intrinsics on padded tensors: how much of each open dimension of an input is filled is a further input.
+
+use super::bounds::open_dimensions;
+use super::padding::Padding;
+use crate::mlir::copy::with_attributes;
+use crate::mlir::{Builder, attributes, types};
+use melior::Error;
+use melior::ir::operation::OperationLike;
+use melior::ir::r#type::IntegerType;
+use melior::ir::{OperationRef, Type, Value, ValueLike};
+use skript_dialect::melior;
+
+/// Attribute of an intrinsic on padded tensors: pairs of an input and a dimension. For each, in this order, a `tensor<i64>`
+/// at the end of `ins` says how many positions are filled.
+pub const FILLED: &str = "skript.filled";
+
+impl<'c: 'a, 'a> Padding<'_, 'c, 'a> {
+    pub(super) fn intrinsic(
+        &mut self,
+        op: OperationRef<'c, 'a>,
+        operands: &[Value<'c, 'a>],
+        results: &[Value<'c, 'a>],
+        to: &Builder<'c, 'a>,
+    ) -> Result<(), Error> {
+        let (inputs, outs) = operands.split_at(operands.len().saturating_sub(results.len()));
+        let mut new = self.get_all(inputs);
+        let mut filled = Vec::new();
+        let word: Type<'c> = IntegerType::new(to.context, 64).into();
+        for (number, input) in inputs.iter().enumerate() {
+            let open = open_dimensions(input.r#type()).into_iter();
+            for (dimension, extent) in open.zip(self.extents_of(*input)) {
+                let extent = to.value("arith.index_cast", &[extent], &[], word)?;
+                let told = types::tensor(&[], word);
+                new.push(to.value("tensor.from_elements", &[extent], &[], told)?);
+                filled.extend([number as i64, dimension as i64]);
+            }
+        }
+        let length = |list: &[Value]| i32::try_from(list.len()).map_err(|_| Error::OperationBuild);
+        let segments = [length(&new)?, length(outs)?];
+        new.extend(self.get_all(outs));
+        let others = [
+            (
+                "operandSegmentSizes",
+                attributes::i32s(to.context, &segments),
+            ),
+            (FILLED, attributes::i64s(to.context, &filled)),
+        ];
+        let types: Vec<_> = results.iter().map(|r| self.bounds.padded(*r)).collect();
+        let made = with_attributes(op, &new, &types, Vec::new(), &others, to)?;
+        for ((old, new), out) in results.iter().zip(made.results()).zip(outs) {
+            self.set(*old, new.into(), self.extents_of(*out));
+        }
+        Ok(())
+    }
+}
