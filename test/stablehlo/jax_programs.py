@@ -101,6 +101,15 @@ def elementwise():
     for name in ["erf", "erfc", "erf_inv", "asin", "acos", "atan", "sinh", "cosh", "asinh", "atanh"]:
         program("chlo_" + name, getattr(lax, name), small)
         program("chlo_%s_f64" % name, getattr(lax, name), small.astype("float64"))
+    program("erfc_far", lax.erfc, jnp.asarray([-40, -9, -3, -1, 1, 2, 3, 5, 7.5, 8, 8.5, 9, 12, 40, jnp.inf, -jnp.inf, jnp.nan], "float32"))
+    program("erfc_far_f64", lax.erfc, jnp.asarray([-40, -9, -3, -1, 1, 2, 3, 5, 7.5, 8, 8.5, 9, 12, 25, 40, jnp.inf, -jnp.inf, jnp.nan]))
+    for dtype in FLOATS[:2]:
+        program("erfc_" + dtype, lax.erfc, small.astype(dtype))
+    for dtype in FLOATS:
+        for name in ["eq_to", "le_to", "lt_to"]:
+            # Arrays of bf16 travel as f32, which keeps no sign of a NaN.
+            special = jnp.asarray([0.0, -0.0, jnp.nan, 2.0 if dtype == "bfloat16" else -jnp.nan, jnp.inf, -jnp.inf, 1.0], dtype)
+            program("%s_%s" % (name, dtype), getattr(jax._src.lax.lax, name + "_p").bind, special[:, None] + jnp.zeros((7, 7), dtype), special[None] + jnp.zeros((7, 7), dtype))
     program("acosh", lax.acosh, 1 + abs(reals(8)))
     program("select", lambda p, x, y: jnp.where(p, x, y), sample("bool"), sample("float32"), sample("float32")[::-1])
     program("select_scalar", lambda x: lax.select(x[0] > 5, x, -x), sample("float32"))

@@ -69,6 +69,27 @@ const FAR: [&[f64]; 2] = [
     ],
 ];
 
+/// The same of exp(x²) erfc(x), for 8 ≤ x.
+const FARTHER: [&[f64]; 2] = [
+    &[
+        0.564_189_583_547_755_1,
+        1.275_366_707_599_781,
+        5.019_050_422_511_805,
+        6.160_210_979_930_536,
+        7.409_742_699_504_489,
+        2.978_866_653_721_002_4,
+    ],
+    &[
+        1.0,
+        2.260_528_632_201_172_8,
+        9.396_035_249_380_015,
+        12.048_953_980_809_666,
+        17.081_445_074_756_59,
+        9.608_968_090_632_859,
+        3.369_076_451_000_815,
+    ],
+];
+
 pub struct Functions<'s, 'c, 'a> {
     pub at: &'s Tensors<'c, 'a>,
 }
@@ -134,6 +155,7 @@ impl<'c: 'a, 'a> Functions<'_, 'c, 'a> {
                 at.same("multiply", &[difference, number(0.5)?])?
             }
             "math.erf" => self.erf(x)?,
+            "math.erfc" => self.erfc(x)?,
             _ => return Ok(None),
         }))
     }
@@ -250,6 +272,30 @@ impl<'c: 'a, 'a> Functions<'_, 'c, 'a> {
         let negative = at.compare("LT", "FLOAT", x, self.number(x, 0.0)?)?;
         let minus = at.same("negate", &[far])?;
         let far = at.select(negative, minus, far)?;
+        let is_near = at.compare("LT", "FLOAT", size, one)?;
+        at.select(is_near, near, far)
+    }
+
+    /// 1 - erf(x) near zero; 2 less that of -x below.
+    fn erfc(&self, x: Value<'c, 'a>) -> Result<Value<'c, 'a>, Error> {
+        let at = self.at;
+        let one = self.number(x, 1.0)?;
+        let square = at.same("multiply", &[x, x])?;
+        let near = at.same("multiply", &[x, self.quotient(square, NEAR)?])?;
+        let near = at.same("subtract", &[one, near])?;
+        // Beyond 28, zero is the nearest number of either width.
+        let size = at.same("abs", &[x])?;
+        let size = at.same("minimum", &[size, self.number(x, 28.0)?])?;
+        let is_farther = at.compare("GE", "FLOAT", size, self.number(x, 8.0)?)?;
+        let (far, farther) = (self.quotient(size, FAR)?, self.quotient(size, FARTHER)?);
+        let rest = at.select(is_farther, farther, far)?;
+        let square = at.same("multiply", &[size, size])?;
+        let minus = at.same("negate", &[square])?;
+        let scale = at.same("exponential", &[minus])?;
+        let far = at.same("multiply", &[scale, rest])?;
+        let negative = at.compare("LT", "FLOAT", x, self.number(x, 0.0)?)?;
+        let less = at.same("subtract", &[self.number(x, 2.0)?, far])?;
+        let far = at.select(negative, less, far)?;
         let is_near = at.compare("LT", "FLOAT", size, one)?;
         at.select(is_near, near, far)
     }

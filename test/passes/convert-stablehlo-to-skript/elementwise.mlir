@@ -104,3 +104,18 @@ func.func private @twice(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = stablehlo.add %x, %x : tensor<4xf32>
   return %0 : tensor<4xf32>
 }
+
+// -----
+
+// Bits tell the total order of floats, and round to fewer of them.
+// CHECK-LABEL: func.func @main(
+// CHECK-SAME:    %[[X:.+]]: tensor<2xf32>, %[[Y:.+]]: tensor<2xf32>
+// CHECK:         %[[A:.+]] = arith.bitcast %[[X]] : tensor<2xf32> to tensor<2xi32>
+// CHECK:         arith.cmpi slt, %{{.+}}, %{{.+}} : tensor<2xi32>
+// CHECK:         arith.bitcast %[[X]] : tensor<2xf32> to tensor<2xi32>
+// CHECK:         arith.bitcast %{{.+}} : tensor<2xi32> to tensor<2xf32>
+func.func @main(%x: tensor<2xf32>, %y: tensor<2xf32>) -> (tensor<2xi1>, tensor<2xf32>) {
+  %0 = stablehlo.compare LT, %x, %y, TOTALORDER : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xi1>
+  %1 = stablehlo.reduce_precision %x, format = e5m10 : tensor<2xf32>
+  return %0, %1 : tensor<2xi1>, tensor<2xf32>
+}

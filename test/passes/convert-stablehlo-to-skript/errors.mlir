@@ -23,9 +23,9 @@ func.func @main(%x: tensor<2x1x3xf32>) -> (tensor<1x2x3xf32>, tensor<6xf32>) {
 
 // -----
 
-// The total order of floats is no comparison of the language.
-func.func @main(%x: tensor<4xf32>) -> tensor<4xi1> {
+// There are no unsigned elements.
+func.func @main(%x: tensor<4xui32>) -> tensor<4xi1> {
   // expected-error @+1 {{'stablehlo.compare' op has no form in the skript dialect}}
-  %0 = stablehlo.compare LT, %x, %x, TOTALORDER : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>
+  %0 = stablehlo.compare LT, %x, %x, UNSIGNED : (tensor<4xui32>, tensor<4xui32>) -> tensor<4xi1>
   return %0 : tensor<4xi1>
 }

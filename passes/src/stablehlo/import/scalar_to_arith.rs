@@ -9,7 +9,7 @@ pub mod compare;
 mod complex;
 mod convert;
 mod integer;
-mod precision;
+pub mod precision;
 mod real;
 
 use super::element::{Element, Float};
@@ -57,9 +57,11 @@ fn is_scalar(op: OperationRef<'_, '_>) -> bool {
 }
 
 /// One operation on its way: operands as names of signless values.
-struct Scalar {
-    lines: Lines,
+pub struct Scalar {
+    pub lines: Lines,
     operands: Vec<String>,
+    /// Extents of tensors that are computed element by element; `None`: scalars. Only what [`Self::typed`] spells takes them.
+    lanes: Option<String>,
     /// Element of the first operand.
     from: Element,
     /// Element of the result.
@@ -67,6 +69,25 @@ struct Scalar {
 }
 
 impl Scalar {
+    /// On tensors of these extents; operands are `%0`, `%1`, ….
+    pub fn on_tensors(lines: Lines, extents: &[i64], from: Element, to: Element) -> Self {
+        Scalar {
+            lines,
+            operands: vec!["%0".to_owned(), "%1".to_owned()],
+            lanes: Some(extents.iter().map(|e| format!("{e}x")).collect()),
+            from,
+            to,
+        }
+    }
+
+    /// The type of such elements here.
+    fn typed(&self, element: &str) -> String {
+        match &self.lanes {
+            Some(lanes) => format!("tensor<{lanes}{element}>"),
+            None => element.to_owned(),
+        }
+    }
+
     fn value(&mut self, rhs: impl AsRef<str>) -> String {
         self.lines.value(rhs)
     }
@@ -82,11 +103,18 @@ impl Scalar {
     }
 
     fn select(&mut self, condition: &str, yes: &str, no: &str, r#type: &str) -> String {
-        self.value(format!("arith.select {condition}, {yes}, {no} : {type}"))
+        let types = match &self.lanes {
+            Some(_) => format!("{}, {type}", self.typed("i1")),
+            None => r#type.to_owned(),
+        };
+        self.value(format!("arith.select {condition}, {yes}, {no} : {types}"))
     }
 
     fn integer(&mut self, value: i128, r#type: &str) -> String {
-        self.value(format!("arith.constant {value} : {type}"))
+        match &self.lanes {
+            Some(_) => self.value(format!("arith.constant dense<{value}> : {type}")),
+            None => self.value(format!("arith.constant {value} : {type}")),
+        }
     }
 
     fn real(&mut self, value: f64, r#type: &str) -> String {
@@ -146,6 +174,7 @@ fn lower<'c: 'a, 'a>(
     let mut scalar = Scalar {
         lines: Lines::default(),
         operands: Vec::new(),
+        lanes: None,
         from,
         to,
     };

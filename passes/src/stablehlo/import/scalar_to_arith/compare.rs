@@ -24,7 +24,7 @@ pub fn direction(op: OperationRef) -> Option<Direction> {
     })
 }
 
-pub(super) fn compare(s: &mut Scalar, direction: Direction) -> Option<String> {
+pub fn compare(s: &mut Scalar, direction: Direction) -> Option<String> {
     let (x, y) = (s.operand(0).to_owned(), s.operand(1).to_owned());
     let word = direction.word.to_lowercase();
     match s.from {
@@ -35,14 +35,8 @@ pub(super) fn compare(s: &mut Scalar, direction: Direction) -> Option<String> {
         Element::Signed(width) => Some(integers(s, &word, 's', &x, &y, &format!("i{width}"))),
         Element::Float(float) if direction.total => {
             let (x, y) = (ordered(s, &x, float), ordered(s, &y, float));
-            Some(integers(
-                s,
-                &word,
-                's',
-                &x,
-                &y,
-                &format!("i{}", float.bits()),
-            ))
+            let t = s.typed(&format!("i{}", float.bits()));
+            Some(integers(s, &word, 's', &x, &y, &t))
         }
         Element::Float(float) => {
             let (x, y) = (s.widen(&x, float), s.widen(&y, float));
@@ -83,8 +77,9 @@ fn reals(s: &mut Scalar, word: &str, x: &str, y: &str, r#type: &str) -> String {
 /// An integer that orders as the floats do in IEEE's total order: -NaN, -inf, …, -0, 0, …, inf, NaN.
 fn ordered(s: &mut Scalar, x: &str, float: Float) -> String {
     let bits = float.bits();
-    let t = format!("i{bits}");
-    let raw = s.value(format!("arith.bitcast {x} : {} to {t}", float.text()));
+    let t = s.typed(&format!("i{bits}"));
+    let own = s.typed(float.text());
+    let raw = s.value(format!("arith.bitcast {x} : {own} to {t}"));
     let by = s.integer(i128::from(bits) - 1, &t);
     let one = s.integer(1, &t);
     let sign = s.apply("arith.shrsi", &[&raw, &by], &t);

@@ -9,13 +9,13 @@ use skript_dialect::melior;
 
 /// Bits of exponent and mantissa.
 #[derive(Clone, Copy)]
-pub(super) struct Format {
+pub struct Format {
     exponent: u32,
     mantissa: u32,
 }
 
 /// Of a `reduce_precision`; `None` of other operations.
-pub(super) fn format(op: OperationRef) -> Option<Format> {
+pub fn format(op: OperationRef) -> Option<Format> {
     let bits = |name: &str| {
         let value = IntegerAttribute::try_from(op.attribute(name).ok()?).ok()?;
         u32::try_from(value.value()).ok()
@@ -46,13 +46,16 @@ impl Format {
 }
 
 /// The operand rounded: halves to even, then infinities and zeros for what the exponent cannot say; NaN stays.
-pub(super) fn reduce(s: &mut Scalar, to: Format) -> Option<String> {
+pub fn reduce(s: &mut Scalar, to: Format) -> Option<String> {
     let Element::Float(float) = s.from else {
         return None;
     };
     let own = Format::of(float);
     let x = s.operand(0).to_owned();
-    let (f, t) = (float.text(), format!("i{}", float.bits()));
+    let (f, t) = (
+        s.typed(float.text()),
+        s.typed(&format!("i{}", float.bits())),
+    );
     let given = s.value(format!("arith.bitcast {x} : {f} to {t}"));
     let mut bits = given.clone();
     if to.mantissa < own.mantissa {
@@ -75,8 +78,8 @@ pub(super) fn reduce(s: &mut Scalar, to: Format) -> Option<String> {
         let sign = s.integer(-(1 << (float.bits() - 1)), &t);
         let sign = s.apply("arith.andi", &[&given, &sign], &t);
         let exponent = s.apply("arith.andi", &[&bits, &infinity], &t);
-        let above = s.value(format!("arith.cmpi ugt, {exponent}, {greatest} : {t}"));
-        let below = s.value(format!("arith.cmpi ule, {exponent}, {least} : {t}"));
+        let above = s.value(format!("arith.cmpi sgt, {exponent}, {greatest} : {t}"));
+        let below = s.value(format!("arith.cmpi sle, {exponent}, {least} : {t}"));
         let infinite = s.apply("arith.ori", &[&sign, &infinity], &t);
         bits = s.select(&above, &infinite, &bits, &t);
         bits = s.select(&below, &sign, &bits, &t);
@@ -84,7 +87,7 @@ pub(super) fn reduce(s: &mut Scalar, to: Format) -> Option<String> {
     // By bits: no machine must compare halves.
     let rest = s.integer((1 << (float.bits() - 1)) - 1, &t);
     let size = s.apply("arith.andi", &[&given, &rest], &t);
-    let nan = s.value(format!("arith.cmpi ugt, {size}, {infinity} : {t}"));
+    let nan = s.value(format!("arith.cmpi sgt, {size}, {infinity} : {t}"));
     let bits = s.select(&nan, &given, &bits, &t);
     Some(s.value(format!("arith.bitcast {bits} : {t} to {f}")))
 }

@@ -3,7 +3,8 @@
 use super::{integer, views};
 use crate::mlir::splice::Lines;
 use crate::stablehlo::import::element::{Element, Float};
-use crate::stablehlo::import::scalar_to_arith::compare::direction;
+use crate::stablehlo::import::scalar_to_arith::compare::{compare, direction};
+use crate::stablehlo::import::scalar_to_arith::{Scalar, precision};
 use crate::stablehlo::import::to_linalg::{Found, Tensor};
 use skript_semantics::{ScalarKind, ScalarOp, StableHlo};
 
@@ -88,7 +89,10 @@ pub fn form(lines: &mut Lines, found: &Found) -> Option<String> {
             return Some(lines.value(format!("skript.min {least}, {high} : {t}")));
         }
         "compare" => {
-            let direction = direction(found.op).filter(|d| !d.total)?;
+            let direction = direction(found.op)?;
+            if direction.total && kind == ScalarKind::Real {
+                return by_bits(lines, found, |s| compare(s, direction));
+            }
             let ordered = [
                 ScalarOp::Lt,
                 ScalarOp::Le,
@@ -100,6 +104,10 @@ pub fn form(lines: &mut Lines, found: &Found) -> Option<String> {
             let spelled = |op: &ScalarOp| matches!(op.stablehlo(kind), StableHlo::Compare(w) if w == direction.word);
             let op = ordered.iter().find(|op| spelled(op))?;
             return Some(lines.value(format!("{} %0, %1 : {t}", op.row().name)));
+        }
+        "reduce_precision" => {
+            let format = precision::format(found.op)?;
+            return by_bits(lines, found, |s| precision::reduce(s, format));
         }
         "convert" => return integer::convert(lines, found),
         "bitcast_convert" => {
@@ -150,6 +158,20 @@ fn named(name: &str, kind: ScalarKind) -> Option<&'static str> {
     found.map(|op| op.row().name)
 }
 
+/// What is computed by the bits of reals, as integers.
+fn by_bits(
+    lines: &mut Lines,
+    found: &Found,
+    compute: impl FnOnce(&mut Scalar) -> Option<String>,
+) -> Option<String> {
+    let (first, result) = (found.operands.first()?, found.results.first()?);
+    let own = std::mem::take(lines);
+    let mut s = Scalar::on_tensors(own, &first.extents, first.element, result.element);
+    let value = compute(&mut s);
+    *lines = s.lines;
+    value
+}
+
 fn of_chlo(lines: &mut Lines, name: &str, operand: &Tensor) -> Option<String> {
     let t = operand.text();
     if !matches!(operand.element, Element::Float(_)) {
@@ -157,6 +179,17 @@ fn of_chlo(lines: &mut Lines, name: &str, operand: &Tensor) -> Option<String> {
     }
     match name {
         "square" => Some(lines.value(format!("skript.mul %0, %0 : {t}"))),
+        // The dialect has none; halves are computed in f32.
+        "erfc" => {
+            let single = operand.with_element(Element::Float(Float::F32)).text();
+            let is_half = matches!(operand.element, Element::Float(float) if float.is_half());
+            if !is_half {
+                return Some(lines.value(format!("math.erfc %0 : {t}")));
+            }
+            let wide = lines.value(format!("skript.cast %0 : {t} to {single}"));
+            let value = lines.value(format!("math.erfc {wide} : {single}"));
+            Some(lines.value(format!("skript.cast {value} : {single} to {t}")))
+        }
         "is_inf" => {
             let size = lines.value(format!("skript.abs %0 : {t}"));
             let infinity = infinity(lines, operand)?;
