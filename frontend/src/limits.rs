@@ -85,7 +85,7 @@ limits! {
     /// Operator instances of one model.
     instances: usize = 1 << 16, at most 1 << 28;
     /// Invocations of one model, unrolled ones counted each, those of an operator as often as it is reached.
-    invocations: usize = 1 << 20, at most 1 << 28;
+    invocations: usize = 1 << 17, at most 1 << 28;
     /// Formulas or loop bodies that one `unroll` (or pack index) produces, with those inside of it.
     unrolled: usize = 1 << 16, at most 1 << 24;
     /// Operations in one expression over run-time extents.

@@ -381,13 +381,8 @@ impl<'a> Pass<'a> {
                     return literal_bool(value);
                 }
             }
-            (ScalarOp::And, [a, b]) => return runtime::and(a.clone(), b.clone()),
-            (ScalarOp::Or, [a, b]) => match (runtime::bool_literal(a), runtime::bool_literal(b)) {
-                (Some(true), _) | (_, Some(true)) => return literal_bool(true),
-                (Some(false), _) => return b.clone(),
-                (_, Some(false)) => return a.clone(),
-                _ => {}
-            },
+            // Both sides are computed as they are written: what is lazy is a choice.
+            (ScalarOp::And | ScalarOp::Or, _) => return runtime::simplified(op, kind, operands),
             (ScalarOp::Not, [a]) => {
                 if let Some(value) = runtime::bool_literal(a) {
                     return literal_bool(!value);

@@ -19,6 +19,9 @@ use crate::model::{ConstantData, Extent, Node, TensorType};
 /// `do` loops without condition of up to this many iterations are unrolled.
 const UNROLLED_ITERATIONS: u64 = 32;
 
+/// As long as they make so many bodies at most, with the loops around them: each further one would multiply the model.
+const UNROLLED_BODIES: usize = 1 << 6;
+
 /// What a `for` clause goes through.
 pub enum Scanned {
     Pack(Pack),
@@ -96,8 +99,9 @@ impl<'p> Composer<'p, '_> {
             }
             Some(iterations) if !conditional && parts.dynamic.is_none() && !stacked => {
                 let regular = parts.scans.iter().all(Scanned::is_regular);
+                let bodies = self.unrolled_bodies(builder, iterations);
                 let is_short = iterations <= UNROLLED_ITERATIONS
-                    && self.unrolled_bodies(builder, iterations).is_some();
+                    && bodies.is_some_and(|bodies| bodies <= UNROLLED_BODIES);
                 if looping.unroll || is_short || !regular {
                     return self.unrolled_loop(builder, &parts, iterations, hint, wanted);
                 }

@@ -542,3 +542,41 @@ fn s2_12_assignments_to_no_places_are_none() {
         }
     }
 }
+
+/// Each level of short loops would double the model, were all of them unrolled.
+#[test]
+fn short_loops_within_each_other_stay_loops() {
+    let levels = 0..16;
+    let outer = levels.clone().map(|n| match n {
+        0 => "with p0 = x do..(2) { q0 = ".to_string(),
+        n => format!("with p{n} = p{} do..(2) {{ q{n} = ", n - 1),
+    });
+    let inner = levels.rev().map(|n| format!(" yield q{n}; }};"));
+    let text = format!(
+        "{SCALE} graph G {{ @input {{ x: real[4]; }} @output {{ z: real[4]; }} @compose {{
+            z = {} scale{{by=2.0}}(p15); {} }} }}",
+        outer.collect::<String>(),
+        inner.collect::<String>()
+    );
+    let model = model(&text).unwrap();
+    let Body::Block(block) = &model.function(model.entry).unwrap().body else {
+        panic!("a graph is composed");
+    };
+    assert_eq!(block.operations.len(), 64);
+}
+
+/// Chains of choices are what LLVM takes the square of their length for.
+#[test]
+fn folds_compute_both_sides() {
+    let text = "operator f { @input { xs: real[m]..(n); } @output { y: bool[m]; } @lower { y[i,] = xs[i,] != .., i < m; } } \
+                graph G { @input { xs: real[4]..(40); } @output { z: bool[4]; } @compose { z = f(xs); } }";
+    let model = model(text).unwrap();
+    let Body::Formulas(formulas) = &model.functions[0].body else {
+        panic!("an operator of formulas");
+    };
+    let mut open = vec![&formulas[0].targets[0].value];
+    while let Some(expr) = open.pop() {
+        assert!(!matches!(expr.node, Node::Select { .. }));
+        open.extend(expr.children());
+    }
+}

@@ -58,7 +58,8 @@ pub fn operation(op: ScalarOp, operands: Vec<Expr>, edition: Edition) -> Option<
     Some(simplified(op, kind, operands))
 }
 
-fn simplified(op: ScalarOp, kind: ScalarKind, operands: Vec<Expr>) -> Expr {
+/// The same, of operands whose kinds fit and that are not all known.
+pub fn simplified(op: ScalarOp, kind: ScalarKind, operands: Vec<Expr>) -> Expr {
     use ScalarOp::*;
     match (op, operands.as_slice()) {
         (Add | Sub | Neg | Mul, _) if kind == ScalarKind::Int => {

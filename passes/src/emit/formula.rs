@@ -162,12 +162,7 @@ pub(super) fn ensure_written<'c: 'a, 'a>(
     id: ValueId,
     at: &Builder<'c, 'a>,
 ) -> Result<(), EmitError> {
-    let is_output = scope
-        .function
-        .outputs
-        .iter()
-        .any(|port| port.tensors.values().contains(&id));
-    if scope.find(id).is_none() && is_output {
+    if scope.find(id).is_none() && scope.outputs.contains(&id) {
         let default = scope.tensor(id)?.kind.default_value();
         fill(scope, id, default, at)?;
     }

@@ -4,7 +4,7 @@ use super::{EmitError, Emitter};
 use crate::mlir::{attributes, types};
 use melior::ir::{Type, Value};
 use skript_frontend::model::{Extent, Function, TensorType, ValueId};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// One function's tensors: what each [`ValueId`] is in the IR at this point.
 pub(super) struct Scope<'e, 'c, 'a, 'm> {
@@ -14,17 +14,21 @@ pub(super) struct Scope<'e, 'c, 'a, 'm> {
     /// Run-time extents by name, as indices.
     pub symbols: HashMap<String, Value<'c, 'a>>,
     /// Outputs that formulas are still computing: their elements have the work type.
-    pub in_work: Vec<ValueId>,
+    pub in_work: HashSet<ValueId>,
+    /// The tensors that the function gives.
+    pub outputs: HashSet<ValueId>,
 }
 
 impl<'e, 'c: 'a, 'a, 'm> Scope<'e, 'c, 'a, 'm> {
     pub fn new(emitter: &'e Emitter<'c, 'm>, function: &'m Function) -> Self {
+        let ports = function.outputs.iter();
         Scope {
             emitter,
             function,
             values: HashMap::new(),
             symbols: HashMap::new(),
-            in_work: Vec::new(),
+            in_work: HashSet::new(),
+            outputs: ports.flat_map(|p| p.tensors.values()).copied().collect(),
         }
     }
 

@@ -64,11 +64,7 @@ fn run(
             written.push((*id, shape, elements));
         }
     }
-    let finished = outputs
-        .iter()
-        .map(|(id, (_, elements))| (*id, elements))
-        .collect();
-    let fault = plan.execute(frame, &finished, &mut written)?;
+    let fault = plan.execute(frame, outputs, &mut written)?;
     for (id, shape, mut elements) in written {
         elements.round(frame.numbers);
         outputs.insert(id, (shape, elements));

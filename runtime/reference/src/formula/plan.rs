@@ -130,7 +130,7 @@ impl Plan {
     pub fn execute(
         &self,
         frame: &Frame<'_>,
-        finished: &HashMap<ValueId, &Elements>,
+        finished: &Outputs,
         written: &mut [(ValueId, Vec<u64>, Elements)],
     ) -> Result<Option<Fault>, EvalError> {
         if self.extents.contains(&0) {
@@ -139,7 +139,7 @@ impl Plan {
         let mut sources = Vec::new();
         for id in &self.sources {
             sources.push(match finished.get(id) {
-                Some(elements) => Source::Finished(elements),
+                Some((_, elements)) => Source::Finished(elements),
                 None => source(frame, *id)?,
             });
         }
