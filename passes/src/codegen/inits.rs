@@ -4,13 +4,16 @@
 //! one tensor in many states. Of a fill it makes a copy for each writer but one, which costs more than to fill again: each
 //! destination gets a fill of its own. Sharing an empty tensor is good where a map may then write over what it reads, but
 //! the analysis compares every reader with every writer: at most 16 users in a row share one. Uses in other blocks are left.
+//! An argument that is never written (`bufferization.writable = false`) is one value with all of its readers as well: of many
+//! each group reads a tensor of its own, which has the argument's buffer.
 
 use super::error::CodegenError;
 use super::mlir;
+use crate::mlir::{Builder, attributes, context, copy, types};
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationLike, OperationMutLike, OperationRef, OperationRefMut};
-use melior::ir::{Value, ValueLike};
-use skript_dialect::{Options, Pass, PassError, Rewriter, op};
+use melior::ir::{BlockRef, Value, ValueLike};
+use skript_dialect::{Dialect, Options, Pass, PassError, Rewriter, op};
 use std::collections::HashSet;
 
 /// The pass `skript-separate-inits`.
@@ -20,8 +23,9 @@ pub struct SeparateInits;
 impl Pass for SeparateInits {
     const FLAG: &'static str = "skript-separate-inits";
     const SUMMARY: &'static str =
-        "each destination is filled for itself, few share an empty tensor";
+        "each destination is filled for itself, few share an empty tensor or an argument";
     const ANCHOR: Option<&'static str> = Some("builtin.module");
+    const DEPENDENT_DIALECTS: &'static [Dialect] = &[Dialect::Bufferization];
 
     fn run<'c>(
         &self,
@@ -33,7 +37,7 @@ impl Pass for SeparateInits {
     }
 }
 
-/// Most users of one empty tensor: the analysis takes the square of it for each.
+/// Most users of one empty tensor or argument: the analysis takes the square of it for each.
 const MOST_USERS: usize = 16;
 
 /// Copies shared inits below the module.
@@ -64,8 +68,64 @@ pub fn separate_inits(module: OperationRef) -> Result<(), CodegenError> {
             }
         }
     }
+    for function in named(module, "func.func") {
+        separate_arguments(function)?;
+    }
     Ok(())
 }
+
+/// Gives groups of an argument's readers a tensor of their own each.
+fn separate_arguments(function: OperationRef) -> Result<(), CodegenError> {
+    let Some(body) = mlir::first_block(function) else {
+        return Ok(());
+    };
+    let wrong = |e: melior::Error| CodegenError::Module(e.to_string());
+    let holder = function.context();
+    let context = context::borrow(&holder);
+    let known = mlir::argument_attributes(function);
+    for (argument, own) in copy::arguments(body).into_iter().zip(known) {
+        let is_read_only =
+            attributes::entry(own, WRITABLE).is_some_and(|w| w.to_string() == "false");
+        let tensor = types::extents(argument.r#type());
+        let tensor = tensor.zip(types::element_of(argument.r#type()));
+        let Some((extents, element)) = tensor.filter(|_| is_read_only) else {
+            continue;
+        };
+        let array = types::memref(&extents, element);
+        let users = uses_in(body, argument);
+        for group in users.chunks(MOST_USERS).skip(1) {
+            let Some((first, _)) = group.first() else {
+                continue;
+            };
+            let at = Builder::before(context, *first).map_err(wrong)?;
+            let unit = attributes::unit(context);
+            let own = at
+                .value(
+                    "bufferization.to_buffer",
+                    &[argument],
+                    &[("read_only", unit)],
+                    array,
+                )
+                .and_then(|buffer| {
+                    let alone = [("restrict", unit)];
+                    at.value(
+                        "bufferization.to_tensor",
+                        &[buffer],
+                        &alone,
+                        argument.r#type(),
+                    )
+                })
+                .map_err(wrong)?;
+            for (user, operand) in group {
+                use_instead(*user, *operand, own);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Attribute of an argument: whether bufferization may write into it.
+const WRITABLE: &str = "bufferization.writable";
 
 fn named<'c, 'a>(module: OperationRef<'c, 'a>, name: &str) -> Vec<OperationRef<'c, 'a>> {
     let mut found = mlir::nested(module);
@@ -77,14 +137,22 @@ fn named<'c, 'a>(module: OperationRef<'c, 'a>, name: &str) -> Vec<OperationRef<'
 fn uses<'c, 'a>(
     init: OperationRef<'c, 'a>,
 ) -> Result<Vec<(OperationRef<'c, 'a>, usize)>, CodegenError> {
+    match (init.block(), init.result(0).map(Value::from)) {
+        (Some(block), Ok(shared)) => Ok(uses_in(block, shared)),
+        _ => Ok(Vec::new()),
+    }
+}
+
+/// The same of any value, in a block.
+fn uses_in<'c, 'a>(
+    block: BlockRef<'c, 'a>,
+    shared: Value<'c, 'a>,
+) -> Vec<(OperationRef<'c, 'a>, usize)> {
     let mut found = Vec::new();
-    let (Some(block), Ok(shared)) = (init.block(), init.result(0).map(Value::from)) else {
-        return Ok(found);
-    };
     let key = |op: OperationRef| op.to_raw().ptr as usize;
     let users: HashSet<usize> = mlir::users(shared).into_iter().map(key).collect();
     if users.len() < 2 {
-        return Ok(found);
+        return found;
     }
     for user in mlir::operations(block) {
         if users.contains(&key(user)) {
@@ -95,7 +163,7 @@ fn uses<'c, 'a>(
             }
         }
     }
-    Ok(found)
+    found
 }
 
 fn copy_before<'c, 'a>(

@@ -67,3 +67,53 @@ func.func @empty(%x: tensor<8xf32>) -> tensor<8xf32> {
   %16 = linalg.copy ins(%15 : tensor<8xf32>) outs(%e : tensor<8xf32>) -> tensor<8xf32>
   return %16 : tensor<8xf32>
 }
+
+// An argument that is never written: of many readers groups of 16 read a tensor of their own, which has its buffer; others stay.
+// CHECK-LABEL: func.func @weights
+// CHECK-SAME:    (%[[W:.+]]: tensor<2xf32> {bufferization.writable = false}, %[[X:.+]]: tensor<2xf32>)
+// CHECK-COUNT-16: tensor.extract %[[W]][
+// CHECK-NEXT:    %[[BUFFER:.+]] = bufferization.to_buffer %[[W]] read_only : tensor<2xf32> to memref<2xf32>
+// CHECK-NEXT:    %[[OWN:.+]] = bufferization.to_tensor %[[BUFFER]] restrict : memref<2xf32> to tensor<2xf32>
+// CHECK-NEXT:    tensor.extract %[[OWN]][
+// CHECK-NEXT:    tensor.extract %[[OWN]][
+// CHECK-COUNT-18: tensor.extract %[[X]][
+func.func @weights(%w: tensor<2xf32> {bufferization.writable = false}, %x: tensor<2xf32>) -> (f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32) {
+  %c0 = arith.constant 0 : index
+  %w0 = tensor.extract %w[%c0] : tensor<2xf32>
+  %w1 = tensor.extract %w[%c0] : tensor<2xf32>
+  %w2 = tensor.extract %w[%c0] : tensor<2xf32>
+  %w3 = tensor.extract %w[%c0] : tensor<2xf32>
+  %w4 = tensor.extract %w[%c0] : tensor<2xf32>
+  %w5 = tensor.extract %w[%c0] : tensor<2xf32>
+  %w6 = tensor.extract %w[%c0] : tensor<2xf32>
+  %w7 = tensor.extract %w[%c0] : tensor<2xf32>
+  %w8 = tensor.extract %w[%c0] : tensor<2xf32>
+  %w9 = tensor.extract %w[%c0] : tensor<2xf32>
+  %w10 = tensor.extract %w[%c0] : tensor<2xf32>
+  %w11 = tensor.extract %w[%c0] : tensor<2xf32>
+  %w12 = tensor.extract %w[%c0] : tensor<2xf32>
+  %w13 = tensor.extract %w[%c0] : tensor<2xf32>
+  %w14 = tensor.extract %w[%c0] : tensor<2xf32>
+  %w15 = tensor.extract %w[%c0] : tensor<2xf32>
+  %w16 = tensor.extract %w[%c0] : tensor<2xf32>
+  %w17 = tensor.extract %w[%c0] : tensor<2xf32>
+  %x0 = tensor.extract %x[%c0] : tensor<2xf32>
+  %x1 = tensor.extract %x[%c0] : tensor<2xf32>
+  %x2 = tensor.extract %x[%c0] : tensor<2xf32>
+  %x3 = tensor.extract %x[%c0] : tensor<2xf32>
+  %x4 = tensor.extract %x[%c0] : tensor<2xf32>
+  %x5 = tensor.extract %x[%c0] : tensor<2xf32>
+  %x6 = tensor.extract %x[%c0] : tensor<2xf32>
+  %x7 = tensor.extract %x[%c0] : tensor<2xf32>
+  %x8 = tensor.extract %x[%c0] : tensor<2xf32>
+  %x9 = tensor.extract %x[%c0] : tensor<2xf32>
+  %x10 = tensor.extract %x[%c0] : tensor<2xf32>
+  %x11 = tensor.extract %x[%c0] : tensor<2xf32>
+  %x12 = tensor.extract %x[%c0] : tensor<2xf32>
+  %x13 = tensor.extract %x[%c0] : tensor<2xf32>
+  %x14 = tensor.extract %x[%c0] : tensor<2xf32>
+  %x15 = tensor.extract %x[%c0] : tensor<2xf32>
+  %x16 = tensor.extract %x[%c0] : tensor<2xf32>
+  %x17 = tensor.extract %x[%c0] : tensor<2xf32>
+  return %w0, %w1, %w2, %w3, %w4, %w5, %w6, %w7, %w8, %w9, %w10, %w11, %w12, %w13, %w14, %w15, %w16, %w17, %x0, %x1, %x2, %x3, %x4, %x5, %x6, %x7, %x8, %x9, %x10, %x11, %x12, %x13, %x14, %x15, %x16, %x17 : f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32
+}
