@@ -1,6 +1,7 @@
 //! Writes docs/passes.md to stdout: every pass with its options, every named pipeline with its passes.
 //!
-//! A pass's description is what stands at the head of its file, so the page is made from the sources.
+//! A pass's description is what stands at the head of its file, and its example is the beginning of one of its tests, so the page
+//! is made from the sources, and what it shows is what the tests run.
 
 use skript_passes::{ALL, pipeline};
 use std::fmt::Write as _;
@@ -61,6 +62,12 @@ fn page(heads: &[(String, String, String)]) -> Result<String, std::fmt::Error> {
                 writeln!(page, "| `{name}` | `{default}` | {summary} |")?;
             }
         }
+        if let Some((path, example)) = example(pass.flag) {
+            writeln!(
+                page,
+                "\nThe beginning of `{path}`:\n```mlir\n{example}\n```"
+            )?;
+        }
     }
     page.push_str("\n# Pipelines\n\nEach is a flag of `skript-opt`; the compiler runs the first three by `--pipeline`.\n");
     for pipeline in pipeline::ALL {
@@ -73,6 +80,26 @@ fn page(heads: &[(String, String, String)]) -> Result<String, std::fmt::Error> {
         )?;
     }
     Ok(page)
+}
+
+/// The shortest beginning of a pass's tests, up to the end of the first function, and the test's path.
+fn example(flag: &str) -> Option<(String, String)> {
+    let path = format!("test/passes/{flag}");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(&path);
+    let mut beginnings = Vec::new();
+    for entry in std::fs::read_dir(folder).ok()? {
+        let file = entry.ok()?.path();
+        let name = file.file_name()?.to_str()?.to_owned();
+        if name == "errors.mlir" || !name.ends_with(".mlir") {
+            continue;
+        }
+        let text = std::fs::read_to_string(&file).ok()?;
+        let lines: Vec<&str> = text.lines().collect();
+        let end = lines.iter().position(|line| *line == "}")?;
+        beginnings.push((end, format!("{path}/{name}"), lines.get(..=end)?.join("\n")));
+    }
+    let (_, path, text) = beginnings.into_iter().min()?;
+    Some((path, text))
 }
 
 fn capital(text: &str) -> String {

@@ -90,6 +90,7 @@ func.func @unused(%x: tensor<4xf32>) {
     %e = skript.access %x[%i] : tensor<4xf32>
     skript.yield %e at [%i] : f32
   } : tensor<4xf32>
+  %1 = skript.div %x, %x : tensor<4xf32>
   return
 }
 

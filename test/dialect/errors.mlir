@@ -40,6 +40,31 @@ func.func @rfc_8_generic(%a: tensor<4xf32>, %b: tensor<4x1xf32>) {
 
 // -----
 
+// What holds for tensors holds for vectors.
+func.func @rfc_14_6_7(%a: vector<4xf32>) {
+  // expected-error @+1 {{if an operand is non-scalar, then there must be at least one non-scalar result}}
+  %0 = "skript.cast"(%a) : (vector<4xf32>) -> i64
+  return
+}
+
+// -----
+
+func.func @rfc_14_6_7_back(%a: f32) {
+  // expected-error @+1 {{if a result is non-scalar, then at least one operand must be non-scalar}}
+  %0 = "skript.cast"(%a) : (f32) -> vector<4xi64>
+  return
+}
+
+// -----
+
+func.func @rfc_14_8(%a: vector<4xf32>, %b: vector<5xf32>) {
+  // expected-error @+1 {{must have one shape}}
+  %0 = skript.add %a, %b : vector<4xf32>, vector<5xf32>
+  return
+}
+
+// -----
+
 func.func @rfc_14(%a: tensor<4xf32>, %b: vector<4xf32>) {
   // expected-error @+1 {{must have one shape and be all tensors or all vectors, but have types}}
   %0 = skript.add %a, %b : tensor<4xf32>, vector<4xf32>

@@ -12,6 +12,18 @@ func.func @sum(%x: tensor<4x?xf32>, %y: tensor<4x?xf32>) -> tensor<4x?xf32> {
   return %0 : tensor<4x?xf32>
 }
 
+// One op for floats and ints: its element type tells.
+// CHECK-LABEL: func.func @rfc_17
+// CHECK:         linalg.generic
+// CHECK:           skript.add %{{.*}}, %{{.*}} : f32
+// CHECK:         linalg.generic
+// CHECK:           skript.add %{{.*}}, %{{.*}} : i64
+func.func @rfc_17(%x: tensor<4xf32>, %n: tensor<4xi64>) -> (tensor<4xf32>, tensor<4xi64>) {
+  %0 = skript.add %x, %x : tensor<4xf32>
+  %1 = skript.add %n, %n : tensor<4xi64>
+  return %0, %1 : tensor<4xf32>, tensor<4xi64>
+}
+
 // A scalar among tensors is captured, and the result may have another element type.
 // CHECK-LABEL: func.func @above
 // CHECK-SAME:    %[[X:.+]]: tensor<8xf32>, %[[S:.+]]: f32
