@@ -170,7 +170,9 @@ static Attribute foldCast(Attribute operand, Type result) {
     return FloatAttr::get(to, converted);
   }
   unsigned width = result.isIndex() ? 64 : result.getIntOrFloatBitWidth();
-  return IntegerAttr::get(result, logical ? value.zext(width) : value.sextOrTrunc(width));
+  if (logical)
+    return IntegerAttr::get(result, value.zext(width));
+  return IntegerAttr::get(result, width < value.getBitWidth() ? value.truncSSat(width) : value.sext(width));
 }
 
 Attribute foldScalar(Operation *op, ArrayRef<Attribute> operands, Type result) {

@@ -257,3 +257,19 @@ func.func @cast_destination_read(%x: tensor<4xf32>, %y: tensor<?xf32>) -> (tenso
   // CHECK: return %[[R]]#0, %[[R]]#1
   return %s, %r#1 : tensor<4xf32>, tensor<?xf32>
 }
+
+// Integers narrow to the nearest ones, bools to 0 and 1; narrow ones come back through wider types.
+// CHECK-LABEL: func @narrowed
+// CHECK-SAME: (%[[N:.*]]: i8)
+func.func @narrowed(%n: i8) -> (tensor<3xi8>, i8, i8) {
+  %t = arith.constant dense<[300, -7, -129]> : tensor<3xi64>
+  %true = arith.constant true
+  // CHECK-DAG: %[[T:.*]] = arith.constant dense<[127, -7, -128]> : tensor<3xi8>
+  %0 = skript.cast %t : tensor<3xi64> to tensor<3xi8>
+  // CHECK-DAG: %[[ONE:.*]] = arith.constant 1 : i8
+  %1 = skript.cast %true : i1 to i8
+  %2 = skript.cast %n : i8 to i64
+  %3 = skript.cast %2 : i64 to i8
+  // CHECK: return %[[T]], %[[ONE]], %[[N]]
+  return %0, %1, %3 : tensor<3xi8>, i8, i8
+}

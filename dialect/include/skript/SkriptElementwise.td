@@ -294,8 +294,8 @@ def Skript_CastOp : Skript_Elementwise<"cast"> {
   let summary = "conversion between i1, integers, index, and floats";
   let description = [{
     To i1: whether the operand differs from zero (NaN does). From i1: 0 or 1. Float to integer: truncates toward zero,
-    saturates, NaN gives 0. Integers narrow by dropping bits and widen by sign. Integer to float and float to float
-    round to nearest, ties to even.
+    saturates, NaN gives 0. Integers saturate where they narrow (`arith.trunci` drops bits) and widen by sign. Integer to
+    float and float to float round to nearest, ties to even.
 
     ```mlir
     %i = skript.cast %x : tensor<4xf32> to tensor<4xi64>

@@ -1,7 +1,7 @@
 //! `@lower` blocks to formulas in normal form (2.12).
 
 use rustc_hash::FxHashSet;
-use skript_semantics::{IntType, Scalar, ScalarKind};
+use skript_semantics::{Scalar, ScalarKind};
 
 use super::bounds::secure;
 use super::composer::{Composed, Composer, Reported};
@@ -48,7 +48,6 @@ impl<'p> Composer<'p, '_> {
         self.declare_outputs(builder)?;
         let definition = builder.found.definition;
         let mut formulas = Vec::new();
-        let mut ends = Vec::new();
         let mut written: FxHashSet<ValueId> = FxHashSet::default();
         let mut result = Ok(());
         for lowering in &definition.lowers {
@@ -61,8 +60,6 @@ impl<'p> Composer<'p, '_> {
                         for target in &mut draft.formula.targets {
                             if written.insert(target.output) {
                                 target.init = Init::Fill(kind.identity(target.value.kind));
-                                let int = self.numbers.int;
-                                ends.extend(machine_end(builder, target.output, kind, int));
                             }
                         }
                         self.same_lengths(builder, draft.beside);
@@ -81,7 +78,6 @@ impl<'p> Composer<'p, '_> {
                 }
             }
         }
-        formulas.extend(ends);
         builder.function.body = Body::Formulas(formulas);
         Ok(())
     }
@@ -691,47 +687,18 @@ fn nodes(expr: &model::Expr) -> usize {
 fn fill(builder: &Builder, output: ValueId) -> Option<Formula> {
     let declared = builder.function.values.get(output.0 as usize)?;
     let value = declared.tensor.kind.default_value();
-    let target = (output, Init::Fill(value));
-    Some(everywhere(declared, target, Accumulation::Assign, value))
-}
-
-/// The smallest and the largest of no ints are the ends of their machine type; formulas know 64 bits only.
-fn machine_end(
-    builder: &Builder,
-    output: ValueId,
-    kind: Accumulation,
-    int: IntType,
-) -> Option<Formula> {
-    let declared = builder.function.values.get(output.0 as usize)?;
-    let end = match kind {
-        Accumulation::Min => int.largest(),
-        Accumulation::Max => int.smallest(),
-        _ => return None,
-    };
-    let is_narrow = int != IntType::I64 && declared.tensor.kind == ScalarKind::Int;
-    let target = (output, Init::Continue);
-    is_narrow.then(|| everywhere(declared, target, kind, Scalar::Int(end)))
-}
-
-/// The formula that combines all elements of an output with one value.
-fn everywhere(
-    declared: &model::Value,
-    (output, init): (ValueId, Init),
-    kind: Accumulation,
-    value: Scalar,
-) -> Formula {
     let indices = FormulaIndex::over(&declared.tensor.shape);
-    Formula {
+    Some(Formula {
         targets: vec![Target {
             output,
             subscripts: (0..indices.len()).map(model::Expr::index).collect(),
             value: model::Expr::literal(value),
-            init,
+            init: Init::Fill(value),
         }],
         indices,
         locals: Vec::new(),
         predicate: None,
-        kind,
+        kind: Accumulation::Assign,
         span: declared.span,
-    }
+    })
 }

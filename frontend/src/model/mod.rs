@@ -13,7 +13,6 @@ pub mod formula;
 pub mod function;
 pub mod misfit;
 pub mod print;
-mod saturate;
 pub mod widen;
 
 pub use check::{Check, CheckKind, MessagePart};

@@ -1,8 +1,7 @@
 //! Operators made of others compute in work types: what passes between their parts is not rounded, what they give out is, once.
 
-use super::saturate::saturate;
 use super::{Body, ConstantData, Function, FunctionId, FunctionRole, Model, Operation, Value};
-use skript_semantics::{IntType, Numbers, Scalar, ScalarKind};
+use skript_semantics::{Numbers, Scalar, ScalarKind};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 impl Model {
@@ -44,8 +43,6 @@ impl Model {
             };
             if is_wide {
                 function.values.iter_mut().for_each(|v| v.wide = true);
-            } else if self.numbers.int != IntType::I64 {
-                saturate(&mut function, self.numbers.int);
             }
             if let Body::Block(block) = &mut function.body {
                 block.visit_mut(&mut |operation| {

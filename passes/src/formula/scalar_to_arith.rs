@@ -4,6 +4,7 @@
 //! operation that combines an accumulator with a value (attribute `accumulates`) may be reassociated as well. Guarantees: no
 //! scalar operation of the dialect is left; on tensors it is an error: `convert-skript-elementwise-to-linalg` comes first.
 
+mod int_width;
 mod real_width;
 
 use super::linalg::ACCUMULATES;
@@ -65,8 +66,7 @@ struct Lowering<'c, 'a> {
 enum Kind {
     Recipe(Recipe),
     RealWidth,
-    /// One `arith` cast.
-    IntWidth(&'static str),
+    IntWidth,
     Same,
 }
 
@@ -95,8 +95,11 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
             Kind::Same
         } else if op::is(&found, "skript.cast") && from.is_float() && to.is_float() {
             Kind::RealWidth
-        } else if op::is(&found, "skript.cast") && class(from) == class(to) {
-            Kind::IntWidth(int_width(from, to)?)
+        } else if op::is(&found, "skript.cast")
+            && matches!(class(from), Some(TypeClass::Int | TypeClass::Index))
+            && class(to) == Some(TypeClass::Int)
+        {
+            Kind::IntWidth
         } else {
             Kind::Recipe(scalar.recipe(class(from)?, class(to)?)?)
         };
@@ -121,7 +124,7 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
         match &self.kind {
             Kind::Same => first(),
             Kind::RealWidth => self.real_width(first()?),
-            Kind::IntWidth(name) => Ok(self.at.value(name, &[first()?], &[], self.result)?),
+            Kind::IntWidth => self.int_width(first()?),
             Kind::Recipe(recipe) => {
                 let mut values = Vec::new();
                 let is_alone = recipe.steps.len() == 1;
@@ -283,18 +286,5 @@ fn class(r#type: Type<'_>) -> Option<TypeClass> {
         TypeClass::Bool
     } else {
         TypeClass::Int
-    })
-}
-
-/// The cast between two widths of one class.
-fn int_width(from: Type<'_>, to: Type<'_>) -> Option<&'static str> {
-    let (from, to) = (
-        IntegerType::try_from(from).ok()?.width(),
-        IntegerType::try_from(to).ok()?.width(),
-    );
-    Some(if from < to {
-        "arith.extsi"
-    } else {
-        "arith.trunci"
     })
 }

@@ -8,6 +8,7 @@
 
 pub mod access;
 pub mod arg_reduce;
+pub mod cast;
 pub mod contraction;
 pub mod draws;
 pub mod error;

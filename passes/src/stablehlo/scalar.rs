@@ -1,5 +1,6 @@
 //! Scalar operations on tensors of one shape: by name where StableHLO has one, else as the recipe says.
 
+use super::cast;
 use super::tensors::Tensors;
 use crate::mlir::types;
 use melior::Error;
@@ -24,10 +25,8 @@ pub fn apply<'c: 'a, 'a>(
     let from = at.element(*last)?;
     let extents = at.extents(*last)?;
     let r#type = types::tensor(&extents, result);
-    if last.r#type() == r#type
-        && matches!(op, ScalarOp::ToBool | ScalarOp::ToInt | ScalarOp::ToReal)
-    {
-        return Ok(Some(*last));
+    if is_cast(op) && class(from) == class(result) {
+        return cast::width(*last, result, at).map(Some);
     }
     let Some(kind) = types::kind_of(from) else {
         return Ok(None);
@@ -38,12 +37,6 @@ pub fn apply<'c: 'a, 'a>(
             [lhs, rhs] => Ok(Some(at.compare(direction, comparison(kind), *lhs, *rhs)?)),
             _ => Ok(None),
         },
-        // Between two float types, or two integer types.
-        StableHlo::Composed
-            if class(from) == class(result) && op.row().arity == 1 && is_cast(op) =>
-        {
-            Ok(Some(at.op("convert", operands, &[], r#type)?))
-        }
         StableHlo::Composed => {
             let (Some(operand_class), Some(result_class)) = (class(from), class(result)) else {
                 return Ok(None);

@@ -27,7 +27,7 @@ pub(crate) fn element_value(element: ElementType, bytes: &[u8]) -> Option<Scalar
     })
 }
 
-/// Writes an element of this type, little endian; ints are cut off to its width.
+/// Writes an element of this type, little endian: the nearest one that there is.
 fn write_element(value: Scalar, to: ElementType, target: &mut [u8]) {
     fn put<const N: usize>(bytes: [u8; N], target: &mut [u8]) {
         for (place, byte) in target.iter_mut().zip(bytes) {
@@ -35,18 +35,37 @@ fn write_element(value: Scalar, to: ElementType, target: &mut [u8]) {
         }
     }
     match (value, to) {
-        (Scalar::Real(x), ElementType::F16) => put(f16::from_f64(x).to_le_bytes(), target),
-        (Scalar::Real(x), ElementType::BF16) => put(bf16::from_f64(x).to_le_bytes(), target),
+        (Scalar::Real(x), ElementType::F16) => put(f16::from_f32(odd(x)).to_le_bytes(), target),
+        (Scalar::Real(x), ElementType::BF16) => put(bf16::from_f32(odd(x)).to_le_bytes(), target),
         (Scalar::Real(x), ElementType::F32) => put((x as f32).to_le_bytes(), target),
         (Scalar::Real(x), _) => put(x.to_le_bytes(), target),
-        (Scalar::Int(i), _) => put(i.to_le_bytes(), target),
+        (Scalar::Int(i), _) => {
+            let (least, largest) = to.ints();
+            put(i.clamp(least, largest).to_le_bytes(), target)
+        }
         (Scalar::Bool(b), _) => put([u8::from(b)], target),
     }
 }
 
+/// An f64 as f32, so that rounding once more, to fewer digits, is as if there had been one rounding: what is inexact ends in
+/// an odd digit. Where the number nearest to it is even, its neighbour on the other side of the value is meant: magnitudes are
+/// ordered as their bits. (`half` takes f64 through f32 on some processors, and drops its lower bits on others.)
+fn odd(x: f64) -> f32 {
+    let near = x as f32;
+    let back = f64::from(near);
+    let bits = near.to_bits();
+    if back == x || x.is_nan() || bits & 1 == 1 {
+        return near;
+    }
+    match x.abs() > back.abs() {
+        true => f32::from_bits(bits + 1),
+        false => f32::from_bits(bits - 1),
+    }
+}
+
 impl Tensor {
-    /// Values as elements of a type, in row-major order: each the nearest one; ints modulo 2^n. Kinds that differ are
-    /// converted by the rules of the casts.
+    /// Values as elements of a type, in row-major order: each the nearest one. Kinds that differ are converted by the rules
+    /// of the casts.
     pub fn from_scalars(
         element: ElementType,
         shape: &[u64],
@@ -158,9 +177,11 @@ mod tests {
     }
 
     #[test]
-    fn elements_change_within_their_kind() {
-        let tensor = Tensor::from_i64(&[2], &[-1, 300]).unwrap();
-        assert_eq!(tensor.with_element(ElementType::U8).bytes(), [255, 44]);
+    fn elements_become_the_nearest_of_their_kind() {
+        let tensor = Tensor::from_i64(&[3], &[-1, 300, -129]).unwrap();
+        let of = |element| tensor.clone().with_element(element);
+        assert_eq!(of(ElementType::U8).bytes(), [0, 255, 0]);
+        assert_eq!(of(ElementType::I8).bytes(), [0xff, 0x7f, 0x80]);
         let half = Tensor::from_bytes(ElementType::BF16, &[1], &[0x80, 0x3f]).unwrap();
         let wide = half.with_element(ElementType::F32);
         assert_eq!(wide.as_f32(), Some(&[1.0f32][..]));
@@ -208,6 +229,39 @@ mod tests {
         );
         let short = ints.into_run_time("w.dat", ElementType::I16).unwrap();
         assert_eq!(short.bytes(), [0x80, 0xff, 0x80, 0x00]);
+    }
+
+    /// Just beside the middle of two neighbours: 1 and the next number, the largest and infinity, zero and the least.
+    #[test]
+    fn reals_are_rounded_once() {
+        let beside = |middle: f64| {
+            [
+                middle.next_down(),
+                middle,
+                middle.next_up(),
+                -middle.next_up(),
+            ]
+        };
+        let bits = |element, values: &[f64]| -> Vec<u16> {
+            let scalars = values.iter().map(|x| Scalar::Real(*x));
+            let tensor = Tensor::from_scalars(element, &[values.len() as u64], scalars).unwrap();
+            let pairs = tensor.bytes().chunks(2);
+            pairs.map(|b| u16::from_le_bytes([b[0], b[1]])).collect()
+        };
+        // By hand: f16 has 11 digits from 2^-14 to 2^15, bf16 8 digits from 2^-126 to 2^127.
+        let two = |e| 2f64.powi(e);
+        let f16 = |middle| bits(ElementType::F16, &beside(middle));
+        assert_eq!(f16(1.0 + two(-11)), [0x3c00, 0x3c00, 0x3c01, 0xbc01]);
+        assert_eq!(f16(1.0 + 3.0 * two(-11)), [0x3c01, 0x3c02, 0x3c02, 0xbc02]);
+        assert_eq!(f16(65520.0), [0x7bff, 0x7c00, 0x7c00, 0xfc00]);
+        assert_eq!(f16(two(-25)), [0, 0, 1, 0x8001]);
+        let bf16 = |middle| bits(ElementType::BF16, &beside(middle));
+        assert_eq!(bf16(1.0 + two(-8)), [0x3f80, 0x3f80, 0x3f81, 0xbf81]);
+        assert_eq!(bf16(1.0 + 3.0 * two(-8)), [0x3f81, 0x3f82, 0x3f82, 0xbf82]);
+        assert_eq!(bf16(255.5 * two(120)), [0x7f7f, 0x7f80, 0x7f80, 0xff80]);
+        assert_eq!(bf16(two(-134)), [0, 0, 1, 0x8001]);
+        let ends = [f64::INFINITY, -0.0, 1e-320, f64::MAX];
+        assert_eq!(bits(ElementType::F16, &ends), [0x7c00, 0x8000, 0, 0x7c00]);
     }
 
     #[test]

@@ -43,6 +43,18 @@ impl ElementType {
         }
     }
 
+    /// The least and the largest int of this type, of those that 64 bits hold.
+    pub fn ints(self) -> (i64, i64) {
+        let unused = 64 - 8 * self.size() as u32;
+        match self {
+            ElementType::U64 => (0, i64::MAX),
+            ElementType::U8 | ElementType::U16 | ElementType::U32 => {
+                (0, (u64::MAX >> unused).cast_signed())
+            }
+            _ => (i64::MIN >> unused, i64::MAX >> unused),
+        }
+    }
+
     /// How a kind is represented at run time, where reals and ints have these machine types; a bool is one byte.
     pub fn run_time(kind: ScalarKind, numbers: Numbers) -> ElementType {
         match (kind, numbers.real, numbers.int) {

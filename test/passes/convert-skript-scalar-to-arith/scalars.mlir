@@ -54,3 +54,22 @@ func.func @halves(%x: f64) -> f16 {
   %h = skript.cast %b : bf16 to f16
   return %h : f16
 }
+
+// Narrower integers are the nearest ones that there are; an index has 64 bits.
+// CHECK-LABEL: func.func @narrow
+// CHECK-SAME:    %[[X:.+]]: vector<4xi64>, %[[I:.+]]: index
+// CHECK:         %[[LEAST:.+]] = arith.constant dense<-128> : vector<4xi64>
+// CHECK:         %[[ABOVE:.+]] = arith.maxsi %[[X]], %[[LEAST]] : vector<4xi64>
+// CHECK:         %[[MOST:.+]] = arith.constant dense<127> : vector<4xi64>
+// CHECK:         %[[WITHIN:.+]] = arith.minsi %[[ABOVE]], %[[MOST]] : vector<4xi64>
+// CHECK:         arith.trunci %[[WITHIN]] : vector<4xi64> to vector<4xi8>
+// CHECK:         %[[WORD:.+]] = arith.index_cast %[[I]] : index to i64
+// CHECK:         arith.maxsi %[[WORD]]
+// CHECK:         arith.trunci %{{.+}} : i64 to i32
+// CHECK:         arith.extsi %{{.+}} : i32 to i64
+func.func @narrow(%x: vector<4xi64>, %i: index) -> (vector<4xi8>, i64) {
+  %n = skript.cast %x : vector<4xi64> to vector<4xi8>
+  %k = skript.cast %i : index to i32
+  %w = skript.cast %k : i32 to i64
+  return %n, %w : vector<4xi8>, i64
+}

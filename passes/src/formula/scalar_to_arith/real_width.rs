@@ -120,7 +120,7 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
         self.like(IntegerType::new(self.at.context, width).into())
     }
 
-    fn like(&self, element: Type<'c>) -> Type<'c> {
+    pub(super) fn like(&self, element: Type<'c>) -> Type<'c> {
         crate::mlir::vector::shaped_like(self.result, element)
     }
 

@@ -97,7 +97,7 @@ impl Elements {
         }
     }
 
-    /// Reals round to the type of the elements, ints wrap.
+    /// Each becomes the nearest element of the type.
     pub fn into_tensor(self, element: ElementType, extents: &[u64]) -> Result<Tensor, EvalError> {
         Ok(match self {
             Elements::Real(v) => {

@@ -97,7 +97,7 @@ fn shifted(lines: &mut Lines, found: &Found, width: u32, op: &str) -> String {
     ))
 }
 
-/// Reals become integers by cutting off, saturating, and NaN as 0.
+/// Reals become integers by cutting off, saturating, and NaN as 0; wider integers by dropping bits.
 pub fn convert(lines: &mut Lines, found: &Found) -> Option<String> {
     let (from, to) = (found.operands.first()?, found.results.first()?);
     let value = *found.values.first()?;
@@ -106,6 +106,7 @@ pub fn convert(lines: &mut Lines, found: &Found) -> Option<String> {
             "arith.fptosi"
         }
         _ if from == to => return Some("%0".to_owned()),
+        (Element::Signed(from), Element::Signed(to)) if to < from => "arith.trunci",
         _ => "skript.cast",
     };
     Some(lines.value(format!("{op} %0 : {} to {}", from.text(), to.text())))

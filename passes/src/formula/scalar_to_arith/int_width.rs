@@ -1,0 +1,36 @@
+//! Casts between integers: wider ones by sign, narrower ones to the nearest number that there is.
+
+use super::{Lowering, element};
+use crate::mlir::types;
+use melior::ir::attribute::IntegerAttribute;
+use melior::ir::r#type::IntegerType;
+use melior::ir::{TypeLike, Value, ValueLike};
+use skript_dialect::{PassError, melior};
+
+impl<'c: 'a, 'a> Lowering<'c, 'a> {
+    /// The operand, an integer or an index, as an integer of the result's width.
+    pub(super) fn int_width(&self, value: Value<'c, 'a>) -> Result<Value<'c, 'a>, PassError> {
+        let value = match element(value.r#type()).is_index() {
+            true => {
+                let word = self.like(types::word(self.at.context));
+                self.apply("arith.index_cast", &[value], word)?
+            }
+            false => value,
+        };
+        let width = |t| IntegerType::try_from(element(t)).map(|t| t.width());
+        let (Ok(from), Ok(to)) = (width(value.r#type()), width(self.result)) else {
+            return Err("a cast of integers has operands that are none".into());
+        };
+        if from <= to {
+            return match from == to {
+                true => Ok(value),
+                false => self.apply("arith.extsi", &[value], self.result),
+            };
+        }
+        let (r#type, least) = (value.r#type(), types::least(to));
+        let bound = |i| self.number(IntegerAttribute::new(element(r#type), i).into(), r#type);
+        let above = self.apply("arith.maxsi", &[value, bound(least)?], r#type)?;
+        let within = self.apply("arith.minsi", &[above, bound(!least)?], r#type)?;
+        self.apply("arith.trunci", &[within], self.result)
+    }
+}
