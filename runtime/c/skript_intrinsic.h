@@ -18,7 +18,7 @@ extern "C" {
 #endif
 
 /* Of the elements of a tensor. */
-enum { SKRIPT_ELEMENT_BOOL = 0 /* one byte, 0 or 1 */, SKRIPT_ELEMENT_INT = 1 /* int64_t */, SKRIPT_ELEMENT_REAL = 2 /* float; double in SYMBOL_f64 */ };
+enum { SKRIPT_ELEMENT_BOOL = 0 /* one byte, 0 or 1; of an output, true is any but 0 */, SKRIPT_ELEMENT_INT = 1 /* int64_t */, SKRIPT_ELEMENT_REAL = 2 /* float; double in SYMBOL_f64 */ };
 
 /* Contiguous and row-major. Of an output, `extents` are those that the type states, and its largest where the kernel is to
  * find them out (`told`); such a kernel writes the actual ones to `extents`, and the elements contiguously by these. */

@@ -11,6 +11,7 @@ mod largest;
 mod random;
 mod regions;
 
+use super::cast;
 use super::error::ExportError;
 use super::field::Field;
 use super::tensors::Tensors;
@@ -63,7 +64,7 @@ pub fn export<'c: 'a, 'a>(
     let filled = pairs.into_iter().zip(extents);
     let filled = filled.map(|((input, dimension), extent)| (input, dimension, *extent));
     let inputs = inputs.iter();
-    let inputs = inputs.map(|v| converted(*v, wide(at.element(*v)?, &at), &at));
+    let inputs = inputs.map(|v| cast::width(*v, wide(at.element(*v)?, &at), &at));
     let declared: Vec<Type<'c>> = op.results().map(|r| r.r#type()).collect();
     let results = declared.iter().map(|r| {
         let element = types::element_of(*r)?;
@@ -80,7 +81,7 @@ pub fn export<'c: 'a, 'a>(
     let found = computed(&name, &invocation, draws)?;
     let narrowed = found.iter().zip(&declared).map(|(value, r#type)| {
         let element = types::element_of(*r#type).ok_or_else(malformed)?;
-        Ok(converted(*value, element, &at)?)
+        Ok(cast::width(*value, element, &at)?)
     });
     narrowed.collect()
 }
@@ -105,19 +106,6 @@ fn wide<'c: 'a, 'a>(element: Type<'c>, at: &Tensors<'c, 'a>) -> Type<'c> {
         Some(ScalarKind::Int) => at.int(),
         _ => element,
     }
-}
-
-/// The tensor with elements of this type.
-fn converted<'c: 'a, 'a>(
-    value: Value<'c, 'a>,
-    element: Type<'c>,
-    at: &Tensors<'c, 'a>,
-) -> Result<Value<'c, 'a>, melior::Error> {
-    let r#type = types::tensor(&at.extents(value)?, element);
-    if value.r#type() == r#type {
-        return Ok(value);
-    }
-    at.op("convert", &[value], &[], r#type)
 }
 
 fn computed<'c: 'a, 'a>(

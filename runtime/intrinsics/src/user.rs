@@ -302,7 +302,13 @@ impl UserKernel {
             }));
         }
         let mut results = Vec::new();
-        for ((output, slot), extents) in call.outputs.iter().zip(slots).zip(output_extents) {
+        for ((output, mut slot), extents) in call.outputs.iter().zip(slots).zip(output_extents) {
+            if output.element.kind() == ScalarKind::Bool {
+                // C takes any other byte for true as well.
+                for byte in slot.bytes_mut()? {
+                    *byte = u8::from(*byte != 0);
+                }
+            }
             let whole = match &output.shape {
                 Some(_) => slot,
                 None => self.part(call, &slot, &extents)?,

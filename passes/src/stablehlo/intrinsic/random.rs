@@ -51,7 +51,7 @@ pub(super) fn uniform<'c: 'a, 'a>(
     let (least, largest) = call.reals(0)?.within(low, high);
     let number = domain.apply("minimum", &[&number, &stream.number(largest)?])?;
     let number = domain.apply("maximum", &[&number, &stream.number(least)?])?;
-    stream.result(call, &domain.convert(&number, result)?)
+    stream.result(call, &number)
 }
 
 /// By the method of Box and Muller: two numbers for each element.
@@ -71,7 +71,7 @@ pub(super) fn normal<'c: 'a, 'a>(
     let scaled = stream.times(&radius, deviation)?;
     let number = domain.apply("multiply", &[&scaled, &cosine])?;
     let number = domain.apply("add", &[&number, &stream.number(mean)?])?;
-    stream.result(call, &domain.convert(&number, call.element(0)?)?)
+    stream.result(call, &number)
 }
 
 pub(super) fn bernoulli<'c: 'a, 'a>(
