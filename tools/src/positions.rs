@@ -1,13 +1,13 @@
 //! Positions that intrinsics give out, where the machine type of ints does not hold all of them.
 
-use skript_frontend::compose::too_narrow;
+use skript_frontend::compose::{handed_out_misfits, too_narrow};
 use skript_frontend::diagnostics::Diagnostic;
 use skript_frontend::model::{AttributeValue, Body, Extent, Function, Model, Operation};
 use skript_intrinsics::largest_position;
 
-/// What to say of each invocation of an intrinsic by the model.
+/// What to say of each invocation of an intrinsic by the model, and of operators that hand out what one gives them.
 pub fn misfits(model: &Model) -> Vec<Diagnostic> {
-    let mut found = Vec::new();
+    let mut found = handed_out_misfits(model, &largest);
     for function in &model.functions {
         let Body::Block(block) = &function.body else {
             continue;
@@ -15,6 +15,8 @@ pub fn misfits(model: &Model) -> Vec<Diagnostic> {
         block.visit(&mut |operation| {
             if let Operation::Invoke(invoke) = operation
                 && let Some(callee) = model.function(invoke.callee)
+                // Inside of operators positions have 64 bits.
+                && !callee.values.iter().any(|v| v.wide)
                 && let Some(last) = largest(callee)
             {
                 let what = format!("a position that {} gives", callee.name);
@@ -31,10 +33,6 @@ fn largest(function: &Function) -> Option<u64> {
     let Body::Intrinsic = function.body else {
         return None;
     };
-    // Inside of operators positions have 64 bits.
-    if function.values.iter().any(|v| v.wide) {
-        return None;
-    }
     let axis = function.attributes.iter().find(|(name, _)| name == "axis");
     let axis = match axis {
         Some((_, AttributeValue::Int(axis))) => Some(*axis),

@@ -20,6 +20,7 @@ mod dynamic_loop;
 mod formula;
 mod gathered;
 mod generics;
+mod handed_out;
 mod input_shape;
 mod instantiate;
 mod invoke;
@@ -47,6 +48,7 @@ mod tests;
 use indexmap::IndexMap;
 use skript_semantics::{Numbers, ScalarKind};
 
+pub use handed_out::misfits as handed_out_misfits;
 pub use narrow_ints::too_narrow;
 pub use write_counter::write_counter;
 
@@ -105,7 +107,10 @@ pub fn compose(
         let misfits = model.misfits().into_iter();
         let misfits =
             misfits.map(|(span, message)| Diagnostic::error(&CONSTANT_VALUE, span, message));
-        let misfits: Vec<_> = misfits.chain(narrow_ints::narrow_ints(model)).collect();
+        let misfits = misfits.chain(narrow_ints::narrow_ints(model));
+        // What intrinsics give out is known above the frontend.
+        let handed_out = handed_out::misfits(model, &|_| None);
+        let misfits: Vec<_> = misfits.chain(handed_out).collect();
         if !misfits.is_empty() {
             for misfit in misfits {
                 sink.report(misfit);

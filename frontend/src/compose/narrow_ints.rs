@@ -4,9 +4,10 @@
 
 use skript_semantics::{IntType, ScalarKind, ScalarOp};
 
+use super::handed_out::{self, Decided, Facts, either, fact};
 use crate::diagnostics::Diagnostic;
 use crate::diagnostics::codes::MACHINE_INT;
-use crate::eval::ranges::{ALL, Interval, Known, Work, collect_facts};
+use crate::eval::ranges::{ALL, Known, Work, collect_facts};
 use crate::model::{
     Accumulation, Body, Expr, Formula, Function, Loop, Model, Node, Operation, Target, Value,
     ValueId,
@@ -23,14 +24,20 @@ pub fn narrow_ints(model: &Model) -> Vec<Diagnostic> {
     for function in &model.functions {
         match &function.body {
             Body::Formulas(formulas) => {
+                let facts = handed_out::constants(function);
                 for (formula, target) in formulas
                     .iter()
                     .flat_map(|f| f.targets.iter().map(move |t| (f, t)))
                 {
-                    let Some((low, high)) = range(function, formulas, formula, target) else {
+                    let declared = function.values.get(target.output.0 as usize);
+                    if declared.is_none_or(|v| v.wide || v.tensor.kind != ScalarKind::Int) {
+                        continue;
+                    }
+                    let decided = range(formulas, (formula, target), &facts);
+                    let Some((low, high)) = decided.and_then(Decided::some) else {
                         continue;
                     };
-                    let what = called(function.values.get(target.output.0 as usize));
+                    let what = called(declared);
                     let mut ends = [high, low].into_iter();
                     found.extend(ends.find_map(|end| too_narrow(int, &what, end, formula.span)));
                 }
@@ -70,31 +77,33 @@ fn holds(int: IntType, value: i128) -> bool {
     i64::try_from(value).is_ok_and(|value| int.wrap(value) == value)
 }
 
-/// Between which numbers those values of the target lie that rest on positions, extents and literals alone.
-fn range(
-    function: &Function,
+/// Between which numbers those values of an int target lie that rest on positions, extents, literals and what is known of
+/// tensors alone.
+pub fn range(
     formulas: &[Formula],
-    formula: &Formula,
-    target: &Target,
-) -> Option<Interval> {
-    let declared = function.values.get(target.output.0 as usize)?;
+    (formula, target): (&Formula, &Target),
+    facts: &Facts,
+) -> Option<Decided> {
     let replaces = |kind| matches!(kind, Accumulation::Assign | Accumulation::Replace);
     let is_kept =
         replaces(formula.kind) || matches!(formula.kind, Accumulation::Min | Accumulation::Max);
-    if declared.wide || declared.tensor.kind != ScalarKind::Int || !is_kept {
+    if !is_kept {
         return None;
     }
     let writes = |f: &&Formula| f.targets.iter().any(|t| t.output == target.output);
     let is_final = formulas.iter().filter(writes).all(|f| replaces(f.kind));
-    let mut facts = Vec::new();
+    let mut conditions = Vec::new();
     if let Some(predicate) = &formula.predicate {
-        collect_facts(predicate, true, &mut facts);
+        collect_facts(predicate, true, &mut conditions);
     }
     let work = Work::default();
+    let tensors: Vec<_> = facts.iter().map(|d| d.and_then(Decided::all)).collect();
+    let known = Known::new((&formula.indices, &formula.locals), &conditions, &work);
     let point = Point {
-        known: Known::new((&formula.indices, &formula.locals), &facts, &work),
+        known: known.with_tensors(&tensors),
         work: &work,
-        rests: rests(formula),
+        facts,
+        rests: rests(formula, facts),
         is_final,
     };
     point.range(&target.value)
@@ -107,21 +116,25 @@ struct Rests {
     positions: bool,
 }
 
-fn rests(formula: &Formula) -> Vec<Rests> {
+fn rests(formula: &Formula, facts: &Facts) -> Vec<Rests> {
     let mut locals = Vec::with_capacity(formula.locals.len());
     for local in &formula.locals {
-        let rests = of(&local.value, &locals);
+        let rests = of(&local.value, &locals, facts);
         locals.push(rests);
     }
     locals
 }
 
-fn of(expr: &Expr, locals: &[Rests]) -> Rests {
+fn of(expr: &Expr, locals: &[Rests], facts: &Facts) -> Rests {
     let own = match &expr.node {
-        Node::Access { .. } => Rests {
-            tensors: true,
-            positions: false,
-        },
+        // Which of the elements it is makes no difference.
+        Node::Access { tensor, .. } => {
+            let is_known = fact(facts, *tensor).and_then(Decided::all).is_some();
+            return Rests {
+                tensors: !is_known,
+                positions: is_known,
+            };
+        }
         Node::Index(_) | Node::Extent(_) => Rests {
             tensors: false,
             positions: true,
@@ -130,7 +143,7 @@ fn of(expr: &Expr, locals: &[Rests]) -> Rests {
         _ => Rests::default(),
     };
     expr.children().iter().fold(own, |own, child| {
-        let child = of(child, locals);
+        let child = of(child, locals, facts);
         Rests {
             tensors: own.tensors || child.tensors,
             positions: own.positions || child.positions,
@@ -141,6 +154,8 @@ fn of(expr: &Expr, locals: &[Rests]) -> Rests {
 struct Point<'a> {
     known: Known<'a>,
     work: &'a Work,
+    /// What is known of tensors.
+    facts: &'a Facts,
     /// What the formula's locals rest on.
     rests: Vec<Rests>,
     /// Whether nothing but this kind of formula writes the output, so that literals are what it holds in the end.
@@ -149,7 +164,7 @@ struct Point<'a> {
 
 impl Point<'_> {
     /// Between which numbers those parts of the value lie that no tensor decides; `None` if there are none.
-    fn range(&self, expr: &Expr) -> Option<Interval> {
+    fn range(&self, expr: &Expr) -> Option<Decided> {
         let branches = match &expr.node {
             Node::Select {
                 then, otherwise, ..
@@ -164,13 +179,20 @@ impl Point<'_> {
         if !self.work.spend(1) {
             return None;
         }
-        let rests = of(expr, &self.rests);
+        let rests = of(expr, &self.rests, self.facts);
         if !rests.tensors {
             let range = self.known.interval(expr);
-            return (range != ALL && (rests.positions || self.is_final)).then_some(range);
+            let decided = Decided::Ints {
+                range,
+                is_all: true,
+            };
+            return (range != ALL && (rests.positions || self.is_final)).then_some(decided);
         }
-        let ranges = branches.into_iter().flatten().filter_map(|b| self.range(b));
-        ranges.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
+        if let Node::Access { tensor, .. } = &expr.node {
+            return fact(self.facts, *tensor);
+        }
+        let ranges = branches.into_iter().flatten().map(|b| self.range(b));
+        ranges.reduce(either).flatten()
     }
 }
 

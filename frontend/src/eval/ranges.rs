@@ -20,6 +20,8 @@ pub struct Known<'a> {
     pub locals: &'a [FormulaLocal],
     /// Sums that are not negative here.
     pub facts: &'a [Affine],
+    /// Between which ints all elements of tensors lie, where that is known.
+    tensors: &'a [Option<Interval>],
     /// How often facts have been used on the way to this question: facts about terms of facts help no more.
     depth: u8,
     work: &'a Work,
@@ -133,9 +135,14 @@ impl<'a> Known<'a> {
             indices,
             locals,
             facts,
+            tensors: &[],
             depth: 0,
             work,
         }
+    }
+
+    pub fn with_tensors(self, tensors: &'a [Option<Interval>]) -> Self {
+        Known { tensors, ..self }
     }
 }
 
@@ -198,6 +205,10 @@ impl Known<'_> {
                 None => ALL,
             },
             Node::Extent(extent) => (0, i128::from(extent.bound())),
+            Node::Access { tensor, .. } => {
+                let known = self.tensors.get(tensor.0 as usize).copied();
+                known.flatten().unwrap_or(ALL)
+            }
             Node::Local(position) => match self.locals.get(*position) {
                 Some(local) if local.value.kind == ScalarKind::Int && self.work.spend(1) => {
                     self.interval(&local.value)

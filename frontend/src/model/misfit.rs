@@ -70,8 +70,8 @@ impl Model {
             // Of the outputs of a function all are wide, or none.
             let is_wide = function.values.iter().all(|v| v.wide);
             let made = formulas.iter().filter(|_| !is_wide).find_map(|formula| {
-                let mut made = made(formula).into_iter();
-                made.find_map(|s| unheld(self.numbers, s))
+                let made = formula.targets.iter().flat_map(|t| made(formula, t));
+                made.into_iter().find_map(|s| unheld(self.numbers, s))
             });
             if let Some((value, refusal)) = made {
                 let span = calls.get(&id).copied().unwrap_or(function.span);
@@ -86,9 +86,9 @@ impl Model {
 /// Indices of formulas whose corners are looked at.
 const CORNERS: usize = 8;
 
-/// Values of an assignment that reads no tensor: those at the corners of its domain, between which sequences lie, and all
-/// items of a table.
-fn made(formula: &Formula) -> Vec<Scalar> {
+/// Reals that an assignment gives a target where it reads no tensor: those at the corners of its domain, between which
+/// sequences lie, and all items of a table.
+pub(crate) fn made(formula: &Formula, target: &Target) -> Vec<Scalar> {
     let mut values = Vec::new();
     let last = formula.indices.iter().map(|index| index.extent.fixed());
     let Some(last) = last
@@ -97,29 +97,29 @@ fn made(formula: &Formula) -> Vec<Scalar> {
     else {
         return values;
     };
-    if formula.kind != Accumulation::Assign || last.len() > CORNERS {
+    // Ints have bounds of their own.
+    if formula.kind != Accumulation::Assign
+        || last.len() > CORNERS
+        || target.value.kind != ScalarKind::Real
+    {
         return values;
     }
-    // Ints have bounds of their own.
-    let reals = |t: &&Target| t.value.kind == ScalarKind::Real;
-    for target in formula.targets.iter().filter(reals) {
-        if let Node::Table { items, .. } = &target.value.node
-            && formula.predicate.is_none()
-        {
-            values.extend(items);
-        }
-        for corner in 0..1usize << last.len() {
-            let at = |index: usize| match corner >> index & 1 {
-                0 => Some(0),
-                _ => last.get(index).copied(),
-            };
-            let is_written = formula
-                .predicate
-                .as_ref()
-                .map_or(Some(Scalar::Bool(true)), |p| value_at(p, formula, &at));
-            if is_written == Some(Scalar::Bool(true)) {
-                values.extend(value_at(&target.value, formula, &at));
-            }
+    if let Node::Table { items, .. } = &target.value.node
+        && formula.predicate.is_none()
+    {
+        values.extend(items);
+    }
+    for corner in 0..1usize << last.len() {
+        let at = |index: usize| match corner >> index & 1 {
+            0 => Some(0),
+            _ => last.get(index).copied(),
+        };
+        let is_written = formula
+            .predicate
+            .as_ref()
+            .map_or(Some(Scalar::Bool(true)), |p| value_at(p, formula, &at));
+        if is_written == Some(Scalar::Bool(true)) {
+            values.extend(value_at(&target.value, formula, &at));
         }
     }
     values
@@ -153,7 +153,7 @@ fn value_at(expr: &Expr, formula: &Formula, at: &dyn Fn(usize) -> Option<i64>) -
 }
 
 /// The number as text, and what to say of it, if a machine type does not hold it.
-fn unheld(numbers: Numbers, scalar: Scalar) -> Option<(String, String)> {
+pub(crate) fn unheld(numbers: Numbers, scalar: Scalar) -> Option<(String, String)> {
     match scalar {
         _ if holds(numbers, scalar) => None,
         Scalar::Int(i) => Some((i.to_string(), numbers.int.refusal(Some(i)))),
