@@ -11,7 +11,10 @@ esac
 out=$PWD/out/accuracy
 mkdir -p "$out"
 target/release/skript compile test/numerics/functions.sknd -o "$out/functions.so"
-cc -std=gnu11 -O2 -include "$out/functions.h" test/numerics/ulp.c -lpthread -lm -ldl -o "$out/ulp"
+vectors=
+[ "$(uname -m)" != x86_64 ] || vectors="-march=native -lmvec"
+# shellcheck disable=SC2086 # several words, or none
+cc -std=gnu11 -O3 -include "$out/functions.h" test/numerics/ulp.c -lpthread $vectors -lm -ldl -o "$out/ulp"
 "$out/ulp" "$out/functions.so" "$stride" "$(nproc)" >"$out/measured.txt"
 [ -z "${1:-}" ] || cat "$out/measured.txt"
 .venv/bin/python - "$out/measured.txt" <<'PY'
