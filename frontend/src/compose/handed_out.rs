@@ -111,11 +111,14 @@ pub fn misfits(model: &Model, positions: &dyn Fn(&Function) -> Option<u64>) -> V
     found
 }
 
+/// A function, and what is known of its inputs.
+type Call = (FunctionId, Vec<Option<Decided>>);
+
 struct Reader<'m> {
     model: &'m Model,
     positions: &'m dyn Fn(&Function) -> Option<u64>,
-    /// By arguments: what a function's outputs and updates are.
-    known: HashMap<(FunctionId, Vec<Option<Decided>>), Vec<Option<Decided>>>,
+    /// What the outputs and updates of calls are.
+    known: HashMap<Call, Vec<Option<Decided>>>,
 }
 
 impl<'m> Reader<'m> {
