@@ -11,7 +11,7 @@ use super::packed::{self, Beside};
 use super::slices::Slices;
 use super::split::split;
 use super::turns::{check_turns, write_chosen};
-use crate::ast::{Lowering, LoweringOp};
+use crate::ast::{Expr, Ident, IterationCount, LoopBound, Lowering, LoweringOp};
 use crate::diagnostics::codes::{FORMULA, LIMIT_EXCEEDED, PACK_LENGTHS_DIFFER};
 use crate::eval::evaluator::{EvalResult, Every, count, stop};
 use crate::eval::ranges::collect_facts;
@@ -105,8 +105,16 @@ impl<'p> Composer<'p, '_> {
             self.ordered(builder, &builder.scope, lowering, &mut drafts)?;
             return Ok(drafts);
         };
+        let mut evaluator = builder.evaluator(self.limits);
         let count = match &unroll.count {
-            Some(expr) => builder.evaluator(self.limits).int(expr)?.unwrap_or(0),
+            Some(expr) => match evaluator.eval(expr)? {
+                Value::Atom(Atom::Run(_)) => {
+                    let around = looped(lowering, unroll, expr);
+                    self.ordered(builder, &builder.scope, &around, &mut drafts)?;
+                    return Ok(drafts);
+                }
+                _ => evaluator.int(expr)?.unwrap_or(0),
+            },
             None => 0,
         };
         self.check_unrolled(count, unroll.span)?;
@@ -541,6 +549,25 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
         demands.into_iter().for_each(|d| self.demands.push(d));
         Ok(formula)
     }
+}
+
+/// So many loop nests as the run says: one more loop around them.
+fn looped(lowering: &Lowering, unroll: &IterationCount, count: &Expr) -> Lowering {
+    let unnamed = || Ident {
+        name: "unroll.step".to_string(),
+        span: unroll.span,
+    };
+    let mut around = lowering.clone();
+    around.unroll = None;
+    around.bounds.insert(
+        0,
+        LoopBound {
+            name: unroll.index.clone().unwrap_or_else(unnamed),
+            bound: count.clone(),
+            span: unroll.span,
+        },
+    );
+    around
 }
 
 /// What a formula assigns.

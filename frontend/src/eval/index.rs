@@ -40,6 +40,7 @@ impl Evaluator<'_> {
                 self.access(&value, subscripts, span)
             }
             Value::Atom(Atom::Series(series)) => self.series_item(series, subscripts, span),
+            Value::Atom(Atom::Row(row)) => self.row_index(row, subscripts, span),
             Value::Atom(Atom::Stack(stack)) => {
                 match subscripts {
                     [Subscript::Expr(_)] if !trailing_comma => {
@@ -541,7 +542,7 @@ pub fn free_index(expr: &model::Expr) -> Option<usize> {
 }
 
 /// Whether the expression is written with literals alone.
-fn is_constant(expr: &Expr) -> bool {
+pub(super) fn is_constant(expr: &Expr) -> bool {
     match &expr.kind {
         ExprKind::Int(_) => true,
         ExprKind::Unary {

@@ -1,7 +1,9 @@
 //! List expressions: expansion, repetition, ranges and zips (2.4).
 
+use std::rc::Rc;
+
 use super::evaluator::{EvalResult, Evaluator, describe, stop};
-use super::series::refused;
+use super::series::{Series, refused};
 use super::value::{Atom, Pack, Value};
 use crate::ast::{Expr, Item};
 use crate::diagnostics::codes::{INDEX_OUT_OF_RANGE, PACK_LENGTHS_DIFFER, UNEXPECTED_VALUE};
@@ -16,7 +18,7 @@ impl Evaluator<'_> {
         let mut atoms: Vec<Atom> = Vec::new();
         let mut null = false;
         // A pack of run-time length, and what stands before it.
-        let (mut series, mut before) = (None, Vec::new());
+        let (mut series, mut before): (Option<(Rc<Series>, Span)>, _) = (None, Vec::new());
         for item in items {
             let (value, span) = match item {
                 Item::Expr(expr) => (self.eval(expr)?, expr.span),
@@ -35,19 +37,28 @@ impl Evaluator<'_> {
             };
             match value {
                 Value::Null => null = true,
-                Value::Atom(Atom::Series(own)) if series.is_none() => {
-                    before = std::mem::take(&mut atoms);
-                    series = Some((own, span));
-                }
-                Value::Atom(Atom::Series(_)) => {
-                    return refused("a list holds one of them", span);
+                Value::Atom(Atom::Series(own)) => {
+                    let between = std::mem::take(&mut atoms);
+                    let joined = match &series {
+                        None => {
+                            before = between;
+                            own
+                        }
+                        Some((first, span)) => {
+                            let first = self.join_series(&before, first, &between, *span)?;
+                            before.clear();
+                            first.followed_by(&own, *span)?
+                        }
+                    };
+                    series = Some((joined, span));
                 }
                 value => atoms.extend(value.atoms().iter().cloned()),
             }
             self.check_length(atoms.len(), span)?;
         }
         if let (Some((series, span)), false) = (&series, null) {
-            return self.join_series(&before, series, &atoms, *span);
+            let joined = self.join_series(&before, series, &atoms, *span)?;
+            return Ok(Value::Atom(Atom::Series(joined)));
         }
         if !null && let Some(row) = self.row(&atoms, span_of(items))? {
             return Ok(row);

@@ -94,6 +94,15 @@ impl Evaluator<'_> {
         runtime::select(below, shifted, index.clone())
     }
 
+    /// The int, or zero where it is less.
+    pub(super) fn not_negative(&self, number: Expr) -> Expr {
+        let (low, _) = self.with_known(|known| known.interval(&number));
+        match low < 0 {
+            true => binary(ScalarOp::Max, number.clone(), Expr::int(0)).unwrap_or(number),
+            false => number,
+        }
+    }
+
     /// The index if it is among so many places, else the nearest that is.
     pub(super) fn nearest(&self, index: Expr, places: &Expr) -> Expr {
         let last = runtime::plus(places, -1);
@@ -108,7 +117,7 @@ impl Evaluator<'_> {
             index = int(ScalarOp::Min, index, last);
         }
         if low < 0 {
-            index = int(ScalarOp::Max, index, Expr::int(0));
+            index = self.not_negative(index);
         }
         index
     }

@@ -6,12 +6,14 @@ use std::rc::Rc;
 use skript_semantics::ScalarOp;
 
 use super::demand::Demand;
-use super::evaluator::{EvalResult, Evaluator};
+use super::evaluator::{EvalResult, Evaluator, stop};
+use super::index::is_constant;
 use super::position::int_of;
 use super::runtime;
 use super::series::{binary, refused};
 use super::value::{Atom, TensorRef, Value};
 use crate::ast::{Expr as Text, Subscript};
+use crate::diagnostics::codes::INDEX_OUT_OF_RANGE;
 use crate::model::check::is_shape_scalar;
 use crate::model::{Expr, MessagePart};
 use crate::source::Span;
@@ -129,6 +131,50 @@ impl Evaluator<'_> {
         })
     }
 
+    /// `xs[1:][1:]`, `xs[1:][0]`: of a range of a pack.
+    pub(super) fn row_index(
+        &mut self,
+        row: &Row,
+        subscripts: &[Subscript],
+        span: Span,
+    ) -> EvalResult<Value> {
+        let ([RowPart::Pack(stack, places)], [subscript], None) =
+            (row.parts.as_slice(), subscripts, &self.formula)
+        else {
+            return refused(
+                "give this list a name, `all.. = …`, to take items of it",
+                span,
+            );
+        };
+        if let Subscript::Expr(index) = subscript {
+            let Value::Atom(index) = self.eval(index)? else {
+                return refused("one item of it can be taken: by a number", span);
+            };
+            let position = self.item_position(&index, &places.length, span);
+            let Some(place) = position.and_then(|position| places.at(&position)) else {
+                return refused("an item is taken by an int", span);
+            };
+            row.demands.iter().cloned().for_each(|d| self.demand(d));
+            let item = (stack.clone(), Atom::from_expr(place));
+            return Ok(Value::Atom(Atom::Item(Rc::new(item))));
+        }
+        let mark = self.mark();
+        let Some(inner) = self.range_places(&places.length, subscript)? else {
+            return Ok(Value::Null);
+        };
+        let mut demands = row.demands.clone();
+        demands.extend(self.demands.since(mark));
+        let (Some(from), Some(step)) =
+            (places.at(&inner.from), places.step.checked_mul(inner.step))
+        else {
+            return refused("its places are out of reach", span);
+        };
+        let length = inner.length;
+        let part = RowPart::Pack(stack.clone(), Places { from, step, length });
+        let parts = vec![part];
+        Ok(Value::Atom(Atom::Row(Rc::new(Row { parts, demands }))))
+    }
+
     /// The positions of a range of `length` items; `None` if one of its ends is null.
     pub(super) fn range_places(
         &mut self,
@@ -148,42 +194,59 @@ impl Evaluator<'_> {
             Some(stride) => self.int(stride)?,
             None => Some(1),
         };
-        match (step, begin, end) {
-            (None, ..) => return Ok(None),
-            (Some(1), ..) => {}
-            (Some(-1), None, None) => {
-                let from = binary(ScalarOp::Sub, length.clone(), Expr::int(1));
-                return Ok(from.map(|from| Places {
-                    from,
-                    step: -1,
-                    length: length.clone(),
-                }));
-            }
-            _ => {
-                return refused(
-                    "its ranges have a stride of 1, or turn all of it around",
-                    *span,
-                );
-            }
+        let Some(step) = step else {
+            return Ok(None);
+        };
+        if step == 0 {
+            return stop(&INDEX_OUT_OF_RANGE, *span, "the stride of a range is zero");
         }
-        let from = self.range_end(begin.as_ref(), "from", Expr::int(0), length, *span)?;
-        let to = self.range_end(end.as_ref(), "up to", length.clone(), length, *span)?;
+        // Going forward, ends are items' places or the one behind the last; going backward, or the one before the first.
+        let before = if step < 0 { -1 } else { 0 };
+        let last = runtime::plus(length, before);
+        let (first, behind) = match step < 0 {
+            true => (last, Expr::int(before)),
+            false => (Expr::int(before), last),
+        };
+        // A computed start of -1 is before the first item where all others to the left are meant (errata 27).
+        let start = end.is_none() && step < 0;
+        let start = begin
+            .as_ref()
+            .filter(|b| start && !is_constant(b))
+            .is_some();
+        let from = self.range_end(
+            begin.as_ref(),
+            ("from", before, start),
+            first,
+            length,
+            *span,
+        )?;
+        let to = self.range_end(
+            end.as_ref(),
+            ("up to", before, false),
+            behind,
+            length,
+            *span,
+        )?;
         let (Some(from), Some(to)) = (from, to) else {
             return Ok(None);
         };
-        let rest = binary(ScalarOp::Sub, to, from.clone());
-        let rest = rest.and_then(|rest| binary(ScalarOp::Max, rest, Expr::int(0)));
-        Ok(rest.map(|length| Places {
+        let distance = match step < 0 {
+            true => binary(ScalarOp::Sub, from.clone(), to),
+            false => binary(ScalarOp::Sub, to, from.clone()),
+        };
+        let size = Expr::int(step.checked_abs().unwrap_or(i64::MAX));
+        let steps = distance.and_then(|distance| binary(ScalarOp::CeilDiv, distance, size));
+        Ok(steps.map(|steps| Places {
             from,
-            step: 1,
-            length,
+            step,
+            length: self.not_negative(steps),
         }))
     }
 
     fn range_end(
         &mut self,
         end: Option<&Text>,
-        which: &str,
+        (which, before, start): (&str, i64, bool),
         other: Expr,
         length: &Expr,
         span: Span,
@@ -200,8 +263,15 @@ impl Evaluator<'_> {
             return refused("ends of a range are ints", span);
         };
         let places = runtime::plus(length, 1);
-        let place = self.from_end(&index, length);
+        let mut place = self.from_end(&index, length);
+        if start {
+            let none = runtime::compare(ScalarOp::Eq, index.clone(), Expr::int(before));
+            place = runtime::select(none, Expr::int(before), place);
+        }
         if !is_shape_scalar(&index) {
+            if before < 0 {
+                return refused("what turns around here has ends that extents tell", span);
+            }
             return Ok(Some(
                 self.place_of_step(index, place, &places, length, span),
             ));
@@ -211,7 +281,8 @@ impl Evaluator<'_> {
             MessagePart::Value(index),
             MessagePart::Text(" is out of bounds".to_string()),
         ];
-        self.demand(Demand::place(what, &place, &places, length, span));
+        let shifted = runtime::plus(&place, before.wrapping_neg());
+        self.demand(Demand::place(what, &shifted, &places, length, span));
         Ok(Some(place))
     }
 }

@@ -78,6 +78,23 @@ impl Series {
         }
     }
 
+    /// The items of this pack, then those of another.
+    pub(super) fn followed_by(&self, next: &Series, span: Span) -> EvalResult<Rc<Series>> {
+        let joined = || {
+            let length = binary(ScalarOp::Add, self.length.clone(), next.length.clone())?;
+            Series::of(length, |i| {
+                let own = runtime::compare(ScalarOp::Lt, i.clone(), self.length.clone());
+                let behind = next.at(&binary(ScalarOp::Sub, i.clone(), self.length.clone())?);
+                let fits = self.kind() == next.kind();
+                fits.then(|| runtime::select(own, self.at(i), behind))
+            })
+        };
+        match joined() {
+            Some(joined) => Ok(Rc::new(joined)),
+            None => refused("packs beside each other in a list have one type", span),
+        }
+    }
+
     pub fn text(&self) -> String {
         let text = |expr| Atom::from_expr(expr).text();
         let first = text(self.at(&Expr::int(0)));
@@ -281,7 +298,7 @@ impl Evaluator<'_> {
         series: &Series,
         behind: &[Atom],
         span: Span,
-    ) -> EvalResult<Value> {
+    ) -> EvalResult<Rc<Series>> {
         let kind = series.kind();
         let exprs = |atoms: &[Atom]| -> Option<Vec<Expr>> {
             let exprs = atoms.iter().map(Atom::to_expr);
@@ -319,7 +336,7 @@ impl Evaluator<'_> {
             })
         };
         match joined() {
-            Some(joined) => Ok(joined.into_value()),
+            Some(joined) => Ok(Rc::new(joined)),
             None => refused("it cannot stand in this list", span),
         }
     }
@@ -385,8 +402,7 @@ mod tests {
             "t * [1, 2]",
             "[(t, t)..]",
             "(t + ...) * ..",
-            "[t.., t..]",
-            "t[::2]",
+            "[t.., (t + ...)..] + ..",
         ] {
             assert_fires(&UNEXPECTED_VALUE, &helper(line));
         }
@@ -397,6 +413,12 @@ mod tests {
             "[1, t..]",
             "t[1:] + t[:-1]",
             "t[[0, 1]]",
+            "[t.., 1, t[::-1].., 2][n + 1]",
+            "t[::2] + t[::2]",
+            "t[::-2]",
+            "t[-1:0:-1]",
+            "6 in (t + ...)",
+            "(t + ...) < ..",
         ] {
             assert_composes(&helper(line));
         }

@@ -2,6 +2,7 @@
 
 use skript_semantics::{ScalarKind, ScalarOp};
 
+use super::demand::Demand;
 use super::evaluator::{EvalResult, Evaluator, literal_bool};
 use super::fold::comparison;
 use super::runtime;
@@ -50,7 +51,10 @@ impl Evaluator<'_> {
         span: Span,
     ) -> EvalResult<Atom> {
         let Some(shared) = series.shared() else {
-            return refused("its items differ, so they are not searched", span);
+            return match item.to_expr().and_then(|item| among_line(&item, series)) {
+                Some(found) => Ok(Atom::from_expr(found)),
+                None => refused("its items have no closed form to search in", span),
+            };
         };
         let shared = Atom::from_expr(shared.clone());
         let equal = self.operation(ScalarOp::Eq, &[item.clone(), shared], span)?;
@@ -103,16 +107,36 @@ fn prefix(series: &Series, op: FoldOp, count: &Expr) -> Option<Expr> {
     }
 }
 
+/// Whether one of the items, which are ints that grow by equal steps, is this one.
+fn among_line(item: &Expr, series: &Series) -> Option<Expr> {
+    if series.kind() != ScalarKind::Int || item.kind != ScalarKind::Int {
+        return None;
+    }
+    let (first, step) = series.line()?;
+    let distance = binary(ScalarOp::Sub, item.clone(), first)?;
+    // Divided by zero this is zero, the place of the first item, which is then all of them.
+    let place = binary(ScalarOp::Div, distance, step)?;
+    let inside = Demand::within(&place, &place, &series.length);
+    let there = runtime::compare(ScalarOp::Eq, series.at(&place), item.clone());
+    Some(runtime::and(inside, there))
+}
+
 /// All neighbours compared, and by `!=` all pairs.
 fn compared(series: &Series, op: FoldOp) -> Option<Expr> {
     let scalar = comparison(op)?;
-    let shared = series.shared()?;
     let alone = runtime::compare(ScalarOp::Lt, series.length.clone(), Expr::int(2));
-    let holds = match (shared.kind, scalar) {
+    let holds = match (series.shared(), scalar) {
         // A real may be no number.
-        (ScalarKind::Real, _) => binary(scalar, shared.clone(), shared.clone())?,
-        (_, ScalarOp::Le | ScalarOp::Ge | ScalarOp::Eq) => literal_bool(true),
-        _ => literal_bool(false),
+        (Some(shared), _) if shared.kind == ScalarKind::Real => {
+            binary(scalar, shared.clone(), shared.clone())?
+        }
+        (Some(_), ScalarOp::Le | ScalarOp::Ge | ScalarOp::Eq) => literal_bool(true),
+        (Some(_), _) => literal_bool(false),
+        // Each item follows its neighbour as the step follows zero.
+        (None, _) if series.kind() == ScalarKind::Int => {
+            runtime::compare(scalar, Expr::int(0), series.line()?.1)
+        }
+        (None, _) => return None,
     };
     binary(ScalarOp::Or, alone, holds)
 }
