@@ -31,7 +31,7 @@ jax.config.update("jax_enable_x64", True)
 
 PROGRAMS = {}
 # How many of them have a form in the `skript` dialect.
-EXPRESSIBLE = 340
+EXPRESSIBLE = 375
 random = numpy.random.default_rng(1)
 FLOATS = ["float16", "bfloat16", "float32", "float64"]
 SIGNED, UNSIGNED = ["int8", "int16", "int32", "int64"], ["uint8", "uint16", "uint32", "uint64"]
