@@ -13,7 +13,12 @@ pub type BranchResults = (Vec<Form>, Vec<TensorRef>);
 /// The types that all branches' results have in common. Where extents differ and at least one of them is known at run
 /// time only, the branch taken decides: a new run-time extent, at most the largest of the bounds. Extents that differ in
 /// the same way, in whatever results, are one. `None` if the results differ in number, form, type, rank or fixed extents.
-pub fn joined(builder: &mut Builder<'_>, branches: &[BranchResults]) -> Option<Vec<TensorType>> {
+/// Where `fixed_decide`, the branch taken decides between fixed extents as well.
+pub fn joined(
+    builder: &mut Builder<'_>,
+    branches: &[BranchResults],
+    fixed_decide: bool,
+) -> Option<Vec<TensorType>> {
     let ((forms, first), others) = branches.split_first()?;
     if others
         .iter()
@@ -42,7 +47,7 @@ pub fn joined(builder: &mut Builder<'_>, branches: &[BranchResults]) -> Option<V
                 .iter()
                 .filter_map(|t| t.shape.get(dimension).cloned())
                 .collect();
-            shape.push(common(builder, extents, &mut known)?);
+            shape.push(common(builder, extents, &mut known, fixed_decide)?);
         }
         types.push(TensorType { kind, shape });
     }
@@ -53,12 +58,13 @@ fn common(
     builder: &mut Builder<'_>,
     extents: Vec<Extent>,
     known: &mut Vec<(Vec<Extent>, Extent)>,
+    fixed_decide: bool,
 ) -> Option<Extent> {
     let first = extents.first()?;
     if extents.iter().all(|e| e == first) {
         return Some(first.clone());
     }
-    if extents.iter().all(|e| e.fixed().is_some()) {
+    if !fixed_decide && extents.iter().all(|e| e.fixed().is_some()) {
         return None;
     }
     if let Some((_, extent)) = known.iter().find(|(others, _)| *others == extents) {

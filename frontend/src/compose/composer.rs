@@ -9,7 +9,9 @@ use super::ComposeOptions;
 use super::arguments::{Argument, ArgumentList};
 use super::quantize::Quantizer;
 use crate::ast::{Definition, DefinitionKind, Path};
-use crate::diagnostics::codes::{ENDLESS_RECURSION, GRAPH_PARAMETER, GRAPH_UNKNOWN};
+use crate::diagnostics::codes::{
+    BRANCH_RESULTS, ENDLESS_RECURSION, GRAPH_PARAMETER, GRAPH_UNKNOWN,
+};
 use crate::diagnostics::{Code, Diagnostic, Sink};
 use crate::eval::evaluator::EvalError;
 use crate::eval::{Stop, Value};
@@ -93,6 +95,8 @@ pub struct Composer<'p, 's> {
     pub absent_inputs: Vec<String>,
     /// See [`ComposeOptions::input_shapes`].
     pub input_shapes: IndexMap<String, Vec<Vec<u64>>>,
+    /// Whether branches differ in extents that `input_shapes` fixed, so that the graph as declared has to say that they may.
+    pub shapes_decide: bool,
 }
 
 impl<'p, 's> Composer<'p, 's> {
@@ -121,6 +125,7 @@ impl<'p, 's> Composer<'p, 's> {
             pack_lengths: IndexMap::new(),
             absent_inputs: Vec::new(),
             input_shapes: IndexMap::new(),
+            shapes_decide: false,
         }
     }
 
@@ -222,7 +227,28 @@ impl<'p, 's> Composer<'p, 's> {
             return None;
         }
         let entry_id = composed.ok()?;
+        if self.shapes_decide && !self.branches_agree_as_declared(options) {
+            return None;
+        }
         self.finish(entry, entry_id)
+    }
+
+    /// Whether branches whose extents callers fixed, so that they differ, may differ: as the graph is declared, the run
+    /// decides these extents.
+    fn branches_agree_as_declared(&mut self, options: &ComposeOptions) -> bool {
+        let declared = ComposeOptions {
+            input_shapes: IndexMap::new(),
+            ..options.clone()
+        };
+        let mut sink = Sink::default();
+        Composer::new(self.program, self.limits, &mut sink).graph(&declared);
+        let all = sink.into_sorted().into_iter();
+        let differing: Vec<_> = all.filter(|d| d.code.id == BRANCH_RESULTS.id).collect();
+        let agree = differing.is_empty();
+        for diagnostic in differing {
+            self.sink.report(diagnostic);
+        }
+        agree
     }
 
     /// Names the variables and resolves updates and quantization of the entry.

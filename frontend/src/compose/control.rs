@@ -11,7 +11,7 @@ use crate::diagnostics::Diagnostic;
 use crate::diagnostics::codes::{BRANCH_RESULTS, CONTROL_CONDITION};
 use crate::eval::ranges::decided;
 use crate::eval::{Atom, TensorRef, Value};
-use crate::model::{Arm, Block, Operation, ValueId};
+use crate::model::{Arm, Block, Operation, TensorType, ValueId};
 use crate::source::Span;
 
 /// How a value is made of tensors: one, or a pack of so many.
@@ -66,7 +66,8 @@ impl<'p> Composer<'p, '_> {
         let (mut otherwise, forms, tensors) = self.inner_block(builder, last, hint, wanted)?;
         updated.push(builder.function.updates.split_off(mark));
         all.push((forms, tensors));
-        let Some(types) = joined(builder, &all) else {
+        let types = joined(builder, &all, false).or_else(|| self.joined_by_shapes(builder, &all));
+        let Some(types) = types else {
             return Err(self.branches_differ(&all, branching.span));
         };
         let outputs: Vec<TensorRef> = types
@@ -96,6 +97,23 @@ impl<'p> Composer<'p, '_> {
         });
         let forms = all.pop().map(|(forms, _)| forms).unwrap_or_default();
         Ok(formed(&forms, outputs))
+    }
+
+    /// Extents that callers fixed ([`ComposeOptions::input_shapes`]) may differ where those that the graph declares do:
+    /// whether they do is looked up when all is composed.
+    ///
+    /// [`ComposeOptions::input_shapes`]: super::ComposeOptions::input_shapes
+    fn joined_by_shapes(
+        &mut self,
+        builder: &mut Builder<'p>,
+        branches: &[BranchResults],
+    ) -> Option<Vec<TensorType>> {
+        if self.input_shapes.is_empty() {
+            return None;
+        }
+        let types = joined(builder, branches, true)?;
+        self.shapes_decide = true;
+        Some(types)
     }
 
     fn branches_differ(&mut self, branches: &[BranchResults], span: Span) -> Reported {

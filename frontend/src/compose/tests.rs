@@ -320,6 +320,45 @@ fn fixed(given: &[(&str, &[&[u64]])]) -> Result<Vec<String>, Vec<String>> {
 }
 
 #[test]
+fn s2_10_1_branches_may_differ_in_extents_that_callers_fix() {
+    let composed = |z: &str, shape: u64| {
+        let text = format!(
+            "graph G {{ @input {{ x: real[n|5]; z: real[{z}]; flag: bool[]; }} @output {{ y: real[~]; }}
+                @compose {{ y = if flag then x else z; }} }}"
+        );
+        let mut options = ComposeOptions::default();
+        let shapes = [("x", vec![vec![shape]]), ("z", vec![vec![3]])];
+        let shapes = shapes
+            .into_iter()
+            .map(|(name, shape)| (name.to_string(), shape));
+        options.input_shapes = shapes.collect();
+        let model = composed_with(&text, &options, &Limits::default());
+        model.map_err(|found| found.into_iter().map(|d| d.code.id).collect::<Vec<_>>())
+    };
+    for (z, shape) in [("m|4", 2), ("3", 2), ("m|4", 3)] {
+        let model = composed(z, shape).unwrap();
+        let entry = &model.functions[model.entry.0 as usize];
+        let result = entry.outputs.iter().flat_map(|port| port.tensors.values());
+        let result: Vec<_> = result
+            .map(|id| &entry.values[id.0 as usize].tensor.shape[0])
+            .collect();
+        let bounds: Vec<u64> = result.iter().map(|e| e.bound()).collect();
+        assert_eq!(bounds, [3]);
+        assert_eq!(result[0].fixed().is_some(), shape == 3, "{z} {shape}");
+    }
+    // What the graph itself fixes still has to agree.
+    let text = "graph G { @input { x: real[n|5]; a: real[2]; b: real[3]; flag: bool[]; } @output { y: real[~]; }
+        @compose { y = if flag then a else b; } }";
+    let mut options = ComposeOptions::default();
+    options.input_shapes.insert("x".to_string(), vec![vec![2]]);
+    let found = composed_with(text, &options, &Limits::default()).unwrap_err();
+    assert_eq!(
+        found.iter().map(|d| d.code.id).collect::<Vec<_>>(),
+        ["SK1056"]
+    );
+}
+
+#[test]
 fn s2_6_fixed_shapes_of_inputs_reach_whatever_shares_their_names() {
     let all = |shapes: [&str; 4]| Ok(shapes.map(str::to_string).to_vec());
     assert_eq!(fixed(&[]), all(["run-time", "run-time", "run-time", "[3]"]));
