@@ -14,7 +14,8 @@ pub enum WeightsPlace {
     Args,
     /// In a file beside the program, FILE.safetensors, from which the caller passes them
     File,
-    /// In the program, as constants: for small models, --limit inline_bytes=N says how small
+    /// In the program, as constants: for small models, --limit inline_bytes=N says how small; variables that runs change
+    /// stay arguments
     Inline,
 }
 
@@ -71,6 +72,28 @@ pub fn beside(program: &Path, ending: &str) -> PathBuf {
     PathBuf::from(path)
 }
 
+/// Whether a file holds the values of variables that are arguments: all of them, or those that runs change, which start
+/// with these.
+pub fn in_file(ports: &Interface, place: WeightsPlace) -> bool {
+    match place {
+        WeightsPlace::Args => false,
+        WeightsPlace::File => true,
+        WeightsPlace::Inline => ports.arguments.iter().any(|port| port.role == "variable"),
+    }
+}
+
+/// Of all variables, those that the program takes as arguments.
+pub fn arguments<'t>(
+    ports: &Interface,
+    variables: impl Iterator<Item = (&'t str, &'t Tensor)>,
+) -> impl Iterator<Item = (&'t str, &'t Tensor)> {
+    let is_argument = |name: &str| {
+        let mut all = ports.arguments.iter();
+        all.any(|port| port.role == "variable" && port.name == name)
+    };
+    variables.filter(move |(name, _)| is_argument(name))
+}
+
 /// What a caller of `@main` must know: where the weights are; arguments and results in order, with name, role, shape,
 /// element type, and on a mesh the axes that split each dimension.
 pub fn manifest(
@@ -102,7 +125,7 @@ pub fn manifest(
         "arguments": list(&ports.arguments),
         "results": list(&ports.results),
     });
-    if place == WeightsPlace::File {
+    if in_file(ports, place) {
         let path = beside(program, ".safetensors");
         manifest["weights"] = json!(path.file_name().unwrap_or_default().to_string_lossy());
     }

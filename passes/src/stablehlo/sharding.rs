@@ -39,6 +39,8 @@ pub enum PlacementError {
     Tensor { name: String, known: Vec<String> },
     #[error("the mesh has no axis `{name}`")]
     Axis { name: String },
+    #[error("the sharding of `{tensor}` is given {times} times")]
+    Repeated { tensor: String, times: usize },
     #[error("the sharding of `{tensor}` uses the axis `{axis}` twice")]
     Twice { tensor: String, axis: String },
     #[error("the sharding of `{tensor}` names {given} dimensions, its shape is {shape:?}")]
@@ -81,6 +83,12 @@ impl Placement {
     ) -> Result<(), PlacementError> {
         for sharding in &self.shardings {
             let tensor = || sharding.tensor.clone();
+            let same = |s: &&Sharding| s.tensor == sharding.tensor;
+            let times = self.shardings.iter().filter(same).count();
+            if times > 1 {
+                let tensor = tensor();
+                return Err(PlacementError::Repeated { tensor, times });
+            }
             let mut seen = BTreeSet::new();
             for axis in sharding.dimensions.iter().flatten() {
                 if self.mesh.extent(axis).is_none() {

@@ -1,7 +1,7 @@
 //! Weights that a program holds itself: constants in the place of arguments.
 
 use super::error::ExportError;
-use super::interface::Interface;
+use super::interface::{Interface, Port};
 use super::tensors::Tensors;
 use crate::mlir::{attributes, dense, types};
 use melior::ir::{Type, Value};
@@ -13,11 +13,16 @@ use std::collections::HashMap;
 /// Values of variables by their names, of the types of a program's arguments.
 pub type Weights = HashMap<String, Tensor>;
 
-/// For each argument the value that stands for it.
+/// For each argument the value that stands for it. A variable that runs change has none: it is the caller's between them.
 pub fn held<'w>(interface: &Interface, weights: &'w Weights) -> Vec<Option<&'w Tensor>> {
     let arguments = interface.arguments.iter();
-    let variables = arguments.map(|port| (port.role == "variable").then_some(&port.name));
-    variables.map(|name| weights.get(name?)).collect()
+    let changes = |port: &Port| {
+        let new = |result: &Port| result.role == port.role && result.name == port.name;
+        interface.results.iter().any(new)
+    };
+    let constant = |port: &&Port| port.role == "variable" && !changes(port);
+    let values = arguments.map(|port| Some(port).filter(constant).map(|port| &port.name));
+    values.map(|name| weights.get(name?)).collect()
 }
 
 /// What a program's type of elements is in files.

@@ -133,7 +133,7 @@ fn export<'c>(context: &'c Context, module: &Module<'c>) -> Result<String, PassE
         }
         write_beside(&exported.interface, options, place, &weights)?;
     }
-    Ok(format!("{}\n", exported.module.as_operation()))
+    Ok(exported.module.as_operation().to_string())
 }
 
 fn import_stablehlo<'c>(
@@ -202,8 +202,9 @@ fn write_beside(
         let path = program_weights::beside(program, ending);
         std::fs::write(&path, bytes).map_err(|e| format!("cannot write {}: {e}", path.display()))
     };
-    if place == WeightsPlace::File {
+    if program_weights::in_file(ports, place) {
         let arrays = weights.iter().map(|(name, tensor)| (name.as_str(), tensor));
+        let arrays = program_weights::arguments(ports, arrays);
         write(".safetensors", &program_weights::safetensors(arrays))?;
     }
     let manifest = program_weights::manifest(ports, None, place, program);

@@ -11,7 +11,7 @@ use super::write;
 use crate::command_line::CompileArguments;
 use crate::engine::refused;
 use crate::program_weights::{
-    PUT_ELSEWHERE, WeightsPlace, beside, manifest, safetensors, too_large,
+    self, PUT_ELSEWHERE, WeightsPlace, beside, in_file, manifest, safetensors, too_large,
 };
 use crate::session::{Session, Stopped};
 
@@ -44,9 +44,12 @@ pub fn make(
         return Ok(());
     };
     write(path, exported.text.as_bytes())?;
-    if let Some(tensors) = variables.filter(|_| place == WeightsPlace::File) {
+    if let Some(tensors) = variables.filter(|_| in_file(&exported.ports, place)) {
         let names = model.variables.iter().map(|v| v.name.as_str());
-        let bytes = safetensors(names.zip(tensors));
+        let bytes = safetensors(program_weights::arguments(
+            &exported.ports,
+            names.zip(tensors),
+        ));
         write(&beside(path, ".safetensors"), &bytes)?;
     }
     let placement = placement(arguments);
@@ -96,6 +99,9 @@ fn advised(diagnostic: Diagnostic, error: &PlacementError) -> Diagnostic {
             diagnostic.with_names(name, "there is", &known)
         }
         PlacementError::Axis { .. } => diagnostic.with_help("--mesh names the axes"),
+        PlacementError::Repeated { .. } => {
+            diagnostic.with_help("leave one --shard for each tensor, with all its dimensions")
+        }
         PlacementError::Twice { .. } => {
             diagnostic.with_help("an axis splits one dimension of a tensor: leave one")
         }
