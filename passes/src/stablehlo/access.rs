@@ -109,13 +109,17 @@ pub fn read<'c: 'a, 'a>(
         let value = at.splat(zero(element), &shape, element)?;
         return Ok(plain(Field { value, indices }));
     }
-    if indices.is_empty() {
+    let mut tensor = tensor;
+    let mut runs = runs(subscripts, domain);
+    let within = |(run, extent): (&Option<Run>, &i64)| {
+        let run = run.as_ref();
+        run.is_some_and(|run| !run.leaves(*extent))
+    };
+    if indices.is_empty() && !runs.iter().zip(&extents).all(within) {
         let starts: Vec<_> = subscripts.iter().map(|s| s.field.value).collect();
         let one = at.dynamic_slice(tensor, &starts, &vec![1; extents.len()])?;
         return Ok(plain(Field::scalar(at.reshape(one, &[])?)));
     }
-    let mut tensor = tensor;
-    let mut runs = runs(subscripts, domain);
     for (dimension, (run, subscript)) in runs.iter_mut().zip(subscripts).enumerate() {
         let alone = subscript.known.as_ref().filter(|known| {
             let users = subscripts

@@ -98,6 +98,11 @@ impl<'c: 'a, 'a> Tensors<'c, 'a> {
         if result == value.r#type() {
             return Ok(value);
         }
+        // Where no element is repeated, one form: what reads programs cannot tell which it was.
+        let count: i64 = self.extents(value)?.iter().product();
+        if count == 1 && extents.iter().all(|e| *e == 1) {
+            return self.reshape(value, extents);
+        }
         let dimensions = attributes::i64s(self.at.context, dimensions);
         self.op(
             "broadcast_in_dim",
