@@ -195,6 +195,18 @@ def places(program, reals, integers, sample):
     program("scatter_pairs", lambda x, i, j: x.at[i, j].add(1.0), x, integers(4, low=0, high=3), integers(4, low=0, high=6))
     program("scatter_i64", lambda x, i: x.at[i].add(1.0), x, integers(4, low=0, high=3, dtype="int64"))
     program("scatter_bool", lambda i: jnp.zeros(8, bool).at[i].set(True), integers(4, low=0, high=8))
+    # Windows that leave the operand in part are dropped as a whole.
+    one = lax.ScatterDimensionNumbers((1,), (), (0,))
+    starts = jnp.asarray([[-1], [0], [1], [2], [4], [5], [-3]], "int32")
+    for word in ["scatter", "scatter_add", "scatter_min", "scatter_mul"]:
+        for dtype in ["int32", "uint8", "int64"]:
+            program("%s_window_%s" % (word, dtype), lambda x, i, u, w=word: getattr(lax, w)(x, i, u, one), reals(5), starts.astype(dtype), reals(7, 3))
+    two = lax.ScatterDimensionNumbers((1, 2), (1,), (2, 0))
+    program("scatter_windows", lambda x, i, u: lax.scatter_add(x, i, u, two), x, integers(9, 2, low=-2, high=6), reals(9, 2, 3))
+    program("scatter_window_batches", lambda x, i, u: jax.vmap(lambda a, k, v: lax.scatter_add(a, k, v, lax.ScatterDimensionNumbers((0,), (), (0,))))(x, i, u), reals(4, 5), jnp.asarray([[1], [3], [-1], [2]], "int32"), reals(4, 3))
+    windows_at = lax.GatherDimensionNumbers((1,), (), (0,))
+    program("gather_window_gradient", lambda x, i: jax.grad(lambda x: jnp.nansum(lax.gather(x, i[:, None], windows_at, (3,), mode="fill") ** 2))(x), reals(6), jnp.asarray([0, 4, 2], "int32"))
+    program("scatter_no_elements", lambda x, i, u: x.at[i].add(u), reals(0, 5), integers(3), reals(3, 5))
     program("update_clamped", lambda x, y, i: lax.dynamic_update_slice(x, y, (i, i, i)), x, reals(2, 2, 2), integers(low=7, high=9))
     program("update_in_dim", lambda x, i: lax.dynamic_update_index_in_dim(x, x[0], i, 0), x, integers(low=0, high=3))
     for axis in range(3):
@@ -274,6 +286,14 @@ def windows(program, reals, integers, sample):
     program("reduce_generic", lambda x: lax.reduce(x, jnp.float32(0), lambda a, b: jnp.maximum(a, b * b), (0, 2)), reals(3, 4, 2))
     program("reduce_xor", lambda x: lax.reduce(x, jnp.int32(0), lax.bitwise_xor, (0,)), integers(9, 2))
     program("reduce_no_elements", lambda x: (x.sum(axis=1), x.prod(axis=1)), reals(3, 0))
+    for window in [(7, 1), (8, 1), (9, 1), (1, 40), (9, 9)]:
+        program("window_none_%dx%d" % window, lambda x, w=window: lax.reduce_window(x, jnp.float32(0), lax.add, w, (1, 1), "VALID"), reals(6, 5))
+    program("window_none_spread", lambda x: lax.reduce_window(x, jnp.float32(1), lax.mul, (3, 2), (2, 1), "VALID", window_dilation=(4, 1)), reals(6, 5))
+    program("window_none_padded", lambda x: lax.reduce_window(x, -jnp.inf, lax.max, (9, 2), (1, 1), [(1, -2), (0, 1)]), reals(6, 5))
+    program("window_none_pair", lambda x: lax.reduce_window((x, -x), (jnp.float32(0), jnp.float32(0)), lambda a, b: (a[0] + b[0], a[1] + b[1]), (9, 2), (1, 2), "VALID"), reals(6, 5))
+    program("window_no_input", lambda x: lax.reduce_window(x, -jnp.inf, lax.max, (1, 2), (1, 1), "VALID"), reals(0, 5))
+    program("scatter_no_source", lambda x: jax.grad(lambda x: lax.reduce_window(x, -jnp.inf, lax.max, (9, 1), (1, 1), "VALID").sum())(x), reals(6, 5))
+    program("reduce_none", lambda x: x.max(axis=1), reals(0, 5))
     program("arg_ties", lambda x: (jnp.argmax(x, axis=1), jnp.argmin(x, axis=0)), integers(5, 9, low=0, high=3))
     program("arg_nan", lambda x: (jnp.argmax(x), jnp.argmin(x)), jnp.asarray([1, 5, jnp.nan, 7, jnp.nan], "float32"))
     program("conv_batch_groups_two", lambda x, w: lax.conv_general_dilated(x, w, (1, 1), "SAME", batch_group_count=2), reals(4, 3, 6, 5), reals(6, 3, 3, 3))

@@ -61,3 +61,14 @@ func.func @precision(%x: f32, %y: f16) -> (f32, f16) {
   %1 = stablehlo.reduce_precision %y, format = e4m10 : f16
   return %0, %1 : f32, f16
 }
+
+// Parts of complex functions, not their polar forms: the real part of a root is no cosine.
+// CHECK-LABEL: func.func @principal
+// CHECK-NOT: math.cos
+// CHECK: math.sqrt
+// CHECK: math.copysign
+// CHECK: complex.create
+func.func @principal(%x: complex<f32>) -> complex<f32> {
+  %0 = stablehlo.sqrt %x : complex<f32>
+  return %0 : complex<f32>
+}

@@ -11,6 +11,7 @@ pub mod program;
 pub mod reading;
 pub mod scalar_to_arith;
 pub mod survey;
+pub mod terms;
 pub mod to_linalg;
 pub mod to_skript;
 pub mod translate;

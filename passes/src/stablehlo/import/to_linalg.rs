@@ -89,7 +89,9 @@ fn is_wanted(op: OperationRef<'_, '_>) -> bool {
 fn convert<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Result<Option<Vec<Value<'c, 'a>>>, PassError> {
     let found = Found::of(op)?;
     let name = found.name.clone();
-    if found.results.iter().all(|t| t.volume() == 0) && op.region_count() == 0 {
+    // A payload has no effects, so that it need not run where nothing comes of it; loops and branches may.
+    let is_pure = op.region_count() == 0 || WITH_PAYLOAD.contains(&op::name(&op).as_str());
+    if is_pure && found.results.iter().all(|t| t.volume() == 0) {
         return shape::empty(&found).map(Some);
     }
     let values = match name.as_str() {

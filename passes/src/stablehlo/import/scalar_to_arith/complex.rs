@@ -1,7 +1,8 @@
-//! Complex numbers: the principal branch of functions that have several.
+//! Complex numbers.
 
-use super::Scalar;
+use super::{Scalar, principal};
 use crate::stablehlo::import::element::Float;
+use crate::stablehlo::import::terms::Terms;
 
 pub(super) fn of_pairs(s: &mut Scalar, name: &str, part: Float) -> Option<String> {
     let p = part.text();
@@ -11,16 +12,7 @@ pub(super) fn of_pairs(s: &mut Scalar, name: &str, part: Float) -> Option<String
     let plain = match name {
         "abs" => "complex.abs",
         "negate" => "complex.neg",
-        "cosine" => "complex.cos",
-        "sine" => "complex.sin",
-        "tan" => "complex.tan",
-        "tanh" => "complex.tanh",
         "exponential" => "complex.exp",
-        "exponential_minus_one" => "complex.expm1",
-        "log" => "complex.log",
-        "log_plus_one" => "complex.log1p",
-        "sqrt" => "complex.sqrt",
-        "rsqrt" => "complex.rsqrt",
         "sign" => "complex.sign",
         "real" => "complex.re",
         "imag" => "complex.im",
@@ -49,15 +41,18 @@ pub(super) fn of_pairs(s: &mut Scalar, name: &str, part: Float) -> Option<String
             let sum = s.apply("complex.add", &[&power, &one], &t);
             Some(s.apply("complex.div", &[&one, &sum], &t))
         }
-        "cbrt" => {
-            let log = s.apply("complex.log", &[&x], &t);
-            let third = constant(s, 1.0 / 3.0, p, &t);
-            let log = s.apply("complex.mul", &[&log, &third], &t);
-            Some(s.apply("complex.exp", &[&log], &t))
-        }
         "maximum" => Some(extreme(s, &x, &y, p, &t, "ogt")),
         "minimum" => Some(extreme(s, &x, &y, p, &t, "olt")),
-        _ => None,
+        _ => {
+            let (re, im) = (
+                s.apply("complex.re", &[&x], &t),
+                s.apply("complex.im", &[&x], &t),
+            );
+            let lines = &mut s.lines;
+            let mut terms = Terms { lines, float: part };
+            let (re, im) = principal::function(&mut terms, name, &re, &im)?;
+            Some(s.value(format!("complex.create {re}, {im} : {t}")))
+        }
     }
 }
 

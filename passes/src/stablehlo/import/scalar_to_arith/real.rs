@@ -2,6 +2,7 @@
 
 use super::Scalar;
 use crate::stablehlo::import::element::Float;
+use crate::stablehlo::import::terms::Terms;
 
 /// Operations whose operands are of type `float`; so is the result, except of tests.
 pub(super) fn of_reals(s: &mut Scalar, name: &str, float: Float) -> Option<String> {
@@ -19,9 +20,7 @@ pub(super) fn of_reals(s: &mut Scalar, name: &str, float: Float) -> Option<Strin
         "tan" => "math.tan",
         "tanh" => "math.tanh",
         "exponential" => "math.exp",
-        "exponential_minus_one" => "math.expm1",
         "log" => "math.log",
-        "log_plus_one" => "math.log1p",
         "sqrt" => "math.sqrt",
         "rsqrt" => "math.rsqrt",
         "cbrt" => "math.cbrt",
@@ -47,6 +46,8 @@ pub(super) fn of_reals(s: &mut Scalar, name: &str, float: Float) -> Option<Strin
         return Some(s.apply(binary, &[&x, &y], t));
     }
     match name {
+        "exponential_minus_one" => Some(terms(s, float).exp_minus_one(&x)),
+        "log_plus_one" => Some(terms(s, float).log_plus_one(&x)),
         "real" => Some(x),
         "imag" => Some(s.real(0.0, t)),
         "logistic" => {
@@ -75,4 +76,9 @@ pub(super) fn of_reals(s: &mut Scalar, name: &str, float: Float) -> Option<Strin
         }
         _ => None,
     }
+}
+
+fn terms(s: &mut Scalar, float: Float) -> Terms<'_> {
+    let lines = &mut s.lines;
+    Terms { lines, float }
 }

@@ -4,17 +4,16 @@ mod bessel;
 mod complex;
 mod gamma;
 mod neighbour;
-mod terms;
 
 use super::generic::{Port, dims, empty, generic};
 use super::operation::Found;
 use super::reduce::accumulator;
 use crate::mlir::splice::Lines;
 use crate::stablehlo::import::element::{Element, Float};
+use crate::stablehlo::import::terms::Terms;
 use melior::ir::Value;
 use skript_dialect::PassError;
 use skript_dialect::melior;
-use terms::Terms;
 
 /// Functions of one real that MLIR's `math` has.
 const FUNCTIONS: [&str; 10] = [
@@ -131,7 +130,7 @@ fn inverse_error(lines: &mut Lines, x: &str, float: Float) -> String {
     };
     let square = op(lines, "arith.mulf", &[x, x]);
     let minus = op(lines, "arith.negf", &[&square]);
-    let log = op(lines, "math.log1p", &[&minus]);
+    let log = Terms { lines, float }.log_plus_one(&minus);
     let w = op(lines, "arith.negf", &[&log]);
     let five = number(lines, 5.0);
     let middle = lines.value(format!("arith.cmpf olt, {w}, {five} : {t}"));

@@ -63,6 +63,17 @@ impl Places {
         at.get(of_indices - skipped)
     }
 
+    /// How far the window of an update reaches along each dimension of the array.
+    fn sizes(&self, rank: usize, update: &[i64], window: &[i64]) -> Vec<i64> {
+        let of = |d: &i64| usize::try_from(*d).ok().and_then(|d| update.get(d));
+        let mut sizes = window.iter().filter_map(of).copied();
+        let size = |d| match self.has_window(d) {
+            true => sizes.next().unwrap_or(1),
+            false => 1,
+        };
+        (0i64..).take(rank).map(size).collect()
+    }
+
     /// Whether the window moves along a dimension of the array.
     fn has_window(&self, dimension: i64) -> bool {
         !self.without_window.contains(&dimension) && !self.batching.contains(&dimension)
@@ -137,7 +148,7 @@ fn sum(lines: &mut Lines, terms: Vec<String>) -> String {
     }
 }
 
-/// Updates one after the other; those outside are computed, and not written.
+/// Updates one after the other; windows that are not inside as a whole are computed, and not written.
 pub fn scatter<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
     let count = found.results.len();
     let (array, indices, update) = (
@@ -153,10 +164,12 @@ pub fn scatter<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
         mapped: list("scatter_dims_to_operand_dims"),
         vector: vector_dimension(&list("index_vector_dim")),
     };
-    if update.volume() == 0 {
+    let windows = list("update_window_dims");
+    let sizes = places.sizes(array.rank(), &update.extents, &windows);
+    let never_fits = sizes.iter().zip(&array.extents).any(|(s, e)| s > e);
+    if update.volume() == 0 || never_fits {
         return Ok(found.values.iter().take(count).copied().collect());
     }
-    let windows = list("update_window_dims");
     let elements: Vec<Element> = found.results.iter().map(|r| r.element).collect();
     let updates: Vec<Tensor> = found.operands.iter().skip(count + 1).cloned().collect();
     let carried = found.results.iter().enumerate();
@@ -172,22 +185,21 @@ pub fn scatter<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
             let mut window = window.into_iter();
             let mut place = Vec::new();
             let mut inside = lines.value("arith.constant true");
-            for (d, extent) in (0i64..).zip(&array.extents) {
+            for (d, (extent, size)) in (0i64..).zip(array.extents.iter().zip(&sizes)) {
                 let mut terms = Vec::new();
                 if let Some((_, start)) = starts.iter().find(|s| s.0 == d) {
                     terms.push(signed_index(lines, start, indices.element));
                 }
                 terms.extend(places.batch(d, &at).cloned());
-                if places.has_window(d) {
-                    terms.extend(window.next());
-                }
-                let at = sum(lines, terms);
-                let end = index(lines, *extent);
+                let start = sum(lines, terms);
+                let end = index(lines, (extent - size + 1).max(0));
                 // Below zero is beyond all when read without a sign.
-                let fits = lines.value(format!("arith.cmpi ult, {at}, {end} : index"));
+                let fits = lines.value(format!("arith.cmpi ult, {start}, {end} : index"));
                 inside = lines.value(format!("arith.andi {inside}, {fits} : i1"));
                 let zero = index(lines, 0);
-                place.push(lines.value(format!("arith.select {fits}, {at}, {zero} : index")));
+                let start = lines.value(format!("arith.select {fits}, {start}, {zero} : index"));
+                let step = places.has_window(d).then(|| window.next()).flatten();
+                place.push(sum(lines, [start].into_iter().chain(step).collect()));
             }
             let place = place.join(", ");
             let mut scalars = Vec::new();

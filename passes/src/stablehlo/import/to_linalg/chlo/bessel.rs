@@ -1,6 +1,6 @@
 //! The modified Bessel function of order 1, scaled by an exponential.
 
-use super::terms::Terms;
+use crate::stablehlo::import::terms::Terms;
 
 /// Chebyshev coefficients of exp(-x) I₁(x) / x in x / 4 - 1, for 0 ≤ x ≤ 8.
 const NEAR: [f64; 28] = [

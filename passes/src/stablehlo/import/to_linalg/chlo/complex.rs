@@ -8,8 +8,15 @@ pub fn function(lines: &mut Lines, name: &str, part: Float) -> Option<String> {
     let mut t = Pairs { lines, part };
     let z = "%i0".to_owned();
     Some(match name {
-        "sinh" => t.hyperbolic(&z, "subtract"),
-        "cosh" => t.hyperbolic(&z, "add"),
+        "sinh" => {
+            let turned = t.turned(&z, 1.0);
+            let value = t.op("sine", &[&turned]);
+            t.turned(&value, -1.0)
+        }
+        "cosh" => {
+            let turned = t.turned(&z, 1.0);
+            t.op("cosine", &[&turned])
+        }
         "asinh" => t.inverse_sinh(&z),
         "atanh" => t.inverse_tanh(&z),
         "acosh" => {
@@ -83,16 +90,6 @@ impl Pairs<'_> {
             format!("{im}, {minus}")
         };
         self.lines.value(format!("complex.create {parts} : {t}"))
-    }
-
-    /// `(exp(z) ± exp(-z)) / 2`
-    fn hyperbolic(&mut self, z: &str, op: &str) -> String {
-        let up = self.op("exponential", &[z]);
-        let minus = self.op("negate", &[z]);
-        let down = self.op("exponential", &[&minus]);
-        let both = self.op(op, &[&up, &down]);
-        let half = self.number(0.5, 0.0);
-        self.op("multiply", &[&both, &half])
     }
 
     /// Odd, so computed where the real part is not negative, where the logarithm does not cancel.

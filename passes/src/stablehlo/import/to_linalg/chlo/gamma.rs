@@ -3,7 +3,7 @@
 //! C. Lanczos, "A precision approximation of the gamma function" (1964), with g = 7 and nine terms; below 1/2 by reflection.
 //! The zeta function of Hurwitz by the formula of Euler and Maclaurin.
 
-use super::terms::Terms;
+use crate::stablehlo::import::terms::Terms;
 use std::f64::consts::PI;
 
 const G: f64 = 7.0;
@@ -32,7 +32,7 @@ fn reflected(t: &mut Terms, x: &str) -> (String, String) {
 fn log_of_base(t: &mut Terms, z: &str) -> (String, String) {
     let base = t.plus(z, G + 0.5);
     let part = t.times(z, 1.0 / (G + 0.5));
-    let part = t.op("math.log1p", &[&part]);
+    let part = t.log_plus_one(&part);
     (t.plus(&part, (G + 0.5).ln()), base)
 }
 

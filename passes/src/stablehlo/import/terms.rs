@@ -89,4 +89,32 @@ impl Terms<'_> {
         self.lines
             .value(format!("arith.select {condition}, {yes}, {no} : {t}"))
     }
+
+    /// `log(1 + x)`, also beside 0, where `math.log1p` becomes a logarithm of a rounded sum (W. Kahan): what rounding does to
+    /// `1 + x` it does to the quotient as well.
+    pub fn log_plus_one(&mut self, x: &str) -> String {
+        let sum = self.plus(x, 1.0);
+        let log = self.op("math.log", &[&sum]);
+        let added = self.plus(&sum, -1.0);
+        let share = self.div(x, &added);
+        let value = self.mul(&log, &share);
+        let nothing = self.is(&added, "oeq", 0.0);
+        let infinity = self.infinity();
+        let endless = self.compare(x, "oeq", &infinity);
+        let value = self.select(&nothing, x, &value);
+        self.select(&endless, x, &value)
+    }
+
+    /// `exp(x) - 1`, also beside 0, where `math.expm1` becomes a difference that cancels: `2 sinh(x / 2) exp(x / 2)`.
+    pub fn exp_minus_one(&mut self, x: &str) -> String {
+        let half = self.times(x, 0.5);
+        let (sinh, exp) = (
+            self.op("math.sinh", &[&half]),
+            self.op("math.exp", &[&half]),
+        );
+        let twice = self.add(&sinh, &sinh);
+        let value = self.mul(&twice, &exp);
+        let (gone, least) = (self.is(x, "olt", -50.0), self.number(-1.0));
+        self.select(&gone, &least, &value)
+    }
 }
