@@ -14,10 +14,8 @@ const NAMESAKES: &[(&str, &str)] = &[
     ("frontend/semantics/src/recipe", "math."),
     ("passes/src/named/table.rs", "linalg."),
     ("passes/src/stablehlo/functions.rs", "math."),
-    (
-        "passes/src/stablehlo/import/scalar_to_arith/real.rs",
-        "math.",
-    ),
+    ("passes/src/stablehlo/import/scalar_to_arith", "math."),
+    ("passes/src/stablehlo/import/terms.rs", "math."),
     ("passes/src/stablehlo/import/to_linalg/chlo", "math."),
     ("passes/src/stablehlo/import/to_skript/form.rs", "math."),
     ("passes/src/stablehlo/scalar.rs", "math."),
