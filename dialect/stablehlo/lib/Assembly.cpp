@@ -399,25 +399,37 @@ struct Layout {
 static ParseResult parseLayout(AsmParser &parser, Layout &layout) {
   SMLoc place = parser.getCurrentLocation();
   int64_t position = 0;
-  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&]() -> ParseResult {
-        int64_t number;
-        OptionalParseResult integer = parser.parseOptionalInteger(number);
-        if (integer.has_value()) {
-          if (*integer || number < 0 || number > 1000)
-            return failure();
-          if (int64_t(layout.spatial.size()) <= number)
-            layout.spatial.resize(number + 1, -1);
-          layout.spatial[number] = position++;
-          return success();
-        }
-        StringRef word;
-        if (parser.parseKeyword(&word))
-          return failure();
-        if (word != layout.first && word != layout.second)
-          return parser.emitError(place) << "expected '" << layout.first << "', '" << layout.second << "' or a number";
-        layout.at[word == layout.second] = position++;
-        return success();
-      }))
+  auto entry = [&]() -> ParseResult {
+    SMLoc here = parser.getCurrentLocation();
+    if (succeeded(parser.parseOptionalQuestion())) {
+      // A dimension that means nothing: the verifier says what is wrong with it.
+      ++position;
+      return success();
+    }
+    auto take = [&](int64_t &slot, const Twine &name) -> ParseResult {
+      if (slot >= 0)
+        return parser.emitError(here) << '`' << name << "` names two dimensions";
+      slot = position++;
+      return success();
+    };
+    int64_t number;
+    if (OptionalParseResult integer = parser.parseOptionalInteger(number); integer.has_value()) {
+      if (*integer)
+        return failure();
+      if (number < 0 || number > 1000)
+        return parser.emitError(here) << "spatial dimensions are numbered from 0, not " << number;
+      if (int64_t(layout.spatial.size()) <= number)
+        layout.spatial.resize(number + 1, -1);
+      return take(layout.spatial[number], Twine(number));
+    }
+    StringRef word;
+    if (parser.parseKeyword(&word))
+      return failure();
+    if (word != layout.first && word != layout.second)
+      return parser.emitError(here) << "expected '" << layout.first << "', '" << layout.second << "' or a number";
+    return take(layout.at[word == layout.second], word);
+  };
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, entry))
     return failure();
   if (layout.at[0] < 0 || layout.at[1] < 0 || llvm::is_contained(layout.spatial, -1))
     return parser.emitError(place) << "a dimension is missing";
@@ -436,13 +448,19 @@ FailureOr<ConvDimensionNumbersAttr> parseConvDimensions(AsmParser &parser) {
 static void printLayout(AsmPrinter &printer, char first, int64_t firstAt, char second, int64_t secondAt,
                         ArrayRef<int64_t> spatial) {
   printer << '[';
-  llvm::interleaveComma(llvm::seq<int64_t>(0, spatial.size() + 2), printer, [&](int64_t position) {
+  int64_t last = std::max(firstAt, secondAt);
+  for (int64_t position : spatial)
+    last = std::max(last, position);
+  llvm::interleaveComma(llvm::seq<int64_t>(0, last + 1), printer, [&](int64_t position) {
+    const int64_t *found = llvm::find(spatial, position);
     if (position == firstAt)
       printer << first;
     else if (position == secondAt)
       printer << second;
+    else if (found != spatial.end())
+      printer << found - spatial.begin();
     else
-      printer << llvm::find(spatial, position) - spatial.begin();
+      printer << '?';
   });
   printer << ']';
 }

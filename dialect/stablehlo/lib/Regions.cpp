@@ -92,6 +92,10 @@ ParseResult ReduceOp::parse(OpAsmParser &parser, OperationState &state) {
     if (failed(name))
       return failure();
     combiner = *name;
+    // One type for operands and result, and no order among them: other bodies are written out.
+    if (name->getDialectNamespace() != "stablehlo" || !name->hasTrait<OpTrait::IsCommutative>())
+      return parser.emitError(parser.getCurrentLocation())
+             << "`applies` takes a commutative operation of two operands such as stablehlo.add, not " << *name;
   }
   SmallVector<int64_t> dimensions;
   FunctionType type;

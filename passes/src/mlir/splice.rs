@@ -90,10 +90,12 @@ pub fn splice<'c: 'a, 'a>(
     let context = unsafe { owner.to_ref() };
     let (parsed, messages) = mlir::collecting(context, || Module::parse(context, &source));
     let parsed = parsed.ok_or_else(|| {
-        PassError::from(format!(
-            "a text does not parse: {}\n{source}",
-            messages.join("; ")
-        ))
+        // The text itself says nothing to those who did not write it.
+        let reasons = messages
+            .iter()
+            .map(|m| m.split_once("): ").map_or(m.as_str(), |m| m.1));
+        let reasons = reasons.filter_map(|m| m.lines().next()).collect::<Vec<_>>();
+        PassError::from(format!("has no code: {}", reasons.join("; ")))
     })?;
     let function = mlir::operations(parsed.body()).first().copied();
     let body = mlir::body(function.ok_or("a text without operations")?)?;

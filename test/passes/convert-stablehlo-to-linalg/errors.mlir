@@ -44,8 +44,19 @@ func.func @body(%x: tensor<4xf32>, %z: tensor<f32>) -> tensor<f32> {
 
 // -----
 
-func.func @length(%x: tensor<2x4xcomplex<f32>>) -> tensor<2x5xcomplex<f32>> {
+func.func @length(%x: tensor<2x4xcomplex<f32>>) -> tensor<2x4xcomplex<f32>> {
   // expected-error @+1 {{has lengths that are not those of its dimensions}}
-  %0 = stablehlo.fft %x, type = FFT, length = [4] : (tensor<2x4xcomplex<f32>>) -> tensor<2x5xcomplex<f32>>
-  return %0 : tensor<2x5xcomplex<f32>>
+  %0 = stablehlo.fft %x, type = FFT, length = [3] : (tensor<2x4xcomplex<f32>>) -> tensor<2x4xcomplex<f32>>
+  return %0 : tensor<2x4xcomplex<f32>>
+}
+
+// -----
+
+func.func @wider(%x: tensor<4xf32>, %z: tensor<f32>) -> tensor<f64> {
+  // expected-error @+1 {{has a body on elements of f64 for an input of f32: convert the input in front of it}}
+  %0 = "stablehlo.reduce"(%x, %z) <{dimensions = array<i64: 0>}> ({
+  ^bb0(%a: tensor<f64>, %b: tensor<f64>):
+    stablehlo.return %a : tensor<f64>
+  }) : (tensor<4xf32>, tensor<f32>) -> tensor<f64>
+  return %0 : tensor<f64>
 }

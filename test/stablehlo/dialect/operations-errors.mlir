@@ -65,8 +65,8 @@ func.func @broadcast_in_dim_c2(%x: tensor<4x8xf32>) {
 // -----
 
 func.func @broadcast_in_dim_c3(%x: tensor<4x8xf32>) {
-  // expected-error@+1 {{broadcast_in_dim_c3}}
-  %0 = stablehlo.broadcast_in_dim %x, dims = [0, 0] : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  // expected-error@+1 {{broadcast_in_dim_c3: `dims` is [0, 2], but must name dimensions from 0 to below 2}}
+  %0 = stablehlo.broadcast_in_dim %x, dims = [0, 2] : (tensor<4x8xf32>) -> tensor<4x8xf32>
   return
 }
 
@@ -112,8 +112,8 @@ func.func @transpose_c3(%x: tensor<4x8xf32>) {
 
 // -----
 
-func.func @reverse_c2(%x: tensor<4x8xf32>) {
-  // expected-error@+1 {{reverse_c2}}
+func.func @reverse_c3(%x: tensor<4x8xf32>) {
+  // expected-error@+1 {{reverse_c3: `dims` is [2], but must name dimensions from 0 to below 2}}
   %0 = stablehlo.reverse %x, dims = [2] : tensor<4x8xf32>
   return
 }
@@ -208,8 +208,8 @@ func.func @dynamic_slice_c2(%x: tensor<4x8xf32>, %i: tensor<i32>) {
 
 // -----
 
-func.func @dynamic_update_slice_c3(%x: tensor<4x8xf32>, %i: tensor<i32>) {
-  // expected-error@+1 {{dynamic_update_slice_c3}}
+func.func @dynamic_update_slice_c4(%x: tensor<4x8xf32>, %i: tensor<i32>) {
+  // expected-error@+1 {{dynamic_update_slice_c4: `start_indices` must have 2 entries, but has 1}}
   %0 = stablehlo.dynamic_update_slice %x, %x, %i : (tensor<4x8xf32>, tensor<4x8xf32>, tensor<i32>) -> tensor<4x8xf32>
   return
 }
@@ -224,8 +224,8 @@ func.func @gather_c21(%x: tensor<4x8xf32>, %g: tensor<3x1xi64>) {
 
 // -----
 
-func.func @reduce_c5(%x: tensor<4x8xf32>, %s: tensor<f32>) {
-  // expected-error@+1 {{reduce_c5}}
+func.func @reduce_c4(%x: tensor<4x8xf32>, %s: tensor<f32>) {
+  // expected-error@+1 {{reduce_c4: `dimensions` is [2], but must name dimensions from 0 to below 2}}
   %0 = stablehlo.reduce(%x init: %s) applies stablehlo.add across dimensions = [2] : (tensor<4x8xf32>, tensor<f32>) -> tensor<4xf32>
   return
 }
@@ -257,7 +257,7 @@ func.func @dot_general_c12(%x: tensor<4x8xf32>) {
 // -----
 
 func.func @if_c2(%p: tensor<i1>, %x: tensor<4xf32>, %y: tensor<5xf32>) {
-  // expected-error@+1 {{if_c2: a region must return the types of the results}}
+  // expected-error@+1 {{if_c2: branch 1 must return ('tensor<4xf32>'), but returns ('tensor<5xf32>')}}
   %0 = "stablehlo.if"(%p) ({
     stablehlo.return %x : tensor<4xf32>
   }, {
@@ -269,7 +269,7 @@ func.func @if_c2(%p: tensor<i1>, %x: tensor<4xf32>, %y: tensor<5xf32>) {
 // -----
 
 func.func @while_c1(%x: tensor<4xf32>) {
-  // expected-error@+1 {{while_c1: a region must return the types of the results}}
+  // expected-error@+1 {{while_c1: the condition must return ('tensor<i1>'), but returns ('tensor<4xf32>')}}
   %0 = stablehlo.while(%y = %x) : tensor<4xf32>
    cond {
     stablehlo.return %y : tensor<4xf32>

@@ -154,14 +154,19 @@ def Stablehlo_ConvertOp
 def Stablehlo_IsFiniteOp
     : Stablehlo_Retyped<"is_finite", Stablehlo_Real, Stablehlo_PredLike, "whether neither infinite nor NaN">;
 def Stablehlo_RealOp
-    : Stablehlo_Retyped<"real", Stablehlo_RealOrComplex, Stablehlo_Real, "real part">;
+    : Stablehlo_Retyped<"real", Stablehlo_RealOrComplex, Stablehlo_Real, "real part"> {
+  let hasVerifier = 1;
+}
 def Stablehlo_ImagOp
-    : Stablehlo_Retyped<"imag", Stablehlo_RealOrComplex, Stablehlo_Real, "imaginary part">;
+    : Stablehlo_Retyped<"imag", Stablehlo_RealOrComplex, Stablehlo_Real, "imaginary part"> {
+  let hasVerifier = 1;
+}
 
 def Stablehlo_ComplexOp : Stablehlo_Elementwise<"complex", "complex number of two parts", [Stablehlo_OneShape]> {
   let arguments = (ins Stablehlo_Real:$lhs, Stablehlo_Real:$rhs);
   let results = (outs Stablehlo_ComplexOnly:$result);
   let assemblyFormat = "$lhs `,` $rhs attr-dict `:` custom<ComplexSignature>(type($lhs), type($rhs), type($result))";
+  let hasVerifier = 1;
 }
 
 def Stablehlo_CompareOp : Stablehlo_Elementwise<"compare", "comparison", [Stablehlo_Comparison]> {
@@ -207,6 +212,7 @@ def Stablehlo_ClampOp : Stablehlo_Op<"clamp", [Pure]> {
     $min `,` $operand `,` $max attr-dict `:`
     custom<Signature>(type($min), type($operand), type($max), type($result))
   }];
+  let hasVerifier = 1;
 }
 
 #endif // SKRIPT_STABLEHLO_ELEMENTWISE_TD

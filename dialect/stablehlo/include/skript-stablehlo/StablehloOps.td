@@ -18,6 +18,7 @@ class Stablehlo_Shaping<string mnemonic, string what> : Stablehlo_Op<mnemonic, [
 
 def Stablehlo_IotaOp : Stablehlo_Shaping<"iota", "positions along one dimension"> {
   let arguments = (ins I64Attr:$iota_dimension);
+  let results = (outs RankedTensorOf<[Stablehlo_Signed, Stablehlo_Unsigned, Stablehlo_Float, Stablehlo_Complex]>:$result);
   let assemblyFormat = "`dim` `=` $iota_dimension attr-dict `:` type($result)";
 }
 def Stablehlo_BroadcastInDimOp : Stablehlo_Shaping<"broadcast_in_dim", "repetition along new dimensions"> {
@@ -129,12 +130,14 @@ def Stablehlo_ReduceWindowOp : Stablehlo_WithRegions<"reduce_window", "combinati
     OptionalAttr<I64ElementsAttr>:$padding);
   let results = (outs Variadic<Stablehlo_Tensor>);
   let regions = (region SizedRegion<1>:$body);
+  let hasVerifier = 1;
 }
 def Stablehlo_SortOp : Stablehlo_WithRegions<"sort", "tensors ordered together along one dimension", [SingleBlock]> {
   let arguments = (ins Variadic<Stablehlo_Tensor>:$inputs, DefaultValuedOptionalAttr<I64Attr, "-1">:$dimension,
     DefaultValuedOptionalAttr<BoolAttr, "false">:$is_stable);
   let results = (outs Variadic<Stablehlo_Tensor>);
   let regions = (region SizedRegion<1>:$comparator);
+  let hasVerifier = 1;
 }
 def Stablehlo_ScatterOp : Stablehlo_WithRegions<"scatter", "updates at places that are data; others are skipped",
     [SameVariadicOperandSize, SingleBlock]> {
@@ -144,6 +147,7 @@ def Stablehlo_ScatterOp : Stablehlo_WithRegions<"scatter", "updates at places th
     DefaultValuedOptionalAttr<BoolAttr, "false">:$unique_indices);
   let results = (outs Variadic<Stablehlo_Tensor>);
   let regions = (region SizedRegion<1>:$update_computation);
+  let hasVerifier = 1;
 }
 def Stablehlo_SelectAndScatterOp
     : Stablehlo_WithRegions<"select_and_scatter", "values sent to the element that each window selects"> {
@@ -152,6 +156,7 @@ def Stablehlo_SelectAndScatterOp
     OptionalAttr<I64ElementsAttr>:$padding);
   let results = (outs Stablehlo_Tensor:$result);
   let regions = (region SizedRegion<1>:$select, SizedRegion<1>:$scatter);
+  let hasVerifier = 1;
 }
 def Stablehlo_DotGeneralOp : Stablehlo_Op<"dot_general", [Pure]> {
   let summary = "sum of products along paired dimensions";
@@ -179,6 +184,7 @@ def Stablehlo_ConvolutionOp : Stablehlo_Op<"convolution", [Pure]> {
     `window` `=` `{` custom<Window>($window_strides, $padding, $lhs_dilation, $rhs_dilation, $window_reversal) `}`
     attr-dict `:` functional-type(operands, results)
   }];
+  let hasVerifier = 1;
 }
 def Stablehlo_FftOp : Stablehlo_Op<"fft", [Pure]> {
   let summary = "transform of Fourier along the last dimensions";
@@ -196,6 +202,7 @@ def Stablehlo_FftOp : Stablehlo_Op<"fft", [Pure]> {
     $operand `,` `type` `=` custom<Word>($fft_type) `,` `length` `=` $fft_length attr-dict `:`
     functional-type(operands, results)
   }];
+  let hasVerifier = 1;
 }
 def Stablehlo_RngBitGeneratorOp : Stablehlo_Op<"rng_bit_generator", [Pure]> {
   let summary = "random bits and the generator's next state";
@@ -204,6 +211,7 @@ def Stablehlo_RngBitGeneratorOp : Stablehlo_Op<"rng_bit_generator", [Pure]> {
   let assemblyFormat = [{
     $initial_state `,` `algorithm` `=` custom<Word>($rng_algorithm) attr-dict `:` functional-type(operands, results)
   }];
+  let hasVerifier = 1;
 }
 
 //===----------------------------------------------------------------------===//
@@ -240,13 +248,13 @@ def Stablehlo_WhileOp : Stablehlo_WithRegions<"while", "repetition while a condi
   }];
 }
 def Stablehlo_IfOp : Stablehlo_WithRegions<"if", "one of two computations"> {
-  let arguments = (ins RankedTensorOf<[Stablehlo_Pred]>:$pred);
+  let arguments = (ins 0DTensorOf<[Stablehlo_Pred]>:$pred);
   let results = (outs Variadic<Stablehlo_Tensor>);
   let regions = (region SizedRegion<1>:$true_branch, SizedRegion<1>:$false_branch);
   let hasVerifier = 1;
 }
 def Stablehlo_CaseOp : Stablehlo_WithRegions<"case", "one of several computations; the last if the number is none"> {
-  let arguments = (ins RankedTensorOf<[I32]>:$index);
+  let arguments = (ins 0DTensorOf<[I32]>:$index);
   let results = (outs Variadic<Stablehlo_Tensor>);
   let regions = (region VariadicRegion<SizedRegion<1>>:$branches);
   let hasVerifier = 1;

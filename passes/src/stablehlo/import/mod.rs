@@ -5,8 +5,10 @@
 //! `arith`, `math` and `complex` ([`scalar_to_arith`]), then integers lose their signs ([`drop_signs`]).
 //! Elementwise programs also become modules in the `skript` dialect ([`to_skript`]).
 
+mod calls;
 pub mod drop_signs;
 pub mod element;
+mod extents;
 pub mod program;
 pub mod reading;
 pub mod scalar_to_arith;

@@ -5,8 +5,8 @@
 
 use super::element::{Element, Float};
 use super::reading::normalized;
-use super::survey;
 use super::to_linalg::Tensor;
+use super::{calls, extents, survey};
 use crate::codegen::{self, CodegenError, Interface, mlir};
 use crate::mlir::mark;
 use melior::Context;
@@ -70,6 +70,7 @@ pub fn compile_unless(
     let mut refusals = Vec::new();
     let arguments = tensors(entry, &arguments, "argument", &mut refusals);
     let results = tensors(entry, &results, "result", &mut refusals);
+    refusals.extend(extents::unusable(&module));
     if !refusals.is_empty() {
         return Err(refusals);
     }
@@ -115,6 +116,15 @@ pub fn read<'c>(
     text: &str,
     is_taken: fn(&str) -> bool,
 ) -> Result<Module<'c>, Vec<Refusal>> {
+    if let Some(at) = text.find('\0') {
+        let before = text.get(..at).unwrap_or_default();
+        let line = before.rsplit('\n').next().unwrap_or_default();
+        return Err(vec![Refusal {
+            malformed: true,
+            message: "there is a character NUL, which no program holds".to_owned(),
+            place: Some((1 + before.matches('\n').count(), 1 + line.len())),
+        }]);
+    }
     let text = normalized(text);
     let unknown = survey::without_code(&text, is_taken);
     if let Some((_, lines)) = unknown.first() {
@@ -128,18 +138,26 @@ pub fn read<'c>(
     context.load_all_available_dialects();
     context.set_allow_unregistered_dialects(true);
     let (module, messages) = mlir::collecting(context, || Module::parse(context, &text));
-    module.ok_or_else(|| messages.iter().map(|m| malformed(m)).collect())
+    let module = module
+        .ok_or_else(|| -> Vec<Refusal> { messages.iter().map(|m| malformed(m)).collect() })?;
+    match calls::without_end(&module) {
+        endless if endless.is_empty() => Ok(module),
+        endless => Err(endless),
+    }
 }
 
-/// `-:12:3: message`, where the text has no name.
+/// `loc("-":12:3): message` or `-:12:3: message`, where the text has no name; of a place inside another, the inner one.
 fn malformed(message: &str) -> Refusal {
-    let stripped = message
-        .strip_prefix("loc(\"-\":")
-        .or(message.strip_prefix("-:"));
-    let (place, message) = stripped
-        .and_then(|m| m.split_once(": "))
-        .map_or(("", message), |(place, m)| (place, m));
-    let mut numbers = place.trim_end_matches(')').split(':').map(str::parse);
+    let (location, message) = match message.starts_with("loc(") {
+        true => message.split_once("): "),
+        false => message.split_once(": "),
+    }
+    .unwrap_or(("", message));
+    let place = location
+        .split_once("\"-\":")
+        .or(location.split_once("-:"))
+        .map_or("", |(_, place)| place);
+    let mut numbers = place.split(|c: char| !c.is_ascii_digit()).map(str::parse);
     let place = match (numbers.next(), numbers.next()) {
         (Some(Ok(line)), Some(Ok(column))) => Some((line, column)),
         _ => None,
@@ -149,6 +167,12 @@ fn malformed(message: &str) -> Refusal {
         message: message.to_owned(),
         place,
     }
+}
+
+/// Why an operation that StableHLO allows by itself makes no program.
+pub fn refusal_at(op: OperationRef, message: &str) -> Refusal {
+    let location = op.location();
+    malformed(&format!("{location}: '{}' op {message}", op::name(&op)))
 }
 
 pub fn refused(error: &CodegenError) -> Vec<Refusal> {
@@ -167,7 +191,7 @@ pub fn refused(error: &CodegenError) -> Vec<Refusal> {
     all.collect()
 }
 
-fn op_name(function: OperationRef) -> String {
+pub fn op_name(function: OperationRef) -> String {
     let name = function.attribute("sym_name").ok();
     let name = name.and_then(|n| StringAttribute::try_from(n).ok());
     name.map_or_else(String::new, |n| n.value().to_owned())

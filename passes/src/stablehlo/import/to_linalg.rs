@@ -94,6 +94,18 @@ fn convert<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Result<Option<Vec<Value<'c, 
     if is_pure && found.results.iter().all(|t| t.volume() == 0) {
         return shape::empty(&found).map(Some);
     }
+    if WITH_PAYLOAD.contains(&op::name(&op).as_str()) {
+        for (n, result) in found.results.iter().enumerate() {
+            let (from, to) = (found.operand(n)?.element, result.element);
+            if from != to {
+                return Err(PassError::from(format!(
+                    "has a body on elements of {} for an input of {}: convert the input in front of it",
+                    to.text(),
+                    from.text()
+                )));
+            }
+        }
+    }
     let values = match name.as_str() {
         "constant" => constant::constant(&found)?,
         "select" => choice::select(&found)?,
