@@ -257,6 +257,20 @@ mod tests {
     }
 
     #[test]
+    fn remainders_of_large_quotients_are_exact() {
+        // Computed with integers: 10^10 mod 3, and 10^8 mod 7.
+        assert_eq!(real(ScalarOp::Mod, 1e10, 3.0), 1.0);
+        assert_eq!(real(ScalarOp::Mod, 1e8, 7.0), 2.0);
+        assert_eq!(real(ScalarOp::Mod, -1e8, 7.0), 5.0);
+        assert_eq!(real(ScalarOp::Mod, 1e8, -7.0), -5.0);
+        assert_eq!(real(ScalarOp::Mod, 7.0, f64::INFINITY), 7.0);
+        assert_eq!(real(ScalarOp::Mod, -7.0, f64::INFINITY), f64::INFINITY);
+        assert!(real(ScalarOp::Mod, 7.0, 0.0).is_nan());
+        assert!(real(ScalarOp::Mod, f64::INFINITY, 7.0).is_nan());
+        assert!(real(ScalarOp::Mod, -8.0, 2.0).is_sign_positive());
+    }
+
+    #[test]
     fn false_is_below_true() {
         assert_eq!(ScalarOp::Lt.eval(&[Bool(false), Bool(true)]), Bool(true));
         assert_eq!(

@@ -12,9 +12,12 @@ pub fn narrow(x: f64) -> f64 {
     f64::from(x as f32)
 }
 
-/// `x - y * floor(x / y)`, ordinary IEEE otherwise (errata 4).
+/// `x - y * floor(x / y)` without rounding on the way (errata 4): the remainder with the sign of `y`, rounded once; no
+/// remainder is `+0`, and one by zero or of an infinite number NaN.
 pub fn modulo(x: f64, y: f64) -> f64 {
-    x - y * (x / y).floor()
+    let rest = x % y;
+    let differ = rest != 0.0 && (rest < 0.0) != (y < 0.0);
+    rest + if differ { y } else { 0.0 }
 }
 
 /// NaN if either is; `min(-0, +0)` is `-0` (errata 6).
@@ -120,7 +123,7 @@ pub fn binary_f32(op: ScalarOp) -> Option<fn(f64, f64) -> f64> {
         ScalarOp::Mul => |a, b| narrow(a * b),
         ScalarOp::Div => |a, b| narrow(a / b),
         ScalarOp::CeilDiv => |a, b| narrow(a / b).ceil(),
-        ScalarOp::Mod => |a, b| narrow(a - narrow(b * narrow(a / b).floor())),
+        ScalarOp::Mod => |a, b| narrow(modulo(a, b)),
         ScalarOp::Pow => |a, b| narrow(libm::pow(a, b)),
         ScalarOp::Min => minimum,
         ScalarOp::Max => maximum,

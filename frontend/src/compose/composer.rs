@@ -78,7 +78,7 @@ pub struct InstanceInfo {
 pub struct Composer<'p, 's> {
     pub program: &'p Program,
     pub limits: &'p Limits,
-    sink: &'s mut Sink,
+    pub(super) sink: &'s mut Sink,
     pub functions: Vec<Function>,
     pub infos: Vec<InstanceInfo>,
     pub instances: FxHashMap<String, FunctionId>,

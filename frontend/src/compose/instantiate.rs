@@ -226,7 +226,11 @@ impl<'p> Composer<'p, '_> {
             named_extents: FxHashMap::default(),
             demands: Demands::default(),
         };
-        self.bind(&mut builder, list)?;
+        let reported = self.sink.diagnostics().len();
+        if let Err(failure) = self.bind(&mut builder, list) {
+            self.say_reasons(&mut builder, reported);
+            return Err(failure);
+        }
         self.settle(&mut builder)?;
         self.symbols(&mut builder)?;
         let root = match entry {

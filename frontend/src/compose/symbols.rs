@@ -67,11 +67,7 @@ impl<'p> Composer<'p, '_> {
         let span = assertion.condition.span;
         match verdict(&value) {
             Ok(Verdict::Holds) => Ok(()),
-            Ok(Verdict::Fails) => {
-                let message = self.assertion_message(builder, assertion);
-                let message = composed_text(&message);
-                Err(self.report(Diagnostic::error(&ASSERTION_FAILED, span, message)))
-            }
+            Ok(Verdict::Fails) => Err(self.violated(builder, assertion)),
             Ok(Verdict::Open(condition)) => {
                 let message = self.assertion_message(builder, assertion);
                 let check = Check {
@@ -84,6 +80,35 @@ impl<'p> Composer<'p, '_> {
                 Ok(())
             }
             Err(atom) => Err(self.not_bool("an assertion", &atom, span)),
+        }
+    }
+
+    fn violated(&mut self, builder: &mut Builder<'p>, assertion: &Assertion) -> Reported {
+        let message = self.assertion_message(builder, assertion);
+        let message = composed_text(&message);
+        let span = assertion.condition.span;
+        self.report(Diagnostic::error(&ASSERTION_FAILED, span, message))
+    }
+
+    /// What was given cannot be bound: if that violates assertions whose names have values by now (attributes, the rank),
+    /// they are the reason, and stand in place of what was reported since the first `reported` messages.
+    pub fn say_reasons(&mut self, builder: &mut Builder<'p>, reported: usize) {
+        let mut reasons = Vec::new();
+        for assertion in &builder.found.definition.asserts {
+            let condition = &assertion.condition;
+            if Self::unknown_names(builder, condition).is_empty()
+                && let Ok(value) = builder.evaluator(self.limits).eval(condition)
+                && let Ok(Verdict::Fails) = verdict(&value)
+            {
+                reasons.push(assertion);
+            }
+        }
+        if reasons.is_empty() {
+            return;
+        }
+        self.sink.take_back(reported);
+        for assertion in reasons {
+            self.violated(builder, assertion);
         }
     }
 

@@ -141,6 +141,11 @@ impl Sink {
         self.diagnostics.push(diagnostic);
     }
 
+    /// Forgets all but the first `kept` messages.
+    pub fn take_back(&mut self, kept: usize) {
+        self.diagnostics.truncate(kept);
+    }
+
     /// The known name that was probably meant; names are compared for the first messages only, for it takes time.
     pub fn closest<'a>(&self, name: &str, known: impl FnOnce() -> Vec<&'a str>) -> Option<&'a str> {
         const FIRST: usize = 100;

@@ -136,6 +136,7 @@ fn apply(op: &str, predicate: &str, inputs: &[Value]) -> Value {
         ("arith.subf", [R(a), R(b)]) => R(a - b),
         ("arith.mulf", [R(a), R(b)]) => R(a * b),
         ("arith.divf", [R(a), R(b)]) => R(a / b),
+        ("arith.remf", [R(a), R(b)]) => R(a % b),
         ("arith.negf", [R(a)]) => R(-a),
         ("arith.minimumf", [R(a), R(b)]) => R(match (a, b) {
             _ if a.is_nan() || b.is_nan() => f32::NAN,

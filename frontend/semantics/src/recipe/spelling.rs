@@ -156,14 +156,28 @@ impl Steps {
         let inexact = self.compare_int("ne", rest, Int(class, 0));
         let rest_negative = self.compare_int("slt", rest, Int(class, 0));
         let divisor_negative = self.compare_int("slt", divisor, Int(class, 0));
-        let differ = self.add(
-            "arith.xori",
-            &[rest_negative, divisor_negative],
-            TypeClass::Bool,
-        );
-        let adjust = self.add("arith.andi", &[inexact, differ], TypeClass::Bool);
+        let adjust = self.differ(inexact, rest_negative, divisor_negative);
         let moved = self.add("arith.addi", &[rest, divisor], class);
         self.select(adjust, moved, rest, class)
+    }
+
+    /// The remainder of `arith.remf` is exact; the divisor is added where the signs differ, +0 otherwise.
+    fn real_remainder(&mut self) -> Input {
+        let zero = Real(0.0);
+        let rest = self.add("arith.remf", &[Arg(0), Arg(1)], TypeClass::Real);
+        let inexact = self.compare_real("une", rest, zero);
+        let rest_negative = self.compare_real("olt", rest, zero);
+        let divisor_negative = self.compare_real("olt", Arg(1), zero);
+        let adjust = self.differ(inexact, rest_negative, divisor_negative);
+        let moved = self.select(adjust, Arg(1), zero, TypeClass::Real);
+        self.add("arith.addf", &[rest, moved], TypeClass::Real)
+    }
+
+    /// Whether a remainder that is not zero has another sign than its divisor.
+    fn differ(&mut self, inexact: Input, rest_negative: Input, divisor_negative: Input) -> Input {
+        let signs = [rest_negative, divisor_negative];
+        let differ = self.add("arith.xori", &signs, TypeClass::Bool);
+        self.add("arith.andi", &[inexact, differ], TypeClass::Bool)
     }
 
     /// `math.ipowi` on a non-negative exponent; it has no form on `index`.
@@ -205,12 +219,7 @@ impl Steps {
                 let quotient = self.add("arith.divf", &pair, real);
                 self.add("math.ceil", &[quotient], real)
             }
-            ScalarOp::Mod => {
-                let quotient = self.add("arith.divf", &pair, real);
-                let floor = self.add("math.floor", &[quotient], real);
-                let whole = self.add("arith.mulf", &[Arg(1), floor], real);
-                self.add("arith.subf", &[Arg(0), whole], real)
-            }
+            ScalarOp::Mod => self.real_remainder(),
             ScalarOp::Pow => self.add("math.powf", &pair, real),
             ScalarOp::Min => self.add("arith.minimumf", &pair, real),
             ScalarOp::Max => self.add("arith.maximumf", &pair, real),
