@@ -16,7 +16,7 @@ use crate::diagnostics::codes::{
     SHAPE_NOT_BOUND, UNIFORM_LENGTH_UNKNOWN,
 };
 use crate::eval::evaluator::count;
-use crate::eval::{Atom, TypeName, Value};
+use crate::eval::{Atom, Evaluator, Series, TypeName, Value};
 use crate::model::{self, ConstantData, Port, PortTensors, TensorType};
 use crate::source::Span;
 
@@ -689,12 +689,21 @@ impl<'p> Composer<'p, '_> {
             match builder.scope.get(name).cloned() {
                 Some(Value::Atom(Atom::Series(_))) => {}
                 Some(Value::Atom(atom)) => {
-                    let length = match &pack.length {
-                        Some(e) if Self::unknown_names(builder, e).is_empty() => {
-                            let value = builder.evaluator(self.limits).int(e);
-                            value.map_err(|s| self.failed(s))?
+                    let known = |e: &&Expr| Self::unknown_names(builder, e).is_empty();
+                    let length = match pack.length.as_ref().filter(known) {
+                        Some(e) => {
+                            let mut evaluator = builder.evaluator(self.limits);
+                            let length = evaluator.eval(e).map_err(|s| self.failed(s))?;
+                            if let Value::Atom(Atom::Run(length)) = &length
+                                && let Some(item) = atom.to_expr()
+                            {
+                                let series = Series::uniform(item, (**length).clone());
+                                builder.scope.set(name.clone(), series.into_value());
+                                continue;
+                            }
+                            Evaluator::int_of(length, e.span).map_err(|s| self.failed(s))?
                         }
-                        _ => None,
+                        None => None,
                     };
                     let Some(length) = length else {
                         return Err(self.report(

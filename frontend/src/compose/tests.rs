@@ -38,6 +38,35 @@ fn s2_8_violated_assertions_print_their_values() {
 }
 
 #[test]
+fn assertions_tell_why_an_input_cannot_be_bound() {
+    let text = |axis: i64| {
+        format!(
+            "operator f {{ @attrib {{ axis: int; }} @input {{ x: real^(rank)[s..(axis),n,t..]; }}
+                @output {{ y: real[s..,n,t..]; }} @assert {{ axis >= 0 && axis < rank: 'axis is outside', rank, axis; }}
+                @compose {{ y = x; }} }}
+            graph G {{ @input {{ x: real[2,3]; }} @output {{ y: real[2,3]; }} @compose {{ y = f{{axis={axis}}}(x); }} }}"
+        )
+    };
+    for axis in [-1, 2] {
+        let expected = format!("axis is outside; rank = 2, axis = {axis}");
+        assert_eq!(model(&text(axis)).unwrap_err(), [expected]);
+    }
+    assert!(model(&text(1)).is_ok());
+    // Where no assertion speaks of it, the shapes do.
+    let silent = text(2).replace("axis < rank", "axis < 9");
+    let messages = model(&silent).unwrap_err();
+    assert!(messages[0].contains("must have at least 3 dimensions"));
+}
+
+#[test]
+fn single_values_of_packs_of_run_time_length_are_repeated() {
+    let text = "operator f { @attrib { by: real..(n); } @input { x: real[n]; } @output { y: real[n]; }
+            @using { all = by := ..; } @lower { y[i,] = x[i,] * all, i < n; } }
+        graph G { @input { x: real[s|4]; } @output { y: real[s]; } @compose { y = f{by=2.0}(x); } }";
+    assert!(model(text).is_ok(), "{:?}", model(text).unwrap_err());
+}
+
+#[test]
 fn one_failing_invocation_does_not_hide_another() {
     let text = format!(
         "{SCALE} graph G {{ @input {{ x: real[4]; }} @output {{ z: real[4]; }} @compose {{

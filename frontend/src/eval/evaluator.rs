@@ -196,13 +196,18 @@ impl<'a> Evaluator<'a> {
 
     /// A single compile-time int; `None` for null.
     pub fn int(&mut self, expr: &Expr) -> EvalResult<Option<i64>> {
-        match self.eval(expr)? {
+        let value = self.eval(expr)?;
+        Self::int_of(value, expr.span)
+    }
+
+    pub fn int_of(value: Value, span: Span) -> EvalResult<Option<i64>> {
+        match value {
             Value::Null => Ok(None),
             Value::Atom(Atom::Int(value)) => Ok(Some(value)),
             Value::Atom(Atom::Bool(value)) => Ok(Some(i64::from(value))),
             other => stop(
                 &UNEXPECTED_VALUE,
-                expr.span,
+                span,
                 format!("an int is needed here, this is {}", describe(&other)),
             ),
         }
