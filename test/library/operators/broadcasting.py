@@ -87,14 +87,15 @@ def binary():
         if name in NUMERIC or name in COMPARING:
             values = np.array([np.nan, np.inf, -np.inf, 0.0, -0.0, 1.0, -1.0, 2.5], dtype=np.float32)
             x, y = values.reshape(8, 1), values.reshape(1, 8)
-            if name == "mod":  # remainders of infinities depend on the formula
-                values = np.array([-3.5, -1.0, 1.0, 2.5, 7.0, 0.75, -8.0], dtype=np.float32)
-                x, y = values.reshape(7, 1), values.reshape(1, 7)
             yield Case(operator, [x, y], result(function, [x, y], [None, None]), label="specials")
             # A scalar in the text takes the type of the other operand.
             x = draw.real((2, 3))
             yield Case(operator, [x, "2.0"], result(function, [x if name != "pow" else np.abs(x), np.float32(2.0)][:2]
                                                     if name != "pow" else [x, np.float32(2.0)], [None, None]), label="scalar")
+    draw = random("math.mod of large quotients")
+    for edition, remainder in (("draft6", np.mod), ("khronos", np.fmod)):
+        x, y = draw.real((8, 1), -60000, 60000), draw.real((1, 9), 0.1, 3)
+        yield Case("math.mod", [x, y], result(remainder, [x, y], [None, None]), edition=edition, label="large quotients")
     for name in ("lt", "eq", "ge"):  # comparisons take different types
         draw = random("mixed" + name)
         if name == "eq":

@@ -20,9 +20,14 @@ pub fn run(arguments: &OpsArguments, console: &mut Console) -> Status {
     let pattern = arguments.pattern.as_deref().unwrap_or("");
     let module = arguments.module.as_deref();
     let wanted = |e: &Entry| e.name.contains(pattern) && module.is_none_or(|m| e.module == m);
+    let missing = module.filter(|m| !entries.iter().any(|e| e.module == *m));
     let entries: Vec<Entry> = entries.into_iter().filter(wanted).collect();
     if entries.is_empty() {
-        console.write("error: no operator has such a name; `skript ops` lists all\n");
+        let what = match missing {
+            Some(module) => format!("no module `{module}` has operators"),
+            None => "no operator has such a name".to_owned(),
+        };
+        console.write(&format!("error: {what}; `skript ops` lists all\n"));
         return Status::Usage;
     }
     if arguments.markdown {
