@@ -125,7 +125,10 @@ impl<'a> Session<'a> {
 
     pub fn report_all(&mut self, stopped: Stopped) {
         for diagnostic in stopped.0 {
-            self.report(diagnostic);
+            match diagnostic.code == &COMMAND_LINE_NAME {
+                true => self.report_usage(diagnostic),
+                false => self.report(diagnostic),
+            }
         }
     }
 

@@ -19,7 +19,15 @@ pub(super) fn render(diagnostic: &Diagnostic, sources: &SourceMap, colours: bool
         .id(diagnostic.code.id);
     let mut head = Group::with_title(title);
     for view in views(diagnostic, sources) {
-        head = head.element(view.snippet());
+        // Of a file that could not be read there is nothing to show.
+        head = match view.file.text.is_empty() {
+            true => head.element(
+                Origin::path(view.file.path.display().to_string())
+                    .line(1)
+                    .char_column(1),
+            ),
+            false => head.element(view.snippet()),
+        };
     }
     let mut groups = vec![head];
     for note in &diagnostic.notes {

@@ -112,6 +112,8 @@ fn linked(
         .current_dir(folder.path())
         .args(["-std=c11", "-D_GNU_SOURCE", "-O2", "-fPIC", "-shared"])
         .args(["-fvisibility=hidden", "-ffp-contract=off"])
+        // The kernels unwind where they are refused.
+        .arg("-static-libgcc")
         // Its own functions before those of other models in the process; nothing left to look up but the C library's.
         .args(["-Wl,--build-id=none,-Bsymbolic,-z,defs", "-o", "model.so"])
         .args(sources)
