@@ -104,6 +104,15 @@ static APFloat divided(APFloat a, const APFloat &b) {
   return a;
 }
 
+/// The exact remainder with the sign of the divisor, rounded once; none is +0.
+static APFloat modulo(const APFloat &a, const APFloat &b) {
+  const APFloat zero = APFloat::getZero(a.getSemantics());
+  APFloat rest = a;
+  rest.mod(b);
+  const bool differ = !rest.isZero() && rest.isNegative() != b.isNegative();
+  return rest + (differ ? b : zero);
+}
+
 /// Correctly rounded for types of up to 53 bits of precision that are far enough from it: rounding twice is harmless.
 static std::optional<APFloat> squareRoot(const APFloat &a) {
   const llvm::fltSemantics &semantics = a.getSemantics();
@@ -124,7 +133,7 @@ static std::optional<APFloat> foldFloat(Operation *op, const APFloat &a, const A
       .Case([&](MulOp) { return a * b; })
       .Case([&](DivOp) { return divided(a, b); })
       .Case([&](CeilDivOp) { return rounded(divided(a, b), APFloat::rmTowardPositive); })
-      .Case([&](ModOp) { return a - b * rounded(divided(a, b), APFloat::rmTowardNegative); })
+      .Case([&](ModOp) { return modulo(a, b); })
       .Case([&](MinOp) { return llvm::minimum(a, b); })
       .Case([&](MaxOp) { return llvm::maximum(a, b); })
       .Case([&](NegOp) { return llvm::neg(a); })
