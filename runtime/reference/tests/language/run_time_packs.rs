@@ -45,7 +45,7 @@ fn s2_4_ranges_and_lists_are_packs() {
     let none = results("tail: real[1]..(a|3);", "tail.. = xs[1:];", &[]);
     assert_eq!(
         none,
-        Err("a range up to 1 is out of bounds: the pack has 0 items".to_string())
+        Err("a range from 1 is out of bounds: the pack has 0 items".to_string())
     );
 }
 
