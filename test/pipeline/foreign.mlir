@@ -69,8 +69,8 @@ func.func @quotients(%x: tensor<4xi64>) {
   return
 }
 
-// Of 0 … 299 in 8 bits 0 … 127 and 256 … 299 are not negative; of 2 i the halves of that wrap again.
-// CHECK: 172
+// A cast gives the nearest of 8 bits, and none of 0 … 299 is negative; products and sums wrap, to 0 … 127 and 256 … 299.
+// CHECK: 300
 // CHECK: 172
 func.func @wrapped() {
   %c0 = arith.constant 0 : index
@@ -89,7 +89,7 @@ func.func @wrapped() {
   %e = tensor.extract %y[%c0] : tensor<1xi64>
   func.call @printI64(%e) : (i64) -> ()
   func.call @printNewline() : () -> ()
-  // The same in steps that each fit, but for the last.
+  // Casts that fit, and a last step that does not.
   %z = skript.formula sum (%i, %j) in (30, 10) outs(%acc = %init : tensor<1xi64>) where {
     %p = skript.cast %i : index to i8
     %q = skript.cast %j : index to i8
