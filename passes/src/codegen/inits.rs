@@ -46,7 +46,7 @@ const MOST_USERS: usize = 16;
 /// [`CodegenError::Module`] if an op is malformed.
 pub fn separate_inits(module: OperationRef) -> Result<(), CodegenError> {
     // Fills first: copies of them use their empty tensors again.
-    for fill in named(module, "linalg.fill") {
+    for fill in fills(module) {
         for (user, operand) in uses(fill)? {
             if is_destination(user, operand) {
                 let own = copy_before(fill, user)?;
@@ -126,6 +126,17 @@ fn separate_arguments(function: OperationRef) -> Result<(), CodegenError> {
 
 /// Attribute of an argument: whether bufferization may write into it.
 const WRITABLE: &str = "bufferization.writable";
+
+/// What gives its destination values and reads none: `linalg.fill`, and the same as a generic operation.
+fn fills<'c, 'a>(module: OperationRef<'c, 'a>) -> Vec<OperationRef<'c, 'a>> {
+    let mut found = mlir::nested(module);
+    found.retain(|op| match mlir::name(*op).as_str() {
+        "linalg.fill" => true,
+        "linalg.generic" => op.operand_count() == 1 && op.result_count() == 1,
+        _ => false,
+    });
+    found
+}
 
 fn named<'c, 'a>(module: OperationRef<'c, 'a>, name: &str) -> Vec<OperationRef<'c, 'a>> {
     let mut found = mlir::nested(module);

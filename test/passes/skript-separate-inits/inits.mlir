@@ -117,3 +117,32 @@ func.func @weights(%w: tensor<2xf32> {bufferization.writable = false}, %x: tenso
   %x17 = tensor.extract %x[%c0] : tensor<2xf32>
   return %w0, %w1, %w2, %w3, %w4, %w5, %w6, %w7, %w8, %w9, %w10, %w11, %w12, %w13, %w14, %w15, %w16, %w17, %x0, %x1, %x2, %x3, %x4, %x5, %x6, %x7, %x8, %x9, %x10, %x11, %x12, %x13, %x14, %x15, %x16, %x17 : f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32
 }
+
+// A generic operation that reads nothing is a fill.
+// CHECK-LABEL: func.func @generic
+// CHECK-NOT:     linalg.fill
+// CHECK:         %[[F:.+]] = linalg.generic {{.*}} outs(%{{[^ ]+}} : tensor<8xf32>) {
+// CHECK:         linalg.generic {{.*}} ins(%{{.*}} outs(%[[F]] : tensor<8xf32>) {
+// CHECK:         %[[G:.+]] = linalg.generic {indexing_maps = [#{{[^,]+}}], {{.*}} outs(%{{[^ ]+}} : tensor<8xf32>) {
+// CHECK:         linalg.generic {{.*}} ins(%{{.*}} outs(%[[G]] : tensor<8xf32>) {
+func.func @generic(%x: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+  %two = arith.constant 2.0 : f32
+  %e = tensor.empty() : tensor<8xf32>
+  %f = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]} outs(%e : tensor<8xf32>) {
+  ^bb0(%o: f32):
+    linalg.yield %two : f32
+  } -> tensor<8xf32>
+  %0 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
+      ins(%x : tensor<8xf32>) outs(%f : tensor<8xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %v = arith.addf %a, %o : f32
+    linalg.yield %v : f32
+  } -> tensor<8xf32>
+  %1 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
+      ins(%0 : tensor<8xf32>) outs(%f : tensor<8xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %v = arith.subf %a, %o : f32
+    linalg.yield %v : f32
+  } -> tensor<8xf32>
+  return %0, %1 : tensor<8xf32>, tensor<8xf32>
+}
