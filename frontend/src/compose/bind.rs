@@ -694,14 +694,18 @@ impl<'p> Composer<'p, '_> {
                         Some(e) => {
                             let mut evaluator = builder.evaluator(self.limits);
                             let length = evaluator.eval(e).map_err(|s| self.failed(s))?;
-                            if let Value::Atom(Atom::Run(length)) = &length
-                                && let Some(item) = atom.to_expr()
-                            {
-                                let series = Series::uniform(item, (**length).clone());
-                                builder.scope.set(name.clone(), series.into_value());
-                                continue;
+                            match (length, atom.to_expr()) {
+                                (Value::Atom(Atom::Run(length)), Some(item)) => {
+                                    let series = Series::uniform(item, (*length).clone());
+                                    builder.scope.set(name.clone(), series.into_value());
+                                    continue;
+                                }
+                                (Value::Atom(Atom::Run(_)), None) => None,
+                                (length, _) => {
+                                    let length = Evaluator::int_of(length, e.span);
+                                    length.map_err(|s| self.failed(s))?
+                                }
                             }
-                            Evaluator::int_of(length, e.span).map_err(|s| self.failed(s))?
                         }
                         None => None,
                     };

@@ -64,6 +64,15 @@ fn single_values_of_packs_of_run_time_length_are_repeated() {
             @using { all = by := ..; } @lower { y[i,] = x[i,] * all, i < n; } }
         graph G { @input { x: real[s|4]; } @output { y: real[s]; } @compose { y = f{by=2.0}(x); } }";
     assert!(model(text).is_ok(), "{:?}", model(text).unwrap_err());
+    // Texts are for what is known beforehand.
+    let texts = text
+        .replace("by: real", "by: str")
+        .replace("by=2.0", "by='a'");
+    let messages = model(&texts).unwrap_err();
+    assert!(
+        messages[0].ends_with("the single value a cannot be repeated"),
+        "{messages:?}"
+    );
 }
 
 #[test]

@@ -208,11 +208,8 @@ impl Evaluator<'_> {
             false => (Expr::int(before), last),
         };
         // A computed start of -1 is before the first item where all others to the left are meant (errata 27).
-        let start = end.is_none() && step < 0;
-        let start = begin
-            .as_ref()
-            .filter(|b| start && !is_constant(b))
-            .is_some();
+        let is_computed = begin.as_ref().is_some_and(|b| !is_constant(b));
+        let start = end.is_none() && step < 0 && is_computed;
         let from = self.range_end(
             begin.as_ref(),
             ("from", before, start),
