@@ -45,12 +45,14 @@ operator noisier {
 
 # Each: outputs, and the composition that makes them of `x: real[2,4]` and `c: bool[]`.
 MODELS = {
-    "streams": ("a: real[8]; b: real[8]; c1: real[2,4]; d: int[50]; e: bool[50];", """
+    "streams": ("a: real[8]; b: real[8]; c1: real[2,4]; d: int[50]; e: bool[50]; f: int[50]; g: int[50];", """
         a = rand.uniform{shape=[8]}();
         b = rand.uniform{min=-2.0, max=3.0, shape=[8]}();
         c1 = rand.normal{mean=1.0, std=0.5, shape=[2,4]}();
         d = rand.uniform<int>{min=-5, max=100, shape=[50]}();
-        e = rand.bernoulli{prob=0.3, shape=[50]}();"""),
+        e = rand.bernoulli{prob=0.3, shape=[50]}();
+        f = rand.uniform<int>{min=-6917529027641081856, max=6917529027641081855, shape=[50]}();
+        g = rand.uniform<int>{min=9007199254740993, max=9007199254740996, shape=[50]}();"""),
     "functions": ("a: real[2,4]; b: real[2,4]; z: real[3];", """
         a = noisy{spread=0.5}(x);
         b = noisy{spread=0.5}(a);

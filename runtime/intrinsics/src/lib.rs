@@ -15,7 +15,7 @@
 mod boxes;
 pub mod compiled;
 pub mod description;
-mod random;
+pub mod random;
 pub mod resample;
 mod search;
 pub mod user;

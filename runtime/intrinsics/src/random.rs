@@ -1,7 +1,7 @@
 //! Random tensors: SplitMix64, seeded per invocation, the same on every machine.
 
-use crate::{Call, KernelError, number};
-use skript_semantics::{Scalar, ScalarKind, ScalarOp};
+use crate::{Call, KernelError};
+use skript_semantics::{Scalar, ScalarOp};
 use skript_tensor::Tensor;
 use skript_tensor::random::SplitMix64;
 use skript_tensor::shape::volume;
@@ -15,26 +15,28 @@ fn count(shape: &[u64]) -> usize {
 /// `min` (included) to `max` (excluded), also where the nearest number of the elements' type would be `max`.
 pub(super) fn uniform(call: &Call<'_>) -> Result<Vec<Tensor>, KernelError> {
     let shape = call.output(0)?;
-    let kind = call.element(0)?.kind();
-    let low = number(call.attribute("min")?).unwrap_or(0.0);
-    let high = number(call.attribute("max")?).unwrap_or(1.0);
     let mut stream = SplitMix64::new(call.seed);
-    let (least, span) = (low as i64, (high as i64).saturating_sub(low as i64).max(1));
-    let (smallest, largest) = match call.element(0)?.real() {
-        Some(real) => real.within(low, high),
-        None => (low, high),
+    let mut next: Box<dyn FnMut() -> Scalar> = match call.element(0)?.real() {
+        None => {
+            let (low, span) = span(call.int("min")?, call.int("max")?);
+            Box::new(move || Scalar::Int(low.wrapping_add_unsigned(stream.next_below(span))))
+        }
+        Some(real) => {
+            let (low, high) = (call.real("min")?, call.real("max")?);
+            let (smallest, largest) = real.within(low, high);
+            Box::new(move || {
+                let number = low + (high - low) * stream.next_real();
+                Scalar::Real(number.min(largest).max(smallest))
+            })
+        }
     };
-    let values = (0..count(&shape)).map(|_| match kind {
-        ScalarKind::Int => {
-            let step = i64::try_from(stream.next_u64() >> 1).unwrap_or(0) % span;
-            Scalar::Int(least.wrapping_add(step))
-        }
-        _ => {
-            let number = low + (high - low) * stream.next_real();
-            Scalar::Real(number.min(largest).max(smallest))
-        }
-    });
+    let values = (0..count(&shape)).map(|_| next());
     Ok(vec![call.result(0, &shape, values)?])
+}
+
+/// The least of uniform ints and how many follow from there: `min` alone where the bounds are the same.
+pub fn span(min: i64, max: i64) -> (i64, u64) {
+    (min, max.wrapping_sub(min).cast_unsigned().max(1))
 }
 
 /// Normal distribution by the method of Box and Muller (1958).

@@ -11,8 +11,12 @@ use melior::Error;
 use melior::ir::{Type, Value};
 use skript_dialect::melior;
 use skript_intrinsics::compiled::Context;
+use skript_intrinsics::random::span;
 use skript_tensor::random::{INCREMENT, MIXING, REAL_BITS};
 use std::f64::consts::TAU;
+
+/// The lower half of a number's bits.
+const LOWER: u64 = 0xffff_ffff;
 
 /// The numbers of one invocation, row-major over the result.
 struct Stream<'c, 'a> {
@@ -33,19 +37,17 @@ pub(super) fn uniform<'c: 'a, 'a>(
     call: &Invocation<'c, 'a>,
     draws: Value<'c, 'a>,
 ) -> Result<Vec<Value<'c, 'a>>, ExportError> {
-    let low = call.attribute(|c| c.real("min"))?;
-    let high = call.attribute(|c| c.real("max"))?;
     let stream = Stream::of(call, draws)?;
     let domain = &stream.elements;
-    let result = call.element(0)?;
-    if result == domain.at.int() {
-        let low = low as i64;
-        let span = (high as i64).saturating_sub(low).max(1);
-        let bits = stream.shifted(&stream.bits(1, 0)?, 1)?;
-        let step = domain.apply("remainder", &[&bits, &domain.int(span)?])?;
+    if call.element(0)? == domain.at.int() {
+        let (min, max) = call.attribute(|c| Ok((c.int("min")?, c.int("max")?)))?;
+        let (low, span) = span(min, max);
+        let step = stream.below(&stream.bits(1, 0)?, span)?;
         let number = domain.apply("add", &[&step, &domain.int(low)?])?;
         return stream.result(call, &number);
     }
+    let low = call.attribute(|c| c.real("min"))?;
+    let high = call.attribute(|c| c.real("max"))?;
     let number = stream.times(&stream.real(1, 0)?, high - low)?;
     let number = domain.apply("add", &[&number, &stream.number(low)?])?;
     let (least, largest) = call.reals(0)?.within(low, high);
@@ -120,6 +122,23 @@ impl<'c: 'a, 'a> Stream<'c, 'a> {
             }
         }
         Ok(bits)
+    }
+
+    /// The upper 64 bits of the product of unsigned numbers, by their halves.
+    fn below(&self, bits: &Field<'c, 'a>, bound: u64) -> Result<Field<'c, 'a>, Error> {
+        let domain = &self.elements;
+        let half = |number: u64| domain.int(number.cast_signed());
+        let (upper_bound, lower_bound) = (half(bound >> 32)?, half(bound & LOWER)?);
+        let lower = |field: &Field<'c, 'a>| domain.apply("and", &[field, &half(LOWER)?]);
+        let (upper_bits, lower_bits) = (self.shifted(bits, 32)?, lower(bits)?);
+        let lowest = domain.apply("multiply", &[&lower_bits, &lower_bound])?;
+        let middle = domain.apply("multiply", &[&upper_bits, &lower_bound])?;
+        let middle = domain.apply("add", &[&middle, &self.shifted(&lowest, 32)?])?;
+        let other = domain.apply("multiply", &[&lower_bits, &upper_bound])?;
+        let other = domain.apply("add", &[&other, &lower(&middle)?])?;
+        let highest = domain.apply("multiply", &[&upper_bits, &upper_bound])?;
+        let highest = domain.apply("add", &[&highest, &self.shifted(&middle, 32)?])?;
+        domain.apply("add", &[&highest, &self.shifted(&other, 32)?])
     }
 
     /// The upper bits as a real in [0, 1).
