@@ -18,6 +18,16 @@ def inputs(shape):
     yield "small, of both signs", Machine.round(signs * draw.real(shape, 5e-5, 2e-4))
 
 
+def activations():
+    """Near the places where 1 + eˣ and eˣ − 1 would lose their digits."""
+    x = Machine.round(-np.geomspace(1e-4, 4.0, 50))
+    less = np.expm1(x.astype(np.float64))
+    yield "nn.elu", [x], f32(0.5 * less), {"alpha": 0.5}
+    yield "nn.selu", [x], f32(1.05070102 * 1.67326319 * less), {}
+    x = Machine.round(np.linspace(-8.0, 8.0, 50))
+    yield "nn.softplus", [x], f32(np.logaddexp(0.0, x.astype(np.float64))), {}
+
+
 def windows(x, reduce):
     """Windows of two elements in the last dimension."""
     return f32(reduce(np.lib.stride_tricks.sliding_window_view(x, 2, -1), -1))
@@ -45,6 +55,8 @@ def pools(x, wide):
 
 
 def cases():
+    for operator, given, output, attributes in activations():
+        yield Case(operator, given, output, attributes, label="digits", **T)
     for label, x in inputs((3, 20)):
         for at, (operator, outputs, attributes) in enumerate(reductions(x, x.astype(np.float64))):
             yield Case(operator, [x], outputs, attributes, label=label, edition=BOTH[at % 2], **T)
