@@ -1,10 +1,11 @@
 //! What a model costs: floating-point operations and parameters, from its formulas alone.
 
-use super::{Block, Body, Expr, Formula, FunctionId, Model, Node, Operation};
+use super::admitted::admitted;
+use super::{Arm, Block, Body, Expr, Formula, FunctionId, Model, Node, Operation};
 use skript_semantics::ScalarKind;
 
 /// Counts of one call of the model; dynamic extents count as their bounds, loops as one iteration per unit of their
-/// static count, branches as the most expensive arm. Saturating.
+/// static count, branches as their costliest way, formulas at the points that their guards admit. Saturating.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
     /// Real operations: each arithmetic or function application counts one, an accumulation one more.
@@ -33,7 +34,7 @@ impl Model {
 pub struct OperatorCost {
     /// `nn.conv`: an operator with formulas of its own, or an intrinsic (whose operations are not counted).
     pub name: String,
-    /// Counted as [`Cost`] counts, but branches as all of their arms.
+    /// Counted as [`Cost`] counts: what is only in the cheaper ways of branches is not listed.
     pub invocations: u64,
     pub flops: u64,
 }
@@ -41,9 +42,9 @@ pub struct OperatorCost {
 impl Model {
     /// The costs of operators that are no composites, the costliest first, then by name.
     pub fn costs_by_operator(&self) -> Vec<OperatorCost> {
-        let mut counts = vec![0u64; self.functions.len()];
-        count_invocations(self, self.entry, 1, 0, &mut counts);
         let mut known = vec![None; self.functions.len()];
+        let mut counts = vec![0u64; self.functions.len()];
+        count_invocations(self, self.entry, 1, 0, &mut counts, &mut known);
         let mut costs: Vec<OperatorCost> = Vec::new();
         for (at, (function, &invocations)) in self.functions.iter().zip(&counts).enumerate() {
             let composite = matches!(function.body, Body::Block(_));
@@ -79,6 +80,7 @@ fn count_invocations(
     times: u64,
     depth: usize,
     counts: &mut Vec<u64>,
+    known: &mut Vec<Option<u64>>,
 ) {
     if let Some(count) = counts.get_mut(id.0 as usize) {
         *count = count.saturating_add(times);
@@ -86,35 +88,66 @@ fn count_invocations(
     if let Some(Body::Block(block)) = model.function(id).map(|f| &f.body)
         && depth < DEEPEST
     {
-        count_in_block(model, block, times, depth + 1, counts);
+        count_in_block(model, block, times, depth + 1, counts, known);
     }
 }
 
-fn count_in_block(model: &Model, block: &Block, times: u64, depth: usize, counts: &mut Vec<u64>) {
+fn count_in_block(
+    model: &Model,
+    block: &Block,
+    times: u64,
+    depth: usize,
+    counts: &mut Vec<u64>,
+    known: &mut Vec<Option<u64>>,
+) {
     for operation in &block.operations {
-        match operation {
+        let (blocks, times) = match operation {
             Operation::Invoke(invoke) => {
-                count_invocations(model, invoke.callee, times, depth, counts);
+                count_invocations(model, invoke.callee, times, depth, counts, known);
+                continue;
             }
-            Operation::Constant { .. } => {}
+            Operation::Constant { .. } => continue,
             Operation::If {
                 arms, otherwise, ..
-            } => {
-                for arm in arms {
-                    count_in_block(model, &arm.condition, times, depth, counts);
-                    count_in_block(model, &arm.consequent, times, depth, counts);
-                }
-                count_in_block(model, otherwise, times, depth, counts);
-            }
-            Operation::Loop(l) => {
-                let times = times.saturating_mul(l.static_count.unwrap_or(1));
-                for part in [l.before.as_ref(), Some(&l.body), l.after.as_ref()] {
-                    part.into_iter()
-                        .for_each(|b| count_in_block(model, b, times, depth, counts));
-                }
-            }
+            } => (costliest_way(model, arms, otherwise, known).0, times),
+            Operation::Loop(l) => (
+                [l.before.as_ref(), Some(&l.body), l.after.as_ref()]
+                    .into_iter()
+                    .flatten()
+                    .collect(),
+                times.saturating_mul(l.static_count.unwrap_or(1)),
+            ),
+        };
+        for block in blocks {
+            count_in_block(model, block, times, depth, counts, known);
         }
     }
+}
+
+/// What is executed where a branch costs most, and what that costs: the conditions as far as one holds, and its
+/// consequent. Of ways that cost the same, the first.
+fn costliest_way<'m>(
+    model: &Model,
+    arms: &'m [Arm],
+    otherwise: &'m Block,
+    known: &mut Vec<Option<u64>>,
+) -> (Vec<&'m Block>, u64) {
+    let mut conditions = Vec::new();
+    let mut tested = 0u64;
+    let mut best: Option<(Vec<&Block>, u64)> = None;
+    let ways = arms.iter().map(|a| (Some(&a.condition), &a.consequent));
+    for (condition, consequent) in ways.chain([(None, otherwise)]) {
+        if let Some(condition) = condition {
+            conditions.push(condition);
+            tested = tested.saturating_add(block_flops(model, condition, known));
+        }
+        let flops = tested.saturating_add(block_flops(model, consequent, known));
+        if best.as_ref().is_none_or(|(_, most)| flops > *most) {
+            let way = conditions.iter().copied().chain([consequent]).collect();
+            best = Some((way, flops));
+        }
+    }
+    best.unwrap_or_default()
 }
 
 /// Flops of a function; `known` remembers them, as instances are shared.
@@ -145,15 +178,7 @@ fn block_flops(model: &Model, block: &Block, known: &mut Vec<Option<u64>>) -> u6
             Operation::Constant { .. } => 0,
             Operation::If {
                 arms, otherwise, ..
-            } => {
-                let mut worst = block_flops(model, otherwise, known);
-                for arm in arms {
-                    let flops = block_flops(model, &arm.condition, known)
-                        .saturating_add(block_flops(model, &arm.consequent, known));
-                    worst = worst.max(flops);
-                }
-                worst
-            }
+            } => costliest_way(model, arms, otherwise, known).1,
             Operation::Loop(l) => {
                 let once = [l.before.as_ref(), Some(&l.body), l.after.as_ref()]
                     .into_iter()
@@ -168,24 +193,37 @@ fn block_flops(model: &Model, block: &Block, known: &mut Vec<Option<u64>>) -> u6
     total
 }
 
-/// Domain volume times the real operations at one point.
+/// The points that the guard admits, times the real operations at one.
 fn formula_flops(formula: &Formula) -> u64 {
-    let points = volume(formula.indices.iter().map(|i| i.extent.bound()));
     let locals = formula.locals.iter().map(|l| real_operations(&l.value));
     let targets = formula.targets.iter().map(|t| {
         let accumulates = formula.kind.op().is_some() && t.value.kind == ScalarKind::Real;
         real_operations(&t.value) + u64::from(accumulates)
     });
     let each = locals.chain(targets).fold(0, u64::saturating_add);
-    points.saturating_mul(each)
+    match each {
+        0 => 0,
+        _ => admitted(formula).saturating_mul(each),
+    }
 }
 
 fn real_operations(expr: &Expr) -> u64 {
-    let own = u64::from(matches!(expr.node, Node::Apply { .. }) && expr.kind == ScalarKind::Real);
-    expr.children()
-        .into_iter()
-        .map(real_operations)
-        .fold(own, u64::saturating_add)
+    let of = |children: Vec<&Expr>| {
+        let counts = children.into_iter().map(real_operations);
+        counts.fold(0, u64::saturating_add)
+    };
+    match &expr.node {
+        Node::Select {
+            condition,
+            then,
+            otherwise,
+        } => real_operations(condition)
+            .saturating_add(real_operations(then).max(real_operations(otherwise))),
+        Node::Apply { .. } if expr.kind == ScalarKind::Real => {
+            of(expr.children()).saturating_add(1)
+        }
+        _ => of(expr.children()),
+    }
 }
 
 fn volume(extents: impl Iterator<Item = u64>) -> u64 {

@@ -4,6 +4,7 @@
 //! types and argument shapes share it. Its tensors are numbered locally. Formulas stand in normal form ([`formula`]).
 //! The evaluator and the emitter read this and nothing earlier.
 
+mod admitted;
 pub mod check;
 pub mod constant;
 pub mod cost;
