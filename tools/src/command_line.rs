@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 
 use clap::builder::PossibleValue;
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use skript_frontend::limits::{LimitError, Limits};
 use skript_frontend::program::Edition;
 use skript_passes::stablehlo::{Mesh, Sharding};
 use skript_semantics::{IntType, RealType};
 use skript_tensor::archive::is_packed;
 use skript_tensor::weights::is_array_file;
 
+use crate::limit_arguments::LimitArguments;
 use crate::program_weights::ProgramWeights;
 
 /// Checks, runs and compiles models in SkriptND, the language of NNEF 2.0.
@@ -139,27 +139,14 @@ pub struct ModelArguments {
     /// Shape that an input of the graph has, where the model leaves it to the run: `x=4,3`; of a pack `xs=4,3;2,3`
     #[arg(long = "input-shape", value_name = "NAME=SHAPE", value_parser = input_shape_argument)]
     pub input_shapes: Vec<(String, Vec<Vec<u64>>)>,
-    /// Bound on what a document may ask for; `skript explain limits` lists them
-    #[arg(long = "limit", value_name = "NAME=N", value_parser = limit_argument)]
-    pub limits: Vec<(String, u64)>,
+    #[command(flatten)]
+    pub limits: LimitArguments,
     /// A kernel for an operator without a body: a function of a shared library (docs/intrinsics.md)
     #[arg(long = "intrinsic", value_name = "NAME=SYMBOL@LIBRARY", value_parser = intrinsic_argument)]
     pub intrinsics: Vec<IntrinsicArgument>,
     /// How diagnostics look
     #[arg(long, value_enum, default_value_t = MessageFormat::Human)]
     pub message_format: MessageFormat,
-}
-
-impl ModelArguments {
-    /// The bounds in force.
-    pub fn limits(&self) -> Limits {
-        let mut limits = Limits::default();
-        for (name, value) in &self.limits {
-            // The command line was refused if there is none of that name.
-            let _ = limits.set(name, *value);
-        }
-        limits
-    }
 }
 
 /// An operator's kernel: `main.sorted=sort@./libsort.so`.
@@ -465,24 +452,6 @@ fn name_and_value(text: &str) -> Result<(String, String), String> {
         Some((name, value)) if !name.is_empty() => Ok((name.to_string(), value.to_string())),
         _ => Err("write NAME=VALUE".to_string()),
     }
-}
-
-/// `NAME=N` with a limit of that name that may be so large.
-fn limit_argument(text: &str) -> Result<(String, u64), String> {
-    let (name, value) = name_and_value(text).map_err(|_| "write NAME=N".to_string())?;
-    let value: u64 = value
-        .parse()
-        .map_err(|_| format!("`{value}` is no whole number"))?;
-    Limits::default()
-        .set(&name, value)
-        .map_err(|error| match error {
-            LimitError::Unknown(_) => {
-                let names: Vec<&str> = Limits::ALL.iter().map(|l| l.name).collect();
-                format!("{error}; there is {}", names.join(", "))
-            }
-            LimitError::TooLarge { .. } => error.to_string(),
-        })?;
-    Ok((name, value))
 }
 
 /// `main.sorted=sort@./libsort.so`.

@@ -8,6 +8,7 @@ mod command_line;
 mod console;
 mod engine;
 mod inputs;
+mod limit_arguments;
 mod measure;
 mod outputs;
 mod positions;

@@ -66,7 +66,7 @@ pub struct Session<'a> {
 impl<'a> Session<'a> {
     /// Loads and checks; look at [`Session::status`] before going on.
     pub fn open(model: &Path, arguments: &'a ModelArguments) -> Self {
-        let limits = arguments.limits();
+        let limits = arguments.limits.in_force();
         let mut sink = Sink::default();
         let edition = arguments.edition.map(Into::into);
         let packed = archive::is_packed(model) && !model.is_dir();

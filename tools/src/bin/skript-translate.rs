@@ -1,10 +1,13 @@
 //! `mlir-translate` with the `skript` dialect, `--sknd-to-mlir`, `--from-stablehlo` and `--to-stablehlo`; for the latter
-//! `--weights` and `--variables` as `skript compile --emit=stablehlo` takes them.
+//! `--weights` and `--variables` as `skript compile --emit=stablehlo` takes them, and `--limit` as all of `skript` does.
 
+#[path = "../limit_arguments.rs"]
+mod limit_arguments;
 #[path = "../program_weights.rs"]
 mod program_weights;
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
+use limit_arguments::LimitArguments;
 use program_weights::{PUT_ELSEWHERE, ProgramWeights, WeightsPlace};
 use skript_dialect::PassError;
 use skript_dialect::melior::Context;
@@ -12,7 +15,6 @@ use skript_dialect::melior::ir::{Location, Module};
 use skript_frontend::check::check_program;
 use skript_frontend::compose::{ComposeOptions, compose};
 use skript_frontend::diagnostics::{Diagnostic, Severity, Sink};
-use skript_frontend::limits::Limits;
 use skript_frontend::source::{SourceMap, Span};
 use skript_frontend::source_files::load_text;
 use skript_passes::stablehlo::weights::element_type;
@@ -27,6 +29,8 @@ use std::sync::OnceLock;
 struct Options {
     #[command(flatten)]
     weights: ProgramWeights,
+    #[command(flatten)]
+    limits: LimitArguments,
     #[arg(skip)]
     files: Files,
 }
@@ -51,7 +55,8 @@ fn main() {
     let _ = OPTIONS.set(options);
     skript_dialect::tools::register_import(
         "sknd-to-mlir",
-        "SkriptND text to the skript dialect: the first graph, attributes at their defaults",
+        "SkriptND text to the skript dialect: the first graph, attributes at their defaults; \
+         --limit=NAME=N sets a bound of the language",
         import,
     );
     skript_dialect::tools::register_import(
@@ -72,12 +77,17 @@ const EXPORT: &str = "to-stablehlo";
 
 /// Our own options, behind the program's name, and all other words.
 fn divided(words: impl Iterator<Item = String>) -> (Vec<String>, Vec<String>) {
+    let command = Options::command();
+    let names: Vec<&str> = command
+        .get_arguments()
+        .filter_map(|a| a.get_long())
+        .collect();
     let mut words = words.peekable();
     let mut own: Vec<String> = words.peek().cloned().into_iter().collect();
     let mut rest: Vec<String> = words.next().into_iter().collect();
     while let Some(word) = words.next() {
         let name = word.split('=').next().unwrap_or_default();
-        let ours = matches!(name.trim_start_matches('-'), "weights" | "variables");
+        let ours = names.contains(&name.trim_start_matches('-'));
         if !ours || !word.starts_with('-') {
             rest.push(word);
             continue;
@@ -125,7 +135,7 @@ fn export<'c>(context: &'c Context, module: &Module<'c>) -> Result<String, PassE
         if place == WeightsPlace::Inline {
             let tensors = weights.iter().map(|(_, tensor)| tensor);
             if let Some(message) =
-                program_weights::too_large(tensors, Limits::default().inline_bytes)
+                program_weights::too_large(tensors, options.limits.in_force().inline_bytes)
             {
                 return Err(format!("{message}; {PUT_ELSEWHERE}").into());
             }
@@ -157,7 +167,7 @@ fn variables(ports: &Interface, options: &Options) -> Result<Vec<(String, Tensor
     let own = options.files.input.as_deref().and_then(Path::parent);
     let own = own.filter(|folder| !folder.as_os_str().is_empty());
     let folder = options.weights.variables.as_deref().or(own);
-    let most = Limits::default().unpacked_bytes;
+    let most = options.limits.in_force().unpacked_bytes;
     let store = WeightStore::open(folder.unwrap_or(Path::new(".")), most);
     let store = store.map_err(|e| e.to_string())?;
     let mut found = Vec::new();
@@ -216,7 +226,8 @@ fn import<'c>(context: &'c Context, name: &str, text: &str) -> Result<Module<'c>
     for dialect in ["skript", "func", "arith", "math", "tensor", "scf"] {
         context.get_or_load_dialect(dialect);
     }
-    let limits = Limits::default();
+    let limits = OPTIONS.get().map(|options| options.limits.in_force());
+    let limits = limits.unwrap_or_default();
     let mut sink = Sink::default();
     // The stem of a file's name is that of its module.
     let file = if name == "<stdin>" { "main.sknd" } else { name };

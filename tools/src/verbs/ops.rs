@@ -6,6 +6,7 @@ use skript_semantics::{IntType, RealType};
 
 use crate::command_line::{IntName, MessageFormat, ModelArguments, OpsArguments, RealName};
 use crate::console::{Console, Status};
+use crate::limit_arguments::LimitArguments;
 use crate::session::Session;
 
 pub fn run(arguments: &OpsArguments, console: &mut Console) -> Status {
@@ -66,7 +67,7 @@ pub fn known(
         real: RealName(RealType::default()),
         int: IntName(IntType::default()),
         attributes: Vec::new(),
-        limits: Vec::new(),
+        limits: LimitArguments::default(),
         intrinsics: Vec::new(),
         message_format,
     };

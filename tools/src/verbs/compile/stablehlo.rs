@@ -26,11 +26,10 @@ pub fn make(
     let place = arguments.weights.place();
     let mut inside = Inside::new();
     if let Some(tensors) = variables.filter(|_| place == WeightsPlace::Inline) {
-        let most = arguments.reading.limits().inline_bytes;
+        let most = arguments.reading.limits.in_force().inline_bytes;
         if let Some(message) = too_large(tensors.iter(), most) {
             let wrong = Diagnostic::without_place(&LIMIT_EXCEEDED, message);
-            let help = format!("{PUT_ELSEWHERE}, --limit inline_bytes=N allows more in it");
-            return Err(wrong.with_help(help).into());
+            return Err(wrong.with_help(PUT_ELSEWHERE).into());
         }
         let names = model.variables.iter().map(|v| v.name.clone());
         inside.extend(names.zip(tensors.iter().cloned()));

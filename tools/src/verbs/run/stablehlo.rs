@@ -121,7 +121,7 @@ fn compute(
         // A cache that cannot be written costs time only.
         let _ = cache.put(&key, &program.artifact);
     }
-    let most = arguments.reading.limits().unpacked_bytes;
+    let most = arguments.reading.limits.in_force().unpacked_bytes;
     let tensors = gather(&program, &arguments.inputs, most)?;
     let failed = |text: String| vec![Diagnostic::without_place(&RUN_FAILED, text)];
     let loaded = Loaded::load(program.artifact.clone()).map_err(|e| failed(e.to_string()))?;

@@ -1,0 +1,44 @@
+//! `--limit NAME=N`, as all tools that read documents take it.
+
+use clap::Args;
+use skript_frontend::limits::{LimitError, Limits};
+
+#[derive(Clone, Debug, Default, Args)]
+pub struct LimitArguments {
+    /// Bound on what a document may ask for; `skript explain limits` lists them
+    #[arg(long = "limit", value_name = "NAME=N", value_parser = limit_argument)]
+    chosen: Vec<(String, u64)>,
+}
+
+impl LimitArguments {
+    /// The bounds in force.
+    pub fn in_force(&self) -> Limits {
+        let mut limits = Limits::default();
+        for (name, value) in &self.chosen {
+            // The command line was refused if there is none of that name.
+            let _ = limits.set(name, *value);
+        }
+        limits
+    }
+}
+
+/// `NAME=N` with a limit of that name that may be so large.
+fn limit_argument(text: &str) -> Result<(String, u64), String> {
+    let (name, value) = text
+        .split_once('=')
+        .filter(|(name, _)| !name.is_empty())
+        .ok_or_else(|| "write NAME=N".to_string())?;
+    let value: u64 = value
+        .parse()
+        .map_err(|_| format!("`{value}` is no whole number"))?;
+    Limits::default()
+        .set(name, value)
+        .map_err(|error| match error {
+            LimitError::Unknown(_) => {
+                let names: Vec<&str> = Limits::ALL.iter().map(|l| l.name).collect();
+                format!("{error}; there is {}", names.join(", "))
+            }
+            LimitError::TooLarge { .. } => error.to_string(),
+        })?;
+    Ok((name.to_string(), value))
+}
