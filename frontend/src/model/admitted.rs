@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 /// Conditions on indices that together have more points than this are taken to hold: counting is to be quick.
 const MOST_POINTS: u64 = 1 << 18;
 
-/// Points of the domain at which the guard holds; run-time extents count as their bounds, conditions that read tensors as
-/// holding. Saturating.
+/// Points of the domain at which the guard holds; run-time extents of the domain count as their bounds, conditions that read
+/// tensors or such extents as holding. Saturating.
 pub(super) fn admitted(formula: &Formula) -> u64 {
     let bounds: Vec<u64> = formula.indices.iter().map(|i| i.extent.bound()).collect();
     let volume = |indices: &BTreeSet<usize>| {
@@ -71,7 +71,8 @@ impl Group<'_> {
         }
         let mut count = 0;
         loop {
-            let holds = |c: &&Expr| value(formula, c, &point) != Some(Scalar::Bool(false));
+            let at = |index: usize| point.get(index).copied();
+            let holds = |c: &&Expr| formula.value_at(c, &at) != Some(Scalar::Bool(false));
             count += u64::from(self.conditions.iter().all(holds));
             let mut carried = true;
             for &i in self.indices.iter().rev() {
@@ -128,36 +129,6 @@ fn reads_indices_alone(formula: &Formula, expr: &Expr, indices: &mut BTreeSet<us
     children
         .into_iter()
         .all(|child| reads_indices_alone(formula, child, indices))
-}
-
-/// The value at a point; `None` where only a run knows it.
-fn value(formula: &Formula, expr: &Expr, point: &[i64]) -> Option<Scalar> {
-    let of = |e: &Expr| value(formula, e, point);
-    match &expr.node {
-        Node::Literal(scalar) => Some(*scalar),
-        Node::Index(i) => point.get(*i).map(|&at| Scalar::Int(at)),
-        Node::Local(i) => of(&formula.locals.get(*i)?.value),
-        Node::Extent(extent) => i64::try_from(extent.bound()).ok().map(Scalar::Int),
-        Node::Access { .. } => None,
-        Node::Table { items, index } => {
-            let Scalar::Int(at) = of(index)? else {
-                return None;
-            };
-            items.get(usize::try_from(at).ok()?).copied()
-        }
-        Node::Apply { op, operands } => {
-            let operands: Option<Vec<Scalar>> = operands.iter().map(of).collect();
-            Some(op.eval(&operands?))
-        }
-        Node::Select {
-            condition,
-            then,
-            otherwise,
-        } => match of(condition)? {
-            Scalar::Bool(true) => of(then),
-            _ => of(otherwise),
-        },
-    }
 }
 
 #[cfg(test)]

@@ -24,6 +24,35 @@ pub struct Formula {
     pub span: Span,
 }
 
+impl Formula {
+    /// The value of an expression where the indices have these values; `None` if tensors or the run tell it.
+    pub fn value_at(&self, expr: &Expr, at: &dyn Fn(usize) -> Option<i64>) -> Option<Scalar> {
+        let of = |expr: &Expr| self.value_at(expr, at);
+        match &expr.node {
+            Node::Literal(value) => Some(*value),
+            Node::Index(index) => at(*index).map(Scalar::Int),
+            Node::Local(position) => of(&self.locals.get(*position)?.value),
+            Node::Table { items, index } => match of(index)? {
+                Scalar::Int(place) => items.get(usize::try_from(place).ok()?).copied(),
+                _ => None,
+            },
+            Node::Apply { op, operands } => {
+                let operands: Option<Vec<Scalar>> = operands.iter().map(of).collect();
+                Some(op.eval(&operands?))
+            }
+            Node::Select {
+                condition,
+                then,
+                otherwise,
+            } => match of(condition)? {
+                Scalar::Bool(true) => of(then),
+                _ => of(otherwise),
+            },
+            Node::Access { .. } | Node::Extent(_) => None,
+        }
+    }
+}
+
 #[derive(Clone, Debug)]
 pub struct FormulaIndex {
     pub name: String,

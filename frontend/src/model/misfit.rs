@@ -117,39 +117,12 @@ pub(crate) fn made(formula: &Formula, target: &Target) -> Vec<Scalar> {
         let is_written = formula
             .predicate
             .as_ref()
-            .map_or(Some(Scalar::Bool(true)), |p| value_at(p, formula, &at));
+            .map_or(Some(Scalar::Bool(true)), |p| formula.value_at(p, &at));
         if is_written == Some(Scalar::Bool(true)) {
-            values.extend(value_at(&target.value, formula, &at));
+            values.extend(formula.value_at(&target.value, &at));
         }
     }
     values
-}
-
-/// The value of an expression where the indices have these values; `None` if tensors or the run tell it.
-fn value_at(expr: &Expr, formula: &Formula, at: &dyn Fn(usize) -> Option<i64>) -> Option<Scalar> {
-    let of = |expr: &Expr| value_at(expr, formula, at);
-    match &expr.node {
-        Node::Literal(value) => Some(*value),
-        Node::Index(index) => at(*index).map(Scalar::Int),
-        Node::Local(position) => of(&formula.locals.get(*position)?.value),
-        Node::Table { items, index } => match of(index)? {
-            Scalar::Int(place) => items.get(usize::try_from(place).ok()?).copied(),
-            _ => None,
-        },
-        Node::Apply { op, operands } => {
-            let operands: Option<Vec<Scalar>> = operands.iter().map(of).collect();
-            Some(op.eval(&operands?))
-        }
-        Node::Select {
-            condition,
-            then,
-            otherwise,
-        } => match of(condition)? {
-            Scalar::Bool(true) => of(then),
-            _ => of(otherwise),
-        },
-        Node::Access { .. } | Node::Extent(_) => None,
-    }
 }
 
 /// The number as text, and what to say of it, if a machine type does not hold it.
