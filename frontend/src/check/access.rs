@@ -1,6 +1,6 @@
 //! Tensor accesses in formulas (2.4, 2.12).
 
-use crate::ast::{Expr, Subscript};
+use crate::ast::{Expr, ExprKind, Subscript};
 use crate::diagnostics::{Diagnostic, codes};
 use crate::source::Span;
 
@@ -57,6 +57,7 @@ impl Checker<'_> {
             self.sink.report(diagnostic);
             return Type::unknown();
         }
+        self.require_computed(base);
         let indices = self.indices(subscripts);
         let Tensor::Ranked(rank) = &ty.tensor else {
             return Type::unknown();
@@ -80,6 +81,23 @@ impl Checker<'_> {
             pack,
             optional: ty.optional,
             tensor: Tensor::No,
+        }
+    }
+
+    /// An output is read where no formula behind this one still writes it.
+    fn require_computed(&mut self, base: &Expr) {
+        let name = match &base.kind {
+            ExprKind::Index { base, .. } => &base.kind,
+            kind => kind,
+        };
+        if let ExprKind::Name(name) = name
+            && let Some(next) = self.unfinished.get(&name.name)
+        {
+            let message = format!("`{}` is not computed yet where this reads it", name.name);
+            let diagnostic = Diagnostic::error(&codes::OUTPUT_READ_EARLY, name.span, message)
+                .with_place(*next, "computed here")
+                .with_help("formulas are computed in their order: move this one behind that");
+            self.sink.report(diagnostic);
         }
     }
 

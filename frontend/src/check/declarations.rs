@@ -421,6 +421,7 @@ impl Checker<'_> {
         let definition = self.definition;
         for variable in &definition.variables {
             self.check_type_spec(&variable.type_spec);
+            self.require_present(variable, "variable");
             if let Some(value) = &variable.default {
                 self.value(value);
                 self.sink.report(
@@ -443,9 +444,21 @@ impl Checker<'_> {
         let definition = self.definition;
         for constant in &definition.constants {
             self.check_type_spec(&constant.type_spec);
+            self.require_present(constant, "constant");
             let declared = self.quietly(|c| c.tensor_type(constant));
             self.check_constant_value(constant, &declared);
             self.declare(&constant.name, SymbolKind::Constant, declared);
+        }
+    }
+
+    fn require_present(&mut self, declaration: &Declaration, kind: &str) {
+        if declaration.type_spec.optional {
+            let name = &declaration.name.name;
+            let message = format!("the {kind} `{name}` cannot be optional");
+            let diagnostic =
+                Diagnostic::error(&codes::NEVER_ABSENT, declaration.type_spec.span, message)
+                    .with_help(format!("a {kind} always has a value: drop `optional`"));
+            self.sink.report(diagnostic);
         }
     }
 

@@ -81,6 +81,8 @@ pub(super) struct Checker<'a> {
     pub(super) hidden: FxHashMap<String, Hidden>,
     /// Names of blocks and loops that ended, and what they were.
     pub(super) ended: FxHashMap<String, (Span, &'static str)>,
+    /// While a formula is checked: outputs that formulas behind it still write, and where.
+    pub(super) unfinished: FxHashMap<String, Span>,
     /// Names with two declarations (reported): nobody knows which is meant.
     pub(super) ambiguous: FxHashSet<String>,
     /// Unknown names that were reported: once per definition.
@@ -107,6 +109,7 @@ pub(super) fn check_definition<'a>(
         in_subscript: false,
         hidden: FxHashMap::default(),
         ended: FxHashMap::default(),
+        unfinished: FxHashMap::default(),
         ambiguous: FxHashSet::default(),
         reported: FxHashSet::default(),
     };

@@ -10,6 +10,7 @@ use super::lengths::Length;
 use super::scope::{Symbol, SymbolKind};
 use super::types::{Base, Optional, Pack, Tensor, Type};
 use crate::diagnostics::closest;
+use rustc_hash::FxHashMap;
 
 impl LoweringOp {
     /// As written in draft 6.
@@ -35,9 +36,11 @@ impl Checker<'_> {
         }
         self.where_now = "in `@lower`";
         self.place = Place::Formula;
-        for lowering in &definition.lowers {
+        for (position, lowering) in definition.lowers.iter().enumerate() {
+            self.unfinished = unfinished(definition, position);
             self.check_formula(lowering);
         }
+        self.unfinished.clear();
         self.place = Place::CompileTime;
         self.check_formulas_of_outputs(definition);
     }
@@ -433,6 +436,27 @@ impl Checker<'_> {
             .with_help(format!("add a formula before: `{name}[…] = …;`")),
         );
     }
+}
+
+/// Outputs other than a formula's own that are not computed where it stands, each with its next formula. Of a pack, whose
+/// items have formulas of their own, one formula before is enough.
+fn unfinished(definition: &Definition, position: usize) -> FxHashMap<String, Span> {
+    let written = |l: &Lowering| l.target.name.name.clone();
+    let (before, from) = definition.lowers.split_at(position);
+    let own = from.first().map(written);
+    let mut found = FxHashMap::default();
+    for output in &definition.outputs {
+        let name = &output.name.name;
+        let writes = |l: &&Lowering| l.target.name.name == *name;
+        let begun = output.type_spec.pack.is_some() && before.iter().any(|l| writes(&l));
+        if let Some(next) = from.iter().find(writes)
+            && own.as_ref() != Some(name)
+            && !begun
+        {
+            found.insert(name.clone(), next.target.span);
+        }
+    }
+    found
 }
 
 /// Formulas of one tensor each: items of a pack that literals choose are tensors of their own; where an index chooses,

@@ -204,6 +204,9 @@ impl Checker<'_> {
                 self.string(message);
             }
             for asserted in &assertion.values {
+                if let Some(label) = &asserted.label {
+                    self.string(label);
+                }
                 self.value(&asserted.value);
             }
             self.scope.leave();

@@ -186,9 +186,7 @@ impl<'p> Composer<'p, '_> {
                 });
             }
         }
-        if builder.labels.is_empty() {
-            builder.tensors.insert(name.name.clone());
-        }
+        builder.tensors.insert(builder.path_of(&name.name));
         builder.scope.set(name.name.clone(), value);
         Ok(())
     }

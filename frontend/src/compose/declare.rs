@@ -12,6 +12,7 @@ use crate::ast::{Declaration, Expr, ExprKind, ExtentSpec, LoopBound, PackSpec};
 use crate::diagnostics::Diagnostic;
 use crate::diagnostics::codes::{
     CONSTANT_VALUE, LIMIT_EXCEEDED, SHAPE_NOT_BOUND, UNDETERMINED_EXTENT, UNEXPECTED_VALUE,
+    VARIABLE_EXTENT,
 };
 use crate::eval::evaluator::{EvalResult, stop};
 use crate::eval::ranges::{decided, upper_bound};
@@ -223,6 +224,16 @@ impl<'p> Composer<'p, '_> {
             let length = self.declared_length(builder, declaration)?;
             let tensors = self.declared_tensors(builder, declaration, length.unwrap_or(1))?;
             let name = &declaration.name.name;
+            if let Some(tensor) = tensors.iter().find(|t| !is_static(t)) {
+                let diagnostic = Diagnostic::error(
+                    &VARIABLE_EXTENT,
+                    declaration.type_spec.span,
+                    format!("the shape of the variable `{name}` must be known before the run"),
+                )
+                .with_label(shape_text(&tensor.shape))
+                .with_help("a variable has one shape in all runs: give its extents as attributes, or take them from another tensor");
+                return Err(self.report(diagnostic));
+            }
             let mut atoms = Vec::new();
             for (item, tensor) in tensors.into_iter().enumerate() {
                 let (path, aliases) = match length {
@@ -354,7 +365,7 @@ impl<'p> Composer<'p, '_> {
                     ),
                 ));
             }
-            let computed = computed_elements(builder, declaration, tensor.kind, self.limits);
+            let computed = computed_elements(builder, declaration, tensor, self.limits);
             computed.map_err(|s| self.failed(s))?
         };
         if u64::try_from(scalars.len()) != Ok(volume) {
@@ -426,6 +437,11 @@ impl<'p> Composer<'p, '_> {
         }
         Ok(())
     }
+}
+
+fn is_static(tensor: &TensorType) -> bool {
+    let mut extents = tensor.shape.iter();
+    extents.all(|extent| extent.fixed().is_some())
 }
 
 /// Extents of a declared shape, for item `item` of a pack.
@@ -558,9 +574,10 @@ pub(super) fn upper_extents(
 fn computed_elements(
     builder: &Builder,
     declaration: &Declaration,
-    kind: ScalarKind,
+    tensor: &TensorType,
     limits: &crate::limits::Limits,
 ) -> EvalResult<Vec<Scalar>> {
+    let kind = tensor.kind;
     let Some(default) = &declaration.default else {
         return Ok(Vec::new());
     };
@@ -584,6 +601,22 @@ fn computed_elements(
         }
         extents.extend(&own);
         symbols.push((name.name.clone(), matches!(value, Value::Pack(_)), own));
+    }
+    let shape: Vec<i64> = tensor
+        .shape
+        .iter()
+        .map(|extent| i64::try_from(extent.bound()).unwrap_or(i64::MAX))
+        .collect();
+    if extents != shape {
+        return stop(
+            &CONSTANT_VALUE,
+            declaration.span,
+            format!(
+                "`{}` has the shape {}, its index symbols run over {extents:?}: one for each dimension, in their order",
+                declaration.name.name,
+                shape_text(&tensor.shape),
+            ),
+        );
     }
     let total = extents.iter().try_fold(1usize, |product, n| {
         product.checked_mul(usize::try_from(*n).ok()?)

@@ -67,6 +67,12 @@ impl<'p> Builder<'p> {
         )
     }
 
+    /// What a name of the body is called from outside: behind the labels of the blocks around it.
+    pub fn path_of(&self, name: &str) -> String {
+        let labels = self.labels.iter().map(String::as_str);
+        labels.chain([name]).collect::<Vec<_>>().join(".")
+    }
+
     /// A new tensor of the function.
     pub fn value(&mut self, name: Option<String>, tensor: TensorType, span: Span) -> TensorRef {
         self.value_of(name, tensor, false, span)

@@ -98,9 +98,7 @@ impl<'p> Composer<'p, '_> {
         name: &str,
         value: Value,
     ) -> Composed<Value> {
-        let mut path = builder.labels.clone();
-        path.push(name.to_string());
-        let path = path.join(".");
+        let path = builder.path_of(name);
         let Some(quantizer) = builder.quantizers.iter().find(|q| q.path == path).cloned() else {
             return Ok(value);
         };
@@ -233,10 +231,23 @@ impl<'p> Composer<'p, '_> {
         let mut all = Vec::new();
         let mut result = Ok(());
         for item in &builder.found.definition.quantizations {
-            match self.quantized(builder, item, root) {
-                Ok(entry) => all.push(entry),
-                Err(reported) => result = Err(reported),
+            let entry = match self.quantized(builder, item, root) {
+                Ok(entry) => entry,
+                Err(reported) => {
+                    result = Err(reported);
+                    continue;
+                }
+            };
+            let same = |other: &&Quantization| other.tensor == entry.tensor;
+            if let Some(first) = all.iter().find(same) {
+                let message = format!("`{}` is quantized twice", item.tensor.text());
+                let diagnostic = Diagnostic::error(&QUANTIZATION, item.tensor.span, message)
+                    .with_place(first.span, "first here")
+                    .with_help("keep one of the entries: a tensor has one quantization");
+                result = Err(self.report(diagnostic));
+                continue;
             }
+            all.push(entry);
         }
         result.map(|()| all)
     }

@@ -4,7 +4,9 @@ use super::affine_extent::collect_names;
 use super::checks::{Verdict, composed_text, keep, parts, text, verdict};
 use super::composer::{Composed, Composer, Reported};
 use super::instantiate::Builder;
-use crate::ast::{Assertion, Expr, PackSpec, StringPiece, UsingItem, UsingListItem, UsingTarget};
+use crate::ast::{
+    Assertion, Expr, PackSpec, StringLiteral, StringPiece, UsingItem, UsingListItem, UsingTarget,
+};
 use crate::diagnostics::codes::{ASSERTION_FAILED, PACK_LENGTHS_DIFFER, UNEXPECTED_VALUE};
 use crate::diagnostics::{Diagnostic, counted};
 use crate::eval::evaluator::{EvalResult, stop};
@@ -168,14 +170,7 @@ impl<'p> Composer<'p, '_> {
     ) -> Vec<MessagePart> {
         let mut message = Vec::new();
         match &assertion.message {
-            Some(literal) => {
-                for piece in &literal.pieces {
-                    match piece {
-                        StringPiece::Text(piece) => text(piece, &mut message),
-                        StringPiece::Format(expr) => self.printed(builder, expr, &mut message),
-                    }
-                }
-            }
+            Some(literal) => self.formatted(builder, literal, &mut message),
             None => {
                 let source = self.source_text(assertion.condition.span);
                 text(&format!("`{source}` does not hold"), &mut message);
@@ -183,11 +178,12 @@ impl<'p> Composer<'p, '_> {
         }
         let mut before = "; ";
         for printed in &assertion.values {
-            let label = match &printed.label {
-                Some(label) => label.plain().unwrap_or_default(),
-                None => self.source_text(printed.value.span),
-            };
-            text(&format!("{before}{label} = "), &mut message);
+            text(before, &mut message);
+            match &printed.label {
+                Some(label) => self.formatted(builder, label, &mut message),
+                None => text(&self.source_text(printed.value.span), &mut message),
+            }
+            text(" = ", &mut message);
             self.printed(builder, &printed.value, &mut message);
             before = ", ";
         }
@@ -204,6 +200,20 @@ impl<'p> Composer<'p, '_> {
             }
         }
         message
+    }
+
+    fn formatted(
+        &self,
+        builder: &Builder<'p>,
+        literal: &StringLiteral,
+        message: &mut Vec<MessagePart>,
+    ) {
+        for piece in &literal.pieces {
+            match piece {
+                StringPiece::Text(piece) => text(piece, message),
+                StringPiece::Format(expr) => self.printed(builder, expr, message),
+            }
+        }
     }
 
     fn printed(&self, builder: &Builder<'p>, expr: &Expr, message: &mut Vec<MessagePart>) {

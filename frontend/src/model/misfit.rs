@@ -1,7 +1,7 @@
 //! Constants that the machine types of a run do not hold, and what formulas give out that read no tensor.
 
 use super::{
-    Accumulation, Body, ConstantData, Expr, Formula, Function, FunctionId, Model, Node, Operation,
+    Accumulation, Body, ConstantData, Formula, Function, FunctionId, Model, Node, Operation,
     Target, ValueId,
 };
 use crate::source::Span;

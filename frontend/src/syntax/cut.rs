@@ -175,10 +175,12 @@ impl<'t, 's> Cutter<'t, 's> {
                     .get(before.end..next.start)
                     .is_some_and(|gap| gap.contains('\n'))
         };
+        // What follows `import` belongs to it, on whatever line.
+        let name = self.at;
         while let Some(token) = self.peek() {
             if token.kind == TokenKind::Semicolon
                 || self.begins_definition(token)
-                || line_end(self, self.at)
+                || (self.at > name && line_end(self, self.at))
             {
                 break;
             }

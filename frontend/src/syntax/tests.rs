@@ -436,6 +436,15 @@ fn compositions() {
 }
 
 #[test]
+fn imports_may_go_on_behind_a_line_break() {
+    let (module, messages) = parse("import # the library\n  math,\n  nn;\ngraph G {}\n");
+    assert!(messages.is_empty(), "{messages:?}");
+    assert_eq!(module.imports.len(), 2);
+    let (_, messages) = parse("import\ngraph G {}\n");
+    assert_eq!(messages.len(), 2, "{messages:?}");
+}
+
+#[test]
 fn one_bad_statement_does_not_hide_the_next() {
     let (module, messages) = parse(
         "import nn

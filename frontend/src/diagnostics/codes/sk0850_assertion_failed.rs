@@ -21,6 +21,14 @@ mod tests {
     }
 
     #[test]
+    fn labels_are_formatted_as_messages_are() {
+        let document = with_operator("@input { a: real[n]; } @output { b: real[n]; } @lower { b[i,] = a[i,], i < n; } @assert { n > 4: 'short by {5 - n}', \"n of {2 + 3}\": n; }", "y = f(x);");
+        let found = composed(&document).unwrap_err();
+        let message = &found.first().unwrap().message;
+        assert!(message.contains("short by 1; n of 5 = 4"), "{message}");
+    }
+
+    #[test]
     fn near_miss() {
         assert_composes(&with_operator("@input { a: real[n]; } @output { b: real[n]; } @lower { b[i,] = a[i,], i < n; } @assert { n > 3: 'too short', n; }", "y = f(x);"));
     }

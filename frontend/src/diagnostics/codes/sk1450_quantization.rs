@@ -26,10 +26,13 @@ mod tests {
     #[test]
     fn fires() {
         assert_fires(&QUANTIZATION, &quantized("nothing"));
+        assert_fires(&QUANTIZATION, &quantized("x").replace("x: f;", "x: f; G.x: f;"));
     }
 
     #[test]
     fn near_miss() {
         assert_composes(&quantized("x"));
+        let block = quantized("l.t").replace("y = pass(x);", "y = l: { t = f(x); r = f(t); yield r; };");
+        assert_composes(&block);
     }
 }

@@ -1,0 +1,36 @@
+use crate::diagnostics::Code;
+
+/// Constants and variables always have a value; what may be absent are attributes, inputs and outputs (2.5-2.7).
+pub static NEVER_ABSENT: Code = Code {
+    id: "SK0703",
+    title: "a constant or variable is declared as optional",
+    explanation: "\
+Constants and variables always have a value; what may be absent are attributes, inputs and outputs (2.5-2.7).
+
+    @variable { w: optional real[2]; }   # wrong
+    @variable { w: real[2]; }   # right
+",
+};
+
+pub(super) use NEVER_ABSENT as CODE_ENTRY;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::check::testing::*;
+
+    fn with(block: &str) -> Document {
+        in_document(&format!("graph Main {{ @input {{ x: real[1]; }} @output {{ y: real[1]; }} {block} @compose {{ y = x; }} }}"))
+    }
+
+    #[test]
+    fn fires() {
+        assert_fires(&NEVER_ABSENT, &with("@variable { w: optional real[2]; }"));
+        assert_fires(&NEVER_ABSENT, &with("@constant { c: optional real[] = 1.0; }"));
+    }
+
+    #[test]
+    fn near_miss() {
+        assert_silent(&with("@constant { c: real[] = 1.0; } @variable { w: real[2]; }"));
+    }
+}
