@@ -93,14 +93,9 @@ fn reads_last(op: OperationRef, value: Value) -> bool {
     let Some(block) = op.block() else {
         return false;
     };
-    let order = mlir::operations(block);
-    let position = |op: OperationRef| {
-        let outer = memory::ancestor_in(block, op)?;
-        order.iter().position(|o| *o == outer)
-    };
-    let own = position(op);
-    let mut others = others.into_iter().map(position);
-    itself.len() == 1 && others.all(|at| at.is_some() && at < own)
+    let stands_before =
+        |user| memory::ancestor_in(block, user).is_some_and(|outer| mlir::is_before(outer, op));
+    itself.len() == 1 && others.into_iter().all(stands_before)
 }
 
 fn is_made_by(value: Value, name: &str) -> bool {
@@ -122,16 +117,23 @@ fn sources<'c, 'a>(value: Value<'c, 'a>) -> Vec<Value<'c, 'a>> {
     yielded.flat_map(sources).collect()
 }
 
-/// The operand whose buffer a result may be in.
+/// The operand whose buffer a result may be in: what is written, or looked at.
 fn destination(op: OperationRef, result: usize) -> Option<usize> {
     match mlir::name(op).as_str() {
-        "tensor.insert" | "tensor.insert_slice" | "bufferization.materialize_in_destination" => {
-            Some(1)
-        }
         "tensor.cast"
         | "tensor.extract_slice"
         | "tensor.expand_shape"
         | "tensor.collapse_shape" => Some(0),
+        _ => written(op, result),
+    }
+}
+
+/// The operand that an op writes into to make a result.
+pub(super) fn written(op: OperationRef, result: usize) -> Option<usize> {
+    match mlir::name(op).as_str() {
+        "tensor.insert" | "tensor.insert_slice" | "bufferization.materialize_in_destination" => {
+            Some(1)
+        }
         // Bounds and step come before the inits.
         "scf.for" => Some(result + 3),
         "scf.while" => Some(result),

@@ -5,8 +5,10 @@
 //! destination gets a fill of its own. Sharing an empty tensor is good where a map may then write over what it reads, but
 //! the analysis compares every reader with every writer: at most 16 users in a row share one. Uses in other blocks are left.
 //! An argument that is never written (`bufferization.writable = false`) is one value with all of its readers as well: of many
-//! each group reads a tensor of its own, which has the argument's buffer.
+//! each group reads a tensor of its own, which has the argument's buffer. It comes before `skript-write-carried`, which copies
+//! what is written in one place and read in others: fills that one op uses are not copied.
 
+use super::carried::written;
 use super::error::CodegenError;
 use super::mlir;
 use crate::mlir::{Builder, attributes, context, copy, types};
@@ -199,10 +201,5 @@ fn use_instead<'c>(user: OperationRef<'c, '_>, operand: usize, value: Value<'c, 
 
 /// Whether an op writes into this operand.
 fn is_destination(op: OperationRef, operand: usize) -> bool {
-    match mlir::name(op).as_str() {
-        // Destinations are the last operands, one per result.
-        "linalg.generic" => operand + op.result_count() >= op.operand_count(),
-        "tensor.insert_slice" => operand == 1,
-        _ => false,
-    }
+    (0..op.result_count()).any(|result| written(op, result) == Some(operand))
 }

@@ -117,6 +117,12 @@ pub fn operations<'c, 'a>(block: BlockRef<'c, 'a>) -> Vec<OperationRef<'c, 'a>> 
     found
 }
 
+/// Whether an op stands before another one of its block.
+pub fn is_before(op: OperationRef, other: OperationRef) -> bool {
+    // SAFETY: both ops are alive and in one block.
+    unsafe { mlir_sys::mlirOperationIsBeforeInBlock(op.to_raw(), other.to_raw()) }
+}
+
 /// Ops that use `value`.
 pub fn users<'c, 'a>(value: Value<'c, 'a>) -> Vec<OperationRef<'c, 'a>> {
     let mut found = Vec::new();

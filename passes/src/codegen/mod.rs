@@ -33,7 +33,7 @@ use melior::ir::Module;
 use skript_runtime::artifact::{ArenaLayout, Artifact, Check, Target};
 
 /// Tensors become buffers, written in place where nobody reads the old value. Variables and inputs are never written.
-const BUFFERIZE: &str = "skript-separate-inits,eliminate-empty-tensors,\
+const BUFFERIZE: &str = "eliminate-empty-tensors,\
     one-shot-bufferize{bufferize-function-boundaries function-boundary-type-conversion=identity-layout-map},\
     canonicalize,lower-affine,canonicalize,cse";
 
@@ -50,6 +50,7 @@ const TO_LLVM: &str = "convert-linalg-to-loops,expand-strided-metadata,lower-aff
 /// [`CodegenError`] with what MLIR says, if the module holds something that has no buffer.
 pub fn buffers(module: &Module) -> Result<(), CodegenError> {
     crate::all::register();
+    inits::separate_inits(module.as_operation())?;
     carried::write_carried(module.as_operation())?;
     outputs::write_outputs(module.as_operation())?;
     mlir::run_pipeline(module, "bufferization", BUFFERIZE)

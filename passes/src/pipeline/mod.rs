@@ -71,8 +71,8 @@ const SCALARS: &[&str] = &[
 
 /// Tensors become memrefs; arguments that carry `bufferization.writable = false` are never written.
 const BUFFERIZE: &[&str] = &[
-    "skript-write-carried",
     "skript-separate-inits",
+    "skript-write-carried",
     "eliminate-empty-tensors",
     "one-shot-bufferize{bufferize-function-boundaries=true \
      function-boundary-type-conversion=identity-layout-map}",

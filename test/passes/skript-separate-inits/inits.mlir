@@ -146,3 +146,27 @@ func.func @generic(%x: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
   } -> tensor<8xf32>
   return %0, %1 : tensor<8xf32>, tensor<8xf32>
 }
+
+// So do loops and what writes into a part of the filled tensor.
+// CHECK-LABEL: func.func @parts
+// CHECK:         %[[F:.+]] = linalg.fill
+// CHECK-NEXT:    tensor.insert_slice %{{.*}} into %[[F]]
+// CHECK:         %[[G:.+]] = linalg.fill
+// CHECK-NEXT:    tensor.insert %{{.*}} into %[[G]]
+// CHECK:         %[[H:.+]] = linalg.fill
+// CHECK-NEXT:    scf.for {{.*}} iter_args(%{{.*}} = %[[H]])
+func.func @parts(%x: tensor<4xf32>, %v: f32) -> (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %e = tensor.empty() : tensor<8xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<8xf32>) -> tensor<8xf32>
+  %0 = tensor.insert_slice %x into %f[2] [4] [1] : tensor<4xf32> into tensor<8xf32>
+  %1 = tensor.insert %v into %f[%c1] : tensor<8xf32>
+  %2 = scf.for %i = %c0 to %c8 step %c1 iter_args(%t = %f) -> tensor<8xf32> {
+    %u = tensor.insert %v into %t[%i] : tensor<8xf32>
+    scf.yield %u : tensor<8xf32>
+  }
+  return %0, %1, %2 : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
+}

@@ -1,0 +1,63 @@
+"""Every `.mlir` file below test/ and examples/ survives printing and parsing: `skript-opt --verify-roundtrip` reads each part of
+each file, as text and as bytecode. Prints how many did, and which parts there is nothing to print of, for MLIR refuses them:
+those of tests that expect it, and of no other file."""
+import argparse
+import concurrent.futures
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+# What a test says of the file's reader.
+READS_UNKNOWN = "--allow-unregistered-dialect"
+EXPECTS_REFUSAL = re.compile(r"^// RUN:.*(\bnot\b|--verify-diagnostics)", re.MULTILINE)
+
+
+def run(opt, text, flags):
+    """Whether skript-opt takes a text, and what it says."""
+    command = [opt, "-", "-o", "/dev/null", *flags]
+    done = subprocess.run(command, input=text, capture_output=True, text=True, timeout=120)
+    return done.returncode == 0, done.stderr
+
+
+def read(opt, path):
+    """Parts that survive, parts that MLIR refuses, what failed."""
+    text = path.read_text()
+    flags = [READS_UNKNOWN] if READS_UNKNOWN in text else []
+    parts = re.split(r"^// -----.*$", text, flags=re.MULTILINE)
+    if not EXPECTS_REFUSAL.search(text):
+        survives, said = run(opt, text, [*flags, "--split-input-file", "--verify-roundtrip"])
+        return (len(parts), 0, []) if survives else (0, 0, ["%s: %s" % (path.relative_to(ROOT), said.strip())])
+    survived, refused, failures = 0, 0, []
+    for number, part in enumerate(parts):
+        name = "%s, part %d" % (path.relative_to(ROOT), number)
+        parses, said = run(opt, part, flags)
+        if not parses:
+            refused += 1
+            continue
+        survives, said = run(opt, part, [*flags, "--verify-roundtrip"])
+        survived += survives
+        failures += [] if survives else ["%s: %s" % (name, said.strip())]
+    return survived, refused, failures
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--skript-opt", default=str(ROOT / "target/release/skript-opt"))
+    opt = parser.parse_args().skript_opt
+    files = sorted(path for folder in ("test", "examples") for path in (ROOT / folder).rglob("*.mlir"))
+    with concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
+        results = list(pool.map(lambda path: read(opt, path), files))
+    for path, (_, refused, _) in zip(files, results):
+        if refused:
+            print("%s: MLIR refuses %d parts, as the test expects" % (path.relative_to(ROOT), refused))
+    failures = [failure for _, _, found in results for failure in found]
+    print("\n".join(failures), end="\n" if failures else "")
+    survived, refused = (sum(result[n] for result in results) for n in range(2))
+    print("%d files: %d parts survive, %d are refused, %d fail" % (len(files), survived, refused, len(failures)))
+    return bool(failures) or not survived
+
+
+if __name__ == "__main__":
+    sys.exit(main())
