@@ -29,44 +29,54 @@ impl<'p> Composer<'p, '_> {
         self.attribute_lengths(builder, list)
     }
 
-    /// Step 1: given values and constant defaults.
+    /// Step 1: given values and constant defaults; all that do not fit are reported.
     fn given_attributes(&mut self, builder: &mut Builder<'p>, list: &ArgumentList) -> Composed<()> {
-        let definition = builder.found.definition;
-        for attribute in &definition.attributes {
-            let name = &attribute.name.name;
-            match list.attributes.get(name) {
-                Some((Value::Null, span))
-                    if !attribute.type_spec.optional && attribute.default.is_none() =>
-                {
-                    return Err(self.missing_attribute(attribute, *span));
-                }
-                // A null value counts as none; the default steps in.
-                Some((Value::Null, _)) if !attribute.type_spec.optional => {}
-                Some((value, span)) => {
-                    let value = self.attribute_value(builder, attribute, value, *span)?;
-                    builder.scope.set(name.clone(), value);
-                    continue;
-                }
-                None => {}
+        let mut bound = Ok(());
+        for attribute in &builder.found.definition.attributes {
+            bound = self.given_attribute(builder, attribute, list).and(bound);
+        }
+        bound
+    }
+
+    fn given_attribute(
+        &mut self,
+        builder: &mut Builder<'p>,
+        attribute: &Declaration,
+        list: &ArgumentList,
+    ) -> Composed<()> {
+        let name = &attribute.name.name;
+        match list.attributes.get(name) {
+            Some((Value::Null, span))
+                if !attribute.type_spec.optional && attribute.default.is_none() =>
+            {
+                return Err(self.missing_attribute(attribute, *span));
             }
-            match &attribute.default {
-                None if attribute.type_spec.optional => {
-                    builder.scope.set(name.clone(), Value::Null);
-                }
-                None => {
-                    let place = if builder.entry {
-                        attribute.span
-                    } else {
-                        list.invocation
-                    };
-                    return Err(self.missing_attribute(attribute, place));
-                }
-                Some(default) => {
-                    let mut names = Vec::new();
-                    collect_names(default, &mut names);
-                    if names.is_empty() {
-                        self.default_attribute(builder, attribute, default, list)?;
-                    }
+            // A null value counts as none; the default steps in.
+            Some((Value::Null, _)) if !attribute.type_spec.optional => {}
+            Some((value, span)) => {
+                let value = self.attribute_value(builder, attribute, value, *span)?;
+                builder.scope.set(name.clone(), value);
+                return Ok(());
+            }
+            None => {}
+        }
+        match &attribute.default {
+            None if attribute.type_spec.optional => {
+                builder.scope.set(name.clone(), Value::Null);
+            }
+            None => {
+                let place = if builder.entry {
+                    attribute.span
+                } else {
+                    list.invocation
+                };
+                return Err(self.missing_attribute(attribute, place));
+            }
+            Some(default) => {
+                let mut names = Vec::new();
+                collect_names(default, &mut names);
+                if names.is_empty() {
+                    self.default_attribute(builder, attribute, default, list)?;
                 }
             }
         }
