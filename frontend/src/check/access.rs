@@ -141,13 +141,20 @@ impl Checker<'_> {
                     count
                 }
                 Subscript::Range {
-                    begin, end, stride, ..
+                    begin,
+                    end,
+                    stride,
+                    span,
                 } => {
-                    for part in [begin, end, stride].into_iter().flatten() {
+                    let parts = [begin, end, stride].into_iter().flatten();
+                    match parts.clone().next() {
+                        Some(_) => self.report_part_of_dimension(*span),
+                        None => result.repeat(Length::unknown()),
+                    }
+                    for part in parts {
                         let ty = self.value(part);
                         self.require_index(part, &ty);
                     }
-                    result.repeat(Length::unknown());
                     Length::number(1)
                 }
             };
@@ -222,6 +229,22 @@ impl Checker<'_> {
         ty
     }
 
+    /// Formulas take positions by index symbols; of slices, only the whole dimension has a notation.
+    fn report_part_of_dimension(&mut self, span: Span) {
+        let text = self.text(span);
+        self.sink.report(
+            Diagnostic::error(
+                &codes::INDEX_TYPE,
+                span,
+                format!("`{text}` is a slice, and an index of a tensor is one position"),
+            )
+            .with_help(
+                "run through the positions with an index symbol, `y[j + 1,] = x[j + 1,], j < n - 1` for `1:` and \
+                 `x[n - 1 - j,]` for `::-1`; `:` alone stands for all positions",
+            ),
+        );
+    }
+
     /// Indices are ints.
     fn require_index(&mut self, index: &Expr, ty: &Type) {
         if matches!(ty.base, Base::Int | Base::Unknown) {
@@ -254,7 +277,7 @@ impl Checker<'_> {
         trailing_comma: bool,
     ) {
         if rank.differs(&indices.count) {
-            let text = |l: &Length| l.text().unwrap_or_else(|| "?".into());
+            let text = Length::described;
             self.sink.report(
                 Diagnostic::error(
                     &codes::INDEX_COUNT,

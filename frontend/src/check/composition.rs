@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 use crate::ast::{
     BlockKind, Component, ComponentValue, Definition, DefinitionKind, Expr, Ident, PackSpec,
-    Target, TargetItem,
+    Target, TargetItem, TypeSpec,
 };
 use crate::diagnostics::{Diagnostic, codes};
 use crate::source::Span;
@@ -214,9 +214,7 @@ impl Checker<'_> {
                 pack,
                 span,
             }) => {
-                if let Some(spec) = type_spec {
-                    self.check_type_spec(spec);
-                }
+                self.check_written_type(name, type_spec.as_ref(), &ty, assignment);
                 self.check_target_pack(pack.as_ref());
                 let declared = self.declared_target(name, assignment.level);
                 let packed_name = match (pack, &declared, type_spec) {
@@ -317,7 +315,13 @@ impl Checker<'_> {
                     self.assign(name, part.clone(), assignment, assigned);
                 }
             }
-            TargetItem::Name { name, pack, .. } => {
+            TargetItem::Name {
+                name,
+                type_spec,
+                pack,
+                ..
+            } => {
+                self.check_written_type(name, type_spec.as_ref(), whole, assignment);
                 self.check_target_pack(pack.as_ref());
                 let shape = match pack {
                     None => Pack::Single,
@@ -337,6 +341,22 @@ impl Checker<'_> {
                 self.assign(name, part, assignment, assigned);
             }
         }
+    }
+
+    /// `t: real[n] = …`: what is computed has the type that is written for it.
+    fn check_written_type(
+        &mut self,
+        name: &Ident,
+        spec: Option<&TypeSpec>,
+        ty: &Type,
+        assignment: &Assignment,
+    ) {
+        let Some(spec) = spec else {
+            return;
+        };
+        self.check_type_spec(spec);
+        let written = self.quietly(|c| c.tensor_type_of(spec, &format!("|{}|", name.name)));
+        self.check_assigned_type(name, ty, &written, spec.span, assignment);
     }
 
     fn part_type(&self, ty: Type, pack: Pack) -> Type {
@@ -394,7 +414,7 @@ impl Checker<'_> {
         right: &Length,
         assignment: &Assignment,
     ) {
-        let text = |l: &Length| l.text().unwrap_or_else(|| "?".into());
+        let text = Length::described;
         self.sink.report(
             Diagnostic::error(
                 &codes::LENGTHS_DIFFER,

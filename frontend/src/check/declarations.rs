@@ -257,6 +257,20 @@ impl Checker<'_> {
                     declaration.type_spec.base.name
                 )),
             );
+        } else if ty.is_packed() && declared.length().differs(&ty.length()) {
+            let text = Length::described;
+            let (length, given) = (text(&declared.length()), text(&ty.length()));
+            self.sink.report(
+                Diagnostic::error(
+                    &codes::LENGTHS_DIFFER,
+                    default.span,
+                    format!(
+                        "`{name}` is a pack of length {length}, but its default has length {given}"
+                    ),
+                )
+                .with_label(format!("length {given}"))
+                .with_place(declaration.type_spec.span, format!("length {length}")),
+            );
         }
     }
 
@@ -562,7 +576,7 @@ impl Checker<'_> {
                 .with_label(ty.to_string()),
             );
         } else if ty.length().differs(&declared.length()) {
-            let text = |l: &Length| l.text().unwrap_or_else(|| "?".into());
+            let text = Length::described;
             self.sink.report(
                 Diagnostic::error(
                     &codes::CONSTANT_INITIALIZER,

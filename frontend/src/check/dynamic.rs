@@ -190,10 +190,16 @@ impl Checker<'_> {
                                 output.name.name
                             ),
                         )
-                        .with_help(
-                            "compute the extent from those of the inputs, or leave out `@lower`: an operator without a body \
-                             may decide it while it runs",
-                        ),
+                        .with_help(match definition.outputs.as_slice() {
+                            [_] => {
+                                "compute the extent from those of the inputs, or leave out `@lower`: an operator without a \
+                                 body may decide it while it runs"
+                            }
+                            _ => {
+                                "a formula counts the extent of an operator's only output: write an operator for each of \
+                                 these outputs, or compute the extent from those of the inputs"
+                            }
+                        }),
                     );
                 }
             }

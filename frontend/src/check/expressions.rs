@@ -394,23 +394,15 @@ impl Checker<'_> {
                 (Pack::Packed(length), _) => {
                     if let Some((other, known)) = &first {
                         if strict && known.differs(length) {
-                            let (a, b) = (known.text(), length.text());
-                            let describe = |t: &Option<String>| match t {
-                                Some(t) => format!("length {t}"),
-                                None => "a different length".to_string(),
-                            };
+                            let (a, b) = (known.described(), length.described());
                             self.sink.report(
                                 Diagnostic::error(
                                     &codes::LENGTHS_DIFFER,
                                     expr.span,
-                                    format!(
-                                        "packs have different lengths: {} and {}",
-                                        a.clone().unwrap_or_else(|| "?".into()),
-                                        b.clone().unwrap_or_else(|| "?".into())
-                                    ),
+                                    format!("packs have different lengths: {a} and {b}"),
                                 )
-                                .with_label(describe(&b))
-                                .with_place(other.span, describe(&a))
+                                .with_label(format!("length {b}"))
+                                .with_place(other.span, format!("length {a}"))
                                 .with_help(
                                     "operands are taken item by item; give them the same length, or a single value that goes with every item",
                                 ),

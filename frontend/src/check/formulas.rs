@@ -330,7 +330,7 @@ impl Checker<'_> {
                 .with_help("choose an item, `p[k]`, or fold the pack, `p + ..`"),
             ),
             (Pack::Packed(a), Pack::Packed(b)) if a.differs(b) => {
-                let text = |l: &Length| l.text().unwrap_or_else(|| "?".into());
+                let text = Length::described;
                 self.sink.report(
                     Diagnostic::error(
                         &codes::LENGTHS_DIFFER,

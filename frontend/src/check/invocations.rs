@@ -566,7 +566,7 @@ impl<'a> Checker<'a> {
                 (&parameter.ty.pack, &ty.pack)
                 && wanted.differs(length)
             {
-                let text = |l: &Length| l.text().unwrap_or_else(|| "?".into());
+                let text = Length::described;
                 self.sink.report(
                     Diagnostic::error(
                         &codes::LENGTHS_DIFFER,

@@ -113,12 +113,23 @@ impl Length {
 
     /// `2`, `d + 1`; none when unknown or when it has a name that the document does not.
     pub(super) fn text(&self) -> Option<String> {
+        self.written(|_| None)
+    }
+
+    /// For messages: `d + 1`, and where the document has no name for it, "the length of `p` + 1".
+    pub(super) fn described(&self) -> String {
+        let text = self.written(|name| Some(format!("the length of `{name}`")));
+        text.unwrap_or_else(|| "not known here".to_string())
+    }
+
+    fn written(&self, unnamed: impl Fn(&str) -> Option<String>) -> Option<String> {
         let linear = self.0.as_ref()?;
         let mut text = String::new();
         for (name, coefficient) in &linear.terms {
-            if name.starts_with('|') {
-                return None;
-            }
+            let name = match name.strip_prefix('|') {
+                Some(own) => unnamed(own.trim_end_matches('|'))?,
+                None => name.to_string(),
+            };
             match (text.is_empty(), *coefficient) {
                 (true, 1) => {}
                 (true, -1) => text.push('-'),
@@ -128,7 +139,7 @@ impl Length {
                 (false, c) if c < 0 => text.push_str(&format!(" - {} * ", c.unsigned_abs())),
                 (false, c) => text.push_str(&format!(" + {c} * ")),
             }
-            text.push_str(name);
+            text.push_str(&name);
         }
         match (text.is_empty(), linear.constant) {
             (true, c) => text = c.to_string(),
@@ -232,6 +243,8 @@ mod tests {
     fn lengths_print_as_expressions() {
         let l = Length::symbol("d").times(2).plus(&Length::number(-1));
         assert_eq!(l.text().as_deref(), Some("2 * d - 1"));
-        assert_eq!(Length::symbol("|s|").text(), None);
+        let own = Length::symbol("|s|").plus(&Length::number(1));
+        assert_eq!(own.text(), None);
+        assert_eq!(own.described(), "the length of `s` + 1");
     }
 }

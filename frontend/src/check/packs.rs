@@ -4,7 +4,7 @@ use crate::ast::{Expr, ExprKind, Item, Subscript};
 use crate::diagnostics::{Diagnostic, codes};
 use crate::source::Span;
 
-use super::definition::Checker;
+use super::definition::{Checker, Place};
 use super::expressions::join_tensor;
 use super::lengths::Length;
 use super::types::{Base, Optional, Pack, Tensor, Type};
@@ -353,7 +353,11 @@ impl Checker<'_> {
     fn subscript_pack(&mut self, pack: &Type, subscript: &Subscript) -> Type {
         match subscript {
             Subscript::Expr(index) => {
-                let i = self.value(index);
+                let i = self.entity(index);
+                let i = match self.place {
+                    Place::Composition if i.is_tensor() => self.report_tensor_as_place(index, &i),
+                    _ => self.require_value(index, i),
+                };
                 let optional = pack.optional.join(i.optional);
                 match (&i.base, &i.pack) {
                     (Base::Int | Base::Unknown, Pack::Single) => {
@@ -408,8 +412,28 @@ impl Checker<'_> {
         }
     }
 
+    /// Which item of a pack a statement takes is known while composing.
+    fn report_tensor_as_place(&mut self, index: &Expr, ty: &Type) -> Type {
+        let text = self.text(index.span);
+        self.sink.report(
+            Diagnostic::error(
+                &codes::TENSOR_AS_VALUE,
+                index.span,
+                format!(
+                    "`{text}` is a tensor, and items of a pack are taken by places that are known while composing"
+                ),
+            )
+            .with_label(format!("of type {ty}"))
+            .with_help(
+                "`for item : pack` takes the items in turn, `unroll..(i -> n)` makes the index of a loop a number, and \
+                 formulas of `@lower` take `xs[k][i,]` by an index symbol",
+            ),
+        );
+        Type::unknown()
+    }
+
     fn report_mask_length(&mut self, index: &Expr, mask: &Length, pack: &Length) {
-        let text = |l: &Length| l.text().unwrap_or_else(|| "?".into());
+        let text = Length::described;
         self.sink.report(
             Diagnostic::error(
                 &codes::LENGTHS_DIFFER,
@@ -537,7 +561,7 @@ impl Checker<'_> {
                 .with_help("give as many places as values, as in `a[[0, 1]] <- [x, y]`"),
             ),
             (Pack::Packed(places), Pack::Packed(values)) if places.differs(values) => {
-                let text = |l: &Length| l.text().unwrap_or_else(|| "?".into());
+                let text = Length::described;
                 self.sink.report(
                     Diagnostic::error(
                         &codes::LENGTHS_DIFFER,

@@ -32,7 +32,7 @@ impl Checker<'_> {
                             .iter()
                             .fold(Length::number(0), |sum, i| sum.plus(&self.part_length(i)));
                         if ty.length().differs(&total) {
-                            let text = |l: &Length| l.text().unwrap_or_else(|| "?".into());
+                            let text = Length::described;
                             self.sink.report(
                                 Diagnostic::error(
                                     &codes::LENGTHS_DIFFER,
@@ -100,7 +100,7 @@ impl Checker<'_> {
         }
         let length = self.stated_length(pack);
         if length.differs(&ty.length()) {
-            let text = |l: &Length| l.text().unwrap_or_else(|| "?".into());
+            let text = Length::described;
             self.sink.report(Diagnostic::error(
                 &codes::LENGTHS_DIFFER,
                 item.span,

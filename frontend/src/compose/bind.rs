@@ -17,7 +17,7 @@ use crate::diagnostics::codes::{
 };
 use crate::eval::evaluator::count;
 use crate::eval::{Atom, Evaluator, Series, TypeName, Value};
-use crate::model::{self, ConstantData, Port, PortTensors, TensorType};
+use crate::model::{self, Port, PortTensors, TensorType};
 use crate::source::Span;
 
 impl<'p> Composer<'p, '_> {
@@ -527,49 +527,6 @@ impl<'p> Composer<'p, '_> {
                 builder.scope.set(name, Value::Null);
             }
         }
-    }
-
-    /// An input that takes its default: a constant of this function, uniform over the declared shape (errata 26).
-    fn default_input(
-        &mut self,
-        builder: &mut Builder<'p>,
-        input: &Declaration,
-        default: &Expr,
-    ) -> Composed<()> {
-        let kind = self.tensor_kind(builder, &input.type_spec.base)?;
-        let value = builder.evaluator(self.limits).eval(default);
-        let value = value.map_err(|s| self.failed(s))?;
-        let Some(value) = coerced(&value, TypeName::Scalar(kind)) else {
-            return Err(self.error(
-                &ARGUMENT_KIND,
-                default.span,
-                format!(
-                    "the default of input `{}` must be {}",
-                    input.name.name,
-                    kind.name()
-                ),
-            ));
-        };
-        let tensors = self.declared_tensors(builder, input, value.atoms().len())?;
-        let mut atoms = Vec::new();
-        for (tensor, atom) in tensors.into_iter().zip(value.atoms()) {
-            let Some(scalar) = atom.scalar() else {
-                return Err(Reported);
-            };
-            let value = builder.value(Some(input.name.name.clone()), tensor, input.name.span);
-            builder
-                .function
-                .constants
-                .push((value.id, ConstantData::Splat(scalar)));
-            atoms.push(Atom::Tensor(value));
-        }
-        let name = input.name.name.clone();
-        let value = match (input.type_spec.pack.is_some(), atoms.as_slice()) {
-            (false, [single]) => Value::Atom(single.clone()),
-            _ => Value::pack(atoms),
-        };
-        builder.scope.set(name, value);
-        Ok(())
     }
 
     /// Whether an extent of an input of the entry graph uses a name that only another input can bind: `real[s]` where

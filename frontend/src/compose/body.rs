@@ -5,7 +5,7 @@ use super::instantiate::Builder;
 use super::update::is_variable;
 use crate::ast::{
     self, Component, ComponentValue, Declaration, DefinitionKind, Ident, PackSpec, Target,
-    TargetItem,
+    TargetItem, TypeSpec,
 };
 use crate::diagnostics::codes::{RESULTS_MISMATCH, UNEXPECTED_VALUE};
 use crate::diagnostics::{Diagnostic, counted};
@@ -90,7 +90,10 @@ impl<'p> Composer<'p, '_> {
         match item {
             TargetItem::Omitted(_) => Ok(()),
             TargetItem::Name {
-                name, pack, span, ..
+                name,
+                type_spec,
+                pack,
+                span,
             } => {
                 let value = match (pack, value) {
                     (Some(pack), Value::Atom(Atom::Stack(stack))) => {
@@ -126,7 +129,7 @@ impl<'p> Composer<'p, '_> {
                     }
                     _ => {}
                 }
-                self.set_name(builder, name, value)
+                self.set_name(builder, name, type_spec.as_ref(), value)
             }
             TargetItem::Zip { span, .. } => Err(self.error(
                 &RESULTS_MISMATCH,
@@ -136,19 +139,22 @@ impl<'p> Composer<'p, '_> {
         }
     }
 
-    fn set_name(&mut self, builder: &mut Builder<'p>, name: &Ident, value: Value) -> Composed<()> {
+    fn set_name(
+        &mut self,
+        builder: &mut Builder<'p>,
+        name: &Ident,
+        spec: Option<&TypeSpec>,
+        value: Value,
+    ) -> Composed<()> {
         let value = match value {
             // A compile-time scalar becomes the tensor that it is bound to; outputs tell the kind.
             Value::Atom(atom)
                 if !matches!(atom, Atom::Tensor(_) | Atom::Stack(_) | Atom::Poison) =>
             {
-                let declared = builder
-                    .found
-                    .definition
-                    .outputs
-                    .iter()
-                    .find(|o| o.name.name == name.name)
-                    .map(|o: &Declaration| o.type_spec.base.clone());
+                let outputs = &builder.found.definition.outputs;
+                let output = outputs.iter().find(|o| o.name.name == name.name);
+                let declared = spec.or(output.map(|o: &Declaration| &o.type_spec));
+                let declared = declared.map(|spec| spec.base.clone());
                 let kind = match declared {
                     Some(base) => Some(self.tensor_kind(builder, &base)?),
                     None => atom.kind(),
@@ -166,6 +172,9 @@ impl<'p> Composer<'p, '_> {
             }
             value => value,
         };
+        if let Some(spec) = spec {
+            self.check_written(builder, name, spec, &value)?;
+        }
         // A variable's new value is kept as it is, and quantized when it is read.
         let kept =
             builder.quantizers.is_empty() || is_variable(&builder.found.definition.variables, name);
@@ -282,13 +291,16 @@ impl<'p> Composer<'p, '_> {
             match item {
                 TargetItem::Omitted(_) => {}
                 TargetItem::Name {
-                    name, pack: None, ..
+                    name,
+                    type_spec,
+                    pack,
+                    ..
                 } => {
-                    let value = taken.into_iter().next().map_or(Value::Null, Value::Atom);
-                    self.set_name(builder, name, value)?;
-                }
-                TargetItem::Name { name, .. } => {
-                    self.set_name(builder, name, Value::pack(taken))?;
+                    let value = match pack {
+                        None => taken.into_iter().next().map_or(Value::Null, Value::Atom),
+                        Some(_) => Value::pack(taken),
+                    };
+                    self.set_name(builder, name, type_spec.as_ref(), value)?;
                 }
                 TargetItem::Zip { names, pack, span } => {
                     if names.is_empty() || !length.is_multiple_of(names.len()) {
@@ -309,7 +321,7 @@ impl<'p> Composer<'p, '_> {
                             (None, Some(single)) => Value::Atom(single.clone()),
                             _ => Value::pack(dealt),
                         };
-                        self.set_name(builder, name, value)?;
+                        self.set_name(builder, name, None, value)?;
                     }
                 }
             }

@@ -14,6 +14,7 @@ mod coercion;
 mod composer;
 mod control;
 mod declare;
+mod default_input;
 mod deferred;
 mod dynamic_extent;
 mod dynamic_loop;

@@ -1,12 +1,12 @@
 //! Outputs of a composition against their declarations (2.6, 2.10).
 
-use skript_semantics::{ScalarKind, ScalarOp};
+use skript_semantics::ScalarOp;
 
 use super::checks::{Verdict, equality, keep, parts, text};
 use super::composer::{Composed, Composer, Reported};
 use super::declare::{DeclaredExtent, set_tensors, shape_text, upper_extents};
 use super::instantiate::Builder;
-use crate::ast::{Declaration, ExprKind};
+use crate::ast::{Declaration, ExprKind, Ident, TypeSpec};
 use crate::diagnostics::Diagnostic;
 use crate::diagnostics::codes::{OUTPUT_MISMATCH, TENSOR_UNKNOWN, UNEXPECTED_VALUE};
 use crate::eval::ranges::extent_expr;
@@ -61,7 +61,7 @@ impl<'p> Composer<'p, '_> {
         if let Value::Atom(Atom::Stack(stack)) = &value
             && declaration.type_spec.pack.is_some()
         {
-            return self.stack_output(builder, declaration, kind, stack);
+            return self.stack_output(builder, declaration, stack);
         }
         let items = self.materialize(builder, &value, kind, declaration.span)?;
         let packed = matches!(value, Value::Pack(_));
@@ -101,13 +101,14 @@ impl<'p> Composer<'p, '_> {
                 ));
             }
         }
+        let what = format!("output `{name}`");
         for (item, tensor) in items.iter().enumerate() {
             let produced = builder
                 .function
                 .values
                 .get(tensor.id.0 as usize)
                 .map_or(declaration.span, |v| v.span);
-            self.check_output(builder, declaration, item, kind, tensor, produced)?;
+            self.check_declared(builder, declaration, &what, item, tensor, produced)?;
         }
         let ids: Vec<_> = items.iter().map(|t| t.id).collect();
         builder.tensors.insert(name.clone());
@@ -121,21 +122,59 @@ impl<'p> Composer<'p, '_> {
         })
     }
 
-    pub fn check_output(
+    /// The results of a statement against the type and shape that are written for them, `t: real[2,n] = …` (2.16).
+    pub fn check_written(
+        &mut self,
+        builder: &mut Builder<'p>,
+        name: &Ident,
+        spec: &TypeSpec,
+        value: &Value,
+    ) -> Composed<()> {
+        let declaration = Declaration {
+            name: name.clone(),
+            type_spec: spec.clone(),
+            default: None,
+            bounds: Vec::new(),
+            span: name.span.to(spec.span),
+        };
+        let what = format!("`{}`", name.name);
+        for (item, atom) in value.atoms().iter().enumerate() {
+            match atom {
+                Atom::Tensor(tensor) => {
+                    self.check_declared(builder, &declaration, &what, item, tensor, name.span)?;
+                }
+                Atom::Stack(stack) => self.check_stack(builder, &declaration, &what, stack)?,
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Every run tests a length or an extent: when the body is done, in a branch or a loop as soon as the tensor is there.
+    pub fn test_result(&mut self, builder: &mut Builder<'p>, check: Check) -> Composed<()> {
+        if builder.blocks.len() != 1 {
+            return self.check_here(builder, check);
+        }
+        keep(&mut builder.function.result_checks, check);
+        Ok(())
+    }
+
+    /// A computed tensor against a declaration; `what` is its name in messages.
+    pub fn check_declared(
         &mut self,
         builder: &mut Builder<'p>,
         declaration: &Declaration,
+        what: &str,
         item: usize,
-        kind: ScalarKind,
         tensor: &TensorRef,
         produced: Span,
     ) -> Composed<()> {
-        let name = &declaration.name.name;
+        let kind = self.tensor_kind(builder, &declaration.type_spec.base)?;
         let mismatch = |declared: String, computed: String| {
             Diagnostic::error(
                 &OUTPUT_MISMATCH,
                 declaration.span,
-                format!("output `{name}` is declared as {declared}, it is computed as {computed}"),
+                format!("{what} is declared as {declared}, it is computed as {computed}"),
             )
             .with_place(produced, "computed here")
         };
@@ -169,7 +208,7 @@ impl<'p> Composer<'p, '_> {
             for (dimension, condition, declared, computed) in open {
                 let mut message = Vec::new();
                 text(
-                    &format!("extent {dimension} of output `{name}` must be "),
+                    &format!("extent {dimension} of {what} must be "),
                     &mut message,
                 );
                 match declared {
@@ -187,7 +226,7 @@ impl<'p> Composer<'p, '_> {
                     message,
                     span: declaration.span,
                 };
-                keep(&mut builder.function.result_checks, check);
+                self.test_result(builder, check)?;
             }
             return Ok(());
         }

@@ -1,9 +1,9 @@
 //! Packs whose length only the run knows, where a document says how long they are (2.6, 2.10.1).
 
-use skript_semantics::{ScalarKind, ScalarOp};
+use skript_semantics::ScalarOp;
 
 use super::affine_extent::Bound;
-use super::checks::{Verdict, equality, keep, parts, text};
+use super::checks::{Verdict, equality, parts, text};
 use super::composer::{Composed, Composer, Reported};
 use super::declare::upper_extents;
 use super::dynamic_extent::extent_of;
@@ -131,7 +131,7 @@ impl<'p> Composer<'p, '_> {
         Ok(Value::Atom(Atom::Stack(stack)))
     }
 
-    /// Every run tests the number of items: when the body is done, in a branch or a loop as soon as the pack is there.
+    /// Every run tests the number of items.
     fn agree(
         &mut self,
         builder: &mut Builder<'p>,
@@ -152,11 +152,7 @@ impl<'p> Composer<'p, '_> {
             message,
             span,
         };
-        if builder.blocks.len() != 1 {
-            return self.check_here(builder, check);
-        }
-        keep(&mut builder.function.result_checks, check);
-        Ok(())
+        self.test_result(builder, check)
     }
 
     /// `[a, b..(2)] = pack`: as many items as the left side takes.
@@ -375,9 +371,31 @@ impl<'p> Composer<'p, '_> {
         &mut self,
         builder: &mut Builder<'p>,
         declaration: &Declaration,
-        kind: ScalarKind,
         stack: &TensorRef,
     ) -> Composed<Port> {
+        let name = &declaration.name;
+        self.check_stack(
+            builder,
+            declaration,
+            &format!("output `{}`", name.name),
+            stack,
+        )?;
+        builder.tensors.insert(name.name.clone());
+        Ok(Port {
+            name: name.name.clone(),
+            tensors: PortTensors::Stack(stack.id),
+            span: name.span,
+        })
+    }
+
+    /// The tensors of a pack of run-time length against a declaration; `what` is its name in messages.
+    pub fn check_stack(
+        &mut self,
+        builder: &mut Builder<'p>,
+        declaration: &Declaration,
+        what: &str,
+        stack: &TensorRef,
+    ) -> Composed<()> {
         self.one_shape(builder, declaration)?;
         let item = TensorRef {
             id: stack.id,
@@ -388,13 +406,7 @@ impl<'p> Composer<'p, '_> {
         };
         let produced = builder.function.values.get(stack.id.0 as usize);
         let produced = produced.map_or(declaration.span, |v| v.span);
-        self.check_output(builder, declaration, 0, kind, &item, produced)?;
-        builder.tensors.insert(declaration.name.name.clone());
-        Ok(Port {
-            name: declaration.name.name.clone(),
-            tensors: PortTensors::Stack(stack.id),
-            span: declaration.name.span,
-        })
+        self.check_declared(builder, declaration, what, 0, &item, produced)
     }
 }
 

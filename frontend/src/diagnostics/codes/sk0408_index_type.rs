@@ -6,9 +6,12 @@ pub static INDEX_TYPE: Code = Code {
     title: "an index has the wrong type",
     explanation: "\
 Packs are indexed by an int, a pack of ints, or a mask of bools; tensors and strings by ints (2.4).
+In a formula an index of a tensor is one position: slices of a part of a dimension are loops there (2.12).
 
     v = p[1.5];   # wrong
     v = p[1];   # right
+    y[i,1:] = x[i,1:], i < n;   # wrong
+    y[i,j + 1] = x[i,j + 1], i < n, j < m - 1;   # right
 ",
 };
 
@@ -22,6 +25,16 @@ mod tests {
     #[test]
     fn fires() {
         assert_fires(&INDEX_TYPE, &in_using("v = p[r];"));
+    }
+
+    /// A slice of a part of a dimension is no index of a tensor; one of packs and strings is.
+    #[test]
+    fn s2_12_slices_of_dimensions_are_refused() {
+        for access in ["x[i,1:]", "x[i,::-1]", "x[i,:2]"] {
+            assert_fires(&INDEX_TYPE, &in_lower(&format!("y[i,] += {access}, i < a;")));
+        }
+        assert_fires(&INDEX_TYPE, &in_lower("y[1:,] = 1.0;"));
+        assert_silent(&in_lower("y[i,] += ps[1:] + .., i < a;"));
     }
 
     #[test]

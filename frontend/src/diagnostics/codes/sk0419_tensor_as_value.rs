@@ -24,6 +24,14 @@ mod tests {
         assert_fires(&TENSOR_AS_VALUE, &in_lower("y[i,] = line, i < a;"));
     }
 
+    /// The index of a loop is a tensor; that of an unrolled one is a number.
+    #[test]
+    fn s2_10_items_of_packs_are_taken_by_numbers() {
+        let step = |how: &str| in_compose(&format!("y = with s = x {how}..(k -> 3) same(s, xs[k]);"));
+        assert_fires(&TENSOR_AS_VALUE, &step("do"));
+        assert_silent(&step("unroll"));
+    }
+
     #[test]
     fn near_miss() {
         assert_silent(&in_lower("y[i,] = line[i,], i < a;"));

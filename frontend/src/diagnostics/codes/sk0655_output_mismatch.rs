@@ -20,6 +20,33 @@ mod tests {
         assert_fires(&OUTPUT_MISMATCH, &with_operator("@input { a: real[n]; } @output { b: real[n]; } @lower { b[i,] = a[i,], i < n; }", "y = f(z);"));
     }
 
+    /// The shape that is written for a result holds; so does an extent that it names.
+    #[test]
+    fn s2_16_fires_for_shapes_written_at_results() {
+        let f = "@input { a: real[n]; } @output { b: real[n]; } @lower { b[i,] = a[i,], i < n; }";
+        for wrong in [
+            "t: real[3] = f(x); y = t;",
+            "t: real[2,2] = f(x); y = t;",
+            "y: real[3] = f(x);",
+            "[y, t: real[3]] = [x, x];",
+            "ts: real[3]..(2) = [x, x]; y = ts[0];",
+            "t: real[3] = if flag then f(x) else f(x); y = x;",
+        ] {
+            assert_fires(&OUTPUT_MISMATCH, &with_operator(f, wrong));
+        }
+        for right in [
+            "t: real[4] = f(x); y = t;",
+            "t: real[~] = f(x); y = t;",
+            "y: real[4] = f(x);",
+            "[y, t: real[3]] = [x, z];",
+            "ts: real[4]..(2) = [x, x]; y = ts[0];",
+            "t: real[s|8] = f(x); u: real[s] = f(t); y = u;",
+            "t: real[] = 1; y = x;",
+        ] {
+            assert_composes(&with_operator(f, right));
+        }
+    }
+
     #[test]
     fn near_miss() {
         assert_composes(&with_operator("@input { a: real[n]; } @output { b: real[n]; } @lower { b[i,] = a[i,], i < n; }", "y = f(x);"));

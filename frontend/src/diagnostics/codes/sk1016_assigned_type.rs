@@ -24,8 +24,16 @@ mod tests {
         assert_fires(&ASSIGNED_TYPE, &in_compose("y = less(x);"));
     }
 
+    /// The type that is written for a result holds.
+    #[test]
+    fn s2_16_fires_for_types_written_at_results() {
+        assert_fires(&ASSIGNED_TYPE, &in_compose("t: int[4] = id(x); y = x;"));
+        assert_fires(&ASSIGNED_TYPE, &in_compose("[s, t: bool[4], u] = xs; y = s;"));
+    }
+
     #[test]
     fn near_miss() {
         assert_silent(&in_compose("y = id(x);"));
+        assert_silent(&in_compose("t: real[4] = id(x); y = t;"));
     }
 }
