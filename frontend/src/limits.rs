@@ -82,6 +82,8 @@ limits! {
     import_depth: usize = 64, at most 1024;
     /// Items of one compile-time pack.
     pack_length: usize = 1 << 20, at most 1 << 28;
+    /// Items of all compile-time packs of one model that have names.
+    pack_items: usize = 1 << 24, at most 1 << 32;
     /// Operator instances of one model.
     instances: usize = 1 << 16, at most 1 << 28;
     /// Invocations of one model, unrolled ones counted each, those of an operator as often as it is reached.
@@ -92,7 +94,7 @@ limits! {
     extent_operations: usize = 1 << 13, at most 1 << 16;
     /// Terms of one sum of ints that the run computes: indices, elements, extents.
     polynomial_terms: usize = 1024, at most 1 << 14;
-    /// Elements of one constant computed at compile time.
+    /// Elements of all constants of one model that are computed at compile time.
     constant_elements: usize = 1 << 24, at most 1 << 32;
     /// Elements of one tensor.
     tensor_elements: u64 = 1 << 40, at most 1 << 56;

@@ -55,8 +55,7 @@ impl<'p> Composer<'p, '_> {
             Some((Value::Null, _)) if !attribute.type_spec.optional => {}
             Some((value, span)) => {
                 let value = self.attribute_value(builder, attribute, value, *span)?;
-                builder.scope.set(name.clone(), value);
-                return Ok(());
+                return self.name_value(builder, name, value, *span);
             }
             None => {}
         }
@@ -121,8 +120,7 @@ impl<'p> Composer<'p, '_> {
             return Err(self.missing_attribute(attribute, place));
         }
         let value = self.attribute_value(builder, attribute, &value, default.span)?;
-        builder.scope.set(attribute.name.name.clone(), value);
-        Ok(())
+        self.name_value(builder, &attribute.name.name, value, default.span)
     }
 
     /// The value converted to the declared type.

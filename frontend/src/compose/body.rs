@@ -196,8 +196,7 @@ impl<'p> Composer<'p, '_> {
             }
         }
         builder.tensors.insert(builder.path_of(&name.name));
-        builder.scope.set(name.name.clone(), value);
-        Ok(())
+        self.name_value(builder, &name.name, value, name.span)
     }
 
     pub fn target_length(

@@ -7,6 +7,7 @@ use skript_semantics::Numbers;
 use super::ComposeOptions;
 
 use super::arguments::{Argument, ArgumentList};
+use super::holdings::Holdings;
 use super::quantize::Quantizer;
 use crate::ast::{Definition, DefinitionKind, Path};
 use crate::diagnostics::codes::{
@@ -83,6 +84,7 @@ pub struct Composer<'p, 's> {
     pub infos: Vec<InstanceInfo>,
     pub instances: FxHashMap<String, FunctionId>,
     pub invocations: usize,
+    pub holdings: Holdings,
     definitions: FxHashMap<(&'p str, &'p str), &'p Definition>,
     frames: Vec<Frame>,
     /// Quantizers for the instance that is made next.
@@ -117,6 +119,7 @@ impl<'p, 's> Composer<'p, 's> {
             infos: Vec::new(),
             instances: FxHashMap::default(),
             invocations: 0,
+            holdings: Holdings::default(),
             definitions,
             frames: Vec::new(),
             passed_quantizers: Vec::new(),

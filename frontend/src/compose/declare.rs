@@ -355,16 +355,7 @@ impl<'p> Composer<'p, '_> {
             }
             scalars
         } else {
-            if usize::try_from(volume).map_or(true, |v| v > self.limits.constant_elements) {
-                return Err(self.error(
-                    &LIMIT_EXCEEDED,
-                    declaration.span,
-                    format!(
-                        "constant `{name}` has {volume} computed elements, the limit `constant_elements` is {}",
-                        self.limits.constant_elements
-                    ),
-                ));
-            }
+            self.hold_constant(name, volume, declaration.span)?;
             let computed = computed_elements(builder, declaration, tensor, self.limits);
             computed.map_err(|s| self.failed(s))?
         };

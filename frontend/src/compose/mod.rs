@@ -22,6 +22,7 @@ mod formula;
 mod gathered;
 mod generics;
 mod handed_out;
+mod holdings;
 mod input_shape;
 mod instantiate;
 mod invoke;

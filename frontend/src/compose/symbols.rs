@@ -233,13 +233,12 @@ impl<'p> Composer<'p, '_> {
         match target {
             UsingTarget::Name(item) => {
                 self.check_hint(builder, item, &value)?;
-                builder.scope.set(item.name.name.clone(), value);
-                Ok(())
+                self.name_value(builder, &item.name.name, value, span)
             }
             UsingTarget::List(items) => match self.split(builder, items, &value, span) {
                 Ok(parts) => {
                     for (name, value) in parts {
-                        builder.scope.set(name, value);
+                        self.name_value(builder, &name, value, span)?;
                     }
                     Ok(())
                 }

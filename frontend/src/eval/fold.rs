@@ -1,12 +1,13 @@
 //! Folds, cumulative folds and containment (2.4).
 
+use rustc_hash::FxHashSet;
 use skript_semantics::{ScalarKind, ScalarOp};
 
 use super::evaluator::{EvalResult, Evaluator, stop};
 use super::runtime;
 use super::value::{Atom, Pack, Value};
 use crate::ast::FoldOp;
-use crate::diagnostics::codes::UNEXPECTED_VALUE;
+use crate::diagnostics::codes::{LIMIT_EXCEEDED, UNEXPECTED_VALUE};
 use crate::model;
 use crate::source::Span;
 
@@ -112,22 +113,43 @@ impl Evaluator<'_> {
         let Some(scalar) = comparison(op) else {
             return stop(&UNEXPECTED_VALUE, span, "this fold compares nothing");
         };
+        if op == FoldOp::Ne && repeats(&pack.items) {
+            return Ok(Value::bool(false));
+        }
         let mut results = Vec::new();
-        for (index, a) in pack.items.iter().enumerate() {
-            let rest = pack.items.get(index + 1..).unwrap_or_default();
-            let reach = if op == FoldOp::Ne { rest.len() } else { 1 };
-            for b in rest.iter().take(reach) {
-                match self.operation(scalar, &[a.clone(), b.clone()], span)? {
-                    Atom::Bool(false) => return Ok(Value::bool(false)),
-                    Atom::Bool(true) => {}
-                    other => results.push(other),
-                }
+        let pairs: Box<dyn Iterator<Item = (&Atom, &Atom)>> = match op {
+            FoldOp::Ne => open_pairs(&pack.items),
+            _ => Box::new(pack.items.iter().zip(pack.items.iter().skip(1))),
+        };
+        for (count, (a, b)) in pairs.enumerate() {
+            if op == FoldOp::Ne {
+                self.countable(count, span)?;
+            }
+            match self.operation(scalar, &[a.clone(), b.clone()], span)? {
+                Atom::Bool(false) => return Ok(Value::bool(false)),
+                Atom::Bool(true) => {}
+                other => results.push(other),
             }
         }
         if results.is_empty() {
             return Ok(Value::bool(true));
         }
         Ok(Value::Atom(self.balanced(results, ScalarOp::And, span)?))
+    }
+
+    /// Comparisons that the run makes become operations.
+    fn countable(&self, comparisons: usize, span: Span) -> EvalResult<()> {
+        let most = self.limits.extent_operations;
+        if comparisons > most {
+            return stop(
+                &LIMIT_EXCEEDED,
+                span,
+                format!(
+                    "more than {most} pairs of items of this pack are compared in the run (limit `extent_operations`)"
+                ),
+            );
+        }
+        Ok(())
     }
 
     pub(super) fn contains(&mut self, item: &Value, pack: &Value, span: Span) -> EvalResult<Value> {
@@ -137,11 +159,22 @@ impl Evaluator<'_> {
         if let Value::Atom(Atom::Series(series)) = pack {
             return self.map(item, |this, item| this.in_series(&item, series, span));
         }
-        let pack = pack.atoms().to_vec();
+        let pack = pack.atoms();
+        let known: FxHashSet<Key> = pack.iter().filter_map(Key::of).collect();
+        let open: Vec<&Atom> = pack.iter().filter(|a| Key::of(a).is_none()).collect();
+        let all: Vec<&Atom> = pack.iter().collect();
+        let mut comparisons = 0usize;
         self.map(item, |this, item| {
             let mut found: Option<model::Expr> = None;
-            for candidate in &pack {
-                match this.operation(ScalarOp::Eq, &[item.clone(), candidate.clone()], span)? {
+            let candidates = match Key::of(&item) {
+                Some(key) if known.contains(&key) => return Ok(Atom::Bool(true)),
+                Some(_) => &open,
+                None => &all,
+            };
+            for candidate in candidates {
+                comparisons += 1;
+                this.countable(comparisons, span)?;
+                match this.operation(ScalarOp::Eq, &[item.clone(), (*candidate).clone()], span)? {
                     Atom::Bool(true) => return Ok(Atom::Bool(true)),
                     Atom::Bool(false) => {}
                     other => {
@@ -162,5 +195,98 @@ impl Evaluator<'_> {
             }
             Ok(found.map_or(Atom::Bool(false), Atom::from_expr))
         })
+    }
+}
+
+/// A known item, equal to others where `==` holds between them.
+#[derive(PartialEq, Eq, Hash)]
+enum Key<'a> {
+    Bool(bool),
+    Int(i64),
+    /// The bits, of one zero for both.
+    Real(u64),
+    Str(&'a str),
+}
+
+impl<'a> Key<'a> {
+    /// `None` for what is known in the run only, and for NaN, which equals nothing.
+    fn of(atom: &'a Atom) -> Option<Key<'a>> {
+        Some(match atom {
+            Atom::Bool(value) => Key::Bool(*value),
+            Atom::Int(value) => Key::Int(*value),
+            Atom::Real(value) if value.is_nan() => return None,
+            Atom::Real(value) => Key::Real((value + 0.0).to_bits()),
+            Atom::Str(text) => Key::Str(text),
+            _ => return None,
+        })
+    }
+}
+
+/// All pairs that are not of two known items.
+fn open_pairs(items: &[Atom]) -> Box<dyn Iterator<Item = (&Atom, &Atom)> + '_> {
+    let open: Vec<bool> = items.iter().map(|item| Key::of(item).is_none()).collect();
+    let places = open.clone().into_iter().enumerate();
+    let places = places.filter_map(|(place, open)| open.then_some(place));
+    Box::new(places.flat_map(move |place| {
+        let others = open.clone().into_iter().enumerate();
+        // Of two open ones, the first has the second behind it.
+        let others =
+            others.filter(move |(other, open)| *other > place || (*other < place && !open));
+        others.filter_map(move |(other, _)| items.get(other).zip(items.get(place)))
+    }))
+}
+
+/// Whether a known item stands twice.
+fn repeats(items: &[Atom]) -> bool {
+    let mut seen = FxHashSet::default();
+    let known = items.iter().filter_map(Key::of);
+    known.into_iter().any(|key| !seen.insert(key))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compose::testing::{assert_composes, assert_fires, with_symbols};
+    use crate::diagnostics::codes::{ASSERTION_FAILED, LIMIT_EXCEEDED};
+
+    #[test]
+    fn known_items_repeat_where_they_are_equal() {
+        let reals = |values: &[f64]| values.iter().map(|v| Atom::Real(*v)).collect::<Vec<_>>();
+        assert!(repeats(&reals(&[0.0, 1.0, -0.0])));
+        assert!(!repeats(&reals(&[f64::NAN, 1.0, f64::NAN])));
+        assert!(repeats(&[Atom::Str("a".into()), Atom::Str("a".into())]));
+        assert!(!repeats(&[Atom::Int(1), Atom::Int(2)]));
+    }
+
+    /// As long as a pack may be, and found at once.
+    #[test]
+    fn s2_4_long_packs_are_searched_at_once() {
+        assert_composes(&with_symbols(
+            "a = [0:100000]; d = a != ..; b = (a in a) && ..; c = (a + 100000 in a) || .. ; \
+             e = [a.., 7] != ..; all..(d && b && !c && !e ? 1 : 0) = [1];",
+        ));
+    }
+
+    /// Pairs that only the run compares become operations of a model.
+    #[test]
+    fn pairs_of_run_time_items_are_limited() {
+        let document = |line: &str, check: &str| {
+            format!(
+                "operator f {{ @input {{ x: real[n]; }} @using {{ {line} }} @assert {{ {check}; }} @output {{ y: real[n]; }} \
+                 @lower {{ y[i,] = x[i,], i < n; }} }} \
+                 graph G {{ @input {{ x: real[s|9]; }} @output {{ y: real[~]; }} @compose {{ y = f(x); }} }}"
+            )
+        };
+        assert_composes(&document("p = [n + 1, n + 2, 3];", "p != .. && 3 in p"));
+        assert_fires(
+            &ASSERTION_FAILED,
+            &document("p = [n + 1, n + 2, 3, 3];", "p != .."),
+        );
+        assert_fires(&LIMIT_EXCEEDED, &document("p = [0:1000] * n;", "p != .."));
+        assert_fires(&LIMIT_EXCEEDED, &document("p = [0:1000] + n;", "p != .."));
+        assert_fires(
+            &LIMIT_EXCEEDED,
+            &document("p = [0:1000] * n;", "([5:500] in p) && .."),
+        );
     }
 }
