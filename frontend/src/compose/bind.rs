@@ -16,7 +16,7 @@ use crate::diagnostics::codes::{
     SHAPE_NOT_BOUND, UNIFORM_LENGTH_UNKNOWN,
 };
 use crate::eval::evaluator::count;
-use crate::eval::{Atom, Evaluator, Series, TypeName, Value};
+use crate::eval::{Atom, Evaluator, Pack, Series, TypeName, Value};
 use crate::model::{self, Port, PortTensors, TensorType};
 use crate::source::Span;
 
@@ -472,7 +472,13 @@ impl<'p> Composer<'p, '_> {
         }
         builder.tensors.insert(name.clone());
         if packed {
-            builder.scope.set(name.clone(), Value::pack(atoms));
+            // Of no tensors, the type is told by the declaration.
+            let kind = Some(kind);
+            let pack = Pack {
+                kind,
+                ..Pack::new(atoms)
+            };
+            builder.scope.set(name.clone(), Value::Pack(pack));
             return Ok(port(PortTensors::Pack(values)));
         }
         let (Some(atom), Some(id)) = (atoms.into_iter().next(), values.first()) else {

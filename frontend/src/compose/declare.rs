@@ -41,6 +41,12 @@ impl<'p> Composer<'p, '_> {
         count: usize,
     ) -> Composed<Vec<TensorType>> {
         let kind = self.tensor_kind(builder, &declaration.type_spec.base)?;
+        if declaration.type_spec.pack.is_some() {
+            let specs = declaration.type_spec.shape.iter().flatten();
+            for own in specs.filter(|spec| spec.per_item && spec.pack.is_none()) {
+                self.declare_symbol(builder, own, Some(count))?;
+            }
+        }
         let mut tensors = Vec::with_capacity(count);
         for item in 0..count {
             let shape = self.declared_shape(builder, declaration, item)?;
@@ -87,8 +93,13 @@ impl<'p> Composer<'p, '_> {
         Ok(tensors)
     }
 
-    /// `s|k` with a new name s: a symbol of the function.
-    pub fn declare_symbol(&mut self, builder: &mut Builder<'p>, spec: &ExtentSpec) -> Composed<()> {
+    /// `s|k` with a new name s: a symbol of the function; `..s|k` is one for each of `items` tensors.
+    pub fn declare_symbol(
+        &mut self,
+        builder: &mut Builder<'p>,
+        spec: &ExtentSpec,
+        items: Option<usize>,
+    ) -> Composed<()> {
         let (Some(expr), Some(bound)) = (&spec.extent, &spec.bound) else {
             return Ok(());
         };
@@ -98,15 +109,30 @@ impl<'p> Composer<'p, '_> {
         if builder.scope.get(&name.name).is_some() {
             return Ok(());
         }
+        let packed = spec.pack.is_some() || items.is_some();
         let result = {
             let mut evaluator = builder.evaluator(self.limits);
             let bounds = upper_extents(&mut evaluator, bound, spec.pack.as_ref());
             bounds.and_then(|bounds| {
+                let bounds = match (items, bounds.as_slice()) {
+                    (Some(items), [all]) => vec![*all; items],
+                    (Some(items), each) if each.len() != items => {
+                        return stop(
+                            &crate::diagnostics::codes::PACK_LENGTHS_DIFFER,
+                            bound.span,
+                            format!(
+                                "{} bounds are given for a pack of {items} tensors",
+                                each.len()
+                            ),
+                        );
+                    }
+                    _ => bounds,
+                };
                 let mut atoms = Vec::with_capacity(bounds.len());
                 for (position, bound) in bounds.into_iter().enumerate() {
-                    let symbol = match spec.pack {
-                        Some(_) => format!("{}.{position}", name.name),
-                        None => name.name.clone(),
+                    let symbol = match packed {
+                        true => format!("{}.{position}", name.name),
+                        false => name.name.clone(),
                     };
                     let extent = Extent::Dynamic {
                         expr: Arc::new(ShapeExpr::Symbol(symbol)),
@@ -118,7 +144,7 @@ impl<'p> Composer<'p, '_> {
             })
         };
         let atoms = result.map_err(|s| self.failed(s))?;
-        set_tensors(builder, &name.name, atoms, spec.pack.is_some());
+        set_tensors(builder, &name.name, atoms, packed);
         Ok(())
     }
 
@@ -158,7 +184,7 @@ impl<'p> Composer<'p, '_> {
         };
         let packed = declaration.type_spec.pack.is_some();
         for spec in specs {
-            self.declare_symbol(builder, spec)?;
+            self.declare_symbol(builder, spec, None)?;
             if let (Some(expr), Some(_)) = (&spec.extent, &spec.bound)
                 && let Some(name) = Self::unknown_names(builder, expr).first()
             {

@@ -2,9 +2,9 @@
 
 use super::ComposeOptions;
 use super::testing::{assert_composes, assert_fires, composed, composed_with};
-use crate::diagnostics::codes::{DIVISION_BY_ZERO, FORMULA};
+use crate::diagnostics::codes::{DIVISION_BY_ZERO, FORMULA, PACK_LENGTHS_DIFFER};
 use crate::limits::Limits;
-use crate::model::{Accumulation, Body, Model, Node};
+use crate::model::{Accumulation, Body, Extent, Model, Node, PortTensors};
 use skript_semantics::ScalarOp;
 
 fn model(text: &str) -> Result<Model, Vec<String>> {
@@ -655,5 +655,49 @@ fn folds_compute_both_sides() {
     while let Some(expr) = open.pop() {
         assert!(!matches!(expr.node, Node::Select { .. }));
         open.extend(expr.children());
+    }
+}
+
+#[test]
+fn s2_6_tensors_of_a_pack_may_each_bring_an_extent() {
+    let text = |bound: &str| {
+        format!(
+            "operator f {{ @input {{ xs: real[n,..t]..(k); }} @output {{ y: real[t + ..]; }} @lower {{ y[i,] = 0.0, i < t + ..; }} }} \
+             graph G {{ @input {{ xs: real[2,..s|{bound}]..(3); }} @output {{ y: real[~]; z: real[2,~]; }} \
+             @compose {{ y = f(xs); z = xs[1]; }} }}"
+        )
+    };
+    for (bound, most) in [("5", [5, 5, 5]), ("[3, 4, 5]", [3, 4, 5])] {
+        let model = composed(&text(bound)).unwrap();
+        let entry = model.function(model.entry).unwrap();
+        let PortTensors::Pack(ids) = &entry.inputs[0].tensors else {
+            panic!("a pack of known length");
+        };
+        let own: Vec<&Extent> = ids
+            .iter()
+            .map(|id| &entry.values[id.0 as usize].tensor.shape[1])
+            .collect();
+        assert_eq!(own.iter().map(|e| e.bound()).collect::<Vec<_>>(), most);
+        assert!(own[0] != own[1] && own[1] != own[2]);
+    }
+    assert_fires(&PACK_LENGTHS_DIFFER, &text("[3, 4]"));
+}
+
+/// An empty pack of tensors is read and folded as others are.
+#[test]
+fn s2_12_empty_packs_of_tensors_stand_in_formulas() {
+    let text = |formula: &str| {
+        format!(
+            "operator f {{ @input {{ x: real[n]; zs: real[n]..(k); }} @output {{ y: real[n]; }} @lower {{ {formula}, i < n; }} }} \
+             graph G {{ @input {{ x: real[2]; }} @output {{ y: real[2]; }} @compose {{ y = f(x, []); }} }}"
+        )
+    };
+    for formula in [
+        "y[i,] = x[i,] + (zs[i,] + ..)",
+        "y[i,] = x[i,] * (zs[i,] * ..)",
+        "y[i,] = (zs[i,] << ..) ?? -1.0",
+        "y[i,] = (zs[i,] > 0.0) && .. ? x[i,] : 0.0",
+    ] {
+        assert_composes(&text(formula));
     }
 }

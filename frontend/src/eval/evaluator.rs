@@ -351,59 +351,6 @@ impl<'a> Evaluator<'a> {
         })
     }
 
-    /// `&&`, `||`, `=>`: what the left side decides needs no right side.
-    fn logical(&mut self, op: BinaryOp, a: &Value, right: &Expr, span: Span) -> EvalResult<Value> {
-        let decisive = match op {
-            BinaryOp::Or => (true, true),
-            BinaryOp::And => (false, false),
-            _ => (false, true),
-        };
-        if let Value::Atom(Atom::Bool(value)) = a
-            && *value == decisive.0
-        {
-            return Ok(Value::bool(decisive.1));
-        }
-        let (b, guards) = match a {
-            Value::Atom(Atom::Run(condition)) => {
-                self.where_holds(condition, !decisive.0, |this| {
-                    this.guarded(|this| this.eval(right))
-                })?
-            }
-            _ => self.guarded(|this| this.eval(right))?,
-        };
-        if b.is_null() {
-            return Ok(Value::Null);
-        }
-        if !guards.is_empty() {
-            let left = match a {
-                Value::Atom(Atom::Run(expr)) => Some((**expr).clone()),
-                _ => None,
-            };
-            for guard in guards {
-                // The right side is evaluated only where the left one does not decide.
-                self.require(match &left {
-                    Some(l) if decisive.0 => runtime::select(l.clone(), literal_bool(true), guard),
-                    Some(l) => runtime::select(l.clone(), guard, literal_bool(true)),
-                    None => guard,
-                });
-            }
-        }
-        let scalar = scalar_op(op);
-        self.elementwise(a, &b, span, |this, a, b| {
-            if let (Atom::Run(x), Some(y)) = (a, b.to_expr())
-                && runtime::reads(&y)
-            {
-                let (x, y) = ((**x).clone(), y);
-                return Ok(Atom::from_expr(match op {
-                    BinaryOp::And => runtime::select(x, y, literal_bool(false)),
-                    BinaryOp::Or => runtime::select(x, literal_bool(true), y),
-                    _ => runtime::select(x, y, literal_bool(true)),
-                }));
-            }
-            this.operation(scalar, &[a.clone(), b.clone()], span)
-        })
-    }
-
     fn select(
         &mut self,
         condition: &Expr,

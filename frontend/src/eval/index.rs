@@ -65,6 +65,14 @@ impl Evaluator<'_> {
                     self.access(&value, subscripts, span)
                 }
             }
+            // Only tensors are accessed so; there are none of them here.
+            Value::Pack(pack)
+                if pack.is_empty()
+                    && self.formula.is_some()
+                    && (trailing_comma || subscripts.len() != 1) =>
+            {
+                Ok(value)
+            }
             Value::Pack(_) => self.pack_item(&value, subscripts, span),
             Value::Atom(Atom::Str(text)) => {
                 let characters: Vec<Atom> = text

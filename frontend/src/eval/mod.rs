@@ -14,6 +14,7 @@ mod guard;
 pub mod index;
 mod item_kind;
 pub mod list;
+mod logic;
 mod position;
 pub mod ranges;
 mod row;

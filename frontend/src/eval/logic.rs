@@ -1,0 +1,121 @@
+//! `&&`, `||`, `=>` (2.4): the left side comes first, and may decide.
+
+use super::evaluator::{EvalResult, Evaluator, literal_bool};
+use super::runtime;
+use super::series::Series;
+use super::spelling::scalar_op;
+use super::value::{Atom, Value};
+use crate::ast::{BinaryOp, Expr};
+use crate::source::Span;
+
+impl Evaluator<'_> {
+    /// `&&`, `||`, `=>`: what the left side decides needs no right side.
+    pub(super) fn logical(
+        &mut self,
+        op: BinaryOp,
+        a: &Value,
+        right: &Expr,
+        span: Span,
+    ) -> EvalResult<Value> {
+        let decisive = match op {
+            BinaryOp::Or => (true, true),
+            BinaryOp::And => (false, false),
+            _ => (false, true),
+        };
+        if let Value::Atom(Atom::Bool(value)) = a
+            && *value == decisive.0
+        {
+            return Ok(self.decided(decisive.1, right));
+        }
+        let (b, guards) = match a {
+            Value::Atom(Atom::Run(condition)) => {
+                self.where_holds(condition, !decisive.0, |this| {
+                    this.guarded(|this| this.eval(right))
+                })?
+            }
+            _ => self.guarded(|this| this.eval(right))?,
+        };
+        if b.is_null() {
+            return Ok(Value::Null);
+        }
+        if !guards.is_empty() {
+            let left = match a {
+                Value::Atom(Atom::Run(expr)) => Some((**expr).clone()),
+                _ => None,
+            };
+            for guard in guards {
+                // The right side is evaluated only where the left one does not decide.
+                self.require(match &left {
+                    Some(l) if decisive.0 => runtime::select(l.clone(), literal_bool(true), guard),
+                    Some(l) => runtime::select(l.clone(), guard, literal_bool(true)),
+                    None => guard,
+                });
+            }
+        }
+        let scalar = scalar_op(op);
+        self.elementwise(a, &b, span, |this, a, b| {
+            if let (Atom::Run(x), Some(y)) = (a, b.to_expr())
+                && runtime::reads(&y)
+            {
+                let (x, y) = ((**x).clone(), y);
+                return Ok(Atom::from_expr(match op {
+                    BinaryOp::And => runtime::select(x, y, literal_bool(false)),
+                    BinaryOp::Or => runtime::select(x, literal_bool(true), y),
+                    _ => runtime::select(x, y, literal_bool(true)),
+                }));
+            }
+            this.operation(scalar, &[a.clone(), b.clone()], span)
+        })
+    }
+
+    /// What the left side decides goes with every item of the right one, which need not have a value.
+    fn decided(&mut self, value: bool, right: &Expr) -> Value {
+        if self.formula.is_some() {
+            return Value::bool(value);
+        }
+        let before = self.mark();
+        let right = self.eval(right);
+        self.demands.since(before);
+        match right {
+            Ok(Value::Pack(pack)) => Value::pack(vec![Atom::Bool(value); pack.len()]),
+            Ok(Value::Atom(Atom::Series(series))) => {
+                Series::uniform(literal_bool(value), series.length.clone()).into_value()
+            }
+            _ => Value::bool(value),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::compose::testing::{assert_composes, assert_fires, with_symbols};
+    use crate::diagnostics::codes::ASSERTION_FAILED;
+
+    fn asserted(lines: &str, condition: &str) -> String {
+        with_symbols(lines).replace("@lower", &format!("@assert {{ {condition}; }} @lower"))
+    }
+
+    /// A single value goes with every item, also where it decides.
+    #[test]
+    fn s2_4_decisive_values_go_with_every_item() {
+        let lines =
+            "m = [true, false, true]; t = k == 3; all = t || m; none = !t && m; so = !t => m;";
+        for condition in [
+            "all is [true, true, true]",
+            "none is [false, false, false]",
+            "so is [true, true, true]",
+            "(all && ..) && !(none || ..)",
+        ] {
+            assert_composes(&asserted(lines, condition));
+        }
+        assert_fires(&ASSERTION_FAILED, &asserted(lines, "all && none"));
+    }
+
+    /// What the left side rules out need not have a value.
+    #[test]
+    fn s2_4_decisive_values_need_no_right_side() {
+        assert_composes(&asserted("z = k - 3;", "z == 0 || 6 / z > 1"));
+        assert_composes(&asserted("z = k - 3;", "!(z != 0 && 6 / z > 1)"));
+        assert_composes(&asserted("z = k - 3;", "z != 0 => p[6 / z] > 1"));
+    }
+}
