@@ -281,11 +281,11 @@ impl Checker<'_> {
         let tensor = join_tensor(&a, &b);
         let mut ty = shape.apply(a, Optional::No).with_base(base);
         ty.tensor = tensor;
-        // a branch that is null here is not taken
-        ty.with_optional(if optional == Optional::Null {
-            Optional::Maybe
-        } else {
-            optional
+        // A branch that an outer test makes null is not taken; one that this test makes null is.
+        ty.with_optional(match (optional, b.optional) {
+            (Optional::Null, Optional::Null) if !refuted.is_empty() => Optional::Yes,
+            (Optional::Null, _) => Optional::Maybe,
+            (known, _) => known,
         })
     }
 

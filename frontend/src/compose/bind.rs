@@ -24,6 +24,10 @@ impl<'p> Composer<'p, '_> {
     pub fn bind(&mut self, builder: &mut Builder<'p>, list: &ArgumentList) -> Composed<()> {
         self.deduce_types(builder, list)?;
         self.given_attributes(builder, list)?;
+        if builder.entry {
+            // No arguments tell these lengths, and inputs may be declared by them.
+            self.packed_lengths(builder, list)?;
+        }
         self.bind_inputs(builder, list)?;
         self.deferred_attributes(builder, list)?;
         self.attribute_lengths(builder, list)
@@ -630,24 +634,28 @@ impl<'p> Composer<'p, '_> {
     }
 
     /// Step 4: lengths are checked or deduced, single values spread.
-    fn attribute_lengths(
-        &mut self,
-        builder: &mut Builder<'p>,
-        list: &ArgumentList,
-    ) -> Composed<()> {
+    /// Lengths of packed attributes that have their items.
+    fn packed_lengths(&mut self, builder: &mut Builder<'p>, list: &ArgumentList) -> Composed<()> {
         let definition = builder.found.definition;
-        // Packs first: they determine lengths that single values need.
         for attribute in &definition.attributes {
-            let length = attribute
-                .type_spec
-                .pack
-                .as_ref()
-                .and_then(|p| p.length.as_ref());
+            let pack = attribute.type_spec.pack.as_ref();
+            let length = pack.and_then(|p| p.length.as_ref());
             let value = builder.scope.get(&attribute.name.name);
             if let (Some(length), Some(actual)) = (length, value.and_then(Value::item_count)) {
                 self.check_attribute_length(builder, attribute, length, &actual, list)?;
             }
         }
+        Ok(())
+    }
+
+    fn attribute_lengths(
+        &mut self,
+        builder: &mut Builder<'p>,
+        list: &ArgumentList,
+    ) -> Composed<()> {
+        // They determine lengths that single values need.
+        self.packed_lengths(builder, list)?;
+        let definition = builder.found.definition;
         for attribute in &definition.attributes {
             let Some(pack) = &attribute.type_spec.pack else {
                 continue;

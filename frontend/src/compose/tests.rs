@@ -701,3 +701,12 @@ fn s2_12_empty_packs_of_tensors_stand_in_formulas() {
         assert_composes(&text(formula));
     }
 }
+
+#[test]
+fn s2_6_inputs_of_the_main_graph_use_lengths_of_its_attributes() {
+    for shape in ["k", "a..(k)", "~|5 ..(k)", "2 * k"] {
+        assert_composes(&format!(
+            "graph G {{ @attrib {{ a: int..(k) = [1, 2, 3]; }} @input {{ x: real[{shape}]; }} @output {{ y: real; }} @compose {{ y = x; }} }}"
+        ));
+    }
+}

@@ -24,6 +24,19 @@ mod tests {
         assert_fires(&FORMULA_OPTIONAL, &in_lower("y[i,] = maybe[i,], i < a;"));
     }
 
+    /// A test that refutes a name makes what reads it null.
+    #[test]
+    fn s2_4_fires_where_the_branch_of_a_failed_test_is_null() {
+        assert_fires(
+            &FORMULA_OPTIONAL,
+            &in_lower("y[i,] = ?maybe ? maybe[i,] : maybe[i,], i < a;"),
+        );
+        assert_silent(&in_lower("y[i,] = ?maybe ? maybe[i,] : line[i,], i < a;"));
+        assert_silent(&in_lower(
+            "y[i,] = ?maybe ? maybe[i,] : (?maybe ? maybe[i,] : 0.0), i < a;",
+        ));
+    }
+
     #[test]
     fn near_miss() {
         assert_silent(&in_lower("y[i,] = maybe[i,] ?? 0.0, i < a;"));
