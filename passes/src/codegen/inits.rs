@@ -6,17 +6,21 @@
 //! the analysis compares every reader with every writer: at most 16 users in a row share one. Uses in other blocks are left.
 //! An argument that is never written (`bufferization.writable = false`) is one value with all of its readers as well: of many
 //! each group reads a tensor of its own, which has the argument's buffer. It comes before `skript-write-carried`, which copies
-//! what is written in one place and read in others: fills that one op uses are not copied.
+//! what is written in one place and read in others: fills that one op uses are not copied. The fill of a border comes before
+//! what is put inside: upstream makes that in its place, and numbers the block's ops again for each fill that it has to move.
 
 use super::carried::written;
 use super::error::CodegenError;
 use super::mlir;
+use super::order::Order;
 use crate::mlir::{Builder, attributes, context, copy, types};
 use melior::ir::block::BlockLike;
-use melior::ir::operation::{OperationLike, OperationMutLike, OperationRef, OperationRefMut};
+use melior::ir::operation::{
+    OperationLike, OperationMutLike, OperationRef, OperationRefMut, OperationResult,
+};
 use melior::ir::{BlockRef, Value, ValueLike};
 use skript_dialect::{Dialect, Options, Pass, PassError, Rewriter, op};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// The pass `skript-separate-inits`.
 #[derive(Default)]
@@ -59,6 +63,7 @@ pub fn separate_inits(module: OperationRef) -> Result<(), CodegenError> {
             mlir::erase(fill);
         }
     }
+    fill_borders_early(module);
     for empty in named(module, "tensor.empty") {
         for group in uses(empty)?.chunks(MOST_USERS).skip(1) {
             let Some((first, _)) = group.first() else {
@@ -74,6 +79,56 @@ pub fn separate_inits(module: OperationRef) -> Result<(), CodegenError> {
         separate_arguments(function)?;
     }
     Ok(())
+}
+
+/// Moves fills before what is put inside of them begins to be made.
+fn fill_borders_early<'c: 'a, 'a>(module: OperationRef<'c, 'a>) {
+    let mut orders = HashMap::new();
+    for insert in named(module, "tensor.insert_slice") {
+        let (Some(block), Ok(inside), Ok(border)) =
+            (insert.block(), insert.operand(0), insert.operand(1))
+        else {
+            continue;
+        };
+        let (Some(first), Some(fill)) = (beginning(inside), maker(border)) else {
+            continue;
+        };
+        if !is_fill(fill) || mlir::users(border).len() != 1 {
+            continue;
+        }
+        let order = orders.entry(block.to_raw().ptr as usize);
+        let order: &mut Order = order.or_insert_with(|| Order::of(block));
+        let mut inits = fill.operands().filter_map(maker);
+        if inits.all(|init| mlir::name(init) != "tensor.empty" || order.move_before(init, first)) {
+            order.move_before(fill, first);
+        }
+    }
+}
+
+/// How many ops write into one tensor, at most, between the one that begins it and what is put into another.
+const MOST_WRITERS: usize = 8;
+
+/// The op that begins a tensor: it writes into an empty one.
+fn beginning<'c: 'a, 'a>(tensor: Value<'c, 'a>) -> Option<OperationRef<'c, 'a>> {
+    let mut tensor = tensor;
+    for _ in 0..MOST_WRITERS {
+        let result = OperationResult::try_from(tensor).ok()?;
+        let writer = maker(tensor)?;
+        tensor = writer
+            .operand(written(writer, result.result_number())?)
+            .ok()?;
+        if mlir::name(maker(tensor)?) == "tensor.empty" {
+            return Some(writer);
+        }
+    }
+    None
+}
+
+/// The op that makes a value.
+fn maker<'c: 'a, 'a>(value: Value<'c, 'a>) -> Option<OperationRef<'c, 'a>> {
+    let result = OperationResult::try_from(value).ok()?;
+    // SAFETY: the op lives as long as its results.
+    Some(unsafe { OperationRef::from_raw(result.owner().to_raw()) })
 }
 
 /// Gives groups of an argument's readers a tensor of their own each.
@@ -132,12 +187,16 @@ const WRITABLE: &str = "bufferization.writable";
 /// What gives its destination values and reads none: `linalg.fill`, and the same as a generic operation.
 fn fills<'c, 'a>(module: OperationRef<'c, 'a>) -> Vec<OperationRef<'c, 'a>> {
     let mut found = mlir::nested(module);
-    found.retain(|op| match mlir::name(*op).as_str() {
+    found.retain(|op| is_fill(*op));
+    found
+}
+
+fn is_fill(op: OperationRef) -> bool {
+    match mlir::name(op).as_str() {
         "linalg.fill" => true,
         "linalg.generic" => op.operand_count() == 1 && op.result_count() == 1,
         _ => false,
-    });
-    found
+    }
 }
 
 fn named<'c, 'a>(module: OperationRef<'c, 'a>, name: &str) -> Vec<OperationRef<'c, 'a>> {

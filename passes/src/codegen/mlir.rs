@@ -123,6 +123,12 @@ pub fn is_before(op: OperationRef, other: OperationRef) -> bool {
     unsafe { mlir_sys::mlirOperationIsBeforeInBlock(op.to_raw(), other.to_raw()) }
 }
 
+/// Moves an op before another one of its block.
+pub fn move_before(op: OperationRef, other: OperationRef) {
+    // SAFETY: both ops are alive and in one block.
+    unsafe { mlir_sys::mlirOperationMoveBefore(op.to_raw(), other.to_raw()) }
+}
+
 /// Ops that use `value`.
 pub fn users<'c, 'a>(value: Value<'c, 'a>) -> Vec<OperationRef<'c, 'a>> {
     let mut found = Vec::new();

@@ -1,8 +1,10 @@
 //! The order of a block's ops: values are made where they are first needed, so that few are alive at once.
+//!
+//! Numbers are given once: MLIR numbers a block's ops again after each move.
 
 use super::memory::{ancestor_in, key};
 use super::mlir;
-use melior::ir::operation::OperationRef;
+use melior::ir::operation::{OperationLike, OperationRef, OperationResult};
 use melior::ir::{BlockRef, Value};
 use std::collections::HashMap;
 
@@ -26,5 +28,31 @@ impl<'c, 'a> Order<'c, 'a> {
         let users = mlir::users(value).into_iter();
         let own = users.filter_map(|user| ancestor_in(self.block, user));
         own.min_by_key(|op| self.position.get(&key(*op)))
+    }
+
+    /// Moves an op of the block before an earlier one, if what it needs is made by then; whether it stands there.
+    pub fn move_before(&mut self, op: OperationRef<'c, 'a>, earlier: OperationRef<'c, 'a>) -> bool {
+        let position = |op| self.position.get(&key(op)).copied();
+        let (Some(own), Some(at)) = (position(op), position(earlier)) else {
+            return false;
+        };
+        if own <= at {
+            return true;
+        }
+        // What has been moved before an op has its number.
+        let is_made = |value: Value<'c, 'a>| match OperationResult::try_from(value) {
+            Ok(result) => {
+                let maker = position(result.owner());
+                maker.is_none_or(|n| n <= at) && result.owner() != earlier
+            }
+            Err(_) => true,
+        };
+        let needed = mlir::nested(op).into_iter().chain([op]);
+        if !needed.into_iter().all(|op| op.operands().all(is_made)) {
+            return false;
+        }
+        mlir::move_before(op, earlier);
+        self.position.insert(key(op), at);
+        true
     }
 }

@@ -170,3 +170,31 @@ func.func @parts(%x: tensor<4xf32>, %v: f32) -> (tensor<8xf32>, tensor<8xf32>, t
   }
   return %0, %1, %2 : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
 }
+
+// A border is filled before what it goes around is begun, if it can be.
+// CHECK-LABEL: func.func @border
+// CHECK:         %[[WIDE:.+]] = linalg.fill {{.*}} -> tensor<8xf32>
+// CHECK-NEXT:    %[[ZERO:.+]] = linalg.fill {{.*}} -> tensor<4xf32>
+// CHECK-NEXT:    %[[INSIDE:.+]] = linalg.generic {{.*}} outs(%[[ZERO]]
+// CHECK:         tensor.insert_slice %[[INSIDE]] into %[[WIDE]]
+// CHECK:         %[[LATE:.+]] = tensor.extract
+// CHECK-NEXT:    linalg.fill ins(%[[LATE]]
+func.func @border(%x: tensor<4xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %c0 = arith.constant 0 : index
+  %e = tensor.empty() : tensor<4xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+  %0 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
+      ins(%x : tensor<4xf32>) outs(%f : tensor<4xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %v = arith.addf %a, %o : f32
+    linalg.yield %v : f32
+  } -> tensor<4xf32>
+  %wide = tensor.empty() : tensor<8xf32>
+  %g = linalg.fill ins(%zero : f32) outs(%wide : tensor<8xf32>) -> tensor<8xf32>
+  %1 = tensor.insert_slice %0 into %g[2] [4] [1] : tensor<4xf32> into tensor<8xf32>
+  %late = tensor.extract %0[%c0] : tensor<4xf32>
+  %h = linalg.fill ins(%late : f32) outs(%wide : tensor<8xf32>) -> tensor<8xf32>
+  %2 = tensor.insert_slice %0 into %h[2] [4] [1] : tensor<4xf32> into tensor<8xf32>
+  return %1, %2 : tensor<8xf32>, tensor<8xf32>
+}
