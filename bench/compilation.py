@@ -15,20 +15,44 @@ MOST_GROWTH = 2.3
 SHORT = (400, 800, 1600)
 
 
-def document_of_shared(length, shape, variable, invocation):
-    """A graph of `length` invocations that share a variable, each on the result of the one before."""
+def document(shape, variables, steps, length):
+    """A graph of `length` steps, each on the result of the one before. `variables` and `steps` are texts: of the former there is
+    one for each step if it says `{number}`, of the latter `{before}` and `{after}` are tensors of the same shape."""
     places = ["x"] + ["t%d" % number for number in range(length - 1)] + ["y"]
-    lines = ["        %s = %s;" % (after, invocation % before) for before, after in zip(places, places[1:])]
-    ports = "    @input { x: real[%s]; }\n    @output { y: real[%s]; }\n    @variable { w: real[%s]; }" % (shape, shape, variable)
-    return "\n".join(["import nn;", "import linalg;", "graph G {", ports, "    @compose {", *lines, "    }", "}", ""])
+    pairs = enumerate(zip(places, places[1:]))
+    lines = ["        " + steps.format(number=number, before=before, after=after) for number, (before, after) in pairs]
+    copies = range(length if "{number}" in variables else 1)
+    ports = ["    @input { x: real[%s]; }" % shape, "    @output { y: real[%s]; }" % shape]
+    if variables:
+        ports += ["    @variable {", *("        " + variables.format(number=number) for number in copies), "    }"]
+    imports = ["import %s;" % name for name in ("nn", "linalg", "math")]
+    return "\n".join([*imports, "graph G {", *ports, "    @compose {", *lines, "    }", "}", ""])
+
+
+IMAGE = "1,4,8,8"
+FILTER = "w: real[4,4,3,3];"
+# Name, shape, variables, steps.
+MODELS = [
+    ("`linalg.matmul` with one variable", "1,16", "w: real[16,16];", "{after} = linalg.matmul({before}, w);"),
+    ("`linalg.matmul` with a variable each", "1,16", "w{number}: real[16,16];", "{after} = linalg.matmul({before}, w{number});"),
+    ("`nn.conv` with one variable", IMAGE, FILTER, "{after} = nn.conv({before}, w);"),
+    ("`nn.max_pool`", IMAGE, "", "{after} = nn.max_pool{{size=[3, 3], padding=[1, 1, 1, 1]}}({before});"),
+    ("`nn.batch_norm`", IMAGE, "m: real[4]; v: real[4]; b: real[4]; s: real[4];", "{after} = nn.batch_norm({before}, m, v, b, s);"),
+    (
+        "`nn.conv`, `nn.relu`, `math.add` to what went in",
+        IMAGE,
+        FILTER,
+        "c{number} = nn.conv({before}, w); r{number} = nn.relu(c{number}); {after} = math.add({before}, r{number});",
+    ),
+]
 
 
 def chains():
     """Name, lengths, text of a length."""
     for name, chain in composition.CHAINS.items():
         yield name, LENGTHS, lambda length, chain=chain: composition.document(length, *chain)
-    yield "`linalg.matmul` with one variable", SHORT, lambda n: document_of_shared(n, "1,16", "16,16", "linalg.matmul(%s, w)")
-    yield "`nn.conv` with one variable", SHORT, lambda n: document_of_shared(n, "1,4,8,8", "4,4,3,3", "nn.conv(%s, w)")
+    for name, *model in MODELS:
+        yield name, SHORT, lambda length, model=model: document(*model, length)
 
 
 def seconds(skript, folder, station):
