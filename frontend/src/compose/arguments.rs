@@ -100,7 +100,7 @@ impl Argument {
         Some(match value {
             Value::Null => Argument::Null,
             Value::Atom(Atom::Stack(stack)) => {
-                let whole = canonical.tensor(&stack.tensor);
+                let whole = canonical.stack(&stack.tensor);
                 let item = TensorType {
                     kind: whole.kind,
                     shape: whole.shape.iter().skip(1).cloned().collect(),
@@ -108,12 +108,17 @@ impl Argument {
                 Argument::Stack(ArgumentItem::Tensor(Rc::new(item)), Rc::new(whole))
             }
             Value::Atom(atom) => Argument::Single(ArgumentItem::of(atom, canonical)?),
-            Value::Pack(pack) => Argument::Pack(
-                pack.items
-                    .iter()
-                    .map(|item| ArgumentItem::of(item, canonical))
-                    .collect::<Option<_>>()?,
-            ),
+            Value::Pack(pack) => {
+                let name = canonical.input().map(str::to_string);
+                let mut items = Vec::with_capacity(pack.len());
+                for (position, item) in pack.items.iter().enumerate() {
+                    if let Some(name) = &name {
+                        canonical.enter(format!("{name}[{position}]"));
+                    }
+                    items.push(ArgumentItem::of(item, canonical)?);
+                }
+                Argument::Pack(items)
+            }
         })
     }
 

@@ -708,8 +708,21 @@ pub fn set_tensors(builder: &mut Builder, name: &str, atoms: Vec<Atom>, packed: 
     builder.scope.set(name, value);
 }
 
-/// `[2,3]`.
+/// `[2,3]`, and `~|8` for an extent that has no name in the document.
 pub fn shape_text(shape: &[Extent]) -> String {
-    let extents: Vec<String> = shape.iter().map(Extent::to_string).collect();
+    let extents = shape.iter().map(|extent| match extent {
+        Extent::Dynamic { expr, bound } if is_unnamed(expr) => format!("~|{bound}"),
+        known => known.to_string(),
+    });
+    let extents: Vec<String> = extents.collect();
     format!("[{}]", extents.join(","))
+}
+
+/// Whether a name in it was made here.
+fn is_unnamed(expr: &ShapeExpr) -> bool {
+    match expr {
+        ShapeExpr::Symbol(name) => name.starts_with("data.") || name.starts_with("extent."),
+        ShapeExpr::Apply { operands, .. } => operands.iter().any(is_unnamed),
+        ShapeExpr::Constant(_) | ShapeExpr::Real(_) => false,
+    }
 }

@@ -39,9 +39,12 @@ fn shape_expr(expr: &Expr) -> Option<ShapeExpr> {
 }
 
 /// Renames the extents of arguments to symbols in the order in which they appear, so that equal instances are found
-/// whatever the caller calls its extents.
+/// whatever the caller calls its extents. An input's extent is named after the place where it stands first, as the language
+/// writes it: messages show the name.
 #[derive(Default)]
 pub struct Canonical {
+    /// The input whose extents are renamed, if it has a name.
+    input: Option<String>,
     /// What stands for what, in the caller's terms.
     symbols: Vec<(String, Arc<ShapeExpr>, u64)>,
     /// How many of them are extents of tensors.
@@ -49,21 +52,56 @@ pub struct Canonical {
 }
 
 impl Canonical {
+    /// What is renamed from now on belongs to this input: `x`, or `xs[2]`.
+    pub fn enter(&mut self, input: impl Into<String>) {
+        self.input = Some(input.into());
+    }
+
+    /// The input that was entered last.
+    pub fn input(&self) -> Option<&str> {
+        self.input.as_deref()
+    }
+
     pub fn tensor(&mut self, tensor: &TensorType) -> TensorType {
+        let extents = tensor.shape.iter().enumerate();
+        let shape = extents.map(|(dimension, extent)| {
+            let place = self.input.as_ref();
+            let place = place.map(|input| format!("{input}.shape[{dimension}]"));
+            self.extent(extent, place)
+        });
         TensorType {
             kind: tensor.kind,
-            shape: tensor.shape.iter().map(|e| self.extent(e)).collect(),
+            shape: shape.collect(),
         }
     }
 
-    fn extent(&mut self, extent: &Extent) -> Extent {
+    /// A pack of run-time length, in one tensor along its first dimension.
+    pub fn stack(&mut self, tensor: &TensorType) -> TensorType {
+        let extents = tensor.shape.iter().enumerate();
+        let shape = extents.map(|(dimension, extent)| {
+            let place = self
+                .input
+                .as_ref()
+                .map(|input| match dimension.checked_sub(1) {
+                    Some(own) => format!("{input}[0].shape[{own}]"),
+                    None => format!("{input}.size"),
+                });
+            self.extent(extent, place)
+        });
+        TensorType {
+            kind: tensor.kind,
+            shape: shape.collect(),
+        }
+    }
+
+    fn extent(&mut self, extent: &Extent, place: Option<String>) -> Extent {
         let Extent::Dynamic { expr, bound } = extent else {
             return extent.clone();
         };
         if let Some(known) = self.known(extent) {
             return known;
         }
-        let name = format!("extent.{}", self.symbols.len());
+        let name = place.unwrap_or_else(|| format!("extent.{}", self.symbols.len()));
         self.symbols.push((name.clone(), Arc::clone(expr), *bound));
         Extent::Dynamic {
             expr: Arc::new(ShapeExpr::Symbol(name)),
@@ -74,6 +112,7 @@ impl Canonical {
     /// Ends the arguments: symbols that are named from now on belong to no tensor of the callee.
     pub fn end_of_tensors(&mut self) {
         self.learned = self.symbols.len();
+        self.input = None;
     }
 
     /// An attribute's value with run-time extents in the callee's terms.
@@ -99,7 +138,7 @@ impl Canonical {
 
     fn expr(&mut self, expr: &Expr) -> Expr {
         let extent = match &expr.node {
-            Node::Extent(extent) => Some(self.extent(extent)),
+            Node::Extent(extent) => Some(self.extent(extent, None)),
             // A sum that is an extent of some argument is that extent in the callee as well.
             Node::Apply { .. } => extent_of(expr).and_then(|e| self.known(&e)),
             _ => None,
@@ -243,6 +282,27 @@ mod tests {
             expr: Arc::new(ShapeExpr::Symbol(name.to_string())),
             bound: 8,
         }
+    }
+
+    #[test]
+    fn s2_6_extents_of_inputs_are_named_as_the_language_writes_them() {
+        let tensor = |names: &[&str]| TensorType {
+            kind: ScalarKind::Real,
+            shape: names.iter().map(|name| dynamic(name)).collect(),
+        };
+        let text = |tensor: &TensorType| {
+            let extents = tensor.shape.iter().map(Extent::to_string);
+            extents.collect::<Vec<_>>().join(" ")
+        };
+        let mut canonical = Canonical::default();
+        canonical.enter("x");
+        let x = canonical.tensor(&tensor(&["n", "m"]));
+        assert_eq!(text(&x), "x.shape[0]|8 x.shape[1]|8");
+        canonical.enter("zs");
+        let zs = canonical.stack(&tensor(&["k", "m", "l"]));
+        assert_eq!(text(&zs), "zs.size|8 x.shape[1]|8 zs[0].shape[1]|8");
+        canonical.end_of_tensors();
+        assert_eq!(text(&canonical.tensor(&tensor(&["q"]))), "extent.4|8");
     }
 
     #[test]

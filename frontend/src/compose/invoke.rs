@@ -116,7 +116,11 @@ impl<'p> Composer<'p, '_> {
         self.settle_here(builder)?;
         let mut canonical = Canonical::default();
         let mut values = Vec::with_capacity(arguments.len());
+        let mut inputs = found.definition.inputs.iter();
         for (value, span) in arguments {
+            if let Some(input) = inputs.next() {
+                canonical.enter(input.name.name.clone());
+            }
             let Some(described) = Argument::of(&value, &mut canonical) else {
                 return Err(self.error(
                     &ARGUMENT_KIND,

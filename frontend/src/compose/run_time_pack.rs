@@ -122,8 +122,13 @@ impl<'p> Composer<'p, '_> {
                     &RESULTS_MISMATCH,
                     span,
                     format!(
-                        "the pack is written with {} items, it has {actual}",
-                        atom.text()
+                        "the pack is written with {} items, it has {}",
+                        atom.text(),
+                        match &actual {
+                            Extent::Fixed(n) => n.to_string(),
+                            Extent::Dynamic { expr, bound } =>
+                                format!("{expr}, at most {bound}, as each run tells"),
+                        }
                     ),
                 ));
             }
