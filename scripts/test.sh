@@ -50,6 +50,7 @@ step "programs of jax through the dialect" .venv/bin/python test/stablehlo/jax_p
 step "intrinsics in XLA" .venv/bin/python test/stablehlo/intrinsics.py --skript target/release/skript
 if [ "$all" = --all ]; then
   step "library in XLA" .venv/bin/python test/stablehlo/library.py --skript target/release/skript --sample 3
+  step "library in XLA, padded" .venv/bin/python test/stablehlo/library.py --skript target/release/skript --sample 1 --dynamic all
 fi
 suite=../shared/conformance
 if [ -d "$suite" ]; then

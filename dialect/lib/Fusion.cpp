@@ -21,12 +21,24 @@ static bool fits(linalg::GenericOp producer, linalg::GenericOp consumer, skript:
   return inputs <= bounds.inputs && count(producer) + count(consumer) <= bounds.operations;
 }
 
+/// Whether the consumer visits a point of the producer more than once where that adds to its output: it would do so each
+/// time.
+static bool repeats(linalg::GenericOp producer, linalg::GenericOp consumer, OpOperand *fused) {
+  if (!producer || !consumer || consumer.getMatchingIndexingMap(fused).isPermutation())
+    return false;
+  return llvm::any_of(producer.getDpsInitsMutable(),
+                      [&](OpOperand &init) { return producer.payloadUsesValueFromOperand(&init); });
+}
+
 LogicalResult skript::fuseElementwise(Operation *root, FusionBounds bounds) {
   MLIRContext *context = root->getContext();
   linalg::ControlFusionFn allowed = [bounds](OpOperand *fused) {
     Operation *producer = fused->get().getDefiningOp();
-    return producer && producer->hasOneUse() &&
-           fits(dyn_cast<linalg::GenericOp>(producer), dyn_cast<linalg::GenericOp>(fused->getOwner()), bounds);
+    if (!producer || !producer->hasOneUse())
+      return false;
+    auto first = dyn_cast<linalg::GenericOp>(producer);
+    auto second = dyn_cast<linalg::GenericOp>(fused->getOwner());
+    return fits(first, second, bounds) && !repeats(first, second, fused);
   };
   RewritePatternSet patterns(context);
   linalg::populateElementwiseOpsFusionPatterns(patterns, allowed);

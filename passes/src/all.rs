@@ -17,6 +17,7 @@ use crate::elementwise::elementwise_to_linalg::ConvertElementwiseToLinalg;
 use crate::elementwise::fuse_elementwise::FuseElementwise;
 use crate::elementwise::scalarize_elementwise::ScalarizeElementwise;
 use crate::elementwise::unroll_elementwise::UnrollElementwise;
+use crate::extents::drop_clamps::DropClamps;
 use crate::extents::pad_extents::PadExtents;
 use crate::formula::covered::DropCoveredFills;
 use crate::formula::formula_to_linalg::ConvertFormulaToLinalg;
@@ -49,6 +50,7 @@ pub const ALL: &[PassEntry] = &[
     PassEntry::of::<RaiseToNamedLinalg>(),
     PassEntry::of::<MergeDuplicates>(),
     PassEntry::of::<KeepOperators>(),
+    PassEntry::of::<DropClamps>(),
     PassEntry::of::<PadExtents>(),
     PassEntry::of::<AnnotateStructure>(),
     PassEntry::of::<SplitGuards>(),

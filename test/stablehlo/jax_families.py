@@ -323,6 +323,7 @@ def contractions(program, reals, integers, sample):
     program("tensordot", lambda x, y: jnp.tensordot(x, y, axes=([0, 2], [0, 1])), x, reals(3, 5, 2))
     program("einsum_trace", lambda x: jnp.einsum("iij->j", x), reals(4, 4, 3))
     program("einsum_three", lambda x, y, z: jnp.einsum("ij,jk,kl->il", x, y, z), reals(2, 3), reals(3, 4), reals(4, 5))
+    program("einsum_outer_contracted", lambda x, y, z: jnp.einsum("ij,jkl,li->ik", x, y, z), reals(2, 3), reals(3, 4, 5), reals(5, 2))
     program("multi_dot", lambda x, y, z: jnp.linalg.multi_dot([x, y, z]), reals(2, 3), reals(3, 4), reals(4, 5))
 
 

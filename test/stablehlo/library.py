@@ -2,11 +2,12 @@
 """Exports invocations of the standard library's operators to StableHLO, runs them with XLA, and compares with numpy and scipy;
 counts the forms that formulas take.
 
-    library.py --skript BINARY [--operator TEXT]... [--sample N] [--real f16|bf16|f32|f64] [--int i8|i16|i32|i64] [--jobs N]
-               [--verbose]
+    library.py --skript BINARY [--operator TEXT]... [--sample N] [--real f16|bf16|f32|f64] [--int i8|i16|i32|i64]
+               [--dynamic first|all] [--jobs N] [--verbose]
 
 The cases are those of test/library/sweep.py; `--sample N` takes about N of each operator, always the same; cases
-whose arrays the machine types do not hold are left out, and counted. Exit status 1 if a
+whose arrays the machine types do not hold are left out, and counted. With `--dynamic`, only the run knows the first extent of
+each input, or all of them: the arrays are padded. Exit status 1 if a
 program gives a wrong answer, or if an operator takes the general form that is not known to need it.
 """
 import argparse
@@ -42,16 +43,30 @@ def export(skript, arguments, out):
     return said[0] if said else "exit status %d" % done.returncode
 
 
-def argument(port, folder):
+def refused(skript, arguments):
+    """Whether the evaluator takes no such inputs, of extents that it learns from them."""
+    done = subprocess.run([skript, "run", "--engine=reference", *arguments], capture_output=True, timeout=120)
+    return done.returncode != 0
+
+
+def stored(name, folder):
+    """The array of an input, or the weights of a variable."""
+    import numpy
+    path = os.path.join(folder, name)
+    return numpy.load(path + ".npy") if os.path.exists(path + ".npy") else xla.read_dat(path + ".dat")
+
+
+def argument(port, folder, ports):
+    """The array for an argument: padded to the program's shape where that has extents that are arguments, too."""
     import ml_dtypes
     import numpy
+    if port["role"] == "extent":
+        return numpy.int32(stored(port["extent_of"], folder).shape[port["dimension"]])
     dtype = ml_dtypes.bfloat16 if port["dtype"] == "bf16" else xla.dtype_of(port["dtype"])
-    name = port["name"]
-    if port["role"] == "variable":
-        values = xla.read_dat(os.path.join(folder, name + ".dat"))
-    else:
-        values = numpy.load(os.path.join(folder, name + ".npy"))
-    return values.astype(dtype).reshape(port["shape"])
+    values = stored(port["name"], folder).astype(dtype)
+    if any(p.get("extent_of") == port["name"] for p in ports):
+        return xla.padded_to(port["shape"], values)
+    return values.reshape(port["shape"])
 
 
 def answer(engine, path, folder, results):
@@ -61,7 +76,8 @@ def answer(engine, path, folder, results):
         text = file.read()
     with open(path + ".json") as file:
         manifest = json.load(file)
-    values = engine.run(text, [argument(port, folder) for port in manifest["arguments"]])
+    ports = manifest["arguments"]
+    values = engine.run(text, [argument(port, folder, ports) for port in ports])
     os.makedirs(results)
     bf16 = {port["name"] for port in manifest["results"] if port["dtype"] == "bf16"}
     for name, value in xla.results_of(manifest, values).items():
@@ -69,21 +85,23 @@ def answer(engine, path, folder, results):
         numpy.save(os.path.join(results, name + ".npy"), value.astype(numpy.float32) if name in bf16 else value)
 
 
-def collect(chosen, sample):
-    """The cases of operators whose names hold one of `chosen`, if that names any."""
+def collect(chosen, sample, dynamic):
+    """The cases of operators whose names hold one of `chosen`, if that names any; `dynamic` extents as `type_of` has them."""
     import sweep
     cases, rest = list(sweep.examples.cases(sweep.library())), list(sweep.operators.all_cases())
     cases += list(sweep.sampled(rest, sample)) if sample else rest
     cases = [c for c in cases if not chosen or any(o in c.operator for o in chosen)]
+    for case in cases:
+        case.dynamic = dynamic
     return [c for c in cases if c.fits()], sum(not c.fits() for c in cases)
 
 
 def work(job):
     """(operator, label, outcome, reason, forms) for each case of this job."""
-    skript, chosen, sample, types, number, jobs = job
+    skript, chosen, types, number, jobs = job
     from cases import Machine
     Machine.real, Machine.int = types
-    cases = collect(chosen, sample)[0][number::jobs]  # their functions do not travel between processes
+    cases = collect(*chosen)[0][number::jobs]  # their functions do not travel between processes
     engine, found = xla.Xla(), []
     with tempfile.TemporaryDirectory(prefix="library_") as folder:
         for number, case in enumerate(cases):
@@ -100,6 +118,9 @@ def work(job):
                     answer(engine, path, model, model + ".out")
                     reason = case.complaint(model + ".out")
                     outcome = "wrong" if reason else "equal"
+                    # A program makes no checks; whoever calls it does.
+                    if reason and case.dynamic and refused(skript, arguments):
+                        outcome = "refused"
             except Exception as error:  # whatever XLA raises is the answer
                 outcome, reason = "wrong", " ".join(str(error).split())[:300]
             found.append((case.operator, str(case), outcome, reason, forms))
@@ -113,6 +134,7 @@ def main():
     parser.add_argument("--sample", type=int)
     parser.add_argument("--real", choices=["f16", "bf16", "f32", "f64"], default="f32")
     parser.add_argument("--int", choices=["i8", "i16", "i32", "i64"], default="i64")
+    parser.add_argument("--dynamic", choices=["first", "all"], help="inputs whose first extent, or all, only the run knows")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--verbose", action="store_true", help="a line for each operator, and why cases have no program")
     args = parser.parse_args()
@@ -121,11 +143,12 @@ def main():
     found = []
     from cases import Machine
     types = Machine.real, Machine.int = args.real, args.int
-    outside = collect(args.operator, args.sample)[1]
+    chosen = args.operator, args.sample, args.dynamic
+    outside = collect(*chosen)[1]
     if outside:
         print("%d cases have arrays that --real=%s --int=%s does not hold" % ((outside,) + types))
     with concurrent.futures.ProcessPoolExecutor(args.jobs) as pool:
-        for part in pool.map(work, [(skript, args.operator, args.sample, types, number, args.jobs) for number in range(args.jobs)]):
+        for part in pool.map(work, [(skript, chosen, types, number, args.jobs) for number in range(args.jobs)]):
             found += part
     status = 0
     outcomes, forms, general, refused = (collections.Counter(), collections.Counter(), collections.defaultdict(collections.Counter),

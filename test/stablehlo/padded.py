@@ -72,11 +72,37 @@ MODELS = {
     "cubic": ("x: real[b|3,4]", "y: real[~,~]", "y = image.cubic_resize{axes=[1], size=[6]}(x)", [[(b, 4)] for b in (1, 3)]),
     "sampled": ("x: real[b|2,1,4,4]; g: real[b,n|3,2,2]", "y: real[~,~,~,~]", "y = image.grid_sample{mode='CUBIC'}(x, g)",
                 [[(b, 1, 4, 4), (b, n, 2, 2)] for b, n in ((1, 2), (2, 3))]),
+    # Extents that only checks say to be equal, and places that begin where a run says.
+    "conv_all_open": ("x: real[~|2,~|4,~|9]; w: real[~|5,~|4,~|3]; b: real[~|5]", "y: real[~,~,~]", "y = nn.conv{padding=1, stride=2}(x, w, b)",
+                      [[(b, c, n), (k, c, f), (k,)] for b, c, n, k, f in ((1, 1, 3, 1, 3), (2, 4, 9, 5, 3), (2, 3, 1, 2, 1))]),
+    "conv_same_open": ("x: real[~|2,~|4,~|9]; w: real[~|5,~|4,~|4]", "y: real[~,~,~]", "y = nn.conv{stride=2}(x, w)",
+                       [[(b, c, n), (k, c, f)] for b, c, n, k, f in ((1, 1, 3, 1, 3), (2, 4, 9, 5, 4), (2, 3, 5, 2, 2), (1, 2, 8, 2, 1))]),
+    "deconv_all_open": ("x: real[~|2,~|4,~|5]; w: real[~|4,~|3,~|3]", "y: real[~,~,~]", "y = nn.deconv{padding=1, stride=2}(x, w)",
+                        [[(b, c, n), (c, k, f)] for b, c, n, k, f in ((1, 1, 3, 1, 3), (2, 4, 5, 3, 3), (2, 3, 2, 2, 2))]),
+    "matmul_all_open": ("a: real[~|5,~|4]; b: real[~|6,~|3]", "y: real[~,~]", "y = linalg.matmul(a, b)",
+                        [[(n, k), (k, m)] for n, k, m in ((2, 3, 1), (5, 4, 3), (0, 2, 2), (3, 0, 2))]),
+    "linear_all_open": ("x: real[~|3,~|4]; w: real[~|5,~|4]; b: real[~|5]", "y: real[~,~]", "y = nn.linear(x, w, b)",
+                        [[(n, k), (m, k), (m,)] for n, k, m in ((1, 1, 1), (3, 4, 5), (2, 3, 2))]),
+    "argmax_all_open": ("x: real[~|3,~|6]", "y: int[~]", "y = math.argmax{axis=1, squeeze=true}(x)", [[s] for s in ((1, 1), (3, 6), (2, 4))]),
+    "added_all_open": ("x: real[~|5]; z: real[~|3,~|5]", "y: real[~,~]", "y = math.add(x, z)", [[(m,), (n, m)] for n, m in ((1, 1), (3, 5), (2, 0))]),
+    "normalized_batch": ("x: real[~|3,~|4,2]; m: real[~|4]; v: real[~|4]; o: real[~|4]; s: real[~|4]", "y: real[~,~,~]", "w = math.mul(v, v); y = nn.batch_norm(x, m, w, o, s)",
+                         [[(n, c, 2)] + 4 * [(c,)] for n, c in ((1, 1), (3, 4), (2, 3))]),
+    "pool_same_open": ("x: real[~|7,~|6]", "y: real[~,~]", "y = nn.max_pool{axes=[0, 1], size=[3, 3], stride=[2, 2], ceil_mode=true}(x)",
+                       [[s] for s in ((3, 3), (7, 6), (4, 5), (6, 3))]),
+    "pool_lower_open": ("x: real[~|7,~|6]", "y: real[~,~]", "y = nn.avg_pool{axes=[0, 1], size=[3, 3], stride=[2, 2], padding_align='LOWER'}(x)",
+                        [[s] for s in ((3, 3), (7, 6), (4, 5), (6, 3))]),
+    "split_open": ("x: real[~|8,2]", "y: real[~,~]; z: real[~,~]", "[y, z] = layout.split{axis=0, count=2}(x)", [[(n, 2)] for n in (2, 8, 4)]),
+    "halved": ("x: real[~|6]", "y: real[~]", "y = layout.slice{axes=[0], begin=[1], end=[-1]}(x)", [[(n,)] for n in (2, 3, 6)]),
+    "joined_three": ("a: real[~|4,2]; b: real[~|3,2]; c: real[~|2,2]", "y: real[~,~]", "y = layout.concat{axis=0}([a, b, c])",
+                     [[(k, 2), (m, 2), (n, 2)] for k, m, n in ((2, 3, 1), (0, 1, 2), (4, 3, 2), (1, 0, 0), (0, 0, 0))]),
+    "stacked": ("a: real[~|4]; b: real[~|4]", "y: real[~,~]", "y = layout.stack{axis=1}([a, b])", [[(n,), (n,)] for n in (0, 1, 4)]),
+    "squeezed": ("x: real[~|4,~|2]", "y: real[~]", "y = layout.squeeze{axes=[1]}(x)", [[(n, 1)] for n in (0, 1, 4)]),
+    "upsampled": ("x: real[~|3,~|4]", "y: real[~,~]", "y = image.nearest_upsample{axes=[1], factor=[2]}(x)", [[(1, 2)], [(3, 4)]]),
     "spread": ("x: real[n|5,1]; z: real[1,m|3]", "y: real[~,~]", "y = math.mul(x, z)", [[(2, 1), (1, 3)], [(5, 1), (1, 1)]]),
 }
 
 # Models of which some formula has no better form.
-GATHERED = {"cumulative": "while", "joined": "scatter", "flattened": "scatter", "tiled": "resample", "chosen": "gather"}
+GATHERED = {"cumulative": "while", "flattened": "scatter", "tiled": "resample", "chosen": "gather"}
 
 
 def unraised(path, name):

@@ -160,6 +160,18 @@ def values_of(port, folder, meta, weights):
     return values.astype(dtype)
 
 
+def padded_to(shape, values):
+    """The array at the first places of a larger one; what is not filled is no number that a sum survives."""
+    import numpy
+    if values.dtype.kind == "i":
+        filler = min(2 ** 40 + 1, numpy.iinfo(values.dtype).max)
+    else:
+        filler = True if values.dtype.kind == "b" else numpy.nan
+    whole = numpy.full(shape, filler, values.dtype)
+    whole[tuple(slice(0, e) for e in values.shape)] = values
+    return whole
+
+
 def arguments_of(manifest, folder, meta, beside):
     """The case's arrays, padded where the program wants them larger, and their extents."""
     import numpy
@@ -173,11 +185,7 @@ def arguments_of(manifest, folder, meta, beside):
         if port["role"] == "extent":
             arguments.append(numpy.int32(arrays[port["extent_of"]].shape[port["dimension"]]))
         elif name in padded:
-            values = arrays[name]
-            filler = {"f": numpy.nan, "i": 2 ** 40 + 1, "b": True}[values.dtype.kind]
-            whole = numpy.full(shape, filler, values.dtype)
-            whole[tuple(slice(0, e) for e in values.shape)] = values
-            arguments.append(whole)
+            arguments.append(padded_to(shape, arrays[name]))
         elif arrays[name].size != int(numpy.prod(shape)):
             raise ValueError("%s has shape %s, the program wants %s" % (name, arrays[name].shape, shape))
         else:

@@ -10,7 +10,7 @@
 use super::memory::{ancestor_in, key};
 use super::mlir;
 use super::pointers::{NOALIAS, TABLE};
-use crate::emit::check::PREFIX;
+use crate::emit::check::is_check;
 use crate::mlir::{Builder, ValueKey, attributes, context, copy, mark};
 use melior::Context;
 use melior::ir::attribute::{ArrayAttribute, FlatSymbolRefAttribute};
@@ -348,12 +348,6 @@ fn is_made_again(op: OperationRef) -> bool {
     let of_arrays = || op.operand_count() == 0 || op.results().any(|r| !is_scalar(r.r#type()));
     let is_value = op.region_count() == 0 && op.result_count() > 0;
     mlir::name(op) == "llvm.load" || (is_value && op::is_pure(&op) && of_arrays())
-}
-
-fn is_check(op: OperationRef) -> bool {
-    let callee = op.attribute("callee").ok();
-    let callee = callee.and_then(|a| FlatSymbolRefAttribute::try_from(a).ok());
-    callee.is_some_and(|callee| callee.value().starts_with(PREFIX))
 }
 
 fn is_scalar(r#type: Type) -> bool {

@@ -7,7 +7,8 @@ use super::EmitError;
 use super::scope::Scope;
 use crate::mlir::{Builder, attributes, types};
 use melior::ir::attribute::FlatSymbolRefAttribute;
-use melior::ir::{Type, TypeLike, Value, ValueLike};
+use melior::ir::operation::OperationLike;
+use melior::ir::{OperationRef, Type, TypeLike, Value, ValueLike};
 use skript_frontend::model::{Check, CheckKind, Expr, MessagePart, Node};
 use skript_frontend::source::Span;
 use skript_semantics::{Numbers, ScalarKind, ScalarOp};
@@ -20,6 +21,13 @@ pub const CODE: &str = "skript.code";
 pub const MESSAGE: &str = "skript.message";
 /// Values that a failed check can tell.
 const MOST_VALUES: usize = 8;
+
+/// Whether an operation is the call of a check; its first operand is what must hold.
+pub fn is_check(op: OperationRef<'_, '_>) -> bool {
+    let callee = op.attribute("callee").ok();
+    let callee = callee.and_then(|a| FlatSymbolRefAttribute::try_from(a).ok());
+    callee.is_some_and(|callee| callee.value().starts_with(PREFIX))
+}
 
 /// Tests all, in order.
 pub(super) fn emit<'c: 'a, 'a>(

@@ -1,5 +1,6 @@
 //! Formulas over padded tensors: loops run to the bounds, and the predicate keeps to what is filled.
 
+use super::bounds::constant;
 use super::padding::Padding;
 use crate::mlir::builder::{only_block, operations};
 use crate::mlir::copy::{arguments, with_attributes};
@@ -79,10 +80,10 @@ impl<'c: 'a, 'a> Padding<'_, 'c, 'a> {
             self.body(block, &at)?;
             let end = operations(block).last().copied();
             let own = end.ok_or(Error::OperationBuild)?.operand(0)?;
-            let own = self.get(own);
             holds = Some(match holds {
-                Some(others) => at.scalar(ScalarOp::And, &[others, own], flag)?,
-                None => own,
+                Some(others) if constant(own).is_some_and(|flag| flag != 0) => others,
+                Some(others) => at.scalar(ScalarOp::And, &[others, self.get(own)], flag)?,
+                None => self.get(own),
             });
         }
         let holds = holds.ok_or(Error::OperationBuild)?;

@@ -2,9 +2,12 @@
 
 pub mod bounds;
 mod control;
+pub mod drop_clamps;
 mod formula;
 mod function;
 pub mod intrinsic;
+mod order;
 pub mod pad_extents;
 mod padding;
+mod polynomial;
 mod slice;

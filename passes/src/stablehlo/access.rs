@@ -7,12 +7,12 @@
 use super::field::{Field, union};
 use super::rearrange::rearranged;
 use super::tensors::Tensors;
+use super::write::filler;
 use crate::mlir::{attributes, types};
 use crate::structure::{Affine, Placement, Positions};
 use melior::Error;
-use melior::ir::{Attribute, Type, Value};
+use melior::ir::{Attribute, Value};
 use skript_dialect::melior;
-use skript_semantics::{Scalar, ScalarKind};
 
 /// One subscript: its value everywhere, and its form if it is affine, or all its values if one index decides them.
 pub struct Subscript<'c, 'a> {
@@ -106,7 +106,7 @@ pub fn read<'c: 'a, 'a>(
             .iter()
             .filter_map(|i| domain.get(*i).copied())
             .collect();
-        let value = at.splat(zero(element), &shape, element)?;
+        let value = at.splat(filler(element), &shape, element)?;
         return Ok(plain(Field { value, indices }));
     }
     let mut tensor = tensor;
@@ -166,12 +166,6 @@ fn shape(labels: &[usize], domain: &[i64]) -> Vec<i64> {
         .iter()
         .filter_map(|i| domain.get(*i).copied())
         .collect()
-}
-
-fn zero(element: Type<'_>) -> Scalar {
-    types::kind_of(element)
-        .unwrap_or(ScalarKind::Real)
-        .default_value()
 }
 
 /// By dimension; `None`: it is gathered.
@@ -244,7 +238,7 @@ pub fn slice<'c: 'a, 'a>(
         }
     }
     let none = vec![0; extents.len()];
-    let padded = at.pad(tensor, zero(at.element(tensor)?), &low, &high, &none)?;
+    let padded = at.pad(tensor, filler(at.element(tensor)?), &low, &high, &none)?;
     let sliced = at.slice(padded, &starts, &limits, &strides)?;
     at.reverse(sliced, &reversed)
 }

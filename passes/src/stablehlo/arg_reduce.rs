@@ -8,9 +8,8 @@ use super::error::ExportError;
 use super::evaluate::Evaluator;
 use super::field::Field;
 use super::tensors::Tensors;
-use super::write::{Target, identity};
-use crate::mlir::copy::operation_name;
-use crate::mlir::{attributes, splat, types};
+use super::write::{Target, constant, identity};
+use crate::mlir::{attributes, types};
 use crate::structure::arg_reduction::ArgReduction;
 use melior::Error;
 use melior::ir::Value;
@@ -192,20 +191,6 @@ fn best<'c: 'a, 'a>(
 
 /// Whether a value is a tensor of zeros, by how it was made.
 fn is_zero(value: Value<'_, '_>) -> bool {
-    let Ok(result) = OperationResult::try_from(value) else {
-        return false;
-    };
-    let owner = result.owner();
-    match operation_name(owner).as_str() {
-        "stablehlo.broadcast_in_dim" | "stablehlo.reshape" | "stablehlo.transpose" => {
-            owner.operand(0).is_ok_and(is_zero)
-        }
-        "stablehlo.constant" => owner
-            .attribute("value")
-            .ok()
-            .and_then(splat::element)
-            .and_then(|a| IntegerAttribute::try_from(a).ok())
-            .is_some_and(|n| n.value() == 0),
-        _ => false,
-    }
+    let number = constant(value).and_then(|number| IntegerAttribute::try_from(number).ok());
+    number.is_some_and(|number| number.value() == 0)
 }

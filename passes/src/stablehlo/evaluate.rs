@@ -7,11 +7,12 @@ use super::access::{Gathered, Subscript, read, run};
 use super::error::ExportError;
 use super::field::{Field, join};
 use super::scalar;
+use super::shift::Shift;
 use super::tensors::Tensors;
 use crate::mlir::builder::{only_block, operations};
 use crate::mlir::copy::{arguments, operation_name};
 use crate::mlir::{ValueKey, types};
-use crate::structure::{Positions, Reading};
+use crate::structure::{Affine, Positions, Reading};
 use melior::ir::attribute::{FloatAttribute, IntegerAttribute};
 use melior::ir::operation::{OperationLike, OperationResult};
 use melior::ir::{BlockRef, OperationRef, Type, Value, ValueLike};
@@ -83,6 +84,7 @@ impl<'r, 'c: 'a, 'a> Evaluator<'r, 'c, 'a> {
                 Ok(op) if matches!(operation_name(op).as_str(), "skript.and" | "arith.andi") => {
                     pending.extend([op.operand(1)?, op.operand(0)?]);
                 }
+                Ok(op) if operation_name(op) == "arith.constant" && is_true(op) => {}
                 _ => found.push(value),
             }
         }
@@ -151,7 +153,7 @@ impl<'r, 'c: 'a, 'a> Evaluator<'r, 'c, 'a> {
     }
 
     /// The affine form of an integer, where every index it depends on is a dimension.
-    fn form(&self, value: Value<'c, 'a>) -> Option<crate::structure::Affine> {
+    pub(super) fn form(&self, value: Value<'c, 'a>) -> Option<Affine> {
         let form = self.reading.nest.affine(self.reading.find(value)?)?;
         let sequential = form
             .indices()
@@ -183,7 +185,18 @@ impl<'r, 'c: 'a, 'a> Evaluator<'r, 'c, 'a> {
             None => (self.outside)(tensor)?,
         };
         let mut subscripts = Vec::new();
-        for operand in op.operands().skip(1) {
+        let mut tensor = tensor;
+        for (dimension, operand) in op.operands().skip(1).enumerate() {
+            if let Some((shift, form)) = self.begun(dimension, operand)? {
+                tensor = shift.cut(tensor, &self.at)?;
+                subscripts.push(Subscript {
+                    field: shift.within(&self.field(operand)?, &self.at)?,
+                    form: Some(form),
+                    known: None,
+                    is_data: false,
+                });
+                continue;
+            }
             let form = self.form(operand);
             let is_run = form
                 .as_ref()
@@ -198,6 +211,26 @@ impl<'r, 'c: 'a, 'a> Evaluator<'r, 'c, 'a> {
         let read = read(tensor, &subscripts, self.domain(), &self.at)?;
         self.gathered = self.gathered.max(read.gathered);
         Ok(read.field)
+    }
+
+    /// A row of places that begins where only the run knows, and the places within it.
+    fn begun(
+        &self,
+        dimension: usize,
+        subscript: Value<'c, 'a>,
+    ) -> Result<Option<(Shift<'c, 'a>, Affine)>, ExportError> {
+        if !self.sequential.is_empty() {
+            return Ok(None);
+        }
+        let Some((form, Some(by))) = self.shifted(subscript)? else {
+            return Ok(None);
+        };
+        // A single place takes no row.
+        if form.as_constant().is_some() {
+            return Ok(None);
+        }
+        let shift = Shift::of(dimension, &form, by, self.domain(), &self.at)?;
+        Ok(shift.filter(|(_, form)| run(form, self.domain()).is_some()))
     }
 
     /// The number of the destination that a region's argument is.
@@ -285,6 +318,13 @@ pub fn elementwise<'c: 'a, 'a>(
         .and_then(|a| IntegerAttribute::try_from(a).ok())
         .and_then(|a| predicate(name, a.value()));
     Ok(scalar::arith(name, predicate, operands, result, at)?)
+}
+
+/// Whether a constant flag is set.
+fn is_true(op: OperationRef<'_, '_>) -> bool {
+    let flag = op.attribute("value").ok();
+    let flag = flag.and_then(|a| IntegerAttribute::try_from(a).ok());
+    flag.is_some_and(|flag| flag.value() != 0)
 }
 
 fn scalar_operation(name: &str, result: Type<'_>) -> Option<ScalarOp> {

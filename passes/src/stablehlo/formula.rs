@@ -9,10 +9,11 @@ use super::guards::{Guards, all};
 use super::product::Product;
 use super::report::Form;
 use super::sequence;
+use super::shift::Shift;
 use super::tensors::Tensors;
 use super::window::{Skipped, Windowed};
 use super::write::{Target, identity};
-use crate::structure::{Affine, ArgReduction, Placement, Reading, Slot};
+use crate::structure::{ArgReduction, Placement, Reading, Slot};
 use melior::ir::{OperationRef, Value};
 use skript_dialect::melior;
 use skript_frontend::model::Accumulation;
@@ -87,6 +88,7 @@ fn gathering(form: Form, gathered: Gathered) -> Form {
 }
 
 /// One destination.
+#[derive(Clone, Copy)]
 struct Statement<'s, 'r, 'c, 'a> {
     evaluator: &'s Evaluator<'r, 'c, 'a>,
     mask: Option<&'s Field<'c, 'a>>,
@@ -104,34 +106,11 @@ impl<'c: 'a, 'a> Statement<'_, '_, 'c, 'a> {
         }
         let value = *reading.values.get(self.position).ok_or_else(missing)?;
         let field = self.evaluator.field(value)?;
-        let written = reading
-            .nest
-            .targets
-            .get(self.position)
-            .ok_or_else(missing)?;
-        let forms: Vec<Option<Affine>> = written
-            .subscripts
-            .iter()
-            .map(|s| reading.nest.affine(*s))
-            .collect();
-        let domain = &reading.nest.extents;
-        if let Placement::Block(slots) = Placement::of(&forms, domain) {
-            let reduced: Vec<usize> = (0..domain.len())
-                .filter(|i| domain.get(*i) != Some(&1))
-                .filter(|i| !slots.iter().any(|s| s.indices.contains(i)))
-                .collect();
-            if Tensors::combiner(self.target.kind).is_some() {
-                return self.reduce(value, &field, &reduced, &slots);
-            }
-            let depends = union([&field].into_iter().chain(self.mask));
-            if !depends.iter().any(|i| reduced.contains(i)) {
-                return Ok((self.target.block(&field, self.mask, &slots)?, Form::Map));
-            }
+        let subscripts = reading.subscripts.get(self.position).ok_or_else(missing)?;
+        if let Some(written) = self.block(value, &field, subscripts)? {
+            return Ok(written);
         }
-        let subscripts = reading
-            .subscripts
-            .get(self.position)
-            .ok_or_else(missing)?
+        let subscripts = subscripts
             .iter()
             .map(|s| self.evaluator.field(*s))
             .collect::<Result<Vec<_>, _>>()?;
@@ -147,6 +126,51 @@ impl<'c: 'a, 'a> Statement<'_, '_, 'c, 'a> {
             self.target.scatter(&field, self.mask, &subscripts)?
         };
         Ok((written, Form::Scatter))
+    }
+
+    /// A block of the output, if the subscripts describe one; where it begins may be the run's to say.
+    fn block(
+        &self,
+        value: Value<'c, 'a>,
+        field: &Field<'c, 'a>,
+        subscripts: &[Value<'c, 'a>],
+    ) -> Result<Option<(Value<'c, 'a>, Form)>, ExportError> {
+        let (at, domain) = (&self.evaluator.at, self.target.domain);
+        let (mut own, mut forms, mut cuts) = (*self, Vec::new(), Vec::new());
+        for (dimension, subscript) in subscripts.iter().enumerate() {
+            let Some((mut form, by)) = self.evaluator.shifted(*subscript)? else {
+                return Ok(None);
+            };
+            if let Some(by) = by {
+                let Some((shift, inner)) = Shift::of(dimension, &form, by, domain, at)? else {
+                    return Ok(None);
+                };
+                let whole = own.target.out;
+                own.target.out = shift.cut(whole, at)?;
+                form = inner;
+                cuts.push((shift, whole));
+            }
+            forms.push(Some(form));
+        }
+        let Placement::Block(slots) = Placement::of(&forms, domain) else {
+            return Ok(None);
+        };
+        let reduced: Vec<usize> = (0..domain.len())
+            .filter(|i| domain.get(*i) != Some(&1))
+            .filter(|i| !slots.iter().any(|s| s.indices.contains(i)))
+            .collect();
+        let depends = union([field].into_iter().chain(self.mask));
+        let (mut part, form) = if Tensors::combiner(self.target.kind).is_some() {
+            own.reduce(value, field, &reduced, &slots)?
+        } else if depends.iter().any(|i| reduced.contains(i)) {
+            return Ok(None);
+        } else {
+            (own.target.block(field, self.mask, &slots)?, Form::Map)
+        };
+        for (shift, whole) in cuts.into_iter().rev() {
+            part = shift.put(whole, part, at)?;
+        }
+        Ok(Some((part, form)))
     }
 
     fn reduce(

@@ -27,6 +27,7 @@ pub mod report;
 pub mod scalar;
 pub mod sequence;
 pub mod sharding;
+pub mod shift;
 pub mod tensors;
 pub mod weights;
 pub mod window;
@@ -39,7 +40,9 @@ pub use sharding::{Mesh, Placement, PlacementError, Sharding};
 pub use weights::Weights;
 
 use crate::emit::check::PREFIX;
-use crate::extents::pad_extents::{Failure, pad};
+use crate::extents::bounds::Bounds;
+use crate::extents::drop_clamps::drop_clamps;
+use crate::extents::pad_extents::{Failure, has_open_extents, pad};
 use crate::mlir::builder::operations;
 use crate::mlir::copy::operation_name;
 use melior::Context;
@@ -73,6 +76,11 @@ pub fn add_to(context: &Context) {
 fn padded<'c>(source: &Module<'c>) -> Result<Module<'c>, ExportError> {
     let whole = source.as_operation();
     let copy = Module::from_operation(Operation::clone(&whole)).ok_or(ExportError::Invalid)?;
+    if has_open_extents(copy.as_operation()) {
+        let whole = copy.as_operation();
+        let bounds = Bounds::of(whole).map_err(|r| ExportError::at(r.op, &r.what))?;
+        drop_clamps(whole, &bounds)?;
+    }
     match pad(copy.as_operation()) {
         Err(Failure::Refused(refusal)) => Err(ExportError::at(refusal.op, &refusal.what)),
         Err(Failure::Build(error)) => Err(error.into()),

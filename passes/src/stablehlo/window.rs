@@ -11,11 +11,12 @@ use super::error::ExportError;
 use super::evaluate::{Evaluator, elementwise};
 use super::field::Field;
 use super::guards::Conjunct;
+use super::shift::Shift;
 use super::tensors::Tensors;
 use super::write::identity;
 use crate::mlir::copy::operation_name;
 use crate::mlir::{attributes, types};
-use crate::structure::{Affine, Guard, Term};
+use crate::structure::{Affine, Guard, Term, TermId};
 use melior::Error;
 use melior::ir::attribute::DenseElementsAttribute;
 use melior::ir::operation::{OperationLike, OperationResult};
@@ -100,11 +101,28 @@ impl<'c: 'a, 'a> Windowed<'c, 'a> {
             return Ok(None);
         };
         let mut tensor = (evaluator.outside)(owner.operand(0)?)?;
+        let (mut forms, mut places) = (Vec::new(), Vec::new());
+        for (dimension, subscript) in owner.operands().skip(1).enumerate() {
+            let Some((mut form, by)) = evaluator.shifted(subscript)? else {
+                return Ok(None);
+            };
+            let mut first = None;
+            if let Some(by) = by {
+                let Some((shift, inner)) = Shift::of(dimension, &form, by, &nest.extents, at)?
+                else {
+                    return Ok(None);
+                };
+                tensor = shift.cut(tensor, at)?;
+                (form, first) = (inner, Some(shift.start));
+            }
+            places.push(Place {
+                term: subscripts.get(dimension).copied(),
+                form: form.clone(),
+                first,
+            });
+            forms.push(form);
+        }
         let extents = at.extents(tensor)?;
-        let forms: Option<Vec<Affine>> = subscripts.iter().map(|s| nest.affine(*s)).collect();
-        let Some(forms) = forms else {
-            return Ok(None);
-        };
         let whole = Guard::of(nest);
         let Some(bounds) = bounds(&whole, &forms, &extents, &nest.extents) else {
             return Ok(None);
@@ -120,7 +138,7 @@ impl<'c: 'a, 'a> Windowed<'c, 'a> {
             skipped.push(if is_border {
                 Skipped::ByBorder
             } else if let Some((dimension, counts)) =
-                counted(conjunct, &forms, &extents, evaluator)?
+                counted(conjunct, &places, &extents, evaluator)?
             {
                 tensor = filled(tensor, dimension, counts, filler, at)?;
                 Skipped::ByFiller
@@ -377,10 +395,19 @@ fn bounds(whole: &Guard, forms: &[Affine], extents: &[i64], domain: &[i64]) -> O
     Some(bounds)
 }
 
+/// Where a dimension is read.
+struct Place<'c, 'a> {
+    term: Option<TermId>,
+    /// From the first place on.
+    form: Affine,
+    /// `None`: it is the tensor's.
+    first: Option<Value<'c, 'a>>,
+}
+
 /// The dimension whose places a conjunct compares with one number, and which of them it lets count.
 fn counted<'c: 'a, 'a>(
     conjunct: &Conjunct<'c, 'a>,
-    forms: &[Affine],
+    places: &[Place<'c, 'a>],
     extents: &[i64],
     evaluator: &Evaluator<'_, 'c, 'a>,
 ) -> Result<Option<(usize, Value<'c, 'a>)>, ExportError> {
@@ -397,17 +424,28 @@ fn counted<'c: 'a, 'a>(
         let (Some(subscript), Some(limit)) = (operands.get(place), operands.get(limit)) else {
             continue;
         };
-        let form = reading
-            .find(*subscript)
-            .and_then(|t| reading.nest.affine(t));
-        let dimension = form.and_then(|form| forms.iter().position(|own| *own == form));
+        let term = reading.find(*subscript);
+        let form = term.and_then(|t| reading.nest.affine(t));
+        let is_place = |own: &Place<'c, 'a>| match own.first {
+            None => form.as_ref() == Some(&own.form),
+            Some(_) => own
+                .term
+                .zip(term)
+                .is_some_and(|(x, y)| reading.nest.same(x, y)),
+        };
+        let dimension = places.iter().position(is_place);
         let limit = evaluator.field(*limit)?;
         let (Some(dimension), true) = (dimension, limit.indices.is_empty()) else {
             continue;
         };
         let extent = extents.get(dimension).copied().unwrap_or(1);
         let limit = at.broadcast(limit.value, &[], &[extent])?;
-        let mut sides = [at.iota(extent)?, limit];
+        let mut own = at.iota(extent)?;
+        if let Some(first) = places.get(dimension).and_then(|place| place.first) {
+            let first = at.broadcast(first, &[], &[extent])?;
+            own = at.same("add", &[own, first])?;
+        }
+        let mut sides = [own, limit];
         if place == 1 {
             sides.reverse();
         }

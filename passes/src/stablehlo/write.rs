@@ -4,9 +4,11 @@ use super::access::{Subscript, read, stack};
 use super::field::{Field, union};
 use super::report::Form;
 use super::tensors::Tensors;
-use crate::mlir::{attributes, types};
+use crate::mlir::copy::operation_name;
+use crate::mlir::{attributes, splat, types};
 use crate::structure::Slot;
 use melior::Error;
+use melior::ir::operation::{OperationLike, OperationResult};
 use melior::ir::{Attribute, Type, Value};
 use skript_dialect::melior;
 use skript_frontend::model::Accumulation;
@@ -29,6 +31,24 @@ pub fn identity(kind: Accumulation, element: Type<'_>) -> Scalar {
         (_, ScalarKind::Real) => Scalar::Real(-0.0),
     };
     types::nearest(identity, element)
+}
+
+/// What stands where nothing is written.
+pub fn filler(element: Type<'_>) -> Scalar {
+    let kind = types::kind_of(element).unwrap_or(ScalarKind::Real);
+    kind.default_value()
+}
+
+/// The number that a tensor holds at each place, where its definition says so.
+pub fn constant<'c: 'a, 'a>(tensor: Value<'c, 'a>) -> Option<Attribute<'c>> {
+    let owner = OperationResult::try_from(tensor).ok()?.owner();
+    match operation_name(owner).as_str() {
+        "stablehlo.broadcast_in_dim" | "stablehlo.reshape" | "stablehlo.transpose" => {
+            constant(owner.operand(0).ok()?)
+        }
+        "stablehlo.constant" => splat::element(owner.attribute("value").ok()?),
+        _ => None,
+    }
 }
 
 /// Indices of more than one value.
@@ -75,6 +95,10 @@ impl<'c: 'a, 'a> Target<'_, 'c, 'a> {
         }
         if covers && mask.is_none() {
             return Ok(value);
+        }
+        // A number over the same number, which stands at all places.
+        if constant(value).is_some_and(|number| constant(self.out) == Some(number)) {
+            return Ok(self.out);
         }
         let fits = slots
             .iter()

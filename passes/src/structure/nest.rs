@@ -101,6 +101,31 @@ impl Nest {
         }
     }
 
+    /// Whether two terms are computed alike of the same indices and values.
+    pub fn same(&self, one: TermId, other: TermId) -> bool {
+        if one == other {
+            return true;
+        }
+        match (self.terms.get(one), self.terms.get(other)) {
+            (
+                Some(Term::Apply { op, kind, operands }),
+                Some(Term::Apply {
+                    op: op_2,
+                    kind: kind_2,
+                    operands: operands_2,
+                }),
+            ) => {
+                let mut pairs = operands.iter().zip(operands_2);
+                (op, kind, operands.len()) == (op_2, kind_2, operands_2.len())
+                    && pairs.all(|(x, y)| self.same(*x, *y))
+            }
+            (Some(Term::Int(_) | Term::Bool(_) | Term::Index(_)), _) => {
+                self.terms.get(one) == self.terms.get(other)
+            }
+            _ => false,
+        }
+    }
+
     /// Whether an integer that indices alone decide has a value of so many bits at each point; true where data have a say.
     pub fn fits(&self, term: TermId, bits: u32) -> bool {
         let is_data = |id: &TermId| {

@@ -40,7 +40,7 @@ pub struct Program {
 /// Passes between StableHLO and code generation. Calls are inlined twice: what `chlo` is left in, nobody may inline.
 pub const PASSES: &str = "inline,symbol-dce,canonicalize,convert-stablehlo-to-linalg,inline,symbol-dce,\
     convert-skript-elementwise-to-linalg,convert-stablehlo-scalar-to-arith,skript-drop-signs,\
-    convert-complex-to-standard,canonicalize,cse,linalg-fuse-elementwise-ops,canonicalize,cse";
+    convert-complex-to-standard,canonicalize,cse,skript-fuse-elementwise,canonicalize,cse";
 
 /// The name of the function around the entry.
 const AROUND: &str = "skript.around";

@@ -1,0 +1,440 @@
+//! `skript-drop-clamps`: what a formula does for places that extents and checks rule out falls away.
+//!
+//! A check that holds says that extents are equal, or in which order; an index is below its limit. So `min(i, n - 1)` is
+//! `i` where a check held that n is the limit of i, and `n > 0` is true inside of a loop to n.
+//! Requires: bounds of the entry's arguments (`skript.bounds`). Checks stay, and so do the extents of tensors and loops.
+
+use super::bounds::{Bounds, constant, end, open_dimensions};
+use super::order::{Meaning, Order};
+use super::polynomial::Polynomial;
+use crate::codegen::mlir::{blocks, erase, operations, replace_uses};
+use crate::emit::check::is_check;
+use crate::mlir::copy::{arguments, operation_name};
+use crate::mlir::{ValueKey, regions, types};
+use melior::ir::attribute::{DenseI64ArrayAttribute, IntegerAttribute};
+use melior::ir::operation::{OperationLike, OperationResult};
+use melior::ir::{BlockRef, OperationRef, TypeLike, Value, ValueLike};
+use skript_dialect::{Options, Pass, PassError, Rewriter, melior};
+use skript_semantics::{Scalar, ScalarKind};
+use std::collections::{HashMap, HashSet, VecDeque};
+
+/// The pass `skript-drop-clamps`.
+#[derive(Default)]
+pub struct DropClamps;
+
+impl Pass for DropClamps {
+    const FLAG: &'static str = "skript-drop-clamps";
+    const SUMMARY: &'static str =
+        "clamps and conditions fall away that extents and checks make idle";
+    const ANCHOR: Option<&'static str> = Some("builtin.module");
+
+    fn run<'c>(
+        &self,
+        root: OperationRef<'c, '_>,
+        _options: &Options,
+        _rewriter: &Rewriter<'c>,
+    ) -> Result<(), PassError> {
+        let bounds = Bounds::of(root).map_err(|refusal| PassError::at(refusal.op, refusal.what))?;
+        drop_clamps(root, &bounds)?;
+        Ok(())
+    }
+}
+
+/// Rewrites the formulas of all functions of a module.
+///
+/// # Errors
+/// An operation cannot be built.
+pub fn drop_clamps<'c: 'a, 'a>(
+    module: OperationRef<'c, 'a>,
+    bounds: &Bounds<'c, 'a>,
+) -> Result<(), melior::Error> {
+    let mut idle = Vec::new();
+    for function in blocks(module).into_iter().flat_map(operations) {
+        let mut walk = Walk {
+            bounds,
+            order: Order::default(),
+            numbers: HashMap::new(),
+            dimensions: HashMap::new(),
+            holds: HashSet::new(),
+            choices: Vec::new(),
+            inside: false,
+            idle: Vec::new(),
+        };
+        for block in blocks(function) {
+            walk.block(block)?;
+        }
+        idle.append(&mut walk.idle);
+    }
+    idle.into_iter().for_each(erase);
+    Ok(())
+}
+
+/// `x ≤ y` for each pair.
+type Condition = Vec<(Polynomial, Polynomial)>;
+
+struct Walk<'b, 'c, 'a> {
+    bounds: &'b Bounds<'c, 'a>,
+    order: Order,
+    numbers: HashMap<ValueKey, Polynomial>,
+    dimensions: HashMap<(ValueKey, i64), Polynomial>,
+    /// Flags that are true where they are used.
+    holds: HashSet<ValueKey>,
+    /// Of each of these some alternative holds.
+    choices: Vec<Vec<Condition>>,
+    /// Whether it is in a formula.
+    inside: bool,
+    /// Operations that nothing uses any more. Erased at the end: values are known by where they are.
+    idle: Vec<OperationRef<'c, 'a>>,
+}
+
+impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
+    fn block(&mut self, block: BlockRef<'c, 'a>) -> Result<(), melior::Error> {
+        let mut pending: VecDeque<_> = operations(block).into();
+        while let Some(op) = pending.pop_front() {
+            let name = operation_name(op);
+            match name.as_str() {
+                "skript.formula" => self.formula(op)?,
+                "scf.if" if self.inside && self.is_true(op.operand(0)?) => {
+                    for copy in self.inline(op)?.into_iter().rev() {
+                        pending.push_front(copy);
+                    }
+                }
+                "scf.if" => self.branch(op)?,
+                "func.call" if is_check(op) => {
+                    let held = op.operand(0)?;
+                    let condition = self.condition(held);
+                    self.learn(&condition);
+                    let alternatives = self.alternatives(held);
+                    self.choices
+                        .extend(alternatives.filter(|all| all.len() > 1));
+                }
+                _ if blocks(op).is_empty() => self.scalar(op, &name)?,
+                _ => {
+                    let (facts, choices) = (self.order.facts(), self.choices.len());
+                    for block in blocks(op) {
+                        self.block(block)?;
+                        self.choices.truncate(choices);
+                        self.order.forget(facts);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn formula(&mut self, op: OperationRef<'c, 'a>) -> Result<(), melior::Error> {
+        let stated = DenseI64ArrayAttribute::try_from(op.attribute("static_bounds")?)?;
+        let facts = self.order.facts();
+        let mut operands = op.operands();
+        let mut indices = Vec::new();
+        for position in 0..stated.len() {
+            let limit = match stated.element(position)? {
+                i64::MIN => {
+                    let limit = operands.next().ok_or(melior::Error::OperationBuild)?;
+                    self.number(limit)
+                }
+                extent => Polynomial::constant(extent),
+            };
+            let zero = Polynomial::constant(0);
+            // Points count only where no loop is empty.
+            self.order.learn(&Polynomial::constant(1), &limit);
+            self.order.raise(&limit);
+            indices.push(match limit.as_constant() {
+                Some(1) => zero,
+                _ => self.order.fresh(Meaning::Below(limit)),
+            });
+        }
+        self.decide();
+        let outside = std::mem::replace(&mut self.inside, true);
+        for block in blocks(op) {
+            for (argument, index) in arguments(block).into_iter().zip(&indices) {
+                self.numbers.insert(ValueKey::of(argument), index.clone());
+            }
+            self.block(block)?;
+        }
+        self.inside = outside;
+        self.order.forget(facts);
+        Ok(())
+    }
+
+    /// Puts what the first branch does in front of the operation; gives the operations.
+    fn inline(
+        &mut self,
+        op: OperationRef<'c, 'a>,
+    ) -> Result<Vec<OperationRef<'c, 'a>>, melior::Error> {
+        let mut moved = blocks(op)
+            .first()
+            .map(|b| operations(*b))
+            .unwrap_or_default();
+        moved.pop();
+        let then = regions::take(op, 0)?;
+        let values = regions::inline(op, &then)?;
+        for (result, value) in op.results().zip(values) {
+            replace_uses(result.into(), value);
+        }
+        self.idle.push(op);
+        Ok(moved)
+    }
+
+    /// Branches, in each of which the condition is known.
+    fn branch(&mut self, op: OperationRef<'c, 'a>) -> Result<(), melior::Error> {
+        let condition = self.condition(op.operand(0)?);
+        let facts = self.order.facts();
+        for (number, block) in blocks(op).into_iter().enumerate() {
+            if number == 0 {
+                self.learn(&condition);
+                self.decide();
+            }
+            let choices = self.choices.len();
+            self.block(block)?;
+            self.choices.truncate(choices);
+            self.order.forget(facts);
+        }
+        for (position, result) in op.results().enumerate() {
+            let ends = blocks(op)
+                .into_iter()
+                .filter_map(|block| end(block).get(position).copied());
+            let ends: Vec<_> = ends.filter(|v| v.r#type().is_index()).collect();
+            if let [then, otherwise] = ends.as_slice() {
+                let (then, otherwise) = (self.number(*then), self.number(*otherwise));
+                let number = self.order.either(&then, &otherwise);
+                self.numbers.insert(ValueKey::of(result), number);
+            }
+        }
+        Ok(())
+    }
+
+    /// An operation on numbers or flags.
+    fn scalar(&mut self, op: OperationRef<'c, 'a>, name: &str) -> Result<(), melior::Error> {
+        let Ok(result) = op.result(0).map(Value::from) else {
+            return Ok(());
+        };
+        if result.r#type().is_index() {
+            let number = self.computed(op, name);
+            let number = number.unwrap_or_else(|| self.order.fresh(Meaning::Between(None, None)));
+            self.numbers.insert(ValueKey::of(result), number.clone());
+            if self.inside && name != "arith.constant" {
+                self.replace(op, result, &number)?;
+            }
+        } else if self.inside
+            && name != "arith.constant"
+            && types::kind_of(result.r#type()) == Some(ScalarKind::Bool)
+        {
+            self.flag(op, name, result)?;
+        }
+        Ok(())
+    }
+
+    /// A number that is an operand, or a constant.
+    fn replace(
+        &mut self,
+        op: OperationRef<'c, 'a>,
+        result: Value<'c, 'a>,
+        number: &Polynomial,
+    ) -> Result<(), melior::Error> {
+        let same = op.operands().find(|operand| {
+            operand.r#type().is_index() && self.numbers.get(&ValueKey::of(*operand)) == Some(number)
+        });
+        let owner = op.context();
+        let value = match (same, number.as_constant()) {
+            (Some(same), _) => same,
+            (None, Some(value)) => regions::before(op, &owner)?.index(value)?,
+            (None, None) => return Ok(()),
+        };
+        self.numbers.insert(ValueKey::of(value), number.clone());
+        replace_uses(result, value);
+        self.idle.push(op);
+        Ok(())
+    }
+
+    /// A condition that holds, or a conjunction of which parts do.
+    fn flag(
+        &mut self,
+        op: OperationRef<'c, 'a>,
+        name: &str,
+        result: Value<'c, 'a>,
+    ) -> Result<(), melior::Error> {
+        let open: Vec<_> = op
+            .operands()
+            .filter(|o| !self.holds.contains(&ValueKey::of(*o)))
+            .collect();
+        if let ("skript.and", [other]) = (name, open.as_slice()) {
+            replace_uses(result, *other);
+            self.idle.push(op);
+        } else if self.is_true(result) {
+            let owner = op.context();
+            let at = regions::before(op, &owner)?;
+            let always = at.constant(Scalar::Bool(true), result.r#type())?;
+            self.holds.insert(ValueKey::of(always));
+            replace_uses(result, always);
+            self.idle.push(op);
+        }
+        Ok(())
+    }
+
+    fn is_true(&self, flag: Value<'c, 'a>) -> bool {
+        if self.holds.contains(&ValueKey::of(flag)) {
+            return true;
+        }
+        let Some(op) = OperationResult::try_from(flag).ok().map(|r| r.owner()) else {
+            return false;
+        };
+        if operation_name(op) == "skript.and" {
+            return op.operands().all(|o| self.is_true(o));
+        }
+        let condition = self.condition(flag);
+        !condition.is_empty() && condition.iter().all(|(x, y)| self.order.at_most(x, y))
+    }
+
+    fn learn(&mut self, condition: &Condition) {
+        let mut left: Vec<_> = condition.iter().collect();
+        while let Some((x, y)) = left.pop() {
+            match left.iter().position(|(z, w)| (z, w) == (y, x)) {
+                Some(same) => {
+                    left.remove(same);
+                    self.order.learn_equal(x, y);
+                }
+                None => self.order.learn(x, y),
+            }
+        }
+    }
+
+    /// Learns what is left where all other alternatives are ruled out.
+    fn decide(&mut self) {
+        for choice in self.choices.clone() {
+            let mut left = choice.iter().filter(|condition| {
+                let mut parts = condition.iter();
+                !parts.any(|(x, y)| y.plus(1).is_some_and(|next| self.order.at_most(&next, x)))
+            });
+            if let (Some(only), None) = (left.next(), left.next()) {
+                self.learn(only);
+            }
+        }
+    }
+
+    /// The conditions of which a flag says that one holds at least; `None`: it says something else.
+    fn alternatives(&self, flag: Value<'c, 'a>) -> Option<Vec<Condition>> {
+        let op = OperationResult::try_from(flag).ok()?.owner();
+        if operation_name(op) != "skript.or" {
+            let own = self.condition(flag);
+            return (!own.is_empty()).then(|| vec![own]);
+        }
+        let each: Option<Vec<_>> = op.operands().map(|o| self.alternatives(o)).collect();
+        each.map(|each| each.concat())
+    }
+
+    /// What a flag says of numbers; nothing, if it says something else.
+    fn condition(&self, flag: Value<'c, 'a>) -> Condition {
+        let Some(op) = OperationResult::try_from(flag).ok().map(|r| r.owner()) else {
+            return Vec::new();
+        };
+        let operands: Vec<_> = op.operands().collect();
+        let [x, y] = operands.as_slice() else {
+            return Vec::new();
+        };
+        let name = operation_name(op);
+        if name == "skript.and" {
+            return [self.condition(*x), self.condition(*y)].concat();
+        }
+        let known = |value: &Value<'c, 'a>| self.numbers.get(&ValueKey::of(*value)).cloned();
+        let (Some(x), Some(y)) = (known(x), known(y)) else {
+            return Vec::new();
+        };
+        let below = |x: &Polynomial, y: &Polynomial| {
+            let pair = x.plus(1).map(|next| (next, y.clone()));
+            pair.into_iter().collect()
+        };
+        match name.as_str() {
+            "skript.eq" => vec![(x.clone(), y.clone()), (y, x)],
+            "skript.le" => vec![(x, y)],
+            "skript.ge" => vec![(y, x)],
+            "skript.lt" => below(&x, &y),
+            "skript.gt" => below(&y, &x),
+            _ => Vec::new(),
+        }
+    }
+
+    fn number(&mut self, value: Value<'c, 'a>) -> Polynomial {
+        match self.numbers.get(&ValueKey::of(value)) {
+            Some(number) => number.clone(),
+            None => {
+                let number = self.order.fresh(Meaning::Between(None, None));
+                self.numbers.insert(ValueKey::of(value), number.clone());
+                number
+            }
+        }
+    }
+
+    /// `None`: nothing is known of it.
+    fn computed(&mut self, op: OperationRef<'c, 'a>, name: &str) -> Option<Polynomial> {
+        let operands: Vec<_> = op.operands().collect();
+        match (name, operands.as_slice()) {
+            ("arith.constant", []) => {
+                let value = IntegerAttribute::try_from(op.attribute("value").ok()?).ok()?;
+                Some(Polynomial::constant(value.value()))
+            }
+            ("tensor.dim", [tensor, dimension]) => self.extent(*tensor, constant(*dimension)?),
+            ("skript.select" | "arith.select", [_, x, y]) => {
+                let (x, y) = (self.number(*x), self.number(*y));
+                Some(self.order.either(&x, &y))
+            }
+            ("skript.neg", [x]) => self.number(*x).scale(-1),
+            (_, [x, y]) => {
+                let (x, y) = (self.number(*x), self.number(*y));
+                match name {
+                    "skript.add" | "arith.addi" => x.add(&y),
+                    "skript.sub" | "arith.subi" => x.sub(&y),
+                    "skript.mul" | "arith.muli" => x.mul(&y),
+                    "skript.min" | "arith.minsi" => Some(self.order.min(&x, &y)),
+                    "skript.max" | "arith.maxsi" => Some(self.order.max(&x, &y)),
+                    "skript.div" => self.order.quotient(&x, y.as_constant()?),
+                    "skript.ceildiv" => {
+                        let divisor = y.as_constant()?;
+                        self.order
+                            .quotient(&x.plus(divisor.checked_sub(1)?)?, divisor)
+                    }
+                    "skript.mod" => Some(self.order.remainder(&x, &y)),
+                    _ => None,
+                }
+            }
+            _ => None,
+        }
+    }
+
+    /// One extent of a tensor.
+    fn extent(&mut self, tensor: Value<'c, 'a>, dimension: i64) -> Option<Polynomial> {
+        let key = (ValueKey::of(tensor), dimension);
+        if let Some(known) = self.dimensions.get(&key) {
+            return Some(known.clone());
+        }
+        let position = usize::try_from(dimension).ok()?;
+        let bound = self.bounds.extents(tensor).get(position).copied()?;
+        let fixed = !open_dimensions(tensor.r#type()).contains(&position);
+        let extent = match self.made_with(tensor, position) {
+            Some(made) => made,
+            None if fixed => Polynomial::constant(bound),
+            None => self.order.fresh(Meaning::Between(Some(0), Some(bound))),
+        };
+        self.dimensions.insert(key, extent.clone());
+        Some(extent)
+    }
+
+    /// The open extent that an operation makes a tensor with.
+    fn made_with(&mut self, tensor: Value<'c, 'a>, position: usize) -> Option<Polynomial> {
+        let result = OperationResult::try_from(tensor).ok()?;
+        let op = result.owner();
+        let operands: Vec<_> = op.operands().collect();
+        let open = open_dimensions(tensor.r#type());
+        let number = open.iter().position(|d| *d == position)?;
+        match operation_name(op).as_str() {
+            "tensor.empty" => Some(self.number(*operands.get(number)?)),
+            "tensor.splat" => Some(self.number(*operands.get(number + 1)?)),
+            "skript.formula" => {
+                let first = operands.len().checked_sub(op.result_count())?;
+                let out = *operands.get(first + result.result_number())?;
+                self.extent(out, i64::try_from(position).ok()?)
+            }
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,444 @@
+//! Which integers that only a run knows are not larger than others.
+//!
+//! A question is answered by putting bounds in the place of unknowns, the last one first, until a constant is left; what
+//! is not found so counts as unknown, never as false.
+
+use super::polynomial::{Polynomial, Unknown};
+use std::collections::HashMap;
+
+/// Steps after which a question has no answer.
+const STEPS: usize = 400;
+
+/// What an unknown is.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Meaning {
+    /// From 0 to just below it.
+    Below(Polynomial),
+    /// `⌊x / d⌋`, d positive.
+    Quotient(Polynomial, i64),
+    /// `x - y · ⌊x / y⌋`.
+    Remainder(Polynomial, Polynomial),
+    Min(Polynomial, Polynomial),
+    Max(Polynomial, Polynomial),
+    /// One of two.
+    Either(Polynomial, Polynomial),
+    /// Nothing else.
+    Between(Option<i64>, Option<i64>),
+}
+
+/// What is known; facts are forgotten where they end ([`Order::facts`], [`Order::forget`]).
+#[derive(Clone, Debug, Default)]
+pub struct Order {
+    meanings: Vec<Meaning>,
+    named: HashMap<Meaning, Unknown>,
+    /// Polynomials that are not positive.
+    facts: Vec<Polynomial>,
+    equal: Vec<(Unknown, Polynomial)>,
+    /// Unknowns that others are said in terms of now, though they were said in terms of these.
+    free: Vec<(Unknown, Meaning)>,
+}
+
+/// How much is known at a place.
+#[derive(Clone, Copy, Debug)]
+pub struct Facts {
+    facts: usize,
+    equal: usize,
+    free: usize,
+}
+
+impl Order {
+    /// A number unlike all others.
+    pub fn fresh(&mut self, meaning: Meaning) -> Polynomial {
+        self.meanings.push(meaning);
+        Polynomial::unknown(self.meanings.len() - 1)
+    }
+
+    /// The number with this meaning; equal ones are one.
+    fn named(&mut self, meaning: Meaning) -> Polynomial {
+        if let Some(unknown) = self.named.get(&meaning) {
+            return Polynomial::unknown(*unknown);
+        }
+        self.named.insert(meaning.clone(), self.meanings.len());
+        self.fresh(meaning)
+    }
+
+    pub fn min(&mut self, x: &Polynomial, y: &Polynomial) -> Polynomial {
+        if self.at_most(x, y) {
+            return x.clone();
+        }
+        if self.at_most(y, x) {
+            return y.clone();
+        }
+        self.named(Meaning::Min(x.clone(), y.clone()))
+    }
+
+    pub fn max(&mut self, x: &Polynomial, y: &Polynomial) -> Polynomial {
+        if self.at_most(x, y) {
+            return y.clone();
+        }
+        if self.at_most(y, x) {
+            return x.clone();
+        }
+        self.named(Meaning::Max(x.clone(), y.clone()))
+    }
+
+    pub fn either(&mut self, x: &Polynomial, y: &Polynomial) -> Polynomial {
+        match x == y {
+            true => x.clone(),
+            false => self.named(Meaning::Either(x.clone(), y.clone())),
+        }
+    }
+
+    /// `⌊x / divisor⌋`; `None`: the divisor is not positive.
+    pub fn quotient(&mut self, x: &Polynomial, divisor: i64) -> Option<Polynomial> {
+        match (divisor, x.as_constant()) {
+            (..=0, _) => None,
+            (1, _) => Some(x.clone()),
+            (_, Some(x)) => Some(Polynomial::constant(x.div_euclid(divisor))),
+            _ => Some(self.named(Meaning::Quotient(x.clone(), divisor))),
+        }
+    }
+
+    pub fn remainder(&mut self, x: &Polynomial, y: &Polynomial) -> Polynomial {
+        let zero = Polynomial::constant(0);
+        let last = y.plus(-1);
+        if self.at_most(&zero, x) && last.is_some_and(|last| self.at_most(x, &last)) {
+            return x.clone();
+        }
+        self.named(Meaning::Remainder(x.clone(), y.clone()))
+    }
+
+    /// What is known here.
+    pub fn facts(&self) -> Facts {
+        Facts {
+            facts: self.facts.len(),
+            equal: self.equal.len(),
+            free: self.free.len(),
+        }
+    }
+
+    /// Knows no more than there.
+    pub fn forget(&mut self, known: Facts) {
+        self.facts.truncate(known.facts);
+        self.equal.truncate(known.equal);
+        self.free.truncate(known.free);
+    }
+
+    /// Learns that `x ≤ y`.
+    pub fn learn(&mut self, x: &Polynomial, y: &Polynomial) {
+        let fact = x.sub(y).and_then(|fact| self.resolved(fact));
+        if let Some(fact) = fact
+            && !self.at_most(x, y)
+        {
+            self.facts.push(fact);
+        }
+    }
+
+    /// Learns that `x = y`.
+    pub fn learn_equal(&mut self, x: &Polynomial, y: &Polynomial) {
+        let Some(difference) = x.sub(y).and_then(|d| self.resolved(d)) else {
+            return;
+        };
+        let mut unknowns: Vec<Unknown> = difference.unknowns().collect();
+        unknowns.sort_unstable();
+        for unknown in unknowns.into_iter().rev() {
+            let parts = difference.split(unknown);
+            let parts = parts.and_then(|(q, rest)| Some((q.as_constant()?, rest)));
+            if let Some((factor @ (1 | -1), rest)) = parts
+                && let Some(value) = rest.scale(-factor)
+            {
+                let zero = Polynomial::constant(0);
+                let of = value.unknowns().filter(|other| self.is_of(*other, unknown));
+                for other in of.collect::<Vec<Unknown>>() {
+                    let is_natural = self.at_most(&zero, &Polynomial::unknown(other));
+                    let most = self.largest(&Polynomial::unknown(other));
+                    let meaning = Meaning::Between(is_natural.then_some(0), most);
+                    self.free.push((other, meaning));
+                }
+                self.equal.push((unknown, value));
+                return;
+            }
+        }
+    }
+
+    /// A number that a multiple of an unknown is not larger than.
+    fn largest(&self, value: &Polynomial) -> Option<i64> {
+        let Some((factor @ 1.., unknown, constant)) = value.as_multiple() else {
+            return value.as_constant();
+        };
+        let most = match self.meaning(unknown)? {
+            Meaning::Between(_, most) => (*most)?,
+            Meaning::Below(limit) => self.largest(limit)?.checked_sub(1)?,
+            Meaning::Quotient(x, divisor) => self.largest(x)?.div_euclid(*divisor),
+            Meaning::Min(x, y) => match (self.largest(x), self.largest(y)) {
+                (Some(x), Some(y)) => x.min(y),
+                (x, y) => x.or(y)?,
+            },
+            Meaning::Max(x, y) | Meaning::Either(x, y) => self.largest(x)?.max(self.largest(y)?),
+            Meaning::Remainder(..) => return None,
+        };
+        factor.checked_mul(most)?.checked_add(constant)
+    }
+
+    /// Learns that what a number is said in terms of is positive, where that can be told.
+    pub fn raise(&mut self, value: &Polynomial) {
+        let one = Polynomial::constant(1);
+        let mut pending: Vec<Unknown> = value.unknowns().collect();
+        while let Some(unknown) = pending.pop() {
+            match self.meaning(unknown) {
+                Some(Meaning::Below(x) | Meaning::Quotient(x, _)) => pending.extend(x.unknowns()),
+                Some(
+                    Meaning::Remainder(x, y)
+                    | Meaning::Min(x, y)
+                    | Meaning::Max(x, y)
+                    | Meaning::Either(x, y),
+                ) => pending.extend(x.unknowns().chain(y.unknowns())),
+                Some(Meaning::Between(..)) => {
+                    let own = Polynomial::unknown(unknown);
+                    if self.least(unknown).is_none_or(|least| least < 1)
+                        && self.at_most(&one, &own)
+                        && let Some(fact) = one.sub(&own)
+                    {
+                        self.facts.push(fact);
+                    }
+                }
+                None => {}
+            }
+        }
+    }
+
+    fn meaning(&self, unknown: Unknown) -> Option<&Meaning> {
+        let free = self.free.iter().rev().find(|(own, _)| *own == unknown);
+        free.map(|(_, meaning)| meaning)
+            .or_else(|| self.meanings.get(unknown))
+    }
+
+    /// Whether an unknown is said in terms of another one. What is said so comes behind it.
+    fn is_of(&self, unknown: Unknown, other: Unknown) -> bool {
+        let of = |value: &Polynomial| {
+            let mut inner = value.unknowns();
+            inner.any(|own| own == other || own < unknown && self.is_of(own, other))
+        };
+        match self.meaning(unknown) {
+            Some(Meaning::Below(x) | Meaning::Quotient(x, _)) => of(x),
+            Some(
+                Meaning::Remainder(x, y)
+                | Meaning::Min(x, y)
+                | Meaning::Max(x, y)
+                | Meaning::Either(x, y),
+            ) => of(x) || of(y),
+            Some(Meaning::Between(..)) | None => false,
+        }
+    }
+
+    /// Whether `x ≤ y`, as far as that can be told.
+    pub fn at_most(&self, x: &Polynomial, y: &Polynomial) -> bool {
+        let Some(difference) = x.sub(y) else {
+            return false;
+        };
+        let mut steps = STEPS;
+        if self.is_not_positive(&difference, &mut steps) {
+            return true;
+        }
+        self.facts.iter().any(|fact| {
+            let mut steps = STEPS;
+            let rest = difference.sub(fact);
+            rest.is_some_and(|rest| self.is_not_positive(&rest, &mut steps))
+        })
+    }
+
+    /// With what is equal to unknowns in their place.
+    fn resolved(&self, mut value: Polynomial) -> Option<Polynomial> {
+        for (unknown, equal) in &self.equal {
+            value = value.replaced(*unknown, equal)?;
+        }
+        Some(value)
+    }
+
+    fn is_not_positive(&self, value: &Polynomial, steps: &mut usize) -> bool {
+        self.bounded(value, steps).unwrap_or(false)
+    }
+
+    /// `None`: the numbers leave i64, or it takes too long.
+    fn bounded(&self, value: &Polynomial, steps: &mut usize) -> Option<bool> {
+        *steps = steps.checked_sub(1)?;
+        let value = self.resolved(value.clone())?;
+        let Some(unknown) = value.highest() else {
+            return Some(value.as_constant()? <= 0);
+        };
+        let (factor, rest) = value.split(unknown)?;
+        let rises = self.is_not_positive(&factor.scale(-1)?, steps);
+        if !rises && !self.is_not_positive(&factor, steps) {
+            return Some(false);
+        }
+        let with = |bound: &Polynomial| factor.mul(bound)?.add(&rest);
+        let mut holds = |bound: Option<Polynomial>| {
+            let value = bound.and_then(|bound| with(&bound));
+            value.is_some_and(|value| self.is_not_positive(&value, steps))
+        };
+        let constant = Polynomial::constant;
+        Some(match (self.meaning(unknown)?, rises) {
+            (Meaning::Below(limit), true) => holds(limit.plus(-1)),
+            (Meaning::Below(_), false) => holds(Some(constant(0))),
+            (Meaning::Min(x, y), true) | (Meaning::Max(x, y), false) => {
+                holds(Some(x.clone())) || holds(Some(y.clone()))
+            }
+            (Meaning::Min(x, y), false)
+            | (Meaning::Max(x, y), true)
+            | (Meaning::Either(x, y), _) => holds(Some(x.clone())) && holds(Some(y.clone())),
+            (Meaning::Remainder(x, y), true) => {
+                let last = y.plus(-1)?;
+                self.is_positive(y, steps)? && self.is_not_positive(&with(&last)?, steps)
+                    || self.is_not_positive(&x.scale(-1)?, steps)
+                        && self.is_positive(y, steps)?
+                        && self.is_not_positive(&with(x)?, steps)
+            }
+            (Meaning::Remainder(_, y), false) => {
+                self.is_positive(y, steps)? && self.is_not_positive(&rest, steps)
+            }
+            (Meaning::Quotient(x, divisor), _) => {
+                // ⌊x / d⌋ ≤ -r where x < d (1 - r); r ≤ ⌊x / d⌋ where d r ≤ x. A multiple is compared with the fraction.
+                let scaled = rest.scale(*divisor)?;
+                let value = match factor.as_constant()? {
+                    1 => x.add(&scaled)?.plus(1 - divisor)?,
+                    -1 => scaled.sub(x)?,
+                    many @ 0.. => x.scale(many)?.add(&scaled)?,
+                    many => x.plus(1 - divisor)?.scale(many)?.add(&scaled)?,
+                };
+                self.is_not_positive(&value, steps)
+            }
+            (Meaning::Between(low, high), rises) => {
+                let bound = if rises {
+                    *high
+                } else {
+                    self.least(unknown).max(*low)
+                };
+                holds(bound.map(constant))
+            }
+        })
+    }
+
+    fn is_positive(&self, value: &Polynomial, steps: &mut usize) -> Option<bool> {
+        Some(self.is_not_positive(&value.scale(-1)?.plus(1)?, steps))
+    }
+
+    /// The largest number that facts hold an unknown to be at least.
+    fn least(&self, unknown: Unknown) -> Option<i64> {
+        let bounds = self
+            .facts
+            .iter()
+            .filter_map(|fact| match fact.as_multiple()? {
+                // -c u + k ≤ 0
+                (factor @ ..=-1, u, constant) if u == unknown => {
+                    let factor = factor.checked_neg()?;
+                    constant
+                        .checked_add(factor - 1)
+                        .map(|n| n.div_euclid(factor))
+                }
+                _ => None,
+            });
+        bounds.max()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn extent(order: &mut Order) -> Polynomial {
+        order.fresh(Meaning::Between(Some(0), Some(8)))
+    }
+
+    fn plus(x: &Polynomial, value: i64) -> Polynomial {
+        x.plus(value).unwrap()
+    }
+
+    #[test]
+    fn an_index_stays_below_what_equals_its_limit() {
+        let mut order = Order::default();
+        let (n, m) = (extent(&mut order), extent(&mut order));
+        let i = order.fresh(Meaning::Below(n.clone()));
+        assert!(order.at_most(&i, &plus(&n, -1)));
+        assert!(!order.at_most(&i, &plus(&m, -1)));
+        let before = order.facts();
+        order.learn_equal(&n, &m);
+        assert!(order.at_most(&i, &plus(&m, -1)));
+        order.forget(before);
+        assert!(!order.at_most(&i, &plus(&m, -1)));
+    }
+
+    #[test]
+    fn digits_stay_below_the_product() {
+        // j < g, c < n: j n + c ≤ g n - 1.
+        let mut order = Order::default();
+        let (g, n) = (extent(&mut order), extent(&mut order));
+        let j = order.fresh(Meaning::Below(g.clone()));
+        let c = order.fresh(Meaning::Below(n.clone()));
+        let place = j.mul(&n).unwrap().add(&c).unwrap();
+        let whole = g.mul(&n).unwrap();
+        assert!(order.at_most(&place, &plus(&whole, -1)));
+        assert!(!order.at_most(&place, &plus(&whole, -2)));
+    }
+
+    #[test]
+    fn quotients_are_exact() {
+        // j < 2 n: ⌊j / 2⌋ ≤ n - 1, and it may be n - 1.
+        let mut order = Order::default();
+        let n = extent(&mut order);
+        let j = order.fresh(Meaning::Below(n.scale(2).unwrap()));
+        let half = order.quotient(&j, 2).unwrap();
+        assert!(order.at_most(&half, &plus(&n, -1)));
+        assert!(!order.at_most(&half, &plus(&n, -2)));
+        assert!(order.at_most(&Polynomial::constant(0), &half));
+    }
+
+    #[test]
+    fn halves_of_what_is_even_stay_below_it() {
+        // n = 2 ⌊n / 2⌋, i < ⌊n / 2⌋: ⌊n / 2⌋ + i ≤ n - 1.
+        let mut order = Order::default();
+        let n = extent(&mut order);
+        let half = order.quotient(&n, 2).unwrap();
+        order.learn_equal(&half.scale(2).unwrap(), &n);
+        let i = order.fresh(Meaning::Below(half.clone()));
+        let place = half.add(&i).unwrap();
+        assert!(order.at_most(&place, &plus(&n, -1)));
+        assert!(!order.at_most(&place, &plus(&n, -2)));
+        assert!(order.at_most(&Polynomial::constant(0), &half));
+    }
+
+    #[test]
+    fn what_is_left_of_a_slice_has_elements_around_it() {
+        // max(n - 1 - min(1, n), 0) is positive: so is n.
+        let mut order = Order::default();
+        let n = extent(&mut order);
+        let (zero, one) = (Polynomial::constant(0), Polynomial::constant(1));
+        let first = order.min(&one, &n);
+        let count = plus(&n, -1).sub(&first).unwrap();
+        let count = order.max(&count, &zero);
+        order.learn(&one, &count);
+        order.raise(&count);
+        let i = order.fresh(Meaning::Below(count));
+        assert!(order.at_most(&plus(&i, 1), &plus(&n, -1)));
+    }
+
+    #[test]
+    fn facts_raise_the_least_number() {
+        let mut order = Order::default();
+        let n = extent(&mut order);
+        let one = Polynomial::constant(1);
+        assert!(!order.at_most(&one, &n));
+        order.learn(&one, &n);
+        assert!(order.at_most(&one, &n));
+        assert_eq!(order.min(&one, &n), one);
+    }
+
+    #[test]
+    fn remainders_stay_below_what_is_positive() {
+        let mut order = Order::default();
+        let (n, x) = (extent(&mut order), extent(&mut order));
+        let rest = order.remainder(&x, &n);
+        assert!(!order.at_most(&rest, &plus(&n, -1)));
+        order.learn(&Polynomial::constant(1), &n);
+        assert!(order.at_most(&rest, &plus(&n, -1)));
+    }
+}

@@ -1,0 +1,174 @@
+// RUN: skript-opt %s --split-input-file --skript-drop-clamps --verify-roundtrip | FileCheck %s
+
+func.func private @skript.check.0(i1)
+
+// A check says that two extents are equal: an index below one of them is a place of the other tensor, which has elements.
+// CHECK-LABEL: func.func @sum
+// CHECK:         skript.formula assign (%[[I:.+]]) in
+// CHECK-NEXT:      %[[A:.+]] = skript.access %{{.+}}[%[[I]]]
+// CHECK-NOT:       scf.if
+// CHECK:           %[[B:.+]] = skript.access %{{.+}}[%[[I]]]
+// CHECK:           skript.add %[[A]], %[[B]]
+func.func @sum(%a: tensor<?xf32> {skript.bounds = array<i64: 4>}, %b: tensor<?xf32> {skript.bounds = array<i64: 4>}) -> tensor<?xf32> attributes {skript.entry} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %zero = arith.constant 0.0 : f32
+  %d = tensor.dim %a, %c0 : tensor<?xf32>
+  %n = arith.minsi %d, %c4 : index
+  %e = tensor.dim %b, %c0 : tensor<?xf32>
+  %m = arith.minsi %e, %c4 : index
+  %same = skript.eq %n, %m : index
+  call @skript.check.0(%same) : (i1) -> ()
+  %init = tensor.splat %zero[%n] : tensor<?xf32>
+  %y = skript.formula assign (%i) in (%n) outs(%acc = %init : tensor<?xf32>) do {
+    %v = skript.access %a[%i] : tensor<?xf32>
+    %some = skript.gt %m, %c0 : index
+    %w = scf.if %some -> (f32) {
+      %last = skript.sub %m, %c1 : index
+      %j = skript.min %i, %last : index
+      %u = skript.access %b[%j] : tensor<?xf32>
+      scf.yield %u : f32
+    } else {
+      scf.yield %zero : f32
+    }
+    %s = skript.add %v, %w : f32
+    skript.yield %s at [%i] : f32
+  } : tensor<?xf32>
+  return %y : tensor<?xf32>
+}
+
+// -----
+
+// Nothing says so here: the clamp and the condition stay. In the branch there is an element, so no place is below the first.
+// CHECK-LABEL: func.func @unchecked
+// CHECK:         skript.formula
+// CHECK:           scf.if
+// CHECK:             skript.min
+// CHECK-NOT:         skript.max
+// CHECK:             skript.access
+func.func @unchecked(%a: tensor<?xf32> {skript.bounds = array<i64: 4>}, %b: tensor<?xf32> {skript.bounds = array<i64: 4>}) -> tensor<?xf32> attributes {skript.entry} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %zero = arith.constant 0.0 : f32
+  %d = tensor.dim %a, %c0 : tensor<?xf32>
+  %n = arith.minsi %d, %c4 : index
+  %m = tensor.dim %b, %c0 : tensor<?xf32>
+  %init = tensor.splat %zero[%n] : tensor<?xf32>
+  %y = skript.formula assign (%i) in (%n) outs(%acc = %init : tensor<?xf32>) do {
+    %some = skript.gt %m, %c0 : index
+    %w = scf.if %some -> (f32) {
+      %last = skript.sub %m, %c1 : index
+      %j = skript.min %i, %last : index
+      %k = skript.max %j, %c0 : index
+      %u = skript.access %b[%k] : tensor<?xf32>
+      scf.yield %u : f32
+    } else {
+      scf.yield %zero : f32
+    }
+    skript.yield %w at [%i] : f32
+  } : tensor<?xf32>
+  return %y : tensor<?xf32>
+}
+
+// -----
+
+func.func private @skript.check.0(i1)
+
+// A check in a branch says nothing behind it.
+// CHECK-LABEL: func.func @branch
+// CHECK:         skript.formula
+// CHECK:           skript.min
+func.func @branch(%a: tensor<?xf32> {skript.bounds = array<i64: 4>}, %b: tensor<?xf32> {skript.bounds = array<i64: 4>}, %c: i1) -> tensor<?xf32> attributes {skript.entry} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %zero = arith.constant 0.0 : f32
+  %d = tensor.dim %a, %c0 : tensor<?xf32>
+  %n = arith.minsi %d, %c4 : index
+  %m = tensor.dim %b, %c0 : tensor<?xf32>
+  scf.if %c {
+    %same = skript.eq %d, %m : index
+    func.call @skript.check.0(%same) : (i1) -> ()
+  }
+  %init = tensor.splat %zero[%n] : tensor<?xf32>
+  %y = skript.formula assign (%i) in (%n) outs(%acc = %init : tensor<?xf32>) do {
+    %last = skript.sub %m, %c1 : index
+    %j = skript.min %i, %last : index
+    %u = skript.access %b[%j] : tensor<?xf32>
+    skript.yield %u at [%i] : f32
+  } : tensor<?xf32>
+  return %y : tensor<?xf32>
+}
+
+// -----
+
+func.func private @skript.check.0(i1)
+
+// Of a disjunction what the others leave: the loop has points, so n is below m, where m has elements.
+// CHECK-LABEL: func.func @alternatives
+// CHECK:         skript.formula
+// CHECK:           scf.if
+// CHECK-NOT:         skript.min
+// CHECK:             skript.access
+func.func @alternatives(%a: tensor<?xf32> {skript.bounds = array<i64: 4>}, %b: tensor<?xf32> {skript.bounds = array<i64: 6>}) -> tensor<?xf32> attributes {skript.entry} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %zero = arith.constant 0.0 : f32
+  %d = tensor.dim %a, %c0 : tensor<?xf32>
+  %n = arith.minsi %d, %c4 : index
+  %m = tensor.dim %b, %c0 : tensor<?xf32>
+  %none = skript.le %m, %c0 : index
+  %empty = skript.le %d, %c0 : index
+  %below = skript.le %d, %m : index
+  %some = skript.or %empty, %below : i1
+  %any = skript.or %none, %some : i1
+  call @skript.check.0(%any) : (i1) -> ()
+  %init = tensor.splat %zero[%n] : tensor<?xf32>
+  %y = skript.formula assign (%i) in (%n) outs(%acc = %init : tensor<?xf32>) do {
+    %filled = skript.gt %m, %c0 : index
+    %w = scf.if %filled -> (f32) {
+      %last = skript.sub %m, %c1 : index
+      %j = skript.min %i, %last : index
+      %u = skript.access %b[%j] : tensor<?xf32>
+      scf.yield %u : f32
+    } else {
+      scf.yield %zero : f32
+    }
+    skript.yield %w at [%i] : f32
+  } : tensor<?xf32>
+  return %y : tensor<?xf32>
+}
+
+// -----
+
+// Of a conjunction what need not hold by itself; an index of one value is zero.
+// CHECK-LABEL: func.func @conjunction
+// CHECK:         skript.formula sum (%{{.+}}, %[[J:.+]]) in (1, %{{.+}})
+// CHECK:           %[[V:.+]] = skript.access %{{.+}}[%[[J]]]
+// CHECK:           %[[POSITIVE:.+]] = skript.gt %[[V]]
+// CHECK-NEXT:      skript.condition %[[POSITIVE]]
+// CHECK:           skript.access %{{.+}}[%[[J]]]
+func.func @conjunction(%a: tensor<?xf32> {skript.bounds = array<i64: 4>}) -> tensor<f32> attributes {skript.entry} {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %zero = arith.constant 0.0 : f32
+  %d = tensor.dim %a, %c0 : tensor<?xf32>
+  %n = arith.minsi %d, %c4 : index
+  %init = tensor.splat %zero : tensor<f32>
+  %y = skript.formula sum (%i, %j) in (1, %n) outs(%acc = %init : tensor<f32>) where {
+    %inside = skript.lt %j, %d : index
+    %v = skript.access %a[%j] : tensor<?xf32>
+    %positive = skript.gt %v, %zero : f32
+    %both = skript.and %inside, %positive : i1
+    skript.condition %both
+  } do {
+    %row = skript.mul %i, %n : index
+    %place = skript.add %row, %j : index
+    %v = skript.access %a[%place] : tensor<?xf32>
+    skript.yield %v at [] : f32
+  } : tensor<f32>
+  return %y : tensor<f32>
+}

@@ -1,0 +1,52 @@
+// RUN: skript-opt %s --skript-fuse-elementwise | FileCheck %s
+
+#row = affine_map<(d0, d1) -> (d0)>
+#all = affine_map<(d0, d1) -> (d0, d1)>
+#turned = affine_map<(d0, d1) -> (d1, d0)>
+#id = affine_map<(d0) -> (d0)>
+
+// What adds to its output stays apart from loops that visit its points several times: they would add each time.
+// CHECK-LABEL: func.func @repeated
+// CHECK:         linalg.generic
+// CHECK:           skript.add
+// CHECK:         linalg.generic
+// CHECK:           skript.mul
+func.func @repeated(%x: tensor<2xf32>, %y: tensor<2x3xf32>, %init: tensor<2xf32>) -> tensor<2x3xf32> {
+  %0 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
+      ins(%x : tensor<2xf32>) outs(%init : tensor<2xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %v = skript.add %a, %o : f32
+    linalg.yield %v : f32
+  } -> tensor<2xf32>
+  %e = tensor.empty() : tensor<2x3xf32>
+  %1 = linalg.generic {indexing_maps = [#row, #all, #all], iterator_types = ["parallel", "parallel"]}
+      ins(%0, %y : tensor<2xf32>, tensor<2x3xf32>) outs(%e : tensor<2x3xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %v = skript.mul %a, %b : f32
+    linalg.yield %v : f32
+  } -> tensor<2x3xf32>
+  return %1 : tensor<2x3xf32>
+}
+
+// Where each point is visited once they join.
+// CHECK-LABEL: func.func @once
+// CHECK:         linalg.generic
+// CHECK:           skript.add
+// CHECK-NEXT:      skript.neg
+// CHECK-NOT:     linalg.generic
+func.func @once(%x: tensor<2x3xf32>, %init: tensor<2x3xf32>) -> tensor<3x2xf32> {
+  %0 = linalg.generic {indexing_maps = [#all, #all], iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<2x3xf32>) outs(%init : tensor<2x3xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %v = skript.add %a, %o : f32
+    linalg.yield %v : f32
+  } -> tensor<2x3xf32>
+  %e = tensor.empty() : tensor<3x2xf32>
+  %1 = linalg.generic {indexing_maps = [#turned, #all], iterator_types = ["parallel", "parallel"]}
+      ins(%0 : tensor<2x3xf32>) outs(%e : tensor<3x2xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %v = skript.neg %a : f32
+    linalg.yield %v : f32
+  } -> tensor<3x2xf32>
+  return %1 : tensor<3x2xf32>
+}
