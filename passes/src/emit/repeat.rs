@@ -64,10 +64,11 @@ pub(super) fn emit<'c: 'a, 'a>(
                 .map(|(item, stack)| Stacked::of_stack(scope, *item, *stack, at)),
         )
         .collect::<Result<Vec<_>, _>>()?;
+    let told = told_extents(scope, l)?;
     let stacked = l
         .scan_outputs
         .iter()
-        .map(|pack| Stacked::of(scope, l, pack, at))
+        .map(|pack| Stacked::of(scope, l, pack, &told, at))
         .collect::<Result<Vec<_>, _>>()?;
 
     let mut state = vec![at.index(0)?, at.constant(Scalar::Bool(true), flag)?];
@@ -78,6 +79,9 @@ pub(super) fn emit<'c: 'a, 'a>(
     state.extend(branch::cast_all(&inits, &carried_types, at)?);
     for stack in &stacked {
         state.push(stack.empty(at)?);
+    }
+    for _ in &told {
+        state.push(at.index(0)?);
     }
     // What an iteration learns about extents is not known outside of it.
     let known = scope.symbols.clone();
@@ -138,6 +142,8 @@ pub(super) fn emit<'c: 'a, 'a>(
             .ok_or(EmitError::Malformed("a loop has too little state"))?;
         next.push(stack.insert(*item, *pack, number, &body)?);
     }
+    let before = values.get(next.len()..).unwrap_or_default();
+    next.extend(tell(scope, l, &told, before, number, &body)?);
     if let Some(test) = &l.after {
         for (carried, value) in l.carried.iter().zip(carried_new) {
             scope.set(carried.inner, *value);
@@ -163,6 +169,10 @@ pub(super) fn emit<'c: 'a, 'a>(
         scope.learn(carried.result, at)?;
     }
     let (done, _) = number_and_flag(&finals)?;
+    let last = finals.iter().skip(2 + l.carried.len() + stacked.len());
+    for (name, extent) in told.iter().zip(last) {
+        scope.symbols.insert(name.clone(), *extent);
+    }
     if let Some(room) = l.room {
         let most = i64::try_from(room).map_err(|_| EmitError::Malformed("a huge extent"))?;
         let fits = extent::compare(ScalarOp::Le, done, at.index(most)?, at)?;
@@ -186,11 +196,66 @@ pub(super) fn emit<'c: 'a, 'a>(
         }
         for (number, id) in (0i64..).zip(pack) {
             let number = at.index(number)?;
-            let item = stack.extract(*value, number, scope.r#type(*id)?, at)?;
+            let open = scope.open_extents(*id, at)?;
+            let item = stack.extract(*value, number, scope.r#type(*id)?, &open, at)?;
             scope.set(*id, item);
         }
     }
     Ok(())
+}
+
+/// The run-time extents of collected results that the loop's body tells. They travel with the loop, zero before the first
+/// iteration: a pack of no items has items without elements.
+fn told_extents(scope: &Scope<'_, '_, '_, '_>, l: &Loop) -> Result<Vec<String>, EmitError> {
+    let mut names: Vec<String> = Vec::new();
+    for pack in &l.scan_outputs {
+        let id = first(pack)?;
+        // The number of iterations is told behind the loop.
+        let dimensions = usize::from(is_one_tensor(l));
+        for extent in scope.tensor(id)?.shape.iter().skip(dimensions) {
+            let Extent::Dynamic { expr, .. } = extent else {
+                continue;
+            };
+            expr.operations_with(&mut |name| {
+                if !scope.symbols.contains_key(name) && names.iter().all(|n| n != name) {
+                    names.push(name.to_owned());
+                }
+                0
+            });
+        }
+    }
+    Ok(names)
+}
+
+/// Tests that all items of a pack have the extents of the first, for they are one tensor, and gives these extents.
+fn tell<'c: 'a, 'a>(
+    scope: &Scope<'_, 'c, 'a, '_>,
+    l: &Loop,
+    told: &[String],
+    before: &[Value<'c, 'a>],
+    number: Value<'c, 'a>,
+    at: &Builder<'c, 'a>,
+) -> Result<Vec<Value<'c, 'a>>, EmitError> {
+    let mut extents = Vec::new();
+    for (name, before) in told.iter().zip(before) {
+        let extent = scope.symbols.get(name).copied();
+        let extent = extent.ok_or(EmitError::Malformed("a loop's body tells no extent"))?;
+        let is_first = extent::compare(ScalarOp::Eq, number, at.index(0)?, at)?;
+        let same = extent::compare(ScalarOp::Eq, extent, *before, at)?;
+        let agree = at.value("arith.ori", &[is_first, same], &[], same.r#type())?;
+        let message = "item {0} of a pack has the extent {1}, but the items before have {2}";
+        let values = [number, extent, *before];
+        check::report(scope, agree, "SK9201", message, &values, l.span, at)?;
+        extents.push(extent);
+    }
+    Ok(extents)
+}
+
+/// Whether each collected result is one tensor with a dimension for the iterations that take place; else it is as many
+/// tensors as there are iterations.
+fn is_one_tensor(l: &Loop) -> bool {
+    let counted = l.before.is_none() && l.after.is_none() && l.dynamic_count.is_none();
+    !(counted && l.stack_scans.is_empty())
 }
 
 /// One tensor with a leading dimension for the iterations or items.
@@ -201,6 +266,8 @@ struct Stacked<'c, 'a> {
     open: Vec<Value<'c, 'a>>,
     /// Whether only the run knows the number of items.
     is_open: bool,
+    /// Whether places are as large as the bounds of items, which fill their beginnings.
+    is_padded: bool,
 }
 
 impl<'c: 'a, 'a> Stacked<'c, 'a> {
@@ -209,34 +276,44 @@ impl<'c: 'a, 'a> Stacked<'c, 'a> {
         scope: &Scope<'_, 'c, 'a, '_>,
         l: &Loop,
         pack: &[ValueId],
+        told: &[String],
         at: &Builder<'c, 'a>,
     ) -> Result<Self, EmitError> {
-        let counted = l.before.is_none() && l.after.is_none() && l.dynamic_count.is_none();
-        if counted && l.stack_scans.is_empty() {
-            return Self::of_items(scope, pack, at);
-        }
+        let huge = |_| EmitError::Malformed("a huge extent");
         let stack = first(pack)?;
         let tensor = scope.tensor(stack)?;
-        let (count, item) = tensor
-            .shape
-            .split_first()
-            .ok_or(EmitError::Malformed("a stack has no dimension"))?;
-        let count = match slots(l)? {
-            Some(slots) => slots,
-            None => {
-                i64::try_from(count.bound()).map_err(|_| EmitError::Malformed("a huge extent"))?
+        let is_open = is_one_tensor(l);
+        let (count, item) = match tensor.shape.split_first() {
+            _ if !is_open && told.is_empty() => return Self::of_items(scope, pack, at),
+            _ if !is_open => {
+                pack_type(scope, pack)?;
+                (i64::try_from(pack.len()).map_err(huge)?, &tensor.shape[..])
+            }
+            None => return Err(EmitError::Malformed("a stack has no dimension")),
+            Some((count, item)) => {
+                let count = i64::try_from(count.bound()).map_err(huge)?;
+                (slots(l)?.unwrap_or(count), item)
             }
         };
         let mut extents = vec![count];
         let mut open = Vec::new();
+        let mut is_padded = false;
         for extent in item {
             extents.push(match extent {
-                Extent::Fixed(n) => {
-                    i64::try_from(*n).map_err(|_| EmitError::Malformed("a huge extent"))?
-                }
-                Extent::Dynamic { .. } => {
-                    open.push(scope.extent_value(extent, at)?);
-                    i64::MIN
+                Extent::Fixed(n) => i64::try_from(*n).map_err(huge)?,
+                Extent::Dynamic { expr, bound } => {
+                    let mut is_told = false;
+                    expr.operations_with(&mut |name| {
+                        is_told |= told.iter().any(|t| t == name);
+                        0
+                    });
+                    is_padded |= is_told;
+                    if is_told {
+                        i64::try_from(*bound).map_err(huge)?
+                    } else {
+                        open.push(scope.extent_value(extent, at)?);
+                        i64::MIN
+                    }
                 }
             });
         }
@@ -245,7 +322,8 @@ impl<'c: 'a, 'a> Stacked<'c, 'a> {
             r#type: types::tensor(&extents, element),
             kind: tensor.kind,
             open,
-            is_open: true,
+            is_open,
+            is_padded,
         })
     }
 
@@ -262,6 +340,7 @@ impl<'c: 'a, 'a> Stacked<'c, 'a> {
             kind: scope.tensor(stack)?.kind,
             open: scope.open_extents(item, at)?,
             is_open: true,
+            is_padded: false,
         };
         Ok((stacked, whole))
     }
@@ -278,6 +357,7 @@ impl<'c: 'a, 'a> Stacked<'c, 'a> {
             kind: scope.tensor(item)?.kind,
             open: scope.open_extents(item, at)?,
             is_open: false,
+            is_padded: false,
         })
     }
 
@@ -297,30 +377,47 @@ impl<'c: 'a, 'a> Stacked<'c, 'a> {
         number: Value<'c, 'a>,
         at: &Builder<'c, 'a>,
     ) -> Result<Value<'c, 'a>, EmitError> {
-        let mut slice = slice_attributes(pack, at)?;
+        let (mut slice, open) = if self.is_padded {
+            if types::extents(self.r#type).is_some_and(|bounds| bounds.contains(&0)) {
+                // No slice begins at the first place where there is none.
+                return Ok(pack);
+            }
+            (item_slice(item.r#type(), at)?, at.dynamic_extents(item)?)
+        } else {
+            (slice_attributes(pack, at)?, self.open.clone())
+        };
         slice.push((
             "operandSegmentSizes",
-            attributes::i32s(at.context, &[1, 1, 1, self.segment()?, 0]),
+            attributes::i32s(at.context, &[1, 1, 1, segment(&open)?, 0]),
         ));
         let mut operands = vec![item, pack, number];
-        operands.extend(&self.open);
+        operands.extend(open);
         Ok(at.value("tensor.insert_slice", &operands, &slice, pack.r#type())?)
     }
 
+    /// The item of a number; `open` are the extents that its type leaves open.
     fn extract(
         &self,
         pack: Value<'c, 'a>,
         number: Value<'c, 'a>,
         item: Type<'c>,
+        open: &[Value<'c, 'a>],
         at: &Builder<'c, 'a>,
     ) -> Result<Value<'c, 'a>, EmitError> {
-        let mut slice = slice_attributes(pack, at)?;
+        let (mut slice, open) = if self.is_padded {
+            if types::extents(self.r#type).is_some_and(|bounds| bounds.contains(&0)) {
+                return Ok(at.value("tensor.empty", open, &[], item)?);
+            }
+            (item_slice(item, at)?, open)
+        } else {
+            (slice_attributes(pack, at)?, self.open.as_slice())
+        };
         slice.push((
             "operandSegmentSizes",
-            attributes::i32s(at.context, &[1, 1, self.segment()?, 0]),
+            attributes::i32s(at.context, &[1, 1, segment(open)?, 0]),
         ));
         let mut operands = vec![pack, number];
-        operands.extend(&self.open);
+        operands.extend(open);
         Ok(at.value("tensor.extract_slice", &operands, &slice, item)?)
     }
 
@@ -340,10 +437,10 @@ impl<'c: 'a, 'a> Stacked<'c, 'a> {
         }
         Ok(())
     }
+}
 
-    fn segment(&self) -> Result<i32, EmitError> {
-        i32::try_from(self.open.len()).map_err(|_| EmitError::Malformed("too many operands"))
-    }
+fn segment(open: &[Value]) -> Result<i32, EmitError> {
+    i32::try_from(open.len()).map_err(|_| EmitError::Malformed("too many operands"))
 }
 
 /// How many items the packs of run-time length have that a loop scans; all packs that it scans have one length.
@@ -432,7 +529,7 @@ fn enter<'c: 'a, 'a>(
     let items = l.scans.iter().map(|(item, _)| item);
     let items = items.chain(l.stack_scans.iter().map(|(item, _)| item));
     for (item, (stack, packed)) in items.zip(scanned) {
-        let value = stack.extract(*packed, number, scope.r#type(*item)?, at)?;
+        let value = stack.extract(*packed, number, scope.r#type(*item)?, &[], at)?;
         scope.set(*item, value);
         scope.learn(*item, at)?;
     }
@@ -486,17 +583,34 @@ fn slice_attributes<'c: 'a, 'a>(
     pack: Value<'c, 'a>,
     at: &Builder<'c, 'a>,
 ) -> Result<Vec<(&'static str, melior::ir::Attribute<'c>)>, EmitError> {
-    let mut sizes =
-        types::extents(pack.r#type()).ok_or(EmitError::Malformed("a pack is no tensor"))?;
+    let sizes = types::extents(pack.r#type()).ok_or(EmitError::Malformed("a pack is no tensor"))?;
+    Ok(slice_of(sizes.get(1..).unwrap_or_default(), at))
+}
+
+/// The same where the item fills the beginning of its place.
+fn item_slice<'c: 'a, 'a>(
+    item: Type<'c>,
+    at: &Builder<'c, 'a>,
+) -> Result<Vec<(&'static str, melior::ir::Attribute<'c>)>, EmitError> {
+    let sizes = types::extents(item).ok_or(EmitError::Malformed("an item is no tensor"))?;
+    Ok(slice_of(&sizes, at))
+}
+
+/// A dynamic offset in front, these sizes behind.
+fn slice_of<'c: 'a, 'a>(
+    item: &[i64],
+    at: &Builder<'c, 'a>,
+) -> Vec<(&'static str, melior::ir::Attribute<'c>)> {
+    let mut sizes = vec![1];
+    sizes.extend(item);
     let mut offsets = vec![0; sizes.len()];
-    if let (Some(offset), Some(size)) = (offsets.first_mut(), sizes.first_mut()) {
+    if let Some(offset) = offsets.first_mut() {
         *offset = i64::MIN;
-        *size = 1;
     }
     let strides = vec![1; sizes.len()];
-    Ok(vec![
+    vec![
         ("static_offsets", attributes::i64s(at.context, &offsets)),
         ("static_sizes", attributes::i64s(at.context, &sizes)),
         ("static_strides", attributes::i64s(at.context, &strides)),
-    ])
+    ]
 }

@@ -166,8 +166,13 @@ fn stacked(frame: &Frame<'_>, id: ValueId, items: &[Arc<Tensor>]) -> Result<Tens
     let declared = &frame.declared(id)?.tensor;
     let shape = match items.first() {
         Some(first) => first.shape().to_vec(),
+        // An extent that only items tell is that of nothing where there is none.
         None => {
-            let extents = declared.shape.iter().skip(1).map(|e| frame.extent(e));
+            let known = |extent| match frame.known_extent(extent) {
+                Some(_) => frame.extent(extent),
+                None => Ok(0),
+            };
+            let extents = declared.shape.iter().skip(1).map(known);
             extents.collect::<Result<Vec<u64>, _>>()?
         }
     };
