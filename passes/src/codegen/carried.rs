@@ -8,6 +8,8 @@
 use super::aligned::align;
 use super::error::CodegenError;
 use super::{memory, mlir};
+use crate::mlir::{Builder, attributes, context};
+use melior::Context;
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{
     OperationLike, OperationMutLike, OperationRef, OperationRefMut, OperationResult,
@@ -44,6 +46,11 @@ impl Pass for WriteCarried {
 pub fn write_carried(module: OperationRef) -> Result<(), CodegenError> {
     // Inner loops first: an outer one that is rebuilt takes them along.
     for op in mlir::nested(module).into_iter().rev() {
+        if mlir::name(op) == "scf.while" {
+            align(op)?;
+        }
+    }
+    for op in mlir::nested(module).into_iter().rev() {
         match mlir::name(op).as_str() {
             // The body's first argument is the counter.
             "scf.for" => {
@@ -53,12 +60,12 @@ pub fn write_carried(module: OperationRef) -> Result<(), CodegenError> {
             // `scf.condition` hands on all operands after the first to the second region.
             "scf.while" => {
                 start_with_copies(op, 0, true)?;
-                let op = align(op)?;
                 for (n, block) in blocks_of(op).enumerate() {
                     write(block, 0, usize::from(n == 0))?;
                 }
             }
             "tensor.insert" | "tensor.insert_slice" => start_with_copies(op, 1, false)?,
+            "scf.if" => separate_loops(op)?,
             _ => {}
         }
     }
@@ -162,34 +169,202 @@ fn origins<'c, 'a>(value: Value<'c, 'a>) -> Vec<Value<'c, 'a>> {
     found
 }
 
+/// Where a value begins: what is written into to make it, or what one arm of a branch hands on.
+struct Beginning<'c, 'a> {
+    value: Value<'c, 'a>,
+    /// The op that writes into it, and the operand that it is.
+    writer: Option<(OperationRef<'c, 'a>, usize)>,
+    /// Whether an `scf.if` chooses it.
+    is_chosen: bool,
+    /// Whether something on the way is read for another purpose, too.
+    is_shared: bool,
+    /// The last loop that writes into it, and the operand that starts it.
+    looped: Option<(OperationRef<'c, 'a>, usize)>,
+}
+
+fn beginnings<'c, 'a>(value: Value<'c, 'a>) -> Vec<Beginning<'c, 'a>> {
+    let mut found = Vec::new();
+    let mut pending = vec![Beginning {
+        value,
+        writer: None,
+        is_chosen: false,
+        is_shared: false,
+        looped: None,
+    }];
+    let mut seen = HashSet::new();
+    while let Some(here) = pending.pop() {
+        let writer = here.writer.map(|(op, place)| (op.to_raw().ptr, place));
+        let flags = (here.is_chosen, here.is_shared, here.looped.is_some());
+        if !seen.insert((here.value.to_raw().ptr, writer, flags)) {
+            continue;
+        }
+        let Ok(result) = OperationResult::try_from(here.value) else {
+            found.push(here);
+            continue;
+        };
+        // SAFETY: the op lives as long as its results.
+        let op = unsafe { OperationRef::from_raw(result.owner().to_raw()) };
+        let is_shared = here.is_shared || mlir::users(here.value).len() > 1;
+        if mlir::name(op) == "scf.if" {
+            let ends = blocks_of(op).filter_map(|block| mlir::operations(block).last().copied());
+            let yielded = ends.filter_map(|end| end.operand(result.result_number()).ok());
+            pending.extend(yielded.map(|value| Beginning {
+                value,
+                writer: None,
+                is_chosen: true,
+                is_shared,
+                looped: here.looped,
+            }));
+            continue;
+        }
+        let place = destination(op, result.result_number());
+        let into = place.and_then(|place| Some((place, op.operand(place).ok()?)));
+        match into.filter(|(_, value)| value.r#type().is_ranked_tensor()) {
+            Some((place, value)) => pending.push(Beginning {
+                value,
+                writer: Some((op, place)),
+                is_chosen: here.is_chosen,
+                is_shared,
+                looped: here.looped.or(is_loop(op).then_some((op, place))),
+            }),
+            None => found.push(here),
+        }
+    }
+    found
+}
+
+fn is_loop(op: OperationRef) -> bool {
+    matches!(mlir::name(op).as_str(), "scf.for" | "scf.while")
+}
+
+fn is_fresh(value: Value) -> bool {
+    is_made_by(value, "tensor.empty") || is_made_by(value, "bufferization.alloc_tensor")
+}
+
+/// What arms of a branch make on the way to a carried value has buffers of its own, unless nothing but that and the carried
+/// tensor is chosen from, and nobody else reads any of it or the carried tensor later. Upstream lets an empty tensor behind a
+/// value that is written somewhere be that place, and then takes all that a branch chooses from for one buffer.
+fn part_branches(value: Value, carried: Value, block: BlockRef) -> Result<(), CodegenError> {
+    let all = beginnings(value);
+    let is_made_here = |b: &Beginning| {
+        let writer = b.writer.map(|(op, _)| op);
+        is_made_by(b.value, "tensor.empty")
+            && writer.is_some_and(|op| memory::ancestor_in(block, op).is_some())
+    };
+    let is_alone = |b: &Beginning| {
+        let is_plain = b.value == carried || is_made_here(b);
+        let is_read = |(op, _)| is_read_behind(carried, op, block);
+        is_plain && !(b.is_chosen && (b.is_shared || b.writer.is_some_and(is_read)))
+    };
+    if all.iter().all(is_alone) {
+        return Ok(());
+    }
+    let chosen = all.into_iter().filter(|b| b.is_chosen);
+    for Beginning { value, writer, .. } in chosen {
+        if let Some((op, place)) = writer.filter(|_| is_made_by(value, "tensor.empty")) {
+            allocate(op, place, value)?;
+        }
+    }
+    Ok(())
+}
+
+/// A loop whose result a branch chooses starts with a copy: what it changes would else be one tensor with what else is chosen.
+fn separate_loops(branch: OperationRef) -> Result<(), CodegenError> {
+    for value in branch.results().map(Value::from) {
+        if !value.r#type().is_ranked_tensor() {
+            continue;
+        }
+        for begin in beginnings(value) {
+            let Some((op, place)) = begin.looped else {
+                continue;
+            };
+            let mut operands: Vec<Value> = op.operands().collect();
+            let Some(start) = operands.get_mut(place).filter(|start| !is_fresh(**start)) else {
+                continue;
+            };
+            *start = copied(*start, op)?;
+            // SAFETY: the loop is alive and nobody else refers to its operands.
+            unsafe { OperationRefMut::from_raw(op.to_raw()) }.set_operands(&operands);
+        }
+    }
+    Ok(())
+}
+
+/// A copy of a tensor in front of an op.
+fn copied<'c, 'a>(
+    value: Value<'c, 'a>,
+    op: OperationRef<'c, 'a>,
+) -> Result<Value<'c, 'a>, CodegenError> {
+    let wrong = |e: melior::Error| CodegenError::Module(e.to_string());
+    let context = op.context();
+    // SAFETY: a context outlives its modules.
+    let context: &'c Context = unsafe { context.to_ref() };
+    let at = Builder::before(context, op).map_err(wrong)?;
+    let segments = attributes::i32s(context, &[0, 1, 0]);
+    let segments = [("operandSegmentSizes", segments)];
+    let name = "bufferization.alloc_tensor";
+    at.value(name, &[value], &segments, value.r#type())
+        .map_err(wrong)
+}
+
+/// Whether an op of the block reads a value behind that which holds `op`.
+fn is_read_behind(value: Value, op: OperationRef, block: BlockRef) -> bool {
+    let order = mlir::operations(block);
+    let position = |op: OperationRef| {
+        let outer = memory::ancestor_in(block, op)?;
+        order.iter().position(|o| *o == outer)
+    };
+    let own = position(op);
+    mlir::users(value)
+        .into_iter()
+        .any(|user| position(user) > own)
+}
+
+/// Lets an op write into an allocation in place of an empty tensor.
+fn allocate(op: OperationRef, place: usize, empty: Value) -> Result<(), CodegenError> {
+    let wrong = |e: melior::Error| CodegenError::Module(e.to_string());
+    let Ok(made) = OperationResult::try_from(empty) else {
+        return Ok(());
+    };
+    let extents: Vec<Value> = made.owner().operands().collect();
+    let open = i32::try_from(extents.len()).map_err(|e| CodegenError::Module(e.to_string()))?;
+    let owner = op.context();
+    let at = Builder::before(context::borrow(&owner), op).map_err(wrong)?;
+    let segments = attributes::i32s(at.context, &[open, 0, 0]);
+    let own = at
+        .value(
+            "bufferization.alloc_tensor",
+            &extents,
+            &[("operandSegmentSizes", segments)],
+            empty.r#type(),
+        )
+        .map_err(wrong)?;
+    let mut operands: Vec<Value> = op.operands().collect();
+    if let Some(operand) = operands.get_mut(place) {
+        *operand = own;
+    }
+    // SAFETY: the op is alive and nobody else refers to its operands.
+    unsafe { OperationRefMut::from_raw(op.to_raw()) }.set_operands(&operands);
+    Ok(())
+}
+
 /// The tensors that an op writes into, from operand `first`, are copied where somebody else reads them in it or behind it. What
 /// loops write into is copied, too, where others may read it as a buffer, which bufferization does not see: canonicalization
 /// lets formulas that are loops already read the allocation behind a `bufferization.to_tensor`.
 fn start_with_copies(op: OperationRef, first: usize, is_loop: bool) -> Result<(), CodegenError> {
-    let wrong = |e: melior::Error| CodegenError::Module(e.to_string());
-    let Some(block) = op.block() else {
-        return Ok(());
-    };
-    // SAFETY: a context outlives its modules.
-    let owner = op.context();
-    let context = unsafe { owner.to_ref() };
     let mut operands: Vec<Value> = op.operands().collect();
     for operand in operands.iter_mut().skip(first) {
         let r#type = operand.r#type();
         let is_hidden = |source: &Value| is_made_by(*source, "bufferization.to_tensor");
         let hides = is_loop && sources(*operand).iter().any(is_hidden);
-        let is_own = reads_last(op, *operand) && !hides;
+        // What a branch may hand on from elsewhere is more than one tensor.
+        let is_foreign = |b: &Beginning| b.is_chosen && (b.is_shared || !is_fresh(b.value));
+        let is_mixed = is_loop && beginnings(*operand).iter().any(is_foreign);
+        let is_own = reads_last(op, *operand) && !hides && !is_mixed;
         if !r#type.is_ranked_tensor() || is_made_by(*operand, "tensor.empty") || is_own {
             continue;
         }
-        let copy = mlir::template(
-            context,
-            &[*operand],
-            &format!("%r = bufferization.alloc_tensor() copy(%0) : {type}"),
-            op.location(),
-        )?;
-        let copy = block.insert_operation_before(op, copy);
-        *operand = copy.result(0).map_err(wrong)?.into();
+        *operand = copied(*operand, op)?;
     }
     // SAFETY: the loop is alive and nobody else refers to its operands.
     let mut op = unsafe { OperationRefMut::from_raw(op.to_raw()) };
@@ -231,6 +406,9 @@ fn write(block: BlockRef, first_argument: usize, first_operand: usize) -> Result
         let stays = (own.as_ref()).is_ok_and(|own| Value::from(*own) == *operand);
         let r#type = operand.r#type();
         let own = own.ok().map(Value::from);
+        if let Some(own) = own.filter(|own| !stays && own.r#type().is_ranked_tensor()) {
+            part_branches(*operand, own, block)?;
+        }
         let again = !handed.insert(operand.to_raw().ptr);
         let mut others = origins(*operand).into_iter().filter(|s| Some(*s) != own);
         if stays
@@ -239,14 +417,7 @@ fn write(block: BlockRef, first_argument: usize, first_operand: usize) -> Result
         {
             continue;
         }
-        let copy = mlir::template(
-            context,
-            &[*operand],
-            &format!("%r = bufferization.alloc_tensor() copy(%0) : {type}"),
-            terminator.location(),
-        )?;
-        let copy = block.insert_operation_before(terminator, copy);
-        *operand = copy.result(0).map_err(wrong)?.into();
+        *operand = copied(*operand, terminator)?;
     }
     for (n, operand) in operands.iter_mut().enumerate().skip(first_operand) {
         let Ok(argument) = block.argument(n - first_operand + first_argument) else {

@@ -84,3 +84,75 @@ func.func @parts(%x: tensor<2xf32>, %c: f32) -> (tensor<4xf32>, tensor<4xf32>) {
   %b = tensor.insert_slice %x into %z[2] [2] [1] : tensor<2xf32> into tensor<4xf32>
   return %a, %b : tensor<4xf32>, tensor<4xf32>
 }
+
+#same = affine_map<(d0) -> (d0)>
+
+// What a branch chooses from may be written in place of the carried tensor if nothing else is among it.
+// CHECK-LABEL: func.func @choose
+// CHECK:         scf.if
+// CHECK:           %[[E:.+]] = tensor.empty
+// CHECK:           linalg.generic {{.*}} outs(%[[E]]
+func.func @choose(%x: tensor<4xf32>, %c: i1, %n: index) -> tensor<4xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%s = %x) -> tensor<4xf32> {
+    %b = scf.if %c -> tensor<4xf32> {
+      %e = tensor.empty() : tensor<4xf32>
+      %m = linalg.generic {indexing_maps = [#same, #same], iterator_types = ["parallel"]} ins(%s : tensor<4xf32>) outs(%e : tensor<4xf32>) {
+      ^bb0(%in: f32, %out: f32):
+        %v = arith.addf %in, %in : f32
+        linalg.yield %v : f32
+      } -> tensor<4xf32>
+      scf.yield %m : tensor<4xf32>
+    } else {
+      scf.yield %s : tensor<4xf32>
+    }
+    scf.yield %b : tensor<4xf32>
+  }
+  return %r : tensor<4xf32>
+}
+
+// A tensor from elsewhere among it would be one buffer with the carried one, and so would what is read as well.
+// CHECK-LABEL: func.func @choose_from_elsewhere
+// CHECK:         scf.if
+// CHECK:           %[[A:.+]] = bufferization.alloc_tensor() : tensor<4xf32>
+// CHECK:           linalg.generic {{.*}} outs(%[[A]]
+func.func @choose_from_elsewhere(%x: tensor<4xf32>, %z: tensor<4xf32>, %c: i1, %n: index) -> tensor<4xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%s = %x) -> tensor<4xf32> {
+    %b = scf.if %c -> tensor<4xf32> {
+      %e = tensor.empty() : tensor<4xf32>
+      %m = linalg.generic {indexing_maps = [#same, #same], iterator_types = ["parallel"]} ins(%s : tensor<4xf32>) outs(%e : tensor<4xf32>) {
+      ^bb0(%in: f32, %out: f32):
+        %v = arith.addf %in, %in : f32
+        linalg.yield %v : f32
+      } -> tensor<4xf32>
+      scf.yield %m : tensor<4xf32>
+    } else {
+      scf.yield %z : tensor<4xf32>
+    }
+    scf.yield %b : tensor<4xf32>
+  }
+  return %r : tensor<4xf32>
+}
+
+// A loop that starts with what a branch hands on from elsewhere starts with a copy.
+// CHECK-LABEL: func.func @start_chosen
+// CHECK:         %[[B:.+]] = scf.if
+// CHECK:         %[[S:.+]] = bufferization.alloc_tensor() copy(%[[B]])
+// CHECK:         scf.for {{.*}} iter_args(%{{.+}} = %[[S]])
+func.func @start_chosen(%x: tensor<4xf32>, %z: tensor<4xf32>, %v: f32, %c: i1, %n: index) -> tensor<4xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %b = scf.if %c -> tensor<4xf32> {
+    scf.yield %x : tensor<4xf32>
+  } else {
+    scf.yield %z : tensor<4xf32>
+  }
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%s = %b) -> tensor<4xf32> {
+    %m = tensor.insert %v into %s[%i] : tensor<4xf32>
+    scf.yield %m : tensor<4xf32>
+  }
+  return %r : tensor<4xf32>
+}
