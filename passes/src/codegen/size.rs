@@ -4,7 +4,7 @@
 //! makes a dynamic extent clamps it so; checks that the extent keeps its bound come before.
 
 use super::mlir;
-use melior::ir::attribute::IntegerAttribute;
+use melior::ir::attribute::{DenseI32ArrayAttribute, IntegerAttribute};
 use melior::ir::block::{BlockArgument, BlockLike};
 use melior::ir::operation::{OperationLike, OperationRef, OperationResult};
 use melior::ir::r#type::{DimSize, MemRefType};
@@ -59,6 +59,13 @@ fn extent(memref: Value, dimension: usize, depth: usize) -> Option<u64> {
         // The source and the byte offset come first.
         "memref.view" => value(op.operand(position + 2).ok()?, depth),
         "memref.cast" => extent(op.operand(0).ok()?, dimension, depth),
+        // Sizes come behind the source and the offsets; dimensions that are dropped have fixed ones.
+        "memref.subview" => {
+            let segments = op.attribute("operandSegmentSizes").ok()?;
+            let offsets = DenseI32ArrayAttribute::try_from(segments).ok()?.element(1);
+            let offsets = usize::try_from(offsets.ok()?).ok()?;
+            value(op.operand(1 + offsets + position).ok()?, depth)
+        }
         "arith.select" => {
             let one = extent(op.operand(1).ok()?, dimension, depth)?;
             Some(one.max(extent(op.operand(2).ok()?, dimension, depth)?))

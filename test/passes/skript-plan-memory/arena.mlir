@@ -54,3 +54,31 @@ func.func @bounded(%n: index) attributes {skript.entry} {
   %v = memref.load %a[%c0, %c0] : memref<?x4xf32>
   return
 }
+
+// -----
+
+// A branch may hand on a part of another buffer: the bound is the larger of both.
+// CHECK-LABEL: func.func @part
+// CHECK-SAME:    memref<{{[0-9]+}}xi8>
+// CHECK-NOT:     memref.alloc
+func.func @part(%x: memref<8x8xf32>, %n: index, %c: i1) attributes {skript.entry} {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %c8 = arith.constant 8 : index
+  %few = arith.minsi %n, %c4 : index
+  %many = arith.minsi %n, %c8 : index
+  %b = scf.if %c -> (memref<?xf32, strided<[?], offset: ?>>) {
+    %row = memref.subview %x[%few, 0] [1, %many] [1, 1] : memref<8x8xf32> to memref<?xf32, strided<[1], offset: ?>>
+    %cast = memref.cast %row : memref<?xf32, strided<[1], offset: ?>> to memref<?xf32, strided<[?], offset: ?>>
+    scf.yield %cast : memref<?xf32, strided<[?], offset: ?>>
+  } else {
+    %a = memref.alloc(%few) : memref<?xf32>
+    %cast = memref.cast %a : memref<?xf32> to memref<?xf32, strided<[?], offset: ?>>
+    scf.yield %cast : memref<?xf32, strided<[?], offset: ?>>
+  }
+  %dim = memref.dim %b, %c0 : memref<?xf32, strided<[?], offset: ?>>
+  %d = memref.alloc(%dim) : memref<?xf32>
+  memref.copy %b, %d : memref<?xf32, strided<[?], offset: ?>> to memref<?xf32>
+  %v = memref.load %d[%c0] : memref<?xf32>
+  return
+}
