@@ -39,7 +39,8 @@ void SkriptDialect::initialize() {
 #include "skript/SkriptOps.cpp.inc"
       >();
   addInterfaces<Inliner>();
-  attachBufferization(*getContext());
+  attachIntrinsicBufferization(*getContext());
+  attachInvokeBufferization(*getContext());
 }
 
 Operation *SkriptDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type, Location location) {

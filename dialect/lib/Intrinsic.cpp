@@ -92,6 +92,6 @@ struct IntrinsicBufferization
 };
 } // namespace
 
-void skript::attachBufferization(MLIRContext &context) {
+void skript::attachIntrinsicBufferization(MLIRContext &context) {
   IntrinsicOp::attachInterface<IntrinsicBufferization>(context);
 }

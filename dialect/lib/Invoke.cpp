@@ -2,6 +2,8 @@
 
 #include "skript/Skript.h"
 
+#include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Interfaces/CallInterfaces.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
@@ -83,4 +85,71 @@ void InvokeOp::print(OpAsmPrinter &printer) {
       (*this)->getAttrs(), {getCalleeAttrName(), getOperatorNameAttrName(), getOperatorAttributesAttrName()});
   printer << " : ";
   printer.printFunctionalType(*this);
+}
+
+namespace {
+using namespace bufferization;
+
+/// What is not inlined becomes an invocation on memrefs, row-major without gaps, as the arguments and results of functions
+/// under `function-boundary-type-conversion=identity-layout-map`.
+struct InvokeBufferization : BufferizableOpInterface::ExternalModel<InvokeBufferization, InvokeOp> {
+  bool bufferizesToMemoryRead(Operation *, OpOperand &, const AnalysisState &) const { return true; }
+
+  /// The function that is invoked may write into its arguments, unless it says that it does not.
+  bool bufferizesToMemoryWrite(Operation *op, OpOperand &operand, const AnalysisState &) const {
+    auto callee = cast<InvokeOp>(op).getCalleeAttr();
+    auto function = SymbolTable::lookupNearestSymbolFrom<FunctionOpInterface>(op, callee);
+    if (!function)
+      return true;
+    auto writable = function.getArgAttrOfType<BoolAttr>(operand.getOperandNumber(),
+                                                        BufferizationDialect::kWritableAttrName);
+    return !writable || writable.getValue();
+  }
+
+  /// A result may be an argument that is handed back.
+  AliasingValueList getAliasingValues(Operation *op, OpOperand &, const AnalysisState &) const {
+    AliasingValueList list;
+    for (Value result : op->getResults())
+      if (isa<TensorType>(result.getType()))
+        list.addAlias({result, BufferRelation::Unknown, /*isDefinite=*/false});
+    return list;
+  }
+
+  FailureOr<BufferLikeType> getBufferType(Operation *, Value value, const BufferizationOptions &,
+                                          const BufferizationState &, SmallVector<Value> &) const {
+    return cast<BufferLikeType>(getMemRefTypeWithStaticIdentityLayout(cast<TensorType>(value.getType())));
+  }
+
+  LogicalResult bufferize(Operation *op, RewriterBase &rewriter, const BufferizationOptions &options,
+                          BufferizationState &state) const {
+    SmallVector<Value> arguments;
+    for (Value argument : op->getOperands()) {
+      if (!isa<TensorType>(argument.getType())) {
+        arguments.push_back(argument);
+        continue;
+      }
+      FailureOr<Value> buffer = getBuffer(rewriter, argument, options, state);
+      if (failed(buffer))
+        return failure();
+      auto wanted = getMemRefTypeWithStaticIdentityLayout(cast<TensorType>(argument.getType()));
+      if (buffer->getType() != wanted)
+        buffer = castOrReallocMemRefValue(rewriter, *buffer, cast<MemRefType>(wanted), options);
+      if (failed(buffer))
+        return failure();
+      arguments.push_back(*buffer);
+    }
+    SmallVector<Type> results;
+    for (Type type : op->getResultTypes()) {
+      auto tensor = dyn_cast<TensorType>(type);
+      results.push_back(tensor ? Type(getMemRefTypeWithStaticIdentityLayout(tensor)) : type);
+    }
+    OperationState made(op->getLoc(), op->getName(), arguments, results, op->getAttrs());
+    replaceOpWithBufferizedValues(rewriter, op, rewriter.create(made)->getResults());
+    return success();
+  }
+};
+} // namespace
+
+void skript::attachInvokeBufferization(MLIRContext &context) {
+  InvokeOp::attachInterface<InvokeBufferization>(context);
 }

@@ -28,8 +28,9 @@
 #include "skript/SkriptOps.h.inc"
 
 namespace skript {
-/// Lets one-shot bufferization take the operations with destinations.
-void attachBufferization(mlir::MLIRContext &context);
+/// Let one-shot bufferization take intrinsics, and invocations that are not inlined.
+void attachIntrinsicBufferization(mlir::MLIRContext &context);
+void attachInvokeBufferization(mlir::MLIRContext &context);
 
 /// Makes the dialect and all it depends on known to `registry`.
 void registerSkript(mlir::DialectRegistry &registry);

@@ -7,7 +7,7 @@ use melior::ir::attribute::{
     DenseI64ArrayAttribute, DictionaryAttribute, FloatAttribute, IntegerAttribute, StringAttribute,
 };
 use melior::ir::r#type::IntegerType;
-use melior::ir::{Attribute, Type};
+use melior::ir::{Attribute, Identifier, Type};
 use skript_frontend::model::{AttributeValue, ConstantData};
 use skript_semantics::Scalar;
 use skript_tensor::Tensor;
@@ -82,6 +82,23 @@ pub fn entry<'c>(dictionary: Attribute<'c>, name: &str) -> Option<Attribute<'c>>
     DictionaryAttribute::try_from(dictionary)
         .ok()?
         .element_by_name(name)
+}
+
+/// A dictionary with another entry; an older one of the name goes.
+pub fn with_entry<'c>(
+    context: &'c Context,
+    dictionary: Attribute<'c>,
+    name: &str,
+    value: Attribute<'c>,
+) -> Attribute<'c> {
+    let known = DictionaryAttribute::try_from(dictionary).ok();
+    let known = known
+        .iter()
+        .flat_map(|known| (0..known.len()).filter_map(|n| known.element(n).ok()));
+    let name = Identifier::new(context, name);
+    let mut entries: Vec<_> = known.filter(|(key, _)| *key != name).collect();
+    entries.push((name, value));
+    DictionaryAttribute::new(context, &entries).into()
 }
 
 /// A compile-time attribute of an operator.

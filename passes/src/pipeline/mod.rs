@@ -135,6 +135,11 @@ pub const ALL: &[Pipeline] = &[
         stages: &[INLINE, FORMULAS_TO_SCF, SCALARS],
     },
     Pipeline {
+        flag: "skript-bufferize",
+        summary: "what a lowering left on tensors works on memrefs; operators that are kept stay invocations",
+        stages: &[BUFFERIZE],
+    },
+    Pipeline {
         flag: "skript-linalg-to-llvm",
         summary: "models become LLVM's dialect by way of linalg",
         stages: &[

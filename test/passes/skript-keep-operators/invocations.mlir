@@ -1,5 +1,6 @@
 // RUN: skript-opt %s --skript-keep-operators=operators=mine.twice --inline --symbol-dce | FileCheck %s
 // RUN: skript-opt %s --pass-pipeline="builtin.module(skript-keep-operators{operators=mine.twice},skript-to-linalg)" | FileCheck %s --check-prefix=LINALG
+// RUN: skript-opt %s --pass-pipeline="builtin.module(skript-keep-operators{operators=mine.twice},skript-to-linalg,skript-bufferize)" | FileCheck %s --check-prefix=BUFFERS
 
 // What an operator that is kept invokes itself is inlined into it.
 // CHECK-LABEL: func.func private @twice_0
@@ -23,6 +24,10 @@ func.func private @sum_0(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> 
 // CHECK:         skript.invoke @twice_0(%[[S]]) operator "mine.twice" {factor = 2 : i64} attributes {skript.keep}
 // LINALG-LABEL: func.func @model
 // LINALG:         skript.invoke @twice_0
+// BUFFERS-LABEL: func.func @model
+// BUFFERS:         %[[S:.+]] = memref.alloc
+// BUFFERS:         %[[R:.+]] = skript.invoke @twice_0(%[[S]]) operator "mine.twice" {factor = 2 : i64} attributes {skript.keep} : (memref<4xf32>) -> memref<4xf32>
+// BUFFERS:         return %[[R]] : memref<4xf32>
 func.func @model(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = skript.invoke @sum_0(%x, %x) operator "mine.sum" : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   %1 = skript.invoke @twice_0(%0) operator "mine.twice" {factor = 2 : i64} : (tensor<4xf32>) -> tensor<4xf32>

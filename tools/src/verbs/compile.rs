@@ -29,12 +29,15 @@ pub fn run(arguments: &CompileArguments, console: &mut Console) -> Status {
         EmitName::LinalgNamed,
         EmitName::Affine,
         EmitName::Scf,
+        EmitName::Buffers,
     ];
     let mut session = Session::open(&arguments.model, &arguments.reading);
     if !arguments.keep.is_empty() && !text.contains(&arguments.emit()) {
         session.report_usage(
             Diagnostic::without_place(&OUTPUT, "an operator that is kept has no code of ours")
-                .with_help("take --emit=skript, linalg, linalg-named, affine or scf with --keep"),
+                .with_help(
+                    "take --emit=skript, linalg, linalg-named, affine, scf or buffers with --keep",
+                ),
         );
     }
     if arguments.report.is_some() && arguments.emit() != EmitName::Stablehlo {
