@@ -5,15 +5,17 @@
 //! destination gets a fill of its own. Sharing an empty tensor is good where a map may then write over what it reads, but
 //! the analysis compares every reader with every writer: at most 16 users in a row share one. Uses in other blocks are left.
 //! An argument that is never written (`bufferization.writable = false`) is one value with all of its readers as well: of many
-//! each group reads a tensor of its own, which has the argument's buffer. It comes before `skript-write-carried`, which copies
+//! each group reads a tensor of its own, which has the argument's buffer. So is what one op after the other writes into, as
+//! unrolled formulas do: after some of them the next writes into a tensor of its own, which has the buffer. It comes before `skript-write-carried`, which copies
 //! what is written in one place and read in others: fills that one op uses are not copied. The fill of a border comes before
 //! what is put inside: upstream makes that in its place, and numbers the block's ops again for each fill that it has to move.
 
 use super::carried::written;
+use super::chains::{cut_chains, same_buffer};
 use super::error::CodegenError;
 use super::mlir;
 use super::order::Order;
-use crate::mlir::{Builder, attributes, context, copy, types};
+use crate::mlir::{attributes, context, copy, types};
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{
     OperationLike, OperationMutLike, OperationRef, OperationRefMut, OperationResult,
@@ -78,7 +80,7 @@ pub fn separate_inits(module: OperationRef) -> Result<(), CodegenError> {
     for function in named(module, "func.func") {
         separate_arguments(function)?;
     }
-    Ok(())
+    cut_chains(module)
 }
 
 /// Moves fills before what is put inside of them begins to be made.
@@ -136,43 +138,22 @@ fn separate_arguments(function: OperationRef) -> Result<(), CodegenError> {
     let Some(body) = mlir::first_block(function) else {
         return Ok(());
     };
-    let wrong = |e: melior::Error| CodegenError::Module(e.to_string());
     let holder = function.context();
     let context = context::borrow(&holder);
     let known = mlir::argument_attributes(function);
     for (argument, own) in copy::arguments(body).into_iter().zip(known) {
         let is_read_only =
             attributes::entry(own, WRITABLE).is_some_and(|w| w.to_string() == "false");
-        let tensor = types::extents(argument.r#type());
-        let tensor = tensor.zip(types::element_of(argument.r#type()));
-        let Some((extents, element)) = tensor.filter(|_| is_read_only) else {
+        let is_tensor = types::extents(argument.r#type()).is_some();
+        if !is_read_only || !is_tensor {
             continue;
-        };
-        let array = types::memref(&extents, element);
+        }
         let users = uses_in(body, argument);
         for group in users.chunks(MOST_USERS).skip(1) {
             let Some((first, _)) = group.first() else {
                 continue;
             };
-            let at = Builder::before(context, *first).map_err(wrong)?;
-            let unit = attributes::unit(context);
-            let own = at
-                .value(
-                    "bufferization.to_buffer",
-                    &[argument],
-                    &[("read_only", unit)],
-                    array,
-                )
-                .and_then(|buffer| {
-                    let alone = [("restrict", unit)];
-                    at.value(
-                        "bufferization.to_tensor",
-                        &[buffer],
-                        &alone,
-                        argument.r#type(),
-                    )
-                })
-                .map_err(wrong)?;
+            let own = same_buffer(context, argument, *first, true)?;
             for (user, operand) in group {
                 use_instead(*user, *operand, own);
             }
@@ -252,13 +233,13 @@ fn copy_before<'c, 'a>(
     Ok(copy.result(0).map_err(wrong)?.into())
 }
 
-fn use_instead<'c>(user: OperationRef<'c, '_>, operand: usize, value: Value<'c, '_>) {
+pub(super) fn use_instead<'c>(user: OperationRef<'c, '_>, operand: usize, value: Value<'c, '_>) {
     // SAFETY: the user is alive, and nobody else refers to its operands.
     let mut user = unsafe { OperationRefMut::from_raw(user.to_raw()) };
     user.set_operand(operand, value);
 }
 
 /// Whether an op writes into this operand.
-fn is_destination(op: OperationRef, operand: usize) -> bool {
+pub(super) fn is_destination(op: OperationRef, operand: usize) -> bool {
     (0..op.result_count()).any(|result| written(op, result) == Some(operand))
 }

@@ -6,6 +6,7 @@
 pub mod aligned;
 pub mod arguments;
 pub mod carried;
+mod chains;
 pub mod checks;
 pub mod copies;
 pub mod entry;
