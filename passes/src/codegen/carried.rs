@@ -93,7 +93,7 @@ fn goes_through_a_loop(value: Value, argument: Value) -> bool {
 
 /// Whether an op takes a value once, and everything else that reads it stands before the op.
 fn reads_last(op: OperationRef, value: Value) -> bool {
-    let (itself, others): (Vec<_>, Vec<_>) = mlir::users(value).into_iter().partition(|u| *u == op);
+    let (itself, others): (Vec<_>, Vec<_>) = readers(value).into_iter().partition(|u| *u == op);
     if others.is_empty() {
         return itself.len() == 1;
     }
@@ -103,6 +103,32 @@ fn reads_last(op: OperationRef, value: Value) -> bool {
     let stands_before =
         |user| memory::ancestor_in(block, user).is_some_and(|outer| mlir::is_before(outer, op));
     itself.len() == 1 && others.into_iter().all(stands_before)
+}
+
+/// The users of a value, also of what a branch hands on of it.
+fn readers<'c, 'a>(value: Value<'c, 'a>) -> Vec<OperationRef<'c, 'a>> {
+    let mut found = Vec::new();
+    let mut seen = HashSet::new();
+    let mut pending = vec![value];
+    while let Some(value) = pending.pop() {
+        if !seen.insert(value.to_raw().ptr) {
+            continue;
+        }
+        for user in mlir::users(value) {
+            found.push(user);
+            let branch = (user.parent_operation()).filter(|op| mlir::name(*op) == "scf.if");
+            for (n, operand) in user.operands().enumerate() {
+                let handed = branch.filter(|_| operand == value && is_yield(user));
+                let result = handed.and_then(|branch| branch.result(n).ok());
+                pending.extend(result.map(Value::from));
+            }
+        }
+    }
+    found
+}
+
+fn is_yield(op: OperationRef) -> bool {
+    mlir::name(op) == "scf.yield"
 }
 
 fn is_made_by(value: Value, name: &str) -> bool {
@@ -244,7 +270,11 @@ fn is_fresh(value: Value) -> bool {
 /// What arms of a branch make on the way to a carried value has buffers of its own, unless nothing but that and the carried
 /// tensor is chosen from, and nobody else reads any of it or the carried tensor later. Upstream lets an empty tensor behind a
 /// value that is written somewhere be that place, and then takes all that a branch chooses from for one buffer.
-fn part_branches(value: Value, carried: Value, block: BlockRef) -> Result<(), CodegenError> {
+pub(super) fn part_branches(
+    value: Value,
+    carried: Value,
+    block: BlockRef,
+) -> Result<(), CodegenError> {
     let all = beginnings(value);
     let is_made_here = |b: &Beginning| {
         let writer = b.writer.map(|(op, _)| op);

@@ -6,6 +6,7 @@
 //! such arguments and results follow in arguments of their own, arguments' first.
 
 use super::arguments::{BOUNDS, EXTENTS};
+use super::carried::part_branches;
 use super::error::CodegenError;
 use super::{mlir, size};
 use crate::mlir::{Builder, attributes, types};
@@ -75,6 +76,8 @@ pub fn write_outputs(module: OperationRef) -> Result<(), CodegenError> {
             kept_types.push(r#type);
             continue;
         }
+        // The place of a result is written when all results are: what others read may not be in it before.
+        part_branches(value, value, body)?;
         if is_dynamic(r#type) {
             let bytes = byte_bound(entry, number, r#type).ok_or_else(|| {
                 CodegenError::Module(format!(

@@ -30,3 +30,24 @@ func.func @dynamic(%x: tensor<?x3xf32> {bufferization.writable = false, skript.b
     -> (tensor<?x3xf32> {skript.bounds = array<i64: 8, 3>}) attributes {skript.entry} {
   return %x : tensor<?x3xf32>
 }
+
+// -----
+
+// What a branch hands on may be another result as well: it is not made in the place of the branch's result, which is written first.
+// CHECK-LABEL: func.func @both
+// CHECK:         %[[A:.+]] = bufferization.alloc_tensor() : tensor<4xf32>
+// CHECK:         linalg.generic {{.*}} outs(%[[A]]
+func.func @both(%x: tensor<4xf32>, %z: tensor<4xf32>, %c: i1) -> (tensor<4xf32>, tensor<4xf32>) attributes {skript.entry} {
+  %e = tensor.empty() : tensor<4xf32>
+  %m = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%x : tensor<4xf32>) outs(%e : tensor<4xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %v = arith.addf %in, %in : f32
+    linalg.yield %v : f32
+  } -> tensor<4xf32>
+  %b = scf.if %c -> (tensor<4xf32>) {
+    scf.yield %z : tensor<4xf32>
+  } else {
+    scf.yield %m : tensor<4xf32>
+  }
+  return %b, %m : tensor<4xf32>, tensor<4xf32>
+}
