@@ -9,6 +9,7 @@ import argparse
 import itertools
 import json
 import os
+import random
 import re
 import subprocess
 import sys
@@ -47,16 +48,25 @@ def write(folder, inputs, outputs, computes):
         file.write("\n".join(lines) + "\n")
 
 
+# Most runs of one model: of more choices a sample.
+MOST = 96
+
+
 def runs(name, inputs, folder):
-    """Arguments of a run for each choice of extents: none, one, two, the bound."""
+    """Arguments of a run for each choice of extents: none, one, two, the bound. Each `~` is an extent of its own."""
+    inputs = re.sub("~", lambda _, count=itertools.count(): "any%d" % next(count), inputs)
     bounds = dict(re.findall(r"(\w+)\|(\d+)", inputs))
-    for number, sizes in enumerate(itertools.product(*[sorted({0, 1, 2, int(b)}) for b in bounds.values()])):
+    choices = list(itertools.product(*[sorted({0, 1, 2, int(b)}) for b in bounds.values()]))
+    if len(choices) > MOST:
+        # The bounds fit together.
+        choices = [choices[0], choices[-1], *random.Random(name).sample(choices, MOST)]
+    for number, sizes in enumerate(choices):
         extents = dict(zip(bounds, sizes))
-        random = numpy.random.default_rng(number)
+        values = numpy.random.default_rng(number)
         arguments = []
         for tensor, kind, shape in re.findall(r"(\w+): (\w+)\[([^\]]*)\]", inputs):
             axes = [d.split("|")[0].strip() for d in shape.split(",") if d.strip()]
-            array = random.standard_normal([extents.get(d) if d in extents else int(d) for d in axes])
+            array = values.standard_normal([extents.get(d) if d in extents else int(d) for d in axes])
             array = {"real": array.astype("f"), "int": numpy.zeros(array.shape, "i8"), "bool": array > 0}[kind]
             path = os.path.join(folder, "%d.%s.npy" % (number, tensor))
             numpy.save(path, array)
