@@ -277,15 +277,14 @@ impl Checker<'_> {
         trailing_comma: bool,
     ) {
         if rank.differs(&indices.count) {
-            let text = Length::described;
             self.sink.report(
                 Diagnostic::error(
                     &codes::INDEX_COUNT,
                     span,
                     format!(
                         "`{name}` has rank {}, but {} {} given",
-                        text(rank),
-                        text(&indices.count),
+                        rank.described(),
+                        indices.count.described(),
                         if indices.count.constant() == Some(1) {
                             "index is"
                         } else {
@@ -293,7 +292,7 @@ impl Checker<'_> {
                         }
                     ),
                 )
-                .with_label(format!("rank {} expected", text(rank)))
+                .with_label(format!("rank {} expected", rank.described()))
                 .with_help(
                     "an access has one index per dimension; a pack of indices is written `i..`",
                 ),

@@ -414,19 +414,18 @@ impl Checker<'_> {
         right: &Length,
         assignment: &Assignment,
     ) {
-        let text = Length::described;
         self.sink.report(
             Diagnostic::error(
                 &codes::LENGTHS_DIFFER,
                 span,
                 format!(
                     "the left side has length {}, but the right side has length {}",
-                    text(left),
-                    text(right)
+                    left.described(),
+                    right.described()
                 ),
             )
-            .with_label(format!("length {}", text(left)))
-            .with_place(assignment.value, format!("length {}", text(right))),
+            .with_label(format!("length {}", left.described()))
+            .with_place(assignment.value, format!("length {}", right.described())),
         );
     }
 

@@ -258,8 +258,7 @@ impl Checker<'_> {
                 )),
             );
         } else if ty.is_packed() && declared.length().differs(&ty.length()) {
-            let text = Length::described;
-            let (length, given) = (text(&declared.length()), text(&ty.length()));
+            let (length, given) = (declared.length().described(), ty.length().described());
             self.sink.report(
                 Diagnostic::error(
                     &codes::LENGTHS_DIFFER,
@@ -576,15 +575,14 @@ impl Checker<'_> {
                 .with_label(ty.to_string()),
             );
         } else if ty.length().differs(&declared.length()) {
-            let text = Length::described;
             self.sink.report(
                 Diagnostic::error(
                     &codes::CONSTANT_INITIALIZER,
                     value.span,
                     format!(
                         "`{name}` is a pack of {} constants, but {} values are given",
-                        text(&declared.length()),
-                        text(&ty.length())
+                        declared.length().described(),
+                        ty.length().described()
                     ),
                 )
                 .with_help("each value fills one constant of the pack"),

@@ -330,19 +330,18 @@ impl Checker<'_> {
                 .with_help("choose an item, `p[k]`, or fold the pack, `p + ..`"),
             ),
             (Pack::Packed(a), Pack::Packed(b)) if a.differs(b) => {
-                let text = Length::described;
                 self.sink.report(
                     Diagnostic::error(
                         &codes::LENGTHS_DIFFER,
                         lowering.value.span,
                         format!(
                             "`{name}` is a pack of {} tensors, but its value has {} items",
-                            text(a),
-                            text(b)
+                            a.described(),
+                            b.described()
                         ),
                     )
-                    .with_label(format!("length {}", text(b)))
-                    .with_place(lowering.target.span, format!("length {}", text(a))),
+                    .with_label(format!("length {}", b.described()))
+                    .with_place(lowering.target.span, format!("length {}", a.described())),
                 );
             }
             _ => {}

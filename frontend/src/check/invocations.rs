@@ -9,7 +9,6 @@ use crate::source::Span;
 use super::composition::Results;
 use super::declarations::converts;
 use super::definition::Checker;
-use super::lengths::Length;
 use super::signatures::{Found, Parameter, Signature};
 use super::types::{Base, Optional, Pack, Tensor, Type};
 use crate::diagnostics::closest;
@@ -566,18 +565,17 @@ impl<'a> Checker<'a> {
                 (&parameter.ty.pack, &ty.pack)
                 && wanted.differs(length)
             {
-                let text = Length::described;
                 self.sink.report(
                     Diagnostic::error(
                         &codes::LENGTHS_DIFFER,
                         attribute.value.span,
                         format!(
                             "the attribute `{key}` of `{name}` has {} items, but {} are given",
-                            text(wanted),
-                            text(length)
+                            wanted.described(),
+                            length.described()
                         ),
                     )
-                    .with_label(format!("length {}", text(length)))
+                    .with_label(format!("length {}", length.described()))
                     .with_place(parameter.span, declared),
                 );
             }

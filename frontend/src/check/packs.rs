@@ -433,18 +433,17 @@ impl Checker<'_> {
     }
 
     fn report_mask_length(&mut self, index: &Expr, mask: &Length, pack: &Length) {
-        let text = Length::described;
         self.sink.report(
             Diagnostic::error(
                 &codes::LENGTHS_DIFFER,
                 index.span,
                 format!(
                     "a mask must have one item per item of the pack, but the lengths are {} and {}",
-                    text(mask),
-                    text(pack)
+                    mask.described(),
+                    pack.described()
                 ),
             )
-            .with_label(format!("length {}", text(mask))),
+            .with_label(format!("length {}", mask.described())),
         );
     }
 
@@ -561,19 +560,18 @@ impl Checker<'_> {
                 .with_help("give as many places as values, as in `a[[0, 1]] <- [x, y]`"),
             ),
             (Pack::Packed(places), Pack::Packed(values)) if places.differs(values) => {
-                let text = Length::described;
                 self.sink.report(
                     Diagnostic::error(
                         &codes::LENGTHS_DIFFER,
                         whole.span,
                         format!(
                             "{} places are replaced by {} values",
-                            text(places),
-                            text(values)
+                            places.described(),
+                            values.described()
                         ),
                     )
-                    .with_place(index_span, format!("length {}", text(places)))
-                    .with_place(value.span, format!("length {}", text(values))),
+                    .with_place(index_span, format!("length {}", places.described()))
+                    .with_place(value.span, format!("length {}", values.described())),
                 );
             }
             _ => {}

@@ -32,18 +32,17 @@ impl Checker<'_> {
                             .iter()
                             .fold(Length::number(0), |sum, i| sum.plus(&self.part_length(i)));
                         if ty.length().differs(&total) {
-                            let text = Length::described;
                             self.sink.report(
                                 Diagnostic::error(
                                     &codes::LENGTHS_DIFFER,
                                     using.value.span,
                                     format!(
                                         "a pack of length {} cannot be taken apart into {} items",
-                                        text(&ty.length()),
-                                        text(&total)
+                                        ty.length().described(),
+                                        total.described()
                                     ),
                                 )
-                                .with_label(format!("length {}", text(&ty.length())))
+                                .with_label(format!("length {}", ty.length().described()))
                                 .with_help("put the rest into a pack, as in `[a, b..] = c`"),
                             );
                         }
@@ -100,15 +99,14 @@ impl Checker<'_> {
         }
         let length = self.stated_length(pack);
         if length.differs(&ty.length()) {
-            let text = Length::described;
             self.sink.report(Diagnostic::error(
                 &codes::LENGTHS_DIFFER,
                 item.span,
                 format!(
                     "`{}` is declared with length {}, but its value has length {}",
                     item.name.name,
-                    text(&length),
-                    text(&ty.length())
+                    length.described(),
+                    ty.length().described()
                 ),
             ));
         }

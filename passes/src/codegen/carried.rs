@@ -177,6 +177,11 @@ pub(super) fn written(op: OperationRef, result: usize) -> Option<usize> {
     }
 }
 
+/// Whether an op writes into this operand.
+pub(super) fn is_destination(op: OperationRef, operand: usize) -> bool {
+    (0..op.result_count()).any(|result| written(op, result) == Some(operand))
+}
+
 /// The tensors in whose buffers a value may be: itself, and what was written into to make it.
 fn origins<'c, 'a>(value: Value<'c, 'a>) -> Vec<Value<'c, 'a>> {
     let mut found = Vec::new();

@@ -1,9 +1,8 @@
 //! Tensors of their own that have the buffers of others: what is one value, or one tensor in many states, to bufferization
 //! takes its analysis the square or the cube of their number.
 
-use super::carried::written;
+use super::carried::{is_destination, written};
 use super::error::CodegenError;
-use super::inits::{is_destination, use_instead};
 use super::mlir;
 use crate::mlir::{Builder, ValueKey, attributes, context, types};
 use melior::Context;
@@ -40,7 +39,7 @@ pub(super) fn cut_chains(module: OperationRef) -> Result<(), CodegenError> {
                 && is_destination(*next, operand)
             {
                 let own = same_buffer(context, result, *next, false)?;
-                use_instead(*next, operand, own);
+                mlir::use_instead(*next, operand, own);
                 states.insert(ValueKey::of(own), 0);
                 state = 0;
             }

@@ -10,16 +10,14 @@
 //! what is written in one place and read in others: fills that one op uses are not copied. The fill of a border comes before
 //! what is put inside: upstream makes that in its place, and numbers the block's ops again for each fill that it has to move.
 
-use super::carried::written;
+use super::carried::{is_destination, written};
 use super::chains::{cut_chains, same_buffer};
 use super::error::CodegenError;
 use super::mlir;
 use super::order::Order;
 use crate::mlir::{attributes, context, copy, types};
 use melior::ir::block::BlockLike;
-use melior::ir::operation::{
-    OperationLike, OperationMutLike, OperationRef, OperationRefMut, OperationResult,
-};
+use melior::ir::operation::{OperationLike, OperationRef, OperationResult};
 use melior::ir::{BlockRef, Value, ValueLike};
 use skript_dialect::{Dialect, Options, Pass, PassError, Rewriter, op};
 use std::collections::{HashMap, HashSet};
@@ -58,7 +56,7 @@ pub fn separate_inits(module: OperationRef) -> Result<(), CodegenError> {
         for (user, operand) in uses(fill)? {
             if is_destination(user, operand) {
                 let own = copy_before(fill, user)?;
-                use_instead(user, operand, own);
+                mlir::use_instead(user, operand, own);
             }
         }
         if fill.result(0).is_ok_and(|result| !op::is_used(result)) {
@@ -73,7 +71,7 @@ pub fn separate_inits(module: OperationRef) -> Result<(), CodegenError> {
             };
             let own = copy_before(empty, *first)?;
             for (user, operand) in group {
-                use_instead(*user, *operand, own);
+                mlir::use_instead(*user, *operand, own);
             }
         }
     }
@@ -155,7 +153,7 @@ fn separate_arguments(function: OperationRef) -> Result<(), CodegenError> {
             };
             let own = same_buffer(context, argument, *first, true)?;
             for (user, operand) in group {
-                use_instead(*user, *operand, own);
+                mlir::use_instead(*user, *operand, own);
             }
         }
     }
@@ -231,15 +229,4 @@ fn copy_before<'c, 'a>(
     let block = block.ok_or_else(|| CodegenError::Module("an op in no block".to_owned()))?;
     let copy = block.insert_operation_before(user, copy);
     Ok(copy.result(0).map_err(wrong)?.into())
-}
-
-pub(super) fn use_instead<'c>(user: OperationRef<'c, '_>, operand: usize, value: Value<'c, '_>) {
-    // SAFETY: the user is alive, and nobody else refers to its operands.
-    let mut user = unsafe { OperationRefMut::from_raw(user.to_raw()) };
-    user.set_operand(operand, value);
-}
-
-/// Whether an op writes into this operand.
-pub(super) fn is_destination(op: OperationRef, operand: usize) -> bool {
-    (0..op.result_count()).any(|result| written(op, result) == Some(operand))
 }

@@ -4,7 +4,7 @@ use super::error::CodegenError;
 use melior::diagnostic::DiagnosticSeverity;
 use melior::ir::attribute::{ArrayAttribute, StringAttribute, TypeAttribute};
 use melior::ir::block::BlockLike;
-use melior::ir::operation::{OperationLike, OperationMutLike};
+use melior::ir::operation::{OperationLike, OperationMutLike, OperationRefMut};
 use melior::ir::r#type::FunctionType;
 use melior::ir::{
     Attribute, AttributeLike, BlockRef, Location, Module, Operation, OperationRef, RegionLike,
@@ -127,6 +127,13 @@ pub fn is_before(op: OperationRef, other: OperationRef) -> bool {
 pub fn move_before(op: OperationRef, other: OperationRef) {
     // SAFETY: both ops are alive and in one block.
     unsafe { mlir_sys::mlirOperationMoveBefore(op.to_raw(), other.to_raw()) }
+}
+
+/// Lets an op take another value for one of its operands.
+pub fn use_instead<'c>(user: OperationRef<'c, '_>, operand: usize, value: Value<'c, '_>) {
+    // SAFETY: the user is alive, and nobody else refers to its operands.
+    let mut user = unsafe { OperationRefMut::from_raw(user.to_raw()) };
+    user.set_operand(operand, value);
 }
 
 /// Ops that use `value`.
