@@ -126,7 +126,7 @@ pub fn write_outputs(module: OperationRef) -> Result<(), CodegenError> {
 }
 
 fn is_dynamic(r#type: Type) -> bool {
-    types::extents(r#type).is_some_and(|e| e.contains(&i64::MIN))
+    types::extents(r#type).is_some_and(|e| e.contains(&types::DYNAMIC))
 }
 
 /// The array of a tensor's extents.
@@ -144,7 +144,7 @@ fn byte_bound(entry: OperationRef, number: usize, r#type: Type) -> Option<i64> {
     let mut bytes = i64::try_from(element).ok()?;
     for (dimension, extent) in types::extents(r#type)?.into_iter().enumerate() {
         let bound = match extent {
-            i64::MIN => bounds.element(dimension).ok()?,
+            types::DYNAMIC => bounds.element(dimension).ok()?,
             fixed => fixed,
         };
         bytes = bytes.checked_mul(bound)?;
@@ -167,7 +167,7 @@ fn write_dynamic<'c: 'a, 'a>(
     let word = IntegerType::new(at.context, 64).into();
     for (dimension, extent) in (0i64..).zip(&shape) {
         let extent = match (extent, next.len()) {
-            (&i64::MIN, 1..) => *next.next().unwrap_or(&value),
+            (&types::DYNAMIC, 1..) => *next.next().unwrap_or(&value),
             _ => at.index(*extent).map_err(wrong)?,
         };
         let place = at.index(dimension).map_err(wrong)?;

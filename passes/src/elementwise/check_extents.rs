@@ -54,10 +54,10 @@ fn check<'c: 'a, 'a>(found: OperationRef<'c, 'a>, at: &Builder<'c, 'a>) -> Resul
             .results()
             .filter_map(|r| of(&types::extents(r.r#type())?));
         let mut fixed = fixed.chain(tensors.iter().filter_map(|(_, extents)| of(extents)));
-        let fixed = fixed.find(|extent| *extent != i64::MIN);
+        let fixed = fixed.find(|extent| *extent != types::DYNAMIC);
         let mut open = tensors
             .iter()
-            .filter(|(_, extents)| of(extents) == Some(i64::MIN));
+            .filter(|(_, extents)| of(extents) == Some(types::DYNAMIC));
         let number = i64::try_from(dimension).map_err(|_| "too many dimensions")?;
         let known = match (fixed, open.clone().count()) {
             (Some(extent), 1..) => at.index(extent)?,

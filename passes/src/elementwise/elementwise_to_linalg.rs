@@ -153,7 +153,7 @@ pub(super) fn dynamic_extents<'c: 'a, 'a>(
         .iter()
         .enumerate()
     {
-        if *extent == i64::MIN {
+        if *extent == types::DYNAMIC {
             let dimension = i64::try_from(dimension).map_err(|_| "too many dimensions")?;
             let dimension = at.index(dimension)?;
             extents.push(at.value(

@@ -45,7 +45,7 @@ where
 /// their extents, as results of branches do, so it hands on one of them and computes no elements.
 fn chooses_a_whole<'c: 'a, 'a>(op: &impl OperationLike<'c, 'a>) -> bool {
     let open = |v: Value<'c, 'a>| {
-        types::extents(v.r#type()).is_some_and(|extents| extents.contains(&i64::MIN))
+        types::extents(v.r#type()).is_some_and(|extents| extents.contains(&types::DYNAMIC))
     };
     op.name().as_string_ref().as_str() == Ok("arith.select")
         && op

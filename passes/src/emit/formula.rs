@@ -53,7 +53,7 @@ fn emit<'c: 'a, 'a>(
             }
             open => {
                 operands.push(scope.extent_value(open, at)?);
-                i64::MIN
+                types::DYNAMIC
             }
         });
     }

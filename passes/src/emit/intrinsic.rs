@@ -111,7 +111,7 @@ fn destination<'c: 'a, 'a>(
         sizes.push(match extent {
             Extent::Dynamic { .. } if known(scope, extent) => {
                 open.push(scope.extent_value(extent, at)?);
-                i64::MIN
+                types::DYNAMIC
             }
             other => {
                 i64::try_from(other.bound()).map_err(|_| EmitError::Malformed("a huge extent"))?

@@ -312,7 +312,7 @@ impl<'c: 'a, 'a> Stacked<'c, 'a> {
                         i64::try_from(*bound).map_err(huge)?
                     } else {
                         open.push(scope.extent_value(extent, at)?);
-                        i64::MIN
+                        types::DYNAMIC
                     }
                 }
             });
@@ -605,7 +605,7 @@ fn slice_of<'c: 'a, 'a>(
     sizes.extend(item);
     let mut offsets = vec![0; sizes.len()];
     if let Some(offset) = offsets.first_mut() {
-        *offset = i64::MIN;
+        *offset = types::DYNAMIC;
     }
     let strides = vec![1; sizes.len()];
     vec![

@@ -61,14 +61,14 @@ impl<'e, 'c: 'a, 'a, 'm> Scope<'e, 'c, 'a, 'm> {
         self.value(id).map(|v| &v.tensor)
     }
 
-    /// The extents of a tensor's type: `i64::MIN` where only a run knows.
+    /// The extents of a tensor's type: [`types::DYNAMIC`] where only a run knows.
     pub fn extents(&self, id: ValueId) -> Result<Vec<i64>, EmitError> {
         self.tensor(id)?
             .shape
             .iter()
             .map(|extent| match extent {
                 Extent::Fixed(n) => i64::try_from(*n),
-                Extent::Dynamic { .. } => Ok(i64::MIN),
+                Extent::Dynamic { .. } => Ok(types::DYNAMIC),
             })
             .collect::<Result<_, _>>()
             .map_err(|_| EmitError::Malformed("a huge extent"))

@@ -215,7 +215,7 @@ impl<'c: 'a, 'a> Bounds<'c, 'a> {
                 let whole = self.extents(*source);
                 for (dimension, size) in slice.sizes.iter().enumerate() {
                     let from_begin = slice.offsets.get(dimension) == Some(&0);
-                    if *size == i64::MIN && !from_begin {
+                    if *size == types::DYNAMIC && !from_begin {
                         return Err(Refusal::at(op, NO_FORM));
                     }
                     if whole.get(dimension).is_some_and(|e| size > e) && self.settled(*source) {
@@ -224,7 +224,7 @@ impl<'c: 'a, 'a> Bounds<'c, 'a> {
                 }
                 let sizes = slice.dynamic_sizes(&operands, 1);
                 let open = slice.sizes.iter().zip(&whole);
-                let open = open.filter(|(s, _)| **s == i64::MIN).map(|(_, e)| *e);
+                let open = open.filter(|(s, _)| **s == types::DYNAMIC).map(|(_, e)| *e);
                 let mut least = Vec::new();
                 for (size, most) in sizes.iter().zip(open) {
                     let bound = self.of_extent(*size).ok_or_else(|| unbounded(op))?;
@@ -292,7 +292,7 @@ impl<'c: 'a, 'a> Bounds<'c, 'a> {
                 .unwrap_or_default()
                 .into_iter()
                 .map(|e| match e {
-                    i64::MIN => next.next().copied().unwrap_or(0),
+                    types::DYNAMIC => next.next().copied().unwrap_or(0),
                     fixed => fixed,
                 })
                 .collect();
@@ -301,7 +301,7 @@ impl<'c: 'a, 'a> Bounds<'c, 'a> {
     }
 }
 
-/// Offsets and sizes of a slice whose strides are 1; `i64::MIN` for those that are operands.
+/// Offsets and sizes of a slice whose strides are 1; [`types::DYNAMIC`] for those that are operands.
 pub struct Slice {
     pub offsets: Vec<i64>,
     pub sizes: Vec<i64>,
@@ -323,14 +323,22 @@ impl Slice {
 
     /// The operands that are offsets; `before` of them are none.
     pub fn dynamic_offsets<'v, V>(&self, operands: &'v [V], before: usize) -> &'v [V] {
-        let count = self.offsets.iter().filter(|o| **o == i64::MIN).count();
+        let count = self
+            .offsets
+            .iter()
+            .filter(|o| **o == types::DYNAMIC)
+            .count();
         operands.get(before..before + count).unwrap_or(&[])
     }
 
     /// The operands that are sizes.
     pub fn dynamic_sizes<'v, V>(&self, operands: &'v [V], before: usize) -> &'v [V] {
-        let offsets = self.offsets.iter().filter(|o| **o == i64::MIN).count();
-        let count = self.sizes.iter().filter(|s| **s == i64::MIN).count();
+        let offsets = self
+            .offsets
+            .iter()
+            .filter(|o| **o == types::DYNAMIC)
+            .count();
+        let count = self.sizes.iter().filter(|s| **s == types::DYNAMIC).count();
         let first = before + offsets;
         operands.get(first..first + count).unwrap_or(&[])
     }
@@ -344,7 +352,10 @@ pub fn is_open<'c>(value: impl ValueLike<'c>) -> bool {
 /// The dimensions whose extents a type leaves open.
 pub fn open_dimensions(r#type: Type<'_>) -> Vec<usize> {
     let extents = types::extents(r#type).unwrap_or_default();
-    let open = extents.iter().enumerate().filter(|(_, e)| **e == i64::MIN);
+    let open = extents
+        .iter()
+        .enumerate()
+        .filter(|(_, e)| **e == types::DYNAMIC);
     open.map(|(dimension, _)| dimension).collect()
 }
 

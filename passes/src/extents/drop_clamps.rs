@@ -129,7 +129,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
         let mut indices = Vec::new();
         for position in 0..stated.len() {
             let limit = match stated.element(position)? {
-                i64::MIN => {
+                types::DYNAMIC => {
                     let limit = operands.next().ok_or(melior::Error::OperationBuild)?;
                     self.number(limit)
                 }

@@ -4,7 +4,7 @@ use super::bounds::constant;
 use super::padding::Padding;
 use crate::mlir::builder::{only_block, operations};
 use crate::mlir::copy::{arguments, with_attributes};
-use crate::mlir::{Builder, attributes};
+use crate::mlir::{Builder, attributes, types};
 use melior::Error;
 use melior::ir::attribute::DenseI64ArrayAttribute;
 use melior::ir::operation::OperationLike;
@@ -25,7 +25,7 @@ impl<'c: 'a, 'a> Padding<'_, 'c, 'a> {
         let mut limits = Vec::new();
         for position in 0..stated.len() {
             let mut bound = stated.element(position)?;
-            if bound == i64::MIN {
+            if bound == types::DYNAMIC {
                 let limit = operands.next().ok_or(Error::OperationBuild)?;
                 bound = self.bounds.of_extent(limit).ok_or(Error::OperationBuild)?;
                 limits.push((position, self.get(limit)));

@@ -27,7 +27,7 @@ impl<'c: 'a, 'a> Padding<'_, 'c, 'a> {
         let mut sizes = Vec::new();
         for size in &slice.sizes {
             sizes.push(match size {
-                &i64::MIN => next.next().ok_or(Error::OperationBuild)?,
+                &types::DYNAMIC => next.next().ok_or(Error::OperationBuild)?,
                 fixed => *fixed,
             });
         }
@@ -103,7 +103,7 @@ impl<'c: 'a, 'a> Padding<'_, 'c, 'a> {
         let mut taken = 0;
         for (dimension, (offset, size)) in slice.offsets.iter().zip(&slice.sizes).enumerate() {
             let offset = match offset {
-                &i64::MIN => Some(offsets.next().ok_or(Error::OperationBuild)?),
+                &types::DYNAMIC => Some(offsets.next().ok_or(Error::OperationBuild)?),
                 0 => None,
                 fixed => Some(at.index(*fixed)?),
             };

@@ -139,7 +139,7 @@ impl<'c: 'a, 'a> Builder<'c, 'a> {
     /// The extents of a tensor that its type leaves open.
     pub fn dynamic_extents(&self, tensor: Value<'c, 'a>) -> Result<Vec<Value<'c, 'a>>, Error> {
         let extents = types::extents(tensor.r#type()).unwrap_or_default();
-        let open = (0i64..).zip(extents).filter(|(_, e)| *e == i64::MIN);
+        let open = (0i64..).zip(extents).filter(|(_, e)| *e == types::DYNAMIC);
         open.map(|(dimension, _)| self.extent(tensor, dimension))
             .collect()
     }

@@ -5,8 +5,8 @@ use melior::ir::r#type::{DimSize, IntegerType, MemRefType, RankedTensorType};
 use melior::ir::{ShapedTypeLike, Type, TypeLike};
 use skript_semantics::{Numbers, RealType, Scalar, ScalarKind};
 
-/// What stands for a dynamic extent in the C API.
-pub const DYNAMIC: u64 = i64::MIN as u64;
+/// What stands for an extent, an offset, a size or a bound that only a run knows: MLIR's `ShapedType::kDynamic`.
+pub const DYNAMIC: i64 = i64::MIN;
 
 /// The type of a tensor's elements, where reals and ints have these machine types.
 pub fn element(context: &Context, kind: ScalarKind, numbers: Numbers) -> Type<'_> {
@@ -65,7 +65,7 @@ fn sizes(extents: &[i64]) -> Vec<u64> {
     extents.iter().map(|e| e.cast_unsigned()).collect()
 }
 
-/// Extents of a ranked tensor type; dynamic ones as `i64::MIN`. `None` for other types.
+/// Extents of a ranked tensor type; those that only a run knows are [`DYNAMIC`]. `None` for other types.
 pub fn extents(r#type: Type<'_>) -> Option<Vec<i64>> {
     let tensor = RankedTensorType::try_from(r#type).ok()?;
     (0..tensor.rank())
@@ -73,7 +73,7 @@ pub fn extents(r#type: Type<'_>) -> Option<Vec<i64>> {
             let size = tensor.dim_size(d).ok()?;
             Some(match size {
                 DimSize::Static(size) => i64::try_from(size).ok()?,
-                DimSize::Dynamic => i64::MIN,
+                DimSize::Dynamic => DYNAMIC,
             })
         })
         .collect()

@@ -409,14 +409,14 @@ fn block_of<'c: 'a, 'a>(
     offsets: &[Value<'c, 'a>],
     at: &Tensors<'c, 'a>,
 ) -> Result<(Vec<Value<'c, 'a>>, Vec<i64>), ExportError> {
-    let slice = Slice::of(op).filter(|s| !s.sizes.contains(&i64::MIN));
+    let slice = Slice::of(op).filter(|s| !s.sizes.contains(&types::DYNAMIC));
     let slice = slice
         .ok_or_else(|| ExportError::at(op, "has sizes or strides without a StableHLO form"))?;
     let mut next = offsets.iter();
     let mut starts = Vec::new();
     for offset in slice.offsets {
         starts.push(match offset {
-            i64::MIN => *next
+            types::DYNAMIC => *next
                 .next()
                 .ok_or_else(|| ExportError::at(op, "has too few offsets"))?,
             fixed => at.integer(fixed)?,

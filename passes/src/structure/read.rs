@@ -66,7 +66,7 @@ impl<'c: 'a, 'a> Reading<'c, 'a> {
         let mut outs = op.operands();
         for position in 0..bounds.len() {
             let bound = bounds.element(position)?;
-            let is_dynamic = bound == i64::MIN;
+            let is_dynamic = bound == types::DYNAMIC;
             extents.push(if is_dynamic { LARGEST_EXTENT } else { bound });
             run_time_bounds.push(match is_dynamic {
                 true => Some(outs.next().ok_or(ReadError::Malformed("too few bounds"))?),
@@ -376,7 +376,7 @@ impl<'c: 'a, 'a> Reading<'c, 'a> {
         let mut extents = types::extents(tensor.r#type())
             .ok_or(ReadError::Malformed("an access to no tensor"))?;
         for extent in &mut extents {
-            if *extent == i64::MIN {
+            if *extent == types::DYNAMIC {
                 *extent = LARGEST_EXTENT;
                 self.is_dynamic = true;
             }

@@ -472,7 +472,7 @@ fn ends<'c: 'a, 'a>(
     let mut open = dynamic_extents(tensor, at)?.into_iter();
     let extents = extents_of(tensor)?.into_iter();
     let ends = extents.map(|extent| match extent {
-        i64::MIN => open.next().map(End::Value),
+        types::DYNAMIC => open.next().map(End::Value),
         fixed => Some(End::Fixed(fixed)),
     });
     ends.collect::<Option<_>>()

@@ -18,7 +18,7 @@ pub fn unusable(module: &Module) -> Vec<Refusal> {
             };
             let volume = extents.iter().try_fold(16_i64, |v, e| v.checked_mul(*e));
             let message = match volume {
-                _ if extents.contains(&i64::MIN) => {
+                _ if extents.contains(&types::DYNAMIC) => {
                     "extents must be known; export the program for fixed shapes"
                 }
                 None => "64 bits do not count its bytes",

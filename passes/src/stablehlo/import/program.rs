@@ -8,7 +8,7 @@ use super::reading::normalized;
 use super::to_linalg::Tensor;
 use super::{calls, extents, survey};
 use crate::codegen::{self, CodegenError, Interface, mlir};
-use crate::mlir::mark;
+use crate::mlir::{mark, types};
 use melior::Context;
 use melior::ir::attribute::StringAttribute;
 use melior::ir::block::BlockLike;
@@ -234,7 +234,7 @@ fn tensors(
     let mut found = Vec::new();
     for (n, r#type) in types.iter().enumerate() {
         match Tensor::of(*r#type) {
-            Some(tensor) if !tensor.extents.contains(&i64::MIN) => found.push(tensor),
+            Some(tensor) if !tensor.extents.contains(&types::DYNAMIC) => found.push(tensor),
             other => refusals.push(Refusal {
                 malformed: false,
                 message: match other {

@@ -80,7 +80,7 @@ impl<'c: 'a, 'a> Found<'c, 'a> {
         if operands
             .iter()
             .chain(&results)
-            .any(|t| t.extents.contains(&i64::MIN))
+            .any(|t| t.extents.contains(&types::DYNAMIC))
         {
             return Err("has an extent known only at run time".into());
         }
