@@ -169,6 +169,7 @@ pub fn declared_in(definition: &Definition) -> Vec<Declared> {
                 let names = items.iter().flat_map(|item| match item {
                     UsingListItem::Item(item) => std::slice::from_ref(&item.name),
                     UsingListItem::Zip { names, .. } => names,
+                    UsingListItem::Omitted(_) => &[],
                 });
                 names.collect()
             }

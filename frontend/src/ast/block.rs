@@ -123,6 +123,8 @@ pub enum UsingListItem {
         pack: PackSpec,
         span: Span,
     },
+    /// `~`: an item without a name.
+    Omitted(Span),
 }
 
 #[derive(Clone, Debug, Serialize)]

@@ -41,6 +41,7 @@ pub(super) fn using_names(target: &UsingTarget) -> Vec<&Ident> {
             .flat_map(|i| match i {
                 UsingListItem::Item(item) => vec![&item.name],
                 UsingListItem::Zip { names, .. } => names.iter().collect(),
+                UsingListItem::Omitted(_) => Vec::new(),
             })
             .collect(),
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::ast::{Argument, AttributeAssignment, Ident, Invocation, Path};
 use crate::diagnostics::{Diagnostic, codes};
+use crate::program::Edition;
 use crate::source::Span;
 
 use super::composition::Results;
@@ -35,7 +36,10 @@ impl<'a> Checker<'a> {
     pub(super) fn find_operator(&mut self, path: &Path) -> Option<&'a Signature<'a>> {
         let env = self.env;
         match env.find(self.module, path) {
-            Found::Operator(signature) => Some(signature),
+            Found::Operator(signature) => {
+                self.require_visible(path, signature);
+                Some(signature)
+            }
             Found::Broken => None,
             Found::NoModule => {
                 let (_, qualifier) = path.parts.split_last()?;
@@ -96,6 +100,34 @@ impl<'a> Checker<'a> {
                 None
             }
         }
+    }
+
+    /// In the edition khronos, operators whose names begin with `_` are for their module alone.
+    fn require_visible(&mut self, path: &Path, signature: &Signature) {
+        let Some((operator, qualifier @ [_, ..])) = path.parts.split_last() else {
+            return;
+        };
+        let parts: Vec<&str> = qualifier.iter().map(|p| p.name.as_str()).collect();
+        let module = parts.join(".");
+        let program = self.env.program;
+        let key = program.resolve(self.module, &module).map(|(key, _)| key);
+        let is_private =
+            key.is_some_and(|key| key != self.module && program.edition(key) == Edition::Khronos);
+        if !operator.name.starts_with('_') || !is_private {
+            return;
+        }
+        self.sink.report(
+            Diagnostic::error(
+                &codes::NAME_NOT_VISIBLE,
+                operator.span,
+                format!(
+                    "the operator `{}` is private to the module `{module}`: its name begins with `_`",
+                    operator.name
+                ),
+            )
+            .with_place(signature.definition.name.span, "declared here")
+            .with_help("that is so in the edition khronos; give it another name if others invoke it"),
+        );
     }
 
     /// `module.op<T>{a=1}(x, ~)`: the types of its results.

@@ -76,6 +76,11 @@ graph Main {{
 
 /// All that parsing and checking say about a document.
 pub(crate) fn check(document: &Document) -> Vec<Diagnostic> {
+    check_as(document, Edition::Draft6)
+}
+
+/// The same in an edition of the language.
+pub(crate) fn check_as(document: &Document, edition: Edition) -> Vec<Diagnostic> {
     let mut sink = Sink::default();
     let mut program = Program {
         main: "main".into(),
@@ -93,7 +98,7 @@ pub(crate) fn check(document: &Document) -> Vec<Diagnostic> {
             }
         }
         let info = ModuleInfo {
-            edition: Edition::Draft6,
+            edition,
             origin: Origin::Model,
         };
         program.info.insert(name.to_string(), info);

@@ -51,7 +51,7 @@ impl Checker<'_> {
                     if let [_, second, ..] = open.as_slice() {
                         let span = match second {
                             UsingListItem::Item(item) => item.span,
-                            UsingListItem::Zip { span, .. } => *span,
+                            UsingListItem::Zip { span, .. } | UsingListItem::Omitted(span) => *span,
                         };
                         self.sink.report(
                             Diagnostic::error(
@@ -136,7 +136,9 @@ impl Checker<'_> {
             length.map_or_else(Length::unknown, |l| self.length_of(l))
         };
         match item {
-            UsingListItem::Item(UsingItem { pack: None, .. }) => Length::number(1),
+            UsingListItem::Item(UsingItem { pack: None, .. }) | UsingListItem::Omitted(_) => {
+                Length::number(1)
+            }
             UsingListItem::Item(UsingItem {
                 pack: Some(pack), ..
             }) => stated(pack),
@@ -162,6 +164,7 @@ impl Checker<'_> {
                     let length = length.map(|l| named_length(l, &item.name));
                     self.declare(&item.name, SymbolKind::Using, part(length));
                 }
+                UsingListItem::Omitted(_) => {}
                 UsingListItem::Zip { names, pack, .. } => {
                     let length = self.stated_length(pack);
                     let first = names.first();
@@ -217,6 +220,7 @@ fn is_open(item: &UsingListItem) -> bool {
     match item {
         UsingListItem::Item(item) => item.pack.as_ref().is_some_and(|p| p.length.is_none()),
         UsingListItem::Zip { pack, .. } => pack.length.is_none(),
+        UsingListItem::Omitted(_) => false,
     }
 }
 

@@ -13,10 +13,10 @@ use crate::ast::{Declaration, Expr, TypeSpec};
 use crate::diagnostics::Diagnostic;
 use crate::diagnostics::codes::{
     ARGUMENT_COUNT, ARGUMENT_KIND, ATTRIBUTE_LENGTH, ATTRIBUTE_MISSING, ATTRIBUTE_VALUE,
-    SHAPE_NOT_BOUND, UNIFORM_LENGTH_UNKNOWN,
+    SHAPE_NOT_BOUND,
 };
 use crate::eval::evaluator::count;
-use crate::eval::{Atom, Evaluator, Pack, Series, TypeName, Value};
+use crate::eval::{Atom, Pack, TypeName, Value};
 use crate::model::{self, Port, PortTensors, TensorType};
 use crate::source::Span;
 
@@ -29,6 +29,7 @@ impl<'p> Composer<'p, '_> {
             self.packed_lengths(builder, list)?;
         }
         self.bind_inputs(builder, list)?;
+        self.spread_attributes(builder, list)?;
         self.deferred_attributes(builder, list)?;
         self.attribute_lengths(builder, list)
     }
@@ -311,6 +312,7 @@ impl<'p> Composer<'p, '_> {
         let Some(input) = definition.inputs.get(index) else {
             return Ok(None);
         };
+        self.spread_attributes(builder, list)?;
         let name = input.name.name.clone();
         let what = format!("input `{name}`");
         let may_be_absent = input.type_spec.optional || input.default.is_some();
@@ -614,116 +616,6 @@ impl<'p> Composer<'p, '_> {
         };
         builder.scope.set(name.clone(), Value::Atom(atom));
         Ok(port(PortTensors::Single(id)))
-    }
-
-    pub fn check_attribute_length(
-        &mut self,
-        builder: &mut Builder<'p>,
-        attribute: &Declaration,
-        length: &Expr,
-        actual: &Value,
-        list: &ArgumentList,
-    ) -> Composed<()> {
-        let place = list
-            .attributes
-            .get(&attribute.name.name)
-            .map_or(list.invocation, |(_, span)| *span);
-        let what = format!("the length of attribute `{}`", attribute.name.name);
-        let bound = Bound { what: &what, place };
-        self.unify(builder, length, actual, &bound)
-    }
-
-    /// Step 4: lengths are checked or deduced, single values spread.
-    /// Lengths of packed attributes that have their items.
-    fn packed_lengths(&mut self, builder: &mut Builder<'p>, list: &ArgumentList) -> Composed<()> {
-        let definition = builder.found.definition;
-        for attribute in &definition.attributes {
-            let pack = attribute.type_spec.pack.as_ref();
-            let length = pack.and_then(|p| p.length.as_ref());
-            let value = builder.scope.get(&attribute.name.name);
-            if let (Some(length), Some(actual)) = (length, value.and_then(Value::item_count)) {
-                self.check_attribute_length(builder, attribute, length, &actual, list)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn attribute_lengths(
-        &mut self,
-        builder: &mut Builder<'p>,
-        list: &ArgumentList,
-    ) -> Composed<()> {
-        // They determine lengths that single values need.
-        self.packed_lengths(builder, list)?;
-        let definition = builder.found.definition;
-        for attribute in &definition.attributes {
-            let Some(pack) = &attribute.type_spec.pack else {
-                continue;
-            };
-            let name = &attribute.name.name;
-            let place = list
-                .attributes
-                .get(name)
-                .map_or(list.invocation, |(_, span)| *span);
-            match builder.scope.get(name).cloned() {
-                Some(Value::Atom(Atom::Series(_))) => {}
-                Some(Value::Atom(atom)) => {
-                    let known = |e: &&Expr| Self::unknown_names(builder, e).is_empty();
-                    let length = match pack.length.as_ref().filter(known) {
-                        Some(e) => {
-                            let mut evaluator = builder.evaluator(self.limits);
-                            let length = evaluator.eval(e).map_err(|s| self.failed(s))?;
-                            match (length, atom.to_expr()) {
-                                (Value::Atom(Atom::Run(length)), Some(item)) => {
-                                    let series = Series::uniform(item, (*length).clone());
-                                    builder.scope.set(name.clone(), series.into_value());
-                                    continue;
-                                }
-                                (Value::Atom(Atom::Run(_)), None) => None,
-                                (length, _) => {
-                                    let length = Evaluator::int_of(length, e.span);
-                                    length.map_err(|s| self.failed(s))?
-                                }
-                            }
-                        }
-                        None => None,
-                    };
-                    let Some(length) = length else {
-                        return Err(self.report(
-                            Diagnostic::error(
-                                &UNIFORM_LENGTH_UNKNOWN,
-                                place,
-                                format!(
-                                    "attribute `{name}` is a pack whose length is not known here; the single \
-                                     value {} cannot be repeated",
-                                    atom.text()
-                                ),
-                            )
-                            .with_place(attribute.span, "declared here")
-                            .with_help("give a list with all items"),
-                        ));
-                    };
-                    let spread = {
-                        let evaluator = builder.evaluator(self.limits);
-                        evaluator
-                            .length(length, place)
-                            .and_then(|n| evaluator.repeat(atom, n, place))
-                    };
-                    let value = spread.map_err(|s| self.failed(s))?;
-                    builder.scope.set(name.clone(), value);
-                }
-                Some(Value::Null) => {
-                    // Only an attribute that is not given would tell these lengths.
-                    if let Some(e) = &pack.length {
-                        for unknown in Self::unknown_names(builder, e) {
-                            builder.scope.set(unknown, Value::Null);
-                        }
-                    }
-                }
-                _ => {}
-            }
-        }
-        Ok(())
     }
 
     /// The declared number of tensors of a pack; `None` for a single tensor.

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use indexmap::IndexMap;
 
+use super::affine_extent::collect_names;
 use super::arguments::ArgumentList;
 use super::composer::{Composed, Composer};
 use super::instantiate::Builder;
@@ -25,6 +26,8 @@ impl<'p> Composer<'p, '_> {
         let mut open: VecDeque<&Declaration> = definition.attributes.iter().collect();
         // By the name that each waits for.
         let mut waiting: Waiting = IndexMap::new();
+        // Whether defaults wait for the lengths of packs that they read.
+        let mut patient = true;
         loop {
             while let Some(attribute) = open.pop_front() {
                 let name = &attribute.name.name;
@@ -34,10 +37,17 @@ impl<'p> Composer<'p, '_> {
                 if builder.scope.get(name).is_some() {
                     continue;
                 }
-                match Self::unknown_names(builder, default).into_iter().next() {
+                let mut unknown = Self::unknown_names(builder, default);
+                if patient && unknown.is_empty() {
+                    let mut names = Vec::new();
+                    collect_names(default, &mut names);
+                    unknown = Self::awaited_lengths(builder, &names);
+                }
+                match unknown.into_iter().next() {
                     Some(unknown) => waiting.entry(unknown).or_default().push(attribute),
                     None => {
                         self.default_attribute(builder, attribute, default, list)?;
+                        self.spread_attributes(builder, list)?;
                         open.extend(waiting.swap_remove(name).unwrap_or_default());
                     }
                 }
@@ -47,7 +57,12 @@ impl<'p> Composer<'p, '_> {
             while open.is_empty() && !waiting.is_empty() && self.given_lengths(builder, list)? {
                 release(builder, &mut waiting, &mut open);
             }
+            self.spread_attributes(builder, list)?;
             if !open.is_empty() {
+                continue;
+            }
+            if std::mem::take(&mut patient) {
+                open.extend(waiting.drain(..).flat_map(|(_, attributes)| attributes));
                 continue;
             }
             let mut stuck = waiting.values().flatten();

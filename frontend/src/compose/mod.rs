@@ -5,6 +5,7 @@
 
 mod affine_extent;
 mod arguments;
+mod attribute_lengths;
 mod bind;
 mod body;
 mod bounds;
@@ -12,6 +13,7 @@ mod branch_results;
 mod checks;
 mod coercion;
 mod composer;
+mod constant_elements;
 mod control;
 mod declare;
 mod default_input;

@@ -135,13 +135,11 @@ impl<'p> Composer<'p, '_> {
         for using in &builder.found.definition.usings {
             let first = match &using.target {
                 UsingTarget::Name(item) => Some(&item.name),
-                UsingTarget::List(items) => items
-                    .first()
-                    .map(|item| match item {
-                        UsingListItem::Item(item) => Some(&item.name),
-                        UsingListItem::Zip { names, .. } => names.first(),
-                    })
-                    .unwrap_or(None),
+                UsingTarget::List(items) => items.iter().find_map(|item| match item {
+                    UsingListItem::Item(item) => Some(&item.name),
+                    UsingListItem::Zip { names, .. } => names.first(),
+                    UsingListItem::Omitted(_) => None,
+                }),
             };
             if first.is_none_or(|name| builder.scope.get(&name.name).is_some()) {
                 continue;
@@ -296,6 +294,7 @@ impl<'p> Composer<'p, '_> {
         let names_of = |item: &UsingListItem| match item {
             UsingListItem::Item(item) => vec![item.name.name.clone()],
             UsingListItem::Zip { names, .. } => names.iter().map(|n| n.name.clone()).collect(),
+            UsingListItem::Omitted(_) => Vec::new(),
         };
         let Value::Pack(pack) = value else {
             if value.is_null() {
@@ -310,7 +309,9 @@ impl<'p> Composer<'p, '_> {
         let mut lengths = Vec::with_capacity(items.len());
         for item in items {
             lengths.push(match item {
-                UsingListItem::Item(UsingItem { pack: None, .. }) => Some(1),
+                UsingListItem::Item(UsingItem { pack: None, .. }) | UsingListItem::Omitted(_) => {
+                    Some(1)
+                }
                 UsingListItem::Item(UsingItem {
                     pack: Some(pack), ..
                 }) => self.hinted(builder, pack)?,
@@ -359,6 +360,7 @@ impl<'p> Composer<'p, '_> {
                 UsingListItem::Item(UsingItem { name, .. }) => {
                     parts.push((name.name.clone(), Value::pack(taken)));
                 }
+                UsingListItem::Omitted(_) => {}
                 UsingListItem::Zip { names, .. } => {
                     if names.is_empty() || !length.is_multiple_of(names.len()) {
                         return stop(
@@ -380,5 +382,23 @@ impl<'p> Composer<'p, '_> {
             }
         }
         Ok(parts)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::compose::testing::{assert_composes, assert_fires, with_symbols};
+    use crate::diagnostics::codes::PACK_LENGTHS_DIFFER;
+
+    #[test]
+    fn s2_9_parts_may_have_no_name() {
+        let tested = |line: &str, condition: &str| {
+            let assertion = format!("@assert {{ {condition}; }} @lower");
+            with_symbols(&format!("c = [1, 2, 3, 4]; {line}")).replace("@lower", &assertion)
+        };
+        assert_composes(&tested("[~, b..] = c;", "b == [2, 3, 4]"));
+        assert_composes(&tested("[b, ~, (d, e)..] = c;", "b + d[0] + e[0] == 8"));
+        assert_composes(&tested("[~, ~, ~, b] = c;", "b == 4"));
+        assert_fires(&PACK_LENGTHS_DIFFER, &tested("[~, b] = c;", "b == 2"));
     }
 }

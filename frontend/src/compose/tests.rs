@@ -119,7 +119,9 @@ fn s3_1_quotients_of_run_time_extents_are_bounded() {
     assert_eq!(bound("7 / n"), 7);
     assert_eq!(
         run_time("7 / (n - 1)").unwrap_err(),
-        ["this run-time extent has no upper bound; `… << N` gives it one, for a largest extent N"]
+        [
+            "this run-time extent has no upper bound that fits in 64 bits; `… << N` gives it one, for a largest extent N"
+        ]
     );
 }
 

@@ -170,6 +170,26 @@ impl Evaluator<'_> {
         result
     }
 
+    /// Evaluates something for what it would be, where it is not looked at: nothing is demanded for it.
+    pub(super) fn aside<T>(
+        &mut self,
+        evaluate: impl FnOnce(&mut Self) -> EvalResult<T>,
+    ) -> EvalResult<T> {
+        let mark = self.mark();
+        let every = |this: &Self| {
+            let every = this.formula.as_ref().and_then(|f| f.every.as_ref());
+            every.map_or(0, |every| every.others.len())
+        };
+        let others = every(self);
+        let result = self.guarded(evaluate);
+        self.demands.since(mark);
+        self.some_steps(mark);
+        if let Some(every) = self.formula.as_mut().and_then(|f| f.every.as_mut()) {
+            every.others.truncate(others);
+        }
+        result.map(|(value, _)| value)
+    }
+
     /// What has been evaluated since then is not looked at in all steps of a formula.
     pub(super) fn some_steps(&mut self, mark: Mark) {
         if let Some(formula) = &mut self.formula {

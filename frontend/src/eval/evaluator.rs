@@ -10,7 +10,6 @@ pub use super::formula_state::{Every, FormulaState};
 use super::runtime;
 use super::scalar::{Fault, apply};
 use super::scope::Scope;
-use super::series::refused;
 pub use super::spelling::{builtin, scalar_op};
 use super::value::{Atom, Pack, Value};
 use crate::ast::{BinaryOp, Expr, ExprKind, Ident, Property, StringLiteral, StringPiece, UnaryOp};
@@ -151,10 +150,13 @@ impl<'a> Evaluator<'a> {
                 then,
                 otherwise,
             } => self.select(condition, then, otherwise.as_deref(), expr.span),
-            ExprKind::Coalesce { value, fallback } => match self.eval(value)? {
-                Value::Null => self.eval(fallback),
-                value => Ok(value),
-            },
+            ExprKind::Coalesce { value, fallback } => {
+                let (taken, other) = match self.eval(value)? {
+                    Value::Null => (self.eval(fallback)?, value),
+                    given => (given, fallback),
+                };
+                self.beside(taken, other, expr.span)
+            }
             ExprKind::NullTest(value) => Ok(Value::bool(!self.eval(value)?.is_null())),
             ExprKind::Is { left, right } => {
                 let (a, b) = (self.eval(left)?, self.eval(right)?);
@@ -366,7 +368,14 @@ impl<'a> Evaluator<'a> {
         };
         match &condition {
             Value::Null => Ok(Value::Null),
-            Value::Atom(Atom::Bool(taken)) => branch(self, *taken),
+            Value::Atom(Atom::Bool(taken)) => {
+                let value = branch(self, *taken)?;
+                match (otherwise, taken) {
+                    (Some(otherwise), true) => self.beside(value, otherwise, span),
+                    (Some(_), false) => self.beside(value, then, span),
+                    (None, _) => Ok(value),
+                }
+            }
             Value::Atom(Atom::Run(run)) => {
                 let run = (**run).clone();
                 let taken = |this: &mut Self, holds: bool| {
@@ -496,43 +505,7 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// A pack of `length` items; a single value is repeated.
-    pub fn spread(&mut self, value: Value, length: usize, span: Span) -> EvalResult<Value> {
-        match value {
-            Value::Null => Ok(Value::Null),
-            Value::Atom(atom) => self.repeat(atom, length, span),
-            Value::Pack(pack) if pack.len() == length => Ok(Value::Pack(pack)),
-            Value::Pack(pack) => self.lengths(length, pack.len(), span),
-        }
-    }
-
-    pub fn repeat(&self, atom: Atom, length: usize, span: Span) -> EvalResult<Value> {
-        if let Atom::Series(_) | Atom::Stack(_) | Atom::Row(_) = atom {
-            return refused("it cannot stand for one of known length", span);
-        }
-        self.check_length(length, span)?;
-        Ok(Value::Pack(Pack {
-            items: Rc::new(vec![atom.clone(); length]),
-            repeated: Some(Box::new(atom)),
-            kind: None,
-        }))
-    }
-
-    pub fn check_length(&self, length: usize, span: Span) -> EvalResult<()> {
-        if length > self.limits.pack_length {
-            return stop(
-                &PACK_TOO_LONG,
-                span,
-                format!(
-                    "a pack of {length} items is longer than the limit of {}",
-                    self.limits.pack_length
-                ),
-            );
-        }
-        Ok(())
-    }
-
-    fn lengths<T>(&self, a: usize, b: usize, span: Span) -> EvalResult<T> {
+    pub(super) fn lengths<T>(&self, a: usize, b: usize, span: Span) -> EvalResult<T> {
         stop(
             &PACK_LENGTHS_DIFFER,
             span,

@@ -2,7 +2,6 @@
 
 use super::evaluator::{EvalResult, Evaluator, literal_bool};
 use super::runtime;
-use super::series::Series;
 use super::spelling::scalar_op;
 use super::value::{Atom, Value};
 use crate::ast::{BinaryOp, Expr};
@@ -25,7 +24,7 @@ impl Evaluator<'_> {
         if let Value::Atom(Atom::Bool(value)) = a
             && *value == decisive.0
         {
-            return Ok(self.decided(decisive.1, right));
+            return self.beside(Value::bool(decisive.1), right, span);
         }
         let (b, guards) = match a {
             Value::Atom(Atom::Run(condition)) => {
@@ -66,23 +65,6 @@ impl Evaluator<'_> {
             }
             this.operation(scalar, &[a.clone(), b.clone()], span)
         })
-    }
-
-    /// What the left side decides goes with every item of the right one, which need not have a value.
-    fn decided(&mut self, value: bool, right: &Expr) -> Value {
-        if self.formula.is_some() {
-            return Value::bool(value);
-        }
-        let before = self.mark();
-        let right = self.eval(right);
-        self.demands.since(before);
-        match right {
-            Ok(Value::Pack(pack)) => Value::pack(vec![Atom::Bool(value); pack.len()]),
-            Ok(Value::Atom(Atom::Series(series))) => {
-                Series::uniform(literal_bool(value), series.length.clone()).into_value()
-            }
-            _ => Value::bool(value),
-        }
     }
 }
 

@@ -24,6 +24,7 @@ pub mod scope;
 pub mod series;
 mod series_fold;
 pub mod spelling;
+mod spread;
 pub mod value;
 
 pub use demand::{Demand, Demands, Position};

@@ -93,8 +93,12 @@ fn binary_int(op: ScalarOp, a: i64, b: i64, edition: Edition) -> Result<Scalar, 
 /// Draft: `/` rounds down, `\` up, `%` has the divisor's sign. Edition khronos: toward zero, away from zero, the
 /// dividend's sign.
 fn divide(op: ScalarOp, a: i64, b: i64, edition: Edition) -> Option<i64> {
-    let quotient = a.checked_div(b)?;
-    let remainder = a.checked_rem(b)?;
+    // Of the smallest int and -1 only the quotient does not fit.
+    let remainder = a.wrapping_rem(b);
+    let quotient = match op {
+        ScalarOp::Mod => 0,
+        _ => a.checked_div(b)?,
+    };
     let exact = remainder == 0;
     let negative = (a < 0) != (b < 0);
     match (op, edition) {
@@ -144,6 +148,7 @@ mod tests {
         assert_eq!(int(ScalarOp::Mod, 7, -3), Ok(Scalar::Int(-2)));
         assert_eq!(int(ScalarOp::Div, 1, 0), Err(Fault::DivisionByZero));
         assert_eq!(int(ScalarOp::Div, i64::MIN, -1), Err(Fault::Overflow));
+        assert_eq!(int(ScalarOp::Mod, i64::MIN, -1), Ok(Scalar::Int(0)));
     }
 
     #[test]
@@ -152,6 +157,7 @@ mod tests {
         assert_eq!(khronos(ScalarOp::Div, -7, 2), Ok(Scalar::Int(-3)));
         assert_eq!(khronos(ScalarOp::CeilDiv, -5, 2), Ok(Scalar::Int(-3)));
         assert_eq!(khronos(ScalarOp::Mod, -7, 3), Ok(Scalar::Int(-1)));
+        assert_eq!(khronos(ScalarOp::Mod, i64::MIN, -1), Ok(Scalar::Int(0)));
     }
 
     #[test]

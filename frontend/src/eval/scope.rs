@@ -7,13 +7,25 @@ use super::value::Value;
 #[derive(Clone, Debug, Default)]
 pub struct Scope {
     frames: Vec<FxHashMap<String, Value>>,
+    /// How many items packs would have that are null.
+    null_lengths: FxHashMap<String, Value>,
 }
 
 impl Scope {
     pub fn new() -> Self {
         Scope {
             frames: vec![FxHashMap::default()],
+            null_lengths: FxHashMap::default(),
         }
+    }
+
+    /// Tells how many items a pack is declared to have that is null.
+    pub fn set_null_length(&mut self, name: impl Into<String>, length: Value) {
+        self.null_lengths.insert(name.into(), length);
+    }
+
+    pub fn null_length(&self, name: &str) -> Option<&Value> {
+        self.null_lengths.get(name)
     }
 
     pub fn get(&self, name: &str) -> Option<&Value> {

@@ -60,6 +60,7 @@ impl Builder<'_> {
         let mut items = Vec::new();
         for child in pair.clone().into_inner() {
             match child.as_rule() {
+                Rule::omitted => items.push(UsingListItem::Omitted(self.span(&child))),
                 Rule::using_item => items.push(UsingListItem::Item(self.using_item(&child))),
                 Rule::using_zip => {
                     let names = self.idents(&child);
