@@ -70,8 +70,22 @@ MODELS = {
                 "y = image.max_roi_pool{output_size=[2,2]}(x, r, i); z = image.avg_roi_pool{output_size=[2,2]}(x, r, i)",
                 [[(2, 2, h, w), (n, 4), (n,)] for h, w, n in ((2, 2, 1), (6, 5, 3), (3, 4, 2))]),
     "cubic": ("x: real[b|3,4]", "y: real[~,~]", "y = image.cubic_resize{axes=[1], size=[6]}(x)", [[(b, 4)] for b in (1, 3)]),
+    "cubic_open": ("x: real[~|3,~|6]", "y: real[~,~]; z: real[~,~]",
+                   "y = image.cubic_resize{axes=[1], size=[4]}(x); z = image.cubic_resize{axes=[0,1], size=[5,9], coordinate_transform='ALIGNED'}(x)",
+                   [[s] for s in ((1, 1), (2, 4), (3, 6), (3, 2))]),
+    "cubic_narrowed": ("x: real[2,~|11]", "y: real[~,~]; z: real[~,~]",
+                       "y = image.cubic_resize{axes=[1], size=[3], antialias=true}(x); z = image.cubic_resize{axes=[1], size=[1], antialias=true, coordinate_transform='ASYMMETRIC'}(x)",
+                       [[(2, n)] for n in (1, 2, 5, 8, 11)]),
     "sampled": ("x: real[b|2,1,4,4]; g: real[b,n|3,2,2]", "y: real[~,~,~,~]", "y = image.grid_sample{mode='CUBIC'}(x, g)",
                 [[(b, 1, 4, 4), (b, n, 2, 2)] for b, n in ((1, 2), (2, 3))]),
+    "sampled_open": ("x: real[~|2,~|2,~|5,~|4]; g: real[~|2,~|3,~|2,2]", "y: real[~,~,~,~]; z: real[~,~,~,~]; w: real[~,~,~,~]",
+                     "y = image.grid_sample{mode='CUBIC'}(x, g); z = image.grid_sample{mode='CUBIC', padding='REFLECT'}(x, g); "
+                     "w = image.grid_sample{mode='CUBIC', padding='REPLICATE', aligned=true}(x, g)",
+                     [[(b, c, h, v), (b, n, m, 2)] for b, c, h, v, n, m in ((1, 1, 1, 1, 1, 1), (2, 2, 5, 4, 3, 2), (1, 2, 3, 2, 2, 1))]),
+    # Random numbers are those of what is filled, counted row-major.
+    "drawn": ("x: real[n|3,m|6]", "y: real[~,~]; z: real[~,2,~]; k: int[~]; b: bool[~,~]",
+              "y = rand.normal{shape=[n,m]}(); z = rand.uniform{shape=[m,2,n]}(); k = rand.uniform<int>{min=-5, max=100, shape=[n]}(); b = rand.bernoulli{prob=0.5, shape=[n,m]}()",
+              [[s] for s in ((1, 1), (3, 6), (2, 5), (0, 4))]),
     # Extents that only checks say to be equal, and places that begin where a run says.
     "conv_all_open": ("x: real[~|2,~|4,~|9]; w: real[~|5,~|4,~|3]; b: real[~|5]", "y: real[~,~,~]", "y = nn.conv{padding=1, stride=2}(x, w, b)",
                       [[(b, c, n), (k, c, f), (k,)] for b, c, n, k, f in ((1, 1, 3, 1, 3), (2, 4, 9, 5, 3), (2, 3, 1, 2, 1))]),
@@ -114,7 +128,7 @@ def unraised(path, name):
 
 
 def write(folder, inputs, outputs, computes, operators=""):
-    modules = [name for name in ("math", "linalg", "layout", "nn", "algo", "image") if name + "." in computes]
+    modules = [name for name in ("math", "linalg", "layout", "nn", "algo", "image", "rand") if name + "." in computes]
     lines = ["import %s;" % name for name in modules]
     lines += [operators, "graph G {", "@input { %s; }" % inputs, "@output { %s; }" % outputs, "@compose { %s; }" % computes, "}"]
     with open(os.path.join(folder, "main.sknd"), "w") as file:

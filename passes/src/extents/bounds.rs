@@ -252,12 +252,6 @@ impl<'c: 'a, 'a> Bounds<'c, 'a> {
             }
             ("skript.intrinsic", _) => {
                 let outs = &operands[operands.len() - results.len()..];
-                if op.has_attribute("random") && outs.iter().any(|out| is_open(*out)) {
-                    return Err(Refusal::at(
-                        op,
-                        "draws a number for each element, and how many there are only a run knows",
-                    ));
-                }
                 self.join_each(&results, outs);
             }
             _ => return Err(Refusal::at(op, NO_FORM)),

@@ -1,4 +1,4 @@
-//! Intrinsics on padded tensors: how much of each open dimension of an input is filled is a further input.
+//! Intrinsics on padded tensors: how much of each open dimension of an input or a destination is filled is a further input.
 
 use super::bounds::open_dimensions;
 use super::padding::Padding;
@@ -10,8 +10,8 @@ use melior::ir::r#type::IntegerType;
 use melior::ir::{OperationRef, Type, Value, ValueLike};
 use skript_dialect::melior;
 
-/// Attribute of an intrinsic on padded tensors: pairs of an input and a dimension. For each, in this order, a `tensor<i64>`
-/// at the end of `ins` says how many positions are filled.
+/// Attribute of an intrinsic on padded tensors: pairs of a tensor and a dimension. For each, in this order, a `tensor<i64>`
+/// at the end of `ins` says how many positions are filled. Inputs are numbered from 0, destinations behind them.
 pub const FILLED: &str = "skript.filled";
 
 impl<'c: 'a, 'a> Padding<'_, 'c, 'a> {
@@ -26,9 +26,9 @@ impl<'c: 'a, 'a> Padding<'_, 'c, 'a> {
         let mut new = self.get_all(inputs);
         let mut filled = Vec::new();
         let word: Type<'c> = IntegerType::new(to.context, 64).into();
-        for (number, input) in inputs.iter().enumerate() {
-            let open = open_dimensions(input.r#type()).into_iter();
-            for (dimension, extent) in open.zip(self.extents_of(*input)) {
+        for (number, tensor) in operands.iter().enumerate() {
+            let open = open_dimensions(tensor.r#type()).into_iter();
+            for (dimension, extent) in open.zip(self.extents_of(*tensor)) {
                 let extent = to.value("arith.index_cast", &[extent], &[], word)?;
                 let told = types::tensor(&[], word);
                 new.push(to.value("tensor.from_elements", &[extent], &[], told)?);

@@ -3,7 +3,7 @@
 //! A tensor with open extents has its elements at the first places of each dimension of one that its bounds fix; loops of
 //! formulas run to the bounds, and their predicates keep to what is filled. Open extents are handed on as indices behind the
 //! tensors of calls, branches and loops; at the entry they are `i32`, the role of such an argument or result is `extent`.
-//! An intrinsic is told how much of its inputs is filled (`skript.filled`).
+//! An intrinsic is told how much of its inputs and results is filled (`skript.filled`).
 //! Requires: bounds of the entry's arguments (`skript.bounds`), extents clamped to constants. Guarantees: all extents are
 //! fixed. Checks stay; what a caller claims beyond a bound counts as the bound.
 

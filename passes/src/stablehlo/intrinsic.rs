@@ -7,7 +7,9 @@ mod boxes;
 mod cubic;
 mod domain;
 mod found;
+mod grid;
 mod largest;
+mod length;
 mod random;
 mod regions;
 
@@ -31,7 +33,8 @@ struct Invocation<'c, 'a> {
     op: OperationRef<'c, 'a>,
     attributes: Vec<(String, skript_intrinsics::Value)>,
     inputs: Vec<Value<'c, 'a>>,
-    /// Input, dimension, and how many of its positions are filled, where only a run knows.
+    /// Input (or result, numbered behind the inputs), dimension, and how many of its positions are filled, where only a run
+    /// knows.
     filled: Vec<(usize, usize, Value<'c, 'a>)>,
     results: Vec<Type<'c>>,
     at: Tensors<'c, 'a>,
@@ -86,7 +89,7 @@ pub fn export<'c: 'a, 'a>(
     narrowed.collect()
 }
 
-/// The dimensions of inputs of which only a run knows how many positions are filled.
+/// The dimensions of inputs and results of which only a run knows how many positions are filled.
 fn filled_dimensions(op: OperationRef<'_, '_>) -> Option<Vec<(usize, usize)>> {
     let Ok(list) = op.attribute(FILLED) else {
         return Some(Vec::new());
@@ -118,7 +121,7 @@ fn computed<'c: 'a, 'a>(
         Some(Intrinsic::SuppressedBoxes) => boxes::suppress(invocation),
         Some(Intrinsic::NonzeroPositions) => found::nonzero(invocation),
         Some(Intrinsic::CubicResize) => cubic::resize(invocation),
-        Some(Intrinsic::CubicSample) => cubic::sample(invocation),
+        Some(Intrinsic::CubicSample) => grid::sample(invocation),
         Some(Intrinsic::RegionMaximum) => regions::pool(invocation, Accumulation::Max),
         Some(Intrinsic::RegionMean) => regions::pool(invocation, Accumulation::Sum),
         Some(Intrinsic::Uniform) => random::uniform(invocation, invocation.draw(draws)?),
@@ -176,15 +179,9 @@ impl<'c: 'a, 'a> Invocation<'c, 'a> {
         Ok(at.select(inside.over(&all, &extents, at)?, input, filler)?)
     }
 
-    /// Refuses a dimension of which only a run knows how many positions are filled.
-    fn needs_extent(&self, input: usize, dimension: usize) -> Result<(), ExportError> {
-        if self.filled(input, dimension).is_none() {
-            return Ok(());
-        }
-        let what = format!(
-            "needs the extent of dimension {dimension} of input {input}, which only a run knows; --input-shape fixes it"
-        );
-        Err(ExportError::at(self.op, &what))
+    /// How many positions of a result's dimension are filled, where only a run knows.
+    fn filled_result(&self, result: usize, dimension: usize) -> Option<Value<'c, 'a>> {
+        self.filled(self.inputs.len() + result, dimension)
     }
 
     /// The extents of a result.

@@ -57,29 +57,67 @@ pub fn taps(
     extent: usize,
     size: usize,
 ) -> Result<Vec<Vec<(usize, f64)>>, KernelError> {
-    let a = call.real("coeff_a")?;
-    let antialias = call.bool("antialias")?;
-    let transform = call.text("coordinate_transform")?;
-    let at = |i| source(i, extent, size, transform);
-    Ok((0..size)
-        .map(|i| weights(at(i), extent, size, a, antialias))
-        .collect())
+    let cubic = Cubic::of(call)?;
+    Ok((0..size).map(|i| cubic.taps(i, extent, size)).collect())
 }
 
-/// Where an element of the result lies in the input.
-fn source(position: usize, extent: usize, size: usize, transform: &str) -> f64 {
-    let (i, n, m) = (position as f64, extent as f64, size as f64);
-    match transform {
-        "ASYMMETRIC" => i * n / m,
-        "ALIGNED" if size > 1 => i * (n - 1.0) / (m - 1.0),
-        "ALIGNED" => 0.0,
-        _ => (i + 0.5) * n / m - 0.5,
+/// How a tensor is resized. The element `i` of `m` lies at `(i + shift) · (n - cut) / (m - cut) - shift` of `n`, or at 0
+/// where `m` is `cut`.
+pub struct Cubic {
+    /// The parameter of the cubic.
+    pub coefficient: f64,
+    pub antialias: bool,
+    pub shift: f64,
+    pub cut: f64,
+}
+
+impl Cubic {
+    /// # Errors
+    /// Attributes are missing or wrong.
+    pub fn of(call: &Call<'_>) -> Result<Self, KernelError> {
+        let (shift, cut) = match call.text("coordinate_transform")? {
+            "ASYMMETRIC" => (0.0, 0.0),
+            "ALIGNED" => (0.0, 1.0),
+            _ => (0.5, 0.0),
+        };
+        Ok(Cubic {
+            coefficient: call.real("coeff_a")?,
+            antialias: call.bool("antialias")?,
+            shift,
+            cut,
+        })
+    }
+
+    /// How many elements one of the result is made of at most, of an extent up to `bound`.
+    #[must_use]
+    pub fn most_taps(&self, bound: usize, size: usize) -> usize {
+        // Both ends of what the cubic covers may be whole.
+        (4.0 * self.width(bound, size)) as usize + 1
+    }
+
+    /// By how much the cubic is widened.
+    fn width(&self, extent: usize, size: usize) -> f64 {
+        let ratio = extent as f64 / size.max(1) as f64;
+        if self.antialias { ratio.max(1.0) } else { 1.0 }
+    }
+
+    /// Where an element of the result lies in the input.
+    fn source(&self, position: usize, extent: usize, size: usize) -> f64 {
+        let (i, n, m) = (position as f64, extent as f64, size as f64);
+        if m <= self.cut {
+            return 0.0;
+        }
+        (i + self.shift) * (n - self.cut) / (m - self.cut) - self.shift
+    }
+
+    fn taps(&self, position: usize, extent: usize, size: usize) -> Vec<(usize, f64)> {
+        let at = self.source(position, extent, size);
+        weights(at, extent, self.width(extent, size), self.coefficient)
     }
 }
 
-fn weights(at: f64, extent: usize, size: usize, a: f64, antialias: bool) -> Vec<(usize, f64)> {
-    let ratio = extent as f64 / size.max(1) as f64;
-    let width = if antialias { ratio.max(1.0) } else { 1.0 };
+/// The elements at most two widths away, and their weights.
+fn weights(at: f64, extent: usize, width: f64, a: f64) -> Vec<(usize, f64)> {
     let (first, last) = ((at - 2.0 * width).ceil(), (at + 2.0 * width).floor());
     let mut weights = Vec::new();
     let mut position = first;

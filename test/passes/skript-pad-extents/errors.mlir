@@ -16,14 +16,6 @@ func.func @unbounded(%n: index) -> tensor<?xf32> attributes {skript.entry} {
 
 // -----
 
-func.func @random(%n: tensor<?xf32> {skript.bounds = array<i64: 4>}) -> tensor<?xf32> attributes {skript.entry} {
-  // expected-error @below {{draws a number for each element, and how many there are only a run knows}}
-  %y = skript.intrinsic "mine.random" outs(%n : tensor<?xf32>) {random} -> tensor<?xf32>
-  return %y : tensor<?xf32>
-}
-
-// -----
-
 func.func @beyond(%x: tensor<?xf32> {skript.bounds = array<i64: 4>}) -> tensor<5xf32> attributes {skript.entry} {
   // expected-error @below {{takes more than its source can hold}}
   %y = tensor.extract_slice %x[0] [5] [1] : tensor<?xf32> to tensor<5xf32>

@@ -23,7 +23,8 @@ def log_plus_one(z):
 NAMES = {"log_plus_one": log_plus_one, "exponential_minus_one": numpy.expm1, "log": numpy.log, "sqrt": numpy.sqrt,
          "rsqrt": lambda z: 1 / numpy.sqrt(z), "cbrt": lambda z: numpy.where(z == 0, 0, numpy.exp(numpy.log(z) / 3)),
          "sine": numpy.sin, "cosine": numpy.cos, "tan": numpy.tan, "tanh": numpy.tanh, "exponential": numpy.exp,
-         "abs": abs, "chlo.sinh": numpy.sinh, "chlo.cosh": numpy.cosh}
+         "abs": abs, "chlo.sinh": numpy.sinh, "chlo.cosh": numpy.cosh, "chlo.asin": numpy.arcsin, "chlo.acos": numpy.arccos, "chlo.atan": numpy.arctan,
+         "chlo.asinh": numpy.arcsinh, "chlo.acosh": numpy.arccosh, "chlo.atanh": numpy.arctanh}
 # These cancel, so that a wider type is only wide enough for f32.
 TEXTBOOK = ["log_plus_one", "exponential_minus_one"]
 UNITS = 16

@@ -10,7 +10,7 @@ mod complex;
 mod convert;
 mod integer;
 pub mod precision;
-mod principal;
+pub mod principal;
 mod real;
 
 use super::element::{Element, Float};

@@ -18,10 +18,12 @@ use std::f64::consts::TAU;
 /// The lower half of a number's bits.
 const LOWER: u64 = 0xffff_ffff;
 
-/// The numbers of one invocation, row-major over the result.
+/// The numbers of one invocation, row-major over what is filled of the result.
 struct Stream<'c, 'a> {
-    /// The index of the result's elements.
+    /// The result's elements: all in a row, or by its dimensions where only a run knows how many count.
     elements: Domain<'c, 'a>,
+    /// How many elements there are before this one.
+    before: Field<'c, 'a>,
     seed: Field<'c, 'a>,
 }
 
@@ -90,16 +92,28 @@ pub(super) fn bernoulli<'c: 'a, 'a>(
 impl<'c: 'a, 'a> Stream<'c, 'a> {
     /// The stream of the random operator of this number, from 1.
     fn of(call: &Invocation<'c, 'a>, draws: Value<'c, 'a>) -> Result<Self, ExportError> {
-        let count = call.extents(0)?.iter().product();
+        let extents = call.extents(0)?;
+        let is_open = (0..extents.len()).any(|d| call.filled_result(0, d).is_some());
         let elements = Domain {
-            extents: vec![count],
+            extents: match is_open {
+                true => extents,
+                false => vec![extents.iter().product()],
+            },
             at: call.at,
+        };
+        let before = match is_open {
+            true => row_major(call, &elements)?,
+            false => elements.index(0)?,
         };
         let begin = elements.int(Context::default().seed as i64)?;
         let streams = elements.int(1 << 32)?;
         let offset = elements.apply("multiply", &[&Field::scalar(draws), &streams])?;
         let seed = elements.apply("add", &[&begin, &offset])?;
-        Ok(Stream { elements, seed })
+        Ok(Stream {
+            elements,
+            before,
+            seed,
+        })
     }
 
     fn shifted(&self, bits: &Field<'c, 'a>, by: i64) -> Result<Field<'c, 'a>, Error> {
@@ -110,7 +124,7 @@ impl<'c: 'a, 'a> Stream<'c, 'a> {
     /// 64 bits for each element: of `each` numbers for an element, the one at `position`.
     fn bits(&self, each: i64, position: i64) -> Result<Field<'c, 'a>, Error> {
         let domain = &self.elements;
-        let count = domain.apply("multiply", &[&domain.index(0)?, &domain.int(each)?])?;
+        let count = domain.apply("multiply", &[&self.before, &domain.int(each)?])?;
         let count = domain.apply("add", &[&count, &domain.int(position + 1)?])?;
         let offset = domain.apply("multiply", &[&count, &domain.int(INCREMENT as i64)?])?;
         let mut bits = domain.apply("add", &[&offset, &self.seed])?;
@@ -164,7 +178,27 @@ impl<'c: 'a, 'a> Stream<'c, 'a> {
         call: &Invocation<'c, 'a>,
         field: &Field<'c, 'a>,
     ) -> Result<Vec<Value<'c, 'a>>, ExportError> {
-        let flat = field.over(&[0], &self.elements.extents, &call.at)?;
-        Ok(vec![call.at.reshape(flat, &call.extents(0)?)?])
+        let extents = &self.elements.extents;
+        let all: Vec<usize> = (0..extents.len()).collect();
+        let whole = field.over(&all, extents, &call.at)?;
+        Ok(vec![call.at.reshape(whole, &call.extents(0)?)?])
     }
+}
+
+/// How many of the filled elements of a result stand before each, row-major.
+fn row_major<'c: 'a, 'a>(
+    call: &Invocation<'c, 'a>,
+    domain: &Domain<'c, 'a>,
+) -> Result<Field<'c, 'a>, Error> {
+    let (mut before, mut stride) = (domain.int(0)?, domain.int(1)?);
+    for (dimension, extent) in domain.extents.iter().enumerate().rev() {
+        let own = domain.apply("multiply", &[&domain.index(dimension)?, &stride])?;
+        before = domain.apply("add", &[&before, &own])?;
+        let extent = match call.filled_result(0, dimension) {
+            Some(filled) => Field::scalar(filled),
+            None => domain.int(*extent)?,
+        };
+        stride = domain.apply("multiply", &[&stride, &extent])?;
+    }
+    Ok(before)
 }

@@ -8,7 +8,7 @@ use crate::stablehlo::import::element::Float;
 use crate::stablehlo::import::terms::Terms;
 
 /// Real and imaginary part.
-type Pair = (String, String);
+pub type Pair = (String, String);
 
 /// The function of `x + iy`; `None` if its textbook formula does.
 pub fn function(t: &mut Terms, name: &str, x: &str, y: &str) -> Option<Pair> {
@@ -31,12 +31,13 @@ pub fn function(t: &mut Terms, name: &str, x: &str, y: &str) -> Option<Pair> {
     })
 }
 
-fn size(t: &mut Terms, x: &str) -> String {
+/// `|x|`
+pub fn size(t: &mut Terms, x: &str) -> String {
     t.op("math.absf", &[x])
 }
 
 /// Whether it is an infinity.
-fn infinite(t: &mut Terms, size: &str) -> String {
+pub fn infinite(t: &mut Terms, size: &str) -> String {
     let infinity = t.infinity();
     t.compare(size, "oeq", &infinity)
 }
@@ -60,7 +61,7 @@ fn square(t: &mut Terms, a: &str) -> Pair {
 }
 
 /// The greater of two sizes, and the lesser one's share in it: `max · √(1 + share²)` is the length.
-fn greater_and_share(t: &mut Terms, a: &str, b: &str) -> Pair {
+pub fn greater_and_share(t: &mut Terms, a: &str, b: &str) -> Pair {
     let greater = t.op("arith.maximumf", &[a, b]);
     let lesser = t.op("arith.minimumf", &[a, b]);
     let share = t.div(&lesser, &greater);
@@ -73,7 +74,7 @@ fn greater_and_share(t: &mut Terms, a: &str, b: &str) -> Pair {
 }
 
 /// `log(a² + b²) / 2`
-fn log_of_size(t: &mut Terms, x: &str, y: &str) -> String {
+pub fn log_of_size(t: &mut Terms, x: &str, y: &str) -> String {
     let (x, y) = (size(t, x), size(t, y));
     let (a, share) = greater_and_share(t, &x, &y);
     let b = t.op("arith.minimumf", &[&x, &y]);
@@ -182,7 +183,8 @@ fn scaled_root(t: &mut Terms, x: &str, y: &str) -> (Pair, String) {
     ((re, im), length)
 }
 
-fn sqrt(t: &mut Terms, x: &str, y: &str) -> Pair {
+/// The principal root.
+pub fn sqrt(t: &mut Terms, x: &str, y: &str) -> Pair {
     let (x, y, back) = scaled(t, x, y);
     let ((re, im), _) = scaled_root(t, &x, &y);
     (t.mul(&re, &back), t.mul(&im, &back))

@@ -3,6 +3,7 @@
 mod bessel;
 mod complex;
 mod gamma;
+mod inverse;
 mod neighbour;
 
 use super::generic::{Port, dims, empty, generic};

@@ -1,7 +1,9 @@
 //! Functions of complex numbers: principal branches.
 
+use super::inverse;
 use crate::mlir::splice::Lines;
 use crate::stablehlo::import::element::Float;
+use crate::stablehlo::import::terms::Terms;
 
 /// The function of `%i0` whose parts are of type `part`; `None` if it is not known.
 pub fn function(lines: &mut Lines, name: &str, part: Float) -> Option<String> {
@@ -17,32 +19,13 @@ pub fn function(lines: &mut Lines, name: &str, part: Float) -> Option<String> {
             let turned = t.turned(&z, 1.0);
             t.op("cosine", &[&turned])
         }
-        "asinh" => t.inverse_sinh(&z),
-        "atanh" => t.inverse_tanh(&z),
-        "acosh" => {
-            let (more, less) = (t.plus(&z, 1.0), t.plus(&z, -1.0));
-            let (more, less) = (t.op("sqrt", &[&more]), t.op("sqrt", &[&less]));
-            let root = t.op("multiply", &[&more, &less]);
-            let sum = t.op("add", &[&z, &root]);
-            t.op("log", &[&sum])
+        _ => {
+            let (x, y) = t.parts(&z);
+            let lines = &mut *t.lines;
+            let mut terms = Terms { lines, float: part };
+            let (re, im) = inverse::function(&mut terms, name, &x, &y)?;
+            t.pair(&re, &im)
         }
-        "asin" => {
-            let turned = t.turned(&z, 1.0);
-            let value = t.inverse_sinh(&turned);
-            t.turned(&value, -1.0)
-        }
-        "acos" => {
-            let turned = t.turned(&z, 1.0);
-            let value = t.inverse_sinh(&turned);
-            let value = t.turned(&value, 1.0);
-            t.plus(&value, std::f64::consts::FRAC_PI_2)
-        }
-        "atan" => {
-            let turned = t.turned(&z, 1.0);
-            let value = t.inverse_tanh(&turned);
-            t.turned(&value, -1.0)
-        }
-        _ => return None,
     })
 }
 
@@ -62,65 +45,27 @@ impl Pairs<'_> {
             .value(format!("stablehlo.{name} {operands} : {t}"))
     }
 
-    fn number(&mut self, re: f64, im: f64) -> String {
-        let p = self.part.text();
-        let re = self.lines.value(format!("arith.constant {re:?} : {p}"));
-        let im = self.lines.value(format!("arith.constant {im:?} : {p}"));
+    fn parts(&mut self, z: &str) -> (String, String) {
+        let t = self.r#type();
+        let re = self.lines.value(format!("complex.re {z} : {t}"));
+        (re, self.lines.value(format!("complex.im {z} : {t}")))
+    }
+
+    fn pair(&mut self, re: &str, im: &str) -> String {
         let t = self.r#type();
         self.lines.value(format!("complex.create {re}, {im} : {t}"))
     }
 
-    fn plus(&mut self, z: &str, number: f64) -> String {
-        let number = self.number(number, 0.0);
-        self.op("add", &[z, &number])
-    }
-
     /// `z` times i (`sign` 1) or -i (-1), without products.
     fn turned(&mut self, z: &str, sign: f64) -> String {
-        let (p, t) = (self.part.text(), self.r#type());
-        let re = self.lines.value(format!("complex.re {z} : {t}"));
-        let im = self.lines.value(format!("complex.im {z} : {t}"));
-        let parts = if sign > 0.0 {
-            format!(
-                "{}, {re}",
-                self.lines.value(format!("arith.negf {im} : {p}"))
-            )
+        let p = self.part.text();
+        let (re, im) = self.parts(z);
+        if sign > 0.0 {
+            let minus = self.lines.value(format!("arith.negf {im} : {p}"));
+            self.pair(&minus, &re)
         } else {
             let minus = self.lines.value(format!("arith.negf {re} : {p}"));
-            format!("{im}, {minus}")
-        };
-        self.lines.value(format!("complex.create {parts} : {t}"))
-    }
-
-    /// Odd, so computed where the real part is not negative, where the logarithm does not cancel.
-    fn inverse_sinh(&mut self, z: &str) -> String {
-        let (p, t) = (self.part.text(), self.r#type());
-        let re = self.lines.value(format!("complex.re {z} : {t}"));
-        let zero = self.lines.value(format!("arith.constant 0.0 : {p}"));
-        let negative = self
-            .lines
-            .value(format!("arith.cmpf olt, {re}, {zero} : {p}"));
-        let minus = self.op("negate", &[z]);
-        let a = self
-            .lines
-            .value(format!("arith.select {negative}, {minus}, {z} : {t}"));
-        let square = self.op("multiply", &[&a, &a]);
-        let square = self.plus(&square, 1.0);
-        let root = self.op("sqrt", &[&square]);
-        let sum = self.op("add", &[&a, &root]);
-        let log = self.op("log", &[&sum]);
-        let minus = self.op("negate", &[&log]);
-        self.lines
-            .value(format!("arith.select {negative}, {minus}, {log} : {t}"))
-    }
-
-    /// `(log(1 + z) - log(1 - z)) / 2`
-    fn inverse_tanh(&mut self, z: &str) -> String {
-        let minus = self.op("negate", &[z]);
-        let above = self.op("log_plus_one", &[z]);
-        let below = self.op("log_plus_one", &[&minus]);
-        let both = self.op("subtract", &[&above, &below]);
-        let half = self.number(0.5, 0.0);
-        self.op("multiply", &[&both, &half])
+            self.pair(&im, &minus)
+        }
     }
 }

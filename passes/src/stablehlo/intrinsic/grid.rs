@@ -1,0 +1,128 @@
+//! Cubic sampling at the positions of a grid: elements gathered at their taps, times weights, added up; in 64 bits, as the
+//! kernel does.
+
+use super::super::error::ExportError;
+use super::super::field::Field;
+use super::Invocation;
+use super::cubic::kernel;
+use super::domain::{Domain, Place};
+use super::length::Length;
+use melior::Error;
+use melior::ir::{Type, Value};
+use skript_dialect::melior;
+use skript_intrinsics::resample;
+use skript_semantics::Scalar;
+
+/// Sampling at the positions of a grid: four taps along each dimension.
+pub(super) fn sample<'c: 'a, 'a>(
+    call: &Invocation<'c, 'a>,
+) -> Result<Vec<Value<'c, 'a>>, ExportError> {
+    let at = call.at;
+    let double = Type::float64(at.at.context);
+    let (input, grid) = (call.input(0)?, call.input(1)?);
+    let extents = at.extents(input)?;
+    let padding = call.attribute(|c| c.text("padding").map(str::to_owned))?;
+    let aligned = call.attribute(|c| c.bool("aligned"))?;
+    let results = call.extents(0)?;
+    // Batch, channel, points; then the taps along each dimension.
+    let outer = results.len();
+    let spatial = extents.get(2..).unwrap_or(&[]);
+    let mut domain = results.clone();
+    domain.extend(spatial.iter().map(|_| 4));
+    let domain = &Domain {
+        extents: domain,
+        at,
+    };
+    let number = |value| domain.real(value, double);
+    let mut places = vec![Place::Index(0), Place::Index(1)];
+    let mut weights = number(1.0)?;
+    let mut counts = Vec::new();
+    for (dimension, extent) in spatial.iter().enumerate() {
+        let length = Length::of(call, (0, dimension + 2), *extent, domain)?;
+        let component = spatial.len() - 1 - dimension;
+        let mut coordinate = vec![Place::Index(0)];
+        coordinate.extend((2..outer).map(Place::Index));
+        coordinate.push(Place::At(domain.int(component as i64)?));
+        let coordinate = domain.convert(&domain.read(grid, &coordinate)?, double)?;
+        let cut = if aligned { -1.0 } else { 0.0 };
+        let place = domain.apply("add", &[&coordinate, &number(1.0)?])?;
+        let place = domain.apply("multiply", &[&place, &number(0.5)?])?;
+        let place = domain.apply("multiply", &[&place, &length.scaled(1.0, cut, domain)?])?;
+        let low = if aligned { 0.0 } else { -0.5 };
+        let mut place = domain.apply("add", &[&place, &number(low)?])?;
+        if padding != "REFLECT" {
+            let (least, largest) = (-resample::FAR, length.scaled(1.0, resample::FAR, domain)?);
+            place = domain.apply("maximum", &[&place, &number(least)?])?;
+            place = domain.apply("minimum", &[&place, &largest])?;
+        }
+        let tap = domain.convert(&domain.index(outer + dimension)?, double)?;
+        let tap = domain.apply("subtract", &[&tap, &number(1.0)?])?;
+        let position = domain.apply("floor", &[&place])?;
+        let position = &domain.apply("add", &[&position, &tap])?;
+        let distance = domain.apply("subtract", &[position, &place])?;
+        weights = domain.apply(
+            "multiply",
+            &[
+                &weights,
+                &kernel(&distance, resample::SAMPLE_COEFFICIENT, domain)?,
+            ],
+        )?;
+        let last = length.scaled(1.0, -1.0, domain)?;
+        let zero = number(0.0)?;
+        let is_inside = domain.compare("GE", position, &zero)?;
+        let ends = domain.compare("LE", position, &last)?;
+        let is_inside = domain.apply("and", &[&is_inside, &ends])?;
+        let element = match padding.as_str() {
+            "REFLECT" => {
+                // The remainder by no span at all is NaN, which stands for the first element.
+                let twice = length.scaled(2.0, 2.0 * cut, domain)?;
+                let mirrored = mirrored(position, low, &twice, domain)?;
+                domain.select(&is_inside, position, &mirrored)?
+            }
+            "REPLICATE" => position.clone(),
+            _ => {
+                let is_nan = domain.compare("NE", position, position)?;
+                let is_inside = domain.apply("or", &[&is_inside, &is_nan])?;
+                counts.push(is_inside);
+                position.clone()
+            }
+        };
+        if let Length::Filled(_) = length {
+            counts.push(domain.compare("GE", &last, &zero)?);
+        }
+        let is_number = domain.compare("EQ", &element, &element)?;
+        let element = domain.select(&is_number, &element, &zero)?;
+        let element = domain.apply("maximum", &[&element, &zero])?;
+        let element = domain.apply("minimum", &[&element, &last])?;
+        places.push(Place::At(domain.convert(&element, at.int())?));
+    }
+    let elements = domain.convert(&domain.read(input, &places)?, double)?;
+    let mut sum = domain.apply("multiply", &[&elements, &weights])?;
+    for counts in counts {
+        sum = domain.select(&counts, &sum, &number(0.0)?)?;
+    }
+    for dimension in 0..spatial.len() {
+        sum = domain.reduce(&sum, "add", Scalar::Real(-0.0), outer + dimension)?;
+    }
+    let indices: Vec<usize> = (0..outer).collect();
+    let result = domain.convert(&sum, at.element(input)?)?;
+    Ok(vec![result.over(&indices, &domain.extents, &at)?])
+}
+
+/// A position mirrored at the borders as often as it takes to lie inside, rounded; `twice` is twice what lies between them.
+fn mirrored<'c: 'a, 'a>(
+    position: &Field<'c, 'a>,
+    low: f64,
+    twice: &Field<'c, 'a>,
+    domain: &Domain<'c, 'a>,
+) -> Result<Field<'c, 'a>, Error> {
+    let element = domain.at.element(position.value)?;
+    let number = |value| domain.real(value, element);
+    let fold = domain.apply("subtract", &[position, &number(low)?])?;
+    let fold = domain.apply("abs", &[&fold])?;
+    let fold = domain.apply("remainder", &[&fold, twice])?;
+    let back = domain.apply("subtract", &[twice, &fold])?;
+    let fold = domain.apply("minimum", &[&fold, &back])?;
+    let fold = domain.apply("add", &[&fold, &number(low)?])?;
+    domain.apply("round_nearest_afz", &[&fold])
+}
