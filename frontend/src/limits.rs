@@ -81,7 +81,7 @@ limits! {
     /// Chained imports.
     import_depth: usize = 64, at most 1024;
     /// Items of one compile-time pack.
-    pack_length: usize = 1 << 20, at most 1 << 28;
+    pack_length: usize = 1 << 22, at most 1 << 28;
     /// Items of all compile-time packs of one model that have names.
     pack_items: usize = 1 << 24, at most 1 << 32;
     /// Operator instances of one model.

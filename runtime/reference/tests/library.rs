@@ -270,4 +270,22 @@ fn attributes_out_of_range_are_named() {
             .contains("'padding'")
     );
     assert!(message("y = layout.shuffle{axis=1, groups=3}(x);").contains("'groups'"));
+    for beyond in [
+        "y = layout.flatten{axis=3}(x);",
+        "y = layout.flatten{axis=3, rank=0}(x);",
+        "y = layout.reshape{axis=3, rank=0, shape=[1]}(x);",
+        "y = layout.transpose{axis=3, perm=[]}(x);",
+    ] {
+        assert!(
+            message(beyond).contains("'axis' must lie between"),
+            "{beyond}"
+        );
+    }
+}
+
+/// A single value stands for every element (2.6.1), whatever their number.
+#[test]
+fn tensors_of_an_image_are_filled_with_one_value() {
+    let filled = "y = layout.tensor{shape=[1, 64, 224, 224], value=1.0}();";
+    model(Edition::Khronos, "y: real[1,64,224,224];", filled).unwrap_or_else(|e| panic!("{e:#?}"));
 }
