@@ -24,6 +24,8 @@ enum Role<'e> {
 struct Attempt<'e> {
     /// Names that the shape declares, with their types.
     declared: Vec<(&'e Ident, Type)>,
+    /// How many of them are known before the shape is split: the number of arguments, and the rank.
+    counted: usize,
     /// Packed extents of unknown length.
     flexible: Vec<&'e ExtentSpec>,
     /// Expressions that cannot be evaluated.
@@ -31,6 +33,17 @@ struct Attempt<'e> {
 }
 
 impl Attempt<'_> {
+    fn declares(&self, name: &Ident) -> bool {
+        self.declared.iter().any(|(own, _)| own.name == name.name)
+    }
+
+    /// Whether names in it have their values only when the shape is split.
+    fn splits(&self, expr: &Expr) -> bool {
+        let mut own = self.declared.iter().skip(self.counted);
+        let names = free_names(expr);
+        own.any(|(own, _)| names.iter().any(|name| own.name == name.name))
+    }
+
     fn is_bound(&self) -> bool {
         self.flexible.len() <= 1 && self.undetermined.is_empty()
     }
@@ -180,9 +193,9 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Whether the length of a pack follows from what is bound: not from the length of a packed attribute, nor from an
-    /// attribute that is optional.
-    fn determines_length(&self, length: &Expr) -> bool {
+    /// Whether the length of a pack follows from what is bound before: extents of other inputs, and attributes that are
+    /// neither packed nor optional nor deferred.
+    fn determines_length(&self, length: &Expr, attempt: &Attempt) -> bool {
         let deferred = |name: &str| {
             self.definition.attributes.iter().any(|a| {
                 a.name.name == name
@@ -191,19 +204,21 @@ impl<'a> Checker<'a> {
                         .is_some_and(|d| !free_names(d).is_empty())
             })
         };
-        match &length.kind {
-            ExprKind::Name(name) => self.scope.lookup(&name.name).is_some_and(|s| {
+        let mut names = free_names(length);
+        names.retain(|name| !attempt.declares(name));
+        names.into_iter().all(|name| {
+            self.scope.lookup(&name.name).is_some_and(|s| {
                 s.kind != SymbolKind::Attribute
-                    || (s.ty.optional == Optional::No && !deferred(&name.name))
-            }),
-            _ => true,
-        }
+                    || (s.ty.optional == Optional::No && s.ty.is_single() && !deferred(&name.name))
+            })
+        })
     }
 
     /// Tries to bind the shape of an input with what is known so far.
     fn attempt(&mut self, input: &'a Declaration) -> Attempt<'a> {
         let mut attempt = Attempt {
             declared: Vec::new(),
+            counted: 0,
             flexible: Vec::new(),
             undetermined: Vec::new(),
         };
@@ -226,6 +241,7 @@ impl<'a> Checker<'a> {
                 Role::Undetermined => attempt.undetermined.push(count),
             }
         }
+        attempt.counted = attempt.declared.len();
         let items = match &spec.pack {
             Some(pack) => match &pack.length {
                 Some(length) => Length::of(length),
@@ -287,7 +303,10 @@ impl<'a> Checker<'a> {
         let mut conditional = false;
         let length = match &pack.length {
             None => {
-                if matches!(role, Some(Role::Declares(_)) | None) {
+                let own = |e: &Expr| attempt.splits(e);
+                if matches!(role, Some(Role::Declares(_)) | None)
+                    || extent.extent.as_ref().is_some_and(own)
+                {
                     attempt.flexible.push(extent);
                 }
                 let name = extent.extent.as_ref().and_then(|e| match &e.kind {
@@ -304,12 +323,7 @@ impl<'a> Checker<'a> {
                         attempt.declared.push((name, int.clone()));
                     }
                     Role::Prescribed => {
-                        if !self.determines_length(length)
-                            && !attempt
-                                .declared
-                                .iter()
-                                .any(|(n, _)| is_name(length, &n.name))
-                        {
+                        if attempt.splits(length) || !self.determines_length(length, attempt) {
                             attempt.flexible.push(extent);
                         }
                         conditional = self.quietly(|c| c.value(length)).base == Base::Bool;

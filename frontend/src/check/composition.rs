@@ -516,6 +516,20 @@ impl Checker<'_> {
         place: Span,
         assignment: &Assignment,
     ) {
+        if ty.optional.is_optional() && !declared.optional.is_optional() {
+            let text = self.text(assignment.value);
+            self.sink.report(
+                Diagnostic::error(
+                    &codes::ASSIGNED_TYPE,
+                    name.span,
+                    format!("`{}` is never null, but `{text}` may be", name.name),
+                )
+                .with_place(place, format!("declared as {declared}"))
+                .with_place(assignment.value, format!("of type {ty}"))
+                .with_help("say what stands for null, as in `z ?? x` or `if ?z then z else x`"),
+            );
+            return;
+        }
         let converts = if assignment.from_expression && !ty.is_tensor() {
             converts(ty, &declared.base)
         } else {

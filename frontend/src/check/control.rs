@@ -146,6 +146,8 @@ impl Checker<'_> {
             a.optional = match (a.optional, b.optional) {
                 (Optional::No, Optional::No) => Optional::No,
                 (x, y) if x == y => x,
+                // The branch that a failed test leaves null is one that may be taken.
+                (Optional::Null, _) | (_, Optional::Null) => Optional::Null,
                 _ => Optional::Maybe,
             };
         }

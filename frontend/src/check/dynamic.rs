@@ -15,27 +15,29 @@ impl Checker<'_> {
         &mut self,
         declarations: impl Iterator<Item = &'d Declaration>,
     ) {
-        let mut bounds: Vec<(&str, i64, &Expr)> = Vec::new();
+        let mut bounds: Vec<(&str, Length, &Expr)> = Vec::new();
         for declaration in declarations {
             for extent in declaration.type_spec.shape.iter().flatten() {
                 let (Some(e), Some(bound)) = (&extent.extent, &extent.bound) else {
                     continue;
                 };
-                let (ExprKind::Name(name), Some(value)) = (&e.kind, Length::of(bound).constant())
-                else {
+                let ExprKind::Name(name) = &e.kind else {
                     continue;
                 };
+                let value = Length::of(bound);
                 match bounds.iter().find(|(n, _, _)| *n == name.name) {
-                    Some((_, other, first)) if *other != value => self.sink.report(
+                    Some((_, other, first)) if other.differs(&value) => self.sink.report(
                         Diagnostic::error(
                             &codes::BOUNDS_DIFFER,
                             bound.span,
                             format!(
-                                "`{}` has the upper bound {value} here and {other} before",
-                                name.name
+                                "`{}` has the upper bound {} here and {} before",
+                                name.name,
+                                value.described(),
+                                other.described()
                             ),
                         )
-                        .with_place(first.span, format!("bound {other}"))
+                        .with_place(first.span, format!("bound {}", other.described()))
                         .with_help("one name has one bound; write it once, or use another name"),
                     ),
                     Some(_) => {}

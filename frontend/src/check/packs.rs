@@ -94,6 +94,9 @@ impl Checker<'_> {
                 (ty, length, *span)
             }
             Item::Expand { value, count, span } => {
+                if count.is_some() {
+                    self.require_single_item(value);
+                }
                 let (ty, length) = self.expanded(value, count.as_ref(), *span);
                 (ty, length, *span)
             }
@@ -105,6 +108,24 @@ impl Checker<'_> {
                 (ty, length, *span)
             }
         }
+    }
+
+    /// What a list repeats is a single item.
+    fn require_single_item(&mut self, value: &Expr) {
+        let ty = self.quietly(|c| c.entity(value));
+        if !ty.is_packed() {
+            return;
+        }
+        let text = self.text(value.span);
+        self.sink.report(
+            Diagnostic::error(
+                &codes::EXPANSION_COUNT,
+                value.span,
+                format!("`..` with a count repeats a single item, and `{text}` is a pack"),
+            )
+            .with_label(ty.to_string())
+            .with_help(format!("write `{text}..` to put its items here")),
+        );
     }
 
     fn report_nested(&mut self, expr: &Expr, ty: &Type) {
@@ -574,6 +595,19 @@ impl Checker<'_> {
                     .with_place(value.span, format!("length {}", values.described())),
                 );
             }
+            (Pack::Packed(_), Pack::Single) => self.sink.report(
+                Diagnostic::error(
+                    &codes::SUBSTITUTION,
+                    value.span,
+                    "a pack of places takes as many values, but this is a single one",
+                )
+                .with_label(b.to_string())
+                .with_place(index_span, "several places")
+                .with_help(format!(
+                    "repeat it for each place, as in `a[[0, 1]] <- [{} ..(2)]`",
+                    self.text(value.span)
+                )),
+            ),
             _ => {}
         }
         let optional = a.optional.join(b.optional).join(optional);

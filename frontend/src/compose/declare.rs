@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use skript_semantics::{Scalar, ScalarKind, ScalarOp};
 
+use super::affine_extent::Bound;
 use super::coercion::coerced;
 use super::composer::{CaptureName, Composed, Composer};
 use super::constant_elements::computed_elements;
@@ -207,7 +208,34 @@ impl<'p> Composer<'p, '_> {
         for (expr, span) in computed {
             self.check_sign(builder, declaration, expr, span)?;
         }
+        for spec in specs {
+            self.check_declared_bound(builder, declaration, spec)?;
+        }
         Ok(Some(extents))
+    }
+
+    /// `n|k` holds for the extent that n has, whatever told it.
+    fn check_declared_bound(
+        &mut self,
+        builder: &mut Builder<'p>,
+        declaration: &Declaration,
+        spec: &ExtentSpec,
+    ) -> Composed<()> {
+        let (Some(expr), Some(_)) = (&spec.extent, &spec.bound) else {
+            return Ok(());
+        };
+        let extent = {
+            let mut evaluator = builder.evaluator(self.limits);
+            match &spec.pack {
+                Some(pack) => evaluator.expand(expr, pack.length.as_ref(), spec.span),
+                None => evaluator.eval(expr),
+            }
+        };
+        let extent = extent.map_err(|s| self.failed(s))?;
+        let (source, name) = (self.source_text(expr.span), &declaration.name.name);
+        let what = format!("the extent `{source}` of `{name}`");
+        let place = declaration.name.span;
+        self.check_upper_bounds(builder, spec, &extent, &Bound { what: &what, place })
     }
 
     /// A run-time extent that is computed, `n - 2`, must be no less than zero in every run.

@@ -2,7 +2,7 @@
 
 use super::ComposeOptions;
 use super::testing::{assert_composes, assert_fires, composed, composed_with};
-use crate::diagnostics::codes::{DIVISION_BY_ZERO, FORMULA, PACK_LENGTHS_DIFFER};
+use crate::diagnostics::codes::{DIVISION_BY_ZERO, EXTENT_MISMATCH, FORMULA, PACK_LENGTHS_DIFFER};
 use crate::limits::Limits;
 use crate::model::{Accumulation, Body, Extent, Model, Node, PortTensors};
 use skript_semantics::ScalarOp;
@@ -589,6 +589,30 @@ fn s2_6_bounds_belong_to_names() {
         ["nothing tells `a` of `2 * a`: a bound is one of a name"]
     );
     assert!(graph("x: real[2 * a]; w: real[a|2];").is_ok());
+}
+
+/// A bound of a known extent holds: now, or in each run.
+#[test]
+fn s2_6_outputs_hold_to_their_bounds() {
+    let text = |extent: &str, body: &str| {
+        format!(
+            "operator f {{ @input {{ x: real[n]; }} @output {{ y: real[n|5]; }} {body} }} \
+             graph G {{ @input {{ x: real[{extent}]; }} @output {{ y: real[~]; }} @compose {{ y = f(x); }} }}"
+        )
+    };
+    for body in ["@lower { y[i,] = x[i,], i < n; }", "@compose { y = x; }"] {
+        assert_composes(&text("5", body));
+        assert_fires(&EXTENT_MISMATCH, &text("7", body));
+        let checks = |extent: &str| {
+            let model = composed(&text(extent, body)).unwrap();
+            model
+                .functions
+                .iter()
+                .map(|f| f.checks.len())
+                .sum::<usize>()
+        };
+        assert_eq!((checks("s|5"), checks("s|7")), (0, 1));
+    }
 }
 
 /// A zero that is known while compiling divides no extent, be that known or not; one that only the run knows gives zero.

@@ -24,6 +24,8 @@ pub struct FormulaState {
     pub facts: Vec<Affine>,
     /// What each step must find.
     pub positions: Vec<Position>,
+    /// Whether an index of a pack was replaced by the nearest one.
+    pub clamped: bool,
 }
 
 /// The items of the pack of run-time length that a packed assignment writes, in turn.

@@ -64,6 +64,7 @@ impl Evaluator<'_> {
     ) -> Expr {
         let nearest = self.nearest(place.clone(), places);
         if let Some(formula) = self.formula.as_mut().filter(|_| nearest != place) {
+            formula.clamped = true;
             formula.positions.push(Position {
                 from_end: place != index,
                 index,

@@ -24,6 +24,7 @@ mod tests {
     #[test]
     fn fires() {
         assert_fires(&EXPANSION_COUNT, &in_using("v = [n..];"));
+        assert_fires(&EXPANSION_COUNT, &in_using("v = [p ..(3)];"));
     }
 
     #[test]

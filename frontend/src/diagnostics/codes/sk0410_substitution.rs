@@ -22,6 +22,8 @@ mod tests {
     #[test]
     fn fires() {
         assert_fires(&SUBSTITUTION, &in_using("v = p[0] <- r;"));
+        assert_fires(&SUBSTITUTION, &in_using("v = p[[0, 1]] <- 1;"));
+        assert_fires(&SUBSTITUTION, &in_using("v = p[1:] <- n;"));
     }
 
     #[test]

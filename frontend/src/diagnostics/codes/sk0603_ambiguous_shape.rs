@@ -26,6 +26,38 @@ mod tests {
         assert_fires(&AMBIGUOUS_SHAPE, &in_document("operator o { @attrib { a: int..(d) = 0; } @input { x: real[s..(d),t..]; } } graph Main { @input { x: real[1]; } @output { y: real[1]; } @compose { y = x; } }"));
     }
 
+    /// Names of packed and optional attributes tell no length, nor do names that the same shape declares.
+    #[test]
+    fn s2_6_1_lengths_are_told_from_outside() {
+        let operator = |parameters: &str| {
+            in_document(&format!(
+                "operator o {{ {parameters} }} \
+                 graph Main {{ @input {{ x: real[1]; }} @output {{ y: real[1]; }} @compose {{ y = x; }} }}"
+            ))
+        };
+        for parameters in [
+            "@attrib { r: int..; } @input { x: real[s..(r[0]),t..]; }",
+            "@attrib { r: optional int; } @input { x: real[s..(r ?? 1),t..]; }",
+            "@attrib { r: int = 2; q: int = r + 1; } @input { x: real[s..(2 * q),t..]; }",
+            "@input { x: real[s..(d),t..(d)]; }",
+            "@input { x: real[s..,s..]; }",
+            "@input { x: real[d,s..(d),t..]; }",
+        ] {
+            assert_fires(&AMBIGUOUS_SHAPE, &operator(parameters));
+        }
+        for parameters in [
+            "@attrib { r: int; } @input { x: real[s..(2 * r),t..]; }",
+            "@attrib { r: bool; } @input { x: real[s..(r),t..]; }",
+            "@input { x: real[s..(d),t..(d)]; z: real[t..(d)]; }",
+            "@input { x: real[s..,s..]; z: real[s..]; }",
+            "@input { xs: real[s..(k),t..]..(k); }",
+            "@input { x: real^(r)[s..(r - 1),t..]; }",
+            "@input { x: real[d,s..(d)]; }",
+        ] {
+            assert_silent(&operator(parameters));
+        }
+    }
+
     #[test]
     fn near_miss() {
         assert_silent(&in_document("operator o { @input { x: real[s..(d),t..]; y: real[s..(d)]; } } graph Main { @input { x: real[1]; } @output { y: real[1]; } @compose { y = x; } }"));

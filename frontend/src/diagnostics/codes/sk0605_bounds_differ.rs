@@ -25,6 +25,18 @@ mod tests {
     }
 
     #[test]
+    fn s2_6_fires_for_outputs() {
+        let outputs = |outputs: &str| {
+            in_document(&format!(
+                "operator o {{ @input {{ x: real[n]; }} @output {{ {outputs} }} }} \
+                 graph Main {{ @input {{ x: real[1]; }} @output {{ y: real[1]; }} @compose {{ y = x; }} }}"
+            ))
+        };
+        assert_fires(&BOUNDS_DIFFER, &outputs("y: real[k|n]; z: real[k|n + 1];"));
+        assert_silent(&outputs("y: real[k|2 * n]; z: real[k|n + n]; w: real[k]; v: real[n|n];"));
+    }
+
+    #[test]
     fn near_miss() {
         assert_silent(&in_document("graph G { @input { x: real[s|10]; z: real[s]; } @output { y: real[s]; } @compose { y = x; } }"));
     }

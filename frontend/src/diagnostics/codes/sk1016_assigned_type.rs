@@ -31,6 +31,29 @@ mod tests {
         assert_fires(&ASSIGNED_TYPE, &in_compose("[s, t: bool[4], u] = xs; y = s;"));
     }
 
+    /// An operator with the optional input z, and what it gives.
+    fn optional(statement: &str) -> Document {
+        in_document(&format!(
+            "operator o {{ @input {{ x: real[n]; z: optional real[n]; }} @output {{ y: real[n]; }} @compose {{ {statement} }} }} \
+             graph Main {{ @input {{ x: real[1]; }} @output {{ y: real[1]; }} @compose {{ y = x; }} }}"
+        ))
+    }
+
+    #[test]
+    fn s2_10_1_fires_where_outputs_may_be_null() {
+        for statement in [
+            "y = z;",
+            "y = ?z ? x : z;",
+            "y = if ?z then x else z;",
+            "y = if ?z then x elif x.rank == 1 then z else x;",
+        ] {
+            assert_fires(&ASSIGNED_TYPE, &optional(statement));
+        }
+        for statement in ["y = z ?? x;", "y = if ?z then z else x;", "y = ?z ? z : x;"] {
+            assert_silent(&optional(statement));
+        }
+    }
+
     #[test]
     fn near_miss() {
         assert_silent(&in_compose("y = id(x);"));
