@@ -9,7 +9,7 @@ HALVES = ["float16", "bfloat16"]
 
 def register(program, reals, integers, sample):
     """Gives each program's name, function and arguments to `program`."""
-    for part in (functions, gradients, narrow, pairs, places, windows, contractions, control, networks, draws, images, texts, shared):
+    for part in (functions, gradients, narrow, pairs, places, windows, contractions, control, networks, draws, images, texts, shared, factorizations):
         prefix = part.__name__ + "_"
         part(lambda name, *rest: program(prefix + name, *rest), reals, integers, sample)
 
@@ -515,3 +515,39 @@ def shared(program, reals, integers, sample):
         return run
     for seed in range(40):
         program("chain_%d" % seed, chain(seed), integers(4).astype("int32"), integers(4).astype("int32"), integers(4, low=0, high=4).astype("int32"))
+
+
+def factorizations(program, reals, integers, sample):
+    """What jax calls of LAPACK on CPUs, and what it writes for other devices."""
+    linear = jax.scipy.linalg
+    for dtype in ["float32", "float64"]:
+        def definite(*shape):
+            return (reals(*shape, dtype=dtype) + 3 * jnp.eye(shape[-1], dtype=dtype)).astype(dtype)
+        for size in [1, 2, 5, 9]:
+            a, b = definite(size, size), reals(size, 3, dtype=dtype)
+            own = "_%d_%s" % (size, dtype)
+            program("solve" + own, jnp.linalg.solve, a, b)
+            program("cholesky" + own, lambda a: (jnp.linalg.cholesky(a @ a.T + a.shape[0] * jnp.eye(a.shape[0], dtype=a.dtype)), jnp.linalg.cholesky(-a @ a.T)), a)
+            program("lu" + own, linear.lu, a - 3 * jnp.eye(size, dtype=dtype))
+            program("qr" + own, lambda a: (jnp.linalg.qr(a), jnp.linalg.qr(a[:, :1], mode="complete"), jnp.linalg.qr(a[:1], mode="r")), a)
+            program("determinant" + own, lambda a: (jnp.linalg.det(a), jnp.linalg.slogdet(a), jnp.linalg.inv(a)), a)
+        for lower, transposed, unit in [(l, t, u) for l in (True, False) for t in (0, 1) for u in (True, False)]:
+            program("triangular_%d%d%d_%s" % (lower, transposed, unit, dtype),
+                    lambda a, b, l=lower, t=transposed, u=unit: (linear.solve_triangular(a, b, trans=t, lower=l, unit_diagonal=u),
+                                                                lax.linalg.triangular_solve(a, b.T, lower=l, transpose_a=bool(t), unit_diagonal=u)), a, b)
+        program("batch_" + dtype, lambda a, b: (jnp.linalg.solve(a, b), jnp.linalg.inv(a), jnp.linalg.qr(a)), definite(2, 3, 4, 4), reals(2, 3, 4, 2, dtype=dtype))
+        program("rank_" + dtype, lambda a: (jnp.linalg.det(a), linear.lu(a), jnp.linalg.qr(a * 0)), jnp.asarray([[1, 2, 3], [2, 4, 6], [1, 0, 1]], dtype))
+        program("shapes_" + dtype, lambda a: (linear.lu(a), linear.lu(a.T)), reals(5, 3, dtype=dtype))
+        program("nan_" + dtype, lambda a: (jnp.linalg.det(a), jnp.linalg.cholesky(a)), jnp.asarray([[jnp.nan, 1], [1, 2]], dtype))
+        program("gradient_" + dtype, lambda a: jax.grad(lambda a: jnp.linalg.slogdet(a)[1] + jnp.linalg.inv(a).sum())(a), definite(4, 4))
+        program("loop_" + dtype, lambda a, v: lax.scan(lambda c, r: (jnp.linalg.solve(a, c) + r, c.sum()), v[0], v), definite(4, 4), reals(5, 4, dtype=dtype))
+    program("exponential", linear.expm, 0.3 * reals(4, 4))
+
+    def elsewhere(name, function, *arguments):
+        def own(*a):
+            return function(*a)
+        own.platform = "tpu"
+        program("elsewhere_" + name, own, *arguments)
+    elsewhere("cholesky", lambda a: jnp.linalg.cholesky(a @ a.T + 4 * jnp.eye(4, dtype=a.dtype)), reals(4, 4))
+    elsewhere("triangular", lambda a, b: linear.solve_triangular(a, b, lower=True, trans=1), definite(4, 4), reals(4, 2, dtype="float64"))
+    elsewhere("qr", jnp.linalg.qr, reals(5, 3))

@@ -328,9 +328,11 @@ def difference(got, want):
 
 
 def written(lowered, function, arguments):
-    """The program's text; of functions that ask for it, what `jax.export` says, or a text with places."""
-    if getattr(function, "exported", False):
-        return str(jax.export.export(jax.jit(function))(*arguments).mlir_module())
+    """The program's text; of functions that ask for it, what `jax.export` says, for another platform or not, or a text with
+    places."""
+    platform = getattr(function, "platform", None)
+    if platform or getattr(function, "exported", False):
+        return str(jax.export.export(jax.jit(function), platforms=platform and [platform])(*arguments).mlir_module())
     return lowered.as_text(debug_info=getattr(function, "located", False))
 
 

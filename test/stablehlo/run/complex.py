@@ -23,7 +23,7 @@ def log_plus_one(z):
 NAMES = {"log_plus_one": log_plus_one, "exponential_minus_one": numpy.expm1, "log": numpy.log, "sqrt": numpy.sqrt,
          "rsqrt": lambda z: 1 / numpy.sqrt(z), "cbrt": lambda z: numpy.where(z == 0, 0, numpy.exp(numpy.log(z) / 3)),
          "sine": numpy.sin, "cosine": numpy.cos, "tan": numpy.tan, "tanh": numpy.tanh, "exponential": numpy.exp,
-         "abs": abs, "chlo.sinh": numpy.sinh, "chlo.cosh": numpy.cosh, "chlo.asin": numpy.arcsin, "chlo.acos": numpy.arccos, "chlo.atan": numpy.arctan,
+         "abs": abs, "logistic": lambda z: 1 / (1 + numpy.exp(-z)), "chlo.sinh": numpy.sinh, "chlo.cosh": numpy.cosh, "chlo.asin": numpy.arcsin, "chlo.acos": numpy.arccos, "chlo.atan": numpy.arctan,
          "chlo.asinh": numpy.arcsinh, "chlo.acosh": numpy.arccosh, "chlo.atanh": numpy.arctanh}
 # These cancel, so that a wider type is only wide enough for f32.
 TEXTBOOK = ["log_plus_one", "exponential_minus_one"]
@@ -62,8 +62,8 @@ def wrong(name, z, got, part):
         # Where numpy's quotient or product has no sense, ours may.
         other = ~both & ~numpy.isnan(right) & (mine != right)
         bad |= both & far | other
-    if name == "exponential_minus_one":
-        # The real part may cancel; then it is good in units of the whole.
+    if name in ("exponential_minus_one", "logistic"):
+        # A part may cancel; then it is good in units of the whole.
         bad &= abs(got - want) > UNITS * limits.eps * abs(want)
     return [(z[n], got[n], want[n]) for n in numpy.flatnonzero(bad)]
 

@@ -6,7 +6,7 @@
 use super::element::{Element, Float};
 use super::reading::normalized;
 use super::to_linalg::Tensor;
-use super::{calls, extents, survey};
+use super::{calls, extents, factorization, survey, unreadable};
 use crate::codegen::{self, CodegenError, Interface, mlir};
 use crate::mlir::{mark, types};
 use melior::Context;
@@ -116,16 +116,13 @@ pub fn read<'c>(
     text: &str,
     is_taken: fn(&str) -> bool,
 ) -> Result<Module<'c>, Vec<Refusal>> {
-    if let Some(at) = text.find('\0') {
-        let before = text.get(..at).unwrap_or_default();
-        let line = before.rsplit('\n').next().unwrap_or_default();
-        return Err(vec![Refusal {
-            malformed: true,
-            message: "there is a character NUL, which no program holds".to_owned(),
-            place: Some((1 + before.matches('\n').count(), 1 + line.len())),
-        }]);
+    if let Some(refusal) = unreadable::refusal(text) {
+        return Err(vec![refusal]);
     }
-    let text = normalized(text);
+    let mut text = normalized(text);
+    if is_taken("stablehlo.while") {
+        text = factorization::spelled_out(&text);
+    }
     let unknown = survey::without_code(&text, is_taken);
     if let Some((_, lines)) = unknown.first() {
         return Err(vec![Refusal {

@@ -34,13 +34,7 @@ pub(super) fn of_pairs(s: &mut Scalar, name: &str, part: Float) -> Option<String
         return Some(s.apply(binary, &[&x, &y], &t));
     }
     match name {
-        "logistic" => {
-            let minus = s.apply("complex.neg", &[&x], &t);
-            let power = s.apply("complex.exp", &[&minus], &t);
-            let one = constant(s, 1.0, p, &t);
-            let sum = s.apply("complex.add", &[&power, &one], &t);
-            Some(s.apply("complex.div", &[&one, &sum], &t))
-        }
+        "logistic" => Some(logistic(s, &x, part)),
         "maximum" => Some(extreme(s, &x, &y, p, &t, "ogt")),
         "minimum" => Some(extreme(s, &x, &y, p, &t, "olt")),
         _ => {
@@ -54,6 +48,44 @@ pub(super) fn of_pairs(s: &mut Scalar, name: &str, part: Float) -> Option<String
             Some(s.value(format!("complex.create {re}, {im} : {t}")))
         }
     }
+}
+
+/// `1 / (1 + e⁻ᶻ)`, or `eᶻ / (eᶻ + 1)` where that power does not overflow; beside a pole, where the sum cancels,
+/// `(1 + tanh(z / 2)) / 2`.
+fn logistic(s: &mut Scalar, z: &str, part: Float) -> String {
+    let p = part.text();
+    let t = format!("complex<{p}>");
+    let (re, im) = (
+        s.apply("complex.re", &[z], &t),
+        s.apply("complex.im", &[z], &t),
+    );
+    let zero = s.real(0.0, p);
+    let left = s.value(format!("arith.cmpf olt, {re}, {zero} : {p}"));
+    let minus = s.apply("complex.neg", &[z], &t);
+    let falling = s.select(&left, z, &minus, &t);
+    let power = s.apply("complex.exp", &[&falling], &t);
+    let one = constant(s, 1.0, p, &t);
+    let above = s.select(&left, &power, &one, &t);
+    let below = s.apply("complex.add", &[&power, &one], &t);
+    let value = s.apply("complex.div", &[&above, &below], &t);
+    let (below_re, below_im) = (
+        s.apply("complex.re", &[&below], &t),
+        s.apply("complex.im", &[&below], &t),
+    );
+    let lines = &mut s.lines;
+    let mut terms = Terms { lines, float: part };
+    let (half_re, half_im) = (terms.times(&re, 0.5), terms.times(&im, 0.5));
+    let (tanh_re, tanh_im) = principal::tanh(&mut terms, &half_re, &half_im);
+    let sum = terms.plus(&tanh_re, 1.0);
+    let (near_re, near_im) = (terms.times(&sum, 0.5), terms.times(&tanh_im, 0.5));
+    let (of_re, of_im) = (
+        principal::size(&mut terms, &below_re),
+        principal::size(&mut terms, &below_im),
+    );
+    let reach = terms.op("arith.maximumf", &[&of_re, &of_im]);
+    let is_near = terms.is(&reach, "olt", 0.5);
+    let near = s.value(format!("complex.create {near_re}, {near_im} : {t}"));
+    s.select(&is_near, &near, &value, &t)
 }
 
 fn constant(s: &mut Scalar, re: f64, part: &str, r#type: &str) -> String {

@@ -312,7 +312,8 @@ fn cosine(t: &mut Terms, x: &str, y: &str) -> Pair {
     (re, t.select(&real, &still, &im))
 }
 
-fn tanh(t: &mut Terms, x: &str, y: &str) -> Pair {
+/// The hyperbolic tangent.
+pub fn tanh(t: &mut Terms, x: &str, y: &str) -> Pair {
     let tan = t.op("math.tan", &[y]);
     let sinh = t.op("math.sinh", &[x]);
     let (tans, sinhs) = (t.mul(&tan, &tan), t.mul(&sinh, &sinh));

@@ -1,0 +1,164 @@
+//! Factorizations and triangular systems, which StableHLO has as operations or others call by name, in terms of whole tensors.
+//!
+//! Each becomes a loop over columns, for all matrices of a batch together, on the line where it stands. Matrices are the last
+//! two dimensions, of f32 or f64.
+
+mod arrays;
+mod householder;
+mod lower_upper;
+mod triangular;
+
+use super::reading;
+use arrays::{Array, Arrays};
+
+/// A text with every factorization spelled out that has a form.
+pub fn spelled_out(text: &str) -> String {
+    let lines = (1..).zip(text.split('\n'));
+    let lines = lines.map(|(number, line)| {
+        let spelled = reading::start(line).and_then(|(at, name)| one(line, at, name, number));
+        spelled.unwrap_or_else(|| line.to_owned())
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// The operation that a line begins at `at`; `None`: it is none of these, or its elements have no form.
+fn one(line: &str, at: usize, name: &str, number: usize) -> Option<String> {
+    let name = match name {
+        "stablehlo.custom_call" => called(&line[at..])?,
+        "stablehlo.cholesky" | "stablehlo.triangular_solve" => name,
+        _ => return None,
+    };
+    let (head, rest) = line.split_at(at);
+    let (body, place) = match rest.rfind(" loc(") {
+        Some(end) if rest.ends_with(')') => rest.split_at(end),
+        _ => (rest, ""),
+    };
+    let (before, types) = body.rsplit_once(" : ")?;
+    let (inputs, results) = types.split_once(" -> ").unwrap_or((types, types));
+    let results = tensors(results);
+    let arguments = before.split(['{', '<']).next()?;
+    let operands = arguments.split([',', '(', ')', ' ']).map(str::trim);
+    let operands = operands.filter(|o| o.starts_with('%'));
+    let operands: Vec<Array> = operands
+        .zip(tensors(inputs))
+        .map(|(name, r#type)| Array::of(name, &r#type))
+        .collect::<Option<_>>()?;
+    let mut t = Arrays::new(&format!("%factor_{number}"));
+    let found = computed(&mut t, name, &operands, before)?;
+    if found.iter().map(Array::r#type).ne(results.iter().cloned()) {
+        return None;
+    }
+    let names: Vec<&str> = found.iter().map(|a| a.name.as_str()).collect();
+    let (names, types) = (names.join(", "), results.join(", "));
+    Some(format!(
+        "{} {head}stablehlo.optimization_barrier {names} : {types}{place}",
+        t.text()
+    ))
+}
+
+/// What a `custom_call` calls.
+fn called(line: &str) -> Option<&str> {
+    let target = match line.split_once("call_target_name = \"") {
+        Some((_, target)) => target,
+        None => line.split_once(" @")?.1.trim_start_matches('"'),
+    };
+    target.split(['(', ' ', '"']).next()
+}
+
+/// `(T, U)` or `T` as a list of types.
+fn tensors(text: &str) -> Vec<String> {
+    let text = text.trim();
+    let text = text.strip_prefix('(').unwrap_or(text);
+    let text = text.strip_suffix(')').unwrap_or(text);
+    text.split(',').map(|t| t.trim().to_owned()).collect()
+}
+
+/// The results of one of them.
+fn computed(t: &mut Arrays, name: &str, operands: &[Array], said: &str) -> Option<Vec<Array>> {
+    let [first, ..] = operands else {
+        return None;
+    };
+    if !matches!(first.element.as_str(), "f32" | "f64") || first.rank() < 2 {
+        return None;
+    }
+    let letter = |key: &str| attribute(said, key)?.parse::<u8>().ok().map(char::from);
+    let holds = |key: &str| Some(attribute(said, key)? == "true");
+    Some(match (name, operands) {
+        ("stablehlo.cholesky", [a]) => {
+            let lower = holds("lower")?;
+            let (root, _) = triangular::cholesky(t, a, lower)?;
+            vec![triangular::half(t, &root, lower)]
+        }
+        ("stablehlo.triangular_solve", [a, b]) => {
+            let system = triangular::System {
+                left: holds("left_side")?,
+                lower: holds("lower")?,
+                transposed: !said.contains("NO_TRANSPOSE"),
+                unit: holds("unit_diagonal")?,
+            };
+            vec![system.solve(t, a, b)?]
+        }
+        ("lapack_strsm_ffi" | "lapack_dtrsm_ffi", [a, b]) => {
+            let system = triangular::System {
+                left: letter("side")? == 'L',
+                lower: letter("uplo")? == 'L',
+                transposed: letter("trans_x")? != 'N',
+                unit: letter("diag")? == 'U',
+            };
+            vec![system.solve(t, a, b)?]
+        }
+        ("lapack_spotrf_ffi" | "lapack_dpotrf_ffi", [a]) => {
+            let (root, info) = triangular::cholesky(t, a, letter("uplo")? == 'L')?;
+            vec![root, info]
+        }
+        ("lapack_sgetrf_ffi" | "lapack_dgetrf_ffi" | "cusolver_getrf_ffi", [a]) => {
+            lower_upper::factors(t, a).into()
+        }
+        ("lapack_sgeqrf_ffi" | "lapack_dgeqrf_ffi" | "cusolver_geqrf_ffi" | "Qr", [a]) => {
+            householder::factors(t, a).into()
+        }
+        (
+            "lapack_sorgqr_ffi"
+            | "lapack_dorgqr_ffi"
+            | "cusolver_orgqr_ffi"
+            | "ProductOfElementaryHouseholderReflectors",
+            [a, taus],
+        ) => vec![householder::product(t, a, taus)],
+        _ => return None,
+    })
+}
+
+/// What stands behind `key = `, up to its type.
+fn attribute<'t>(said: &'t str, key: &str) -> Option<&'t str> {
+    let (_, value) = said.split_once(&format!("{key} = "))?;
+    value.split([',', '}', ' ', '>']).next()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_has_a_form_stays_on_its_line() {
+        let text = "func.func @main() {\n  %0:2 = stablehlo.custom_call @lapack_spotrf_ffi(%a) {mhlo.backend_config = {uplo = 76 : ui8}} : (tensor<2x3x3xf32>) -> (tensor<2x3x3xf32>, tensor<2xi32>) loc(#loc1)\n}";
+        let spelled = spelled_out(text);
+        assert_eq!(spelled.matches('\n').count(), 2);
+        assert!(spelled.contains(" stablehlo.while("), "{spelled}");
+        assert!(spelled.contains("  %0:2 = stablehlo.optimization_barrier %factor_2_"));
+        assert!(spelled.contains(" : tensor<2x3x3xf32>, tensor<2xi32> loc(#loc1)\n"));
+    }
+
+    #[test]
+    fn what_has_none_stays_as_it_is() {
+        for line in [
+            "%0 = stablehlo.cholesky %a, lower = true : tensor<3x3xcomplex<f32>>",
+            "%0 = stablehlo.cholesky %a, lower = true : tensor<3xf32>",
+            "%0 = stablehlo.cholesky %a, lower = true : tensor<3x4xf32>",
+            "%0 = stablehlo.custom_call @lapack_sgesdd_ffi(%a) {mode = 65 : ui8} : (tensor<3x3xf32>) -> tensor<3xf32>",
+            "%0:2 = stablehlo.custom_call @lapack_sgetrf_ffi(%a) : (tensor<3x3xf32>) -> (tensor<3x3xf32>, tensor<3xi32>)",
+            "%0 = stablehlo.add %a, %b : tensor<3x3xf32>",
+        ] {
+            assert_eq!(spelled_out(line), line);
+        }
+    }
+}

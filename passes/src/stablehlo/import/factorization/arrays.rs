@@ -1,0 +1,311 @@
+//! Whole-tensor arithmetic as text: operands of one rank, of which extents of 1 are repeated.
+
+/// A value and its type.
+#[derive(Clone, Debug)]
+pub struct Array {
+    pub name: String,
+    pub extents: Vec<i64>,
+    pub element: String,
+}
+
+impl Array {
+    /// A value of this type; `None`: its extents are not known, or it is no tensor.
+    pub fn of(name: &str, r#type: &str) -> Option<Self> {
+        let inside = r#type.strip_prefix("tensor<")?.strip_suffix('>')?;
+        let mut parts: Vec<&str> = inside.split('x').collect();
+        let element = parts.pop()?.to_owned();
+        let extents = parts.iter().map(|p| p.parse().ok());
+        Some(Array {
+            name: name.to_owned(),
+            extents: extents.collect::<Option<_>>()?,
+            element,
+        })
+    }
+
+    pub fn rank(&self) -> usize {
+        self.extents.len()
+    }
+
+    pub fn r#type(&self) -> String {
+        tensor(&self.extents, &self.element)
+    }
+
+    /// Rows and columns of its matrices.
+    pub fn rows(&self) -> usize {
+        self.rank() - 2
+    }
+
+    pub fn columns(&self) -> usize {
+        self.rank() - 1
+    }
+
+    /// What comes before the matrices.
+    pub fn batch(&self) -> &[i64] {
+        &self.extents[..self.rows()]
+    }
+}
+
+fn tensor(extents: &[i64], element: &str) -> String {
+    let extents: String = extents.iter().map(|e| format!("{e}x")).collect();
+    format!("tensor<{extents}{element}>")
+}
+
+/// Operations one behind the other, in one line.
+pub struct Arrays {
+    text: String,
+    prefix: String,
+    next: usize,
+}
+
+impl Arrays {
+    /// Their names begin with `prefix`.
+    pub fn new(prefix: &str) -> Self {
+        Arrays {
+            text: String::new(),
+            prefix: prefix.to_owned(),
+            next: 0,
+        }
+    }
+
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    fn name(&mut self) -> String {
+        self.next += 1;
+        format!("{}_{}", self.prefix, self.next)
+    }
+
+    fn value(&mut self, operation: &str, extents: &[i64], element: &str) -> Array {
+        let name = self.name();
+        self.text
+            .push_str(&format!("{name} = stablehlo.{operation} "));
+        Array {
+            name,
+            extents: extents.to_vec(),
+            element: element.to_owned(),
+        }
+    }
+
+    pub fn splat(&mut self, value: &str, extents: &[i64], element: &str) -> Array {
+        let constant = format!("constant dense<{value}> : {}", tensor(extents, element));
+        self.value(&constant, extents, element)
+    }
+
+    /// A number beside an array.
+    pub fn number(&mut self, value: &str, beside: &Array) -> Array {
+        self.splat(value, &vec![1; beside.rank()], &beside.element)
+    }
+
+    /// Positions along a dimension of an array, as `i32`.
+    pub fn positions(&mut self, of: &Array, dimension: usize) -> Array {
+        let mut extents = vec![1; of.rank()];
+        extents[dimension] = of.extents[dimension];
+        let iota = format!("iota dim = {dimension} : {}", tensor(&extents, "i32"));
+        self.value(&iota, &extents, "i32")
+    }
+
+    pub fn reshape(&mut self, a: &Array, extents: &[i64]) -> Array {
+        let to = tensor(extents, &a.element);
+        let reshape = format!("reshape {} : ({}) -> {to}", a.name, a.r#type());
+        self.value(&reshape, extents, &a.element)
+    }
+
+    fn spread(&mut self, a: &Array, extents: &[i64]) -> Array {
+        if a.extents == extents {
+            return a.clone();
+        }
+        let dims: Vec<String> = (0..a.rank()).map(|d| d.to_string()).collect();
+        let (dims, to) = (dims.join(", "), tensor(extents, &a.element));
+        let spread = format!(
+            "broadcast_in_dim {}, dims = [{dims}] : ({}) -> {to}",
+            a.name,
+            a.r#type()
+        );
+        self.value(&spread, extents, &a.element)
+    }
+
+    fn joined(&mut self, arrays: &[&Array]) -> Vec<Array> {
+        let rank = arrays.iter().map(|a| a.rank()).max().unwrap_or(0);
+        let extent = |d: usize| {
+            let own = arrays.iter().filter_map(|a| a.extents.get(d).copied());
+            own.fold(1, |all, e| if all == 1 { e } else { all })
+        };
+        let extents: Vec<i64> = (0..rank).map(extent).collect();
+        arrays.iter().map(|a| self.spread(a, &extents)).collect()
+    }
+
+    /// An operation whose result has the type of its operands.
+    pub fn apply(&mut self, operation: &str, operands: &[&Array]) -> Array {
+        let operands = self.joined(operands);
+        let names: Vec<&str> = operands.iter().map(|a| a.name.as_str()).collect();
+        let first = operands[0].clone();
+        let text = format!("{operation} {} : {}", names.join(", "), first.r#type());
+        self.value(&text, &first.extents, &first.element)
+    }
+
+    pub fn compare(&mut self, direction: &str, a: &Array, b: &Array) -> Array {
+        let operands = self.joined(&[a, b]);
+        let (a, b) = (&operands[0], &operands[1]);
+        let kind = if a.element.starts_with('i') {
+            "SIGNED"
+        } else {
+            "FLOAT"
+        };
+        let (t, to) = (a.r#type(), tensor(&a.extents, "i1"));
+        let text = format!(
+            "compare {direction}, {}, {}, {kind} : ({t}, {t}) -> {to}",
+            a.name, b.name
+        );
+        let extents = a.extents.clone();
+        self.value(&text, &extents, "i1")
+    }
+
+    pub fn select(&mut self, condition: &Array, yes: &Array, no: &Array) -> Array {
+        let operands = self.joined(&[condition, yes, no]);
+        let (p, yes, no) = (&operands[0], &operands[1], &operands[2]);
+        let text = format!(
+            "select {}, {}, {} : {}, {}",
+            p.name,
+            yes.name,
+            no.name,
+            p.r#type(),
+            yes.r#type()
+        );
+        let (extents, element) = (yes.extents.clone(), yes.element.clone());
+        self.value(&text, &extents, &element)
+    }
+
+    /// The places of a slice: `at`, a `tensor<i32>`, along one dimension, 0 along the others.
+    fn places(&mut self, rank: usize, dimension: usize, at: &Array) -> String {
+        let zero = self.splat("0", &[], "i32");
+        let names = (0..rank).map(|d| if d == dimension { &at.name } else { &zero.name });
+        names.cloned().collect::<Vec<_>>().join(", ")
+    }
+
+    /// The part of one place along a dimension.
+    pub fn part(&mut self, a: &Array, dimension: usize, at: &Array) -> Array {
+        let places = self.places(a.rank(), dimension, at);
+        let mut extents = a.extents.clone();
+        extents[dimension] = 1;
+        let sizes: Vec<String> = extents.iter().map(i64::to_string).collect();
+        let text = format!(
+            "dynamic_slice {}, {places}, sizes = [{}] : ({}, {}) -> {}",
+            a.name,
+            sizes.join(", "),
+            a.r#type(),
+            vec!["tensor<i32>"; a.rank()].join(", "),
+            tensor(&extents, &a.element)
+        );
+        self.value(&text, &extents, &a.element)
+    }
+
+    /// The array with another part at one place along a dimension.
+    pub fn with_part(&mut self, a: &Array, dimension: usize, at: &Array, part: &Array) -> Array {
+        let mut extents = a.extents.clone();
+        extents[dimension] = 1;
+        let part = self.spread(part, &extents);
+        let places = self.places(a.rank(), dimension, at);
+        let text = format!(
+            "dynamic_update_slice {}, {}, {places} : ({}, {}, {}) -> {}",
+            a.name,
+            part.name,
+            a.r#type(),
+            part.r#type(),
+            vec!["tensor<i32>"; a.rank()].join(", "),
+            a.r#type()
+        );
+        self.value(&text, &a.extents, &a.element)
+    }
+
+    /// The combination along a dimension, which stays with extent 1.
+    pub fn reduce(&mut self, combiner: &str, start: &str, a: &Array, dimension: usize) -> Array {
+        let start = self.splat(start, &[], &a.element);
+        let mut extents = a.extents.clone();
+        extents.remove(dimension);
+        let text = format!(
+            "reduce({} init: {}) applies stablehlo.{combiner} across dimensions = [{dimension}] : ({}, {}) -> {}",
+            a.name,
+            start.name,
+            a.r#type(),
+            start.r#type(),
+            tensor(&extents, &a.element)
+        );
+        let reduced = self.value(&text, &extents, &a.element);
+        extents.insert(dimension, 1);
+        self.reshape(&reduced, &extents)
+    }
+
+    /// Rows as columns.
+    pub fn transposed(&mut self, a: &Array) -> Array {
+        let mut order: Vec<usize> = (0..a.rank()).collect();
+        order.swap(a.rows(), a.columns());
+        let extents: Vec<i64> = order.iter().map(|d| a.extents[*d]).collect();
+        let dims: Vec<String> = order.iter().map(usize::to_string).collect();
+        let text = format!(
+            "transpose {}, dims = [{}] : ({}) -> {}",
+            a.name,
+            dims.join(", "),
+            a.r#type(),
+            tensor(&extents, &a.element)
+        );
+        self.value(&text, &extents, &a.element)
+    }
+
+    /// What comes of `state` when `step` has been made for 0, 1, … up to `count`.
+    pub fn repeat(
+        &mut self,
+        count: i64,
+        state: &[Array],
+        step: impl FnOnce(&mut Self, &Array, &[Array]) -> Vec<Array>,
+    ) -> Vec<Array> {
+        let mut before = vec![self.splat("0", &[], "i32")];
+        before.extend_from_slice(state);
+        let renamed = |t: &mut Self| -> Vec<Array> {
+            let arrays = before.iter().cloned();
+            arrays
+                .map(|a| Array {
+                    name: t.name(),
+                    ..a
+                })
+                .collect()
+        };
+        let (inner, name) = (renamed(self), self.name());
+        let types: Vec<String> = before.iter().map(Array::r#type).collect();
+        let types = types.join(", ");
+        let starts = inner.iter().zip(&before);
+        let starts: Vec<String> = starts
+            .map(|(i, b)| format!("{} = {}", i.name, b.name))
+            .collect();
+        self.text.push_str(&format!(
+            "{name}:{} = stablehlo.while({}) : {types} cond {{ ",
+            before.len(),
+            starts.join(", ")
+        ));
+        let end = self.splat(&count.to_string(), &[], "i32");
+        let goes_on = self.compare("LT", &inner[0], &end);
+        self.text.push_str(&format!(
+            "stablehlo.return {} : tensor<i1> }} do {{ ",
+            goes_on.name
+        ));
+        let next = step(self, &inner[0], &inner[1..]);
+        let one = self.splat("1", &[], "i32");
+        let counted = self.apply("add", &[&inner[0], &one]);
+        let names: Vec<&str> = [&counted]
+            .into_iter()
+            .chain(&next)
+            .map(|a| a.name.as_str())
+            .collect();
+        self.text.push_str(&format!(
+            "stablehlo.return {} : {types} }} ",
+            names.join(", ")
+        ));
+        let results = before.into_iter().enumerate().skip(1);
+        results
+            .map(|(n, a)| Array {
+                name: format!("{name}#{n}"),
+                ..a
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,95 @@
+//! `A = Q R` by reflections `1 - τ v vᵀ`.
+
+use super::arrays::{Array, Arrays};
+
+/// R, below its diagonal the vectors of the reflections (whose first elements are ones); and their factors.
+pub fn factors(t: &mut Arrays, a: &Array) -> [Array; 2] {
+    let (rows, columns, batch) = (a.rows(), a.columns(), a.batch().to_vec());
+    let count = a.extents[rows].min(a.extents[columns]);
+    let with = |more: &[i64]| [batch.as_slice(), more].concat();
+    let taus = t.splat("0.0", &with(&[count, 1]), &a.element);
+    let state = t.repeat(count, &[a.clone(), taus], |t, k, state| {
+        let (a, taus) = (&state[0], &state[1]);
+        let place = t.reshape(k, &vec![1; a.rank()]);
+        let (row, column) = (t.positions(a, rows), t.positions(a, columns));
+        let own = t.part(a, columns, k);
+        let first = t.part(&own, rows, k);
+        let below = t.compare("GT", &row, &place);
+        let (zero, one) = (t.number("0.0", a), t.number("1.0", a));
+        let rest = t.select(&below, &own, &zero);
+        // The length, of shares of the greatest element.
+        let (sizes, size) = (t.apply("abs", &[&rest]), t.apply("abs", &[&first]));
+        let greatest = t.reduce("maximum", "0.0", &sizes, rows);
+        let is_done = t.compare("EQ", &greatest, &zero);
+        let scale = t.apply("maximum", &[&greatest, &size]);
+        let no_scale = t.compare("EQ", &scale, &zero);
+        let scale = t.select(&no_scale, &one, &scale);
+        let shares = t.apply("divide", &[&rest, &scale]);
+        let squares = t.apply("multiply", &[&shares, &shares]);
+        let sum = t.reduce("add", "0.0", &squares, rows);
+        let share = t.apply("divide", &[&first, &scale]);
+        let square = t.apply("multiply", &[&share, &share]);
+        let sum = t.apply("add", &[&sum, &square]);
+        let length = t.apply("sqrt", &[&sum]);
+        let length = t.apply("multiply", &[&length, &scale]);
+        let is_negative = t.compare("LT", &first, &zero);
+        let minus = t.apply("negate", &[&length]);
+        let beta = t.select(&is_negative, &length, &minus);
+        let difference = t.apply("subtract", &[&beta, &first]);
+        let tau = t.apply("divide", &[&difference, &beta]);
+        let tau = t.select(&is_done, &zero, &tau);
+        let beta = t.select(&is_done, &first, &beta);
+        let divisor = t.apply("negate", &[&difference]);
+        let vector = t.apply("divide", &[&rest, &divisor]);
+        let vector = t.select(&is_done, &zero, &vector);
+        let is_pivot = t.compare("EQ", &row, &place);
+        let vector = t.select(&is_pivot, &one, &vector);
+        let reflected = reflected(t, a, &vector, &tau);
+        let behind = t.compare("GT", &column, &place);
+        let a = t.select(&behind, &reflected, a);
+        let new = t.select(&below, &vector, &own);
+        let new = t.select(&is_pivot, &beta, &new);
+        let a = t.with_part(&a, columns, k, &new);
+        let taus = t.with_part(taus, rows, k, &tau);
+        vec![a, taus]
+    });
+    let taus = t.reshape(&state[1], &with(&[count]));
+    [state[0].clone(), taus]
+}
+
+/// The first columns of the product of reflections, as many as their matrix has.
+pub fn product(t: &mut Arrays, a: &Array, taus: &Array) -> Array {
+    let (rows, columns) = (a.rows(), a.columns());
+    let count = taus.extents.last().copied().unwrap_or(0);
+    let taus = t.reshape(taus, &[taus.extents.as_slice(), &[1]].concat());
+    let (row, column) = (t.positions(a, rows), t.positions(a, columns));
+    let (zero, one) = (t.number("0.0", a), t.splat("1.0", &a.extents, &a.element));
+    let is_diagonal = t.compare("EQ", &row, &column);
+    let q = t.select(&is_diagonal, &one, &zero);
+    let state = t.repeat(count, &[q, a.clone(), taus], |t, k, state| {
+        let (q, a, taus) = (&state[0], &state[1], &state[2]);
+        let last = t.splat(&(count - 1).to_string(), &[], "i32");
+        let k = t.apply("subtract", &[&last, k]);
+        let place = t.reshape(&k, &vec![1; a.rank()]);
+        let row = t.positions(a, rows);
+        let own = t.part(a, columns, &k);
+        let (zero, one) = (t.number("0.0", a), t.number("1.0", a));
+        let below = t.compare("GT", &row, &place);
+        let vector = t.select(&below, &own, &zero);
+        let is_pivot = t.compare("EQ", &row, &place);
+        let vector = t.select(&is_pivot, &one, &vector);
+        let tau = t.part(taus, rows, &k);
+        let q = reflected(t, q, &vector, &tau);
+        vec![q, a.clone(), taus.clone()]
+    });
+    state[0].clone()
+}
+
+/// `A - τ v (vᵀ A)`
+fn reflected(t: &mut Arrays, a: &Array, vector: &Array, tau: &Array) -> Array {
+    let products = t.apply("multiply", &[vector, a]);
+    let along = t.reduce("add", "0.0", &products, a.rows());
+    let along = t.apply("multiply", &[&along, tau]);
+    let change = t.apply("multiply", &[vector, &along]);
+    t.apply("subtract", &[a, &change])
+}

@@ -1,0 +1,67 @@
+//! `P A = L U`, with the greatest element of a column as pivot.
+
+use super::arrays::{Array, Arrays};
+
+/// L (without its diagonal of ones) and U in one matrix; with which row, from 1, each was exchanged; and the first column, from
+/// 1, whose pivot is 0, or 0.
+pub fn factors(t: &mut Arrays, a: &Array) -> [Array; 3] {
+    let (rows, columns, batch) = (a.rows(), a.columns(), a.batch().to_vec());
+    let height = a.extents[rows];
+    let count = height.min(a.extents[columns]);
+    let with = |more: &[i64]| [batch.as_slice(), more].concat();
+    let pivots = t.splat("0", &with(&[count, 1]), "i32");
+    let info = t.splat("0", &with(&[1, 1]), "i32");
+    let state = t.repeat(count, &[a.clone(), pivots, info], |t, k, state| {
+        let (a, pivots, info) = (&state[0], &state[1], &state[2]);
+        let place = t.reshape(k, &vec![1; a.rank()]);
+        let (row, column) = (t.positions(a, rows), t.positions(a, columns));
+        let own = t.part(a, columns, k);
+        // The first of the greatest ones; of none (NaN), the place itself.
+        let size = t.apply("abs", &[&own]);
+        let open = t.compare("GE", &row, &place);
+        let below_all = t.number("-1.0", a);
+        let size = t.select(&open, &size, &below_all);
+        let greatest = t.reduce("maximum", "-1.0", &size, rows);
+        let is_greatest = t.compare("EQ", &size, &greatest);
+        let beyond = t.splat(&height.to_string(), &vec![1; a.rank()], "i32");
+        let candidate = t.select(&is_greatest, &row, &beyond);
+        let chosen = t.reduce("minimum", &height.to_string(), &candidate, rows);
+        let is_there = t.compare("LT", &chosen, &beyond);
+        let chosen = t.select(&is_there, &chosen, &place);
+        // The exchange; sums of nothing but zeros with the sign that adds nothing.
+        let is_chosen = t.compare("EQ", &row, &chosen);
+        let nothing = t.number("-0.0", a);
+        let picked = t.select(&is_chosen, a, &nothing);
+        let upper = t.reduce("add", "-0.0", &picked, rows);
+        let present = t.part(a, rows, k);
+        let a = t.select(&is_chosen, &present, a);
+        let a = t.with_part(&a, rows, k, &upper);
+        // The column of L, and what is left.
+        let own = t.part(&a, columns, k);
+        let pivot = t.part(&own, rows, k);
+        let zero = t.number("0.0", &a);
+        let is_zero = t.compare("EQ", &pivot, &zero);
+        let scaled = t.apply("divide", &[&own, &pivot]);
+        let scaled = t.select(&is_zero, &own, &scaled);
+        let below = t.compare("GT", &row, &place);
+        let product = t.apply("multiply", &[&scaled, &upper]);
+        let rest = t.apply("subtract", &[&a, &product]);
+        let behind = t.compare("GT", &column, &place);
+        let both = t.apply("and", &[&below, &behind]);
+        let a = t.select(&both, &rest, &a);
+        let new = t.select(&below, &scaled, &own);
+        let a = t.with_part(&a, columns, k, &new);
+        let one = t.number("1", info);
+        let exchanged = t.apply("add", &[&chosen, &one]);
+        let pivots = t.with_part(pivots, rows, k, &exchanged);
+        let none = t.number("0", info);
+        let is_first = t.compare("EQ", info, &none);
+        let is_first = t.apply("and", &[&is_zero, &is_first]);
+        let number = t.apply("add", &[&place, &one]);
+        let info = t.select(&is_first, &number, info);
+        vec![a, pivots, info]
+    });
+    let pivots = t.reshape(&state[1], &with(&[count]));
+    let info = t.reshape(&state[2], &batch);
+    [state[0].clone(), pivots, info]
+}

@@ -1,0 +1,131 @@
+//! Roots of symmetric matrices, and systems of which one half is zero.
+
+use super::arrays::{Array, Arrays};
+
+/// `L` with `A = L Lᵀ` (or its transpose), of which the other half is what A has there; and the first column, from 1, at which
+/// A is not positive definite, 0 if it is.
+pub fn cholesky(t: &mut Arrays, a: &Array, lower: bool) -> Option<(Array, Array)> {
+    let (rows, columns, batch) = (a.rows(), a.columns(), a.batch().to_vec());
+    if a.extents[rows] != a.extents[columns] {
+        return None;
+    }
+    let size = a.extents[rows];
+    let a = if lower { a.clone() } else { t.transposed(a) };
+    let mut one_each = batch.clone();
+    one_each.extend([1, 1]);
+    let info = t.splat("0", &one_each, "i32");
+    let state = t.repeat(size, &[a, info], |t, k, state| {
+        let (a, info) = (&state[0], &state[1]);
+        let place = t.reshape(k, &vec![1; a.rank()]);
+        let (row, column) = (t.positions(a, rows), t.positions(a, columns));
+        let own = t.part(a, columns, k);
+        let pivot = t.part(&own, rows, k);
+        let root = t.apply("sqrt", &[&pivot]);
+        let below = t.compare("GT", &row, &place);
+        let scaled = t.apply("divide", &[&own, &root]);
+        let zero = t.number("0.0", a);
+        let other = t.select(&below, &scaled, &zero);
+        let across = t.transposed(&other);
+        let product = t.apply("multiply", &[&other, &across]);
+        let rest = t.apply("subtract", &[a, &product]);
+        let behind = t.compare("GT", &column, &place);
+        let both = t.apply("and", &[&below, &behind]);
+        let a = t.select(&both, &rest, a);
+        let is_pivot = t.compare("EQ", &row, &place);
+        let new = t.select(&below, &scaled, &own);
+        let new = t.select(&is_pivot, &root, &new);
+        let a = t.with_part(&a, columns, k, &new);
+        let is_positive = t.compare("GT", &pivot, &zero);
+        let none = t.number("0", info);
+        let is_first = t.compare("EQ", info, &none);
+        let one = t.number("1", info);
+        let number = t.apply("add", &[&place, &one]);
+        let number = t.select(&is_first, &number, info);
+        let info = t.select(&is_positive, info, &number);
+        vec![a, info]
+    });
+    let [root, info] = state.as_slice() else {
+        return None;
+    };
+    let root = if lower {
+        root.clone()
+    } else {
+        t.transposed(root)
+    };
+    Some((root, t.reshape(info, &batch)))
+}
+
+/// A matrix with zeros in the other half.
+pub fn half(t: &mut Arrays, a: &Array, lower: bool) -> Array {
+    let (row, column) = (t.positions(a, a.rows()), t.positions(a, a.columns()));
+    let kept = t.compare(if lower { "GE" } else { "LE" }, &row, &column);
+    let zero = t.number("0.0", a);
+    t.select(&kept, a, &zero)
+}
+
+/// `op(A) X = B`, or `X op(A) = B`.
+pub struct System {
+    pub left: bool,
+    /// Which half of A counts.
+    pub lower: bool,
+    pub transposed: bool,
+    /// The diagonal counts as ones.
+    pub unit: bool,
+}
+
+impl System {
+    /// X, by one row after the other.
+    pub fn solve(&self, t: &mut Arrays, a: &Array, b: &Array) -> Option<Array> {
+        let (rows, columns) = (a.rows(), a.columns());
+        if a.batch() != b.batch() || a.extents[rows] != a.extents[columns] {
+            return None;
+        }
+        // From the right: the transpose of all.
+        let transposed = self.transposed == self.left;
+        let lower = self.lower != transposed;
+        let a = if transposed {
+            t.transposed(a)
+        } else {
+            a.clone()
+        };
+        let b = if self.left {
+            b.clone()
+        } else {
+            t.transposed(b)
+        };
+        let size = a.extents[rows];
+        if b.extents[rows] != size {
+            return None;
+        }
+        let unit = self.unit;
+        let state = t.repeat(size, &[a, b], |t, k, state| {
+            let (a, b) = (&state[0], &state[1]);
+            let k = if lower {
+                k.clone()
+            } else {
+                let last = t.splat(&(size - 1).to_string(), &[], "i32");
+                t.apply("subtract", &[&last, k])
+            };
+            let place = t.reshape(&k, &vec![1; a.rank()]);
+            let column = t.part(a, columns, &k);
+            let mut own = t.part(b, rows, &k);
+            if !unit {
+                let pivot = t.part(&column, rows, &k);
+                own = t.apply("divide", &[&own, &pivot]);
+            }
+            let row = t.positions(a, rows);
+            let behind = t.compare(if lower { "GT" } else { "LT" }, &row, &place);
+            let product = t.apply("multiply", &[&column, &own]);
+            let rest = t.apply("subtract", &[b, &product]);
+            let b = t.select(&behind, &rest, b);
+            let b = t.with_part(&b, rows, &k, &own);
+            vec![a.clone(), b]
+        });
+        let x = state.get(1)?;
+        Some(if self.left {
+            x.clone()
+        } else {
+            t.transposed(x)
+        })
+    }
+}
