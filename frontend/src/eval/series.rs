@@ -44,6 +44,19 @@ impl Series {
         at(&self.item, position)
     }
 
+    /// The item in terms of the position.
+    pub(super) fn item(&self) -> &Expr {
+        &self.item
+    }
+
+    /// Another item in terms of the position.
+    pub(super) fn with_item(&self, item: Expr) -> Self {
+        Series {
+            length: self.length.clone(),
+            item,
+        }
+    }
+
     /// The pack whose item i is `item(i)`.
     pub fn of(length: Expr, item: impl FnOnce(&Expr) -> Option<Expr>) -> Option<Self> {
         let item = item(&Expr::index(POSITION))?;
@@ -402,7 +415,7 @@ mod tests {
             "t * [1, 2]",
             "[(t, t)..]",
             "(t + ...) * ..",
-            "[t.., (t + ...)..] + ..",
+            "[1, t.., 2] != ..",
         ] {
             assert_fires(&UNEXPECTED_VALUE, &helper(line));
         }
@@ -419,6 +432,7 @@ mod tests {
             "t[-1:0:-1]",
             "6 in (t + ...)",
             "(t + ...) < ..",
+            "[t.., (t + ...)..] + ..",
         ] {
             assert_composes(&helper(line));
         }

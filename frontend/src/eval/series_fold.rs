@@ -12,6 +12,9 @@ use crate::ast::FoldOp;
 use crate::model::Expr;
 use crate::source::Span;
 
+/// Operations of a fold that is joined of parts, at most.
+const JOINED_OPERATIONS: usize = 1 << 10;
+
 impl Series {
     /// Whether all items hold, of conditions that are one for all.
     pub fn all(&self) -> Option<Expr> {
@@ -29,15 +32,13 @@ impl Evaluator<'_> {
         span: Span,
     ) -> EvalResult<Value> {
         if cumulative {
-            let folded = Series::of(series.length.clone(), |i| {
-                prefix(series, op, &binary(ScalarOp::Add, i.clone(), Expr::int(1))?)
-            });
+            let folded = Series::of(series.length.clone(), |i| cumulated(series, op, i));
             return match folded {
                 Some(folded) => Ok(folded.into_value()),
                 None => refused("this cumulative fold has no closed form", span),
             };
         }
-        match prefix(series, op, &series.length).or_else(|| compared(series, op)) {
+        match folded(series, op) {
             Some(folded) => Ok(Value::Atom(self.of_bounded_size(folded, span)?)),
             None => refused("this fold has no closed form", span),
         }
@@ -51,6 +52,11 @@ impl Evaluator<'_> {
         span: Span,
     ) -> EvalResult<Atom> {
         let Some(shared) = series.shared() else {
+            if let Some((before, behind)) = series.parts() {
+                let before = self.in_series(item, &before, span)?;
+                let behind = self.in_series(item, &behind, span)?;
+                return self.operation(ScalarOp::Or, &[before, behind], span);
+            }
             return match item.to_expr().and_then(|item| among_line(&item, series)) {
                 Some(found) => Ok(Atom::from_expr(found)),
                 None => refused("its items have no closed form to search in", span),
@@ -61,6 +67,96 @@ impl Evaluator<'_> {
         let some = runtime::compare(ScalarOp::Gt, series.length.clone(), Expr::int(0));
         self.operation(ScalarOp::And, &[Atom::from_expr(some), equal], span)
     }
+}
+
+/// All items folded; `None` if there is no closed form.
+fn folded(series: &Series, op: FoldOp) -> Option<Expr> {
+    let whole = prefix(series, op, &series.length);
+    whole
+        .or_else(|| compared(series, op))
+        .or_else(|| in_parts(series, op).filter(is_small))
+}
+
+/// Whether a choice between folds is small enough to stand in others: what may be empty is looked at twice.
+fn is_small(folded: &Expr) -> bool {
+    let mut open = vec![folded];
+    let mut operations = 0;
+    while let Some(expr) = open.pop() {
+        operations += 1;
+        if operations > JOINED_OPERATIONS {
+            return false;
+        }
+        open.extend(expr.children());
+    }
+    true
+}
+
+/// The items before a place folded, and those behind it.
+fn in_parts(series: &Series, op: FoldOp) -> Option<Expr> {
+    let (before, behind) = series.parts()?;
+    let (first, second) = (folded(&before, op)?, folded(&behind, op)?);
+    let empty = |part: &Series| runtime::compare(ScalarOp::Le, part.length.clone(), Expr::int(0));
+    match comparison(op) {
+        None => {
+            let both = joined(op, first.clone(), second.clone())?;
+            // Of no items the one extent stands for all.
+            Some(match op {
+                FoldOp::Min | FoldOp::Max => {
+                    let second_counts = runtime::select(empty(&behind), first, both);
+                    runtime::select(empty(&before), second, second_counts)
+                }
+                _ => both,
+            })
+        }
+        // Whether all differ, neighbours do not tell.
+        Some(ScalarOp::Ne) => None,
+        Some(scalar) => {
+            let last = before.at(&runtime::plus(&before.length, -1));
+            let follows = binary(scalar, last, behind.at(&Expr::int(0)))?;
+            let alone = binary(ScalarOp::Or, empty(&before), empty(&behind))?;
+            let follows = binary(ScalarOp::Or, alone, follows)?;
+            binary(
+                ScalarOp::And,
+                binary(ScalarOp::And, first, second)?,
+                follows,
+            )
+        }
+    }
+}
+
+/// Two folds as that of all their items.
+fn joined(op: FoldOp, first: Expr, second: Expr) -> Option<Expr> {
+    let op = match op {
+        FoldOp::Add => ScalarOp::Add,
+        FoldOp::Mul => ScalarOp::Mul,
+        FoldOp::And => ScalarOp::And,
+        FoldOp::Or => ScalarOp::Or,
+        FoldOp::Min => ScalarOp::Min,
+        FoldOp::Max => ScalarOp::Max,
+        _ => return None,
+    };
+    binary(op, first, second)
+}
+
+/// The items up to this position folded.
+fn cumulated(series: &Series, op: FoldOp, position: &Expr) -> Option<Expr> {
+    let all = prefix(series, op, &runtime::plus(position, 1));
+    all.or_else(|| {
+        let (before, behind) = series.parts()?;
+        let inside = runtime::compare(ScalarOp::Lt, position.clone(), before.length.clone());
+        let place = binary(ScalarOp::Sub, position.clone(), before.length.clone())?;
+        let own = cumulated(&before, op, position)?;
+        let further = cumulated(&behind, op, &place)?;
+        let both = joined(op, folded(&before, op)?, further.clone())?;
+        let both = match op {
+            FoldOp::Min | FoldOp::Max => {
+                let none = runtime::compare(ScalarOp::Le, before.length.clone(), Expr::int(0));
+                runtime::select(none, further, both)
+            }
+            _ => both,
+        };
+        Some(runtime::select(inside, own, both)).filter(is_small)
+    })
 }
 
 /// The first `count` items folded; `None` if there is no closed form.
@@ -87,7 +183,12 @@ fn prefix(series: &Series, op: FoldOp, count: &Expr) -> Option<Expr> {
             _ => binary(ScalarOp::Add, sum, binary(ScalarOp::Mul, step, pairs)?),
         };
     }
-    let shared = series.shared()?.clone();
+    let Some(shared) = series.shared().cloned() else {
+        let extremum = matches!(op, FoldOp::Min | FoldOp::Max) && series.kind() == ScalarKind::Int;
+        // Of ints that grow by equal steps, one of the ends.
+        let (first, _) = series.line().filter(|_| extremum)?;
+        return joined(op, first, series.at(&runtime::plus(count, -1)));
+    };
     match op {
         FoldOp::Add => binary(
             ScalarOp::Mul,

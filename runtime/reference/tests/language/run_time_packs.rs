@@ -49,6 +49,67 @@ fn s2_4_ranges_and_lists_are_packs() {
     );
 }
 
+/// Folds of lists that are joined of packs of run-time length, against those of the lists.
+#[test]
+fn s2_4_joined_lists_are_folded_part_by_part() {
+    let helpers = "a = [n, t.., n - 5]; b = [0, (t + ...)..]; c = [t.., 7, t.., 2]; d = [9, (t + ...)[::-1]..];";
+    let folds = "[a + .., b + .., c + .., d + .., c * .., (c << ..) ?? -1, (c >> ..) ?? -1, (d << ..) ?? -1, (b >> ..) ?? -1, \
+        int(b < ..), int(a < ..), int(d > ..), int(c >= ..), int(c == ..), int(7 in c), int(8 in c), int(n in a), \
+        (c + ...)[k + 1], (a + ...)[-1], (a >> ...)[k], (c << ...)[-1], (a + ...) + ..]";
+    let text = format!(
+        "operator f {{ @input {{ xs: real[..t]..(k); }} @using {{ n = 8; {helpers} all = {folds}; }} @output {{ y: int[22]; }} \
+         @lower {{ y[i,] = all[i], i < 22; }} }} \
+         graph G {{ @input {{ xs: real[3]..(s|4); }} @output {{ y: int[22]; }} @compose {{ y = f(xs); }} }}"
+    );
+    for k in 0..4_u64 {
+        let t = vec![3_i64; k as usize];
+        let sums: Vec<i64> = (1..=k as i64).map(|n| 3 * n).collect();
+        let list = |parts: &[&[i64]]| parts.concat();
+        let a = list(&[&[8], &t, &[3]]);
+        let b = list(&[&[0], &sums]);
+        let c = list(&[&t, &[7], &t, &[2]]);
+        let reversed: Vec<i64> = sums.iter().rev().copied().collect();
+        let d = list(&[&[9], &reversed]);
+        let sum = |list: &[i64]| list.iter().sum::<i64>();
+        let least = |list: &[i64]| *list.iter().min().unwrap();
+        let most = |list: &[i64]| *list.iter().max().unwrap();
+        let sorted = |list: &[i64], by: fn(i64, i64) -> bool| {
+            i64::from(list.windows(2).all(|pair| by(pair[0], pair[1])))
+        };
+        let holds = |list: &[i64], item: i64| i64::from(list.contains(&item));
+        let place = k as usize;
+        let sums_of =
+            |list: &[i64]| -> Vec<i64> { (1..=list.len()).map(|n| sum(&list[..n])).collect() };
+        let expected = [
+            sum(&a),
+            sum(&b),
+            sum(&c),
+            sum(&d),
+            c.iter().product(),
+            least(&c),
+            most(&c),
+            least(&d),
+            most(&b),
+            sorted(&b, |x, y| x < y),
+            sorted(&a, |x, y| x < y),
+            sorted(&d, |x, y| x > y),
+            sorted(&c, |x, y| x >= y),
+            sorted(&c, |x, y| x == y),
+            holds(&c, 7),
+            holds(&c, 8),
+            holds(&a, 8),
+            sum(&c[..place + 2]),
+            sum(&a),
+            most(&a[..=place]),
+            least(&c),
+            sums_of(&a).iter().sum(),
+        ];
+        let given = [reals(&[k, 3], &vec![1.0; 3 * place])];
+        let expected = expected.map(|value| value as f64);
+        assert_eq!(outputs(&text, &given), [expected.to_vec()], "{k} items");
+    }
+}
+
 #[test]
 fn s2_10_1_ranges_are_scanned_and_passed() {
     let all = results(
