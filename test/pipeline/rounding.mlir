@@ -1,6 +1,6 @@
 // RUN: skript-opt %s --skript-linalg-to-llvm | mlir-runner -e main --entry-point-result=void --shared-libs=%llvm_lib/libmlir_c_runner_utils.so | FileCheck %s
 
-// A remainder is exact, and a cast rounds once.
+// A remainder is exact, a cast rounds once, and so do operations of bf16, those with results below its normal numbers too.
 
 func.func private @printF32(f32)
 func.func private @printI64(i64)
@@ -20,6 +20,28 @@ func.func @half(%x: f64) attributes {no_inline} {
   %b = arith.bitcast %h : bf16 to i16
   %i = arith.extui %b : i16 to i64
   func.call @printI64(%i) : (i64) -> ()
+  func.call @printNewline() : () -> ()
+  return
+}
+
+// A quotient, a product and a sum of numbers given by their bits, as the folders have them.
+func.func @computed(%x: i16, %y: i16) attributes {no_inline} {
+  %a = arith.bitcast %x : i16 to bf16
+  %b = arith.bitcast %y : i16 to bf16
+  %q = skript.div %a, %b : bf16
+  %p = skript.mul %a, %b : bf16
+  %s = skript.add %a, %b : bf16
+  %qi = arith.bitcast %q : bf16 to i16
+  %pi = arith.bitcast %p : bf16 to i16
+  %si = arith.bitcast %s : bf16 to i16
+  %qw = arith.extui %qi : i16 to i64
+  %pw = arith.extui %pi : i16 to i64
+  %sw = arith.extui %si : i16 to i64
+  func.call @printI64(%qw) : (i64) -> ()
+  func.call @printNewline() : () -> ()
+  func.call @printI64(%pw) : (i64) -> ()
+  func.call @printNewline() : () -> ()
+  func.call @printI64(%sw) : (i64) -> ()
   func.call @printNewline() : () -> ()
   return
 }
@@ -74,5 +96,20 @@ func.func @main() {
   // CHECK-NEXT: -1.5
   %x = arith.constant -1.5 : f64
   call @there(%x) : (f64) -> ()
+
+  // 2^-125 and 3: a third of it is 85 * 2^-133, with the bits 85. Two numbers of 65 and -33 units of 2^-133: their product is
+  // far below one, their sum 32.
+  // CHECK-NEXT: 85
+  // CHECK-NEXT: 448
+  // CHECK-NEXT: 16448
+  %normal = arith.constant 0x0100 : i16
+  %thrice = arith.constant 0x4040 : i16
+  call @computed(%normal, %thrice) : (i16, i16) -> ()
+  // CHECK-NEXT: 49148
+  // CHECK-NEXT: 32768
+  // CHECK-NEXT: 32
+  %units = arith.constant 0x0041 : i16
+  %others = arith.constant 0x8021 : i16
+  call @computed(%units, %others) : (i16, i16) -> ()
   return
 }

@@ -1,7 +1,8 @@
 //! `convert-skript-scalar-to-arith`: scalar and vector operations of the dialect become `arith` and `math`.
 //!
 //! Each follows its recipe in the scalar table. Sums, differences and products that are a whole recipe may be contracted; the
-//! operation that combines an accumulator with a value (attribute `accumulates`) may be reassociated as well. Guarantees: no
+//! operation that combines an accumulator with a value (attribute `accumulates`) may be reassociated as well. What gives bf16
+//! is computed in a wider type and rounded once. Guarantees: no
 //! scalar operation of the dialect is left; on tensors it is an error: `convert-skript-elementwise-to-linalg` comes first.
 
 mod int_width;
@@ -147,6 +148,12 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
         for input in &step.inputs {
             operands.push(self.input(*input, values)?);
         }
+        let result = self.shaped(step.result);
+        if self.is_brain(result)
+            && let Some(rounded) = self.rounded_once(step.op, &operands)?
+        {
+            return Ok(rounded);
+        }
         let context = self.at.context;
         let mut named = Vec::new();
         if let Some(predicate) = step.predicate {
@@ -156,7 +163,6 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
             let flags = Attribute::parse(context, flags).ok_or("arith is not loaded")?;
             named.push(("fastmath", flags));
         }
-        let result = self.shaped(step.result);
         Ok(self.at.value(step.op, &operands, &named, result)?)
     }
 

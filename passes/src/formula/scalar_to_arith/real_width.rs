@@ -1,4 +1,4 @@
-//! Casts between real types: one `arith` cast, but for bf16.
+//! Casts between real types: one `arith` cast, but for bf16; whatever else gives bf16.
 //!
 //! bf16 is the upper half of f32. What concerns it is written out in ints, because the instructions that some processors have
 //! for it take small numbers for zero, and others call a function.
@@ -19,15 +19,48 @@ const UNORDERED: i64 = 14;
 impl<'c: 'a, 'a> Lowering<'c, 'a> {
     /// Rounds once, to nearest, ties to even.
     pub(super) fn real_width(&self, value: Value<'c, 'a>) -> Result<Value<'c, 'a>, PassError> {
-        let single = self.like(Type::float32(self.at.context));
         let value = if self.is_brain(value.r#type()) {
             self.widened_brain(value)?
         } else {
             value
         };
-        if !self.is_brain(self.result) {
-            return self.cast(value, self.result);
+        if self.is_brain(self.result) {
+            self.narrowed_to_brain(value)
+        } else {
+            self.cast(value, self.result)
         }
+    }
+
+    /// An operation that gives bf16, in a wider type and rounded to bf16 once. `None` for what only moves bits.
+    ///
+    /// A result of f32 is never so near to the middle of two bf16 numbers that rounding twice would differ from once; ints may
+    /// have more digits than f32.
+    pub(super) fn rounded_once(
+        &self,
+        name: &'static str,
+        operands: &[Value<'c, 'a>],
+    ) -> Result<Option<Value<'c, 'a>>, PassError> {
+        let wide = match name {
+            "arith.negf" | "math.absf" | "arith.select" => return Ok(None),
+            "arith.sitofp" | "arith.uitofp" => Type::float64(self.at.context),
+            _ => Type::float32(self.at.context),
+        };
+        let wide = self.like(wide);
+        let mut widened = Vec::new();
+        for operand in operands {
+            widened.push(if self.is_brain(operand.r#type()) {
+                self.cast(self.widened_brain(*operand)?, wide)?
+            } else {
+                *operand
+            });
+        }
+        let result = self.apply(name, &widened, wide)?;
+        self.narrowed_to_brain(result).map(Some)
+    }
+
+    /// Of f32 or f64.
+    fn narrowed_to_brain(&self, value: Value<'c, 'a>) -> Result<Value<'c, 'a>, PassError> {
+        let single = self.like(Type::float32(self.at.context));
         let value = match element(value.r#type()).float_width() {
             64 => self.rounded_to_odd(value)?,
             _ => self.cast(value, single)?,
@@ -46,7 +79,7 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
         self.apply(name, &[value], to)
     }
 
-    fn is_brain(&self, r#type: Type<'c>) -> bool {
+    pub(super) fn is_brain(&self, r#type: Type<'c>) -> bool {
         element(r#type) == Type::bfloat16(self.at.context)
     }
 
@@ -71,7 +104,8 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
         let is_nan = self.compare(UNORDERED, value, value)?;
         let kept = self.apply("arith.select", &[is_nan, quiet, rounded], word)?;
         let half = self.apply("arith.trunci", &[kept], self.bits(16))?;
-        self.apply("arith.bitcast", &[half], self.result)
+        let brain = self.like(Type::bfloat16(self.at.context));
+        self.apply("arith.bitcast", &[half], brain)
     }
 
     /// An f64 as f32, so that rounding once more, to fewer digits, is as if there had been one rounding: what is inexact ends in
