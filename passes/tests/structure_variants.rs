@@ -44,21 +44,35 @@ fn access(name: &str, layout: &Layout) -> String {
     format!("{name}[{}]", subscripts.join(", "))
 }
 
-/// A model whose only operator sums `left * right` into its output.
+/// A product of the elements `A` and `B`.
+const PRODUCT: &str = "A * B";
+
+/// The same, the other way round.
+const SWAPPED: &str = "B * A";
+
+/// Products with signs and factors.
+const SIGNED: [&str; 5] = [
+    "-(A * B)",
+    "B * -A",
+    "2.0 * A * B",
+    "B * (A * 0.5)",
+    "-(-A * -(B * 2.0))",
+];
+
+/// A product with elements of which something is computed first: not 0 where a window leaves its tensor.
+const COMPUTED: &str = "(A + 1.0) * B";
+
+/// A model whose only operator sums a product of the elements of `left` and `right` into its output.
 fn product(
     number: usize,
     output: &Layout,
     left: &Layout,
     right: &Layout,
-    swapped: bool,
+    value: &str,
     bounds: &[&str],
 ) -> String {
     let (a, b) = (access("a", left), access("b", right));
-    let value = if swapped {
-        format!("{b} * {a}")
-    } else {
-        format!("{a} * {b}")
-    };
+    let value = value.replace('A', &a).replace('B', &b);
     format!(
         "operator mine{number} {{\n  @input {{ a: real[{}]; b: real[{}]; }}\n  @output {{ c: real[{}]; }}\n  \
          @lower {{ {} += {value}, {}; }}\n}}\n\
@@ -113,6 +127,14 @@ fn named(text: &str) -> String {
     names.join(", ")
 }
 
+/// The named operations of a text that combine elements: without what fills, moves or computes them one by one.
+fn raised(text: &str) -> String {
+    let names = named(text);
+    let others = ["", "generic", "yield", "transpose"];
+    let names: Vec<&str> = names.split(", ").filter(|n| !others.contains(n)).collect();
+    names.join(", ")
+}
+
 fn counted(variants: &[String], of: impl Fn(&str) -> String) -> BTreeMap<String, usize> {
     skript_passes::register();
     let mut found = BTreeMap::new();
@@ -129,13 +151,13 @@ fn matrix_products_are_contractions_however_they_are_written() {
         for right in permutations(&[("l", "16"), ("j", "8")]) {
             for output in permutations(&[("i", "4"), ("j", "8")]) {
                 for bounds in permutations(&["i < 4", "j < 8", "l < 16"]) {
-                    for swapped in [false, true] {
+                    for value in [PRODUCT, SWAPPED] {
                         variants.push(product(
                             variants.len(),
                             &output,
                             &left,
                             &right,
-                            swapped,
+                            value,
                             &bounds,
                         ));
                     }
@@ -171,13 +193,13 @@ fn windows_are_windowed_contractions_however_they_are_written() {
             for filter in permutations(&[("n", "3"), ("m", "5"), ("k", "3")]) {
                 for output in permutations(&[("s", "2"), ("n", "3"), ("x", positions)]) {
                     bounds.rotate_left(1);
-                    let swapped = variants.len() % 2 == 1;
+                    let value = [PRODUCT, SWAPPED][variants.len() % 2];
                     variants.push(product(
                         variants.len(),
                         &output,
                         &input,
                         &filter,
-                        swapped,
+                        value,
                         &bounds,
                     ));
                 }
@@ -262,7 +284,7 @@ fn windows_raise_to_the_convolution_of_their_layout() {
                     &layout(output),
                     &layout(input),
                     &layout(filter),
-                    variants.len() % 2 == 1,
+                    [PRODUCT, SWAPPED][variants.len() % 2],
                     order,
                 ));
             }
@@ -273,4 +295,162 @@ fn windows_raise_to_the_convolution_of_their_layout() {
             BTreeMap::from([(name.to_owned(), count)])
         );
     }
+}
+
+#[test]
+fn signed_scaled_and_mirrored_products_are_matrix_products() {
+    let mut variants = Vec::new();
+    for left in permutations(&[("i", "4"), ("l", "16")]) {
+        for right in [
+            [("l", "16"), ("j", "8")],
+            [("15 - l", "16"), ("j", "8")],
+            [("j", "8"), ("15 - l", "16")],
+            [("l", "16"), ("7 - j", "8")],
+        ] {
+            for output in [[("i", "4"), ("j", "8")], [("j", "8"), ("3 - i", "4")]] {
+                for value in SIGNED.into_iter().chain([COMPUTED]) {
+                    variants.push(product(
+                        variants.len(),
+                        &output.to_vec(),
+                        &left,
+                        &right.to_vec(),
+                        value,
+                        &["l < 16", "i < 4", "j < 8"],
+                    ));
+                }
+            }
+        }
+    }
+    assert_eq!(variants.len(), 96);
+    assert_eq!(
+        counted(&variants, structure),
+        BTreeMap::from([("contraction".to_owned(), 96)])
+    );
+    assert_eq!(
+        counted(&variants, raised),
+        BTreeMap::from([("matmul".to_owned(), 96)])
+    );
+}
+
+#[test]
+fn windows_of_any_layout_and_direction_are_convolutions() {
+    // Places along two windows, the extents of the input and the positions.
+    let windows = [
+        (["y + k", "|x + l - 1|"], ["8", "7"], ["6", "7"]),
+        (["2 * y + k", "x - l + 2"], ["9", "9"], ["4", "7"]),
+        (["|y - k + 1|", "6 - x + l"], ["8", "9"], ["8", "7"]),
+    ];
+    let mut variants = Vec::new();
+    for (places, extents, positions) in windows {
+        let image = [
+            ("s", "2"),
+            ("m", "5"),
+            (places[0], extents[0]),
+            (places[1], extents[1]),
+        ];
+        let kernel = [("n", "4"), ("m", "5"), ("k", "3"), ("l", "3")];
+        let result = [
+            ("s", "2"),
+            ("n", "4"),
+            ("y", positions[0]),
+            ("x", positions[1]),
+        ];
+        let (rows, columns) = (
+            format!("y < {}", positions[0]),
+            format!("x < {}", positions[1]),
+        );
+        let mut bounds = vec!["s < 2", "n < 4", "m < 5", "k < 3", "l < 3", &rows, &columns];
+        let (filters, outputs) = (permutations(&kernel), permutations(&result));
+        for (number, input) in permutations(&image).iter().enumerate() {
+            // The two windows come in one order everywhere, or linalg has no operation.
+            let order = |layout: &Layout, one: &str, other: &str| {
+                let place = |word: &str| layout.iter().position(|(w, _)| *w == word);
+                place(one) < place(other)
+            };
+            let first = order(input, places[0], places[1]);
+            let filter = filters.iter().cycle().skip(number * 7);
+            let filter = filter.clone().find(|f| order(f, "k", "l") == first);
+            let output = outputs.iter().cycle().skip(number * 5);
+            let output = output.clone().find(|o| order(o, "y", "x") == first);
+            bounds.rotate_left(1);
+            variants.push(product(
+                variants.len(),
+                output.unwrap(),
+                input,
+                filter.unwrap(),
+                SIGNED[variants.len() % SIGNED.len()],
+                &bounds,
+            ));
+        }
+    }
+    assert_eq!(variants.len(), 72);
+    assert_eq!(
+        counted(&variants, structure),
+        BTreeMap::from([("window contraction".to_owned(), 72)])
+    );
+    let found = counted(&variants, raised);
+    assert!(
+        found.keys().all(|name| name.starts_with("conv_2d_")),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn windows_without_batch_or_channels_are_convolutions() {
+    // Input, filter and output; `{x}` is the place in the window.
+    let layouts: [[&[&str]; 3]; 5] = [
+        [&["m", "{x}"], &["n", "m", "k"], &["n", "x"]],
+        [&["{x}", "m"], &["k", "m", "n"], &["x", "n"]],
+        [&["{x}"], &["n", "k"], &["n", "x"]],
+        [&["s", "{x}"], &["k"], &["s", "x"]],
+        [&["n", "{x}"], &["n", "k"], &["n", "x"]],
+    ];
+    let windows = [
+        ("x + k", "12", "10"),
+        ("|2 * x - k + 1|", "12", "6"),
+        ("|3 * x + 2 * k - 2|", "12", "4"),
+    ];
+    let mut variants = Vec::new();
+    for layout in layouts {
+        for (place, extent, positions) in windows {
+            let extent_of = |subscript: &str| match subscript {
+                "s" => "2",
+                "n" | "k" => "3",
+                "m" => "5",
+                "x" => positions,
+                _ => extent,
+            };
+            let [input, filter, output] = layout.map(|words| -> Layout {
+                let words = words.iter();
+                words
+                    .map(|w| (if *w == "{x}" { place } else { *w }, extent_of(w)))
+                    .collect()
+            });
+            let used = |l: &&str| layout.iter().any(|words| words.contains(l)) || *l == "k";
+            let bounds: Vec<String> = ["s", "n", "x", "m", "k"]
+                .iter()
+                .filter(|l| used(l))
+                .map(|l| format!("{l} < {}", extent_of(l)))
+                .collect();
+            let bounds: Vec<&str> = bounds.iter().map(String::as_str).collect();
+            for value in SIGNED {
+                variants.push(product(
+                    variants.len(),
+                    &output,
+                    &input,
+                    &filter,
+                    value,
+                    &bounds,
+                ));
+            }
+        }
+    }
+    assert_eq!(variants.len(), 75);
+    let found = counted(&variants, structure);
+    assert_eq!(
+        found,
+        BTreeMap::from([("window contraction".to_owned(), 75)])
+    );
+    let found = counted(&variants, raised);
+    assert!(found.keys().all(|name| name.contains("conv_")), "{found:?}");
 }

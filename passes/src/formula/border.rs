@@ -8,7 +8,7 @@ use super::domain::Domain;
 use crate::structure::guard::only_bounds;
 use crate::structure::{Nest, Term, TermId};
 use skript_frontend::model::Accumulation;
-use skript_semantics::{Scalar, ScalarKind, ScalarOp};
+use skript_semantics::{Scalar, ScalarKind};
 
 /// What stands around a tensor that is read beyond its extents.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -45,20 +45,24 @@ impl Border {
                 value: nest.kind.identity(element),
             });
         }
-        match nest.terms.get(target.value) {
-            Some(Term::Apply {
-                op: ScalarOp::Mul,
-                kind,
-                operands,
-            }) if nest.kind == Accumulation::Sum && (finite || *kind == ScalarKind::Int) => {
-                let access = operands.iter().copied().find(|o| guarded(*o))?;
-                Some(Border {
-                    access,
-                    value: element.default_value(),
-                })
+        let factors = nest.factors(target.value);
+        let multiplied = |term: &TermId| {
+            match nest.terms.get(*term) {
+                // A literal, or a value from outside.
+                Some(Term::Opaque { operands }) => operands.is_empty(),
+                term => matches!(term, Some(Term::Access { .. } | Term::Int(_))),
             }
-            _ => None,
+        };
+        // Of what is computed of its elements, a factor may be infinite where they are not.
+        let vanishes = element == ScalarKind::Int || finite && factors.iter().all(multiplied);
+        if nest.kind != Accumulation::Sum || factors == [target.value] || !vanishes {
+            return None;
         }
+        let access = factors.iter().copied().find(|o| guarded(*o))?;
+        Some(Border {
+            access,
+            value: element.default_value(),
+        })
     }
 }
 
@@ -66,6 +70,7 @@ impl Border {
 mod tests {
     use super::*;
     use crate::structure::nest::samples::Builder;
+    use skript_semantics::ScalarOp;
 
     /// `y[i] kind= value(x[|i + j - 1|], w[j])` over 8 and 3.
     fn window(kind: Accumulation, weighted: bool, more: bool) -> Nest {

@@ -1,6 +1,7 @@
 //! Sums of products of elements at plain indices.
 
-use super::generic::{Generic, Operand};
+use super::generic::Generic;
+use super::operand::Operand;
 use super::signature::Binding;
 use super::table;
 use super::write::{Input, Named};

@@ -1,6 +1,8 @@
 //! Sums of products of a window and a filter.
 
-use super::generic::{Generic, Operand};
+use super::arrangement::{Arrangement, Cost};
+use super::generic::Generic;
+use super::operand::Operand;
 use super::signature::Binding;
 use super::table;
 use super::write::{Input, Named};
@@ -33,26 +35,78 @@ pub fn convolution<'c: 'a, 'a>(
                 let Some(binding) = Binding::of(&operands, &generic.extents) else {
                     continue;
                 };
-                let mut all = binding.strides.iter().chain(&binding.dilations);
-                if !row.strided && all.any(|step| *step != 1) {
-                    continue;
+                if let Some(named) = convolved(row, &binding, input, filter, &generic.output) {
+                    return Some(named);
                 }
-                return Some(Named {
-                    name: row.name.to_owned(),
-                    head: if row.strided {
-                        steps(&binding)
-                    } else {
-                        String::new()
-                    },
-                    tail: String::new(),
-                    inputs: vec![Input::Tensor(input.clone()), Input::Tensor(filter.clone())],
-                    output: generic.output.clone(),
-                    typed: true,
-                });
             }
         }
     }
     None
+}
+
+/// The one of the table's that takes the fewest transposed elements, of layouts that linalg has none for.
+pub fn arranged_convolution<'c: 'a, 'a>(
+    generic: &Generic<'c, 'a>,
+    left: &Operand<'c, 'a>,
+    right: &Operand<'c, 'a>,
+) -> Option<Named<'c, 'a>> {
+    if !generic.is_fixed() {
+        return None;
+    }
+    let mut best: Option<(Cost, Named<'c, 'a>)> = None;
+    for [window, kernel] in [[left, right], [right, left]] {
+        let (operands, extents) = generic.without_unit_loops(&[&generic.output, kernel, window])?;
+        let [output, kernel, window] = operands.as_slice() else {
+            return None;
+        };
+        let chooses = |index: usize| kernel.forms.iter().any(|f| f.indices().contains(&index));
+        let folded = window.unfolded(&extents, chooses);
+        let groups = kernel.unfolded(&extents, |_| true);
+        for (input, filter) in [(window, kernel), (&folded, kernel), (&folded, &groups)] {
+            for row in table::CONVOLUTIONS {
+                let words = [row.output, row.filter, row.input];
+                let found = Arrangement::of(&words, &[output, filter, input], &extents);
+                let Some(found) =
+                    found.filter(|found| best.as_ref().is_none_or(|(cost, _)| found.cost < *cost))
+                else {
+                    continue;
+                };
+                let [output, filter, input] = found.operands.as_slice() else {
+                    continue;
+                };
+                if let Some(named) = convolved(row, &found.binding, input, filter, output) {
+                    best = Some((found.cost, named));
+                }
+            }
+        }
+    }
+    best.map(|(_, named)| named)
+}
+
+/// The operation of a row; `None` where it has no strides and dilations and some are asked for.
+fn convolved<'c: 'a, 'a>(
+    row: &table::Convolution,
+    binding: &Binding,
+    input: &Operand<'c, 'a>,
+    filter: &Operand<'c, 'a>,
+    output: &Operand<'c, 'a>,
+) -> Option<Named<'c, 'a>> {
+    let mut all = binding.strides.iter().chain(&binding.dilations);
+    if !row.strided && all.any(|step| *step != 1) {
+        return None;
+    }
+    Some(Named {
+        name: row.name.to_owned(),
+        head: if row.strided {
+            steps(binding)
+        } else {
+            String::new()
+        },
+        tail: String::new(),
+        inputs: vec![Input::Tensor(input.clone()), Input::Tensor(filter.clone())],
+        output: output.clone(),
+        typed: true,
+    })
 }
 
 /// Strides and dilations as attributes.

@@ -1,6 +1,7 @@
 //! Operations that compute nothing: fills, transposes, broadcasts.
 
-use super::generic::{Generic, Operand};
+use super::generic::Generic;
+use super::operand::Operand;
 use super::write::{Input, Named, same_elements};
 use melior::ir::Value;
 use skript_dialect::melior;
@@ -18,7 +19,7 @@ pub fn fill<'c: 'a, 'a>(generic: &Generic<'c, 'a>, value: Value<'c, 'a>) -> Opti
     })
 }
 
-/// A transpose or a broadcast; what is both, or neither, stays.
+/// A transpose, or a broadcast, of a transposed tensor if need be; what is neither stays.
 pub fn movement<'c: 'a, 'a>(
     generic: &Generic<'c, 'a>,
     input: &Operand<'c, 'a>,
@@ -27,7 +28,7 @@ pub fn movement<'c: 'a, 'a>(
         return None;
     }
     let written = generic.output.indices()?;
-    let input = input.without_units();
+    let mut input = input.without_units();
     let read = input.indices()?;
     if written.len() != generic.extents.len() {
         return None;
@@ -48,11 +49,14 @@ pub fn movement<'c: 'a, 'a>(
             "linalg.transpose",
             format!(" permutation = {permutation:?}"),
         )
-    } else if places.is_sorted() {
+    } else {
+        let mut order: Vec<usize> = (0..places.len()).collect();
+        order.sort_by_key(|dimension| places.get(*dimension));
+        if !order.is_sorted() {
+            input.transpose(&order);
+        }
         let added: Vec<usize> = (0..written.len()).filter(|d| !places.contains(d)).collect();
         ("linalg.broadcast", format!(" dimensions = {added:?}"))
-    } else {
-        return None;
     };
     Some(Named {
         name: name.to_owned(),

@@ -1,11 +1,14 @@
 //! What the region of a `linalg.generic` computes, if it is what some named operation computes.
 
+use super::factor;
 use crate::codegen::mlir;
 use melior::ir::block::BlockLike;
 use melior::ir::operation::OperationLike;
 use melior::ir::{OperationRef, RegionLike, Value};
 use skript_dialect::melior;
 use skript_dialect::op;
+
+pub use super::factor::Factor;
 
 /// Inputs are named by position.
 pub enum Payload<'c, 'a> {
@@ -18,7 +21,7 @@ pub enum Payload<'c, 'a> {
         combiner: Combiner,
     },
     /// The output's element plus a product.
-    Products([usize; 2]),
+    Products([Factor<'c, 'a>; 2]),
 }
 
 /// An operation of two operands that accumulates.
@@ -64,15 +67,13 @@ impl<'c: 'a, 'a> Payload<'c, 'a> {
                 combiner: Combiner::of(*last)?,
             });
         }
-        let [product] = before else { return None };
-        let sums = matches!(op::name(last).as_str(), "arith.addf" | "arith.addi");
-        let multiplies = matches!(op::name(product).as_str(), "arith.mulf" | "arith.muli");
-        if !sums || !multiplies || product.result(0).ok().map(Value::from) != Some(added) {
-            return None;
-        }
-        let factors = [product.operand(0).ok()?, product.operand(1).ok()?];
-        let [left, right] = factors.map(position);
-        (left != right).then_some(Payload::Products([left?, right?]))
+        let elements: Vec<Value<'c, 'a>> = (0..inputs).map(argument).collect::<Option<_>>()?;
+        let subtracted = match op::name(last).as_str() {
+            "arith.addf" | "arith.addi" => false,
+            "arith.subf" | "arith.subi" if last.operand(0).ok() == Some(present) => true,
+            _ => return None,
+        };
+        factor::product(added, subtracted, block, &elements).map(Payload::Products)
     }
 }
 

@@ -2,17 +2,22 @@
 //!
 //! Contractions become `matmul`, `batch_matmul` (transposed factors by their `indexing_maps`), `matvec`, `vecmat`, `dot` or
 //! `contract`; windows become convolutions, depthwise and grouped ones too, and poolings; the rest `reduce`, `transpose`,
-//! `broadcast` and `fill`. Dimensions of one element and groups are reshapes of the operands, which move nothing. Scalars must be
-//! `arith` (`convert-skript-scalar-to-arith`). Named operations have no fast-math flags: products and sums lose theirs.
-//! What no named operation computes, guarded windows among it, stays as it is.
+//! `broadcast` and `fill`. Dimensions of one element and groups are reshapes of the operands, which move nothing, and what is read
+//! from an offset on is a slice. Three things cost a pass over an operand: a layout that linalg has no convolution or pooling for is
+//! transposed to one that it has, a tensor that is read backwards where no loop can turn around is copied, and a factor that is
+//! computed of one element alone, or has the sign of the product, is computed for each element first. Reals are not multiplied
+//! in another order: `2 * (a * b)` stays. Scalars must be `arith` (`convert-skript-scalar-to-arith`). Named operations have no
+//! fast-math flags: products and sums lose theirs. What no named operation computes, guarded windows among it, stays as it is.
 
+use super::change::{Change, Step};
 use super::contraction::{contraction, general_contraction};
-use super::convolution::convolution;
+use super::convolution::{arranged_convolution, convolution};
 use super::generic::Generic;
 use super::movement::{fill, movement};
-use super::payload::Payload;
-use super::reduction::{pooling, reduction};
-use super::write::{Named, element, same_elements};
+use super::operand::Operand;
+use super::payload::{Factor, Payload};
+use super::reduction::{arranged_pooling, pooling, reduction};
+use super::write::Named;
 use crate::mlir::{Builder, context};
 use skript_dialect::melior::Context;
 use skript_dialect::melior::ir::OperationRef;
@@ -40,7 +45,7 @@ impl Pass for RaiseToNamedLinalg {
             let Some(generic) = Generic::read(found) else {
                 continue;
             };
-            let Some(named) = named(&generic, context) else {
+            let Some(named) = named(generic, context) else {
                 continue;
             };
             let at = Builder::before(context, found)?;
@@ -52,28 +57,61 @@ impl Pass for RaiseToNamedLinalg {
 }
 
 /// The operation that computes the same.
-fn named<'c: 'a, 'a>(generic: &Generic<'c, 'a>, context: &'c Context) -> Option<Named<'c, 'a>> {
+fn named<'c: 'a, 'a>(generic: Generic<'c, 'a>, context: &'c Context) -> Option<Named<'c, 'a>> {
     match &generic.payload {
-        Payload::Fill(value) => fill(generic, *value),
+        Payload::Fill(value) => fill(&generic, *value),
         Payload::Copy(input) => {
             let input = generic.inputs.get(*input)?;
-            match element(input) {
-                Some(_) => movement(generic, input),
-                None => fill(generic, input.value),
+            match input.element() {
+                Some(_) => movement(&generic, input),
+                None => fill(&generic, input.value),
             }
         }
         Payload::Combine { input, .. } => {
-            let input = generic.inputs.get(*input)?;
-            pooling(generic, input).or_else(|| reduction(generic, input))
+            let input = *input;
+            let generic = generic.reads_only(&[input]).then(|| generic.upright())?;
+            let input = generic.inputs.get(input)?;
+            pooling(&generic, input)
+                .or_else(|| reduction(&generic, input))
+                .or_else(|| arranged_pooling(&generic, input))
         }
-        Payload::Products([left, right]) => {
-            let [left, right] = [generic.inputs.get(*left)?, generic.inputs.get(*right)?];
-            if generic.inputs.len() != 2 || !same_elements(&[left, right, &generic.output]) {
-                return None;
-            }
-            contraction(generic, left, right, context)
-                .or_else(|| convolution(generic, left, right))
-                .or_else(|| general_contraction(generic, left, right, context))
+        Payload::Products(factors) => {
+            let factors = factors.clone();
+            let inputs = [0, 1].map(|n: usize| factors.get(n).map(|f| f.input));
+            let inputs: Vec<usize> = inputs.into_iter().flatten().collect();
+            let generic = generic.reads_only(&inputs).then(|| generic.upright())?;
+            let [left, right] = multiplied(&generic, factors)?;
+            contraction(&generic, &left, &right, context)
+                .or_else(|| convolution(&generic, &left, &right))
+                .or_else(|| general_contraction(&generic, &left, &right, context))
+                .or_else(|| arranged_convolution(&generic, &left, &right))
         }
     }
+}
+
+/// The operands that are multiplied: inputs, or what factors make of each of their elements. The sign goes to the
+/// smaller one.
+fn multiplied<'c: 'a, 'a>(
+    generic: &Generic<'c, 'a>,
+    [mut left, mut right]: [Factor<'c, 'a>; 2],
+) -> Option<[Operand<'c, 'a>; 2]> {
+    let of = |factor: &Factor<'c, 'a>| generic.inputs.get(factor.input).cloned();
+    let (mut first, mut second) = (of(&left)?, of(&right)?);
+    let volume = |operand: &Operand<'c, 'a>| operand.shape.iter().product::<i64>();
+    if generic.is_fixed() && volume(&first) < volume(&second) {
+        Factor::swap_signs(&mut left, &mut right);
+    }
+    for (operand, factor) in [(&mut first, left), (&mut second, right)] {
+        operand.element()?;
+        if factor.element_type() != generic.output.element() {
+            return None;
+        }
+        if !factor.is_element() {
+            operand.changes.push(Change {
+                shape: operand.shape.clone(),
+                step: Step::Compute(factor),
+            });
+        }
+    }
+    Some([first, second])
 }

@@ -1,11 +1,13 @@
 //! Combinations along loops: over windows, or over whole dimensions.
 
+use super::arrangement::Arrangement;
 use super::convolution::steps;
-use super::generic::{Generic, Operand};
+use super::generic::Generic;
+use super::operand::Operand;
 use super::payload::Payload;
 use super::signature::Binding;
 use super::table;
-use super::write::{Input, Named, element, same_elements};
+use super::write::{Input, Named, same_elements};
 
 /// Whole dimensions that go.
 pub fn reduction<'c: 'a, 'a>(
@@ -15,24 +17,32 @@ pub fn reduction<'c: 'a, 'a>(
     let Payload::Combine { combiner, .. } = &generic.payload else {
         return None;
     };
-    if generic.inputs.len() != 1 || !same_elements(&[input, &generic.output]) {
+    if !same_elements(&[input, &generic.output]) {
         return None;
     }
     let (input, output) = (input.without_units(), generic.output.without_units());
-    let (output, input) = alone(&output, &input, generic);
+    let (mut output, input) = alone(&output, &input, generic);
     let (read, written) = (input.indices()?, output.indices()?);
     let kept: Vec<usize> = read
         .iter()
         .copied()
         .filter(|i| written.contains(i))
         .collect();
-    if kept != written || kept.len() == read.len() {
+    // A loop that reads nothing combines each element several times.
+    let told = (0..generic.extents.len()).all(|index| {
+        generic.extent(index) == 1 || read.contains(&index) || written.contains(&index)
+    });
+    if !told || kept.len() != written.len() || kept.len() == read.len() {
         return None;
+    }
+    if kept != written {
+        let order = kept.iter().map(|i| written.iter().position(|w| w == i));
+        output.transpose(&order.collect::<Option<Vec<_>>>()?);
     }
     let dimensions: Vec<usize> = (0..read.len())
         .filter(|d| read.get(*d).is_some_and(|i| !written.contains(i)))
         .collect();
-    let element = element(&input)?;
+    let element = input.element()?;
     Some(Named {
         name: "linalg.reduce".to_owned(),
         head: String::new(),
@@ -65,51 +75,98 @@ fn alone<'c: 'a, 'a>(
             });
         let (forms, shape) = kept.map(|(form, extent)| (form.clone(), *extent)).unzip();
         Operand {
-            value: operand.value,
             shape,
             forms,
+            ..operand.clone()
         }
     };
     (without(one, other), without(other, one))
 }
 
-/// Windows.
+/// Windows, in a layout that linalg has; `None` where other layouts would have to be transposed.
 pub fn pooling<'c: 'a, 'a>(
     generic: &Generic<'c, 'a>,
     input: &Operand<'c, 'a>,
 ) -> Option<Named<'c, 'a>> {
+    let word = pooled(generic, input)?;
+    let rows = rows(word);
+    for row in rows {
+        let operands = [(row.output, &generic.output), (row.input, input)];
+        if let Some(binding) = Binding::of(&operands, &generic.extents) {
+            return pool(
+                row,
+                word,
+                &binding,
+                &generic.extents,
+                input,
+                &generic.output,
+            );
+        }
+    }
+    None
+}
+
+/// Windows, in the layout of linalg's that takes the fewest transposed elements.
+pub fn arranged_pooling<'c: 'a, 'a>(
+    generic: &Generic<'c, 'a>,
+    input: &Operand<'c, 'a>,
+) -> Option<Named<'c, 'a>> {
+    let word = pooled(generic, input)?;
+    if !generic.is_fixed() {
+        return None;
+    }
+    let (operands, extents) = generic.without_unit_loops(&[&generic.output, input])?;
+    let operands: Vec<&Operand<'c, 'a>> = operands.iter().collect();
+    let found = rows(word).filter_map(|row| {
+        let words = [row.output, row.input];
+        Some((row, Arrangement::of(&words, &operands, &extents)?))
+    });
+    let (row, found) = found.min_by_key(|(_, found)| found.cost)?;
+    let [output, input] = found.operands.as_slice() else {
+        return None;
+    };
+    pool(row, word, &found.binding, &extents, input, output)
+}
+
+/// The word for what windows combine by.
+fn pooled(generic: &Generic<'_, '_>, input: &Operand<'_, '_>) -> Option<&'static str> {
     let Payload::Combine { combiner, .. } = &generic.payload else {
         return None;
     };
-    let word = combiner.pool()?;
-    if !same_elements(&[input, &generic.output]) {
+    combiner
+        .pool()
+        .filter(|_| same_elements(&[input, &generic.output]))
+}
+
+fn rows(word: &str) -> impl Iterator<Item = &'static table::Pooling> {
+    table::POOLINGS
+        .iter()
+        .filter(move |row| row.words.contains(&word))
+}
+
+fn pool<'c: 'a, 'a>(
+    row: &table::Pooling,
+    word: &str,
+    binding: &Binding,
+    extents: &[i64],
+    input: &Operand<'c, 'a>,
+    output: &Operand<'c, 'a>,
+) -> Option<Named<'c, 'a>> {
+    let window: Vec<i64> = binding
+        .window
+        .iter()
+        .map(|letter| binding.extent(*letter, extents))
+        .collect::<Option<_>>()?;
+    // One element: nothing is combined.
+    if window.iter().all(|extent| *extent == 1) || window.iter().any(|extent| *extent < 1) {
         return None;
     }
-    let rows = table::POOLINGS
-        .iter()
-        .filter(|row| row.words.contains(&word));
-    for row in rows {
-        let operands = [(row.output, &generic.output), (row.input, input)];
-        let Some(binding) = Binding::of(&operands, &generic.extents) else {
-            continue;
-        };
-        let window: Vec<i64> = binding
-            .window
-            .iter()
-            .map(|letter| binding.extent(*letter, &generic.extents))
-            .collect::<Option<_>>()?;
-        // One element: nothing is combined.
-        if window.iter().all(|extent| *extent == 1) || window.iter().any(|extent| *extent < 1) {
-            return None;
-        }
-        return Some(Named {
-            name: format!("{}_{word}", row.name),
-            head: steps(&binding),
-            tail: String::new(),
-            inputs: vec![Input::Tensor(input.clone()), Input::Shape(window)],
-            output: generic.output.clone(),
-            typed: true,
-        });
-    }
-    None
+    Some(Named {
+        name: format!("{}_{word}", row.name),
+        head: steps(binding),
+        tail: String::new(),
+        inputs: vec![Input::Tensor(input.clone()), Input::Shape(window)],
+        output: output.clone(),
+        typed: true,
+    })
 }

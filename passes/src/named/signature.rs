@@ -1,6 +1,6 @@
 //! Matching of an operation's operands against a row of the table.
 
-use super::generic::Operand;
+use super::operand::Operand;
 use crate::structure::Affine;
 use std::collections::BTreeMap;
 

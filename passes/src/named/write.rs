@@ -1,9 +1,8 @@
 //! A named operation, written as text over operands under the shapes that it wants.
 
-use super::generic::Operand;
-use crate::formula::reshape::reshape;
+use super::operand::Operand;
 use crate::mlir::{Builder, splice, types};
-use melior::ir::{OperationRef, Type, Value, ValueLike};
+use melior::ir::{OperationRef, Value, ValueLike};
 use skript_dialect::{PassError, melior};
 
 /// A named operation to be written.
@@ -35,15 +34,15 @@ impl<'c: 'a, 'a> Named<'c, 'a> {
         let mut operands = Vec::new();
         for input in &self.inputs {
             operands.push(match input {
-                Input::Tensor(operand) => operand.shaped(builder)?,
+                Input::Tensor(operand) => operand.shaped(at, builder)?,
                 Input::Scalar(value) => *value,
                 Input::Shape(extents) => {
-                    let element = element(&self.output).ok_or("a result that is no tensor")?;
+                    let element = self.output.element().ok_or("a result that is no tensor")?;
                     builder.value("tensor.empty", &[], &[], types::tensor(extents, element))?
                 }
             });
         }
-        let init = self.output.shaped(builder)?;
+        let init = self.output.shaped(at, builder)?;
         let list = |values: &[Value<'c, 'a>], first: usize| {
             let names: Vec<String> = (first..first + values.len())
                 .map(|n| format!("%{n}"))
@@ -68,33 +67,14 @@ impl<'c: 'a, 'a> Named<'c, 'a> {
         operands.push(init);
         let made = splice::splice(at, &operands, &text, &[("%v0".to_owned(), result)])?;
         let value = *made.values.first().ok_or("a text without a result")?;
-        Ok(reshape(value, at.result(0)?.r#type(), builder)?)
+        self.output
+            .restored(value, at.result(0)?.r#type(), at, builder)
     }
-}
-
-impl<'c: 'a, 'a> Operand<'c, 'a> {
-    /// The tensor under its shape.
-    fn shaped(&self, at: &Builder<'c, 'a>) -> Result<Value<'c, 'a>, PassError> {
-        if types::extents(self.value.r#type()).as_ref() == Some(&self.shape) {
-            return Ok(self.value);
-        }
-        let element = element(self).ok_or("an operand that is no tensor")?;
-        Ok(reshape(
-            self.value,
-            types::tensor(&self.shape, element),
-            at,
-        )?)
-    }
-}
-
-/// The element type of a tensor.
-pub fn element<'c>(operand: &Operand<'c, '_>) -> Option<Type<'c>> {
-    types::element_of(operand.value.r#type())
 }
 
 /// Whether all are tensors of one element type.
 pub fn same_elements(operands: &[&Operand<'_, '_>]) -> bool {
-    let mut elements = operands.iter().map(|o| element(o));
+    let mut elements = operands.iter().map(|o| o.element());
     let first = elements.next().flatten();
     first.is_some() && elements.all(|e| e == first)
 }

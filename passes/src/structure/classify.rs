@@ -3,10 +3,9 @@
 use super::affine::Affine;
 use super::arg_reduction::ArgReduction;
 use super::guard::Guard;
-use super::nest::{Nest, Term};
+use super::nest::{Nest, Term, TermId};
 use super::target::Placement;
 use skript_frontend::model::Accumulation;
-use skript_semantics::ScalarOp;
 use std::fmt;
 
 /// The kinds of computation that lowerings tell apart.
@@ -109,15 +108,10 @@ impl Structure {
                 Structure::Map
             };
         }
-        let multiplies = values.iter().all(|v| {
-            matches!(
-                nest.terms.get(*v),
-                Some(Term::Apply {
-                    op: ScalarOp::Mul,
-                    ..
-                })
-            ) && nest.accesses(&[*v]).len() > 1
-        });
+        let reads = |factor: &TermId| !nest.accesses(&[*factor]).is_empty();
+        let multiplies = values
+            .iter()
+            .all(|v| nest.factors(*v).iter().filter(|f| reads(f)).count() > 1);
         if nest.kind == Accumulation::Sum && multiplies {
             Structure::Contraction { window }
         } else if window {
@@ -167,6 +161,7 @@ impl fmt::Display for Structure {
 mod tests {
     use super::super::nest::samples::Builder;
     use super::*;
+    use skript_semantics::{ScalarKind, ScalarOp};
 
     #[test]
     fn a_matrix_product_is_a_contraction() {
@@ -178,6 +173,39 @@ mod tests {
         assert_eq!(
             Structure::of(&nest),
             Structure::Contraction { window: false }
+        );
+    }
+
+    #[test]
+    fn signs_and_constants_leave_a_contraction_one() {
+        let mut b = Builder::new(Accumulation::Sum, &[4, 8]);
+        let (i, l) = (b.index(0), b.index(1));
+        let (x, y) = (b.access(&[4, 8], &[i, l]), b.access(&[8], &[l]));
+        let product = b.reals(ScalarOp::Mul, x, y);
+        let two = b.term(Term::Opaque {
+            operands: Vec::new(),
+        });
+        let scaled = b.reals(ScalarOp::Mul, two, product);
+        let negated = b.term(Term::Apply {
+            op: ScalarOp::Neg,
+            kind: ScalarKind::Real,
+            operands: vec![scaled],
+        });
+        let single = b.term(Term::Apply {
+            op: ScalarOp::Neg,
+            kind: ScalarKind::Real,
+            operands: vec![x],
+        });
+        let reduced = Builder {
+            nest: b.nest.clone(),
+        };
+        assert_eq!(
+            Structure::of(&b.target(&[4], &[i], negated)),
+            Structure::Contraction { window: false }
+        );
+        assert_eq!(
+            Structure::of(&reduced.target(&[4], &[i], single)),
+            Structure::Reduce
         );
     }
 

@@ -208,6 +208,28 @@ impl Nest {
             .collect()
     }
 
+    /// What a product multiplies, signs apart, each once; the term itself, without its sign, if it is none.
+    pub fn factors(&self, term: TermId) -> Vec<TermId> {
+        let mut seen = Vec::new();
+        let mut factors = Vec::new();
+        let mut stack = vec![term];
+        while let Some(term) = stack.pop() {
+            if seen.contains(&term) {
+                continue;
+            }
+            seen.push(term);
+            match self.terms.get(term) {
+                Some(Term::Apply {
+                    op: ScalarOp::Mul | ScalarOp::Neg,
+                    operands,
+                    ..
+                }) => stack.extend(operands.iter().rev()),
+                _ => factors.push(term),
+            }
+        }
+        factors
+    }
+
     /// Predicate, values and target subscripts.
     pub fn roots(&self) -> Vec<TermId> {
         let mut roots: Vec<TermId> = self.predicate.into_iter().collect();

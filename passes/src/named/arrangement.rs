@@ -1,0 +1,245 @@
+//! Operands brought into the layout that a row of the table reads: by transposes, and by dimensions of one element for the
+//! letters that no loop counts.
+
+use super::change::{Change, Step, permuted};
+use super::generic::Generic;
+use super::operand::Operand;
+use super::signature::Binding;
+use crate::structure::Affine;
+
+/// Operands as a row of the table reads them.
+pub struct Arrangement<'c, 'a> {
+    pub operands: Vec<Operand<'c, 'a>>,
+    pub binding: Binding,
+    pub cost: Cost,
+}
+
+/// What an arrangement takes, worst first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Cost {
+    /// Loops that count a dimension of their own and are taken for a window's.
+    degenerate: usize,
+    /// Elements that transposes move.
+    moved: i64,
+    /// Dimensions of one element that were added.
+    added: usize,
+}
+
+/// How an operand reads what a letter, or a loop, counts.
+#[derive(Clone, Copy, PartialEq)]
+enum Use {
+    Unread,
+    /// A dimension of its own.
+    Alone,
+    /// A dimension with another one, or with steps.
+    InWindow,
+}
+
+impl<'c: 'a, 'a> Arrangement<'c, 'a> {
+    /// The cheapest one, of operands of fixed extents without loops of one iteration; outputs come first.
+    pub fn of(words: &[&str], operands: &[&Operand<'c, 'a>], extents: &[i64]) -> Option<Self> {
+        let words: Vec<Vec<Vec<char>>> = words.iter().map(|list| letters(list)).collect();
+        let mut all: Vec<char> = words.iter().flatten().flatten().copied().collect();
+        all.sort_unstable();
+        all.dedup();
+        let mut candidates = Vec::new();
+        for index in 0..extents.len() {
+            let fits = |letter: &char| {
+                words.iter().zip(operands).all(|(words, operand)| {
+                    let (wanted, found) = (of_letter(words, *letter), of_loop(operand, index));
+                    wanted == found || (wanted == Use::InWindow && found == Use::Alone)
+                })
+            };
+            candidates.push(all.iter().copied().filter(fits).collect::<Vec<_>>());
+        }
+        let mut best: Option<Self> = None;
+        for counted in choices(&candidates) {
+            let found = arranged(&words, operands, &counted, extents);
+            if let Some(found) = found
+                && best.as_ref().is_none_or(|best| found.cost < best.cost)
+            {
+                best = Some(found);
+            }
+        }
+        best
+    }
+}
+
+/// The letters of each word.
+fn letters(words: &str) -> Vec<Vec<char>> {
+    let words = words.split_whitespace();
+    words
+        .map(|word| word.chars().filter(|c| *c != '+').collect())
+        .collect()
+}
+
+fn of_letter(words: &[Vec<char>], letter: char) -> Use {
+    match words.iter().find(|word| word.contains(&letter)) {
+        None => Use::Unread,
+        Some(word) if word.len() == 1 => Use::Alone,
+        Some(_) => Use::InWindow,
+    }
+}
+
+fn of_loop(operand: &Operand<'_, '_>, index: usize) -> Use {
+    let mut forms = operand.forms.iter();
+    match forms.find(|form| form.indices().contains(&index)) {
+        None => Use::Unread,
+        Some(form) if form.as_index().is_some() => Use::Alone,
+        Some(_) => Use::InWindow,
+    }
+}
+
+/// Every way to give each loop a letter of its own.
+fn choices(candidates: &[Vec<char>]) -> Vec<Vec<char>> {
+    let mut ways = vec![Vec::new()];
+    for letters in candidates {
+        let longer = |way: &Vec<char>| {
+            let free: Vec<char> = letters
+                .iter()
+                .copied()
+                .filter(|l| !way.contains(l))
+                .collect();
+            let way = way.clone();
+            free.into_iter().map(move |letter| {
+                let mut longer = way.clone();
+                longer.push(letter);
+                longer
+            })
+        };
+        ways = ways.iter().flat_map(longer).collect();
+    }
+    ways
+}
+
+/// The operands where each loop counts its letter.
+fn arranged<'c: 'a, 'a>(
+    words: &[Vec<Vec<char>>],
+    operands: &[&Operand<'c, 'a>],
+    counted: &[char],
+    extents: &[i64],
+) -> Option<Arrangement<'c, 'a>> {
+    let mut cost = Cost {
+        degenerate: 0,
+        moved: 0,
+        added: 0,
+    };
+    let mut placed = Vec::new();
+    for (words, operand) in words.iter().zip(operands) {
+        let places = places(words, operand, counted)?;
+        let taken = |(index, letter): &(usize, &char)| {
+            of_letter(words, **letter) == Use::InWindow && of_loop(operand, *index) == Use::Alone
+        };
+        cost.degenerate += counted.iter().enumerate().filter(taken).count();
+        cost.added += places.iter().filter(|place| place.is_none()).count();
+        let order: Vec<usize> = places.iter().flatten().copied().collect();
+        if !order.is_sorted() {
+            cost.moved = cost.moved.saturating_add(operand.shape.iter().product());
+        }
+        placed.push(operand.at_places(&places, &order));
+    }
+    let text = |words: &Vec<Vec<char>>| {
+        let words = words.iter().map(|word| {
+            let letters: Vec<String> = word.iter().map(char::to_string).collect();
+            letters.join("+")
+        });
+        words.collect::<Vec<_>>().join(" ")
+    };
+    let texts: Vec<String> = words.iter().map(text).collect();
+    let pairs: Vec<(&str, &Operand<'_, '_>)> =
+        texts.iter().map(String::as_str).zip(&placed).collect();
+    let binding = Binding::of(&pairs, extents)?;
+    Some(Arrangement {
+        operands: placed,
+        binding,
+        cost,
+    })
+}
+
+/// The dimension for each word; `None` for words that need one of one element.
+fn places(
+    words: &[Vec<char>],
+    operand: &Operand<'_, '_>,
+    counted: &[char],
+) -> Option<Vec<Option<usize>>> {
+    let mut places = vec![None; words.len()];
+    for (dimension, form) in operand.forms.iter().enumerate() {
+        let indices = form.indices();
+        let own: Vec<&char> = indices
+            .iter()
+            .map(|index| counted.get(*index))
+            .collect::<Option<_>>()?;
+        let word = words
+            .iter()
+            .position(|word| !own.is_empty() && own.iter().all(|letter| word.contains(letter)))?;
+        match places.get_mut(word)? {
+            Some(_) => return None,
+            place => *place = Some(dimension),
+        }
+    }
+    Some(places)
+}
+
+impl<'c: 'a, 'a> Operand<'c, 'a> {
+    /// With the dimensions at these places, and dimensions of one element where there are none.
+    fn at_places(&self, places: &[Option<usize>], order: &[usize]) -> Self {
+        let mut placed = self.clone();
+        if !order.is_sorted() {
+            placed.transpose(order);
+        }
+        let mut own = placed.shape.iter().copied().zip(placed.forms.clone());
+        let (shape, forms) = places
+            .iter()
+            .map(|place| {
+                place
+                    .and_then(|_| own.next())
+                    .unwrap_or((1, Affine::default()))
+            })
+            .unzip();
+        Operand {
+            shape,
+            forms,
+            ..placed
+        }
+    }
+
+    /// Puts dimension `order[n]` at place `n`.
+    pub fn transpose(&mut self, order: &[usize]) {
+        self.changes.push(Change {
+            shape: self.shape.clone(),
+            step: Step::Transpose(order.to_vec()),
+        });
+        self.shape = permuted(&self.shape, order);
+        let forms = order.iter().filter_map(|d| self.forms.get(*d).cloned());
+        self.forms = forms.collect();
+    }
+}
+
+impl<'c: 'a, 'a> Generic<'c, 'a> {
+    /// The operands without loops of one iteration and the dimensions that those count, and the extents of the loops that are left.
+    pub fn without_unit_loops(
+        &self,
+        operands: &[&Operand<'c, 'a>],
+    ) -> Option<(Vec<Operand<'c, 'a>>, Vec<i64>)> {
+        let mut extents = Vec::new();
+        let mut renamed = Vec::new();
+        for extent in &self.extents {
+            if *extent == 1 {
+                renamed.push(Affine::default());
+            } else {
+                renamed.push(Affine::index(extents.len()));
+                extents.push(*extent);
+            }
+        }
+        let operands = operands.iter().map(|operand| {
+            let forms = operand.forms.iter();
+            let forms = forms.map(|form| form.substitute(&renamed, &self.extents));
+            let renamed = Operand {
+                forms: forms.collect::<Option<_>>()?,
+                ..(*operand).clone()
+            };
+            Some(renamed.without_units())
+        });
+        Some((operands.collect::<Option<_>>()?, extents))
+    }
+}

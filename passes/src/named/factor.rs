@@ -1,0 +1,250 @@
+//! The factors of a product, each computed from the elements of one input alone.
+//!
+//! Signs move freely between factors, and integers, which wrap, multiply in any order. Reals round: of `(2 * a) * b`
+//! the factors are `2 * a` and `b`, and `2 * (a * b)` has none.
+
+use crate::codegen::mlir;
+use crate::extents::bounds;
+use crate::mlir::copy::{Copier, arguments};
+use crate::mlir::{Builder, ValueKey, attributes, builder, maps, types};
+use crate::structure::Affine;
+use melior::ir::attribute::ArrayAttribute;
+use melior::ir::operation::{OperationLike, OperationResult};
+use melior::ir::{Attribute, BlockRef, OperationRef, Type, Value, ValueLike};
+use skript_dialect::{PassError, melior, op};
+use skript_semantics::Scalar;
+use std::collections::HashSet;
+
+/// A factor.
+#[derive(Clone)]
+pub struct Factor<'c, 'a> {
+    /// The position of the input.
+    pub input: usize,
+    /// The region's block, and the input's element in it.
+    block: BlockRef<'c, 'a>,
+    element: Value<'c, 'a>,
+    /// What are multiplied; each is the element or computed from it in the region.
+    values: Vec<Value<'c, 'a>>,
+    negated: bool,
+}
+
+/// The two factors of a product of the elements; `None` where it is none or where a factor needs several inputs, or
+/// the place.
+pub fn product<'c: 'a, 'a>(
+    value: Value<'c, 'a>,
+    mut negated: bool,
+    block: BlockRef<'c, 'a>,
+    elements: &[Value<'c, 'a>],
+) -> Option<[Factor<'c, 'a>; 2]> {
+    let value = unsigned(value, &mut negated);
+    let leaves = leaves(value, &mut negated)?;
+    let mut factors: Vec<Factor<'c, 'a>> = Vec::new();
+    let mut constants = Vec::new();
+    for leaf in leaves {
+        match inputs(leaf, block, elements)?.as_slice() {
+            [] => constants.push(leaf),
+            [input] => {
+                let known = factors.iter_mut().find(|f| f.input == *input);
+                match known {
+                    Some(factor) => factor.values.push(leaf),
+                    None => factors.push(Factor {
+                        input: *input,
+                        block,
+                        element: *elements.get(*input)?,
+                        values: vec![leaf],
+                        negated: false,
+                    }),
+                }
+            }
+            _ => return None,
+        }
+    }
+    // A square is a product of the input with itself.
+    if let [only] = factors.as_mut_slice()
+        && only.values.len() > 1
+    {
+        let other = Factor {
+            values: vec![only.values.remove(0)],
+            ..only.clone()
+        };
+        factors.insert(0, other);
+    }
+    let [left, mut right]: [Factor<'c, 'a>; 2] = factors.try_into().ok()?;
+    right.values.extend(constants);
+    right.negated = negated;
+    Some([left, right])
+}
+
+/// The value without its sign.
+fn unsigned<'c: 'a, 'a>(mut value: Value<'c, 'a>, negated: &mut bool) -> Value<'c, 'a> {
+    while let Some(inner) = negation(value) {
+        *negated = !*negated;
+        value = inner;
+    }
+    value
+}
+
+fn owner<'c: 'a, 'a>(value: Value<'c, 'a>) -> Option<OperationRef<'c, 'a>> {
+    Some(OperationResult::try_from(value).ok()?.owner())
+}
+
+fn negation<'c: 'a, 'a>(value: Value<'c, 'a>) -> Option<Value<'c, 'a>> {
+    let op = owner(value)?;
+    match op::name(&op).as_str() {
+        "arith.negf" => op.operand(0).ok(),
+        "arith.subi" if bounds::constant(op.operand(0).ok()?) == Some(0) => op.operand(1).ok(),
+        _ => None,
+    }
+}
+
+/// What a product multiplies: two reals, or as many integers as there are. `None` for what is no product.
+fn leaves<'c: 'a, 'a>(value: Value<'c, 'a>, negated: &mut bool) -> Option<Vec<Value<'c, 'a>>> {
+    let op = owner(value)?;
+    let whole = match op::name(&op).as_str() {
+        "arith.mulf" => false,
+        "arith.muli" => true,
+        _ => return None,
+    };
+    let mut found = Vec::new();
+    for operand in op.operands() {
+        let operand = unsigned(operand, negated);
+        // What others use too would be multiplied once for each of them.
+        let splits = whole && mlir::users(operand).len() == 1;
+        match splits.then(|| leaves(operand, negated)).flatten() {
+            Some(inner) => found.extend(inner),
+            None => found.push(operand),
+        }
+    }
+    Some(found)
+}
+
+/// The inputs that a value is computed from. `None` where that takes more than operations that may run for any element.
+fn inputs<'c: 'a, 'a>(
+    value: Value<'c, 'a>,
+    block: BlockRef<'c, 'a>,
+    elements: &[Value<'c, 'a>],
+) -> Option<Vec<usize>> {
+    let steps = steps(&[value], block);
+    let may_run = |op: &OperationRef<'c, 'a>| {
+        op.region_count() == 0 && op::name(op) != "linalg.index" && op::is_speculatable(op)
+    };
+    if !steps.iter().all(may_run) {
+        return None;
+    }
+    let read: Vec<Value<'c, 'a>> = steps
+        .iter()
+        .flat_map(|op| op.operands())
+        .chain([value])
+        .collect();
+    let others = arguments(block).into_iter().skip(elements.len());
+    if others.into_iter().any(|argument| read.contains(&argument)) {
+        return None;
+    }
+    let used = elements
+        .iter()
+        .enumerate()
+        .filter(|(_, e)| read.contains(e));
+    Some(used.map(|(input, _)| input).collect())
+}
+
+/// The operations of a block that compute these values, in order.
+fn steps<'c: 'a, 'a>(
+    values: &[Value<'c, 'a>],
+    block: BlockRef<'c, 'a>,
+) -> Vec<OperationRef<'c, 'a>> {
+    let key = |value: &Value<'c, 'a>| ValueKey::of(*value);
+    let mut needed: HashSet<ValueKey> = values.iter().map(key).collect();
+    let mut steps = Vec::new();
+    for op in builder::operations(block).into_iter().rev() {
+        if op.results().any(|r| needed.contains(&ValueKey::of(r))) {
+            needed.extend(op.operands().map(ValueKey::of));
+            steps.push(op);
+        }
+    }
+    steps.reverse();
+    steps
+}
+
+impl<'c: 'a, 'a> Factor<'c, 'a> {
+    /// Whether the factor is the element itself, or the element in a wider type, which named operations see to.
+    pub fn is_element(&self) -> bool {
+        let [value] = self.values.as_slice() else {
+            return false;
+        };
+        let widened = owner(*value).is_some_and(|op| {
+            matches!(op::name(&op).as_str(), "arith.extf" | "arith.extsi")
+                && op.operand(0).ok() == Some(self.element)
+        });
+        !self.negated && (*value == self.element || widened)
+    }
+
+    /// The type of the factor.
+    pub fn element_type(&self) -> Option<Type<'c>> {
+        self.values.first().map(|v| v.r#type())
+    }
+
+    /// The product with the sign in the other factor.
+    pub fn swap_signs(left: &mut Self, right: &mut Self) {
+        std::mem::swap(&mut left.negated, &mut right.negated);
+    }
+
+    /// The factor for each element of a tensor.
+    pub fn compute(
+        &self,
+        tensor: Value<'c, 'a>,
+        at: &Builder<'c, 'a>,
+    ) -> Result<Value<'c, 'a>, PassError> {
+        let extents = types::extents(tensor.r#type()).ok_or("an operand that is no tensor")?;
+        let element = self.element_type().ok_or("a factor without a value")?;
+        let r#type = types::tensor(&extents, element);
+        let init = at.value("tensor.empty", &at.dynamic_extents(tensor)?, &[], r#type)?;
+        let (region, body, arguments) = at.region(&[self.element.r#type(), element]);
+        let mut copier = Copier::new();
+        copier.set(
+            self.element,
+            *arguments.first().ok_or("a region without an element")?,
+        );
+        for op in steps(&self.values, self.block) {
+            copier.copy(op, &body, &mut |_, _, _| Ok(false))?;
+        }
+        let mut values = self.values.iter().map(|v| copier.get(*v));
+        let mut product = values.next().ok_or("a factor without a value")?;
+        for value in values {
+            product = body.value("arith.muli", &[product, value], &[], element)?;
+        }
+        if self.negated {
+            product = match types::reals(element) {
+                Some(_) => body.value("arith.negf", &[product], &[], element)?,
+                None => {
+                    let zero = body.constant(Scalar::Int(0), element)?;
+                    body.value("arith.subi", &[zero, product], &[], element)?
+                }
+            };
+        }
+        body.create("linalg.yield", &[product], &[], &[], Vec::new())?;
+        let plain: Vec<Affine> = (0..extents.len()).map(Affine::index).collect();
+        let unparsable = "linalg is not loaded";
+        let map = maps::map(at.context, extents.len(), &plain).ok_or(unparsable)?;
+        let parallel =
+            Attribute::parse(at.context, "#linalg.iterator_type<parallel>").ok_or(unparsable)?;
+        let iterators = vec![parallel; extents.len()];
+        let generic = at.create(
+            "linalg.generic",
+            &[tensor, init],
+            &[
+                (
+                    "indexing_maps",
+                    ArrayAttribute::new(at.context, &[map, map]).into(),
+                ),
+                (
+                    "iterator_types",
+                    ArrayAttribute::new(at.context, &iterators).into(),
+                ),
+                ("operandSegmentSizes", attributes::i32s(at.context, &[1, 1])),
+            ],
+            &[r#type],
+            vec![region],
+        )?;
+        Ok(generic.result(0)?.into())
+    }
+}

@@ -1,0 +1,162 @@
+//! What a named operation reads or writes: a tensor, a shape for it, and the loops that each dimension counts.
+
+use super::change::{Change, Step};
+use crate::formula::reshape::reshape;
+use crate::mlir::{Builder, types};
+use crate::structure::Affine;
+use melior::ir::{OperationRef, Type, Value, ValueLike};
+use skript_dialect::{PassError, melior};
+
+/// A tensor, after changes and under a shape of the same elements, and how the loops read it; or a scalar.
+#[derive(Clone)]
+pub struct Operand<'c, 'a> {
+    /// The tensor before the changes.
+    pub value: Value<'c, 'a>,
+    /// What is done to it first, in order.
+    pub changes: Vec<Change<'c, 'a>>,
+    /// Extents; those known only at run time are negative.
+    pub shape: Vec<i64>,
+    /// One for each dimension of the shape.
+    pub forms: Vec<Affine>,
+}
+
+impl<'c: 'a, 'a> Operand<'c, 'a> {
+    /// The type of the elements, after the changes; `None` for scalars.
+    pub fn element(&self) -> Option<Type<'c>> {
+        let computed = self
+            .changes
+            .iter()
+            .rev()
+            .find_map(|change| match &change.step {
+                Step::Compute(factor) => factor.element_type(),
+                _ => None,
+            });
+        computed.or_else(|| types::element_of(self.value.r#type()))
+    }
+
+    /// The tensor after its changes and under its shape.
+    pub fn shaped(
+        &self,
+        op: OperationRef<'c, 'a>,
+        at: &Builder<'c, 'a>,
+    ) -> Result<Value<'c, 'a>, PassError> {
+        let mut value = self.value;
+        for change in &self.changes {
+            value = change.apply(value, op, at)?;
+        }
+        if types::extents(value.r#type()).as_ref() == Some(&self.shape) {
+            return Ok(value);
+        }
+        let element = self.element().ok_or("an operand that is no tensor")?;
+        Ok(reshape(value, types::tensor(&self.shape, element), at)?)
+    }
+
+    /// What the changes made a tensor of this type of: the way back from a result.
+    pub fn restored(
+        &self,
+        result: Value<'c, 'a>,
+        r#type: Type<'c>,
+        op: OperationRef<'c, 'a>,
+        at: &Builder<'c, 'a>,
+    ) -> Result<Value<'c, 'a>, PassError> {
+        let mut value = result;
+        for change in self.changes.iter().rev() {
+            value = change.undo(value, op, at)?;
+        }
+        Ok(reshape(value, r#type, at)?)
+    }
+
+    /// Loops by dimension, if each dimension is one loop and no two are the same.
+    pub fn indices(&self) -> Option<Vec<usize>> {
+        let indices: Vec<usize> = self
+            .forms
+            .iter()
+            .map(Affine::as_index)
+            .collect::<Option<_>>()?;
+        let distinct =
+            (1..indices.len()).all(|n| !indices.iter().take(n).any(|i| indices.get(n) == Some(i)));
+        distinct.then_some(indices)
+    }
+
+    /// Without the dimensions of one element that the loops read at 0.
+    pub fn without_units(&self) -> Self {
+        let kept = |(form, extent): (&Affine, &i64)| form.as_constant() != Some(0) || *extent != 1;
+        let dimensions = self.forms.iter().zip(&self.shape);
+        let (forms, shape) = dimensions
+            .filter(|d| kept(*d))
+            .map(|(form, extent)| (form.clone(), *extent))
+            .unzip();
+        Operand {
+            value: self.value,
+            changes: self.changes.clone(),
+            shape,
+            forms,
+        }
+    }
+
+    /// With the dimensions split that several loops count through, digit by digit (`d0 * 4 + d1` where `d1` ends
+    /// at 4), where `apart` says that the outer loops are no positions of a window.
+    pub fn unfolded(&self, extents: &[i64], apart: impl Fn(usize) -> bool) -> Self {
+        let mut unfolded = Operand {
+            value: self.value,
+            changes: self.changes.clone(),
+            shape: Vec::new(),
+            forms: Vec::new(),
+        };
+        for (form, extent) in self.forms.iter().zip(&self.shape) {
+            match digits(form, *extent, extents) {
+                Some(digits) if digits.iter().rev().skip(1).all(|(index, _)| apart(*index)) => {
+                    for (index, count) in digits {
+                        unfolded.shape.push(count);
+                        unfolded.forms.push(Affine::index(index));
+                    }
+                }
+                _ => {
+                    unfolded.shape.push(*extent);
+                    unfolded.forms.push(form.clone());
+                }
+            }
+        }
+        unfolded
+    }
+}
+
+/// The loops that count through a dimension of this extent, outermost first, with their extents.
+fn digits(form: &Affine, extent: i64, extents: &[i64]) -> Option<Vec<(usize, i64)>> {
+    let mut terms = form.as_linear()?;
+    if form.offset() != 0 || terms.len() < 2 {
+        return None;
+    }
+    terms.sort_by_key(|(_, step)| std::cmp::Reverse(*step));
+    let mut digits = Vec::new();
+    let mut whole = 1i64;
+    for (index, step) in terms.into_iter().rev() {
+        let count = *extents.get(index)?;
+        if step != whole || count < 1 {
+            return None;
+        }
+        whole = whole.checked_mul(count)?;
+        digits.insert(0, (index, count));
+    }
+    (whole == extent).then_some(digits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_count_through_a_dimension() {
+        let form = |factor: i64| {
+            Affine::index(0)
+                .scale(factor)
+                .unwrap()
+                .add(&Affine::index(1))
+                .unwrap()
+        };
+        assert_eq!(digits(&form(4), 12, &[3, 4]), Some(vec![(0, 3), (1, 4)]));
+        assert_eq!(digits(&form(4), 13, &[3, 4]), None);
+        assert_eq!(digits(&form(2), 12, &[3, 4]), None);
+        assert_eq!(digits(&Affine::index(0), 3, &[3, 4]), None);
+    }
+}
