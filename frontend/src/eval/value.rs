@@ -171,7 +171,7 @@ impl Value {
         self.atoms().iter().any(|a| matches!(a, Atom::Tensor(_)))
     }
 
-    /// The value as kept on an instance; what is not compile-time becomes null.
+    /// The value as kept on an instance; what is not compile-time is unknown.
     pub fn to_attribute(&self) -> AttributeValue {
         match self {
             Value::Null => AttributeValue::Null,
@@ -186,6 +186,7 @@ impl Value {
     pub fn from_attribute(value: &AttributeValue) -> Self {
         match value {
             AttributeValue::Null => Value::Null,
+            AttributeValue::Unknown => Value::Atom(Atom::Poison),
             AttributeValue::Bool(b) => Value::bool(*b),
             AttributeValue::Int(i) => Value::int(*i),
             AttributeValue::Real(r) => Value::Atom(Atom::Real(*r)),
@@ -282,7 +283,7 @@ impl Atom {
             Atom::Int(i) => AttributeValue::Int(*i),
             Atom::Real(r) => AttributeValue::Real(*r),
             Atom::Str(s) => AttributeValue::Str(s.to_string()),
-            _ => AttributeValue::Null,
+            _ => AttributeValue::Unknown,
         }
     }
 

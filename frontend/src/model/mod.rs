@@ -91,6 +91,8 @@ pub enum AttributeValue {
     Real(f64),
     Str(String),
     List(Vec<AttributeValue>),
+    /// Only a run knows it: extents that the model leaves open decide it.
+    Unknown,
 }
 
 #[derive(Clone, Debug, PartialEq)]

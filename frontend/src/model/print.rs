@@ -499,6 +499,7 @@ fn attributes(attributes: &[(String, AttributeValue)]) -> String {
 fn attribute(value: &AttributeValue) -> String {
     match value {
         AttributeValue::Null => "null".to_string(),
+        AttributeValue::Unknown => "?".to_string(),
         AttributeValue::Bool(b) => b.to_string(),
         AttributeValue::Int(i) => i.to_string(),
         AttributeValue::Real(r) => scalar(Scalar::Real(*r)),

@@ -5,6 +5,7 @@ use melior::Context;
 use melior::ir::attribute::{
     ArrayAttribute, BoolAttribute, DenseElementsAttribute, DenseI32ArrayAttribute,
     DenseI64ArrayAttribute, DictionaryAttribute, FloatAttribute, IntegerAttribute, StringAttribute,
+    TypeAttribute,
 };
 use melior::ir::r#type::IntegerType;
 use melior::ir::{Attribute, Identifier, Type};
@@ -105,6 +106,7 @@ pub fn with_entry<'c>(
 pub fn attribute<'c>(context: &'c Context, value: &AttributeValue) -> Attribute<'c> {
     match value {
         AttributeValue::Null => Attribute::unit(context),
+        AttributeValue::Unknown => TypeAttribute::new(Type::none(context)).into(),
         AttributeValue::Bool(b) => boolean(context, *b),
         AttributeValue::Int(i) => i64(context, *i),
         AttributeValue::Real(x) => FloatAttribute::new(context, Type::float64(context), *x).into(),

@@ -2,7 +2,7 @@
 
 use melior::ir::attribute::{
     ArrayAttribute, BoolAttribute, DictionaryAttribute, FloatAttribute, IntegerAttribute,
-    StringAttribute,
+    StringAttribute, TypeAttribute,
 };
 use melior::ir::{Attribute, AttributeLike};
 use skript_intrinsics::Value;
@@ -22,6 +22,9 @@ pub fn entries(dictionary: Attribute) -> Option<Vec<(String, Value)>> {
 fn value_of(attribute: Attribute) -> Option<Value> {
     if attribute.is_unit() {
         return Some(Value::Null);
+    }
+    if TypeAttribute::try_from(attribute).is_ok() {
+        return Some(Value::Unknown);
     }
     if let Ok(flag) = BoolAttribute::try_from(attribute) {
         return Some(Value::Bool(flag.value()));

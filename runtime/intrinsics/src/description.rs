@@ -130,6 +130,7 @@ fn value(item: &Value, bytes: &mut Vec<u8>) {
                 value(item, bytes);
             }
         }
+        Value::Unknown => bytes.push(6),
     }
 }
 
@@ -174,6 +175,7 @@ impl Reader<'_> {
             2 => Value::Int(self.u64()?.cast_signed()),
             3 => Value::Real(f64::from_bits(self.u64()?)),
             4 => Value::Str(self.string()?),
+            6 => Value::Unknown,
             5 if depth < DEEPEST => Value::List(self.list(|r| r.value(depth + 1))?),
             _ => return None,
         })
@@ -197,6 +199,7 @@ mod tests {
                 ),
                 ("c".into(), Value::Str("é".into())),
                 ("d".into(), Value::Bool(true)),
+                ("e".into(), Value::List(vec![Value::Unknown])),
             ],
             inputs: vec![array(ElementType::F32, 2)],
             outputs: vec![array(ElementType::I64, 2), array(ElementType::I64, 1)],

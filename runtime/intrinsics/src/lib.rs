@@ -159,6 +159,8 @@ pub enum Value {
     Real(f64),
     Str(String),
     List(Vec<Value>),
+    /// Extents that the model leaves open decide it, and nobody tells a kernel.
+    Unknown,
 }
 
 /// What the type of an output states.
@@ -210,8 +212,22 @@ impl Call<'_> {
     pub fn int(&self, name: &str) -> Result<i64, KernelError> {
         match self.attribute(name)? {
             Value::Int(i) => Ok(*i),
-            _ => Err(self.wrong(format!("attribute {name} is no int"))),
+            other => Err(self.misfit(name, other, "int")),
         }
+    }
+
+    /// Why a value of an attribute is none of `kind`.
+    fn misfit(&self, name: &str, value: &Value, kind: &str) -> KernelError {
+        let is_unknown = match value {
+            Value::List(items) => items.contains(&Value::Unknown),
+            value => *value == Value::Unknown,
+        };
+        self.wrong(match is_unknown {
+            true => format!(
+                "attribute {name} depends on extents that only a run knows: give it a value of its own, or fix the extents"
+            ),
+            false => format!("attribute {name} is no {kind}"),
+        })
     }
 
     /// A number attribute.
@@ -219,8 +235,8 @@ impl Call<'_> {
     /// # Errors
     /// It is missing, or of another kind.
     pub fn real(&self, name: &str) -> Result<f64, KernelError> {
-        number(self.attribute(name)?)
-            .ok_or_else(|| self.wrong(format!("attribute {name} is no number")))
+        let value = self.attribute(name)?;
+        number(value).ok_or_else(|| self.misfit(name, value, "number"))
     }
 
     /// A number attribute that may be `~`.
@@ -241,7 +257,7 @@ impl Call<'_> {
     pub fn bool(&self, name: &str) -> Result<bool, KernelError> {
         match self.attribute(name)? {
             Value::Bool(b) => Ok(*b),
-            _ => Err(self.wrong(format!("attribute {name} is no bool"))),
+            other => Err(self.misfit(name, other, "bool")),
         }
     }
 
@@ -252,7 +268,7 @@ impl Call<'_> {
     pub fn text(&self, name: &str) -> Result<&str, KernelError> {
         match self.attribute(name)? {
             Value::Str(s) => Ok(s),
-            _ => Err(self.wrong(format!("attribute {name} is no str"))),
+            other => Err(self.misfit(name, other, "str")),
         }
     }
 
@@ -261,8 +277,9 @@ impl Call<'_> {
     /// # Errors
     /// It is missing, or of another kind.
     pub fn ints(&self, name: &str) -> Result<Vec<i64>, KernelError> {
-        let wrong = || self.wrong(format!("attribute {name} is no list of ints"));
-        match self.attribute(name)? {
+        let value = self.attribute(name)?;
+        let wrong = || self.misfit(name, value, "list of ints");
+        match value {
             Value::List(items) => items
                 .iter()
                 .map(|i| match i {

@@ -192,7 +192,8 @@ impl Kept {
             count: 0,
         };
         match value {
-            Value::Null => {}
+            // C has one word for what is not there.
+            Value::Null | Value::Unknown => {}
             Value::Bool(b) => (made.kind, made.integer) = (1, i64::from(*b)),
             Value::Int(i) => (made.kind, made.integer) = (2, *i),
             Value::Real(x) => (made.kind, made.real) = (3, *x),

@@ -54,6 +54,7 @@ pub(crate) fn call(
 fn value(attribute: &AttributeValue) -> Value {
     match attribute {
         AttributeValue::Null => Value::Null,
+        AttributeValue::Unknown => Value::Unknown,
         AttributeValue::Bool(b) => Value::Bool(*b),
         AttributeValue::Int(i) => Value::Int(*i),
         AttributeValue::Real(x) => Value::Real(*x),
