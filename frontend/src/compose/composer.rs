@@ -9,6 +9,7 @@ use super::ComposeOptions;
 use super::arguments::{Argument, ArgumentList};
 use super::holdings::Holdings;
 use super::quantize::Quantizer;
+use super::reach::Reached;
 use crate::ast::{Definition, DefinitionKind, Path};
 use crate::diagnostics::codes::{
     BRANCH_RESULTS, ENDLESS_RECURSION, GRAPH_PARAMETER, GRAPH_UNKNOWN,
@@ -99,6 +100,7 @@ pub struct Composer<'p, 's> {
     pub input_shapes: IndexMap<String, Vec<Vec<u64>>>,
     /// Whether branches differ in extents that `input_shapes` fixed, so that the graph as declared has to say that they may.
     pub shapes_decide: bool,
+    pub reached: Reached<'p>,
 }
 
 impl<'p, 's> Composer<'p, 's> {
@@ -129,6 +131,7 @@ impl<'p, 's> Composer<'p, 's> {
             absent_inputs: Vec::new(),
             input_shapes: IndexMap::new(),
             shapes_decide: false,
+            reached: Reached::default(),
         }
     }
 

@@ -7,6 +7,7 @@ use super::composer::{Composed, Composer, Reported};
 use super::control::{Form, form, formed};
 use super::instantiate::Builder;
 use super::invoke::tensor_text;
+use super::reach::UNROLLED_INVOCATIONS;
 use crate::ast;
 use crate::diagnostics::codes::{
     BRANCH_RESULTS, LIMIT_EXCEEDED, LOOP_WITHOUT_END, SCAN_LENGTHS, UNEXPECTED_VALUE,
@@ -17,7 +18,7 @@ use crate::eval::{Atom, Pack, TensorRef, Value};
 use crate::model::{ConstantData, Extent, Node, TensorType};
 
 /// `do` loops without condition of up to this many iterations are unrolled.
-const UNROLLED_ITERATIONS: u64 = 32;
+pub const UNROLLED_ITERATIONS: u64 = 32;
 
 /// As long as they make so many bodies at most, with the loops around them: each further one would multiply the model.
 const UNROLLED_BODIES: usize = 1 << 6;
@@ -102,7 +103,12 @@ impl<'p> Composer<'p, '_> {
                 let bodies = self.unrolled_bodies(builder, iterations);
                 let is_short = iterations <= UNROLLED_ITERATIONS
                     && bodies.is_some_and(|bodies| bodies <= UNROLLED_BODIES);
-                if looping.unroll || is_short || !regular {
+                let is_small = is_short && {
+                    let body = self.reach(builder.found.module, &looping.body);
+                    let reached = bodies.map(|bodies| bodies.saturating_mul(body));
+                    reached.is_some_and(|reached| reached <= UNROLLED_INVOCATIONS)
+                };
+                if looping.unroll || is_small || !regular {
                     return self.unrolled_loop(builder, &parts, iterations, hint, wanted);
                 }
             }

@@ -34,6 +34,7 @@ mod narrow_ints;
 mod outputs;
 mod packed;
 mod quantize;
+mod reach;
 mod run_time_pack;
 mod slices;
 mod split;

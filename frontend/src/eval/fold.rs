@@ -24,6 +24,19 @@ pub(super) fn comparison(op: FoldOp) -> Option<ScalarOp> {
     })
 }
 
+/// The operation that joins a fold of some items with one of others.
+pub(super) fn accumulation(op: FoldOp) -> Option<ScalarOp> {
+    Some(match op {
+        FoldOp::Add => ScalarOp::Add,
+        FoldOp::Mul => ScalarOp::Mul,
+        FoldOp::And => ScalarOp::And,
+        FoldOp::Or => ScalarOp::Or,
+        FoldOp::Min => ScalarOp::Min,
+        FoldOp::Max => ScalarOp::Max,
+        _ => return None,
+    })
+}
+
 impl Evaluator<'_> {
     pub(super) fn fold(
         &mut self,
@@ -42,17 +55,11 @@ impl Evaluator<'_> {
                 return stop(&UNEXPECTED_VALUE, span, "only packs can be folded");
             }
         };
-        let scalar = match op {
-            FoldOp::Add => ScalarOp::Add,
-            FoldOp::Mul => ScalarOp::Mul,
-            FoldOp::And => ScalarOp::And,
-            FoldOp::Or => ScalarOp::Or,
-            FoldOp::Min => ScalarOp::Min,
-            FoldOp::Max => ScalarOp::Max,
-            FoldOp::Uniform => {
-                return Ok(pack.uniform().map_or(Value::Null, Value::Atom));
-            }
-            _ => return self.fold_comparison(pack, op, span),
+        let Some(scalar) = accumulation(op) else {
+            return match op {
+                FoldOp::Uniform => Ok(pack.uniform().map_or(Value::Null, Value::Atom)),
+                _ => self.fold_comparison(pack, op, span),
+            };
         };
         if cumulative {
             return self.accumulate(pack, scalar, span);

@@ -4,7 +4,7 @@ use skript_semantics::{ScalarKind, ScalarOp};
 
 use super::demand::Demand;
 use super::evaluator::{EvalResult, Evaluator, literal_bool};
-use super::fold::comparison;
+use super::fold::{accumulation, comparison};
 use super::runtime;
 use super::series::{Series, binary, refused};
 use super::value::{Atom, Value};
@@ -126,16 +126,7 @@ fn in_parts(series: &Series, op: FoldOp) -> Option<Expr> {
 
 /// Two folds as that of all their items.
 fn joined(op: FoldOp, first: Expr, second: Expr) -> Option<Expr> {
-    let op = match op {
-        FoldOp::Add => ScalarOp::Add,
-        FoldOp::Mul => ScalarOp::Mul,
-        FoldOp::And => ScalarOp::And,
-        FoldOp::Or => ScalarOp::Or,
-        FoldOp::Min => ScalarOp::Min,
-        FoldOp::Max => ScalarOp::Max,
-        _ => return None,
-    };
-    binary(op, first, second)
+    binary(accumulation(op)?, first, second)
 }
 
 /// The items up to this position folded.
