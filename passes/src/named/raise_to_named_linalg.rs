@@ -17,7 +17,7 @@ use super::movement::{fill, movement};
 use super::operand::Operand;
 use super::payload::{Factor, Payload};
 use super::reduction::{arranged_pooling, pooling, reduction};
-use super::write::Named;
+use super::write::{Named, multiplies};
 use crate::mlir::{Builder, context};
 use skript_dialect::melior::Context;
 use skript_dialect::melior::ir::OperationRef;
@@ -95,6 +95,7 @@ fn multiplied<'c: 'a, 'a>(
     generic: &Generic<'c, 'a>,
     [mut left, mut right]: [Factor<'c, 'a>; 2],
 ) -> Option<[Operand<'c, 'a>; 2]> {
+    let element = generic.output.element().filter(|e| multiplies(*e))?;
     let of = |factor: &Factor<'c, 'a>| generic.inputs.get(factor.input).cloned();
     let (mut first, mut second) = (of(&left)?, of(&right)?);
     let volume = |operand: &Operand<'c, 'a>| operand.shape.iter().product::<i64>();
@@ -103,7 +104,7 @@ fn multiplied<'c: 'a, 'a>(
     }
     for (operand, factor) in [(&mut first, left), (&mut second, right)] {
         operand.element()?;
-        if factor.element_type() != generic.output.element() {
+        if factor.element_type() != Some(element) {
             return None;
         }
         if !factor.is_element() {

@@ -7,7 +7,7 @@ use super::operand::Operand;
 use super::payload::Payload;
 use super::signature::Binding;
 use super::table;
-use super::write::{Input, Named, same_elements};
+use super::write::{Input, Named, multiplies, same_elements};
 
 /// Whole dimensions that go.
 pub fn reduction<'c: 'a, 'a>(
@@ -136,6 +136,7 @@ fn pooled(generic: &Generic<'_, '_>, input: &Operand<'_, '_>) -> Option<&'static
     combiner
         .pool()
         .filter(|_| same_elements(&[input, &generic.output]))
+        .filter(|_| input.element().is_some_and(multiplies))
 }
 
 fn rows(word: &str) -> impl Iterator<Item = &'static table::Pooling> {

@@ -2,7 +2,7 @@
 
 use super::operand::Operand;
 use crate::mlir::{Builder, splice, types};
-use melior::ir::{OperationRef, Value, ValueLike};
+use melior::ir::{OperationRef, Type, TypeLike, Value, ValueLike};
 use skript_dialect::{PassError, melior};
 
 /// A named operation to be written.
@@ -77,4 +77,9 @@ pub fn same_elements(operands: &[&Operand<'_, '_>]) -> bool {
     let mut elements = operands.iter().map(|o| o.element());
     let first = elements.next().flatten();
     first.is_some() && elements.all(|e| e == first)
+}
+
+/// Whether linalg's products and poolings take elements of this type: all but `index`.
+pub fn multiplies(element: Type<'_>) -> bool {
+    !element.is_index()
 }

@@ -223,3 +223,39 @@ func.func @layouts(%x: tensor<2x3x8x5xf32>, %y: tensor<3x2x6x5xf32>, %r: tensor<
   } -> tensor<4x5x7xf32>
   return %0, %1, %2 : tensor<3x2x6x5xf32>, tensor<5x4xf32>, tensor<4x5x7xf32>
 }
+
+// -----
+
+#all = affine_map<(d0, d1) -> (d0, d1)>
+#row = affine_map<(d0, d1) -> (d0)>
+#window = affine_map<(d0, d1) -> (d0 + d1)>
+#offset = affine_map<(d0, d1) -> (d1)>
+
+// linalg multiplies and pools no elements of type `index`; it reduces them.
+// CHECK-LABEL: func.func @indices
+// CHECK-COUNT-2: linalg.generic
+// CHECK:         linalg.reduce
+func.func @indices(%x: tensor<4x5xindex>, %init: tensor<4xindex>, %v: tensor<8xindex>)
+    -> (tensor<4xindex>, tensor<4xindex>, tensor<4xindex>) {
+  %0 = linalg.generic {indexing_maps = [#all, #all, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%x, %x : tensor<4x5xindex>, tensor<4x5xindex>) outs(%init : tensor<4xindex>) {
+  ^bb0(%a: index, %b: index, %c: index):
+    %m = arith.muli %a, %b : index
+    %s = arith.addi %c, %m : index
+    linalg.yield %s : index
+  } -> tensor<4xindex>
+  %shape = tensor.empty() : tensor<5xindex>
+  %1 = linalg.generic {indexing_maps = [#window, #offset, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%v, %shape : tensor<8xindex>, tensor<5xindex>) outs(%init : tensor<4xindex>) {
+  ^bb0(%a: index, %b: index, %c: index):
+    %s = arith.maxsi %c, %a : index
+    linalg.yield %s : index
+  } -> tensor<4xindex>
+  %2 = linalg.generic {indexing_maps = [#all, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<4x5xindex>) outs(%init : tensor<4xindex>) {
+  ^bb0(%a: index, %c: index):
+    %s = arith.addi %c, %a : index
+    linalg.yield %s : index
+  } -> tensor<4xindex>
+  return %0, %1, %2 : tensor<4xindex>, tensor<4xindex>, tensor<4xindex>
+}
