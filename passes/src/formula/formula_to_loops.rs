@@ -2,7 +2,10 @@
 //!
 //! Requires: for affine, places that are affine in the indices (with floor division and remainder by constants), by parts if need
 //! be: minimum, maximum and conditions become `affine.if`; and no extents that branches or loops compute. Guarantees: no formula is
-//! left, and no tensor that holds one value everywhere: bufferization would fill it by linalg. A formula that loops cannot hold is an error at its place; all are reported.
+//! left, and no tensor that holds one value everywhere: bufferization would fill it by linalg. Loops run in the order of the
+//! formula; with `parallel`, those whose iterations write places of their own, as far as subscripts prove it, are
+//! `scf.parallel` or `affine.parallel`: of a scatter to rows that data choose, the columns. A formula that loops cannot hold is an
+//! error at its place; all are reported.
 
 use super::loops::{self, Loops};
 use super::{Refusal, structured};
@@ -10,7 +13,7 @@ use crate::mlir::{Builder, context, replace_each};
 use crate::structure::Reading;
 use skript_dialect::melior::ir::OperationRef;
 use skript_dialect::melior::ir::operation::OperationLike;
-use skript_dialect::{Dialect, Options, Pass, PassError, Rewriter, op};
+use skript_dialect::{Dialect, Options, Pass, PassError, PassOption, Rewriter, op};
 use std::cell::Cell;
 use std::marker::PhantomData;
 
@@ -56,12 +59,19 @@ impl<T: Target> Pass for ConvertFormulaToLoops<T> {
         Dialect::Scf,
     ];
 
+    const OPTIONS: &'static [PassOption] = &[PassOption {
+        name: "parallel",
+        summary: "loops whose iterations write places of their own may run at the same time",
+        default: "false",
+    }];
+
     fn run<'c>(
         &self,
         root: OperationRef<'c, '_>,
-        _options: &Options,
+        options: &Options,
         rewriter: &Rewriter<'c>,
     ) -> Result<(), PassError> {
+        let parallel: bool = options.get("parallel")?;
         let holder = root.context();
         let context = context::borrow(&holder);
         let loops = T::LOOPS.name();
@@ -71,7 +81,7 @@ impl<T: Target> Pass for ConvertFormulaToLoops<T> {
             let at = Builder::before(context, formula)?;
             let lowered = Reading::of(formula)
                 .map_err(Refusal::from)
-                .and_then(|reading| loops::lower(&reading, T::LOOPS, number.get(), &at));
+                .and_then(|reading| loops::lower(&reading, T::LOOPS, parallel, number.get(), &at));
             lowered.map_err(|refusal| format!("cannot become {loops} loops: {refusal}").into())
         })?;
         let splats = op::collect(&root, |op| {

@@ -56,6 +56,14 @@ impl Affine {
         self.terms.iter().map(|(a, c)| (a, *c))
     }
 
+    /// Each atom alone with the indices that occur in it, and its coefficient.
+    pub fn parts(&self) -> impl Iterator<Item = (Vec<usize>, Affine, i64)> {
+        self.terms.iter().map(|(atom, coefficient)| {
+            let part = Affine::atom(atom.clone());
+            (part.indices(), part, *coefficient)
+        })
+    }
+
     /// The value if no index occurs.
     pub fn as_constant(&self) -> Option<i64> {
         self.terms.is_empty().then_some(self.constant)

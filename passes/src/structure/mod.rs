@@ -1,13 +1,14 @@
 //! The recognizer: what a formula *is*, asked by every lowering, never by an operator's name.
 //!
 //! [`nest`] is a formula as plain data; [`affine`], [`guard`] and [`target`] analyse its subscripts, its predicate and its
-//! writes; [`positions`] computes places that need no data; [`pieces`] has places that are affine by parts; [`arg_reduction`] sees running bests; [`classify`] names the
+//! writes; [`positions`] computes places that need no data; [`disjoint`] has loops that may run at the same time; [`pieces`] has places that are affine by parts; [`arg_reduction`] sees running bests; [`classify`] names the
 //! whole.
 
 pub mod affine;
 pub mod annotate_structure;
 pub mod arg_reduction;
 pub mod classify;
+pub mod disjoint;
 pub mod guard;
 pub mod nest;
 pub mod pieces;

@@ -6,7 +6,7 @@ use crate::structure::Affine;
 use melior::ir::attribute::IntegerAttribute;
 use melior::ir::block::{BlockArgument, BlockLike};
 use melior::ir::operation::{OperationLike, OperationResult};
-use melior::ir::{BlockRef, OperationRef, Region, Type, Value, ValueLike};
+use melior::ir::{Attribute, BlockRef, OperationRef, Region, Type, Value, ValueLike};
 use skript_dialect::op;
 
 /// The dialect of the loops.
@@ -43,30 +43,12 @@ impl Loops {
         let results: Vec<_> = carried.iter().map(|v| v.r#type()).collect();
         match (self, end) {
             (Loops::Scf, end) => {
-                let end = match end {
-                    End::Fixed(extent) => at.index(extent)?,
-                    End::Value(value) => value,
-                };
-                let mut operands = vec![at.index(0)?, end, at.index(1)?];
+                let mut operands = vec![at.index(0)?, end.value(at)?, at.index(1)?];
                 operands.extend(carried);
                 Ok(at.create("scf.for", &operands, &[], &results, vec![region])?)
             }
             (Loops::Affine, end) => {
-                let bound = |dimensions, form| {
-                    maps::map(at.context, dimensions, &[form])
-                        .ok_or(Refusal::Shape("has bounds that no affine map holds"))
-                };
-                let (mut operands, upper) = match end {
-                    End::Fixed(extent) => (Vec::new(), bound(0, Affine::constant(extent))?),
-                    End::Value(value) if is_dimension(value) => {
-                        (vec![value], bound(1, Affine::index(0))?)
-                    }
-                    End::Value(_) => {
-                        return Err(Refusal::Shape(
-                            "runs over an extent that a branch or a loop computes",
-                        ));
-                    }
-                };
+                let (mut operands, upper) = end.affine(at)?;
                 let open = i32::from(!operands.is_empty());
                 operands.extend(carried);
                 let step = IntegerAttribute::new(Type::index(at.context), 1);
@@ -76,7 +58,7 @@ impl Loops {
                     "affine.for",
                     &operands,
                     &[
-                        ("lowerBoundMap", bound(0, Affine::constant(0))?),
+                        ("lowerBoundMap", bound(0, Affine::constant(0), at)?),
                         ("upperBoundMap", upper),
                         ("step", step.into()),
                         (
@@ -89,6 +71,43 @@ impl Loops {
                 )?)
             }
         }
+    }
+
+    /// A loop from 0 to `end` whose iterations may run at the same time; `body` is at the end of the region's block, which has the
+    /// index.
+    pub fn create_parallel<'c: 'a, 'a>(
+        self,
+        end: End<'c, 'a>,
+        region: Region<'c>,
+        body: &Builder<'c, 'a>,
+        at: &Builder<'c, 'a>,
+    ) -> Result<(), Refusal> {
+        let unknown = || Refusal::Shape("has loops that are not loaded");
+        let parsed = |text: &str| Attribute::parse(at.context, text).ok_or_else(unknown);
+        match self {
+            Loops::Scf => {
+                body.create("scf.reduce", &[], &[], &[], Vec::new())?;
+                let operands = [at.index(0)?, end.value(at)?, at.index(1)?];
+                let segments = attributes::i32s(at.context, &[1, 1, 1, 0]);
+                let named = [("operandSegmentSizes", segments)];
+                at.create("scf.parallel", &operands, &named, &[], vec![region])?;
+            }
+            Loops::Affine => {
+                body.create("affine.yield", &[], &[], &[], Vec::new())?;
+                let (operands, upper) = end.affine(at)?;
+                let one = parsed("dense<1> : tensor<1xi32>")?;
+                let named = [
+                    ("reductions", parsed("[]")?),
+                    ("lowerBoundsMap", bound(0, Affine::constant(0), at)?),
+                    ("lowerBoundsGroups", one),
+                    ("upperBoundsMap", upper),
+                    ("upperBoundsGroups", one),
+                    ("steps", parsed("[1]")?),
+                ];
+                at.create("affine.parallel", &operands, &named, &[], vec![region])?;
+            }
+        }
+        Ok(())
     }
 
     /// Ends the block of a loop.
@@ -148,6 +167,38 @@ impl Loops {
         self.create(*extent, &[], region, at)?;
         Ok(())
     }
+}
+
+impl<'c: 'a, 'a> End<'c, 'a> {
+    fn value(self, at: &Builder<'c, 'a>) -> Result<Value<'c, 'a>, Refusal> {
+        Ok(match self {
+            End::Fixed(extent) => at.index(extent)?,
+            End::Value(value) => value,
+        })
+    }
+
+    /// The operands and the map of an upper bound.
+    fn affine(self, at: &Builder<'c, 'a>) -> Result<(Vec<Value<'c, 'a>>, Attribute<'c>), Refusal> {
+        match self {
+            End::Fixed(extent) => Ok((Vec::new(), bound(0, Affine::constant(extent), at)?)),
+            End::Value(value) if is_dimension(value) => {
+                Ok((vec![value], bound(1, Affine::index(0), at)?))
+            }
+            End::Value(_) => Err(Refusal::Shape(
+                "runs over an extent that a branch or a loop computes",
+            )),
+        }
+    }
+}
+
+/// A map that bounds a loop.
+fn bound<'c>(
+    dimensions: usize,
+    form: Affine,
+    at: &Builder<'c, '_>,
+) -> Result<Attribute<'c>, Refusal> {
+    maps::map(at.context, dimensions, &[form])
+        .ok_or(Refusal::Shape("has bounds that no affine map holds"))
 }
 
 /// Whether affine takes the value as a dimension: one of a function's own block.

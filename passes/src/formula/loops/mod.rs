@@ -21,10 +21,12 @@ use std::collections::HashMap;
 /// `bufferization.to_buffer`: if `cse` made one of two, it would let others write over the tensor between them.
 const READER: &str = "skript.reader";
 
-/// Builds the formula's results in front of it; `number` is its own in the module.
+/// Builds the formula's results in front of it; `number` is its own in the module. With `parallel`, loops whose iterations
+/// write places of their own run at the same time.
 pub fn lower<'c: 'a, 'a>(
     reading: &Reading<'c, 'a>,
     loops: Loops,
+    parallel: bool,
     number: i64,
     at: &Builder<'c, 'a>,
 ) -> Result<Vec<Value<'c, 'a>>, Refusal> {
@@ -50,6 +52,7 @@ pub fn lower<'c: 'a, 'a>(
     let mut lowering = Lowering {
         reading,
         loops,
+        parallel: parallel && reading.is_apart(),
         number,
         guard,
         buffers: HashMap::new(),
@@ -77,6 +80,8 @@ pub fn splat<'c: 'a, 'a>(
 struct Lowering<'r, 'c, 'a> {
     reading: &'r Reading<'c, 'a>,
     loops: Loops,
+    /// Whether loops run at the same time where they may.
+    parallel: bool,
     /// See [`READER`].
     number: i64,
     guard: Guard,
@@ -157,9 +162,12 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
         self.nest(depth + 1, &inner)?;
         self.indices.pop();
         self.copier = outer;
+        let end = self.end(depth, extent);
+        if self.parallel && self.reading.nest.is_disjoint(depth) {
+            return self.loops.create_parallel(end, region, &inner, at);
+        }
         self.loops.end(&[], &inner)?;
-        self.loops
-            .create(self.end(depth, extent), &[], region, at)?;
+        self.loops.create(end, &[], region, at)?;
         Ok(())
     }
 

@@ -1,0 +1,124 @@
+//! Loops whose iterations write places of their own: they may run at the same time.
+
+use super::nest::Nest;
+
+impl Nest {
+    /// Whether no two iterations of the loop at this depth, within one iteration of those around it, write the same
+    /// element, whatever the loops inside of it do, nor read what another one writes.
+    ///
+    /// Two points that write one place agree in an index where some subscript is a multiple of it and of indices in which they
+    /// agree already, plus what varies by less than one step of it; the search goes on until it finds no more such indices.
+    /// Subscripts that data decide say nothing.
+    pub fn is_disjoint(&self, depth: usize) -> bool {
+        !self.reads_destination()
+            && !self.targets.is_empty()
+            && self.targets.iter().all(|target| {
+                let mut agreed: Vec<usize> = (0..depth).collect();
+                loop {
+                    let found = (depth..self.extents.len()).find(|index| {
+                        !agreed.contains(index)
+                            && target
+                                .subscripts
+                                .iter()
+                                .any(|subscript| self.tells(*subscript, *index, &agreed))
+                    });
+                    match found {
+                        Some(index) if index == depth => return true,
+                        Some(index) => agreed.push(index),
+                        None => return false,
+                    }
+                }
+            })
+    }
+
+    /// Whether points with the same place, and the same indices where they agree, have the same index.
+    fn tells(&self, subscript: usize, index: usize, agreed: &[usize]) -> bool {
+        let Some(form) = self.affine(subscript) else {
+            return false;
+        };
+        let mut step = 0i64;
+        let mut spread = 0i64;
+        for (indices, part, coefficient) in form.parts() {
+            if indices == [index] && part.as_index() == Some(index) {
+                step = coefficient;
+            } else if indices.contains(&index) {
+                return false;
+            } else if !indices.iter().all(|i| agreed.contains(i)) {
+                let Some(range) = part.scale(coefficient).and_then(|p| p.range(&self.extents))
+                else {
+                    return false;
+                };
+                let Some(sum) = range
+                    .high
+                    .checked_sub(range.low)
+                    .and_then(|width| spread.checked_add(width))
+                else {
+                    return false;
+                };
+                spread = sum;
+            }
+        }
+        step.checked_abs().is_some_and(|step| spread < step)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::nest::samples::Builder;
+    use super::*;
+    use skript_frontend::model::Accumulation;
+
+    fn disjoint(nest: &Nest) -> Vec<bool> {
+        (0..nest.extents.len())
+            .map(|depth| nest.is_disjoint(depth))
+            .collect()
+    }
+
+    #[test]
+    fn data_decide_rows_and_columns_stay_apart() {
+        // y[k[i], j] += x[i, j]
+        let mut b = Builder::new(Accumulation::Sum, &[4, 3]);
+        let (i, j) = (b.index(0), b.index(1));
+        let row = b.access(&[4], &[i]);
+        let x = b.access(&[4, 3], &[i, j]);
+        assert_eq!(disjoint(&b.target(&[9, 3], &[row, j], x)), [false, true]);
+    }
+
+    #[test]
+    fn digits_of_a_place_are_apart_in_any_order() {
+        // y[|2 · i + j|], the digits outermost first and last
+        let written = |extents: &[i64], steps: (i64, i64)| {
+            let mut b = Builder::new(Accumulation::Sum, extents);
+            let place = b.window(0, steps.0, 1, steps.1, 0);
+            let i = b.index(0);
+            let x = b.access(&[9], &[i]);
+            disjoint(&b.target(&[20], &[place], x))
+        };
+        assert_eq!(written(&[4, 2], (2, 1)), [true, true]);
+        assert_eq!(written(&[2, 4], (1, 2)), [true, true]);
+        // A window that steps by less than it is long meets itself; within it, places are apart.
+        assert_eq!(written(&[4, 3], (2, 1)), [false, true]);
+        assert_eq!(written(&[4, 3], (-3, 1)), [true, true]);
+    }
+
+    #[test]
+    fn what_nothing_is_written_along_is_no_loop_of_its_own() {
+        let mut b = Builder::new(Accumulation::Sum, &[4, 3]);
+        let (i, j) = (b.index(0), b.index(1));
+        let x = b.access(&[4, 3], &[i, j]);
+        assert_eq!(disjoint(&b.target(&[4], &[i], x)), [true, false]);
+    }
+
+    #[test]
+    fn present_elements_keep_the_order() {
+        let mut b = Builder::new(Accumulation::Replace, &[4]);
+        let i = b.index(0);
+        let x = b.access(&[4], &[i]);
+        let mut read = Builder {
+            nest: b.nest.clone(),
+        };
+        read.nest.tensors[0].destination = Some(0);
+        assert_eq!(disjoint(&b.target(&[4], &[i], x)), [true]);
+        assert_eq!(disjoint(&read.target(&[4], &[i], x)), [false]);
+    }
+}
