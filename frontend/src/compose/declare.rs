@@ -209,17 +209,19 @@ impl<'p> Composer<'p, '_> {
             self.check_sign(builder, declaration, expr, span)?;
         }
         for spec in specs {
-            self.check_declared_bound(builder, declaration, spec)?;
+            self.check_declared_bound(builder, declaration, spec, true)?;
         }
         Ok(Some(extents))
     }
 
-    /// `n|k` holds for the extent that n has, whatever told it.
+    /// `n|k` holds for the extent that n has, whatever told it. What a composition gives, only the run knows: that is tested
+    /// with the results, so that extents are looked at here only if they are `fixed`.
     fn check_declared_bound(
         &mut self,
         builder: &mut Builder<'p>,
         declaration: &Declaration,
         spec: &ExtentSpec,
+        fixed: bool,
     ) -> Composed<()> {
         let (Some(expr), Some(_)) = (&spec.extent, &spec.bound) else {
             return Ok(());
@@ -232,6 +234,10 @@ impl<'p> Composer<'p, '_> {
             }
         };
         let extent = extent.map_err(|s| self.failed(s))?;
+        let is_known = |atom: &Atom| matches!(atom, Atom::Int(_));
+        if fixed && !extent.atoms().iter().all(is_known) {
+            return Ok(());
+        }
         let (source, name) = (self.source_text(expr.span), &declaration.name.name);
         let what = format!("the extent `{source}` of `{name}`");
         let place = declaration.name.span;
@@ -457,6 +463,9 @@ impl<'p> Composer<'p, '_> {
             }
             let length = self.declared_length(builder, declaration)?;
             let tensors = self.declared_tensors(builder, declaration, length.unwrap_or(1))?;
+            for spec in declaration.type_spec.shape.iter().flatten() {
+                self.check_declared_bound(builder, declaration, spec, false)?;
+            }
             let name = &declaration.name.name;
             let mut atoms = Vec::new();
             let mut values = Vec::new();
