@@ -16,6 +16,19 @@ LogicalResult IntrinsicOp::verify() {
   for (Value operand : getOperands())
     if (isa<TensorType>(operand.getType()) != tensors)
       return emitOpError() << "works on tensors or on memrefs, but has operands of both";
+  if (getGiven().size() > getInputs().size())
+    return emitOpError() << "is given " << getGiven().size() << " attributes, but has only " << getInputs().size()
+                         << " inputs";
+  for (auto [name, value] : llvm::zip(getGiven().getAsValueRange<StringAttr>(),
+                                      getInputs().take_back(getGiven().size()))) {
+    auto type = cast<ShapedType>(value.getType());
+    Type element = type.getElementType();
+    if (type.getRank() > 1 || !(element.isInteger(64) || element.isF64() || element.isInteger(1)))
+      return emitOpError() << "is given the attribute '" << name
+                           << "' as one value or a list of type 'i64', 'f64' or 'i1', but this is " << type;
+    if (getOperatorAttributes().get(name))
+      return emitOpError() << "is given the attribute '" << name << "', which 'operator_attributes' has as well";
+  }
   int64_t told = getTold().size(), plain = static_cast<int64_t>(getOuts().size()) - told;
   if (plain <= 0)
     return emitOpError() << "tells the extents of " << told << " outputs, but has only " << getOuts().size()
@@ -84,7 +97,7 @@ struct IntrinsicBufferization
       return failure();
     auto made = IntrinsicOp::create(rewriter, op->getLoc(), TypeRange(), intrinsic.getOperatorNameAttr(),
                                     intrinsic.getOperatorAttributesAttr(), intrinsic.getToldAttr(),
-                                    intrinsic.getRandomAttr(), inputs, outs);
+                                    intrinsic.getGivenAttr(), intrinsic.getRandomAttr(), inputs, outs);
     made->setDiscardableAttrs(intrinsic->getDiscardableAttrDictionary());
     replaceOpWithBufferizedValues(rewriter, op, outs);
     return success();

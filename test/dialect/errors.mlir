@@ -396,6 +396,30 @@ func.func @intrinsic_mixed(%x: memref<4xf32>, %o: tensor<4xf32>) {
 
 // -----
 
+func.func @intrinsic_given(%o: memref<4xf32>) {
+  // expected-error @+1 {{is given 1 attributes, but has only 0 inputs}}
+  skript.intrinsic "m.f" outs(%o : memref<4xf32>) {given = ["k"]}
+  return
+}
+
+// -----
+
+func.func @intrinsic_given_type(%k: memref<f32>, %o: memref<4xf32>) {
+  // expected-error @+1 {{is given the attribute 'k' as one value or a list of type 'i64', 'f64' or 'i1', but this is 'memref<f32>'}}
+  skript.intrinsic "m.f" ins(%k : memref<f32>) outs(%o : memref<4xf32>) {given = ["k"]}
+  return
+}
+
+// -----
+
+func.func @intrinsic_given_twice(%k: memref<i64>, %o: memref<4xf32>) {
+  // expected-error @+1 {{is given the attribute 'k', which 'operator_attributes' has as well}}
+  skript.intrinsic "m.f" ins(%k : memref<i64>) outs(%o : memref<4xf32>) {given = ["k"], operator_attributes = {k = 1}}
+  return
+}
+
+// -----
+
 func.func @intrinsic_told(%o: memref<2x4xf32>, %e: memref<3xi64>) {
   // expected-error @+1 {{tells the extents of output 0 as 2 elements of type 'i64', but the destination for them is 'memref<3xi64>'}}
   skript.intrinsic "m.f" outs(%o, %e : memref<2x4xf32>, memref<3xi64>) {told = array<i64: 0>}

@@ -41,3 +41,15 @@ func.func @kept(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
   %0 = skript.intrinsic "a.twice" ins(%x : tensor<4xf32>) outs(%x : tensor<4xf32>) -> tensor<4xf32>
   return %0, %x : tensor<4xf32>, tensor<4xf32>
 }
+
+// A run tells the values of attributes.
+// CHECK-LABEL: func @given
+// CHECK: skript.intrinsic "a.first" ins(%{{.*}}, %{{.*}}, %{{.*}} : tensor<4xf32>, tensor<i64>, tensor<2xf64>) outs(%{{.*}} : tensor<4xf32>) {given = ["k", "weights"]} -> tensor<4xf32>
+// BUFFERS-LABEL: func @given
+// BUFFERS: skript.intrinsic "a.first" ins(%{{.*}}, %{{.*}}, %{{.*}} : {{.*}}) outs(%{{.*}} : memref<4xf32>) {given = ["k", "weights"]}
+func.func @given(%x: tensor<4xf32>, %k: tensor<i64>, %w: tensor<2xf64>) -> tensor<4xf32> {
+  %e = tensor.empty() : tensor<4xf32>
+  %0 = skript.intrinsic "a.first" ins(%x, %k, %w : tensor<4xf32>, tensor<i64>, tensor<2xf64>)
+      outs(%e : tensor<4xf32>) {given = ["k", "weights"]} -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}

@@ -126,18 +126,24 @@ def Skript_IntrinsicOp : Skript_Op<"intrinsic", [
 
     A `random` operator draws from a stream of numbers, and each execution draws others.
 
+    What an attribute is may be known to the run only: `given` names such attributes, whose values are the last of `ins`, in
+    this order, as i64, f64 or i1. A single value has rank 0, a list rank 1.
+
     ```mlir
     %values, %positions = skript.intrinsic "mine.largest" ins(%x : tensor<2x5xf32>)
         outs(%v, %p : tensor<2x3xf32>, tensor<2x3xi64>) {operator_attributes = {axis = 1, k = 3}}
         -> tensor<2x3xf32>, tensor<2x3xi64>
     %places, %extents = skript.intrinsic "mine.places" ins(%x : tensor<2x5xf32>)
         outs(%b, %e : tensor<2x10xi64>, tensor<2xi64>) {told = array<i64: 0>} -> tensor<2x10xi64>, tensor<2xi64>
+    %first = skript.intrinsic "mine.first" ins(%x, %k : tensor<2x5xf32>, tensor<i64>)
+        outs(%f : tensor<2x3xf32>) {given = ["k"]} -> tensor<2x3xf32>
     ```
   }];
   let arguments = (ins
     StrAttr:$operator_name,
     DefaultValuedAttr<DictionaryAttr, "{}">:$operator_attributes,
     DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$told,
+    DefaultValuedAttr<StrArrayAttr, "{}">:$given,
     UnitAttr:$random,
     Variadic<AnyTypeOf<[AnyRankedTensor, AnyMemRef]>>:$inputs,
     Variadic<AnyTypeOf<[AnyRankedTensor, AnyMemRef]>>:$outs);

@@ -10,6 +10,7 @@ use super::arguments::{Argument, ArgumentList};
 use super::holdings::Holdings;
 use super::quantize::Quantizer;
 use super::reach::Reached;
+use super::spellings::add_spellings;
 use crate::ast::{Definition, DefinitionKind, Path};
 use crate::diagnostics::codes::{
     BRANCH_RESULTS, ENDLESS_RECURSION, GRAPH_PARAMETER, GRAPH_UNKNOWN,
@@ -281,6 +282,7 @@ impl<'p, 's> Composer<'p, 's> {
                 span: capture.span,
             });
         }
+        add_spellings(&mut variables, &root);
         let count = u32::try_from(variables.len()).ok()?;
         if let Some(function) = self.functions.get_mut(id.0 as usize) {
             function.capture_variables = (0..count).map(VariableId).collect();

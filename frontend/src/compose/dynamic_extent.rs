@@ -23,7 +23,8 @@ pub fn extent_of(expr: &Expr) -> Option<Extent> {
     })
 }
 
-fn shape_expr(expr: &Expr) -> Option<ShapeExpr> {
+/// The same over the names of run-time extents, for what reads no element.
+pub fn shape_expr(expr: &Expr) -> Option<ShapeExpr> {
     Some(match &expr.node {
         Node::Literal(Scalar::Int(value)) => ShapeExpr::Constant(*value),
         Node::Literal(Scalar::Real(value)) => ShapeExpr::Real(value.to_bits()),

@@ -9,11 +9,12 @@ use skript_semantics::ScalarKind;
 
 use super::arguments::ArgumentList;
 use super::composer::{CaptureName, Composed, Composer, Definitions, InstanceInfo, Reported};
+use super::dynamic_extent::shape_expr;
 use super::quantize::Quantizer;
 use super::write_counter::write_counter;
 use crate::ast::{BlockKind, DefinitionKind};
 use crate::diagnostics::codes::{LIMIT_EXCEEDED, TENSOR_UNKNOWN};
-use crate::eval::{Demands, Evaluator, Scope, TensorRef, TypeName, Value};
+use crate::eval::{Demands, Evaluator, Scope, TensorRef, TypeName};
 use crate::limits::Limits;
 use crate::model::{
     self, AttributeValue, Block, Body, ConstantData, Function, FunctionId, Operation, Quantization,
@@ -295,6 +296,12 @@ impl<'p> Composer<'p, '_> {
     }
 
     fn attribute_values(&self, builder: &Builder) -> Vec<(String, AttributeValue)> {
+        let run_time = |expr: &model::Expr| {
+            Some(AttributeValue::Run {
+                kind: expr.kind,
+                value: Arc::new(shape_expr(expr)?),
+            })
+        };
         builder
             .found
             .definition
@@ -305,7 +312,7 @@ impl<'p> Composer<'p, '_> {
                 let value = builder
                     .scope
                     .get(&name)
-                    .map_or(AttributeValue::Null, Value::to_attribute);
+                    .map_or(AttributeValue::Null, |v| v.attribute_with(&run_time));
                 (name, value)
             })
             .collect()

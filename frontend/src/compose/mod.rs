@@ -37,6 +37,7 @@ mod quantize;
 mod reach;
 mod run_time_pack;
 mod slices;
+mod spellings;
 mod split;
 mod symbols;
 mod synthesis;

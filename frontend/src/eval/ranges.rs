@@ -270,12 +270,24 @@ impl Known<'_> {
             }
             (ScalarOp::Div | ScalarOp::CeilDiv, [a, b]) => {
                 let (low, high) = self.interval(a);
+                let quotient = |x: i128, d: i128| {
+                    // The divisor is positive, or both signs change.
+                    let (x, d) = if d < 0 { (-x, -d) } else { (x, d) };
+                    let up = if op == ScalarOp::CeilDiv { d - 1 } else { 0 };
+                    (x + up).div_euclid(d)
+                };
                 match self.interval(b) {
+                    (d, e) if e < 0 => {
+                        // The larger what is divided, the smaller the quotient.
+                        let smallest = quotient(high, d).min(quotient(high, e));
+                        let largest = quotient(low, d).max(quotient(low, e));
+                        if largest > ALL.1 {
+                            ALL
+                        } else {
+                            (smallest, largest)
+                        }
+                    }
                     (d, e) if d >= 0 => {
-                        let quotient = |x: i128, d: i128| {
-                            let up = if op == ScalarOp::CeilDiv { d - 1 } else { 0 };
-                            (x + up).div_euclid(d)
-                        };
                         // Quotients are monotonic in both operands, so ends go to ends; by zero they are zero.
                         let (first, last) = (d.max(1), e.max(1));
                         let zero = |end: i128, most: bool| match d {
@@ -346,7 +358,9 @@ impl Known<'_> {
     /// Between which numbers a real lies, if that is known. All operations round in the same direction for all operands, so
     /// ends go to ends.
     fn reals(&self, expr: &Expr) -> Option<(f64, f64)> {
-        use ScalarOp::{Add, Ceil, Div, Floor, Max, Min, Mul, Neg, Round, Sqrt, Sub, ToReal};
+        use ScalarOp::{
+            Add, Ceil, CeilDiv, Div, Floor, Max, Min, Mul, Neg, Round, Sqrt, Sub, ToReal,
+        };
         let (op, operands) = match &expr.node {
             Node::Literal(Scalar::Real(value)) if !value.is_nan() => return Some((*value, *value)),
             Node::Apply { op, operands } => (*op, operands.as_slice()),
@@ -368,9 +382,9 @@ impl Known<'_> {
                     .map(|x| op.eval(&[Scalar::Real(x)]).to_real())
                     .to_vec()
             }
-            (Add | Sub | Mul | Min | Max | Div, [a, b]) => {
+            (Add | Sub | Mul | Min | Max | Div | CeilDiv, [a, b]) => {
                 let (a, b) = (self.reals(a)?, self.reals(b)?);
-                if op == Div && b.0 <= 0.0 && b.1 >= 0.0 {
+                if matches!(op, Div | CeilDiv) && b.0 <= 0.0 && b.1 >= 0.0 {
                     return None;
                 }
                 vec![at(a.0, b.0), at(a.0, b.1), at(a.1, b.0), at(a.1, b.1)]

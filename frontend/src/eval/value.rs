@@ -173,12 +173,22 @@ impl Value {
 
     /// The value as kept on an instance; what is not compile-time is unknown.
     pub fn to_attribute(&self) -> AttributeValue {
+        self.attribute_with(&|_| None)
+    }
+
+    /// The value as kept on an instance: `run_time` says what becomes of a scalar that only the run knows.
+    pub fn attribute_with(
+        &self,
+        run_time: &dyn Fn(&model::Expr) -> Option<AttributeValue>,
+    ) -> AttributeValue {
+        let one = |atom: &Atom| match atom {
+            Atom::Run(expr) => run_time(expr).unwrap_or(AttributeValue::Unknown),
+            known => known.to_attribute(),
+        };
         match self {
             Value::Null => AttributeValue::Null,
-            Value::Atom(atom) => atom.to_attribute(),
-            Value::Pack(pack) => {
-                AttributeValue::List(pack.items.iter().map(Atom::to_attribute).collect())
-            }
+            Value::Atom(atom) => one(atom),
+            Value::Pack(pack) => AttributeValue::List(pack.items.iter().map(one).collect()),
         }
     }
 
@@ -191,6 +201,7 @@ impl Value {
             AttributeValue::Int(i) => Value::int(*i),
             AttributeValue::Real(r) => Value::Atom(Atom::Real(*r)),
             AttributeValue::Str(s) => Value::Atom(Atom::Str(s.as_str().into())),
+            AttributeValue::Run { .. } => Value::poison(),
             AttributeValue::List(items) => Value::pack(
                 items
                     .iter()

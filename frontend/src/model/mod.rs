@@ -28,6 +28,7 @@ pub use function::{
 
 use crate::source::Span;
 use skript_semantics::{Numbers, ScalarKind};
+use std::sync::Arc;
 
 /// Index into [`Model::functions`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -82,7 +83,7 @@ impl TensorType {
     }
 }
 
-/// A compile-time attribute value, as kept on instances.
+/// The value of an attribute, as kept on instances.
 #[derive(Clone, Debug, PartialEq)]
 pub enum AttributeValue {
     Null,
@@ -91,8 +92,27 @@ pub enum AttributeValue {
     Real(f64),
     Str(String),
     List(Vec<AttributeValue>),
-    /// Only a run knows it: extents that the model leaves open decide it.
+    /// Only a run knows it, and no expression over run-time extents says it.
     Unknown,
+    /// What the run-time extents of the function decide; a bool is 0 or 1.
+    Run {
+        kind: ScalarKind,
+        value: Arc<ShapeExpr>,
+    },
+}
+
+impl AttributeValue {
+    /// Whether run-time extents decide it, or some item of it, and say all that is not known before.
+    pub fn is_run_time(&self) -> bool {
+        match self {
+            AttributeValue::Run { .. } => true,
+            AttributeValue::List(items) => {
+                items.iter().any(AttributeValue::is_run_time)
+                    && !items.contains(&AttributeValue::Unknown)
+            }
+            _ => false,
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq)]

@@ -508,5 +508,6 @@ fn attribute(value: &AttributeValue) -> String {
             let texts: Vec<String> = items.iter().map(attribute).collect();
             format!("[{}]", texts.join(", "))
         }
+        AttributeValue::Run { value, .. } => value.to_string(),
     }
 }

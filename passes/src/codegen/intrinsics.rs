@@ -150,6 +150,7 @@ fn describe(op: OperationRef) -> Result<Description, PassError> {
         told: told
             .collect::<Option<_>>()
             .ok_or_else(|| malformed("no such outputs"))?,
+        given: read_back::strings(op, "given"),
     })
 }
 

@@ -162,8 +162,8 @@ impl<'c: 'a, 'a> Scope<'_, 'c, 'a, '_> {
         report(self, holds, "SK9201", &message, &[found], span, at)
     }
 
-    /// What the expression says, whatever the bound.
-    fn shape_value(
+    /// What the expression says, whatever the bound: an index, or f64 for reals.
+    pub(super) fn shape_value(
         &self,
         expr: &ShapeExpr,
         at: &Builder<'c, 'a>,

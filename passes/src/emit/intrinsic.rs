@@ -3,9 +3,11 @@
 use super::scope::{Scope, dictionary};
 use super::{EmitError, extent};
 use crate::mlir::{Builder, attributes, types};
+use melior::ir::attribute::ArrayAttribute;
 use melior::ir::operation::OperationLike;
-use melior::ir::{Type, Value};
-use skript_frontend::model::{Extent, ShapeExpr, ValueId};
+use melior::ir::{Type, Value, ValueLike};
+use skript_frontend::model::{AttributeValue, Extent, ShapeExpr, ValueId};
+use skript_semantics::{Scalar, ScalarKind};
 
 pub(super) fn emit<'c: 'a, 'a>(
     scope: &mut Scope<'_, 'c, 'a, '_>,
@@ -37,12 +39,18 @@ pub(super) fn emit<'c: 'a, 'a>(
     }
     let (outs, results): (Vec<Value<'c, 'a>>, Vec<Type<'c>>) = outs.into_iter().unzip();
     let mut operands = scope.all(inputs)?;
+    let mut names = Vec::new();
+    for (name, value) in &function.attributes {
+        if let Some(given) = given(scope, value, at)? {
+            names.push(attributes::string(context, name));
+            operands.push(given);
+        }
+    }
     let small = |n: usize| i32::try_from(n).map_err(|_| EmitError::Malformed("too many operands"));
     let segments = [small(operands.len())?, small(outs.len())?];
     operands.extend(outs);
-    let values: Vec<_> = function
-        .attributes
-        .iter()
+    let told_before = function.attributes.iter().filter(|(_, v)| !v.is_run_time());
+    let values: Vec<_> = told_before
         .map(|(name, value)| (name.as_str(), attributes::attribute(context, value)))
         .collect();
     let positions = told.iter().map(|(position, _)| count(*position));
@@ -51,6 +59,7 @@ pub(super) fn emit<'c: 'a, 'a>(
         ("operator_name", attributes::string(context, &function.name)),
         ("operator_attributes", dictionary(context, &values)),
         ("told", attributes::i64s(context, &positions)),
+        ("given", ArrayAttribute::new(context, &names).into()),
         ("operandSegmentSizes", attributes::i32s(context, &segments)),
     ];
     if skript_intrinsics::is_random(&function.name) {
@@ -77,6 +86,62 @@ pub(super) fn emit<'c: 'a, 'a>(
         scope.set(*id, value);
     }
     Ok(())
+}
+
+/// The tensor that tells the kernel an attribute of which only the run knows the value, or some item.
+fn given<'c: 'a, 'a>(
+    scope: &Scope<'_, 'c, 'a, '_>,
+    value: &AttributeValue,
+    at: &Builder<'c, 'a>,
+) -> Result<Option<Value<'c, 'a>>, EmitError> {
+    if !value.is_run_time() {
+        return Ok(None);
+    }
+    let (items, shape) = match value {
+        AttributeValue::List(items) => (items.as_slice(), vec![count(items.len())?]),
+        single => (std::slice::from_ref(single), Vec::new()),
+    };
+    let mut elements = Vec::with_capacity(items.len());
+    for item in items {
+        elements.push(scalar(scope, item, at)?);
+    }
+    let element = elements.first().map(|v| v.r#type());
+    let element = element.ok_or(EmitError::Malformed("a run-time attribute without items"))?;
+    let r#type = types::tensor(&shape, element);
+    Ok(Some(at.value(
+        "tensor.from_elements",
+        &elements,
+        &[],
+        r#type,
+    )?))
+}
+
+/// A scalar attribute as i64, f64 or i1.
+fn scalar<'c: 'a, 'a>(
+    scope: &Scope<'_, 'c, 'a, '_>,
+    value: &AttributeValue,
+    at: &Builder<'c, 'a>,
+) -> Result<Value<'c, 'a>, EmitError> {
+    let r#type = |kind: ScalarKind| match kind {
+        ScalarKind::Bool => types::flag(at.context),
+        ScalarKind::Int => types::word(at.context),
+        ScalarKind::Real => Type::float64(at.context),
+    };
+    let constant = |scalar: Scalar| Ok(at.constant(scalar, r#type(scalar.kind()))?);
+    match value {
+        AttributeValue::Bool(b) => constant(Scalar::Bool(*b)),
+        AttributeValue::Int(i) => constant(Scalar::Int(*i)),
+        AttributeValue::Real(x) => constant(Scalar::Real(*x)),
+        AttributeValue::Run { kind, value } => {
+            let found = scope.shape_value(value, at)?;
+            let wanted = r#type(*kind);
+            if found.r#type() == wanted {
+                return Ok(found);
+            }
+            Ok(at.value("skript.cast", &[found], &[], wanted)?)
+        }
+        _ => Err(EmitError::Malformed("a run-time attribute of mixed items")),
+    }
 }
 
 /// Whether some extent is an expression over symbols that nothing before the kernel tells.

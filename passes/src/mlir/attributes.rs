@@ -106,7 +106,9 @@ pub fn with_entry<'c>(
 pub fn attribute<'c>(context: &'c Context, value: &AttributeValue) -> Attribute<'c> {
     match value {
         AttributeValue::Null => Attribute::unit(context),
-        AttributeValue::Unknown => TypeAttribute::new(Type::none(context)).into(),
+        AttributeValue::Unknown | AttributeValue::Run { .. } => {
+            TypeAttribute::new(Type::none(context)).into()
+        }
         AttributeValue::Bool(b) => boolean(context, *b),
         AttributeValue::Int(i) => i64(context, *i),
         AttributeValue::Real(x) => FloatAttribute::new(context, Type::float64(context), *x).into(),

@@ -4,7 +4,8 @@ use melior::ir::attribute::{
     ArrayAttribute, BoolAttribute, DictionaryAttribute, FloatAttribute, IntegerAttribute,
     StringAttribute, TypeAttribute,
 };
-use melior::ir::{Attribute, AttributeLike};
+use melior::ir::operation::OperationLike;
+use melior::ir::{Attribute, AttributeLike, OperationRef};
 use skript_intrinsics::Value;
 
 /// The attributes that a dictionary was made from, by name.
@@ -41,4 +42,16 @@ fn value_of(attribute: Attribute) -> Option<Value> {
     let items = ArrayAttribute::try_from(attribute).ok()?;
     let items = (0..items.len()).map(|n| value_of(items.element(n).ok()?));
     items.collect::<Option<_>>().map(Value::List)
+}
+
+/// The texts of an op's list of strings; none if it has no such list.
+pub fn strings(op: OperationRef, name: &str) -> Vec<String> {
+    let list = op.attribute(name).ok();
+    let Some(list) = list.and_then(|a| ArrayAttribute::try_from(a).ok()) else {
+        return Vec::new();
+    };
+    (0..list.len())
+        .filter_map(|n| StringAttribute::try_from(list.element(n).ok()?).ok())
+        .map(|text| text.value().to_owned())
+        .collect()
 }

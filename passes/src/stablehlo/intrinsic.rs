@@ -32,6 +32,8 @@ use skript_semantics::{RealType, Scalar, ScalarKind};
 struct Invocation<'c, 'a> {
     op: OperationRef<'c, 'a>,
     attributes: Vec<(String, skript_intrinsics::Value)>,
+    /// Those that only a run knows.
+    given: Vec<(String, Value<'c, 'a>)>,
     inputs: Vec<Value<'c, 'a>>,
     /// Input (or result, numbered behind the inputs), dimension, and how many of its positions are filled, where only a run
     /// knows.
@@ -64,8 +66,16 @@ pub fn export<'c: 'a, 'a>(
     let pairs = filled_dimensions(op).ok_or_else(malformed)?;
     let count = inputs.len().checked_sub(pairs.len());
     let (inputs, extents) = inputs.split_at(count.ok_or_else(malformed)?);
+    let given = read_back::strings(op, "given");
+    let count = inputs.len().checked_sub(given.len());
+    let (inputs, run_time) = inputs.split_at(count.ok_or_else(malformed)?);
+    // Inputs, results: attributes between them are not numbered here.
+    let renumbered = |tensor: usize| match tensor < inputs.len() {
+        true => tensor,
+        false => tensor.saturating_sub(run_time.len()),
+    };
     let filled = pairs.into_iter().zip(extents);
-    let filled = filled.map(|((input, dimension), extent)| (input, dimension, *extent));
+    let filled = filled.map(|((tensor, along), extent)| (renumbered(tensor), along, *extent));
     let inputs = inputs.iter();
     let inputs = inputs.map(|v| cast::width(*v, wide(at.element(*v)?, &at), &at));
     let declared: Vec<Type<'c>> = op.results().map(|r| r.r#type()).collect();
@@ -73,9 +83,13 @@ pub fn export<'c: 'a, 'a>(
         let element = types::element_of(*r)?;
         Some(types::tensor(&types::extents(*r)?, wide(element, &at)))
     });
+    let mut attributes = attributes.transpose()?.unwrap_or_default();
+    let unknown = |name: &String| (name.clone(), skript_intrinsics::Value::Unknown);
+    attributes.extend(given.iter().map(unknown));
     let invocation = Invocation {
         op,
-        attributes: attributes.transpose()?.unwrap_or_default(),
+        attributes,
+        given: given.into_iter().zip(run_time.iter().copied()).collect(),
         inputs: inputs.collect::<Result<_, _>>()?,
         filled: filled.collect(),
         results: results.collect::<Option<_>>().ok_or_else(malformed)?,
@@ -228,6 +242,14 @@ impl<'c: 'a, 'a> Invocation<'c, 'a> {
             seed: 0,
         };
         read(&call).map_err(|e| ExportError::at(self.op, &format!("is refused: {e}")))
+    }
+
+    /// An int attribute as a scalar, whether it is known here or only by a run.
+    fn int(&self, name: &str) -> Result<Value<'c, 'a>, ExportError> {
+        match self.given.iter().find(|(given, _)| given == name) {
+            Some((_, value)) => Ok(cast::width(*value, self.at.int(), &self.at)?),
+            None => Ok(self.at.integer(self.attribute(|c| c.int(name))?)?),
+        }
     }
 
     /// A dimension counted from the end if negative.

@@ -1,7 +1,8 @@
 //! `skript_intrinsic`: how compiled code calls a kernel. The ABI is in `docs/intrinsics.md`.
 
 use crate::description::{Array, Description};
-use crate::{Call, Output, kernel};
+use crate::{Call, Output, Value, kernel};
+use skript_semantics::Scalar;
 use skript_tensor::Tensor;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -132,6 +133,12 @@ unsafe fn run(
         // SAFETY: as the caller promises.
         inputs.push(unsafe { place.read() }.map_err(|e| e.to_string())?);
     }
+    let mut attributes = description.attributes.clone();
+    let given = inputs.split_off(inputs.len().saturating_sub(description.given.len()));
+    for (name, value) in description.given.iter().zip(&given) {
+        attributes.push((name.clone(), attribute(value)));
+    }
+    attributes.sort_by(|a, b| a.0.cmp(&b.0));
     let plain = destinations.len().saturating_sub(description.told.len());
     let is_told = |n: usize| {
         description
@@ -153,7 +160,7 @@ unsafe fn run(
         0
     };
     let call = Call {
-        attributes: &description.attributes,
+        attributes: &attributes,
         inputs: &inputs.iter().collect::<Vec<_>>(),
         outputs: &outputs,
         seed,
@@ -181,6 +188,20 @@ unsafe fn run(
         unsafe { place.write(&told) };
     }
     Ok(())
+}
+
+/// The value of an attribute that a run tells: a single one, or a list.
+fn attribute(value: &Tensor) -> Value {
+    let item = |scalar: Scalar| match scalar {
+        Scalar::Bool(b) => Value::Bool(b),
+        Scalar::Int(i) => Value::Int(i),
+        Scalar::Real(x) => Value::Real(x),
+    };
+    let mut items = value.scalars().map(item);
+    match value.shape() {
+        [] => items.next().unwrap_or(Value::Null),
+        _ => Value::List(items.collect()),
+    }
 }
 
 fn shape(extents: &[i64]) -> Vec<u64> {
@@ -275,7 +296,6 @@ impl Place<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Value;
     use skript_tensor::ElementType;
 
     fn call(description: &Description, arrays: &[i64]) -> (i32, Context) {
@@ -309,6 +329,7 @@ mod tests {
             inputs: vec![array(ElementType::F32, 2)],
             outputs: vec![array(ElementType::I64, 2), array(ElementType::I64, 1)],
             told: vec![0],
+            given: vec![],
         }
     }
 

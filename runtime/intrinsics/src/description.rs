@@ -1,8 +1,8 @@
 //! What compiled code says about one invocation of an intrinsic, as bytes that stand in its object file.
 //!
 //! ```text
-//! u8 version (1), operator: string, u8 random, attributes: list of (name: string, value),
-//! inputs: list of arrays, outputs: list of arrays, told: list of u32
+//! u8 version (2), operator: string, u8 random, attributes: list of (name: string, value),
+//! inputs: list of arrays, outputs: list of arrays, told: list of u32, given: list of strings
 //! ```
 //! Integers are little endian, a string is a `u32` length and UTF-8, a list is a `u32` count and its items. An array is an
 //! element type by name (a string) and a `u32` rank. A value is a tag and what it needs: 0 null, 1 bool (u8), 2 int (i64),
@@ -11,7 +11,7 @@
 use crate::Value;
 use skript_tensor::ElementType;
 
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 /// Lists of lists deeper than this are no attributes.
 const DEEPEST: usize = 16;
 
@@ -34,6 +34,8 @@ pub struct Description {
     pub outputs: Vec<Array>,
     /// Outputs whose extents the kernel finds out, by position; their arrays stand in this order.
     pub told: Vec<u32>,
+    /// Attributes whose values are the last of the inputs.
+    pub given: Vec<String>,
 }
 
 impl Description {
@@ -57,6 +59,10 @@ impl Description {
         for position in &self.told {
             bytes.extend(position.to_le_bytes());
         }
+        count(self.given.len(), &mut bytes);
+        for name in &self.given {
+            string(name, &mut bytes);
+        }
         bytes
     }
 
@@ -77,6 +83,7 @@ impl Description {
         let inputs = reader.list(array)?;
         let outputs = reader.list(array)?;
         let told = reader.list(Reader::u32)?;
+        let given = reader.list(Reader::string)?;
         reader.0.is_empty().then_some(Description {
             operator,
             random,
@@ -84,6 +91,7 @@ impl Description {
             inputs,
             outputs,
             told,
+            given,
         })
     }
 }
@@ -204,6 +212,7 @@ mod tests {
             inputs: vec![array(ElementType::F32, 2)],
             outputs: vec![array(ElementType::I64, 2), array(ElementType::I64, 1)],
             told: vec![0],
+            given: vec!["k".into()],
         }
     }
 

@@ -296,7 +296,8 @@ impl UserKernel {
         drop((kept, input_extents, converted));
         if status != 0 {
             let text = message.split(|b| *b == 0).next().unwrap_or_default();
-            let text = String::from_utf8_lossy(text).into_owned();
+            // It may be shown by a terminal.
+            let text = String::from_utf8_lossy(text).replace(char::is_control, " ");
             return Err(call.wrong(match text.as_str() {
                 "" => format!("`{}` failed with {status}", self.symbol),
                 _ => text,

@@ -73,7 +73,10 @@ pub enum Failure {
     StepBeyond { int: IntType, number: i64 },
     #[error("the packs that a loop scans have {shortest} and {longest} items")]
     ScanLengths { shortest: usize, longest: usize },
-    #[error("operator {0} has no body and the evaluator does not know it")]
+    #[error(
+        "operator '{0}' has neither formulas nor a composition, and no kernel is bound to it; \
+         --intrinsic={0}=SYMBOL@LIBRARY binds one"
+    )]
     UnknownIntrinsic(String),
     #[error("operator {operator}: {reason}")]
     Intrinsic { operator: String, reason: String },

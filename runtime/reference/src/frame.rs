@@ -165,7 +165,8 @@ impl<'m> Frame<'m> {
         self.scalar(expr).map(Scalar::to_int)
     }
 
-    fn scalar(&self, expr: &ShapeExpr) -> Option<Scalar> {
+    /// What an expression over run-time extents says, conditions as 0 and 1; `None` while a symbol in it is unknown.
+    pub fn scalar(&self, expr: &ShapeExpr) -> Option<Scalar> {
         match expr {
             ShapeExpr::Constant(n) => Some(Scalar::Int(*n)),
             ShapeExpr::Real(bits) => Some(Scalar::Real(f64::from_bits(*bits))),

@@ -1,10 +1,11 @@
 //! Operators without a body: their kernels are `skript-intrinsics`.
 
 use crate::block::flattened;
-use crate::error::{EvalError, Failure};
+use crate::error::{EvalError, Failure, internal};
 use crate::frame::Frame;
 use skript_frontend::model::AttributeValue;
 use skript_intrinsics::{Call, KernelError, Output, Value, kernel};
+use skript_semantics::ScalarKind;
 use skript_tensor::Tensor;
 use std::sync::Arc;
 
@@ -17,7 +18,8 @@ pub(crate) fn call(
     let name = &frame.function.name;
     let kernel = kernel(name).ok_or_else(|| Failure::UnknownIntrinsic(name.clone()))?;
     let attributes = frame.function.attributes.iter();
-    let attributes: Vec<_> = attributes.map(|(n, v)| (n.clone(), value(v))).collect();
+    let attributes = attributes.map(|(name, given)| Ok((name.clone(), value(given, frame)?)));
+    let attributes = attributes.collect::<Result<Vec<_>, EvalError>>()?;
     let inputs: Vec<&Tensor> = inputs.iter().map(Arc::as_ref).collect();
     let ids = flattened(&frame.function.outputs);
     let mut outputs = Vec::new();
@@ -45,20 +47,32 @@ pub(crate) fn call(
         // The frame says why it does not know the shape.
         KernelError::NoShape(position) => match ids.get(position).map(|id| frame.shape(*id)) {
             Some(Err(why)) => why,
-            _ => crate::error::internal("an intrinsic lacks the shape of an output"),
+            _ => internal("an intrinsic lacks the shape of an output"),
         },
         KernelError::Tensor(error) => Failure::Tensor(error).into(),
     })
 }
 
-fn value(attribute: &AttributeValue) -> Value {
-    match attribute {
+fn value(attribute: &AttributeValue, frame: &Frame<'_>) -> Result<Value, EvalError> {
+    Ok(match attribute {
         AttributeValue::Null => Value::Null,
         AttributeValue::Unknown => Value::Unknown,
         AttributeValue::Bool(b) => Value::Bool(*b),
         AttributeValue::Int(i) => Value::Int(*i),
         AttributeValue::Real(x) => Value::Real(*x),
         AttributeValue::Str(s) => Value::Str(s.clone()),
-        AttributeValue::List(items) => Value::List(items.iter().map(value).collect()),
-    }
+        AttributeValue::List(items) => {
+            let items = items.iter().map(|item| value(item, frame));
+            Value::List(items.collect::<Result<_, _>>()?)
+        }
+        AttributeValue::Run { kind, value } => {
+            let found = frame.scalar(value);
+            let found = found.ok_or_else(|| internal("an attribute rests on unknown extents"))?;
+            match kind {
+                ScalarKind::Bool => Value::Bool(found.to_bool()),
+                ScalarKind::Int => Value::Int(found.to_int()),
+                ScalarKind::Real => Value::Real(found.to_real()),
+            }
+        }
+    })
 }

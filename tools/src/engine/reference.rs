@@ -4,7 +4,9 @@ use std::time::Instant;
 
 use skript_frontend::diagnostics::Code;
 use skript_frontend::diagnostics::Diagnostic;
-use skript_frontend::diagnostics::codes::{ASSERTION_AT_RUN_TIME, EXTENTS_DISAGREE, RUN_FAILED};
+use skript_frontend::diagnostics::codes::{
+    ASSERTION_AT_RUN_TIME, EXTENTS_DISAGREE, NOT_COMPILED, RUN_FAILED,
+};
 use skript_frontend::model::CheckKind;
 use skript_reference::{Failure, evaluate};
 
@@ -28,6 +30,7 @@ impl Engine for Reference {
                     ..
                 }
                 | Failure::Extent { .. } => &EXTENTS_DISAGREE,
+                Failure::UnknownIntrinsic(_) => &NOT_COMPILED,
                 _ => &RUN_FAILED,
             };
             let mut calls = error.calls.iter();

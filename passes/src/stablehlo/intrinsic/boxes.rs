@@ -25,7 +25,7 @@ pub(super) fn suppress<'c: 'a, 'a>(
     let (boxes, scores) = (call.input(0)?, call.input(1)?);
     let extents = at.extents(scores)?;
     let centered = call.attribute(|c| c.text("box_format").map(|f| f == "CENTER"))?;
-    let limit = call.attribute(|c| c.int("max_outputs_per_class"))?;
+    let limit = call.int("max_outputs_per_class")?;
     let overlap = call.attribute(|c| c.real("iou_threshold"))?;
     let least = call.attribute(|c| c.optional_real("score_threshold"))?;
     if extents.contains(&0) {
@@ -164,7 +164,7 @@ fn ranges<'c: 'a, 'a>(
 fn greedy<'c: 'a, 'a>(
     wanted: Value<'c, 'a>,
     ranges: &[Value<'c, 'a>; 4],
-    limit: i64,
+    limit: Value<'c, 'a>,
     overlap: f64,
     domain: &Domain<'c, 'a>,
 ) -> Result<Value<'c, 'a>, Error> {
@@ -223,7 +223,7 @@ fn greedy<'c: 'a, 'a>(
         value: now.reshape(*count, &groups[..2])?,
         indices: vec![0, 1],
     };
-    let has_room = inner.compare("LT", &counted, &inner.int(limit)?)?;
+    let has_room = inner.compare("LT", &counted, &Field::scalar(limit))?;
     let takes = inner.apply("and", &[&is_free, &has_room])?;
     let takes = inner.apply("and", &[&takes, &own(wanted)?])?;
     let added = inner.apply("add", &[&counted, &inner.convert(&takes, now.int())?])?;
