@@ -11,7 +11,7 @@ use melior::ir::{Value, ValueLike};
 use std::collections::HashMap;
 
 /// Most states of a tensor that ops write into one after the other: the analysis takes the cube of it.
-const MOST_STATES: usize = 64;
+const MOST_STATES: usize = 32;
 
 /// Gives what follows many writes into one tensor a tensor of its own. Only where nobody else looks at the state that is cut
 /// off, and not in chains that begin with an argument of a block: whoever gave it counts on getting its buffer back.

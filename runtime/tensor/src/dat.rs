@@ -126,28 +126,28 @@ fn parse(bytes: &[u8]) -> Result<Header, String> {
     Ok(Header { shape, items })
 }
 
+/// Quantized items are the ints they are stored as.
 fn item_type(code: u32, bits: u32, signed: bool) -> Result<Items, String> {
     use ElementType::{Bool, F16, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64};
     let element = match (code, bits) {
         (0, 16) => F16,
         (0, 32) => F32,
         (0, 64) => F64,
+        (2, 8) => U8,
         (1, 8) if !signed => U8,
+        (2, 16) => U16,
         (1, 16) if !signed => U16,
+        (2, 32) => U32,
         (1, 32) if !signed => U32,
+        (2, 64) => U64,
         (1, 64) if !signed => U64,
-        (1 | 4, 8) => I8,
-        (1 | 4, 16) => I16,
-        (1 | 4, 32) => I32,
-        (1 | 4, 64) => I64,
+        (1 | 3 | 4, 8) => I8,
+        (1 | 3 | 4, 16) => I16,
+        (1 | 3 | 4, 32) => I32,
+        (1 | 3 | 4, 64) => I64,
         (5, 1) => return Ok(Items::PackedBools),
         (5, 8) => Bool,
-        (2 | 3, _) => {
-            return Err(format!(
-                "quantized items (type {code}, {bits} bits) are not supported; store real values"
-            ));
-        }
-        (0 | 1 | 4 | 5, _) => {
+        (0..=5, _) => {
             let name = match code {
                 0 => "float",
                 5 => "bool",
@@ -253,6 +253,15 @@ mod tests {
     }
 
     #[test]
+    fn quantized_items_are_ints() {
+        let mut bytes = written(&Tensor::from_i64(&[2], &[-1, 7]).unwrap());
+        for (code, element) in [(2u32, ElementType::U64), (3, ElementType::I64)] {
+            bytes[48..52].copy_from_slice(&code.to_le_bytes());
+            assert_eq!(read_back(&bytes).unwrap().element(), element);
+        }
+    }
+
+    #[test]
     fn each_field_is_checked() {
         let good = written(&Tensor::from_f32(&[2, 3], &[0.0; 6]).unwrap());
         let with = |offset: usize, word: u32| {
@@ -266,7 +275,7 @@ mod tests {
         assert!(with(8, 9).contains("rank 9"));
         assert!(with(12, u32::MAX).contains("[4294967295, 3]"));
         assert!(with(44, 24).contains("24-bit"));
-        assert!(with(48, 3).contains("quantized"));
+        assert!(with(48, 6).contains("unknown"));
         assert!(with(48, 0x0001_0000).contains("unknown"));
         let shorter = read_back(&good[..150]).unwrap_err().to_string();
         assert!(shorter.contains("22 bytes follow"), "{shorter}");
