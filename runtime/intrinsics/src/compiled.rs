@@ -408,10 +408,45 @@ mod tests {
             inputs: vec![],
             outputs: vec![array(ElementType::F32, 1)],
             told: vec![],
+            given: vec![],
         };
         let words = [address(&mut first), 4, 1];
         let (status, context) = call(&description, &words);
         assert_eq!((status, context.draws), (0, 1));
         assert!(first.iter().any(|x| *x != first[0]));
+    }
+
+    #[test]
+    fn a_run_tells_attributes() {
+        let description = Description {
+            operator: "algo.top_k".into(),
+            random: false,
+            attributes: vec![
+                ("axis".into(), Value::Int(0)),
+                ("largest".into(), Value::Bool(true)),
+                ("sorted".into(), Value::Bool(true)),
+            ],
+            inputs: vec![array(ElementType::F32, 1), array(ElementType::I64, 0)],
+            outputs: vec![array(ElementType::F32, 1), array(ElementType::I64, 1)],
+            told: vec![],
+            given: vec!["k".into()],
+        };
+        let (mut x, mut k) = ([1f32, 5.0, 3.0], [2i64]);
+        let (mut values, mut places) = ([0f32; 2], [0i64; 2]);
+        let words = [
+            address(&mut x),
+            3,
+            1,
+            address(&mut k),
+            address(&mut values),
+            2,
+            1,
+            address(&mut places),
+            2,
+            1,
+        ];
+        let (status, context) = call(&description, &words);
+        assert_eq!(status, 0, "{}", context.message());
+        assert_eq!((values, places), ([5.0, 3.0], [1, 2]));
     }
 }
