@@ -17,6 +17,7 @@ use super::cast;
 use super::error::ExportError;
 use super::field::Field;
 use super::tensors::Tensors;
+use super::weights;
 use crate::extents::intrinsic::FILLED;
 use crate::mlir::{read_back, types};
 use domain::Domain;
@@ -26,7 +27,8 @@ use melior::ir::{OperationRef, Type, Value, ValueLike};
 use skript_dialect::melior;
 use skript_frontend::model::Accumulation;
 use skript_intrinsics::{Call, Intrinsic, KernelError};
-use skript_semantics::{RealType, Scalar, ScalarKind};
+use skript_semantics::{Scalar, ScalarKind};
+use skript_tensor::ElementType;
 
 /// One invocation.
 struct Invocation<'c, 'a> {
@@ -213,12 +215,12 @@ impl<'c: 'a, 'a> Invocation<'c, 'a> {
             .ok_or_else(|| ExportError::at(self.op, "has too few results"))
     }
 
-    /// The reals that a result's elements are in the model.
-    fn reals(&self, position: usize) -> Result<RealType, ExportError> {
+    /// The elements of a result in the model.
+    fn declared(&self, position: usize) -> Result<ElementType, ExportError> {
         let declared = self.op.results().nth(position).map(|r| r.r#type());
         declared
             .and_then(types::element_of)
-            .and_then(types::reals)
+            .and_then(|element| weights::element_type(&element.to_string()))
             .ok_or_else(|| ExportError::at(self.op, "has too few results"))
     }
 

@@ -2,9 +2,9 @@
 
 use crate::{Call, KernelError};
 use skript_semantics::{Scalar, ScalarOp};
-use skript_tensor::Tensor;
 use skript_tensor::random::SplitMix64;
 use skript_tensor::shape::volume;
+use skript_tensor::{ElementType, Tensor};
 
 fn count(shape: &[u64]) -> usize {
     volume(shape)
@@ -16,13 +16,14 @@ fn count(shape: &[u64]) -> usize {
 pub(super) fn uniform(call: &Call<'_>) -> Result<Vec<Tensor>, KernelError> {
     let shape = call.output(0)?;
     let mut stream = SplitMix64::new(call.seed);
-    let mut next: Box<dyn FnMut() -> Scalar> = match call.element(0)?.real() {
+    let element = call.element(0)?;
+    let mut next: Box<dyn FnMut() -> Scalar> = match element.real() {
         None => {
-            let (low, span) = span(call.int("min")?, call.int("max")?);
+            let (low, span) = int_range(call, element)?;
             Box::new(move || Scalar::Int(low.wrapping_add_unsigned(stream.next_below(span))))
         }
         Some(real) => {
-            let (low, high) = (call.real("min")?, call.real("max")?);
+            let (low, high) = real_range(call, element)?;
             let (smallest, largest) = real.within(low, high);
             Box::new(move || {
                 let number = low + (high - low) * stream.next_real();
@@ -35,14 +36,53 @@ pub(super) fn uniform(call: &Call<'_>) -> Result<Vec<Tensor>, KernelError> {
 }
 
 /// The least of uniform ints and how many follow from there: `min` alone where the bounds are the same.
-pub fn span(min: i64, max: i64) -> (i64, u64) {
-    (min, max.wrapping_sub(min).cast_unsigned().max(1))
+///
+/// # Errors
+/// A bound is no int, or some of these are none of the type of the elements.
+pub fn int_range(call: &Call<'_>, element: ElementType) -> Result<(i64, u64), KernelError> {
+    let (min, max) = (call.int("min")?, call.int("max")?);
+    let number = max.wrapping_sub(min).cast_unsigned().max(1);
+    for (name, end) in [("min", min), ("max", min.wrapping_add_unsigned(number - 1))] {
+        if element.int().wrap(end) != end {
+            let number = Scalar::Int(end);
+            return Err(call.wrong(format!(
+                "'{name}' allows {end}, {}",
+                element.refusal(Some(number))
+            )));
+        }
+    }
+    Ok((min, number))
+}
+
+/// The bounds of uniform reals.
+///
+/// # Errors
+/// A bound is no number, or would be infinite in the type of the elements.
+pub fn real_range(call: &Call<'_>, element: ElementType) -> Result<(f64, f64), KernelError> {
+    Ok((held(call, "min", element)?, held(call, "max", element)?))
+}
+
+/// The mean of a normal distribution.
+///
+/// # Errors
+/// It is no number, or would be infinite in the type of the elements.
+pub fn mean(call: &Call<'_>, element: ElementType) -> Result<f64, KernelError> {
+    held(call, "mean", element)
+}
+
+fn held(call: &Call<'_>, name: &str, element: ElementType) -> Result<f64, KernelError> {
+    let number = call.real(name)?;
+    if element.real().is_none_or(|real| real.holds(number)) {
+        return Ok(number);
+    }
+    let refusal = element.refusal(Some(Scalar::Real(number)));
+    Err(call.wrong(format!("'{name}' is {number}, {refusal}")))
 }
 
 /// Normal distribution by the method of Box and Muller (1958).
 pub(super) fn normal(call: &Call<'_>) -> Result<Vec<Tensor>, KernelError> {
     let shape = call.output(0)?;
-    let (mean, deviation) = (call.real("mean")?, call.real("std")?);
+    let (mean, deviation) = (mean(call, call.element(0)?)?, call.real("std")?);
     let mut stream = SplitMix64::new(call.seed);
     let apply = |op: ScalarOp, x: f64| op.eval(&[Scalar::Real(x)]).to_real();
     let values = (0..count(&shape)).map(|_| {

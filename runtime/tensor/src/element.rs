@@ -81,15 +81,19 @@ impl ElementType {
         }
     }
 
-    /// What to say of a number that no element of this run-time type is; `None` for an int beyond 64 bits.
-    pub fn refusal(self, value: Option<Scalar>) -> String {
-        let real = self.real().unwrap_or_default();
-        let int = match self {
+    /// The ints that such elements are; 64 bits for all that are no run-time ints.
+    pub fn int(self) -> IntType {
+        match self {
             ElementType::I8 => IntType::I8,
             ElementType::I16 => IntType::I16,
             ElementType::I32 => IntType::I32,
             _ => IntType::I64,
-        };
+        }
+    }
+
+    /// What to say of a number that no element of this run-time type is; `None` for an int beyond 64 bits.
+    pub fn refusal(self, value: Option<Scalar>) -> String {
+        let (real, int) = (self.real().unwrap_or_default(), self.int());
         match value {
             Some(Scalar::Real(x)) => real.refusal(x),
             Some(Scalar::Int(i)) => int.refusal(Some(i)),

@@ -11,7 +11,7 @@ use melior::Error;
 use melior::ir::{Type, Value};
 use skript_dialect::melior;
 use skript_intrinsics::compiled::Context;
-use skript_intrinsics::random::span;
+use skript_intrinsics::random::{int_range, mean, real_range};
 use skript_tensor::random::{INCREMENT, MIXING, REAL_BITS};
 use std::f64::consts::TAU;
 
@@ -41,18 +41,17 @@ pub(super) fn uniform<'c: 'a, 'a>(
 ) -> Result<Vec<Value<'c, 'a>>, ExportError> {
     let stream = Stream::of(call, draws)?;
     let domain = &stream.elements;
+    let element = call.declared(0)?;
     if call.element(0)? == domain.at.int() {
-        let (min, max) = call.attribute(|c| Ok((c.int("min")?, c.int("max")?)))?;
-        let (low, span) = span(min, max);
+        let (low, span) = call.attribute(|c| int_range(c, element))?;
         let step = stream.below(&stream.bits(1, 0)?, span)?;
         let number = domain.apply("add", &[&step, &domain.int(low)?])?;
         return stream.result(call, &number);
     }
-    let low = call.attribute(|c| c.real("min"))?;
-    let high = call.attribute(|c| c.real("max"))?;
+    let (low, high) = call.attribute(|c| real_range(c, element))?;
     let number = stream.times(&stream.real(1, 0)?, high - low)?;
     let number = domain.apply("add", &[&number, &stream.number(low)?])?;
-    let (least, largest) = call.reals(0)?.within(low, high);
+    let (least, largest) = element.real().unwrap_or_default().within(low, high);
     let number = domain.apply("minimum", &[&number, &stream.number(largest)?])?;
     let number = domain.apply("maximum", &[&number, &stream.number(least)?])?;
     stream.result(call, &number)
@@ -63,7 +62,8 @@ pub(super) fn normal<'c: 'a, 'a>(
     call: &Invocation<'c, 'a>,
     draws: Value<'c, 'a>,
 ) -> Result<Vec<Value<'c, 'a>>, ExportError> {
-    let mean = call.attribute(|c| c.real("mean"))?;
+    let element = call.declared(0)?;
+    let mean = call.attribute(|c| mean(c, element))?;
     let deviation = call.attribute(|c| c.real("std"))?;
     let stream = Stream::of(call, draws)?;
     let domain = &stream.elements;
