@@ -538,6 +538,9 @@ def factorizations(program, reals, integers, sample):
         program("batch_" + dtype, lambda a, b: (jnp.linalg.solve(a, b), jnp.linalg.inv(a), jnp.linalg.qr(a)), definite(2, 3, 4, 4), reals(2, 3, 4, 2, dtype=dtype))
         program("rank_" + dtype, lambda a: (jnp.linalg.det(a), linear.lu(a), jnp.linalg.qr(a * 0)), jnp.asarray([[1, 2, 3], [2, 4, 6], [1, 0, 1]], dtype))
         program("shapes_" + dtype, lambda a: (linear.lu(a), linear.lu(a.T)), reals(5, 3, dtype=dtype))
+        program("empty_" + dtype, lambda a, b: (jnp.linalg.cholesky(a), jnp.linalg.inv(a), jnp.linalg.det(a), jnp.linalg.qr(a), jnp.linalg.solve(a, b)),
+                jnp.zeros((2, 0, 0), dtype), jnp.zeros((2, 0, 3), dtype))
+        program("no_columns_" + dtype, lambda a: (jnp.linalg.qr(a, mode="complete"), linear.lu(a), linear.lu(a.T)), jnp.zeros((3, 0), dtype))
         program("nan_" + dtype, lambda a: (jnp.linalg.det(a), jnp.linalg.cholesky(a)), jnp.asarray([[jnp.nan, 1], [1, 2]], dtype))
         program("gradient_" + dtype, lambda a: jax.grad(lambda a: jnp.linalg.slogdet(a)[1] + jnp.linalg.inv(a).sum())(a), definite(4, 4))
         program("loop_" + dtype, lambda a, v: lax.scan(lambda c, r: (jnp.linalg.solve(a, c) + r, c.sum()), v[0], v), definite(4, 4), reals(5, 4, dtype=dtype))

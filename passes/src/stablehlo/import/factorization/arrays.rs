@@ -259,6 +259,10 @@ impl Arrays {
         state: &[Array],
         step: impl FnOnce(&mut Self, &Array, &[Array]) -> Vec<Array>,
     ) -> Vec<Array> {
+        if count == 0 {
+            // There is no row or column that a step could look at.
+            return state.to_vec();
+        }
         let mut before = vec![self.splat("0", &[], "i32")];
         before.extend_from_slice(state);
         let renamed = |t: &mut Self| -> Vec<Array> {
