@@ -45,8 +45,10 @@ step "accuracy" scripts/accuracy.sh $all
 step "a model in C" scripts/c-example.sh
 step "a tool out of the tree" scripts/out-of-tree.sh
 step "sharded example" .venv/bin/python examples/sharded/run.py --skript target/release/skript
-step "programs of jax" .venv/bin/python test/stablehlo/jax_programs.py --skript target/release/skript
-step "programs of jax through the dialect" .venv/bin/python test/stablehlo/jax_programs.py --skript target/release/skript --through-skript
+# Another half each day.
+jax="test/stablehlo/jax_programs.py --skript target/release/skript $([ "$all" = --all ] || echo --shard day/2)"
+step "programs of jax" .venv/bin/python $jax
+step "programs of jax through the dialect" .venv/bin/python $jax --through-skript
 step "intrinsics in XLA" .venv/bin/python test/stablehlo/intrinsics.py --skript target/release/skript
 if [ "$all" = --all ]; then
   step "library in XLA" .venv/bin/python test/stablehlo/library.py --skript target/release/skript --sample 3

@@ -297,6 +297,13 @@ def run(cases, skript, jobs, seconds):
     return results
 
 
+def shard(things, which):
+    """Every Nth of the things from the Ith, of `I/N`; of `day/N` another one each day."""
+    own, count = which.split("/")
+    own = time.localtime().tm_yday if own == "day" else int(own)
+    return things[own % int(count)::int(count)]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("suite")
@@ -312,9 +319,7 @@ def main():
     install()
     cases = collect(args.suite, args.case)
     if args.shard:
-        own, count = args.shard.split("/")
-        own = time.localtime().tm_yday if own == "day" else int(own)
-        cases = cases[own % int(count)::int(count)]
+        cases = shard(cases, args.shard)
     path = os.path.join(HERE, "passing-xla.txt")
     listed = set()
     if os.path.exists(path):
