@@ -117,9 +117,10 @@ impl<'p> Composer<'p, '_> {
                 let sign = evaluator.map(&solved, |e, s| {
                     e.operation(ScalarOp::Ge, &[s, Atom::Int(0)], expr.span)
                 })?;
-                evaluator.elementwise(&fits, &sign, expr.span, |e, a, b| {
+                let both = evaluator.elementwise(&fits, &sign, expr.span, |e, a, b| {
                     e.operation(ScalarOp::And, &[a.clone(), b.clone()], expr.span)
-                })
+                })?;
+                evaluator.together(both, expr.span)
             })
         };
         let conditions = result.map_err(|s| self.failed(s))?;
@@ -174,9 +175,10 @@ impl<'p> Composer<'p, '_> {
     ) -> Composed<()> {
         let equal = {
             let mut evaluator = builder.evaluator(self.limits);
-            evaluator.elementwise(declared, actual, bound.place, |e, d, a| {
+            let equal = evaluator.elementwise(declared, actual, bound.place, |e, d, a| {
                 e.operation(ScalarOp::Eq, &[d.clone(), a.clone()], bound.place)
-            })
+            });
+            equal.and_then(|equal| evaluator.together(equal, bound.place))
         };
         let equal = equal.map_err(|s| self.failed(s))?;
         let source = self.source_text(expr.span);

@@ -24,11 +24,7 @@ pub enum Verdict {
 pub fn verdict(value: &Value) -> Result<Verdict, Atom> {
     let mut open: Option<Expr> = None;
     for item in value.atoms() {
-        let all = match item {
-            Atom::Series(series) => series.all().map(Atom::from_expr),
-            _ => None,
-        };
-        match all.as_ref().unwrap_or(item) {
+        match item {
             Atom::Bool(true) => {}
             Atom::Bool(false) => return Ok(Verdict::Fails),
             Atom::Run(expr) if expr.kind == ScalarKind::Bool => match decided(expr) {

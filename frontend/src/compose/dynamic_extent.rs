@@ -6,9 +6,11 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use skript_semantics::Scalar;
 
-use crate::eval::ranges::{extent_expr, upper_bound};
+use crate::eval::affine::Affine;
+use crate::eval::ranges::{ALL, Known, Work, box_facts, extent_expr, upper_bound};
 use crate::eval::{Atom, Pack, Value};
-use crate::model::{Expr, Extent, Node, ShapeExpr, TensorType};
+use crate::model::check::is_shape_scalar;
+use crate::model::{Expr, Extent, FormulaIndex, Node, ShapeExpr, TensorType};
 
 /// The extent that an int expression over run-time extents stands for; `None` if it rests on anything else or has no
 /// bound.
@@ -20,6 +22,38 @@ pub fn extent_of(expr: &Expr) -> Option<Extent> {
     Some(Extent::Dynamic {
         expr: Arc::new(shape_expr(expr)?),
         bound,
+    })
+}
+
+/// The largest value, as an extent, that an int expression takes over a box of indices; `None` if nothing bounds it.
+pub fn largest(expr: &Expr, indices: &[FormulaIndex]) -> Option<Extent> {
+    let Affine { constant, terms } = Affine::of(expr);
+    let at_end = |(term, factor): (Expr, i64)| match term.node {
+        // From zero to before its extent.
+        Node::Index(_) if factor < 0 => Some(Affine::constant(0)),
+        Node::Index(position) => {
+            let extent = extent_expr(&indices.get(position)?.extent);
+            let last = Affine::of(&extent).plus(&Affine::constant(1), -1);
+            Some(last.times(factor))
+        }
+        _ => is_shape_scalar(&term).then(|| Affine::of(&term).times(factor)),
+    };
+    let ends: Option<Vec<Affine>> = terms.into_iter().map(at_end).collect();
+    let in_terms_of_extents = ends.and_then(|ends| {
+        let sum = Affine::constant(constant);
+        extent_of(
+            &ends
+                .iter()
+                .fold(sum, |sum, end| sum.plus(end, 1))
+                .into_expr(),
+        )
+    });
+    in_terms_of_extents.or_else(|| {
+        let work = Work::default();
+        let facts = box_facts(indices);
+        let (_, high) = Known::new((indices, &[]), &facts, &work).interval(expr);
+        let fixed = u64::try_from(high.max(0)).ok().map(Extent::Fixed);
+        fixed.filter(|_| high < ALL.1)
     })
 }
 

@@ -1,11 +1,11 @@
 //! `@lower` blocks to formulas in normal form (2.12).
 
 use rustc_hash::FxHashSet;
-use skript_semantics::{Scalar, ScalarKind};
+use skript_semantics::{Scalar, ScalarKind, ScalarOp};
 
 use super::bounds::secure;
 use super::composer::{Composed, Composer, Reported};
-use super::dynamic_extent::extent_of;
+use super::dynamic_extent::{extent_of, largest};
 use super::instantiate::Builder;
 use super::packed::{self, Beside};
 use super::slices::Slices;
@@ -238,6 +238,8 @@ struct Attempt<'a, 'p, 's> {
     /// Per index: which bound and item it is, and its extent if it is fixed.
     keys: Vec<((usize, usize), Option<i64>)>,
     locals: Vec<FormulaLocal>,
+    /// What indices must keep to whose bounds rest on other indices.
+    within: Vec<model::Expr>,
     beside: Vec<Beside>,
     demands: Demands,
     /// See [`FormulaState::in_turns`].
@@ -257,6 +259,7 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
             indices: Vec::new(),
             keys: Vec::new(),
             locals: Vec::new(),
+            within: Vec::new(),
             beside: Vec::new(),
             demands: Demands::default(),
             in_turns: false,
@@ -329,7 +332,12 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
                 others: Vec::new(),
             }
         });
+        let mut facts = Vec::new();
+        for within in &self.within {
+            collect_facts(within, true, &mut facts);
+        }
         let mut state = FormulaState {
+            facts,
             guards: vec![Vec::new()],
             every,
             in_turns: self.in_turns,
@@ -366,15 +374,34 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
         let extent = match extent {
             Atom::Int(n) => *n,
             Atom::Run(expr) => match crate::eval::index::free_index(expr) {
-                Some(position) => return Err(Stop::Unroll(position)),
-                None => {
-                    let Some(extent) = extent_of(expr) else {
-                        return stop(&FORMULA, span, "a bound cannot rest on tensor data");
+                Some(other) if self.stands_for_values(other) => {
+                    return Err(Stop::Unroll(other));
+                }
+                rests_on => {
+                    let extent = match rests_on {
+                        Some(_) => largest(expr, &self.indices),
+                        None => extent_of(expr),
+                    };
+                    let Some(extent) = extent else {
+                        return match runtime::reads(expr) {
+                            true => stop(&FORMULA, span, "a bound cannot rest on tensor data"),
+                            false => stop(
+                                &FORMULA,
+                                span,
+                                "nothing says how large this bound can be; limit it, `bound << 100`",
+                            ),
+                        };
                     };
                     let position = self.indices.len();
+                    let index = model::Expr::index(position);
+                    if rests_on.is_some() {
+                        let bound = (**expr).clone();
+                        self.within
+                            .push(runtime::compare(ScalarOp::Lt, index.clone(), bound));
+                    }
                     self.indices.push(FormulaIndex { name, extent });
                     self.keys.push((key, None));
-                    return Ok(Atom::from_expr(model::Expr::index(position)));
+                    return Ok(Atom::from_expr(index));
                 }
             },
             other => {
@@ -395,6 +422,11 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
         Ok(Atom::from_expr(model::Expr::index(position)))
     }
 
+    /// Whether there is a formula for each value of an index that others rest on.
+    fn stands_for_values(&self, index: usize) -> bool {
+        !self.in_turns && matches!(self.keys.get(index), Some((_, Some(_))))
+    }
+
     /// A local: substituted if it is small and reads nothing, else let-bound.
     fn local(&mut self, name: &str, value: Value) -> Value {
         let packed = matches!(value, Value::Pack(_));
@@ -404,7 +436,7 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
                 atoms.push(atom.clone());
                 continue;
             };
-            if !runtime::reads(expr) && nodes(expr) <= INLINE_NODES {
+            if !runtime::reads(expr) && expr.size() <= INLINE_NODES {
                 atoms.push(atom.clone());
                 continue;
             }
@@ -431,10 +463,15 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
 
     fn assignment(&mut self, scope: &Scope, state: FormulaState) -> EvalResult<Formula> {
         let lowering = self.lowering;
+        let within = std::mem::take(&mut self.within).into_iter();
+        let within = within.reduce(runtime::and);
         let mut evaluator = self.evaluator(scope, state);
         let condition = match &lowering.condition {
             Some(expr) => {
-                let (value, guards) = evaluator.guarded(|e| e.eval(expr))?;
+                let (value, guards) = evaluator.guarded(|e| {
+                    let conditions = e.eval(expr)?;
+                    e.together(conditions, expr.span)
+                })?;
                 let holds = condition(&value, guards, expr.span)?;
                 if let Some(state) = &mut evaluator.formula {
                     collect_facts(&holds, true, &mut state.facts);
@@ -528,7 +565,10 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
                 .chain(slices.added)
                 .collect(),
             locals: std::mem::take(&mut self.locals),
-            predicate: predicate(guards, condition),
+            predicate: predicate(
+                guards,
+                within.into_iter().chain(condition).reduce(runtime::and),
+            ),
             kind: accumulation(lowering.op),
             targets: written,
             span: lowering.span,
@@ -541,7 +581,7 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
             write_chosen(&mut formula, &chosen);
         }
         if let Some(every) = state.every {
-            self.beside = packed::check(every, &formula, lowering)?;
+            self.beside = packed::check(every, &mut formula, lowering, self.composer.limits)?;
         }
         let function = &self.builder.function;
         let beside = (self.beside.as_slice(), state.positions.as_slice());
@@ -664,11 +704,7 @@ fn condition(value: &Value, guards: Vec<model::Expr>, span: Span) -> EvalResult<
         .reduce(runtime::and)
         .unwrap_or_else(|| model::Expr::literal(Scalar::Bool(true)));
     for atom in value.atoms() {
-        let expr = match atom {
-            Atom::Series(series) => series.all(),
-            _ => atom.to_expr(),
-        };
-        match expr {
+        match atom.to_expr() {
             Some(expr) if expr.kind == ScalarKind::Bool => result = runtime::and(result, expr),
             _ => {
                 return stop(
@@ -704,10 +740,6 @@ fn accumulation(op: LoweringOp) -> Accumulation {
         LoweringOp::Min => Accumulation::Min,
         LoweringOp::Max => Accumulation::Max,
     }
-}
-
-fn nodes(expr: &model::Expr) -> usize {
-    1 + expr.children().into_iter().map(nodes).sum::<usize>()
 }
 
 /// `T()` everywhere, for an output that no formula writes (errata 16).

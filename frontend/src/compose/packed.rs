@@ -3,16 +3,19 @@
 //! the condition is one for all items, and no item is computed from what the step writes to another.
 
 use rustc_hash::FxHashSet;
+use skript_semantics::ScalarOp;
 
 use super::checks::{Verdict, equality, parts, text};
 use super::composer::Composer;
 use super::instantiate::Builder;
 use super::split::accesses;
 use crate::ast::Lowering;
-use crate::diagnostics::codes::{FORMULA, PACK_LENGTHS_DIFFER};
-use crate::eval::evaluator::{EvalResult, Every, stop};
+use crate::diagnostics::codes::{FORMULA, LIMIT_EXCEEDED, PACK_LENGTHS_DIFFER};
+use crate::eval::evaluator::{EvalResult, Every, count, literal_bool, stop};
 use crate::eval::ranges::extent_expr;
-use crate::eval::{Atom, Scope, Value};
+use crate::eval::series::with_leaves;
+use crate::eval::{Atom, Scope, Value, runtime};
+use crate::limits::Limits;
 use crate::model::{Expr, Extent, Formula, FormulaLocal, Node};
 use crate::source::Span;
 
@@ -34,22 +37,31 @@ pub(super) fn length(scope: &Scope, lowering: &Lowering) -> Option<Extent> {
 /// A formula that differs from the step that it stands for; packs that surely differ in length.
 pub(super) fn check(
     every: Every,
-    formula: &Formula,
+    formula: &mut Formula,
     lowering: &Lowering,
+    limits: &Limits,
 ) -> EvalResult<Vec<Beside>> {
     let item = Node::Index(every.index);
-    let condition: Vec<&Expr> = formula.predicate.iter().collect();
-    if any(&condition, &formula.locals, &mut |e| e.node == item) {
+    if let Some(condition) = formula.predicate.take() {
         let place = lowering
             .condition
             .as_ref()
             .map_or(lowering.span, |c| c.span);
-        return stop(
-            &FORMULA,
-            place,
-            "a packed assignment has one condition for all items, and this one differs from item to item; write the items, \
-             `ys[k][…]` with `k < n`",
-        );
+        let most = limits.extent_operations;
+        let all = of_all_items(condition, &every, &formula.locals, most);
+        let Some(all) = all else {
+            return stop(
+                &LIMIT_EXCEEDED,
+                place,
+                format!(
+                    "a packed assignment has one condition, that of all items: written out for the {} items that there \
+                     may be, it has more than {most} operations (limit `extent_operations`); lower the bound of the \
+                     length, or write the items, `ys[k][…]` with `k < n`, each with its condition",
+                    every.length.bound()
+                ),
+            );
+        };
+        formula.predicate = Some(all);
     }
     let outputs: FxHashSet<_> = formula.targets.iter().map(|t| t.output).collect();
     let apart = |(tensor, subscripts): &(_, &[Expr])| {
@@ -80,22 +92,65 @@ pub(super) fn check(
     Ok(beside)
 }
 
-/// Whether an expression below, or in locals that it uses, is so.
-fn any(roots: &[&Expr], locals: &[FormulaLocal], is: &mut dyn FnMut(&Expr) -> bool) -> bool {
-    let mut seen = FxHashSet::default();
-    let mut open = roots.to_vec();
+/// That a condition holds for all items, as one of a pack of known length does; `None` if it takes more than so many operations.
+fn of_all_items(
+    condition: Expr,
+    every: &Every,
+    locals: &[FormulaLocal],
+    most: usize,
+) -> Option<Expr> {
+    // How large the value of each local is at an item; `None` if it is one for all.
+    let mut sizes: Vec<Option<usize>> = Vec::with_capacity(locals.len());
+    for local in locals {
+        sizes.push(size_at_item(&local.value, every.index, &sizes));
+    }
+    let Some(size) = size_at_item(&condition, every.index, &sizes) else {
+        return Some(condition);
+    };
+    let items = usize::try_from(every.length.bound()).ok()?;
+    if items.saturating_mul(size) > most {
+        return None;
+    }
+    let length = extent_expr(&every.length);
+    let holds = (0..items).map(|k| {
+        let position = Expr::int(count(k));
+        let here = at_item(&condition, (every.index, &position), locals, &sizes);
+        let inside = runtime::compare(ScalarOp::Lt, position, length.clone());
+        runtime::select(inside, here, literal_bool(true))
+    });
+    Some(holds.reduce(runtime::and).unwrap_or(literal_bool(true)))
+}
+
+fn size_at_item(expr: &Expr, item: usize, locals: &[Option<usize>]) -> Option<usize> {
+    let mut open = vec![expr];
+    let (mut size, mut own) = (0_usize, false);
     while let Some(expr) = open.pop() {
-        if is(expr) {
-            return true;
-        }
-        if let Node::Local(position) = expr.node
-            && seen.insert(position)
-        {
-            open.extend(locals.get(position).map(|local| &local.value));
-        }
+        let local = match expr.node {
+            Node::Local(position) => locals.get(position).copied().flatten(),
+            _ => None,
+        };
+        own |= expr.node == Node::Index(item) || local.is_some();
+        size = size.saturating_add(local.unwrap_or(1));
         open.extend(expr.children());
     }
-    false
+    own.then_some(size)
+}
+
+/// An expression at one item, with the locals that differ from item to item written out.
+fn at_item(
+    expr: &Expr,
+    (item, position): (usize, &Expr),
+    locals: &[FormulaLocal],
+    sizes: &[Option<usize>],
+) -> Expr {
+    with_leaves(expr, &|leaf| match leaf.node {
+        Node::Index(index) if index == item => Some(position.clone()),
+        Node::Local(local) if sizes.get(local).is_some_and(Option::is_some) => {
+            let value = &locals.get(local)?.value;
+            Some(at_item(value, (item, position), locals, sizes))
+        }
+        _ => None,
+    })
 }
 
 fn agree(a: &Extent, b: &Extent) -> Verdict {
@@ -134,8 +189,10 @@ impl<'p> Composer<'p, '_> {
 
 #[cfg(test)]
 mod tests {
-    use crate::compose::testing::{assert_composes, assert_fires, composed};
-    use crate::diagnostics::codes::{FORMULA, UNEXPECTED_VALUE};
+    use crate::compose::ComposeOptions;
+    use crate::compose::testing::{assert_composes, assert_fires, composed, composed_with};
+    use crate::diagnostics::codes::{FORMULA, LIMIT_EXCEEDED, UNEXPECTED_VALUE};
+    use crate::limits::Limits;
 
     /// An operator of packs `xs`, `zs` of run-time length, with these formulas of `ys`.
     fn document(lengths: [&str; 2], formulas: &str) -> String {
@@ -191,7 +248,7 @@ mod tests {
     #[test]
     fn one_step_is_not_taken_for_many() {
         for formula in [
-            "ys[i,] := xs[i,], i < m | xs[i,] > 0.0;",
+            "ys[i,] := xs[i,], i < m | ys[i,] > xs[i,];",
             "ys[i,] := xs[i,], i < m | ys[0][i,] > 0.0;",
             "ys[i,] := xs[i,] + ys[0][i,], i < m;",
         ] {
@@ -200,6 +257,20 @@ mod tests {
         }
         let own = "ys[i,] = 0.0, i < m; ys[i,] := xs[i,] + ys[|i - 1|,], i < m | w[i,] > 0.0;";
         assert_composes(&document(["k", "k"], own));
+    }
+
+    /// As of a pack of known length, the items' conditions are one, that of all of them.
+    #[test]
+    fn s2_12_conditions_of_items_hold_together() {
+        let text = document(
+            ["k", "k"],
+            "ys[i,] = 0.0, i < m; d = xs[i,] - w[i,], ys[i,] := d, i < m | d > 0.0 && w[i,] > 1.0;",
+        );
+        assert_composes(&text);
+        let mut limits = Limits::default();
+        limits.set("extent_operations", 20).unwrap();
+        let reported = composed_with(&text, &ComposeOptions::default(), &limits).unwrap_err();
+        assert!(reported.iter().any(|d| d.code.id == LIMIT_EXCEEDED.id));
     }
 
     #[test]

@@ -63,10 +63,10 @@ impl<'p> Composer<'p, '_> {
     }
 
     fn assertion(&mut self, builder: &mut Builder<'p>, assertion: &Assertion) -> Composed<()> {
-        let value = builder.evaluator(self.limits).eval(&assertion.condition);
+        let span = assertion.condition.span;
+        let value = self.holds(builder, &assertion.condition);
         let value = value.map_err(|s| self.failed(s))?;
         self.settle(builder)?;
-        let span = assertion.condition.span;
         match verdict(&value) {
             Ok(Verdict::Holds) => Ok(()),
             Ok(Verdict::Fails) => Err(self.violated(builder, assertion)),
@@ -85,6 +85,12 @@ impl<'p> Composer<'p, '_> {
         }
     }
 
+    fn holds(&self, builder: &Builder<'p>, condition: &Expr) -> EvalResult<Value> {
+        let mut evaluator = builder.evaluator(self.limits);
+        let conditions = evaluator.eval(condition)?;
+        evaluator.together(conditions, condition.span)
+    }
+
     fn violated(&mut self, builder: &mut Builder<'p>, assertion: &Assertion) -> Reported {
         let message = self.assertion_message(builder, assertion);
         let message = composed_text(&message);
@@ -99,7 +105,7 @@ impl<'p> Composer<'p, '_> {
         for assertion in &builder.found.definition.asserts {
             let condition = &assertion.condition;
             if Self::unknown_names(builder, condition).is_empty()
-                && let Ok(value) = builder.evaluator(self.limits).eval(condition)
+                && let Ok(value) = self.holds(builder, condition)
                 && let Ok(Verdict::Fails) = verdict(&value)
             {
                 reasons.push(assertion);

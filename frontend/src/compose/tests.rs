@@ -550,6 +550,33 @@ fn s2_12_tensors_of_several_shapes_take_no_turns() {
     assert_fires(&FORMULA, &text("i < 3, j < k"));
 }
 
+/// A loop as long as the largest value of its bound, and a condition.
+#[test]
+fn s2_12_bounds_rest_on_indices_of_run_time_extents() {
+    let text = |bound: &str| {
+        format!(
+            "operator f {{ @input {{ x: real[n,m]; }} @output {{ y: real[n]; }} @lower {{ y[j,] += x[j,i], j < n, i < {bound}; }} }} \
+             graph G {{ @input {{ x: real[s|5,t|7]; }} @output {{ y: real[s]; }} @compose {{ y = f(x); }} }}"
+        )
+    };
+    let extent = |bound: &str| {
+        let model = composed(&text(bound)).unwrap();
+        let f = model.functions.iter().find(|f| f.name == "main.f").unwrap();
+        let Body::Formulas(formulas) = &f.body else {
+            panic!("{:?}", f.body);
+        };
+        assert!(formulas[0].predicate.is_some());
+        formulas[0].indices[1].extent.clone()
+    };
+    assert_eq!(extent("m - j").to_string(), "x.shape[1]|7");
+    assert_eq!(extent("j + 1").to_string(), "x.shape[0]|5");
+    // At most what the operations give.
+    assert_eq!(extent("m << j + 1"), Extent::Fixed(5));
+    assert_eq!(extent("(j + 1) / 2"), Extent::Fixed(2));
+    assert_fires(&FORMULA, &text("int(x[j,0])"));
+    assert_fires(&FORMULA, &text("2 ** j"));
+}
+
 /// A name with a bound that outputs introduce stands for what is computed, in all of them.
 #[test]
 fn s2_6_outputs_may_share_an_extent_that_they_name() {

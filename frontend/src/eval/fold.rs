@@ -37,6 +37,30 @@ pub(super) fn accumulation(op: FoldOp) -> Option<ScalarOp> {
     })
 }
 
+/// All items joined, many as a tree of logarithmic depth; `None` if there is none.
+pub(super) fn balanced<T, E>(
+    mut items: Vec<T>,
+    join: &mut impl FnMut(T, T) -> Result<T, E>,
+) -> Option<Result<T, E>> {
+    if items.len() <= 32 {
+        return in_order(items, join);
+    }
+    let tail = items.split_off(items.len() / 2);
+    let a = balanced(items, join)?;
+    let b = balanced(tail, join)?;
+    Some(a.and_then(|a| join(a, b?)))
+}
+
+/// All items joined, from left to right.
+fn in_order<T, E>(
+    items: Vec<T>,
+    join: &mut impl FnMut(T, T) -> Result<T, E>,
+) -> Option<Result<T, E>> {
+    let mut items = items.into_iter();
+    let first = items.next()?;
+    Some(items.try_fold(first, join))
+}
+
 impl Evaluator<'_> {
     pub(super) fn fold(
         &mut self,
@@ -80,27 +104,17 @@ impl Evaluator<'_> {
             });
         }
         let items = pack.items.to_vec();
-        Ok(Value::Atom(self.balanced(items, scalar, span)?))
+        Ok(Value::Atom(self.combined(items, scalar, span)?))
     }
 
     /// Compile-time items from left to right; run-time items as a tree of logarithmic depth.
-    fn balanced(&mut self, items: Vec<Atom>, op: ScalarOp, span: Span) -> EvalResult<Atom> {
-        let deep = items.len() > 32 && items.iter().any(|a| matches!(a, Atom::Run(_)));
-        if deep {
-            let mut items = items;
-            let tail = items.split_off(items.len() / 2);
-            let a = self.balanced(items, op, span)?;
-            let b = self.balanced(tail, op, span)?;
-            return self.operation(op, &[a, b], span);
-        }
-        let mut items = items.into_iter();
-        let Some(mut result) = items.next() else {
-            return stop(&UNEXPECTED_VALUE, span, "nothing to fold");
+    fn combined(&mut self, items: Vec<Atom>, op: ScalarOp, span: Span) -> EvalResult<Atom> {
+        let mut join = |a, b| self.operation(op, &[a, b], span);
+        let result = match items.iter().any(|a| matches!(a, Atom::Run(_))) {
+            true => balanced(items, &mut join),
+            false => in_order(items, &mut join),
         };
-        for item in items {
-            result = self.operation(op, &[result, item], span)?;
-        }
-        Ok(result)
+        result.unwrap_or_else(|| stop(&UNEXPECTED_VALUE, span, "nothing to fold"))
     }
 
     fn accumulate(&mut self, pack: &Pack, op: ScalarOp, span: Span) -> EvalResult<Value> {
@@ -141,7 +155,7 @@ impl Evaluator<'_> {
         if results.is_empty() {
             return Ok(Value::bool(true));
         }
-        Ok(Value::Atom(self.balanced(results, ScalarOp::And, span)?))
+        Ok(Value::Atom(self.combined(results, ScalarOp::And, span)?))
     }
 
     /// Comparisons that the run makes become operations.

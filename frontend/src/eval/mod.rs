@@ -23,6 +23,7 @@ pub mod scalar;
 pub mod scope;
 pub mod series;
 mod series_fold;
+mod series_items;
 mod series_parts;
 pub mod spelling;
 mod spread;

@@ -3,27 +3,32 @@
 use skript_semantics::{ScalarKind, ScalarOp};
 
 use super::demand::Demand;
-use super::evaluator::{EvalResult, Evaluator, literal_bool};
+use super::evaluator::{EvalResult, Evaluator, literal_bool, stop};
 use super::fold::{accumulation, comparison};
+use super::ranges::upper_bound;
 use super::runtime;
 use super::series::{Series, binary, refused};
+use super::series_items::{disjoint, found_among, written_out};
 use super::value::{Atom, Value};
 use crate::ast::FoldOp;
+use crate::diagnostics::codes::LIMIT_EXCEEDED;
 use crate::model::Expr;
 use crate::source::Span;
 
 /// Operations of a fold that is joined of parts, at most.
 const JOINED_OPERATIONS: usize = 1 << 10;
 
-impl Series {
-    /// Whether all items hold, of conditions that are one for all.
-    pub fn all(&self) -> Option<Expr> {
-        let all = prefix(self, FoldOp::And, &self.length)?;
-        (all.kind == ScalarKind::Bool).then_some(all)
-    }
-}
-
 impl Evaluator<'_> {
+    /// Conditions, where those of a pack of run-time length are one: that all of them hold.
+    pub fn together(&mut self, conditions: Value, span: Span) -> EvalResult<Value> {
+        match &conditions {
+            Value::Atom(Atom::Series(series)) if series.kind() == ScalarKind::Bool => {
+                self.fold_series(series, FoldOp::And, false, span)
+            }
+            _ => Ok(conditions),
+        }
+    }
+
     pub(super) fn fold_series(
         &mut self,
         series: &Series,
@@ -31,17 +36,40 @@ impl Evaluator<'_> {
         cumulative: bool,
         span: Span,
     ) -> EvalResult<Value> {
+        if op == FoldOp::Uniform {
+            // What cannot be derived while compiling is null, says 2.4.
+            let shared = series.shared().cloned();
+            return Ok(shared.map_or(Value::Null, |item| Value::Atom(Atom::from_expr(item))));
+        }
+        let most = self.limits.extent_operations;
         if cumulative {
-            let folded = Series::of(series.length.clone(), |i| cumulated(series, op, i));
+            let folded = Series::of(series.length.clone(), |i| cumulated(series, op, i, most));
             return match folded {
                 Some(folded) => Ok(folded.into_value()),
-                None => refused("this cumulative fold has no closed form", span),
+                None => self.too_long(series, "this cumulative fold", span),
             };
         }
-        match folded(series, op) {
+        match folded(series, op, most) {
             Some(folded) => Ok(Value::Atom(self.of_bounded_size(folded, span)?)),
-            None => refused("this fold has no closed form", span),
+            None => self.too_long(series, "this fold", span),
         }
+    }
+
+    /// What has no closed form is written out for as many items as there may be.
+    fn too_long<T>(&self, series: &Series, what: &str, span: Span) -> EvalResult<T> {
+        let Some(items) = upper_bound(&series.length) else {
+            return refused(&format!("{what} has no closed form"), span);
+        };
+        stop(
+            &LIMIT_EXCEEDED,
+            span,
+            format!(
+                "the length of this pack is known at run time only, and {what} has no closed form: written out for the \
+                 {items} items that there may be, it has more than {} operations (limit `extent_operations`); lower the \
+                 bound of the length, or raise the limit",
+                self.limits.extent_operations
+            ),
+        )
     }
 
     /// `item in pack`.
@@ -51,50 +79,32 @@ impl Evaluator<'_> {
         series: &Series,
         span: Span,
     ) -> EvalResult<Atom> {
-        let Some(shared) = series.shared() else {
-            if let Some((before, behind)) = series.parts() {
-                let before = self.in_series(item, &before, span)?;
-                let behind = self.in_series(item, &behind, span)?;
-                return self.operation(ScalarOp::Or, &[before, behind], span);
-            }
-            return match item.to_expr().and_then(|item| among_line(&item, series)) {
-                Some(found) => Ok(Atom::from_expr(found)),
-                None => refused("its items have no closed form to search in", span),
-            };
-        };
-        let shared = Atom::from_expr(shared.clone());
-        let equal = self.operation(ScalarOp::Eq, &[item.clone(), shared], span)?;
-        let some = runtime::compare(ScalarOp::Gt, series.length.clone(), Expr::int(0));
-        self.operation(ScalarOp::And, &[Atom::from_expr(some), equal], span)
+        let most = self.limits.extent_operations;
+        match item.to_expr().and_then(|item| among(&item, series, most)) {
+            Some(found) => Ok(Atom::from_expr(found)),
+            None => self.too_long(series, "a search in it", span),
+        }
     }
 }
 
-/// All items folded; `None` if there is no closed form.
-fn folded(series: &Series, op: FoldOp) -> Option<Expr> {
+/// All items folded, in closed form where there is one; `None` if it takes more than so many operations otherwise.
+fn folded(series: &Series, op: FoldOp, most: usize) -> Option<Expr> {
     let whole = prefix(series, op, &series.length);
     whole
         .or_else(|| compared(series, op))
-        .or_else(|| in_parts(series, op).filter(is_small))
+        .or_else(|| in_parts(series, op, most).filter(is_small))
+        .or_else(|| written_out(series, op, &series.length, most))
 }
 
 /// Whether a choice between folds is small enough to stand in others: what may be empty is looked at twice.
 fn is_small(folded: &Expr) -> bool {
-    let mut open = vec![folded];
-    let mut operations = 0;
-    while let Some(expr) = open.pop() {
-        operations += 1;
-        if operations > JOINED_OPERATIONS {
-            return false;
-        }
-        open.extend(expr.children());
-    }
-    true
+    folded.size() <= JOINED_OPERATIONS
 }
 
 /// The items before a place folded, and those behind it.
-fn in_parts(series: &Series, op: FoldOp) -> Option<Expr> {
+fn in_parts(series: &Series, op: FoldOp, most: usize) -> Option<Expr> {
     let (before, behind) = series.parts()?;
-    let (first, second) = (folded(&before, op)?, folded(&behind, op)?);
+    let (first, second) = (folded(&before, op, most)?, folded(&behind, op, most)?);
     let empty = |part: &Series| runtime::compare(ScalarOp::Le, part.length.clone(), Expr::int(0));
     match comparison(op) {
         None => {
@@ -109,7 +119,10 @@ fn in_parts(series: &Series, op: FoldOp) -> Option<Expr> {
             })
         }
         // Whether all differ, neighbours do not tell.
-        Some(ScalarOp::Ne) => None,
+        Some(ScalarOp::Ne) => {
+            let differ = binary(ScalarOp::And, first, second)?;
+            binary(ScalarOp::And, differ, disjoint(&before, &behind, most)?)
+        }
         Some(scalar) => {
             let last = before.at(&runtime::plus(&before.length, -1));
             let follows = binary(scalar, last, behind.at(&Expr::int(0)))?;
@@ -130,15 +143,15 @@ fn joined(op: FoldOp, first: Expr, second: Expr) -> Option<Expr> {
 }
 
 /// The items up to this position folded.
-fn cumulated(series: &Series, op: FoldOp, position: &Expr) -> Option<Expr> {
-    let all = prefix(series, op, &runtime::plus(position, 1));
-    all.or_else(|| {
+fn cumulated(series: &Series, op: FoldOp, position: &Expr, most: usize) -> Option<Expr> {
+    let count = runtime::plus(position, 1);
+    let in_parts = || {
         let (before, behind) = series.parts()?;
         let inside = runtime::compare(ScalarOp::Lt, position.clone(), before.length.clone());
         let place = binary(ScalarOp::Sub, position.clone(), before.length.clone())?;
-        let own = cumulated(&before, op, position)?;
-        let further = cumulated(&behind, op, &place)?;
-        let both = joined(op, folded(&before, op)?, further.clone())?;
+        let own = cumulated(&before, op, position, most)?;
+        let further = cumulated(&behind, op, &place, most)?;
+        let both = joined(op, folded(&before, op, most)?, further.clone())?;
         let both = match op {
             FoldOp::Min | FoldOp::Max => {
                 let none = runtime::compare(ScalarOp::Le, before.length.clone(), Expr::int(0));
@@ -147,7 +160,10 @@ fn cumulated(series: &Series, op: FoldOp, position: &Expr) -> Option<Expr> {
             _ => both,
         };
         Some(runtime::select(inside, own, both)).filter(is_small)
-    })
+    };
+    prefix(series, op, &count)
+        .or_else(in_parts)
+        .or_else(|| written_out(series, op, &count, most))
 }
 
 /// The first `count` items folded; `None` if there is no closed form.
@@ -194,9 +210,24 @@ fn prefix(series: &Series, op: FoldOp, count: &Expr) -> Option<Expr> {
         // Of no items all are true, and none is.
         FoldOp::And => Some(runtime::select(none(), literal_bool(true), shared)),
         FoldOp::Or => Some(runtime::and(some(), shared)),
-        FoldOp::Min | FoldOp::Max | FoldOp::Uniform => Some(shared),
+        FoldOp::Min | FoldOp::Max => Some(shared),
         _ => None,
     }
+}
+
+/// Whether one of the items is this one, in closed form where there is one; `None` if it takes more than so many operations
+/// otherwise.
+pub(super) fn among(item: &Expr, series: &Series, most: usize) -> Option<Expr> {
+    if let Some(shared) = series.shared() {
+        let some = runtime::compare(ScalarOp::Gt, series.length.clone(), Expr::int(0));
+        let equal = binary(ScalarOp::Eq, item.clone(), shared.clone())?;
+        return binary(ScalarOp::And, some, equal);
+    }
+    if let Some((before, behind)) = series.parts() {
+        let before = among(item, &before, most)?;
+        return binary(ScalarOp::Or, before, among(item, &behind, most)?);
+    }
+    among_line(item, series).or_else(|| found_among(item, series, most))
 }
 
 /// Whether one of the items, which are ints that grow by equal steps, is this one.

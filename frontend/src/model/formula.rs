@@ -230,6 +230,17 @@ impl Expr {
         }
     }
 
+    /// How many expressions it is made of, itself included, not looking into locals.
+    pub fn size(&self) -> usize {
+        let mut open = vec![self];
+        let mut size = 0;
+        while let Some(expr) = open.pop() {
+            size += 1;
+            open.extend(expr.children());
+        }
+        size
+    }
+
     /// Whether any tensor is read below, not looking into locals.
     pub fn reads_tensor(&self) -> bool {
         matches!(self.node, Node::Access { .. }) || self.children().iter().any(|c| c.reads_tensor())

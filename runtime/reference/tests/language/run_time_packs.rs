@@ -110,6 +110,68 @@ fn s2_4_joined_lists_are_folded_part_by_part() {
     }
 }
 
+/// Folds without a closed form are written out for as many items as there may be.
+#[test]
+fn s2_4_folds_without_a_closed_form_are_those_of_the_items() {
+    let helpers = "a = [n, t.., n - 5]; sums = t + ...; mixed = [1, (sums % 4).., 9]; few = [7, sums[::2]..]; \
+        halves = real(sums) / 2.0; again = [sums.., (sums[::-1] + 1)..];";
+    let folds = "[int(a != ..), int(mixed != ..), int(few != ..), int(sums != ..), int([2, sums.., 5] != ..), int(again != ..), \
+        sums * .., mixed * .., mixed + .., (mixed << ..) ?? -1, (mixed >> ..) ?? -1, int(mixed < ..), int((sums * sums) < ..), \
+        int(9 in sums * sums), int(1 in mixed), int(halves + ..), int((sums > 2) && ..), int((sums > 8) || ..), \
+        (mixed + ...)[k + 1], ((sums * sums) + ...)[-1], ((mixed - sums[0]) >> ...)[k], (few := ..) ?? -1, (a := ..) ?? -2]";
+    let text = format!(
+        "operator f {{ @input {{ xs: real[..t]..(k); }} @using {{ n = 8; {helpers} all = {folds}; }} @output {{ y: int[23]; }} \
+         @assert {{ sums > 2: \"too small\"; sums < 100; }} @lower {{ y[i,] = all[i], i < 23; }} }} \
+         graph G {{ @input {{ xs: real[3]..(s|4); }} @output {{ y: int[23]; }} @compose {{ y = f(xs); }} }}"
+    );
+    for k in 1..4_u64 {
+        let sums: Vec<i64> = (1..=k as i64).map(|n| 3 * n).collect();
+        let list = |parts: &[&[i64]]| parts.concat();
+        let a = list(&[&[8], &vec![3; k as usize], &[3]]);
+        let remainders: Vec<i64> = sums.iter().map(|sum| sum % 4).collect();
+        let mixed = list(&[&[1], &remainders, &[9]]);
+        let every_second: Vec<i64> = sums.iter().copied().step_by(2).collect();
+        let few = list(&[&[7], &every_second]);
+        let behind: Vec<i64> = sums.iter().rev().map(|sum| sum + 1).collect();
+        let squares: Vec<i64> = sums.iter().map(|sum| sum * sum).collect();
+        let differ = |list: &[i64]| {
+            let mut sorted = list.to_vec();
+            sorted.sort_unstable();
+            i64::from(sorted.windows(2).all(|pair| pair[0] != pair[1]))
+        };
+        let rises = |list: &[i64]| i64::from(list.windows(2).all(|pair| pair[0] < pair[1]));
+        let place = k as usize;
+        let expected = [
+            differ(&a),
+            differ(&mixed),
+            differ(&few),
+            differ(&sums),
+            differ(&list(&[&[2], &sums, &[5]])),
+            differ(&list(&[&sums, &behind])),
+            sums.iter().product(),
+            mixed.iter().product(),
+            mixed.iter().sum(),
+            *mixed.iter().min().unwrap(),
+            *mixed.iter().max().unwrap(),
+            rises(&mixed),
+            rises(&squares),
+            i64::from(squares.contains(&9)),
+            1,
+            sums.iter().sum::<i64>() / 2,
+            1,
+            i64::from(sums.iter().any(|sum| *sum > 8)),
+            mixed[..place + 2].iter().sum(),
+            squares.iter().sum(),
+            mixed[..=place].iter().max().unwrap() - 3,
+            -1,
+            -2,
+        ];
+        let given = [reals(&[k, 3], &vec![1.0; 3 * place])];
+        let expected = expected.map(|value| value as f64);
+        assert_eq!(outputs(&text, &given), [expected.to_vec()], "{k} items");
+    }
+}
+
 #[test]
 fn s2_10_1_ranges_are_scanned_and_passed() {
     let all = results(
