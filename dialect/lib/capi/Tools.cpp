@@ -3,6 +3,7 @@
 #include "skript-c/Tools.h"
 #include "skript/Skript.h"
 
+#include "mlir/Bytecode/BytecodeReader.h"
 #include "mlir/CAPI/IR.h"
 #include "mlir/CAPI/Registration.h"
 #include "mlir/CAPI/Support.h"
@@ -10,6 +11,7 @@
 #include "mlir/InitAllExtensions.h"
 #include "mlir/InitAllPasses.h"
 #include "mlir/InitAllTranslations.h"
+#include "mlir/Support/FileUtilities.h"
 #include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Tools/mlir-reduce/MlirReduceMain.h"
@@ -18,6 +20,7 @@
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/TargetSelect.h"
+#include "llvm/Support/ToolOutputFile.h"
 
 using namespace mlir;
 
@@ -25,6 +28,45 @@ static void registerAll(DialectRegistry &registry) {
   registerAllDialects(registry);
   registerAllExtensions(registry);
   skript::registerSkript(registry);
+}
+
+/// Whether MLIR reads all of a file: what it would pass over, or has no dialect for, is told.
+static bool isReadable(std::unique_ptr<llvm::MemoryBuffer> &file) {
+  llvm::StringRef text = file->getBuffer();
+  const char *what = nullptr;
+  size_t place = 0;
+  if (isBytecode(*file)) {
+    // Magic number and version, then the name of what wrote it.
+    if (!text.substr(0, 16).contains("StableHLO_"))
+      return true;
+    what = "this is a portable artifact of StableHLO, in a dialect of its own: write the program as text";
+  } else {
+    place = text.find('\0');
+    if (place == llvm::StringRef::npos)
+      return true;
+    what = "there is a character NUL, which no program holds";
+  }
+  llvm::SourceMgr sources;
+  auto at = llvm::SMLoc::getFromPointer(text.data() + place);
+  sources.AddNewSourceBuffer(std::move(file), llvm::SMLoc());
+  sources.PrintMessage(at, llvm::SourceMgr::DK_Error, what);
+  return false;
+}
+
+/// `mlir-opt` behind its options.
+static LogicalResult optimize(llvm::StringRef input, llvm::StringRef output, const MlirOptMainConfig &config,
+                              DialectRegistry &registry) {
+  std::string message;
+  std::unique_ptr<llvm::MemoryBuffer> file = openInputFile(input, &message);
+  std::unique_ptr<llvm::ToolOutputFile> written = file ? openOutputFile(output, &message) : nullptr;
+  if (!written) {
+    llvm::errs() << message << "\n";
+    return failure();
+  }
+  if (!isReadable(file) || failed(MlirOptMain(written->os(), std::move(file), registry, config)))
+    return failure();
+  written->keep();
+  return success();
 }
 
 extern "C" {
@@ -35,7 +77,12 @@ int skriptOptMain(int argc, char **argv, MlirDialectRegistry registry) {
   llvm::InitializeNativeTargetAsmPrinter();
   registerAllPasses();
   registerAll(*unwrap(registry));
-  return asMainReturnCode(MlirOptMain(argc, argv, "SkriptND optimizer driver\n", *unwrap(registry)));
+  auto [input, output] = registerAndParseCLIOptions(argc, argv, "SkriptND optimizer driver\n", *unwrap(registry));
+  MlirOptMainConfig config = MlirOptMainConfig::createFromCLOptions();
+  // These read nothing.
+  if (config.shouldShowDialects() || config.shouldListPasses())
+    return asMainReturnCode(MlirOptMain(argc, argv, input, output, *unwrap(registry)));
+  return asMainReturnCode(optimize(input, output, config, *unwrap(registry)));
 }
 
 int skriptTranslateMain(int argc, char **argv) {

@@ -6,6 +6,7 @@
 use super::access::{Gathered, Subscript, read, run};
 use super::error::ExportError;
 use super::field::{Field, join};
+use super::outside::Outside;
 use super::scalar;
 use super::shift::Shift;
 use super::tensors::Tensors;
@@ -24,8 +25,7 @@ use std::collections::HashMap;
 pub struct Evaluator<'r, 'c, 'a> {
     pub at: Tensors<'c, 'a>,
     pub reading: &'r Reading<'c, 'a>,
-    /// Tensors from outside, by what they are in the source.
-    pub outside: &'r dyn Fn(Value<'c, 'a>) -> Result<Value<'c, 'a>, ExportError>,
+    pub outside: Outside<'r, 'c, 'a>,
     /// What the destinations hold now.
     pub destinations: Vec<Value<'c, 'a>>,
     /// Indices that are one number at a time.
@@ -39,7 +39,7 @@ impl<'r, 'c: 'a, 'a> Evaluator<'r, 'c, 'a> {
     pub fn new(
         at: Tensors<'c, 'a>,
         reading: &'r Reading<'c, 'a>,
-        outside: &'r dyn Fn(Value<'c, 'a>) -> Result<Value<'c, 'a>, ExportError>,
+        outside: Outside<'r, 'c, 'a>,
         destinations: Vec<Value<'c, 'a>>,
     ) -> Self {
         Evaluator {
@@ -102,7 +102,7 @@ impl<'r, 'c: 'a, 'a> Evaluator<'r, 'c, 'a> {
     pub fn field(&self, value: Value<'c, 'a>) -> Result<Field<'c, 'a>, ExportError> {
         match self.fields.get(&ValueKey::of(value)) {
             Some(field) => Ok(field.clone()),
-            None => Ok(Field::scalar((self.outside)(value)?)),
+            None => Ok(Field::scalar(self.outside.get(value)?)),
         }
     }
 
@@ -182,7 +182,7 @@ impl<'r, 'c: 'a, 'a> Evaluator<'r, 'c, 'a> {
                 .get(position)
                 .copied()
                 .ok_or(ExportError::at(op, "reads an unknown destination"))?,
-            None => (self.outside)(tensor)?,
+            None => self.outside.get(tensor)?,
         };
         let mut subscripts = Vec::new();
         let mut tensor = tensor;

@@ -6,6 +6,7 @@ use super::error::ExportError;
 use super::evaluate::Evaluator;
 use super::field::{Field, union};
 use super::guards::{Guards, all};
+use super::outside::Outside;
 use super::product::Product;
 use super::report::Form;
 use super::sequence;
@@ -21,7 +22,7 @@ use skript_frontend::model::Accumulation;
 /// What a formula leaves in its destinations, and the form that it took.
 pub fn export<'c: 'a, 'a>(
     op: OperationRef<'c, 'a>,
-    outside: &dyn Fn(Value<'c, 'a>) -> Result<Value<'c, 'a>, ExportError>,
+    outside: Outside<'_, 'c, 'a>,
     at: Tensors<'c, 'a>,
 ) -> Result<(Vec<Value<'c, 'a>>, Form), ExportError> {
     let reading = Reading::of(op)?;
@@ -32,7 +33,7 @@ pub fn export<'c: 'a, 'a>(
     let outs = reading
         .outs
         .iter()
-        .map(|out| outside(*out))
+        .map(|out| outside.get(*out))
         .collect::<Result<Vec<_>, _>>()?;
     let nest = &reading.nest;
     if nest.extents.contains(&0) {

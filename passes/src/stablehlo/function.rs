@@ -3,9 +3,11 @@
 use super::draws::Drawing;
 use super::error::ExportError;
 use super::evaluate::{constant, element, elementwise};
+use super::finite::Finite;
 use super::formula;
 use super::intrinsic;
 use super::is_check;
+use super::outside::Outside;
 use super::report::{Form, Report};
 use super::tensors::Tensors;
 use super::weights;
@@ -20,22 +22,34 @@ use melior::ir::r#type::FunctionType;
 use melior::ir::{BlockRef, OperationRef, Region, RegionLike, Type, Value, ValueLike};
 use skript_dialect::melior;
 use skript_tensor::Tensor;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// The entry's name, which runtimes look for.
 const ENTRY: &str = "main";
+
+/// What all functions of a program have in common.
+pub struct Program<'p, 'c, 'a> {
+    pub context: &'c Context,
+    pub module: BlockRef<'c, 'a>,
+    pub drawing: &'p Drawing,
+    pub finite: &'p Finite,
+}
 
 /// Writes a function's StableHLO form behind the others. One that draws random numbers has one more argument and result
 /// than in the source, behind all others: how many random operators were executed; the entry begins with none. Arguments
 /// that are `held`, by their position, are constants.
 pub fn export<'c: 'a, 'a>(
     source: OperationRef<'c, 'a>,
-    module: BlockRef<'c, 'a>,
-    context: &'c Context,
-    drawing: &Drawing,
+    program: &Program<'_, 'c, 'a>,
     held: &[Option<&Tensor>],
     report: &mut Report,
 ) -> Result<(), ExportError> {
+    let Program {
+        context,
+        module,
+        drawing,
+        finite,
+    } = *program;
     let is_entry = source.has_attribute("skript.entry");
     let symbol = StringAttribute::try_from(source.attribute("sym_name")?)?
         .value()
@@ -76,11 +90,15 @@ pub fn export<'c: 'a, 'a>(
             None => passed.next().ok_or(melior::Error::OperationBuild)?,
         });
     }
+    let known = given.iter().enumerate();
+    let known = known.filter(|(position, _)| finite.holds(&symbol, *position));
+    let finite = known.map(|(_, value)| ValueKey::of(*value)).collect();
     let mut walk = Walk {
         symbol: &symbol,
         drawing,
         draws: counted,
         values: HashMap::new(),
+        finite,
         formed: false,
         elementwise: false,
         report,
@@ -125,6 +143,8 @@ struct Walk<'w, 'c, 'a> {
     /// How many random operators were executed; `None` in functions that draw nothing.
     draws: Option<Value<'c, 'a>>,
     values: HashMap<ValueKey, Value<'c, 'a>>,
+    /// Arguments that hold finite numbers in every run.
+    finite: HashSet<ValueKey>,
     /// Whether the report names a form already.
     formed: bool,
     /// Whether there is an elementwise operation.
@@ -188,14 +208,12 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
         let name = operation_name(op);
         let results = match name.as_str() {
             "skript.formula" => {
-                let values = &self.values;
-                let outside = |value: Value<'c, 'a>| {
-                    values
-                        .get(&ValueKey::of(value))
-                        .copied()
-                        .ok_or(ExportError::at(op, "uses a value that is not there"))
+                let outside = Outside {
+                    op,
+                    values: &self.values,
+                    finite: &self.finite,
                 };
-                let (results, form) = formula::export(op, &outside, at)?;
+                let (results, form) = formula::export(op, outside, at)?;
                 self.formed = true;
                 self.report.add(self.symbol, form);
                 results

@@ -14,6 +14,7 @@ pub mod draws;
 pub mod error;
 pub mod evaluate;
 pub mod field;
+pub mod finite;
 pub mod formula;
 pub mod function;
 pub mod functions;
@@ -21,6 +22,7 @@ pub mod guards;
 pub mod import;
 pub mod interface;
 pub mod intrinsic;
+pub mod outside;
 pub mod product;
 pub mod rearrange;
 pub mod report;
@@ -34,6 +36,7 @@ pub mod window;
 pub mod write;
 
 pub use error::ExportError;
+use finite::Finite;
 pub use interface::{Interface, Port};
 pub use report::{Form, Report};
 pub use sharding::{Mesh, Placement, PlacementError, Sharding};
@@ -113,27 +116,33 @@ pub fn export<'c>(
     let source = &padded(source)?;
     let module = Module::new(Location::unknown(context));
     let mut report = Report::default();
-    let mut interface = None;
     let drawing = draws::Drawing::of(source);
-    for op in operations(source.body()) {
+    let functions = operations(source.body());
+    let entry = functions.iter().find(|f| f.has_attribute("skript.entry"));
+    let mut interface = Interface::of(*entry.ok_or(ExportError::NoEntry)?)?;
+    let held = weights::held(&interface, weights);
+    let mut inside = held.iter().map(Option::is_some);
+    let arguments = &mut interface.arguments;
+    arguments.retain(|_| !inside.next().unwrap_or_default());
+    let finite = Finite::of(source, &held)?;
+    let program = function::Program {
+        context,
+        module: module.body(),
+        drawing: &drawing,
+        finite: &finite,
+    };
+    for op in functions {
         if operation_name(op) != "func.func" {
             return Err(ExportError::at(op, "has no StableHLO form"));
         }
         if is_check(op.attribute("sym_name")) {
             continue;
         }
-        let mut held = Vec::new();
-        if op.has_attribute("skript.entry") {
-            let mut own = Interface::of(op)?;
-            held = weights::held(&own, weights);
-            let mut inside = held.iter().map(Option::is_some);
-            own.arguments.retain(|_| !inside.next().unwrap_or_default());
-            interface = Some(own);
-        }
         report.note_operators(op);
-        function::export(op, module.body(), context, &drawing, &held, &mut report)?;
+        let is_entry = op.has_attribute("skript.entry");
+        let held = if is_entry { held.as_slice() } else { &[] };
+        function::export(op, &program, held, &mut report)?;
     }
-    let interface = interface.ok_or(ExportError::NoEntry)?;
     if !module.as_operation().verify() {
         return Err(ExportError::Invalid);
     }

@@ -1,7 +1,7 @@
 //! Sums of products of reals, as `convolution` and `dot_general`.
 //!
 //! What a guard skips is zero in a factor there. Zero times an infinity is NaN, where the formula has no product at all:
-//! if the other factor may hold one, the program asks before (`if`), and where it does, whole sums that no guard cuts are
+//! if the other factor may hold one ([`finite`](super::finite)), the program asks before (`if`), and where it does, whole sums that no guard cuts are
 //! contracted, and the skipped ones left out of the rest.
 
 use super::contraction::contract;
@@ -76,6 +76,7 @@ impl<'c: 'a, 'a> Product<'_, '_, 'c, 'a> {
         if rhs_skips {
             met.push(self.counting(&lhs)?);
         }
+        met.retain(|value| !self.evaluator.outside.is_finite(*value));
         let form = match met.is_empty() {
             true => Form::DotGeneral,
             false => Form::MaskedDotGeneral,
@@ -114,6 +115,7 @@ impl<'c: 'a, 'a> Product<'_, '_, 'c, 'a> {
         if kernel_skips {
             met.push(windowed.value);
         }
+        met.retain(|value| !self.evaluator.outside.is_finite(*value));
         let form = match met.is_empty() {
             true => Form::Convolution,
             false => Form::BorderedConvolution,

@@ -7,14 +7,13 @@ use super::access::Subscript;
 use super::error::ExportError;
 use super::evaluate::Evaluator;
 use super::field::Field;
+use super::outside::Outside;
 use super::tensors::Tensors;
 use crate::structure::{Nest, Reading, TermId};
 use melior::ir::operation::OperationLike;
 use melior::ir::{Value, ValueLike};
 use skript_dialect::melior;
 use std::collections::HashMap;
-
-type Outside<'o, 'c, 'a> = &'o dyn Fn(Value<'c, 'a>) -> Result<Value<'c, 'a>, ExportError>;
 
 /// What the destinations hold after the loop.
 pub fn run<'c: 'a, 'a>(

@@ -100,7 +100,7 @@ impl<'c: 'a, 'a> Windowed<'c, 'a> {
         else {
             return Ok(None);
         };
-        let mut tensor = (evaluator.outside)(owner.operand(0)?)?;
+        let mut tensor = evaluator.outside.get(owner.operand(0)?)?;
         let (mut forms, mut places) = (Vec::new(), Vec::new());
         for (dimension, subscript) in owner.operands().skip(1).enumerate() {
             let Some((mut form, by)) = evaluator.shifted(subscript)? else {

@@ -2,7 +2,8 @@
 //!
 //! The generators are those of J. Salmon et al., "Parallel random numbers: as easy as 1, 2, 3" (SC 2011): Threefry-2x32
 //! with 20 rounds, Philox-4x32 with 10. Which element has which counter, and the next state, is as in XLA, whose default is
-//! Philox. The state is the key and the counter; Philox takes the key as the upper half of a counter of 128 bits.
+//! Philox. The state is the key and the counter; Philox counts in 128 bits, of which a state of two words holds the lower
+//! half only: the upper one is the key.
 
 use super::generic::{Port, dims, empty, generic};
 use super::operation::Found;
@@ -13,43 +14,56 @@ use melior::ir::operation::OperationLike;
 use skript_dialect::PassError;
 use skript_dialect::melior;
 
-/// 64-bit words as names of `i64`: the key and the counter.
+/// 64-bit words as names of `i64`: the key, and the counter's halves.
 struct State {
     key: String,
     counter: String,
+    /// Philox alone counts so far.
+    upper: String,
 }
 
 pub fn generate<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Result<Vec<Value<'c, 'a>>, PassError> {
     let state = found.operand(0)?;
     let result = found.results.get(1).ok_or("lacks its second result")?;
-    if state.extents != [2] || state.element != Element::Unsigned(64) {
-        return Err("has no code for this state: only for tensor<2xui64>".into());
+    let algorithm = found.op.attribute("rng_algorithm")?.to_string();
+    let is_philox = !algorithm.contains("THREE_FRY");
+    let given = match state.extents.as_slice() {
+        [given @ 2] => *given,
+        [given @ 3] if is_philox => *given,
+        _ => 0,
+    };
+    if given == 0 || state.element != Element::Unsigned(64) {
+        return Err(
+            "has no code for this state: it is tensor<2xui64>, for PHILOX and DEFAULT tensor<3xui64> too"
+                .into(),
+        );
     }
     let (Element::Unsigned(width) | Element::Signed(width)) = result.element else {
         return Err("has no code for elements that are no integers".into());
     };
-    let algorithm = found.op.attribute("rng_algorithm")?.to_string();
     let mut lines = Lines::default();
     let mut words = Vec::new();
-    for n in 0..2 {
+    for n in 0..given {
         let place = lines.value(format!("arith.constant {n} : index"));
         let word = lines.value(format!("tensor.extract %0[{place}] : {}", state.text()));
         words.push(lines.value(format!(
             "builtin.unrealized_conversion_cast {word} : ui64 to i64"
         )));
     }
-    let [key, counter] = words.as_slice() else {
+    let [key, counter, own @ ..] = words.as_slice() else {
         return Err("lacks its state".into());
     };
+    let upper = own.first().unwrap_or(key);
     // Names inside of the body differ from those around it.
     let mut body = Lines::default();
     let around = State {
         key: "%key".to_owned(),
         counter: "%counter".to_owned(),
+        upper: "%upper".to_owned(),
     };
-    let (value, steps) = match algorithm.contains("THREE_FRY") {
-        true => three_fry(&mut body, &around, &result.extents, width),
-        false => philox(&mut body, &around, &result.extents, width),
+    let (value, steps) = match is_philox {
+        true => philox(&mut body, &around, &result.extents, width),
+        false => three_fry(&mut body, &around, &result.extents, width),
     };
     let value = match width {
         32 | 64 => value,
@@ -68,11 +82,12 @@ pub fn generate<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Result<Vec<Value<'c, 'a>>,
     let port = Port::new(&out, result, dims(0..rank));
     let text = body.text().replace("%v", "%w");
     let text = text.replace("%key", key).replace("%counter", counter);
+    let text = text.replace("%upper", upper);
     let bits = plain(&mut lines, rank, port, &text);
     let steps = lines.value(format!("arith.constant {steps} : i64"));
-    let next = lines.value(format!("arith.addi {counter}, {steps} : i64"));
+    let (low, high) = counted(&mut lines, counter, upper, &steps);
     let mut elements = Vec::new();
-    for word in [key, &next] {
+    for word in [key, &low, &high].into_iter().take(words.len()) {
         elements.push(lines.value(format!(
             "builtin.unrealized_conversion_cast {word} : i64 to ui64"
         )));
@@ -225,13 +240,18 @@ fn block_of_two(body: &mut Lines, state: &State, number: &str) -> (String, Strin
     (x, y)
 }
 
-/// Philox-4x32 of the counter, with the key above it, and `number` more.
-fn block_of_four(body: &mut Lines, state: &State, number: &str) -> [String; 4] {
-    let low = body.value(format!("arith.addi {}, {number} : i64", state.counter));
-    let carry = format!("arith.cmpi ult, {low}, {} : i64", state.counter);
-    let carry = body.value(carry);
+/// The halves of a counter and so many more.
+fn counted(body: &mut Lines, counter: &str, upper: &str, more: &str) -> (String, String) {
+    let low = body.value(format!("arith.addi {counter}, {more} : i64"));
+    let carry = body.value(format!("arith.cmpi ult, {low}, {counter} : i64"));
     let carry = body.value(format!("arith.extui {carry} : i1 to i64"));
-    let high = body.value(format!("arith.addi {}, {carry} : i64", state.key));
+    let high = body.value(format!("arith.addi {upper}, {carry} : i64"));
+    (low, high)
+}
+
+/// Philox-4x32 of the counter and `number` more.
+fn block_of_four(body: &mut Lines, state: &State, number: &str) -> [String; 4] {
+    let (low, high) = counted(body, &state.counter, &state.upper, number);
     let ((a, b), (c, d)) = (halves(body, &low), halves(body, &high));
     let mut x = [a, b, c, d];
     let mut keys = halves(body, &state.key);
@@ -268,6 +288,7 @@ mod tests {
         let state = State {
             key: "%key".to_owned(),
             counter: "%counter".to_owned(),
+            upper: "%upper".to_owned(),
         };
         let steps =
             |extents: &[i64], width| three_fry(&mut Lines::default(), &state, extents, width).1;
