@@ -80,6 +80,13 @@ impl Archive {
         file.bytes().get(part)
     }
 
+    /// The names of the files in [`Archive::folder`], not of those in folders below it.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        let names = self.members.keys();
+        let names = names.filter_map(|name| name.strip_prefix(self.root.as_str()));
+        names.filter(|name| !name.contains('/'))
+    }
+
     /// The unpacked archive and the part of it that is this file.
     pub(crate) fn member(&self, path: &Path) -> Option<(&MappedFile, Range<usize>)> {
         let inside = path.strip_prefix(&self.path).ok()?;

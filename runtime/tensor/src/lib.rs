@@ -21,6 +21,7 @@ pub mod error;
 pub mod map;
 pub mod npy;
 pub mod npz;
+mod numbered;
 pub mod random;
 pub mod safetensors;
 pub mod shape;

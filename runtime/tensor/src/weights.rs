@@ -5,6 +5,7 @@ use crate::dat;
 use crate::element::ElementType;
 use crate::error::TensorError;
 use crate::npz::Npz;
+use crate::numbered::{numbered, numbered_in};
 use crate::random::{self, Purpose};
 use crate::safetensors::SafeTensors;
 use crate::tensor::{self, Tensor};
@@ -159,19 +160,49 @@ impl Place {
         };
         Ok(found.map(|tensor| (what, tensor)))
     }
+
+    /// The tensor of this name in the types of the run.
+    fn load(
+        &self,
+        name: &str,
+        request: &VariableRequest<'_>,
+    ) -> Result<Option<Tensor>, TensorError> {
+        let found = self.find(name, request)?;
+        let loaded = found.map(|(what, tensor)| tensor.into_run_time(&what, request.element));
+        loaded.transpose()
+    }
 }
 
 /// Loads all variables, in order, in the types asked for; files of these types stay mapped.
 ///
-/// All variables that are missing or wrong are reported, not only the first. A file outside of a folder is never opened.
+/// Variables that no file is called after are those of files that are called after numbers ([`crate::numbered`]), if a
+/// place has as many of them. All variables that are missing or wrong are reported, not only the first. A file outside of a
+/// folder is never opened.
 pub fn load_variables(
     store: &WeightStore,
     requests: &[VariableRequest<'_>],
     missing: MissingWeights,
 ) -> Result<Vec<Tensor>, Vec<TensorError>> {
+    let named: Vec<_> = requests.iter().map(|r| store.named(r)).collect();
+    let open = named
+        .iter()
+        .filter(|found| matches!(found, Ok(None)))
+        .count();
+    let mut numbers = store.numbered(open).into_iter().flatten();
     let (mut tensors, mut errors) = (Vec::new(), Vec::new());
-    for request in requests {
-        match load(store, request, missing) {
+    for (request, found) in requests.iter().zip(named) {
+        let tensor = match found {
+            Ok(Some(tensor)) => Ok(tensor),
+            Ok(None) => match numbers.next() {
+                Some((place, name)) => place.load(&name, request).and_then(|found| match found {
+                    Some(tensor) => Ok(tensor),
+                    None => store.instead(request, missing),
+                }),
+                None => store.instead(request, missing),
+            },
+            Err(error) => Err(error),
+        };
+        match tensor {
             Ok(tensor) => tensors.push(tensor),
             Err(error) => errors.push(error),
         }
@@ -183,33 +214,55 @@ pub fn load_variables(
     }
 }
 
-fn load(
-    store: &WeightStore,
-    request: &VariableRequest<'_>,
-    missing: MissingWeights,
-) -> Result<Tensor, TensorError> {
-    for place in &store.places {
-        let names = std::iter::once(request.name).chain(request.aliases.iter().map(String::as_str));
-        for name in names {
-            let Some((what, tensor)) = place.find(name, request)? else {
-                continue;
-            };
-            return tensor.into_run_time(&what, request.element);
+impl WeightStore {
+    /// The variable under its name or one of the others.
+    fn named(&self, request: &VariableRequest<'_>) -> Result<Option<Tensor>, TensorError> {
+        for place in &self.places {
+            let names =
+                std::iter::once(request.name).chain(request.aliases.iter().map(String::as_str));
+            for name in names {
+                if let Some(tensor) = place.load(name, request)? {
+                    return Ok(Some(tensor));
+                }
+            }
         }
+        Ok(None)
     }
-    match missing {
-        MissingWeights::Error => Err(TensorError::Missing {
-            name: request.name.to_string(),
-            path: store.expected(request.name)?,
-        }),
-        MissingWeights::Zero => Tensor::zeros(request.element, &request.shape),
-        MissingWeights::Random(seed) => random::fill(
-            request.element,
-            &request.shape,
-            seed,
-            request.name,
-            Purpose::Weight,
-        ),
+
+    /// The first place with so many numbered files, and their names in order.
+    fn numbered(&self, count: usize) -> Option<Vec<(&Place, String)>> {
+        let mut places = self.places.iter().filter(|_| count > 0);
+        places.find_map(|place| {
+            let names = match place {
+                Place::Folder(folder) => numbered_in(folder),
+                Place::Packed(archive) => numbered(archive.names()),
+                Place::SafeTensors(_) | Place::Npz(_) => Vec::new(),
+            };
+            let fits = names.len() == count;
+            fits.then(|| names.into_iter().map(|name| (place, name)).collect())
+        })
+    }
+
+    /// What a variable without a file becomes.
+    fn instead(
+        &self,
+        request: &VariableRequest<'_>,
+        missing: MissingWeights,
+    ) -> Result<Tensor, TensorError> {
+        match missing {
+            MissingWeights::Error => Err(TensorError::Missing {
+                name: request.name.to_string(),
+                path: self.expected(request.name)?,
+            }),
+            MissingWeights::Zero => Tensor::zeros(request.element, &request.shape),
+            MissingWeights::Random(seed) => random::fill(
+                request.element,
+                &request.shape,
+                seed,
+                request.name,
+                Purpose::Weight,
+            ),
+        }
     }
 }
 
@@ -302,6 +355,36 @@ mod tests {
         let tensors = load_variables(&store, &requests, MissingWeights::Zero).unwrap();
         assert_eq!(tensors[0].as_f32(), Some(&[4.0, 5.0][..]));
         assert_eq!(tensors[1].as_f32(), Some(&[0.0, 0.0][..]));
+    }
+
+    #[test]
+    fn as_many_numbered_files_as_variables_stand_for_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let tensor = |v: f32| Tensor::from_f32(&[2], &[v, v]).unwrap();
+        save(folder.path(), "m.b", &tensor(1.0));
+        save(folder.path(), ".T10", &tensor(3.0));
+        save(folder.path(), ".T9", &tensor(2.0));
+        let store = WeightStore::open(folder.path(), 1 << 20).unwrap();
+        let requests = ["m.a", "m.b", "m.c"].map(|n| request(n, &[]));
+        let tensors = load_variables(&store, &requests, MissingWeights::Error).unwrap();
+        let firsts: Vec<f32> = tensors.iter().map(|t| t.as_f32().unwrap()[0]).collect();
+        assert_eq!(firsts, [2.0, 1.0, 3.0]);
+
+        let more = ["m.a", "m.b", "m.c", "m.d"].map(|n| request(n, &[]));
+        let errors = load_variables(&store, &more, MissingWeights::Error).unwrap_err();
+        assert_eq!(errors.len(), 3);
+
+        save(
+            folder.path(),
+            ".T9",
+            &Tensor::from_f32(&[3], &[0.0; 3]).unwrap(),
+        );
+        let errors = load_variables(&store, &requests, MissingWeights::Error).unwrap_err();
+        assert!(
+            errors[0]
+                .to_string()
+                .contains(".T9.dat is [3] instead of [2]")
+        );
     }
 
     #[test]
