@@ -6,6 +6,7 @@ use std::rc::Rc;
 use indexmap::IndexMap;
 
 use super::dynamic_extent::Canonical;
+use super::run_time_pack::item_type;
 use skript_semantics::ScalarKind;
 
 use crate::eval::{Atom, TypeName, Value};
@@ -101,10 +102,7 @@ impl Argument {
             Value::Null => Argument::Null,
             Value::Atom(Atom::Stack(stack)) => {
                 let whole = canonical.stack(&stack.tensor);
-                let item = TensorType {
-                    kind: whole.kind,
-                    shape: whole.shape.iter().skip(1).cloned().collect(),
-                };
+                let item = item_type(&whole);
                 Argument::Stack(ArgumentItem::Tensor(Rc::new(item)), Rc::new(whole))
             }
             Value::Atom(atom) => Argument::Single(ArgumentItem::of(atom, canonical)?),

@@ -466,6 +466,12 @@ impl<'p> Composer<'p, '_> {
             for spec in declaration.type_spec.shape.iter().flatten() {
                 self.check_declared_bound(builder, declaration, spec, false)?;
             }
+            if length == Some(0)
+                && let Some(item) = self.item_of_none(builder, declaration)?
+            {
+                let position = builder.function.outputs.len();
+                builder.function.items_of_none.push((position, item));
+            }
             let name = &declaration.name.name;
             let mut atoms = Vec::new();
             let mut values = Vec::new();

@@ -9,6 +9,7 @@ use super::control::{Form, form, formed};
 use super::instantiate::Builder;
 use super::invoke::tensor_text;
 use super::looping::{Parts, Scanned};
+use super::run_time_pack::item_type;
 use crate::ast::{self, ComponentValue};
 use crate::diagnostics::Diagnostic;
 use crate::diagnostics::codes::{BRANCH_RESULTS, LOOP_WITHOUT_END, SCAN_TYPES};
@@ -26,17 +27,48 @@ impl<'p> Composer<'p, '_> {
         hint: Option<&str>,
         wanted: usize,
     ) -> Composed<Vec<Value>> {
-        let looping = parts.syntax;
-        let span = looping.span;
+        let (operation, results) = self.built_loop(builder, parts, hint, wanted)?;
+        builder.emit(Operation::Loop(Box::new(operation)));
+        Ok(results)
+    }
+
+    /// A loop over packs of no tensors: its body only tells the types of what is collected, of which there is nothing.
+    pub fn loop_of_none(
+        &mut self,
+        builder: &mut Builder<'p>,
+        parts: &Parts,
+        hint: Option<&str>,
+        wanted: usize,
+    ) -> Composed<Vec<Value>> {
+        let (_, typed) = self.built_loop(builder, parts, hint, wanted)?;
+        let carried = parts.carried.len();
+        let mut results = parts.carried.clone();
+        for value in typed.into_iter().skip(carried) {
+            let Value::Atom(Atom::Stack(stack)) = value else {
+                return Err(Reported);
+            };
+            results.push(builder.stack_of_none(item_type(&stack.tensor), parts.syntax.span));
+        }
+        Ok(results)
+    }
+
+    /// A loop in a scope of its own, and its results; not yet among the operations.
+    fn built_loop(
+        &mut self,
+        builder: &mut Builder<'p>,
+        parts: &Parts,
+        hint: Option<&str>,
+        wanted: usize,
+    ) -> Composed<(Loop, Vec<Value>)> {
+        let span = parts.syntax.span;
         let depth = builder.scope.depth();
         builder.scope.push();
         let mark = builder.function.updates.len();
         let built = self.loop_operation(builder, parts, hint, wanted);
         builder.scope.truncate(depth);
-        let (operation, results) = built?;
+        let built = built?;
         self.no_updates_inside(builder, mark, "a loop", span)?;
-        builder.emit(Operation::Loop(Box::new(Loop { span, ..operation })));
-        Ok(results)
+        Ok(built)
     }
 
     fn loop_operation(
@@ -227,11 +259,7 @@ impl<'p> Composer<'p, '_> {
         let pack = match scanned {
             Scanned::Pack(pack) => pack,
             Scanned::Stack(stack) => {
-                let item = TensorType {
-                    kind: stack.tensor.kind,
-                    shape: stack.tensor.shape.iter().skip(1).cloned().collect(),
-                };
-                return Ok((item, Vec::new()));
+                return Ok((item_type(&stack.tensor), Vec::new()));
             }
         };
         let mut first: Option<TensorRef> = None;

@@ -14,11 +14,11 @@ use super::quantize::Quantizer;
 use super::write_counter::write_counter;
 use crate::ast::{BlockKind, DefinitionKind};
 use crate::diagnostics::codes::{LIMIT_EXCEEDED, TENSOR_UNKNOWN};
-use crate::eval::{Demands, Evaluator, Scope, TensorRef, TypeName};
+use crate::eval::{Atom, Demands, Evaluator, Scope, TensorRef, TypeName, Value};
 use crate::limits::Limits;
 use crate::model::{
-    self, AttributeValue, Block, Body, ConstantData, Function, FunctionId, Operation, Quantization,
-    ShapeExpr, TensorType, ValueId,
+    self, AttributeValue, Block, Body, ConstantData, Extent, Function, FunctionId, Operation,
+    Quantization, ShapeExpr, TensorType, ValueId,
 };
 use crate::program::Edition;
 use crate::source::Span;
@@ -130,6 +130,14 @@ impl<'p> Builder<'p> {
         value
     }
 
+    /// The pack of no tensors of this type: a tensor without elements says what there are none of.
+    pub fn stack_of_none(&mut self, item: TensorType, span: Span) -> Value {
+        let mut whole = item;
+        whole.shape.insert(0, Extent::Fixed(0));
+        let zero = ConstantData::Splat(whole.kind.default_value());
+        Value::Atom(Atom::Stack(self.constant(whole, zero, span)))
+    }
+
     fn capture_index(&self, name: &CaptureName) -> Option<usize> {
         let key = (name.absolute, name.path.clone());
         self.capture_places.get(&key).copied()
@@ -208,6 +216,7 @@ impl<'p> Composer<'p, '_> {
                 values: Vec::new(),
                 inputs: Vec::new(),
                 outputs: Vec::new(),
+                items_of_none: Vec::new(),
                 captures: Vec::new(),
                 updates: Vec::new(),
                 capture_variables: Vec::new(),

@@ -277,6 +277,7 @@ impl<'p> Composer<'p, '_> {
                 (form, types)
             })
             .collect();
+        let items_of_none = function.items_of_none.clone();
         let updated: Vec<(usize, TensorType)> = function
             .updates
             .iter()
@@ -306,7 +307,12 @@ impl<'p> Composer<'p, '_> {
         );
         let mut outputs = Vec::new();
         let mut results = Vec::new();
-        for (form, types) in ports {
+        for (position, (form, types)) in ports.into_iter().enumerate() {
+            if let Some((_, item)) = items_of_none.iter().find(|(p, _)| *p == position) {
+                let item = self.result_type(builder, item, meanings, span)?;
+                results.push(builder.stack_of_none(item, span));
+                continue;
+            }
             let mut atoms = Vec::new();
             for tensor in types {
                 let tensor = self.result_type(builder, &tensor, meanings, span)?;

@@ -93,8 +93,13 @@ impl<'p> Composer<'p, '_> {
             ));
         }
         let stacked = parts.scans.iter().any(|s| matches!(s, Scanned::Stack(_)));
+        // Without items nothing tells, or needs, the types of the results; but where they come from an operator that says what
+        // there are none of.
+        let typed = stacked && parts.scans.iter().all(|s| matches!(s, Scanned::Stack(_)));
         match parts.count {
-            // No iteration: nothing tells, or needs, the types of the items.
+            Some(0) if parts.dynamic.is_none() && typed => {
+                return self.loop_of_none(builder, &parts, hint, wanted);
+            }
             Some(0) if parts.dynamic.is_none() => {
                 return self.unrolled_loop(builder, &parts, 0, hint, wanted);
             }

@@ -110,6 +110,13 @@ impl<'p> Composer<'p, '_> {
                 .map_or(declaration.span, |v| v.span);
             self.check_declared(builder, declaration, &what, item, tensor, produced)?;
         }
+        if packed
+            && items.is_empty()
+            && let Some(item) = self.item_of_none(builder, declaration)?
+        {
+            let position = builder.function.outputs.len();
+            builder.function.items_of_none.push((position, item));
+        }
         let ids: Vec<_> = items.iter().map(|t| t.id).collect();
         builder.tensors.insert(name.clone());
         Ok(Port {

@@ -101,6 +101,9 @@ impl<'p> Composer<'p, '_> {
             Value::Atom(Atom::Int(n)) => {
                 let count = builder.evaluator(self.limits).length(n, length.span);
                 let count = count.map_err(|s| self.failed(s))?;
+                if count == 0 && actual == Extent::Fixed(0) {
+                    return Ok(Value::Atom(Atom::Stack(stack)));
+                }
                 return self.items_of(builder, &stack, count, span);
             }
             Value::Atom(atom) => atom,
@@ -371,6 +374,19 @@ impl<'p> Composer<'p, '_> {
         }
     }
 
+    /// The type that the tensors of a declared pack have, of which there are none; unless each would have a shape of its own.
+    pub fn item_of_none(
+        &mut self,
+        builder: &mut Builder<'p>,
+        declaration: &Declaration,
+    ) -> Composed<Option<TensorType>> {
+        let mut shape = declaration.type_spec.shape.iter().flatten();
+        if shape.any(|extent| extent.per_item) {
+            return Ok(None);
+        }
+        Ok(self.declared_tensors(builder, declaration, 1)?.pop())
+    }
+
     /// An output that is a pack of run-time length.
     pub fn stack_output(
         &mut self,
@@ -386,9 +402,18 @@ impl<'p> Composer<'p, '_> {
             stack,
         )?;
         builder.tensors.insert(name.name.clone());
+        let none = stack.tensor.shape.first() == Some(&Extent::Fixed(0));
+        if none {
+            let position = builder.function.outputs.len();
+            let item = item_type(&stack.tensor);
+            builder.function.items_of_none.push((position, item));
+        }
         Ok(Port {
             name: name.name.clone(),
-            tensors: PortTensors::Stack(stack.id),
+            tensors: match none {
+                true => PortTensors::Pack(Vec::new()),
+                false => PortTensors::Stack(stack.id),
+            },
             span: name.span,
         })
     }
@@ -404,14 +429,19 @@ impl<'p> Composer<'p, '_> {
         self.one_shape(builder, declaration)?;
         let item = TensorRef {
             id: stack.id,
-            tensor: std::rc::Rc::new(TensorType {
-                kind: stack.tensor.kind,
-                shape: stack.tensor.shape.iter().skip(1).cloned().collect(),
-            }),
+            tensor: std::rc::Rc::new(item_type(&stack.tensor)),
         };
         let produced = builder.function.values.get(stack.id.0 as usize);
         let produced = produced.map_or(declaration.span, |v| v.span);
         self.check_declared(builder, declaration, what, 0, &item, produced)
+    }
+}
+
+/// The type of the items in a tensor that holds a pack.
+pub fn item_type(whole: &TensorType) -> TensorType {
+    TensorType {
+        kind: whole.kind,
+        shape: whole.shape.iter().skip(1).cloned().collect(),
     }
 }
 
@@ -422,6 +452,29 @@ mod tests {
         EXTENT_MISMATCH, INDEX_OUT_OF_RANGE, OUTPUT_MISMATCH, UNEXPECTED_VALUE,
     };
     use crate::model::{Extent, PortTensors};
+
+    #[test]
+    fn packs_of_no_tensors_keep_the_type_of_what_there_is_none_of() {
+        let text = |extents: &str| {
+            format!(
+                "operator parts {{ @attrib {{ n: int; }} @input {{ x: real[k]; }} @output {{ ys: real[k]..(n); }} \
+                 @lower {{ ys[j][i,] = x[i,], i < k, j < n; }} }} \
+                 operator through {{ @attrib {{ n: int; }} @input {{ x: real[k]; }} @output {{ ys: real[k]..(n); }} \
+                 @compose {{ ys..(n) = parts{{n=n}}(x); }} }} \
+                 operator joined {{ @dtype {{ T: type; }} @input {{ xs: T[k]..(n); }} @output {{ y: T[n,k]; }} \
+                 @lower {{ y[j,i] = xs[j][i,], j < n, i < k; }} }} \
+                 graph G {{ @input {{ x: real[3]; }} @output {{ y: real[0,3]; z: real[1,3]; w: real[{extents}]; ys: real[3]..(0); }} \
+                 @compose {{ es..(0) = through{{n=0}}(x); y = joined(es); z = joined([es.., x]); ys..(0) = through{{n=0}}(x); \
+                 fs.. = for e : es do {{ pair = joined([e, e]); yield pair; }}; w = stacked(fs); }} }} \
+                 operator stacked {{ @input {{ xs: real[k,l]..(n); }} @output {{ y: real[n,k,l]; }} \
+                 @lower {{ y[h,j,i] = xs[h][j,i], h < n, j < k, i < l; }} }}"
+            )
+        };
+        let entry = composed(&text("0,2,3")).unwrap();
+        let entry = &entry.functions[entry.entry.0 as usize];
+        assert!(matches!(&entry.outputs[3].tensors, PortTensors::Pack(items) if items.is_empty()));
+        assert_fires(&OUTPUT_MISMATCH, &text("0,3,3"));
+    }
 
     #[test]
     fn s2_6_packs_of_the_main_graph_bring_their_length_below_a_bound() {

@@ -366,6 +366,7 @@ pub fn empty_function(name: &str, span: Span) -> Function {
         values: Vec::new(),
         inputs: Vec::new(),
         outputs: Vec::new(),
+        items_of_none: Vec::new(),
         captures: Vec::new(),
         updates: Vec::new(),
         capture_variables: Vec::new(),

@@ -28,6 +28,13 @@ pub struct FormulaState {
     pub clamped: bool,
 }
 
+impl FormulaState {
+    /// Whether an index goes through nothing.
+    pub fn takes_no_step(&self) -> bool {
+        self.indices.iter().any(|index| index.extent.bound() == 0)
+    }
+}
+
 /// The items of the pack of run-time length that a packed assignment writes, in turn.
 #[derive(Debug)]
 pub struct Every {

@@ -231,6 +231,10 @@ impl Evaluator<'_> {
         if let Some(uniform) = pack.uniform() {
             return Ok(uniform);
         }
+        let no_step = || self.formula.as_ref().is_some_and(|f| f.takes_no_step());
+        if let Some(kind) = pack.kind.filter(|_| pack.is_empty() && no_step()) {
+            return Ok(Atom::from_scalar(kind.default_value()));
+        }
         let scalars: Option<Vec<Scalar>> = pack.items.iter().map(Atom::scalar).collect();
         if let Some(items) = scalars {
             let Some(kind) = items.first().map(|s| s.kind()) else {

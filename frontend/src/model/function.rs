@@ -27,6 +27,8 @@ pub struct Function {
     pub values: Vec<Value>,
     pub inputs: Vec<Port>,
     pub outputs: Vec<Port>,
+    /// The type that the tensors of an output would have that is a pack of none, by position among the outputs.
+    pub items_of_none: Vec<(usize, TensorType)>,
     /// Variables owned by this instance or by what it invokes, as further inputs. For the entry: those of the
     /// model, in order. For other functions the order in which callers pass them ([`Invoke::captures`]).
     pub captures: Vec<ValueId>,
