@@ -10,6 +10,7 @@ use super::composer::{CaptureName, Composed, Composer};
 use super::constant_elements::computed_elements;
 use super::dynamic_extent::extent_of;
 use super::instantiate::Builder;
+use super::upper_bound::Tested;
 use crate::ast::{Declaration, Expr, ExprKind, ExtentSpec, PackSpec};
 use crate::diagnostics::Diagnostic;
 use crate::diagnostics::codes::{
@@ -51,7 +52,7 @@ impl<'p> Composer<'p, '_> {
         }
         let mut tensors = Vec::with_capacity(count);
         for item in 0..count {
-            let shape = self.declared_shape(builder, declaration, item)?;
+            let shape = self.declared_shape(builder, declaration, item, Tested::Before)?;
             let Some(shape) = shape else {
                 return Err(self.error(
                     &SHAPE_NOT_BOUND,
@@ -180,6 +181,7 @@ impl<'p> Composer<'p, '_> {
         builder: &mut Builder<'p>,
         declaration: &Declaration,
         item: usize,
+        when: Tested,
     ) -> Composed<Option<Vec<DeclaredExtent>>> {
         let Some(specs) = &declaration.type_spec.shape else {
             return Ok(None);
@@ -209,19 +211,18 @@ impl<'p> Composer<'p, '_> {
             self.check_sign(builder, declaration, expr, span)?;
         }
         for spec in specs {
-            self.check_declared_bound(builder, declaration, spec, true)?;
+            self.check_declared_bound(builder, declaration, spec, when)?;
         }
         Ok(Some(extents))
     }
 
-    /// `n|k` holds for the extent that n has, whatever told it. What a composition gives, only the run knows: that is tested
-    /// with the results, so that extents are looked at here only if they are `fixed`.
+    /// `n|k` holds for the extent that n has, whatever told it.
     fn check_declared_bound(
         &mut self,
         builder: &mut Builder<'p>,
         declaration: &Declaration,
         spec: &ExtentSpec,
-        fixed: bool,
+        when: Tested,
     ) -> Composed<()> {
         let (Some(expr), Some(_)) = (&spec.extent, &spec.bound) else {
             return Ok(());
@@ -234,14 +235,11 @@ impl<'p> Composer<'p, '_> {
             }
         };
         let extent = extent.map_err(|s| self.failed(s))?;
-        let is_known = |atom: &Atom| matches!(atom, Atom::Int(_));
-        if fixed && !extent.atoms().iter().all(is_known) {
-            return Ok(());
-        }
         let (source, name) = (self.source_text(expr.span), &declaration.name.name);
         let what = format!("the extent `{source}` of `{name}`");
         let place = declaration.name.span;
-        self.check_upper_bounds(builder, spec, &extent, &Bound { what: &what, place })
+        let place = Bound { what: &what, place };
+        self.check_upper_bounds(builder, spec, &extent, &place, when)
     }
 
     /// A run-time extent that is computed, `n - 2`, must be no less than zero in every run.
@@ -463,9 +461,6 @@ impl<'p> Composer<'p, '_> {
             }
             let length = self.declared_length(builder, declaration)?;
             let tensors = self.declared_tensors(builder, declaration, length.unwrap_or(1))?;
-            for spec in declaration.type_spec.shape.iter().flatten() {
-                self.check_declared_bound(builder, declaration, spec, false)?;
-            }
             if length == Some(0)
                 && let Some(item) = self.item_of_none(builder, declaration)?
             {

@@ -3,6 +3,7 @@
 use super::affine_extent::Bound;
 use super::composer::{Composed, Composer, Reported};
 use super::instantiate::Builder;
+use super::upper_bound::Tested;
 use crate::ast::{Declaration, ExtentSpec, TypeSpec};
 use crate::diagnostics::Diagnostic;
 use crate::diagnostics::codes::{RANK_MISMATCH, UNEXPECTED_VALUE};
@@ -283,7 +284,7 @@ impl<'p> Composer<'p, '_> {
                 (None, _) if length == 0 => continue,
                 (None, _) => Value::pack(actual),
             };
-            self.check_upper_bounds(builder, extent, &value, &bound)?;
+            self.check_upper_bounds(builder, extent, &value, &bound, Tested::Before)?;
             let Some(expr) = &extent.extent else {
                 continue;
             };

@@ -4,8 +4,9 @@ use skript_semantics::ScalarOp;
 
 use super::checks::{Verdict, equality, keep, parts, text};
 use super::composer::{Composed, Composer, Reported};
-use super::declare::{DeclaredExtent, set_tensors, shape_text, upper_extents};
+use super::declare::{DeclaredExtent, set_tensors, shape_text};
 use super::instantiate::Builder;
+use super::upper_bound::Tested;
 use crate::ast::{Declaration, ExprKind, Ident, TypeSpec};
 use crate::diagnostics::Diagnostic;
 use crate::diagnostics::codes::{OUTPUT_MISMATCH, TENSOR_UNKNOWN, UNEXPECTED_VALUE};
@@ -192,15 +193,10 @@ impl<'p> Composer<'p, '_> {
             );
             return Err(self.report(diagnostic));
         }
-        let named = self.name_extents(builder, declaration, tensor)?;
-        let Some(mut shape) = self.declared_shape(builder, declaration, item)? else {
+        Self::name_extents(builder, declaration, tensor);
+        let Some(shape) = self.declared_shape(builder, declaration, item, Tested::Behind)? else {
             return Ok(());
         };
-        for (dimension, bound) in named {
-            if let Some(extent) = shape.get_mut(dimension) {
-                *extent = DeclaredExtent::Bounded(bound);
-            }
-        }
         let mut agrees = shape.len() == tensor.tensor.shape.len();
         let mut open = Vec::new();
         for (dimension, (declared, computed)) in shape.iter().zip(&tensor.tensor.shape).enumerate()
@@ -254,21 +250,14 @@ impl<'p> Composer<'p, '_> {
 }
 
 impl<'p> Composer<'p, '_> {
-    /// `r|8` with a new name r: it stands for what is computed, in other outputs as well. Yields where that must be tested
-    /// against which bound.
-    fn name_extents(
-        &mut self,
-        builder: &mut Builder<'p>,
-        declaration: &Declaration,
-        tensor: &TensorRef,
-    ) -> Composed<Vec<(usize, u64)>> {
+    /// `r|8` with a new name r: it stands for what is computed, in other outputs as well.
+    fn name_extents(builder: &mut Builder<'p>, declaration: &Declaration, tensor: &TensorRef) {
         let specs = declaration.type_spec.shape.as_deref().unwrap_or_default();
         let rank = tensor.tensor.shape.len();
         let packs = specs.iter().filter(|s| s.pack.is_some()).count();
-        let mut bounds = Vec::new();
         if packs > 1 || specs.len() > rank + packs {
             // The declared shape is compared as a whole.
-            return Ok(bounds);
+            return;
         }
         let mut start = 0;
         for spec in specs {
@@ -278,7 +267,7 @@ impl<'p> Composer<'p, '_> {
             };
             let dimensions = start..start + length;
             start += length;
-            let (Some(expr), Some(bound)) = (&spec.extent, &spec.bound) else {
+            let (Some(expr), Some(_)) = (&spec.extent, &spec.bound) else {
                 continue;
             };
             let ExprKind::Name(name) = &expr.kind else {
@@ -287,18 +276,11 @@ impl<'p> Composer<'p, '_> {
             if builder.scope.get(&name.name).is_some() {
                 continue;
             }
-            let computed = tensor.tensor.shape.get(dimensions.clone());
+            let computed = tensor.tensor.shape.get(dimensions);
             let computed = computed.unwrap_or_default().iter();
             let atoms: Vec<Atom> = computed.map(|e| Atom::from_expr(extent_expr(e))).collect();
             set_tensors(builder, &name.name, atoms, spec.pack.is_some());
-            let limits = {
-                let mut evaluator = builder.evaluator(self.limits);
-                upper_extents(&mut evaluator, bound, spec.pack.as_ref())
-            };
-            let limits = limits.map_err(|s| self.failed(s))?;
-            bounds.extend(dimensions.zip(limits));
         }
-        Ok(bounds)
     }
 }
 

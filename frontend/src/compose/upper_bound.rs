@@ -3,6 +3,7 @@
 use skript_semantics::ScalarOp;
 
 use super::affine_extent::Bound;
+use super::checks::keep;
 use super::composer::{Composed, Composer};
 use super::declare::upper_extents;
 use super::instantiate::Builder;
@@ -11,8 +12,17 @@ use crate::diagnostics::Diagnostic;
 use crate::diagnostics::codes::EXTENT_MISMATCH;
 use crate::eval::ranges::decided;
 use crate::eval::{Atom, Value, runtime};
-use crate::model::{Expr, MessagePart};
+use crate::model::{Check, CheckKind, Expr, MessagePart};
 use crate::source::Span;
+
+/// When a run tests a bound that composition cannot decide.
+#[derive(Clone, Copy)]
+pub enum Tested {
+    /// Before the body: inputs tell the extent.
+    Before,
+    /// As soon as the body has made what the extent is of.
+    Behind,
+}
 
 impl<'p> Composer<'p, '_> {
     /// Holds actual extents against the declared bound: now if it is known, else in each run.
@@ -22,6 +32,7 @@ impl<'p> Composer<'p, '_> {
         declared: &ExtentSpec,
         actual: &Value,
         place: &Bound,
+        when: Tested,
     ) -> Composed<()> {
         let Some(bound) = &declared.bound else {
             return Ok(());
@@ -30,7 +41,7 @@ impl<'p> Composer<'p, '_> {
             builder,
             (bound, declared.pack.as_ref(), declared.span),
             actual,
-            place,
+            (place, when),
         )
     }
 
@@ -45,6 +56,7 @@ impl<'p> Composer<'p, '_> {
         let Some(bound) = &declared.bound else {
             return Ok(());
         };
+        let place = (place, Tested::Before);
         self.check_bound(builder, (bound, None, bound.span), actual, place)
     }
 
@@ -53,7 +65,7 @@ impl<'p> Composer<'p, '_> {
         builder: &mut Builder<'p>,
         (bound, pack, span): (&ast::Expr, Option<&PackSpec>, Span),
         actual: &Value,
-        place: &Bound,
+        (place, when): (&Bound, Tested),
     ) -> Composed<()> {
         if !Self::unknown_names(builder, bound).is_empty() {
             return Ok(());
@@ -91,7 +103,16 @@ impl<'p> Composer<'p, '_> {
                         )),
                         MessagePart::Value(extent),
                     ];
-                    self.keep_extent_check(builder, condition, message, place.place);
+                    let check = Check {
+                        kind: CheckKind::Extent,
+                        condition,
+                        message,
+                        span: place.place,
+                    };
+                    match when {
+                        Tested::Before => keep(&mut builder.function.checks, check),
+                        Tested::Behind => self.test_result(builder, check)?,
+                    }
                 }
             }
         }

@@ -151,11 +151,11 @@ impl<'a> Evaluator<'a> {
                 otherwise,
             } => self.select(condition, then, otherwise.as_deref(), expr.span),
             ExprKind::Coalesce { value, fallback } => {
-                let (taken, other) = match self.eval(value)? {
-                    Value::Null => (self.eval(fallback)?, value),
-                    given => (given, fallback),
-                };
-                self.beside(taken, other, expr.span)
+                if let Some(extremum) = self.extremum_or(value, fallback, expr.span)? {
+                    return Ok(extremum);
+                }
+                let given = self.eval(value)?;
+                self.given_or(given, value, fallback, expr.span)
             }
             ExprKind::NullTest(value) => Ok(Value::bool(!self.eval(value)?.is_null())),
             ExprKind::Is { left, right } => {
@@ -163,7 +163,7 @@ impl<'a> Evaluator<'a> {
                 self.elementwise(&a, &b, expr.span, |_, a, b| Ok(Atom::Bool(a == b)))
             }
             ExprKind::In { item, pack } => {
-                let (item, pack) = (self.eval(item)?, self.eval(pack)?);
+                let (item, pack) = (self.eval(item)?, self.whole_pack(pack)?);
                 self.contains(&item, &pack, expr.span)
             }
             ExprKind::Fold {
@@ -171,8 +171,7 @@ impl<'a> Evaluator<'a> {
                 op,
                 cumulative,
             } => {
-                let value = self.eval(pack)?;
-                let value = self.typed(value, pack);
+                let value = self.whole_pack(pack)?;
                 self.fold(&value, *op, *cumulative, expr.span)
             }
             ExprKind::Cast { target, value } => {

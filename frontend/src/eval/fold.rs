@@ -5,6 +5,7 @@ use skript_semantics::{ScalarKind, ScalarOp};
 
 use super::evaluator::{EvalResult, Evaluator, stop};
 use super::runtime;
+use super::spread::stands_for_a_pack;
 use super::value::{Atom, Pack, Value};
 use crate::ast::FoldOp;
 use crate::diagnostics::codes::{LIMIT_EXCEEDED, UNEXPECTED_VALUE};
@@ -75,9 +76,7 @@ impl Evaluator<'_> {
             Value::Atom(Atom::Series(series)) => {
                 return self.fold_series(series, op, cumulative, span);
             }
-            Value::Atom(_) => {
-                return stop(&UNEXPECTED_VALUE, span, "only packs can be folded");
-            }
+            Value::Atom(atom) => return stands_for_a_pack(atom, span),
         };
         let Some(scalar) = accumulation(op) else {
             return match op {

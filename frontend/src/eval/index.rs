@@ -7,6 +7,7 @@ use skript_semantics::{Scalar, ScalarKind, ScalarOp};
 use super::evaluator::{EvalResult, Evaluator, Stop, count, describe, stop};
 use super::runtime;
 use super::series::{Series, refused};
+use super::spread::stands_for_a_pack;
 use super::value::{Atom, Chosen, Pack, TensorRef, Value};
 use crate::ast::{Expr, ExprKind, Subscript, UnaryOp};
 use crate::diagnostics::codes::{INDEX_OUT_OF_RANGE, PACK_LENGTHS_DIFFER, UNEXPECTED_VALUE};
@@ -53,8 +54,10 @@ impl Evaluator<'_> {
                     }
                     _ => {}
                 }
-                let every = self.every_item(stack, span)?;
-                self.access(&Value::Atom(every), subscripts, span)
+                match self.every_item(stack, span)? {
+                    Some(every) => self.access(&Value::Atom(every), subscripts, span),
+                    None => self.items_of_stack(stack, subscripts, span),
+                }
             }
             Value::Pack(_) if value.has_tensor() => {
                 let item = !trailing_comma
@@ -86,11 +89,7 @@ impl Evaluator<'_> {
                 let text: String = picked.atoms().iter().map(Atom::text).collect();
                 Ok(Value::Atom(Atom::Str(text.into())))
             }
-            other => stop(
-                &UNEXPECTED_VALUE,
-                span,
-                format!("{} cannot be indexed", describe(other)),
-            ),
+            Value::Atom(atom) => stands_for_a_pack(atom, span),
         }
     }
 
@@ -105,29 +104,45 @@ impl Evaluator<'_> {
                 Ok(Atom::from_expr(series.at(&model::Expr::index(every.index))))
             }
             _ => refused(
-                "it is assigned to a pack that is declared with this length",
+                "name one item, `[k]`, fold all of them, or assign to a pack that is declared with this length",
                 span,
             ),
         }
     }
 
+    /// The elements of all items, `xs[i,]`: to be folded.
+    fn items_of_stack(
+        &mut self,
+        stack: &TensorRef,
+        subscripts: &[Subscript],
+        span: Span,
+    ) -> EvalResult<Value> {
+        let position = Atom::from_expr(Series::position());
+        let item = Value::Atom(Atom::Item(Rc::new((stack.clone(), position))));
+        let length = match stack.tensor.shape.first() {
+            Some(length) => self.extent_atom(length, span)?.to_expr(),
+            None => None,
+        };
+        match (length, self.access(&item, subscripts, span)?) {
+            (Some(length), Value::Atom(Atom::Run(item))) => {
+                Ok(Series::uniform((*item).clone(), length).into_value())
+            }
+            (_, item) => Ok(item),
+        }
+    }
+
     /// The item of a pack of run-time length that a packed assignment is at (2.12).
-    fn every_item(&mut self, stack: &TensorRef, span: Span) -> EvalResult<Atom> {
+    fn every_item(&mut self, stack: &TensorRef, span: Span) -> EvalResult<Option<Atom>> {
         let every = self.formula.as_mut().and_then(|f| f.every.as_mut());
         let (Some(every), Some(length)) = (every, stack.tensor.shape.first()) else {
-            return stop(
-                &UNEXPECTED_VALUE,
-                span,
-                "the length of this pack is known at run time only: name the item, `xs[k][…]`, or assign to a pack of \
-                 that length",
-            );
+            return Ok(None);
         };
         let other = (length.clone(), span);
         if *length != every.length && !every.others.contains(&other) {
             every.others.push(other);
         }
         let index = Atom::from_expr(model::Expr::index(every.index));
-        Ok(Atom::Item(Rc::new((stack.clone(), index))))
+        Ok(Some(Atom::Item(Rc::new((stack.clone(), index)))))
     }
 
     /// An item of a pack of run-time length; formulas alone can choose one that the run knows.

@@ -2,11 +2,17 @@
 
 use std::rc::Rc;
 
+use skript_semantics::ScalarOp;
+
 use super::evaluator::{EvalResult, Evaluator, describe, stop};
-use super::series::{Series, refused};
+use super::position::int_of;
+use super::runtime;
+use super::series::{Series, binary, refused};
+use super::spread::stands_for_a_pack;
 use super::value::{Atom, Pack, Value};
-use crate::ast::{Expr, Item};
+use crate::ast::{Expr as Text, Item};
 use crate::diagnostics::codes::{INDEX_OUT_OF_RANGE, PACK_LENGTHS_DIFFER, UNEXPECTED_VALUE};
+use crate::model::Expr;
 use crate::source::{FileId, Span};
 
 impl Evaluator<'_> {
@@ -71,7 +77,7 @@ impl Evaluator<'_> {
     }
 
     /// `value..`, `value..(count)`.
-    pub fn expand(&mut self, value: &Expr, count: Option<&Expr>, span: Span) -> EvalResult<Value> {
+    pub fn expand(&mut self, value: &Text, count: Option<&Text>, span: Span) -> EvalResult<Value> {
         let count = match count {
             Some(expr) => match self.int(expr)? {
                 Some(n) => Some(self.length(n, expr.span)?),
@@ -93,11 +99,7 @@ impl Evaluator<'_> {
                 Ok(Value::Atom(pack))
             }
             (Value::Atom(atom), Some(n)) => self.repeat(atom, n, span),
-            (Value::Atom(atom), None) => stop(
-                &UNEXPECTED_VALUE,
-                span,
-                format!("a single {} needs a count behind `..`", atom.describe()),
-            ),
+            (Value::Atom(atom), None) => stands_for_a_pack(&atom, span),
             (Value::Pack(pack), None) => Ok(Value::Pack(pack)),
             (Value::Pack(pack), Some(n)) if pack.len() == n => Ok(Value::Pack(pack)),
             (Value::Pack(pack), Some(n)) => stop(
@@ -123,17 +125,23 @@ impl Evaluator<'_> {
 
     fn range(
         &mut self,
-        begin: &Expr,
-        end: &Expr,
-        stride: Option<&Expr>,
+        begin: &Text,
+        end: &Text,
+        stride: Option<&Text>,
         span: Span,
     ) -> EvalResult<Value> {
-        let begin = self.int(begin)?;
-        let end = self.int(end)?;
         let stride = match stride {
             Some(expr) => self.int(expr)?,
             None => Some(1),
         };
+        let ends = (self.eval(begin)?, self.eval(end)?);
+        if let Some(stride) = stride
+            && let Some(range) = self.run_time_range(&ends, stride, span)?
+        {
+            return Ok(range.into_value());
+        }
+        let begin = Evaluator::int_of(ends.0, begin.span)?;
+        let end = Evaluator::int_of(ends.1, end.span)?;
         let (Some(begin), Some(end), Some(stride)) = (begin, end, stride) else {
             return Ok(Value::Null);
         };
@@ -157,7 +165,44 @@ impl Evaluator<'_> {
         Ok(Value::pack(items))
     }
 
-    fn zip(&mut self, packs: &[Expr], count: Option<&Expr>, span: Span) -> EvalResult<Value> {
+    /// A range of which only the run knows an end; `None` if both are known, or rest on data.
+    fn run_time_range(
+        &self,
+        ends: &(Value, Value),
+        stride: i64,
+        span: Span,
+    ) -> EvalResult<Option<Series>> {
+        let end = |value: &Value| match value {
+            Value::Atom(atom) => int_of(atom).filter(|end| !runtime::reads(end)),
+            _ => None,
+        };
+        let known = |value: &Value| !matches!(value, Value::Atom(Atom::Run(_)));
+        let (Some(from), Some(to)) = (end(&ends.0), end(&ends.1)) else {
+            return Ok(None);
+        };
+        if stride == 0 || (known(&ends.0) && known(&ends.1)) {
+            return Ok(None);
+        }
+        let places = || {
+            let (low, high) = match stride > 0 {
+                true => (&from, &to),
+                false => (&to, &from),
+            };
+            let distance = binary(ScalarOp::Sub, high.clone(), low.clone())?;
+            let steps = Expr::int(stride.checked_abs()?);
+            let length = binary(ScalarOp::CeilDiv, distance, steps)?;
+            Series::of(self.not_negative(length), |i| {
+                let steps = binary(ScalarOp::Mul, Expr::int(stride), i.clone())?;
+                binary(ScalarOp::Add, from.clone(), steps)
+            })
+        };
+        match places() {
+            Some(range) => Ok(Some(range)),
+            None => refused("this range has too many items", span),
+        }
+    }
+
+    fn zip(&mut self, packs: &[Text], count: Option<&Text>, span: Span) -> EvalResult<Value> {
         let mut values = Vec::with_capacity(packs.len());
         for pack in packs {
             values.push(self.eval(pack)?);

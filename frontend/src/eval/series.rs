@@ -26,7 +26,12 @@ pub struct Series {
 }
 
 impl Series {
-    /// A pack of equal items.
+    /// What stands for the position in an item.
+    pub(super) fn position() -> Expr {
+        Expr::index(POSITION)
+    }
+
+    /// A pack of items that are the same but for the position in them.
     pub fn uniform(item: Expr, length: Expr) -> Self {
         Series { length, item }
     }
@@ -59,7 +64,7 @@ impl Series {
 
     /// The pack whose item i is `item(i)`.
     pub fn of(length: Expr, item: impl FnOnce(&Expr) -> Option<Expr>) -> Option<Self> {
-        let item = item(&Expr::index(POSITION))?;
+        let item = item(&Series::position())?;
         Some(Series { length, item })
     }
 

@@ -5,12 +5,12 @@ use skript_semantics::{ScalarKind, ScalarOp};
 use super::demand::Demand;
 use super::evaluator::{EvalResult, Evaluator, literal_bool, stop};
 use super::fold::{accumulation, comparison};
-use super::ranges::upper_bound;
+use super::ranges::{decided, upper_bound};
 use super::runtime;
-use super::series::{Series, binary, refused};
+use super::series::{Series, binary, refused, series_of};
 use super::series_items::{disjoint, found_among, written_out};
 use super::value::{Atom, Value};
-use crate::ast::FoldOp;
+use crate::ast::{Expr as Text, ExprKind, FoldOp};
 use crate::diagnostics::codes::LIMIT_EXCEEDED;
 use crate::model::Expr;
 use crate::source::Span;
@@ -27,6 +27,49 @@ impl Evaluator<'_> {
             }
             _ => Ok(conditions),
         }
+    }
+
+    /// All items of a pack, where a packed assignment is at one of them.
+    pub(super) fn whole_pack(&mut self, pack: &Text) -> EvalResult<Value> {
+        let every = self.formula.as_mut().and_then(|f| f.every.take());
+        let value = self.eval(pack);
+        if let Some(formula) = &mut self.formula {
+            formula.every = every;
+        }
+        Ok(self.typed(value?, pack))
+    }
+
+    /// `pack << .. ?? fallback` where only the run knows whether there are items; `None` for anything else.
+    pub(super) fn extremum_or(
+        &mut self,
+        value: &Text,
+        fallback: &Text,
+        span: Span,
+    ) -> EvalResult<Option<Value>> {
+        let ExprKind::Fold {
+            pack,
+            op: op @ (FoldOp::Min | FoldOp::Max),
+            cumulative: false,
+        } = &value.kind
+        else {
+            return Ok(None);
+        };
+        let pack = self.whole_pack(pack)?;
+        let folded = self.fold(&pack, *op, false, value.span)?;
+        let length = match series_of(&pack) {
+            // The one extent of no tensors is there all the same.
+            Some(series) if series.shared().is_none() => series.length.clone(),
+            _ => return self.given_or(folded, value, fallback, span).map(Some),
+        };
+        let none = runtime::compare(ScalarOp::Le, length, Expr::int(0));
+        if decided(&none) == Some(false) {
+            return Ok(Some(folded));
+        }
+        let fallback = self.where_holds(&none, true, |this| this.eval(fallback))?;
+        let chosen = self.elementwise(&fallback, &folded, span, |this, fallback, folded| {
+            this.choose(&none, fallback, folded, span)
+        });
+        chosen.map(Some)
     }
 
     pub(super) fn fold_series(

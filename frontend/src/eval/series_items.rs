@@ -9,7 +9,7 @@ use super::runtime;
 use super::series::{Series, binary};
 use super::series_fold::among;
 use crate::ast::FoldOp;
-use crate::model::Expr;
+use crate::model::{Accumulation, Expr};
 use crate::program::Edition;
 
 /// The first `length` items of a pack folded; `None` if it takes more than so many operations.
@@ -107,7 +107,10 @@ fn neutral(op: FoldOp, series: &Series) -> Option<Expr> {
         FoldOp::Mul => number(1),
         FoldOp::And => literal_bool(true),
         FoldOp::Or => literal_bool(false),
-        FoldOp::Min | FoldOp::Max => series.at(&Expr::int(0)),
+        // An extent should not lose its bound; an element may not be read where there is none.
+        FoldOp::Min | FoldOp::Max if !runtime::reads(series.item()) => series.at(&Expr::int(0)),
+        FoldOp::Min => Expr::literal(Accumulation::Min.identity(series.kind())),
+        FoldOp::Max => Expr::literal(Accumulation::Max.identity(series.kind())),
         _ => return None,
     })
 }

@@ -2,11 +2,11 @@
 
 use std::rc::Rc;
 
-use super::evaluator::{EvalResult, Evaluator, stop};
+use super::evaluator::{EvalResult, Evaluator, Stop, stop};
 use super::series::{Series, refused};
 use super::value::{Atom, Pack, Value};
 use crate::ast::{Expr, ExprKind};
-use crate::diagnostics::codes::PACK_TOO_LONG;
+use crate::diagnostics::codes::{PACK_TOO_LONG, UNEXPECTED_VALUE};
 use crate::source::Span;
 
 impl Evaluator<'_> {
@@ -82,6 +82,21 @@ impl Evaluator<'_> {
         Ok(spread.unwrap_or(taken))
     }
 
+    /// `value ?? fallback`, of a value that is known.
+    pub(super) fn given_or(
+        &mut self,
+        given: Value,
+        value: &Expr,
+        fallback: &Expr,
+        span: Span,
+    ) -> EvalResult<Value> {
+        let (taken, other) = match given {
+            Value::Null => (self.eval(fallback)?, value),
+            given => (given, fallback),
+        };
+        self.beside(taken, other, span)
+    }
+
     /// How many items an expression would have that is null, as far as names in it tell.
     fn null_length(&self, expr: &Expr) -> Option<Value> {
         match &expr.kind {
@@ -95,6 +110,23 @@ impl Evaluator<'_> {
             _ => None,
         }
     }
+}
+
+/// Refuses a single value where items are needed. Documents that are well formed have one there only if it was taken in place of
+/// a pack, `op ?? 1`, of which nothing tells the length.
+pub(super) fn stands_for_a_pack<T>(atom: &Atom, span: Span) -> EvalResult<T> {
+    if let Atom::Poison = atom {
+        return Err(Stop::Poison);
+    }
+    let (text, kind) = (atom.text(), atom.describe());
+    stop(
+        &UNEXPECTED_VALUE,
+        span,
+        format!(
+            "a pack is needed here, and a single {kind} stands for one whose length nothing tells; write a list, `[{text}]`, or \
+             name the length of what is null, `..(n)`"
+        ),
+    )
 }
 
 /// Whether an expression is no pack, as its form tells.
@@ -118,7 +150,7 @@ fn is_single(expr: &Expr) -> bool {
 #[cfg(test)]
 mod tests {
     use crate::compose::testing::{assert_composes, assert_fires, with_symbols};
-    use crate::diagnostics::codes::ASSERTION_FAILED;
+    use crate::diagnostics::codes::{ASSERTION_FAILED, UNEXPECTED_VALUE};
 
     fn asserted(lines: &str, condition: &str) -> String {
         with_symbols(lines)
@@ -152,5 +184,19 @@ mod tests {
             &ASSERTION_FAILED,
             &asserted(lines, "((t ? k : q) + ..) == 3"),
         );
+        for unknown in [
+            "((op ?? k) + ..) == 3",
+            "(op ?? k)[0] == 3",
+            "[(op ?? k)..] is [3]",
+        ] {
+            assert_fires(&UNEXPECTED_VALUE, &asserted(lines, unknown));
+        }
+        for known in [
+            "((op ?? [k]) + ..) == 3",
+            "(oq ?? k)[0] == 3",
+            "[(oq ?? k)..] is [3, 3]",
+        ] {
+            assert_composes(&asserted(lines, known));
+        }
     }
 }

@@ -12,6 +12,10 @@ if not runs:
         numpy.save("%s/%d-%d.npy" % (folder, s, n), pack)
     for n, w in weights.items():
         numpy.save("%s/w%d.npy" % (folder, n), w)
+    for name, x in ("two", [1, 1]), ("four", [1] * 4), ("five", [1, 1, -1, -1, -1]):
+        numpy.save("%s/%s.npy" % (folder, name), numpy.float32(x))
+    numpy.save("%s/True.npy" % folder, numpy.array(True))
+    numpy.save("%s/False.npy" % folder, numpy.array(False))
     for s in range(5):
         numpy.save("%s/three%d.npy" % (folder, s), numpy.zeros([s, 3], numpy.float32))
     sys.exit()
@@ -41,6 +45,30 @@ def steps(xs, w):
     }
 
 
+def columns(xs):
+    s, n = xs.shape
+    negative = [next((k for k in range(s) if xs[k, i] < 0), 100 if s else 50) for i in range(n)]
+    return {
+        "ys": xs * s - xs.sum(0),
+        "most": xs.max(0) * 2 if s else numpy.full(n, -1),
+        "count": (xs > 0).sum(0),
+        "place": negative,
+    }
+
+
+def library(x):
+    return {
+        "sum": x.sum(0),
+        "prod": x.prod(0),
+        "largest": x.max(0),
+        "smallest": x.min(0),
+        "last": x.argmax(0),
+        "first": x.argmin(0),
+        "any": (x < 0).any(0),
+        "all": (x < 0).all(0),
+    }
+
+
 def check(run, graph, case, expected):
     for name, value in expected.items():
         got = numpy.load("%s/%s/%s/%s/%s.npy" % (folder, run, graph, case, name))
@@ -53,3 +81,6 @@ for run in runs:
     for (s, n), xs in packs.items():
         if n or not s:
             check(run, "Steps", "%d-%d" % (s, n), steps(xs, weights[n]))
+        check(run, "Columns", "%d-%d" % (s, n), columns(xs))
+        if s:
+            check(run, "Library", "%d-%d" % (s, n), library(xs))
