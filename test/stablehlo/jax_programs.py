@@ -79,6 +79,12 @@ def elementwise():
                       round=lambda x: lax.round(x), is_finite=lax.is_finite, square=lax.square,
                       round_even=lambda x: lax.round(x, lax.RoundingMethod.TO_NEAREST_EVEN))
     each(real_unary, FLOATS, 1)
+    # What rounds 1 + x loses all of x: the quotients show it.
+    near = [s * m * 10.0 ** e for e in (-30, -9, -7, -5, -3, -1) for m in (1, 3.3) for s in (1, -1)]
+    for name in ["log1p", "expm1"]:
+        for dtype in FLOATS:
+            small = jnp.asarray([v for v in near if abs(v) > (1e-4 if dtype == "float16" else 0)], dtype)
+            program("%s_near_zero_%s" % (name, dtype), lambda x, f=getattr(lax, name): lax.div(f(x), x), small)
     both = dict(add=lax.add, sub=lax.sub, mul=lax.mul, max=lax.max, min=lax.min, div=lax.div, rem=lax.rem,
                 eq=lax.eq, ne=lax.ne, lt=lax.lt, le=lax.le, gt=lax.gt, ge=lax.ge)
     each(both, FLOATS + SIGNED + UNSIGNED, 2)

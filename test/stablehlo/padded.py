@@ -41,6 +41,16 @@ MODELS = {
                      [[(1, 2, h, v), (3, 2, 3, 3)] for h, v in ((3, 4), (7, 6), (1, 1))]),
     "window_groups": ("x: real[1,4,n|7]; w: real[6,2,3]", "y: real[~,~,~]", "y = nn.conv{padding=1, dilation=2, groups=2}(x, w)",
                       [[(1, 4, n), (6, 2, 3)] for n in (3, 4, 7)]),
+    "groups_open": ("x: real[b|2,c|4,n|7]; w: real[k|6,d|2,f|3]; q: real[k|6]", "y: real[~,~,~]", "y = nn.conv{padding=1, groups=2}(x, w, q)",
+                    [[(b, 2 * d, n), (2 * m, d, f), (2 * m,)] for b, d, m, n, f in ((1, 1, 1, 4, 1), (2, 2, 3, 7, 3), (2, 2, 2, 3, 3))]),
+    "depthwise": ("x: real[1,c|4,7]; w: real[k|8,1,3]", "y: real[~,~,~]", "y = nn.conv{padding=1, groups=0}(x, w)",
+                  [[(1, c, 7), (c * m, 1, 3)] for c, m in ((1, 1), (4, 2), (3, 1))]),
+    "depthwise_long": ("x: real[1,c|12,7]; w: real[k|24,1,3]", "y: real[~,~,~]", "y = nn.conv{padding=1, groups=0}(x, w)",
+                       [[(1, c, 7), (c * m, 1, 3)] for c, m in ((1, 2), (12, 2), (5, 1))]),
+    # Rows that a run lets meet, and leave gaps between.
+    "rows_meet": ("x: real[3,2]; k: int[]", "y: real[9]; z: real[9]", "y = sums(x, k); z = most(x, k)", [[(3, 2), ()]] * 4,
+                  "operator sums { @input { x: real[3,2]; k: int[]; } @output { y: real[9]; } @lower { y[i,] = 1.0, i < 9; y[i * (k[] + 1) + j,] += x[i,j], i < 3, j < 2 | i != j; } }\n"
+                  "operator most { @input { x: real[3,2]; k: int[]; } @output { y: real[9]; } @lower { y[i,] = 0.1, i < 9; y[i * (k[] + 1) + j,] >= x[i,j], i < 3, j < 2; } }\n"),
     "window_transposed": ("x: real[1,2,n|6]; w: real[2,3,3]", "y: real[~,~,~]", "y = nn.deconv{padding=1, stride=2}(x, w)",
                           [[(1, 2, n), (2, 3, 3)] for n in (1, 4, 6)]),
     "pool_sum": ("x: real[1,c|3,n|9]", "y: real[~,~,~]", "y = nn.sum_pool{axes=[2], size=3, stride=2, padding=1}(x)",
@@ -52,6 +62,8 @@ MODELS = {
     "average": ("x: real[n|3,2,m|9]", "y: real[~,~,~]", "y = nn.avg_pool{axes=[2], size=2, stride=2, padding=0}(x)", [[(1, 2, 4)], [(3, 2, 9)]]),
     "joined": ("a: real[n|4,2]; b: real[m|3,2]", "y: real[~,~]", "y = layout.concat{axis=0}([a, b])", [[(2, 2), (3, 2)], [(0, 2), (1, 2)], [(4, 2), (3, 2)]]),
     "turned": ("x: real[n|4,m|3]", "y: real[~,~]", "y = layout.transpose{perm=[1,0]}(x)", [[(2, 3)], [(4, 1)]]),
+    "flattened_long": ("x: real[n|20,m|3]", "y: real[~]", "y = layout.flatten{axis=0, rank=2}(x)", [[s] for s in ((2, 2), (20, 3), (13, 1), (0, 2))]),
+    "flattened_all": ("x: bool[n|2,m|3,k|2]", "y: bool[~]", "y = layout.flatten{axis=0, rank=3}(x)", [[s] for s in ((2, 2, 1), (2, 3, 2), (1, 2, 2))]),
     "flattened": ("x: real[n|4,m|3]", "y: real[~]", "y = layout.flatten{axis=0, rank=2}(x)", [[(2, 2)], [(4, 3)]]),
     "tiled": ("x: real[n|4]", "y: real[~]", "y = layout.tile{repeats=3}(x)", [[(2,)], [(4,)]]),
     "bordered": ("x: real[n|5]", "y: real[~]", "y = layout.pad{padding=[1,2]}(x)", [[(2,)], [(5,)]]),
@@ -70,12 +82,16 @@ MODELS = {
                 "y = image.max_roi_pool{output_size=[2,2]}(x, r, i); z = image.avg_roi_pool{output_size=[2,2]}(x, r, i)",
                 [[(2, 2, h, w), (n, 4), (n,)] for h, w, n in ((2, 2, 1), (6, 5, 3), (3, 4, 2))]),
     "largest_but_one": ("x: real[~|6,3]", "y: real[~,~]; i: int[~,~]", "y, i = algo.top_k{k=x.shape[0] - 1, axis=0}(x)", [[(n, 3)] for n in (2, 5, 6)]),
-    "suppressed": ("b: real[1,n|6,4]; s: real[1,2,n]", "y: int[~,~]", "y = algo.nonmax_suppress{iou_threshold=0.2, box_format='CENTER'}(b, s)",
+    "suppressed_centered": ("b: real[1,n|6,4]; s: real[1,2,n]", "y: int[~,~]", "y = algo.nonmax_suppress{iou_threshold=0.2, box_format='CENTER'}(b, s)",
                    [[(1, n, 4), (1, 2, n)] for n in (1, 4, 6)]),
     "cubic": ("x: real[b|3,4]", "y: real[~,~]", "y = image.cubic_resize{axes=[1], size=[6]}(x)", [[(b, 4)] for b in (1, 3)]),
     "cubic_open": ("x: real[~|3,~|6]", "y: real[~,~]; z: real[~,~]",
                    "y = image.cubic_resize{axes=[1], size=[4]}(x); z = image.cubic_resize{axes=[0,1], size=[5,9], coordinate_transform='ALIGNED'}(x)",
                    [[s] for s in ((1, 1), (2, 4), (3, 6), (3, 2))]),
+    "cubic_scaled": ("x: real[~|6,2]; r: real[~|9]", "y: real[~,~]; z: real[~,~]; w: real[~,~]",
+                     "y = image.rescale{axes=[0], factor=[1.5], mode='CUBIC'}(x); z = image.rescale{axes=[0], factor=[0.4], mode='CUBIC'}(x); "
+                     "w = image.cubic_resize{axes=[0, 1], size=[r.shape[0], 3], coordinate_transform='ALIGNED'}(x)",
+                     [[(n, 2), (m,)] for n, m in ((2, 1), (4, 9), (6, 2), (5, 4))]),
     "cubic_narrowed": ("x: real[2,~|11]", "y: real[~,~]; z: real[~,~]",
                        "y = image.cubic_resize{axes=[1], size=[3], antialias=true}(x); z = image.cubic_resize{axes=[1], size=[1], antialias=true, coordinate_transform='ASYMMETRIC'}(x)",
                        [[(2, n)] for n in (1, 2, 5, 8, 11)]),
@@ -119,7 +135,7 @@ MODELS = {
 }
 
 # Models of which some formula has no better form.
-GATHERED = {"cumulative": "while", "flattened": "scatter", "tiled": "resample", "chosen": "gather"}
+GATHERED = {"cumulative": "while", "flattened_long": "scatter", "chosen": "gather", "depthwise_long": "scatter"}
 
 
 def unraised(path, name):

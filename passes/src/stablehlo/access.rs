@@ -24,6 +24,30 @@ pub struct Subscript<'c, 'a> {
 }
 
 impl<'c, 'a> Subscript<'c, 'a> {
+    /// The values of an affine form with linear terms.
+    pub fn affine<'s>(form: Affine, domain: &[i64], at: &'s Tensors<'c, 'a>) -> Result<Self, Error>
+    where
+        'c: 'a,
+    {
+        let mut field = Field::scalar(at.integer(form.offset())?);
+        for (index, coefficient) in form.as_linear().ok_or(Error::OperationBuild)? {
+            let extent = domain.get(index).copied().ok_or(Error::OperationBuild)?;
+            let own = Field {
+                value: at.iota(extent)?,
+                indices: vec![index],
+            };
+            let factor = Field::scalar(at.integer(coefficient)?);
+            let own = Field::combined("multiply", &[own, factor], domain, at)?;
+            field = Field::combined("add", &[field, own], domain, at)?;
+        }
+        Ok(Subscript {
+            field,
+            form: Some(form),
+            known: None,
+            is_data: false,
+        })
+    }
+
     /// A place of which nothing is known.
     pub fn data(field: Field<'c, 'a>) -> Self {
         Subscript {

@@ -163,7 +163,7 @@ impl<'r, 'c: 'a, 'a> Evaluator<'r, 'c, 'a> {
     }
 
     /// The values of an integer that one index decides, where that is a dimension.
-    fn known(&self, value: Value<'c, 'a>) -> Option<Positions> {
+    pub(super) fn known(&self, value: Value<'c, 'a>) -> Option<Positions> {
         let positions = Positions::of(&self.reading.nest, self.reading.find(value)?)?;
         (!self.sequential.contains_key(&positions.index)).then_some(positions)
     }
@@ -186,15 +186,21 @@ impl<'r, 'c: 'a, 'a> Evaluator<'r, 'c, 'a> {
         };
         let mut subscripts = Vec::new();
         let mut tensor = tensor;
-        for (dimension, operand) in op.operands().skip(1).enumerate() {
-            if let Some((shift, form)) = self.begun(dimension, operand)? {
+        for operand in op.operands().skip(1) {
+            let dimension = subscripts.len();
+            if let Some((shift, within)) = self.begun(dimension, operand)? {
                 tensor = shift.cut(tensor, &self.at)?;
-                subscripts.push(Subscript {
-                    field: shift.within(&self.field(operand)?, &self.at)?,
-                    form: Some(form),
-                    known: None,
-                    is_data: false,
-                });
+                if !shift.is_few() {
+                    self.gathered = self.gathered.max(Gathered::Known);
+                }
+                for form in within {
+                    subscripts.push(Subscript::affine(form, self.domain(), &self.at)?);
+                }
+                continue;
+            }
+            if let Some((row, form)) = self.repeated(tensor, dimension, operand)? {
+                tensor = row;
+                subscripts.push(Subscript::affine(form, self.domain(), &self.at)?);
                 continue;
             }
             let form = self.form(operand);
@@ -213,24 +219,23 @@ impl<'r, 'c: 'a, 'a> Evaluator<'r, 'c, 'a> {
         Ok(read.field)
     }
 
-    /// A row of places that begins where only the run knows, and the places within it.
+    /// Rows of places that begin where only the run knows, and the places within them.
     fn begun(
         &self,
         dimension: usize,
         subscript: Value<'c, 'a>,
-    ) -> Result<Option<(Shift<'c, 'a>, Affine)>, ExportError> {
+    ) -> Result<Option<(Shift<'c, 'a>, Vec<Affine>)>, ExportError> {
         if !self.sequential.is_empty() {
             return Ok(None);
         }
-        let Some((form, Some(by))) = self.shifted(subscript)? else {
+        let place = self.place(subscript)?.filter(|place| !place.is_affine());
+        // A single place takes no row.
+        let Some(place) = place.filter(|place| place.form.as_constant().is_none()) else {
             return Ok(None);
         };
-        // A single place takes no row.
-        if form.as_constant().is_some() {
-            return Ok(None);
-        }
-        let shift = Shift::of(dimension, &form, by, self.domain(), &self.at)?;
-        Ok(shift.filter(|(_, form)| run(form, self.domain()).is_some()))
+        let shift = Shift::of(dimension, &place, self.domain(), &self.at)?;
+        let is_run = |form: &Affine| run(form, self.domain()).is_some();
+        Ok(shift.filter(|(_, within)| within.iter().all(is_run)))
     }
 
     /// The number of the destination that a region's argument is.

@@ -37,6 +37,18 @@ impl<'c: 'a, 'a> Field<'c, 'a> {
         })
     }
 
+    /// An elementwise operation on fields of one type.
+    pub fn combined(
+        name: &str,
+        fields: &[Self],
+        extents: &[i64],
+        at: &Tensors<'c, 'a>,
+    ) -> Result<Self, Error> {
+        let (values, indices) = join(fields, extents, at)?;
+        let value = at.same(name, &values)?;
+        Ok(Field { value, indices })
+    }
+
     /// The tensor over `indices`, in this order; they hold all of the field's.
     pub fn over(
         &self,

@@ -10,7 +10,7 @@ use super::outside::Outside;
 use super::product::Product;
 use super::report::Form;
 use super::sequence;
-use super::shift::Shift;
+use super::shift::{Shift, Written};
 use super::tensors::Tensors;
 use super::window::{Skipped, Windowed};
 use super::write::{Target, identity};
@@ -18,6 +18,7 @@ use crate::structure::{ArgReduction, Placement, Reading, Slot};
 use melior::ir::{OperationRef, Value};
 use skript_dialect::melior;
 use skript_frontend::model::Accumulation;
+use skript_semantics::Scalar;
 
 /// What a formula leaves in its destinations, and the form that it took.
 pub fn export<'c: 'a, 'a>(
@@ -121,11 +122,28 @@ impl<'c: 'a, 'a> Statement<'_, '_, 'c, 'a> {
                 "assigns its only element more than once",
             ));
         }
-        let written = if self.target.kind == Accumulation::Replace {
-            self.target.last(&field, self.mask, &subscripts)?
-        } else {
-            self.target.scatter(&field, self.mask, &subscripts)?
+        if self.target.kind == Accumulation::Replace {
+            let written = self.target.last(&field, self.mask, &subscripts)?;
+            return Ok((written, Form::Scatter));
+        }
+        let reduced = self.reduced(|i| subscripts.iter().any(|s| s.indices.contains(&i)));
+        if Tensors::combiner(self.target.kind).is_none() || reduced.is_empty() {
+            let written = self.target.scatter(&field, self.mask, &subscripts)?;
+            return Ok((written, Form::Scatter));
+        }
+        // What falls on one place is combined before it is written.
+        let (partial, mask, _) = self.combined(value, &field, &reduced)?;
+        let mut domain = self.target.domain.to_vec();
+        for index in reduced {
+            if let Some(extent) = domain.get_mut(index) {
+                *extent = 1;
+            }
+        }
+        let target = Target {
+            domain: &domain,
+            ..self.target
         };
+        let written = target.scatter(&partial, mask.as_ref(), &subscripts)?;
         Ok((written, Form::Scatter))
     }
 
@@ -137,54 +155,119 @@ impl<'c: 'a, 'a> Statement<'_, '_, 'c, 'a> {
         subscripts: &[Value<'c, 'a>],
     ) -> Result<Option<(Value<'c, 'a>, Form)>, ExportError> {
         let (at, domain) = (&self.evaluator.at, self.target.domain);
-        let (mut own, mut forms, mut cuts) = (*self, Vec::new(), Vec::new());
-        for (dimension, subscript) in subscripts.iter().enumerate() {
-            let Some((mut form, by)) = self.evaluator.shifted(*subscript)? else {
+        let (mut forms, mut shifts) = (Vec::new(), Vec::new());
+        let mut extents = at.extents(self.target.out)?;
+        for subscript in subscripts {
+            let Some(place) = self.evaluator.place(*subscript)? else {
                 return Ok(None);
             };
-            if let Some(by) = by {
-                let Some((shift, inner)) = Shift::of(dimension, &form, by, domain, at)? else {
-                    return Ok(None);
-                };
-                let whole = own.target.out;
-                own.target.out = shift.cut(whole, at)?;
-                form = inner;
-                cuts.push((shift, whole));
+            if place.is_affine() {
+                forms.push(Some(place.form));
+                continue;
             }
-            forms.push(Some(form));
+            let shift = Shift::of(forms.len(), &place, domain, at)?;
+            let Some((shift, within)) = shift.filter(|(shift, _)| shift.is_few()) else {
+                return Ok(None);
+            };
+            let inner = shift.extents(&extents);
+            shifts.push((shift, std::mem::replace(&mut extents, inner)));
+            forms.extend(within.into_iter().map(Some));
         }
         let Placement::Block(slots) = Placement::of(&forms, domain) else {
             return Ok(None);
         };
-        let reduced: Vec<usize> = (0..domain.len())
-            .filter(|i| domain.get(*i) != Some(&1))
-            .filter(|i| !slots.iter().any(|s| s.indices.contains(i)))
-            .collect();
+        let combines = Tensors::combiner(self.target.kind).is_some();
+        let reduced = self.reduced(|i| slots.iter().any(|s| s.indices.contains(&i)));
         let depends = union([field].into_iter().chain(self.mask));
-        let (mut part, form) = if Tensors::combiner(self.target.kind).is_some() {
-            own.reduce(value, field, &reduced, &slots)?
-        } else if depends.iter().any(|i| reduced.contains(i)) {
+        if !combines && depends.iter().any(|i| reduced.contains(i)) {
             return Ok(None);
-        } else {
-            (own.target.block(field, self.mask, &slots)?, Form::Map)
+        }
+        let block = Block {
+            value,
+            field,
+            reduced: &reduced,
+            slots: &slots,
         };
-        for (shift, whole) in cuts.into_iter().rev() {
-            part = shift.put(whole, part, at)?;
+        if shifts.iter().any(|(shift, _)| shift.first().is_none()) {
+            return self.rows(&block, &shifts, &extents);
+        }
+        let (mut own, mut wholes) = (*self, Vec::new());
+        for (shift, _) in &shifts {
+            wholes.push(own.target.out);
+            own.target.out = shift.cut(own.target.out, at)?;
+        }
+        let (mut part, form) = own.written(&block)?;
+        for ((shift, _), whole) in shifts.iter().zip(wholes).rev() {
+            part = shift.replaced(whole, part, at)?;
         }
         Ok(Some((part, form)))
     }
 
-    fn reduce(
+    /// Indices of more than one value that are not `kept`.
+    fn reduced(&self, kept: impl Fn(usize) -> bool) -> Vec<usize> {
+        let domain = self.target.domain;
+        let all = (0..domain.len()).filter(|i| domain.get(*i) != Some(&1));
+        all.filter(|i| !kept(*i)).collect()
+    }
+
+    /// A block of rows whose length the run knows: written among nothing, then put where each row belongs. `None`: order
+    /// would matter.
+    fn rows(
+        &self,
+        block: &Block<'_, 'c, 'a>,
+        shifts: &[(Shift<'c, 'a>, Vec<i64>)],
+        extents: &[i64],
+    ) -> Result<Option<(Value<'c, 'a>, Form)>, ExportError> {
+        let (at, target) = (&self.evaluator.at, &self.target);
+        if target.kind == Accumulation::Replace {
+            return Ok(None);
+        }
+        let (element, combiner) = (at.element(target.out)?, Tensors::combiner(target.kind));
+        let nothing = identity(target.kind, element);
+        let mut own = *self;
+        own.target.out = at.splat(nothing, extents, element)?;
+        let (value, form) = own.written(block)?;
+        let mask = match combiner {
+            Some(_) => None,
+            None => {
+                let mut flags = own.target;
+                flags.out = at.splat(Scalar::Bool(false), extents, at.bool())?;
+                let all = Field::scalar(at.splat(Scalar::Bool(true), &[], at.bool())?);
+                Some(flags.block(&all, self.mask, block.slots)?)
+            }
+        };
+        let mut written = Written { value, mask };
+        for (shift, whole) in shifts.iter().rev() {
+            written = shift.spread(written, whole, nothing, combiner, at)?;
+        }
+        let result = match (combiner, written.mask) {
+            (Some(combiner), _) => at.same(combiner, &[target.out, written.value])?,
+            (None, Some(mask)) => at.select(mask, written.value, target.out)?,
+            (None, None) => written.value,
+        };
+        Ok(Some((result, form)))
+    }
+
+    /// The block in the destination.
+    fn written(&self, block: &Block<'_, 'c, 'a>) -> Result<(Value<'c, 'a>, Form), ExportError> {
+        let Block { field, slots, .. } = *block;
+        if Tensors::combiner(self.target.kind).is_none() {
+            return Ok((self.target.block(field, self.mask, slots)?, Form::Map));
+        }
+        let (partial, mask, form) = self.combined(block.value, field, block.reduced)?;
+        Ok((self.target.block(&partial, mask.as_ref(), slots)?, form))
+    }
+
+    /// The combination of values over `reduced`, and where it counts.
+    fn combined(
         &self,
         value: Value<'c, 'a>,
         field: &Field<'c, 'a>,
         reduced: &[usize],
-        slots: &[Slot],
-    ) -> Result<(Value<'c, 'a>, Form), ExportError> {
+    ) -> Result<(Field<'c, 'a>, Option<Field<'c, 'a>>, Form), ExportError> {
         let kind = self.target.kind;
         let guards = Guards::of(self.evaluator, reduced)?;
         let outer = all(&guards.outer, self.evaluator)?;
-        let outer = outer.as_ref();
         let product = Product {
             evaluator: self.evaluator,
             target: &self.target,
@@ -194,7 +277,7 @@ impl<'c: 'a, 'a> Statement<'_, '_, 'c, 'a> {
         if kind == Accumulation::Sum
             && let Some((sum, form)) = product.sum(value)?
         {
-            return Ok((self.target.block(&sum, outer, slots)?, form));
+            return Ok((sum, outer, form));
         }
         let (at, domain) = (&self.evaluator.at, self.target.domain);
         let neutral = identity(kind, at.element(self.target.out)?);
@@ -203,9 +286,19 @@ impl<'c: 'a, 'a> Statement<'_, '_, 'c, 'a> {
             && !windowed.skipped.contains(&Skipped::Not)
             && let Some(field) = windowed.reduce(kind, reduced, domain, at)?
         {
-            return Ok((self.target.block(&field, outer, slots)?, Form::ReduceWindow));
+            return Ok((field, outer, Form::ReduceWindow));
         }
         let (partial, form) = self.target.combined(field, self.mask, reduced)?;
-        Ok((self.target.block(&partial, None, slots)?, form))
+        Ok((partial, None, form))
     }
+}
+
+/// What a block of the output holds.
+#[derive(Clone, Copy)]
+struct Block<'b, 'c, 'a> {
+    value: Value<'c, 'a>,
+    field: &'b Field<'c, 'a>,
+    /// Indices that do not occur in the slots.
+    reduced: &'b [usize],
+    slots: &'b [Slot],
 }

@@ -23,6 +23,8 @@ pub mod import;
 pub mod interface;
 pub mod intrinsic;
 pub mod outside;
+pub mod periodic;
+pub mod place;
 pub mod product;
 pub mod rearrange;
 pub mod report;

@@ -6,7 +6,7 @@ use melior::ir::Value;
 use skript_dialect::melior;
 
 /// More pieces than these are better gathered.
-const MOST: usize = 8;
+pub const MOST: usize = 8;
 
 /// How a row of places is made.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,159 +1,304 @@
 //! Dimensions that are read or written from where only the run knows: at `f + s`, f an affine form of the indices and s one
-//! number for all points. The part that f reaches is cut out, and the subscript is f alone.
+//! number for all points, or in rows, at `f + s + g·t`, g other indices. The part that f reaches is cut out, for each value
+//! of g one; the subscripts within are g and f.
 
-use super::error::ExportError;
-use super::evaluate::Evaluator;
+use super::access::{Subscript, read};
 use super::field::Field;
+use super::place::Place;
+use super::rearrange::MOST;
 use super::tensors::Tensors;
 use super::write::filler;
-use crate::mlir::copy::operation_name;
 use crate::structure::Affine;
 use melior::Error;
 use melior::ir::Value;
-use melior::ir::operation::{OperationLike, OperationResult};
 use skript_dialect::melior;
+use skript_semantics::Scalar;
 
-/// The part of a dimension from `start` on, which may lie outside.
+/// Parts of a dimension, which may lie outside in part.
 pub struct Shift<'c, 'a> {
     dimension: usize,
-    pub start: Value<'c, 'a>,
+    /// Where the part begins, or the first one.
+    start: Value<'c, 'a>,
+    /// Values of each g, and how far the parts of neighbours stand apart.
+    rows: Vec<(i64, Value<'c, 'a>)>,
     count: i64,
 }
 
+/// What is written within parts of tensors, and where; `None`: at all places, or what is not written changes nothing.
+#[derive(Clone, Copy)]
+pub struct Written<'c, 'a> {
+    pub value: Value<'c, 'a>,
+    pub mask: Option<Value<'c, 'a>>,
+}
+
 impl<'c: 'a, 'a> Shift<'c, 'a> {
-    /// The part at a subscript `form + by`, and the subscript within it. `None`: the form has no range.
+    /// The parts at a place, and the subscripts within them. `None`: the form has no range.
     pub fn of(
         dimension: usize,
-        form: &Affine,
-        by: Value<'c, 'a>,
+        place: &Place<'c, 'a>,
         domain: &[i64],
         at: &Tensors<'c, 'a>,
-    ) -> Result<Option<(Self, Affine)>, Error> {
-        let Some(range) = form.range(domain) else {
+    ) -> Result<Option<(Self, Vec<Affine>)>, Error> {
+        let Some(range) = place.form.range(domain) else {
             return Ok(None);
         };
         let count = range
             .high
             .checked_sub(range.low)
             .and_then(|c| c.checked_add(1));
-        let (Some(count), Some(inner)) = (count, form.sub(&Affine::constant(range.low))) else {
+        let (Some(count), Some(inner)) = (count, place.form.sub(&Affine::constant(range.low)))
+        else {
             return Ok(None);
         };
-        let start = match range.low {
-            0 => by,
-            low => at.same("add", &[by, at.integer(low)?])?,
+        let start = match (place.by, range.low) {
+            (Some(by), 0) => by,
+            (Some(by), low) => at.same("add", &[by, at.integer(low)?])?,
+            (None, low) => at.integer(low)?,
         };
+        let rows = place.rows.iter();
         let shift = Shift {
             dimension,
             start,
+            rows: rows
+                .clone()
+                .map(|(index, apart)| (domain.get(*index).copied().unwrap_or(1), *apart))
+                .collect(),
             count,
         };
-        Ok(Some((shift, inner)))
+        let mut within: Vec<Affine> = rows.map(|(index, _)| Affine::index(*index)).collect();
+        within.push(inner);
+        Ok(Some((shift, within)))
+    }
+
+    /// Where the part begins; `None`: there are several.
+    pub fn first(&self) -> Option<Value<'c, 'a>> {
+        self.rows.is_empty().then_some(self.start)
+    }
+
+    /// How many parts there are.
+    fn parts(&self) -> i64 {
+        let mut extents = self.rows.iter().map(|(extent, _)| *extent);
+        extents.try_fold(1i64, i64::checked_mul).unwrap_or(i64::MAX)
+    }
+
+    /// Whether the parts are so few that each is cut, and put, for itself.
+    pub fn is_few(&self) -> bool {
+        self.parts() <= MOST as i64
+    }
+
+    /// The extents of the parts side by side.
+    pub fn extents(&self, whole: &[i64]) -> Vec<i64> {
+        let rows = self.rows.iter().map(|(extent, _)| *extent);
+        let within: Vec<i64> = rows.chain([self.count]).collect();
+        let mut extents = whole.to_vec();
+        extents.splice(self.dimension..=self.dimension, within);
+        extents
+    }
+
+    /// Where each part begins, row-major.
+    fn starts(&self, at: &Tensors<'c, 'a>) -> Result<Vec<Value<'c, 'a>>, Error> {
+        let mut starts = vec![self.start];
+        for (extent, apart) in &self.rows {
+            let mut next = Vec::new();
+            for start in starts {
+                for step in 0..*extent {
+                    let by = at.same("multiply", &[at.integer(step)?, *apart])?;
+                    next.push(match step {
+                        0 => start,
+                        _ => at.same("add", &[start, by])?,
+                    });
+                }
+            }
+            starts = next;
+        }
+        Ok(starts)
+    }
+
+    /// A list of zeros but for this dimension.
+    fn here(&self, rank: usize, number: i64) -> Result<Vec<i64>, Error> {
+        let mut list = vec![0; rank];
+        *list.get_mut(self.dimension).ok_or(Error::OperationBuild)? = number;
+        Ok(list)
     }
 
     /// The tensor with so many elements around it that no part leaves it which meets an element.
     fn surrounded(
         &self,
         tensor: Value<'c, 'a>,
+        with: Scalar,
         at: &Tensors<'c, 'a>,
     ) -> Result<Value<'c, 'a>, Error> {
         let rank = at.extents(tensor)?.len();
-        let mut border = vec![0; rank];
-        *border
-            .get_mut(self.dimension)
-            .ok_or(Error::OperationBuild)? = self.count - 1;
-        at.pad(
-            tensor,
-            filler(at.element(tensor)?),
-            &border,
-            &border,
-            &vec![0; rank],
-        )
+        let border = self.here(rank, self.count - 1)?;
+        at.pad(tensor, with, &border, &border, &vec![0; rank])
     }
 
-    /// Where the part begins in the surrounded tensor.
-    fn starts(&self, rank: usize, at: &Tensors<'c, 'a>) -> Result<Vec<Value<'c, 'a>>, Error> {
-        let begin = at.same("add", &[self.start, at.integer(self.count - 1)?])?;
+    /// Where a part begins in the surrounded tensor.
+    fn place(
+        &self,
+        start: Value<'c, 'a>,
+        rank: usize,
+        at: &Tensors<'c, 'a>,
+    ) -> Result<Vec<Value<'c, 'a>>, Error> {
+        let begin = at.same("add", &[start, at.integer(self.count - 1)?])?;
         let zero = at.integer(0)?;
         let starts = (0..rank).map(|d| if d == self.dimension { begin } else { zero });
         Ok(starts.collect())
     }
 
-    /// The part; what lies outside of the tensor is zero.
+    /// The parts; what lies outside of the tensor is any value.
     pub fn cut(&self, tensor: Value<'c, 'a>, at: &Tensors<'c, 'a>) -> Result<Value<'c, 'a>, Error> {
-        let mut sizes = at.extents(tensor)?;
-        let starts = self.starts(sizes.len(), at)?;
+        let whole = at.extents(tensor)?;
+        let extents = self.extents(&whole);
+        if !self.is_few() {
+            return self.taken(tensor, &extents, at);
+        }
+        let mut sizes = whole;
         *sizes.get_mut(self.dimension).ok_or(Error::OperationBuild)? = self.count;
-        at.dynamic_slice(self.surrounded(tensor, at)?, &starts, &sizes)
+        let around = self.surrounded(tensor, filler(at.element(tensor)?), at)?;
+        let mut parts = Vec::new();
+        for start in self.starts(at)? {
+            let place = self.place(start, sizes.len(), at)?;
+            parts.push(at.dynamic_slice(around, &place, &sizes)?);
+        }
+        at.reshape(at.concatenate(&parts, self.dimension)?, &extents)
+    }
+
+    /// The parts as one `gather`.
+    fn taken(
+        &self,
+        tensor: Value<'c, 'a>,
+        extents: &[i64],
+        at: &Tensors<'c, 'a>,
+    ) -> Result<Value<'c, 'a>, Error> {
+        let indices: Vec<usize> = (self.dimension..=self.dimension + self.rows.len()).collect();
+        let shape: Vec<i64> = indices
+            .iter()
+            .filter_map(|i| extents.get(*i).copied())
+            .collect();
+        let mut places = at.broadcast(self.start, &[], &shape)?;
+        let one = at.integer(1)?;
+        let apart = self.rows.iter().map(|(_, apart)| *apart).chain([one]);
+        for (dimension, (apart, extent)) in apart.zip(&shape).enumerate() {
+            let apart = at.broadcast(apart, &[], &[*extent])?;
+            let own = at.same("multiply", &[at.iota(*extent)?, apart])?;
+            let own = at.broadcast(own, &[dimension as i64], &shape)?;
+            places = at.same("add", &[places, own])?;
+        }
+        let subscript = |dimension: usize| match dimension.cmp(&self.dimension) {
+            std::cmp::Ordering::Equal => Ok(Subscript::data(Field {
+                value: places,
+                indices: indices.clone(),
+            })),
+            order => {
+                let behind = order == std::cmp::Ordering::Greater;
+                let index = dimension + if behind { self.rows.len() } else { 0 };
+                Subscript::affine(Affine::index(index), extents, at)
+            }
+        };
+        let rank = at.extents(tensor)?.len();
+        let subscripts = (0..rank)
+            .map(subscript)
+            .collect::<Result<Vec<_>, Error>>()?;
+        let all: Vec<usize> = (0..extents.len()).collect();
+        read(tensor, &subscripts, extents, at)?
+            .field
+            .over(&all, extents, at)
     }
 
     /// The tensor with another part in its place; what lies outside of the tensor falls away.
-    pub fn put(
+    fn put(
         &self,
         tensor: Value<'c, 'a>,
         part: Value<'c, 'a>,
+        start: Value<'c, 'a>,
+        with: Scalar,
         at: &Tensors<'c, 'a>,
     ) -> Result<Value<'c, 'a>, Error> {
         let mut limits = at.extents(tensor)?;
         let rank = limits.len();
-        let starts = self.starts(rank, at)?;
-        let whole = at.dynamic_update_slice(self.surrounded(tensor, at)?, part, &starts)?;
-        let mut begins = vec![0; rank];
-        *begins
-            .get_mut(self.dimension)
-            .ok_or(Error::OperationBuild)? = self.count - 1;
+        let place = self.place(start, rank, at)?;
+        let around = self.surrounded(tensor, with, at)?;
+        let whole = at.dynamic_update_slice(around, part, &place)?;
+        let begins = self.here(rank, self.count - 1)?;
         *limits
             .get_mut(self.dimension)
             .ok_or(Error::OperationBuild)? += self.count - 1;
         at.slice(whole, &begins, &limits, &vec![1; rank])
     }
 
-    /// A subscript's values within the part.
-    pub fn within(
+    /// The tensor with another part in place of the only one.
+    pub fn replaced(
         &self,
-        subscript: &Field<'c, 'a>,
+        tensor: Value<'c, 'a>,
+        part: Value<'c, 'a>,
         at: &Tensors<'c, 'a>,
-    ) -> Result<Field<'c, 'a>, Error> {
-        let start = at.broadcast(self.start, &[], &at.extents(subscript.value)?)?;
-        Ok(Field {
-            value: at.same("subtract", &[subscript.value, start])?,
-            indices: subscript.indices.clone(),
-        })
+    ) -> Result<Value<'c, 'a>, Error> {
+        let with = filler(at.element(tensor)?);
+        self.put(tensor, part, self.start, with, at)
+    }
+
+    /// What is written within the parts, in a tensor of these extents that holds `with` elsewhere; what several parts write
+    /// at one place is combined, or the last one's.
+    pub fn spread(
+        &self,
+        written: Written<'c, 'a>,
+        whole: &[i64],
+        with: Scalar,
+        combiner: Option<&str>,
+        at: &Tensors<'c, 'a>,
+    ) -> Result<Written<'c, 'a>, Error> {
+        let mut sizes = whole.to_vec();
+        *sizes.get_mut(self.dimension).ok_or(Error::OperationBuild)? = self.count;
+        let starts = self.starts(at)?;
+        let parts = starts.len() as i64;
+        let part = |all: Value<'c, 'a>, number: i64| {
+            let mut side = sizes.clone();
+            *side.get_mut(self.dimension).ok_or(Error::OperationBuild)? = parts * self.count;
+            let all = at.reshape(all, &side)?;
+            let begins = self.here(side.len(), number * self.count)?;
+            let mut limits = side.clone();
+            *limits
+                .get_mut(self.dimension)
+                .ok_or(Error::OperationBuild)? = (number + 1) * self.count;
+            at.slice(all, &begins, &limits, &vec![1; side.len()])
+        };
+        let mut result: Option<Written<'c, 'a>> = None;
+        for (number, start) in starts.into_iter().enumerate() {
+            let element = at.element(written.value)?;
+            let value = at.splat(with, whole, element)?;
+            let value = self.put(value, part(written.value, number as i64)?, start, with, at)?;
+            let none = Scalar::Bool(false);
+            let mask = match written.mask {
+                Some(mask) => {
+                    let own = at.splat(none, whole, at.bool())?;
+                    Some(self.put(own, part(mask, number as i64)?, start, none, at)?)
+                }
+                None => None,
+            };
+            let own = Written { value, mask };
+            result = Some(match result {
+                Some(before) => before.and(own, combiner, at)?,
+                None => own,
+            });
+        }
+        result.ok_or(Error::OperationBuild)
     }
 }
 
-impl<'c: 'a, 'a> Evaluator<'_, 'c, 'a> {
-    /// An integer as an affine form of the indices, and what is added to it that is the same at all points.
-    pub fn shifted(
-        &self,
-        value: Value<'c, 'a>,
-    ) -> Result<Option<(Affine, Option<Value<'c, 'a>>)>, ExportError> {
-        if let Some(form) = self.form(value) {
-            return Ok(Some((form, None)));
+impl<'c: 'a, 'a> Written<'c, 'a> {
+    /// Two of one shape.
+    fn and(self, other: Self, combiner: Option<&str>, at: &Tensors<'c, 'a>) -> Result<Self, Error> {
+        match (combiner, self.mask, other.mask) {
+            (Some(combiner), ..) => Ok(Written {
+                value: at.same(combiner, &[self.value, other.value])?,
+                mask: None,
+            }),
+            (None, Some(own), Some(mask)) => Ok(Written {
+                value: at.select(mask, other.value, self.value)?,
+                mask: Some(at.same("or", &[own, mask])?),
+            }),
+            (None, ..) => Err(Error::OperationBuild),
         }
-        let field = self.field(value)?;
-        if field.indices.is_empty() {
-            return Ok(Some((Affine::constant(0), Some(field.value))));
-        }
-        let Ok(op) = OperationResult::try_from(value).map(|r| r.owner()) else {
-            return Ok(None);
-        };
-        let name = match operation_name(op).as_str() {
-            "skript.add" => "add",
-            "skript.sub" => "subtract",
-            _ => return Ok(None),
-        };
-        let (Some((x, by_x)), Some((y, by_y))) =
-            (self.shifted(op.operand(0)?)?, self.shifted(op.operand(1)?)?)
-        else {
-            return Ok(None);
-        };
-        let form = if name == "add" { x.add(&y) } else { x.sub(&y) };
-        let by = match (by_x, by_y) {
-            (by, None) => by,
-            (None, Some(by)) => Some(self.at.same(name, &[self.at.integer(0)?, by])?),
-            (Some(one), Some(other)) => Some(self.at.same(name, &[one, other])?),
-        };
-        Ok(form.map(|form| (form, by)))
     }
 }

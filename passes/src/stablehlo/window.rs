@@ -102,25 +102,27 @@ impl<'c: 'a, 'a> Windowed<'c, 'a> {
         };
         let mut tensor = evaluator.outside.get(owner.operand(0)?)?;
         let (mut forms, mut places) = (Vec::new(), Vec::new());
-        for (dimension, subscript) in owner.operands().skip(1).enumerate() {
-            let Some((mut form, by)) = evaluator.shifted(subscript)? else {
+        for (operand, subscript) in owner.operands().skip(1).enumerate() {
+            let Some(place) = evaluator.place(subscript)? else {
                 return Ok(None);
             };
-            let mut first = None;
-            if let Some(by) = by {
-                let Some((shift, inner)) = Shift::of(dimension, &form, by, &nest.extents, at)?
-                else {
+            let (mut within, mut first) = (vec![place.form.clone()], None);
+            if !place.is_affine() {
+                let shift = Shift::of(forms.len(), &place, &nest.extents, at)?;
+                let Some((shift, parts)) = shift else {
                     return Ok(None);
                 };
                 tensor = shift.cut(tensor, at)?;
-                (form, first) = (inner, Some(shift.start));
+                (within, first) = (parts, shift.first());
             }
-            places.push(Place {
-                term: subscripts.get(dimension).copied(),
-                form: form.clone(),
-                first,
-            });
-            forms.push(form);
+            for form in within {
+                places.push(Along {
+                    term: subscripts.get(operand).copied(),
+                    form: form.clone(),
+                    first,
+                });
+                forms.push(form);
+            }
         }
         let extents = at.extents(tensor)?;
         let whole = Guard::of(nest);
@@ -396,7 +398,7 @@ fn bounds(whole: &Guard, forms: &[Affine], extents: &[i64], domain: &[i64]) -> O
 }
 
 /// Where a dimension is read.
-struct Place<'c, 'a> {
+struct Along<'c, 'a> {
     term: Option<TermId>,
     /// From the first place on.
     form: Affine,
@@ -407,7 +409,7 @@ struct Place<'c, 'a> {
 /// The dimension whose places a conjunct compares with one number, and which of them it lets count.
 fn counted<'c: 'a, 'a>(
     conjunct: &Conjunct<'c, 'a>,
-    places: &[Place<'c, 'a>],
+    places: &[Along<'c, 'a>],
     extents: &[i64],
     evaluator: &Evaluator<'_, 'c, 'a>,
 ) -> Result<Option<(usize, Value<'c, 'a>)>, ExportError> {
@@ -426,7 +428,7 @@ fn counted<'c: 'a, 'a>(
         };
         let term = reading.find(*subscript);
         let form = term.and_then(|t| reading.nest.affine(t));
-        let is_place = |own: &Place<'c, 'a>| match own.first {
+        let is_place = |own: &Along<'c, 'a>| match own.first {
             None => form.as_ref() == Some(&own.form),
             Some(_) => own
                 .term

@@ -38,7 +38,7 @@ pub(super) fn cubic(call: &Call<'_>) -> Result<Vec<Tensor>, KernelError> {
 ///
 /// # Errors
 /// Attributes are missing or wrong.
-pub fn resized(call: &Call<'_>, rank: usize) -> Result<Vec<(usize, usize)>, KernelError> {
+fn resized(call: &Call<'_>, rank: usize) -> Result<Vec<(usize, usize)>, KernelError> {
     let (axes, sizes) = (call.ints("axes")?, call.ints("size")?);
     let pairs = axes.iter().zip(&sizes).map(|(&wanted, &size)| {
         let d = axis(wanted, rank);

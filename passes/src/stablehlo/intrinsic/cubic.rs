@@ -10,7 +10,7 @@ use skript_dialect::melior;
 use skript_intrinsics::resample;
 use skript_semantics::Scalar;
 
-/// Resizing: places and weights are constants where the extent is known.
+/// Resizing: places and weights are constants where both extents are known. The sizes are the result's extents.
 pub(super) fn resize<'c: 'a, 'a>(
     call: &Invocation<'c, 'a>,
 ) -> Result<Vec<Value<'c, 'a>>, ExportError> {
@@ -30,11 +30,15 @@ pub(super) fn resize<'c: 'a, 'a>(
         indices: indices.clone(),
     };
     let mut field = whole.convert(&input, double)?;
-    for (dimension, size) in call.attribute(|c| resample::resized(c, rank))? {
+    let sizes = call.extents(0)?;
+    for axis in call.attribute(|c| c.ints("axes"))? {
+        let dimension = call.dimension(axis, rank)?;
         let extent = extents.get(dimension).copied().unwrap_or(0);
+        let size = sizes.get(dimension).copied().unwrap_or(0);
         if let Some(extent) = extents.get_mut(dimension) {
-            *extent = size as i64;
+            *extent = size;
         }
+        let count = |extent: i64| usize::try_from(extent).unwrap_or(0);
         let over = |count: usize| {
             let mut domain = extents.clone();
             domain.push(count as i64);
@@ -43,18 +47,27 @@ pub(super) fn resize<'c: 'a, 'a>(
                 at,
             }
         };
-        let bound = usize::try_from(extent).unwrap_or(0);
-        field = match call.filled(0, dimension) {
-            Some(length) => {
-                let cubic = call.attribute(resample::Cubic::of)?;
-                let domain = over(cubic.most_taps(bound, size));
-                along_filled(field.value, (dimension, length), &cubic, &domain)?
-            }
-            None => {
-                let taps = call.attribute(|c| resample::taps(c, bound, size))?;
-                let count = taps.iter().map(Vec::len).max().unwrap_or(0);
-                along(field.value, dimension, &taps, &over(count))?
-            }
+        let run_time = [call.filled(0, dimension), call.filled_result(0, dimension)];
+        field = if run_time == [None, None] {
+            let taps = call.attribute(|c| resample::taps(c, count(extent), count(size)))?;
+            let most = taps.iter().map(Vec::len).max().unwrap_or(0);
+            along(field.value, dimension, &taps, &over(most))?
+        } else {
+            let cubic = call.attribute(resample::Cubic::of)?;
+            // A size that the run decides may be one.
+            let least = if run_time[1].is_none() {
+                count(size)
+            } else {
+                1
+            };
+            let domain = over(cubic.most_taps(count(extent), least));
+            let [length, size] = [(run_time[0], extent), (run_time[1], size)];
+            let number = |(filled, known): (Option<Value<'c, 'a>>, i64)| {
+                let filled = filled.map_or_else(|| at.integer(known), Ok)?;
+                domain.convert(&Field::scalar(filled), double)
+            };
+            let lengths = [number(length)?, number(size)?];
+            along_filled(field.value, dimension, &lengths, &cubic, &domain)?
         };
     }
     let whole = Domain { extents, at };
@@ -106,10 +119,11 @@ fn taken<'c: 'a, 'a>(
     domain.read(tensor, &places)
 }
 
-/// As [`along`], where only a run knows the extent: the same places and weights, from its length.
+/// As [`along`], where only a run knows an extent: the same places and weights, from the length before and the one behind.
 fn along_filled<'c: 'a, 'a>(
     tensor: Value<'c, 'a>,
-    (dimension, length): (usize, Value<'c, 'a>),
+    dimension: usize,
+    [length, size]: &[Field<'c, 'a>; 2],
     cubic: &resample::Cubic,
     domain: &Domain<'c, 'a>,
 ) -> Result<Field<'c, 'a>, Error> {
@@ -119,22 +133,18 @@ fn along_filled<'c: 'a, 'a>(
     let times = |x: &Field<'c, 'a>, y: &Field<'c, 'a>| domain.apply("multiply", &[x, y]);
     let plus = |x: &Field<'c, 'a>, y: f64| domain.apply("add", &[x, &number(y)?]);
     let minus = |x: &Field<'c, 'a>, y: &Field<'c, 'a>| domain.apply("subtract", &[x, y]);
-    let size = domain.extents.get(dimension).copied().unwrap_or(0) as f64;
-    let length = domain.convert(&Field::scalar(length), element)?;
     let (shift, cut) = (cubic.shift, cubic.cut);
-    let center = match size > cut {
-        true => {
-            let place = domain.convert(&domain.index(dimension)?, element)?;
-            let place = times(&plus(&place, shift)?, &plus(&length, -cut)?)?;
-            let place = domain.apply("divide", &[&place, &number(size - cut)?])?;
-            plus(&place, -shift)?
-        }
-        false => number(0.0)?,
-    };
-    let one = number(1.0)?;
+    let (zero, one) = (number(0.0)?, number(1.0)?);
+    let is_more = domain.compare("GT", size, &number(cut)?)?;
+    let place = domain.convert(&domain.index(dimension)?, element)?;
+    let place = times(&plus(&place, shift)?, &plus(length, -cut)?)?;
+    let apart = domain.select(&is_more, &plus(size, -cut)?, &one)?;
+    let place = plus(&domain.apply("divide", &[&place, &apart])?, -shift)?;
+    let center = domain.select(&is_more, &place, &zero)?;
     let width = match cubic.antialias {
         true => {
-            let ratio = domain.apply("divide", &[&length, &number(size.max(1.0))?])?;
+            let size = domain.apply("maximum", &[size, &one])?;
+            let ratio = domain.apply("divide", &[length, &size])?;
             domain.apply("maximum", &[&ratio, &one])?
         }
         false => one.clone(),
@@ -146,7 +156,6 @@ fn along_filled<'c: 'a, 'a>(
     let position = domain.apply("add", &[&first, &tap])?;
     let is_tap = domain.compare("LE", &position, &end)?;
     let distance = domain.apply("divide", &[&minus(&position, &center)?, &width])?;
-    let zero = number(0.0)?;
     let mut weight = kernel(&distance, cubic.coefficient, domain)?;
     weight = domain.select(&is_tap, &weight, &zero)?;
     if cubic.antialias {
@@ -157,11 +166,11 @@ fn along_filled<'c: 'a, 'a>(
         let divisor = domain.select(&shares, &sum, &one)?;
         weight = domain.apply("divide", &[&weight, &divisor])?;
     }
-    let place = domain.apply("minimum", &[&position, &plus(&length, -1.0)?])?;
+    let place = domain.apply("minimum", &[&position, &plus(length, -1.0)?])?;
     let place = domain.apply("maximum", &[&place, &zero])?;
     let place = domain.convert(&place, domain.at.int())?;
     let elements = taken(tensor, dimension, place, domain)?;
-    let exists = domain.compare("GT", &length, &zero)?;
+    let exists = domain.compare("GT", length, &zero)?;
     let counts = domain.apply("and", &[&is_tap, &exists])?;
     let product = domain.select(&counts, &times(&elements, &weight)?, &zero)?;
     domain.reduce(&product, "add", Scalar::Real(-0.0), last)
