@@ -9,7 +9,7 @@ use super::arguments::{Argument, ArgumentItem, ArgumentList};
 use super::coercion::{coerced, converts};
 use super::composer::{Composed, Composer, Reported};
 use super::instantiate::Builder;
-use crate::ast::{Declaration, Expr, TypeSpec};
+use crate::ast::{BlockKind, Declaration, Expr, TypeSpec};
 use crate::diagnostics::Diagnostic;
 use crate::diagnostics::codes::{
     ARGUMENT_COUNT, ARGUMENT_KIND, ATTRIBUTE_LENGTH, ATTRIBUTE_MISSING, ATTRIBUTE_VALUE,
@@ -17,7 +17,7 @@ use crate::diagnostics::codes::{
 };
 use crate::eval::evaluator::count;
 use crate::eval::{Atom, Pack, TypeName, Value};
-use crate::model::{self, Port, PortTensors, TensorType};
+use crate::model::{self, Extent, Port, PortTensors, TensorType};
 use crate::source::Span;
 
 impl<'p> Composer<'p, '_> {
@@ -459,9 +459,18 @@ impl<'p> Composer<'p, '_> {
         if let Argument::Stack(_, whole) = argument {
             let value = builder.value(Some(name.clone()), (**whole).clone(), input.name.span);
             let id = value.id;
-            builder
-                .scope
-                .set(name.clone(), Value::Atom(Atom::Stack(value)));
+            let none = whole.shape.first() == Some(&Extent::Fixed(0));
+            let own = if none && builder.found.definition.has_block(BlockKind::Lower) {
+                // A formula goes through known items one by one.
+                builder.tensors.insert(name.clone());
+                Value::Pack(Pack {
+                    kind: Some(kind),
+                    ..Pack::new(Vec::new())
+                })
+            } else {
+                Value::Atom(Atom::Stack(value))
+            };
+            builder.scope.set(name.clone(), own);
             return Ok(port(PortTensors::Stack(id)));
         }
         let mut values = Vec::new();

@@ -465,7 +465,9 @@ mod tests {
                  @lower {{ y[j,i] = xs[j][i,], j < n, i < k; }} }} \
                  graph G {{ @input {{ x: real[3]; }} @output {{ y: real[0,3]; z: real[1,3]; w: real[{extents}]; ys: real[3]..(0); }} \
                  @compose {{ es..(0) = through{{n=0}}(x); y = joined(es); z = joined([es.., x]); ys..(0) = through{{n=0}}(x); \
-                 fs.. = for e : es do {{ pair = joined([e, e]); yield pair; }}; w = stacked(fs); }} }} \
+                 fs.. = for e : es do {{ pair = joined([e, e]); yield pair; }}; w = stacked(fs); ps..(0) = packed(es); s = summed(es); }} }} \
+                 operator packed {{ @input {{ xs: real[k]..(n); }} @output {{ ys: real[k]..(n); }} @lower {{ ys[i,] = -xs[i,], i < k; }} }} \
+                 operator summed {{ @input {{ xs: real[k]..(n); }} @output {{ y: real[k]; }} @lower {{ y[i,] = xs[i,] + .., i < k; }} }} \
                  operator stacked {{ @input {{ xs: real[k,l]..(n); }} @output {{ y: real[n,k,l]; }} \
                  @lower {{ y[h,j,i] = xs[h][j,i], h < n, j < k, i < l; }} }}"
             )

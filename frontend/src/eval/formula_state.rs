@@ -29,9 +29,14 @@ pub struct FormulaState {
 }
 
 impl FormulaState {
-    /// Whether an index goes through nothing.
+    /// Whether some index goes through nothing.
     pub fn takes_no_step(&self) -> bool {
-        self.indices.iter().any(|index| index.extent.bound() == 0)
+        (0..self.indices.len()).any(|index| self.goes_through_nothing(index))
+    }
+
+    pub fn goes_through_nothing(&self, index: usize) -> bool {
+        let index = self.indices.get(index);
+        index.is_some_and(|index| index.extent == model::Extent::Fixed(0))
     }
 }
 

@@ -246,6 +246,11 @@ impl Evaluator<'_> {
         if let Some(uniform) = pack.uniform() {
             return Ok(uniform);
         }
+        if let (true, Some(variable), Some(formula)) = (pack.is_empty(), variable, &self.formula)
+            && formula.goes_through_nothing(variable)
+        {
+            return Err(Stop::Unroll(variable));
+        }
         let no_step = || self.formula.as_ref().is_some_and(|f| f.takes_no_step());
         if let Some(kind) = pack.kind.filter(|_| pack.is_empty() && no_step()) {
             return Ok(Atom::from_scalar(kind.default_value()));
