@@ -45,6 +45,7 @@ fn function(name: &str, values: Vec<Value>, inputs: u32, outputs: u32, body: Bod
         outputs: (inputs..inputs + outputs)
             .map(|i| port(&name_of(i), i))
             .collect(),
+        items_of_none: vec![],
         values,
         captures: vec![],
         updates: vec![],
