@@ -8,6 +8,7 @@ use super::composer::{Composed, Composer, Reported};
 use super::dynamic_extent::{extent_of, largest};
 use super::instantiate::Builder;
 use super::packed::{self, Beside};
+use super::reduced::{Reduction, writes_each_once};
 use super::slices::Slices;
 use super::split::split;
 use super::turns::{check_turns, write_chosen};
@@ -242,6 +243,7 @@ struct Attempt<'a, 'p, 's> {
     within: Vec<model::Expr>,
     beside: Vec<Beside>,
     demands: Demands,
+    as_written: Accumulation,
     /// See [`FormulaState::in_turns`].
     in_turns: bool,
 }
@@ -262,6 +264,7 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
             within: Vec::new(),
             beside: Vec::new(),
             demands: Demands::default(),
+            as_written: accumulation(lowering.op),
             in_turns: false,
         }
     }
@@ -272,7 +275,7 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
             outer,
             beside: self.beside.clone(),
             demands: self.demands.take(),
-            as_written: accumulation(self.lowering.op),
+            as_written: self.as_written,
         }
     }
 
@@ -506,7 +509,21 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
         for (output, indices) in outputs.iter().zip(slices.places) {
             subscripts.push(evaluator.resolve(output, &indices, lowering.target.span)?);
         }
-        let value = evaluator.eval(&lowering.value)?;
+        let reduction = match (outputs.as_slice(), subscripts.as_slice(), &condition) {
+            ([output], [subscripts], None)
+                if matches!(lowering.op, LoweringOp::Assign)
+                    && within.is_none()
+                    && writes_each_once(output, subscripts, &self.indices) =>
+            {
+                let checks = &self.builder.function.checks;
+                Reduction::of(&mut evaluator, &lowering.value, checks)?
+            }
+            _ => None,
+        };
+        let value = match &reduction {
+            Some(reduction) => reduction.value(self.indices.len()),
+            None => evaluator.eval(&lowering.value)?,
+        };
         let values: Vec<Atom> = match &value {
             Value::Null => {
                 return stop(
@@ -535,6 +552,9 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
             }
         };
         let state = evaluator.formula.take().unwrap_or_default();
+        if let Some(reduction) = &reduction {
+            self.as_written = reduction.kind;
+        }
         let guards = state.guards.into_iter().next().unwrap_or_default();
         let mut written = Vec::with_capacity(outputs.len());
         for ((output, subscripts), value) in outputs.iter().zip(subscripts).zip(values) {
@@ -563,13 +583,14 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
             indices: std::mem::take(&mut self.indices)
                 .into_iter()
                 .chain(slices.added)
+                .chain(reduction.map(|reduction| reduction.index))
                 .collect(),
             locals: std::mem::take(&mut self.locals),
             predicate: predicate(
                 guards,
                 within.into_iter().chain(condition).reduce(runtime::and),
             ),
-            kind: accumulation(lowering.op),
+            kind: self.as_written,
             targets: written,
             span: lowering.span,
         };

@@ -35,6 +35,7 @@ mod outputs;
 mod packed;
 mod quantize;
 mod reach;
+mod reduced;
 mod run_time_pack;
 mod slices;
 mod spellings;

@@ -551,6 +551,12 @@ impl<'a> Evaluator<'a> {
         span: Span,
         mut apply: impl FnMut(&mut Self, &Atom, &Atom) -> EvalResult<Atom>,
     ) -> EvalResult<Value> {
+        if let Some(a) = self.of_known_length(a, b, span)? {
+            return self.elementwise(&a, b, span, apply);
+        }
+        if let Some(b) = self.of_known_length(b, a, span)? {
+            return self.elementwise(a, &b, span, apply);
+        }
         if let Some(result) = self.pairs_of_series(a, b, span, &mut apply) {
             return result;
         }

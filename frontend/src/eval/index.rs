@@ -500,6 +500,9 @@ impl Evaluator<'_> {
         let pack = match &base {
             Value::Null => return Ok(Value::Null),
             Value::Pack(pack) => pack,
+            Value::Atom(Atom::Series(series)) => {
+                return self.replace_in_series(series, subscript, value, span);
+            }
             other => {
                 return stop(
                     &UNEXPECTED_VALUE,

@@ -7,12 +7,13 @@ use skript_semantics::ScalarOp;
 use super::evaluator::{EvalResult, Evaluator, describe, stop};
 use super::position::int_of;
 use super::runtime;
-use super::series::{Series, binary, refused};
+use super::series::{Series, binary, refused, series_of};
 use super::spread::stands_for_a_pack;
 use super::value::{Atom, Pack, Value};
 use crate::ast::{Expr as Text, Item};
 use crate::diagnostics::codes::{INDEX_OUT_OF_RANGE, PACK_LENGTHS_DIFFER, UNEXPECTED_VALUE};
 use crate::model::Expr;
+use crate::model::check::is_shape_scalar;
 use crate::source::{FileId, Span};
 
 impl Evaluator<'_> {
@@ -79,9 +80,14 @@ impl Evaluator<'_> {
     /// `value..`, `value..(count)`.
     pub fn expand(&mut self, value: &Text, count: Option<&Text>, span: Span) -> EvalResult<Value> {
         let count = match count {
-            Some(expr) => match self.int(expr)? {
-                Some(n) => Some(self.length(n, expr.span)?),
-                None => return Ok(Value::Null),
+            Some(expr) => match self.eval(expr)? {
+                Value::Atom(Atom::Run(length)) => {
+                    return self.expand_by(value, Atom::Run(length), span);
+                }
+                known => match Evaluator::int_of(known, expr.span)? {
+                    Some(n) => Some(self.length(n, expr.span)?),
+                    None => return Ok(Value::Null),
+                },
             },
             None => None,
         };
@@ -107,6 +113,39 @@ impl Evaluator<'_> {
                 span,
                 format!("the pack has {} items, {n} are asked for", pack.len()),
             ),
+        }
+    }
+
+    /// `value..(count)` with a count that only the run knows.
+    fn expand_by(&mut self, value: &Text, count: Atom, span: Span) -> EvalResult<Value> {
+        let length = match int_of(&count).filter(is_shape_scalar) {
+            Some(length) => length,
+            None => {
+                return refused(
+                    "how often an item is repeated is told by an int of extents",
+                    span,
+                );
+            }
+        };
+        match self.eval(value)? {
+            Value::Null => Ok(Value::Null),
+            Value::Atom(Atom::Series(series)) => {
+                self.side_by_side(&series.length, &length, span)?;
+                Ok(Value::Atom(Atom::Series(series)))
+            }
+            Value::Atom(atom) => {
+                let least = self.not_negative(length);
+                let repeated = self.repeat_by(atom, Value::Atom(Atom::from_expr(least)), span)?;
+                match repeated {
+                    Some(repeated) => Ok(repeated),
+                    None => refused("its items can only be numbers and conditions", span),
+                }
+            }
+            pack @ Value::Pack(_) => {
+                let items = Expr::int(super::evaluator::count(pack.atoms().len()));
+                self.side_by_side(&items, &length, span)?;
+                Ok(pack)
+            }
         }
     }
 
@@ -207,6 +246,12 @@ impl Evaluator<'_> {
         for pack in packs {
             values.push(self.eval(pack)?);
         }
+        if values.iter().any(Value::is_null) {
+            return Ok(Value::Null);
+        }
+        if count.is_none() && values.iter().any(|value| series_of(value).is_some()) {
+            return self.zip_series(&values, span);
+        }
         let mut length = match count {
             Some(expr) => match self.int(expr)? {
                 Some(n) => Some(self.length(n, expr.span)?),
@@ -214,9 +259,6 @@ impl Evaluator<'_> {
             },
             None => None,
         };
-        if values.iter().any(Value::is_null) {
-            return Ok(Value::Null);
-        }
         for value in &values {
             if let Value::Atom(Atom::Series(_) | Atom::Stack(_) | Atom::Row(_)) = value {
                 return refused("it is not zipped", span);

@@ -22,6 +22,7 @@ pub mod runtime;
 pub mod scalar;
 pub mod scope;
 pub mod series;
+mod series_beside;
 mod series_fold;
 mod series_items;
 mod series_parts;

@@ -5,11 +5,11 @@ use std::rc::Rc;
 
 use skript_semantics::{ScalarKind, ScalarOp};
 
-use super::evaluator::{EvalResult, Evaluator, stop};
+use super::evaluator::{EvalResult, Evaluator, count, stop};
 use super::runtime;
 use super::value::{Atom, Value};
 use crate::ast::Subscript;
-use crate::diagnostics::codes::{PACK_LENGTHS_DIFFER, UNEXPECTED_VALUE};
+use crate::diagnostics::codes::UNEXPECTED_VALUE;
 use crate::model::{Expr, Node};
 use crate::program::Edition;
 use crate::source::Span;
@@ -38,6 +38,11 @@ impl Series {
 
     pub fn kind(&self) -> ScalarKind {
         self.item.kind
+    }
+
+    /// Whether items are elements of tensors, or computed from some.
+    pub fn reads(&self) -> bool {
+        runtime::reads(&self.item)
     }
 
     /// The item that all positions share.
@@ -240,18 +245,9 @@ impl Evaluator<'_> {
             return Some(Ok(Value::Null));
         }
         if let (Some(x), Some(y)) = (left, right)
-            && x.length != y.length
+            && let Err(stop) = self.side_by_side(&x.length, &y.length, span)
         {
-            let text = |series: &Series| Atom::from_expr(series.length.clone()).text();
-            return Some(stop(
-                &PACK_LENGTHS_DIFFER,
-                span,
-                format!(
-                    "nothing says that packs of {} and of {} items have one length; declare both with the same length",
-                    text(x),
-                    text(y)
-                ),
-            ));
+            return Some(Err(stop));
         }
         let (Some(x), Some(y)) = (item(a, left), item(b, right)) else {
             return Some(refused(
@@ -328,7 +324,7 @@ impl Evaluator<'_> {
         let (Some(before), Some(behind)) = (exprs(before), exprs(behind)) else {
             return refused("beside it in a list stand single numbers of its type", span);
         };
-        let int = |n: usize| Expr::int(super::evaluator::count(n));
+        let int = |n: usize| Expr::int(count(n));
         let shift = int(before.len());
         let joined = || {
             let end = binary(ScalarOp::Add, series.length.clone(), shift.clone())?;
@@ -419,12 +415,18 @@ mod tests {
     fn what_has_no_closed_form_is_refused() {
         use crate::compose::testing::{assert_composes, assert_fires};
         use crate::diagnostics::codes::PACK_LENGTHS_DIFFER;
-        for line in ["t * [1, 2]", "[(t, t)..]"] {
+        for line in ["t[[0, 1]] <- [1, 2]", "[(t, [true])..]"] {
             assert_fires(&UNEXPECTED_VALUE, &helper(line));
         }
-        assert_fires(&PACK_LENGTHS_DIFFER, &helper("t + t[1:]"));
+        assert_fires(&PACK_LENGTHS_DIFFER, &helper("t + [t.., 1]"));
         for line in [
             "t * t",
+            "t * [1, 2]",
+            "[(t, t + ..., 1)..]",
+            "[2 ..(n)]",
+            "t[0] <- 2",
+            "t[1:] <- t[:-1] + t[1:]",
+            "t[::-2] <- [5 ..(n \\ 2)]",
             "(t + ...) + ..",
             "[1, t..]",
             "t[1:] + t[:-1]",

@@ -30,7 +30,7 @@ impl Evaluator<'_> {
     }
 
     /// All items of a pack, where a packed assignment is at one of them.
-    pub(super) fn whole_pack(&mut self, pack: &Text) -> EvalResult<Value> {
+    pub fn whole_pack(&mut self, pack: &Text) -> EvalResult<Value> {
         let every = self.formula.as_mut().and_then(|f| f.every.take());
         let value = self.eval(pack);
         if let Some(formula) = &mut self.formula {

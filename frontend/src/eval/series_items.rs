@@ -108,7 +108,7 @@ fn neutral(op: FoldOp, series: &Series) -> Option<Expr> {
         FoldOp::And => literal_bool(true),
         FoldOp::Or => literal_bool(false),
         // An extent should not lose its bound; an element may not be read where there is none.
-        FoldOp::Min | FoldOp::Max if !runtime::reads(series.item()) => series.at(&Expr::int(0)),
+        FoldOp::Min | FoldOp::Max if !series.reads() => series.at(&Expr::int(0)),
         FoldOp::Min => Expr::literal(Accumulation::Min.identity(series.kind())),
         FoldOp::Max => Expr::literal(Accumulation::Max.identity(series.kind())),
         _ => return None,

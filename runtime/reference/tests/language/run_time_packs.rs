@@ -172,6 +172,29 @@ fn s2_4_folds_without_a_closed_form_are_those_of_the_items() {
     }
 }
 
+/// Packs of run-time length beside lists, in zips, with items replaced, and as long as an extent says.
+#[test]
+fn s2_4_packs_of_run_time_length_stand_beside_others() {
+    let text = "operator f { @input { xs: real[..t]..(k); } \
+        @using { sums = t + ...; scaled = t * [1, 10]; pairs = [(sums, t, [7 ..(k)])..]; first = sums[0] <- 5; \
+            moved = sums[1:] <- sums[:-1]; back = sums[::-1] <- sums; same = [4 ..(k)]; counted = [0:k]; down = [k:0:-1]; } \
+        @output { y: int[2,9]; z: int[3 * k]; } \
+        @lower { all = [scaled[i], first[i], moved[i], back[i], same[i], counted[i], down[i], same + .., (down != ..) ? 1 : 0], \
+            y[i,j] = all[j], i < 2, j < 9; z[i,] = pairs[i], i < 3 * k; } } \
+        graph G { @input { xs: real[3]..(s|4); } @output { y: int[2,9]; z: int[~]; } @compose { y, z = f(xs); } }";
+    let given = |k: u64| [reals(&[k, 3], &vec![1.0; 3 * k as usize])];
+    let expected: [&[f64]; 2] = [
+        &[
+            3.0, 5.0, 3.0, 6.0, 4.0, 0.0, 2.0, 8.0, 1.0, //
+            30.0, 6.0, 3.0, 3.0, 4.0, 1.0, 1.0, 8.0, 1.0,
+        ],
+        &[3.0, 3.0, 7.0, 6.0, 3.0, 7.0],
+    ];
+    assert_eq!(outputs(text, &given(2)), expected);
+    let three = run(text, &given(3)).err().unwrap().failure.to_string();
+    assert_eq!(three, "packs have different lengths here: 3 and 2");
+}
+
 #[test]
 fn s2_10_1_ranges_are_scanned_and_passed() {
     let all = results(

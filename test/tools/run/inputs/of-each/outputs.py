@@ -84,3 +84,5 @@ for run in runs:
         check(run, "Columns", "%d-%d" % (s, n), columns(xs))
         if s:
             check(run, "Library", "%d-%d" % (s, n), library(xs))
+            check(run, "Many", "%d-%d" % (s, n), {k: v for k, v in library(xs).items() if k in ("sum", "largest", "any")})
+    check(run, "Beside", "2", {"y": [[3, 5, 3, 6, 2], [30, 6, 3, 3, 1]], "z": [3, 3, 7, 6, 3, 7]})
