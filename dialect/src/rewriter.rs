@@ -3,7 +3,6 @@
 use melior::ir::{Operation, OperationRef, Value};
 use melior::{Context, ContextRef, RewriterBase};
 use mlir_sys::MlirRewriterBase;
-use std::marker::PhantomData;
 use std::ops::Deref;
 
 /// What passes and patterns change IR with: an insertion point, and every operation of melior's [`RewriterBase`]
@@ -15,7 +14,7 @@ pub struct Rewriter<'c> {
     raw: MlirRewriterBase,
     base: RewriterBase<'c, 'c>,
     owned: bool,
-    context: PhantomData<&'c Context>,
+    context: ContextRef<'c>,
 }
 
 impl<'c> Rewriter<'c> {
@@ -28,7 +27,7 @@ impl<'c> Rewriter<'c> {
             // SAFETY: just made; lives as long as `self`.
             base: unsafe { RewriterBase::from_raw(raw) },
             owned: true,
-            context: PhantomData,
+            context,
         }
     }
 
@@ -37,12 +36,20 @@ impl<'c> Rewriter<'c> {
     /// # Safety
     /// `raw` is valid as long as the result lives.
     pub(crate) unsafe fn of_driver(raw: MlirRewriterBase) -> Self {
+        // SAFETY: the context is valid as long as the driver's IR, which the rewriter does not outlive.
+        let context = unsafe { ContextRef::from_raw(mlir_sys::mlirRewriterBaseGetContext(raw)) };
         Rewriter {
             raw,
             base: unsafe { RewriterBase::from_raw(raw) },
             owned: false,
-            context: PhantomData,
+            context,
         }
+    }
+
+    /// The context of the IR, which types, attributes and operations are made from.
+    pub fn context(&self) -> &Context {
+        // SAFETY: a `ContextRef` is a `Context` that it does not own; the result borrows `self`, which holds it.
+        unsafe { self.context.to_ref() }
     }
 
     /// Inserts an operation at the insertion point.

@@ -66,14 +66,13 @@ impl Pass for LowerChecks {
         &self,
         root: OperationRef<'c, '_>,
         _options: &Options,
-        _rewriter: &Rewriter<'c>,
+        rewriter: &Rewriter<'c>,
     ) -> Result<(), PassError> {
         let found = calls(root);
         if found.is_empty() {
             return Ok(());
         }
-        let holder = root.context();
-        let context = context::borrow(&holder);
+        let context = rewriter.context();
         let entry = mlir::entry(root)?;
         for op in &found {
             if op.parent_operation() != Some(entry) {

@@ -10,7 +10,7 @@ use super::memory::ancestor_of;
 use super::mlir;
 use crate::emit::check::{CODE, MESSAGE, PREFIX};
 use crate::extents::intrinsic::FILLED;
-use crate::mlir::{Builder, attributes, context, read_back, types};
+use crate::mlir::{Builder, attributes, read_back, types};
 use melior::Context;
 use melior::ir::attribute::{
     DenseI32ArrayAttribute, DenseI64ArrayAttribute, FlatSymbolRefAttribute, IntegerAttribute,
@@ -45,15 +45,14 @@ impl Pass for LowerIntrinsics {
         &self,
         root: OperationRef<'c, '_>,
         _options: &Options,
-        _rewriter: &Rewriter<'c>,
+        rewriter: &Rewriter<'c>,
     ) -> Result<(), PassError> {
         let mut found = mlir::nested(root);
         found.retain(|op| mlir::name(*op) == "skript.intrinsic");
         if found.is_empty() {
             return Ok(());
         }
-        let holder = root.context();
-        let context = context::borrow(&holder);
+        let context = rewriter.context();
         let entry = mlir::entry(root)?;
         let mut calls = Vec::new();
         for op in found {

@@ -11,7 +11,7 @@ use super::memory::{ancestor_in, key};
 use super::mlir;
 use super::pointers::{NOALIAS, TABLE};
 use crate::emit::check::is_check;
-use crate::mlir::{Builder, ValueKey, attributes, context, copy, mark};
+use crate::mlir::{Builder, ValueKey, attributes, copy, mark};
 use melior::Context;
 use melior::ir::attribute::{ArrayAttribute, FlatSymbolRefAttribute};
 use melior::ir::block::{BlockArgument, BlockLike};
@@ -48,7 +48,7 @@ impl Pass for OutlineParts {
         &self,
         root: OperationRef<'c, '_>,
         options: &Options,
-        _rewriter: &Rewriter<'c>,
+        rewriter: &Rewriter<'c>,
     ) -> Result<(), PassError> {
         let most: usize = options.get("most")?;
         if most == 0 {
@@ -59,10 +59,9 @@ impl Pass for OutlineParts {
             return Ok(());
         }
         let body = mlir::body(entry)?;
-        let holder = root.context();
         let module = mlir::blocks(root).first().copied();
         let mut outliner = Outliner {
-            context: context::borrow(&holder),
+            context: rewriter.context(),
             root,
             module: module.ok_or("a module without a body")?,
             entry: body,

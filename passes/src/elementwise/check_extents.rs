@@ -4,7 +4,7 @@
 //! elementwise trait, whatever its dialect, and runs before the lowerings: in front of an op whose tensors may differ in a
 //! dimension stands a `cf.assert` for it. What types say, and what is one value, is not asked.
 
-use crate::mlir::{Builder, ValueKey, attributes, context, types};
+use crate::mlir::{Builder, ValueKey, attributes, types};
 use skript_dialect::melior::ir::operation::OperationLike;
 use skript_dialect::melior::ir::r#type::IntegerType;
 use skript_dialect::melior::ir::{OperationRef, Value, ValueLike};
@@ -23,10 +23,9 @@ impl Pass for CheckExtents {
         &self,
         root: OperationRef<'c, '_>,
         _options: &Options,
-        _rewriter: &Rewriter<'c>,
+        rewriter: &Rewriter<'c>,
     ) -> Result<(), PassError> {
-        let holder = root.context();
-        let context = context::borrow(&holder);
+        let context = rewriter.context();
         let elementwise =
             |op: OperationRef| op::has_elementwise_trait(&op) && !super::chooses_a_whole(&op);
         for found in op::collect(&root, elementwise) {

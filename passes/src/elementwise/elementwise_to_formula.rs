@@ -5,7 +5,7 @@
 
 use super::elementwise_to_linalg::{dynamic_extents, is_tensor};
 use super::scalarize_elementwise::on_scalars;
-use crate::mlir::{Builder, attributes, context, types};
+use crate::mlir::{Builder, attributes, types};
 use melior::ir::{Attribute, Region, Type, Value, ValueLike};
 use skript_dialect::melior;
 use skript_dialect::melior::ir::OperationRef;
@@ -27,8 +27,7 @@ impl Pass for ConvertElementwiseToFormula {
         _options: &Options,
         rewriter: &Rewriter<'c>,
     ) -> Result<(), PassError> {
-        let holder = root.context();
-        let context = context::borrow(&holder);
+        let context = rewriter.context();
         let otherwise = "is elementwise but its results are not all ranked tensors";
         super::replace_all(&root, rewriter, is_tensor, otherwise, |found| {
             formula(found, &Builder::before(context, found)?)

@@ -4,7 +4,7 @@
 //! the payload. Scalars among the operands are captured. Requires: broadcasts are explicit. Guarantees: no elementwise
 //! op on tensors is left.
 
-use crate::mlir::{Builder, attributes, context, maps, types};
+use crate::mlir::{Builder, attributes, maps, types};
 use crate::structure::Affine;
 use melior::ir::attribute::ArrayAttribute;
 use melior::ir::{Attribute, Type, Value, ValueLike};
@@ -29,8 +29,7 @@ impl Pass for ConvertElementwiseToLinalg {
         _options: &Options,
         rewriter: &Rewriter<'c>,
     ) -> Result<(), PassError> {
-        let holder = root.context();
-        let context = context::borrow(&holder);
+        let context = rewriter.context();
         let otherwise = "is elementwise but its results are not all ranked tensors";
         super::replace_all(&root, rewriter, is_tensor, otherwise, |found| {
             convert(found, &Builder::before(context, found)?)

@@ -6,7 +6,7 @@
 //! tensors or vectors is left.
 
 use super::elementwise_to_linalg::{dynamic_extents, is_tensor};
-use crate::mlir::{Builder, attributes, context, types, vector};
+use crate::mlir::{Builder, attributes, types, vector};
 use melior::ir::{Type, TypeLike, Value, ValueLike};
 use skript_dialect::melior;
 use skript_dialect::melior::ir::OperationRef;
@@ -28,8 +28,7 @@ impl Pass for ScalarizeElementwise {
         _options: &Options,
         rewriter: &Rewriter<'c>,
     ) -> Result<(), PassError> {
-        let holder = root.context();
-        let context = context::borrow(&holder);
+        let context = rewriter.context();
         let shaped = |r#type: Type| is_tensor(r#type) || r#type.is_vector();
         let otherwise =
             "is elementwise but its results are not all ranked tensors, or vectors of fixed length";

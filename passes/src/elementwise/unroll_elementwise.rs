@@ -4,7 +4,7 @@
 //! the op on the same tiles of the operands. A vector of more dimensions than `shape` has is taken apart along the outer
 //! ones; where the extents do not divide, the last tile is smaller. Guarantees: no elementwise op on vectors is larger.
 
-use crate::mlir::{Builder, attributes, context, vector};
+use crate::mlir::{Builder, attributes, vector};
 use melior::ir::attribute::ArrayAttribute;
 use melior::ir::{Attribute, Type, TypeLike, Value, ValueLike};
 use skript_dialect::melior;
@@ -31,8 +31,7 @@ impl Pass for UnrollElementwise {
         options: &Options,
         rewriter: &Rewriter<'c>,
     ) -> Result<(), PassError> {
-        let holder = root.context();
-        let context = context::borrow(&holder);
+        let context = rewriter.context();
         let shape = shape(options.text("shape"))?;
         let otherwise = "is elementwise but its results are not all vectors of fixed length";
         let large =

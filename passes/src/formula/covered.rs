@@ -6,7 +6,7 @@
 
 use super::structured;
 use crate::codegen::mlir::users;
-use crate::mlir::{Builder, context, mark, splat};
+use crate::mlir::{Builder, mark, splat};
 use crate::structure::{Nest, Placement, Reading, Slot};
 use skript_dialect::melior::ir::operation::OperationLike;
 use skript_dialect::melior::ir::{OperationRef, Value, ValueLike};
@@ -25,10 +25,9 @@ impl Pass for DropCoveredFills {
         &self,
         root: OperationRef<'c, '_>,
         _options: &Options,
-        _rewriter: &Rewriter<'c>,
+        rewriter: &Rewriter<'c>,
     ) -> Result<(), PassError> {
-        let holder = root.context();
-        let context = context::borrow(&holder);
+        let context = rewriter.context();
         for formula in structured::formulas(&root) {
             let Some((out, position)) = destination(formula) else {
                 continue;

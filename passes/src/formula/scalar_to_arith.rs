@@ -6,10 +6,10 @@
 //! scalar operation of the dialect is left; on tensors it is an error: `convert-skript-elementwise-to-linalg` comes first.
 
 mod int_width;
-mod real_width;
+pub mod real_width;
 
 use super::linalg::ACCUMULATES;
-use crate::mlir::{Builder, attributes, context, replace_each, types, vector};
+use crate::mlir::{Builder, attributes, replace_each, types, vector};
 use melior::ir::attribute::{DenseElementsAttribute, FloatAttribute, IntegerAttribute};
 use melior::ir::r#type::IntegerType;
 use melior::ir::{Attribute, Type, TypeLike, Value, ValueLike};
@@ -34,8 +34,7 @@ impl Pass for ConvertScalarToArith {
         _options: &Options,
         rewriter: &Rewriter<'c>,
     ) -> Result<(), PassError> {
-        let holder = root.context();
-        let context = context::borrow(&holder);
+        let context = rewriter.context();
         let all = op::collect(&root, is_scalar_operation);
         replace_each(all, rewriter, |found| {
             let lowering = Lowering::of(found, Builder::before(context, found)?).ok_or(

@@ -18,10 +18,9 @@ use super::operand::Operand;
 use super::payload::{Factor, Payload};
 use super::reduction::{arranged_pooling, pooling, reduction};
 use super::write::{Named, multiplies};
-use crate::mlir::{Builder, context};
+use crate::mlir::Builder;
 use skript_dialect::melior::Context;
 use skript_dialect::melior::ir::OperationRef;
-use skript_dialect::melior::ir::operation::OperationLike;
 use skript_dialect::{Dialect, Options, Pass, PassError, Rewriter, op};
 
 #[derive(Default)]
@@ -39,8 +38,7 @@ impl Pass for RaiseToNamedLinalg {
         _options: &Options,
         rewriter: &Rewriter<'c>,
     ) -> Result<(), PassError> {
-        let holder = root.context();
-        let context = context::borrow(&holder);
+        let context = rewriter.context();
         for found in op::collect(&root, |op| op::is(&op, "linalg.generic")) {
             let Some(generic) = Generic::read(found) else {
                 continue;

@@ -3,9 +3,8 @@
 //! For people and tests; lowerings ask the recognizer themselves.
 
 use super::{Reading, Structure};
-use crate::mlir::{attributes, context, mark};
+use crate::mlir::{attributes, mark};
 use skript_dialect::melior::ir::OperationRef;
-use skript_dialect::melior::ir::operation::OperationLike;
 use skript_dialect::{Options, Pass, PassError, Rewriter, op};
 
 #[derive(Default)]
@@ -19,10 +18,9 @@ impl Pass for AnnotateStructure {
         &self,
         root: OperationRef<'c, '_>,
         _options: &Options,
-        _rewriter: &Rewriter<'c>,
+        rewriter: &Rewriter<'c>,
     ) -> Result<(), PassError> {
-        let holder = root.context();
-        let context = context::borrow(&holder);
+        let context = rewriter.context();
         let mut failure = None;
         for formula in op::collect(&root, |op| op::is(&op, "skript.formula")) {
             match Reading::of_fixed(formula) {
