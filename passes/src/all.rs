@@ -24,7 +24,9 @@ use crate::formula::formula_to_linalg::ConvertFormulaToLinalg;
 use crate::formula::formula_to_loops::{ConvertFormulaToAffine, ConvertFormulaToScf};
 use crate::formula::scalar_to_arith::ConvertScalarToArith;
 use crate::formula::split_guards::SplitGuards;
+use crate::formula::widen_accumulators::WidenAccumulators;
 use crate::invoke::keep_operators::KeepOperators;
+use crate::invoke::lower_invocations::LowerInvocations;
 use crate::named::raise_to_named_linalg::RaiseToNamedLinalg;
 use crate::pipeline;
 use crate::schedule::vectorize::VectorizeReductions;
@@ -50,11 +52,13 @@ pub const ALL: &[PassEntry] = &[
     PassEntry::of::<RaiseToNamedLinalg>(),
     PassEntry::of::<MergeDuplicates>(),
     PassEntry::of::<KeepOperators>(),
+    PassEntry::of::<LowerInvocations>(),
     PassEntry::of::<DropClamps>(),
     PassEntry::of::<PadExtents>(),
     PassEntry::of::<AnnotateStructure>(),
     PassEntry::of::<SplitGuards>(),
     PassEntry::of::<DropCoveredFills>(),
+    PassEntry::of::<WidenAccumulators>(),
     PassEntry::of::<WriteCarried>(),
     PassEntry::of::<WriteOutputs>(),
     PassEntry::of::<SeparateInits>(),

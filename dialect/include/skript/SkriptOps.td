@@ -165,7 +165,8 @@ def Skript_AccessOp : Skript_Op<"access", [
   let summary = "element of a tensor; the indices are in bounds";
   let description = [{
     Reads one element. Indices out of bounds are undefined; the frontend proves, clamps or guards them. Folds where the
-    tensor holds one value everywhere, and for constants at constant indices.
+    tensor holds one value everywhere, and for constants at constant indices. Outside of formulas it is what `tensor.extract` is,
+    which the lowerings of formulas make of it.
 
     ```mlir
     %a = skript.access %A[%i, %l] : tensor<4x16xf32>

@@ -1,11 +1,11 @@
 //! `convert-skript-formula-to-linalg`: formulas become `linalg.generic` on tensors, or reshapes.
 //!
-//! Guarantees: no formula is left, but with `leave-sequential` those that run in order, write where no block of the output
+//! Guarantees: no formula is left, nor a `skript.access` outside of one, but with `leave-sequential` those that run in order, write where no block of the output
 //! describes, or have extents known only at run time: they carry why in their attribute `not_linalg` and are for
 //! `convert-skript-formula-to-scf`.
 
 use super::{Refusal, linalg, structured};
-use crate::mlir::{Builder, attributes, context, mark};
+use crate::mlir::{Builder, attributes, mark};
 use crate::structure::{Reading, Structure};
 use skript_dialect::melior::ir::operation::OperationLike;
 use skript_dialect::melior::ir::{OperationRef, Value};
@@ -53,8 +53,7 @@ impl Pass for ConvertFormulaToLinalg {
         let leave: bool = options.get("leave-sequential")?;
         let maps_only: bool = options.get("maps-only")?;
         let finite: bool = options.get("finite-factors")?;
-        let holder = root.context();
-        let context = context::borrow(&holder);
+        let context = rewriter.context();
         let mut failure = None;
         for formula in structured::formulas(&root) {
             let at = Builder::before(context, formula)?;
@@ -83,6 +82,7 @@ impl Pass for ConvertFormulaToLinalg {
         if maps_only {
             return Ok(());
         }
+        structured::extract_elements(&root, rewriter)?;
         for splat in op::collect(&root, |op| op::is(&op, "tensor.splat")) {
             let at = Builder::before(context, splat)?;
             let extents: Vec<Value> = splat.operands().skip(1).collect();

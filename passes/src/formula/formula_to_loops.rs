@@ -1,15 +1,15 @@
 //! `convert-skript-formula-to-affine`, `convert-skript-formula-to-scf`: formulas become loops over memrefs.
 //!
 //! Requires: for affine, places that are affine in the indices (with floor division and remainder by constants), by parts if need
-//! be: minimum, maximum and conditions become `affine.if`; and no extents that branches or loops compute. Guarantees: no formula is
-//! left, and no tensor that holds one value everywhere: bufferization would fill it by linalg. Loops run in the order of the
+//! be: minimum, maximum and conditions become `affine.if`; and no extents that branches or loops compute. Guarantees: no formula and
+//! no element read by `skript.access` is left, and no tensor that holds one value everywhere: bufferization would fill it by linalg. Loops run in the order of the
 //! formula; with `parallel`, those whose iterations write places of their own, as far as subscripts prove it, are
 //! `scf.parallel` or `affine.parallel`: of a scatter to rows that data choose, the columns. A formula that loops cannot hold is an
 //! error at its place; all are reported.
 
 use super::loops::{self, Loops};
 use super::{Refusal, structured};
-use crate::mlir::{Builder, context, replace_each};
+use crate::mlir::{Builder, replace_each};
 use crate::structure::Reading;
 use skript_dialect::melior::ir::OperationRef;
 use skript_dialect::melior::ir::operation::OperationLike;
@@ -57,6 +57,7 @@ impl<T: Target> Pass for ConvertFormulaToLoops<T> {
         Dialect::Bufferization,
         Dialect::MemRef,
         Dialect::Scf,
+        Dialect::Tensor,
     ];
 
     const OPTIONS: &'static [PassOption] = &[PassOption {
@@ -72,8 +73,7 @@ impl<T: Target> Pass for ConvertFormulaToLoops<T> {
         rewriter: &Rewriter<'c>,
     ) -> Result<(), PassError> {
         let parallel: bool = options.get("parallel")?;
-        let holder = root.context();
-        let context = context::borrow(&holder);
+        let context = rewriter.context();
         let loops = T::LOOPS.name();
         let number = Cell::new(0i64);
         replace_each(structured::formulas(&root), rewriter, |formula| {
@@ -84,6 +84,7 @@ impl<T: Target> Pass for ConvertFormulaToLoops<T> {
                 .and_then(|reading| loops::lower(&reading, T::LOOPS, parallel, number.get(), &at));
             lowered.map_err(|refusal| format!("cannot become {loops} loops: {refusal}").into())
         })?;
+        structured::extract_elements(&root, rewriter)?;
         let splats = op::collect(&root, |op| {
             // One without uses: a formula has filled its own buffer; canonicalization removes it.
             op::is(&op, "tensor.splat") && op.result(0).is_ok_and(op::is_used)

@@ -15,5 +15,6 @@ pub mod reshape;
 pub mod scalar_to_arith;
 pub mod split_guards;
 pub mod structured;
+pub mod widen_accumulators;
 
 pub use refusal::Refusal;

@@ -1,7 +1,9 @@
 //! What the conversions of formulas share.
 
-use skript_dialect::melior::ir::{OperationRef, Type, ValueLike};
-use skript_dialect::{PassError, op};
+use crate::mlir::{Builder, replace_each};
+use skript_dialect::melior::ir::operation::OperationLike;
+use skript_dialect::melior::ir::{OperationRef, Type, Value, ValueLike};
+use skript_dialect::{PassError, Rewriter, op};
 
 /// All formulas below an operation, in order.
 pub fn formulas<'c: 'a, 'a>(root: &OperationRef<'c, 'a>) -> Vec<OperationRef<'c, 'a>> {
@@ -11,4 +13,31 @@ pub fn formulas<'c: 'a, 'a>(root: &OperationRef<'c, 'a>) -> Vec<OperationRef<'c,
 /// The type of the only result.
 pub fn result_type<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Result<Type<'c>, PassError> {
     Ok(op.result(0)?.r#type())
+}
+
+/// Elements that are read outside of formulas become `tensor.extract`; those within are the formula's to lower.
+pub fn extract_elements<'c: 'a, 'a>(
+    root: &OperationRef<'c, 'a>,
+    rewriter: &Rewriter<'c>,
+) -> Result<(), PassError> {
+    let alone = op::collect(root, |op| {
+        op::is(&op, "skript.access") && !is_in_formula(op)
+    });
+    replace_each(alone, rewriter, |access| {
+        let operands: Vec<Value> = access.operands().collect();
+        let at = Builder::before(rewriter.context(), access)?;
+        let element = result_type(access)?;
+        Ok(vec![at.value("tensor.extract", &operands, &[], element)?])
+    })
+}
+
+fn is_in_formula(op: OperationRef) -> bool {
+    let mut around = op::parent(op);
+    while let Some(op) = around {
+        if op::is(&op, "skript.formula") {
+            return true;
+        }
+        around = op::parent(op);
+    }
+    false
 }

@@ -5,11 +5,9 @@
 //! not copy what an invocation reads.
 
 use crate::codegen::mlir::{argument_attributes, signature};
-use crate::mlir::{attributes, context, mark};
+use crate::mlir::{attributes, mark};
 use skript_dialect::melior::Context;
-use skript_dialect::melior::ir::attribute::{
-    ArrayAttribute, DictionaryAttribute, FlatSymbolRefAttribute, StringAttribute,
-};
+use skript_dialect::melior::ir::attribute::{ArrayAttribute, DictionaryAttribute, StringAttribute};
 use skript_dialect::melior::ir::operation::OperationLike;
 use skript_dialect::melior::ir::{Attribute, OperationRef, TypeLike};
 use skript_dialect::{Options, Pass, PassError, PassOption, Rewriter, op};
@@ -36,10 +34,9 @@ impl Pass for KeepOperators {
         &self,
         root: OperationRef<'c, '_>,
         options: &Options,
-        _rewriter: &Rewriter<'c>,
+        rewriter: &Rewriter<'c>,
     ) -> Result<(), PassError> {
-        let holder = root.context();
-        let context = context::borrow(&holder);
+        let context = rewriter.context();
         let invocations = op::collect(&root, |op| op::is(&op, "skript.invoke"));
         let names: Vec<Option<String>> = invocations.iter().map(|op| operator(*op)).collect();
         let wanted = options.text("operators").split(',').map(str::trim);
@@ -49,7 +46,7 @@ impl Pass for KeepOperators {
             for (invocation, operator) in invocations.iter().zip(&names) {
                 if operator.as_deref() == Some(name) {
                     mark::set(*invocation, KEPT, attributes::unit(context));
-                    invoked.extend(callee(*invocation));
+                    invoked.extend(super::callee(*invocation));
                     found = true;
                 }
             }
@@ -66,12 +63,6 @@ impl Pass for KeepOperators {
         }
         Ok(())
     }
-}
-
-/// The function that an invocation calls.
-fn callee(invocation: OperationRef) -> Option<String> {
-    let symbol = FlatSymbolRefAttribute::try_from(invocation.attribute("callee").ok()?).ok()?;
-    Some(symbol.value().to_owned())
 }
 
 /// Says of a function's tensors that they are not written.

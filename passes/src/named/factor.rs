@@ -5,6 +5,7 @@
 
 use crate::codegen::mlir;
 use crate::extents::bounds;
+use crate::formula::scalar_to_arith::real_width;
 use crate::mlir::copy::{Copier, arguments};
 use crate::mlir::{Builder, ValueKey, attributes, builder, maps, types};
 use crate::structure::Affine;
@@ -86,6 +87,15 @@ fn unsigned<'c: 'a, 'a>(mut value: Value<'c, 'a>, negated: &mut bool) -> Value<'
 
 fn owner<'c: 'a, 'a>(value: Value<'c, 'a>) -> Option<OperationRef<'c, 'a>> {
     Some(OperationResult::try_from(value).ok()?.owner())
+}
+
+/// What a value is in a narrower type.
+fn widened<'c: 'a, 'a>(value: Value<'c, 'a>) -> Option<Value<'c, 'a>> {
+    let op = owner(value)?;
+    match op::name(&op).as_str() {
+        "arith.extf" | "arith.extsi" => op.operand(0).ok(),
+        _ => real_width::widened_from(value),
+    }
 }
 
 fn negation<'c: 'a, 'a>(value: Value<'c, 'a>) -> Option<Value<'c, 'a>> {
@@ -171,11 +181,7 @@ impl<'c: 'a, 'a> Factor<'c, 'a> {
         let [value] = self.values.as_slice() else {
             return false;
         };
-        let widened = owner(*value).is_some_and(|op| {
-            matches!(op::name(&op).as_str(), "arith.extf" | "arith.extsi")
-                && op.operand(0).ok() == Some(self.element)
-        });
-        !self.negated && (*value == self.element || widened)
+        !self.negated && (*value == self.element || widened(*value) == Some(self.element))
     }
 
     /// The type of the factor.

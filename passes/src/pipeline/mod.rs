@@ -15,13 +15,14 @@ pub struct Pipeline {
     pub stages: &'static [&'static [&'static str]],
 }
 
-/// Operator instances become one function, where what follows each other is seen together.
+/// Operator instances become one function, where what follows each other is seen together; narrow sums get wide destinations.
 const INLINE: &[&str] = &[
     "inline",
     "symbol-dce",
     "canonicalize",
     "skript-merge-duplicates",
     "skript-drop-covered-fills",
+    "skript-widen-accumulators",
 ];
 
 /// Maps join each other first: what they feed, a contraction say, would compute them again at each of its points.
@@ -83,8 +84,9 @@ const BUFFERIZE: &[&str] = &[
 /// Loops without a schedule.
 const LINALG_TO_LOOPS: &[&str] = &["convert-linalg-to-loops"];
 
-/// Everything left becomes LLVM's dialect.
+/// Everything left becomes LLVM's dialect; what was not inlined is called.
 const TO_LLVM: &[&str] = &[
+    "skript-lower-invocations",
     "lower-affine",
     "convert-scf-to-cf",
     "expand-strided-metadata",

@@ -4,17 +4,36 @@
 //! for it take small numbers for zero, and others call a function.
 
 use super::{Lowering, element};
-use crate::mlir::attributes;
+use crate::extents::bounds;
+use crate::mlir::{attributes, types};
 use melior::ir::attribute::IntegerAttribute;
+use melior::ir::operation::{OperationLike, OperationResult};
 use melior::ir::r#type::IntegerType;
 use melior::ir::{Type, Value, ValueLike};
-use skript_dialect::{PassError, melior};
-use skript_semantics::TypeClass;
+use skript_dialect::{PassError, melior, op};
+use skript_semantics::{RealType, TypeClass};
 
 /// Predicates of `arith.cmpf`.
 const ORDERED_GREATER: i64 = 2;
 const ORDERED_NOT_EQUAL: i64 = 6;
 const UNORDERED: i64 = 14;
+
+/// The bf16 number that an f32 is in full, where its bits say so: see [`Lowering::widened_brain`].
+pub fn widened_from<'c: 'a, 'a>(single: Value<'c, 'a>) -> Option<Value<'c, 'a>> {
+    let of = |value: Value<'c, 'a>, name: &str| {
+        let op = OperationResult::try_from(value).ok()?.owner();
+        op::is(&op, name).then_some(op)
+    };
+    let shifted = of(of(single, "arith.bitcast")?.operand(0).ok()?, "arith.shli")?;
+    let extended = of(shifted.operand(0).ok()?, "arith.extui")?;
+    let brain = of(extended.operand(0).ok()?, "arith.bitcast")?
+        .operand(0)
+        .ok()?;
+    let moves = bounds::constant(shifted.operand(1).ok()?) == Some(16);
+    let is_brain = types::reals(brain.r#type()) == Some(RealType::BF16)
+        && types::reals(single.r#type()) == Some(RealType::F32);
+    (moves && is_brain).then_some(brain)
+}
 
 impl<'c: 'a, 'a> Lowering<'c, 'a> {
     /// Rounds once, to nearest, ties to even.
