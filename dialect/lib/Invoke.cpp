@@ -4,7 +4,10 @@
 
 #include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/CallInterfaces.h"
+#include "mlir/Interfaces/DestinationStyleOpInterface.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
 using namespace mlir;
@@ -90,6 +93,25 @@ void InvokeOp::print(OpAsmPrinter &printer) {
 namespace {
 using namespace bufferization;
 
+/// Whether a value of a function without effects on its arguments may be in the buffer of one of them. Only what is written into and
+/// what is a view is followed; any other operation may hand on all that it takes.
+bool mayBeIn(Value value, BlockArgument argument) {
+  while (value != argument) {
+    auto result = dyn_cast<OpResult>(value);
+    if (!result)
+      return false;
+    Operation *op = result.getOwner();
+    if (isa<tensor::CastOp, tensor::ExtractSliceOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op)) {
+      value = op->getOperand(0);
+    } else if (auto writes = dyn_cast<DestinationStyleOpInterface>(op)) {
+      value = writes.getTiedOpOperand(result)->get();
+    } else {
+      return op->getNumOperands() > 0 || op->getNumRegions() > 0;
+    }
+  }
+  return true;
+}
+
 /// What is not inlined becomes an invocation on memrefs, row-major without gaps, as the arguments and results of functions
 /// under `function-boundary-type-conversion=identity-layout-map`.
 struct InvokeBufferization : BufferizableOpInterface::ExternalModel<InvokeBufferization, InvokeOp> {
@@ -106,12 +128,18 @@ struct InvokeBufferization : BufferizableOpInterface::ExternalModel<InvokeBuffer
     return !writable || writable.getValue();
   }
 
-  /// A result may be an argument that is handed back.
-  AliasingValueList getAliasingValues(Operation *op, OpOperand &, const AnalysisState &) const {
+  /// A result may be an argument that is handed back, unless the function shows that it makes a tensor of its own.
+  AliasingValueList getAliasingValues(Operation *op, OpOperand &operand, const AnalysisState &state) const {
+    auto function = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(op, cast<InvokeOp>(op).getCalleeAttr());
+    bool isShown = function && function.getBody().hasOneBlock() && !bufferizesToMemoryWrite(op, operand, state);
+    auto end = isShown ? dyn_cast<func::ReturnOp>(function.getBody().front().back()) : func::ReturnOp();
     AliasingValueList list;
-    for (Value result : op->getResults())
-      if (isa<TensorType>(result.getType()))
+    for (OpResult result : op->getResults()) {
+      if (!isa<TensorType>(result.getType()))
+        continue;
+      if (!end || mayBeIn(end.getOperand(result.getResultNumber()), function.getArgument(operand.getOperandNumber())))
         list.addAlias({result, BufferRelation::Unknown, /*isDefinite=*/false});
+    }
     return list;
   }
 
