@@ -56,6 +56,12 @@ static LogicalResult verifyAttribute(Operation *op, NamedAttribute attribute, St
   if ((name == "skript.name" || name == "skript.role") && !isa<StringAttr>(attribute.getValue()))
     return op->emitError() << "'" << name << "' on " << where << " is a string, but has the value "
                            << attribute.getValue();
+  if (name == "skript.bounds") {
+    auto bounds = dyn_cast<DenseI64ArrayAttr>(attribute.getValue());
+    if (!bounds || llvm::any_of(bounds.asArrayRef(), [](int64_t bound) { return bound < 0; }))
+      return op->emitError() << "'skript.bounds' on " << where
+                             << " is an array of i64, none of them negative, but has the value " << attribute.getValue();
+  }
   return success();
 }
 

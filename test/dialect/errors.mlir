@@ -199,6 +199,20 @@ func.func @roles(%x: f32 {skript.role = 3}) {
 
 // -----
 
+// expected-error @+1 {{'skript.bounds' on an argument is an array of i64, none of them negative, but has the value "ten"}}
+func.func @bounds(%x: tensor<?xf32> {skript.bounds = "ten"}) {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{'skript.bounds' on a result is an array of i64, none of them negative, but has the value array<i64: -1>}}
+func.func @bounds(%x: tensor<?xf32>) -> (tensor<?xf32> {skript.bounds = array<i64: -1>}) {
+  return %x : tensor<?xf32>
+}
+
+// -----
+
 // expected-error @+1 {{'skript.entry' marks functions only}}
 module attributes {skript.entry} {}
 

@@ -1,19 +1,19 @@
 //! `skript-open-arguments`: the entry's arrays become bytes, and their shapes are views of them.
 //!
 //! The C side hands over pointers. A shape with a zero extent, or with one known only at run time, has no bare pointer in
-//! MLIR's convention; bytes always have one. Requires: a bufferized entry of one block; where an argument has an extent
+//! MLIR's convention; bytes always have one. Requires: a bufferized entry of one block and contiguous arrays; where an argument has an extent
 //! known only at run time, its bounds in `skript.bounds` and another argument, marked `skript.extents` with the position of
 //! the first, that holds its i64 extents. Guarantees: every array among the entry's arguments is bytes or extents; a view
 //! stands where it is first needed.
 
 use super::order::Order;
 use super::{mlir, size};
-use crate::mlir::{Builder, attributes, context, mark, types};
+use crate::mlir::{Builder, attributes, mark, types};
 use melior::ir::attribute::{DenseI64ArrayAttribute, IntegerAttribute};
 use melior::ir::block::BlockLike;
-use melior::ir::operation::{OperationLike, OperationRef};
+use melior::ir::operation::OperationRef;
 use melior::ir::r#type::{DimSize, MemRefType};
-use melior::ir::{Attribute, ShapedTypeLike, Type, Value, ValueLike};
+use melior::ir::{Attribute, AttributeLike, ShapedTypeLike, Type, Value, ValueLike};
 use skript_dialect::{Dialect, Options, Pass, PassError, Rewriter};
 
 /// Attribute of an argument: the largest extents of its tensor.
@@ -35,12 +35,11 @@ impl Pass for OpenArguments {
         &self,
         root: OperationRef<'c, '_>,
         _options: &Options,
-        _rewriter: &Rewriter<'c>,
+        rewriter: &Rewriter<'c>,
     ) -> Result<(), PassError> {
-        let entry = mlir::entry(root)?;
+        let entry = mlir::uncalled_entry(root)?;
         let body = mlir::body(entry)?;
-        let holder = root.context();
-        let context = context::borrow(&holder);
+        let context = rewriter.context();
         let order = Order::of(body);
         let arguments: Vec<Value> = (0..body.argument_count())
             .filter_map(|n| body.argument(n).ok().map(Into::into))
@@ -58,6 +57,9 @@ impl Pass for OpenArguments {
                 continue;
             }
             let refuse = |why: &str| PassError::at(entry, format!("argument {n} {why}"));
+            if !memref.layout().is_affine_map() {
+                return Err(refuse("is no contiguous array: its layout has strides"));
+            }
             let bounds = bounds(memref, named(&attributes, n, BOUNDS))
                 .ok_or_else(|| refuse("has an extent known only at run time, but no bound"))?;
             let element = size::element_bytes(&element);

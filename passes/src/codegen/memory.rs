@@ -44,7 +44,7 @@ const ALIGNMENT: u64 = 64;
 /// [`CodegenError::Module`] for an allocation outside the entry, of a size known only at run time, or that a loop hands on
 /// to its next turn.
 pub fn plan_memory(module: OperationRef) -> Result<ArenaLayout, CodegenError> {
-    let entry = mlir::entry(module)?;
+    let entry = mlir::uncalled_entry(module)?;
     let steps = Steps::of(entry);
     for op in mlir::nested(module) {
         if mlir::name(op) == "memref.alloc" && !steps.span.contains_key(&key(op)) {

@@ -207,6 +207,27 @@ pub fn entry<'c, 'a>(module: OperationRef<'c, 'a>) -> Result<OperationRef<'c, 'a
     }
 }
 
+/// The entry of a module, where nobody in it calls that: whoever changes the arguments would have to change the calls.
+pub fn uncalled_entry<'c, 'a>(
+    module: OperationRef<'c, 'a>,
+) -> Result<OperationRef<'c, 'a>, CodegenError> {
+    let entry = entry(module)?;
+    let symbol = entry.attribute("sym_name");
+    let symbol = symbol.and_then(StringAttribute::try_from);
+    let symbol = symbol.map_err(|e| CodegenError::Module(e.to_string()))?;
+    let calls = |op: &OperationRef| {
+        let callee = op.attribute("callee").ok();
+        callee.is_some_and(|callee| callee.to_string() == format!("@{}", symbol.value()))
+    };
+    match nested(module).iter().find(|op| calls(op)) {
+        Some(call) => Err(CodegenError::Module(format!(
+            "the entry is called by a '{}' of the module, and cannot get other arguments",
+            name(*call)
+        ))),
+        None => Ok(entry),
+    }
+}
+
 /// The body of a function with one block.
 pub fn body<'c, 'a>(function: OperationRef<'c, 'a>) -> Result<BlockRef<'c, 'a>, CodegenError> {
     match first_block(function) {

@@ -44,7 +44,7 @@ impl Pass for WriteOutputs {
 /// # Errors
 /// [`CodegenError::Module`] if there is no entry, or a result whose size has no bound.
 pub fn write_outputs(module: OperationRef) -> Result<(), CodegenError> {
-    let entry = mlir::entry(module)?;
+    let entry = mlir::uncalled_entry(module)?;
     let body = mlir::body(entry)?;
     let wrong = |e: melior::Error| CodegenError::Module(e.to_string());
     let terminator = mlir::operations(body)

@@ -9,7 +9,7 @@
 use super::mlir;
 use super::order::Order;
 use crate::mlir::mark::retype;
-use crate::mlir::{Builder, attributes, context, types};
+use crate::mlir::{Builder, attributes, types};
 use melior::ir::attribute::{ArrayAttribute, IntegerAttribute, TypeAttribute};
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationLike, OperationRef};
@@ -44,13 +44,12 @@ impl Pass for PointArguments {
         &self,
         root: OperationRef<'c, '_>,
         options: &Options,
-        _rewriter: &Rewriter<'c>,
+        rewriter: &Rewriter<'c>,
     ) -> Result<(), PassError> {
         let most: usize = options.get("most")?;
-        let entry = mlir::entry(root)?;
+        let entry = mlir::uncalled_entry(root)?;
         let body = mlir::body(entry)?;
-        let holder = root.context();
-        let context = context::borrow(&holder);
+        let context = rewriter.context();
         let pointer = mlir::parse_type(entry.context(), "!llvm.ptr")?;
         let order = Order::of(body);
         let count = body.argument_count();

@@ -44,11 +44,27 @@ pub fn places(extents: &[i64]) -> Vec<Vec<i64>> {
     })
 }
 
-/// A type of this element: a vector of the shape of `model` if that is one, else the element.
+/// A type of this element: a vector of the shape of `model` if that is one, of fixed length or scalable, else the element.
 pub fn shaped_like<'c>(model: Type<'c>, element: Type<'c>) -> Type<'c> {
-    match extents(model) {
-        Some(extents) => of(&extents, element),
-        None => element,
+    if !model.is_vector() {
+        return element;
+    }
+    let raw = model.to_raw();
+    // SAFETY: a vector is a ranked shaped type; positions are below its rank, which is the length of both arrays.
+    unsafe {
+        let rank = mlir_sys::mlirShapedTypeGetRank(raw);
+        let sizes: Vec<i64> = (0..rank)
+            .map(|d| mlir_sys::mlirShapedTypeGetDimSize(raw, d as isize))
+            .collect();
+        let scalable: Vec<bool> = (0..rank)
+            .map(|d| mlir_sys::mlirVectorTypeIsDimScalable(raw, d as isize))
+            .collect();
+        Type::from_raw(mlir_sys::mlirVectorTypeGetScalable(
+            rank as isize,
+            sizes.as_ptr(),
+            scalable.as_ptr(),
+            element.to_raw(),
+        ))
     }
 }
 

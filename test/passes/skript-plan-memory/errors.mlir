@@ -31,3 +31,11 @@ func.func @carried(%x: memref<4xf32>, %y: memref<4xf32>) attributes {skript.entr
   memref.copy %r, %y : memref<4xf32> to memref<4xf32>
   return
 }
+
+// -----
+
+// CHECK: the entry is called by a 'skript.invoke' of the module, and cannot get other arguments
+func.func @entry(%x: memref<4xf32>) -> memref<4xf32> attributes {skript.entry} {
+  %0 = skript.invoke @entry(%x) operator "mine.again" : (memref<4xf32>) -> memref<4xf32>
+  return %0 : memref<4xf32>
+}

@@ -18,3 +18,11 @@ func.func @strided(%x: memref<8xi8, strided<[2]>>) attributes {skript.entry} {
 func.func @open(%x: memref<?xi8>) attributes {skript.entry} {
   return
 }
+
+// -----
+
+// CHECK: the entry is called by a 'func.call' of the module, and cannot get other arguments
+func.func @entry(%x: memref<4xf32>) -> memref<4xf32> attributes {skript.entry} {
+  %0 = func.call @entry(%x) : (memref<4xf32>) -> memref<4xf32>
+  return %0 : memref<4xf32>
+}

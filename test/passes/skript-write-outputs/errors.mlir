@@ -10,3 +10,11 @@ func.func @dynamic(%x: tensor<?xf32>) -> tensor<?xf32> attributes {skript.entry}
 // CHECK: none is marked `skript.entry`
 func.func @one() { return }
 func.func @other() { return }
+
+// -----
+
+// CHECK: the entry is called by a 'skript.invoke' of the module, and cannot get other arguments
+func.func @entry(%x: tensor<4xf32>) -> tensor<4xf32> attributes {skript.entry} {
+  %0 = skript.invoke @entry(%x) operator "mine.again" : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
