@@ -1,8 +1,8 @@
 //! `convert-skript-formula-to-linalg`: formulas become `linalg.generic` on tensors, or reshapes.
 //!
-//! Guarantees: no formula is left, nor a `skript.access` outside of one, but with `leave-sequential` those that run in order, write where no block of the output
-//! describes, or have extents known only at run time: they carry why in their attribute `not_linalg` and are for
-//! `convert-skript-formula-to-scf`.
+//! Guarantees: no `skript.access` outside of formulas is left, and no formula, but with `leave-sequential` those that run in
+//! order, write where no block of the output describes, or have extents known only at run time: they carry why in their attribute
+//! `not_linalg` and are for `convert-skript-formula-to-scf`.
 
 use super::{Refusal, linalg, structured};
 use crate::mlir::{Builder, attributes, mark};

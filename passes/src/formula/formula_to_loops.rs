@@ -1,9 +1,9 @@
 //! `convert-skript-formula-to-affine`, `convert-skript-formula-to-scf`: formulas become loops over memrefs.
 //!
 //! Requires: for affine, places that are affine in the indices (with floor division and remainder by constants), by parts if need
-//! be: minimum, maximum and conditions become `affine.if`; and no extents that branches or loops compute. Guarantees: no formula and
-//! no element read by `skript.access` is left, and no tensor that holds one value everywhere: bufferization would fill it by linalg. Loops run in the order of the
-//! formula; with `parallel`, those whose iterations write places of their own, as far as subscripts prove it, are
+//! be: minimum, maximum and conditions become `affine.if`; and no extents that branches or loops compute. Guarantees: no formula, no
+//! `skript.access` and no tensor that holds one value everywhere is left: bufferization would fill it by linalg. Loops run in the
+//! order of the formula; with `parallel`, those whose iterations write places of their own, as far as subscripts prove it, are
 //! `scf.parallel` or `affine.parallel`: of a scatter to rows that data choose, the columns. A formula that loops cannot hold is an
 //! error at its place; all are reported.
 

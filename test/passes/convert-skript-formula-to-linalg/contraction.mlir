@@ -57,3 +57,15 @@ func.func @window(%x: tensor<8xf32>, %w: tensor<3xf32>) -> tensor<4xf32> {
   } : tensor<4xf32>
   return %y : tensor<4xf32>
 }
+
+// An element that is read outside of formulas, at an index that only a run knows.
+// CHECK-LABEL: func.func @element
+// CHECK-SAME:    %[[X:.+]]: tensor<4x?xf32>, %[[I:.+]]: index
+// CHECK:         %[[TWO:.+]] = arith.constant 2 : index
+// CHECK:         %[[E:.+]] = tensor.extract %[[X]][%[[TWO]], %[[I]]] : tensor<4x?xf32>
+// CHECK:         return %[[E]]
+func.func @element(%x: tensor<4x?xf32>, %i: index) -> f32 {
+  %c2 = arith.constant 2 : index
+  %a = skript.access %x[%c2, %i] : tensor<4x?xf32>
+  return %a : f32
+}

@@ -73,3 +73,14 @@ func.func @narrow(%x: vector<4xi64>, %i: index) -> (vector<4xi8>, i64) {
   %w = skript.cast %k : i32 to i64
   return %n, %w : vector<4xi8>, i64
 }
+
+// Vectors whose length the target chooses stay what they are, in recipes of several steps as well.
+// CHECK-LABEL: func.func @scalable
+// CHECK:         arith.addf %{{.+}}, %{{.+}} fastmath<contract> : vector<[4]xf32>
+// CHECK:         arith.cmpf {{.+}} : vector<2x[4]xf32>
+// CHECK-NOT:     skript.
+func.func @scalable(%v: vector<[4]xf32>, %w: vector<2x[4]xf32>) -> (vector<[4]xf32>, vector<2x[4]xi8>) {
+  %a = skript.add %v, %v : vector<[4]xf32>
+  %b = skript.cast %w : vector<2x[4]xf32> to vector<2x[4]xi8>
+  return %a, %b : vector<[4]xf32>, vector<2x[4]xi8>
+}

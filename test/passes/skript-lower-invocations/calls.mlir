@@ -1,13 +1,5 @@
 // RUN: skript-opt %s --skript-lower-invocations | FileCheck %s
 
-// CHECK: func.func private @scale_0(tensor<4xf32>, f32) -> tensor<4xf32>
-func.func private @scale_0(tensor<4xf32>, f32) -> tensor<4xf32>
-func.func private @half_0(%x: f32) -> f32 {
-  %0 = skript.add %x, %x : f32
-  return %0 : f32
-}
-func.func private @nothing_0()
-
 // What is kept, what is defined elsewhere, and what a step of a formula invokes.
 // CHECK-LABEL: func.func @model
 // CHECK-NOT:     skript.invoke
@@ -28,3 +20,11 @@ func.func @model(%x: tensor<4xf32>, %k: f32) -> tensor<4xf32> {
   } : tensor<4xf32>
   return %1 : tensor<4xf32>
 }
+
+// CHECK: func.func private @scale_0(tensor<4xf32>, f32) -> tensor<4xf32>
+func.func private @scale_0(tensor<4xf32>, f32) -> tensor<4xf32>
+func.func private @half_0(%x: f32) -> f32 {
+  %0 = skript.add %x, %x : f32
+  return %0 : f32
+}
+func.func private @nothing_0()
