@@ -387,7 +387,12 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
                     };
                     let Some(extent) = extent else {
                         return match runtime::reads(expr) {
-                            true => stop(&FORMULA, span, "a bound cannot rest on tensor data"),
+                            true => stop(
+                                &FORMULA,
+                                span,
+                                "a bound cannot rest on tensor data; bound the index by an extent and write a condition, \
+                                 `j < n | j < x[i,]`",
+                            ),
                             false => stop(
                                 &FORMULA,
                                 span,

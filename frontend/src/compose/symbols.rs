@@ -10,6 +10,7 @@ use crate::ast::{
 use crate::diagnostics::codes::{ASSERTION_FAILED, PACK_LENGTHS_DIFFER, UNEXPECTED_VALUE};
 use crate::diagnostics::{Diagnostic, counted};
 use crate::eval::evaluator::{EvalResult, stop};
+use crate::eval::spread::stands_for_a_pack;
 use crate::eval::{Atom, Stop, Value};
 use crate::model::{Check, CheckKind, MessagePart};
 use crate::source::Span;
@@ -310,7 +311,15 @@ impl<'p> Composer<'p, '_> {
                     .map(|name| (name, Value::Null))
                     .collect());
             }
-            return stop(&UNEXPECTED_VALUE, span, "only a pack can be taken apart");
+            return match value {
+                Value::Atom(Atom::Series(_)) => stop(
+                    &UNEXPECTED_VALUE,
+                    span,
+                    "the length of this pack is known at run time only: take its items by indices and ranges, `p[0]`, `p[1:]`",
+                ),
+                Value::Atom(single) => stands_for_a_pack(single, span),
+                _ => stop(&UNEXPECTED_VALUE, span, "only a pack can be taken apart"),
+            };
         };
         let mut lengths = Vec::with_capacity(items.len());
         for item in items {

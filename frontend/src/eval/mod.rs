@@ -27,7 +27,7 @@ mod series_fold;
 mod series_items;
 mod series_parts;
 pub mod spelling;
-mod spread;
+pub mod spread;
 pub mod value;
 
 pub use demand::{Demand, Demands, Position};

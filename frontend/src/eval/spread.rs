@@ -114,7 +114,7 @@ impl Evaluator<'_> {
 
 /// Refuses a single value where items are needed. Documents that are well formed have one there only if it was taken in place of
 /// a pack, `op ?? 1`, of which nothing tells the length.
-pub(super) fn stands_for_a_pack<T>(atom: &Atom, span: Span) -> EvalResult<T> {
+pub fn stands_for_a_pack<T>(atom: &Atom, span: Span) -> EvalResult<T> {
     if let Atom::Poison = atom {
         return Err(Stop::Poison);
     }
@@ -191,6 +191,8 @@ mod tests {
         ] {
             assert_fires(&UNEXPECTED_VALUE, &asserted(lines, unknown));
         }
+        let apart = asserted("[a, b..] = op ?? k;", "a == 3");
+        assert_fires(&UNEXPECTED_VALUE, &apart);
         for known in [
             "((op ?? [k]) + ..) == 3",
             "(oq ?? k)[0] == 3",
