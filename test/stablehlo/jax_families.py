@@ -544,6 +544,25 @@ def factorizations(program, reals, integers, sample):
         program("nan_" + dtype, lambda a: (jnp.linalg.det(a), jnp.linalg.cholesky(a)), jnp.asarray([[jnp.nan, 1], [1, 2]], dtype))
         program("gradient_" + dtype, lambda a: jax.grad(lambda a: jnp.linalg.slogdet(a)[1] + jnp.linalg.inv(a).sum())(a), definite(4, 4))
         program("loop_" + dtype, lambda a, v: lax.scan(lambda c, r: (jnp.linalg.solve(a, c) + r, c.sum()), v[0], v), definite(4, 4), reals(5, 4, dtype=dtype))
+    def restored(a):
+        # Eigenvectors have signs, or phases, of their own.
+        w, v = jnp.linalg.eigh(a)
+        return w, (v * w[..., None, :]) @ v.conj().swapaxes(-1, -2), v.conj().swapaxes(-1, -2) @ v
+    for dtype in ["float32", "float64", "complex64", "complex128"]:
+        def matrix(*shape):
+            plain = reals(*shape, dtype="float64") + (1j * reals(*shape, dtype="float64") if dtype[0] == "c" else 0)
+            return (0.3 * plain + jnp.eye(*shape[-2:])).astype(dtype)
+        a = matrix(2, 4, 4)
+        program("eigenvalues_" + dtype, lambda a: (restored(a), jnp.linalg.eigvalsh(a, UPLO="U"), restored(a[:, :1, :1])), a + a.conj().swapaxes(-1, -2))
+        program("eigenvalues_equal_" + dtype, restored, jnp.asarray(numpy.diag([2, 1, 2, 0]), dtype))
+        if dtype[0] != "c":
+            continue
+        positive = a @ a.conj().swapaxes(-1, -2)
+        program("cholesky_" + dtype, lambda a: (jnp.linalg.cholesky(a), jnp.linalg.cholesky(a, upper=True), jnp.linalg.cholesky(-a)), positive)
+        program("lu_" + dtype, lambda a: (linear.lu(a), jnp.linalg.det(a), jnp.linalg.inv(a)), matrix(5, 5) - jnp.eye(5).astype(dtype))
+        program("qr_" + dtype, lambda a: (jnp.linalg.qr(a), jnp.linalg.qr(a[:, :1], mode="complete"), jnp.linalg.qr(a[:1], mode="r")), matrix(5, 3))
+        for trans in (0, 1, 2):
+            program("triangular_%d_%s" % (trans, dtype), lambda a, b, t=trans: (linear.solve_triangular(a, b, trans=t, lower=True), linear.solve_triangular(a, b, trans=t)), matrix(4, 4), matrix(4, 2))
     program("exponential", linear.expm, 0.3 * reals(4, 4))
 
     def elsewhere(name, function, *arguments):

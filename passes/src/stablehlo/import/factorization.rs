@@ -1,11 +1,13 @@
 //! Factorizations and triangular systems, which StableHLO has as operations or others call by name, in terms of whole tensors.
 //!
 //! Each becomes a loop over columns, for all matrices of a batch together, on the line where it stands. Matrices are the last
-//! two dimensions, of f32 or f64.
+//! two dimensions, of reals or complex numbers of 32 or 64 bits a part.
 
 mod arrays;
+mod eigen;
 mod householder;
 mod lower_upper;
+mod parts;
 mod triangular;
 
 use super::reading;
@@ -78,9 +80,16 @@ fn computed(t: &mut Arrays, name: &str, operands: &[Array], said: &str) -> Optio
     let [first, ..] = operands else {
         return None;
     };
-    if !matches!(first.element.as_str(), "f32" | "f64") || first.rank() < 2 {
+    let elements = ["f32", "f64", "complex<f32>", "complex<f64>"];
+    if !elements.contains(&first.element.as_str()) || first.rank() < 2 {
         return None;
     }
+    // LAPACK has a letter for the elements, and words for reals and complex numbers.
+    let routine = name
+        .strip_prefix("lapack_")
+        .and_then(|r| r.strip_suffix("_ffi"));
+    let routine = routine.and_then(|r| r.strip_prefix(['s', 'd', 'c', 'z']));
+    let name = routine.unwrap_or(name);
     let letter = |key: &str| attribute(said, key)?.parse::<u8>().ok().map(char::from);
     let holds = |key: &str| Some(attribute(said, key)? == "true");
     Some(match (name, operands) {
@@ -94,36 +103,32 @@ fn computed(t: &mut Arrays, name: &str, operands: &[Array], said: &str) -> Optio
                 left: holds("left_side")?,
                 lower: holds("lower")?,
                 transposed: !said.contains("NO_TRANSPOSE"),
+                conjugate: said.contains("ADJOINT"),
                 unit: holds("unit_diagonal")?,
             };
             vec![system.solve(t, a, b)?]
         }
-        ("lapack_strsm_ffi" | "lapack_dtrsm_ffi", [a, b]) => {
+        ("trsm", [a, b]) => {
             let system = triangular::System {
                 left: letter("side")? == 'L',
                 lower: letter("uplo")? == 'L',
                 transposed: letter("trans_x")? != 'N',
+                conjugate: letter("trans_x")? == 'C',
                 unit: letter("diag")? == 'U',
             };
             vec![system.solve(t, a, b)?]
         }
-        ("lapack_spotrf_ffi" | "lapack_dpotrf_ffi", [a]) => {
+        ("potrf", [a]) => {
             let (root, info) = triangular::cholesky(t, a, letter("uplo")? == 'L')?;
             vec![root, info]
         }
-        ("lapack_sgetrf_ffi" | "lapack_dgetrf_ffi" | "cusolver_getrf_ffi", [a]) => {
-            lower_upper::factors(t, a).into()
-        }
-        ("lapack_sgeqrf_ffi" | "lapack_dgeqrf_ffi" | "cusolver_geqrf_ffi" | "Qr", [a]) => {
-            householder::factors(t, a).into()
-        }
+        ("getrf" | "cusolver_getrf_ffi", [a]) => lower_upper::factors(t, a).into(),
+        ("geqrf" | "cusolver_geqrf_ffi" | "Qr", [a]) => householder::factors(t, a).into(),
         (
-            "lapack_sorgqr_ffi"
-            | "lapack_dorgqr_ffi"
-            | "cusolver_orgqr_ffi"
-            | "ProductOfElementaryHouseholderReflectors",
+            "orgqr" | "ungqr" | "cusolver_orgqr_ffi" | "ProductOfElementaryHouseholderReflectors",
             [a, taus],
         ) => vec![householder::product(t, a, taus)],
+        ("syevd" | "heevd", [a]) => eigen::symmetric(t, a, letter("uplo")? == 'L')?.into(),
         _ => return None,
     })
 }
@@ -151,7 +156,8 @@ mod tests {
     #[test]
     fn what_has_none_stays_as_it_is() {
         for line in [
-            "%0 = stablehlo.cholesky %a, lower = true : tensor<3x3xcomplex<f32>>",
+            "%0 = stablehlo.cholesky %a, lower = true : tensor<3x3xcomplex<f16>>",
+            "%0 = stablehlo.cholesky %a, lower = true : tensor<?x3xf32>",
             "%0 = stablehlo.cholesky %a, lower = true : tensor<3xf32>",
             "%0 = stablehlo.cholesky %a, lower = true : tensor<3x4xf32>",
             "%0 = stablehlo.custom_call @lapack_sgesdd_ffi(%a) {mode = 65 : ui8} : (tensor<3x3xf32>) -> tensor<3xf32>",

@@ -127,7 +127,11 @@ pub fn read<'c>(
     if let Some((_, lines)) = unknown.first() {
         return Err(vec![Refusal {
             malformed: false,
-            message: format!("there is no code for {}", survey::listed(&unknown)),
+            message: format!(
+                "there is no code for {}{}",
+                survey::listed(&unknown),
+                survey::advice(&unknown)
+            ),
             place: lines.first().map(|line| (*line, 1)),
         }]);
     }

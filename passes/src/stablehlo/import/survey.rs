@@ -109,6 +109,18 @@ const ELEMENTWISE: &[&str] = &[
     "xor",
 ];
 
+/// What devices do together.
+const COLLECTIVE: &[&str] = &[
+    ".all_gather",
+    ".all_reduce",
+    ".all_to_all",
+    ".collective_broadcast",
+    ".collective_permute",
+    ".partition_id",
+    ".reduce_scatter",
+    ".replica_id",
+];
+
 /// An operation, and the lines that it begins (from 1).
 pub type Places = (String, Vec<usize>);
 
@@ -141,6 +153,21 @@ pub fn listed(found: &[Places]) -> String {
         [] => format!("`{name}`"),
     });
     names.collect::<Vec<_>>().join(", ")
+}
+
+/// What to do about operations without code, where there is something.
+pub fn advice(found: &[Places]) -> &'static str {
+    let is_any = |of: fn(&str) -> bool| found.iter().any(|(name, _)| of(name));
+    if is_any(|name| name.ends_with("_dimension_size") || name.starts_with("stablehlo.dynamic_")) {
+        "; extents must be known: export the program for fixed shapes, without symbolic dimensions"
+    } else if is_any(|name| COLLECTIVE.iter().any(|own| name.ends_with(own))) {
+        "; programs run on one device: lower the function without a mesh"
+    } else if is_any(|name| name.starts_with("stablehlo.custom_call")) {
+        "; of what is called by name, Cholesky, LU and QR factorizations, triangular systems and eigenvalues of \
+         symmetric matrices have code: compute others outside of the program, and pass them as arguments"
+    } else {
+        ""
+    }
 }
 
 /// The name of an operation, with the name of what it calls.

@@ -11,14 +11,17 @@ pub struct Array {
 impl Array {
     /// A value of this type; `None`: its extents are not known, or it is no tensor.
     pub fn of(name: &str, r#type: &str) -> Option<Self> {
-        let inside = r#type.strip_prefix("tensor<")?.strip_suffix('>')?;
-        let mut parts: Vec<&str> = inside.split('x').collect();
-        let element = parts.pop()?.to_owned();
-        let extents = parts.iter().map(|p| p.parse().ok());
+        let mut element = r#type.strip_prefix("tensor<")?.strip_suffix('>')?;
+        let mut extents = Vec::new();
+        while element.starts_with(|c: char| c.is_ascii_digit() || c == '?') {
+            let (extent, rest) = element.split_once('x')?;
+            extents.push(extent.parse().ok()?);
+            element = rest;
+        }
         Some(Array {
             name: name.to_owned(),
-            extents: extents.collect::<Option<_>>()?,
-            element,
+            extents,
+            element: element.to_owned(),
         })
     }
 
@@ -45,7 +48,7 @@ impl Array {
     }
 }
 
-fn tensor(extents: &[i64], element: &str) -> String {
+pub(super) fn tensor(extents: &[i64], element: &str) -> String {
     let extents: String = extents.iter().map(|e| format!("{e}x")).collect();
     format!("tensor<{extents}{element}>")
 }
@@ -76,7 +79,7 @@ impl Arrays {
         format!("{}_{}", self.prefix, self.next)
     }
 
-    fn value(&mut self, operation: &str, extents: &[i64], element: &str) -> Array {
+    pub(super) fn value(&mut self, operation: &str, extents: &[i64], element: &str) -> Array {
         let name = self.name();
         self.text
             .push_str(&format!("{name} = stablehlo.{operation} "));
@@ -88,6 +91,14 @@ impl Arrays {
     }
 
     pub fn splat(&mut self, value: &str, extents: &[i64], element: &str) -> Array {
+        // What adds nothing has a sign in both parts.
+        let imaginary = if value == "-0.0" { "-0.0" } else { "0.0" };
+        let pair = format!("({value}, {imaginary})");
+        let value = if element.starts_with("complex<") {
+            &pair
+        } else {
+            value
+        };
         let constant = format!("constant dense<{value}> : {}", tensor(extents, element));
         self.value(&constant, extents, element)
     }
@@ -174,6 +185,34 @@ impl Arrays {
         );
         let (extents, element) = (yes.extents.clone(), yes.element.clone());
         self.value(&text, &extents, &element)
+    }
+
+    /// The first place along a dimension at which a condition holds; `otherwise`, where there is none.
+    pub fn first(&mut self, holds: &Array, dimension: usize, otherwise: &Array) -> Array {
+        let count = holds.extents[dimension].to_string();
+        let place = self.positions(holds, dimension);
+        let beyond = self.splat(&count, &vec![1; holds.rank()], "i32");
+        let candidate = self.select(holds, &place, &beyond);
+        let first = self.reduce("minimum", &count, &candidate, dimension);
+        let is_there = self.compare("LT", &first, &beyond);
+        self.select(&is_there, &first, otherwise)
+    }
+
+    /// The array with the part at a place along a dimension, and the part where `is_chosen` holds, in each other's place.
+    pub fn exchanged(
+        &mut self,
+        a: &Array,
+        dimension: usize,
+        at: &Array,
+        is_chosen: &Array,
+    ) -> Array {
+        // Sums of nothing but zeros with the sign that adds nothing.
+        let nothing = self.number("-0.0", a);
+        let picked = self.select(is_chosen, a, &nothing);
+        let chosen = self.reduce("add", "-0.0", &picked, dimension);
+        let present = self.part(a, dimension, at);
+        let a = self.select(is_chosen, &present, a);
+        self.with_part(&a, dimension, at, &chosen)
     }
 
     /// The places of a slice: `at`, a `tensor<i32>`, along one dimension, 0 along the others.

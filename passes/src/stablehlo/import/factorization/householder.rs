@@ -1,4 +1,4 @@
-//! `A = Q R` by reflections `1 - τ v vᵀ`.
+//! `A = Q R` by reflections `1 - τ v vᴴ`.
 
 use super::arrays::{Array, Arrays};
 
@@ -18,23 +18,31 @@ pub fn factors(t: &mut Arrays, a: &Array) -> [Array; 2] {
         let (zero, one) = (t.number("0.0", a), t.number("1.0", a));
         let rest = t.select(&below, &own, &zero);
         // The length, of shares of the greatest element.
-        let (sizes, size) = (t.apply("abs", &[&rest]), t.apply("abs", &[&first]));
+        let (sizes, size) = (t.magnitude(&rest), t.magnitude(&first));
+        let (nothing, unit) = (t.number("0.0", &size), t.number("1.0", &size));
         let greatest = t.reduce("maximum", "0.0", &sizes, rows);
-        let is_done = t.compare("EQ", &greatest, &zero);
+        // Nothing below, and on the diagonal a real number.
+        let turned = t.imaginary(&first);
+        let turned = t.apply("abs", &[&turned]);
+        let left = t.apply("maximum", &[&greatest, &turned]);
+        let is_done = t.compare("EQ", &left, &nothing);
         let scale = t.apply("maximum", &[&greatest, &size]);
-        let no_scale = t.compare("EQ", &scale, &zero);
-        let scale = t.select(&no_scale, &one, &scale);
-        let shares = t.apply("divide", &[&rest, &scale]);
-        let squares = t.apply("multiply", &[&shares, &shares]);
+        let no_scale = t.compare("EQ", &scale, &nothing);
+        let scale = t.select(&no_scale, &unit, &scale);
+        let divisor = t.lifted(&scale, a);
+        let shares = t.apply("divide", &[&rest, &divisor]);
+        let squares = t.squared(&shares);
         let sum = t.reduce("add", "0.0", &squares, rows);
-        let share = t.apply("divide", &[&first, &scale]);
-        let square = t.apply("multiply", &[&share, &share]);
+        let share = t.apply("divide", &[&first, &divisor]);
+        let square = t.squared(&share);
         let sum = t.apply("add", &[&sum, &square]);
         let length = t.apply("sqrt", &[&sum]);
         let length = t.apply("multiply", &[&length, &scale]);
-        let is_negative = t.compare("LT", &first, &zero);
+        let real = t.real(&first);
+        let is_negative = t.compare("LT", &real, &nothing);
         let minus = t.apply("negate", &[&length]);
         let beta = t.select(&is_negative, &length, &minus);
+        let beta = t.lifted(&beta, a);
         let difference = t.apply("subtract", &[&beta, &first]);
         let tau = t.apply("divide", &[&difference, &beta]);
         let tau = t.select(&is_done, &zero, &tau);
@@ -44,7 +52,8 @@ pub fn factors(t: &mut Arrays, a: &Array) -> [Array; 2] {
         let vector = t.select(&is_done, &zero, &vector);
         let is_pivot = t.compare("EQ", &row, &place);
         let vector = t.select(&is_pivot, &one, &vector);
-        let reflected = reflected(t, a, &vector, &tau);
+        let back = t.conjugate(&tau);
+        let reflected = reflected(t, a, &vector, &back);
         let behind = t.compare("GT", &column, &place);
         let a = t.select(&behind, &reflected, a);
         let new = t.select(&below, &vector, &own);
@@ -85,9 +94,10 @@ pub fn product(t: &mut Arrays, a: &Array, taus: &Array) -> Array {
     state[0].clone()
 }
 
-/// `A - τ v (vᵀ A)`
+/// `A - τ v (vᴴ A)`
 fn reflected(t: &mut Arrays, a: &Array, vector: &Array, tau: &Array) -> Array {
-    let products = t.apply("multiply", &[vector, a]);
+    let across = t.conjugate(vector);
+    let products = t.apply("multiply", &[&across, a]);
     let along = t.reduce("add", "0.0", &products, a.rows());
     let along = t.apply("multiply", &[&along, tau]);
     let change = t.apply("multiply", &[vector, &along]);

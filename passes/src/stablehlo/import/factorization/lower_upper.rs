@@ -6,8 +6,7 @@ use super::arrays::{Array, Arrays};
 /// 1, whose pivot is 0, or 0.
 pub fn factors(t: &mut Arrays, a: &Array) -> [Array; 3] {
     let (rows, columns, batch) = (a.rows(), a.columns(), a.batch().to_vec());
-    let height = a.extents[rows];
-    let count = height.min(a.extents[columns]);
+    let count = a.extents[rows].min(a.extents[columns]);
     let with = |more: &[i64]| [batch.as_slice(), more].concat();
     let pivots = t.splat("0", &with(&[count, 1]), "i32");
     let info = t.splat("0", &with(&[1, 1]), "i32");
@@ -17,26 +16,17 @@ pub fn factors(t: &mut Arrays, a: &Array) -> [Array; 3] {
         let (row, column) = (t.positions(a, rows), t.positions(a, columns));
         let own = t.part(a, columns, k);
         // The first of the greatest ones; of none (NaN), the place itself.
-        let size = t.apply("abs", &[&own]);
+        let size = t.magnitude(&own);
         let open = t.compare("GE", &row, &place);
-        let below_all = t.number("-1.0", a);
+        let below_all = t.number("-1.0", &size);
         let size = t.select(&open, &size, &below_all);
         let greatest = t.reduce("maximum", "-1.0", &size, rows);
         let is_greatest = t.compare("EQ", &size, &greatest);
-        let beyond = t.splat(&height.to_string(), &vec![1; a.rank()], "i32");
-        let candidate = t.select(&is_greatest, &row, &beyond);
-        let chosen = t.reduce("minimum", &height.to_string(), &candidate, rows);
-        let is_there = t.compare("LT", &chosen, &beyond);
-        let chosen = t.select(&is_there, &chosen, &place);
-        // The exchange; sums of nothing but zeros with the sign that adds nothing.
+        let chosen = t.first(&is_greatest, rows, &place);
         let is_chosen = t.compare("EQ", &row, &chosen);
-        let nothing = t.number("-0.0", a);
-        let picked = t.select(&is_chosen, a, &nothing);
-        let upper = t.reduce("add", "-0.0", &picked, rows);
-        let present = t.part(a, rows, k);
-        let a = t.select(&is_chosen, &present, a);
-        let a = t.with_part(&a, rows, k, &upper);
+        let a = t.exchanged(a, rows, k, &is_chosen);
         // The column of L, and what is left.
+        let upper = t.part(&a, rows, k);
         let own = t.part(&a, columns, k);
         let pivot = t.part(&own, rows, k);
         let zero = t.number("0.0", &a);

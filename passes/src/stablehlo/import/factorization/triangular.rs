@@ -2,7 +2,7 @@
 
 use super::arrays::{Array, Arrays};
 
-/// `L` with `A = L Lᵀ` (or its transpose), of which the other half is what A has there; and the first column, from 1, at which
+/// `L` with `A = L Lᴴ` (or its adjoint), of which the other half is what A has there; and the first column, from 1, at which
 /// A is not positive definite, 0 if it is.
 pub fn cholesky(t: &mut Arrays, a: &Array, lower: bool) -> Option<(Array, Array)> {
     let (rows, columns, batch) = (a.rows(), a.columns(), a.batch().to_vec());
@@ -10,7 +10,7 @@ pub fn cholesky(t: &mut Arrays, a: &Array, lower: bool) -> Option<(Array, Array)
         return None;
     }
     let size = a.extents[rows];
-    let a = if lower { a.clone() } else { t.transposed(a) };
+    let a = if lower { a.clone() } else { t.adjoint(a) };
     let mut one_each = batch.clone();
     one_each.extend([1, 1]);
     let info = t.splat("0", &one_each, "i32");
@@ -20,12 +20,14 @@ pub fn cholesky(t: &mut Arrays, a: &Array, lower: bool) -> Option<(Array, Array)
         let (row, column) = (t.positions(a, rows), t.positions(a, columns));
         let own = t.part(a, columns, k);
         let pivot = t.part(&own, rows, k);
+        let pivot = t.real(&pivot);
         let root = t.apply("sqrt", &[&pivot]);
+        let root = t.lifted(&root, a);
         let below = t.compare("GT", &row, &place);
         let scaled = t.apply("divide", &[&own, &root]);
         let zero = t.number("0.0", a);
         let other = t.select(&below, &scaled, &zero);
-        let across = t.transposed(&other);
+        let across = t.adjoint(&other);
         let product = t.apply("multiply", &[&other, &across]);
         let rest = t.apply("subtract", &[a, &product]);
         let behind = t.compare("GT", &column, &place);
@@ -35,6 +37,7 @@ pub fn cholesky(t: &mut Arrays, a: &Array, lower: bool) -> Option<(Array, Array)
         let new = t.select(&below, &scaled, &own);
         let new = t.select(&is_pivot, &root, &new);
         let a = t.with_part(&a, columns, k, &new);
+        let zero = t.number("0.0", &pivot);
         let is_positive = t.compare("GT", &pivot, &zero);
         let none = t.number("0", info);
         let is_first = t.compare("EQ", info, &none);
@@ -47,11 +50,7 @@ pub fn cholesky(t: &mut Arrays, a: &Array, lower: bool) -> Option<(Array, Array)
     let [root, info] = state.as_slice() else {
         return None;
     };
-    let root = if lower {
-        root.clone()
-    } else {
-        t.transposed(root)
-    };
+    let root = if lower { root.clone() } else { t.adjoint(root) };
     Some((root, t.reshape(info, &batch)))
 }
 
@@ -69,6 +68,7 @@ pub struct System {
     /// Which half of A counts.
     pub lower: bool,
     pub transposed: bool,
+    pub conjugate: bool,
     /// The diagonal counts as ones.
     pub unit: bool,
 }
@@ -83,11 +83,11 @@ impl System {
         // From the right: the transpose of all.
         let transposed = self.transposed == self.left;
         let lower = self.lower != transposed;
-        let a = if transposed {
-            t.transposed(a)
-        } else {
-            a.clone()
+        let a = match self.conjugate {
+            true => t.conjugate(a),
+            false => a.clone(),
         };
+        let a = if transposed { t.transposed(&a) } else { a };
         let b = if self.left {
             b.clone()
         } else {

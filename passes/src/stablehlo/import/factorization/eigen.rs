@@ -1,0 +1,161 @@
+//! `A V = V diag(w)` of symmetric (Hermitian) matrices, by rotations that make one element zero after the other (Jacobi).
+
+use super::arrays::{Array, Arrays};
+use super::triangular::half;
+
+/// How often each element is met. Each round squares what is left, once that is small.
+const ROUNDS: i64 = 12;
+
+/// V, w in ascending order, and 1 where an element of A is no number, 0 elsewhere. Only one half of A counts.
+pub fn symmetric(t: &mut Arrays, a: &Array, lower: bool) -> Option<[Array; 3]> {
+    let (rows, columns, batch) = (a.rows(), a.columns(), a.batch().to_vec());
+    let size = a.extents[rows];
+    if size != a.extents[columns] {
+        return None;
+    }
+    let (row, column) = (t.positions(a, rows), t.positions(a, columns));
+    let is_diagonal = t.compare("EQ", &row, &column);
+    let (zero, one) = (t.number("0.0", a), t.splat("1.0", &a.extents, &a.element));
+    let kept = half(t, a, lower);
+    let diagonal = t.real(&kept);
+    let diagonal = t.lifted(&diagonal, a);
+    let strict = t.select(&is_diagonal, &zero, &kept);
+    let other = t.adjoint(&strict);
+    let whole = t.apply("add", &[&strict, &other]);
+    let whole = t.select(&is_diagonal, &diagonal, &whole);
+    let info = wild(t, &whole);
+    let vectors = t.select(&is_diagonal, &one, &zero);
+    let state = t.repeat(ROUNDS, &[whole, vectors], |t, _, state| {
+        t.repeat((size - 1).max(0), state, |t, p, state| {
+            let state = [state, std::slice::from_ref(p)].concat();
+            let mut state = t.repeat(size, &state, rotated);
+            state.truncate(2);
+            state
+        })
+    });
+    let (a, vectors) = (&state[0], &state[1]);
+    let values = t.real(a);
+    let nothing = t.number("-0.0", &values);
+    let values = t.select(&is_diagonal, &values, &nothing);
+    let values = t.reduce("add", "-0.0", &values, rows);
+    let (values, vectors) = ascending(t, &values, vectors);
+    let values = t.reshape(&values, &[batch.as_slice(), &[size]].concat());
+    Some([vectors, values, info])
+}
+
+/// 1 for each matrix with an element that is no finite number.
+fn wild(t: &mut Arrays, a: &Array) -> Array {
+    let sizes = t.magnitude(a);
+    let nothing = t.apply("subtract", &[&sizes, &sizes]);
+    let sum = t.reduce("add", "0.0", &nothing, a.columns());
+    let sum = t.reduce("add", "0.0", &sum, a.rows());
+    let zero = t.number("0.0", &sum);
+    let is_tame = t.compare("EQ", &sum, &zero);
+    let (none, one) = (
+        t.splat("0", &sum.extents, "i32"),
+        t.splat("1", &sum.extents, "i32"),
+    );
+    let info = t.select(&is_tame, &none, &one);
+    t.reshape(&info, a.batch())
+}
+
+/// A and V turned so that the element of A in row p and column q is zero; as they are, if p is not before q. p is the third of
+/// the state.
+fn rotated(t: &mut Arrays, q: &Array, state: &[Array]) -> Vec<Array> {
+    let (a, vectors, p) = (&state[0], &state[1], &state[2]);
+    let (rows, columns) = (a.rows(), a.columns());
+    let (row_p, row_q) = (t.part(a, rows, p), t.part(a, rows, q));
+    let app = t.part(&row_p, columns, p);
+    let app = t.real(&app);
+    let aqq = t.part(&row_q, columns, q);
+    let aqq = t.real(&aqq);
+    let apq = t.part(&row_p, columns, q);
+    let (length, phase) = t.polar(&apq);
+    let (zero, one) = (t.number("0.0", &app), t.number("1.0", &app));
+    let is_some = t.compare("GT", &length, &zero);
+    let (p_place, q_place) = (
+        t.reshape(p, &vec![1; a.rank()]),
+        t.reshape(q, &vec![1; a.rank()]),
+    );
+    let is_before = t.compare("LT", &p_place, &q_place);
+    let turns = t.apply("and", &[&is_some, &is_before]);
+    // The tangent of the smaller angle.
+    let divisor = t.select(&is_some, &length, &one);
+    let difference = t.apply("subtract", &[&aqq, &app]);
+    let twice = t.apply("add", &[&divisor, &divisor]);
+    let cotangent = t.apply("divide", &[&difference, &twice]);
+    let size = t.apply("abs", &[&cotangent]);
+    let square = t.apply("multiply", &[&cotangent, &cotangent]);
+    let square = t.apply("add", &[&square, &one]);
+    let root = t.apply("sqrt", &[&square]);
+    let sum = t.apply("add", &[&size, &root]);
+    let tangent = t.apply("divide", &[&one, &sum]);
+    let is_negative = t.compare("LT", &cotangent, &zero);
+    let minus = t.apply("negate", &[&tangent]);
+    let tangent = t.select(&is_negative, &minus, &tangent);
+    let tangent = t.select(&turns, &tangent, &zero);
+    let square = t.apply("multiply", &[&tangent, &tangent]);
+    let square = t.apply("add", &[&square, &one]);
+    let root = t.apply("sqrt", &[&square]);
+    let cosine = t.apply("divide", &[&one, &root]);
+    let sine = t.apply("multiply", &[&tangent, &cosine]);
+    let (cosine, sine) = (t.lifted(&cosine, a), t.lifted(&sine, a));
+    // The direction of the element, which the column q gives up.
+    let unit = t.number("1.0", a);
+    let phase = t.select(&turns, &phase, &unit);
+    let back = t.conjugate(&phase);
+    let a = turned(t, a, (rows, p, q), &[&cosine, &sine, &phase]);
+    let a = turned(t, &a, (columns, p, q), &[&cosine, &sine, &back]);
+    let vectors = turned(t, vectors, (columns, p, q), &[&cosine, &sine, &back]);
+    vec![a, vectors, p.clone()]
+}
+
+/// `c x - s y f` in place of the part x, `s x + c y f` in place of y.
+fn turned(
+    t: &mut Arrays,
+    a: &Array,
+    (dimension, p, q): (usize, &Array, &Array),
+    [cosine, sine, phase]: &[&Array; 3],
+) -> Array {
+    let (x, y) = (t.part(a, dimension, p), t.part(a, dimension, q));
+    let y = t.apply("multiply", &[&y, phase]);
+    let (own, other) = (
+        t.apply("multiply", &[&x, cosine]),
+        t.apply("multiply", &[&y, sine]),
+    );
+    let first = t.apply("subtract", &[&own, &other]);
+    let (own, other) = (
+        t.apply("multiply", &[&x, sine]),
+        t.apply("multiply", &[&y, cosine]),
+    );
+    let second = t.apply("add", &[&own, &other]);
+    let a = t.with_part(a, dimension, p, &first);
+    t.with_part(&a, dimension, q, &second)
+}
+
+/// Values in one row, and the columns that belong to them, in ascending order.
+fn ascending(t: &mut Arrays, values: &Array, vectors: &Array) -> (Array, Array) {
+    let columns = values.columns();
+    let size = values.extents[columns];
+    let state = [values.clone(), vectors.clone()];
+    let state = t.repeat(size, &state, |t, k, state| {
+        let values = &state[0];
+        let place = t.reshape(k, &vec![1; values.rank()]);
+        let column = t.positions(values, columns);
+        let is_open = t.compare("GE", &column, &place);
+        let infinity = match values.element.as_str() {
+            "f64" => "0x7FF0000000000000",
+            _ => "0x7F800000",
+        };
+        let beyond = t.number(infinity, values);
+        let open = t.select(&is_open, values, &beyond);
+        let least = t.reduce("minimum", infinity, &open, columns);
+        let is_least = t.compare("EQ", &open, &least);
+        let is_least = t.apply("and", &[&is_least, &is_open]);
+        let chosen = t.first(&is_least, columns, &place);
+        let is_chosen = t.compare("EQ", &column, &chosen);
+        let exchanged = state.iter().map(|a| t.exchanged(a, columns, k, &is_chosen));
+        exchanged.collect()
+    });
+    (state[0].clone(), state[1].clone())
+}
