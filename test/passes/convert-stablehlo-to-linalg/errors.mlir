@@ -17,8 +17,8 @@ func.func @widths(%x: tensor<2xcomplex<f64>>) -> tensor<2x2xcomplex<f32>> {
 // -----
 
 func.func @random(%x: tensor<3xui64>) -> tensor<4xui32> {
-  // expected-error @+1 {{has no code for this state: only for tensor<2xui64>}}
-  %0, %1 = stablehlo.rng_bit_generator %x, algorithm = PHILOX : (tensor<3xui64>) -> (tensor<3xui64>, tensor<4xui32>)
+  // expected-error @+1 {{has no code for this state: it is tensor<2xui64>, for PHILOX and DEFAULT tensor<3xui64> too}}
+  %0, %1 = stablehlo.rng_bit_generator %x, algorithm = THREE_FRY : (tensor<3xui64>) -> (tensor<3xui64>, tensor<4xui32>)
   return %1 : tensor<4xui32>
 }
 
