@@ -6,14 +6,16 @@
 //! such arguments and results follow in arguments of their own, arguments' first.
 
 use super::arguments::{BOUNDS, EXTENTS};
-use super::carried::part_branches;
+use super::carried::{part_branches, written};
 use super::error::CodegenError;
 use super::{mlir, size};
 use crate::mlir::{Builder, attributes, types};
 use melior::Context;
 use melior::ir::attribute::{ArrayAttribute, DenseI64ArrayAttribute};
 use melior::ir::block::BlockLike;
-use melior::ir::operation::{OperationLike, OperationMutLike, OperationRef, OperationRefMut};
+use melior::ir::operation::{
+    OperationLike, OperationMutLike, OperationRef, OperationRefMut, OperationResult,
+};
 use melior::ir::r#type::IntegerType;
 use melior::ir::{Type, TypeLike, Value, ValueLike};
 use skript_dialect::{Dialect, Options, Pass, PassError, Rewriter};
@@ -90,6 +92,7 @@ pub fn write_outputs(module: OperationRef) -> Result<(), CodegenError> {
         }
         let memref = mlir::parse_type(entry.context(), &text.replacen("tensor<", "memref<", 1))?;
         let argument = mlir::append_argument(entry, memref, "{llvm.noalias}")?;
+        begin_in_place(value, argument, context).map_err(wrong)?;
         let write = mlir::template(
             context,
             &[value, argument],
@@ -123,6 +126,54 @@ pub fn write_outputs(module: OperationRef) -> Result<(), CodegenError> {
         entry.remove_attribute("res_attrs").map_err(wrong)?;
     }
     Ok(())
+}
+
+/// A chain of writes that was cut, and begins with an empty tensor, begins with the result's place. Upstream puts results into
+/// their places as well, but does not look behind the buffers that stand where the chain was cut.
+fn begin_in_place<'c: 'a, 'a>(
+    value: Value<'c, 'a>,
+    place: Value<'c, 'a>,
+    context: &'c Context,
+) -> Result<(), melior::Error> {
+    let Some(empty) = beginning_of_cut(value).filter(|empty| empty.r#type() == value.r#type())
+    else {
+        return Ok(());
+    };
+    let op = OperationResult::try_from(empty)?.owner();
+    // SAFETY: the op lives as long as its results.
+    let op = unsafe { OperationRef::from_raw(op.to_raw()) };
+    let at = Builder::before(context, op)?;
+    let unit = attributes::unit(context);
+    let alone = [("restrict", unit), ("writable", unit)];
+    let begin = at.value("bufferization.to_tensor", &[place], &alone, value.r#type())?;
+    mlir::replace_uses(empty, begin);
+    Ok(())
+}
+
+/// The empty tensor, used by nobody else, at the beginning of a chain of writes that `separate_inits` cut.
+fn beginning_of_cut<'c: 'a, 'a>(last: Value<'c, 'a>) -> Option<Value<'c, 'a>> {
+    let (mut value, mut is_cut) = (last, false);
+    loop {
+        let result = OperationResult::try_from(value).ok()?;
+        // SAFETY: the op lives as long as its results.
+        let op = unsafe { OperationRef::from_raw(result.owner().to_raw()) };
+        value = match mlir::name(op).as_str() {
+            "tensor.empty" => {
+                return (is_cut && mlir::users(value).len() == 1).then_some(value);
+            }
+            "bufferization.to_tensor" if op.has_attribute("writable") => {
+                is_cut = true;
+                let buffer = OperationResult::try_from(op.operand(0).ok()?).ok()?.owner();
+                if mlir::name(buffer) != "bufferization.to_buffer" {
+                    return None;
+                }
+                // SAFETY: as above.
+                let buffer = unsafe { OperationRef::from_raw(buffer.to_raw()) };
+                buffer.operand(0).ok()?
+            }
+            _ => op.operand(written(op, result.result_number())?).ok()?,
+        };
+    }
 }
 
 fn is_dynamic(r#type: Type) -> bool {
