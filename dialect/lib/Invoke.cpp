@@ -103,6 +103,9 @@ bool mayBeIn(Value value, BlockArgument argument) {
     Operation *op = result.getOwner();
     if (isa<tensor::CastOp, tensor::ExtractSliceOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op)) {
       value = op->getOperand(0);
+    } else if (auto made = dyn_cast<ToTensorOp>(op)) {
+      // The buffer that loops fill is said to be nobody else's.
+      return !made.getRestrict();
     } else if (auto writes = dyn_cast<DestinationStyleOpInterface>(op)) {
       value = writes.getTiedOpOperand(result)->get();
     } else {

@@ -1,4 +1,6 @@
 // RUN: skript-opt %s --pass-pipeline="builtin.module(skript-keep-operators{operators=mine.step},skript-to-linalg,skript-bufferize)" | FileCheck %s
+// RUN: skript-opt %s --pass-pipeline="builtin.module(skript-keep-operators{operators=mine.step},skript-to-scf,skript-bufferize)" | FileCheck %s
+// RUN: skript-opt %s --pass-pipeline="builtin.module(skript-keep-operators{operators=mine.step},skript-to-affine,skript-bufferize)" | FileCheck %s
 
 // A loop carries the state of an operator that is kept: what the operator makes anew goes back to the state's place, and its
 // other result, which is an argument, is looked at only.
