@@ -26,6 +26,7 @@ import numpy
 from jax import lax
 
 import jax_families
+import spelled
 
 jax.config.update("jax_enable_x64", True)
 
@@ -305,6 +306,7 @@ ELEMENTWISE = list(PROGRAMS)
 for part in (shapes, combinations, places, control):
     part()
 jax_families.register(program, reals, integers, sample)
+spelled.register(program, reals)
 
 
 def stored(value):

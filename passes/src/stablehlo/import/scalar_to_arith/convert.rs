@@ -22,15 +22,6 @@ fn between(s: &mut Scalar, x: &str, from: Element, to: Element) -> String {
             let parts = parts.join(", ");
             s.value(format!("complex.create {parts} : {}", to.signless()))
         }
-        (Element::Complex(part), Element::Pred) => {
-            let t = from.signless();
-            let mut tests = Vec::new();
-            for op in ["complex.re", "complex.im"] {
-                let value = s.apply(op, &[x], &t);
-                tests.push(between(s, &value, Element::Float(part), Element::Pred));
-            }
-            s.value(format!("arith.ori {} : i1", tests.join(", ")))
-        }
         (Element::Complex(part), _) => {
             let re = s.apply("complex.re", &[x], &from.signless());
             between(s, &re, Element::Float(part), to)

@@ -3,7 +3,7 @@
 use super::generic::{Port, dims, generic};
 use super::operation::{Found, Tensor};
 use super::reduce::{accumulator, moved, product, zeros};
-use super::shape::{Border, padded, reshaped};
+use super::shape::{Border, padded, reshaped, reversed};
 use crate::mlir::splice::Lines;
 use melior::ir::Value;
 use melior::ir::operation::OperationLike;
@@ -107,7 +107,7 @@ pub fn convolution<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
     let base = found.i64s("lhs_dilation").unwrap_or_else(ones);
     let spread = found.i64s("rhs_dilation").unwrap_or_else(ones);
     let padding = found.pairs("padding", spatial)?;
-    let reversed = found.bools("window_reversal");
+    let backwards = found.bools("window_reversal");
     let features = found.i64("feature_group_count").unwrap_or(1);
     let batches = found.i64("batch_group_count").unwrap_or(1);
     let groups = features.max(batches);
@@ -136,13 +136,20 @@ pub fn convolution<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
     ));
     let (source, source_type) = padded(&mut lines, "%0", input, &zero, &borders);
 
-    // The kernel's output features by groups.
+    // The kernel as it is slid: a loop's map that counts down has no inverse, so reversed windows are turned here.
+    let mut turned = Vec::new();
+    for (s, _) in backwards.iter().enumerate().filter(|(_, turned)| **turned) {
+        turned.push(of_kernel.at(&s.to_string())? as i64);
+    }
+    let weights = reversed(&mut lines, "%1", kernel, &turned);
+
+    // Its output features by groups.
     let o = of_kernel.at("o")?;
     let outs = kernel.extents[o] / groups;
     let mut split = kernel.extents.clone();
     split.splice(o..=o, [groups, outs]);
     let split = kernel.with_extents(&split);
-    let weights = reshaped(&mut lines, "%1", kernel, &split);
+    let weights = reshaped(&mut lines, &weights, kernel, &split);
 
     // Loops: batch, group, feature, space; input feature, window.
     let (n, g, f, first) = (0, 1, 2, 3);
@@ -166,11 +173,7 @@ pub fn convolution<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
         let (out, inside) = (first + s, channel + 1 + s);
         let (stride, step) = (strides[s], spread[s]);
         place[of_input.at(&s.to_string())?] = format!("d{out} * {stride} + d{inside} * {step}");
-        let at = of_kernel.at(&s.to_string())?;
-        window[at] = match reversed.get(s) {
-            Some(true) => format!("{} - d{inside}", kernel.extents[at] - 1),
-            _ => format!("d{inside}"),
-        };
+        window[of_kernel.at(&s.to_string())?] = format!("d{inside}");
     }
     let mut extents = vec![per_batch, groups, outs];
     for s in 0..spatial {

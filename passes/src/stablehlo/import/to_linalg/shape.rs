@@ -2,6 +2,7 @@
 
 use super::generic::{Port, dims, empty as undefined, filled, generic};
 use super::operation::{Found, Tensor};
+use super::reduce::moved;
 use crate::mlir::splice::Lines;
 use crate::stablehlo::import::element::Element;
 use melior::ir::Value;
@@ -23,19 +24,9 @@ pub fn empty<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
 
 /// One input read at `place` for each element of the result.
 fn read<'c: 'a, 'a>(found: &Found<'c, 'a>, place: Vec<String>) -> Values<'c, 'a> {
-    let result = found.result()?;
     let mut lines = Lines::default();
-    let out = undefined(&mut lines, result);
-    let body = format!("linalg.yield %i0 : {}", result.element.text());
-    let made = generic(
-        &mut lines,
-        result.rank(),
-        0,
-        &[Port::new("%0", found.operand(0)?, place)],
-        &[Port::new(&out, result, dims(0..result.rank()))],
-        &body,
-    );
-    Ok(found.splice(&lines, &made)?.values)
+    let made = moved(&mut lines, "%0", found.operand(0)?, found.result()?, place);
+    found.replace(&lines, &made)
 }
 
 pub fn iota<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
@@ -130,14 +121,23 @@ pub fn transpose<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
 }
 
 pub fn reverse<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
-    let reversed = found.list("dimensions")?;
-    let operand = found.operand(0)?;
-    let place = (0i64..).zip(&operand.extents);
-    let place = place.map(|(d, extent)| match reversed.contains(&d) {
+    let mut lines = Lines::default();
+    let dimensions = found.list("dimensions")?;
+    let made = reversed(&mut lines, "%0", found.operand(0)?, &dimensions);
+    found.replace(&lines, &made)
+}
+
+/// The tensor `name` with the elements of some dimensions in reverse order.
+pub fn reversed(lines: &mut Lines, name: &str, tensor: &Tensor, dimensions: &[i64]) -> String {
+    if dimensions.is_empty() {
+        return name.to_owned();
+    }
+    let place = (0i64..).zip(&tensor.extents);
+    let place = place.map(|(d, extent)| match dimensions.contains(&d) {
         true => format!("{} - d{d}", extent - 1),
         false => format!("d{d}"),
     });
-    read(found, place.collect())
+    moved(lines, name, tensor, tensor, place.collect())
 }
 
 fn list(numbers: &[i64]) -> String {
