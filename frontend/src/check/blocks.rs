@@ -79,10 +79,23 @@ impl Checker<'_> {
                 );
             }
         }
-        let graph = definition.kind == DefinitionKind::Graph;
-        let body =
-            definition.has_block(BlockKind::Compose) || definition.has_block(BlockKind::Lower);
-        if graph && !body && definition.unread.is_empty() {
+        if definition.kind != DefinitionKind::Graph {
+            return;
+        }
+        let mut blocks = definition.blocks.iter();
+        if let Some(formulas) = blocks.find(|b| b.kind == BlockKind::Lower) {
+            self.sink.report(
+                Diagnostic::error(
+                    &codes::GRAPH_WITHOUT_BODY,
+                    formulas.span,
+                    format!(
+                        "the graph `{}` has formulas; a graph is composed of operators",
+                        definition.name.name
+                    ),
+                )
+                .with_help("move them into an operator, and invoke that in `@compose`"),
+            );
+        } else if !definition.has_block(BlockKind::Compose) && definition.unread.is_empty() {
             self.sink.report(
                 Diagnostic::error(
                     &codes::GRAPH_WITHOUT_BODY,

@@ -71,21 +71,7 @@ impl Checker<'_> {
                     .with_label(ty.to_string()),
                 );
             }
-            let again = self
-                .scope
-                .lookup_here(&bound.name.name)
-                .filter(|s| s.kind == SymbolKind::Index)
-                .map(|s| s.span);
-            if let Some(first) = again {
-                self.sink.report(
-                    Diagnostic::error(
-                        &codes::DUPLICATE_INDEX,
-                        bound.name.span,
-                        format!("the index `{}` is bounded twice", bound.name.name),
-                    )
-                    .with_place(first, "first bound"),
-                );
-            }
+            self.check_new_in_formula(&bound.name, SymbolKind::Index);
             // an index over an extent that may be absent covers no dimension then
             let optional = match ty.optional {
                 Optional::No => Optional::No,
@@ -96,6 +82,7 @@ impl Checker<'_> {
         }
         for (name, value) in &lowering.locals {
             let ty = self.value(value);
+            self.check_new_in_formula(name, SymbolKind::FormulaLocal);
             self.declare_local(name, SymbolKind::FormulaLocal, ty);
         }
         let target = self.check_target(lowering);
@@ -125,6 +112,30 @@ impl Checker<'_> {
             let name = &bound.name;
             self.ended.insert(name.name.clone(), (name.span, "formula"));
         }
+    }
+
+    /// Indices and intermediates of one formula have a name each.
+    fn check_new_in_formula(&mut self, name: &crate::ast::Ident, kind: SymbolKind) {
+        let Some(first) = self.scope.lookup_here(&name.name) else {
+            return;
+        };
+        let text = match (first.kind, kind) {
+            (SymbolKind::Index, SymbolKind::Index) => {
+                format!("the index `{}` is bounded twice", name.name)
+            }
+            (SymbolKind::Index, _) => {
+                format!(
+                    "`{}` is an intermediate and an index of the formula",
+                    name.name
+                )
+            }
+            _ => format!("the formula has two intermediates `{}`", name.name),
+        };
+        let first = first.span;
+        self.sink.report(
+            Diagnostic::error(&codes::DUPLICATE_INDEX, name.span, text)
+                .with_place(first, "the first one"),
+        );
     }
 
     fn declare_local(&mut self, name: &crate::ast::Ident, kind: SymbolKind, ty: Type) {

@@ -54,7 +54,7 @@ impl<'p> Composer<'p, '_> {
             Some((Value::Null, span))
                 if !attribute.type_spec.optional && attribute.default.is_none() =>
             {
-                return Err(self.missing_attribute(attribute, *span));
+                return Err(self.missing_attribute(builder.entry, attribute, *span));
             }
             // A null value counts as none; the default steps in.
             Some((Value::Null, _)) if !attribute.type_spec.optional => {}
@@ -74,7 +74,7 @@ impl<'p> Composer<'p, '_> {
                 } else {
                     list.invocation
                 };
-                return Err(self.missing_attribute(attribute, place));
+                return Err(self.missing_attribute(builder.entry, attribute, place));
             }
             Some(default) => {
                 let mut names = Vec::new();
@@ -87,7 +87,7 @@ impl<'p> Composer<'p, '_> {
         Ok(())
     }
 
-    fn missing_attribute(&mut self, attribute: &Declaration, span: Span) -> Reported {
+    fn missing_attribute(&mut self, entry: bool, attribute: &Declaration, span: Span) -> Reported {
         let name = &attribute.name.name;
         self.report(
             Diagnostic::error(
@@ -102,7 +102,12 @@ impl<'p> Composer<'p, '_> {
                     None => "declared here without a default",
                 },
             )
-            .with_help(format!("write `{{{name}=…}}`")),
+            .with_help(match entry {
+                true => format!(
+                    "nobody invokes the main graph: give it a default, or say `--set {name}=…`"
+                ),
+                false => format!("write `{{{name}=…}}`"),
+            }),
         )
     }
 
@@ -122,7 +127,7 @@ impl<'p> Composer<'p, '_> {
             } else {
                 list.invocation
             };
-            return Err(self.missing_attribute(attribute, place));
+            return Err(self.missing_attribute(builder.entry, attribute, place));
         }
         let value = self.attribute_value(builder, attribute, &value, default.span)?;
         self.name_value(builder, &attribute.name.name, value, default.span)

@@ -22,6 +22,11 @@ mod tests {
     #[test]
     fn fires() {
         assert_fires(&GRAPH_WITHOUT_BODY, &in_document("graph G { @input { x: real[2]; } @output { y: real[2]; } }"));
+        let formulas = "@lower { y[i,] = x[i,], i < 2; }";
+        for body in [formulas.to_string(), format!("{formulas} @compose {{ y = x; }}")] {
+            let graph = format!("graph G {{ @input {{ x: real[2]; }} @output {{ y: real[2]; }} {body} }}");
+            assert_fires(&GRAPH_WITHOUT_BODY, &in_document(&graph));
+        }
     }
 
     #[test]

@@ -1,11 +1,11 @@
 use crate::diagnostics::Code;
 
-/// Every index of a formula has one bound (2.12).
+/// Indices and intermediates of a formula have a name each, and an index one bound (2.12).
 pub static DUPLICATE_INDEX: Code = Code {
     id: "SK1208",
-    title: "an index is bounded twice",
+    title: "two indices or intermediates of a formula have one name",
     explanation: "\
-Every index of a formula has one bound (2.12).
+Indices and intermediates of a formula have a name each, and an index one bound (2.12).
 
     y[i,] = 1.0, i < n, i < n;   # wrong
     y[i,] = 1.0, i < n;   # right
@@ -22,10 +22,13 @@ mod tests {
     #[test]
     fn fires() {
         assert_fires(&DUPLICATE_INDEX, &in_lower("y[i,] = 1.0, i < a, i < a;"));
+        assert_fires(&DUPLICATE_INDEX, &in_lower("k = 1.0, k = 2.0, y[i,] = k, i < a;"));
+        assert_fires(&DUPLICATE_INDEX, &in_lower("i = 0, y[i,] = 1.0, i < a;"));
     }
 
     #[test]
     fn near_miss() {
         assert_silent(&in_lower("y[i,] += 1.0, i < a, j < a;"));
+        assert_silent(&in_lower("k = 1.0, y[i,] = k, i < a; k = 2.0, y[i,] += k, i < a;"));
     }
 }
