@@ -164,7 +164,7 @@ impl<'a> Loader<'a> {
             for import in imports {
                 if depth >= self.limits.import_depth {
                     let message = format!(
-                        "`{}` is the end of a chain of more than {} imports",
+                        "`{}` is the end of a chain of more than {} imports (limit `import_depth`)",
                         import.path.text(),
                         self.limits.import_depth
                     );

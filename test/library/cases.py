@@ -41,9 +41,10 @@ class Machine:
 
     @classmethod
     def holds(cls, array):
-        """Whether the array is an input that is not refused."""
+        """Whether the array is an input that is not refused, and that does not become another case: zeros."""
         if array.dtype.kind == "f":
-            return not np.any(np.isfinite(array) & (np.abs(array) > cls.LARGEST[cls.real]))
+            vanishes = (array != 0) & (cls.round(array) == 0)
+            return not np.any(vanishes | np.isfinite(array) & (np.abs(array) > cls.LARGEST[cls.real]))
         if array.dtype.kind == "i":
             return np.array_equal(array.astype(cls.FILES[cls.int]), array)
         return True

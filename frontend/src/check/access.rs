@@ -217,6 +217,18 @@ impl Checker<'_> {
             ));
             return Type::unknown();
         }
+        if remap.is_none() && !self.in_subscript && !self.in_intermediate {
+            self.sink.report(
+                Diagnostic::error(
+                    &codes::GUARD_AS_VALUE,
+                    whole.span,
+                    "`|i|` guards an index of a tensor, and is no value itself",
+                )
+                .with_help(
+                    "write it where the tensor is accessed, `x[|i|,]`, or in an intermediate that stands there",
+                ),
+            );
+        }
         let ty = self.value(index);
         self.require_index(index, &ty);
         if let Some((low, high)) = remap {

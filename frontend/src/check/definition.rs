@@ -77,6 +77,8 @@ pub(super) struct Checker<'a> {
     pub(super) khronos: bool,
     /// Between the brackets of a tensor access.
     pub(super) in_subscript: bool,
+    /// Whether the value of a formula's intermediate is looked at.
+    pub(super) in_intermediate: bool,
     /// Names of blocks that are not visible yet.
     pub(super) hidden: FxHashMap<String, Hidden>,
     /// Names of blocks and loops that ended, and what they were.
@@ -107,6 +109,7 @@ pub(super) fn check_definition<'a>(
         generics: Vec::new(),
         khronos: env.is_khronos(module),
         in_subscript: false,
+        in_intermediate: false,
         hidden: FxHashMap::default(),
         ended: FxHashMap::default(),
         unfinished: FxHashMap::default(),

@@ -81,7 +81,9 @@ impl Checker<'_> {
             self.declare_local(&bound.name, SymbolKind::Index, ty);
         }
         for (name, value) in &lowering.locals {
+            self.in_intermediate = true;
             let ty = self.value(value);
+            self.in_intermediate = false;
             self.check_new_in_formula(name, SymbolKind::FormulaLocal);
             self.declare_local(name, SymbolKind::FormulaLocal, ty);
         }

@@ -320,7 +320,7 @@ impl<'p, 's> Composer<'p, 's> {
                 &ENDLESS_RECURSION,
                 span,
                 format!(
-                    "`{name}` is invoked {} levels deep; operators that invoke each other must end",
+                    "`{name}` is invoked {} levels deep (limit `call_depth`); operators that invoke each other must end",
                     self.frames.len()
                 ),
             );

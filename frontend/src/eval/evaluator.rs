@@ -276,7 +276,10 @@ impl<'a> Evaluator<'a> {
                 return stop(
                     &PACK_TOO_LONG,
                     literal.span,
-                    format!("a string is longer than {} bytes", Value::LONGEST_TEXT),
+                    format!(
+                        "a string has more than {} bytes, the most that there can be",
+                        Value::LONGEST_TEXT
+                    ),
                 );
             }
         }

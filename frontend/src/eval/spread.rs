@@ -38,7 +38,7 @@ impl Evaluator<'_> {
                 &PACK_TOO_LONG,
                 span,
                 format!(
-                    "a pack of {length} items is longer than the limit of {}",
+                    "a pack of {length} items is longer than {} (limit `pack_length`)",
                     self.limits.pack_length
                 ),
             );

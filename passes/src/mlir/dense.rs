@@ -39,6 +39,15 @@ pub fn of_bytes<'c>(r#type: Type<'c>, bytes: &[u8]) -> Attribute<'c> {
     }
 }
 
+/// Whether one element stands for all of a dense attribute.
+pub fn is_splat(value: Attribute<'_>) -> bool {
+    let raw = value.to_raw();
+    // SAFETY: what the second asks of, the first says.
+    unsafe {
+        mlir_sys::mlirAttributeIsADenseElements(raw) && mlir_sys::mlirDenseElementsAttrIsSplat(raw)
+    }
+}
+
 /// The type of an elements attribute.
 pub fn type_of(value: Attribute<'_>) -> Type<'_> {
     // SAFETY: every attribute has a type, `none` if it needs none.

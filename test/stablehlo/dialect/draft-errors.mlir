@@ -17,6 +17,14 @@ func.func @abs_c2(%x: tensor<2xcomplex<f64>>) {
 
 // -----
 
+func.func @abs_c2_complex(%x: tensor<2xcomplex<f64>>) {
+  // expected-error@+1 {{'stablehlo.abs' op abs_c2: for 'tensor<2xcomplex<f64>>' the result's element type must be 'f64', but it is 'tensor<2xcomplex<f64>>'}}
+  %0 = stablehlo.abs %x : tensor<2xcomplex<f64>>
+  return
+}
+
+// -----
+
 func.func @add_c1(%x: tensor<2xf32>) {
   // expected-error@+1 {{'stablehlo.add' op add_c1: operands and result must have one type, but there are 'tensor<2xf32>' and 'tensor<2xf64>'}}
   %0 = stablehlo.add %x, %x : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf64>

@@ -46,7 +46,7 @@ class Stablehlo_Binary<string mnemonic, Type domain, string what, list<Trait> tr
 
 def Stablehlo_AbsOp : Stablehlo_Unary<"abs", Stablehlo_Number, "absolute value; of a complex number, its modulus",
     [Stablehlo_Modulus]> {
-  let results = (outs Stablehlo_Any<[Stablehlo_Signed, Stablehlo_Unsigned, Stablehlo_Float]>:$result);
+  let results = (outs Stablehlo_Number:$result);
   let description = [{
     `abs_c1`: one shape. `abs_c2`: one element type; for a complex operand, the type of its parts.
   }];

@@ -41,6 +41,7 @@ codes! {
     sk0420_index_count,
     sk0421_short_access,
     sk0422_subscript_of_pack,
+    sk0423_guard_as_value,
     sk0450_division_by_zero,
     sk0451_integer_overflow,
     sk0452_index_out_of_range,

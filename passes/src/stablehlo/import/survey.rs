@@ -129,7 +129,9 @@ pub fn without_code(text: &str, is_taken: fn(&str) -> bool) -> Vec<Places> {
     let lines = (1..).zip(text.split('\n'));
     let named = lines.filter_map(|(n, line)| {
         let (at, name) = reading::start(line)?;
-        (!is_taken(name)).then(|| (described(name, &line[at..]), n))
+        // The end of a region is taken or not as the operation is that has the region.
+        let counts = name != "stablehlo.return" && !is_taken(name);
+        counts.then(|| (described(name, &line[at..]), n))
     });
     grouped(named)
 }

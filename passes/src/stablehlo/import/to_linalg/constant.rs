@@ -1,6 +1,6 @@
 //! Constants.
 
-use super::generic::{Port, dims, empty, generic};
+use super::generic::{Port, dims, empty, filled, generic};
 use super::operation::{Found, Tensor};
 use crate::codegen::mlir;
 use crate::mlir::dense;
@@ -11,9 +11,24 @@ use melior::ir::{Attribute, OperationRef, Type, Value};
 use skript_dialect::PassError;
 use skript_dialect::melior;
 
+/// One element that stands for more than so many is written at run time: code does not hold it that often.
+const REPEATED: i64 = 1 << 10;
+
 /// A tensor; complex ones are put together from two.
 pub fn constant<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Result<Vec<Value<'c, 'a>>, PassError> {
-    values(found.op, found.result()?, found.op)
+    let (value, tensor) = (found.op.attribute("value")?, found.result()?);
+    if tensor.volume() <= REPEATED || !dense::is_splat(value) {
+        return values(value, tensor, found.op);
+    }
+    let only = Tensor {
+        extents: Vec::new(),
+        element: tensor.element,
+    };
+    let r#type = mlir::parse_type(found.op.context(), &only.text()).map_err(|e| e.to_string())?;
+    let only = values(dense::of_bytes(r#type, &bytes(value)?), &only, found.op)?;
+    let mut lines = Lines::default();
+    let whole = filled(&mut lines, "%0", tensor);
+    Ok(splice(found.op, &only, lines.text(), &[(whole, tensor.text())])?.values)
 }
 
 /// The only element of a constant of rank 0, as a scalar before `at`.
@@ -26,17 +41,16 @@ pub fn scalar<'c: 'a, 'a>(
         extents: Vec::new(),
         element,
     };
-    let whole = values(constant, &tensor, at)?;
+    let whole = values(constant.attribute("value")?, &tensor, at)?;
     let text = format!("%r = tensor.extract %0[] : {}", tensor.text());
     Ok(splice(at, &whole, &text, &[("%r".to_owned(), element.text())])?.values)
 }
 
 fn values<'c: 'a, 'a>(
-    constant: OperationRef<'c, 'a>,
+    value: Attribute<'c>,
     tensor: &Tensor,
     at: OperationRef<'c, 'a>,
 ) -> Result<Vec<Value<'c, 'a>>, PassError> {
-    let value = constant.attribute("value")?;
     let typed = |element: &str| -> Result<Type<'c>, PassError> {
         let extents: String = tensor.extents.iter().map(|e| format!("{e}x")).collect();
         let text = format!("tensor<{extents}{element}>");
