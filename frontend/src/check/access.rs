@@ -58,6 +58,7 @@ impl Checker<'_> {
             return Type::unknown();
         }
         self.require_computed(base);
+        self.report_side_by_side(subscripts);
         let indices = self.indices(subscripts);
         let Tensor::Ranked(rank) = &ty.tensor else {
             return Type::unknown();
@@ -239,6 +240,32 @@ impl Checker<'_> {
             }
         }
         ty
+    }
+
+    /// Two `:` on the right side, which look like all elements and would be those of a diagonal.
+    fn report_side_by_side(&mut self, subscripts: &[Subscript]) {
+        let mut whole = subscripts.iter().filter_map(|s| match s {
+            Subscript::Range {
+                begin: None,
+                end: None,
+                stride: None,
+                span,
+            } => Some(*span),
+            _ => None,
+        });
+        if let (Some(first), Some(second)) = (whole.next(), whole.next()) {
+            self.sink.report(
+                Diagnostic::error(
+                    &codes::INDEX_TYPE,
+                    second,
+                    "packs of positions go side by side, so two `:` are no more than a diagonal",
+                )
+                .with_place(first, "the first one")
+                .with_help(
+                    "run through all dimensions but one with index symbols, `x[i,:]` with `i < n`",
+                ),
+            );
+        }
     }
 
     /// Formulas take positions by index symbols; of slices, only the whole dimension has a notation.

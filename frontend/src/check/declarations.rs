@@ -388,6 +388,7 @@ impl Checker<'_> {
             self.check_shapes_written(&definition.outputs, "output");
         }
         for output in &definition.outputs {
+            self.require_present(output, "output");
             for extent in output.type_spec.shape.iter().flatten() {
                 self.declare_dynamic(extent);
                 let unbounded = extent.extent.is_none()

@@ -341,10 +341,13 @@ impl<'p> Composer<'p, '_> {
             ComponentValue::Expr(expr) => {
                 let value = self.tensors(builder, expr)?;
                 if value.is_null() {
-                    return Err(self.error(
-                        &UNEXPECTED_VALUE,
-                        expr.span,
-                        "this is null here; a component must give tensors",
+                    return Err(self.report(
+                        Diagnostic::error(
+                            &UNEXPECTED_VALUE,
+                            expr.span,
+                            "this is null here; a component must give tensors",
+                        )
+                        .with_help("write it where null has a meaning: `(c ? x) ?? y`, or as an optional input"),
                     ));
                 }
                 match &value {

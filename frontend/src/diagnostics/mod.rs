@@ -64,7 +64,7 @@ impl Diagnostic {
         Diagnostic {
             code,
             severity: Severity::Error,
-            message: message.into(),
+            message: shortened(message.into()),
             span: Some(span),
             label: String::new(),
             labels: Vec::new(),
@@ -182,4 +182,14 @@ impl Sink {
 /// `1 input`, `2 inputs`.
 pub(crate) fn counted(n: usize, what: &str) -> String {
     format!("{n} {what}{}", if n == 1 { "" } else { "s" })
+}
+/// Values and names in messages may be as long as documents.
+fn shortened(mut message: String) -> String {
+    const LONGEST: usize = 4000;
+    if message.len() > LONGEST {
+        let end = (0..=LONGEST).rev().find(|at| message.is_char_boundary(*at));
+        message.truncate(end.unwrap_or(0));
+        message.push('…');
+    }
+    message
 }

@@ -209,7 +209,12 @@ impl<'a> Evaluator<'a> {
             other => stop(
                 &UNEXPECTED_VALUE,
                 span,
-                format!("an int is needed here, this is {}", describe(&other)),
+                match other {
+                    Value::Atom(Atom::Run(_)) => {
+                        "an int that is known while compiling is needed here, this one only the run knows".to_string()
+                    }
+                    other => format!("an int is needed here, this is {}", describe(&other)),
+                },
             ),
         }
     }
@@ -270,7 +275,22 @@ impl<'a> Evaluator<'a> {
         for piece in &literal.pieces {
             match piece {
                 StringPiece::Text(t) => text.push_str(t),
-                StringPiece::Format(expr) => text.push_str(&self.eval(expr)?.text()),
+                StringPiece::Format(expr) => {
+                    let value = self.eval(expr)?;
+                    let mut atoms = value.atoms().iter();
+                    if let Some(open) = atoms.find(|a| matches!(a, Atom::Run(_) | Atom::Series(_)))
+                    {
+                        return stop(
+                            &UNEXPECTED_VALUE,
+                            expr.span,
+                            format!(
+                                "a string is known while compiling, and this is {}; messages of `@assert` may show it",
+                                open.describe()
+                            ),
+                        );
+                    }
+                    text.push_str(&value.text());
+                }
             }
             if text.len() > Value::LONGEST_TEXT {
                 return stop(

@@ -37,6 +37,14 @@ mod tests {
         assert_silent(&in_lower("y[i,] += ps[1:] + .., i < a;"));
     }
 
+    /// They would be zipped: the elements of a diagonal.
+    #[test]
+    fn s2_12_two_whole_dimensions_are_refused_on_the_right() {
+        assert_fires(&INDEX_TYPE, &in_lower("y[i,] = x[:,:] + .., i < a;"));
+        assert_silent(&in_lower("y[i,] = x[i,:] + .., i < a;"));
+        assert_silent(&in_lower("y[:,] = 0.0;"));
+    }
+
     #[test]
     fn near_miss() {
         assert_silent(&in_using("v = p[n]; u = p[m]; z = p[q];"));

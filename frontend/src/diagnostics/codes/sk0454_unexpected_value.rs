@@ -24,4 +24,17 @@ mod tests {
     fn near_miss() {
         assert_composes(&with_symbols("v = -k;"));
     }
+
+    #[test]
+    fn s2_4_strings_do_not_format_what_only_the_run_knows() {
+        let with = |extent: &str| {
+            format!(
+                "operator o {{ @input {{ x: real[n]; }} @using {{ e = \"{{n}}\" == \"4\"; }} @assert {{ n > 0: \"n = {{n}}\"; }} \
+                 @output {{ y: int[]; }} @lower {{ y[] = int(e); }} }} \
+                 graph G {{ @input {{ x: real[{extent}]; }} @output {{ y: int[]; }} @compose {{ y = o(x); }} }}"
+            )
+        };
+        assert_fires(&UNEXPECTED_VALUE, &with("s|9"));
+        assert_composes(&with("4"));
+    }
 }

@@ -1,11 +1,11 @@
 use crate::diagnostics::Code;
 
-/// Constants and variables always have a value; what may be absent are attributes, inputs and outputs (2.5-2.7).
+/// Outputs, constants and variables always have a value; what may be absent are attributes and inputs (2.5-2.7).
 pub static NEVER_ABSENT: Code = Code {
     id: "SK0703",
-    title: "a constant or variable is declared as optional",
+    title: "an output, constant or variable is declared as optional",
     explanation: "\
-Constants and variables always have a value; what may be absent are attributes, inputs and outputs (2.5-2.7).
+Outputs, constants and variables always have a value; what may be absent are attributes and inputs (2.5-2.7).
 
     @variable { w: optional real[2]; }   # wrong
     @variable { w: real[2]; }   # right
@@ -27,6 +27,7 @@ mod tests {
     fn fires() {
         assert_fires(&NEVER_ABSENT, &with("@variable { w: optional real[2]; }"));
         assert_fires(&NEVER_ABSENT, &with("@constant { c: optional real[] = 1.0; }"));
+        assert_fires(&NEVER_ABSENT, &in_document("operator o { @input { x: real[n]; } @output { y: optional real[n]; } } graph Main { @input { x: real[1]; } @output { y: real[1]; } @compose { y = x; } }"));
     }
 
     #[test]
