@@ -18,7 +18,7 @@ use skript_frontend::source_files::{load_program, load_program_with};
 use skript_semantics::Numbers;
 use skript_tensor::{
     Archive, ElementType, MissingWeights, Tensor, TensorError, VariableRequest, WeightStore,
-    archive, load_variables,
+    archive, load_each,
 };
 
 use crate::attributes::attribute_value;
@@ -397,31 +397,35 @@ impl<'a> Session<'a> {
         };
         let mut tensors = Vec::new();
         let mut remedy = Some(weights.remedy).filter(|text| !text.is_empty());
-        for variable in &model.variables {
-            let request = VariableRequest {
+        let requests: Vec<VariableRequest> = model
+            .variables
+            .iter()
+            .map(|variable| VariableRequest {
                 name: &variable.name,
                 aliases: &variable.aliases,
                 element: ElementType::run_time(variable.tensor.kind, model.numbers),
                 shape: variable.tensor.shape.iter().map(Extent::bound).collect(),
-            };
-            match load_variables(&store, &[request], missing) {
-                Ok(loaded) => tensors.extend(loaded),
-                Err(errors) => {
-                    for error in errors {
-                        let text = error.to_string();
-                        let wrong = Diagnostic::error(&WEIGHTS, variable.span, text);
-                        // One is enough for all that are missing.
-                        let remedy = match error {
-                            TensorError::Missing { .. } => remedy.take(),
-                            _ => None,
-                        };
-                        self.report(match remedy {
-                            Some(remedy) => wrong.with_help(remedy),
-                            None => wrong,
-                        });
-                    }
+            })
+            .collect();
+        let each = load_each(&store, &requests, missing);
+        for (variable, loaded) in model.variables.iter().zip(each) {
+            let error = match loaded {
+                Ok(tensor) => {
+                    tensors.push(tensor);
+                    continue;
                 }
-            }
+                Err(error) => error,
+            };
+            let wrong = Diagnostic::error(&WEIGHTS, variable.span, error.to_string());
+            // One is enough for all that are missing.
+            let remedy = match error {
+                TensorError::Missing { .. } => remedy.take(),
+                _ => None,
+            };
+            self.report(match remedy {
+                Some(remedy) => wrong.with_help(remedy),
+                None => wrong,
+            });
         }
         (self.status == Status::Done).then_some(tensors)
     }

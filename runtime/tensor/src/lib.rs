@@ -32,4 +32,4 @@ pub use archive::Archive;
 pub use element::ElementType;
 pub use error::TensorError;
 pub use tensor::Tensor;
-pub use weights::{MissingWeights, VariableRequest, WeightStore, load_variables};
+pub use weights::{MissingWeights, VariableRequest, WeightStore, load_each, load_variables};

@@ -175,34 +175,15 @@ impl Place {
 
 /// Loads all variables, in order, in the types asked for; files of these types stay mapped.
 ///
-/// Variables that no file is called after are those of files that are called after numbers ([`crate::numbered`]), if a
-/// place has as many of them. All variables that are missing or wrong are reported, not only the first. A file outside of a
-/// folder is never opened.
+/// All variables that are missing or wrong are reported, not only the first. A file outside of a folder is never opened.
 pub fn load_variables(
     store: &WeightStore,
     requests: &[VariableRequest<'_>],
     missing: MissingWeights,
 ) -> Result<Vec<Tensor>, Vec<TensorError>> {
-    let named: Vec<_> = requests.iter().map(|r| store.named(r)).collect();
-    let open = named
-        .iter()
-        .filter(|found| matches!(found, Ok(None)))
-        .count();
-    let mut numbers = store.numbered(open).into_iter().flatten();
     let (mut tensors, mut errors) = (Vec::new(), Vec::new());
-    for (request, found) in requests.iter().zip(named) {
-        let tensor = match found {
-            Ok(Some(tensor)) => Ok(tensor),
-            Ok(None) => match numbers.next() {
-                Some((place, name)) => place.load(&name, request).and_then(|found| match found {
-                    Some(tensor) => Ok(tensor),
-                    None => store.instead(request, missing),
-                }),
-                None => store.instead(request, missing),
-            },
-            Err(error) => Err(error),
-        };
-        match tensor {
+    for loaded in load_each(store, requests, missing) {
+        match loaded {
             Ok(tensor) => tensors.push(tensor),
             Err(error) => errors.push(error),
         }
@@ -212,6 +193,31 @@ pub fn load_variables(
     } else {
         Err(errors)
     }
+}
+
+/// What becomes of each variable. All variables of a model must be asked for together: those that no file is called after
+/// are those of files that are called after numbers ([`crate::numbered`]), if a place has as many of them.
+pub fn load_each(
+    store: &WeightStore,
+    requests: &[VariableRequest<'_>],
+    missing: MissingWeights,
+) -> Vec<Result<Tensor, TensorError>> {
+    let named: Vec<_> = requests.iter().map(|r| store.named(r)).collect();
+    let open = named.iter().filter(|found| matches!(found, Ok(None)));
+    let mut numbers = store.numbered(open.count()).into_iter().flatten();
+    let each = requests.iter().zip(named).map(|(request, found)| {
+        if let Some(tensor) = found? {
+            return Ok(tensor);
+        }
+        match numbers.next() {
+            Some((place, name)) => match place.load(&name, request)? {
+                Some(tensor) => Ok(tensor),
+                None => store.instead(request, missing),
+            },
+            None => store.instead(request, missing),
+        }
+    });
+    each.collect()
 }
 
 impl WeightStore {

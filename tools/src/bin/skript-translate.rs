@@ -170,26 +170,32 @@ fn variables(ports: &Interface, options: &Options) -> Result<Vec<(String, Tensor
     let most = options.limits.in_force().unpacked_bytes;
     let store = WeightStore::open(folder.unwrap_or(Path::new(".")), most);
     let store = store.map_err(|e| e.to_string())?;
-    let mut found = Vec::new();
-    let mut wrong = Vec::new();
-    for port in ports.arguments.iter().filter(|p| p.role == "variable") {
+    let variables = ports.arguments.iter().filter(|p| p.role == "variable");
+    let mut named = Vec::new();
+    for port in variables {
         let element = element_type(&port.dtype)
             .ok_or_else(|| format!("variable {} has elements of {}", port.name, port.dtype))?;
-        let aliases = [port.name.replace(':', "_")];
-        let request = VariableRequest {
-            name: &port.name,
-            aliases: &aliases,
-            element,
-            shape: port.shape.iter().map(|e| e.unsigned_abs()).collect(),
-        };
-        match load_variables(&store, &[request], MissingWeights::Error) {
-            Ok(tensors) => found.extend(tensors.into_iter().map(|t| (port.name.clone(), t))),
-            Err(errors) => wrong.extend(errors.iter().map(ToString::to_string)),
-        }
+        named.push((port, element, [port.name.replace(':', "_")]));
     }
-    match wrong.is_empty() {
-        true => Ok(found),
-        false => Err(format!("{}; --variables names their folder", wrong.join("; ")).into()),
+    let requests = named
+        .iter()
+        .map(|(port, element, aliases)| VariableRequest {
+            name: &port.name,
+            aliases,
+            element: *element,
+            shape: port.shape.iter().map(|e| e.unsigned_abs()).collect(),
+        });
+    let requests: Vec<_> = requests.collect();
+    match load_variables(&store, &requests, MissingWeights::Error) {
+        Ok(tensors) => Ok(named
+            .iter()
+            .map(|(port, ..)| port.name.clone())
+            .zip(tensors)
+            .collect()),
+        Err(wrong) => {
+            let wrong: Vec<String> = wrong.iter().map(ToString::to_string).collect();
+            Err(format!("{}; --variables names their folder", wrong.join("; ")).into())
+        }
     }
 }
 
