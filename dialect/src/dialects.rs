@@ -3,6 +3,7 @@
 use crate::ffi;
 use melior::Context;
 use melior::dialect::DialectRegistry;
+use melior::ir::{Attribute, AttributeLike};
 use mlir_sys::MlirDialectHandle;
 
 macro_rules! dialects {
@@ -61,6 +62,13 @@ pub fn register_stablehlo(registry: &DialectRegistry) {
     unsafe {
         mlir_sys::mlirDialectHandleInsertDialect(Dialect::Stablehlo.handle(), registry.to_raw());
     }
+}
+
+/// The value of a `stablehlo.constant` that has been verified, its elements in the attribute itself if they stand in the
+/// file's resources.
+pub fn inlined_elements(value: Attribute<'_>) -> Attribute<'_> {
+    // SAFETY: the attribute is valid, and so is what comes back, in the same context.
+    unsafe { Attribute::from_raw(ffi::skriptStablehloInlined(value.to_raw())) }
 }
 
 /// Makes all dialects and extensions of MLIR known to a registry.

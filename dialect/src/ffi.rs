@@ -1,8 +1,8 @@
 //! Declarations of `include/skript-c/*.h`.
 
 use mlir_sys::{
-    MlirContext, MlirDialectHandle, MlirDialectRegistry, MlirLocation, MlirOperation,
-    MlirRewritePatternSet, MlirRewriterBase, MlirStringRef, MlirType, MlirValue,
+    MlirAttribute, MlirContext, MlirDialectHandle, MlirDialectRegistry, MlirLocation,
+    MlirOperation, MlirRewritePatternSet, MlirRewriterBase, MlirStringRef, MlirType, MlirValue,
 };
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
@@ -41,6 +41,7 @@ pub type SkriptExport = unsafe extern "C" fn(
 unsafe extern "C" {
     pub fn mlirGetDialectHandle__skript__() -> MlirDialectHandle;
     pub fn mlirGetDialectHandle__skript_stablehlo__() -> MlirDialectHandle;
+    pub fn skriptStablehloInlined(value: MlirAttribute) -> MlirAttribute;
     pub fn skriptRegisterTestDialect(registry: MlirDialectRegistry);
 
     pub fn skriptOperationIsElementwise(op: MlirOperation) -> bool;

@@ -17,7 +17,9 @@ pub mod place;
 pub mod rewriter;
 pub mod tools;
 
-pub use dialects::{Dialect, context, register, register_stablehlo, register_upstream};
+pub use dialects::{
+    Dialect, context, inlined_elements, register, register_stablehlo, register_upstream,
+};
 pub use error::PassError;
 pub use melior;
 pub use pass::{Options, Pass, PassEntry, PassOption, register_passes};

@@ -410,11 +410,19 @@ def networks(program, reals, integers, sample):
 
 
 def draws(program, reals, integers, sample):
-    def drawn(name, function, *arguments):
-        program("random_" + name, lambda k, *a: function(jax.random.wrap_key_data(k), *a), jnp.asarray([7, 11], "uint32"), *arguments)
-    drawn("uniform", lambda k: jax.random.uniform(k, (5,), minval=-1, maxval=3))
-    drawn("uniform_f64", lambda k: jax.random.uniform(k, (5,), "float64"))
-    drawn("uniform_bf16", lambda k: jax.random.uniform(k, (5,), "bfloat16"))
+    def drawn(name, function, *arguments, exact=False):
+        def own(key, *others):
+            return function(jax.random.wrap_key_data(key), *others)
+        own.exact = exact
+        program("random_" + name, own, jnp.asarray([7, 11], "uint32"), *arguments)
+    drawn("uniform", lambda k: jax.random.uniform(k, (5,), minval=-1, maxval=3), exact=True)
+    for dtype in ["float16", "bfloat16", "float32", "float64"]:
+        drawn("uniform_" + dtype, lambda k, d=dtype: jax.random.uniform(k, (33,), d), exact=True)
+    drawn("normal", lambda k: jax.random.normal(k, (33,)))
+    drawn("normal_f64", lambda k: jax.random.normal(k, (7,), "float64"))
+    drawn("ball", lambda k: jax.random.ball(k, 3, shape=(2,)))
+    drawn("orthogonal", lambda k: jax.random.orthogonal(k, 3))
+    drawn("multivariate_normal", lambda k: jax.random.multivariate_normal(k, jnp.zeros(2), jnp.eye(2), (3,)))
     drawn("randint", lambda k: jax.random.randint(k, (9,), -5, 17))
     drawn("randint_u8", lambda k: jax.random.randint(k, (9,), 0, 200, "uint8"))
     drawn("bits_u8", lambda k: jax.random.bits(k, (9,), "uint8"))

@@ -2,7 +2,7 @@
 """Programs that jax writes, run by `skript run` and by jax: `jax_programs.py --skript BINARY [--only SUBSTRING]... [--shard I/N]`.
 
 Each program is a function and its arguments; its text is what `jax.jit(f).lower(…).as_text()` prints. Results must have the
-same types and shapes; integers and bools must be equal, reals close.
+same types and shapes; integers and bools must be equal, reals close, or equal where a function's attribute `exact` says so.
 
 With `--through-skript` a program first becomes a module in the `skript` dialect, and StableHLO again; a second time must
 give the same text. Programs that have no form in the dialect are counted and left out.
@@ -319,13 +319,13 @@ def tolerance(dtype):
     return {"float16": 2e-3, "bfloat16": 2e-2, "float64": 1e-9, "complex128": 1e-9}.get(str(dtype), 2e-5)
 
 
-def difference(got, want):
+def difference(got, want, exact=False):
     """None, or what is wrong."""
     dtype = numpy.asarray(want).dtype
     if got.shape != want.shape or got.dtype != stored(want).dtype:
         return "%s%s instead of %s%s" % (got.dtype, list(got.shape), dtype, list(want.shape))
     want, limit = stored(want), tolerance(dtype)
-    if want.dtype.kind not in "fc":
+    if exact or want.dtype.kind not in "fc":
         bad = got != want
     else:
         bad = ~numpy.isclose(got, want, rtol=limit, atol=limit, equal_nan=True)
@@ -427,7 +427,7 @@ def main():
             for number, want in enumerate(wanted[name]):
                 if reason is None:
                     got = numpy.load(os.path.join(folder, name, "%d.npy" % number))
-                    reason = difference(got, want)
+                    reason = difference(got, want, getattr(PROGRAMS[name][0], "exact", False))
             if reason:
                 wrong += 1
                 print("%s: %s" % (name, reason))

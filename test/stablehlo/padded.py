@@ -67,6 +67,12 @@ MODELS = {
     "flattened": ("x: real[n|4,m|3]", "y: real[~]", "y = layout.flatten{axis=0, rank=2}(x)", [[(2, 2)], [(4, 3)]]),
     "tiled": ("x: real[n|4]", "y: real[~]", "y = layout.tile{repeats=3}(x)", [[(2,)], [(4,)]]),
     "bordered": ("x: real[n|5]", "y: real[~]", "y = layout.pad{padding=[1,2]}(x)", [[(2,)], [(5,)]]),
+    "bordered_mirrored": ("x: real[~|5,2]", "y: real[~,~]; z: real[~,~]; w: real[~,~]",
+                          "y = layout.pad{axes=[0], padding=[1,2], method='REFLECT'}(x); z = layout.pad{padding=[2,1,3,0], method='REPLICATE'}(x); "
+                          "w = layout.pad{axes=[0], padding=[2,1], method='SYMMETRIC'}(x)", [[(n, 2)] for n in (3, 4, 5)]),
+    "bordered_plane": ("x: real[~|4,3,~|5]", "y: real[~,~,~]; z: real[~,~,~]",
+                       "y = layout.pad{padding=[1,0,2,1,0,1], method='REFLECT'}(x); z = layout.pad{padding=[3,0,2,1,0,1], method='REPLICATE'}(x)",
+                       [[(n, 3, m)] for n, m in ((2, 3), (4, 5), (3, 4))]),
     "chosen": ("x: real[n|5,2]; i: int[m|4]", "y: real[~,~]", "y = layout.gather{axis=0}(x, i)", [[(2, 2), (3,)], [(5, 2), (4,)]]),
     "branch": ("x: real[s|5]; z: real[t|4]; first: bool[]", "y: real[~]; n: real[~]", "y = if first then x else z; n = math.sum_reduce{squeeze=false}(y)",
                [[(a,), (b,), ()] for a, b in ((3, 1), (1, 3), (0, 4), (5, 0), (5, 4), (2, 2))]),

@@ -25,6 +25,8 @@ bool fits(Extents a, Extents b);
 /// Both are tensors whose extents fit, or both are scalars.
 bool oneShape(mlir::Type a, mlir::Type b);
 llvm::LogicalResult sameElements(mlir::Operation *op, unsigned constraint, mlir::Type a, mlir::Type b);
+/// Bits of an element; both parts of a complex one.
+int64_t bitsOf(mlir::Type element);
 /// The `role` with this type has the shape that is wanted.
 llvm::LogicalResult hasShape(mlir::Operation *op, unsigned constraint, mlir::RankedTensorType type, Extents wanted,
                              llvm::StringRef role = "result");

@@ -6,6 +6,7 @@
 #include "mlir/CAPI/IR.h"
 #include "mlir/CAPI/Registration.h"
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/Transforms/InliningUtils.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -45,4 +46,22 @@ void StablehloDialect::initialize() {
 
 extern "C" {
 MLIR_DEFINE_CAPI_DIALECT_REGISTRATION(SkriptStablehlo, skript_stablehlo, skript_stablehlo::StablehloDialect)
+
+MlirAttribute skriptStablehloInlined(MlirAttribute value) {
+  auto resource = dyn_cast<DenseResourceElementsAttr>(unwrap(value));
+  AsmResourceBlob *blob = resource ? resource.getRawHandle().getBlob() : nullptr;
+  if (!blob)
+    return value;
+  // Elements of less than a byte are its lowest bits; of a pred, any bit.
+  ArrayRef<char> bytes = blob->getData();
+  auto narrow = dyn_cast<IntegerType>(resource.getElementType());
+  unsigned width = narrow ? narrow.getWidth() : 8;
+  if (width == 1)
+    return wrap(DenseElementsAttr::get(resource.getType(), llvm::map_to_vector(bytes, [](char b) { return b != 0; })));
+  if (width < 8)
+    return wrap(DenseElementsAttr::get(resource.getType(), llvm::map_to_vector(bytes, [&](char b) {
+      return APInt(8, uint8_t(b)).trunc(width);
+    })));
+  return wrap(DenseElementsAttr::getFromRawBuffer(resource.getType(), bytes));
+}
 }

@@ -2,7 +2,9 @@
 
 #include "Constraints.h"
 
+#include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/IR/TypeUtilities.h"
+#include "llvm/Support/CheckedArithmetic.h"
 
 using namespace mlir;
 using namespace skript_stablehlo;
@@ -29,6 +31,21 @@ LogicalResult constraints::verifyOneShape(Operation *op) {
       return violates(op, 1) << "operands and result must have one shape, but there are " << types[0] << " and "
                              << type;
   return success();
+}
+
+LogicalResult constraints::verifyPair(Operation *op) {
+  Type lhs = op->getOperand(0).getType(), rhs = op->getOperand(1).getType(), result = op->getResult(0).getType();
+  if (failed(sameElements(op, 1, lhs, rhs)))
+    return failure();
+  if (!oneShape(lhs, rhs))
+    return violates(op, 1) << "operands must have one shape, but are " << lhs << " and " << rhs;
+  if (!oneShape(lhs, result))
+    return violates(op, 2) << "operands and result must have one shape, but are " << lhs << " and " << result;
+  auto complex = dyn_cast<ComplexType>(getElementTypeOrSelf(result));
+  if (complex && complex.getElementType() == getElementTypeOrSelf(lhs))
+    return success();
+  return violates(op, 3) << "the result's elements must be complex of " << getElementTypeOrSelf(lhs) << ", but it is "
+                         << result;
 }
 
 LogicalResult constraints::verifyModulus(Operation *op) {
@@ -83,16 +100,6 @@ static LogicalResult isPart(Operation *op) {
 LogicalResult RealOp::verify() { return isPart(*this); }
 LogicalResult ImagOp::verify() { return isPart(*this); }
 
-LogicalResult ComplexOp::verify() {
-  Type part = getElementTypeOrSelf(getLhs().getType());
-  if (failed(sameElements(*this, 1, getLhs().getType(), getRhs().getType())))
-    return failure();
-  if (cast<ComplexType>(getElementTypeOrSelf(getResult().getType())).getElementType() == part)
-    return success();
-  return violates(*this, 3) << "the result's elements must be complex of " << part << ", but it is "
-                            << getResult().getType();
-}
-
 LogicalResult SelectOp::verify() {
   Type values = getOnTrue().getType();
   for (Type type : {getOnFalse().getType(), getResult().getType()})
@@ -126,9 +133,35 @@ LogicalResult ReducePrecisionOp::verify() {
   return success();
 }
 
-LogicalResult ConstantOp::verify() {
-  if (getValue().getType() == getOutput().getType())
+/// How many bytes the elements take, each in whole ones.
+static std::optional<int64_t> sizeOf(ShapedType type) {
+  std::optional<int64_t> size = llvm::divideCeil(bitsOf(type.getElementType()), 8);
+  for (int64_t extent : type.getShape())
+    size = size ? llvm::checkedMul(*size, extent) : size;
+  return size;
+}
+
+/// What a file's resources say of a constant's elements: they are there, and as many as the type has.
+static LogicalResult verifyResource(Operation *op, DenseResourceElementsAttr value) {
+  StringRef name = value.getRawHandle().getKey();
+  const AsmResourceBlob *blob = value.getRawHandle().getBlob();
+  if (!blob)
+    return violates(op, 1) << "the elements of " << value.getType() << " are `" << name
+                           << "` of the file's resources, which do not have it: add it to `{-# dialect_resources: "
+                              "{builtin: {…}} #-}`, or write the elements as `dense<…>`";
+  std::optional<int64_t> wanted = sizeOf(value.getType());
+  if (wanted && blob->getData().size() == uint64_t(*wanted))
     return success();
-  return violates(*this, 1) << "value and result must have one type, but are " << getValue().getType() << " and "
-                            << getOutput().getType();
+  return violates(op, 1) << value.getType() << " has " << value.getNumElements() << " elements, in "
+                         << wanted.value_or(0) << " bytes, but `" << name << "` of the file's resources has "
+                         << blob->getData().size()
+                         << " bytes (behind the first four, which are the alignment)";
+}
+
+LogicalResult ConstantOp::verify() {
+  if (getValue().getType() != getOutput().getType())
+    return violates(*this, 1) << "value and result must have one type, but are " << getValue().getType() << " and "
+                              << getOutput().getType();
+  auto resource = dyn_cast<DenseResourceElementsAttr>(getValue());
+  return resource ? verifyResource(*this, resource) : success();
 }

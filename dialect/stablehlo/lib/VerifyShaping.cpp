@@ -41,8 +41,7 @@ LogicalResult ReshapeOp::verify() {
   return success();
 }
 
-/// Bits of an element; both parts of a complex one.
-static int64_t bitsOf(Type element) {
+int64_t constraints::bitsOf(Type element) {
   if (auto complex = dyn_cast<ComplexType>(element))
     return 2 * bitsOf(complex.getElementType());
   return element.getIntOrFloatBitWidth();
@@ -145,22 +144,23 @@ LogicalResult PadOp::verify() {
 LogicalResult ConcatenateOp::verify() {
   if (getInputs().empty())
     return violates(*this, 3) << "there is nothing to concatenate";
+  auto first = cast<RankedTensorType>(getInputs()[0].getType());
   RankedTensorType result = getType();
   int64_t dimension = getDimension();
   std::optional<int64_t> total = 0;
-  if (dimension < 0 || dimension >= result.getRank())
-    return violates(*this, 4) << "there is no dimension " << dimension << " in " << result;
-  auto first = cast<RankedTensorType>(getInputs()[0].getType());
+  if (dimension < 0 || dimension >= first.getRank())
+    return violates(*this, 4) << "there is no dimension " << dimension << " in " << first;
   for (Value input : getInputs()) {
     auto type = cast<RankedTensorType>(input.getType());
     if (failed(sameElements(*this, 1, type, first)) || failed(sameElements(*this, 5, type, result)))
       return failure();
-    if (type.getRank() != result.getRank())
-      return violates(*this, 2) << "ranks differ: " << type << " and " << result;
-    for (int64_t d = 0; d < type.getRank(); ++d)
-      for (RankedTensorType other : {first, result})
+    for (auto [constraint, other] : {std::pair(2, first), std::pair(6, result)}) {
+      if (type.getRank() != other.getRank())
+        return violates(*this, constraint) << "ranks differ: " << type << " and " << other;
+      for (int64_t d = 0; d < type.getRank(); ++d)
         if (d != dimension && !fits({type.getDimSize(d)}, {other.getDimSize(d)}))
-          return violates(*this, 2) << type << " does not fit " << other << " in dimension " << d;
+          return violates(*this, constraint) << type << " does not fit " << other << " in dimension " << d;
+    }
     bool known = total != ShapedType::kDynamic && !type.isDynamicDim(dimension);
     total = !total ? total : known ? llvm::checkedAdd(*total, type.getDimSize(dimension)) : ShapedType::kDynamic;
   }

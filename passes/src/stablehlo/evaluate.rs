@@ -186,7 +186,8 @@ impl<'r, 'c: 'a, 'a> Evaluator<'r, 'c, 'a> {
         };
         let mut subscripts = Vec::new();
         let mut tensor = tensor;
-        for operand in op.operands().skip(1) {
+        let operands: Vec<_> = op.operands().skip(1).collect();
+        for (position, operand) in operands.iter().copied().enumerate() {
             let dimension = subscripts.len();
             if let Some((shift, within)) = self.begun(dimension, operand)? {
                 tensor = shift.cut(tensor, &self.at)?;
@@ -199,6 +200,13 @@ impl<'r, 'c: 'a, 'a> Evaluator<'r, 'c, 'a> {
                 continue;
             }
             if let Some((row, form)) = self.repeated(tensor, dimension, operand)? {
+                tensor = row;
+                subscripts.push(Subscript::affine(form, self.domain(), &self.at)?);
+                continue;
+            }
+            if dimension == position
+                && let Some((row, form)) = self.chosen(tensor, dimension, &operands)?
+            {
                 tensor = row;
                 subscripts.push(Subscript::affine(form, self.domain(), &self.at)?);
                 continue;

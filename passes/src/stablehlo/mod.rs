@@ -9,6 +9,7 @@
 pub mod access;
 pub mod arg_reduce;
 pub mod cast;
+pub mod chosen;
 pub mod contraction;
 pub mod draws;
 pub mod error;

@@ -30,7 +30,7 @@ pub enum Form {
     ArgReduce,
     /// `reduce_window`.
     ReduceWindow,
-    /// A map or a reduction of elements at places that indices alone decide: gathers at constant places.
+    /// A map or a reduction of elements at places that indices and extents decide: gathers, but of no data.
     Resample,
     /// A map of elements at places that data decide: `gather`.
     Gather,

@@ -3,7 +3,7 @@
 // One diagnostic names all that has no form; what has one is not named.
 func.func @main(%x: tensor<2x2xf32>, %u: tensor<4xui8>, %z: tensor<4xcomplex<f32>>) -> tensor<2x2xf32> {
   %0 = stablehlo.add %x, %x : tensor<2x2xf32>
-  // expected-error @+1 {{'stablehlo.dot_general' op has no form in the skript dialect; without one are `stablehlo.dot_general` (2 times, first in line 7), `stablehlo.add` (2 times, first in line 9)}}
+  // expected-error @+1 {{'stablehlo.dot_general' op has no form in the skript dialect; without one are `stablehlo.dot_general` (lines 7 and 8), `stablehlo.add` (lines 9 and 10)}}
   %1 = stablehlo.dot_general %0, %x, contracting_dims = [1] x [0] : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
   %2 = stablehlo.dot_general %1, %x, contracting_dims = [1] x [0] : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
   %3 = stablehlo.add %u, %u : tensor<4xui8>

@@ -176,9 +176,25 @@ func.func @pad_c4(%x: tensor<4x8xf32>, %s: tensor<f32>) {
 
 // -----
 
-func.func @concatenate_c2(%x: tensor<4x8xf32>) {
-  // expected-error@+1 {{concatenate_c2}}
+func.func @concatenate_c6_across(%x: tensor<4x8xf32>) {
+  // expected-error@+1 {{concatenate_c6: 'tensor<4x8xf32>' does not fit 'tensor<8x9xf32>' in dimension 1}}
   %0 = stablehlo.concatenate %x, %x, dim = 0 : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<8x9xf32>
+  return
+}
+
+// -----
+
+func.func @concatenate_c6_rank(%x: tensor<4x8xf32>) {
+  // expected-error@+1 {{concatenate_c6: ranks differ: 'tensor<4x8xf32>' and 'tensor<64xf32>'}}
+  %0 = stablehlo.concatenate %x, %x, dim = 1 : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<64xf32>
+  return
+}
+
+// -----
+
+func.func @concatenate_c2_rank(%x: tensor<4x8xf32>, %y: tensor<8xf32>) {
+  // expected-error@+1 {{concatenate_c2: ranks differ: 'tensor<8xf32>' and 'tensor<4x8xf32>'}}
+  %0 = stablehlo.concatenate %x, %y, dim = 0 : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<5x8xf32>
   return
 }
 

@@ -202,7 +202,7 @@ func.func @concatenate_c2(%x: tensor<4x8xf32>, %y: tensor<4x9xf32>) {
 // -----
 
 func.func @concatenate_c4(%x: tensor<4xf32>) {
-  // expected-error@+1 {{concatenate_c4: there is no dimension -1 in 'tensor<8xf32>'}}
+  // expected-error@+1 {{concatenate_c4: there is no dimension -1 in 'tensor<4xf32>'}}
   %r = stablehlo.concatenate %x, %x, dim = -1 : (tensor<4xf32>, tensor<4xf32>) -> tensor<8xf32>
   return
 }
@@ -345,6 +345,22 @@ func.func @fft_c4(%x: tensor<8xf32>) {
 
 // -----
 
+func.func @fft_c4_complex(%x: tensor<8xcomplex<f32>>) {
+  // expected-error@+1 {{fft_c4: `fft_length` is [4], but the last extents of 'tensor<8xcomplex<f32>>' must be the same}}
+  %r = stablehlo.fft %x, type = FFT, length = [4] : (tensor<8xcomplex<f32>>) -> tensor<8xcomplex<f32>>
+  return
+}
+
+// -----
+
+func.func @fft_c4_several(%x: tensor<3x4x8xcomplex<f64>>) {
+  // expected-error@+1 {{fft_c4: `fft_length` is [8, 4], but the last extents of 'tensor<3x4x8xcomplex<f64>>' must be the same}}
+  %r = stablehlo.fft %x, type = IFFT, length = [8, 4] : (tensor<3x4x8xcomplex<f64>>) -> tensor<3x4x8xcomplex<f64>>
+  return
+}
+
+// -----
+
 func.func @fft_c5(%x: tensor<8xf32>) {
   // expected-error@+1 {{fft_c5: the result is 'tensor<8xcomplex<f32>>', but its shape should be [5]}}
   %r = stablehlo.fft %x, type = RFFT, length = [8] : (tensor<8xf32>) -> tensor<8xcomplex<f32>>
@@ -364,5 +380,13 @@ func.func @fft_c5_2(%x: tensor<8xcomplex<f32>>) {
 func.func @rng_bit_generator_c1(%s: tensor<2xui64>) {
   // expected-error@+1 {{rng_bit_generator_c1: both states must have one type, but are 'tensor<2xui64>' and 'tensor<3xui64>'}}
   %r:2 = stablehlo.rng_bit_generator %s, algorithm = THREE_FRY : (tensor<2xui64>) -> (tensor<3xui64>, tensor<3xui32>)
+  return
+}
+
+// -----
+
+func.func @rng_bit_generator_elements(%s: tensor<2xui64>) {
+  // expected-error@+1 {{'stablehlo.rng_bit_generator' op result #1 must be ranked tensor of}}
+  %r:2 = stablehlo.rng_bit_generator %s, algorithm = THREE_FRY : (tensor<2xui64>) -> (tensor<2xui64>, tensor<4xi1>)
   return
 }

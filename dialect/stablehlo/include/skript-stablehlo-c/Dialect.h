@@ -11,6 +11,10 @@ extern "C" {
 
 MLIR_DECLARE_CAPI_DIALECT_REGISTRATION(SkriptStablehlo, skript_stablehlo);
 
+/* A constant's elements that stand in the file's resources, as elements of the attribute itself; any other attribute as it
+   is. The constant has been verified. */
+MLIR_CAPI_EXPORTED MlirAttribute skriptStablehloInlined(MlirAttribute value);
+
 #ifdef __cplusplus
 }
 #endif

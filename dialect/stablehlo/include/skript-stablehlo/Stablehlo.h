@@ -23,6 +23,8 @@ namespace constraints {
 llvm::LogicalResult verifyOneType(mlir::Operation *op);
 /// `<op>_c1`: all operands and results have one shape.
 llvm::LogicalResult verifyOneShape(mlir::Operation *op);
+/// `complex_c1`, `complex_c2`, `complex_c3`.
+llvm::LogicalResult verifyPair(mlir::Operation *op);
 /// `abs_c1`, `abs_c2`.
 llvm::LogicalResult verifyModulus(mlir::Operation *op);
 /// `compare_c1`, `compare_c2`.
@@ -34,6 +36,9 @@ template <typename Op> struct OneType : mlir::OpTrait::TraitBase<Op, OneType> {
 };
 template <typename Op> struct OneShape : mlir::OpTrait::TraitBase<Op, OneShape> {
   static llvm::LogicalResult verifyTrait(mlir::Operation *op) { return constraints::verifyOneShape(op); }
+};
+template <typename Op> struct Pair : mlir::OpTrait::TraitBase<Op, Pair> {
+  static llvm::LogicalResult verifyTrait(mlir::Operation *op) { return constraints::verifyPair(op); }
 };
 template <typename Op> struct Modulus : mlir::OpTrait::TraitBase<Op, Modulus> {
   static llvm::LogicalResult verifyTrait(mlir::Operation *op) { return constraints::verifyModulus(op); }

@@ -13,6 +13,9 @@ def Stablehlo_OneType : NativeOpTrait<"OneType"> {
 def Stablehlo_OneShape : NativeOpTrait<"OneShape"> {
   let cppNamespace = "::skript_stablehlo";
 }
+def Stablehlo_Pair : NativeOpTrait<"Pair"> {
+  let cppNamespace = "::skript_stablehlo";
+}
 def Stablehlo_Modulus : NativeOpTrait<"Modulus"> {
   let cppNamespace = "::skript_stablehlo";
 }
@@ -162,11 +165,10 @@ def Stablehlo_ImagOp
   let hasVerifier = 1;
 }
 
-def Stablehlo_ComplexOp : Stablehlo_Elementwise<"complex", "complex number of two parts", [Stablehlo_OneShape]> {
+def Stablehlo_ComplexOp : Stablehlo_Elementwise<"complex", "complex number of two parts", [Stablehlo_Pair]> {
   let arguments = (ins Stablehlo_Real:$lhs, Stablehlo_Real:$rhs);
   let results = (outs Stablehlo_ComplexOnly:$result);
   let assemblyFormat = "$lhs `,` $rhs attr-dict `:` custom<ComplexSignature>(type($lhs), type($rhs), type($result))";
-  let hasVerifier = 1;
 }
 
 def Stablehlo_CompareOp : Stablehlo_Elementwise<"compare", "comparison", [Stablehlo_Comparison]> {

@@ -204,10 +204,11 @@ def Stablehlo_FftOp : Stablehlo_Op<"fft", [Pure]> {
   }];
   let hasVerifier = 1;
 }
+def Stablehlo_BitsOrReals : RankedTensorOf<[Stablehlo_Signed, Stablehlo_Unsigned, Stablehlo_Float]>;
 def Stablehlo_RngBitGeneratorOp : Stablehlo_Op<"rng_bit_generator", [Pure]> {
   let summary = "random bits and the generator's next state";
-  let arguments = (ins Stablehlo_RngAlgorithmAttr:$rng_algorithm, Stablehlo_Tensor:$initial_state);
-  let results = (outs Stablehlo_Tensor:$output_state, Stablehlo_Tensor:$output);
+  let arguments = (ins Stablehlo_RngAlgorithmAttr:$rng_algorithm, Stablehlo_BitsOrReals:$initial_state);
+  let results = (outs Stablehlo_BitsOrReals:$output_state, Stablehlo_BitsOrReals:$output);
   let assemblyFormat = [{
     $initial_state `,` `algorithm` `=` custom<Word>($rng_algorithm) attr-dict `:` functional-type(operands, results)
   }];

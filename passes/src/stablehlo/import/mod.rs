@@ -8,10 +8,13 @@
 mod calls;
 pub mod drop_signs;
 pub mod element;
+mod ends;
 mod extents;
 mod factorization;
+mod operations;
 pub mod program;
 pub mod reading;
+mod resources;
 pub mod scalar_to_arith;
 pub mod survey;
 pub mod terms;

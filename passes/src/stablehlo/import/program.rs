@@ -6,7 +6,7 @@
 use super::element::{Element, Float};
 use super::reading::normalized;
 use super::to_linalg::Tensor;
-use super::{calls, extents, factorization, survey, unreadable};
+use super::{calls, ends, extents, factorization, resources, survey, unreadable};
 use crate::codegen::{self, CodegenError, Interface, mlir};
 use crate::mlir::{mark, types};
 use melior::Context;
@@ -27,6 +27,19 @@ pub struct Refusal {
     pub message: String,
     /// Line and column, from 1.
     pub place: Option<(usize, usize)>,
+}
+
+impl Refusal {
+    /// Of a text that is no StableHLO, at a byte of it.
+    pub fn malformed_at(text: &str, at: usize, message: String) -> Self {
+        let before = text.get(..at).unwrap_or_default();
+        let line = before.rsplit('\n').next().unwrap_or_default();
+        Self {
+            malformed: true,
+            message,
+            place: Some((1 + before.matches('\n').count(), 1 + line.len())),
+        }
+    }
 }
 
 /// A compiled program.
@@ -119,6 +132,10 @@ pub fn read<'c>(
     if let Some(refusal) = unreadable::refusal(text) {
         return Err(vec![refusal]);
     }
+    let foreign = ends::of_others(text);
+    if !foreign.is_empty() {
+        return Err(foreign);
+    }
     let mut text = normalized(text);
     if is_taken("stablehlo.while") {
         text = factorization::spelled_out(&text);
@@ -141,6 +158,7 @@ pub fn read<'c>(
     let (module, messages) = mlir::collecting(context, || Module::parse(context, &text));
     let module = module
         .ok_or_else(|| -> Vec<Refusal> { messages.iter().map(|m| malformed(m)).collect() })?;
+    resources::inline(&module);
     match calls::without_end(&module) {
         endless if endless.is_empty() => Ok(module),
         endless => Err(endless),
@@ -163,12 +181,19 @@ fn malformed(message: &str) -> Refusal {
         (Some(Ok(line)), Some(Ok(column))) => Some((line, column)),
         _ => None,
     };
+    let advice = ADVICE.iter().find(|(what, _)| message.contains(what));
     Refusal {
         malformed: true,
-        message: message.to_owned(),
+        message: format!("{message}{}", advice.map_or("", |(_, advice)| advice)),
         place,
     }
 }
+
+/// What to do about what MLIR's reader says, where it does not say so.
+const ADVICE: &[(&str, &str)] = &[(
+    "expected hex string blob",
+    ": `\"0x`, the alignment in four bytes, the elements; each byte in two digits, the lowest of a number first",
+)];
 
 /// Why an operation that StableHLO allows by itself makes no program.
 pub fn refusal_at(op: OperationRef, message: &str) -> Refusal {

@@ -1,7 +1,7 @@
 //! Which operations of a text have no code: all are named at once, before MLIR stops at the first that it cannot parse.
 
-use super::reading;
-use std::collections::BTreeMap;
+use super::operations::starts;
+use std::collections::HashMap;
 
 /// Operations that are not elementwise and that `convert-stablehlo-to-linalg` takes.
 const TAKEN: &[&str] = &[
@@ -126,33 +126,48 @@ pub type Places = (String, Vec<usize>);
 
 /// Every operation of the text that has no code, as `is_taken` says.
 pub fn without_code(text: &str, is_taken: fn(&str) -> bool) -> Vec<Places> {
-    let lines = (1..).zip(text.split('\n'));
-    let named = lines.filter_map(|(n, line)| {
-        let (at, name) = reading::start(line)?;
+    let (mut line, mut counted) = (1, 0);
+    let named = starts(text).into_iter().filter_map(|start| {
+        line += text.get(counted..start.at)?.matches('\n').count();
+        counted = start.at;
         // The end of a region is taken or not as the operation is that has the region.
-        let counts = name != "stablehlo.return" && !is_taken(name);
-        counts.then(|| (described(name, &line[at..]), n))
+        let counts = start.name != "stablehlo.return" && !is_taken(start.name);
+        let rest = text.get(start.at..)?.lines().next()?;
+        counts.then(|| (described(start.name, rest), line))
     });
     grouped(named)
 }
 
-/// Operations by name, in the order of their first lines.
+/// Operations by name, in the order of their first lines, and on a line as they come.
 pub fn grouped(named: impl Iterator<Item = (String, usize)>) -> Vec<Places> {
-    let mut found: BTreeMap<String, Vec<usize>> = BTreeMap::new();
-    for (name, line) in named {
-        found.entry(name).or_default().push(line);
+    let mut found: HashMap<String, (usize, Vec<usize>)> = HashMap::new();
+    for (n, (name, line)) in named.enumerate() {
+        let (_, lines) = found.entry(name).or_insert((n, Vec::new()));
+        if lines.last() != Some(&line) {
+            lines.push(line);
+        }
     }
     let mut found: Vec<_> = found.into_iter().collect();
-    found.sort_by_key(|(_, lines)| lines.first().copied());
+    found.sort_by_key(|(_, (n, lines))| (lines.first().copied(), *n));
     found
+        .into_iter()
+        .map(|(name, (_, lines))| (name, lines))
+        .collect()
 }
+
+/// So many lines are told of each operation.
+const SHOWN: usize = 8;
 
 /// All operations and their places in one sentence.
 pub fn listed(found: &[Places]) -> String {
-    let names = found.iter().map(|(name, lines)| match lines.as_slice() {
-        [one] => format!("`{name}` (line {one})"),
-        [first, ..] => format!("`{name}` ({} times, first in line {first})", lines.len()),
-        [] => format!("`{name}`"),
+    let names = found.iter().map(|(name, lines)| {
+        let shown: Vec<String> = lines.iter().take(SHOWN).map(usize::to_string).collect();
+        match (shown.as_slice(), lines.len().saturating_sub(SHOWN)) {
+            ([], _) => format!("`{name}`"),
+            ([one], _) => format!("`{name}` (line {one})"),
+            ([all @ .., last], 0) => format!("`{name}` (lines {} and {last})", all.join(", ")),
+            (all, more) => format!("`{name}` (lines {} and {more} more)", all.join(", ")),
+        }
     });
     names.collect::<Vec<_>>().join(", ")
 }
@@ -164,6 +179,9 @@ pub fn advice(found: &[Places]) -> &'static str {
         "; extents must be known: export the program for fixed shapes, without symbolic dimensions"
     } else if is_any(|name| COLLECTIVE.iter().any(|own| name.ends_with(own))) {
         "; programs run on one device: lower the function without a mesh"
+    } else if is_any(|name| name == "stablehlo.rng") {
+        "; what `stablehlo.rng` gives depends on a state that no program sees: use `stablehlo.rng_bit_generator`, as \
+         jax.random does, or pass the numbers as an argument"
     } else if is_any(|name| name.starts_with("stablehlo.custom_call")) {
         "; of what is called by name, Cholesky, LU and QR factorizations, triangular systems and eigenvalues of \
          symmetric matrices have code: compute others outside of the program, and pass them as arguments"
@@ -228,8 +246,22 @@ mod tests {
         assert_eq!(without_code(text, runs), expected);
         assert_eq!(
             listed(&expected),
-            "`stablehlo.infeed` (2 times, first in line 2), `mhlo.topk` (line 3)"
+            "`stablehlo.infeed` (lines 2 and 4), `mhlo.topk` (line 3)"
         );
+        let many = [("a.b".to_owned(), (1..=11).collect())];
+        assert_eq!(
+            listed(&many),
+            "`a.b` (lines 1, 2, 3, 4, 5, 6, 7, 8 and 3 more)"
+        );
+    }
+
+    /// In regions of operations that nobody knows, and several on a line.
+    #[test]
+    fn no_region_hides_operations() {
+        let text = "\"a.b\"(%x) ({\n^bb0(%p: tensor<f32>):\n  %0 = \"c.d\"(%p) ({ %1 = e.f %p : tensor<f32> \"g.h\"(%1) : (tensor<f32>) -> () }) : (tensor<f32>) -> tensor<f32>\n  stablehlo.return %0 : tensor<f32>\n})";
+        let expected = [("a.b", 1), ("c.d", 3), ("e.f", 3), ("g.h", 3)];
+        let expected = expected.map(|(n, l)| (n.to_owned(), vec![l]));
+        assert_eq!(without_code(text, runs), expected);
     }
 
     #[test]

@@ -29,13 +29,7 @@ pub fn refusal(text: &str) -> Option<Refusal> {
         let message = format!("an integer of {digits} digits is out of range for every type");
         (at, message)
     };
-    let before = text.get(..at).unwrap_or_default();
-    let line = before.rsplit('\n').next().unwrap_or_default();
-    Some(Refusal {
-        malformed: true,
-        message,
-        place: Some((1 + before.matches('\n').count(), 1 + line.len())),
-    })
+    Some(Refusal::malformed_at(text, at, message))
 }
 
 /// Where an integer of too many digits stands, outside of strings and comments, and how many it has.

@@ -38,8 +38,13 @@ pub fn generate<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Result<Vec<Value<'c, 'a>>,
                 .into(),
         );
     }
-    let (Element::Unsigned(width) | Element::Signed(width)) = result.element else {
-        return Err("has no code for elements that are no integers".into());
+    // Reals are made of random bits like integers.
+    let width = match result.element {
+        Element::Unsigned(width) | Element::Signed(width) => width,
+        Element::Float(float) => float.bits(),
+        Element::Pred | Element::Complex(_) => {
+            return Err("has no code for elements that are neither integers nor reals".into());
+        }
     };
     let mut lines = Lines::default();
     let mut words = Vec::new();
@@ -70,9 +75,10 @@ pub fn generate<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Result<Vec<Value<'c, 'a>>,
         _ => body.value(format!("arith.trunci {value} : i32 to i{width}")),
     };
     let (signless, own) = (format!("i{width}"), result.element.text());
-    let value = match signless == own {
-        true => value,
-        false => body.value(format!(
+    let value = match result.element {
+        _ if signless == own => value,
+        Element::Float(_) => body.value(format!("arith.bitcast {value} : {signless} to {own}")),
+        _ => body.value(format!(
             "builtin.unrealized_conversion_cast {value} : {signless} to {own}"
         )),
     };

@@ -1,0 +1,140 @@
+//! Dimensions that are read at one of several places, of which the run says one: at `min(f, s)`, `max(f, s)` or `c ? f : g`,
+//! f and g places along one index, s a number. The dimension is read at each of them, and each element is the one of the
+//! place that is meant. So borders that mirror or repeat are slices, where only the run knows the extent.
+
+use super::access::{run, slice};
+use super::error::ExportError;
+use super::evaluate::Evaluator;
+use super::place::Place;
+use super::rearrange::MOST;
+use super::shift::Shift;
+use crate::mlir::ValueKey;
+use crate::mlir::copy::operation_name;
+use crate::structure::Affine;
+use melior::ir::Value;
+use melior::ir::operation::{OperationLike, OperationResult};
+use skript_dialect::melior;
+
+impl<'c: 'a, 'a> Evaluator<'_, 'c, 'a> {
+    /// The tensor with the chosen elements along a dimension, and the subscript along these. `None`: the subscript is no
+    /// choice, or of too many places, or other dimensions are read by its index too.
+    pub fn chosen(
+        &self,
+        tensor: Value<'c, 'a>,
+        dimension: usize,
+        subscripts: &[Value<'c, 'a>],
+    ) -> Result<Option<(Value<'c, 'a>, Affine)>, ExportError> {
+        let Some(subscript) = subscripts.get(dimension).copied() else {
+            return Ok(None);
+        };
+        let decided = self.form(subscript).is_some() || self.known(subscript).is_some();
+        let place = self.field(subscript)?;
+        let [index] = place.indices.as_slice() else {
+            return Ok(None);
+        };
+        if decided || !self.sequential.is_empty() {
+            return Ok(None);
+        }
+        for (other, value) in subscripts.iter().enumerate() {
+            if other != dimension && self.field(*value)?.indices.contains(index) {
+                return Ok(None);
+            }
+        }
+        let mut candidates = Vec::new();
+        candidates_of(subscript, &mut candidates)?;
+        if !(2..=MOST).contains(&candidates.len()) {
+            return Ok(None);
+        }
+        let mut places = Vec::new();
+        for candidate in candidates {
+            let place = self.place(candidate)?;
+            let Some(place) = place.filter(|place| place.rows.is_empty()) else {
+                return Ok(None);
+            };
+            places.push((self.field(candidate)?, place));
+        }
+        let at = &self.at;
+        let mut extents = at.extents(tensor)?;
+        let count = self.domain().get(*index).copied();
+        let (Some(count), Some(extent)) = (count, extents.get_mut(dimension)) else {
+            return Ok(None);
+        };
+        *extent = count;
+        let mut chosen = None;
+        for (field, candidate) in places {
+            let Some(row) = self.row(tensor, dimension, candidate)? else {
+                return Ok(None);
+            };
+            let along: Vec<i64> = (0..extents.len() as i64).collect();
+            let row = at.broadcast(row, &along, &extents)?;
+            let here = field.over(&[*index], self.domain(), at)?;
+            let is_meant = at.compare("EQ", "SIGNED", place.value, here)?;
+            let is_meant = at.broadcast(is_meant, &[dimension as i64], &extents)?;
+            chosen = Some(match chosen {
+                Some(others) => at.select(is_meant, row, others)?,
+                None => row,
+            });
+        }
+        Ok(chosen.map(|row| (row, Affine::index(*index))))
+    }
+
+    /// A dimension at a place: one element for each value of its index, or one if it has none. What lies outside is any
+    /// value. `None`: it takes a gather.
+    fn row(
+        &self,
+        tensor: Value<'c, 'a>,
+        dimension: usize,
+        place: Place<'c, 'a>,
+    ) -> Result<Option<Value<'c, 'a>>, ExportError> {
+        let at = &self.at;
+        let (tensor, form) = match place.by {
+            None => (tensor, place.form),
+            Some(_) => {
+                let Some((shift, mut within)) = Shift::of(dimension, &place, self.domain(), at)?
+                else {
+                    return Ok(None);
+                };
+                let Some(form) = within.pop() else {
+                    return Ok(None);
+                };
+                (shift.cut(tensor, at)?, form)
+            }
+        };
+        let Some(own) = run(&form, self.domain()) else {
+            return Ok(None);
+        };
+        let mut runs: Vec<_> = at.extents(tensor)?.iter().map(|_| None).collect();
+        if let Some(slot) = runs.get_mut(dimension) {
+            *slot = Some(own);
+        }
+        Ok(Some(slice(tensor, &runs, at)?))
+    }
+}
+
+/// The values of which a choice is one; a value that is no choice is the only one of its own.
+fn candidates_of<'c: 'a, 'a>(
+    value: Value<'c, 'a>,
+    found: &mut Vec<Value<'c, 'a>>,
+) -> Result<(), ExportError> {
+    let op = OperationResult::try_from(value).map(|r| r.owner()).ok();
+    let name = op.map(operation_name).unwrap_or_default();
+    let from = match name.as_str() {
+        "skript.min" | "skript.max" | "arith.minsi" | "arith.maxsi" => 0,
+        "skript.select" | "arith.select" => 1,
+        _ => {
+            let is_new = found
+                .iter()
+                .all(|f| ValueKey::of(*f) != ValueKey::of(value));
+            if is_new {
+                found.push(value);
+            }
+            return Ok(());
+        }
+    };
+    for operand in op.iter().flat_map(|op| op.operands().skip(from)) {
+        if found.len() <= MOST {
+            candidates_of(operand, found)?;
+        }
+    }
+    Ok(())
+}

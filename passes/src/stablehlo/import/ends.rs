@@ -1,0 +1,57 @@
+//! A function ends with the return of its own dialect. Read as `func`, functions of the draft's `ml_program` would pass.
+
+use super::operations::starts;
+use super::program::Refusal;
+
+/// Every return that is of another dialect than the function that it ends.
+pub fn of_others(text: &str) -> Vec<Refusal> {
+    let mut function = None;
+    let mut found = Vec::new();
+    for start in starts(text) {
+        let Some((dialect, operation)) = start.name.split_once('.') else {
+            continue;
+        };
+        if !matches!(dialect, "func" | "ml_program") {
+            continue;
+        }
+        match (operation, function) {
+            ("func", _) => function = Some(dialect),
+            ("return", Some(own)) if own != dialect => {
+                let name = start.name;
+                let message = format!(
+                    "'{name}' op ends a function that `{own}.func` begins: write `{own}.return`"
+                );
+                found.push(Refusal::malformed_at(text, start.at, message));
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn functions_end_in_their_own_dialect() {
+        let text =
+            "ml_program.func @f() {\n  func.return\n}\nfunc.func @g() {\n  ml_program.return\n}";
+        let found = of_others(text);
+        let places: Vec<_> = found.iter().filter_map(|r| r.place).collect();
+        assert_eq!(places, [(2, 3), (5, 3)]);
+        assert_eq!(
+            found.first().map(|r| r.message.as_str()),
+            Some(
+                "'func.return' op ends a function that `ml_program.func` begins: write `ml_program.return`"
+            )
+        );
+        // Near misses: each with its own, and a return without a dialect, which is of the function's.
+        for text in [
+            "ml_program.func @f() {\n ml_program.return\n}\nfunc.func @g() {\n func.return\n}",
+            "ml_program.func @f() {\n return\n}\n\"func.func\"() ({\n \"func.return\"() : () -> ()\n})",
+        ] {
+            assert_eq!(of_others(text), []);
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! Where operations begin in a text of MLIR: told from its tokens, wherever lines end and whatever dialects are known.
+//!
+//! A generic operation is a string in front of `(`. A pretty one is a word with a dot that stands where an operation may
+//! begin; words with dots are also names in lists of attributes, and the operation that a reduction applies.
+
+/// An operation's name, and where it begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Start<'t> {
+    pub name: &'t str,
+    pub at: usize,
+}
+
+/// Every operation of a text, but for those that have a name without a dialect.
+pub fn starts(text: &str) -> Vec<Start<'_>> {
+    let mut tokens = Tokens { text, at: 0 };
+    let mut found = Vec::new();
+    let (mut before, mut behind) = ("", 0);
+    let mut token = tokens.next();
+    while let Some((at, piece)) = token {
+        let next = tokens.next();
+        let after = next.map_or("", |(_, piece)| piece);
+        if piece == "loc" && after == "(" {
+            tokens.leave();
+            (before, behind) = (")", tokens.at);
+            token = tokens.next();
+            continue;
+        }
+        let name = piece.trim_matches('"');
+        let is_operation = match piece.starts_with('"') {
+            true => after == "(" && is_name(name),
+            false => {
+                // The first attribute of several, or the only one; a region with one operation takes lines of its own.
+                let own_line = text.get(behind..at).is_some_and(|t| t.contains('\n'));
+                let is_attribute = before == "{" && (after == "," || after == "}" && !own_line);
+                is_name(name)
+                    && !matches!(before, "," | "<" | "(" | "[" | "applies")
+                    && after != "="
+                    && !is_attribute
+            }
+        };
+        if is_operation {
+            found.push(Start { name, at });
+        }
+        (before, behind) = (piece, at + piece.len());
+        token = next;
+    }
+    found
+}
+
+/// `dialect.operation`.
+fn is_name(word: &str) -> bool {
+    let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '$');
+    word.contains('.')
+        && word.starts_with(|c: char| c.is_alphabetic() || c == '_')
+        && word.chars().all(is_word)
+}
+
+/// Words, strings and single characters, without what is between them, remarks, and what stands behind the program.
+struct Tokens<'t> {
+    text: &'t str,
+    at: usize,
+}
+
+impl<'t> Tokens<'t> {
+    fn next(&mut self) -> Option<(usize, &'t str)> {
+        loop {
+            let rest = self.text.get(self.at..)?;
+            let trimmed = rest.trim_start();
+            self.at += rest.len() - trimmed.len();
+            let first = trimmed.chars().next()?;
+            let until = |what: &str| trimmed.find(what).unwrap_or(trimmed.len());
+            if trimmed.starts_with("//") {
+                self.at += until("\n");
+                continue;
+            }
+            if trimmed.starts_with("{-#") {
+                self.at += until("#-}");
+                continue;
+            }
+            let length = match first {
+                '"' => string(trimmed),
+                // Values, symbols, types, attributes and blocks are no words.
+                '%' | '@' | '#' | '!' | '^' => {
+                    let sigil = first.len_utf8();
+                    sigil
+                        + match trimmed.get(sigil..) {
+                            Some(rest) if rest.starts_with('"') => string(rest),
+                            Some(rest) => word(rest),
+                            None => 0,
+                        }
+                }
+                c if is_part(c) => word(trimmed),
+                c => c.len_utf8(),
+            };
+            let at = self.at;
+            self.at += length;
+            return Some((at, trimmed.get(..length)?));
+        }
+    }
+
+    /// Behind the parenthesis that closes the one just read.
+    fn leave(&mut self) {
+        let mut depth = 1;
+        while depth > 0 {
+            match self.next() {
+                Some((_, "(")) => depth += 1,
+                Some((_, ")")) => depth -= 1,
+                Some(_) => {}
+                None => return,
+            }
+        }
+    }
+}
+
+fn is_part(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '_' | '.' | '$')
+}
+
+fn word(text: &str) -> usize {
+    text.find(|c| !is_part(c)).unwrap_or(text.len())
+}
+
+/// How long the string is that begins a text; to the end of the line if nothing closes it.
+fn string(text: &str) -> usize {
+    let mut escaped = false;
+    for (at, c) in text.char_indices().skip(1) {
+        match c {
+            '\n' => return at,
+            '"' if !escaped => return at + 1,
+            _ => escaped = c == '\\' && !escaped,
+        }
+    }
+    text.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(text: &str) -> Vec<&str> {
+        starts(text).into_iter().map(|s| s.name).collect()
+    }
+
+    #[test]
+    fn operations_begin_anywhere_on_a_line() {
+        let text = "func.func @main(%x: tensor<4xf32> {jax.buffer_donor, a.b = 1}) -> (tensor<4xf32> {jax.result_info = \"r.s\"}) attributes {c.d} { %0:2 = a.one %x : tensor<4xf32> \"b.two\"(%0#0) ({ ^bb0(%p: tensor<f32>): c.three %p : tensor<f32> %1 = \"d.four\"(%p) : () -> () stablehlo.return %1 }) {e.f = #g.h<1.5>} : () -> !i.j func.return }";
+        assert_eq!(
+            names(text),
+            [
+                "func.func",
+                "a.one",
+                "b.two",
+                "c.three",
+                "d.four",
+                "stablehlo.return",
+                "func.return"
+            ]
+        );
+    }
+
+    /// Near misses: places, remarks, symbols, strings, resources, what a reduction applies.
+    #[test]
+    fn other_words_with_dots_are_none() {
+        for text in [
+            "#loc1 = loc(\"a.py\"(#loc2))\n#loc3 = loc(callsite(\"b.c\"(\"d.e\":1:2) at #loc1))",
+            "// a.b %x\n module @jit_f.g attributes {mhlo.num = 1 : i32,\n  jax.uses = false}",
+            "%5 = call @f.g(%0) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}]>]>}",
+            "{-# dialect_resources: { builtin: { a.b: \"0x00\" } } #-}",
+            "%a.b = call @\"c.d\"(%x) {n = \"e.f\", escaped = \"g\\\"h.i(\"} : tensor<1.0>",
+        ] {
+            assert_eq!(names(text), [""; 0], "{text}");
+        }
+        let text =
+            "%1 = stablehlo.reduce(%0 init: %c) applies stablehlo.add across dimensions = [0]";
+        assert_eq!(names(text), ["stablehlo.reduce"]);
+    }
+}
