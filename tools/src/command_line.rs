@@ -139,6 +139,12 @@ pub struct ModelArguments {
     /// Shape that an input of the graph has, where the model leaves it to the run: `x=4,3`; of a pack `xs=4,3;2,3`
     #[arg(long = "input-shape", value_name = "NAME=SHAPE", value_parser = input_shape_argument)]
     pub input_shapes: Vec<(String, Vec<Vec<u64>>)>,
+    /// An optional input of the graph that is left out: it is null
+    #[arg(long = "absent", value_name = "NAME")]
+    pub absent_inputs: Vec<String>,
+    /// An input of the graph that is given in place of its default
+    #[arg(long = "given", value_name = "NAME")]
+    pub given_inputs: Vec<String>,
     #[command(flatten)]
     pub limits: LimitArguments,
     /// A kernel for an operator without a body: a function of a shared library (docs/intrinsics.md)

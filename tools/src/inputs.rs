@@ -2,6 +2,7 @@
 
 mod stacked;
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -27,6 +28,20 @@ pub fn named(arguments: &[InputArgument]) -> impl Iterator<Item = &str> {
         }
         InputArgument::Archive(_) => None,
     })
+}
+
+/// Inputs that the arguments give, those in archives as well; `None` if an archive cannot be read, so that nobody knows.
+pub fn held(arguments: &[InputArgument]) -> Option<HashSet<String>> {
+    let mut held: HashSet<String> = named(arguments).map(str::to_owned).collect();
+    for argument in arguments {
+        if let InputArgument::Archive(path) = argument {
+            for name in Npz::open(path, 0).ok()?.names() {
+                held.extend(name.strip_suffix("_0").map(str::to_owned));
+                held.insert(name.to_owned());
+            }
+        }
+    }
+    Some(held)
 }
 
 /// How many arrays are given for each input, should it be a pack: its files, or the arrays `NAME_0`, `NAME_1`, … of an

@@ -3,8 +3,10 @@
 use std::path::Path;
 
 use indexmap::IndexMap;
-use skript_frontend::ast::{BlockKind, Definition, DefinitionKind};
-use skript_frontend::check::check_program;
+use skript_frontend::ast::{
+    BlockKind, Declaration, Definition, DefinitionKind, Expr, ExprKind, ExtentSpec,
+};
+use skript_frontend::check::{check_program, is_called};
 use skript_frontend::compose::{ComposeOptions, compose};
 use skript_frontend::diagnostics::codes::{
     ATTRIBUTE_TEXT, COMMAND_LINE_NAME, INTERNAL, INTRINSIC, UNREADABLE, WEIGHTS,
@@ -50,6 +52,14 @@ impl Weights<'_> {
             remedy: "put the file there, or all weights into a .safetensors or .npz file with the stem of the main module beside it",
         }
     }
+}
+
+/// What a graph is composed for, of inputs that may be left out.
+#[derive(Clone)]
+struct Brought {
+    given: Vec<String>,
+    absent: Vec<String>,
+    pack_lengths: IndexMap<String, usize>,
 }
 
 /// A verb's model and its messages. Messages are written when the session ends, in source order.
@@ -180,31 +190,65 @@ impl<'a> Session<'a> {
         }
     }
 
+    fn graphs(&self) -> impl Iterator<Item = &Definition> {
+        let main = self.program.main_module().into_iter();
+        let definitions = main.flat_map(|m| &m.definitions);
+        definitions.filter(|d| d.kind == DefinitionKind::Graph)
+    }
+
+    fn graph_named(&self, name: &str) -> Option<&Definition> {
+        self.graphs().find(|d| d.name.name == name)
+    }
+
     /// The graph that is meant: the one named, else the first.
     pub fn graph(&self) -> Option<&Definition> {
-        let name = self.arguments.graph.as_deref();
-        let definitions = &self.program.main_module()?.definitions;
-        definitions.iter().find(|d| {
-            d.kind == DefinitionKind::Graph && name.is_none_or(|name| d.name.name == name)
-        })
+        match &self.arguments.graph {
+            Some(name) => self.graph_named(name),
+            None => self.graphs().next(),
+        }
+    }
+
+    /// The graphs that can be meant: the one named, else the first and all others that nothing invokes and whose inputs say
+    /// enough for them to be run.
+    pub fn possible_graphs(&self) -> Vec<String> {
+        let named = self.arguments.graph.is_some();
+        let first = self.graph().map(|d| d.name.name.clone());
+        let others = self.graphs().skip(1).filter(|graph| {
+            let called = is_called(&self.program, &self.program.main, &graph.name.name);
+            !named && !called && may_be_main(graph)
+        });
+        let others = others.map(|d| d.name.name.clone());
+        first.into_iter().chain(others).collect()
     }
 
     /// Reports names of the command line that the model does not have.
     pub fn check_names<'n>(&mut self, inputs: impl Iterator<Item = &'n str>) {
-        let Some(graph) = self.graph() else {
-            if let Some(name) = &self.arguments.graph {
-                let known = self.program.main_module().into_iter();
-                let known = known.flat_map(|m| &m.definitions);
-                let known = known.filter(|d| d.kind == DefinitionKind::Graph);
-                let known: Vec<&str> = known.map(|d| d.name.name.as_str()).collect();
-                let diagnostic = unknown("graph", name, "the main module", &known);
-                self.report_usage(diagnostic);
+        let meant = self.graph().map(|graph| graph.name.name.clone());
+        self.check_names_of(meant.as_slice(), inputs);
+    }
+
+    /// Reports names of the command line that none of these graphs has.
+    pub fn check_names_of<'n>(&mut self, graphs: &[String], inputs: impl Iterator<Item = &'n str>) {
+        let graphs = graphs.iter().filter_map(|name| self.graph_named(name));
+        let graphs: Vec<&Definition> = graphs.collect();
+        let owner = match graphs.as_slice() {
+            [] => {
+                if let Some(name) = &self.arguments.graph {
+                    let known: Vec<&str> = self.graphs().map(|d| d.name.name.as_str()).collect();
+                    let diagnostic = unknown("graph", name, "the main module", &known);
+                    self.report_usage(diagnostic);
+                }
+                return;
             }
-            return;
+            [graph] => format!("graph `{}`", graph.name.name),
+            _ => "the main module".to_string(),
         };
-        let owner = format!("graph `{}`", graph.name.name);
-        let attributes: Vec<&str> = names(&graph.attributes);
-        let known_inputs: Vec<&str> = names(&graph.inputs);
+        let declared = graphs.iter().flat_map(|graph| &graph.attributes);
+        let attributes: Vec<&str> = names(declared);
+        let declared = || graphs.iter().flat_map(|graph| &graph.inputs);
+        let known_inputs: Vec<&str> = names(declared());
+        let may_be_absent = declared().filter(|i| i.type_spec.optional || i.default.is_some());
+        let may_be_absent = names(may_be_absent);
         let mut wrong = Vec::new();
         let inputs: Vec<&str> = inputs.collect();
         let given = self
@@ -230,9 +274,23 @@ impl<'a> Session<'a> {
                 wrong.push(unknown("attribute", name, &owner, &attributes));
             }
         }
-        for name in inputs {
+        let arguments = self.arguments;
+        let marked = [&arguments.absent_inputs, &arguments.given_inputs];
+        let marked = marked.into_iter().flatten().map(String::as_str);
+        for name in inputs.iter().copied().chain(marked) {
             if !known_inputs.contains(&name) {
                 wrong.push(unknown("input", name, &owner, &known_inputs));
+            }
+        }
+        for name in arguments.absent_inputs.iter().map(String::as_str) {
+            if inputs.contains(&name) || arguments.given_inputs.iter().any(|given| given == name) {
+                let message = format!("input `{name}` cannot be both given and absent");
+                wrong.push(Diagnostic::without_place(&COMMAND_LINE_NAME, message));
+            } else if known_inputs.contains(&name) && !may_be_absent.contains(&name) {
+                let message = format!(
+                    "input `{name}` cannot be absent: it is not optional and has no default"
+                );
+                wrong.push(Diagnostic::without_place(&COMMAND_LINE_NAME, message));
             }
         }
         for diagnostic in wrong {
@@ -253,7 +311,7 @@ impl<'a> Session<'a> {
         if self.status != Status::Done {
             return None;
         }
-        let model = self.compose()?;
+        let model = self.compose_measured(given)?;
         let given = inputs::or_random(&model, given);
         let weights = Weights {
             given: weights,
@@ -278,10 +336,10 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Attributes of the graph that need a value and have none.
-    pub fn missing_attributes(&self) -> Vec<&str> {
+    /// Attributes of a graph that need a value and have none.
+    pub fn missing_attributes(&self, graph: &str) -> Vec<&str> {
         let given = |name: &str| self.arguments.attributes.iter().any(|(n, _)| n == name);
-        self.graph().map_or_else(Vec::new, |graph| {
+        self.graph_named(graph).map_or_else(Vec::new, |graph| {
             let attributes = graph.attributes.iter();
             let missing = attributes
                 .filter(|a| a.default.is_none() && !a.type_spec.optional && !given(&a.name.name));
@@ -289,77 +347,159 @@ impl<'a> Session<'a> {
         })
     }
 
-    fn is_optional(&self, attribute: &str) -> bool {
-        let graph = self.graph().into_iter();
-        let mut attributes = graph.flat_map(|graph| &graph.attributes);
-        attributes.any(|a| a.name.name == attribute && a.type_spec.optional)
+    /// Packs among the inputs of a graph that need a length which only a run tells.
+    pub fn open_packs(&self, graph: &str) -> Vec<&str> {
+        let asked = self.asked();
+        let Some(graph) = self.graph_named(graph) else {
+            return Vec::new();
+        };
+        let inputs = graph.inputs.iter();
+        let open = inputs.filter(|input| {
+            let given = input.default.is_none() || asked.given.contains(&input.name.name);
+            let shaped = self.arguments.input_shapes.iter();
+            let mut shaped = shaped.map(|(name, _)| name);
+            given && has_open_length(graph, input) && shaped.all(|name| *name != input.name.name)
+        });
+        names(open)
     }
 
-    /// Composes the graph with all of its inputs; `None` if that is reported to be impossible.
+    /// Composes the graph as the command line says: with all of its inputs but those with a default that nobody gives.
+    /// `None` if that is reported to be impossible.
     pub fn compose(&mut self) -> Option<Model> {
-        self.compose_with(Vec::new(), IndexMap::new())
+        let graph = self.graph()?.name.name.clone();
+        let brought = self.asked();
+        self.compose_graph(graph, brought)
     }
 
-    /// Composes the graph for a run on these inputs: what is optional and not among them is null. An archive may hold any.
+    /// The same for a graph that is checked: also with its defaults replaced.
+    pub fn compose_checked(&mut self, graph: &str) -> Option<Model> {
+        let asked = self.asked();
+        let absent = &self.arguments.absent_inputs;
+        let definition = self.graph_named(graph)?;
+        let inputs = definition.inputs.iter();
+        let defaulted = inputs.filter(|i| i.default.is_some() && !has_open_length(definition, i));
+        let open = defaulted
+            .map(|i| &i.name.name)
+            .filter(|name| !asked.given.contains(*name) && !absent.contains(*name));
+        let open: Vec<String> = open.cloned().collect();
+        let mut replaced = asked.clone();
+        let model = self.compose_graph(graph.to_owned(), asked)?;
+        if !open.is_empty() {
+            replaced.given.extend(open);
+            self.compose_graph(graph.to_owned(), replaced)?;
+        }
+        Some(model)
+    }
+
+    /// Composes the graph for a run on these inputs: what is not among them is null, or has its default.
     pub fn compose_for(&mut self, given: &[InputArgument]) -> Option<Model> {
-        let archive = given.iter().any(|a| matches!(a, InputArgument::Archive(_)));
-        let named: Vec<&str> = inputs::named(given).collect();
-        let declared = self.graph().map(|graph| names(&graph.inputs));
-        let absent = declared.into_iter().flatten();
-        let absent = absent.filter(|name| !archive && !named.contains(name));
-        let absent = absent.map(str::to_owned).collect();
-        self.compose_with(absent, inputs::pack_lengths(given))
+        let graph = self.graph()?;
+        let name = graph.name.name.clone();
+        let held = inputs::held(given);
+        let is_given = |name: &&str| held.as_ref().is_none_or(|held| held.contains(*name));
+        let (given_names, absent): (Vec<&str>, _) =
+            names(&graph.inputs).into_iter().partition(is_given);
+        let arguments = self.arguments;
+        let named = given_names.into_iter().map(str::to_owned);
+        let brought = Brought {
+            given: named
+                .chain(arguments.given_inputs.iter().cloned())
+                .collect(),
+            absent: absent.into_iter().map(str::to_owned).collect(),
+            pack_lengths: inputs::pack_lengths(given),
+        };
+        self.compose_graph(name, brought)
     }
 
-    fn compose_with(
-        &mut self,
-        absent_inputs: Vec<String>,
-        pack_lengths: IndexMap<String, usize>,
-    ) -> Option<Model> {
+    /// Composes the graph for a run on these inputs, and random numbers for others: only an archive tells what is left out.
+    fn compose_measured(&mut self, given: &[InputArgument]) -> Option<Model> {
+        let graph = self.graph()?;
+        let name = graph.name.name.clone();
+        let mut brought = self.asked();
+        brought.pack_lengths = inputs::pack_lengths(given);
+        if let Some(held) = inputs::held(given) {
+            let archive = given.iter().any(|a| matches!(a, InputArgument::Archive(_)));
+            let inputs = names(&graph.inputs).into_iter();
+            let (held, others): (Vec<&str>, Vec<&str>) = inputs.partition(|n| held.contains(*n));
+            brought.given.extend(held.into_iter().map(str::to_owned));
+            let others = others.into_iter().filter(|_| archive).map(str::to_owned);
+            brought.absent.extend(others);
+        }
+        self.compose_graph(name, brought)
+    }
+
+    /// What the command line says of inputs that may be left out.
+    fn asked(&self) -> Brought {
+        let arguments = self.arguments;
+        let shaped = arguments.input_shapes.iter().map(|(name, _)| name);
+        Brought {
+            given: arguments
+                .given_inputs
+                .iter()
+                .chain(shaped)
+                .cloned()
+                .collect(),
+            absent: arguments.absent_inputs.clone(),
+            pack_lengths: IndexMap::new(),
+        }
+    }
+
+    fn compose_graph(&mut self, graph: String, brought: Brought) -> Option<Model> {
+        let definition = self.graph_named(&graph)?;
+        let declared = |name: &str| {
+            let mut attributes = definition.attributes.iter();
+            attributes.find(|a| a.name.name == name)
+        };
+        let arguments = self.arguments;
+        let given = arguments.attributes.iter();
+        let given = given.filter_map(|(name, text)| Some((declared(name)?, name, text)));
+        let values: Vec<_> = given
+            .map(|(attribute, name, text)| {
+                (attribute.type_spec.optional, name, attribute_value(text))
+            })
+            .collect();
         let mut options = ComposeOptions {
-            graph: self.arguments.graph.clone(),
+            graph: Some(graph),
             simulate_quantization: self.arguments.quantize == Some(QuantizeArgument::Simulate),
             numbers: Numbers {
                 real: self.arguments.real.0,
                 int: self.arguments.int.0,
             },
-            absent_inputs,
-            pack_lengths,
+            absent_inputs: brought.absent,
+            given_inputs: brought.given,
+            pack_lengths: brought.pack_lengths,
             ..ComposeOptions::default()
         };
-        let arguments = self.arguments;
         options.input_shapes = arguments.input_shapes.iter().cloned().collect();
-        for (name, text) in &arguments.attributes {
-            match attribute_value(text) {
-                Ok(AttributeValue::Null) if !self.is_optional(name) => {
-                    let message =
-                        format!("attribute `{name}` is not optional, so null is no value of it");
-                    self.report(Diagnostic::without_place(&ATTRIBUTE_TEXT, message));
-                }
+        let mut wrong = Vec::new();
+        for (optional, name, value) in values {
+            match value {
+                Ok(AttributeValue::Null) if !optional => wrong.push(format!(
+                    "attribute `{name}` is not optional, so null is no value of it"
+                )),
                 Ok(value) => {
                     options.attributes.insert(name.clone(), value);
                 }
-                Err(reason) => {
-                    let message = format!("the value of attribute `{name}`: {reason}");
-                    self.report(Diagnostic::without_place(&ATTRIBUTE_TEXT, message));
-                }
+                Err(reason) => wrong.push(format!("the value of attribute `{name}`: {reason}")),
             }
         }
-        if self.status != Status::Done {
+        if !wrong.is_empty() {
+            for message in wrong {
+                self.report(Diagnostic::without_place(&ATTRIBUTE_TEXT, message));
+            }
             return None;
         }
+        let before = self.sink.error_count();
         let model = compose(&self.program, &options, &self.limits, &mut self.sink);
-        self.settle();
-        if model.is_none() && self.status == Status::Done {
+        if model.is_none() && self.sink.error_count() == before {
             let message = "the composition ended without a result or a message";
             self.report(internal(message));
         }
-        if let Some(model) = &model {
-            for misfit in positions::misfits(model) {
-                self.report(misfit);
-            }
+        for misfit in model.iter().flat_map(positions::misfits) {
+            self.sink.report(misfit);
         }
-        model.filter(|_| self.status == Status::Done)
+        self.settle();
+        model.filter(|_| self.sink.error_count() == before)
     }
 
     /// Where this session's weights are.
@@ -506,9 +646,45 @@ fn operators(program: &Program) -> Vec<(String, bool)> {
     operators.collect()
 }
 
-fn names(declarations: &[skript_frontend::ast::Declaration]) -> Vec<&str> {
-    let names = declarations.iter().map(|d| d.name.name.as_str());
+fn names<'d>(declarations: impl IntoIterator<Item = &'d Declaration>) -> Vec<&'d str> {
+    let names = declarations.into_iter().map(|d| d.name.name.as_str());
     names.collect()
+}
+
+/// Whether a pack has as many tensors as a run gives: nothing else tells its length.
+fn has_open_length(graph: &Definition, input: &Declaration) -> bool {
+    let Some(pack) = &input.type_spec.pack else {
+        return false;
+    };
+    let Some(length) = &pack.length else {
+        return true;
+    };
+    let ExprKind::Name(name) = &length.kind else {
+        return false;
+    };
+    let is_name = |expr: Option<&Expr>| matches!(expr.map(|e| &e.kind), Some(ExprKind::Name(other)) if other.name == name.name);
+    let attributes = graph.attributes.iter();
+    let mut lengths = attributes.filter_map(|a| a.type_spec.pack.as_ref()?.length.as_ref());
+    let of_attributes = lengths.any(|length| is_name(Some(length)));
+    let is_attribute = graph.attributes.iter().any(|a| a.name.name == name.name);
+    let mut specs = graph.inputs.iter().map(|input| &input.type_spec);
+    let of_inputs = specs.any(|spec| {
+        let mut extents = spec.shape.iter().flatten();
+        let pack = spec.pack.as_ref().filter(|pack| pack.bound.is_some());
+        extents.any(|extent| is_name(extent.extent.as_ref()))
+            || is_name(pack.and_then(|pack| pack.length.as_ref()))
+    });
+    !(is_attribute || of_attributes || of_inputs)
+}
+
+/// Whether the inputs say enough for a graph to be run: those of graphs that others invoke may leave extents and shapes open
+/// (2.6).
+fn may_be_main(graph: &Definition) -> bool {
+    graph.inputs.iter().all(|input| {
+        let extents = input.type_spec.shape.as_ref();
+        let open = |extent: &ExtentSpec| extent.extent.is_none() && extent.bound.is_none();
+        extents.is_some_and(|extents| !extents.iter().any(open))
+    })
 }
 
 /// Names that come more than once, each once.

@@ -4,7 +4,7 @@ use crate::ast::{Block, Component, ComponentValue, Invocation};
 use crate::program::Program;
 
 /// Whether a statement of the program invokes `name` of the module with key `module`.
-pub(super) fn is_called(program: &Program, module: &str, name: &str) -> bool {
+pub fn is_called(program: &Program, module: &str, name: &str) -> bool {
     program.modules.iter().any(|(key, m)| {
         m.definitions.iter().any(|d| {
             d.composes.iter().chain(&d.updates).any(|c| {

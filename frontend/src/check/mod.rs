@@ -36,6 +36,8 @@ mod suggestions;
 #[cfg(test)]
 pub(crate) mod testing;
 
+pub use calls::is_called;
+
 use crate::diagnostics::Sink;
 use crate::program::Program;
 

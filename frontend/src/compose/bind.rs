@@ -219,8 +219,10 @@ impl<'p> Composer<'p, '_> {
         let inputs = definition.inputs.iter().enumerate();
         let (first, then): (Vec<_>, Vec<_>) = inputs.partition(|(_, input)| fixed(input));
         for (index, input) in first.into_iter().chain(then) {
-            let given =
-                builder.entry || !matches!(list.arguments.get(index), None | Some(Argument::Null));
+            let given = match builder.entry {
+                true => !self.is_absent(input),
+                false => !matches!(list.arguments.get(index), None | Some(Argument::Null)),
+            };
             if given && !input.type_spec.optional {
                 remaining.push(index);
             } else {
@@ -286,6 +288,9 @@ impl<'p> Composer<'p, '_> {
         if let Some(index) = failure
             && let Some(input) = definition.inputs.get(index)
         {
+            if let Some(extent) = Self::untold_by_default(builder, input) {
+                return Err(self.untold_extent(input, extent, list.invocation));
+            }
             if builder.entry {
                 // Says which name has no value.
                 self.graph_input(builder, input)?;
@@ -320,8 +325,7 @@ impl<'p> Composer<'p, '_> {
         self.spread_attributes(builder, list)?;
         let name = input.name.name.clone();
         let what = format!("input `{name}`");
-        let may_be_absent = input.type_spec.optional || input.default.is_some();
-        let absent = may_be_absent && self.absent_inputs.contains(&name);
+        let absent = builder.entry && self.is_absent(input);
         let fixed = match self.input_shapes.get(&name) {
             Some(shapes) if builder.entry && !absent => {
                 let shapes = shapes.clone();
@@ -351,6 +355,9 @@ impl<'p> Composer<'p, '_> {
         let spec = &input.type_spec;
         if let Argument::Null = argument {
             if let Some(default) = &input.default {
+                if Self::untold_by_default(builder, input).is_some() {
+                    return Ok(None);
+                }
                 self.default_input(builder, input, default)?;
                 return Ok(port(PortTensors::Null));
             }
@@ -553,6 +560,16 @@ impl<'p> Composer<'p, '_> {
         }
     }
 
+    /// Whether runs of the entry graph leave an input out: one with a default unless somebody gives it, an optional one if
+    /// somebody says so.
+    fn is_absent(&self, input: &Declaration) -> bool {
+        let name = &input.name.name;
+        match input.default {
+            Some(_) => !self.given_inputs.contains(name),
+            None => input.type_spec.optional && self.absent_inputs.contains(name),
+        }
+    }
+
     /// Whether an extent of an input of the entry graph uses a name that only another input can bind: `real[s]` where
     /// `real[s|4]` comes later (2.6.1).
     fn awaits_others(builder: &Builder<'p>, input: &Declaration) -> bool {
@@ -597,10 +614,6 @@ impl<'p> Composer<'p, '_> {
             tensors,
             span,
         };
-        if let Some(default) = &input.default {
-            self.default_input(builder, input, default)?;
-            return Ok(port(PortTensors::Null));
-        }
         if let Some(length) = self.stacked_length(builder, input)? {
             let stack = self.stack(builder, input, length)?;
             return Ok(port(PortTensors::Stack(stack.id)));

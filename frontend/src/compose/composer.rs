@@ -97,6 +97,8 @@ pub struct Composer<'p, 's> {
     pub pack_lengths: IndexMap<String, usize>,
     /// See [`ComposeOptions::absent_inputs`].
     pub absent_inputs: Vec<String>,
+    /// See [`ComposeOptions::given_inputs`].
+    pub given_inputs: Vec<String>,
     /// See [`ComposeOptions::input_shapes`].
     pub input_shapes: IndexMap<String, Vec<Vec<u64>>>,
     /// Whether branches differ in extents that `input_shapes` fixed, so that the graph as declared has to say that they may.
@@ -130,6 +132,7 @@ impl<'p, 's> Composer<'p, 's> {
             numbers: Numbers::default(),
             pack_lengths: IndexMap::new(),
             absent_inputs: Vec::new(),
+            given_inputs: Vec::new(),
             input_shapes: IndexMap::new(),
             shapes_decide: false,
             reached: Reached::default(),
@@ -172,6 +175,7 @@ impl<'p, 's> Composer<'p, 's> {
         self.simulate_quantization = options.simulate_quantization;
         self.numbers = options.numbers;
         self.absent_inputs.clone_from(&options.absent_inputs);
+        self.given_inputs.clone_from(&options.given_inputs);
         self.pack_lengths.clone_from(&options.pack_lengths);
         self.input_shapes.clone_from(&options.input_shapes);
         let main = self.program.main_module()?;

@@ -5,13 +5,53 @@ use super::coercion::coerced;
 use super::composer::{Composed, Composer, Reported};
 use super::declare::set_tensors;
 use super::instantiate::Builder;
-use crate::ast::{Declaration, Expr};
-use crate::diagnostics::codes::ARGUMENT_KIND;
+use crate::ast::{Declaration, Expr, ExprKind, ExtentSpec};
+use crate::diagnostics::Diagnostic;
+use crate::diagnostics::codes::{ARGUMENT_KIND, SHAPE_NOT_BOUND};
 use crate::eval::evaluator::count;
 use crate::eval::{Atom, TypeName, Value};
 use crate::model::ConstantData;
+use crate::source::Span;
 
 impl<'p> Composer<'p, '_> {
+    /// An extent that nothing tells if the input takes its default: that is one number, without a shape.
+    pub fn untold_by_default<'d>(
+        builder: &Builder<'p>,
+        input: &'d Declaration,
+    ) -> Option<&'d ExtentSpec> {
+        input.default.as_ref()?;
+        // A list tells its length.
+        let length = input.type_spec.pack.as_ref();
+        let length = length.and_then(|pack| pack.length.as_ref());
+        let told = |name: &String| {
+            length.is_some_and(|e| matches!(&e.kind, ExprKind::Name(n) if n.name == *name))
+        };
+        let untold = |expr: &Expr| !Self::unknown_names(builder, expr).iter().all(told);
+        let mut extents = input.type_spec.shape.iter().flatten();
+        extents.find(|spec| {
+            let length = spec.pack.as_ref().and_then(|pack| pack.length.as_ref());
+            spec.extent.as_ref().is_none_or(untold) || length.is_some_and(untold)
+        })
+    }
+
+    pub fn untold_extent(
+        &mut self,
+        input: &Declaration,
+        extent: &ExtentSpec,
+        invocation: Span,
+    ) -> Reported {
+        let name = &input.name.name;
+        let text = self.source_text(extent.span);
+        let message = format!(
+            "nothing tells the extent `{text}` of input `{name}`, which is not given and takes its default"
+        );
+        let diagnostic = Diagnostic::error(&SHAPE_NOT_BOUND, extent.span, message)
+            .with_place(invocation, "invoked here");
+        self.report(diagnostic.with_help(format!(
+            "a default is one number and has no shape: give `{name}`, or write an extent that attributes or other inputs tell"
+        )))
+    }
+
     /// Constants of this function, each uniform over the declared shape (errata 26).
     pub fn default_input(
         &mut self,
@@ -79,8 +119,11 @@ impl<'p> Composer<'p, '_> {
 
 #[cfg(test)]
 mod tests {
-    use crate::compose::testing::{assert_fires, composed};
-    use crate::diagnostics::codes::EXTENT_MISMATCH;
+    use crate::compose::ComposeOptions;
+    use crate::compose::declare::shape_text;
+    use crate::compose::testing::{assert_fires, composed, composed_with};
+    use crate::diagnostics::codes::{EXTENT_MISMATCH, SHAPE_NOT_BOUND};
+    use crate::limits::Limits;
 
     fn document(declaration: &str) -> String {
         format!(
@@ -104,6 +147,46 @@ mod tests {
         // One for all.
         assert_eq!(constants("(4) = 1.0"), 4);
         assert_eq!(constants("(k) = 1.0"), 2);
+    }
+
+    /// The extents of the main graph's inputs, null ones left out.
+    fn inputs(declarations: &str, given: &[&str]) -> Result<Vec<String>, Vec<&'static str>> {
+        let text = format!(
+            "graph G {{ @input {{ {declarations} }} @output {{ y: real[~]; }} @compose {{ y = d; }} }}"
+        );
+        let options = ComposeOptions {
+            given_inputs: given.iter().map(|name| (*name).to_string()).collect(),
+            ..ComposeOptions::default()
+        };
+        let model = composed_with(&text, &options, &Limits::default());
+        let model = model.map_err(|found| found.iter().map(|d| d.code.id).collect::<Vec<_>>())?;
+        let entry = model.function(model.entry).unwrap();
+        let values = entry.inputs.iter().flat_map(|port| port.tensors.values());
+        let shapes = values.map(|id| &entry.values[id.0 as usize].tensor);
+        Ok(shapes.map(|t| shape_text(&t.shape)).collect())
+    }
+
+    #[test]
+    fn s2_6_defaults_of_the_main_graph_are_replaced_by_what_is_given() {
+        let known = "x: real[n|4]; d: real[n] = 2.0;";
+        assert_eq!(inputs(known, &[]).unwrap(), ["[n|4]"]);
+        assert_eq!(inputs(known, &["d"]).unwrap(), ["[n|4]", "[n|4]"]);
+        // Extents that a later input tells.
+        let before = "d: real[n] = 2.0; x: real[n|4];";
+        assert_eq!(inputs(before, &[]).unwrap(), ["[n|4]"]);
+        assert_eq!(inputs(before, &["d"]).unwrap(), ["[n|4]", "[n|4]"]);
+    }
+
+    #[test]
+    fn s2_6_defaults_tell_no_extents() {
+        for own in [
+            "d: real[m|4] = 2.0;",
+            "d: real[~|4] = 2.0;",
+            "d: real[m] = 2.0;",
+        ] {
+            assert_eq!(inputs(own, &[]).unwrap_err(), [SHAPE_NOT_BOUND.id], "{own}");
+        }
+        assert_eq!(inputs("d: real[m|4] = 2.0;", &["d"]).unwrap(), ["[m|4]"]);
     }
 
     #[test]

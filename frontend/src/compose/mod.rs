@@ -72,9 +72,10 @@ pub struct ComposeOptions {
     pub graph: Option<String>,
     /// Values of graph attributes by name.
     pub attributes: IndexMap<String, AttributeValue>,
-    /// Inputs of the graph that get no value: optional ones are null, others take their default (2.6). Inputs that may not
-    /// be left out are declared as ever.
+    /// Optional inputs of the graph that get no value, so that they are null (2.6). Others are declared as ever.
     pub absent_inputs: Vec<String>,
+    /// Inputs of the graph that get a value in place of their default. Others with a default take it.
+    pub given_inputs: Vec<String>,
     /// How many tensors are given for packs among the inputs of the graph, by name: the length of those that are declared
     /// with a new name, or without a length.
     pub pack_lengths: IndexMap<String, usize>,

@@ -6,28 +6,45 @@ use crate::session::{Session, Weights};
 
 pub fn run(arguments: &CheckArguments, console: &mut Console) -> Status {
     let mut session = Session::open(&arguments.model, &arguments.reading);
+    let graphs = session.possible_graphs();
     if session.status() == Status::Done {
-        session.check_names(std::iter::empty());
+        session.check_names_of(&graphs, std::iter::empty());
     }
     if session.status() == Status::Done {
-        let missing = session.missing_attributes();
-        if missing.is_empty() {
-            if let Some(model) = session.compose()
-                && arguments.weights
-            {
-                session.variables(&model, Weights::of_the_model());
-            }
-        } else {
-            // Definitions are proven without values; shapes need them.
-            let text = format!(
-                "note: shapes are not checked, for {} no value; give it with --set\n",
-                match missing.as_slice() {
-                    [one] => format!("attribute `{one}` has"),
-                    several => format!("attributes {} have", several.join(", ")),
-                }
-            );
-            console.write(&text);
+        for graph in &graphs {
+            check(arguments, &mut session, graph, console);
         }
     }
     session.close(console)
+}
+
+/// One graph as the main one. What is wrong in it does not keep others from being checked.
+fn check(arguments: &CheckArguments, session: &mut Session, graph: &str, console: &mut Console) {
+    let missing = session.missing_attributes(graph);
+    let open = session.open_packs(graph);
+    if let (true, [first, ..]) = (missing.is_empty(), &*open) {
+        let text = format!(
+            "note: shapes of graph `{graph}` are not checked, for nothing tells how many tensors the pack `{first}` has; say it \
+             with --input-shape {first}=…;…, one shape for each\n"
+        );
+        console.write(&text);
+        return;
+    }
+    if missing.is_empty() {
+        if let Some(model) = session.compose_checked(graph)
+            && arguments.weights
+        {
+            session.variables(&model, Weights::of_the_model());
+        }
+        return;
+    }
+    // Definitions are proven without values; shapes need them.
+    let text = format!(
+        "note: shapes of graph `{graph}` are not checked, for {} no value; give it with --set\n",
+        match missing.as_slice() {
+            [one] => format!("attribute `{one}` has"),
+            several => format!("attributes {} have", several.join(", ")),
+        }
+    );
+    console.write(&text);
 }

@@ -49,10 +49,19 @@ struct Facts {
 impl Facts {
     fn of(session: &Session, model: &Model) -> Self {
         let entry = model.function(model.entry);
+        let declared = session.graph().map_or(&[][..], |graph| &graph.inputs);
+        let has_default = |name: &str| {
+            let mut inputs = declared.iter();
+            inputs.any(|i| i.name.name == name && i.default.is_some())
+        };
+        let text = |function: &Function, port: &Port| match port.tensors {
+            PortTensors::Null if has_default(&port.name) => "takes its default".to_string(),
+            _ => port_type(function, port),
+        };
         let ports = |ports: Option<&Vec<Port>>| {
             let ports = ports.into_iter().flatten();
             ports
-                .filter_map(|p| Some((p.name.clone(), port_type(entry?, p))))
+                .filter_map(|p| Some((p.name.clone(), text(entry?, p))))
                 .collect()
         };
         let program = &session.program;

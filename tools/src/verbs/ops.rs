@@ -67,6 +67,8 @@ pub fn known(
         real: RealName(RealType::default()),
         int: IntName(IntType::default()),
         attributes: Vec::new(),
+        absent_inputs: Vec::new(),
+        given_inputs: Vec::new(),
         limits: LimitArguments::default(),
         intrinsics: Vec::new(),
         message_format,
