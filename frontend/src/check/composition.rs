@@ -172,7 +172,7 @@ impl Checker<'_> {
     }
 
     /// `yield e`: never null.
-    fn yielded(&mut self, expr: &Expr) -> Type {
+    pub(super) fn yielded(&mut self, expr: &Expr) -> Type {
         let ty = self.entity(expr);
         if ty.optional.is_optional() {
             let text = self.text(expr.span);
@@ -264,6 +264,18 @@ impl Checker<'_> {
                 self.assign(name, ty, assignment, assigned);
             }
             Target::List { items, span } => {
+                if ty.optional.is_optional() {
+                    let text = self.text(assignment.value);
+                    self.sink.report(
+                        Diagnostic::error(
+                            &codes::ASSIGNED_TYPE,
+                            *span,
+                            format!("`{text}` may be null, so a list cannot take it apart"),
+                        )
+                        .with_place(assignment.value, format!("of type {ty}"))
+                        .with_help("say what stands for null, as in `zs ?? xs`"),
+                    );
+                }
                 if ty.is_single() {
                     self.sink.report(
                         Diagnostic::error(

@@ -25,19 +25,27 @@ impl Checker<'_> {
                 _ => (Vec::new(), Vec::new()),
             };
             self.scope.enter_promoted(&tested, Optional::No);
-            let own = self.component_value(then);
+            let own = self.arm(then);
             self.scope.leave();
             self.join_branch(&mut results, &mut first, then, own, dynamic);
             // what follows knows that the test failed
             self.scope.enter_promoted(&refuted, Optional::Null);
             opened += 1;
         }
-        let own = self.component_value(&branching.otherwise);
+        let own = self.arm(&branching.otherwise);
         self.join_branch(&mut results, &mut first, &branching.otherwise, own, dynamic);
         for _ in 0..opened {
             self.scope.leave();
         }
         results
+    }
+
+    /// A branch or a loop's body: a tensor that stands there alone is yielded, so it is never null.
+    fn arm(&mut self, value: &ComponentValue) -> Results {
+        match value {
+            ComponentValue::Expr(expr) => Some(vec![self.yielded(expr)]),
+            _ => self.component_value(value),
+        }
     }
 
     /// A condition is one bool, a compile-time one or a tensor of one element. Whether it is a tensor.
@@ -197,7 +205,7 @@ impl Checker<'_> {
         if let Some(before) = &l.before {
             self.condition(before, &codes::LOOP_CONDITION);
         }
-        let body = self.component_value(&l.body);
+        let body = self.arm(&l.body);
         if let Some(after) = &l.after {
             self.condition(after, &codes::LOOP_CONDITION);
         }

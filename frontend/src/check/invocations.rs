@@ -516,6 +516,16 @@ impl<'a> Checker<'a> {
             let text = self.text(span);
             complaint(format!("`{text}` is null here, but {whose} is required"))
                 .with_help("the test above found that it is not given; use it in the other branch")
+        } else if ty.optional == Optional::Yes
+            && input.ty.optional == Optional::No
+            && !input.has_default
+        {
+            let text = self.text(span);
+            complaint(format!("`{text}` may be null, but {whose} is required"))
+                .with_label(ty.to_string())
+                .with_help(
+                    "say what stands for null, as in `z ?? x`, or invoke the operator where it is there, `if ?z then … else …`",
+                )
         } else {
             return;
         };

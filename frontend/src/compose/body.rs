@@ -43,7 +43,7 @@ impl<'p> Composer<'p, '_> {
         let wanted = component.targets.len();
         builder.room = self.room(builder, component);
         let results = self
-            .component_value(builder, &component.value, hint.as_deref(), wanted)
+            .statement_value(builder, &component.value, hint.as_deref(), wanted)
             .and_then(|results| self.assign(builder, component, results))
             .and_then(|()| self.settle_here(builder));
         builder.room = None;
@@ -139,7 +139,7 @@ impl<'p> Composer<'p, '_> {
         }
     }
 
-    fn set_name(
+    pub fn set_name(
         &mut self,
         builder: &mut Builder<'p>,
         name: &Ident,
@@ -244,8 +244,17 @@ impl<'p> Composer<'p, '_> {
         value: Value,
         span: Span,
     ) -> Composed<()> {
+        let mut lengths = Vec::with_capacity(items.len());
+        for item in items {
+            lengths.push(self.item_length(builder, item)?);
+        }
+        let known: usize = lengths.iter().flatten().sum();
+        let open = lengths.iter().filter(|l| l.is_none()).count();
         let value = match value {
-            Value::Atom(Atom::Stack(stack)) => self.dealt(builder, items, &stack, span)?,
+            Value::Atom(Atom::Stack(stack)) if open > 0 => {
+                return self.assign_rest(builder, (items, &lengths), &stack, span);
+            }
+            Value::Atom(Atom::Stack(stack)) => self.items_of(builder, &stack, known, span)?,
             value => value,
         };
         let Value::Pack(pack) = &value else {
@@ -255,12 +264,6 @@ impl<'p> Composer<'p, '_> {
                 "a single tensor cannot be taken apart",
             ));
         };
-        let mut lengths = Vec::with_capacity(items.len());
-        for item in items {
-            lengths.push(self.item_length(builder, item)?);
-        }
-        let known: usize = lengths.iter().flatten().sum();
-        let open = lengths.iter().filter(|l| l.is_none()).count();
         let rest = match (pack.len().checked_sub(known), open) {
             (Some(0), 0) => 0,
             (Some(rest), 1) => rest,
@@ -328,7 +331,28 @@ impl<'p> Composer<'p, '_> {
         Ok(())
     }
 
-    /// Evaluates a right-hand side to one value per result.
+    /// Evaluates the right-hand side of a statement: an expression may give null to a name of its own (2.4.1).
+    pub fn statement_value(
+        &mut self,
+        builder: &mut Builder<'p>,
+        value: &ComponentValue,
+        hint: Option<&str>,
+        wanted: usize,
+    ) -> Composed<Vec<Value>> {
+        let ComponentValue::Expr(expr) = value else {
+            return self.component_value(builder, value, hint, wanted);
+        };
+        let value = self.tensors(builder, expr)?;
+        match &value {
+            // A list may give several results at once.
+            Value::Pack(pack) if wanted > 1 && pack.len() == wanted => {
+                Ok(pack.items.iter().cloned().map(Value::Atom).collect())
+            }
+            _ => Ok(vec![value]),
+        }
+    }
+
+    /// Evaluates a right-hand side, or a part of one, to one value per result.
     pub fn component_value(
         &mut self,
         builder: &mut Builder<'p>,
@@ -339,8 +363,8 @@ impl<'p> Composer<'p, '_> {
         match value {
             ComponentValue::Invocation(invocation) => self.invocation(builder, invocation, hint),
             ComponentValue::Expr(expr) => {
-                let value = self.tensors(builder, expr)?;
-                if value.is_null() {
+                let results = self.statement_value(builder, value, hint, wanted)?;
+                if results.iter().any(Value::is_null) {
                     return Err(self.report(
                         Diagnostic::error(
                             &UNEXPECTED_VALUE,
@@ -350,13 +374,7 @@ impl<'p> Composer<'p, '_> {
                         .with_help("write it where null has a meaning: `(c ? x) ?? y`, or as an optional input"),
                     ));
                 }
-                match &value {
-                    // A list may give several results at once.
-                    Value::Pack(pack) if wanted > 1 && pack.len() == wanted => {
-                        Ok(pack.items.iter().cloned().map(Value::Atom).collect())
-                    }
-                    _ => Ok(vec![value]),
-                }
+                Ok(results)
             }
             ComponentValue::Block(block) => self.block(builder, block, hint),
             ComponentValue::If(branching) => self.branching(builder, branching, hint, wanted),
@@ -427,5 +445,64 @@ fn item_names<'a>(item: &'a TargetItem, names: &mut Vec<&'a Ident>) {
         TargetItem::Name { name, .. } => names.push(name),
         TargetItem::Zip { names: zipped, .. } => names.extend(zipped),
         TargetItem::Omitted(_) => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::check::testing::{assert_fires, assert_silent, in_document};
+    use crate::compose::testing::assert_composes;
+    use crate::diagnostics::codes::{ARGUMENT_TYPE, ASSIGNED_TYPE, YIELD_OPTIONAL};
+
+    fn graph(condition: bool, statements: &str) -> String {
+        format!(
+            "operator add {{ @input {{ a: real[n]; b: real[n]; }} @output {{ y: real[n]; }} @lower {{ y[i,] = a[i,] + b[i,], i < n; }} }} \
+             operator more {{ @input {{ a: real[n]; b: optional real[n]; }} @output {{ y: real[n]; }} \
+             @lower {{ y[i,] = a[i,] + (b[i,] ?? 1.0), i < n; }} }} \
+             graph G {{ @attrib {{ c: bool = {condition}; }} @input {{ x: real[3]; d: bool[]; }} @output {{ y: real[3]; }} \
+             @compose {{ {statements} }} }}"
+        )
+    }
+
+    #[test]
+    fn s2_4_1_null_may_have_a_name() {
+        for statements in [
+            "t = c ? x; y = t ?? x;",
+            "t = c ? x; u = t; y = more(x, u);",
+            "t = c ? x; y = if ?t then add(x, t) else x;",
+            "ts..(2) = c ? [x, x]; us..(2) = ts ?? [x, x]; y = us[1];",
+        ] {
+            for condition in [true, false] {
+                let text = graph(condition, statements);
+                assert_silent(&in_document(&text));
+                assert_composes(&text);
+            }
+        }
+    }
+
+    #[test]
+    fn s2_12_packed_indices_access_all_tensors_of_an_empty_pack() {
+        for items in ["", "x", "x, x"] {
+            assert_composes(&format!(
+                "operator o {{ @input {{ x: real[s..]; xs: real[s..]..(n); }} @output {{ y: real[s..]; }} \
+                 @lower {{ y[i..] = x[i..] + (xs[i..] + ..), i < s; }} }} \
+                 graph G {{ @input {{ x: real[2]; }} @output {{ y: real[2]; }} @compose {{ y = o(x, [{items}]); }} }}"
+            ));
+        }
+    }
+
+    #[test]
+    fn s2_4_1_what_may_be_null_is_refused_whatever_the_condition() {
+        for condition in [true, false] {
+            let fires = |code, statements: &str| {
+                assert_fires(code, &in_document(&graph(condition, statements)));
+            };
+            fires(&ARGUMENT_TYPE, "t = c ? x; y = add(x, t);");
+            fires(&ARGUMENT_TYPE, "y = add(x, c ? x);");
+            fires(&ASSIGNED_TYPE, "t = c ? x; y = t;");
+            fires(&ASSIGNED_TYPE, "[a, b] = c ? [x, x]; y = a;");
+            fires(&YIELD_OPTIONAL, "t = c ? x; y = if d then t else x;");
+            fires(&YIELD_OPTIONAL, "y = with s = x do..(2) (c ? s);");
+        }
     }
 }

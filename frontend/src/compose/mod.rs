@@ -42,6 +42,7 @@ mod spellings;
 mod split;
 mod symbols;
 mod synthesis;
+mod taken_apart;
 mod turns;
 mod update;
 mod upper_bound;

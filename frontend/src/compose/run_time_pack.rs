@@ -8,8 +8,9 @@ use super::composer::{Composed, Composer, Reported};
 use super::declare::upper_extents;
 use super::dynamic_extent::extent_of;
 use super::instantiate::Builder;
-use crate::ast::{Component, Declaration, ExprKind, PackSpec, Target, TargetItem};
-use crate::diagnostics::codes::{RESULTS_MISMATCH, UNEXPECTED_VALUE};
+use crate::ast::{Component, Declaration, Expr, ExprKind, PackSpec, Target, TargetItem};
+use crate::diagnostics::Diagnostic;
+use crate::diagnostics::codes::{ATTRIBUTE_LENGTH, RESULTS_MISMATCH, UNEXPECTED_VALUE};
 use crate::eval::ranges::{extent_expr, upper_bound};
 use crate::eval::{Atom, TensorRef, Value, runtime};
 use crate::model::{Check, CheckKind, Extent, Port, PortTensors, ShapeExpr, TensorType};
@@ -163,28 +164,6 @@ impl<'p> Composer<'p, '_> {
         self.test_result(builder, check)
     }
 
-    /// `[a, b..(2)] = pack`: as many items as the left side takes.
-    pub fn dealt(
-        &mut self,
-        builder: &mut Builder<'p>,
-        items: &[TargetItem],
-        stack: &TensorRef,
-        span: Span,
-    ) -> Composed<Value> {
-        let mut count = 0usize;
-        for item in items {
-            let Some(own) = self.item_length(builder, item)? else {
-                return Err(self.error(
-                    &RESULTS_MISMATCH,
-                    span,
-                    "a pack of run-time length is taken apart only into a known number of tensors",
-                ));
-            };
-            count = count.saturating_add(own);
-        }
-        self.items_of(builder, stack, count, span)
-    }
-
     /// The length of a pack among the inputs of the main graph; what is given tells one that nothing else does.
     pub fn input_length(
         &mut self,
@@ -208,6 +187,24 @@ impl<'p> Composer<'p, '_> {
                 };
                 self.unify(builder, length, &given, &bound)?;
             }
+        }
+        let length = input.type_spec.pack.as_ref().map(|pack| &pack.length);
+        let is_open = length.is_some_and(|length| {
+            let unknown = |length: &Expr| !Self::unknown_names(builder, length).is_empty();
+            length.as_ref().is_none_or(unknown)
+        });
+        if is_open {
+            let message = format!(
+                "nothing tells how many tensors the pack `{}` has",
+                name.name
+            );
+            let diagnostic = Diagnostic::error(&ATTRIBUTE_LENGTH, input.span, message);
+            return Err(self.report(diagnostic.with_help(format!(
+                "`skript run` counts what `--input {0}=…` gives; elsewhere say `--input-shape {0}=…;…`, one shape for each, or \
+                 give the length a bound, `..({1}|8)`",
+                name.name,
+                length.into_iter().flatten().next().map_or_else(|| "n".to_string(), |l| self.source_text(l.span))
+            ))));
         }
         self.declared_length(builder, input)
     }

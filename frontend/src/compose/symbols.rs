@@ -31,6 +31,7 @@ impl<'p> Composer<'p, '_> {
             let value = value.map_err(|s| self.failed(s))?;
             self.settle(builder)?;
             self.assign_symbol(builder, &using.target, value, using.value.span)?;
+            self.settle(builder)?;
         }
         self.assertions(builder, &mut open, true)
     }
@@ -279,7 +280,7 @@ impl<'p> Composer<'p, '_> {
     }
 
     /// The length written behind `..`.
-    fn hinted(&self, builder: &Builder<'p>, pack: &PackSpec) -> EvalResult<Option<usize>> {
+    pub fn hinted(&self, builder: &Builder<'p>, pack: &PackSpec) -> EvalResult<Option<usize>> {
         let Some(expr) = &pack.length else {
             return Ok(None);
         };
@@ -312,11 +313,9 @@ impl<'p> Composer<'p, '_> {
                     .collect());
             }
             return match value {
-                Value::Atom(Atom::Series(_)) => stop(
-                    &UNEXPECTED_VALUE,
-                    span,
-                    "the length of this pack is known at run time only: take its items by indices and ranges, `p[0]`, `p[1:]`",
-                ),
+                Value::Atom(Atom::Series(series)) => {
+                    self.split_series(builder, items, series, span)
+                }
                 Value::Atom(single) => stands_for_a_pack(single, span),
                 _ => stop(&UNEXPECTED_VALUE, span, "only a pack can be taken apart"),
             };

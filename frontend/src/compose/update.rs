@@ -77,7 +77,7 @@ impl<'p> Composer<'p, '_> {
         for component in &definition.updates {
             let wanted = component.targets.len();
             let hint = label_of(component);
-            let results = self.component_value(builder, &component.value, hint.as_deref(), wanted);
+            let results = self.statement_value(builder, &component.value, hint.as_deref(), wanted);
             let Ok(results) = results else {
                 for name in target_names(component) {
                     if !is_variable(&definition.variables, name) {

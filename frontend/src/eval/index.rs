@@ -72,7 +72,11 @@ impl Evaluator<'_> {
             Value::Pack(pack)
                 if pack.is_empty()
                     && self.formula.is_some()
-                    && (trailing_comma || subscripts.len() != 1) =>
+                    && (trailing_comma
+                        || !matches!(
+                            subscripts,
+                            [Subscript::Expr(_) | Subscript::Range { .. }]
+                        )) =>
             {
                 Ok(value)
             }

@@ -419,8 +419,6 @@ mod tests {
             assert_fires(&UNEXPECTED_VALUE, &helper(line));
         }
         assert_fires(&PACK_LENGTHS_DIFFER, &helper("t + [t.., 1]"));
-        let apart = helper("t").replace("h = t;", "[h, r..] = t;");
-        assert_fires(&UNEXPECTED_VALUE, &apart);
         for line in [
             "t * t",
             "t * [1, 2]",
