@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
 use skript_semantics::{Scalar, ScalarKind, ScalarOp};
 
 use super::affine_extent::Bound;
@@ -187,33 +188,80 @@ impl<'p> Composer<'p, '_> {
             return Ok(None);
         };
         let packed = declaration.type_spec.pack.is_some();
-        for spec in specs {
+        let mut solved = FxHashMap::default();
+        for (position, spec) in specs.iter().enumerate() {
             self.declare_symbol(builder, spec, None)?;
-            if let (Some(expr), Some(_)) = (&spec.extent, &spec.bound)
-                && let Some(name) = Self::unknown_names(builder, expr).first()
-            {
-                let (text, name) = (self.source_text(expr.span), name.as_str());
-                let message =
-                    format!("nothing tells `{name}` of `{text}`: a bound is one of a name");
-                let diagnostic = Diagnostic::error(&UNDETERMINED_EXTENT, spec.span, message);
-                return Err(self.report(diagnostic.with_help(format!(
-                    "bound the name where it stands alone, `{name}|2`, and leave the bound of `{text}` out"
-                ))));
+            let (Some(expr), Some(bound)) = (&spec.extent, &spec.bound) else {
+                continue;
+            };
+            let unknown = Self::unknown_names(builder, expr);
+            let Some(name) = unknown.first() else {
+                continue;
+            };
+            if let (true, [_]) = (may_be_solved(builder, declaration, spec), &*unknown) {
+                let place = (item, position);
+                let extent = self.solved_extent(builder, declaration, place, (expr, bound))?;
+                solved.insert(position, extent);
+                continue;
             }
+            let text = self.source_text(expr.span);
+            let message = format!("nothing tells `{name}` of `{text}`: a bound is one of a name");
+            let diagnostic = Diagnostic::error(&UNDETERMINED_EXTENT, spec.span, message);
+            return Err(self.report(diagnostic.with_help(format!(
+                "bound the name where it stands alone, `{name}|2`, and leave the bound of `{text}` out"
+            ))));
         }
         let mut computed = Vec::new();
         let result = {
             let mut evaluator = builder.evaluator(self.limits);
-            declared_extents(&mut evaluator, specs, packed, item, &mut computed)
+            declared_extents(
+                &mut evaluator,
+                specs,
+                (packed, item),
+                &solved,
+                &mut computed,
+            )
         };
         let extents = result.map_err(|s| self.failed(s))?;
         for (expr, span) in computed {
             self.check_sign(builder, declaration, expr, span)?;
         }
-        for spec in specs {
-            self.check_declared_bound(builder, declaration, spec, when)?;
+        for (position, spec) in specs.iter().enumerate() {
+            if !solved.contains_key(&position) {
+                self.check_declared_bound(builder, declaration, spec, when)?;
+            }
         }
         Ok(Some(extents))
+    }
+
+    /// `2 * s|10` of an input of the main graph: an extent that each run brings, which tells s.
+    fn solved_extent(
+        &mut self,
+        builder: &mut Builder<'p>,
+        declaration: &Declaration,
+        (item, position): (usize, usize),
+        (expr, bound): (&Expr, &Expr),
+    ) -> Composed<Extent> {
+        let name = &declaration.name;
+        let result = {
+            let mut evaluator = builder.evaluator(self.limits);
+            let bounds = upper_extents(&mut evaluator, bound, None);
+            bounds.and_then(|bounds| {
+                let symbol = format!("{}.{item}.{position}.solved", name.name);
+                let extent = Extent::Dynamic {
+                    expr: Arc::new(ShapeExpr::Symbol(symbol)),
+                    bound: bounds.first().copied().unwrap_or(0),
+                };
+                let atom = evaluator.extent_atom(&extent, expr.span)?;
+                Ok((extent, atom))
+            })
+        };
+        let (extent, atom) = result.map_err(|s| self.failed(s))?;
+        let what = format!("extent {position} of input `{}`", name.name);
+        let place = name.span;
+        let bound = Bound { what: &what, place };
+        self.unify(builder, expr, &Value::Atom(atom), &bound)?;
+        Ok(extent)
     }
 
     /// `n|k` holds for the extent that n has, whatever told it.
@@ -495,21 +543,32 @@ impl<'p> Composer<'p, '_> {
     }
 }
 
+/// Whether a bounded extent with one name that nothing tells tells the name itself.
+fn may_be_solved(builder: &Builder, declaration: &Declaration, spec: &ExtentSpec) -> bool {
+    let mut inputs = builder.found.definition.inputs.iter();
+    let is_input = inputs.any(|input| std::ptr::eq(input, declaration));
+    builder.entry && is_input && spec.pack.is_none() && !spec.per_item
+}
+
 fn is_static(tensor: &TensorType) -> bool {
     let mut extents = tensor.shape.iter();
     extents.all(|extent| extent.fixed().is_some())
 }
 
-/// Extents of a declared shape, for item `item` of a pack.
+/// Extents of a declared shape, for item `item` if it is one of a pack; some are `solved` already.
 fn declared_extents(
     evaluator: &mut Evaluator,
     specs: &[ExtentSpec],
-    packed: bool,
-    item: usize,
+    (packed, item): (bool, usize),
+    solved: &FxHashMap<usize, Extent>,
     computed: &mut Vec<(model::Expr, Span)>,
 ) -> EvalResult<Vec<DeclaredExtent>> {
     let mut extents = Vec::new();
-    for spec in specs {
+    for (position, spec) in specs.iter().enumerate() {
+        if let Some(extent) = solved.get(&position) {
+            extents.push(DeclaredExtent::Is(extent.clone()));
+            continue;
+        }
         let Some(expr) = &spec.extent else {
             if let Some(bound) = &spec.bound {
                 let bounds = upper_extents(evaluator, bound, spec.pack.as_ref())?;
@@ -651,5 +710,39 @@ fn is_unnamed(expr: &ShapeExpr) -> bool {
         ShapeExpr::Symbol(name) => name.starts_with("data.") || name.starts_with("extent."),
         ShapeExpr::Apply { operands, .. } => operands.iter().any(is_unnamed),
         ShapeExpr::Constant(_) | ShapeExpr::Real(_) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::compose::testing::{assert_composes, assert_fires, composed};
+    use crate::diagnostics::codes::UNDETERMINED_EXTENT;
+
+    fn graph(inputs: &str) -> String {
+        format!(
+            "graph G {{ @input {{ {inputs} }} @output {{ y: real[~]; }} @compose {{ y = x; }} }}"
+        )
+    }
+
+    #[test]
+    fn s2_6_a_bounded_extent_of_the_main_graph_tells_its_name() {
+        for (inputs, bound) in [
+            ("x: real[2 * s|10];", 10),
+            ("z: real[2 * s + 1|11]; x: real[s];", 5),
+            ("x: real[s]; z: real[s + 2|8];", 6),
+            ("x: real[2 * s|10]; z: real[s|3];", 10),
+        ] {
+            let model = composed(&graph(inputs)).unwrap();
+            let entry = model.function(model.entry).unwrap();
+            let output = entry.outputs[0].tensors.values()[0];
+            assert_eq!(
+                entry.values[output.0 as usize].tensor.shape[0].bound(),
+                bound,
+                "{inputs}"
+            );
+            assert!(!entry.checks.is_empty(), "{inputs}");
+        }
+        assert_composes(&graph("x: real[s|4]; z: real[2 * s|8];"));
+        assert_fires(&UNDETERMINED_EXTENT, &graph("x: real[2 * s + t|10];"));
     }
 }
