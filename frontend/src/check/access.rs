@@ -218,16 +218,17 @@ impl Checker<'_> {
             ));
             return Type::unknown();
         }
-        if remap.is_none() && !self.in_subscript && !self.in_intermediate {
+        if !self.in_subscript && !self.in_intermediate {
+            let text = self.text(whole.span);
             self.sink.report(
                 Diagnostic::error(
                     &codes::GUARD_AS_VALUE,
                     whole.span,
-                    "`|i|` guards an index of a tensor, and is no value itself",
+                    format!("`{text}` guards an index of a tensor, and is no value itself"),
                 )
-                .with_help(
-                    "write it where the tensor is accessed, `x[|i|,]`, or in an intermediate that stands there",
-                ),
+                .with_help(format!(
+                    "write it where the tensor is accessed, `x[{text},]`, or in an intermediate that stands there"
+                )),
             );
         }
         let ty = self.value(index);

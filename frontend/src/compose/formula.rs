@@ -14,7 +14,7 @@ use super::split::split;
 use super::turns::{check_turns, write_chosen};
 use crate::ast::{Expr, Ident, IterationCount, LoopBound, Lowering, LoweringOp};
 use crate::diagnostics::codes::{FORMULA, LIMIT_EXCEEDED, PACK_LENGTHS_DIFFER};
-use crate::eval::evaluator::{EvalResult, Every, count, stop};
+use crate::eval::evaluator::{EvalResult, Every, computed_guard, count, stop};
 use crate::eval::ranges::collect_facts;
 use crate::eval::{
     Atom, Chosen, Demand, Demands, Evaluator, FormulaState, Scope, Stop, TensorRef, Value, runtime,
@@ -246,6 +246,8 @@ struct Attempt<'a, 'p, 's> {
     as_written: Accumulation,
     /// See [`FormulaState::in_turns`].
     in_turns: bool,
+    /// What to say of bounds that are null.
+    null_bounds: Vec<String>,
 }
 
 impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
@@ -260,6 +262,7 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
             lowering,
             indices: Vec::new(),
             keys: Vec::new(),
+            null_bounds: Vec::new(),
             locals: Vec::new(),
             within: Vec::new(),
             beside: Vec::new(),
@@ -305,6 +308,12 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
             let packed = matches!(value, Value::Pack(_));
             if value.is_null() {
                 scope.set(bound.name.name.clone(), Value::Null);
+                let text = self.composer.source_text(bound.bound.span);
+                let name = &bound.name.name;
+                self.null_bounds.push(format!(
+                    "the bound `{text}` of `{name}` is null, so `{name}` is no index and what is made of it is null: give it a \
+                     value, or a fallback, `{name} < ({text} ?? 1)`"
+                ));
                 continue;
             }
             let mut atoms = Vec::new();
@@ -359,7 +368,12 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
             }
             scope.set(name.name.clone(), value);
         }
-        self.assignment(&scope, state)
+        self.assignment(&scope, state).map_err(|mut stop| {
+            if let (Stop::Error(error), false) = (&mut stop, self.null_bounds.is_empty()) {
+                error.help = Some(self.null_bounds.join("; "));
+            }
+            stop
+        })
     }
 
     /// The value of an index variable.
@@ -412,6 +426,7 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
                     return Ok(Atom::from_expr(index));
                 }
             },
+            Atom::Guarded(_) => return computed_guard(span),
             other => {
                 return stop(
                     &FORMULA,
@@ -565,6 +580,9 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
         for ((output, subscripts), value) in outputs.iter().zip(subscripts).zip(values) {
             let expr = match value.to_expr() {
                 Some(expr) if expr.kind == output.tensor.kind => expr,
+                _ if matches!(value, Atom::Guarded(_)) => {
+                    return computed_guard(lowering.value.span);
+                }
                 _ => {
                     return stop(
                         &FORMULA,

@@ -86,11 +86,20 @@ impl<'p> Composer<'p, '_> {
         }
         let conditional = looping.before.is_some() || looping.after.is_some();
         if parts.count.is_none() && parts.dynamic.is_none() && !conditional {
-            return Err(self.error(
-                &LOOP_WITHOUT_END,
-                looping.span,
-                "a loop needs a `for` clause, a count or a condition",
-            ));
+            let written = looping.count.as_ref().and_then(|c| c.count.as_ref());
+            let (place, message) = match written {
+                Some(count) => {
+                    let text = self.source_text(count.span);
+                    let message =
+                        format!("the count `{text}` is null here, and nothing else ends the loop");
+                    (count.span, message)
+                }
+                None => {
+                    let message = "a loop needs a `for` clause, a count or a condition";
+                    (looping.span, message.to_string())
+                }
+            };
+            return Err(self.error(&LOOP_WITHOUT_END, place, message));
         }
         let stacked = parts.scans.iter().any(|s| matches!(s, Scanned::Stack(_)));
         // Without items nothing tells, or needs, the types of the results; but where they come from an operator that says what

@@ -15,7 +15,8 @@ use super::value::{Atom, Pack, Value};
 use crate::ast::{BinaryOp, Expr, ExprKind, Ident, Property, StringLiteral, StringPiece, UnaryOp};
 use crate::diagnostics::Code;
 use crate::diagnostics::codes::{
-    DIVISION_BY_ZERO, INTEGER_OVERFLOW, PACK_LENGTHS_DIFFER, PACK_TOO_LONG, UNEXPECTED_VALUE,
+    DIVISION_BY_ZERO, GUARD_AS_VALUE, INTEGER_OVERFLOW, PACK_LENGTHS_DIFFER, PACK_TOO_LONG,
+    UNEXPECTED_VALUE,
 };
 use crate::limits::Limits;
 use crate::model;
@@ -77,6 +78,15 @@ pub fn stop<T>(code: &'static Code, span: Span, message: impl Into<String>) -> E
         message: message.into(),
         help: None,
     })))
+}
+
+/// `2 * |i|`.
+pub fn computed_guard<T>(span: Span) -> EvalResult<T> {
+    stop(
+        &GUARD_AS_VALUE,
+        span,
+        "a guarded index is no number: it stands in an index as it is, so compute between its bars, `|2 * i|`",
+    )
 }
 
 /// Evaluates expressions in a scope.
@@ -653,6 +663,9 @@ impl<'a> Evaluator<'a> {
     }
 
     fn kinds<T>(&self, operands: &[Atom], span: Span) -> EvalResult<T> {
+        if operands.iter().any(|o| matches!(o, Atom::Guarded(_))) {
+            return computed_guard(span);
+        }
         let kinds: Vec<&str> = operands
             .iter()
             .map(|o| o.kind().map_or(o.describe(), ScalarKind::name))
