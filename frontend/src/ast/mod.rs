@@ -97,6 +97,9 @@ pub struct Definition {
     /// Blocks in which a statement could not be read (reported): what is missing there, or is missing elsewhere because of
     /// it, is no error of its own.
     pub unread: Vec<BlockKind>,
+    /// Whether `is` stands anywhere in it (2.4).
+    #[serde(skip)]
+    pub tests_identity: bool,
     /// From the keyword to the closing brace.
     pub span: Span,
 }

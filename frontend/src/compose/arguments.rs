@@ -43,6 +43,8 @@ pub struct ArgumentList {
     pub arguments: Vec<Argument>,
     pub spans: Vec<Span>,
     pub invocation: Span,
+    /// For each tensor of the arguments in order, the first one that is the same tensor; empty where that tells nothing.
+    pub same: Vec<usize>,
     /// Run-time extents in attributes that no argument has: the callee's names for them, and their bounds.
     pub extents: Vec<(String, u64)>,
 }
@@ -55,6 +57,7 @@ impl Default for ArgumentList {
             arguments: Vec::new(),
             spans: Vec::new(),
             invocation: Span::new(FileId(0), 0, 0),
+            same: Vec::new(),
             extents: Vec::new(),
         }
     }

@@ -471,6 +471,7 @@ impl<'p> Composer<'p, '_> {
         if let Argument::Stack(_, whole) = argument {
             let value = builder.value(Some(name.clone()), (**whole).clone(), input.name.span);
             let id = value.id;
+            let value = builder.one_of(list, list.place(index, 0), value);
             let none = whole.shape.first() == Some(&Extent::Fixed(0));
             let own = if none && builder.found.definition.has_block(BlockKind::Lower) {
                 // A formula goes through known items one by one.
@@ -495,6 +496,7 @@ impl<'p> Composer<'p, '_> {
             };
             let value = builder.value(Some(value_name), tensor, input.name.span);
             values.push(value.id);
+            let value = builder.one_of(list, list.place(index, item), value);
             atoms.push(Atom::Tensor(value));
         }
         builder.tensors.insert(name.clone());

@@ -104,6 +104,8 @@ pub struct Composer<'p, 's> {
     /// Whether branches differ in extents that `input_shapes` fixed, so that the graph as declared has to say that they may.
     pub shapes_decide: bool,
     pub reached: Reached<'p>,
+    /// Definitions by module and name, and whether they test what is the same tensor.
+    pub identity: FxHashMap<(&'p str, &'p str), bool>,
 }
 
 impl<'p, 's> Composer<'p, 's> {
@@ -136,6 +138,7 @@ impl<'p, 's> Composer<'p, 's> {
             input_shapes: IndexMap::new(),
             shapes_decide: false,
             reached: Reached::default(),
+            identity: FxHashMap::default(),
         }
     }
 
@@ -441,6 +444,9 @@ pub fn instance_key(found: &Definitions, list: &ArgumentList) -> String {
     for argument in &list.arguments {
         key.push(';');
         Argument::describe_into(argument, &mut key);
+    }
+    if !list.same.is_empty() {
+        let _ = write!(key, ";same {:?}", list.same);
     }
     key
 }

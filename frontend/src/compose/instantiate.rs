@@ -55,6 +55,8 @@ pub struct Builder<'p> {
     pub named_extents: FxHashMap<Arc<ShapeExpr>, Arc<ShapeExpr>>,
     /// What every run must test of what has been evaluated, until it is kept.
     pub demands: Demands,
+    /// Inputs that may be given more than once, by their number in [`ArgumentList::same`].
+    pub given: FxHashMap<usize, TensorRef>,
 }
 
 impl<'p> Builder<'p> {
@@ -241,6 +243,7 @@ impl<'p> Composer<'p, '_> {
             symbols: 0,
             named_extents: FxHashMap::default(),
             demands: Demands::default(),
+            given: FxHashMap::default(),
         };
         let reported = self.sink.diagnostics().len();
         if let Err(failure) = self.bind(&mut builder, list) {

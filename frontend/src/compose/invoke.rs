@@ -133,6 +133,7 @@ impl<'p> Composer<'p, '_> {
             values.push(value);
         }
         canonical.end_of_tensors();
+        list.same = self.same_tensors(&found, &values);
         for (value, _) in list.attributes.values_mut() {
             *value = canonical.attribute(value);
         }

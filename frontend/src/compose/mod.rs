@@ -25,6 +25,7 @@ mod gathered;
 mod generics;
 mod handed_out;
 mod holdings;
+mod identity;
 mod input_shape;
 mod instantiate;
 mod invoke;

@@ -279,6 +279,7 @@ impl<'t, 's> Cutter<'t, 's> {
             quantizations: Vec::new(),
             blocks: Vec::new(),
             unread: Vec::new(),
+            tests_identity: false,
             span: self.span(begin),
         };
         match self.peek() {
@@ -314,6 +315,8 @@ impl<'t, 's> Cutter<'t, 's> {
                 }
             }
         }
+        let own = self.tokens.get(first..self.at).unwrap_or_default();
+        definition.tests_identity = own.iter().any(|token| self.word(token) == "is");
         let last = self.at.checked_sub(1).and_then(|at| self.tokens.get(at));
         if let Some(last) = last {
             definition.span = definition.span.to(self.span(last));
