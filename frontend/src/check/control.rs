@@ -262,6 +262,25 @@ impl Checker<'_> {
             );
             return declared.with_base(Base::Unknown);
         }
+        let (packed, single) = ("a pack", "a single tensor");
+        let kinds = if declared.is_single() && init.is_packed() {
+            Some((single, packed))
+        } else if declared.is_packed() && init.is_single() && init.is_tensor() {
+            Some((packed, single))
+        } else {
+            None
+        };
+        if let Some((written, given)) = kinds {
+            let name = &variable.name.name;
+            let message = format!(
+                "the loop variable `{name}` is declared as {written}, but starts as {given}"
+            );
+            self.sink.report(
+                Diagnostic::error(&codes::CARRIED_TYPE, variable.init.span, message)
+                    .with_label(init.to_string())
+                    .with_place(spec.span, declared.to_string()),
+            );
+        }
         declared
     }
 

@@ -2,12 +2,13 @@
 
 use super::composer::{Composed, Composer, Reported};
 use super::instantiate::Builder;
+use super::invoke::tensor_text;
 use super::update::is_variable;
 use crate::ast::{
     self, Component, ComponentValue, Declaration, DefinitionKind, Ident, PackSpec, Target,
     TargetItem, TypeSpec,
 };
-use crate::diagnostics::codes::{RESULTS_MISMATCH, UNEXPECTED_VALUE};
+use crate::diagnostics::codes::{RANK_MISMATCH, RESULTS_MISMATCH, UNEXPECTED_VALUE};
 use crate::diagnostics::{Diagnostic, counted};
 use crate::eval::{Atom, Value};
 use crate::model::Body;
@@ -172,8 +173,9 @@ impl<'p> Composer<'p, '_> {
             }
             value => value,
         };
+        self.check_ranks(name, &value, name.span)?;
         if let Some(spec) = spec {
-            self.check_written(builder, name, spec, &value)?;
+            self.check_written(builder, name, spec, &value, name.span)?;
         }
         // A variable's new value is kept as it is, and quantized when it is read.
         let kept =
@@ -197,6 +199,28 @@ impl<'p> Composer<'p, '_> {
         }
         builder.tensors.insert(builder.path_of(&name.name));
         self.name_value(builder, &name.name, value, name.span)
+    }
+
+    /// 2.3: the tensors of a pack have one rank, which its type has.
+    pub fn check_ranks(&mut self, name: &Ident, value: &Value, span: Span) -> Composed<()> {
+        let Value::Pack(pack) = value else {
+            return Ok(());
+        };
+        let mut tensors = pack.items.iter().filter_map(|atom| match atom {
+            Atom::Tensor(tensor) => Some(&tensor.tensor),
+            _ => None,
+        });
+        let Some(first) = tensors.next() else {
+            return Ok(());
+        };
+        let Some(other) = tensors.find(|t| t.shape.len() != first.shape.len()) else {
+            return Ok(());
+        };
+        let name = &name.name;
+        let (first, other) = (tensor_text(first), tensor_text(other));
+        let message =
+            format!("the tensors of the pack `{name}` have one rank; here are {first} and {other}");
+        Err(self.error(&RANK_MISMATCH, span, message))
     }
 
     pub fn target_length(

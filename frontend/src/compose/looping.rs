@@ -149,7 +149,9 @@ impl<'p> Composer<'p, '_> {
         }
         let mut scans: Vec<Scanned> = Vec::new();
         for scan in &looping.scans {
-            match self.tensors(builder, &scan.pack)? {
+            let scanned = self.tensors(builder, &scan.pack)?;
+            self.check_ranks(&scan.item, &scanned, scan.pack.span)?;
+            match scanned {
                 Value::Atom(Atom::Stack(stack)) => scans.push(Scanned::Stack(stack)),
                 Value::Pack(pack) => {
                     let first = scans.iter().find_map(|s| match s {
@@ -253,6 +255,10 @@ impl<'p> Composer<'p, '_> {
         carried: &ast::Carried,
     ) -> Composed<Value> {
         let value = self.tensors(builder, &carried.init)?;
+        self.check_ranks(&carried.name, &value, carried.init.span)?;
+        if let Some(spec) = &carried.type_spec {
+            self.check_written(builder, &carried.name, spec, &value, carried.init.span)?;
+        }
         if let Value::Atom(Atom::Stack(_)) = value {
             return Ok(value);
         }

@@ -130,13 +130,15 @@ impl<'p> Composer<'p, '_> {
         })
     }
 
-    /// The results of a statement against the type and shape that are written for them, `t: real[2,n] = …` (2.16).
+    /// The results of a statement, or what a loop variable starts as, against the type and shape that are written for them,
+    /// `t: real[2,n] = …` (2.10.1, 2.16).
     pub fn check_written(
         &mut self,
         builder: &mut Builder<'p>,
         name: &Ident,
         spec: &TypeSpec,
         value: &Value,
+        computed: Span,
     ) -> Composed<()> {
         let declaration = Declaration {
             name: name.clone(),
@@ -149,7 +151,7 @@ impl<'p> Composer<'p, '_> {
         for (item, atom) in value.atoms().iter().enumerate() {
             match atom {
                 Atom::Tensor(tensor) => {
-                    self.check_declared(builder, &declaration, &what, item, tensor, name.span)?;
+                    self.check_declared(builder, &declaration, &what, item, tensor, computed)?;
                 }
                 Atom::Stack(stack) => self.check_stack(builder, &declaration, &what, stack)?,
                 _ => {}

@@ -21,6 +21,25 @@ mod tests {
     }
 
     #[test]
+    fn s2_3_tensors_of_a_pack_have_one_rank() {
+        let operator = "@input { a: real[s..]; } @output { b: real[s..]; } @lower { b[i..] = a[i..], i < s; }";
+        let graph = |components: &str| {
+            with_operator(operator, components).replace("z: real[3];", "z: real[3]; m: real[2,3];")
+        };
+        for components in [
+            "p.. = [x, m]; y = x;",
+            "p..(2) = [z, m]; y = x;",
+            "p..(2) = for e : [x, m] do f(e); y = x;",
+            "p..(2) = with e = [x, m] do..(2) [x, x]; y = x;",
+        ] {
+            assert_fires(&RANK_MISMATCH, &graph(components));
+        }
+        assert_composes(&graph("p..(2) = [x, z]; q..(2) = for e : p do f(e); y = q[0];"));
+        // Nothing is named a pack here.
+        assert_composes(&graph("[y, w] = [x, m];"));
+    }
+
+    #[test]
     fn near_miss() {
         assert_composes(&with_operator("@input { a: real[n]; } @output { b: real[n]; } @lower { b[i,] = a[i,], i < n; }", "y = f(x);"));
     }

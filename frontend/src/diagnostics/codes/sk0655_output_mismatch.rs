@@ -48,6 +48,28 @@ mod tests {
     }
 
     #[test]
+    fn s2_10_loop_variables_start_as_they_are_declared() {
+        let operator = "@input { a: real[s..]; } @output { b: real[s..]; } @lower { b[i..] = a[i..], i < s; }";
+        let graph = |components: &str| {
+            with_operator(operator, components).replace("z: real[3];", "z: real[3]; m: real[2,4]; c: real[];")
+        };
+        for start in [
+            "real[4,4] = x",
+            "real[3] = x",
+            "real[2,3] = m",
+            "real[4] = c",
+        ] {
+            for steps in ["do..(2)", "unroll..(2)", "while flag do", "do..(200)"] {
+                assert_fires(&OUTPUT_MISMATCH, &graph(&format!("r = with a: {start} {steps} f(a); y = x;")));
+            }
+        }
+        assert_fires(&OUTPUT_MISMATCH, &graph("r..(2) = with a: real[3]..(2) = [z, x] do..(2) [z, z]; y = x;"));
+        assert_composes(&graph("y = with a: real[4] = x do..(2) f(a);"));
+        assert_composes(&graph("y = with a: real[4] = 0.0 do..(2) f(a);"));
+        assert_composes(&graph("r..(2) = with a: real[~]..(2) = [z, x] do..(2) [z, x]; y = x;"));
+    }
+
+    #[test]
     fn near_miss() {
         assert_composes(&with_operator("@input { a: real[n]; } @output { b: real[n]; } @lower { b[i,] = a[i,], i < n; }", "y = f(x);"));
     }

@@ -22,10 +22,13 @@ mod tests {
     #[test]
     fn fires() {
         assert_fires(&CARRIED_TYPE, &in_compose("z = with u = x do..(2) less(u); y = x;"));
+        assert_fires(&CARRIED_TYPE, &in_compose("y = with u: real[4] = [x, x] do..(2) id(u);"));
+        assert_fires(&CARRIED_TYPE, &in_compose("z.. = with u: real[4]..(2) = x do..(2) split{n=2}(x); y = x;"));
     }
 
     #[test]
     fn near_miss() {
         assert_silent(&in_compose("y = with u: real[4] = 0 do..(2) add(u, x);"));
+        assert_silent(&in_compose("z.. = with u: real[4]..(3) = xs do..(2) split{n=3}(x); y = x;"));
     }
 }
