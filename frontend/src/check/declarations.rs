@@ -76,6 +76,20 @@ impl Checker<'_> {
         }
         for extent in spec.shape.iter().flatten() {
             self.check_extent(extent);
+            if extent.per_item && spec.pack.is_none() {
+                let text = self.text(extent.span);
+                let own = text.trim_start_matches('.').trim_start();
+                self.sink.report(
+                    Diagnostic::error(
+                        &codes::NOT_A_PACK,
+                        extent.span,
+                        format!("`{text}` is an extent of each tensor of a pack, but this is a single tensor"),
+                    )
+                    .with_help(format!(
+                        "write `{own}`, `{own}..` for any number of dimensions, or declare a pack of tensors, `[{text}]..`"
+                    )),
+                );
+            }
         }
         if let Some(pack) = &spec.pack {
             if let Some(length) = &pack.length {

@@ -25,6 +25,18 @@ mod tests {
     }
 
     #[test]
+    fn s2_3_extents_of_each_tensor_are_those_of_packs() {
+        let graph = |shape: &str| {
+            let text = format!("operator f {{ @input {{ x: real{shape}; }} @output {{ y: real[3]; }} }}");
+            in_document(&format!("{text} graph G {{ @input {{ x: real[3]; }} @output {{ y: real[3]; }} @compose {{ y = x; }} }}"))
+        };
+        assert_fires(&NOT_A_PACK, &graph("[..n]"));
+        assert_fires(&NOT_A_PACK, &graph("[m,..n]"));
+        assert_silent(&graph("[m,..n]..(k)"));
+        assert_silent(&graph("[n..]"));
+    }
+
+    #[test]
     fn near_miss() {
         assert_silent(&in_using("v = p[0]; u = w[0];"));
     }
