@@ -1,6 +1,6 @@
 //! `@lower` (2.12): what each formula writes, reads and ranges over, and how formulas of one output go together.
 
-use crate::ast::{AccessTarget, BlockKind, Definition, ExprKind, Lowering, LoweringOp};
+use crate::ast::{AccessTarget, BlockKind, Definition, Expr, ExprKind, Lowering, LoweringOp};
 use crate::diagnostics::{Diagnostic, codes};
 use crate::source::Span;
 
@@ -317,7 +317,7 @@ impl Checker<'_> {
             return;
         }
         if value.optional.is_optional() {
-            let text = self.text(lowering.value.span);
+            let given = self.given_for_null(&lowering.value, &target.base);
             self.sink.report(
                 Diagnostic::error(
                     &codes::FORMULA_OPTIONAL,
@@ -325,10 +325,7 @@ impl Checker<'_> {
                     format!("the value of `{name}` may be null"),
                 )
                 .with_label(format!("of type {value}"))
-                .with_help(format!(
-                    "say what holds then, as in `{text} ?? {}`",
-                    default_text(&target.base)
-                )),
+                .with_help(format!("say what holds then, as in `{given}`")),
             );
         }
         match (&target.pack, &value.pack) {
@@ -503,6 +500,24 @@ fn group_by_item<'l>(formulas: &[&'l Lowering]) -> Vec<Vec<&'l Lowering>> {
 fn ranges_over(formula: &Lowering, name: &str) -> bool {
     let unrolled = formula.unroll.as_ref().and_then(|u| u.index.as_ref());
     unrolled.is_some_and(|i| i.name == name) || formula.bounds.iter().any(|b| b.name.name == name)
+}
+
+impl Checker<'_> {
+    /// A value that may be null, with one for that case; `??` binds more tightly than what is no operand.
+    fn given_for_null(&self, value: &Expr, base: &Base) -> String {
+        let text = self.text(value.span);
+        let default = default_text(base);
+        match &value.kind {
+            ExprKind::Select {
+                otherwise: None, ..
+            } if !text.starts_with('(') => format!("{text} : {default}"),
+            ExprKind::Select { .. } if text.starts_with('(') && text.ends_with(')') => {
+                format!("{text} ?? {default}")
+            }
+            ExprKind::Name(_) | ExprKind::Index { .. } => format!("{text} ?? {default}"),
+            _ => format!("({text}) ?? {default}"),
+        }
+    }
 }
 
 /// The default value of a type, as text.

@@ -47,9 +47,14 @@ impl<'a> Checker<'a> {
                 let module = parts.join(".");
                 let imported = env.imported_names(self.module);
                 let exists = env.program.modules.contains_key(&module);
-                let help = match closest(&module, imported.iter().map(String::as_str)) {
-                    Some(near) if !exists => format!("did you mean `{near}`?"),
-                    _ => format!("write `import {module};` at the beginning of the file"),
+                let mut whole = imported.iter().filter_map(|i| i.strip_suffix(&module));
+                let help = if let Some(folder) = whole.find(|folder| folder.ends_with('.')) {
+                    format!("modules are named in full: `{folder}{}`", path.text())
+                } else {
+                    match closest(&module, imported.iter().map(String::as_str)) {
+                        Some(near) if !exists => format!("did you mean `{near}`?"),
+                        _ => format!("write `import {module};` at the beginning of the file"),
+                    }
                 };
                 let first = path.parts.first().map_or(path.span, |p| p.span);
                 let span = qualifier.last().map_or(first, |l| first.to(l.span));

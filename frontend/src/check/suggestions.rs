@@ -31,6 +31,38 @@ fn misspelled_names_are_answered() {
     }
 }
 
+/// Modules in folders have no shorter names.
+#[test]
+fn modules_are_named_in_full() {
+    let mut document = in_document(
+        "import lib.a; graph G { @input { x: real[1]; } @output { y: real[1]; } @compose { y = a.exp(x); } }",
+    )
+    .with_module("lib.a");
+    let found = help(&document);
+    assert_eq!(found, ["modules are named in full: `lib.a.exp`"]);
+    let (_, text) = document.first_mut().unwrap();
+    *text = text.replace("a.exp(", "lib.a.exp(");
+    assert_eq!(help(&document), [""; 0]);
+}
+
+/// What is advised for a formula's value that may be null is accepted.
+#[test]
+fn values_for_null_are_ones() {
+    for (value, advised) in [
+        ("i < 1 ? line[i,]", "i < 1 ? line[i,] : 0.0"),
+        ("(i < 1 ? line[i,])", "(i < 1 ? line[i,]) ?? 0.0"),
+        ("maybe[i,]", "maybe[i,] ?? 0.0"),
+        ("maybe[i,] + 1.0", "(maybe[i,] + 1.0) ?? 0.0"),
+    ] {
+        let text = |value: &str| in_lower(&format!("y[i,] = {value}, i < a;"));
+        assert_eq!(
+            help(&text(value)),
+            [format!("say what holds then, as in `{advised}`")]
+        );
+        assert_eq!(help(&text(advised)), [""; 0], "{advised}");
+    }
+}
+
 #[test]
 fn far_names_are_not() {
     for document in [
