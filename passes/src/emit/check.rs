@@ -19,7 +19,7 @@ pub const PREFIX: &str = "skript.check.";
 pub const CODE: &str = "skript.code";
 /// Attribute of a check: what to say; `{0}`, `{1:real}`, `{2:bool}` stand for values.
 pub const MESSAGE: &str = "skript.message";
-/// Values that a failed check can tell.
+/// Different values that a failed check can tell.
 const MOST_VALUES: usize = 8;
 
 /// Whether an operation is the call of a check; its first operand is what must hold.
@@ -38,20 +38,33 @@ pub(super) fn emit<'c: 'a, 'a>(
     for check in checks {
         let condition = scalar(scope, &check.condition, at)?;
         let mut message = String::new();
-        let mut values = Vec::new();
+        let mut told: Vec<&Expr> = Vec::new();
         for part in &check.message {
-            match part {
-                MessagePart::Text(text) => message.push_str(text),
-                MessagePart::Value(_) if values.len() == MOST_VALUES => message.push('?'),
-                MessagePart::Value(expr) => {
-                    message.push_str(&match expr.kind {
-                        ScalarKind::Bool => format!("{{{}:bool}}", values.len()),
-                        ScalarKind::Int => format!("{{{}}}", values.len()),
-                        ScalarKind::Real => format!("{{{}:real}}", values.len()),
-                    });
-                    values.push(scalar(scope, expr, at)?);
+            let expr = match part {
+                MessagePart::Text(text) => {
+                    message.push_str(text);
+                    continue;
                 }
+                MessagePart::Value(expr) => expr,
+            };
+            let known = told.iter().position(|known| *known == expr);
+            let place = known.unwrap_or(told.len());
+            if place == MOST_VALUES {
+                message.push('?');
+                continue;
             }
+            if known.is_none() {
+                told.push(expr);
+            }
+            message.push_str(&match expr.kind {
+                ScalarKind::Bool => format!("{{{place}:bool}}"),
+                ScalarKind::Int => format!("{{{place}}}"),
+                ScalarKind::Real => format!("{{{place}:real}}"),
+            });
+        }
+        let mut values = Vec::with_capacity(told.len());
+        for expr in told {
+            values.push(scalar(scope, expr, at)?);
         }
         let code = match check.kind {
             CheckKind::Assertion => "SK9203",
