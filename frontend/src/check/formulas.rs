@@ -364,6 +364,10 @@ impl Checker<'_> {
         if self.is_unread(&[BlockKind::Lower]) {
             return;
         }
+        // A formula of something else may have been meant for any of them.
+        let outputs = || definition.outputs.iter().map(|o| &o.name.name);
+        let mistaken = |l: &Lowering| !outputs().any(|o| *o == l.target.name.name);
+        let mistaken = definition.lowers.iter().any(mistaken);
         for output in &definition.outputs {
             let name = &output.name.name;
             let own: Vec<&Lowering> = definition
@@ -372,7 +376,7 @@ impl Checker<'_> {
                 .filter(|l| l.target.name.name == *name)
                 .collect();
             if own.is_empty() {
-                if !composed && !output.type_spec.optional {
+                if !composed && !mistaken && !output.type_spec.optional {
                     self.sink.report(
                         Diagnostic::error(
                             &codes::OUTPUT_WITHOUT_FORMULA,

@@ -24,6 +24,13 @@ mod tests {
         assert_fires(&FORMULA_TARGET, &in_lower("y[i,] = 0.0, i < a; line[i,] = 1.0, i < a;"));
     }
 
+    /// What is left without a formula because of it is no error of its own.
+    #[test]
+    fn fires_alone_where_the_only_formula_is_of_something_else() {
+        assert_fires(&FORMULA_TARGET, &in_lower("z[i,] = line[i,], i < a;"));
+        assert_fires(&FORMULA_TARGET, &in_lower("line[i,] = line[i,], i < a;"));
+    }
+
     #[test]
     fn near_miss() {
         assert_silent(&in_lower("y[i,] = 1.0, i < a;"));
