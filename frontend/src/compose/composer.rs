@@ -67,9 +67,8 @@ pub struct CaptureName {
 #[derive(Clone, Debug, Default)]
 pub struct InstanceInfo {
     pub captures: Vec<CaptureName>,
-    /// Tensor names that quantization may refer to, with labels.
+    /// Tensors beside the captures that have names outside (2.10), with labels: all of what is public, else constants.
     pub tensors: FxHashSet<String>,
-    pub public: bool,
     /// Made of others by `@compose`.
     pub is_composite: bool,
     /// Invocations below, those of shared instances as often as they are reached.

@@ -38,6 +38,8 @@ pub struct Builder<'p> {
     pub labels: Vec<String>,
     /// Tensor names for quantization.
     pub tensors: FxHashSet<String>,
+    /// Those of them that invocations named.
+    pub named_below: FxHashSet<String>,
     pub entry: bool,
     /// Quantizers to be simulated here and below.
     pub quantizers: Vec<Quantizer<'p>>,
@@ -234,6 +236,7 @@ impl<'p> Composer<'p, '_> {
             capture_places: FxHashMap::default(),
             labels: Vec::new(),
             tensors: FxHashSet::default(),
+            named_below: FxHashSet::default(),
             entry,
             quantizers: std::mem::take(&mut self.passed_quantizers),
             quantization: Vec::new(),
@@ -295,12 +298,17 @@ impl<'p> Composer<'p, '_> {
             })
             .collect();
         let id = FunctionId(u32::try_from(self.functions.len()).map_err(|_| Reported)?);
+        let public = definition.public || definition.kind == DefinitionKind::Graph;
+        let mut tensors = builder.named_below;
+        match public {
+            true => tensors.extend(builder.tensors),
+            false => tensors.extend(definition.constants.iter().map(|c| c.name.name.clone())),
+        }
         self.infos.push(InstanceInfo {
             captures: builder.captures,
-            tensors: builder.tensors,
+            tensors,
             quantization: builder.quantization,
             invocations: builder.invocations,
-            public: definition.public || definition.kind == DefinitionKind::Graph,
             is_composite: definition.has_block(BlockKind::Compose),
         });
         self.functions.push(builder.function);

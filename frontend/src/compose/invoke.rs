@@ -409,9 +409,10 @@ impl<'p> Composer<'p, '_> {
                 builder.quantization.push(entry);
             }
         }
-        if info.public && !own_root {
+        if !own_root {
             let tensors: Vec<String> = info.tensors.iter().map(|t| join(t, true)).collect();
-            builder.tensors.extend(tensors);
+            builder.tensors.extend(tensors.iter().cloned());
+            builder.named_below.extend(tensors);
         }
         names
             .into_iter()

@@ -29,6 +29,25 @@ mod tests {
         assert_fires(&QUANTIZATION, &quantized("x").replace("x: f;", "x: f; G.x: f;"));
     }
 
+    /// Of what is not public, variables and constants have names outside, also further out.
+    #[test]
+    fn s2_10_constants_of_private_operators_have_names() {
+        let held = "operator held { @input { a: real[n]; } @output { b: real[n]; } @constant { k: real[4] = 1.5; } \
+            @variable { w: real[4]; } @compose { t = pass(a); u = pass(w); b = pass(k); } } \
+            operator around { @input { a: real[n]; } @output { b: real[n]; } @compose { s = pass(a); b = inner: held(s); } } ";
+        let text = |tensor: &str| {
+            let graph = quantized(tensor).replace("y = pass(x);", "y = l: held(x); v = o: around(x);");
+            format!("{held}{graph}")
+        };
+        for known in ["l.k", "l.w", "o.inner.k", "o.inner.w"] {
+            assert_composes(&text(known));
+        }
+        for inside in ["l.t", "o.s", "o.inner.t"] {
+            assert_fires(&QUANTIZATION, &text(inside));
+        }
+        assert_composes(&text("l.t").replace("operator held", "public operator held"));
+    }
+
     #[test]
     fn near_miss() {
         assert_composes(&quantized("x"));
