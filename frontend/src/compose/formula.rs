@@ -8,7 +8,7 @@ use super::composer::{Composed, Composer, Reported};
 use super::dynamic_extent::{extent_of, largest};
 use super::instantiate::Builder;
 use super::packed::{self, Beside};
-use super::reduced::{Reduction, writes_each_once};
+use super::reduced::{Reduction, accumulation, writes_each_once};
 use super::slices::Slices;
 use super::split::split;
 use super::turns::{check_turns, write_chosen};
@@ -771,19 +771,6 @@ fn predicate(guards: Vec<model::Expr>, condition: Option<model::Expr>) -> Option
         .chain(reading)
         .reduce(runtime::and)?;
     (runtime::bool_literal(&whole) != Some(true)).then_some(whole)
-}
-
-fn accumulation(op: LoweringOp) -> Accumulation {
-    match op {
-        LoweringOp::Assign => Accumulation::Assign,
-        LoweringOp::Replace => Accumulation::Replace,
-        LoweringOp::Sum => Accumulation::Sum,
-        LoweringOp::Product => Accumulation::Product,
-        LoweringOp::All => Accumulation::All,
-        LoweringOp::Any => Accumulation::Any,
-        LoweringOp::Min => Accumulation::Min,
-        LoweringOp::Max => Accumulation::Max,
-    }
 }
 
 /// `T()` everywhere, for an output that no formula writes (errata 16).

@@ -4,7 +4,7 @@
 use std::rc::Rc;
 
 use super::dynamic_extent::extent_of;
-use crate::ast::{Expr as Text, ExprKind, FoldOp};
+use crate::ast::{Expr as Text, ExprKind, FoldOp, LoweringOp};
 use crate::eval::evaluator::EvalResult;
 use crate::eval::ranges::{Known, Work, collect_facts};
 use crate::eval::{Atom, Evaluator, Series, TensorRef, Value};
@@ -102,6 +102,20 @@ pub(super) fn writes_each_once(
             .is_some_and(|index| index.extent == *extent)
     });
     own && subscripts.len() == shape.len() && seen.iter().all(|seen| *seen)
+}
+
+/// What a formula does with the values that meet in one element.
+pub(super) fn accumulation(op: LoweringOp) -> Accumulation {
+    match op {
+        LoweringOp::Assign => Accumulation::Assign,
+        LoweringOp::Replace => Accumulation::Replace,
+        LoweringOp::Sum => Accumulation::Sum,
+        LoweringOp::Product => Accumulation::Product,
+        LoweringOp::All => Accumulation::All,
+        LoweringOp::Any => Accumulation::Any,
+        LoweringOp::Min => Accumulation::Min,
+        LoweringOp::Max => Accumulation::Max,
+    }
 }
 
 #[cfg(test)]
