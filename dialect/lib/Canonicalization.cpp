@@ -74,7 +74,8 @@ struct DropUnusedResults : OpRewritePattern<FormulaOp> {
       ranks.push_back(yield.getRanks()[destination]);
     }
     rewriter.setInsertionPoint(yield);
-    rewriter.replaceOpWithNewOp<YieldOp>(yield, values, subscripts, ranks);
+    DictionaryAttr attributes = yield->getDiscardableAttrDictionary();
+    rewriter.replaceOpWithNewOp<YieldOp>(yield, values, subscripts, ranks)->setDiscardableAttrs(attributes);
     for (auto [result, destination] : llvm::zip_equal(made.getResults(), kept))
       rewriter.replaceAllUsesWith(op.getResult(destination), result);
     rewriter.eraseOp(op);

@@ -96,7 +96,8 @@ static void copyRegion(OpBuilder &builder, Region &from, Region &to, FormulaOp o
   OpBuilder::InsertionGuard guard(builder);
   SmallVector<Type> types(offsets.size(), builder.getIndexType());
   llvm::append_range(types, tile.getOuts().getTypes());
-  SmallVector<Location> locations(types.size(), op.getLoc());
+  SmallVector<Location> locations =
+      llvm::map_to_vector(from.getArguments(), [](BlockArgument argument) { return argument.getLoc(); });
   Block *block = builder.createBlock(&to, to.end(), types, locations);
   IRMapping mapping;
   for (auto [position, argument] : llvm::enumerate(from.getArguments())) {
@@ -142,6 +143,7 @@ static FailureOr<TilingResult> tile(FormulaOp op, OpBuilder &builder, ValueRange
   SmallVector<int64_t> staticBounds;
   dispatchIndexOpFoldResults(sizes, bounds, staticBounds);
   auto part = FormulaOp::create(builder, location, ValueRange(outs).getTypes(), op.getKind(), staticBounds, bounds, outs);
+  part->setDiscardableAttrs(op->getDiscardableAttrDictionary());
   if (guarded)
     copyRegion(builder, op.getPredicate(), part.getPredicate(), op, part, moves);
   copyRegion(builder, op.getBody(), part.getBody(), op, part, moves);

@@ -6,12 +6,14 @@
 // CHECK:         scf.for %[[AT:[a-z0-9]+]] = %{{.*}} iter_args(%[[Y:[a-z0-9]+]] = %[[INIT]])
 // CHECK:           %[[PART:.+]] = tensor.extract_slice %[[Y]][%[[AT]], 0] [4, 6] [1, 1]
 // CHECK:           %[[TILE:.+]] = skript.formula assign (%[[I:[a-z]+]], %[[J:[a-z]+]]) in (4, 6) outs(%{{.*}} = %[[PART]] : tensor<4x6xf32>)
+// What a user wrote at the formula stands at its tiles.
+// CHECK-SAME:        attributes {mine.kernel = "fast"}
 // CHECK:             %[[P:.+]] = skript.add %[[I]], %[[AT]] : index
 // CHECK:             skript.access %[[X]][%[[P]], %[[J]]]
 // CHECK:             skript.yield %{{.*}} at [%[[I]], %[[J]]]
 // CHECK:           tensor.insert_slice %[[TILE]] into %[[Y]][%[[AT]], 0] [4, 6] [1, 1]
 func.func @map(%x: tensor<8x6xf32>, %init: tensor<8x6xf32>) -> tensor<8x6xf32> {
-  %y = skript.formula assign (%i, %j) in (8, 6) outs(%acc = %init : tensor<8x6xf32>) do {
+  %y = skript.formula assign (%i, %j) in (8, 6) outs(%acc = %init : tensor<8x6xf32>) attributes {mine.kernel = "fast"} do {
     %a = skript.access %x[%i, %j] : tensor<8x6xf32>
     %v = skript.neg %a : f32
     skript.yield %v at [%i, %j] : f32
