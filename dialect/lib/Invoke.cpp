@@ -5,6 +5,7 @@
 #include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/CallInterfaces.h"
 #include "mlir/Interfaces/DestinationStyleOpInterface.h"
@@ -93,21 +94,33 @@ void InvokeOp::print(OpAsmPrinter &printer) {
 namespace {
 using namespace bufferization;
 
-/// Whether a value of a function without effects on its arguments may be in the buffer of one of them. Only what is written into and
-/// what is a view is followed; any other operation may hand on all that it takes.
+/// Whether a value of a function may be in the buffer of one of its arguments, which it does not write: what is written into has
+/// a buffer of its own, then. Views, branches and loops are followed; any other operation may hand on all that it takes.
 bool mayBeIn(Value value, BlockArgument argument) {
   while (value != argument) {
     auto result = dyn_cast<OpResult>(value);
     if (!result)
       return false;
     Operation *op = result.getOwner();
+    unsigned number = result.getResultNumber();
     if (isa<tensor::CastOp, tensor::ExtractSliceOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op)) {
       value = op->getOperand(0);
     } else if (auto made = dyn_cast<ToTensorOp>(op)) {
       // The buffer that loops fill is said to be nobody else's.
       return !made.getRestrict();
-    } else if (auto writes = dyn_cast<DestinationStyleOpInterface>(op)) {
-      value = writes.getTiedOpOperand(result)->get();
+    } else if (isa<DestinationStyleOpInterface, tensor::InsertOp, tensor::InsertSliceOp, MaterializeInDestinationOp>(op)) {
+      return false;
+    } else if (auto branch = dyn_cast<scf::IfOp>(op)) {
+      return mayBeIn(branch.thenYield().getOperand(number), argument) ||
+             mayBeIn(branch.elseYield().getOperand(number), argument);
+    } else if (auto loop = dyn_cast<scf::ForOp>(op)) {
+      Value yielded = loop.getYieldedValues()[number];
+      if (mayBeIn(yielded, argument))
+        return true;
+      // A loop that writes into what it carries starts with a tensor that may be written.
+      if (!mayBeIn(yielded, loop.getRegionIterArg(number)))
+        return false;
+      value = loop.getInitArgs()[number];
     } else {
       return op->getNumOperands() > 0 || op->getNumRegions() > 0;
     }

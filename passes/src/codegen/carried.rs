@@ -3,11 +3,13 @@
 //! Bufferization wants a loop's carried buffer to be the same in every turn, and refuses a turn that yields another. It
 //! still copies where a turn reads the old value after the new one is made. A loop starts with a copy of what is read elsewhere
 //! later, and so does what writes into a part of a tensor: else the outputs' places, which upstream hands to the tensors that
-//! become outputs, would hold both.
+//! become outputs, would hold both. Functions that invocations call do not write their arguments; those that are defined
+//! elsewhere are handed copies of what is read later.
 
 use super::aligned::align;
 use super::error::CodegenError;
 use super::{memory, mlir};
+use crate::invoke;
 use crate::mlir::{Builder, attributes, context};
 use melior::Context;
 use melior::ir::block::BlockLike;
@@ -15,35 +17,25 @@ use melior::ir::operation::{
     OperationLike, OperationMutLike, OperationRef, OperationRefMut, OperationResult,
 };
 use melior::ir::{BlockRef, TypeLike, Value, ValueLike};
-use skript_dialect::{Dialect, Options, Pass, PassError, Rewriter};
-use std::collections::HashSet;
+use skript_dialect::{Dialect, Pass};
+use std::collections::{HashMap, HashSet};
 
 /// The pass `skript-write-carried`.
-#[derive(Default)]
-pub struct WriteCarried;
-
-impl Pass for WriteCarried {
-    const FLAG: &'static str = "skript-write-carried";
-    const SUMMARY: &'static str = "loops write what they carry where it came from";
-    const ANCHOR: Option<&'static str> = Some("builtin.module");
-    const DEPENDENT_DIALECTS: &'static [Dialect] = &[Dialect::Bufferization];
-
-    fn run<'c>(
-        &self,
-        root: OperationRef<'c, '_>,
-        _options: &Options,
-        _rewriter: &Rewriter<'c>,
-    ) -> Result<(), PassError> {
-        write_carried(root)?;
-        Ok(())
-    }
-}
+pub const PASS: Pass = Pass {
+    flag: "skript-write-carried",
+    summary: "loops write what they carry where it came from",
+    anchor: Some("builtin.module"),
+    dependent_dialects: &[Dialect::Bufferization],
+    run: |root, _, _| Ok(write_carried(root)?),
+    ..Pass::NONE
+};
 
 /// Rewrites the yields of all `scf.for` and `scf.while`.
 ///
 /// # Errors
 /// [`CodegenError::Module`] if a loop is malformed.
 pub fn write_carried(module: OperationRef) -> Result<(), CodegenError> {
+    let functions = invoke::functions(module);
     // Inner loops first: an outer one that is rebuilt takes them along.
     for op in mlir::nested(module).into_iter().rev() {
         if mlir::name(op) == "scf.while" {
@@ -69,6 +61,39 @@ pub fn write_carried(module: OperationRef) -> Result<(), CodegenError> {
             _ => {}
         }
     }
+    // What loops yield is written to its place by now.
+    let invokes = |op: &OperationRef| mlir::name(*op) == "skript.invoke";
+    let mut invocations = mlir::nested(module).into_iter().filter(invokes);
+    invocations.try_for_each(|op| keep_arguments(op, &functions))
+}
+
+/// What an invocation takes is as it was behind it: the function that it invokes does not write its arguments, and one that is
+/// defined elsewhere gets copies of what is read later.
+fn keep_arguments(
+    op: OperationRef,
+    functions: &HashMap<String, OperationRef>,
+) -> Result<(), CodegenError> {
+    let Some(function) = invoke::callee(op).and_then(|name| functions.get(&name)) else {
+        return Ok(());
+    };
+    if mlir::first_block(*function).is_some() {
+        let owner = op.context();
+        let told = invoke::read_only(*function, context::borrow(&owner));
+        return told.map_err(|error| CodegenError::Module(error.to_string()));
+    }
+    let mut operands: Vec<Value> = op.operands().collect();
+    for operand in &mut operands {
+        // A result may be in the place of an argument: what is written there next would be read from there.
+        let is_own = reads_last(op, *operand)
+            && !mlir::users(*operand)
+                .into_iter()
+                .any(|user| overwrites(user, *operand));
+        if operand.r#type().is_ranked_tensor() && !is_own {
+            *operand = copied(*operand, op)?;
+        }
+    }
+    // SAFETY: the invocation is alive and nobody else refers to its operands.
+    unsafe { OperationRefMut::from_raw(op.to_raw()) }.set_operands(&operands);
     Ok(())
 }
 
@@ -91,6 +116,15 @@ fn goes_through_a_loop(value: Value, argument: Value) -> bool {
     through && into == Some(argument) && reads_last(inner, argument)
 }
 
+/// Whether a value is what was written to the place of the argument.
+fn is_written_to(value: Value, argument: Value) -> bool {
+    OperationResult::try_from(value).is_ok_and(|result| {
+        // SAFETY: the op lives as long as its results.
+        let op = unsafe { OperationRef::from_raw(result.owner().to_raw()) };
+        overwrites(op, argument)
+    })
+}
+
 /// Whether an op takes a value once, and everything else that reads it stands before the op.
 fn reads_last(op: OperationRef, value: Value) -> bool {
     let (itself, others): (Vec<_>, Vec<_>) = readers(value).into_iter().partition(|u| *u == op);
@@ -105,7 +139,14 @@ fn reads_last(op: OperationRef, value: Value) -> bool {
     itself.len() == 1 && others.into_iter().all(stands_before)
 }
 
-/// The users of a value, also of what a branch hands on of it.
+/// Whether an op writes over all of a value.
+fn overwrites(op: OperationRef, value: Value) -> bool {
+    mlir::name(op) == "bufferization.materialize_in_destination"
+        && op.operand(0) != Ok(value)
+        && op.operand(1) == Ok(value)
+}
+
+/// The ops that read a value, also those that read what a branch hands on of it.
 fn readers<'c, 'a>(value: Value<'c, 'a>) -> Vec<OperationRef<'c, 'a>> {
     let mut found = Vec::new();
     let mut seen = HashSet::new();
@@ -115,6 +156,9 @@ fn readers<'c, 'a>(value: Value<'c, 'a>) -> Vec<OperationRef<'c, 'a>> {
             continue;
         }
         for user in mlir::users(value) {
+            if overwrites(user, value) {
+                continue;
+            }
             found.push(user);
             let branch = (user.parent_operation()).filter(|op| mlir::name(*op) == "scf.if");
             for (n, operand) in user.operands().enumerate() {
@@ -464,6 +508,7 @@ fn write(block: BlockRef, first_argument: usize, first_operand: usize) -> Result
             || argument.r#type() != r#type
             || argument == *operand
             || goes_through_a_loop(*operand, argument)
+            || is_written_to(*operand, argument)
         {
             continue;
         }

@@ -4,38 +4,26 @@
 //! that it invokes stays beside it and is lowered as all others are. Its arguments are never written, so bufferization need
 //! not copy what an invocation reads.
 
-use crate::codegen::mlir::{argument_attributes, signature};
 use crate::mlir::{attributes, mark};
-use skript_dialect::melior::Context;
-use skript_dialect::melior::ir::attribute::{ArrayAttribute, DictionaryAttribute, StringAttribute};
+use skript_dialect::melior::ir::OperationRef;
+use skript_dialect::melior::ir::attribute::StringAttribute;
 use skript_dialect::melior::ir::operation::OperationLike;
-use skript_dialect::melior::ir::{Attribute, OperationRef, TypeLike};
-use skript_dialect::{Options, Pass, PassError, PassOption, Rewriter, op};
+use skript_dialect::{Pass, PassError, PassOption, op};
 use std::collections::HashSet;
 
 /// Attribute of an invocation that the inliner leaves alone.
 const KEPT: &str = "skript.keep";
-/// Attribute of an argument: whether bufferization may write into it.
-const WRITABLE: &str = "bufferization.writable";
 
-#[derive(Default)]
-pub struct KeepOperators;
-
-impl Pass for KeepOperators {
-    const FLAG: &'static str = "skript-keep-operators";
-    const SUMMARY: &'static str = "leave operators whole for somebody else's backend";
-    const OPTIONS: &'static [PassOption] = &[PassOption {
+/// The pass `skript-keep-operators`.
+pub const PASS: Pass = Pass {
+    flag: "skript-keep-operators",
+    summary: "leave operators whole for somebody else's backend",
+    options: &[PassOption {
         name: "operators",
         summary: "qualified names, separated by commas: nn.conv,mine.blur",
         default: "",
-    }];
-
-    fn run<'c>(
-        &self,
-        root: OperationRef<'c, '_>,
-        options: &Options,
-        rewriter: &Rewriter<'c>,
-    ) -> Result<(), PassError> {
+    }],
+    run: |root, options, rewriter| {
         let context = rewriter.context();
         let invocations = op::collect(&root, |op| op::is(&op, "skript.invoke"));
         let names: Vec<Option<String>> = invocations.iter().map(|op| operator(*op)).collect();
@@ -55,37 +43,12 @@ impl Pass for KeepOperators {
                 return Err(PassError::at(root, message));
             }
         }
-        for function in op::collect(&root, |op| op::is(&op, "func.func")) {
-            let name = StringAttribute::try_from(function.attribute("sym_name")?)?;
-            if invoked.contains(name.value()) {
-                read_only(function, context)?;
-            }
-        }
-        Ok(())
-    }
-}
-
-/// Says of a function's tensors that they are not written.
-fn read_only(function: OperationRef, context: &Context) -> Result<(), PassError> {
-    let (inputs, _) = signature(function).map_err(|e| PassError::at(function, e.to_string()))?;
-    let mut known = argument_attributes(function);
-    known.resize(inputs.len(), DictionaryAttribute::new(context, &[]).into());
-    let read = attributes::boolean(context, false);
-    let all: Vec<Attribute> = inputs
-        .iter()
-        .zip(known)
-        .map(|(input, known)| match input.is_ranked_tensor() {
-            true => attributes::with_entry(context, known, WRITABLE, read),
-            false => known,
-        })
-        .collect();
-    mark::set(
-        function,
-        "arg_attrs",
-        ArrayAttribute::new(context, &all).into(),
-    );
-    Ok(())
-}
+        let functions = super::functions(root);
+        let mut kept = invoked.iter().filter_map(|name| functions.get(name));
+        kept.try_for_each(|function| super::read_only(*function, context))
+    },
+    ..Pass::NONE
+};
 
 /// The qualified name of the operator that an invocation invokes.
 fn operator(invocation: OperationRef) -> Option<String> {

@@ -6,29 +6,21 @@
 use crate::mlir::{Builder, replace_each};
 use skript_dialect::melior::ir::attribute::FlatSymbolRefAttribute;
 use skript_dialect::melior::ir::operation::OperationLike;
-use skript_dialect::melior::ir::{OperationRef, Type, Value, ValueLike};
-use skript_dialect::{Dialect, Options, Pass, PassError, Rewriter, op};
+use skript_dialect::melior::ir::{Type, Value, ValueLike};
+use skript_dialect::{Dialect, Pass, op};
 
-#[derive(Default)]
-pub struct LowerInvocations;
-
-impl Pass for LowerInvocations {
-    const FLAG: &'static str = "skript-lower-invocations";
-    const SUMMARY: &'static str = "invocations become calls of functions";
-    const ANCHOR: Option<&'static str> = Some("builtin.module");
-    const DEPENDENT_DIALECTS: &'static [Dialect] = &[Dialect::Func];
-
-    fn run<'c>(
-        &self,
-        root: OperationRef<'c, '_>,
-        _options: &Options,
-        rewriter: &Rewriter<'c>,
-    ) -> Result<(), PassError> {
+/// The pass `skript-lower-invocations`.
+pub const PASS: Pass = Pass {
+    flag: "skript-lower-invocations",
+    summary: "invocations become calls of functions",
+    anchor: Some("builtin.module"),
+    dependent_dialects: &[Dialect::Func],
+    run: |root, _, rewriter| {
         let functions = super::functions(root);
         let invocations = op::collect(&root, |op| op::is(&op, "skript.invoke"));
         replace_each(invocations, rewriter, |invocation| {
             let name = super::callee(invocation).ok_or("names no function")?;
-            if !functions.contains(&name) {
+            if !functions.contains_key(&name) {
                 return Err(format!("invokes '{name}', which is no func.func to call").into());
             }
             let callee = FlatSymbolRefAttribute::new(rewriter.context(), &name);
@@ -39,5 +31,6 @@ impl Pass for LowerInvocations {
             let call = at.create("func.call", &operands, &callee, &results, Vec::new())?;
             Ok(call.results().map(Into::into).collect())
         })
-    }
-}
+    },
+    ..Pass::NONE
+};

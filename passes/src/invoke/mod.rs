@@ -3,25 +3,61 @@
 pub mod keep_operators;
 pub mod lower_invocations;
 
-use skript_dialect::melior::ir::OperationRef;
-use skript_dialect::melior::ir::attribute::{FlatSymbolRefAttribute, StringAttribute};
+use crate::codegen::mlir::{argument_attributes, first_block, signature};
+use crate::mlir::{attributes, mark};
+use skript_dialect::melior::Context;
+use skript_dialect::melior::ir::attribute::{
+    ArrayAttribute, DictionaryAttribute, FlatSymbolRefAttribute, StringAttribute,
+};
 use skript_dialect::melior::ir::operation::OperationLike;
-use skript_dialect::op;
-use std::collections::HashSet;
+use skript_dialect::melior::ir::{Attribute, OperationRef, TypeLike};
+use skript_dialect::{PassError, op};
+use std::collections::HashMap;
+
+/// Attribute of an argument: whether bufferization may write into it.
+const WRITABLE: &str = "bufferization.writable";
 
 /// The function that an invocation calls.
-fn callee(invocation: OperationRef) -> Option<String> {
+pub fn callee(invocation: OperationRef) -> Option<String> {
     let symbol = FlatSymbolRefAttribute::try_from(invocation.attribute("callee").ok()?).ok()?;
     Some(symbol.value().to_owned())
 }
 
-/// The names of all `func.func` below an operation.
-fn functions(root: OperationRef) -> HashSet<String> {
+/// All `func.func` below an operation, by name.
+pub fn functions<'c, 'a>(root: OperationRef<'c, 'a>) -> HashMap<String, OperationRef<'c, 'a>> {
     op::collect(&root, |op| op::is(&op, "func.func"))
         .into_iter()
         .filter_map(|function| {
             let name = StringAttribute::try_from(function.attribute("sym_name").ok()?).ok()?;
-            Some(name.value().to_owned())
+            Some((name.value().to_owned(), function))
         })
         .collect()
+}
+
+/// Says of a function's tensors that they are not written; of one that is defined elsewhere nothing can be said.
+///
+/// # Errors
+/// It is no function.
+pub fn read_only(function: OperationRef, context: &Context) -> Result<(), PassError> {
+    if first_block(function).is_none() {
+        return Ok(());
+    }
+    let (inputs, _) = signature(function).map_err(|e| PassError::at(function, e.to_string()))?;
+    let mut known = argument_attributes(function);
+    known.resize(inputs.len(), DictionaryAttribute::new(context, &[]).into());
+    let read = attributes::boolean(context, false);
+    let all: Vec<Attribute> = inputs
+        .iter()
+        .zip(known)
+        .map(|(input, known)| match input.is_ranked_tensor() {
+            true => attributes::with_entry(context, known, WRITABLE, read),
+            false => known,
+        })
+        .collect();
+    mark::set(
+        function,
+        "arg_attrs",
+        ArrayAttribute::new(context, &all).into(),
+    );
+    Ok(())
 }
