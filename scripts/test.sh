@@ -26,6 +26,7 @@ step "house rules" cargo run --release --quiet -p skript-tidy
 step "unit tests" cargo test --release --workspace --quiet --no-fail-fast
 step "lit" scripts/lit.sh
 step "round trips" .venv/bin/python test/round_trips.py
+step "repeated passes" .venv/bin/python test/repeated_passes.py
 step "generated documents" scripts/docs.sh --check
 step "examples" scripts/examples.sh
 sweep="test/library/sweep.py --skript target/release/skript"

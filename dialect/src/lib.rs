@@ -22,7 +22,7 @@ pub use dialects::{
 };
 pub use error::PassError;
 pub use melior;
-pub use pass::{Options, Pass, PassEntry, PassOption, register_passes};
+pub use pass::{Options, Pass, PassOption, register_passes};
 pub use pattern::Patterns;
 pub use place::Frame;
 pub use rewriter::Rewriter;

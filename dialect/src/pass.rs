@@ -1,31 +1,19 @@
 //! Passes written in Rust.
 //!
-//! A pass is a type with a flag, a summary and `run`. [`PassEntry::of`] puts it into a table, [`register_passes`] makes
-//! the table known to MLIR: pass managers, `--pass-pipeline`, `--help`, `--dump-pass-pipeline`. A complete one:
+//! A pass is a constant [`Pass`]: a flag, a summary, `run` and what else differs from [`Pass::NONE`]. A table lists passes,
+//! [`register_passes`] makes the table known to MLIR: pass managers, `--pass-pipeline`, `--help`, `--dump-pass-pipeline`. A complete one:
 //!
 //! ```
-//! use skript_dialect::melior::ir::{OperationRef, operation::OperationLike};
-//! use skript_dialect::{
-//!     Dialect, Options, Pass, PassEntry, PassError, PassOption, Patterns, Rewriter, op, pipeline,
-//! };
+//! use skript_dialect::melior::ir::operation::OperationLike;
+//! use skript_dialect::{Dialect, Pass, PassError, PassOption, Patterns, op, pipeline};
 //!
 //! /// Removes `skript.neg`, which this example finds negative.
-//! #[derive(Default)]
-//! pub struct RemoveNegations;
-//!
-//! impl Pass for RemoveNegations {
-//!     const FLAG: &'static str = "skript-remove-negations";
-//!     const SUMMARY: &'static str = "negations vanish";
-//!     const DEPENDENT_DIALECTS: &'static [Dialect] = &[Dialect::Arith];
-//!     const OPTIONS: &'static [PassOption] =
-//!         &[PassOption { name: "most", summary: "how many are accepted", default: "8" }];
-//!
-//!     fn run<'c>(
-//!         &self,
-//!         root: OperationRef<'c, '_>,
-//!         options: &Options,
-//!         _rewriter: &Rewriter<'c>,
-//!     ) -> Result<(), PassError> {
+//! pub const PASS: Pass = Pass {
+//!     flag: "skript-remove-negations",
+//!     summary: "negations vanish",
+//!     dependent_dialects: &[Dialect::Arith],
+//!     options: &[PassOption { name: "most", summary: "how many are accepted", default: "8" }],
+//!     run: |root, options, _| {
 //!         let most: usize = options.get("most")?;
 //!         let found = op::collect(&root, |op| op::is(&op, "skript.neg"));
 //!         if let Some(op) = found.get(most) {
@@ -37,10 +25,11 @@
 //!             Ok(true)
 //!         });
 //!         patterns.apply_once(&root)
-//!     }
-//! }
+//!     },
+//!     ..Pass::NONE
+//! };
 //!
-//! const ALL: &[PassEntry] = &[PassEntry::of::<RemoveNegations>()];
+//! const ALL: &[Pass] = &[PASS];
 //!
 //! skript_dialect::register_passes(ALL);
 //! let context = skript_dialect::context();
@@ -54,7 +43,7 @@
 //! assert!(failure.unwrap_err().to_string().contains("option most"));
 //! ```
 //!
-//! Passes run on several functions at once when anchored below the module: `run` takes `&self`, and a pass is `Sync`.
+//! Passes run on several functions at once when anchored below the module: `run` keeps nothing from one to the next.
 //! Only what is below `root` may be changed or looked at. Errors are reported at operations ([`PassError::at`]); a
 //! panic becomes an error. Builders are in [`crate::ops`] and in `melior::dialect::ods`; attributes and types in
 //! `melior::ir`. A conversion ends with a walk that proves that nothing is left, or reports what is.
@@ -72,28 +61,35 @@ use std::ffi::c_void;
 use std::str::FromStr;
 use std::sync::{LazyLock, Mutex, PoisonError};
 
-/// A pass.
-pub trait Pass: Default + Send + Sync + 'static {
-    /// Name on the command line and in pipelines: `skript-<verb>-<object>`.
-    const FLAG: &'static str;
-    /// One line for `--help`.
-    const SUMMARY: &'static str;
-    /// Name of the operation that it runs on; any if `None`.
-    const ANCHOR: Option<&'static str> = None;
-    /// Dialects that it creates operations, types or attributes of and that its input may not have.
-    const DEPENDENT_DIALECTS: &'static [Dialect] = &[];
-    const OPTIONS: &'static [PassOption] = &[];
+/// What a pass does: changes what is below its first argument, or says why the pipeline fails.
+pub type Run =
+    for<'c, 'a> fn(OperationRef<'c, 'a>, &Options, &Rewriter<'c>) -> Result<(), PassError>;
 
-    /// Changes what is below `root`.
-    ///
-    /// # Errors
-    /// Fails the pipeline; see [`PassError`].
-    fn run<'c>(
-        &self,
-        root: OperationRef<'c, '_>,
-        options: &Options,
-        rewriter: &Rewriter<'c>,
-    ) -> Result<(), PassError>;
+/// A pass: a row of a table of passes.
+#[derive(Clone, Copy, Debug)]
+pub struct Pass {
+    /// Name on the command line and in pipelines: `skript-<verb>-<object>`.
+    pub flag: &'static str,
+    /// One line for `--help`.
+    pub summary: &'static str,
+    /// Name of the operation that it runs on; any if `None`.
+    pub anchor: Option<&'static str>,
+    /// Dialects that it creates operations, types or attributes of and that its input may not have.
+    pub dependent_dialects: &'static [Dialect],
+    pub options: &'static [PassOption],
+    pub run: Run,
+}
+
+impl Pass {
+    /// A pass that does nothing, runs on anything and has no options: what a pass does not say stands here.
+    pub const NONE: Pass = Pass {
+        flag: "",
+        summary: "",
+        anchor: None,
+        dependent_dialects: &[],
+        options: &[],
+        run: |_, _, _| Ok(()),
+    };
 }
 
 /// An option of a pass, `flag{name=value}`.
@@ -150,31 +146,6 @@ impl Options {
     }
 }
 
-/// A row of a table of passes.
-#[derive(Clone, Copy, Debug)]
-pub struct PassEntry {
-    pub flag: &'static str,
-    pub summary: &'static str,
-    pub anchor: Option<&'static str>,
-    pub dependent_dialects: &'static [Dialect],
-    pub options: &'static [PassOption],
-    run: unsafe extern "C" fn(*const c_void, MlirOperation, *const MlirStringRef) -> bool,
-}
-
-impl PassEntry {
-    /// The row of a pass.
-    pub const fn of<P: Pass>() -> Self {
-        PassEntry {
-            flag: P::FLAG,
-            summary: P::SUMMARY,
-            anchor: P::ANCHOR,
-            dependent_dialects: P::DEPENDENT_DIALECTS,
-            options: P::OPTIONS,
-            run: run::<P>,
-        }
-    }
-}
-
 /// Flags of passes and pipelines that were registered; MLIR's registry is global as well.
 static REGISTERED: LazyLock<Mutex<BTreeSet<String>>> = LazyLock::new(Mutex::default);
 
@@ -184,8 +155,8 @@ fn first_time(flag: &str) -> bool {
 }
 
 /// Makes passes known to pass managers and command lines. Passes registered before are left as they are.
-pub fn register_passes(entries: &[PassEntry]) {
-    for entry in entries.iter().filter(|entry| first_time(entry.flag)) {
+pub fn register_passes(passes: &'static [Pass]) {
+    for entry in passes.iter().filter(|entry| first_time(entry.flag)) {
         let dialects: Vec<_> = entry
             .dependent_dialects
             .iter()
@@ -200,7 +171,7 @@ pub fn register_passes(entries: &[PassEntry]) {
                 value: ffi::string_ref(option.default),
             })
             .collect();
-        // SAFETY: the table is copied; `run` needs no pass object, for `P` is made on each run.
+        // SAFETY: the table is copied; the pass that `run` is handed lives for ever.
         unsafe {
             ffi::skriptRegisterPass(&SkriptPassTable {
                 flag: ffi::string_ref(entry.flag),
@@ -210,8 +181,8 @@ pub fn register_passes(entries: &[PassEntry]) {
                 dialects: dialects.as_ptr(),
                 n_options: options.len() as isize,
                 options: options.as_ptr(),
-                pass: std::ptr::null(),
-                run: entry.run,
+                pass: std::ptr::from_ref(entry).cast(),
+                run,
             });
         }
     }
@@ -231,20 +202,21 @@ pub fn register_pipeline(flag: &str, summary: &str, text: &str) {
     }
 }
 
-unsafe extern "C" fn run<P: Pass>(
-    _: *const c_void,
+unsafe extern "C" fn run(
+    pass: *const c_void,
     op: MlirOperation,
     values: *const MlirStringRef,
 ) -> bool {
-    // SAFETY: MLIR hands in a valid operation, and one value per option.
-    let (root, options) = unsafe {
-        let named = P::OPTIONS.iter().enumerate();
+    // SAFETY: the pass is a row of a table that lives for ever; MLIR hands in a valid operation, and one value per option.
+    let (pass, root, options) = unsafe {
+        let pass = &*pass.cast::<Pass>();
+        let named = pass.options.iter().enumerate();
         let named = named.map(|(i, option)| (option.name, ffi::text(*values.add(i)).into_owned()));
-        (OperationRef::from_raw(op), Options(named.collect()))
+        (pass, OperationRef::from_raw(op), Options(named.collect()))
     };
     let result = guard(|| {
         let rewriter = Rewriter::for_context(root.context());
-        P::default().run(root, &options, &rewriter)
+        (pass.run)(root, &options, &rewriter)
     });
     match result {
         Ok(()) => true,

@@ -43,7 +43,7 @@ fn page(heads: &[(String, String, String)]) -> Result<String, std::fmt::Error> {
     );
     for pass in ALL {
         writeln!(page, "\n## `--{}`\n\n{}.", pass.flag, capital(pass.summary))?;
-        let flag = format!("FLAG: &'static str = \"{}\"", pass.flag);
+        let flag = format!("    flag: \"{}\"", pass.flag);
         if let Some((_, head, _)) = heads.iter().find(|(_, _, text)| text.contains(&flag)) {
             writeln!(page, "\n{head}")?;
         }

@@ -2,13 +2,12 @@
 
 use crate::codegen::{self, CodegenError, Form, Interface};
 use crate::emit::{EmitError, emit};
-use crate::invoke::keep_operators::KeepOperators;
+use crate::invoke::keep_operators;
 use crate::pipeline::{LOWERINGS, Pipeline};
 use crate::stablehlo::sharding::annotate;
 use crate::stablehlo::{ExportError, Interface as Ports, Placement, Report, Weights, export};
 use melior::Context;
 use melior::ir::Module;
-use skript_dialect::Pass;
 use skript_frontend::model::Model;
 use skript_frontend::source::SourceMap;
 use skript_runtime::artifact::{Artifact, Target};
@@ -191,7 +190,7 @@ fn lowered<'c>(
             0,
             &format!(
                 "{}{{operators={}}},",
-                KeepOperators::FLAG,
+                keep_operators::PASS.flag,
                 options.keep.join(",")
             ),
         );

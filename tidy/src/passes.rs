@@ -35,12 +35,15 @@ pub fn check(tree: &Tree) -> Vec<String> {
     complaints
 }
 
-/// Values of `const FLAG: &str = "…"` (also with a lifetime); not those that another constant gives.
+/// The flags of `const …: Pass = Pass { flag: "…", … }`; not those of pipelines.
 fn flags(text: &str) -> Vec<&str> {
     crate::tree::without_tests(text)
-        .split("const FLAG:")
+        .split(": Pass = Pass {")
         .skip(1)
-        .filter_map(|rest| rest.split(';').next()?.split('"').nth(1))
+        .filter_map(|rest| {
+            let named = rest.trim_start().strip_prefix("flag:")?;
+            named.split('"').nth(1)
+        })
         .collect()
 }
 
@@ -49,10 +52,11 @@ mod tests {
     #[test]
     fn a_flag_is_read() {
         assert_eq!(
-            super::flags("impl Pass for A { const FLAG: &'static str = \"skript-a\"; }"),
+            super::flags("pub const PASS: Pass = Pass { flag: \"skript-a\", run, ..Pass::NONE };"),
             ["skript-a"]
         );
-        let generic = "const FLAG: &'static str; const FLAG: &'static str = T::FLAG; f(\"no\")";
-        assert!(super::flags(generic).is_empty());
+        let others =
+            "const LOOPS: Pass = Pass { options: &[], ..Pass::NONE }; Pipeline { flag: \"no\" }";
+        assert!(super::flags(others).is_empty());
     }
 }

@@ -14,7 +14,7 @@ use melior::ir::block::BlockLike;
 use melior::ir::operation::OperationRef;
 use melior::ir::r#type::{DimSize, MemRefType};
 use melior::ir::{Attribute, AttributeLike, ShapedTypeLike, Type, Value, ValueLike};
-use skript_dialect::{Dialect, Options, Pass, PassError, Rewriter};
+use skript_dialect::{Dialect, Pass, PassError};
 
 /// Attribute of an argument: the largest extents of its tensor.
 pub const BOUNDS: &str = "skript.bounds";
@@ -22,21 +22,12 @@ pub const BOUNDS: &str = "skript.bounds";
 pub const EXTENTS: &str = "skript.extents";
 
 /// The pass `skript-open-arguments`.
-#[derive(Default)]
-pub struct OpenArguments;
-
-impl Pass for OpenArguments {
-    const FLAG: &'static str = "skript-open-arguments";
-    const SUMMARY: &'static str = "the entry's arrays become views of bytes";
-    const ANCHOR: Option<&'static str> = Some("builtin.module");
-    const DEPENDENT_DIALECTS: &'static [Dialect] = &[Dialect::Arith, Dialect::MemRef];
-
-    fn run<'c>(
-        &self,
-        root: OperationRef<'c, '_>,
-        _options: &Options,
-        rewriter: &Rewriter<'c>,
-    ) -> Result<(), PassError> {
+pub const PASS: Pass = Pass {
+    flag: "skript-open-arguments",
+    summary: "the entry's arrays become views of bytes",
+    anchor: Some("builtin.module"),
+    dependent_dialects: &[Dialect::Arith, Dialect::MemRef],
+    run: |root, _, rewriter| {
         let entry = mlir::uncalled_entry(root)?;
         let body = mlir::body(entry)?;
         let context = rewriter.context();
@@ -105,8 +96,9 @@ impl Pass for OpenArguments {
         }
         mlir::set_signature(entry, None)?;
         Ok(())
-    }
-}
+    },
+    ..Pass::NONE
+};
 
 /// Extents, with bounds for those known only at run time.
 fn bounds(memref: MemRefType, attribute: Option<Attribute>) -> Option<Vec<u64>> {
@@ -148,6 +140,13 @@ fn byte(context: &melior::Context) -> Type<'_> {
 
 fn named<'c>(dictionaries: &[Attribute<'c>], argument: usize, name: &str) -> Option<Attribute<'c>> {
     attributes::entry(*dictionaries.get(argument)?, name)
+}
+
+/// The arguments of the entry whose extents another one holds.
+pub fn told_extents(entry: OperationRef) -> Vec<usize> {
+    let attributes = mlir::argument_attributes(entry);
+    let told = (0..attributes.len()).filter_map(|n| number(named(&attributes, n, EXTENTS)));
+    told.filter_map(|n| usize::try_from(n).ok()).collect()
 }
 
 fn number(attribute: Option<Attribute>) -> Option<i64> {

@@ -15,7 +15,7 @@ use melior::ir::operation::{
 };
 use melior::ir::r#type::IntegerType;
 use melior::ir::{Attribute, Block, BlockRef, Identifier, Location, RegionLike, Type, Value};
-use skript_dialect::{Dialect, Options, Pass, PassError, Rewriter};
+use skript_dialect::{Dialect, Pass, PassError};
 use skript_runtime::artifact::Check;
 
 /// Attribute of a numbered check: the status that the entry returns, from 1.
@@ -52,22 +52,12 @@ pub fn number_checks(module: OperationRef) -> Result<Vec<Check>, CodegenError> {
 }
 
 /// The pass `skript-lower-checks`.
-#[derive(Default)]
-pub struct LowerChecks;
-
-impl Pass for LowerChecks {
-    const FLAG: &'static str = "skript-lower-checks";
-    const SUMMARY: &'static str = "run-time checks become early returns";
-    const ANCHOR: Option<&'static str> = Some("builtin.module");
-    const DEPENDENT_DIALECTS: &'static [Dialect] =
-        &[Dialect::Arith, Dialect::ControlFlow, Dialect::MemRef];
-
-    fn run<'c>(
-        &self,
-        root: OperationRef<'c, '_>,
-        _options: &Options,
-        rewriter: &Rewriter<'c>,
-    ) -> Result<(), PassError> {
+pub const PASS: Pass = Pass {
+    flag: "skript-lower-checks",
+    summary: "run-time checks become early returns",
+    anchor: Some("builtin.module"),
+    dependent_dialects: &[Dialect::Arith, Dialect::ControlFlow, Dialect::MemRef],
+    run: |root, _, rewriter| {
         let found = calls(root);
         if found.is_empty() {
             return Ok(());
@@ -112,8 +102,9 @@ impl Pass for LowerChecks {
         }
         mlir::retype(entry, &[status])?;
         Ok(())
-    }
-}
+    },
+    ..Pass::NONE
+};
 
 /// The entry's argument for the context; appended where there is none yet.
 ///

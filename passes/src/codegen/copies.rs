@@ -8,28 +8,17 @@ use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::r#type::MemRefType;
 use melior::ir::{AttributeLike, ShapedTypeLike, ValueLike};
-use skript_dialect::{Dialect, Options, Pass, PassError, Rewriter};
+use skript_dialect::{Dialect, Pass};
 
 /// The pass `skript-lower-copies`.
-#[derive(Default)]
-pub struct LowerCopies;
-
-impl Pass for LowerCopies {
-    const FLAG: &'static str = "skript-lower-copies";
-    const SUMMARY: &'static str = "copies between arrays with strides become loops";
-    const ANCHOR: Option<&'static str> = Some("builtin.module");
-    const DEPENDENT_DIALECTS: &'static [Dialect] = &[Dialect::Linalg];
-
-    fn run<'c>(
-        &self,
-        root: OperationRef<'c, '_>,
-        _options: &Options,
-        _rewriter: &Rewriter<'c>,
-    ) -> Result<(), PassError> {
-        lower_copies(root)?;
-        Ok(())
-    }
-}
+pub const PASS: Pass = Pass {
+    flag: "skript-lower-copies",
+    summary: "copies between arrays with strides become loops",
+    anchor: Some("builtin.module"),
+    dependent_dialects: &[Dialect::Linalg],
+    run: |root, _, _| Ok(lower_copies(root)?),
+    ..Pass::NONE
+};
 
 /// Lowers every strided `memref.copy` below the module.
 ///

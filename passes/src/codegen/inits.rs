@@ -19,29 +19,18 @@ use crate::mlir::{attributes, context, copy, types};
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationLike, OperationRef, OperationResult};
 use melior::ir::{BlockRef, Value, ValueLike};
-use skript_dialect::{Dialect, Options, Pass, PassError, Rewriter, op};
+use skript_dialect::{Dialect, Pass, op};
 use std::collections::{HashMap, HashSet};
 
 /// The pass `skript-separate-inits`.
-#[derive(Default)]
-pub struct SeparateInits;
-
-impl Pass for SeparateInits {
-    const FLAG: &'static str = "skript-separate-inits";
-    const SUMMARY: &'static str =
-        "each destination is filled for itself, few share an empty tensor or an argument";
-    const ANCHOR: Option<&'static str> = Some("builtin.module");
-    const DEPENDENT_DIALECTS: &'static [Dialect] = &[Dialect::Bufferization];
-
-    fn run<'c>(
-        &self,
-        root: OperationRef<'c, '_>,
-        _options: &Options,
-        _rewriter: &Rewriter<'c>,
-    ) -> Result<(), PassError> {
-        Ok(separate_inits(root)?)
-    }
-}
+pub const PASS: Pass = Pass {
+    flag: "skript-separate-inits",
+    summary: "each destination is filled for itself, few share an empty tensor or an argument",
+    anchor: Some("builtin.module"),
+    dependent_dialects: &[Dialect::Bufferization],
+    run: |root, _, _| Ok(separate_inits(root)?),
+    ..Pass::NONE
+};
 
 /// Most users of one empty tensor or argument: the analysis takes the square of it for each.
 const MOST_USERS: usize = 16;

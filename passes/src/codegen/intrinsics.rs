@@ -20,7 +20,7 @@ use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::r#type::{FunctionType, IntegerType, MemRefType};
 use melior::ir::{Module, Operation, Region, ShapedTypeLike, Type, Value, ValueLike};
-use skript_dialect::{Dialect, Options, Pass, PassError, Rewriter};
+use skript_dialect::{Dialect, Pass, PassError};
 use skript_intrinsics::compiled::SYMBOL;
 use skript_intrinsics::description::{Array, Description, element};
 use std::collections::HashMap;
@@ -31,22 +31,12 @@ const CALL: &str = "skript.call.";
 const FAILED: &str = "SK9201";
 
 /// The pass `skript-lower-intrinsics`.
-#[derive(Default)]
-pub struct LowerIntrinsics;
-
-impl Pass for LowerIntrinsics {
-    const FLAG: &'static str = "skript-lower-intrinsics";
-    const SUMMARY: &'static str = "intrinsics become calls of the runtime's kernels";
-    const ANCHOR: Option<&'static str> = Some("builtin.module");
-    const DEPENDENT_DIALECTS: &'static [Dialect] =
-        &[Dialect::Arith, Dialect::Func, Dialect::MemRef];
-
-    fn run<'c>(
-        &self,
-        root: OperationRef<'c, '_>,
-        _options: &Options,
-        rewriter: &Rewriter<'c>,
-    ) -> Result<(), PassError> {
+pub const PASS: Pass = Pass {
+    flag: "skript-lower-intrinsics",
+    summary: "intrinsics become calls of the runtime's kernels",
+    anchor: Some("builtin.module"),
+    dependent_dialects: &[Dialect::Arith, Dialect::Func, Dialect::MemRef],
+    run: |root, _, rewriter| {
         let mut found = mlir::nested(root);
         found.retain(|op| mlir::name(*op) == "skript.intrinsic");
         if found.is_empty() {
@@ -99,8 +89,9 @@ impl Pass for LowerIntrinsics {
         }
         declare(root, context)?;
         Ok(())
-    }
-}
+    },
+    ..Pass::NONE
+};
 
 fn words_of(description: &Description) -> usize {
     let arrays = description.inputs.iter().chain(&description.outputs);

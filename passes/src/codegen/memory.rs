@@ -3,37 +3,29 @@
 //! Requires: a bufferized entry of one block, allocations with static row-major types. Guarantees: no `memref.alloc` or
 //! `memref.dealloc` is left, buffers that live at once do not overlap. A buffer lives from its allocation to the last use
 //! of anything that may be a view of it; if that use is in a loop that does not hold the allocation, to the loop's end.
+//! An entry that has an arena keeps it: allocations that came later lie behind what it holds.
 
 use super::error::CodegenError;
 use super::placement::{Lifetime, place};
 use super::{mlir, size};
+use crate::mlir::mark;
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationLike, OperationRef};
-use melior::ir::{BlockRef, TypeLike, Value, ValueLike};
-use skript_dialect::{Dialect, Options, Pass, PassError, Rewriter};
+use melior::ir::r#type::{DimSize, MemRefType};
+use melior::ir::{BlockRef, ShapedTypeLike, TypeLike, Value, ValueLike};
+use skript_dialect::{Dialect, Pass};
 use skript_runtime::artifact::ArenaLayout;
 use std::collections::{HashMap, HashSet};
 
 /// The pass `skript-plan-memory`.
-#[derive(Default)]
-pub struct PlanMemory;
-
-impl Pass for PlanMemory {
-    const FLAG: &'static str = "skript-plan-memory";
-    const SUMMARY: &'static str = "allocations become views of one arena";
-    const ANCHOR: Option<&'static str> = Some("builtin.module");
-    const DEPENDENT_DIALECTS: &'static [Dialect] = &[Dialect::Arith, Dialect::MemRef];
-
-    fn run<'c>(
-        &self,
-        root: OperationRef<'c, '_>,
-        _options: &Options,
-        _rewriter: &Rewriter<'c>,
-    ) -> Result<(), PassError> {
-        plan_memory(root)?;
-        Ok(())
-    }
-}
+pub const PASS: Pass = Pass {
+    flag: "skript-plan-memory",
+    summary: "allocations become views of one arena",
+    anchor: Some("builtin.module"),
+    dependent_dialects: &[Dialect::Arith, Dialect::MemRef],
+    run: |root, _, _| Ok(plan_memory(root).map(drop)?),
+    ..Pass::NONE
+};
 
 /// Bytes; a cache line, and the widest vector.
 const ALIGNMENT: u64 = 64;
@@ -63,20 +55,56 @@ pub fn plan_memory(module: OperationRef) -> Result<ArenaLayout, CodegenError> {
         let size = byte_size(*op)?;
         lifetimes.push(Lifetime { size, first, last });
     }
-    let plan = place(&lifetimes, ALIGNMENT)
-        .ok_or_else(|| CodegenError::Module("the arena would be too large".to_owned()))?;
-    let arena = mlir::parse_type(entry.context(), &format!("memref<{}xi8>", plan.size))?;
-    let arena = mlir::append_argument(entry, arena, "{llvm.noalias, llvm.align = 64 : i64}")?;
+    let too_large = || CodegenError::Module("the arena would be too large".to_owned());
+    let plan = place(&lifetimes, ALIGNMENT).ok_or_else(too_large)?;
+    let known = arena(entry)?;
+    let taken = known.map_or(0, |(_, size)| size.next_multiple_of(ALIGNMENT));
+    let size = match (known, plan.size) {
+        (Some((_, size)), 0) => size,
+        (_, more) => taken.checked_add(more).ok_or_else(too_large)?,
+    };
+    let r#type = mlir::parse_type(entry.context(), &format!("memref<{size}xi8>"))?;
+    let arena = match known {
+        Some((arena, _)) => {
+            mark::retype(arena, r#type);
+            mlir::set_signature(entry, None)?;
+            arena
+        }
+        None => mlir::append_argument(entry, r#type, ARENA)?,
+    };
     for (op, offset) in allocations.iter().zip(&plan.offsets) {
-        replace(*op, arena, *offset)?;
+        replace(*op, arena, taken + offset)?;
     }
     for op in deallocations {
         mlir::erase(op);
     }
     Ok(ArenaLayout {
-        size: plan.size,
+        size,
         alignment: ALIGNMENT,
     })
+}
+
+/// What the argument says that is the arena; no other one is bytes that are as far aligned.
+const ARENA: &str = "{llvm.noalias, llvm.align = 64 : i64}";
+
+/// The arena that the entry has already, and its bytes.
+fn arena<'c, 'a>(
+    entry: OperationRef<'c, 'a>,
+) -> Result<Option<(Value<'c, 'a>, u64)>, CodegenError> {
+    let body = mlir::body(entry)?;
+    let last = body.argument_count().checked_sub(1);
+    let Some(argument) = last.and_then(|n| body.argument(n).ok()).map(Value::from) else {
+        return Ok(None);
+    };
+    let said = last.and_then(|n| mlir::argument_attributes(entry).get(n).copied());
+    let is_arena = said == Some(mlir::parse_attribute(entry.context(), ARENA)?);
+    let memref = MemRefType::try_from(argument.r#type()).ok();
+    let memref = memref.filter(|m| is_arena && m.rank() == 1 && m.element().to_string() == "i8");
+    let size = memref.and_then(|memref| match memref.dim_size(0).ok()? {
+        DimSize::Static(size) => Some(size),
+        DimSize::Dynamic => None,
+    });
+    Ok(size.map(|size| (argument, size)))
 }
 
 /// What tells an op from others while it is alive.

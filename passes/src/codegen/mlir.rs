@@ -1,14 +1,18 @@
 //! What the passes of this room need of MLIR beyond melior: uses, replacement, erasure, templates, pipelines.
 
 use super::error::CodegenError;
+pub use crate::mlir::builder::operations;
+pub use crate::mlir::copy::operation_name as name;
+pub use crate::mlir::mark::{set as set_attribute, set_operand as use_instead};
+use crate::mlir::{attributes, context as holder};
 use melior::diagnostic::DiagnosticSeverity;
 use melior::ir::attribute::{ArrayAttribute, StringAttribute, TypeAttribute};
 use melior::ir::block::BlockLike;
-use melior::ir::operation::{OperationLike, OperationMutLike, OperationRefMut};
+use melior::ir::operation::{OperationLike, OperationMutLike};
 use melior::ir::r#type::FunctionType;
 use melior::ir::{
-    Attribute, AttributeLike, BlockRef, Location, Module, Operation, OperationRef, RegionLike,
-    Type, Value, ValueLike,
+    Attribute, BlockRef, Location, Module, Operation, OperationRef, RegionLike, Type, Value,
+    ValueLike,
 };
 use melior::{Context, ContextRef};
 use std::sync::{Arc, Mutex};
@@ -56,15 +60,6 @@ pub fn run_pipeline(
     })
 }
 
-/// The name of an op.
-pub fn name(op: OperationRef) -> String {
-    op.name()
-        .as_string_ref()
-        .as_str()
-        .unwrap_or_default()
-        .to_owned()
-}
-
 /// Every op below `root`, outer ones first.
 pub fn nested<'c, 'a>(root: OperationRef<'c, 'a>) -> Vec<OperationRef<'c, 'a>> {
     let mut found = Vec::new();
@@ -106,17 +101,6 @@ pub fn first_block<'c, 'a>(function: OperationRef<'c, 'a>) -> Option<BlockRef<'c
     function.region(0).ok()?.first_block()
 }
 
-/// The ops of a block.
-pub fn operations<'c, 'a>(block: BlockRef<'c, 'a>) -> Vec<OperationRef<'c, 'a>> {
-    let mut found = Vec::new();
-    let mut next = block.first_operation();
-    while let Some(op) = next {
-        found.push(op);
-        next = op.next_in_block();
-    }
-    found
-}
-
 /// Whether an op stands before another one of its block.
 pub fn is_before(op: OperationRef, other: OperationRef) -> bool {
     // SAFETY: both ops are alive and in one block.
@@ -127,13 +111,6 @@ pub fn is_before(op: OperationRef, other: OperationRef) -> bool {
 pub fn move_before(op: OperationRef, other: OperationRef) {
     // SAFETY: both ops are alive and in one block.
     unsafe { mlir_sys::mlirOperationMoveBefore(op.to_raw(), other.to_raw()) }
-}
-
-/// Lets an op take another value for one of its operands.
-pub fn use_instead<'c>(user: OperationRef<'c, '_>, operand: usize, value: Value<'c, '_>) {
-    // SAFETY: the user is alive, and nobody else refers to its operands.
-    let mut user = unsafe { OperationRefMut::from_raw(user.to_raw()) };
-    user.set_operand(operand, value);
 }
 
 /// Ops that use `value`.
@@ -335,32 +312,10 @@ pub fn signature<'c>(
     ))
 }
 
-/// Sets an attribute of an op.
-pub fn set_attribute<'c>(op: OperationRef<'c, '_>, name: &str, value: Attribute<'c>) {
-    // SAFETY: op and attribute are alive and of one context.
-    unsafe {
-        let name = mlir_sys::MlirStringRef {
-            data: name.as_ptr().cast(),
-            length: name.len(),
-        };
-        mlir_sys::mlirOperationSetAttributeByName(op.to_raw(), name, value.to_raw());
-    }
-}
-
 /// Sets a string attribute.
 pub fn set_string(op: OperationRef, name: &str, value: &str) {
-    // SAFETY: a context outlives its modules.
     let owner = op.context();
-    let context: &Context = unsafe { owner.to_ref() };
-    let value = StringAttribute::new(context, value);
-    // SAFETY: as in `set_attribute`.
-    unsafe {
-        let name = mlir_sys::MlirStringRef {
-            data: name.as_ptr().cast(),
-            length: name.len(),
-        };
-        mlir_sys::mlirOperationSetAttributeByName(op.to_raw(), name, value.to_raw());
-    }
+    set_attribute(op, name, attributes::string(holder::borrow(&owner), value));
 }
 
 /// An op written as text over operands `%0`, `%1`, … of the given types, to be inserted somewhere. The last op of

@@ -5,7 +5,7 @@
 //! shares memory with no other argument, or a slot of bytes for the largest tensor that the bounds allow. The extents of
 //! such arguments and results follow in arguments of their own, arguments' first.
 
-use super::arguments::{BOUNDS, EXTENTS};
+use super::arguments::{BOUNDS, EXTENTS, told_extents};
 use super::carried::{part_branches, written};
 use super::error::CodegenError;
 use super::{mlir, size};
@@ -18,28 +18,17 @@ use melior::ir::operation::{
 };
 use melior::ir::r#type::IntegerType;
 use melior::ir::{Type, TypeLike, Value, ValueLike};
-use skript_dialect::{Dialect, Options, Pass, PassError, Rewriter};
+use skript_dialect::{Dialect, Pass};
 
 /// The pass `skript-write-outputs`.
-#[derive(Default)]
-pub struct WriteOutputs;
-
-impl Pass for WriteOutputs {
-    const FLAG: &'static str = "skript-write-outputs";
-    const SUMMARY: &'static str = "results of the entry become arguments that it writes";
-    const ANCHOR: Option<&'static str> = Some("builtin.module");
-    const DEPENDENT_DIALECTS: &'static [Dialect] = &[Dialect::Bufferization];
-
-    fn run<'c>(
-        &self,
-        root: OperationRef<'c, '_>,
-        _options: &Options,
-        _rewriter: &Rewriter<'c>,
-    ) -> Result<(), PassError> {
-        write_outputs(root)?;
-        Ok(())
-    }
-}
+pub const PASS: Pass = Pass {
+    flag: "skript-write-outputs",
+    summary: "results of the entry become arguments that it writes",
+    anchor: Some("builtin.module"),
+    dependent_dialects: &[Dialect::Bufferization],
+    run: |root, _, _| Ok(write_outputs(root)?),
+    ..Pass::NONE
+};
 
 /// Rewrites the entry's results.
 ///
@@ -57,9 +46,11 @@ pub fn write_outputs(module: OperationRef) -> Result<(), CodegenError> {
     let context = entry.context();
     // SAFETY: a context outlives its modules.
     let context = unsafe { context.to_ref() };
+    let told = told_extents(entry);
     let inputs = (0..body.argument_count()).filter(|n| {
         let argument = body.argument(*n);
-        argument.is_ok_and(|a| a.r#type().is_ranked_tensor() && is_dynamic(a.r#type()))
+        let is_open = |t: Type| t.is_ranked_tensor() && is_dynamic(t);
+        argument.is_ok_and(|a| is_open(a.r#type())) && !told.contains(n)
     });
     let inputs: Vec<usize> = inputs.collect();
     let mut kept = Vec::new();

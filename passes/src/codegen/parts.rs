@@ -20,7 +20,7 @@ use melior::ir::r#type::MemRefType;
 use melior::ir::{
     Attribute, AttributeLike, BlockRef, Location, ShapedTypeLike, Type, TypeLike, Value, ValueLike,
 };
-use skript_dialect::{Options, Pass, PassError, PassOption, Rewriter, op};
+use skript_dialect::{Pass, PassError, PassOption, op};
 use std::collections::{HashMap, HashSet};
 
 /// Marks a function that holds a part of the entry.
@@ -30,26 +30,16 @@ pub const PART: &str = "skript.part";
 const KEPT: [&str; 4] = [NOALIAS, "llvm.align", "llvm.readonly", TABLE];
 
 /// The pass `skript-outline-parts`.
-#[derive(Default)]
-pub struct OutlineParts;
-
-impl Pass for OutlineParts {
-    const FLAG: &'static str = "skript-outline-parts";
-    const SUMMARY: &'static str = "a long entry becomes calls of functions of bounded size";
-    const ANCHOR: Option<&'static str> = Some("builtin.module");
-
-    const OPTIONS: &'static [PassOption] = &[PassOption {
+pub const PASS: Pass = Pass {
+    flag: "skript-outline-parts",
+    summary: "a long entry becomes calls of functions of bounded size",
+    anchor: Some("builtin.module"),
+    options: &[PassOption {
         name: "most",
         summary: "how many operations an entry may have, and a part of it",
         default: "256",
-    }];
-
-    fn run<'c>(
-        &self,
-        root: OperationRef<'c, '_>,
-        options: &Options,
-        rewriter: &Rewriter<'c>,
-    ) -> Result<(), PassError> {
+    }],
+    run: |root, options, rewriter| {
         let most: usize = options.get("most")?;
         if most == 0 {
             return Err("option most is 0: a part has at least one operation".into());
@@ -77,8 +67,9 @@ impl Pass for OutlineParts {
             }
         }
         Ok(())
-    }
-}
+    },
+    ..Pass::NONE
+};
 
 /// What happens to an op of a block that is split.
 enum Role {

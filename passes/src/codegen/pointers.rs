@@ -12,10 +12,10 @@ use crate::mlir::mark::retype;
 use crate::mlir::{Builder, attributes, types};
 use melior::ir::attribute::{ArrayAttribute, IntegerAttribute, TypeAttribute};
 use melior::ir::block::BlockLike;
-use melior::ir::operation::{OperationLike, OperationRef};
+use melior::ir::operation::OperationLike;
 use melior::ir::r#type::{DimSize, MemRefType};
 use melior::ir::{ShapedTypeLike, Type, TypeLike, Value, ValueLike};
-use skript_dialect::{Dialect, Options, Pass, PassError, PassOption, Rewriter};
+use skript_dialect::{Dialect, Pass, PassError, PassOption};
 
 /// Attribute of an argument: its place among the pointers that the caller hands over.
 pub const SLOT: &str = "skript.slot";
@@ -25,27 +25,17 @@ pub const TABLE: &str = "skript.table";
 pub const NOALIAS: &str = "llvm.noalias";
 
 /// The pass `skript-point-arguments`.
-#[derive(Default)]
-pub struct PointArguments;
-
-impl Pass for PointArguments {
-    const FLAG: &'static str = "skript-point-arguments";
-    const SUMMARY: &'static str = "the entry's arrays arrive as pointers";
-    const ANCHOR: Option<&'static str> = Some("builtin.module");
-    const DEPENDENT_DIALECTS: &'static [Dialect] = &[Dialect::Llvm];
-
-    const OPTIONS: &'static [PassOption] = &[PassOption {
+pub const PASS: Pass = Pass {
+    flag: "skript-point-arguments",
+    summary: "the entry's arrays arrive as pointers",
+    anchor: Some("builtin.module"),
+    dependent_dialects: &[Dialect::Llvm],
+    options: &[PassOption {
         name: "most",
         summary: "how many arguments an entry may have without a table",
         default: "64",
-    }];
-
-    fn run<'c>(
-        &self,
-        root: OperationRef<'c, '_>,
-        options: &Options,
-        rewriter: &Rewriter<'c>,
-    ) -> Result<(), PassError> {
+    }],
+    run: |root, options, rewriter| {
         let most: usize = options.get("most")?;
         let entry = mlir::uncalled_entry(root)?;
         let body = mlir::body(entry)?;
@@ -101,8 +91,8 @@ impl Pass for PointArguments {
         }
         mlir::set_signature(entry, None)?;
         Ok(())
-    }
-}
+    },
+};
 
 /// The pointer in a slot of the table.
 fn slot<'c: 'a, 'a>(

@@ -4,23 +4,15 @@
 //! operands, and formulas have equal ones (what they start from), however different the tensors that their regions
 //! read. Guarantees: no operation equals another before it in its block or in a block around.
 
-use skript_dialect::melior::ir::OperationRef;
-use skript_dialect::{Options, Pass, PassError, Rewriter, op};
+use skript_dialect::{Pass, op};
 
-#[derive(Default)]
-pub struct MergeDuplicates;
-
-impl Pass for MergeDuplicates {
-    const FLAG: &'static str = "skript-merge-duplicates";
-    const SUMMARY: &'static str = "equal operations become one, unused ones vanish";
-
-    fn run<'c>(
-        &self,
-        root: OperationRef<'c, '_>,
-        _options: &Options,
-        _rewriter: &Rewriter<'c>,
-    ) -> Result<(), PassError> {
+/// The pass `skript-merge-duplicates`.
+pub const PASS: Pass = Pass {
+    flag: "skript-merge-duplicates",
+    summary: "equal operations become one, unused ones vanish",
+    run: |root, _, _| {
         op::merge_duplicates(&root);
         Ok(())
-    }
-}
+    },
+    ..Pass::NONE
+};

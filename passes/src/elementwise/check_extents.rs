@@ -2,41 +2,113 @@
 //!
 //! A mismatch is undefined behaviour, so nothing checks it unless it is asked for, by this pass. It takes every op with the
 //! elementwise trait, whatever its dialect, and runs before the lowerings: in front of an op whose tensors may differ in a
-//! dimension stands a `cf.assert` for it. What types say, and what is one value, is not asked.
+//! dimension stands a `cf.assert` for it. What types say, what is one value, and what was asserted before, is not asked.
 
+use crate::codegen::memory::ancestor_in;
+use crate::codegen::mlir::is_before;
+use crate::extents::bounds;
 use crate::mlir::{Builder, ValueKey, attributes, types};
-use skript_dialect::melior::ir::operation::OperationLike;
+use skript_dialect::melior::ir::attribute::IntegerAttribute;
+use skript_dialect::melior::ir::operation::{OperationLike, OperationResult};
 use skript_dialect::melior::ir::r#type::IntegerType;
 use skript_dialect::melior::ir::{OperationRef, Value, ValueLike};
-use skript_dialect::{Dialect, Options, Pass, PassError, Rewriter, op};
+use skript_dialect::{Dialect, Pass, PassError, op};
+use std::collections::HashMap;
 
-#[derive(Default)]
-pub struct CheckExtents;
-
-impl Pass for CheckExtents {
-    const FLAG: &'static str = "skript-check-extents";
-    const SUMMARY: &'static str = "run-time extents of elementwise operands are asserted to agree";
-    const DEPENDENT_DIALECTS: &'static [Dialect] =
-        &[Dialect::Arith, Dialect::ControlFlow, Dialect::Tensor];
-
-    fn run<'c>(
-        &self,
-        root: OperationRef<'c, '_>,
-        _options: &Options,
-        rewriter: &Rewriter<'c>,
-    ) -> Result<(), PassError> {
+/// The pass `skript-check-extents`.
+pub const PASS: Pass = Pass {
+    flag: "skript-check-extents",
+    summary: "run-time extents of elementwise operands are asserted to agree",
+    dependent_dialects: &[Dialect::Arith, Dialect::ControlFlow, Dialect::Tensor],
+    run: |root, _, rewriter| {
         let context = rewriter.context();
         let elementwise =
             |op: OperationRef| op::has_elementwise_trait(&op) && !super::chooses_a_whole(&op);
+        let mut asserted = Asserted::below(root);
         for found in op::collect(&root, elementwise) {
-            check(found, &Builder::before(context, found)?)?;
+            check(found, &mut asserted, &Builder::before(context, found)?)?;
         }
         Ok(())
+    },
+    ..Pass::NONE
+};
+
+/// An extent, as two ops see that it is one.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+enum Extent {
+    Fixed(i64),
+    Of(ValueKey, i64),
+}
+
+impl Extent {
+    /// What a `tensor.dim` or a constant says.
+    fn read(value: Value) -> Option<Self> {
+        if let Some(extent) = bounds::constant(value) {
+            return Some(Extent::Fixed(extent));
+        }
+        let made = OperationResult::try_from(value).ok()?.owner();
+        if !op::is(&made, "tensor.dim") {
+            return None;
+        }
+        let dimension = bounds::constant(made.operand(1).ok()?)?;
+        Some(Extent::Of(ValueKey::of(made.operand(0).ok()?), dimension))
     }
 }
 
-/// Asserts in front of an op what its tensors' types leave open.
-fn check<'c: 'a, 'a>(found: OperationRef<'c, 'a>, at: &Builder<'c, 'a>) -> Result<(), PassError> {
+/// Which extents are asserted to agree, and where.
+struct Asserted<'c, 'a>(HashMap<[Extent; 2], Vec<OperationRef<'c, 'a>>>);
+
+impl<'c: 'a, 'a> Asserted<'c, 'a> {
+    /// What is asserted below `root`, by this pass or by others.
+    fn below(root: OperationRef<'c, 'a>) -> Self {
+        let mut all = Asserted(HashMap::new());
+        for assert in op::collect(&root, |op| op::is(&op, "cf.assert")) {
+            if let Some(pair) = compared(assert) {
+                all.add(pair, assert);
+            }
+        }
+        all
+    }
+
+    fn add(&mut self, mut pair: [Extent; 2], assert: OperationRef<'c, 'a>) {
+        pair.sort();
+        self.0.entry(pair).or_default().push(assert);
+    }
+
+    /// Whether an op is reached only behind an assertion that two extents agree.
+    fn holds(&self, mut pair: [Extent; 2], at: OperationRef<'c, 'a>) -> bool {
+        pair.sort();
+        let stands_before = |assert: &OperationRef<'c, 'a>| {
+            let outer = assert.block().and_then(|block| ancestor_in(block, at));
+            outer.is_some_and(|outer| is_before(*assert, outer))
+        };
+        let all = self.0.get(&pair);
+        all.is_some_and(|all| all.iter().any(stands_before))
+    }
+}
+
+/// The extents that an assertion demands to be equal.
+fn compared(assert: OperationRef) -> Option<[Extent; 2]> {
+    let condition = assert.operand(0).ok()?;
+    let compare = OperationResult::try_from(condition).ok()?.owner();
+    let predicate = compare.attribute("predicate").ok()?;
+    let is_equality = IntegerAttribute::try_from(predicate).is_ok_and(|p| p.value() == EQUAL);
+    if !op::is(&compare, "arith.cmpi") || !is_equality {
+        return None;
+    }
+    let side = |n| Extent::read(compare.operand(n).ok()?);
+    Some([side(0)?, side(1)?])
+}
+
+/// `eq` of `arith.cmpi`.
+const EQUAL: i64 = 0;
+
+/// Asserts in front of an op what its tensors' types leave open, and nobody asserts before it.
+fn check<'c: 'a, 'a>(
+    found: OperationRef<'c, 'a>,
+    asserted: &mut Asserted<'c, 'a>,
+    at: &Builder<'c, 'a>,
+) -> Result<(), PassError> {
     let mut tensors: Vec<(Value, Vec<i64>)> = Vec::new();
     for operand in found.operands() {
         let is_new = |(known, _): &(Value, Vec<i64>)| ValueKey::of(*known) != ValueKey::of(operand);
@@ -54,21 +126,34 @@ fn check<'c: 'a, 'a>(found: OperationRef<'c, 'a>, at: &Builder<'c, 'a>) -> Resul
             .filter_map(|r| of(&types::extents(r.r#type())?));
         let mut fixed = fixed.chain(tensors.iter().filter_map(|(_, extents)| of(extents)));
         let fixed = fixed.find(|extent| *extent != types::DYNAMIC);
-        let mut open = tensors
+        let open = tensors
             .iter()
             .filter(|(_, extents)| of(extents) == Some(types::DYNAMIC));
+        let mut open = open.map(|(tensor, _)| *tensor);
         let number = i64::try_from(dimension).map_err(|_| "too many dimensions")?;
-        let known = match (fixed, open.clone().count()) {
-            (Some(extent), 1..) => at.index(extent)?,
-            (None, 2..) => match open.next() {
-                Some((first, _)) => at.extent(*first, number)?,
-                None => continue,
-            },
-            _ => continue,
+        let first = match fixed {
+            Some(_) => None,
+            None => open.next(),
         };
-        for (tensor, _) in open {
-            let own = at.extent(*tensor, number)?;
-            let equal = [("predicate", attributes::i64(at.context, 0))];
+        let known = match (fixed, first) {
+            (Some(extent), _) => Extent::Fixed(extent),
+            (None, Some(first)) => Extent::Of(ValueKey::of(first), number),
+            (None, None) => continue,
+        };
+        let pairs = open.map(|tensor| ([known, Extent::Of(ValueKey::of(tensor), number)], tensor));
+        let wanted: Vec<_> = pairs
+            .filter(|(pair, _)| !asserted.holds(*pair, found))
+            .collect();
+        if wanted.is_empty() {
+            continue;
+        }
+        let known = match (fixed, first) {
+            (None, Some(first)) => at.extent(first, number)?,
+            (extent, _) => at.index(extent.unwrap_or_default())?,
+        };
+        for (pair, tensor) in wanted {
+            let own = at.extent(tensor, number)?;
+            let equal = [("predicate", attributes::i64(at.context, EQUAL))];
             let flag = IntegerType::new(at.context, 1).into();
             let agrees = at.value("arith.cmpi", &[known, own], &equal, flag)?;
             let message = format!(
@@ -77,7 +162,8 @@ fn check<'c: 'a, 'a>(found: OperationRef<'c, 'a>, at: &Builder<'c, 'a>) -> Resul
                 crate::mlir::copy::operation_name(found),
             );
             let message = [("msg", attributes::string(at.context, &message))];
-            at.create("cf.assert", &[agrees], &message, &[], Vec::new())?;
+            let assert = at.create("cf.assert", &[agrees], &message, &[], Vec::new())?;
+            asserted.add(pair, assert);
         }
     }
     Ok(())

@@ -10,30 +10,22 @@ use melior::ir::{Attribute, Region, Type, Value, ValueLike};
 use skript_dialect::melior;
 use skript_dialect::melior::ir::OperationRef;
 use skript_dialect::melior::ir::operation::OperationLike;
-use skript_dialect::{Dialect, Options, Pass, PassError, Rewriter};
+use skript_dialect::{Dialect, Pass, PassError};
 
-#[derive(Default)]
-pub struct ConvertElementwiseToFormula;
-
-impl Pass for ConvertElementwiseToFormula {
-    const FLAG: &'static str = "convert-skript-elementwise-to-formula";
-    const SUMMARY: &'static str = "elementwise ops on tensors become formulas on scalars";
-    const DEPENDENT_DIALECTS: &'static [Dialect] =
-        &[Dialect::Skript, Dialect::Tensor, Dialect::Arith];
-
-    fn run<'c>(
-        &self,
-        root: OperationRef<'c, '_>,
-        _options: &Options,
-        rewriter: &Rewriter<'c>,
-    ) -> Result<(), PassError> {
+/// The pass `convert-skript-elementwise-to-formula`.
+pub const PASS: Pass = Pass {
+    flag: "convert-skript-elementwise-to-formula",
+    summary: "elementwise ops on tensors become formulas on scalars",
+    dependent_dialects: &[Dialect::Skript, Dialect::Tensor, Dialect::Arith],
+    run: |root, _, rewriter| {
         let context = rewriter.context();
         let otherwise = "is elementwise but its results are not all ranked tensors";
         super::replace_all(&root, rewriter, is_tensor, otherwise, |found| {
             formula(found, &Builder::before(context, found)?)
         })
-    }
-}
+    },
+    ..Pass::NONE
+};
 
 fn formula<'c: 'a, 'a>(
     found: OperationRef<'c, 'a>,

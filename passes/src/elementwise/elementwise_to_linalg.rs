@@ -12,30 +12,22 @@ use skript_dialect::melior;
 use skript_dialect::melior::ir::OperationRef;
 use skript_dialect::melior::ir::block::BlockLike;
 use skript_dialect::melior::ir::operation::OperationLike;
-use skript_dialect::{Dialect, Options, Pass, PassError, Rewriter, op};
+use skript_dialect::{Dialect, Pass, PassError, op};
 
-#[derive(Default)]
-pub struct ConvertElementwiseToLinalg;
-
-impl Pass for ConvertElementwiseToLinalg {
-    const FLAG: &'static str = "convert-skript-elementwise-to-linalg";
-    const SUMMARY: &'static str = "elementwise ops on tensors become linalg.generic";
-    const DEPENDENT_DIALECTS: &'static [Dialect] =
-        &[Dialect::Linalg, Dialect::Tensor, Dialect::Arith];
-
-    fn run<'c>(
-        &self,
-        root: OperationRef<'c, '_>,
-        _options: &Options,
-        rewriter: &Rewriter<'c>,
-    ) -> Result<(), PassError> {
+/// The pass `convert-skript-elementwise-to-linalg`.
+pub const PASS: Pass = Pass {
+    flag: "convert-skript-elementwise-to-linalg",
+    summary: "elementwise ops on tensors become linalg.generic",
+    dependent_dialects: &[Dialect::Linalg, Dialect::Tensor, Dialect::Arith],
+    run: |root, _, rewriter| {
         let context = rewriter.context();
         let otherwise = "is elementwise but its results are not all ranked tensors";
         super::replace_all(&root, rewriter, is_tensor, otherwise, |found| {
             convert(found, &Builder::before(context, found)?)
         })
-    }
-}
+    },
+    ..Pass::NONE
+};
 
 pub(super) fn is_tensor(r#type: Type<'_>) -> bool {
     use melior::ir::TypeLike;

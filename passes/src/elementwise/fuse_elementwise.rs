@@ -4,18 +4,14 @@
 //! grows with the square of the chain, and no machine has registers for the loop that comes out. Here what comes out
 //! has at most `operations` in its payload and reads at most `inputs` tensors. Reshapes move out of the way, as upstream.
 
-use skript_dialect::melior::ir::OperationRef;
-use skript_dialect::{Dialect, Options, Pass, PassError, PassOption, Rewriter, op};
+use skript_dialect::{Dialect, Pass, PassOption, op};
 
-#[derive(Default)]
-pub struct FuseElementwise;
-
-impl Pass for FuseElementwise {
-    const FLAG: &'static str = "skript-fuse-elementwise";
-    const SUMMARY: &'static str = "elementwise linalg.generic ops join, in groups of bounded size";
-    const DEPENDENT_DIALECTS: &'static [Dialect] =
-        &[Dialect::Affine, Dialect::Linalg, Dialect::Tensor];
-    const OPTIONS: &'static [PassOption] = &[
+/// The pass `skript-fuse-elementwise`.
+pub const PASS: Pass = Pass {
+    flag: "skript-fuse-elementwise",
+    summary: "elementwise linalg.generic ops join, in groups of bounded size",
+    dependent_dialects: &[Dialect::Affine, Dialect::Linalg, Dialect::Tensor],
+    options: &[
         PassOption {
             name: "operations",
             summary: "most operations that a fused payload may hold",
@@ -26,14 +22,8 @@ impl Pass for FuseElementwise {
             summary: "most tensors that a fused operation may read",
             default: "16",
         },
-    ];
-
-    fn run<'c>(
-        &self,
-        root: OperationRef<'c, '_>,
-        options: &Options,
-        _rewriter: &Rewriter<'c>,
-    ) -> Result<(), PassError> {
+    ],
+    run: |root, options, _| {
         let operations = options.get("operations")?;
         let inputs = options.get("inputs")?;
         if op::fuse_elementwise(&root, operations, inputs) {
@@ -41,5 +31,6 @@ impl Pass for FuseElementwise {
         } else {
             Err("rewriting did not come to an end".into())
         }
-    }
-}
+    },
+    ..Pass::NONE
+};

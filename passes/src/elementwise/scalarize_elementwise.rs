@@ -11,23 +11,14 @@ use melior::ir::{Type, TypeLike, Value, ValueLike};
 use skript_dialect::melior;
 use skript_dialect::melior::ir::OperationRef;
 use skript_dialect::melior::ir::operation::OperationLike;
-use skript_dialect::{Dialect, Options, Pass, PassError, Rewriter, op};
+use skript_dialect::{Dialect, Pass, PassError, op};
 
-#[derive(Default)]
-pub struct ScalarizeElementwise;
-
-impl Pass for ScalarizeElementwise {
-    const FLAG: &'static str = "skript-scalarize-elementwise";
-    const SUMMARY: &'static str = "elementwise ops on tensors and vectors become ops on scalars";
-    const DEPENDENT_DIALECTS: &'static [Dialect] =
-        &[Dialect::Tensor, Dialect::Vector, Dialect::Arith];
-
-    fn run<'c>(
-        &self,
-        root: OperationRef<'c, '_>,
-        _options: &Options,
-        rewriter: &Rewriter<'c>,
-    ) -> Result<(), PassError> {
+/// The pass `skript-scalarize-elementwise`.
+pub const PASS: Pass = Pass {
+    flag: "skript-scalarize-elementwise",
+    summary: "elementwise ops on tensors and vectors become ops on scalars",
+    dependent_dialects: &[Dialect::Tensor, Dialect::Vector, Dialect::Arith],
+    run: |root, _, rewriter| {
         let context = rewriter.context();
         let shaped = |r#type: Type| is_tensor(r#type) || r#type.is_vector();
         let otherwise =
@@ -43,8 +34,9 @@ impl Pass for ScalarizeElementwise {
                 Ok(None)
             }
         })
-    }
-}
+    },
+    ..Pass::NONE
+};
 
 /// One `tensor.generate` a result; its body computes one element.
 fn over_tensors<'c: 'a, 'a>(

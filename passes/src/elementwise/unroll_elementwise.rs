@@ -10,27 +10,19 @@ use melior::ir::{Attribute, Type, TypeLike, Value, ValueLike};
 use skript_dialect::melior;
 use skript_dialect::melior::ir::OperationRef;
 use skript_dialect::melior::ir::operation::OperationLike;
-use skript_dialect::{Dialect, Options, Pass, PassError, PassOption, Rewriter, op};
+use skript_dialect::{Dialect, Pass, PassError, PassOption, op};
 
-#[derive(Default)]
-pub struct UnrollElementwise;
-
-impl Pass for UnrollElementwise {
-    const FLAG: &'static str = "skript-unroll-elementwise";
-    const SUMMARY: &'static str = "elementwise ops on vectors become ops on smaller vectors";
-    const DEPENDENT_DIALECTS: &'static [Dialect] = &[Dialect::Vector, Dialect::Ub];
-    const OPTIONS: &'static [PassOption] = &[PassOption {
+/// The pass `skript-unroll-elementwise`.
+pub const PASS: Pass = Pass {
+    flag: "skript-unroll-elementwise",
+    summary: "elementwise ops on vectors become ops on smaller vectors",
+    dependent_dialects: &[Dialect::Vector, Dialect::Ub],
+    options: &[PassOption {
         name: "shape",
         summary: "largest extents of the inner dimensions, separated by x: 4x8; outer ones become 1",
         default: "8",
-    }];
-
-    fn run<'c>(
-        &self,
-        root: OperationRef<'c, '_>,
-        options: &Options,
-        rewriter: &Rewriter<'c>,
-    ) -> Result<(), PassError> {
+    }],
+    run: |root, options, rewriter| {
         let context = rewriter.context();
         let shape = shape(options.text("shape"))?;
         let otherwise = "is elementwise but its results are not all vectors of fixed length";
@@ -39,8 +31,9 @@ impl Pass for UnrollElementwise {
         super::replace_all(&root, rewriter, large, otherwise, |found| {
             unroll(found, &shape, &Builder::before(context, found)?)
         })
-    }
-}
+    },
+    ..Pass::NONE
+};
 
 fn shape(text: &str) -> Result<Vec<i64>, PassError> {
     let extents: Option<Vec<i64>> = text

@@ -95,9 +95,9 @@ impl<'c: 'a, 'a> Bounds<'c, 'a> {
 
     /// The type as large as the bounds; other types as they are.
     pub fn padded(&self, value: Value<'c, 'a>) -> Type<'c> {
-        match types::element_of(value.r#type()) {
-            Some(element) if is_open(value) => types::tensor(&self.extents(value), element),
-            _ => value.r#type(),
+        match is_open(value) {
+            true => types::of_extents(value.r#type(), &self.extents(value)),
+            false => value.r#type(),
         }
     }
 

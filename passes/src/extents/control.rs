@@ -7,7 +7,7 @@ use crate::mlir::Builder;
 use crate::mlir::copy::{arguments, with_attributes};
 use melior::Error;
 use melior::ir::operation::OperationLike;
-use melior::ir::{OperationRef, Value};
+use melior::ir::{OperationRef, Region, Value};
 use skript_dialect::melior;
 
 impl<'c: 'a, 'a> Padding<'_, 'c, 'a> {
@@ -22,10 +22,7 @@ impl<'c: 'a, 'a> Padding<'_, 'c, 'a> {
         let body = blocks(callee).first().copied();
         let parameters = arguments(body.ok_or(Error::OperationBuild)?);
         let passed = self.pass(operands, &parameters, to)?;
-        let types = self.types(results, to);
-        let made = with_attributes(op, &passed, &types, Vec::new(), &[], to)?;
-        self.set_results(results, made);
-        Ok(())
+        self.remake(op, &passed, results, Vec::new(), to)
     }
 
     pub(super) fn branch(
@@ -44,13 +41,10 @@ impl<'c: 'a, 'a> Padding<'_, 'c, 'a> {
         }
         // A branch without results may leave out its second region.
         while regions.len() < 2 {
-            regions.push(melior::ir::Region::new());
+            regions.push(Region::new());
         }
         let condition: Vec<_> = op.operands().map(|o| self.get(o)).collect();
-        let types = self.types(results, to);
-        let made = with_attributes(op, &condition, &types, regions, &[], to)?;
-        self.set_results(results, made);
-        Ok(())
+        self.remake(op, &condition, results, regions, to)
     }
 
     pub(super) fn repeat(
@@ -83,9 +77,20 @@ impl<'c: 'a, 'a> Padding<'_, 'c, 'a> {
         let next = self.pass(&end(*after), &state, &body)?;
         body.create("scf.yield", &next, &[], &[], Vec::new())?;
 
+        self.remake(op, &started, results, vec![test_region, body_region], to)
+    }
+
+    /// The operation with other operands and regions; its results are padded, and have their open extents behind them.
+    fn remake(
+        &mut self,
+        op: OperationRef<'c, 'a>,
+        operands: &[Value<'c, 'a>],
+        results: &[Value<'c, 'a>],
+        regions: Vec<Region<'c>>,
+        to: &Builder<'c, 'a>,
+    ) -> Result<(), Error> {
         let types = self.types(results, to);
-        let regions = vec![test_region, body_region];
-        let made = with_attributes(op, &started, &types, regions, &[], to)?;
+        let made = with_attributes(op, operands, &types, regions, &[], to)?;
         self.set_results(results, made);
         Ok(())
     }

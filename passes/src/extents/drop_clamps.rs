@@ -14,31 +14,22 @@ use crate::mlir::{ValueKey, regions, types};
 use melior::ir::attribute::{DenseI64ArrayAttribute, IntegerAttribute};
 use melior::ir::operation::{OperationLike, OperationResult};
 use melior::ir::{BlockRef, OperationRef, TypeLike, Value, ValueLike};
-use skript_dialect::{Options, Pass, PassError, Rewriter, melior};
+use skript_dialect::{Pass, PassError, melior};
 use skript_semantics::{Scalar, ScalarKind};
 use std::collections::{HashMap, HashSet, VecDeque};
 
 /// The pass `skript-drop-clamps`.
-#[derive(Default)]
-pub struct DropClamps;
-
-impl Pass for DropClamps {
-    const FLAG: &'static str = "skript-drop-clamps";
-    const SUMMARY: &'static str =
-        "clamps and conditions fall away that extents and checks make idle";
-    const ANCHOR: Option<&'static str> = Some("builtin.module");
-
-    fn run<'c>(
-        &self,
-        root: OperationRef<'c, '_>,
-        _options: &Options,
-        _rewriter: &Rewriter<'c>,
-    ) -> Result<(), PassError> {
+pub const PASS: Pass = Pass {
+    flag: "skript-drop-clamps",
+    summary: "clamps and conditions fall away that extents and checks make idle",
+    anchor: Some("builtin.module"),
+    run: |root, _, _| {
         let bounds = Bounds::of(root).map_err(|refusal| PassError::at(refusal.op, refusal.what))?;
         drop_clamps(root, &bounds)?;
         Ok(())
-    }
-}
+    },
+    ..Pass::NONE
+};
 
 /// Rewrites the formulas of all functions of a module.
 ///

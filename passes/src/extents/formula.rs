@@ -3,7 +3,7 @@
 use super::bounds::constant;
 use super::padding::Padding;
 use crate::mlir::builder::{only_block, operations};
-use crate::mlir::copy::{arguments, with_attributes};
+use crate::mlir::copy::{arguments, with_attributes, with_operands};
 use crate::mlir::{Builder, attributes, types};
 use melior::Error;
 use melior::ir::attribute::DenseI64ArrayAttribute;
@@ -75,11 +75,13 @@ impl<'c: 'a, 'a> Padding<'_, 'c, 'a> {
         let flag = IntegerType::new(to.context, 1).into();
         let (region, at, values) = to.region(arguments);
         let mut holds = below(&values, limits, &at)?;
+        let mut condition = None;
         if let Some(block) = block {
             self.enter(block, &values);
             self.body(block, &at)?;
-            let end = operations(block).last().copied();
-            let own = end.ok_or(Error::OperationBuild)?.operand(0)?;
+            let end = *operations(block).last().ok_or(Error::OperationBuild)?;
+            let own = end.operand(0)?;
+            condition = Some(end);
             holds = Some(match holds {
                 Some(others) if constant(own).is_some_and(|flag| flag != 0) => others,
                 Some(others) => at.scalar(ScalarOp::And, &[others, self.get(own)], flag)?,
@@ -87,7 +89,10 @@ impl<'c: 'a, 'a> Padding<'_, 'c, 'a> {
             });
         }
         let holds = holds.ok_or(Error::OperationBuild)?;
-        at.create("skript.condition", &[holds], &[], &[], Vec::new())?;
+        match condition {
+            Some(own) => with_operands(own, &[holds], &at)?,
+            None => at.create("skript.condition", &[holds], &[], &[], Vec::new())?,
+        };
         Ok(region)
     }
 

@@ -14,31 +14,21 @@ use crate::mlir::copy::{arguments, operation_name};
 use melior::Error;
 use melior::ir::operation::OperationLike;
 use melior::ir::{OperationRef, Value};
-use skript_dialect::{Dialect, Options, Pass, PassError, Rewriter, melior};
+use skript_dialect::{Dialect, Pass, PassError, melior};
 
 /// The pass `skript-pad-extents`.
-#[derive(Default)]
-pub struct PadExtents;
-
-impl Pass for PadExtents {
-    const FLAG: &'static str = "skript-pad-extents";
-    const SUMMARY: &'static str = "tensors are padded to their bounds, extents become values";
-    const ANCHOR: Option<&'static str> = Some("builtin.module");
-    const DEPENDENT_DIALECTS: &'static [Dialect] = &[Dialect::Arith, Dialect::Tensor];
-
-    fn run<'c>(
-        &self,
-        root: OperationRef<'c, '_>,
-        _options: &Options,
-        _rewriter: &Rewriter<'c>,
-    ) -> Result<(), PassError> {
-        match pad(root) {
-            Err(Failure::Refused(Refusal { op, what })) => Err(PassError::at(op, what)),
-            Err(Failure::Build(error)) => Err(error.into()),
-            Ok(()) => Ok(()),
-        }
-    }
-}
+pub const PASS: Pass = Pass {
+    flag: "skript-pad-extents",
+    summary: "tensors are padded to their bounds, extents become values",
+    anchor: Some("builtin.module"),
+    dependent_dialects: &[Dialect::Arith, Dialect::Tensor],
+    run: |root, _, _| match pad(root) {
+        Err(Failure::Refused(Refusal { op, what })) => Err(PassError::at(op, what)),
+        Err(Failure::Build(error)) => Err(error.into()),
+        Ok(()) => Ok(()),
+    },
+    ..Pass::NONE
+};
 
 /// Why a module was not padded.
 pub enum Failure<'c, 'a> {

@@ -116,13 +116,13 @@ impl<'b, 'c: 'a, 'a> Padding<'b, 'c, 'a> {
             .collect();
         let mut value = new;
         if kept != present {
-            let cut = types::tensor(&kept, element);
+            let cut = types::of_extents(new.r#type(), &kept);
             value = at.value("tensor.extract_slice", &[new], &whole(&kept, 1, at), cut)?;
         }
         if kept != extents {
             let zero = types::kind_of(element).unwrap_or(ScalarKind::Real);
             let zero = at.constant(zero.default_value(), element)?;
-            let larger = types::tensor(extents, element);
+            let larger = types::of_extents(new.r#type(), extents);
             let filled = at.value("tensor.splat", &[zero], &[], larger)?;
             let place = whole(&kept, 2, at);
             value = at.value("tensor.insert_slice", &[value, filled], &place, larger)?;
@@ -165,14 +165,16 @@ impl<'b, 'c: 'a, 'a> Padding<'b, 'c, 'a> {
                 Ok(())
             }
             ("tensor.empty", sizes, [result]) if touched => {
-                let value = to.value(&name, &[], &[], self.bounds.padded(*result))?;
-                self.set(*result, value, self.get_all(sizes));
+                let padded = [self.bounds.padded(*result)];
+                let made = with_attributes(op, &[], &padded, Vec::new(), &[], to)?;
+                self.set(*result, made.result(0)?.into(), self.get_all(sizes));
                 Ok(())
             }
             ("tensor.splat", [scalar, sizes @ ..], [result]) if touched => {
-                let padded = self.bounds.padded(*result);
-                let value = to.value(&name, &[self.get(*scalar)], &[], padded)?;
-                self.set(*result, value, self.get_all(sizes));
+                let padded = [self.bounds.padded(*result)];
+                let scalar = [self.get(*scalar)];
+                let made = with_attributes(op, &scalar, &padded, Vec::new(), &[], to)?;
+                self.set(*result, made.result(0)?.into(), self.get_all(sizes));
                 Ok(())
             }
             ("tensor.cast", [source], [result]) if touched => self.cast(*source, *result, to),

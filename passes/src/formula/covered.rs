@@ -10,23 +10,15 @@ use crate::mlir::{Builder, mark, splat};
 use crate::structure::{Nest, Placement, Reading, Slot};
 use skript_dialect::melior::ir::operation::OperationLike;
 use skript_dialect::melior::ir::{OperationRef, Value, ValueLike};
-use skript_dialect::{Dialect, Options, Pass, PassError, Rewriter, op};
+use skript_dialect::{Dialect, Pass, op};
 use skript_frontend::model::Accumulation;
 
-#[derive(Default)]
-pub struct DropCoveredFills;
-
-impl Pass for DropCoveredFills {
-    const FLAG: &'static str = "skript-drop-covered-fills";
-    const SUMMARY: &'static str = "tensors that formulas overwrite whole are not filled before";
-    const DEPENDENT_DIALECTS: &'static [Dialect] = &[Dialect::Tensor];
-
-    fn run<'c>(
-        &self,
-        root: OperationRef<'c, '_>,
-        _options: &Options,
-        rewriter: &Rewriter<'c>,
-    ) -> Result<(), PassError> {
+/// The pass `skript-drop-covered-fills`.
+pub const PASS: Pass = Pass {
+    flag: "skript-drop-covered-fills",
+    summary: "tensors that formulas overwrite whole are not filled before",
+    dependent_dialects: &[Dialect::Tensor],
+    run: |root, _, rewriter| {
         let context = rewriter.context();
         for formula in structured::formulas(&root) {
             let Some((out, position)) = destination(formula) else {
@@ -39,8 +31,9 @@ impl Pass for DropCoveredFills {
             }
         }
         Ok(())
-    }
-}
+    },
+    ..Pass::NONE
+};
 
 /// The only destination of a formula, and which operand it is.
 fn destination<'c: 'a, 'a>(formula: OperationRef<'c, 'a>) -> Option<(Value<'c, 'a>, usize)> {

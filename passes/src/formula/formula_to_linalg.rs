@@ -9,24 +9,22 @@ use crate::mlir::{Builder, attributes, mark};
 use crate::structure::{Reading, Structure};
 use skript_dialect::melior::ir::operation::OperationLike;
 use skript_dialect::melior::ir::{OperationRef, Value};
-use skript_dialect::{Dialect, Options, Pass, PassError, PassOption, Rewriter, op};
+use skript_dialect::{Dialect, Pass, PassError, PassOption, op};
 
 /// Why linalg refused a formula that was left.
 pub const NOT_LINALG: &str = "not_linalg";
 
-#[derive(Default)]
-pub struct ConvertFormulaToLinalg;
-
-impl Pass for ConvertFormulaToLinalg {
-    const FLAG: &'static str = "convert-skript-formula-to-linalg";
-    const SUMMARY: &'static str = "formulas become linalg.generic";
-    const DEPENDENT_DIALECTS: &'static [Dialect] = &[
+/// The pass `convert-skript-formula-to-linalg`.
+pub const PASS: Pass = Pass {
+    flag: "convert-skript-formula-to-linalg",
+    summary: "formulas become linalg.generic",
+    dependent_dialects: &[
         Dialect::Affine,
         Dialect::Arith,
         Dialect::Linalg,
         Dialect::Tensor,
-    ];
-    const OPTIONS: &'static [PassOption] = &[
+    ],
+    options: &[
         PassOption {
             name: "leave-sequential",
             summary: "leave formulas that are no linalg.generic, with the reason, instead of failing",
@@ -42,14 +40,8 @@ impl Pass for ConvertFormulaToLinalg {
             summary: "real factors are neither infinite nor NaN: windows multiply by a border of zeros, without a guard",
             default: "false",
         },
-    ];
-
-    fn run<'c>(
-        &self,
-        root: OperationRef<'c, '_>,
-        options: &Options,
-        rewriter: &Rewriter<'c>,
-    ) -> Result<(), PassError> {
+    ],
+    run: |root, options, rewriter| {
         let leave: bool = options.get("leave-sequential")?;
         let maps_only: bool = options.get("maps-only")?;
         let finite: bool = options.get("finite-factors")?;
@@ -91,8 +83,9 @@ impl Pass for ConvertFormulaToLinalg {
             rewriter.replace_op_with_values(splat, &[filled]);
         }
         Ok(())
-    }
-}
+    },
+    ..Pass::NONE
+};
 
 /// `None`: left for later.
 fn convert<'c: 'a, 'a>(

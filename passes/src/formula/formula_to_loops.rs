@@ -15,86 +15,69 @@ use skript_dialect::melior::ir::OperationRef;
 use skript_dialect::melior::ir::operation::OperationLike;
 use skript_dialect::{Dialect, Options, Pass, PassError, PassOption, Rewriter, op};
 use std::cell::Cell;
-use std::marker::PhantomData;
 
-/// What tells the two passes apart.
-pub trait Target: Default + Send + Sync + 'static {
-    const FLAG: &'static str;
-    const SUMMARY: &'static str;
-    const LOOPS: Loops;
-}
-
-#[derive(Default)]
-pub struct Affine;
-
-impl Target for Affine {
-    const FLAG: &'static str = "convert-skript-formula-to-affine";
-    const SUMMARY: &'static str = "formulas become affine loops";
-    const LOOPS: Loops = Loops::Affine;
-}
-
-#[derive(Default)]
-pub struct Scf;
-
-impl Target for Scf {
-    const FLAG: &'static str = "convert-skript-formula-to-scf";
-    const SUMMARY: &'static str = "formulas become scf loops";
-    const LOOPS: Loops = Loops::Scf;
-}
-
-#[derive(Default)]
-pub struct ConvertFormulaToLoops<T>(PhantomData<T>);
-
-pub type ConvertFormulaToAffine = ConvertFormulaToLoops<Affine>;
-pub type ConvertFormulaToScf = ConvertFormulaToLoops<Scf>;
-
-impl<T: Target> Pass for ConvertFormulaToLoops<T> {
-    const FLAG: &'static str = T::FLAG;
-    const SUMMARY: &'static str = T::SUMMARY;
-    const DEPENDENT_DIALECTS: &'static [Dialect] = &[
+/// What the two passes have in common.
+const LOOPS: Pass = Pass {
+    dependent_dialects: &[
         Dialect::Affine,
         Dialect::Arith,
         Dialect::Bufferization,
         Dialect::MemRef,
         Dialect::Scf,
         Dialect::Tensor,
-    ];
-
-    const OPTIONS: &'static [PassOption] = &[PassOption {
+    ],
+    options: &[PassOption {
         name: "parallel",
         summary: "loops whose iterations write places of their own may run at the same time",
         default: "false",
-    }];
+    }],
+    ..Pass::NONE
+};
 
-    fn run<'c>(
-        &self,
-        root: OperationRef<'c, '_>,
-        options: &Options,
-        rewriter: &Rewriter<'c>,
-    ) -> Result<(), PassError> {
-        let parallel: bool = options.get("parallel")?;
-        let context = rewriter.context();
-        let loops = T::LOOPS.name();
-        let number = Cell::new(0i64);
-        replace_each(structured::formulas(&root), rewriter, |formula| {
-            number.set(number.get() + 1);
-            let at = Builder::before(context, formula)?;
-            let lowered = Reading::of(formula)
-                .map_err(Refusal::from)
-                .and_then(|reading| loops::lower(&reading, T::LOOPS, parallel, number.get(), &at));
-            lowered.map_err(|refusal| format!("cannot become {loops} loops: {refusal}").into())
-        })?;
-        structured::extract_elements(&root, rewriter)?;
-        let splats = op::collect(&root, |op| {
-            // One without uses: a formula has filled its own buffer; canonicalization removes it.
-            op::is(&op, "tensor.splat") && op.result(0).is_ok_and(op::is_used)
-        });
-        replace_each(splats, rewriter, |splat| {
-            let at = Builder::before(context, splat)?;
-            let filled = loops::splat(splat.operand(0)?, splat.result(0)?.into(), T::LOOPS, &at);
-            let filled = filled
-                .map_err(|refusal| format!("cannot be filled by {loops} loops: {refusal}"))?;
-            Ok(vec![filled])
-        })
-    }
+/// The pass `convert-skript-formula-to-affine`.
+pub const AFFINE: Pass = Pass {
+    flag: "convert-skript-formula-to-affine",
+    summary: "formulas become affine loops",
+    run: |root, options, rewriter| convert(Loops::Affine, root, options, rewriter),
+    ..LOOPS
+};
+
+/// The pass `convert-skript-formula-to-scf`.
+pub const SCF: Pass = Pass {
+    flag: "convert-skript-formula-to-scf",
+    summary: "formulas become scf loops",
+    run: |root, options, rewriter| convert(Loops::Scf, root, options, rewriter),
+    ..LOOPS
+};
+
+fn convert<'c>(
+    loops: Loops,
+    root: OperationRef<'c, '_>,
+    options: &Options,
+    rewriter: &Rewriter<'c>,
+) -> Result<(), PassError> {
+    let parallel: bool = options.get("parallel")?;
+    let context = rewriter.context();
+    let name = loops.name();
+    let number = Cell::new(0i64);
+    replace_each(structured::formulas(&root), rewriter, |formula| {
+        number.set(number.get() + 1);
+        let at = Builder::before(context, formula)?;
+        let lowered = Reading::of(formula)
+            .map_err(Refusal::from)
+            .and_then(|reading| loops::lower(&reading, loops, parallel, number.get(), &at));
+        lowered.map_err(|refusal| format!("cannot become {name} loops: {refusal}").into())
+    })?;
+    structured::extract_elements(&root, rewriter)?;
+    let splats = op::collect(&root, |op| {
+        // One without uses: a formula has filled its own buffer; canonicalization removes it.
+        op::is(&op, "tensor.splat") && op.result(0).is_ok_and(op::is_used)
+    });
+    replace_each(splats, rewriter, |splat| {
+        let at = Builder::before(context, splat)?;
+        let filled = loops::splat(splat.operand(0)?, splat.result(0)?.into(), loops, &at);
+        let filled =
+            filled.map_err(|refusal| format!("cannot be filled by {name} loops: {refusal}"))?;
+        Ok(vec![filled])
+    })
 }

@@ -258,8 +258,21 @@ fn view<'c: 'a, 'a>(
     if from.is_none() || from != to {
         return Ok(None);
     }
-    Ok(Some(reshape(operand.tensor, out.r#type(), at)?))
+    let (from, to) = (operand.tensor.r#type(), out.r#type());
+    let encodings = [from, to].map(types::encoding_of);
+    if from != to && encodings.iter().any(Option::is_some) {
+        // What is of one shape is copied, element by element.
+        return match source == target.extents {
+            true => Ok(None),
+            false => Err(SHAPED),
+        };
+    }
+    Ok(Some(reshape(operand.tensor, to, at)?))
 }
+
+/// An encoding says something of elements by their dimensions: nobody knows what it says of other dimensions.
+const SHAPED: Refusal =
+    Refusal::Shape("gives another shape to a tensor whose type has an encoding");
 
 /// One output while its block is computed.
 struct Destination<'c, 'a> {
@@ -291,7 +304,7 @@ impl<'c: 'a, 'a> Destination<'c, 'a> {
             .extents;
         let element = element_type(whole)?;
         let sizes: Vec<i64> = placement.slots.iter().map(|s| s.count).collect();
-        let block_type = types::tensor(&sizes, element);
+        let block_type = types::of_extents(whole.r#type(), &sizes);
         let slice = (!placement.covers(extents)).then(|| {
             let offsets: Vec<i64> = placement.slots.iter().map(|s| s.offset).collect();
             let strides: Vec<i64> = placement.slots.iter().map(|s| s.step).collect();
@@ -303,8 +316,12 @@ impl<'c: 'a, 'a> Destination<'c, 'a> {
             .flatten()
             .filter_map(|l| domain.extents.get(*l).copied())
             .collect();
-        let split_type = types::tensor(&split, element);
         let groups = (split.len() != placement.slots.len()).then(|| placement.groups());
+        let split_type = match &groups {
+            Some(_) if types::encoding_of(whole.r#type()).is_some() => return Err(SHAPED),
+            Some(_) => types::tensor(&split, element),
+            None => block_type,
+        };
         let overwrites = reading.nest.kind == Accumulation::Assign && domain.always_holds();
         let init = if overwrites {
             at.value("tensor.empty", &[], &[], split_type)?

@@ -131,7 +131,6 @@ fn window<'c: 'a, 'a>(
 ) -> Result<Operand<'c, 'a>, Refusal> {
     let unknown = || Refusal::Shape("reads a tensor of unknown type");
     let extents = types::extents(tensor.r#type()).ok_or_else(unknown)?;
-    let element = types::element_of(tensor.r#type()).ok_or_else(unknown)?;
     let mut offsets = vec![0; extents.len()];
     let mut sizes = extents.clone();
     let mut strides = vec![1; extents.len()];
@@ -158,7 +157,7 @@ fn window<'c: 'a, 'a>(
     if sizes == extents {
         return Ok(Operand { tensor, forms });
     }
-    let r#type = types::tensor(&sizes, element);
+    let r#type = types::of_extents(tensor.r#type(), &sizes);
     Ok(Operand {
         tensor: block::extract(tensor, &offsets, &sizes, &strides, r#type, at)?,
         forms: inner,
@@ -211,7 +210,7 @@ fn pad<'c: 'a, 'a>(
     let kind = types::kind_of(element).ok_or_else(unknown)?;
     let around = types::nearest(around.unwrap_or(kind.default_value()), element);
     let around = at.constant(around, element)?;
-    let border = at.fill(around, types::tensor(&sizes, element))?;
+    let border = at.fill(around, types::of_extents(tensor.r#type(), &sizes))?;
     // What is read of the tensor itself; nothing where a window lies in the border alone.
     let inside = reach.iter().zip(extents);
     let inside: Vec<Range> = inside
@@ -229,7 +228,7 @@ fn pad<'c: 'a, 'a>(
     let part = if counts == extents {
         tensor
     } else {
-        let r#type = types::tensor(&counts, element);
+        let r#type = types::of_extents(tensor.r#type(), &counts);
         block::extract(tensor, &starts, &counts, &strides, r#type, at)?
     };
     let offsets: Vec<i64> = inside

@@ -196,12 +196,7 @@ impl<'r, 'c: 'a, 'a> Payload<'r, 'c, 'a> {
     }
 
     fn index_position(&self, value: Value<'c, 'a>) -> Option<usize> {
-        let blocks = self
-            .reading
-            .predicate
-            .into_iter()
-            .chain([self.reading.body]);
-        for block in blocks {
+        for block in self.reading.blocks() {
             let position = copy::arguments(block)
                 .iter()
                 .position(|a| ValueKey::of(*a) == ValueKey::of(value));

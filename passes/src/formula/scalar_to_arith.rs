@@ -16,24 +16,16 @@ use melior::ir::{Attribute, Type, TypeLike, Value, ValueLike};
 use skript_dialect::melior;
 use skript_dialect::melior::ir::OperationRef;
 use skript_dialect::melior::ir::operation::OperationLike;
-use skript_dialect::{Dialect, Options, Pass, PassError, Rewriter, op};
+use skript_dialect::{Dialect, Pass, PassError, op};
 use skript_semantics::recipe::Input;
 use skript_semantics::{Recipe, ScalarKind, ScalarOp, Step, TypeClass};
 
-#[derive(Default)]
-pub struct ConvertScalarToArith;
-
-impl Pass for ConvertScalarToArith {
-    const FLAG: &'static str = "convert-skript-scalar-to-arith";
-    const SUMMARY: &'static str = "scalar operations become arith and math";
-    const DEPENDENT_DIALECTS: &'static [Dialect] = &[Dialect::Arith, Dialect::Math];
-
-    fn run<'c>(
-        &self,
-        root: OperationRef<'c, '_>,
-        _options: &Options,
-        rewriter: &Rewriter<'c>,
-    ) -> Result<(), PassError> {
+/// The pass `convert-skript-scalar-to-arith`.
+pub const PASS: Pass = Pass {
+    flag: "convert-skript-scalar-to-arith",
+    summary: "scalar operations become arith and math",
+    dependent_dialects: &[Dialect::Arith, Dialect::Math],
+    run: |root, _, rewriter| {
         let context = rewriter.context();
         let all = op::collect(&root, is_scalar_operation);
         replace_each(all, rewriter, |found| {
@@ -43,8 +35,9 @@ impl Pass for ConvertScalarToArith {
             )?;
             Ok(vec![lowering.run()?])
         })
-    }
-}
+    },
+    ..Pass::NONE
+};
 
 /// An elementwise operation of the dialect, whatever its operands.
 fn is_scalar_operation(found: OperationRef<'_, '_>) -> bool {

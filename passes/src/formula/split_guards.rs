@@ -7,28 +7,19 @@
 
 use super::structured;
 use crate::structure::{Affine, Guard, Nest, Reading, Structure, Term};
-use skript_dialect::melior::ir::{OperationRef, Value};
-use skript_dialect::{Options, Pass, PassError, PassOption, Rewriter, op};
+use skript_dialect::melior::ir::Value;
+use skript_dialect::{Pass, PassError, PassOption, op};
 
-#[derive(Default)]
-pub struct SplitGuards;
-
-impl Pass for SplitGuards {
-    const FLAG: &'static str = "skript-split-guards";
-    const SUMMARY: &'static str =
-        "guarded windows become an interior without a guard and borders with it";
-    const OPTIONS: &'static [PassOption] = &[PassOption {
+/// The pass `skript-split-guards`.
+pub const PASS: Pass = Pass {
+    flag: "skript-split-guards",
+    summary: "guarded windows become an interior without a guard and borders with it",
+    options: &[PassOption {
         name: "interior",
         summary: "least part of a formula's points, in percent, for which it is split",
         default: "75",
-    }];
-
-    fn run<'c>(
-        &self,
-        root: OperationRef<'c, '_>,
-        options: &Options,
-        rewriter: &Rewriter<'c>,
-    ) -> Result<(), PassError> {
+    }],
+    run: |root, options, rewriter| {
         let percent: i64 = options.get("interior")?;
         if !(0..=100).contains(&percent) {
             return Err(format!("option interior is {percent}, which is no percentage").into());
@@ -49,8 +40,9 @@ impl Pass for SplitGuards {
             rewriter.replace_op_with_values(formula, &values);
         }
         Ok(())
-    }
-}
+    },
+    ..Pass::NONE
+};
 
 /// A box of the domain.
 #[derive(Debug, PartialEq, Eq)]

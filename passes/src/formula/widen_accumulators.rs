@@ -12,24 +12,16 @@ use melior::ir::attribute::DenseI64ArrayAttribute;
 use melior::ir::operation::{OperationLike, OperationResult};
 use melior::ir::{BlockRef, OperationRef, Region, RegionLike, RegionRef, Type, Value, ValueLike};
 use skript_dialect::melior;
-use skript_dialect::{Dialect, Options, Pass, PassError, Rewriter, op};
+use skript_dialect::{Dialect, Pass, PassError, op};
 use skript_semantics::{RealType, ScalarOp};
 use std::collections::HashMap;
 
-#[derive(Default)]
-pub struct WidenAccumulators;
-
-impl Pass for WidenAccumulators {
-    const FLAG: &'static str = "skript-widen-accumulators";
-    const SUMMARY: &'static str = "sums and products of f16 and bf16 are kept in f32";
-    const DEPENDENT_DIALECTS: &'static [Dialect] = &[Dialect::Skript, Dialect::Tensor];
-
-    fn run<'c>(
-        &self,
-        root: OperationRef<'c, '_>,
-        _options: &Options,
-        rewriter: &Rewriter<'c>,
-    ) -> Result<(), PassError> {
+/// The pass `skript-widen-accumulators`.
+pub const PASS: Pass = Pass {
+    flag: "skript-widen-accumulators",
+    summary: "sums and products of f16 and bf16 are kept in f32",
+    dependent_dialects: &[Dialect::Skript, Dialect::Tensor],
+    run: |root, _, rewriter| {
         let context = rewriter.context();
         let mut formulas = structured::formulas(&root);
         formulas.retain(|formula| Accumulation::of(*formula).is_some_and(|a| a.rounds_often()));
@@ -37,8 +29,9 @@ impl Pass for WidenAccumulators {
             let accumulation = Accumulation::of(formula).ok_or("is no formula")?;
             accumulation.widened(&Builder::before(context, formula)?)
         })
-    }
-}
+    },
+    ..Pass::NONE
+};
 
 /// A sum or a product, and where its destinations begin among its operands and among the arguments of its regions.
 struct Accumulation<'c, 'a> {

@@ -2,7 +2,7 @@
 
 use melior::Context;
 use melior::ir::r#type::{DimSize, IntegerType, MemRefType, RankedTensorType};
-use melior::ir::{ShapedTypeLike, Type, TypeLike};
+use melior::ir::{Attribute, ShapedTypeLike, Type, TypeLike};
 use skript_semantics::{Numbers, RealType, Scalar, ScalarKind};
 
 /// What stands for an extent, an offset, a size or a bound that only a run knows: MLIR's `ShapedType::kDynamic`.
@@ -86,7 +86,21 @@ pub fn element_of(r#type: Type<'_>) -> Option<Type<'_>> {
 
 /// The tensor type with elements of this type; other types as they are.
 pub fn of_element<'c>(r#type: Type<'c>, element: Type<'c>) -> Type<'c> {
-    extents(r#type).map_or(r#type, |extents| tensor(&extents, element))
+    extents(r#type).map_or(r#type, |extents| {
+        RankedTensorType::new(&sizes(&extents), element, encoding_of(r#type)).into()
+    })
+}
+
+/// The tensor type with other extents, as many as it has; other types as they are.
+pub fn of_extents<'c>(r#type: Type<'c>, extents: &[i64]) -> Type<'c> {
+    element_of(r#type).map_or(r#type, |element| {
+        RankedTensorType::new(&sizes(extents), element, encoding_of(r#type)).into()
+    })
+}
+
+/// What a ranked tensor type says besides extents and elements.
+pub fn encoding_of(r#type: Type<'_>) -> Option<Attribute<'_>> {
+    RankedTensorType::try_from(r#type).ok()?.encoding()
 }
 
 /// The type of both parts of a complex type; `None` for other types.

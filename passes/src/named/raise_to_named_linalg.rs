@@ -18,29 +18,24 @@ use super::operand::Operand;
 use super::payload::{Factor, Payload};
 use super::reduction::{arranged_pooling, pooling, reduction};
 use super::write::{Named, multiplies};
-use crate::mlir::Builder;
+use crate::mlir::{Builder, types};
 use skript_dialect::melior::Context;
-use skript_dialect::melior::ir::OperationRef;
-use skript_dialect::{Dialect, Options, Pass, PassError, Rewriter, op};
+use skript_dialect::melior::ir::operation::OperationLike;
+use skript_dialect::melior::ir::{Value, ValueLike};
+use skript_dialect::{Dialect, Pass, op};
 
-#[derive(Default)]
-pub struct RaiseToNamedLinalg;
-
-impl Pass for RaiseToNamedLinalg {
-    const FLAG: &'static str = "skript-raise-to-named-linalg";
-    const SUMMARY: &'static str =
-        "linalg.generic ops become named ones where those compute the same";
-    const DEPENDENT_DIALECTS: &'static [Dialect] = &[Dialect::Linalg, Dialect::Tensor];
-
-    fn run<'c>(
-        &self,
-        root: OperationRef<'c, '_>,
-        _options: &Options,
-        rewriter: &Rewriter<'c>,
-    ) -> Result<(), PassError> {
+/// The pass `skript-raise-to-named-linalg`.
+pub const PASS: Pass = Pass {
+    flag: "skript-raise-to-named-linalg",
+    summary: "linalg.generic ops become named ones where those compute the same",
+    dependent_dialects: &[Dialect::Linalg, Dialect::Tensor],
+    run: |root, _, rewriter| {
         let context = rewriter.context();
         for found in op::collect(&root, |op| op::is(&op, "linalg.generic")) {
-            let Some(generic) = Generic::read(found) else {
+            // What becomes of an encoding in another shape nobody knows: it stays as it is.
+            let is_encoded = |value: Value| types::encoding_of(value.r#type()).is_some();
+            let Some(generic) = Generic::read(found).filter(|_| !found.operands().any(is_encoded))
+            else {
                 continue;
             };
             let Some(named) = named(generic, context) else {
@@ -51,8 +46,9 @@ impl Pass for RaiseToNamedLinalg {
             rewriter.replace_op_with_values(found, &[value]);
         }
         Ok(())
-    }
-}
+    },
+    ..Pass::NONE
+};
 
 /// The operation that computes the same.
 fn named<'c: 'a, 'a>(generic: Generic<'c, 'a>, context: &'c Context) -> Option<Named<'c, 'a>> {

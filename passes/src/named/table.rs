@@ -64,11 +64,8 @@ const fn plain(
     output: &'static str,
 ) -> Convolution {
     Convolution {
-        name,
-        input,
-        filter,
-        output,
         strided: false,
+        ..convolution(name, input, filter, output)
     }
 }
 

@@ -6,37 +6,27 @@ use super::plan::Plan;
 use super::reading::read;
 use melior::ir::Value;
 use melior::ir::operation::OperationRef;
-use skript_dialect::{Dialect, Options, Pass, PassError, PassOption, Rewriter};
+use skript_dialect::{Dialect, Pass, PassError, PassOption};
 use std::collections::HashMap;
 
 /// `skript-vectorize-reductions`: see [`vectorize`].
-#[derive(Default)]
-pub struct VectorizeReductions;
-
-impl Pass for VectorizeReductions {
-    const FLAG: &'static str = "skript-vectorize-reductions";
-    const SUMMARY: &'static str =
-        "reductions over static buffers become calls of register-tiled vector kernels";
-    const ANCHOR: Option<&'static str> = Some("builtin.module");
-    const DEPENDENT_DIALECTS: &'static [Dialect] = &[
+pub const PASS: Pass = Pass {
+    flag: "skript-vectorize-reductions",
+    summary: "reductions over static buffers become calls of register-tiled vector kernels",
+    anchor: Some("builtin.module"),
+    dependent_dialects: &[
         Dialect::Arith,
         Dialect::Func,
         Dialect::MemRef,
         Dialect::Scf,
         Dialect::Vector,
-    ];
-    const OPTIONS: &'static [PassOption] = &[PassOption {
+    ],
+    options: &[PassOption {
         name: "vector-bits",
         summary: "bits of one vector register",
         default: "512",
-    }];
-
-    fn run<'c>(
-        &self,
-        root: OperationRef<'c, '_>,
-        options: &Options,
-        _rewriter: &Rewriter<'c>,
-    ) -> Result<(), PassError> {
+    }],
+    run: |root, options, _| {
         let vector_bits: i64 = options.get("vector-bits")?;
         if vector_bits < 64 || vector_bits % 64 != 0 {
             return Err(PassError::from(format!(
@@ -45,8 +35,8 @@ impl Pass for VectorizeReductions {
         }
         vectorize(root, Target { vector_bits }).map_err(PassError::from)?;
         Ok(())
-    }
-}
+    },
+};
 
 /// How wide vectors are.
 #[derive(Clone, Copy, Debug)]

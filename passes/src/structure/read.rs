@@ -8,7 +8,9 @@ use melior::Error;
 use melior::ir::attribute::{DenseI32ArrayAttribute, DenseI64ArrayAttribute, IntegerAttribute};
 use melior::ir::operation::{OperationLike, OperationResult};
 use melior::ir::r#type::IntegerType;
-use melior::ir::{BlockRef, OperationRef, RegionLike, TypeLike, Value, ValueLike};
+use melior::ir::{
+    BlockLike, BlockRef, OperationRef, RegionLike, RegionRef, TypeLike, Value, ValueLike,
+};
 use skript_frontend::model::Accumulation;
 use skript_semantics::{ScalarKind, ScalarOp};
 use std::collections::HashMap;
@@ -52,6 +54,8 @@ pub enum ReadError {
     DynamicExtent,
     #[error("it writes several places of a tensor in one step")]
     Places,
+    #[error("an operation in it has a region of several blocks, which lowerings do not look into")]
+    Blocks,
     #[error("the formula is malformed: {0}")]
     Malformed(&'static str),
     #[error(transparent)]
@@ -120,7 +124,7 @@ impl<'c: 'a, 'a> Reading<'c, 'a> {
         }
         let indices = reading.nest.extents.len();
         let mut destinations: HashMap<ValueKey, usize> = HashMap::new();
-        for block in reading.predicate.into_iter().chain([body]) {
+        for block in reading.blocks() {
             for (position, argument) in arguments(block).into_iter().enumerate() {
                 if position < indices {
                     let term = reading.push(Term::Index(position));
@@ -140,6 +144,11 @@ impl<'c: 'a, 'a> Reading<'c, 'a> {
         let end = reading.block(body, &mut destinations)?;
         reading.finish(end)?;
         Ok(reading)
+    }
+
+    /// The blocks of its regions: that of the predicate, if there is one, and the body.
+    pub fn blocks(&self) -> impl Iterator<Item = BlockRef<'c, 'a>> + use<'c, 'a> {
+        self.predicate.into_iter().chain([self.body])
     }
 
     /// Whether each destination is a tensor of its own.
@@ -249,7 +258,9 @@ impl<'c: 'a, 'a> Reading<'c, 'a> {
                 let condition = self.term(op.operand(0)?)?;
                 let mut ends = Vec::new();
                 for region in op.regions() {
-                    ends.push(self.block(only_block(region)?, destinations)?);
+                    if let Some(block) = block_of(region)? {
+                        ends.push(self.block(block, destinations)?);
+                    }
                 }
                 for position in 0..op.result_count() {
                     let mut branches = Vec::new();
@@ -315,7 +326,9 @@ impl<'c: 'a, 'a> Reading<'c, 'a> {
     ) -> Result<(), ReadError> {
         let first = self.nest.terms.len();
         for region in op.regions() {
-            let block = only_block(region)?;
+            let Some(block) = block_of(region)? else {
+                continue;
+            };
             for argument in arguments(block) {
                 let operands = sources.clone();
                 let term = self.push(Term::Opaque { operands });
@@ -397,6 +410,14 @@ impl<'c: 'a, 'a> Reading<'c, 'a> {
         let term = self.push(term);
         self.terms.insert(ValueKey::of(value), term);
         Ok(term)
+    }
+}
+
+/// The block of a region of an operation in a formula; none if the region is empty.
+fn block_of<'c: 'a, 'a>(region: RegionRef<'c, 'a>) -> Result<Option<BlockRef<'c, 'a>>, ReadError> {
+    match region.first_block() {
+        Some(block) if block.next_in_region().is_some() => Err(ReadError::Blocks),
+        block => Ok(block),
     }
 }
 

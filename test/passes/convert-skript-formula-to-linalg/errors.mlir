@@ -60,3 +60,17 @@ func.func @beyond(%x: tensor<4xf32>, %init: tensor<6xf32>) -> tensor<6xf32> {
   } : tensor<6xf32>
   return %y : tensor<6xf32>
 }
+
+// -----
+
+func.func @encoded(%x: tensor<2x3xf32, "rows">, %init: tensor<6xf32, "rows">) -> tensor<6xf32, "rows"> {
+  %c3 = arith.constant 3 : index
+  // expected-error @+1 {{is no linalg.generic: it gives another shape to a tensor whose type has an encoding; lower it to scf}}
+  %y = skript.formula assign (%i, %j) in (2, 3) outs(%acc = %init : tensor<6xf32, "rows">) do {
+    %v = skript.access %x[%i, %j] : tensor<2x3xf32, "rows">
+    %p = skript.mul %i, %c3 : index
+    %q = skript.add %p, %j : index
+    skript.yield %v at [%q] : f32
+  } : tensor<6xf32, "rows">
+  return %y : tensor<6xf32, "rows">
+}

@@ -117,12 +117,7 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
             self.destinations.push(buffer);
         }
         let indices = self.reading.nest.extents.len();
-        let blocks = self
-            .reading
-            .predicate
-            .into_iter()
-            .chain([self.reading.body]);
-        for block in blocks {
+        for block in self.reading.blocks() {
             for (argument, buffer) in copy::arguments(block)
                 .into_iter()
                 .skip(indices)

@@ -11,24 +11,14 @@ use melior::ir::operation::OperationLike;
 use melior::ir::r#type::{FunctionType, RankedTensorType};
 use melior::ir::{Attribute, OperationRef, ShapedTypeLike, Type, TypeLike, Value, ValueLike};
 use skript_dialect::melior;
-use skript_dialect::{Dialect, Options, Pass, PassError, Rewriter, op};
+use skript_dialect::{Pass, PassError, op};
 
 /// The pass `skript-drop-signs`.
-#[derive(Default)]
-pub struct DropSigns;
-
-impl Pass for DropSigns {
-    const FLAG: &'static str = "skript-drop-signs";
-    const SUMMARY: &'static str = "unsigned integers become signless ones";
-    const ANCHOR: Option<&'static str> = Some("builtin.module");
-    const DEPENDENT_DIALECTS: &'static [Dialect] = &[];
-
-    fn run<'c>(
-        &self,
-        root: OperationRef<'c, '_>,
-        _options: &Options,
-        _rewriter: &Rewriter<'c>,
-    ) -> Result<(), PassError> {
+pub const PASS: Pass = Pass {
+    flag: "skript-drop-signs",
+    summary: "unsigned integers become signless ones",
+    anchor: Some("builtin.module"),
+    run: |root, _, _| {
         for found in op::collect(&root, |_| true) {
             for block in mlir::blocks(found) {
                 for n in 0..block.argument_count() {
@@ -54,8 +44,9 @@ impl Pass for DropSigns {
             }
         }
         Ok(())
-    }
-}
+    },
+    ..Pass::NONE
+};
 
 fn retype(value: Value) -> Result<(), PassError> {
     let old = value.r#type();

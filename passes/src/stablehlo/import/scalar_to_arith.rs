@@ -19,36 +19,28 @@ use crate::mlir::splice::{Lines, splice};
 use melior::ir::{OperationRef, TypeLike, ValueLike};
 use skript_dialect::melior;
 use skript_dialect::melior::ir::operation::OperationLike;
-use skript_dialect::{Dialect, Options, Pass, PassError, Rewriter, op};
+use skript_dialect::{Dialect, Pass, PassError, op};
 
 /// The pass `convert-stablehlo-scalar-to-arith`.
-#[derive(Default)]
-pub struct ConvertStablehloScalarToArith;
-
-impl Pass for ConvertStablehloScalarToArith {
-    const FLAG: &'static str = "convert-stablehlo-scalar-to-arith";
-    const SUMMARY: &'static str = "StableHLO on scalars becomes arith, math and complex";
-    const ANCHOR: Option<&'static str> = Some("builtin.module");
-    const DEPENDENT_DIALECTS: &'static [Dialect] = &[
+pub const PASS: Pass = Pass {
+    flag: "convert-stablehlo-scalar-to-arith",
+    summary: "StableHLO on scalars becomes arith, math and complex",
+    anchor: Some("builtin.module"),
+    dependent_dialects: &[
         Dialect::Arith,
         Dialect::Math,
         Dialect::Scf,
         Dialect::Complex,
         Dialect::Func,
-    ];
-
-    fn run<'c>(
-        &self,
-        root: OperationRef<'c, '_>,
-        _options: &Options,
-        rewriter: &Rewriter<'c>,
-    ) -> Result<(), PassError> {
+    ],
+    run: |root, _, rewriter| {
         replace_each(op::collect(&root, is_scalar), rewriter, |found| {
             let value = lower(found)?.ok_or("has no form on these operands")?;
             Ok(vec![value])
         })
-    }
-}
+    },
+    ..Pass::NONE
+};
 
 /// An elementwise StableHLO op whose operands are scalars.
 fn is_scalar(op: OperationRef<'_, '_>) -> bool {

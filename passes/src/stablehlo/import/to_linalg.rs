@@ -26,18 +26,14 @@ use melior::ir::operation::OperationLike;
 use melior::ir::{OperationRef, Value};
 pub use operation::{Found, Tensor};
 use skript_dialect::melior;
-use skript_dialect::{Dialect, Options, Pass, PassError, Rewriter, op};
+use skript_dialect::{Dialect, Pass, PassError, op};
 
 /// The pass `convert-stablehlo-to-linalg`.
-#[derive(Default)]
-pub struct ConvertStablehloToLinalg;
-
-impl Pass for ConvertStablehloToLinalg {
-    const FLAG: &'static str = "convert-stablehlo-to-linalg";
-    const SUMMARY: &'static str =
-        "StableHLO that is not elementwise becomes linalg, tensor and scf";
-    const ANCHOR: Option<&'static str> = Some("builtin.module");
-    const DEPENDENT_DIALECTS: &'static [Dialect] = &[
+pub const PASS: Pass = Pass {
+    flag: "convert-stablehlo-to-linalg",
+    summary: "StableHLO that is not elementwise becomes linalg, tensor and scf",
+    anchor: Some("builtin.module"),
+    dependent_dialects: &[
         Dialect::Arith,
         Dialect::Bufferization,
         Dialect::Complex,
@@ -46,19 +42,14 @@ impl Pass for ConvertStablehloToLinalg {
         Dialect::Math,
         Dialect::Scf,
         Dialect::Tensor,
-    ];
-
-    fn run<'c>(
-        &self,
-        root: OperationRef<'c, '_>,
-        _options: &Options,
-        rewriter: &Rewriter<'c>,
-    ) -> Result<(), PassError> {
+    ],
+    run: |root, _, rewriter| {
         replace_each(op::collect(&root, is_wanted), rewriter, |found| {
             convert(found)?.ok_or_else(|| "has no form in linalg".into())
         })
-    }
-}
+    },
+    ..Pass::NONE
+};
 
 /// Operations whose regions are payloads: what is inside is read when they are.
 const WITH_PAYLOAD: [&str; 5] = [

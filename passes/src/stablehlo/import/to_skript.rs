@@ -20,30 +20,21 @@ use melior::ir::operation::OperationLike;
 use melior::ir::{OperationRef, Value, ValueLike};
 use skript_dialect::melior;
 use skript_dialect::pipeline::Message;
-use skript_dialect::{Dialect, Options, Pass, PassError, Rewriter, op};
+use skript_dialect::{Dialect, Pass, PassError, op};
 
 /// The pass `convert-stablehlo-to-skript`.
-#[derive(Default)]
-pub struct ConvertStablehloToSkript;
-
-impl Pass for ConvertStablehloToSkript {
-    const FLAG: &'static str = "convert-stablehlo-to-skript";
-    const SUMMARY: &'static str = "elementwise StableHLO becomes operations of skript";
-    const ANCHOR: Option<&'static str> = Some("builtin.module");
-    const DEPENDENT_DIALECTS: &'static [Dialect] = &[
+pub const PASS: Pass = Pass {
+    flag: "convert-stablehlo-to-skript",
+    summary: "elementwise StableHLO becomes operations of skript",
+    anchor: Some("builtin.module"),
+    dependent_dialects: &[
         Dialect::Arith,
         Dialect::Func,
         Dialect::Math,
         Dialect::Skript,
         Dialect::Tensor,
-    ];
-
-    fn run<'c>(
-        &self,
-        root: OperationRef<'c, '_>,
-        _options: &Options,
-        rewriter: &Rewriter<'c>,
-    ) -> Result<(), PassError> {
+    ],
+    run: |root, _, rewriter| {
         let mut plans = Vec::new();
         let mut refused = Vec::new();
         for found in op::collect(&root, is_of_program) {
@@ -68,8 +59,9 @@ impl Pass for ConvertStablehloToSkript {
             mark::set(entry, "skript.entry", attributes::unit(context));
         }
         Ok(())
-    }
-}
+    },
+    ..Pass::NONE
+};
 
 /// All but functions and their ends.
 fn is_of_program(op: OperationRef<'_, '_>) -> bool {
