@@ -135,7 +135,8 @@ fn separate_arguments(function: OperationRef) -> Result<(), CodegenError> {
         if !is_read_only || !is_tensor {
             continue;
         }
-        let users = uses_in(body, argument);
+        let mut users = uses_in(body, argument);
+        users.retain(|(user, _)| !is_of_a_group(*user));
         for group in users.chunks(MOST_USERS).skip(1) {
             let Some((first, _)) = group.first() else {
                 continue;
@@ -147,6 +148,18 @@ fn separate_arguments(function: OperationRef) -> Result<(), CodegenError> {
         }
     }
     Ok(())
+}
+
+/// Whether an op gives a group of readers the argument as a tensor of their own.
+fn is_of_a_group(op: OperationRef) -> bool {
+    let buffer = op.result(0).map(Value::from);
+    mlir::name(op) == "bufferization.to_buffer"
+        && buffer.is_ok_and(|buffer| {
+            let users = mlir::users(buffer);
+            users
+                .iter()
+                .all(|user| mlir::name(*user) == "bufferization.to_tensor")
+        })
 }
 
 /// Attribute of an argument: whether bufferization may write into it.

@@ -11,6 +11,7 @@ use super::memory::{ancestor_in, key};
 use super::mlir;
 use super::pointers::{NOALIAS, TABLE};
 use crate::emit::check::is_check;
+use crate::invoke;
 use crate::mlir::{Builder, ValueKey, attributes, copy, mark};
 use melior::Context;
 use melior::ir::attribute::{ArrayAttribute, FlatSymbolRefAttribute};
@@ -58,6 +59,7 @@ pub const PASS: Pass = Pass {
             attributes: mlir::argument_attributes(entry),
             most,
             made: 0,
+            known: invoke::functions(root),
         };
         outliner.split(body)?;
         // What the parts made again for themselves.
@@ -89,6 +91,8 @@ struct Outliner<'c, 'a> {
     attributes: Vec<Attribute<'c>>,
     most: usize,
     made: usize,
+    /// The functions that the module had before.
+    known: HashMap<String, OperationRef<'c, 'a>>,
 }
 
 impl<'c: 'a, 'a> Outliner<'c, 'a> {
@@ -129,7 +133,9 @@ impl<'c: 'a, 'a> Outliner<'c, 'a> {
         let name = mlir::name(op);
         let leaves =
             |value: OperationResult<'c, 'a>| !is_scalar(value.r#type()) && op::is_used(value);
+        let callee = invoke::callee(op).and_then(|name| self.known.get(&name));
         let stays = name == "memref.alloca"
+            || callee.is_some_and(|function| function.has_attribute(PART))
             || with_nested(op).into_iter().any(is_check)
             || (name.starts_with("scf.") && weight > self.most)
             || op.results().any(leaves)
@@ -170,6 +176,9 @@ impl<'c: 'a, 'a> Outliner<'c, 'a> {
         }
         let anchor = anchor.ok_or_else(|| PassError::at(first, "ends its block"))?;
 
+        while self.known.contains_key(&format!("part_{}", self.made)) {
+            self.made += 1;
+        }
         let name = format!("part_{}", self.made);
         self.made += 1;
         let function = self.function(&name, first)?;
