@@ -12,7 +12,6 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 # Passes that do more each time, and why.
 BY_NATURE = {
     "convert-stablehlo-to-skript": "takes a whole program of StableHLO, and refuses others: what it makes is one of those",
-    "skript-outline-parts": "a loop that is longer than a part stays, and may fit one when what it holds has moved",
 }
 SHOWN = ["--mlir-print-debuginfo", "--mlir-print-local-scope"]
 WITHOUT_PLACE = re.compile(r"^(?!.*\b(?:arith|llvm\.mlir)\.constant\b).*loc\(unknown\)", re.MULTILINE)

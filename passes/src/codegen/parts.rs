@@ -133,10 +133,10 @@ impl<'c: 'a, 'a> Outliner<'c, 'a> {
         let name = mlir::name(op);
         let leaves =
             |value: OperationResult<'c, 'a>| !is_scalar(value.r#type()) && op::is_used(value);
-        let callee = invoke::callee(op).and_then(|name| self.known.get(&name));
         let stays = name == "memref.alloca"
-            || callee.is_some_and(|function| function.has_attribute(PART))
-            || with_nested(op).into_iter().any(is_check)
+            || with_nested(op)
+                .into_iter()
+                .any(|inner| is_check(inner) || self.calls_part(inner))
             || (name.starts_with("scf.") && weight > self.most)
             || op.results().any(leaves)
             || !captured(op).into_iter().all(can_be_had);
@@ -144,6 +144,12 @@ impl<'c: 'a, 'a> Outliner<'c, 'a> {
             true => Role::Stays,
             false => Role::Moves(weight),
         }
+    }
+
+    /// Whether an op calls a part that the module had before.
+    fn calls_part(&self, op: OperationRef<'c, 'a>) -> bool {
+        let callee = invoke::callee(op).and_then(|name| self.known.get(&name));
+        callee.is_some_and(|function| function.has_attribute(PART))
     }
 
     /// Moves ops that follow each other in a block into a function of their own.
