@@ -15,7 +15,7 @@ use crate::invoke;
 use crate::mlir::{Builder, ValueKey, attributes, copy, mark};
 use melior::Context;
 use melior::ir::attribute::{ArrayAttribute, FlatSymbolRefAttribute};
-use melior::ir::block::{BlockArgument, BlockLike};
+use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationLike, OperationRef, OperationResult};
 use melior::ir::r#type::MemRefType;
 use melior::ir::{
@@ -255,13 +255,13 @@ impl<'c: 'a, 'a> Outliner<'c, 'a> {
         handed: &[Value<'c, 'a>],
     ) -> Result<(), PassError> {
         let of_entry = |value: &Value<'c, 'a>| {
-            let argument = BlockArgument::try_from(*value).ok()?;
+            let argument = crate::mlir::argument(*value)?;
             let is_own = argument.owner().to_raw().ptr == self.entry.to_raw().ptr;
             is_own.then(|| argument.argument_number())
         };
         // An array that a loop hands on may be any of the others.
         let is_stranger = |value: &&Value<'c, 'a>| {
-            let is_argument = BlockArgument::try_from(**value).is_ok();
+            let is_argument = value.is_block_argument();
             !is_scalar(value.r#type()) && is_argument && of_entry(value).is_none()
         };
         let alone = handed.iter().find(is_stranger).is_none();

@@ -5,7 +5,7 @@
 
 use super::mlir;
 use melior::ir::attribute::{DenseI32ArrayAttribute, IntegerAttribute};
-use melior::ir::block::{BlockArgument, BlockLike};
+use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationLike, OperationRef, OperationResult};
 use melior::ir::r#type::{DimSize, MemRefType};
 use melior::ir::{ShapedTypeLike, Value, ValueLike};
@@ -93,7 +93,7 @@ fn of_branches(op: OperationRef, number: usize, dimension: usize, depth: usize) 
 
 /// What a loop carries starts outside.
 fn of_argument(memref: Value, dimension: usize, depth: usize) -> Option<u64> {
-    let argument = BlockArgument::try_from(memref).ok()?;
+    let argument = crate::mlir::argument(memref)?;
     let owner = argument.owner().parent_operation()?;
     let start = match mlir::name(owner).as_str() {
         // Bounds and step, and no counter among the inits.

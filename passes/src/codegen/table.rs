@@ -10,7 +10,7 @@ use crate::mlir::attributes;
 use melior::Context;
 use melior::ir::Value;
 use melior::ir::attribute::ArrayAttribute;
-use melior::ir::block::{BlockArgument, BlockLike};
+use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationLike, OperationRef, OperationResult};
 
 /// The scope of everything that the table points at.
@@ -100,7 +100,7 @@ fn is_slot<'c: 'a, 'a>(slot: Value<'c, 'a>, model: OperationRef<'c, 'a>, table: 
 
 /// The argument of the function that a value is.
 fn argument<'c: 'a, 'a>(value: Value<'c, 'a>, model: OperationRef<'c, 'a>) -> Option<usize> {
-    let argument = BlockArgument::try_from(value).ok()?;
+    let argument = crate::mlir::argument(value)?;
     let first = mlir::first_block(model)?;
     (argument.owner().to_raw().ptr == first.to_raw().ptr).then(|| argument.argument_number())
 }

@@ -20,6 +20,7 @@ pub use builder::Builder;
 pub use conversion::replace_each;
 pub use copy::Copier;
 
+use melior::ir::block::BlockArgument;
 use melior::ir::{Value, ValueLike};
 
 /// Identity of a value, for maps.
@@ -30,6 +31,14 @@ impl ValueKey {
     pub fn of<'c>(value: impl ValueLike<'c>) -> Self {
         ValueKey(value.to_raw().ptr as usize)
     }
+}
+
+/// The argument of a block that a value is. What melior makes of any other value is a message with all of its function.
+pub fn argument<'c, 'a>(value: Value<'c, 'a>) -> Option<BlockArgument<'c, 'a>> {
+    let is_argument = value.is_block_argument();
+    is_argument
+        .then(|| BlockArgument::try_from(value).ok())
+        .flatten()
 }
 
 /// The values of a slice with the type that operand lists want.

@@ -4,7 +4,7 @@ use crate::formula::Refusal;
 use crate::mlir::{Builder, attributes, maps};
 use crate::structure::Affine;
 use melior::ir::attribute::IntegerAttribute;
-use melior::ir::block::{BlockArgument, BlockLike};
+use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationLike, OperationResult};
 use melior::ir::{Attribute, BlockRef, OperationRef, Region, Type, Value, ValueLike};
 use skript_dialect::op;
@@ -209,6 +209,6 @@ fn is_dimension(value: Value) -> bool {
     };
     match OperationResult::try_from(value) {
         Ok(result) => result.owner().block().is_some_and(is_function),
-        Err(_) => BlockArgument::try_from(value).is_ok_and(|a| is_function(a.owner())),
+        Err(_) => crate::mlir::argument(value).is_some_and(|a| is_function(a.owner())),
     }
 }
