@@ -15,6 +15,12 @@ import tempfile
 
 import xla
 
+
+def moving(inputs, extent, moves, first=0):
+    """An operator whose positions begin at a number, and are moved by a formula."""
+    return "operator o { @input { %s; } @output { y: int[%s]; } @lower { y[i,] = %d, i < %s; %s; } }\n" % (inputs, extent, first, extent, moves)
+
+
 # By name: inputs, outputs, what computes them, and the shapes of the inputs of each run.
 MODELS = {
     "sum_along": ("x: real[3,n|7]", "y: real[~]", "y = math.sum_reduce{axes=[1], squeeze=true}(x)", [[(3, n)] for n in (0, 1, 4, 7)]),
@@ -123,6 +129,33 @@ MODELS = {
     "linear_all_open": ("x: real[~|3,~|4]; w: real[~|5,~|4]; b: real[~|5]", "y: real[~,~]", "y = nn.linear(x, w, b)",
                         [[(n, k), (m, k), (m,)] for n, k, m in ((1, 1, 1), (3, 4, 5), (2, 3, 2))]),
     "argmax_all_open": ("x: real[~|3,~|6]", "y: int[~]", "y = math.argmax{axis=1, squeeze=true}(x)", [[s] for s in ((1, 1), (3, 6), (2, 4))]),
+    # Positions of the best of expressions, of some elements only, and positions that are expressions.
+    "arg_nearest": ("x: real[n|6]; z: real[m|5]", "y: int[~]", "y = o(x, z)", [[(n,), (m,)] for n, m in ((1, 1), (6, 5), (4, 3))], moving(
+        "x: real[n]; z: real[m]", "m", "y[i,] := j, i < m, j < n | `abs`(x[j,] - z[i,]) < `abs`(x[y[i,],] - z[i,])")),
+    "arg_product": ("x: real[m|5,n|6]; z: real[m,n]", "y: int[~]", "y = o(x, z)", [[s, s] for s in ((1, 1), (5, 6), (3, 4))], moving(
+        "x: real[m,n]; z: real[m,n]", "m", "y[i,] := j, i < m, j < n | x[i,j] * z[i,j] >= x[i,y[i,]] * z[i,y[i,]]")),
+    "arg_masked": ("x: real[m|5,n|6]; k: bool[~|6]", "y: int[~]", "y = o(x, k)", [[(m, n), (n,)] for m, n in ((1, 1), (5, 6), (3, 4), (2, 2))], moving(
+        "x: real[m,n]; k: bool[n]", "m", "y[i,] := j, i < m, j < n | k[j,] && x[i,j] > x[i,y[i,]]")),
+    "arg_masked_last": ("x: int[m|5,n|6]; k: bool[~|6]", "y: int[~]", "y = o(x, k)", [[(m, n), (n,)] for m, n in ((1, 1), (5, 6), (3, 4), (2, 2))], moving(
+        "x: int[m,n]; k: bool[n]", "m", "y[i,] := j, i < m, j < n | k[j,] && x[i,j] <= x[i,y[i,]]")),
+    "arg_flags": ("x: bool[n|6,m|5]", "y: int[~]", "y = o(x)", [[s] for s in ((1, 1), (6, 5), (4, 3))], moving(
+        "x: bool[n,m]", "m", "y[i,] := j, i < m, j < n | int(x[j,i]) > int(x[y[i,],i])")),
+    "arg_strided": ("x: real[m|5,8]", "y: int[~]", "y = o(x)", [[(m, 8)] for m in (1, 3, 5)], moving(
+        "x: real[m,2*n]", "m", "y[i,] := j, i < m, j < n | x[i,2*j] > x[i,2*y[i,]]")),
+    "arg_reversed": ("x: int[m|5,6]", "y: int[~]", "y = o(x)", [[(m, 6)] for m in (1, 3, 5)], moving(
+        "x: int[m,n]", "m", "y[i,] := n-1-j, i < m, j < n | x[i,n-1-j] > x[i,y[i,]]")),
+    "arg_begun": ("x: int[m|5,6]", "y: int[~]", "y = o(x)", [[(m, 6)] for m in (1, 3, 5)], moving(
+        "x: int[m,6]", "m", "y[i,] := j, i < m, j < 6 | x[i,j] > x[i,y[i,]]", first=3)),
+    "arg_window": ("x: real[8]", "y: int[4]", "y = o(x)", [[(8,)]] * 3, moving(
+        "x: real[n]", "n/2", "y[i,] := a, i < n/2, a < 2 | x[2*i+a,] < x[2*i+y[i,],]")),
+    # Ints take the forms of reals.
+    "int_contraction": ("a: int[3,k|5]; b: int[k,2]", "y: int[3,2]", "y = o(a, b)", [[(3, n), (n, 2)] for n in (0, 1, 3, 5)],
+                        "operator o { @input { a: int[n,k]; b: int[k,m]; } @output { y: int[n,m]; } @lower { y[i,j] += a[i,l] * b[l,j], i < n, j < m, l < k; } }\n"),
+    "int_convolution": ("x: int[2,n|9]; w: int[4,2,3]", "y: int[4,~]", "y = o(x, w)", [[(2, n), (4, 2, 3)] for n in (1, 5, 9)],
+                        "operator o { @input { x: int[c,n]; w: int[o,c,k]; } @output { y: int[o,n]; } "
+                        "@lower { y[q,i] += x[p,i+j-1] * w[q,p,j], q < o, p < c, i < n, j < k | i+j-1 >= 0 && i+j-1 < n; } }\n"),
+    "int_windows": ("x: int[9]", "y: int[7]; z: int[7]", "y, z = o(x)", [[(9,)]] * 3,
+                    "operator o { @input { x: int[n]; } @output { y: int[n-2]; z: int[n-2]; } @lower { y[i,] += x[i+a,], i < n-2, a < 3; z[i,] >= x[i+a,], i < n-2, a < 3; } }\n"),
     "added_all_open": ("x: real[~|5]; z: real[~|3,~|5]", "y: real[~,~]", "y = math.add(x, z)", [[(m,), (n, m)] for n, m in ((1, 1), (3, 5), (2, 0))]),
     "normalized_batch": ("x: real[~|3,~|4,2]; m: real[~|4]; v: real[~|4]; o: real[~|4]; s: real[~|4]", "y: real[~,~,~]", "w = math.mul(v, v); y = nn.batch_norm(x, m, w, o, s)",
                          [[(n, c, 2)] + 4 * [(c,)] for n, c in ((1, 1), (3, 4), (2, 3))]),

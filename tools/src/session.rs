@@ -688,7 +688,8 @@ fn may_be_main(graph: &Definition) -> bool {
 }
 
 /// Names that come more than once, each once.
-fn repeated<'n>(names: impl Iterator<Item = &'n str>) -> Vec<&'n str> {
+/// Names that come more than once.
+pub fn repeated<'n>(names: impl Iterator<Item = &'n str>) -> Vec<&'n str> {
     let mut counts = indexmap::IndexMap::new();
     for name in names {
         *counts.entry(name).or_insert(0) += 1;
@@ -697,7 +698,8 @@ fn repeated<'n>(names: impl Iterator<Item = &'n str>) -> Vec<&'n str> {
     several.map(|(name, _)| name).collect()
 }
 
-fn twice(flag: &str, name: &str) -> Diagnostic {
+/// What is wrong with a name that a flag gives more than once.
+pub fn twice(flag: &str, name: &str) -> Diagnostic {
     let message = format!("{flag} gives `{name}` more than once");
     Diagnostic::without_place(&COMMAND_LINE_NAME, message).with_help("leave one of them")
 }

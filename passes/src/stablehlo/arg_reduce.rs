@@ -3,7 +3,9 @@
 //! Pairs (element, position) are totally ordered: numbers by their values, then NaN, equal ones by their positions. So the
 //! reduction may run in any order, and finds the first best number, or the last one where equals replace each other. What
 //! a guard leaves out is worst, and stands nowhere.
+//! What is compared may be any expression: it is computed at all places first.
 
+use super::access::{Subscript, read};
 use super::error::ExportError;
 use super::evaluate::Evaluator;
 use super::field::Field;
@@ -19,17 +21,14 @@ use skript_dialect::melior;
 use skript_frontend::model::Accumulation;
 use skript_semantics::{Scalar, ScalarKind, ScalarOp};
 
-/// What the destinations hold behind; `None` where some position does not begin at zero, as the first element does.
+/// What the destinations hold behind.
 pub fn run<'c: 'a, 'a>(
     reduction: &ArgReduction,
     evaluator: &mut Evaluator<'_, 'c, 'a>,
-) -> Result<Option<Vec<Value<'c, 'a>>>, ExportError> {
+) -> Result<Vec<Value<'c, 'a>>, ExportError> {
     let reading = evaluator.reading;
     let missing = || ExportError::at(reading.op, "has no comparison");
     let outs = evaluator.destinations.clone();
-    if !outs.iter().all(|out| is_zero(*out)) {
-        return Ok(None);
-    }
     let conjuncts = evaluator.conjuncts()?;
     let (updates, guards): (Vec<_>, Vec<_>) = conjuncts
         .into_iter()
@@ -37,7 +36,11 @@ pub fn run<'c: 'a, 'a>(
     let update = *updates.first().ok_or_else(missing)?;
     let condition = OperationResult::try_from(update)?.owner();
     let candidate = condition.operand(reduction.candidate)?;
+    let held = condition.operand(1 - reduction.candidate)?;
     evaluator.predicate()?;
+    if !reduction.are_indices {
+        evaluator.body()?;
+    }
     let at = evaluator.at;
     let domain = evaluator.domain();
     let mut reduced = reduction.positions.clone();
@@ -63,18 +66,41 @@ pub fn run<'c: 'a, 'a>(
     };
     let (best, place) = best(elements, counts, reduction.comparison, &at)?;
 
-    // What nothing is better than stays: a NaN in the first place, or no element at all.
+    // What nothing is better than stays: a NaN at the first position, or no element at all.
     shape.pop();
-    let starts = vec![0; shape.len() + 1];
-    let strides = vec![1; shape.len() + 1];
-    let ends: Vec<i64> = shape.iter().copied().chain([1]).collect();
-    let first = at.reshape(at.slice(elements, &starts, &ends, &strides)?, &shape)?;
+    let begins_first = reduction.are_indices && outs.iter().all(|out| is_zero(*out));
+    let first = match begins_first {
+        true => {
+            let starts = vec![0; shape.len() + 1];
+            let strides = vec![1; shape.len() + 1];
+            let ends: Vec<i64> = shape.iter().copied().chain([1]).collect();
+            at.reshape(at.slice(elements, &starts, &ends, &strides)?, &shape)?
+        }
+        false => evaluator.field(held)?.over(&kept, domain, &at)?,
+    };
     let (direction, kind) = comparison(reduction.comparison, &at, elements)?;
-    let is_better = at.compare(direction, kind, best, first)?;
-    let zero = at.splat(Scalar::Int(0), &shape, at.int())?;
-    let place = at.select(is_better, place, zero)?;
+    let mut is_better = at.compare(direction, kind, best, first)?;
+    if counts.is_some() && matches!(reduction.comparison, ScalarOp::Le | ScalarOp::Ge) {
+        // The worst of all is no worse than itself: it may stand nowhere.
+        let zero = at.splat(Scalar::Int(0), &shape, at.int())?;
+        let stands = at.compare("GE", "SIGNED", place, zero)?;
+        is_better = at.same("and", &[is_better, stands])?;
+    }
+    let is_better = Field {
+        value: is_better,
+        indices: kept.clone(),
+    };
+    // Where a position begins at zero, that is where it stays.
+    let (place, mask) = match begins_first {
+        true => {
+            let zero = at.splat(Scalar::Int(0), &shape, at.int())?;
+            (at.select(is_better.value, place, zero)?, None)
+        }
+        false => (place, Some(&is_better)),
+    };
     let mut results = Vec::new();
-    for (index, out) in reduction.positions.iter().zip(outs) {
+    let values = reading.values.iter();
+    for ((index, out), value) in reduction.positions.iter().zip(outs).zip(values) {
         // A digit of the row-major number of the place.
         let behind: i64 = reduced.iter().filter(|i| *i > index).map(extent).product();
         let mut digit = place;
@@ -92,13 +118,17 @@ pub fn run<'c: 'a, 'a>(
             domain,
             at,
         };
-        let field = Field {
+        let mut field = Field {
             value: digit,
             indices: kept.clone(),
         };
-        results.push(target.block(&field, None, &reduction.slots)?);
+        if !reduction.are_indices {
+            let value = evaluator.field(*value)?;
+            field = read(value.value, &[Subscript::data(field)], domain, &at)?.field;
+        }
+        results.push(target.block(&field, mask, &reduction.slots)?);
     }
-    Ok(Some(results))
+    Ok(results)
 }
 
 /// Direction and type of a comparison of such elements.

@@ -16,6 +16,7 @@ use crate::mlir::{ValueKey, types};
 use crate::structure::{Affine, Positions, Reading};
 use melior::ir::attribute::{FloatAttribute, IntegerAttribute};
 use melior::ir::operation::{OperationLike, OperationResult};
+use melior::ir::r#type::IntegerType;
 use melior::ir::{BlockRef, OperationRef, Type, Value, ValueLike};
 use skript_dialect::melior;
 use skript_semantics::{Scalar, ScalarKind, ScalarOp};
@@ -85,6 +86,10 @@ impl<'r, 'c: 'a, 'a> Evaluator<'r, 'c, 'a> {
                     pending.extend([op.operand(1)?, op.operand(0)?]);
                 }
                 Ok(op) if operation_name(op) == "arith.constant" && is_true(op) => {}
+                Ok(op) if operation_name(op) == "scf.if" => match and_then(op)? {
+                    Some(then) => pending.extend([then, op.operand(0)?]),
+                    None => found.push(value),
+                },
                 _ => found.push(value),
             }
         }
@@ -333,11 +338,34 @@ pub fn elementwise<'c: 'a, 'a>(
     Ok(scalar::arith(name, predicate, operands, result, at)?)
 }
 
+/// What a branch with one result gives if its condition holds, where it is false otherwise.
+fn and_then<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Result<Option<Value<'c, 'a>>, ExportError> {
+    let end = |region| -> Result<Option<Value<'c, 'a>>, ExportError> {
+        let end = operations(only_block(op.region(region)?)?).pop();
+        Ok(end.map(|end| end.operand(0)).transpose()?)
+    };
+    if op.result_count() != 1 {
+        return Ok(None);
+    }
+    let (Some(then), Some(otherwise)) = (end(0)?, end(1)?) else {
+        return Ok(None);
+    };
+    let is_false = OperationResult::try_from(otherwise).is_ok_and(|r| {
+        let op = r.owner();
+        operation_name(op) == "arith.constant" && flag(op) == Some(0)
+    });
+    Ok(is_false.then_some(then))
+}
+
+/// The number that an integer constant is.
+fn flag(op: OperationRef<'_, '_>) -> Option<i64> {
+    let flag = IntegerAttribute::try_from(op.attribute("value").ok()?).ok()?;
+    Some(flag.value())
+}
+
 /// Whether a constant flag is set.
 fn is_true(op: OperationRef<'_, '_>) -> bool {
-    let flag = op.attribute("value").ok();
-    let flag = flag.and_then(|a| IntegerAttribute::try_from(a).ok());
-    flag.is_some_and(|flag| flag.value() != 0)
+    flag(op).is_some_and(|flag| flag != 0)
 }
 
 fn scalar_operation(name: &str, result: Type<'_>) -> Option<ScalarOp> {
@@ -363,6 +391,37 @@ fn predicate(name: &str, code: i64) -> Option<&'static str> {
         return Some("une");
     }
     names.get(usize::try_from(code).ok()?).copied()
+}
+
+/// What a cast to a type no narrower takes, if the value is one: before or behind a read, the number is the same.
+pub fn uncast<'c: 'a, 'a>(value: Value<'c, 'a>) -> Value<'c, 'a> {
+    let Ok(result) = OperationResult::try_from(value) else {
+        return value;
+    };
+    let op = result.owner();
+    let is_cast = matches!(
+        operation_name(op).as_str(),
+        "skript.cast" | "arith.index_cast"
+    );
+    match op.operand(0) {
+        Ok(operand) if is_cast && is_no_narrower(operand.r#type(), value.r#type()) => {
+            uncast(operand)
+        }
+        _ => value,
+    }
+}
+
+/// Whether a type of numbers holds all of another, of the same kind.
+fn is_no_narrower<'c>(from: Type<'c>, to: Type<'c>) -> bool {
+    let width = |t: Type<'c>| match types::kind_of(t) {
+        Some(ScalarKind::Int) => Some(IntegerType::try_from(t).map_or(64, |t| t.width())),
+        Some(ScalarKind::Real) => Some(t.float_width()),
+        _ => None,
+    };
+    let widens = width(from).zip(width(to)).is_some_and(|(x, y)| x <= y);
+    let alike =
+        from == to || width(from) != width(to) || types::kind_of(to) == Some(ScalarKind::Int);
+    types::kind_of(from) == types::kind_of(to) && widens && alike
 }
 
 /// The element type that stands for a scalar's or a tensor's; `index` is i64.

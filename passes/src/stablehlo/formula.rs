@@ -42,9 +42,8 @@ pub fn export<'c: 'a, 'a>(
     }
     if let Some(reduction) = ArgReduction::of(nest) {
         let mut evaluator = Evaluator::new(at, &reading, outside, outs.clone());
-        if let Some(results) = arg_reduce::run(&reduction, &mut evaluator)? {
-            return Ok((results, Form::ArgReduce));
-        }
+        let results = arg_reduce::run(&reduction, &mut evaluator)?;
+        return Ok((results, Form::ArgReduce));
     }
     let only_element = nest.targets.iter().any(|t| t.extents.is_empty());
     if nest.reads_destination() || nest.kind == Accumulation::Replace && only_element {

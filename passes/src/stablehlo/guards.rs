@@ -4,10 +4,10 @@ use super::error::ExportError;
 use super::evaluate::Evaluator;
 use super::field::Field;
 use super::tensors::Tensors;
+use super::write::filler;
 use melior::Error;
 use melior::ir::Value;
 use skript_dialect::melior;
-use skript_semantics::Scalar;
 
 /// One of the conditions of which all must hold.
 #[derive(Clone, Debug)]
@@ -44,7 +44,7 @@ pub fn all<'c: 'a, 'a>(
     evaluator.all(&fields)
 }
 
-/// The field of reals with zeros where a condition on its indices does not hold; `None`: the condition has other indices.
+/// The field of numbers with zeros where a condition on its indices does not hold; `None`: the condition has other indices.
 pub fn zeroed<'c: 'a, 'a>(
     field: &Field<'c, 'a>,
     condition: &Field<'c, 'a>,
@@ -56,7 +56,8 @@ pub fn zeroed<'c: 'a, 'a>(
     }
     let holds = condition.over(&field.indices, domain, at)?;
     let extents = at.extents(field.value)?;
-    let zero = at.splat(Scalar::Real(0.0), &extents, at.element(field.value)?)?;
+    let element = at.element(field.value)?;
+    let zero = at.splat(filler(element), &extents, element)?;
     Ok(Some(Field {
         value: at.select(holds, field.value, zero)?,
         indices: field.indices.clone(),

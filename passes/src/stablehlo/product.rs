@@ -1,22 +1,22 @@
-//! Sums of products of reals, as `convolution` and `dot_general`.
+//! Sums of products, as `convolution` and `dot_general`.
 //!
 //! What a guard skips is zero in a factor there. Zero times an infinity is NaN, where the formula has no product at all:
 //! if the other factor may hold one ([`finite`](super::finite)), the program asks before (`if`), and where it does, whole sums that no guard cuts are
-//! contracted, and the skipped ones left out of the rest.
+//! contracted, and the skipped ones left out of the rest. No int is infinite.
 
 use super::contraction::contract;
 use super::error::ExportError;
-use super::evaluate::Evaluator;
+use super::evaluate::{Evaluator, element, uncast};
 use super::field::{Field, union};
 use super::guards::{Conjunct, Guards, all, zeroed};
 use super::report::Form;
 use super::tensors::Tensors;
 use super::window::{Skipped, Windowed};
-use super::write::Target;
+use super::write::{Target, filler};
 use crate::mlir::copy::operation_name;
 use crate::mlir::types;
 use melior::ir::operation::{OperationLike, OperationResult};
-use melior::ir::{OperationRef, Value};
+use melior::ir::{OperationRef, Value, ValueLike};
 use skript_dialect::melior;
 use skript_semantics::{Scalar, ScalarKind};
 
@@ -35,15 +35,16 @@ enum Raised<'c, 'a> {
 }
 
 impl<'c: 'a, 'a> Product<'_, '_, 'c, 'a> {
-    /// The sum of what inner guards leave, if `value` is a product of two reals; outer guards are left to the caller.
+    /// The sum of what inner guards leave, if `value` is a product of two reals or ints; outer guards are left to the caller.
     pub fn sum(&self, value: Value<'c, 'a>) -> Result<Option<(Field<'c, 'a>, Form)>, ExportError> {
         let at = &self.evaluator.at;
-        let Ok(result) = OperationResult::try_from(value) else {
+        let Ok(result) = OperationResult::try_from(uncast(value)) else {
             return Ok(None);
         };
         let owner = result.owner();
-        let real = types::kind_of(at.element(self.target.out)?) == Some(ScalarKind::Real);
-        if operation_name(owner) != "skript.mul" || !real {
+        let out = at.element(self.target.out)?;
+        let same = element(owner.result(0)?.r#type(), at) == out;
+        if operation_name(owner) != "skript.mul" || !same {
             return Ok(None);
         }
         let factors = factors(self.evaluator, owner)?;
@@ -76,13 +77,20 @@ impl<'c: 'a, 'a> Product<'_, '_, 'c, 'a> {
         if rhs_skips {
             met.push(self.counting(&lhs)?);
         }
-        met.retain(|value| !self.evaluator.outside.is_finite(*value));
+        met.retain(|value| self.may_be_infinite(*value));
         let form = match met.is_empty() {
             true => Form::DotGeneral,
             false => Form::MaskedDotGeneral,
         };
         let sum = self.build(owner, &Raised::Contraction(lhs, rhs), &met)?;
         Ok(sum.map(|sum| (sum, form)))
+    }
+
+    /// Whether a zero may meet something there that it does not turn to zero.
+    fn may_be_infinite(&self, value: Value<'c, 'a>) -> bool {
+        let element = self.evaluator.at.element(value);
+        let is_real = element.is_ok_and(|e| types::kind_of(e) == Some(ScalarKind::Real));
+        is_real && !self.evaluator.outside.is_finite(value)
     }
 
     /// The sum as a convolution, if the factor `input` slides.
@@ -93,7 +101,7 @@ impl<'c: 'a, 'a> Product<'_, '_, 'c, 'a> {
         kernel: &Field<'c, 'a>,
     ) -> Result<Option<(Field<'c, 'a>, Form)>, ExportError> {
         let (at, domain, inner) = (&self.evaluator.at, self.target.domain, &self.guards.inner);
-        let zero = Scalar::Real(0.0);
+        let zero = filler(at.element(self.target.out)?);
         let Some(windowed) = Windowed::of(self.evaluator, input, self.reduced, inner, zero)? else {
             return Ok(None);
         };
@@ -115,7 +123,7 @@ impl<'c: 'a, 'a> Product<'_, '_, 'c, 'a> {
         if kernel_skips {
             met.push(windowed.value);
         }
-        met.retain(|value| !self.evaluator.outside.is_finite(*value));
+        met.retain(|value| self.may_be_infinite(*value));
         let form = match met.is_empty() {
             true => Form::Convolution,
             false => Form::BorderedConvolution,

@@ -7,8 +7,9 @@
 //! count hold a filler.
 
 use super::access::{Run, run, slice};
+use super::cast;
 use super::error::ExportError;
-use super::evaluate::{Evaluator, elementwise};
+use super::evaluate::{Evaluator, element, elementwise, uncast};
 use super::field::Field;
 use super::guards::Conjunct;
 use super::shift::Shift;
@@ -20,7 +21,7 @@ use crate::structure::{Affine, Guard, Term, TermId};
 use melior::Error;
 use melior::ir::attribute::DenseElementsAttribute;
 use melior::ir::operation::{OperationLike, OperationResult};
-use melior::ir::{Attribute, Value};
+use melior::ir::{Attribute, Value, ValueLike};
 use skript_dialect::melior;
 use skript_frontend::model::Accumulation;
 use skript_semantics::Scalar;
@@ -88,7 +89,8 @@ impl<'c: 'a, 'a> Windowed<'c, 'a> {
     ) -> Result<Option<Self>, ExportError> {
         let (reading, at) = (evaluator.reading, &evaluator.at);
         let nest = &reading.nest;
-        let Ok(result) = OperationResult::try_from(value) else {
+        let read = uncast(value);
+        let Ok(result) = OperationResult::try_from(read) else {
             return Ok(None);
         };
         let owner = result.owner();
@@ -96,11 +98,12 @@ impl<'c: 'a, 'a> Windowed<'c, 'a> {
             return Ok(None);
         }
         let Some(Term::Access { subscripts, .. }) =
-            reading.find(value).and_then(|t| nest.terms.get(t))
+            reading.find(read).and_then(|t| nest.terms.get(t))
         else {
             return Ok(None);
         };
-        let mut tensor = evaluator.outside.get(owner.operand(0)?)?;
+        let tensor = evaluator.outside.get(owner.operand(0)?)?;
+        let mut tensor = cast::width(tensor, element(value.r#type(), at), at)?;
         let (mut forms, mut places) = (Vec::new(), Vec::new());
         for (operand, subscript) in owner.operands().skip(1).enumerate() {
             let Some(place) = evaluator.place(subscript)? else {

@@ -1,16 +1,17 @@
 //! Arg-reductions: positions that move on as long as a better element is found.
 //!
-//! `p := r where x[…, r, …] < x[…, p, …]`: every output is a position, and one condition compares an element with the
-//! one at the positions so far. Whatever the order of evaluation, the result is the first best element of all, or the
+//! `p := r where x[…, r, …] < x[…, p, …]`: every output is a position, and one condition compares an element, or any
+//! expression of such, with the one at the positions so far. A position may be an expression of its index as well, if the
+//! element is read there. Whatever the order of evaluation, the result is the first best element of all, or the
 //! position held before where none is better than that. A NaN is never better, and nothing is better than one. Positions
 //! lie in the ranges of their indices, if they begin there; so clamps to these are seen through. Other conditions, which
 //! do not read the positions, say which elements count; where they keep an index below a limit, clamps to that limit are
 //! seen through as well.
 
-use super::nest::{Nest, Term, TermId};
+use super::nest::{Nest, NestTarget, Term, TermId};
 use super::target::{Placement, Slot};
 use skript_frontend::model::Accumulation;
-use skript_semantics::{ScalarKind, ScalarOp};
+use skript_semantics::ScalarOp;
 
 /// What is to be found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,8 +23,10 @@ pub struct ArgReduction {
     pub candidate: usize,
     /// The other conditions.
     pub guards: Vec<TermId>,
-    /// By target: the index whose value it holds.
+    /// By target: the index that decides the value it gets.
     pub positions: Vec<usize>,
+    /// Whether the values are these indices themselves.
+    pub are_indices: bool,
     /// Where each target is written.
     pub slots: Vec<Slot>,
 }
@@ -51,8 +54,10 @@ impl ArgReduction {
         if nest.kind != Accumulation::Replace {
             return None;
         }
-        let positions = nest.targets.iter().map(|t| as_index(nest, t.value));
+        let positions = nest.targets.iter().map(|t| single_index(nest, t.value));
         let positions: Vec<usize> = positions.collect::<Option<_>>()?;
+        let is_index = |t: &NestTarget| as_index(nest, t.value).is_some();
+        let are_indices = nest.targets.iter().all(is_index);
         let slots = slots(nest)?;
         let kept = |index: &usize| slots.iter().any(|s| s.indices.contains(index));
         let reduced = |index: &usize| nest.extents.get(*index) != Some(&1) && !kept(index);
@@ -68,13 +73,14 @@ impl ArgReduction {
         }
         [(0, *op, *lhs, *rhs), (1, mirrored(*op)?, *rhs, *lhs)]
             .into_iter()
-            .find(|(_, _, new, best)| is_update(nest, *new, *best, &positions, &guards))
+            .find(|(_, _, new, best)| is_update(nest, *new, *best, &guards))
             .map(|(candidate, comparison, ..)| ArgReduction {
                 comparison,
                 update: *update,
                 candidate,
                 guards,
                 positions,
+                are_indices,
                 slots,
             })
     }
@@ -90,6 +96,13 @@ fn conjuncts(nest: &Nest, predicate: TermId) -> Vec<TermId> {
                 operands,
                 ..
             }) => pending.extend(operands.iter().rev()),
+            Some(Term::Branch {
+                condition,
+                then,
+                otherwise,
+            }) if nest.terms.get(*otherwise) == Some(&Term::Bool(false)) => {
+                pending.extend([*then, *condition]);
+            }
             _ => found.push(term),
         }
     }
@@ -142,111 +155,210 @@ fn as_index(nest: &Nest, term: TermId) -> Option<usize> {
     }
 }
 
-/// Whether `new` and `best` read one tensor, `best` with the positions so far in the place of their indices.
-fn is_update(
-    nest: &Nest,
-    new: TermId,
-    best: TermId,
-    positions: &[usize],
-    guards: &[TermId],
-) -> bool {
-    // Both in the type that the comparison computes in.
-    if let (Some(new), Some(best)) = (widened(nest, new), widened(nest, best)) {
-        return is_update(nest, new, best, positions, guards);
-    }
-    let (
-        Some(Term::Access { tensor, subscripts }),
-        Some(Term::Access {
-            tensor: same,
-            subscripts: others,
-        }),
-    ) = (nest.terms.get(new), nest.terms.get(best))
-    else {
-        return false;
-    };
-    let is_output = |t: &usize| {
-        nest.tensors
-            .get(*t)
-            .is_some_and(|t| t.destination.is_some())
-    };
-    if tensor != same || is_output(tensor) || subscripts.len() != others.len() {
-        return false;
-    }
-    let mut found = vec![false; positions.len()];
-    let agree = subscripts.iter().zip(others).all(|(new, best)| {
-        let reduced = as_index(nest, *new).and_then(|i| positions.iter().position(|p| *p == i));
-        match reduced {
-            Some(target) => {
-                if let Some(found) = found.get_mut(target) {
-                    *found = true;
-                }
-                reads_own_place(nest, unclamped(nest, *best, *new, guards), target)
-            }
-            None => nest.affine(*new).is_some_and(|form| {
-                let free = form.indices().iter().all(|i| !positions.contains(i));
-                free && nest.affine(*best) == Some(form)
-            }),
-        }
-    });
-    agree && found.iter().all(|f| *f)
+/// What makes an element at the positions so far the same expression as a new one.
+struct Update<'n> {
+    nest: &'n Nest,
+    guards: &'n [TermId],
+    /// Conditions under which the terms at hand are computed.
+    held: Vec<TermId>,
+    /// By target: whether the new element depends on its value.
+    found: Vec<bool>,
 }
 
-/// The real that a conversion to real takes.
-fn widened(nest: &Nest, term: TermId) -> Option<TermId> {
+/// Whether `best` is computed as `new` is, with the positions so far in the place of the values that the targets get.
+fn is_update(nest: &Nest, new: TermId, best: TermId, guards: &[TermId]) -> bool {
+    let mut update = Update {
+        nest,
+        guards,
+        held: Vec::new(),
+        found: vec![false; nest.targets.len()],
+    };
+    !reads_output(nest, new) && update.agree(new, best) && update.found.iter().all(|f| *f)
+}
+
+impl Update<'_> {
+    fn agree(&mut self, new: TermId, best: TermId) -> bool {
+        let nest = self.nest;
+        let inner = self.unclamped(best, new);
+        for (target, own) in nest.targets.iter().enumerate() {
+            if reads_own_place(nest, inner, target) && alike(nest, new, own.value) {
+                if let Some(found) = self.found.get_mut(target) {
+                    *found = true;
+                }
+                return true;
+            }
+        }
+        if self.is_free(new) && (new == best || alike(nest, new, best)) || self.alike(new, best) {
+            return true;
+        }
+        inner != best && self.alike(new, inner)
+    }
+
+    /// Whether two terms apply the same to what agrees.
+    fn alike(&mut self, new: TermId, best: TermId) -> bool {
+        let nest = self.nest;
+        let each = |this: &mut Self, new: &[TermId], best: &[TermId]| {
+            let mut pairs = new.iter().zip(best);
+            new.len() == best.len() && pairs.all(|(x, y)| this.agree(*x, *y))
+        };
+        match (nest.terms.get(new), nest.terms.get(best)) {
+            (
+                Some(Term::Access { tensor, subscripts }),
+                Some(Term::Access {
+                    tensor: same,
+                    subscripts: others,
+                }),
+            ) => tensor == same && each(self, subscripts, others),
+            (
+                Some(Term::Apply { op, kind, operands }),
+                Some(Term::Apply {
+                    op: same,
+                    kind: like,
+                    operands: others,
+                }),
+            ) => (op, kind) == (same, like) && each(self, operands, others),
+            (
+                Some(Term::Branch {
+                    condition,
+                    then,
+                    otherwise,
+                }),
+                Some(Term::Branch {
+                    condition: same,
+                    then: other,
+                    otherwise: left,
+                }),
+            ) => {
+                if !self.agree(*condition, *same) {
+                    return false;
+                }
+                self.held.push(*condition);
+                let agree = self.agree(*then, *other);
+                self.held.pop();
+                agree && self.agree(*otherwise, *left)
+            }
+            // An index that decides a position agrees with that position only.
+            (Some(Term::Index(index)), Some(Term::Index(other))) => {
+                index == other && !self.is_reduced(*index)
+            }
+            (Some(Term::Int(_) | Term::Bool(_)), _) => nest.terms.get(new) == nest.terms.get(best),
+            _ => false,
+        }
+    }
+
+    /// Whether no index that decides a position decides a term.
+    fn is_free(&self, term: TermId) -> bool {
+        let parts = self.nest.reachable(&[term]);
+        !parts
+            .into_iter()
+            .any(|part| as_index(self.nest, part).is_some_and(|index| self.is_reduced(index)))
+    }
+
+    /// Whether some target's value depends on an index.
+    fn is_reduced(&self, index: usize) -> bool {
+        let mut targets = self.nest.targets.iter();
+        targets.any(|t| single_index(self.nest, t.value) == Some(index))
+    }
+
+    /// The term without a `min` and a `max` that change no number that `new` is where the guards hold.
+    fn unclamped(&self, term: TermId, new: TermId) -> TermId {
+        let nest = self.nest;
+        let Some(Term::Apply { op, operands, .. }) = nest.terms.get(term) else {
+            return term;
+        };
+        let [x, y] = operands.as_slice() else {
+            return term;
+        };
+        let range = || nest.affine(new).and_then(|form| form.range(&nest.extents));
+        let is_harmless = |bound: TermId| match (op, nest.terms.get(bound)) {
+            (ScalarOp::Min, Some(Term::Int(bound))) => range().is_some_and(|r| r.high <= *bound),
+            (ScalarOp::Max, Some(Term::Int(bound))) => self.is_at_least(new, *bound),
+            (ScalarOp::Min, Some(_)) => {
+                // No more than the bound that something is taken from.
+                let less = matches!(applied(nest, new), Some((ScalarOp::Sub, x, y))
+                    if nest.same(x, bound) && self.is_at_least(y, 0));
+                less || is_last(nest, bound, new, self.guards)
+            }
+            _ => false,
+        };
+        match (is_harmless(*x), is_harmless(*y)) {
+            (_, true) => self.unclamped(*x, new),
+            (true, false) => self.unclamped(*y, new),
+            (false, false) => term,
+        }
+    }
+
+    /// Whether a term is no less than a number wherever it is computed.
+    fn is_at_least(&self, term: TermId, bound: i64) -> bool {
+        let nest = self.nest;
+        let range = nest.affine(term).and_then(|form| form.range(&nest.extents));
+        if range.is_some_and(|range| range.low >= bound) {
+            return true;
+        }
+        match applied(nest, term) {
+            Some((ScalarOp::Min, x, y)) => self.is_at_least(x, bound) && self.is_at_least(y, bound),
+            Some((ScalarOp::Max, x, y)) => self.is_at_least(x, bound) || self.is_at_least(y, bound),
+            // An index below a limit, counted from the last one.
+            Some((ScalarOp::Sub, last, y)) if bound <= 0 && is_last(nest, last, y, self.guards) => {
+                true
+            }
+            // One less than what is more than the number.
+            Some((ScalarOp::Sub, x, one)) if nest.terms.get(one) == Some(&Term::Int(1)) => {
+                self.held.iter().any(|held| match applied(nest, *held) {
+                    Some((ScalarOp::Gt, y, limit)) => {
+                        let limit = nest.terms.get(limit);
+                        nest.same(x, y) && matches!(limit, Some(Term::Int(l)) if *l >= bound)
+                    }
+                    _ => false,
+                })
+            }
+            _ => false,
+        }
+    }
+}
+
+/// An operation of two operands.
+fn applied(nest: &Nest, term: TermId) -> Option<(ScalarOp, TermId, TermId)> {
     match nest.terms.get(term)? {
-        Term::Apply {
-            op: ScalarOp::ToReal,
-            kind: ScalarKind::Real,
-            operands,
-        } => operands.first().copied(),
+        Term::Apply { op, operands, .. } => match operands.as_slice() {
+            [x, y] => Some((*op, *x, *y)),
+            _ => None,
+        },
         _ => None,
     }
 }
 
-/// One more than the largest value of an index.
-fn extent(nest: &Nest, index: TermId) -> i64 {
-    as_index(nest, index)
-        .and_then(|i| nest.extents.get(i).copied())
-        .unwrap_or(0)
+/// Whether two terms are the same number, as forms of the indices or as they are computed.
+fn alike(nest: &Nest, one: TermId, other: TermId) -> bool {
+    let form = nest.affine(one);
+    nest.same(one, other) || form.is_some() && form == nest.affine(other)
 }
 
-/// The term without a `min` and a `max` that change no number that the index takes where the guards hold.
-fn unclamped(nest: &Nest, term: TermId, index: TermId, guards: &[TermId]) -> TermId {
-    let Some(Term::Apply { op, operands, .. }) = nest.terms.get(term) else {
-        return term;
-    };
-    let [x, y] = operands.as_slice() else {
-        return term;
-    };
-    let is_harmless = |bound: TermId| match (op, nest.terms.get(bound)) {
-        (ScalarOp::Min, Some(Term::Int(bound))) => *bound >= extent(nest, index) - 1,
-        (ScalarOp::Max, Some(Term::Int(bound))) => *bound <= 0,
-        (ScalarOp::Min, Some(_)) => is_last(nest, bound, index, guards),
-        _ => false,
-    };
-    match (is_harmless(*x), is_harmless(*y)) {
-        (_, true) => unclamped(nest, *x, index, guards),
-        (true, false) => unclamped(nest, *y, index, guards),
-        (false, false) => term,
+/// The only index that decides a term, with numbers from outside; `None` where data do, or none or several.
+fn single_index(nest: &Nest, term: TermId) -> Option<usize> {
+    let mut found = None;
+    for part in nest.reachable(&[term]) {
+        match nest.terms.get(part)? {
+            Term::Index(index) if found.is_none_or(|f| f == *index) => found = Some(*index),
+            Term::Index(_) | Term::Access { .. } | Term::Branch { .. } => return None,
+            Term::Opaque { operands } if !operands.is_empty() => return None,
+            _ => {}
+        }
     }
+    found
 }
 
 /// Whether `bound` is one less than a limit that the guards keep the index below.
 fn is_last(nest: &Nest, bound: TermId, index: TermId, guards: &[TermId]) -> bool {
-    let applied = |term: TermId, wanted: ScalarOp| match nest.terms.get(term) {
-        Some(Term::Apply { op, operands, .. }) if *op == wanted => match operands.as_slice() {
-            [x, y] => Some((*x, *y)),
-            _ => None,
-        },
-        _ => None,
-    };
-    let Some((limit, one)) = applied(bound, ScalarOp::Sub) else {
+    if as_index(nest, index).is_none() {
+        return false;
+    }
+    let Some((ScalarOp::Sub, limit, one)) = applied(nest, bound) else {
         return false;
     };
-    let same = |x: TermId, y: TermId| x == y || nest.terms.get(x) == nest.terms.get(y);
-    let below = |guard: &TermId| {
-        let found = applied(*guard, ScalarOp::Lt);
-        found.is_some_and(|(x, y)| same(x, index) && y == limit)
+    let below = |guard: &TermId| match applied(nest, *guard) {
+        Some((ScalarOp::Lt, x, y)) => nest.same(x, index) && y == limit,
+        _ => false,
     };
     nest.terms.get(one) == Some(&Term::Int(1)) && guards.iter().any(below)
 }
@@ -274,6 +386,7 @@ fn reads_own_place(nest: &Nest, term: TermId, target: usize) -> bool {
 mod tests {
     use super::super::nest::samples::Builder;
     use super::*;
+    use skript_semantics::ScalarKind;
 
     /// `p[i] := r where x[i, r] OP x[i, p[i]]`, or with the operands the other way round.
     fn sample(op: ScalarOp, mirrored: bool) -> Builder {
@@ -306,6 +419,44 @@ mod tests {
         let (i, r) = (b.index(0), b.index(1));
         let found = ArgReduction::of(&b.target(&[3], &[i], r)).unwrap();
         assert_eq!((found.comparison, found.candidate), (ScalarOp::Gt, 1));
+    }
+
+    /// `p[i] := 4 - r where |x[4 - r] - x[i]| < |x[p[i]] - x[SHIFT + i]|`.
+    fn expression(shift: i64) -> Option<ArgReduction> {
+        let mut b = Builder::new(Accumulation::Replace, &[3, 5]);
+        let (i, r) = (b.index(0), b.index(1));
+        let (last, shift) = (b.int(4), b.int(shift));
+        let place = b.ints(ScalarOp::Sub, last, r);
+        let beside = b.ints(ScalarOp::Add, shift, i);
+        let p = b.access(&[3], &[i]);
+        b.nest.tensors[0].destination = Some(0);
+        let new = b.access(&[5], &[place]);
+        let mut read = |subscript: TermId| {
+            b.term(Term::Access {
+                tensor: 1,
+                subscripts: vec![subscript],
+            })
+        };
+        let (best, own, other) = (read(p), read(i), read(beside));
+        let mut distance = |x: TermId, y: TermId| {
+            let difference = b.reals(ScalarOp::Sub, x, y);
+            b.term(Term::Apply {
+                op: ScalarOp::Abs,
+                kind: ScalarKind::Real,
+                operands: vec![difference],
+            })
+        };
+        let (new, best) = (distance(new, own), distance(best, other));
+        b.nest.predicate = Some(b.reals(ScalarOp::Lt, new, best));
+        let place = b.ints(ScalarOp::Sub, last, r);
+        ArgReduction::of(&b.target(&[3], &[i], place))
+    }
+
+    #[test]
+    fn expressions_of_elements_and_of_positions_agree() {
+        let found = expression(0).unwrap();
+        assert_eq!((found.positions, found.are_indices), (vec![1], false));
+        assert_eq!(expression(1), None);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use melior::ir::attribute::{DenseI32ArrayAttribute, DenseI64ArrayAttribute, Inte
 use melior::ir::operation::{OperationLike, OperationResult};
 use melior::ir::r#type::IntegerType;
 use melior::ir::{
-    BlockLike, BlockRef, OperationRef, RegionLike, RegionRef, TypeLike, Value, ValueLike,
+    Attribute, BlockLike, BlockRef, OperationRef, RegionLike, RegionRef, TypeLike, Value, ValueLike,
 };
 use skript_frontend::model::Accumulation;
 use skript_semantics::{ScalarKind, ScalarOp};
@@ -38,6 +38,8 @@ pub struct Reading<'c, 'a> {
     /// What each access yields.
     pub elements: Vec<(ValueKey, TermId)>,
     terms: HashMap<ValueKey, TermId>,
+    /// Constants that are no integers.
+    literals: Vec<(Attribute<'c>, TermId)>,
 }
 
 /// Attribute of a formula that writes several places of a tensor in one step: by destination, the first one that is the
@@ -113,6 +115,7 @@ impl<'c: 'a, 'a> Reading<'c, 'a> {
             subscripts: Vec::new(),
             elements: Vec::new(),
             terms: HashMap::new(),
+            literals: Vec::new(),
         };
         for (target, out) in reading.outs.clone().into_iter().enumerate() {
             let extents = reading.extents_of(out)?;
@@ -302,6 +305,10 @@ impl<'c: 'a, 'a> Reading<'c, 'a> {
                         self.wrap(op)
                     }
                     None => {
+                        if let Some(literal) = self.literal(op) {
+                            self.terms.insert(ValueKey::of(op.result(0)?), literal);
+                            return Ok(());
+                        }
                         let mut operands = operands;
                         self.inside(op, &mut operands, destinations)?;
                         for result in op.results() {
@@ -315,6 +322,21 @@ impl<'c: 'a, 'a> Reading<'c, 'a> {
                 }
             }
         }
+    }
+
+    /// The term of a constant, the same for all equal ones.
+    fn literal(&mut self, op: OperationRef<'c, 'a>) -> Option<TermId> {
+        if operation_name(op) != "arith.constant" {
+            return None;
+        }
+        let value = op.attribute("value").ok()?;
+        if let Some((_, term)) = self.literals.iter().find(|(own, _)| *own == value) {
+            return Some(*term);
+        }
+        let operands = Vec::new();
+        let term = self.push(Term::Opaque { operands });
+        self.literals.push((value, term));
+        Some(term)
     }
 
     /// Reads what an operation holds that is no branch: its results may come from any of it.

@@ -31,9 +31,14 @@ func.func @least(%x: tensor<3x5xf32>) -> tensor<3xi64> attributes {skript.entry}
 
 // -----
 
-// Positions that do not begin at zero: a loop.
+// Positions that do not begin at zero stay where they begin, unless something is better than what stands there.
 // CHECK-LABEL: func.func public @main(
-// CHECK:         stablehlo.while
+// CHECK-SAME:    %[[X:.+]]: tensor<3x5xf32>, %[[BEGIN:.+]]: tensor<3xi64>
+// CHECK-NOT:     stablehlo.while
+// CHECK-DAG:     %[[BEST:.+]]:2 = stablehlo.reduce(%[[X]] init: %{{.+}}), (%{{.+}} init: %{{.+}}) across dimensions = [1]
+// CHECK-DAG:     %[[HELD:.+]] = "stablehlo.gather"(%[[X]], %{{.+}})
+// CHECK:         %[[BETTER:.+]] = stablehlo.compare LT, %[[BEST]]#0, %[[HELD]], FLOAT
+// CHECK:         stablehlo.select %[[BETTER]], %[[BEST]]#1, %[[BEGIN]]
 func.func @begun(%x: tensor<3x5xf32>, %begin: tensor<3xi64>) -> tensor<3xi64> attributes {skript.entry} {
   %p = skript.formula replace (%i, %r) in (3, 5) outs(%acc = %begin : tensor<3xi64>) where {
     %new = skript.access %x[%i, %r] : tensor<3x5xf32>
@@ -41,6 +46,62 @@ func.func @begun(%x: tensor<3x5xf32>, %begin: tensor<3xi64>) -> tensor<3xi64> at
     %s = skript.cast %at : i64 to index
     %best = skript.access %x[%i, %s] : tensor<3x5xf32>
     %better = skript.lt %new, %best : f32
+    skript.condition %better
+  } do {
+    %v = skript.cast %r : index to i64
+    skript.yield %v at [%i] : i64
+  } : tensor<3xi64>
+  return %p : tensor<3xi64>
+}
+
+// -----
+
+// The best of an expression: the distance from y[i].
+// CHECK-LABEL: func.func public @main(
+// CHECK-NOT:     stablehlo.while
+// CHECK:         %[[DISTANCE:.+]] = stablehlo.abs %{{.+}} : tensor<3x5xf32>
+// CHECK:         stablehlo.reduce(%[[DISTANCE]] init: %{{.+}}), (%{{.+}} init: %{{.+}}) across dimensions = [1]
+func.func @nearest(%x: tensor<5xf32>, %y: tensor<3xf32>) -> tensor<3xi64> attributes {skript.entry} {
+  %zero = arith.constant 0 : i64
+  %init = tensor.splat %zero : tensor<3xi64>
+  %p = skript.formula replace (%i, %r) in (3, 5) outs(%acc = %init : tensor<3xi64>) where {
+    %c0 = arith.constant 0 : index
+    %c4 = arith.constant 4 : index
+    %from = skript.access %y[%i] : tensor<3xf32>
+    %new = skript.access %x[%r] : tensor<5xf32>
+    %d = skript.sub %new, %from : f32
+    %distance = skript.abs %d : f32
+    %at = skript.access %acc[%i] : tensor<3xi64>
+    %s = skript.cast %at : i64 to index
+    %low = skript.min %s, %c4 : index
+    %inside = skript.max %low, %c0 : index
+    %best = skript.access %x[%inside] : tensor<5xf32>
+    %e = skript.sub %best, %from : f32
+    %least = skript.abs %e : f32
+    %better = skript.lt %distance, %least : f32
+    skript.condition %better
+  } do {
+    %v = skript.cast %r : index to i64
+    skript.yield %v at [%i] : i64
+  } : tensor<3xi64>
+  return %p : tensor<3xi64>
+}
+
+// -----
+
+// Another expression of the best than of the new one: a loop.
+// CHECK-LABEL: func.func public @main(
+// CHECK:         stablehlo.while
+func.func @unlike(%x: tensor<5xf32>) -> tensor<3xi64> attributes {skript.entry} {
+  %zero = arith.constant 0 : i64
+  %init = tensor.splat %zero : tensor<3xi64>
+  %p = skript.formula replace (%i, %r) in (3, 5) outs(%acc = %init : tensor<3xi64>) where {
+    %new = skript.access %x[%r] : tensor<5xf32>
+    %at = skript.access %acc[%i] : tensor<3xi64>
+    %s = skript.cast %at : i64 to index
+    %best = skript.access %x[%s] : tensor<5xf32>
+    %least = skript.abs %best : f32
+    %better = skript.lt %new, %least : f32
     skript.condition %better
   } do {
     %v = skript.cast %r : index to i64

@@ -47,6 +47,25 @@ pub fn starts(text: &str) -> Vec<Start<'_>> {
     found
 }
 
+/// Types that a text names and no program here holds, and where: those of StableHLO itself, as `!stablehlo.token`, and floats of
+/// 4 to 8 bits.
+pub fn foreign_types(text: &str) -> Vec<Start<'_>> {
+    let mut tokens = Tokens { text, at: 0 };
+    let mut found = Vec::new();
+    let mut before = "";
+    while let Some((at, piece)) = tokens.next() {
+        let element = piece.rsplit('x').next().unwrap_or(piece);
+        let is_small = ["f4E", "f6E", "f8E"].iter().any(|f| element.starts_with(f));
+        if piece.starts_with("!stablehlo.") {
+            found.push(Start { name: piece, at });
+        } else if is_small && matches!(before, "<" | ":" | "(") {
+            found.push(Start { name: element, at });
+        }
+        before = piece;
+    }
+    found
+}
+
 /// `dialect.operation`.
 fn is_name(word: &str) -> bool {
     let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '$');

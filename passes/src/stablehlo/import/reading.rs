@@ -168,9 +168,12 @@ fn words(line: &str) -> String {
         };
         let (piece, after) = rest.split_at(length.min(rest.len()));
         let named = done.ends_with(['@', '%', '#', '^']);
-        done.push_str(&match named || !first.is_alphanumeric() {
-            true => piece.to_owned(),
-            false => word(piece, after),
+        let unquoted = piece.strip_prefix('"').and_then(|p| p.strip_suffix('"'));
+        done.push_str(&match unquoted {
+            // The name of an operation in the generic form.
+            Some(name) if after.starts_with('(') => format!("\"{}\"", today(name)),
+            _ if named || !first.is_alphanumeric() => piece.to_owned(),
+            _ => word(piece, after),
         });
         rest = after;
     }
@@ -194,8 +197,13 @@ fn word(piece: &str, after: &str) -> String {
     if let Some((_, new)) = renamed.filter(|_| ends_type) {
         return format!("{extents}{new}");
     }
-    let renamed = WORDS.iter().find(|(old, _)| *old == piece);
-    renamed.map_or(piece, |(_, new)| new).to_owned()
+    today(piece).to_owned()
+}
+
+/// A word of the draft as it is now.
+fn today(word: &str) -> &str {
+    let renamed = WORDS.iter().find(|(old, _)| *old == word);
+    renamed.map_or(word, |(_, new)| new)
 }
 
 #[cfg(test)]
@@ -213,11 +221,20 @@ mod tests {
         );
     }
 
+    #[test]
+    fn the_drafts_operations_are_read_in_the_generic_form() {
+        let draft = "%0 = \"stablehlo.min\"(%a, %b) : (tensor<si8>, tensor<si8>) -> tensor<si8>";
+        let line = "%0 = \"stablehlo.minimum\"(%a, %b) : (tensor<i8>, tensor<i8>) -> tensor<i8>";
+        assert_eq!(normalized(draft), line);
+    }
+
     /// Near misses: names, strings, unsigned types, words that begin alike.
     #[test]
     fn what_is_not_the_drafts_stays() {
         let line =
             "%0 = call @si32(%pred) {a = \"tensor<si32>\"} : (tensor<4xui8>) -> tensor<2xf32>";
+        assert_eq!(normalized(line), line);
+        let line = "%0 = \"a.b\"(%x) {c = \"stablehlo.max\"} : (tensor<f32>) -> tensor<f32>";
         assert_eq!(normalized(line), line);
         let line = "stablehlo.maximum %max, %c64";
         assert_eq!(normalized(line), line);

@@ -1,6 +1,6 @@
 //! Which operations of a text have no code: all are named at once, before MLIR stops at the first that it cannot parse.
 
-use super::operations::starts;
+use super::operations::{foreign_types, starts};
 use std::collections::HashMap;
 
 /// Operations that are not elementwise and that `convert-stablehlo-to-linalg` takes.
@@ -124,8 +124,20 @@ const COLLECTIVE: &[&str] = &[
 /// An operation, and the lines that it begins (from 1).
 pub type Places = (String, Vec<usize>);
 
-/// Every operation of the text that has no code, as `is_taken` says.
+/// Every operation of the text that has no code, as `is_taken` says, then every type.
 pub fn without_code(text: &str, is_taken: fn(&str) -> bool) -> Vec<Places> {
+    let mut found = operations(text, is_taken);
+    let (mut line, mut counted) = (1, 0);
+    let types = foreign_types(text).into_iter().filter_map(|start| {
+        line += text.get(counted..start.at)?.matches('\n').count();
+        counted = start.at;
+        Some((start.name.to_owned(), line))
+    });
+    found.extend(grouped(types));
+    found
+}
+
+fn operations(text: &str, is_taken: fn(&str) -> bool) -> Vec<Places> {
     let (mut line, mut counted) = (1, 0);
     let named = starts(text).into_iter().filter_map(|start| {
         line += text.get(counted..start.at)?.matches('\n').count();
@@ -260,6 +272,20 @@ mod tests {
     fn no_region_hides_operations() {
         let text = "\"a.b\"(%x) ({\n^bb0(%p: tensor<f32>):\n  %0 = \"c.d\"(%p) ({ %1 = e.f %p : tensor<f32> \"g.h\"(%1) : (tensor<f32>) -> () }) : (tensor<f32>) -> tensor<f32>\n  stablehlo.return %0 : tensor<f32>\n})";
         let expected = [("a.b", 1), ("c.d", 3), ("e.f", 3), ("g.h", 3)];
+        let expected = expected.map(|(n, l)| (n.to_owned(), vec![l]));
+        assert_eq!(without_code(text, runs), expected);
+    }
+
+    /// As elements of tensors and alone; near misses are names and strings.
+    #[test]
+    fn types_without_code_are_named_with_the_operations() {
+        let text = "func.func @f8E4M3FN(%t: !stablehlo.token, %f8E5M2: tensor<2xf32>) {\n%0 = stablehlo.convert %f8E5M2 : (tensor<2xf32>) -> tensor<2xf8E4M3FN>\n%1 = stablehlo.infeed %0 {a = \"tensor<f8E5M2>\"} : tensor<f8E5M2> // f8E3M4";
+        let expected = [
+            ("stablehlo.infeed", 3),
+            ("!stablehlo.token", 1),
+            ("f8E4M3FN", 2),
+            ("f8E5M2", 3),
+        ];
         let expected = expected.map(|(n, l)| (n.to_owned(), vec![l]));
         assert_eq!(without_code(text, runs), expected);
     }

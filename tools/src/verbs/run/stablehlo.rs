@@ -12,14 +12,16 @@ use skript_frontend::source::{SourceMap, Span};
 use skript_passes::stablehlo::import::{self, Element, Float, Program, Refusal};
 use skript_runtime::cache::Cache;
 use skript_runtime::{Instance, Program as Loaded};
+use skript_semantics::{IntType, RealType};
 use skript_tensor::npz::Npz;
 use skript_tensor::random::{self, Purpose};
 use skript_tensor::{ElementType, Tensor, TensorError, npy};
 
-use crate::command_line::{EngineName, InputArgument, RunArguments};
+use crate::command_line::{EngineName, InputArgument, Pipeline, RunArguments};
 use crate::console::{Console, Status};
 use crate::engine::Spent;
 use crate::engine::compiled::program_key;
+use crate::session::{repeated, twice};
 use crate::{inputs, measure, outputs};
 
 /// Whether a path names a StableHLO program.
@@ -49,7 +51,7 @@ pub fn run(path: &Path, arguments: &RunArguments, console: &mut Console) -> Stat
     status
 }
 
-/// Flags that are about models in SkriptND.
+/// Flags that are about models in SkriptND, and arguments that are given twice.
 fn usage(arguments: &RunArguments) -> Result<(), (Status, Vec<Diagnostic>)> {
     let reading = &arguments.reading;
     let flags = [
@@ -60,18 +62,25 @@ fn usage(arguments: &RunArguments) -> Result<(), (Status, Vec<Diagnostic>)> {
         ("--edition", reading.edition.is_some()),
         ("--graph", reading.graph.is_some()),
         ("--quantize", reading.quantize.is_some()),
+        ("--real", reading.real.0 != RealType::F32),
+        ("--int", reading.int.0 != IntType::I64),
         ("--set", !reading.attributes.is_empty()),
+        ("--input-shape", !reading.input_shapes.is_empty()),
+        ("--intrinsic", !reading.intrinsics.is_empty()),
+        ("--pipeline", arguments.pipeline != Pipeline::Linalg),
         ("--weights", arguments.weights.is_some()),
         ("--variables", arguments.variables.is_some()),
         ("--save-variables", arguments.save_variables.is_some()),
     ];
     let given = flags.iter().filter(|(_, given)| *given);
-    let wrong: Vec<Diagnostic> = given
+    let mut wrong: Vec<Diagnostic> = given
         .map(|(flag, _)| {
             let text = format!("{flag} is for models in SkriptND, not for StableHLO programs");
             Diagnostic::without_place(&COMMAND_LINE_NAME, text)
         })
         .collect();
+    let several = repeated(inputs::named(&arguments.inputs));
+    wrong.extend(several.into_iter().map(|name| twice("--input", name)));
     match wrong.is_empty() {
         true => Ok(()),
         false => Err((Status::Usage, wrong)),
@@ -227,7 +236,7 @@ fn one(
         TensorError::Unwanted { reason } => reason,
         error => format!("argument {n}: {error}"),
     };
-    let named = given.iter().rev().find(|a| match a {
+    let named = given.iter().find(|a| match a {
         InputArgument::Files { name, .. } | InputArgument::Random { name, .. } => *name == own,
         InputArgument::Archive(_) => false,
     });
