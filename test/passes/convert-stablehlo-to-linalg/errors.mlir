@@ -24,14 +24,6 @@ func.func @random(%x: tensor<3xui64>) -> tensor<4xui32> {
 
 // -----
 
-func.func @random_reals(%x: tensor<2xui64>) -> tensor<4xf32> {
-  // expected-error @+1 {{has no code for elements that are no integers}}
-  %0, %1 = stablehlo.rng_bit_generator %x, algorithm = THREE_FRY : (tensor<2xui64>) -> (tensor<2xui64>, tensor<4xf32>)
-  return %1 : tensor<4xf32>
-}
-
-// -----
-
 func.func @body(%x: tensor<4xf32>, %z: tensor<f32>) -> tensor<f32> {
   // expected-error @+1 {{has a body with `stablehlo.iota`, which is no operation on single elements}}
   %0 = "stablehlo.reduce"(%x, %z) <{dimensions = array<i64: 0>}> ({
@@ -40,14 +32,6 @@ func.func @body(%x: tensor<4xf32>, %z: tensor<f32>) -> tensor<f32> {
     stablehlo.return %a : tensor<f32>
   }) : (tensor<4xf32>, tensor<f32>) -> tensor<f32>
   return %0 : tensor<f32>
-}
-
-// -----
-
-func.func @length(%x: tensor<2x4xcomplex<f32>>) -> tensor<2x4xcomplex<f32>> {
-  // expected-error @+1 {{has lengths that are not those of its dimensions}}
-  %0 = stablehlo.fft %x, type = FFT, length = [3] : (tensor<2x4xcomplex<f32>>) -> tensor<2x4xcomplex<f32>>
-  return %0 : tensor<2x4xcomplex<f32>>
 }
 
 // -----
