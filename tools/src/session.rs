@@ -688,7 +688,6 @@ fn may_be_main(graph: &Definition) -> bool {
 }
 
 /// Names that come more than once, each once.
-/// Names that come more than once.
 pub fn repeated<'n>(names: impl Iterator<Item = &'n str>) -> Vec<&'n str> {
     let mut counts = indexmap::IndexMap::new();
     for name in names {

@@ -14,6 +14,7 @@ use crate::structure::Affine;
 use melior::ir::Value;
 use melior::ir::operation::{OperationLike, OperationResult};
 use skript_dialect::melior;
+use std::collections::HashSet;
 
 impl<'c: 'a, 'a> Evaluator<'_, 'c, 'a> {
     /// The tensor with the chosen elements along a dimension, and the subscript along these. `None`: the subscript is no
@@ -41,7 +42,7 @@ impl<'c: 'a, 'a> Evaluator<'_, 'c, 'a> {
             }
         }
         let mut candidates = Vec::new();
-        candidates_of(subscript, &mut candidates)?;
+        candidates_of(subscript, &mut HashSet::new(), &mut candidates)?;
         if !(2..=MOST).contains(&candidates.len()) {
             return Ok(None);
         }
@@ -111,30 +112,28 @@ impl<'c: 'a, 'a> Evaluator<'_, 'c, 'a> {
     }
 }
 
-/// The values of which a choice is one; a value that is no choice is the only one of its own.
+/// The values of which a choice is one, each once; a value that is no choice is the only one of its own. `seen` holds what was
+/// looked at: choices share their parts.
 fn candidates_of<'c: 'a, 'a>(
     value: Value<'c, 'a>,
+    seen: &mut HashSet<ValueKey>,
     found: &mut Vec<Value<'c, 'a>>,
 ) -> Result<(), ExportError> {
+    if found.len() > MOST || !seen.insert(ValueKey::of(value)) {
+        return Ok(());
+    }
     let op = OperationResult::try_from(value).map(|r| r.owner()).ok();
     let name = op.map(operation_name).unwrap_or_default();
     let from = match name.as_str() {
         "skript.min" | "skript.max" | "arith.minsi" | "arith.maxsi" => 0,
         "skript.select" | "arith.select" => 1,
         _ => {
-            let is_new = found
-                .iter()
-                .all(|f| ValueKey::of(*f) != ValueKey::of(value));
-            if is_new {
-                found.push(value);
-            }
+            found.push(value);
             return Ok(());
         }
     };
     for operand in op.iter().flat_map(|op| op.operands().skip(from)) {
-        if found.len() <= MOST {
-            candidates_of(operand, found)?;
-        }
+        candidates_of(operand, seen, found)?;
     }
     Ok(())
 }
