@@ -4,7 +4,8 @@
 //! stops growing at 256. It gets destinations of f32 instead, and one `skript.cast` behind it rounds. Two numbers that are
 //! multiplied for it are multiplied in f32 as well, which holds their product, so that contractions of f16 and bf16 matrices
 //! become named operations of linalg. Formulas that read their destinations stay, since they say what they round; those that write
-//! each element once stay too. Guarantees: what is combined in order-free sums and products of several values is f32 or f64.
+//! each element once stay too. It belongs before tiling, whose tiles hand on destinations of their type. Guarantees: what is
+//! combined in order-free sums and products of several values is f32 or f64.
 
 use super::structured;
 use crate::mlir::{Builder, Copier, ValueKey, builder, copy, replace_each, splat, types};

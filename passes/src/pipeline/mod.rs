@@ -81,19 +81,21 @@ const BUFFERIZE: &[&str] = &[
     "cse",
 ];
 
-/// Loops without a schedule.
+/// Loops without a schedule. Other lowerings leave none of linalg, a module that comes with some may be given to any.
 const LINALG_TO_LOOPS: &[&str] = &["convert-linalg-to-loops"];
 
 /// Everything left becomes LLVM's dialect; what was not inlined is called.
 const TO_LLVM: &[&str] = &[
     "skript-lower-invocations",
     "lower-affine",
+    "convert-vector-to-scf",
     "convert-scf-to-cf",
     "expand-strided-metadata",
     "lower-affine",
     "convert-math-to-funcs",
     "convert-math-to-llvm",
     "convert-math-to-libm",
+    "convert-vector-to-llvm",
     "convert-to-llvm",
     "reconcile-unrealized-casts",
 ];
@@ -158,12 +160,26 @@ pub const ALL: &[Pipeline] = &[
     Pipeline {
         flag: "skript-affine-to-llvm",
         summary: "models become LLVM's dialect by way of affine loops",
-        stages: &[INLINE, FORMULAS_TO_AFFINE, SCALARS, BUFFERIZE, TO_LLVM],
+        stages: &[
+            INLINE,
+            FORMULAS_TO_AFFINE,
+            SCALARS,
+            BUFFERIZE,
+            LINALG_TO_LOOPS,
+            TO_LLVM,
+        ],
     },
     Pipeline {
         flag: "skript-scf-to-llvm",
         summary: "models become LLVM's dialect by way of scf loops",
-        stages: &[INLINE, FORMULAS_TO_SCF, SCALARS, BUFFERIZE, TO_LLVM],
+        stages: &[
+            INLINE,
+            FORMULAS_TO_SCF,
+            SCALARS,
+            BUFFERIZE,
+            LINALG_TO_LOOPS,
+            TO_LLVM,
+        ],
     },
 ];
 

@@ -99,6 +99,9 @@ impl Guard {
         expected: bool,
     ) -> Option<()> {
         let (x, y) = (nest.affine(x)?, nest.affine(y)?);
+        // A side that leaves i64 at some point wraps there, and the comparison is of what it wraps to.
+        x.range(&nest.extents)?;
+        y.range(&nest.extents)?;
         let op = match (op, expected) {
             (op, true) => op,
             (ScalarOp::Lt, false) => ScalarOp::Ge,
@@ -230,6 +233,17 @@ mod tests {
         let domain = guard.split_box(&[10, 4]);
         assert_eq!((domain.low, domain.extents), (vec![2, 0], vec![4, 4]));
         assert!(guard.always_holds());
+    }
+
+    #[test]
+    fn a_side_that_wraps_bounds_nothing() {
+        let mut b = Builder::new(Accumulation::Sum, &[8]);
+        let (i, factor, zero) = (b.index(0), b.int(1 << 62), b.int(0));
+        let product = b.ints(ScalarOp::Mul, i, factor);
+        let above = b.ints(ScalarOp::Ge, product, zero);
+        b.nest.predicate = Some(above);
+        let guard = Guard::of(&b.nest);
+        assert_eq!((guard.constraints, guard.others), (vec![], vec![above]));
     }
 
     #[test]

@@ -191,6 +191,8 @@ pub fn advice(found: &[Places]) -> &'static str {
         "; extents must be known: export the program for fixed shapes, without symbolic dimensions"
     } else if is_any(|name| COLLECTIVE.iter().any(|own| name.ends_with(own))) {
         "; programs run on one device: lower the function without a mesh"
+    } else if is_any(|name| name.starts_with("skript.")) {
+        "; programs that run are in StableHLO: `skript-opt --skript-linalg-to-llvm` makes code of modules in the `skript` dialect"
     } else if is_any(|name| name == "stablehlo.rng") {
         "; what `stablehlo.rng` gives depends on a state that no program sees: use `stablehlo.rng_bit_generator`, as \
          jax.random does, or pass the numbers as an argument"

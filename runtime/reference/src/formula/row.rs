@@ -94,6 +94,9 @@ impl<'p> Row<'p> {
                 return None;
             };
             let (a, b) = (value(&ab.0, at)?, value(&ab.1, at)?);
+            // A side that leaves i64 somewhere wraps there: no interval says where the condition holds.
+            a.at(extent)?;
+            b.at(extent)?;
             // The condition as start + stride · i ≥ 0.
             let (sign, shift) = bound(*relation)?;
             let start = b.start.checked_sub(a.start)?.checked_mul(sign)?;
@@ -163,7 +166,7 @@ impl Address {
         for &(register, extent) in &self.checks {
             let walk = at(register);
             for i in [low, high - 1] {
-                let value = walk.start.checked_add(walk.stride.checked_mul(i)?)?;
+                let value = walk.at(i)?;
                 if value < 0 || value >= extent {
                     return None;
                 }
@@ -174,6 +177,11 @@ impl Address {
 }
 
 impl Walk {
+    /// The value at an index; `None` where it leaves i64.
+    fn at(self, index: i64) -> Option<i64> {
+        self.start.checked_add(self.stride.checked_mul(index)?)
+    }
+
     fn element(self, elements: &[f32], i: i64) -> f32 {
         let position = usize::try_from(self.start.wrapping_add(self.stride.wrapping_mul(i)));
         position
