@@ -19,14 +19,27 @@ pub struct Border {
 }
 
 impl Border {
-    /// `None` where the guard stays. `finite`: real factors are neither infinite nor NaN.
-    pub fn of(nest: &Nest, domain: &Domain, element: ScalarKind, finite: bool) -> Option<Border> {
+    /// `None` where the guard stays. `finite`: real factors are neither infinite nor NaN. `widens`: whether a term is a real in
+    /// a wider type, as which the border counts too.
+    pub fn of(
+        nest: &Nest,
+        domain: &Domain,
+        element: ScalarKind,
+        finite: bool,
+        widens: impl Fn(TermId) -> bool,
+    ) -> Option<Border> {
         let [target] = nest.targets.as_slice() else {
             return None;
         };
         if domain.always_holds() || domain.opaque_guard || nest.kind.op().is_none() {
             return None;
         }
+        let read = |term: TermId| match nest.terms.get(term) {
+            Some(Term::Apply { operands, .. }) if widens(term) => {
+                operands.first().copied().unwrap_or(term)
+            }
+            _ => term,
+        };
         let guarded = |access: TermId| {
             let Some(Term::Access { tensor, subscripts }) = nest.terms.get(access) else {
                 return false;
@@ -39,13 +52,15 @@ impl Border {
             };
             only_bounds(&domain.constraints, &forms, &tensor.extents)
         };
-        if guarded(target.value) {
+        if guarded(read(target.value)) {
             return Some(Border {
-                access: target.value,
+                access: read(target.value),
                 value: nest.kind.identity(element),
             });
         }
         let factors = nest.factors(target.value);
+        let is_single = factors == [target.value];
+        let factors: Vec<TermId> = factors.into_iter().map(read).collect();
         let multiplied = |term: &TermId| {
             match nest.terms.get(*term) {
                 // A literal, or a value from outside.
@@ -55,7 +70,7 @@ impl Border {
         };
         // Of what is computed of its elements, a factor may be infinite where they are not.
         let vanishes = element == ScalarKind::Int || finite && factors.iter().all(multiplied);
-        if nest.kind != Accumulation::Sum || factors == [target.value] || !vanishes {
+        if nest.kind != Accumulation::Sum || is_single || !vanishes {
             return None;
         }
         let access = factors.iter().copied().find(|o| guarded(*o))?;
@@ -86,7 +101,7 @@ mod tests {
 
     fn border(nest: &Nest, finite: bool) -> Option<Scalar> {
         let domain = Domain::of(nest).unwrap().unwrap();
-        Border::of(nest, &domain, ScalarKind::Real, finite).map(|b| b.value)
+        Border::of(nest, &domain, ScalarKind::Real, finite, |_| false).map(|b| b.value)
     }
 
     #[test]

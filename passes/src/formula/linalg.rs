@@ -41,7 +41,7 @@ pub fn lower<'c: 'a, 'a>(
     }
     let element = reading.outs.first().map(|out| element_type(*out));
     let border = match element.transpose()?.and_then(types::kind_of) {
-        Some(element) => Border::of(nest, &domain, element, finite),
+        Some(element) => Border::of(nest, &domain, element, finite, |t| reading.widens(t)),
         None => None,
     };
     let operands = promote(reading, &domain, &roots, border, at)?;

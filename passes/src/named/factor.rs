@@ -1,7 +1,7 @@
 //! The factors of a product, each computed from the elements of one input alone.
 //!
 //! Signs move freely between factors, and integers, which wrap, multiply in any order. Reals round: of `(2 * a) * b`
-//! the factors are `2 * a` and `b`, and `2 * (a * b)` has none.
+//! the factors are `2 * a` and `b`, and `2 * (a * b)` has none. An `index` is an integer of 64 bits.
 
 use crate::codegen::mlir;
 use crate::extents::bounds;
@@ -11,6 +11,7 @@ use crate::mlir::{Builder, ValueKey, attributes, builder, maps, types};
 use crate::structure::Affine;
 use melior::ir::attribute::ArrayAttribute;
 use melior::ir::operation::{OperationLike, OperationResult};
+use melior::ir::r#type::IntegerType;
 use melior::ir::{Attribute, BlockRef, OperationRef, Type, Value, ValueLike};
 use skript_dialect::{PassError, melior, op};
 use skript_semantics::Scalar;
@@ -27,6 +28,8 @@ pub struct Factor<'c, 'a> {
     /// What are multiplied; each is the element or computed from it in the region.
     values: Vec<Value<'c, 'a>>,
     negated: bool,
+    /// The product's; integers that are computed as `index` are cast to it.
+    r#type: Type<'c>,
 }
 
 /// The two factors of a product of the elements; `None` where it is none or where a factor needs several inputs, or
@@ -37,7 +40,8 @@ pub fn product<'c: 'a, 'a>(
     block: BlockRef<'c, 'a>,
     elements: &[Value<'c, 'a>],
 ) -> Option<[Factor<'c, 'a>; 2]> {
-    let value = unsigned(value, &mut negated);
+    let r#type = value.r#type();
+    let value = unsigned(uncast(value), &mut negated);
     let leaves = leaves(value, &mut negated)?;
     let mut factors: Vec<Factor<'c, 'a>> = Vec::new();
     let mut constants = Vec::new();
@@ -54,6 +58,7 @@ pub fn product<'c: 'a, 'a>(
                         element: *elements.get(*input)?,
                         values: vec![leaf],
                         negated: false,
+                        r#type,
                     }),
                 }
             }
@@ -89,13 +94,33 @@ fn owner<'c: 'a, 'a>(value: Value<'c, 'a>) -> Option<OperationRef<'c, 'a>> {
     Some(OperationResult::try_from(value).ok()?.owner())
 }
 
-/// What a value is in a narrower type.
-fn widened<'c: 'a, 'a>(value: Value<'c, 'a>) -> Option<Value<'c, 'a>> {
+/// What a value is in a narrower type, or in the other type of as many bits.
+pub fn widened<'c: 'a, 'a>(value: Value<'c, 'a>) -> Option<Value<'c, 'a>> {
     let op = owner(value)?;
     match op::name(&op).as_str() {
         "arith.extf" | "arith.extsi" => op.operand(0).ok(),
+        "arith.index_cast" => op
+            .operand(0)
+            .ok()
+            .filter(|x| bits(x.r#type()) <= bits(value.r#type())),
         _ => real_width::widened_from(value),
     }
+}
+
+/// How wide an integer is.
+fn bits(r#type: Type<'_>) -> u32 {
+    IntegerType::try_from(r#type).map_or(64, |integer| integer.width())
+}
+
+/// The same integer before casts between `index` and 64 bits.
+fn uncast<'c: 'a, 'a>(mut value: Value<'c, 'a>) -> Value<'c, 'a> {
+    while let Some(op) = owner(value).filter(|op| op::is(op, "arith.index_cast"))
+        && let Ok(same) = op.operand(0)
+        && bits(same.r#type()) == bits(value.r#type())
+    {
+        value = same;
+    }
+    value
 }
 
 fn negation<'c: 'a, 'a>(value: Value<'c, 'a>) -> Option<Value<'c, 'a>> {
@@ -117,7 +142,7 @@ fn leaves<'c: 'a, 'a>(value: Value<'c, 'a>, negated: &mut bool) -> Option<Vec<Va
     };
     let mut found = Vec::new();
     for operand in op.operands() {
-        let operand = unsigned(operand, negated);
+        let operand = unsigned(uncast(operand), negated);
         // What others use too would be multiplied once for each of them.
         let splits = whole && mlir::users(operand).len() == 1;
         match splits.then(|| leaves(operand, negated)).flatten() {
@@ -185,8 +210,8 @@ impl<'c: 'a, 'a> Factor<'c, 'a> {
     }
 
     /// The type of the factor.
-    pub fn element_type(&self) -> Option<Type<'c>> {
-        self.values.first().map(|v| v.r#type())
+    pub fn element_type(&self) -> Type<'c> {
+        self.r#type
     }
 
     /// The product with the sign in the other factor.
@@ -201,7 +226,7 @@ impl<'c: 'a, 'a> Factor<'c, 'a> {
         at: &Builder<'c, 'a>,
     ) -> Result<Value<'c, 'a>, PassError> {
         let extents = types::extents(tensor.r#type()).ok_or("an operand that is no tensor")?;
-        let element = self.element_type().ok_or("a factor without a value")?;
+        let element = self.r#type;
         let r#type = types::tensor(&extents, element);
         let init = at.value("tensor.empty", &at.dynamic_extents(tensor)?, &[], r#type)?;
         let (region, body, arguments) = at.region(&[self.element.r#type(), element]);
@@ -213,7 +238,15 @@ impl<'c: 'a, 'a> Factor<'c, 'a> {
         for op in steps(&self.values, self.block) {
             copier.copy(op, &body, &mut |_, _, _| Ok(false))?;
         }
-        let mut values = self.values.iter().map(|v| copier.get(*v));
+        let mut values = Vec::new();
+        for value in &self.values {
+            let value = copier.get(*value);
+            values.push(match value.r#type() == element {
+                true => value,
+                false => body.value("arith.index_cast", &[value], &[], element)?,
+            });
+        }
+        let mut values = values.into_iter();
         let mut product = values.next().ok_or("a factor without a value")?;
         for value in values {
             product = body.value("arith.muli", &[product, value], &[], element)?;

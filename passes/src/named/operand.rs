@@ -28,7 +28,7 @@ impl<'c: 'a, 'a> Operand<'c, 'a> {
             .iter()
             .rev()
             .find_map(|change| match &change.step {
-                Step::Compute(factor) => factor.element_type(),
+                Step::Compute(factor) => Some(factor.element_type()),
                 _ => None,
             });
         computed.or_else(|| types::element_of(self.value.r#type()))

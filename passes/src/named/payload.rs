@@ -15,7 +15,7 @@ pub enum Payload<'c, 'a> {
     /// A value from outside.
     Fill(Value<'c, 'a>),
     Copy(usize),
-    /// The output's element combined with an input's.
+    /// The output's element combined with an input's, which may be of a narrower type.
     Combine {
         input: usize,
         combiner: Combiner,
@@ -56,14 +56,15 @@ impl<'c: 'a, 'a> Payload<'c, 'a> {
                 None => (yielded != present).then_some(Payload::Fill(yielded)),
             };
         }
-        let (last, before) = steps.split_last()?;
+        let last = steps.last()?;
         let added = with(*last, present)?;
         if last.result(0).ok().map(Value::from) != Some(yielded) {
             return None;
         }
-        if before.is_empty() {
+        let element = position(added).or_else(|| position(factor::widened(added)?));
+        if let Some(input) = element {
             return Some(Payload::Combine {
-                input: position(added)?,
+                input,
                 combiner: Combiner::of(*last)?,
             });
         }

@@ -98,7 +98,7 @@ fn multiplied<'c: 'a, 'a>(
     }
     for (operand, factor) in [(&mut first, left), (&mut second, right)] {
         operand.element()?;
-        if factor.element_type() != Some(element) {
+        if factor.element_type() != element {
             return None;
         }
         if !factor.is_element() {

@@ -7,7 +7,8 @@ use super::operand::Operand;
 use super::payload::Payload;
 use super::signature::Binding;
 use super::table;
-use super::write::{Input, Named, multiplies, same_elements};
+use super::write::{Input, Named, multiplies};
+use crate::mlir::types;
 
 /// Whole dimensions that go.
 pub fn reduction<'c: 'a, 'a>(
@@ -17,9 +18,6 @@ pub fn reduction<'c: 'a, 'a>(
     let Payload::Combine { combiner, .. } = &generic.payload else {
         return None;
     };
-    if !same_elements(&[input, &generic.output]) {
-        return None;
-    }
     let (input, output) = (input.without_units(), generic.output.without_units());
     let (mut output, input) = alone(&output, &input, generic);
     let (read, written) = (input.indices()?, output.indices()?);
@@ -42,14 +40,29 @@ pub fn reduction<'c: 'a, 'a>(
     let dimensions: Vec<usize> = (0..read.len())
         .filter(|d| read.get(*d).is_some_and(|i| !written.contains(i)))
         .collect();
-    let element = input.element()?;
+    let (narrow, wide) = (input.element()?, output.element()?);
+    // Elements of a narrower type are combined in the result's.
+    let (element, widened) = match narrow == wide {
+        true => ("%in", String::new()),
+        false => {
+            let widens = if types::reals(wide).is_some() {
+                "extf"
+            } else {
+                "extsi"
+            };
+            (
+                "%wide",
+                format!("%wide = arith.{widens} %in : {narrow} to {wide} "),
+            )
+        }
+    };
     Some(Named {
         name: "linalg.reduce".to_owned(),
         head: String::new(),
         tail: format!(
-            " dimensions = {dimensions:?} (%in: {element}, %present: {element}) {{ \
-             %combined = \"{}\"(%present, %in) {{{}}} : ({element}, {element}) -> {element} \
-             linalg.yield %combined : {element} }}",
+            " dimensions = {dimensions:?} (%in: {narrow}, %present: {wide}) {{ {widened}\
+             %combined = \"{}\"(%present, {element}) {{{}}} : ({wide}, {wide}) -> {wide} \
+             linalg.yield %combined : {wide} }}",
             combiner.name, combiner.attributes
         ),
         inputs: vec![Input::Tensor(input)],
@@ -135,7 +148,6 @@ fn pooled(generic: &Generic<'_, '_>, input: &Operand<'_, '_>) -> Option<&'static
     };
     combiner
         .pool()
-        .filter(|_| same_elements(&[input, &generic.output]))
         .filter(|_| input.element().is_some_and(multiplies))
 }
 

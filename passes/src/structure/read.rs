@@ -12,7 +12,7 @@ use melior::ir::{
     Attribute, BlockLike, BlockRef, OperationRef, RegionLike, RegionRef, TypeLike, Value, ValueLike,
 };
 use skript_frontend::model::Accumulation;
-use skript_semantics::{ScalarKind, ScalarOp};
+use skript_semantics::{RealType, ScalarKind, ScalarOp};
 use std::collections::HashMap;
 
 /// A formula as data, and what its parts are in the IR.
@@ -177,6 +177,20 @@ impl<'c: 'a, 'a> Reading<'c, 'a> {
     /// The term of a value of either region.
     pub fn find(&self, value: Value<'c, 'a>) -> Option<TermId> {
         self.terms.get(&ValueKey::of(value)).copied()
+    }
+
+    /// Whether a term is a real as it is in a wider type.
+    pub fn widens(&self, term: TermId) -> bool {
+        use RealType::{BF16, F16, F32, F64};
+        self.blocks().flat_map(operations).any(|op| {
+            let types = || {
+                let (from, to) = (op.operand(0).ok()?, op.result(0).ok()?);
+                (self.find(to.into()) == Some(term))
+                    .then_some((types::reals(from.r#type())?, types::reals(to.r#type())?))
+            };
+            operation_name(op) == "skript.cast"
+                && matches!(types(), Some((F16 | BF16, F32 | F64) | (F32, F64)))
+        })
     }
 
     fn finish(&mut self, end: OperationRef<'c, 'a>) -> Result<(), ReadError> {
