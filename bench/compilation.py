@@ -1,6 +1,7 @@
 """What compiling costs at each station: chains of operators, twice as long each time. Processor time of `skript compile` up
 to the station, so that other work on the machine does not count."""
 import os
+import re
 import resource
 import subprocess
 import sys
@@ -22,7 +23,9 @@ def document(shape, variables, steps, length):
     pairs = enumerate(zip(places, places[1:]))
     lines = ["        " + steps.format(number=number, before=before, after=after) for number, (before, after) in pairs]
     copies = range(length if "{number}" in variables else 1)
-    ports = ["    @input { x: real[%s]; }" % shape, "    @output { y: real[%s]; }" % shape]
+    # The input states the bounds of open extents.
+    result = re.sub(r"\|\d+", "", shape)
+    ports = ["    @input { x: real[%s]; }" % shape, "    @output { y: real[%s]; }" % result]
     if variables:
         ports += ["    @variable {", *("        " + variables.format(number=number) for number in copies), "    }"]
     imports = ["import %s;" % name for name in ("nn", "linalg", "math")]
@@ -38,6 +41,9 @@ MODELS = [
     ("`nn.conv` with one variable", IMAGE, FILTER, "{after} = nn.conv({before}, w);"),
     ("`nn.max_pool`", IMAGE, "", "{after} = nn.max_pool{{size=[3, 3], padding=[1, 1, 1, 1]}}({before});"),
     ("`nn.batch_norm`", IMAGE, "m: real[4]; v: real[4]; b: real[4]; s: real[4];", "{after} = nn.batch_norm({before}, m, v, b, s);"),
+    ("a loop of `math.add`", "8", "k: int[];", "{after} = with s = {before} do..(q -> k) math.add(s, x);"),
+    ("a branch, open extents", "s|64", "c: bool[];", "{after} = if c then math.add({before}, x) else math.sub({before}, x);"),
+    ("`nn.max_pool`, open extents", "1,4,h|64,w|64", "", "{after} = nn.max_pool{{size=[3, 3], padding=[1, 1, 1, 1]}}({before});"),
     (
         "`nn.conv`, `nn.relu`, `math.add` to what went in",
         IMAGE,

@@ -22,6 +22,7 @@ pub const ALL: &[Pass] = &[
     invoke::keep_operators::PASS,
     invoke::lower_invocations::PASS,
     extents::drop_clamps::PASS,
+    extents::fold_extents::PASS,
     extents::pad_extents::PASS,
     structure::annotate_structure::PASS,
     formula::split_guards::PASS,

@@ -4,21 +4,26 @@
 use super::carried::{is_destination, written};
 use super::error::CodegenError;
 use super::mlir;
+use crate::invoke;
 use crate::mlir::{Builder, ValueKey, attributes, context, types};
 use melior::Context;
 use melior::ir::operation::{OperationLike, OperationRef};
-use melior::ir::{Value, ValueLike};
-use std::collections::HashMap;
+use melior::ir::{TypeLike, Value, ValueLike};
+use std::collections::{HashMap, HashSet};
 
 /// Most states of a tensor that ops write into one after the other: the analysis takes the cube of it.
 const MOST_STATES: usize = 32;
 
 /// Gives what follows many writes into one tensor a tensor of its own. Only where nobody else looks at the state that is cut
-/// off, and not in chains that begin with an argument of a block: whoever gave it counts on getting its buffer back.
+/// off, and not in chains that begin with an argument of a block that may be written: whoever gave it counts on getting its
+/// buffer back.
 pub(super) fn cut_chains(module: OperationRef) -> Result<(), CodegenError> {
     let holder = module.context();
     let context = context::borrow(&holder);
     let mut states: HashMap<ValueKey, usize> = HashMap::new();
+    let functions = invoke::functions(module).into_values();
+    let read_only = functions.flat_map(invoke::read_only_arguments);
+    let read_only: HashSet<ValueKey> = read_only.map(ValueKey::of).collect();
     for op in mlir::nested(module) {
         for position in 0..op.result_count() {
             let Ok(result) = op.result(position).map(Value::from) else {
@@ -26,12 +31,13 @@ pub(super) fn cut_chains(module: OperationRef) -> Result<(), CodegenError> {
             };
             let before = match written(op, position).map(|n| op.operand(n)) {
                 None => Some(0),
+                Some(Ok(operand)) if read_only.contains(&ValueKey::of(operand)) => Some(0),
                 Some(Ok(operand)) => states.get(&ValueKey::of(operand)).copied(),
                 Some(_) => None,
             };
             let Some(before) = before else { continue };
             let next = mlir::users(result);
-            let mut state = before + 1;
+            let mut state = before + states_of(op);
             if let [next] = next.as_slice()
                 && state >= MOST_STATES
                 && next.block() == op.block()
@@ -47,6 +53,22 @@ pub(super) fn cut_chains(module: OperationRef) -> Result<(), CodegenError> {
         }
     }
     Ok(())
+}
+
+/// How many states of a tensor an op makes: a loop has those of its body as well.
+fn states_of(op: OperationRef) -> usize {
+    let is_tensor = |value: Value| value.r#type().is_ranked_tensor();
+    let made = |op: OperationRef| {
+        op.results()
+            .map(Value::from)
+            .filter(|v| is_tensor(*v))
+            .count()
+    };
+    let inner = match mlir::name(op).as_str() {
+        "scf.for" | "scf.while" | "scf.if" => mlir::nested(op).into_iter().map(made).sum(),
+        _ => 0,
+    };
+    1 + inner
 }
 
 /// A tensor that has the buffer of another one, and is a tensor of its own to bufferization.

@@ -15,7 +15,8 @@ use super::chains::{cut_chains, same_buffer};
 use super::error::CodegenError;
 use super::mlir;
 use super::order::Order;
-use crate::mlir::{attributes, context, copy, types};
+use crate::invoke;
+use crate::mlir::context;
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationLike, OperationRef, OperationResult};
 use melior::ir::{BlockRef, Value, ValueLike};
@@ -127,14 +128,7 @@ fn separate_arguments(function: OperationRef) -> Result<(), CodegenError> {
     };
     let holder = function.context();
     let context = context::borrow(&holder);
-    let known = mlir::argument_attributes(function);
-    for (argument, own) in copy::arguments(body).into_iter().zip(known) {
-        let is_read_only =
-            attributes::entry(own, WRITABLE).is_some_and(|w| w.to_string() == "false");
-        let is_tensor = types::extents(argument.r#type()).is_some();
-        if !is_read_only || !is_tensor {
-            continue;
-        }
+    for argument in invoke::read_only_arguments(function) {
         let mut users = uses_in(body, argument);
         users.retain(|(user, _)| !is_of_a_group(*user));
         for group in users.chunks(MOST_USERS).skip(1) {
@@ -152,18 +146,15 @@ fn separate_arguments(function: OperationRef) -> Result<(), CodegenError> {
 
 /// Whether an op gives a group of readers the argument as a tensor of their own.
 fn is_of_a_group(op: OperationRef) -> bool {
-    let buffer = op.result(0).map(Value::from);
+    let buffer = op.results().next().map(Value::from);
     mlir::name(op) == "bufferization.to_buffer"
-        && buffer.is_ok_and(|buffer| {
+        && buffer.is_some_and(|buffer| {
             let users = mlir::users(buffer);
             users
                 .iter()
                 .all(|user| mlir::name(*user) == "bufferization.to_tensor")
         })
 }
-
-/// Attribute of an argument: whether bufferization may write into it.
-const WRITABLE: &str = "bufferization.writable";
 
 /// What gives its destination values and reads none: `linalg.fill`, and the same as a generic operation.
 fn fills<'c, 'a>(module: OperationRef<'c, 'a>) -> Vec<OperationRef<'c, 'a>> {

@@ -4,11 +4,14 @@
 //! makes a dynamic extent clamps it so; checks that the extent keeps its bound come before.
 
 use super::mlir;
+use crate::mlir::ValueKey;
 use melior::ir::attribute::{DenseI32ArrayAttribute, IntegerAttribute};
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationLike, OperationRef, OperationResult};
 use melior::ir::r#type::{DimSize, MemRefType};
 use melior::ir::{ShapedTypeLike, Value, ValueLike};
+use std::cell::RefCell;
+use std::collections::HashMap;
 
 /// Ops looked through before the search gives up: chains of views are short, and a cycle must end.
 pub const DEPTH: usize = 64;
@@ -18,8 +21,9 @@ pub const DEPTH: usize = 64;
 pub fn bytes(memref: Value) -> Option<u64> {
     let r#type = MemRefType::try_from(memref.r#type()).ok()?;
     let mut bytes = element_bytes(&r#type.element().to_string())?;
+    let search = Search::default();
     for dimension in 0..r#type.rank() {
-        bytes = bytes.checked_mul(extent(memref, dimension, DEPTH)?)?;
+        bytes = bytes.checked_mul(search.extent(memref, dimension, DEPTH)?)?;
     }
     Some(bytes)
 }
@@ -40,73 +44,108 @@ pub fn element_bytes(text: &str) -> Option<u64> {
     }
 }
 
-/// The largest extent that a dimension can have.
-fn extent(memref: Value, dimension: usize, depth: usize) -> Option<u64> {
-    let depth = depth.checked_sub(1)?;
-    let r#type = MemRefType::try_from(memref.r#type()).ok()?;
-    let dynamic = |n: &usize| matches!(r#type.dim_size(*n), Ok(DimSize::Dynamic));
-    if let DimSize::Static(n) = r#type.dim_size(dimension).ok()? {
-        return Some(n);
-    }
-    // The position among the dynamic extents: ops list only those.
-    let position = (0..dimension).filter(dynamic).count();
-    let Ok(result) = OperationResult::try_from(memref) else {
-        return of_argument(memref, dimension, depth);
-    };
-    let op = result.owner();
-    match mlir::name(op).as_str() {
-        "memref.alloc" => value(op.operand(position).ok()?, depth),
-        // The source and the byte offset come first.
-        "memref.view" => value(op.operand(position + 2).ok()?, depth),
-        "memref.cast" => extent(op.operand(0).ok()?, dimension, depth),
-        // Sizes come behind the source and the offsets; dimensions that are dropped have fixed ones.
-        "memref.subview" => {
-            let segments = op.attribute("operandSegmentSizes").ok()?;
-            let offsets = DenseI32ArrayAttribute::try_from(segments).ok()?.element(1);
-            let offsets = usize::try_from(offsets.ok()?).ok()?;
-            value(op.operand(1 + offsets + position).ok()?, depth)
+/// What has been found out of dimensions: what two branches go on from is looked at once.
+#[derive(Default)]
+struct Search {
+    known: RefCell<HashMap<(ValueKey, usize), Answer>>,
+}
+
+struct Answer {
+    largest: Option<u64>,
+    /// The depth that was left: with more there may be an answer.
+    depth: usize,
+}
+
+impl Search {
+    /// The largest extent that a dimension can have.
+    fn extent(&self, memref: Value, dimension: usize, depth: usize) -> Option<u64> {
+        let place = (ValueKey::of(memref), dimension);
+        if let Some(answer) = self.known.borrow().get(&place)
+            && (answer.largest.is_some() || answer.depth >= depth)
+        {
+            return answer.largest;
         }
-        "arith.select" => {
-            let one = extent(op.operand(1).ok()?, dimension, depth)?;
-            Some(one.max(extent(op.operand(2).ok()?, dimension, depth)?))
+        let largest = self.found(memref, dimension, depth);
+        let answer = Answer { largest, depth };
+        self.known.borrow_mut().insert(place, answer);
+        largest
+    }
+
+    fn found(&self, memref: Value, dimension: usize, depth: usize) -> Option<u64> {
+        let depth = depth.checked_sub(1)?;
+        let r#type = MemRefType::try_from(memref.r#type()).ok()?;
+        let dynamic = |n: &usize| matches!(r#type.dim_size(*n), Ok(DimSize::Dynamic));
+        if let DimSize::Static(n) = r#type.dim_size(dimension).ok()? {
+            return Some(n);
         }
-        // Loops hand on tensors of one shape.
-        "scf.for" => extent(
-            op.operand(result.result_number() + 3).ok()?,
-            dimension,
-            depth,
-        ),
-        "scf.while" => extent(op.operand(result.result_number()).ok()?, dimension, depth),
-        "scf.if" => of_branches(op, result.result_number(), dimension, depth),
-        _ => None,
+        // The position among the dynamic extents: ops list only those.
+        let position = (0..dimension).filter(dynamic).count();
+        let Ok(result) = OperationResult::try_from(memref) else {
+            return self.of_argument(memref, dimension, depth);
+        };
+        let op = result.owner();
+        match mlir::name(op).as_str() {
+            "memref.alloc" => self.value(op.operand(position).ok()?, depth),
+            // The source and the byte offset come first.
+            "memref.view" => self.value(op.operand(position + 2).ok()?, depth),
+            "memref.cast" => self.extent(op.operand(0).ok()?, dimension, depth),
+            // Sizes come behind the source and the offsets; dimensions that are dropped have fixed ones.
+            "memref.subview" => {
+                let segments = op.attribute("operandSegmentSizes").ok()?;
+                let offsets = DenseI32ArrayAttribute::try_from(segments).ok()?.element(1);
+                let offsets = usize::try_from(offsets.ok()?).ok()?;
+                self.value(op.operand(1 + offsets + position).ok()?, depth)
+            }
+            "arith.select" => {
+                let one = self.extent(op.operand(1).ok()?, dimension, depth)?;
+                Some(one.max(self.extent(op.operand(2).ok()?, dimension, depth)?))
+            }
+            // Loops hand on tensors of one shape.
+            "scf.for" => self.extent(
+                op.operand(result.result_number() + 3).ok()?,
+                dimension,
+                depth,
+            ),
+            "scf.while" => self.extent(op.operand(result.result_number()).ok()?, dimension, depth),
+            "scf.if" => self.of_branches(op, result.result_number(), dimension, depth),
+            _ => None,
+        }
     }
-}
 
-fn of_branches(op: OperationRef, number: usize, dimension: usize, depth: usize) -> Option<u64> {
-    let mut largest = 0;
-    for block in mlir::blocks(op) {
-        let end = mlir::operations(block).last().copied()?;
-        largest = largest.max(extent(end.operand(number).ok()?, dimension, depth)?);
+    fn of_branches(
+        &self,
+        op: OperationRef,
+        number: usize,
+        dimension: usize,
+        depth: usize,
+    ) -> Option<u64> {
+        let mut largest = 0;
+        for block in mlir::blocks(op) {
+            let end = mlir::operations(block).last().copied()?;
+            largest = largest.max(self.extent(end.operand(number).ok()?, dimension, depth)?);
+        }
+        Some(largest)
     }
-    Some(largest)
-}
 
-/// What a loop carries starts outside.
-fn of_argument(memref: Value, dimension: usize, depth: usize) -> Option<u64> {
-    let argument = crate::mlir::argument(memref)?;
-    let owner = argument.owner().parent_operation()?;
-    let start = match mlir::name(owner).as_str() {
-        // Bounds and step, and no counter among the inits.
-        "scf.for" => argument.argument_number() + 2,
-        "scf.while" => argument.argument_number(),
-        _ => return None,
-    };
-    extent(owner.operand(start).ok()?, dimension, depth)
-}
+    /// What a loop carries starts outside.
+    fn of_argument(&self, memref: Value, dimension: usize, depth: usize) -> Option<u64> {
+        let argument = crate::mlir::argument(memref)?;
+        let owner = argument.owner().parent_operation()?;
+        let start = match mlir::name(owner).as_str() {
+            // Bounds and step, and no counter among the inits.
+            "scf.for" => argument.argument_number() + 2,
+            "scf.while" => argument.argument_number(),
+            _ => return None,
+        };
+        self.extent(owner.operand(start).ok()?, dimension, depth)
+    }
 
-/// The largest value that an extent can have.
-fn value(extent_value: Value, depth: usize) -> Option<u64> {
-    largest(extent_value, depth, &extent)
+    /// The largest value that an extent can have.
+    fn value(&self, extent_value: Value, depth: usize) -> Option<u64> {
+        largest(extent_value, depth, &|memref, dimension, depth| {
+            self.extent(memref, dimension, depth)
+        })
+    }
 }
 
 /// The largest value that an extent can have; `of_dimension` says it of a dimension of a memref or tensor, and is told the

@@ -197,7 +197,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
 
     /// An operation on numbers or flags.
     fn scalar(&mut self, op: OperationRef<'c, 'a>, name: &str) -> Result<(), melior::Error> {
-        let Ok(result) = op.result(0).map(Value::from) else {
+        let Some(result) = op.results().next().map(Value::from) else {
             return Ok(());
         };
         if result.r#type().is_index() {

@@ -3,6 +3,7 @@
 pub mod bounds;
 mod control;
 pub mod drop_clamps;
+pub mod fold_extents;
 mod formula;
 mod function;
 pub mod intrinsic;

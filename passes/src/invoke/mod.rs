@@ -4,13 +4,13 @@ pub mod keep_operators;
 pub mod lower_invocations;
 
 use crate::codegen::mlir::{argument_attributes, first_block, signature};
-use crate::mlir::{attributes, mark};
+use crate::mlir::{attributes, copy, mark};
 use skript_dialect::melior::Context;
 use skript_dialect::melior::ir::attribute::{
     ArrayAttribute, DictionaryAttribute, FlatSymbolRefAttribute, StringAttribute,
 };
 use skript_dialect::melior::ir::operation::OperationLike;
-use skript_dialect::melior::ir::{Attribute, OperationRef, TypeLike};
+use skript_dialect::melior::ir::{Attribute, OperationRef, TypeLike, Value, ValueLike};
 use skript_dialect::{PassError, op};
 use std::collections::HashMap;
 
@@ -60,4 +60,16 @@ pub fn read_only(function: OperationRef, context: &Context) -> Result<(), PassEr
         ArrayAttribute::new(context, &all).into(),
     );
     Ok(())
+}
+
+/// The tensors among a function's arguments that are not written.
+pub fn read_only_arguments<'c: 'a, 'a>(function: OperationRef<'c, 'a>) -> Vec<Value<'c, 'a>> {
+    let arguments = first_block(function).map(copy::arguments);
+    let known = argument_attributes(function);
+    let both = arguments.unwrap_or_default().into_iter().zip(known);
+    let read = both.filter(|(argument, known)| {
+        let writable = attributes::entry(*known, WRITABLE);
+        argument.r#type().is_ranked_tensor() && writable.is_some_and(|w| w.to_string() == "false")
+    });
+    read.map(|(argument, _)| argument).collect()
 }

@@ -20,6 +20,7 @@ const INLINE: &[&str] = &[
     "inline",
     "symbol-dce",
     "canonicalize",
+    "skript-fold-extents",
     "skript-merge-duplicates",
     "skript-drop-covered-fills",
     "skript-widen-accumulators",

@@ -1,0 +1,513 @@
+//! `skript-fold-extents`: an extent that has a name already is not computed again.
+//!
+//! Each operator bounds the extents of what it takes, and asks what it made how large that is. Where operators follow each
+//! other that is one clamp behind the other, as deep as the model is long: here an idle clamp is its operand, what is computed
+//! again is the first of the same, before the branch or loop that holds it if it needs nothing of that, and the extent of a
+//! tensor is the value that the tensor was made with, also behind branches that make the same one and loops that keep it.
+//! Guarantees: what replaces a value dominates it. Clamps that can change their operand stay, and so do checks; a clamp from
+//! above stays also where the bound of its operand is not read off a few operations, for those who plan memory by it.
+
+use super::bounds::{constant, end};
+use crate::codegen::memory::key;
+use crate::codegen::mlir::{
+    blocks, erase, inherent, move_before, nested, operations, replace_uses,
+};
+use crate::mlir::copy::{arguments, operation_name};
+use crate::mlir::{ValueKey, types};
+use melior::ir::block::BlockLike;
+use melior::ir::operation::{OperationLike, OperationRef};
+use melior::ir::{BlockRef, TypeLike, Value, ValueLike};
+use skript_dialect::{Pass, op};
+use std::collections::HashMap;
+
+/// The pass `skript-fold-extents`.
+pub const PASS: Pass = Pass {
+    flag: "skript-fold-extents",
+    summary: "extents that are known under another name are not computed again",
+    run: |root, _, _| {
+        fold_extents(root);
+        Ok(())
+    },
+    ..Pass::NONE
+};
+
+/// Nested loops whose tensors may keep their extents: a loop is read again where one does not.
+const MOST_LOOPS: usize = 4;
+
+/// Operations between a number and the clamps that bound it, at most, for its bound to count.
+const MOST_STEPS: usize = 8;
+
+/// Rewrites all that an operation holds.
+fn fold_extents<'c: 'a, 'a>(root: OperationRef<'c, 'a>) {
+    let mut extents = Extents::default();
+    for block in blocks(root) {
+        extents.block(block);
+    }
+    let mut named = Vec::new();
+    for op in nested(root) {
+        let result = op.results().next().map(Value::from);
+        let name = result.and_then(|r| Some((r, *extents.names.get(&ValueKey::of(r))?)));
+        if let Some((result, name)) = name {
+            named.push((op, result, name));
+        } else if let Some(place) = extents.moves.get(&key(op)) {
+            move_before(op, *place);
+        }
+    }
+    for (_, result, name) in &named {
+        replace_uses(*result, *name);
+    }
+    for (op, ..) in named {
+        erase(op);
+    }
+}
+
+/// What a number may be, both ends included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Interval {
+    least: i64,
+    most: i64,
+    /// Operations that the larger end is read off.
+    steps: usize,
+}
+
+impl Interval {
+    const ANY: Interval = Interval::of(i64::MIN, i64::MAX);
+    const EXTENT: Interval = Interval::of(0, i64::MAX);
+
+    const fn of(least: i64, most: i64) -> Self {
+        let steps = 0;
+        Interval { least, most, steps }
+    }
+
+    /// The same, read off one operation more than either.
+    fn behind(self, one: Self, other: Self) -> Self {
+        let steps = one.steps.max(other.steps) + 1;
+        match steps > MOST_STEPS {
+            true => Interval::of(self.least, i64::MAX),
+            false => Interval { steps, ..self },
+        }
+    }
+
+    /// Each end computed from the same ends; anything where one of them overflows.
+    fn ends(self, other: Self, of: impl Fn(i64, i64) -> Option<i64>) -> Self {
+        match (of(self.least, other.least), of(self.most, other.most)) {
+            (Some(least), Some(most)) => Interval::of(least, most),
+            _ => Interval::ANY,
+        }
+    }
+}
+
+/// What is known of a dimension of a tensor: the value that holds its extent.
+type Dimensions<'c, 'a> = Vec<Option<Value<'c, 'a>>>;
+
+/// Of a tensor of which anything is known.
+type Known<'c, 'a> = Option<Dimensions<'c, 'a>>;
+
+/// What is computed of what: the operation and its attributes, operands.
+type Computed = (String, Vec<Operand>);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Operand {
+    Constant(i64),
+    Value(ValueKey),
+}
+
+/// A block that is read.
+struct Scope<'c, 'a> {
+    /// The operation of it that is read.
+    at: Option<OperationRef<'c, 'a>>,
+    /// Whether a branch or a loop holds it: what needs nothing of it can be computed before.
+    is_open: bool,
+    computed: HashMap<Computed, Value<'c, 'a>>,
+}
+
+#[derive(Default)]
+struct Extents<'c, 'a> {
+    intervals: HashMap<ValueKey, Interval>,
+    /// What stands for a value that was computed again.
+    names: HashMap<ValueKey, Value<'c, 'a>>,
+    dimensions: HashMap<ValueKey, Dimensions<'c, 'a>>,
+    /// The operations that others are moved before.
+    moves: HashMap<usize, OperationRef<'c, 'a>>,
+    /// The blocks around the place that is read, outer ones first.
+    scopes: Vec<Scope<'c, 'a>>,
+    /// By value the number of blocks around its own.
+    levels: HashMap<ValueKey, usize>,
+    /// What has been computed, to be forgotten where a loop is read again.
+    journal: Vec<(usize, Computed)>,
+    /// Loops around the place that is read.
+    depth: usize,
+}
+
+impl<'c: 'a, 'a> Extents<'c, 'a> {
+    fn block(&mut self, block: BlockRef<'c, 'a>) {
+        let holder = block.parent_operation().map(operation_name);
+        let holder = holder.unwrap_or_default();
+        self.scopes.push(Scope {
+            at: None,
+            is_open: matches!(holder.as_str(), "scf.if" | "scf.for" | "scf.while"),
+            computed: HashMap::new(),
+        });
+        let level = self.scopes.len();
+        for argument in arguments(block) {
+            self.levels.insert(ValueKey::of(argument), level);
+        }
+        for op in operations(block) {
+            if let Some(scope) = self.scopes.last_mut() {
+                scope.at = Some(op);
+            }
+            for result in op.results() {
+                self.levels.insert(ValueKey::of(result), level);
+            }
+            self.operation(op);
+        }
+        self.scopes.pop();
+    }
+
+    fn operation(&mut self, op: OperationRef<'c, 'a>) {
+        for result in op.results() {
+            // A loop is read again where what it carries changes its extents.
+            self.names.remove(&ValueKey::of(result));
+            self.intervals.remove(&ValueKey::of(result));
+        }
+        self.moves.remove(&key(op));
+        let operands: Vec<Value<'c, 'a>> = op.operands().map(|v| self.name(v)).collect();
+        let name = operation_name(op);
+        match (name.as_str(), operands.as_slice()) {
+            ("arith.maxsi" | "arith.minsi", [a, b]) => self.clamp(op, &name, *a, *b),
+            ("tensor.dim", [tensor, dimension]) => self.dimension(op, *tensor, *dimension),
+            (_, [a, b]) if is_index(*a) && is_index(*b) => {
+                let interval = arithmetic(&name, self.interval(*a), self.interval(*b));
+                if matches!(name.as_str(), "arith.addi" | "arith.subi" | "arith.muli") {
+                    self.once(op, name, &operands);
+                }
+                self.set(op, interval);
+            }
+            ("tensor.empty", sizes) | ("tensor.splat", [_, sizes @ ..]) => self.sized(op, sizes),
+            ("tensor.cast" | "tensor.insert_slice", [source, ..]) => {
+                let of = if name == "tensor.cast" {
+                    Some(source)
+                } else {
+                    operands.get(1)
+                };
+                let known = of.and_then(|v| self.known(*v));
+                self.know_each(op, &[known]);
+            }
+            ("scf.if", _) => self.branch(op),
+            ("scf.for", [_, _, _, starts @ ..]) => self.looped(op, starts),
+            ("scf.while", starts) => self.looped(op, starts),
+            _ => {
+                // In destination style, and elementwise: as large as what is written, or as any operand.
+                for block in blocks(op) {
+                    self.block(block);
+                }
+                let outs = operands.len().checked_sub(op.result_count());
+                let known = match (writes(&name), outs) {
+                    (true, Some(first)) => operands.get(first..).unwrap_or(&[]),
+                    _ if op::has_elementwise_trait(&op) => {
+                        let tensor = operands.iter().position(|v| v.r#type().is_ranked_tensor());
+                        tensor.map(|n| &operands[n..=n]).unwrap_or(&[])
+                    }
+                    _ => &[],
+                };
+                let known: Vec<_> = known.iter().map(|v| self.known(*v)).collect();
+                self.know_each(op, &known);
+            }
+        }
+    }
+
+    /// What stands for a value.
+    fn name(&self, value: Value<'c, 'a>) -> Value<'c, 'a> {
+        self.names
+            .get(&ValueKey::of(value))
+            .copied()
+            .unwrap_or(value)
+    }
+
+    fn interval(&self, value: Value<'c, 'a>) -> Interval {
+        let known = self.intervals.get(&ValueKey::of(value)).copied();
+        known
+            .or_else(|| constant(value).map(|n| Interval::of(n, n)))
+            .unwrap_or(Interval::ANY)
+    }
+
+    fn set(&mut self, op: OperationRef<'c, 'a>, interval: Interval) {
+        for result in op.results().filter(|_| interval != Interval::ANY) {
+            self.intervals.insert(ValueKey::of(result), interval);
+        }
+    }
+
+    /// A number that costs nothing and cannot fail: the first of the same stands for it, as far outside as its operands are.
+    fn once(&mut self, op: OperationRef<'c, 'a>, name: String, operands: &[Value<'c, 'a>]) {
+        let Some(result) = op.results().next().map(Value::from) else {
+            return;
+        };
+        let levels = operands.iter().map(|v| self.level(*v));
+        let needed = levels.max().unwrap_or(0);
+        let here = self.scopes.len();
+        let mut home = here;
+        let is_open = |scope: Option<&Scope>| scope.is_some_and(|scope| scope.is_open);
+        while home > needed && is_open(self.scopes.get(home - 1)) {
+            home -= 1;
+        }
+        let attributes = match op.attribute_count() {
+            0 => String::new(),
+            _ => inherent(op).unwrap_or_default(),
+        };
+        let operand = |value: &Value<'c, 'a>| match constant(*value) {
+            Some(number) => Operand::Constant(number),
+            None => Operand::Value(ValueKey::of(*value)),
+        };
+        let computed = (name + &attributes, operands.iter().map(operand).collect());
+        let Some(scope) = home.checked_sub(1).and_then(|n| self.scopes.get_mut(n)) else {
+            return;
+        };
+        if let Some(first) = scope.computed.get(&computed).copied() {
+            return self.replace(op, first);
+        }
+        scope.computed.insert(computed.clone(), result);
+        if let Some(place) = scope.at.filter(|_| home < here) {
+            self.moves.insert(key(op), place);
+        }
+        self.levels.insert(ValueKey::of(result), home);
+        self.journal.push((home, computed));
+    }
+
+    /// How many blocks are around the one that defines a value.
+    fn level(&self, value: Value<'c, 'a>) -> usize {
+        let known = self.levels.get(&ValueKey::of(value)).copied();
+        known.unwrap_or(usize::MAX)
+    }
+
+    /// Forgets what has been computed since.
+    fn forget(&mut self, since: usize) {
+        for (level, computed) in self.journal.split_off(since) {
+            if let Some(scope) = self.scopes.get_mut(level - 1) {
+                scope.computed.remove(&computed);
+            }
+        }
+    }
+
+    /// The largest or smallest of two numbers: one of them, where it is known which.
+    fn clamp(&mut self, op: OperationRef<'c, 'a>, name: &str, a: Value<'c, 'a>, b: Value<'c, 'a>) {
+        if !is_index(a) {
+            return;
+        }
+        let (left, right) = (self.interval(a), self.interval(b));
+        let (is_left, is_right, interval) = match name {
+            "arith.maxsi" => {
+                let least = left.least.max(right.least);
+                let largest = Interval::of(least, left.most.max(right.most));
+                let largest = largest.behind(left, right);
+                (left.least >= right.most, right.least >= left.most, largest)
+            }
+            _ => {
+                // The nearer of two bounds that are the same.
+                let least = left.least.min(right.least);
+                let bound = std::cmp::min_by_key(left, right, |side| (side.most, side.steps));
+                let smallest = Interval::of(least, bound.most).behind(bound, bound);
+                (left.most <= right.least, right.most <= left.least, smallest)
+            }
+        };
+        match (is_left || a == b, is_right) {
+            (true, _) => self.replace(op, a),
+            (_, true) => self.replace(op, b),
+            _ => {
+                self.once(op, name.to_owned(), &[a, b]);
+                self.set(op, interval);
+            }
+        }
+    }
+
+    fn dimension(
+        &mut self,
+        op: OperationRef<'c, 'a>,
+        tensor: Value<'c, 'a>,
+        number: Value<'c, 'a>,
+    ) {
+        let position = constant(number).and_then(|n| usize::try_from(n).ok());
+        let known = position.and_then(|n| self.known(tensor)?.get(n).copied().flatten());
+        if let Some(extent) = known {
+            return self.replace(op, extent);
+        }
+        if position.is_some() {
+            self.once(op, "tensor.dim".to_owned(), &[tensor, number]);
+        }
+        self.set(op, Interval::EXTENT);
+    }
+
+    /// Uses `value` where the operation's result was used.
+    fn replace(&mut self, op: OperationRef<'c, 'a>, value: Value<'c, 'a>) {
+        for result in op.results() {
+            self.names.insert(ValueKey::of(result), value);
+        }
+    }
+
+    fn known(&self, tensor: Value<'c, 'a>) -> Known<'c, 'a> {
+        self.dimensions.get(&ValueKey::of(tensor)).cloned()
+    }
+
+    fn know(&mut self, tensor: Value<'c, 'a>, known: Known<'c, 'a>) {
+        self.dimensions.remove(&ValueKey::of(tensor));
+        if let Some(known) = known {
+            self.dimensions.insert(ValueKey::of(tensor), known);
+        }
+    }
+
+    fn know_each(&mut self, op: OperationRef<'c, 'a>, known: &[Known<'c, 'a>]) {
+        for (result, known) in op.results().zip(known) {
+            self.know(result.into(), known.clone());
+        }
+    }
+
+    /// A tensor that is made with its open extents.
+    fn sized(&mut self, op: OperationRef<'c, 'a>, sizes: &[Value<'c, 'a>]) {
+        let mut sizes = sizes.iter().copied();
+        for result in op.results() {
+            let extents = types::extents(result.r#type()).unwrap_or_default();
+            let known = extents.into_iter();
+            let known = known.map(|e| (e == types::DYNAMIC).then(|| sizes.next()).flatten());
+            let known = known.collect();
+            self.know(result.into(), Some(known));
+        }
+    }
+
+    /// Both arms give tensors of the same extents, which were there before.
+    fn branch(&mut self, op: OperationRef<'c, 'a>) {
+        let mut arms = Vec::new();
+        for block in blocks(op) {
+            self.block(block);
+            arms.push(self.all_known(&end(block)));
+        }
+        let known: Vec<_> = (0..op.result_count())
+            .map(|n| {
+                let mut arms = arms.iter().map(|arm| arm.get(n).cloned().flatten());
+                let first = arms.next().flatten()?;
+                let common = arms.try_fold(first, |known, arm| Some(common(known, &arm?)))?;
+                Some(self.outside(common))
+            })
+            .collect();
+        self.know_each(op, &known);
+    }
+
+    /// What each step hands on as large as it got it is so large all the time.
+    fn looped(&mut self, op: OperationRef<'c, 'a>, starts: &[Value<'c, 'a>]) {
+        let mut known = self.all_known(starts);
+        if self.depth >= MOST_LOOPS {
+            known.fill(None);
+        }
+        self.depth += 1;
+        let since = self.journal.len();
+        let (mut ends, handed) = self.step(op, &known);
+        let kept = meet(&known, &handed);
+        if kept != known {
+            self.forget(since);
+            let (again, handed) = self.step(op, &kept);
+            (known, ends) = (kept, again);
+            if meet(&known, &handed) != known {
+                self.forget(since);
+                known.fill(None);
+                (ends, _) = self.step(op, &known);
+            }
+        }
+        self.depth -= 1;
+        // An `scf.while` ends with what its condition hands on.
+        let results = if ends.len() == 2 {
+            ends.swap_remove(0)
+        } else {
+            known
+        };
+        let results: Vec<_> = results
+            .into_iter()
+            .map(|known| known.map(|known| self.outside(known)))
+            .collect();
+        self.know_each(op, &results);
+    }
+
+    /// Reads a loop's blocks with `known` of what it carries: what each block hands on, and what the last one does.
+    fn step(
+        &mut self,
+        op: OperationRef<'c, 'a>,
+        known: &[Known<'c, 'a>],
+    ) -> (Vec<Vec<Known<'c, 'a>>>, Vec<Known<'c, 'a>>) {
+        let blocks = blocks(op);
+        let (mut handed, mut ends) = (known.to_vec(), Vec::new());
+        for (number, block) in blocks.iter().enumerate() {
+            // An `scf.for` has its index first.
+            let inner = arguments(*block);
+            let first = inner.len().saturating_sub(handed.len());
+            for (argument, known) in inner[first..].iter().zip(&handed) {
+                self.know(*argument, known.clone());
+            }
+            self.block(*block);
+            let ended = end(*block);
+            // Whether an `scf.while` goes on.
+            let condition = usize::from(number + 1 < blocks.len());
+            handed = self.all_known(ended.get(condition..).unwrap_or(&[]));
+            ends.push(handed.clone());
+        }
+        (ends, handed)
+    }
+
+    /// Without what only inner blocks have.
+    fn outside(&self, mut known: Dimensions<'c, 'a>) -> Dimensions<'c, 'a> {
+        for extent in &mut known {
+            *extent = extent.filter(|e| self.level(*e) <= self.scopes.len());
+        }
+        known
+    }
+
+    fn all_known(&self, tensors: &[Value<'c, 'a>]) -> Vec<Known<'c, 'a>> {
+        tensors.iter().map(|v| self.known(self.name(*v))).collect()
+    }
+}
+
+fn is_index(value: Value) -> bool {
+    value.r#type().is_index()
+}
+
+/// Whether an op's last operands are what it writes into, each for a result.
+fn writes(name: &str) -> bool {
+    matches!(name, "skript.formula" | "skript.intrinsic") || name.starts_with("linalg.")
+}
+
+/// What a sum, a difference, a product or a quotient may be. From above only sums and products are bounded: who plans memory
+/// reads bounds off those.
+fn arithmetic(name: &str, a: Interval, b: Interval) -> Interval {
+    let both_natural = a.least >= 0 && b.least >= 0;
+    let from_below = |all: Interval| Interval::of(all.least, i64::MAX);
+    match name {
+        "arith.addi" => a.ends(b, i64::checked_add).behind(a, b),
+        "arith.muli" if both_natural => a.ends(b, i64::checked_mul).behind(a, b),
+        "skript.add" => from_below(a.ends(b, i64::checked_add)),
+        "skript.mul" if both_natural => from_below(a.ends(b, i64::checked_mul)),
+        "arith.subi" | "skript.sub" => {
+            let taken = Interval::of(b.most, b.least);
+            from_below(a.ends(taken, i64::checked_sub))
+        }
+        "arith.floordivsi" if both_natural && b.least > 0 => Interval::EXTENT,
+        _ => Interval::ANY,
+    }
+}
+
+/// What is the same in both.
+fn common<'c: 'a, 'a>(
+    mut known: Dimensions<'c, 'a>,
+    other: &Dimensions<'c, 'a>,
+) -> Dimensions<'c, 'a> {
+    for (number, extent) in known.iter_mut().enumerate() {
+        *extent = extent.filter(|e| other.get(number) == Some(&Some(*e)));
+    }
+    known
+}
+
+/// What is the same in both lists, tensor by tensor.
+fn meet<'c: 'a, 'a>(known: &[Known<'c, 'a>], others: &[Known<'c, 'a>]) -> Vec<Known<'c, 'a>> {
+    let others = others
+        .iter()
+        .map(Option::as_ref)
+        .chain(std::iter::repeat(None));
+    let both = known.iter().zip(others);
+    both.map(|(known, other)| Some(common(known.clone()?, other?)))
+        .collect()
+}
