@@ -151,6 +151,36 @@ func.func @f(%x: tensor<8xf32> {bufferization.writable = false}) -> tensor<8xf32
 }
 
 #[test]
+fn chains_of_loops_leave_the_input_that_they_begin_with() {
+    // Longer than a chain may be before it goes on in a tensor of its own; with no turns at all each loop hands the input on.
+    let mut source = String::from(
+        "func.func @f(%v0: tensor<4xf32> {bufferization.writable = false}) -> (tensor<4xf32>, tensor<4xf32>) {\n\
+         %c0 = arith.constant 0 : index\n%c1 = arith.constant 1 : index\n%one = arith.constant 1.0 : f32\n\
+         %first = tensor.extract %v0[%c0] : tensor<4xf32>\n%count = arith.fptosi %first : f32 to i64\n\
+         %n = arith.index_cast %count : i64 to index\n",
+    );
+    for n in 0..40 {
+        source.push_str(&format!(
+            "%v{} = scf.for %i = %c0 to %n step %c1 iter_args(%s = %v{n}) -> tensor<4xf32> {{\n\
+             %a = tensor.extract %s[%i] : tensor<4xf32>\n%b = arith.addf %a, %one : f32\n\
+             %t = tensor.insert %b into %s[%i] : tensor<4xf32>\nscf.yield %t : tensor<4xf32>\n}}\n",
+            n + 1
+        ));
+    }
+    source.push_str(
+        "%y = tensor.insert %one into %v40[%c1] : tensor<4xf32>\n\
+         return %y, %v0 : tensor<4xf32>, tensor<4xf32>\n}",
+    );
+    let artifact = compile(&source, &[&[4]], &[&[4], &[4]]).unwrap();
+    for (x, y) in [
+        ([0.0, 5.0, 6.0, 7.0], [0.0, 1.0, 6.0, 7.0]),
+        ([3.0, 5.0, 6.0, 7.0], [43.0, 1.0, 46.0, 7.0]),
+    ] {
+        assert_eq!(call(&artifact, &[(&[4], &x)]), [y, x]);
+    }
+}
+
+#[test]
 fn code_allocates_nothing_and_calls_no_library_copy() {
     let context = codegen::mlir::context();
     let module = Module::parse(&context, &window()).unwrap();
