@@ -42,6 +42,11 @@ impl Span {
             end: self.end.max(other.end),
         }
     }
+
+    /// Whether `other` lies in it.
+    pub fn holds(self, other: Span) -> bool {
+        self.file == other.file && self.start <= other.start && other.end <= self.end
+    }
 }
 
 /// One source file.

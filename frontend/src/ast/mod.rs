@@ -10,6 +10,7 @@ pub use statement::*;
 
 use crate::source::{FileId, Span};
 use serde::Serialize;
+use std::collections::BTreeSet;
 
 /// A name and its place.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
@@ -97,6 +98,13 @@ pub struct Definition {
     /// Blocks in which a statement could not be read (reported): what is missing there, or is missing elsewhere because of
     /// it, is no error of its own.
     pub unread: Vec<BlockKind>,
+    /// The words of what could not be read; whatever they declare or use is not known. `None`: any word may be among them.
+    #[serde(skip)]
+    pub unread_words: Option<BTreeSet<String>>,
+    /// Statements that were read with a token more or less than is written (reported): what else seems wrong with them may
+    /// come of that.
+    #[serde(skip)]
+    pub repaired: Vec<Span>,
     /// Whether `is` stands anywhere in it (2.4).
     #[serde(skip)]
     pub tests_identity: bool,
@@ -105,6 +113,12 @@ pub struct Definition {
 }
 
 impl Definition {
+    /// Whether a name may have been declared or used where nothing could be read.
+    pub fn may_have_lost(&self, name: &str) -> bool {
+        let words = self.unread_words.as_ref();
+        words.is_none_or(|words| words.contains(name))
+    }
+
     /// Whether a block of this kind was written, even if empty.
     pub fn has_block(&self, kind: BlockKind) -> bool {
         self.blocks.iter().any(|b| b.kind == kind)

@@ -58,12 +58,9 @@ impl Checker<'_> {
 
     /// Every output is assigned (2.10).
     fn check_outputs_assigned(&mut self, definition: &Definition, assigned: &Assigned) {
-        if self.is_unread(&[BlockKind::Compose]) {
-            return;
-        }
         for output in &definition.outputs {
             let name = &output.name.name;
-            let done = assigned.contains_key(name);
+            let done = assigned.contains_key(name) || definition.may_have_lost(name);
             if done || output.type_spec.optional || definition.has_block(BlockKind::Lower) {
                 continue;
             }

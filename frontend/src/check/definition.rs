@@ -130,8 +130,11 @@ pub(super) fn check_definition<'a>(
     checker.check_formulas();
     checker.check_compositions();
     checker.check_quantizations();
+    let is_repaired = |span: Span| definition.repaired.iter().any(|r| r.holds(span));
     for diagnostic in checker.sink.into_sorted() {
-        sink.report(diagnostic);
+        if !diagnostic.span.is_some_and(is_repaired) {
+            sink.report(diagnostic);
+        }
     }
 }
 
@@ -170,7 +173,7 @@ impl<'a> Checker<'a> {
 
     /// False if the name's absence was reported already, or if it may be declared where nothing could be read.
     pub(super) fn first_report_of(&mut self, name: &Ident) -> bool {
-        if !self.definition.unread.is_empty() {
+        if self.definition.may_have_lost(&name.name) {
             return false;
         }
         self.reported.insert(name.name.clone())

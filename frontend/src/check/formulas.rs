@@ -361,15 +361,15 @@ impl Checker<'_> {
     /// Every output has a formula: one `=`, one accumulation, or both in this order.
     fn check_formulas_of_outputs(&mut self, definition: &Definition) {
         let composed = definition.has_block(BlockKind::Compose);
-        if self.is_unread(&[BlockKind::Lower]) {
-            return;
-        }
         // A formula of something else may have been meant for any of them.
         let outputs = || definition.outputs.iter().map(|o| &o.name.name);
         let mistaken = |l: &Lowering| !outputs().any(|o| *o == l.target.name.name);
         let mistaken = definition.lowers.iter().any(mistaken);
         for output in &definition.outputs {
             let name = &output.name.name;
+            if definition.may_have_lost(name) {
+                continue;
+            }
             let own: Vec<&Lowering> = definition
                 .lowers
                 .iter()

@@ -32,6 +32,8 @@ mod checklist;
 #[cfg(test)]
 mod conformance;
 #[cfg(test)]
+mod recovery;
+#[cfg(test)]
 mod suggestions;
 #[cfg(test)]
 pub(crate) mod testing;

@@ -1,8 +1,10 @@
 //! Cuts a file into imports, definitions, blocks and statements, and has each statement read.
 
-use super::MOST_ERRORS;
+use std::collections::BTreeSet;
+
 use super::build::Builder;
 use super::grammar::Rule;
+use super::repair::Edit;
 use super::token::{Bracket, Token, TokenKind};
 use crate::ast::{BlockHead, BlockKind, Definition, DefinitionKind, Ident, Module};
 use crate::diagnostics::codes::{BLOCK_NAME, BRACKET, MISSING_SEMICOLON, STRING, SYNTAX};
@@ -32,6 +34,7 @@ fn leave_unread(definition: &mut Definition) {
             definition.unread.push(kind);
         }
     }
+    definition.unread_words = None;
 }
 
 /// What ended a statement.
@@ -53,32 +56,45 @@ pub(super) struct Statement<'t> {
     pub(super) broken: bool,
 }
 
-pub(super) struct Cutter<'t, 's> {
-    pub(super) text: &'t str,
-    tokens: &'t [Token],
-    at: usize,
-    pub(super) builder: Builder<'s>,
-    errors_before: usize,
+/// A statement that is to be read as `entry`.
+#[derive(Clone, Copy)]
+pub(super) struct Deferred<'t> {
+    pub(super) entry: Rule,
+    pub(super) tokens: &'t [Token],
 }
 
-impl<'t, 's> Cutter<'t, 's> {
-    pub(super) fn new(text: &'t str, tokens: &'t [Token], builder: Builder<'s>) -> Self {
-        let errors_before = builder.sink.error_count();
-        Cutter {
-            text,
-            tokens,
-            at: 0,
-            builder,
-            errors_before,
-        }
-    }
+/// Cuts one region of a file: an import or a definition, with what stands behind it up to the next one.
+pub(super) struct Cutter<'t, 's> {
+    pub(super) text: &'t str,
+    /// Of the region, with `edits` made, and the token behind it.
+    pub(super) tokens: &'t [Token],
+    /// How many of `tokens` are of the region.
+    pub(super) region: usize,
+    pub(super) edits: &'t [Edit],
+    pub(super) at: usize,
+    pub(super) builder: Builder<'s>,
+    /// Whether definitions stand in front of the region.
+    pub(super) after_definitions: bool,
+    /// Errors after which the rest is not read.
+    pub(super) most_errors: usize,
+    /// Statements of the present definition that were read with edits.
+    pub(super) repaired: Vec<Span>,
+    /// How many statements and pieces of such stand where none is read.
+    pub(super) skipped: usize,
+    /// Where statements are only cut: what is to be read.
+    pub(super) deferred: Option<Vec<Deferred<'t>>>,
+}
 
+impl<'t> Cutter<'t, '_> {
     pub(super) fn peek(&self) -> Option<&'t Token> {
         self.tokens.get(self.at)
     }
 
     pub(super) fn word(&self, token: &Token) -> &'t str {
-        self.text.get(token.start..token.end).unwrap_or_default()
+        match self.edits.iter().find(|edit| edit.wrote(token)) {
+            Some(edit) => edit.inserted,
+            None => self.text.get(token.start..token.end).unwrap_or_default(),
+        }
     }
 
     /// Span of a token in the file.
@@ -86,33 +102,29 @@ impl<'t, 's> Cutter<'t, 's> {
         self.place(token.start, token.end)
     }
 
-    fn place(&self, start: usize, end: usize) -> Span {
+    pub(super) fn place(&self, start: usize, end: usize) -> Span {
         let offset = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
         Span::new(self.builder.file, offset(start), offset(end))
     }
 
     pub(super) fn too_many_errors(&self) -> bool {
-        self.builder.sink.error_count() >= self.errors_before + MOST_ERRORS
+        self.builder.sink.error_count() >= self.most_errors
     }
 
-    /// Whether a token can only begin a definition or an import: these words are reserved.
     fn begins_definition(&self, token: &Token) -> bool {
-        token.kind == TokenKind::Word
-            && matches!(self.word(token), "operator" | "graph" | "public" | "import")
+        begins_definition(self.text, token)
     }
 
-    pub(super) fn module(mut self, module: &mut Module) {
-        // A byte order mark may begin a file and is no token of the language.
-        if self.text.starts_with('\u{feff}') {
-            self.at = 1;
-        }
-        while let Some(token) = self.peek() {
+    /// Adds the region's imports and definitions to the module.
+    pub(super) fn region(&mut self, module: &mut Module) {
+        while self.at < self.region {
+            let Some(token) = self.peek() else { break };
             if self.too_many_errors() {
                 break;
             }
             match self.word(token) {
                 "import" => {
-                    let misplaced = !module.definitions.is_empty();
+                    let misplaced = self.after_definitions || !module.definitions.is_empty();
                     self.import(module, misplaced);
                 }
                 "operator" | "graph" | "public" => match self.definition() {
@@ -121,11 +133,15 @@ impl<'t, 's> Cutter<'t, 's> {
                 },
                 _ => {
                     module.unread = true;
+                    // A brace too many may have ended the definition before.
+                    if let Some(before) = module.definitions.last_mut() {
+                        leave_unread(before);
+                    }
                     self.stray(token);
                 }
             }
         }
-        module.edition_marks = self.builder.marks;
+        module.edition_marks = self.builder.marks.clone();
     }
 
     /// Something at the top level that is no definition: reported once, then skipped.
@@ -150,6 +166,7 @@ impl<'t, 's> Cutter<'t, 's> {
         );
         let mut depth = 0_usize;
         while let Some(token) = self.peek() {
+            self.skipped += usize::from(token.kind == TokenKind::Semicolon);
             match token.kind {
                 TokenKind::Open(Bracket::Curly) => depth += 1,
                 TokenKind::Close(Bracket::Curly) if depth == 0 => return,
@@ -279,6 +296,8 @@ impl<'t, 's> Cutter<'t, 's> {
             quantizations: Vec::new(),
             blocks: Vec::new(),
             unread: Vec::new(),
+            unread_words: Some(BTreeSet::new()),
+            repaired: Vec::new(),
             tests_identity: false,
             span: self.span(begin),
         };
@@ -315,6 +334,7 @@ impl<'t, 's> Cutter<'t, 's> {
                 }
             }
         }
+        definition.repaired = std::mem::take(&mut self.repaired);
         let own = self.tokens.get(first..self.at).unwrap_or_default();
         definition.tests_identity = own.iter().any(|token| self.word(token) == "is");
         let last = self.at.checked_sub(1).and_then(|at| self.tokens.get(at));
@@ -365,6 +385,7 @@ impl<'t, 's> Cutter<'t, 's> {
     fn skip_balanced(&mut self) {
         let mut depth = 0_usize;
         while let Some(token) = self.peek() {
+            self.skipped += usize::from(token.kind == TokenKind::Semicolon);
             match token.kind {
                 TokenKind::Open(Bracket::Curly) => depth += 1,
                 TokenKind::Close(Bracket::Curly) => depth = depth.saturating_sub(1),
@@ -397,9 +418,23 @@ impl<'t, 's> Cutter<'t, 's> {
     fn block(&mut self, definition: &mut Definition) {
         let Some(sign) = self.peek() else { return };
         self.at += 1;
+        let is_block = |word: &str| BLOCKS.iter().any(|(name, _)| *name == word);
         let name = self
             .peek()
-            .filter(|t| t.kind == TokenKind::Word && t.start == sign.end);
+            .filter(|t| t.kind == TokenKind::Word)
+            .filter(|t| t.start == sign.end || is_block(self.word(t)))
+            .filter(|t| !self.begins_definition(t));
+        if let Some(name) = name
+            && name.start != sign.end
+            && !self.edits.iter().any(|e| e.at == sign.end)
+        {
+            self.builder.error_with_help(
+                &BLOCK_NAME,
+                self.place(sign.end, name.start),
+                format!("`@` and `{}` are one word", self.word(name)),
+                "remove what stands between them",
+            );
+        }
         if name.is_some() {
             self.at += 1;
         }
@@ -434,9 +469,10 @@ impl<'t, 's> Cutter<'t, 's> {
             return;
         };
         self.at += 1;
-        let mut unread = false;
         loop {
+            let mut unread = false;
             let statement = self.cut_statement(kind.is_some());
+            self.skipped += usize::from(kind.is_none() && !statement.tokens.is_empty());
             if let (Some(kind), false) = (kind, statement.tokens.is_empty()) {
                 if statement.end == End::Brace
                     && let Some(last) = statement.tokens.last()
@@ -448,10 +484,8 @@ impl<'t, 's> Cutter<'t, 's> {
                 unread |= self.builder.sink.error_count() > errors;
             }
             unread |= statement.broken;
-            if let (Some(kind), true) = (kind, unread)
-                && !definition.unread.contains(&kind)
-            {
-                definition.unread.push(kind);
+            if let (Some(kind), true) = (kind, unread) {
+                self.leave_statement_unread(definition, kind, &statement);
             }
             if self.too_many_errors() {
                 self.at = self.tokens.len();
@@ -465,6 +499,25 @@ impl<'t, 's> Cutter<'t, 's> {
                     return;
                 }
             }
+        }
+    }
+
+    fn leave_statement_unread(
+        &self,
+        definition: &mut Definition,
+        kind: BlockKind,
+        statement: &Statement,
+    ) {
+        if !definition.unread.contains(&kind) {
+            definition.unread.push(kind);
+        }
+        if statement.end == End::BrokenString {
+            definition.unread_words = None;
+        }
+        if let Some(words) = &mut definition.unread_words {
+            let tokens = statement.tokens.iter();
+            let own = tokens.filter(|token| token.kind == TokenKind::Word);
+            words.extend(own.map(|token| self.word(token).to_string()));
         }
     }
 
@@ -552,16 +605,39 @@ impl<'t, 's> Cutter<'t, 's> {
         if brace.kind != TokenKind::Open(Bracket::Curly) {
             return false;
         }
-        let at = self.tokens.partition_point(|t| t.start < brace.start);
+        let mut at = self.tokens.partition_point(|t| t.start < brace.start);
+        // An inserted token begins where the next one does.
+        while self.tokens.get(at).is_some_and(|t| t.kind != brace.kind) {
+            at += 1;
+        }
         let before = at.checked_sub(1).and_then(|at| self.tokens.get(at));
         match before.map(|t| (t.kind, self.word(t))) {
-            Some((TokenKind::Word, word)) => matches!(
-                word,
-                "then" | "else" | "do" | "if" | "elif" | "while" | "unroll"
-            ),
+            Some((TokenKind::Word, word)) => {
+                let begins_part = matches!(
+                    word,
+                    "then" | "else" | "do" | "if" | "elif" | "while" | "unroll"
+                );
+                begins_part || self.closes_part(at)
+            }
             Some((TokenKind::Operator, ">")) => false,
             _ => true,
         }
+    }
+
+    /// Whether the brace at an index is closed where a branch or a statement ends: attributes are followed by arguments.
+    fn closes_part(&self, brace: usize) -> bool {
+        let mut depth = 0_usize;
+        let rest = self.tokens.get(brace..).unwrap_or_default().iter();
+        let mut rest = rest.skip_while(|token| {
+            match token.kind {
+                TokenKind::Open(Bracket::Curly) => depth += 1,
+                TokenKind::Close(Bracket::Curly) => depth -= 1,
+                _ => {}
+            }
+            depth > 0
+        });
+        let behind = rest.nth(1);
+        behind.is_some_and(|t| matches!(self.word(t), ";" | "then" | "elif" | "else"))
     }
 
     fn unbalanced(&mut self, reporting: bool, open: &Token, found: Option<&Token>) -> bool {
@@ -603,6 +679,15 @@ impl<'t, 's> Cutter<'t, 's> {
         }
         true
     }
+}
+
+/// Whether a token can only begin a definition or an import: these words are reserved.
+pub(super) fn begins_definition(text: &str, token: &Token) -> bool {
+    token.kind == TokenKind::Word
+        && matches!(
+            text.get(token.start..token.end),
+            Some("operator" | "graph" | "public" | "import")
+        )
 }
 
 /// The block that was probably meant.

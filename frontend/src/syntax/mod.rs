@@ -2,7 +2,8 @@
 //!
 //! A file is cut into definitions, blocks and statements by a scanner that knows brackets and strings only
 //! ([`cut`]); each statement is then read by the grammar of `skript.pest` on its own, so that one bad statement does
-//! not hide the next. How deep a statement nests is bounded before it is read ([`nesting`]).
+//! not hide the next. A token that is lost or too many is looked for where a definition makes no sense without it
+//! ([`repair`]). How deep a statement nests is bounded before it is read ([`nesting`]).
 
 mod build;
 mod casts;
@@ -10,6 +11,7 @@ pub(crate) mod cut;
 mod expectation;
 pub(crate) mod grammar;
 mod nesting;
+mod repair;
 mod statement;
 pub(crate) mod token;
 
@@ -32,7 +34,7 @@ const SHALLOW: usize = 24;
 pub(crate) const STACK_PER_LEVEL: usize = 256 << 10;
 
 /// Syntax errors of one file after which the rest of it is not read.
-const MOST_ERRORS: usize = 100;
+pub(crate) const MOST_ERRORS: usize = 100;
 
 /// Parses one file: everything that could be read, whatever was reported on the way.
 ///
@@ -65,16 +67,7 @@ pub fn parse_module(
         ));
         return module;
     }
-    let tokens = token::scan(text);
-    let builder = Builder {
-        file,
-        base: 0,
-        tokens: &tokens,
-        limits,
-        sink,
-        marks: Default::default(),
-    };
-    cut::Cutter::new(text, &tokens, builder).module(&mut module);
+    repair::read_regions(text, limits, sink, &mut module);
     casts::settle(&mut module);
     module
 }

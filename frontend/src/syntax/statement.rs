@@ -1,12 +1,21 @@
 //! Reads the statements that were cut out, several where only semicolons are missing.
 
-use super::build::Builder;
-use super::cut::{Cutter, End, Statement};
+use std::borrow::Cow;
+
+use super::build::{Builder, Splice};
+use super::cut::{Cutter, Deferred, End, Statement};
 use super::grammar::{Pair, Rule};
+use super::repair::Edit;
 use super::token::{Token, TokenKind};
 use super::{Failure, SHALLOW, STACK_PER_LEVEL, nesting, read, too_deep};
 use crate::ast::{BlockKind, Definition};
 use crate::diagnostics::codes::NESTING;
+
+/// A statement as pest sees it.
+pub(super) struct StatementText<'t> {
+    pub(super) written: Cow<'t, str>,
+    pub(super) splices: Vec<Splice>,
+}
 
 /// What came of a text.
 enum Attempt<T> {
@@ -82,6 +91,9 @@ impl<'t> Cutter<'t, '_> {
             return;
         }
         let mut tokens = statement.tokens;
+        if let Some(deferred) = &mut self.deferred {
+            return deferred.push(Deferred { entry, tokens });
+        }
         while !self.too_many_errors() {
             let failure = match self.attempt(entry, tokens, &build) {
                 Attempt::Built(item) => return list.extend(item),
@@ -90,8 +102,9 @@ impl<'t> Cutter<'t, '_> {
             };
             // Two statements if what stands before the line break is one.
             let split = self.next_line(tokens, failure.at).filter(|at| {
-                let head = tokens.get(..*at).and_then(|head| self.statement_text(head));
-                head.is_some_and(|head| read(entry, head).is_ok())
+                tokens.split_at_checked(*at).is_some_and(|(head, rest)| {
+                    self.is_statement(entry, head) && self.begins_statement(entry, rest)
+                })
             });
             let Some((head, rest)) = split.and_then(|at| tokens.split_at_checked(at)) else {
                 if !(entry == Rule::component_entry && self.report_inner(tokens)) {
@@ -106,6 +119,25 @@ impl<'t> Cutter<'t, '_> {
                 list.extend(item);
             }
             tokens = rest;
+        }
+    }
+
+    fn is_statement(&self, entry: Rule, tokens: &[Token]) -> bool {
+        let text = self.statement_text(tokens);
+        text.is_some_and(|text| read(entry, &text.written).is_ok())
+    }
+
+    /// Whether some tokens begin as a statement does, whatever is wrong with the rest of it.
+    fn begins_statement(&self, entry: Rule, tokens: &[Token]) -> bool {
+        let Some(text) = self.statement_text(tokens) else {
+            return false;
+        };
+        match read(entry, &text.written) {
+            Ok(_) => true,
+            Err(failure) => {
+                let before = text.written.get(..failure.at).unwrap_or_default();
+                before.contains(['\n', '=', ':'])
+            }
         }
     }
 
@@ -139,16 +171,20 @@ impl<'t> Cutter<'t, '_> {
         let (Some(text), Some(first)) = (self.statement_text(tokens), tokens.first()) else {
             return Attempt::Built(None);
         };
+        self.note_repair(tokens);
         let builder = &mut self.builder;
         let depth = match nesting::depth(self.text, tokens, builder.limits) {
             Ok(depth) => depth,
             Err(deep) => {
                 builder.base = 0;
+                builder.splices.clear();
                 too_deep(builder, &deep);
                 return Attempt::Refused;
             }
         };
         builder.base = first.start;
+        builder.splices = text.splices;
+        let text = text.written.as_ref();
         let run = |builder: &mut Builder| match read(entry, text) {
             Ok(pair) => Attempt::Built(build(builder, &pair)),
             Err(failure) => Attempt::Failed(failure),
@@ -169,6 +205,24 @@ impl<'t> Cutter<'t, '_> {
             builder.error(&NESTING, span, message);
             Attempt::Refused
         })
+    }
+
+    /// Keeps in mind where a statement stands that edits are part of.
+    fn note_repair(&mut self, tokens: &[Token]) {
+        let (Some(first), Some(last)) = (tokens.first(), tokens.last()) else {
+            return;
+        };
+        let edited = &self.tokens;
+        let begin = edited.partition_point(|t| t.end <= first.start);
+        let begin = begin.checked_sub(1).and_then(|at| edited.get(at));
+        let begin = begin.map_or(0, |t| t.end);
+        let end = edited.get(edited.partition_point(|t| t.start < last.end));
+        let end = end.map_or(usize::MAX, |t| t.start);
+        let is_part =
+            |e: &Edit| e.is_among(tokens) || e.leaves_out() && e.at >= begin && e.at < end;
+        if self.edits.iter().any(is_part) {
+            self.repaired.push(self.place(first.start, last.end));
+        }
     }
 
     /// Reports what is wrong in the blocks of a composition's statement, one statement of theirs at a time; `false` if
@@ -227,11 +281,33 @@ impl<'t> Cutter<'t, '_> {
             End::Cut | End::BrokenString => self.peek().map_or("", |t| self.word(t)),
         };
         self.builder.base = first.start;
-        failure.report(&mut self.builder, entry, text, terminator);
+        self.builder.splices = text.splices;
+        failure.report(&mut self.builder, entry, &text.written, terminator);
     }
 
-    fn statement_text(&self, tokens: &[Token]) -> Option<&'t str> {
-        self.text.get(tokens.first()?.start..tokens.last()?.end)
+    /// What stands from the first of some tokens to the last, with the edits among them.
+    pub(super) fn statement_text(&self, tokens: &[Token]) -> Option<StatementText<'t>> {
+        let (mut start, end) = (tokens.first()?.start, tokens.last()?.end);
+        let mut edits = self.edits.iter().filter(|e| e.is_among(tokens)).peekable();
+        if edits.peek().is_none() {
+            let written = Cow::Borrowed(self.text.get(start..end)?);
+            let splices = Vec::new();
+            return Some(StatementText { written, splices });
+        }
+        let (base, mut written, mut splices) = (start, String::new(), Vec::new());
+        for edit in edits {
+            written.push_str(self.text.get(start..edit.at)?);
+            splices.push(Splice {
+                at: base + written.len(),
+                written: edit.inserted.len(),
+                replaced: edit.removed,
+            });
+            written.push_str(edit.inserted);
+            start = edit.at + edit.removed;
+        }
+        written.push_str(self.text.get(start..end)?);
+        let written = Cow::Owned(written);
+        Some(StatementText { written, splices })
     }
 
     /// The index of the token `at` bytes behind the first, if it is a name that begins a line.

@@ -27,19 +27,19 @@ pub(crate) enum Bracket {
 }
 
 impl Bracket {
-    pub(crate) fn opening(self) -> char {
+    pub(crate) fn opening(self) -> &'static str {
         match self {
-            Bracket::Round => '(',
-            Bracket::Square => '[',
-            Bracket::Curly => '{',
+            Bracket::Round => "(",
+            Bracket::Square => "[",
+            Bracket::Curly => "{",
         }
     }
 
-    pub(crate) fn closing(self) -> char {
+    pub(crate) fn closing(self) -> &'static str {
         match self {
-            Bracket::Round => ')',
-            Bracket::Square => ']',
-            Bracket::Curly => '}',
+            Bracket::Round => ")",
+            Bracket::Square => "]",
+            Bracket::Curly => "}",
         }
     }
 }

@@ -21,26 +21,56 @@ pub(super) struct Builder<'s> {
     pub(super) base: usize,
     /// Of the whole file.
     pub(super) tokens: &'s [Token],
+    /// Where the text that pest sees has other tokens than the file.
+    pub(super) splices: Vec<Splice>,
     pub(super) limits: &'s Limits,
     pub(super) sink: &'s mut Sink,
     pub(super) marks: EditionMarks,
 }
 
+/// Bytes that the text that pest sees has in place of some of the file's.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Splice {
+    /// As [`Builder::base`] plus an offset in the text.
+    pub(super) at: usize,
+    pub(super) written: usize,
+    pub(super) replaced: usize,
+}
+
 impl Builder<'_> {
+    /// Of the file, for offsets of the text that pest sees.
     pub(super) fn span_at(&self, start: usize, end: usize) -> Span {
+        self.span_of_file(self.in_file(start), self.in_file(end))
+    }
+
+    fn span_of_file(&self, start: usize, end: usize) -> Span {
         // A file longer than u32 is refused before it is parsed.
-        let place = |offset: usize| u32::try_from(self.base + offset).unwrap_or(u32::MAX);
+        let place = |offset: usize| u32::try_from(offset).unwrap_or(u32::MAX);
         Span::new(self.file, place(start), place(end))
+    }
+
+    /// The byte of the file that an offset of the text that pest sees stands for.
+    fn in_file(&self, offset: usize) -> usize {
+        let mut at = self.base + offset;
+        for splice in self.splices.iter().rev() {
+            if at >= splice.at + splice.written {
+                at = at - splice.written + splice.replaced;
+            } else {
+                at = at.min(splice.at);
+            }
+        }
+        at
     }
 
     /// Pest counts white space and comments before an absent optional part to a rule; they are cut off here.
     pub(super) fn span(&self, pair: &Pair) -> Span {
-        let span = pair.as_span();
-        let end = span.start() + pair.as_str().trim_end().len();
-        let after = self.tokens.partition_point(|t| t.start < self.base + end);
+        let start = pair.as_span().start();
+        let end = self.in_file(start + pair.as_str().trim_end().len());
+        let start = self.in_file(start);
+        let after = self.tokens.partition_point(|t| t.start < end);
         let last = after.checked_sub(1).and_then(|at| self.tokens.get(at));
-        let end = last.map_or(end, |t| end.min(t.end.saturating_sub(self.base)));
-        self.span_at(span.start(), end.max(span.start()))
+        let end = last.map_or(end, |t| end.min(t.end));
+        self.span_of_file(start, end.max(start))
     }
 
     pub(super) fn error(&mut self, code: &'static Code, span: Span, message: impl Into<String>) {

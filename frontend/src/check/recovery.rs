@@ -1,0 +1,217 @@
+//! Tests: one slip of one token is one error, at its place, whatever follows from it.
+
+use super::testing::{Document, check, in_document};
+use crate::source::SourceMap;
+use crate::syntax::token::{Bracket, Token, TokenKind, scan};
+
+const MODEL: &str = "
+operator scale {
+    @dtype { T: num = real; }
+    @attrib {
+        k: T = T(1);
+        p: int..(d) = [1, 2];
+        o: optional int;
+    }
+    @input {
+        x: T[m,n];
+        xs: T[m]..(q);
+    }
+    @using {
+        a = p + .. + 1;
+        [b, c..] = [a, p..];
+    }
+    @output {
+        y: T[m,n];
+    }
+    @assert {
+        a > 0: \"a is {a}\", 'label': a;
+        o > 0;
+    }
+    @lower {
+        z = x[i,j] * k,
+        y[i,j] = z + xs[0][|i + 1 <> 0 : m - 1|,],
+            i < m, j < n | z > k;
+    }
+}
+
+operator twice {
+    @input { x: real[s..]; }
+    @output { y: real[s..]; }
+    @lower { y[i..] = x[i..] * 2.0, i < s; }
+}
+
+graph G {
+    @input {
+        x: real[2,3];
+        w: real[2];
+    }
+    @variable {
+        v: real[2,3];
+    }
+    @output {
+        y: real[2,3];
+    }
+    @compose {
+        t = lab: scale<real>{k=2.0, p=[1, 2]}(x, [w, w]);
+        u = with s = t do..(i -> 3) {
+            r = twice(s);
+            yield r;
+        };
+        y = if w is w then u else { yield x; };
+    }
+    @update {
+        v = y;
+    }
+}
+";
+
+/// `line:column: message` of all that is said about a main file.
+fn said(text: &str) -> Vec<String> {
+    let document: Document = in_document(text);
+    let mut sources = SourceMap::default();
+    let file = sources.add("main.sknd", text);
+    let places = sources.get(file).unwrap();
+    let found = check(&document).into_iter();
+    let line = |start| {
+        let (line, column) = places.line_column(start);
+        format!("{line}:{column}")
+    };
+    found
+        .map(|d| format!("{}: {}", line(d.span.unwrap().start), d.message))
+        .collect()
+}
+
+/// Brackets, `;` and `@`: a slip of one of them gives everything behind it another meaning.
+fn gives_structure(token: &Token) -> bool {
+    matches!(
+        token.kind,
+        TokenKind::Open(_) | TokenKind::Close(_) | TokenKind::Semicolon | TokenKind::At
+    )
+}
+
+/// The model with each of these tokens left out, and doubled; and whether it is left out.
+fn slips(text: &str) -> Vec<(String, Token, bool)> {
+    let mut texts = Vec::new();
+    for token in scan(text).into_iter().filter(gives_structure) {
+        let (before, rest) = text.split_at(token.start);
+        let (written, behind) = rest.split_at(token.end - token.start);
+        // Words stay apart.
+        texts.push((format!("{before} {behind}"), token, true));
+        texts.push((format!("{before}{written}{written}{behind}"), token, false));
+    }
+    texts
+}
+
+#[test]
+fn a_slip_of_one_token_is_one_error() {
+    assert_eq!(said(MODEL), Vec::<String>::new());
+    for (text, token, left_out) in slips(MODEL) {
+        let found = said(&text);
+        let place = MODEL.get(..token.end).unwrap();
+        let line = place.lines().next_back().unwrap();
+        // A statement without anything in it is none; doubled parentheses and lists are others, and may be in order.
+        let may_be_right = !left_out
+            && (token.kind == TokenKind::Semicolon
+                || matches!(token.kind, TokenKind::Open(b) | TokenKind::Close(b) if b != Bracket::Curly));
+        match found.len() {
+            1 => {}
+            0 if may_be_right => {}
+            _ => panic!("left out: {left_out}, at `{line}`: {found:#?}"),
+        }
+    }
+}
+
+#[test]
+fn what_is_lost_is_named_where_it_is_lost() {
+    for (written, slip, wanted) in [
+        (
+            "@input {\n        x: T",
+            "@input\n        x: T",
+            "10:9: expected `{` after `@input`",
+        ),
+        (
+            "o: optional int;\n    }",
+            "o: optional int;\n    } }",
+            "8:7: this `}` closes nothing",
+        ),
+        (
+            "scale<real>{k",
+            "scale<real> k",
+            "49:30: `{` is missing here",
+        ),
+        ("{k=2.0, p", "{k=2.0; p", "49:35: expected `,`, found `;`"),
+        ("{k=2.0, p", "{k=2.0;, p", "49:35: `;` does not belong here"),
+        ("(i -> 3) {", "(i -> 3 {", "50:28: `(` is not closed"),
+        ("(i -> 3) {\n", "(i -> 3)\n", "51:13: `{` is missing here"),
+        (
+            "else { yield x",
+            "else yield x",
+            "54:35: `{` is missing here",
+        ),
+        (
+            "yield r;\n        };",
+            "yield r;\n        ;",
+            "52:21: `}` is missing here",
+        ),
+        (
+            "    @output {\n        y: T",
+            "    output {\n        y: T",
+            "17:5: `@` is missing before `output`",
+        ),
+        (
+            "r = twice(s)",
+            "r = @twice(s)",
+            "51:17: `@` does not belong here",
+        ),
+        ("@attrib", "@@attrib", "4:5: `@` does not belong here"),
+        ("@attrib", "@ attrib", "4:6: `@` and `attrib` are one word"),
+    ] {
+        let text = MODEL.replacen(written, slip, 1);
+        assert_ne!(text, MODEL, "{written}");
+        assert_eq!(said(&text), [wanted], "{slip}");
+    }
+}
+
+/// Whatever happens to one definition, what is wrong with the others is said.
+#[test]
+fn a_slip_hides_nothing_elsewhere() {
+    let wrong = MODEL.replace("x[i..] * 2.0", "nowhere[i..] * 2.0");
+    for (text, token, left_out) in slips(&wrong) {
+        let found = said(&text);
+        let inside = |name: &str| {
+            let start = wrong.find(name).unwrap();
+            let end = wrong.get(start..).unwrap().find("\n}").unwrap() + start + 2;
+            (start..end).contains(&token.start)
+        };
+        if !inside("operator twice") {
+            let named = found
+                .iter()
+                .any(|m| m.contains("`nowhere` is not declared"));
+            assert!(named, "left out: {left_out}, {token:?}: {found:#?}");
+        }
+    }
+}
+
+/// Names that what cannot be read might declare are not asked for; all others are.
+#[test]
+fn statements_that_cannot_be_read_hide_only_their_own_names() {
+    let text = "operator id { @input { x: real[n]; } @output { y: real[n]; } }
+graph G {
+    @input { x: real[1]; }
+    @output { y: real[1]; z: real[1]; }
+    @compose {
+        a = 1 + ;
+        b = id(a);
+        c = id(lost);
+        y = id(b);
+    }
+}";
+    assert_eq!(
+        said(text),
+        [
+            "4:27: the output `z` is not assigned",
+            "6:17: expected an expression or `..`, found `;`",
+            "8:16: `lost` is not declared",
+        ]
+    );
+}

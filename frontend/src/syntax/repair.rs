@@ -1,0 +1,564 @@
+//! A token that was lost, doubled or mistyped, told by what makes sense without it.
+//!
+//! One brace more or less gives everything behind it another meaning. Where a region of a file (a definition, or what
+//! stands between two) has errors, the edits of one token that could explain them are tried, and the one that leaves the
+//! fewest is made: it is reported in place of the errors that it explains, and the region is read as it was meant.
+
+use std::ops::Range;
+
+use rustc_hash::FxHashMap;
+
+use super::build::Builder;
+use super::cut::{BLOCKS, Cutter, begins_definition};
+use super::grammar::Rule;
+use super::token::{Bracket, Token, TokenKind, scan};
+use super::{MOST_ERRORS, SHALLOW, nesting, read};
+use crate::ast::Module;
+use crate::diagnostics::codes::{BRACKET, MISSING_SEMICOLON, SYNTAX};
+use crate::diagnostics::{Code, Diagnostic, Sink};
+use crate::limits::Limits;
+use crate::source::{FileId, Span};
+
+/// Tokens that all trials of a region may look at.
+const TOKENS_LOOKED_AT: usize = 2_000_000;
+/// Bytes of statements that all trials of a region may read.
+const BYTES_READ: usize = 200_000;
+/// Slips of one region that are looked for.
+const MOST_EDITS: usize = 4;
+
+/// Another token in place of one, or one more, or one less.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Edit {
+    /// Byte offset in the file.
+    pub(super) at: usize,
+    /// Bytes that are read as if they were not there.
+    pub(super) removed: usize,
+    /// What is read in their place; a blank where a token is left out.
+    pub(super) inserted: &'static str,
+}
+
+impl Edit {
+    fn insertion(at: usize, inserted: &'static str) -> Edit {
+        Edit {
+            at,
+            removed: 0,
+            inserted,
+        }
+    }
+
+    pub(super) fn leaves_out(&self) -> bool {
+        self.inserted == " "
+    }
+
+    /// Whether a token of the edited list is the one that was put in.
+    pub(super) fn wrote(&self, token: &Token) -> bool {
+        !self.leaves_out() && token.start == self.at && token.end == self.at + self.removed
+    }
+
+    /// Whether it stands among tokens that follow each other.
+    pub(super) fn is_among(&self, tokens: &[Token]) -> bool {
+        if !self.leaves_out() {
+            return tokens.iter().any(|token| self.wrote(token));
+        }
+        let inside = |first: &Token, last: &Token| first.start < self.at && self.at < last.end;
+        match (tokens.first(), tokens.last()) {
+            (Some(first), Some(last)) => inside(first, last),
+            _ => false,
+        }
+    }
+}
+
+/// Reads all of a file, region by region: what one holds that cannot be read says nothing about the others.
+pub(super) fn read_regions(text: &str, limits: &Limits, sink: &mut Sink, module: &mut Module) {
+    let tokens = scan(text);
+    // A byte order mark may begin a file and is no token of the language.
+    let mut first = usize::from(text.starts_with('\u{feff}'));
+    let errors_before = sink.error_count();
+    while first < tokens.len() {
+        let errors = sink.error_count() - errors_before;
+        if errors >= MOST_ERRORS {
+            break;
+        }
+        let region = first..end_of_region(text, &tokens, first);
+        first = region.end;
+        let reader = Reader {
+            text,
+            tokens: &tokens,
+            region,
+            limits,
+            file: module.file,
+            most_errors: MOST_ERRORS - errors,
+        };
+        reader.read(sink, module);
+    }
+}
+
+/// The next token behind `first` that begins a definition or an import.
+fn end_of_region(text: &str, tokens: &[Token], first: usize) -> usize {
+    let word = |at: usize| {
+        tokens
+            .get(at)
+            .and_then(|t| text.get(t.start..t.end))
+            .unwrap_or_default()
+    };
+    let mut at = first + 1;
+    if word(first) == "public" && matches!(word(at), "operator" | "graph") {
+        at += 1;
+    }
+    while tokens.get(at).is_some_and(|t| !begins_definition(text, t)) {
+        at += 1;
+    }
+    at
+}
+
+/// One region of a file.
+struct Reader<'t> {
+    text: &'t str,
+    /// Of the whole file.
+    tokens: &'t [Token],
+    region: Range<usize>,
+    limits: &'t Limits,
+    file: FileId,
+    most_errors: usize,
+}
+
+/// What is known about statements, by what they are read as and where they begin and end.
+#[derive(Default)]
+struct Trials {
+    readable: FxHashMap<(Rule, usize, usize), bool>,
+    bytes: usize,
+    tokens: usize,
+}
+
+impl<'t> Reader<'t> {
+    fn read(&self, sink: &mut Sink, module: &mut Module) {
+        let mut found = Sink::default();
+        let own = self.tokens.get(self.region.clone()).unwrap_or_default();
+        let behind = self.tokens.get(self.region.end);
+        let plain: Vec<Token> = own.iter().chain(behind).copied().collect();
+        let mut part = self.part(module);
+        self.cutter(&plain, &[], &mut found, module, self.most_errors)
+            .region(&mut part);
+        if found.has_errors() {
+            let edits = self.edits(&plain, found.diagnostics(), module);
+            if !edits.is_empty() {
+                let edited = edited(&plain, &edits);
+                part = self.part(module);
+                found = Sink::default();
+                for edit in &edits {
+                    found.report(self.explain(edit, &edited));
+                }
+                self.cutter(&edited, &edits, &mut found, module, self.most_errors)
+                    .region(&mut part);
+            }
+        }
+        for diagnostic in found.into_sorted() {
+            sink.report(diagnostic);
+        }
+        module.imports.append(&mut part.imports);
+        module.definitions.append(&mut part.definitions);
+        module.unread |= part.unread;
+        module.edition_marks = part.edition_marks;
+    }
+
+    /// What this region is to be added to.
+    fn part(&self, module: &Module) -> Module {
+        Module {
+            file: self.file,
+            name: String::new(),
+            imports: Vec::new(),
+            definitions: Vec::new(),
+            unread: false,
+            edition_marks: module.edition_marks.clone(),
+        }
+    }
+
+    fn cutter<'c>(
+        &'c self,
+        tokens: &'c [Token],
+        edits: &'c [Edit],
+        sink: &'c mut Sink,
+        module: &Module,
+        most_errors: usize,
+    ) -> Cutter<'c, 'c> {
+        let behind = usize::from(self.region.end < self.tokens.len());
+        Cutter {
+            text: self.text,
+            tokens,
+            region: tokens.len() - behind,
+            edits,
+            at: 0,
+            builder: Builder {
+                file: self.file,
+                base: 0,
+                tokens: self.tokens,
+                splices: Vec::new(),
+                limits: self.limits,
+                sink,
+                marks: module.edition_marks.clone(),
+            },
+            after_definitions: !module.definitions.is_empty(),
+            most_errors,
+            repaired: Vec::new(),
+            skipped: 0,
+            deferred: None,
+        }
+    }
+
+    /// The edits that explain most of what is wrong.
+    fn edits(&self, plain: &[Token], found: &[Diagnostic], module: &Module) -> Vec<Edit> {
+        let mut trials = Trials::default();
+        let mut edits: Vec<Edit> = Vec::new();
+        let places: Vec<usize> = found
+            .iter()
+            .flat_map(|d| d.span.into_iter().chain(d.labels.iter().map(|l| l.span)))
+            .map(|span| span.start as usize)
+            .collect();
+        let Some(mut errors) = self.errors(plain, &edits, module, usize::MAX, &mut trials) else {
+            return edits;
+        };
+        while errors > 0 && edits.len() < MOST_EDITS {
+            let tokens = edited(plain, &edits);
+            let mut best: Option<(usize, usize, Edit)> = None;
+            for edit in candidates(self.text, &tokens, &places) {
+                if trials.tokens > TOKENS_LOOKED_AT || trials.bytes > BYTES_READ {
+                    break;
+                }
+                let Some(allowed) = errors.checked_sub(self.least_explained(&edit)) else {
+                    continue;
+                };
+                let allowed = best.as_ref().map_or(allowed, |b| b.0.min(allowed));
+                let mut tried = edits.clone();
+                tried.push(edit);
+                tried.sort_by_key(|e| e.at);
+                let tokens = edited(plain, &tried);
+                let Some(left) = self.errors(&tokens, &tried, module, allowed, &mut trials) else {
+                    continue;
+                };
+                let askew = askew(self.text, &tokens);
+                if best.as_ref().is_none_or(|b| (left, askew) < (b.0, b.1)) {
+                    best = Some((left, askew, edit));
+                }
+            }
+            let Some((left, _, edit)) = best else { break };
+            errors = left;
+            edits.push(edit);
+            edits.sort_by_key(|e| e.at);
+        }
+        edits
+    }
+
+    /// How many errors an edit must explain to be made. One that is not certain to be what was meant must explain two, or
+    /// else a guess takes the place of what is known.
+    fn least_explained(&self, edit: &Edit) -> usize {
+        let end = edit.at + edit.removed;
+        let written = self.text.get(edit.at..end).unwrap_or_default();
+        let line = self.text.get(end..).unwrap_or_default().lines().next();
+        let ends_line = line.is_none_or(|line| line.trim().is_empty());
+        // A round or square bracket without its partner may as well have lost it.
+        let is_certain = match written {
+            ";" => !ends_line,
+            _ => matches!(written, "@" | "{" | "}"),
+        };
+        if edit.leaves_out() && is_certain {
+            1
+        } else {
+            2
+        }
+    }
+
+    /// How many errors the region has with some edits; `None` if more than `allowed`.
+    fn errors(
+        &self,
+        tokens: &[Token],
+        edits: &[Edit],
+        module: &Module,
+        allowed: usize,
+        trials: &mut Trials,
+    ) -> Option<usize> {
+        trials.tokens += tokens.len();
+        let mut sink = Sink::default();
+        let most = allowed.saturating_add(1).min(MOST_ERRORS);
+        let mut cutter = self.cutter(tokens, edits, &mut sink, module, most);
+        cutter.deferred = Some(Vec::new());
+        cutter.region(&mut self.part(module));
+        // What an edit puts out of sight is not mended by it.
+        let mut errors = cutter.builder.sink.error_count() + cutter.skipped;
+        for statement in cutter.deferred.take().unwrap_or_default() {
+            if errors > allowed {
+                return None;
+            }
+            let (Some(first), Some(last), Some(text)) = (
+                statement.tokens.first(),
+                statement.tokens.last(),
+                cutter.statement_text(statement.tokens),
+            ) else {
+                continue;
+            };
+            let mut is_readable = || {
+                trials.bytes += text.written.len();
+                let depth = nesting::depth(self.text, statement.tokens, self.limits);
+                depth.is_ok_and(|depth| depth > SHALLOW)
+                    || read(statement.entry, &text.written).is_ok()
+            };
+            let readable = if text.splices.is_empty() {
+                let key = (statement.entry, first.start, last.end);
+                *trials.readable.entry(key).or_insert_with(is_readable)
+            } else {
+                is_readable()
+            };
+            errors += usize::from(!readable);
+        }
+        (errors <= allowed).then_some(errors)
+    }
+
+    fn span(&self, start: usize, end: usize) -> Span {
+        let offset = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+        Span::new(self.file, offset(start), offset(end))
+    }
+
+    /// The message about an edit; `edited`: the tokens with all of them.
+    fn explain(&self, edit: &Edit, edited: &[Token]) -> Diagnostic {
+        let span = self.span(edit.at, edit.at + edit.removed);
+        let written = self.text.get(edit.at..edit.at + edit.removed).unwrap_or("");
+        let index = edited.partition_point(|t| t.start < edit.at);
+        let (code, message, help) = match (written, edit.inserted) {
+            (")" | "]" | "}", " ") => (
+                &BRACKET,
+                format!("this `{written}` closes nothing"),
+                "remove it, or look for one too many before it".to_string(),
+            ),
+            ("(" | "[" | "{", " ") => (
+                &BRACKET,
+                format!("this `{written}` is one too many"),
+                "remove it".to_string(),
+            ),
+            (_, " ") => (
+                &SYNTAX,
+                format!("`{written}` does not belong here"),
+                self.why_not(written, index, edited).to_string(),
+            ),
+            ("", inserted) => return self.missing(inserted, span, index, edited),
+            (_, inserted) => (
+                &SYNTAX,
+                format!("expected `{inserted}`, found `{written}`"),
+                format!("write `{inserted}`"),
+            ),
+        };
+        Diagnostic::error(code, span, message).with_help(help)
+    }
+
+    /// Why a token is left out that would stand in front of the one at `index`.
+    fn why_not(&self, written: &str, index: usize, edited: &[Token]) -> &'static str {
+        match written {
+            "@" => "remove it; a block begins with `@` and its name, as in `@compose { … }`",
+            ";" if is_in_list(self.text, edited, index) => {
+                "remove it; what stands in brackets is separated by commas"
+            }
+            ";" => "remove it; the statement goes on behind it",
+            _ => "remove it",
+        }
+    }
+
+    /// The message about a token that was put in, the one at `index`.
+    fn missing(&self, inserted: &str, span: Span, index: usize, edited: &[Token]) -> Diagnostic {
+        let spelled = |at: Option<usize>| {
+            let token = at.and_then(|at| edited.get(at));
+            token.and_then(|t| self.text.get(t.start..t.end))
+        };
+        let before = spelled(index.checked_sub(1)).unwrap_or_default();
+        let in_block = spelled(index.checked_sub(2)) == Some("@");
+        let code: &'static Code = match inserted {
+            ";" => &MISSING_SEMICOLON,
+            "@" => &SYNTAX,
+            _ => &BRACKET,
+        };
+        let message = match inserted {
+            "{" if in_block => format!("expected `{{` after `@{before}`"),
+            "@" => {
+                let name = spelled(Some(index + 1)).unwrap_or_default();
+                format!("`@` is missing before `{name}`")
+            }
+            _ => format!("`{inserted}` is missing here"),
+        };
+        let mut diagnostic = Diagnostic::error(code, span, message);
+        let kind = edited.get(index).map(|t| t.kind);
+        let other = partner(edited, index).and_then(|at| edited.get(at));
+        if let Some(other) = other {
+            let text = match kind {
+                Some(TokenKind::Open(_)) => "closed here",
+                _ => "opened here",
+            };
+            diagnostic = diagnostic.with_place(self.span(other.start, other.end), text);
+        }
+        diagnostic.with_help(format!("write `{inserted}`"))
+    }
+}
+
+/// The tokens with edits made; these are in their order.
+fn edited(tokens: &[Token], edits: &[Edit]) -> Vec<Token> {
+    let mut result = Vec::with_capacity(tokens.len() + edits.len());
+    let mut rest = tokens;
+    for edit in edits {
+        // What is inserted stands behind what ends at its place, and before what begins there.
+        let at = rest.partition_point(|t| t.start < edit.at);
+        let Some((before, behind)) = rest.split_at_checked(at) else {
+            break;
+        };
+        result.extend_from_slice(before);
+        rest = match edit.removed {
+            0 => behind,
+            _ => behind.get(1..).unwrap_or_default(),
+        };
+        let kind = scan(edit.inserted).first().map(|token| token.kind);
+        result.extend(kind.map(|kind| Token {
+            kind,
+            start: edit.at,
+            end: edit.at + edit.removed,
+        }));
+    }
+    result.extend_from_slice(rest);
+    result
+}
+
+/// Every edit of one token that could explain errors at `places`, those that are near to one first.
+fn candidates(text: &str, tokens: &[Token], places: &[usize]) -> Vec<Edit> {
+    /// Tokens around an error among which a slip that leaves brackets alone is looked for.
+    const NEAR: usize = 12;
+    let near: Vec<usize> = places
+        .iter()
+        .map(|place| tokens.partition_point(|t| t.end <= *place))
+        .collect();
+    let brackets = [Bracket::Round, Bracket::Square, Bracket::Curly];
+    let unpaired = brackets.map(|bracket| (bracket, surplus(tokens, bracket)));
+    let mut found: Vec<(usize, Edit)> = Vec::new();
+    for (at, token) in tokens.iter().enumerate() {
+        let distance = near.iter().map(|n| n.abs_diff(at)).min().unwrap_or(0);
+        let left_out = Edit {
+            at: token.start,
+            removed: token.end - token.start,
+            inserted: " ",
+        };
+        let mut add = |edit: Edit| found.push((distance, edit));
+        for (bracket, surplus) in unpaired {
+            let (opening, closing) = (TokenKind::Open(bracket), TokenKind::Close(bracket));
+            if surplus > 0 {
+                add(Edit::insertion(token.end, bracket.closing()));
+                if token.kind == opening {
+                    add(left_out);
+                }
+            } else if surplus < 0 {
+                add(Edit::insertion(token.start, bracket.opening()));
+                if token.kind == closing {
+                    add(left_out);
+                }
+            }
+        }
+        let word = text.get(token.start..token.end).unwrap_or_default();
+        match token.kind {
+            _ if distance > NEAR => {}
+            TokenKind::Semicolon => {
+                add(left_out);
+                let inserted = ",";
+                add(Edit {
+                    inserted,
+                    ..left_out
+                });
+            }
+            TokenKind::At => add(left_out),
+            TokenKind::Word => {
+                if distance <= 1 && !begins_definition(text, token) {
+                    add(left_out);
+                }
+                if BLOCKS.iter().any(|block| block.0 == word) {
+                    add(Edit::insertion(token.start, "@"));
+                }
+            }
+            _ => {}
+        }
+    }
+    // What was put in before has no width; nothing is to be left out there.
+    found.retain(|(_, edit)| !edit.leaves_out() || edit.removed > 0);
+    found.sort_by_key(|(distance, _)| *distance);
+    found.into_iter().map(|(_, edit)| edit).collect()
+}
+
+/// How many more brackets of a kind are opened than closed.
+fn surplus(tokens: &[Token], bracket: Bracket) -> isize {
+    let signs = tokens.iter().map(|token| match token.kind {
+        TokenKind::Open(b) if b == bracket => 1,
+        TokenKind::Close(b) if b == bracket => -1,
+        _ => 0,
+    });
+    signs.sum()
+}
+
+/// The bracket that belongs to the one at `index`.
+fn partner(tokens: &[Token], index: usize) -> Option<usize> {
+    let mut open = Vec::new();
+    for (at, token) in tokens.iter().enumerate() {
+        match token.kind {
+            TokenKind::Open(bracket) => open.push((at, bracket)),
+            TokenKind::Close(bracket) => {
+                let (other, _) = open.pop().filter(|(_, opened)| *opened == bracket)?;
+                if other == index {
+                    return Some(at);
+                }
+                if at == index {
+                    return Some(other);
+                }
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Whether the token in front of `index` stands in round or square brackets, or in attributes.
+fn is_in_list(text: &str, tokens: &[Token], index: usize) -> bool {
+    let mut open = Vec::new();
+    for (at, token) in tokens.iter().enumerate().take(index) {
+        match token.kind {
+            TokenKind::Open(_) => open.push(at),
+            TokenKind::Close(_) => {
+                open.pop();
+            }
+            _ => {}
+        }
+    }
+    let Some((at, token)) = open.pop().and_then(|at| Some((at, tokens.get(at)?))) else {
+        return false;
+    };
+    let closed = partner(tokens, at).and_then(|at| tokens.get(at + 1));
+    token.kind != TokenKind::Open(Bracket::Curly)
+        || closed.is_some_and(|t| text.get(t.start..t.end) == Some("("))
+}
+
+/// Braces that close a line's block at another column than that line begins at.
+fn askew(text: &str, tokens: &[Token]) -> usize {
+    let line_of = |at: usize| {
+        text.get(..at)
+            .and_then(|t| t.rfind('\n'))
+            .map_or(0, |n| n + 1)
+    };
+    let indentation = |line: usize| {
+        let rest = text.get(line..).unwrap_or_default();
+        rest.len() - rest.trim_start().len()
+    };
+    let mut open = Vec::new();
+    let mut count = 0;
+    for token in tokens {
+        match token.kind {
+            TokenKind::Open(_) => open.push(token.start),
+            TokenKind::Close(_) => {
+                let Some(opened) = open.pop() else { continue };
+                let (first, last) = (line_of(opened), line_of(token.start));
+                let begins_line = indentation(last) == token.start - last;
+                let is_askew = !begins_line || indentation(first) != token.start - last;
+                count += usize::from(first != last && is_askew);
+            }
+            _ => {}
+        }
+    }
+    count
+}
