@@ -2,11 +2,11 @@
 
 use skript_frontend::ast::{Definition, DefinitionKind, Module};
 use skript_frontend::check::check_program;
-use skript_frontend::compose::{ComposeOptions, compose};
+use skript_frontend::compose::{ComposeOptions, compose, known_tensors};
 use skript_frontend::diagnostics::codes::NO_GRAPH;
-use skript_frontend::diagnostics::{Diagnostic, Sink};
+use skript_frontend::diagnostics::{Diagnostic, Severity, Sink};
 use skript_frontend::limits::Limits;
-use skript_frontend::model::{Extent, Model};
+use skript_frontend::model::{Extent, Value};
 use skript_frontend::program::Program;
 use skript_frontend::source::{FileId, Span};
 use skript_frontend::source_files::load_program_with;
@@ -16,20 +16,37 @@ pub struct Analysis {
     main: PathBuf,
     pub program: Program,
     pub diagnostics: Vec<Diagnostic>,
-    /// The first graph with its attributes at their defaults, if it can be composed.
-    model: Option<Model>,
+    /// The tensors of the first graph with its attributes at their defaults, as far as they are known.
+    tensors: Vec<Value>,
 }
 
 impl Analysis {
-    /// Loads, checks and, where nothing is wrong so far and every attribute has a default, composes.
+    /// Loads, checks and, where every attribute has a default, composes what can be composed.
     pub fn of(main: &Path, open: &dyn Fn(&Path) -> Option<String>) -> Analysis {
         let (limits, mut sink) = (Limits::default(), Sink::default());
         let open = |path: &Path| open(path).map(String::into_bytes);
-        let program = load_program_with(main, None, &limits, &mut sink, &open);
+        let mut program = load_program_with(main, None, &limits, &mut sink, &open);
         check_program(&program, &mut sink);
-        let mut model = None;
-        if !sink.has_errors() && first_graph(&program).is_some_and(complete) {
-            model = compose(&program, &ComposeOptions::default(), &limits, &mut sink);
+        let mut tensors = Vec::new();
+        if first_graph(&program).is_some_and(complete) {
+            let mut model = None;
+            if !sink.has_errors() {
+                model = compose(&program, &ComposeOptions::default(), &limits, &mut sink);
+            }
+            tensors = match model {
+                Some(mut model) => {
+                    let entry = model.functions.get_mut(model.entry.0 as usize);
+                    entry.map_or_else(Vec::new, |entry| std::mem::take(&mut entry.values))
+                }
+                None => {
+                    let errors = sink.diagnostics().iter();
+                    let errors: Vec<Span> = errors
+                        .filter(|d| d.severity == Severity::Error)
+                        .filter_map(|d| d.span)
+                        .collect();
+                    known_tensors(&mut program, &errors, &limits)
+                }
+            };
         }
         // A module that is looked at by itself needs no graph.
         let is_model = main.file_name().is_some_and(|name| name == "main.sknd");
@@ -39,7 +56,7 @@ impl Analysis {
             main: main.to_owned(),
             program,
             diagnostics,
-            model,
+            tensors,
         }
     }
 
@@ -70,14 +87,12 @@ impl Analysis {
 
     /// The composed type of a tensor of the model's graph, `real[1,64,54,54]`; run-time extents by their bound, `~|10`.
     pub fn composed_type(&self, definition: &Definition, name: &str) -> Option<String> {
-        let model = self.model.as_ref()?;
-        let entry = model.function(model.entry)?;
-        let graph = entry.name.rsplit('.').next()?;
-        if definition.kind != DefinitionKind::Graph || graph != definition.name.name {
+        let graph = first_graph(&self.program)?;
+        if definition.kind != DefinitionKind::Graph || graph.name != definition.name {
             return None;
         }
-        let mut values = entry.values.iter();
-        let tensor = &values.find(|v| v.name.as_deref() == Some(name))?.tensor;
+        let mut tensors = self.tensors.iter();
+        let tensor = &tensors.find(|v| v.name.as_deref() == Some(name))?.tensor;
         let extents = tensor.shape.iter().map(|extent| match extent {
             Extent::Fixed(n) => n.to_string(),
             Extent::Dynamic { bound, .. } => format!("~|{bound}"),

@@ -262,6 +262,85 @@ fn what_is_wrong_is_shown_while_it_is_wrong() {
     editor.quit();
 }
 
+/// What is right beside a mistake is known as if nothing were wrong.
+#[test]
+fn broken_files_keep_what_is_known() {
+    let folder = tempfile::tempdir().unwrap();
+    let main = folder.path().join("main.sknd");
+    std::fs::write(folder.path().join("mine.sknd"), MODULE).unwrap();
+    let mut editor = Editor::start(&folder.path().join("cache"));
+    let text = MODEL.replace(
+        "        y = mine",
+        "        d = mine.twice(c);\n        e = mine.twice(d);\n        y = mine",
+    ) + "
+operator own {
+    @input { a: real[n]; }
+    @output { b: real[n]; }
+    @lower { b[i,] = a[i,], i < n; }
+}
+";
+    for (written, wrong) in [
+        // syntax: a lost bracket, a lost brace, a brace too many, a lost `;`, a statement that is half written
+        ("y = mine.twice(c);", "y = mine.twice(c;"),
+        ("    @output {\n", "    @output\n"),
+        ("    @output {\n", "    }\n    @output {\n"),
+        ("y = mine.twice(c);", "y = mine.twice(c)"),
+        ("y = mine.twice(c);", "y = mine."),
+        ("e = mine.twice(d);", "e = mine.twice("),
+        // names, types, shapes, of a statement, a declaration, another operator
+        ("y = mine.twice(c);", "y = mine.twise(c);"),
+        ("y = mine.twice(c);", "y = mine.twice(nowhere);"),
+        ("y: real[1, 4, 8, 8]", "y: real[1, 4, 8, 9]"),
+        (
+            "    @variable {\n",
+            "    @variable {\n        v: rael[2];\n",
+        ),
+        ("b[i,] = a[i,]", "b[i,] = q[i,]"),
+        ("b[i,] = a[i,], i < n;", "b[i,] = ] a[i,], i < n;"),
+    ] {
+        let broken = text.replace(written, wrong);
+        assert_ne!(broken, text, "{written}");
+        editor.open(&main, &broken);
+        assert!(!editor.diagnostics(&main).is_empty(), "{wrong}");
+        for (name, place) in [("c", "c = nn"), ("d", "d = mine")] {
+            let hover = editor.at("textDocument/hover", &main, &broken, place);
+            let hover = hover["contents"]["value"].as_str().unwrap();
+            let wanted = format!("# here: {name}: real[1,4,8,8]");
+            assert!(hover.contains(&wanted), "{wrong}: {hover}");
+        }
+        let hover = editor.at("textDocument/hover", &main, &broken, "w: real");
+        let hover = hover["contents"]["value"].as_str().unwrap();
+        assert!(
+            hover.contains("# here: w: real[4,3,3,3]"),
+            "{wrong}: {hover}"
+        );
+        // Go to what a name means, in the graph and in another module.
+        let place = editor.at("textDocument/definition", &main, &broken, "c);\n        e");
+        let line = broken[..broken.find("c = nn").unwrap()]
+            .matches('\n')
+            .count();
+        assert_eq!(place["range"]["start"]["line"], line, "{wrong}");
+        let place = editor.at(
+            "textDocument/definition",
+            &main,
+            &broken,
+            "twice(c);\n        e",
+        );
+        assert_eq!(place["range"]["start"]["line"], 1, "{wrong}");
+        // All names of the graph are offered behind the last statement that is right.
+        let mut typed = broken.clone();
+        typed.insert_str(typed.find("        e = mine").unwrap(), "        f = ");
+        editor.open(&main, &typed);
+        let items = editor.at("textDocument/completion", &main, &typed, "        e = mine");
+        let items = items.as_array().unwrap().iter();
+        let labels: Vec<&str> = items.map(|i| i["label"].as_str().unwrap()).collect();
+        for name in ["x", "w", "c", "d"] {
+            assert!(labels.contains(&name), "{wrong}: {name} of {labels:?}");
+        }
+    }
+    editor.quit();
+}
+
 #[test]
 fn completion_follows_the_place() {
     let folder = tempfile::tempdir().unwrap();

@@ -230,6 +230,8 @@ impl Checker<'_> {
                     "write it where the tensor is accessed, `x[{text},]`, or in an intermediate that stands there"
                 )),
             );
+            self.value(index);
+            return Type::unknown();
         }
         let ty = self.value(index);
         self.require_index(index, &ty);
@@ -340,6 +342,10 @@ impl Checker<'_> {
             return;
         }
         if let ([Subscript::Expr(index)], false) = (subscripts, trailing_comma) {
+            if self.quietly(|c| c.value(index)).base == Base::Unknown {
+                // reported
+                return;
+            }
             let index = self.text(index.span);
             if rank.constant() == Some(1) {
                 self.sink.report(

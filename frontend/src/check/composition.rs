@@ -3,8 +3,8 @@
 use rustc_hash::FxHashMap;
 
 use crate::ast::{
-    BlockKind, Component, ComponentValue, Definition, DefinitionKind, Expr, Ident, PackSpec,
-    Target, TargetItem, TypeSpec,
+    BinaryOp, BlockKind, Component, ComponentValue, Definition, DefinitionKind, Expr, ExprKind,
+    Ident, PackSpec, Path, Target, TargetItem, TypeSpec,
 };
 use crate::diagnostics::{Diagnostic, codes};
 use crate::source::Span;
@@ -13,6 +13,7 @@ use super::declarations::converts;
 use super::definition::{Checker, Place};
 use super::lengths::Length;
 use super::scope::SymbolKind;
+use super::signatures::Found;
 use super::types::{Base, Optional, Pack, Tensor, Type};
 use crate::diagnostics::counted;
 
@@ -98,7 +99,10 @@ impl Checker<'_> {
         level: Level,
         assigned: &mut Assigned,
     ) {
+        let errors = self.sink.error_count();
         let results = self.component_value(&component.value);
+        // What is wrong on the right side may make its types wrong as well.
+        let is_faulty = self.sink.error_count() > errors;
         let count = results.as_ref().map(Vec::len);
         if let Some(count) = count
             && component.targets.len() > count
@@ -130,6 +134,10 @@ impl Checker<'_> {
                 None => None,
             };
             let ty = result.unwrap_or_else(Type::unknown);
+            let ty = match is_faulty {
+                true => ty.with_base(Base::Unknown),
+                false => ty,
+            };
             let assignment = Assignment {
                 level,
                 value: value_span(&component.value),
@@ -145,6 +153,9 @@ impl Checker<'_> {
         match value {
             ComponentValue::Invocation(invocation) => self.invocation(invocation),
             ComponentValue::Expr(expr) => {
+                if self.report_open_type_list(expr) {
+                    return None;
+                }
                 let ty = self.entity(expr);
                 Some(vec![ty])
             }
@@ -166,6 +177,34 @@ impl Checker<'_> {
             ComponentValue::Loop(l) => self.looping(l),
             ComponentValue::Error(_) => None,
         }
+    }
+
+    /// `f<real(x)`, which compares unless `f` is an operator; true if it was reported.
+    fn report_open_type_list(&mut self, expr: &Expr) -> bool {
+        let ExprKind::Binary { op, left, right } = &expr.kind else {
+            return false;
+        };
+        let (BinaryOp::Lt, ExprKind::Name(name), ExprKind::Cast { target, .. }) =
+            (op, &left.kind, &right.kind)
+        else {
+            return false;
+        };
+        let path = Path {
+            parts: vec![name.clone()],
+            span: name.span,
+        };
+        let is_operator = matches!(self.env.find(self.module, &path), Found::Operator(_));
+        if !is_operator || self.scope.lookup(&name.name).is_some() {
+            return false;
+        }
+        let behind = Span::new(target.span.file, target.span.end, target.span.end);
+        let (operator, ty) = (&name.name, &target.name);
+        self.sink.report(
+            Diagnostic::error(&codes::SYNTAX, behind, "`>` is missing here")
+                .with_place(name.span, format!("`{operator}` is an operator"))
+                .with_help(format!("write `{operator}<{ty}>(…)`")),
+        );
+        true
     }
 
     /// `yield e`: never null.

@@ -205,7 +205,9 @@ impl Checker<'_> {
         if let Some(before) = &l.before {
             self.condition(before, &codes::LOOP_CONDITION);
         }
+        let errors = self.sink.error_count();
         let body = self.arm(&l.body);
+        let is_faulty = self.sink.error_count() > errors;
         if let Some(after) = &l.after {
             self.condition(after, &codes::LOOP_CONDITION);
         }
@@ -224,6 +226,12 @@ impl Checker<'_> {
             (None, Pack::Packed(length)) => length,
             _ => Length::unknown(),
         };
+        if is_faulty {
+            // What is wrong in the body may make the types of its results wrong as well.
+            for ty in &mut carried {
+                ty.base = Base::Unknown;
+            }
+        }
         self.loop_results(l, &carried, body, length)
     }
 

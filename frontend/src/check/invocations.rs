@@ -89,7 +89,7 @@ impl<'a> Checker<'a> {
                 };
                 if let Some(near) = self.sink.closest(&operator.name, || names) {
                     diagnostic = diagnostic.with_help(format!("did you mean `{near}`?"));
-                } else if qualifier.is_empty() {
+                } else {
                     let homes: Vec<String> = env
                         .imported_names(self.module)
                         .into_iter()
@@ -194,6 +194,10 @@ impl<'a> Checker<'a> {
                     .with_place(signature.definition.name.span, "declared here")
                     .with_help("drop the types that are too many"),
             );
+            let generics = signature.generics.iter();
+            let unclear = generics.map(|(generic, _)| generic.name.clone());
+            bindings.unclear.extend(unclear);
+            return;
         }
         for (given, (generic, _)) in types.iter().zip(&signature.generics) {
             let base = self.base_named(given);
@@ -357,9 +361,18 @@ impl<'a> Checker<'a> {
             known.base = Base::Real;
             known.span = span;
             known.convertible = false;
-        } else if !known.explicit {
+        } else {
             let (first, base) = (known.span, known.base.clone());
             known.base = Base::Unknown;
+            let advice = match known.explicit {
+                true => format!(
+                    "leave `<{base}>` out, for the type follows from the arguments; or convert what is given"
+                ),
+                false => format!(
+                    "all arguments declared with `{}` must have one type",
+                    generic.name
+                ),
+            };
             self.sink.report(
                 Diagnostic::error(
                     &codes::TYPE_CONFLICT,
@@ -371,10 +384,7 @@ impl<'a> Checker<'a> {
                 )
                 .with_label(ty.base.to_string())
                 .with_place(first, base.to_string())
-                .with_help(format!(
-                    "all arguments declared with `{}` must have one type",
-                    generic.name
-                )),
+                .with_help(advice),
             );
         }
     }
@@ -640,8 +650,18 @@ impl<'a> Checker<'a> {
         operator: &Path,
         signature: &'a Signature<'a>,
     ) {
+        let names = signature.attributes.iter().map(|p| p.name.as_str());
+        let meant: Vec<Option<&str>> = given
+            .iter()
+            .map(|a| match names.clone().any(|name| name == a.name.name) {
+                true => None,
+                // reported
+                false => closest(&a.name.name, names.clone()),
+            })
+            .collect();
         for parameter in &signature.attributes {
-            let present = given.iter().any(|a| a.name.name == parameter.name);
+            let present = given.iter().any(|a| a.name.name == parameter.name)
+                || meant.contains(&Some(&parameter.name));
             if present || parameter.has_default || parameter.ty.optional != Optional::No {
                 continue;
             }
@@ -690,7 +710,14 @@ impl<'a> Checker<'a> {
                 .iter()
                 .chain(&signature.inputs)
                 .any(|p| p.has_default && p.ty.base == Base::Generic(generic.clone()));
-            if from_default {
+            // an argument that is missing (reported) would tell it
+            let from_missing = signature.inputs.iter().enumerate().any(|(i, input)| {
+                let given = invocation.arguments.get(i);
+                let is_missing = !matches!(given, Some(Argument::Expr(_)));
+                let needed = input.ty.optional == Optional::No && !input.has_default;
+                is_missing && needed && input.ty.base == Base::Generic(generic.clone())
+            });
+            if from_default || from_missing {
                 continue;
             }
             let operator = &signature.definition.name.name;

@@ -280,6 +280,14 @@ impl Checker<'_> {
             (Tensor::Ranked(_), Pack::Packed(_), Some(subscript)) => {
                 self.subscript_pack(&ty, subscript)
             }
+            // in compositions nothing but packs has items: whatever it is was reported
+            (Tensor::Ranked(_), Pack::Unknown, Some(_)) if self.place == Place::Composition => {
+                self.visit_subscripts(subscripts);
+                Type {
+                    optional: Optional::Maybe,
+                    ..ty
+                }
+            }
             (Tensor::Ranked(_), _, _) => self.access(whole, base, &ty, subscripts, trailing_comma),
             (Tensor::Unknown, _, _) => {
                 self.visit_subscripts(subscripts);

@@ -20,7 +20,7 @@ use crate::eval::evaluator::EvalError;
 use crate::eval::{Stop, Value};
 use crate::limits::Limits;
 use crate::model::{
-    Function, FunctionId, FunctionRole, Model, Quantization, TensorType, VariableId,
+    self, Function, FunctionId, FunctionRole, Model, Quantization, TensorType, VariableId,
 };
 use crate::program::{Origin, Program};
 use crate::source::Span;
@@ -103,6 +103,8 @@ pub struct Composer<'p, 's> {
     /// Whether branches differ in extents that `input_shapes` fixed, so that the graph as declared has to say that they may.
     pub shapes_decide: bool,
     pub reached: Reached<'p>,
+    /// Where not all can be composed: what is known of the graph's tensors.
+    pub known: Option<&'s mut Vec<model::Value>>,
     /// Definitions by module and name, and whether they test what is the same tensor.
     pub identity: FxHashMap<(&'p str, &'p str), bool>,
 }
@@ -137,6 +139,7 @@ impl<'p, 's> Composer<'p, 's> {
             input_shapes: IndexMap::new(),
             shapes_decide: false,
             reached: Reached::default(),
+            known: None,
             identity: FxHashMap::default(),
         }
     }

@@ -248,46 +248,20 @@ impl<'p> Composer<'p, '_> {
             demands: Demands::default(),
             given: FxHashMap::default(),
         };
-        let reported = self.sink.diagnostics().len();
-        if let Err(failure) = self.bind(&mut builder, list) {
-            self.say_reasons(&mut builder, reported);
-            return Err(failure);
-        }
-        self.settle(&mut builder)?;
-        self.symbols(&mut builder)?;
         let root = match entry {
             true => self.qualified(&found),
             false => String::new(),
         };
-        self.own_quantizers(&mut builder, &root);
-        self.local_tensors(&mut builder)?;
-        self.settle(&mut builder)?;
-        if !definition.has_block(BlockKind::Lower) {
-            self.simulate_given(&mut builder)?;
-        }
-        let counter = write_counter(definition).filter(|k| builder.scope.get(k).is_none());
-        if definition.has_block(BlockKind::Lower)
-            && let Some(counter) = counter
-            && definition.updates.is_empty()
-        {
-            self.counted_writes(&mut builder, list, counter)?;
-        } else if definition.has_block(BlockKind::Lower) {
-            self.lowered(&mut builder)?;
-            self.settle(&mut builder)?;
-            if !definition.updates.is_empty() {
-                self.formulas_apart(&mut builder, list)?;
-                self.composed_updates(&mut builder)?;
+        let made = self.fill(&mut builder, list, &root);
+        match (made, &mut self.known) {
+            (Err(failure), Some(known)) if entry => {
+                known.append(&mut builder.function.values);
+                return Err(failure);
             }
-        } else if definition.has_block(BlockKind::Compose)
-            || definition.kind == DefinitionKind::Graph
-        {
-            self.composed(&mut builder)?;
-        } else {
-            self.intrinsic(&mut builder)?;
+            // Its declarations may tell its outputs where its body cannot be composed.
+            (Err(_), Some(_)) => self.declare_alone(&mut builder)?,
+            (made, _) => made?,
         }
-        self.settle(&mut builder)?;
-        let own = self.quantization(&builder, &root)?;
-        builder.quantization.splice(0..0, own);
         builder.function.attributes = self.attribute_values(&builder);
         builder.function.types = builder
             .types
@@ -313,6 +287,56 @@ impl<'p> Composer<'p, '_> {
         });
         self.functions.push(builder.function);
         Ok(id)
+    }
+
+    /// The declared outputs of an operator whose body could not be composed.
+    fn declare_alone(&mut self, builder: &mut Builder<'p>) -> Composed<()> {
+        builder.function.outputs.clear();
+        builder.function.updates.clear();
+        builder.blocks.clear();
+        self.intrinsic(builder)
+    }
+
+    /// Binds what the instance is given, and composes its body.
+    fn fill(&mut self, builder: &mut Builder<'p>, list: &ArgumentList, root: &str) -> Composed<()> {
+        let definition = builder.found.definition;
+        let reported = self.sink.diagnostics().len();
+        if let Err(failure) = self.bind(builder, list) {
+            self.say_reasons(builder, reported);
+            return Err(failure);
+        }
+        self.settle(builder)?;
+        self.symbols(builder)?;
+        self.own_quantizers(builder, root);
+        self.local_tensors(builder)?;
+        self.settle(builder)?;
+        if !definition.has_block(BlockKind::Lower) {
+            self.simulate_given(builder)?;
+        }
+        let counter = write_counter(definition).filter(|k| builder.scope.get(k).is_none());
+        if definition.has_block(BlockKind::Lower)
+            && let Some(counter) = counter
+            && definition.updates.is_empty()
+        {
+            self.counted_writes(builder, list, counter)?;
+        } else if definition.has_block(BlockKind::Lower) {
+            self.lowered(builder)?;
+            self.settle(builder)?;
+            if !definition.updates.is_empty() {
+                self.formulas_apart(builder, list)?;
+                self.composed_updates(builder)?;
+            }
+        } else if definition.has_block(BlockKind::Compose)
+            || definition.kind == DefinitionKind::Graph
+        {
+            self.composed(builder)?;
+        } else {
+            self.intrinsic(builder)?;
+        }
+        self.settle(builder)?;
+        let own = self.quantization(builder, root)?;
+        builder.quantization.splice(0..0, own);
+        Ok(())
     }
 
     fn attribute_values(&self, builder: &Builder) -> Vec<(String, AttributeValue)> {

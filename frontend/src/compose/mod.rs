@@ -29,6 +29,7 @@ mod identity;
 mod input_shape;
 mod instantiate;
 mod invoke;
+mod known;
 mod looping;
 mod named_extents;
 mod narrow_ints;
@@ -58,6 +59,7 @@ use indexmap::IndexMap;
 use skript_semantics::{Numbers, ScalarKind};
 
 pub use handed_out::misfits as handed_out_misfits;
+pub use known::known_tensors;
 pub use narrow_ints::too_narrow;
 pub use write_counter::write_counter;
 

@@ -8,13 +8,23 @@ pub fn closest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     if let Some(same) = candidates.iter().find(same) {
         return Some(same);
     }
-    candidates
-        .into_iter()
+    let near = candidates
+        .iter()
+        .copied()
         .filter(|c| *c != name && c.len().abs_diff(name.len()) <= 4 * limit)
         .map(|c| (edit_distance(name, c), c))
         .filter(|(d, c)| *d <= limit && *d < c.chars().count())
         .min()
-        .map(|(_, c)| c)
+        .map(|(_, c)| c);
+    near.or_else(|| begun(name, &candidates))
+}
+
+/// The shortest candidate that a name of two letters or more begins, if it is not much longer.
+fn begun<'a>(name: &str, candidates: &[&'a str]) -> Option<&'a str> {
+    let longer = candidates.iter().copied();
+    let longer = longer.filter(|c| name.len() >= 2 && c.starts_with(name) && *c != name);
+    let shortest = longer.min_by_key(|c| (c.len(), *c))?;
+    (shortest.len() <= 2 * name.len()).then_some(shortest)
 }
 
 /// Insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`.
@@ -61,5 +71,8 @@ mod tests {
         assert_eq!(closest("xyz", ["stride", "padding"]), None);
         assert_eq!(closest("ci", ["bi"]), None);
         assert_eq!(closest("Relu", ["elu", "relu"]), Some("relu"));
+        assert_eq!(closest("ad", ["add", "addn", "abs"]), Some("add"));
+        assert_eq!(closest("pad", ["padding", "stride"]), None);
+        assert_eq!(closest("a", ["ab"]), None);
     }
 }

@@ -40,6 +40,8 @@ pub(super) fn report(builder: &mut Builder, entry: Rule, expected: &[Rule], foun
             &RESERVED_WORD,
             format!("{shown} is a reserved word, it cannot be a name"),
         )
+    } else if entry == Rule::assert_entry && found.text.starts_with(['"', '\'']) {
+        (&SYNTAX, format!("expected `:`, found the message {shown}"))
     } else {
         (&SYNTAX, format!("expected {words}, found {shown}"))
     };
@@ -240,6 +242,9 @@ fn help(entry: Rule, expected: &[Rule], found: &str) -> Option<&'static str> {
     use Rule::*;
     let wants = |rule: Rule| expected.contains(&rule);
     Some(match found {
+        text if entry == assert_entry && text.starts_with(['"', '\'']) => {
+            "an assertion is written `condition: \"message\", value, …;`"
+        }
         ":" if wants(attr_assign) => "attributes are assigned with `=`: `{a=1}`",
         _ if wants(attr_assign) => "an attribute is written `name=value`",
         "with" if wants(kw_do) => "`with` stands before `for`",
