@@ -255,3 +255,20 @@ fn random_documents_are_answered() {
         answers(words.join(" ").as_bytes());
     }
 }
+
+/// What a lost bracket could have been is looked for as long as a file's text allows, and no longer.
+#[test]
+fn slips_are_looked_for_within_bounds() {
+    let graph = |statements: String| format!("graph G {{ @compose {{ {statements} }}");
+    for text in [
+        format!("{}{}", "a{".repeat(50_000), ";".repeat(50_000)),
+        graph("a{".repeat(50_000) + &";".repeat(50_000)),
+        graph("y = f{k=1(x); ".repeat(20_000)),
+        graph("y = f(x)); ".repeat(20_000)),
+        "operator o { @using { a = (1; } ".repeat(5_000),
+        format!("graph G {}", "@ ".repeat(50_000)),
+        format!("graph G {{ {}", "@input { x: real[1]; } } ".repeat(10_000)),
+    ] {
+        assert!(!answers(text.as_bytes()).is_empty());
+    }
+}

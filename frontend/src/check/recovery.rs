@@ -164,6 +164,11 @@ fn what_is_lost_is_named_where_it_is_lost() {
             "51:17: `@` does not belong here",
         ),
         ("@attrib", "@@attrib", "4:5: `@` does not belong here"),
+        (
+            "\"a is {a}\"",
+            "\"a is {a}",
+            "21:16: this string is not closed on its line",
+        ),
         ("@attrib", "@ attrib", "4:6: `@` and `attrib` are one word"),
     ] {
         let text = MODEL.replacen(written, slip, 1);

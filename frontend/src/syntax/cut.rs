@@ -626,9 +626,11 @@ impl<'t> Cutter<'t, '_> {
 
     /// Whether the brace at an index is closed where a branch or a statement ends: attributes are followed by arguments.
     fn closes_part(&self, brace: usize) -> bool {
+        /// Tokens of a part that is looked at: texts of nothing but braces must not take the square of their length.
+        const LONGEST: usize = 200;
         let mut depth = 0_usize;
         let rest = self.tokens.get(brace..).unwrap_or_default().iter();
-        let mut rest = rest.skip_while(|token| {
+        let mut rest = rest.take(LONGEST).skip_while(|token| {
             match token.kind {
                 TokenKind::Open(Bracket::Curly) => depth += 1,
                 TokenKind::Close(Bracket::Curly) => depth -= 1,

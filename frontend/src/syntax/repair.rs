@@ -19,10 +19,10 @@ use crate::diagnostics::{Code, Diagnostic, Sink};
 use crate::limits::Limits;
 use crate::source::{FileId, Span};
 
-/// Tokens that all trials of a region may look at.
-const TOKENS_LOOKED_AT: usize = 2_000_000;
-/// Bytes of statements that all trials of a region may read.
-const BYTES_READ: usize = 200_000;
+/// Tokens that all trials of a file may look at.
+const TOKENS_LOOKED_AT: usize = 4_000_000;
+/// Bytes of statements that all trials of a file may read.
+const BYTES_READ: usize = 400_000;
 /// Slips of one region that are looked for.
 const MOST_EDITS: usize = 4;
 
@@ -74,6 +74,7 @@ pub(super) fn read_regions(text: &str, limits: &Limits, sink: &mut Sink, module:
     // A byte order mark may begin a file and is no token of the language.
     let mut first = usize::from(text.starts_with('\u{feff}'));
     let errors_before = sink.error_count();
+    let mut trials = Trials::default();
     while first < tokens.len() {
         let errors = sink.error_count() - errors_before;
         if errors >= MOST_ERRORS {
@@ -89,7 +90,7 @@ pub(super) fn read_regions(text: &str, limits: &Limits, sink: &mut Sink, module:
             file: module.file,
             most_errors: MOST_ERRORS - errors,
         };
-        reader.read(sink, module);
+        reader.read(&mut trials, sink, module);
     }
 }
 
@@ -122,16 +123,23 @@ struct Reader<'t> {
     most_errors: usize,
 }
 
-/// What is known about statements, by what they are read as and where they begin and end.
+/// What trials have found and cost.
 #[derive(Default)]
 struct Trials {
+    /// Of statements, by what they are read as and where they begin and end.
     readable: FxHashMap<(Rule, usize, usize), bool>,
     bytes: usize,
     tokens: usize,
 }
 
+impl Trials {
+    fn are_over(&self) -> bool {
+        self.tokens > TOKENS_LOOKED_AT || self.bytes > BYTES_READ
+    }
+}
+
 impl<'t> Reader<'t> {
-    fn read(&self, sink: &mut Sink, module: &mut Module) {
+    fn read(&self, trials: &mut Trials, sink: &mut Sink, module: &mut Module) {
         let mut found = Sink::default();
         let own = self.tokens.get(self.region.clone()).unwrap_or_default();
         let behind = self.tokens.get(self.region.end);
@@ -140,7 +148,7 @@ impl<'t> Reader<'t> {
         self.cutter(&plain, &[], &mut found, module, self.most_errors)
             .region(&mut part);
         if found.has_errors() {
-            let edits = self.edits(&plain, found.diagnostics(), module);
+            let edits = self.edits(&plain, found.diagnostics(), module, trials);
             if !edits.is_empty() {
                 let edited = edited(&plain, &edits);
                 part = self.part(module);
@@ -206,22 +214,32 @@ impl<'t> Reader<'t> {
     }
 
     /// The edits that explain most of what is wrong.
-    fn edits(&self, plain: &[Token], found: &[Diagnostic], module: &Module) -> Vec<Edit> {
-        let mut trials = Trials::default();
+    fn edits(
+        &self,
+        plain: &[Token],
+        found: &[Diagnostic],
+        module: &Module,
+        trials: &mut Trials,
+    ) -> Vec<Edit> {
         let mut edits: Vec<Edit> = Vec::new();
         let places: Vec<usize> = found
             .iter()
             .flat_map(|d| d.span.into_iter().chain(d.labels.iter().map(|l| l.span)))
             .map(|span| span.start as usize)
             .collect();
-        let Some(mut errors) = self.errors(plain, &edits, module, usize::MAX, &mut trials) else {
+        // A string that is not closed swallows whatever is missing.
+        let swallows = plain.iter().any(|t| t.kind == TokenKind::OpenString);
+        if swallows || trials.are_over() {
+            return edits;
+        }
+        let Some(mut errors) = self.errors(plain, &edits, module, usize::MAX, trials) else {
             return edits;
         };
         while errors > 0 && edits.len() < MOST_EDITS {
             let tokens = edited(plain, &edits);
             let mut best: Option<(usize, usize, Edit)> = None;
             for edit in candidates(self.text, &tokens, &places) {
-                if trials.tokens > TOKENS_LOOKED_AT || trials.bytes > BYTES_READ {
+                if trials.are_over() {
                     break;
                 }
                 let Some(allowed) = errors.checked_sub(self.least_explained(&edit)) else {
@@ -232,7 +250,7 @@ impl<'t> Reader<'t> {
                 tried.push(edit);
                 tried.sort_by_key(|e| e.at);
                 let tokens = edited(plain, &tried);
-                let Some(left) = self.errors(&tokens, &tried, module, allowed, &mut trials) else {
+                let Some(left) = self.errors(&tokens, &tried, module, allowed, trials) else {
                     continue;
                 };
                 let askew = askew(self.text, &tokens);
