@@ -253,6 +253,10 @@ impl<'m> Reader<'m> {
                     }
                 }
                 Operation::Loop(l) => self.iterate(l, facts, depth),
+                Operation::Cut { whole, output, .. } => {
+                    let decided = fact(facts, *whole);
+                    learn(facts, *output, decided);
+                }
             }
         }
     }

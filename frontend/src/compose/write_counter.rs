@@ -1,6 +1,5 @@
 //! `index[:,k] = i, i < s | cond` with an output `index: int[d,k|n]` (editions): k counts the steps that write, and is in the
-//! end the extent. A formula fills a tensor as large as it can become, and counts; a loop of so many iterations takes out
-//! what it wrote.
+//! end the extent. A formula fills a tensor as large as it can become, and counts; the result is as much of it as it wrote.
 
 use std::sync::Arc;
 
@@ -8,17 +7,14 @@ use skript_semantics::{ScalarKind, ScalarOp};
 
 use super::arguments::ArgumentList;
 use super::composer::{Composed, Composer, Reported};
-use super::dynamic_extent::Canonical;
 use super::instantiate::Builder;
-use super::synthesis::empty_function;
 use crate::ast::{ExprKind, LoweringOp, Subscript};
 use crate::diagnostics::codes::{FORMULA, UNDETERMINED_EXTENT};
 use crate::eval::{Atom, Value};
 use crate::model::{
-    self, Accumulation, Block, Body, Expr, Extent, Formula, FormulaIndex, FunctionId, Init, Invoke,
-    Loop, Node, Operation, Port, PortTensors, ShapeExpr, Target, TensorType, ValueId,
+    Accumulation, Body, Expr, Extent, Formula, Init, Node, Operation, Port, PortTensors, ShapeExpr,
+    Target, TensorType, ValueId,
 };
-use crate::source::Span;
 
 /// The extent of the only output that the only formula counts: its name.
 pub fn write_counter(definition: &crate::ast::Definition) -> Option<&str> {
@@ -119,129 +115,25 @@ impl<'p> Composer<'p, '_> {
         self.formulas_apart(builder, list)?;
         builder.function.outputs.clear();
 
-        // One item for each step that wrote.
-        let step = builder.wide_int(None, span);
-        let mut item = (*room.tensor).clone();
-        item.shape.remove(dimension);
-        let item = builder.value(None, item, span);
-        let taken = self.taken(&room.tensor, dimension, span)?;
-        let mut body = Block::default();
-        body.operations
-            .push(invoke(taken, vec![room.id, step.id], item.id, span));
-        body.results.push(item.id);
         let extent = Extent::Dynamic {
             expr: Arc::new(ShapeExpr::Symbol(builder.fresh_extent())),
             bound,
         };
-        let mut stack = (*item.tensor).clone();
-        stack.shape.insert(0, extent.clone());
-        let mut result = builder.value(None, stack, span);
-        builder.emit(Operation::Loop(Box::new(Loop {
-            carried: Vec::new(),
-            scans: Vec::new(),
-            stack_scans: Vec::new(),
-            index: Some(step.id),
-            static_count: None,
-            room: Some(bound),
-            dynamic_count: Some(count.id),
-            before: None,
-            body,
-            after: None,
-            scan_outputs: vec![vec![result.id]],
-            span,
-        })));
-        if dimension > 0 {
-            let mut whole = (*item.tensor).clone();
-            whole.shape.insert(dimension, extent);
-            let turned = self.turned(&result.tensor, dimension, span)?;
-            let moved = builder.value(None, whole, span);
-            builder.emit(invoke(turned, vec![result.id], moved.id, span));
-            result = moved;
+        let mut part = (*room.tensor).clone();
+        if let Some(own) = part.shape.get_mut(dimension) {
+            *own = extent;
         }
+        let result = builder.value(None, part, span);
+        builder.emit(Operation::Cut {
+            whole: room.id,
+            count: count.id,
+            dimension,
+            output: result.id,
+            span,
+        });
         builder.function.outputs = vec![port(&name.name, result.id)];
         builder.function.body = Body::Block(builder.blocks.pop().unwrap_or_default());
         Ok(())
-    }
-
-    /// What a tensor holds at one place of a dimension, which an int tensor says.
-    fn taken(&mut self, whole: &TensorType, dimension: usize, span: Span) -> Composed<FunctionId> {
-        let whole = Canonical::default().tensor(whole);
-        let mut result = whole.clone();
-        result.shape.remove(dimension);
-        let place = TensorType {
-            kind: ScalarKind::Int,
-            shape: Vec::new(),
-        };
-        let at = element(&place, ValueId(1), Vec::new());
-        self.rearranged("taken", vec![whole, place], result, span, |mut places| {
-            places.insert(dimension, at);
-            places
-        })
-    }
-
-    /// A tensor with its first dimension at another place.
-    fn turned(&mut self, whole: &TensorType, dimension: usize, span: Span) -> Composed<FunctionId> {
-        let whole = Canonical::default().tensor(whole);
-        let mut result = whole.clone();
-        let first = result.shape.remove(0);
-        result.shape.insert(dimension, first);
-        self.rearranged("turned", vec![whole], result, span, |mut places| {
-            let first = places.remove(dimension);
-            places.insert(0, first);
-            places
-        })
-    }
-
-    /// A function of one formula: each element of the result is that of the first input at other places.
-    fn rearranged(
-        &mut self,
-        name: &str,
-        inputs: Vec<TensorType>,
-        result: TensorType,
-        span: Span,
-        places: impl FnOnce(Vec<Expr>) -> Vec<Expr>,
-    ) -> Composed<FunctionId> {
-        let mut function = empty_function(name, span);
-        let ids: Vec<ValueId> = (0u32..).take(inputs.len() + 1).map(ValueId).collect();
-        let indices = FormulaIndex::over(&result.shape);
-        let own: Vec<Expr> = (0..indices.len()).map(Expr::index).collect();
-        let (Some(first), Some((output, given))) = (inputs.first().cloned(), ids.split_last())
-        else {
-            return Err(Reported);
-        };
-        function.body = Body::Formulas(vec![Formula {
-            indices,
-            locals: Vec::new(),
-            predicate: None,
-            kind: Accumulation::Assign,
-            targets: vec![Target {
-                output: *output,
-                subscripts: own.clone(),
-                value: element(&first, ValueId(0), places(own)),
-                init: Init::Fill(result.kind.default_value()),
-            }],
-            span,
-        }]);
-        let port = |id: &ValueId| Port {
-            name: format!("x.{}", id.0),
-            tensors: PortTensors::Single(*id),
-            span,
-        };
-        function.inputs = given.iter().map(port).collect();
-        function.outputs = vec![port(output)];
-        // The first input is the tensor; what else there is says where.
-        let inputs = inputs.into_iter().enumerate();
-        function.values = inputs
-            .map(|(position, tensor)| (tensor, position > 0))
-            .chain([(result, false)])
-            .map(|(tensor, wide)| model::Value {
-                name: None,
-                tensor,
-                wide,
-                span,
-            })
-            .collect();
-        self.synthesized(function)
     }
 }
 
@@ -253,19 +145,6 @@ fn element(tensor: &TensorType, id: ValueId, subscripts: Vec<Expr>) -> Expr {
             subscripts,
         },
     }
-}
-
-fn invoke(callee: FunctionId, inputs: Vec<ValueId>, output: ValueId, span: Span) -> Operation {
-    Operation::Invoke(Invoke {
-        callee,
-        inputs,
-        captures: Vec::new(),
-        extents: Vec::new(),
-        outputs: vec![output],
-        updates: Vec::new(),
-        label: None,
-        span,
-    })
 }
 
 /// The step counts as well: `None` if the counter does not stand alone in its dimension everywhere.

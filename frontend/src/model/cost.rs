@@ -106,7 +106,7 @@ fn count_in_block(
                 count_invocations(model, invoke.callee, times, depth, counts, known);
                 continue;
             }
-            Operation::Constant { .. } => continue,
+            Operation::Constant { .. } | Operation::Cut { .. } => continue,
             Operation::If {
                 arms, otherwise, ..
             } => (costliest_way(model, arms, otherwise, known).0, times),
@@ -175,7 +175,7 @@ fn block_flops(model: &Model, block: &Block, known: &mut Vec<Option<u64>>) -> u6
     for operation in &block.operations {
         let flops = match operation {
             Operation::Invoke(invoke) => function_flops(model, invoke.callee, known),
-            Operation::Constant { .. } => 0,
+            Operation::Constant { .. } | Operation::Cut { .. } => 0,
             Operation::If {
                 arms, otherwise, ..
             } => costliest_way(model, arms, otherwise, known).1,

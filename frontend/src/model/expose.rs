@@ -51,6 +51,7 @@ fn computed(block: &Block) -> Vec<ValueId> {
             Operation::Invoke(invoke) => values.extend(&invoke.outputs),
             Operation::Constant { .. } => {}
             Operation::If { outputs, .. } => values.extend(outputs),
+            Operation::Cut { output, .. } => values.push(*output),
             Operation::Loop(l) => {
                 values.extend(l.carried.iter().map(|c| c.result));
                 values.extend(l.scan_outputs.iter().flatten());

@@ -149,13 +149,22 @@ pub enum Operation {
         span: Span,
     },
     Loop(Box<Loop>),
+    /// The first elements along a dimension of `whole`, as many as an int of one element says, but no more than there are:
+    /// the run-time extent that the result has there.
+    Cut {
+        whole: ValueId,
+        count: ValueId,
+        dimension: usize,
+        output: ValueId,
+        span: Span,
+    },
 }
 
 impl Operation {
     /// The blocks inside, in the order of the text.
     pub fn blocks(&self) -> Vec<&Block> {
         match self {
-            Operation::Invoke(_) | Operation::Constant { .. } => Vec::new(),
+            Operation::Invoke(_) | Operation::Constant { .. } | Operation::Cut { .. } => Vec::new(),
             Operation::If {
                 arms, otherwise, ..
             } => {
@@ -171,7 +180,7 @@ impl Operation {
 
     fn blocks_mut(&mut self) -> Vec<&mut Block> {
         match self {
-            Operation::Invoke(_) | Operation::Constant { .. } => Vec::new(),
+            Operation::Invoke(_) | Operation::Constant { .. } | Operation::Cut { .. } => Vec::new(),
             Operation::If {
                 arms, otherwise, ..
             } => {

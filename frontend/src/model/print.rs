@@ -240,6 +240,21 @@ impl Printer<'_> {
                     let _ = writeln!(text, "{indent}}}");
                 }
                 Operation::Loop(looping) => self.looping(looping, depth, text),
+                Operation::Cut {
+                    whole,
+                    count,
+                    dimension,
+                    output,
+                    ..
+                } => {
+                    let _ = writeln!(
+                        text,
+                        "{indent}{} = cut {} to {} along {dimension}",
+                        self.declarations(&[*output]),
+                        self.name(*whole),
+                        self.name(*count)
+                    );
+                }
             }
         }
         if !block.results.is_empty() {

@@ -84,6 +84,8 @@ impl Model {
             Operation::If { outputs, .. } => computed.extend(outputs.iter().copied()),
             // Its iterations read what those before them have computed.
             Operation::Loop(_) => rounds = true,
+            // It computes nothing.
+            Operation::Cut { .. } => {}
         });
         let is_bool = |id: &super::ValueId| {
             let declared = function.values.get(id.0 as usize);

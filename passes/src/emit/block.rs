@@ -30,6 +30,18 @@ pub(super) fn emit<'c: 'a, 'a>(
                 let location = scope.emitter.location(&scope.function.name, l.span);
                 repeat::emit(scope, l, &at.with_location(location))?;
             }
+            Operation::Cut {
+                whole,
+                count,
+                dimension,
+                output,
+                span,
+            } => {
+                let location = scope.emitter.location(&scope.function.name, *span);
+                let count = branch::element(scope.get(*count)?, at)?;
+                let at = &at.with_location(location);
+                scope.cut(*whole, count, *dimension, *output, at)?;
+            }
         }
     }
     Ok(())

@@ -44,6 +44,28 @@ impl<'c: 'a, 'a> Scope<'_, 'c, 'a, '_> {
         Ok(at.value("tensor.extract_slice", &operands, &slice, result)?)
     }
 
+    /// The first elements along a dimension, as many as an integer says, which tells the extent of the result there.
+    pub fn cut(
+        &mut self,
+        whole: ValueId,
+        count: Value<'c, 'a>,
+        dimension: usize,
+        result: ValueId,
+        at: &Builder<'c, 'a>,
+    ) -> Result<(), EmitError> {
+        let index = Type::index(at.context);
+        let count = at.value("arith.index_cast", &[count], &[], index)?;
+        if let Some(Extent::Dynamic { expr, bound }) = self.tensor(result)?.shape.get(dimension)
+            && let ShapeExpr::Symbol(name) = expr.as_ref()
+        {
+            let count = within(count, *bound, at)?;
+            self.symbols.insert(name.clone(), count);
+        }
+        let part = self.filled(result, self.get(whole)?, at)?;
+        self.set(result, part);
+        Ok(())
+    }
+
     /// Takes the run-time extents that a tensor's value has, where nobody has told them before.
     pub fn learn(&mut self, id: ValueId, at: &Builder<'c, 'a>) -> Result<(), EmitError> {
         let tensor = self.tensor(id)?;

@@ -6,6 +6,7 @@ use crate::{Observer, Outcome, Settings, check, formula, intrinsics};
 use skript_frontend::model::{
     Block, Body, Function, FunctionId, Invoke, Model, Operation, Port, ValueId,
 };
+use skript_semantics::Scalar;
 use skript_tensor::{ElementType, Tensor};
 use std::sync::Arc;
 
@@ -151,6 +152,15 @@ impl<'m, 'o> Evaluator<'m, 'o> {
                 Operation::Loop(l) => self
                     .iterate(frame, l)
                     .map_err(|e| e.within(&frame.function.name, l.span))?,
+                Operation::Cut {
+                    whole,
+                    count,
+                    dimension,
+                    output,
+                    span,
+                } => cut(frame, *whole, *count, *dimension)
+                    .and_then(|part| frame.bind(*output, Arc::new(part)))
+                    .map_err(|e| e.within(&frame.function.name, *span))?,
             }
         }
         Ok(())
@@ -244,6 +254,38 @@ pub(crate) fn flattened(ports: &[Port]) -> Vec<ValueId> {
         .iter()
         .flat_map(|p| p.tensors.values().iter().copied())
         .collect()
+}
+
+/// The first elements along a dimension, as many as `count` says.
+fn cut(
+    frame: &Frame<'_>,
+    whole: ValueId,
+    count: ValueId,
+    dimension: usize,
+) -> Result<Tensor, EvalError> {
+    let whole = frame.get(whole)?;
+    let Some(Scalar::Int(count)) = frame.get(count)?.get(0) else {
+        return Err(internal("a count is not one int"));
+    };
+    let mut shape = whole.shape().to_vec();
+    let behind = shape.iter().skip(dimension + 1);
+    let element = whole.element().size();
+    let places = |extent: u64| usize::try_from(extent).unwrap_or(usize::MAX);
+    let item = behind.fold(element, |bytes, extent| {
+        bytes.saturating_mul(places(*extent))
+    });
+    let Some(extent) = shape.get_mut(dimension) else {
+        return Err(internal("a tensor is cut along no dimension"));
+    };
+    let present = item.saturating_mul(places(*extent));
+    *extent = u64::try_from(count).unwrap_or(0).min(*extent);
+    let kept = item.saturating_mul(places(*extent));
+    let rows = whole.bytes().chunks(present.max(1));
+    let bytes: Vec<u8> = rows
+        .flat_map(|row| row.get(..kept).unwrap_or(row))
+        .copied()
+        .collect();
+    Ok(Tensor::from_bytes(whole.element(), &shape, &bytes).map_err(Failure::Tensor)?)
 }
 
 fn bind_all(
