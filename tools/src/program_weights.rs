@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
 use skript_passes::stablehlo::{Interface, Placement, Port};
+use skript_semantics::Scalar;
 use skript_tensor::{ElementType, Tensor};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -96,9 +97,10 @@ pub fn arguments<'t>(
 }
 
 /// What a caller of `@main` must know: where the weights are; arguments and results in order, with name, role, shape,
-/// element type, and on a mesh the axes that split each dimension.
+/// element type, the default that an argument stands for, and on a mesh the axes that split each dimension.
 pub fn manifest(
     ports: &Interface,
+    defaults: &[(String, Vec<Scalar>)],
     placement: Option<&Placement>,
     place: WeightsPlace,
     program: &Path,
@@ -113,6 +115,17 @@ pub fn manifest(
         if let Some((tensor, dimension)) = &port.extent_of {
             entry["extent_of"] = json!(tensor);
             entry["dimension"] = json!(dimension);
+        }
+        let is_input = port.role == "input";
+        let default = defaults
+            .iter()
+            .find(|(name, _)| is_input && *name == port.name);
+        if let Some((_, [number])) = default.map(|(name, numbers)| (name, numbers.as_slice())) {
+            entry["default"] = match *number {
+                Scalar::Bool(truth) => json!(truth),
+                Scalar::Int(number) => json!(number),
+                Scalar::Real(number) => json!(number),
+            };
         }
         if let Some(sharding) = placement.and_then(|p| p.of(&port.name)) {
             entry["sharding"] = json!(sharding.dimensions);

@@ -326,6 +326,9 @@ impl<'p> Composer<'p, '_> {
         let name = input.name.name.clone();
         let what = format!("input `{name}`");
         let absent = builder.entry && self.is_absent(input);
+        if builder.entry && !absent {
+            self.replaced_default(builder, input);
+        }
         let fixed = match self.input_shapes.get(&name) {
             Some(shapes) if builder.entry && !absent => {
                 let shapes = shapes.clone();

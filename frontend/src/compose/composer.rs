@@ -2,7 +2,7 @@
 
 use indexmap::IndexMap;
 use rustc_hash::{FxHashMap, FxHashSet};
-use skript_semantics::Numbers;
+use skript_semantics::{Numbers, Scalar};
 
 use super::ComposeOptions;
 
@@ -98,6 +98,8 @@ pub struct Composer<'p, 's> {
     pub absent_inputs: Vec<String>,
     /// See [`ComposeOptions::given_inputs`].
     pub given_inputs: Vec<String>,
+    /// See [`Model::defaults`].
+    pub defaults: Vec<(String, Vec<Scalar>)>,
     /// See [`ComposeOptions::input_shapes`].
     pub input_shapes: IndexMap<String, Vec<Vec<u64>>>,
     /// Whether branches differ in extents that `input_shapes` fixed, so that the graph as declared has to say that they may.
@@ -136,6 +138,7 @@ impl<'p, 's> Composer<'p, 's> {
             pack_lengths: IndexMap::new(),
             absent_inputs: Vec::new(),
             given_inputs: Vec::new(),
+            defaults: Vec::new(),
             input_shapes: IndexMap::new(),
             shapes_decide: false,
             reached: Reached::default(),
@@ -306,6 +309,7 @@ impl<'p, 's> Composer<'p, 's> {
             variables,
             updates,
             quantization: info.quantization,
+            defaults: self.defaults,
             numbers: self.numbers,
         };
         let infos = self.infos;

@@ -90,6 +90,24 @@ impl<'p> Composer<'p, '_> {
         Ok(())
     }
 
+    /// Notes the default of an input that is given in its place, if names that are bound already tell it.
+    pub fn replaced_default(&mut self, builder: &Builder<'p>, input: &Declaration) {
+        let Some(default) = &input.default else {
+            return;
+        };
+        let Ok(kind) = self.tensor_kind(builder, &input.type_spec.base) else {
+            return;
+        };
+        let value = builder.evaluator(self.limits).eval(default).ok();
+        let value = value.and_then(|value| coerced(&value, TypeName::Scalar(kind)));
+        let numbers = value.map(|value| value.atoms().iter().map(Atom::scalar).collect());
+        if let Some(Some(numbers)) = numbers {
+            let name = input.name.name.clone();
+            self.defaults.retain(|(own, _)| *own != name);
+            self.defaults.push((name, numbers));
+        }
+    }
+
     /// One number for each tensor: a list has the declared length, or tells it; a single number serves all of a known length.
     fn default_items(
         &mut self,

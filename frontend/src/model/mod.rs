@@ -27,7 +27,7 @@ pub use function::{
 };
 
 use crate::source::Span;
-use skript_semantics::{Numbers, ScalarKind};
+use skript_semantics::{Numbers, Scalar, ScalarKind};
 use std::sync::Arc;
 
 /// Index into [`Model::functions`].
@@ -54,6 +54,9 @@ pub struct Model {
     pub updates: Vec<(VariableId, ValueId)>,
     /// `@quantize` entries of the entry graph, by tensor name: operator and attributes (2.14).
     pub quantization: Vec<Quantization>,
+    /// Inputs of the entry that are given in place of their defaults (2.6), and these: one number, or one for each tensor
+    /// of a pack.
+    pub defaults: Vec<(String, Vec<Scalar>)>,
     /// What reals and ints are at run time.
     pub numbers: Numbers,
 }

@@ -66,6 +66,7 @@ fn model(functions: Vec<Function>) -> Model {
         variables: vec![],
         updates: vec![],
         quantization: vec![],
+        defaults: vec![],
         numbers: Default::default(),
     }
 }

@@ -223,7 +223,7 @@ fn write_beside(
         let arrays = program_weights::arguments(ports, arrays);
         write(".safetensors", &program_weights::safetensors(arrays))?;
     }
-    let manifest = program_weights::manifest(ports, None, place, program);
+    let manifest = program_weights::manifest(ports, &[], None, place, program);
     write(".json", manifest.as_bytes())?;
     Ok(())
 }

@@ -52,7 +52,13 @@ pub fn make(
         write(&beside(path, ".safetensors"), &bytes)?;
     }
     let placement = placement(arguments);
-    let manifest = manifest(&exported.ports, placement.as_ref(), place, path);
+    let manifest = manifest(
+        &exported.ports,
+        &model.defaults,
+        placement.as_ref(),
+        place,
+        path,
+    );
     write(&beside(path, ".json"), manifest.as_bytes())?;
     Ok(())
 }
