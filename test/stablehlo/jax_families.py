@@ -563,6 +563,14 @@ def factorizations(program, reals, integers, sample):
         a = matrix(2, 4, 4)
         program("eigenvalues_" + dtype, lambda a: (restored(a), jnp.linalg.eigvalsh(a, UPLO="U"), restored(a[:, :1, :1])), a + a.conj().swapaxes(-1, -2))
         program("eigenvalues_equal_" + dtype, restored, jnp.asarray(numpy.diag([2, 1, 2, 0]), dtype))
+        def rebuilt(a, full):
+            # So have singular vectors.
+            u, s, v = jnp.linalg.svd(a, full_matrices=full)
+            k = s.shape[-1]
+            return s, (u[..., :, :k] * s[..., None, :]) @ v[..., :k, :], u.conj().swapaxes(-1, -2) @ u, v @ v.conj().swapaxes(-1, -2)
+        program("singular_" + dtype, lambda a, b: (rebuilt(a, True), rebuilt(b, False)), matrix(2, 4, 3), matrix(2, 4))
+        program("singular_poor_" + dtype, lambda a: rebuilt(1e18 * a, True), jnp.asarray(numpy.diag([2, 0, 1, 2])[:3], dtype))
+        program("singular_values_" + dtype, lambda a: jnp.linalg.svd(a, compute_uv=False), matrix(4, 2))
         if dtype[0] != "c":
             continue
         positive = a @ a.conj().swapaxes(-1, -2)
@@ -571,6 +579,7 @@ def factorizations(program, reals, integers, sample):
         program("qr_" + dtype, lambda a: (jnp.linalg.qr(a), jnp.linalg.qr(a[:, :1], mode="complete"), jnp.linalg.qr(a[:1], mode="r")), matrix(5, 3))
         for trans in (0, 1, 2):
             program("triangular_%d_%s" % (trans, dtype), lambda a, b, t=trans: (linear.solve_triangular(a, b, trans=t, lower=True), linear.solve_triangular(a, b, trans=t)), matrix(4, 4), matrix(4, 2))
+    program("least_squares", lambda a, b: (jnp.linalg.pinv(a), jnp.linalg.lstsq(a, b)[0], jnp.linalg.matrix_rank(a)), reals(5, 3), reals(5, 2))
     program("exponential", linear.expm, 0.3 * reals(4, 4))
 
     def elsewhere(name, function, *arguments):

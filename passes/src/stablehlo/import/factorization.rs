@@ -8,6 +8,7 @@ mod eigen;
 mod householder;
 mod lower_upper;
 mod parts;
+mod singular;
 mod triangular;
 
 use super::reading;
@@ -46,7 +47,7 @@ fn one(line: &str, at: usize, name: &str, number: usize) -> Option<String> {
         .map(|(name, r#type)| Array::of(name, &r#type))
         .collect::<Option<_>>()?;
     let mut t = Arrays::new(&format!("%factor_{number}"));
-    let found = computed(&mut t, name, &operands, before)?;
+    let found = computed(&mut t, name, (&operands, &results), before)?;
     if found.iter().map(Array::r#type).ne(results.iter().cloned()) {
         return None;
     }
@@ -76,7 +77,12 @@ fn tensors(text: &str) -> Vec<String> {
 }
 
 /// The results of one of them.
-fn computed(t: &mut Arrays, name: &str, operands: &[Array], said: &str) -> Option<Vec<Array>> {
+fn computed(
+    t: &mut Arrays,
+    name: &str,
+    (operands, results): (&[Array], &[String]),
+    said: &str,
+) -> Option<Vec<Array>> {
     let [first, ..] = operands else {
         return None;
     };
@@ -128,6 +134,16 @@ fn computed(t: &mut Arrays, name: &str, operands: &[Array], said: &str) -> Optio
             "orgqr" | "ungqr" | "cusolver_orgqr_ffi" | "ProductOfElementaryHouseholderReflectors",
             [a, taus],
         ) => vec![householder::product(t, a, taus)],
+        ("gesdd", [a]) => {
+            let is_square = |result: usize| {
+                let own = results.get(result).and_then(|r#type| Array::of("", r#type));
+                own.is_some_and(|own| {
+                    own.rank() >= 2 && own.extents[own.rows()] == own.extents[own.columns()]
+                })
+            };
+            let found = singular::values(t, a, is_square(2) && is_square(3))?;
+            vec![a.clone(), found.values, found.left, found.right, found.info]
+        }
         ("syevd" | "heevd", [a]) => eigen::symmetric(t, a, letter("uplo")? == 'L')?.into(),
         _ => return None,
     })
@@ -161,6 +177,8 @@ mod tests {
             "%0 = stablehlo.cholesky %a, lower = true : tensor<3xf32>",
             "%0 = stablehlo.cholesky %a, lower = true : tensor<3x4xf32>",
             "%0 = stablehlo.custom_call @lapack_sgesdd_ffi(%a) {mode = 65 : ui8} : (tensor<3x3xf32>) -> tensor<3xf32>",
+            "%0:5 = stablehlo.custom_call @lapack_sgesdd_ffi(%a) {mode = 65 : ui8} : (tensor<0x3xf32>) -> (tensor<0x3xf32>, tensor<0xf32>, tensor<0x0xf32>, tensor<3x3xf32>, tensor<i32>)",
+            "%0:5 = stablehlo.custom_call @lapack_sgees_ffi(%a) {mode = 78 : ui8} : (tensor<3x3xf32>) -> (tensor<3x3xf32>, tensor<3x3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<i32>)",
             "%0:2 = stablehlo.custom_call @lapack_sgetrf_ffi(%a) : (tensor<3x3xf32>) -> (tensor<3x3xf32>, tensor<3xi32>)",
             "%0 = stablehlo.add %a, %b : tensor<3x3xf32>",
         ] {

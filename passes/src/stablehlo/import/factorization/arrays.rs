@@ -239,6 +239,38 @@ impl Arrays {
         self.value(&text, &extents, &a.element)
     }
 
+    /// The places from `first` to before `end` along a dimension.
+    pub fn cut(&mut self, a: &Array, dimension: usize, first: i64, end: i64) -> Array {
+        let range = |(d, extent): (usize, &i64)| match d == dimension {
+            true => format!("{first}:{end}"),
+            false => format!("0:{extent}"),
+        };
+        let ranges: Vec<String> = a.extents.iter().enumerate().map(range).collect();
+        let mut extents = a.extents.clone();
+        extents[dimension] = end - first;
+        let to = tensor(&extents, &a.element);
+        let text = format!(
+            "slice {} [{}] : ({}) -> {to}",
+            a.name,
+            ranges.join(", "),
+            a.r#type()
+        );
+        self.value(&text, &extents, &a.element)
+    }
+
+    /// One behind the other along a dimension.
+    pub fn stacked(&mut self, parts: &[&Array], dimension: usize) -> Array {
+        let mut extents = parts[0].extents.clone();
+        extents[dimension] = parts.iter().map(|a| a.extents[dimension]).sum();
+        let element = parts[0].element.clone();
+        let names: Vec<&str> = parts.iter().map(|a| a.name.as_str()).collect();
+        let types: Vec<String> = parts.iter().map(|a| a.r#type()).collect();
+        let (names, types) = (names.join(", "), types.join(", "));
+        let to = tensor(&extents, &element);
+        let text = format!("concatenate {names}, dim = {dimension} : ({types}) -> {to}");
+        self.value(&text, &extents, &element)
+    }
+
     /// The array with another part at one place along a dimension.
     pub fn with_part(&mut self, a: &Array, dimension: usize, at: &Array, part: &Array) -> Array {
         let mut extents = a.extents.clone();

@@ -4,7 +4,7 @@ use super::arrays::{Array, Arrays};
 use super::triangular::half;
 
 /// How often each element is met. Each round squares what is left, once that is small.
-const ROUNDS: i64 = 12;
+pub(super) const ROUNDS: i64 = 12;
 
 /// V, w in ascending order, and 1 where an element of A is no number, 0 elsewhere. Only one half of A counts.
 pub fn symmetric(t: &mut Arrays, a: &Array, lower: bool) -> Option<[Array; 3]> {
@@ -44,7 +44,7 @@ pub fn symmetric(t: &mut Arrays, a: &Array, lower: bool) -> Option<[Array; 3]> {
 }
 
 /// 1 for each matrix with an element that is no finite number.
-fn wild(t: &mut Arrays, a: &Array) -> Array {
+pub(super) fn wild(t: &mut Arrays, a: &Array) -> Array {
     let sizes = t.magnitude(a);
     let nothing = t.apply("subtract", &[&sizes, &sizes]);
     let sum = t.reduce("add", "0.0", &nothing, a.columns());
@@ -70,44 +70,81 @@ fn rotated(t: &mut Arrays, q: &Array, state: &[Array]) -> Vec<Array> {
     let aqq = t.part(&row_q, columns, q);
     let aqq = t.real(&aqq);
     let apq = t.part(&row_p, columns, q);
-    let (length, phase) = t.polar(&apq);
-    let (zero, one) = (t.number("0.0", &app), t.number("1.0", &app));
-    let is_some = t.compare("GT", &length, &zero);
-    let (p_place, q_place) = (
-        t.reshape(p, &vec![1; a.rank()]),
-        t.reshape(q, &vec![1; a.rank()]),
-    );
-    let is_before = t.compare("LT", &p_place, &q_place);
-    let turns = t.apply("and", &[&is_some, &is_before]);
-    // The tangent of the smaller angle.
-    let divisor = t.select(&is_some, &length, &one);
-    let difference = t.apply("subtract", &[&aqq, &app]);
-    let twice = t.apply("add", &[&divisor, &divisor]);
-    let cotangent = t.apply("divide", &[&difference, &twice]);
-    let size = t.apply("abs", &[&cotangent]);
-    let square = t.apply("multiply", &[&cotangent, &cotangent]);
-    let square = t.apply("add", &[&square, &one]);
-    let root = t.apply("sqrt", &[&square]);
-    let sum = t.apply("add", &[&size, &root]);
-    let tangent = t.apply("divide", &[&one, &sum]);
-    let is_negative = t.compare("LT", &cotangent, &zero);
-    let minus = t.apply("negate", &[&tangent]);
-    let tangent = t.select(&is_negative, &minus, &tangent);
-    let tangent = t.select(&turns, &tangent, &zero);
-    let square = t.apply("multiply", &[&tangent, &tangent]);
-    let square = t.apply("add", &[&square, &one]);
-    let root = t.apply("sqrt", &[&square]);
-    let cosine = t.apply("divide", &[&one, &root]);
-    let sine = t.apply("multiply", &[&tangent, &cosine]);
-    let (cosine, sine) = (t.lifted(&cosine, a), t.lifted(&sine, a));
-    // The direction of the element, which the column q gives up.
-    let unit = t.number("1.0", a);
-    let phase = t.select(&turns, &phase, &unit);
-    let back = t.conjugate(&phase);
-    let a = turned(t, a, (rows, p, q), &[&cosine, &sine, &phase]);
-    let a = turned(t, &a, (columns, p, q), &[&cosine, &sine, &back]);
-    let vectors = turned(t, vectors, (columns, p, q), &[&cosine, &sine, &back]);
+    let rotation = Rotation::of(t, [&app, &apq, &aqq], a, (p, q));
+    let a = rotation.rows(t, a, (p, q));
+    let a = rotation.columns(t, &a, (p, q));
+    let vectors = rotation.columns(t, vectors, (p, q));
     vec![a, vectors, p.clone()]
+}
+
+/// A rotation of two places, by which the element between them becomes zero.
+pub(super) struct Rotation {
+    cosine: Array,
+    sine: Array,
+    /// The direction of the element, which the column q gives up.
+    phase: Array,
+}
+
+impl Rotation {
+    /// Of a Hermitian matrix with these elements at p p, p q and q q; none, if p is not before q. Its numbers are like those
+    /// of `a`.
+    pub fn of(
+        t: &mut Arrays,
+        [app, apq, aqq]: [&Array; 3],
+        a: &Array,
+        (p, q): (&Array, &Array),
+    ) -> Self {
+        let (length, phase) = t.polar(apq);
+        let (zero, one) = (t.number("0.0", app), t.number("1.0", app));
+        let is_some = t.compare("GT", &length, &zero);
+        let (p_place, q_place) = (
+            t.reshape(p, &vec![1; a.rank()]),
+            t.reshape(q, &vec![1; a.rank()]),
+        );
+        let is_before = t.compare("LT", &p_place, &q_place);
+        let turns = t.apply("and", &[&is_some, &is_before]);
+        // The tangent of the smaller angle.
+        let divisor = t.select(&is_some, &length, &one);
+        let difference = t.apply("subtract", &[aqq, app]);
+        let twice = t.apply("add", &[&divisor, &divisor]);
+        let cotangent = t.apply("divide", &[&difference, &twice]);
+        let size = t.apply("abs", &[&cotangent]);
+        let square = t.apply("multiply", &[&cotangent, &cotangent]);
+        let square = t.apply("add", &[&square, &one]);
+        let root = t.apply("sqrt", &[&square]);
+        let sum = t.apply("add", &[&size, &root]);
+        let tangent = t.apply("divide", &[&one, &sum]);
+        let is_negative = t.compare("LT", &cotangent, &zero);
+        let minus = t.apply("negate", &[&tangent]);
+        let tangent = t.select(&is_negative, &minus, &tangent);
+        let tangent = t.select(&turns, &tangent, &zero);
+        let square = t.apply("multiply", &[&tangent, &tangent]);
+        let square = t.apply("add", &[&square, &one]);
+        let root = t.apply("sqrt", &[&square]);
+        let cosine = t.apply("divide", &[&one, &root]);
+        let sine = t.apply("multiply", &[&tangent, &cosine]);
+        let unit = t.number("1.0", a);
+        Rotation {
+            cosine: t.lifted(&cosine, a),
+            sine: t.lifted(&sine, a),
+            phase: t.select(&turns, &phase, &unit),
+        }
+    }
+
+    fn rows(&self, t: &mut Arrays, a: &Array, (p, q): (&Array, &Array)) -> Array {
+        let by = [&self.cosine, &self.sine, &self.phase];
+        turned(t, a, (a.rows(), p, q), &by)
+    }
+
+    pub fn columns(&self, t: &mut Arrays, a: &Array, (p, q): (&Array, &Array)) -> Array {
+        let back = t.conjugate(&self.phase);
+        turned(
+            t,
+            a,
+            (a.columns(), p, q),
+            &[&self.cosine, &self.sine, &back],
+        )
+    }
 }
 
 /// `c x - s y f` in place of the part x, `s x + c y f` in place of y.
@@ -134,7 +171,7 @@ fn turned(
 }
 
 /// Values in one row, and the columns that belong to them, in ascending order.
-fn ascending(t: &mut Arrays, values: &Array, vectors: &Array) -> (Array, Array) {
+pub(super) fn ascending(t: &mut Arrays, values: &Array, vectors: &Array) -> (Array, Array) {
     let columns = values.columns();
     let size = values.extents[columns];
     let state = [values.clone(), vectors.clone()];
