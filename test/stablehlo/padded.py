@@ -18,7 +18,7 @@ import xla
 
 def moving(inputs, extent, moves, first=0):
     """An operator whose positions begin at a number, and are moved by a formula."""
-    return "operator o { @input { %s; } @output { y: int[%s]; } @lower { y[i,] = %d, i < %s; %s; } }\n" % (inputs, extent, first, extent, moves)
+    return "operator o { @input { %s; } @output { y: int[%s]; } @lower { y[i,] = %s, i < %s; %s; } }\n" % (inputs, extent, first, extent, moves)
 
 
 # By name: inputs, outputs, what computes them, and the shapes of the inputs of each run.
@@ -148,6 +148,45 @@ MODELS = {
         "x: int[m,6]", "m", "y[i,] := j, i < m, j < 6 | x[i,j] > x[i,y[i,]]", first=3)),
     "arg_window": ("x: real[8]", "y: int[4]", "y = o(x)", [[(8,)]] * 3, moving(
         "x: real[n]", "n/2", "y[i,] := a, i < n/2, a < 2 | x[2*i+a,] < x[2*i+y[i,],]")),
+    # Positions that count from an extent that a run knows, windows over one, and extents that only a check says are equal.
+    "arg_reversed_open": ("x: int[m|5,n|6]", "y: int[~]", "y = o(x)", [[s] for s in ((1, 1), (5, 6), (3, 4))], moving(
+        "x: int[m,n]", "m", "y[i,] := n-1-j, i < m, j < n | x[i,n-1-j] > x[i,y[i,]]")),
+    "arg_strided_open": ("x: real[m|5,~|8]", "y: int[~]", "y = o(x)", [[s] for s in ((1, 2), (5, 8), (3, 4))], moving(
+        "x: real[m,2*n]", "m", "y[i,] := j, i < m, j < n | x[i,2*j] <= x[i,2*y[i,]]")),
+    "arg_window_open": ("x: real[n|9]", "y: int[~]", "y = o(x)", [[(n,)] for n in (2, 5, 9)], moving(
+        "x: real[n]", "n/2", "y[i,] := a, i < n/2, a < 2 | x[2*i+a,] < x[2*i+y[i,],]")),
+    "arg_both_open": ("x: real[~|4,~|6]; z: real[~|4,~|6]", "y: int[~]", "y = o(x, z)", [[s, s] for s in ((1, 1), (4, 6), (3, 5))], moving(
+        "x: real[m,n]; z: real[m,n]", "m", "y[i,] := j, i < m, j < n | x[i,j] - z[i,j] > x[i,y[i,]] - z[i,y[i,]]")),
+    "arg_begun_open": ("x: int[m|5,n|6]", "y: int[~]", "y = o(x)", [[s] for s in ((1, 1), (5, 6), (3, 4))], moving(
+        "x: int[m,n]", "m", "y[i,] := n-1-j, i < m, j < n | x[i,n-1-j] > x[i,y[i,]]", first="n-1")),
+    # Writes that are counted.
+    "counted": ("x: real[n|6]", "y: real[~]", "y = o(x)", [[(n,)] for n in (0, 1, 4, 6)],
+                "operator o { @input { x: real[n]; } @output { y: real[k|n]; } @lower { y[k,] = x[i,] * 2.0, i < n | x[i,] > 0.0; } }\n"),
+    "counted_pairs": ("x: real[n|4]", "y: int[2,~]", "y = o(x)", [[(n,)] for n in (1, 3, 4)],
+                      "operator o { @input { x: real[n]; } @output { y: int[2,k|n*n]; } @lower { y[:,k] = [i, j], i < n, j < n | x[i,] < x[j,]; } }\n"),
+    "counted_rows": ("x: real[n|4]", "y: real[~,~]", "y = o(x)", [[(n,)] for n in (1, 3, 4)],
+                     "operator o { @input { x: real[n]; } @output { y: real[k|n*n,n]; } @lower { y[k,j] = x[i,] * x[j,], j < n, i < n | x[i,] > 0.0; } }\n"),
+    # Windows over what is computed of elements.
+    "scaled_window": ("x: real[2,n|9]; w: real[3,2,3]; g: real[2]", "y: real[3,~]", "y = o(x, w, g)", [[(2, n), (3, 2, 3), (2,)] for n in (1, 5, 9)],
+                      "operator o { @input { x: real[c,n]; w: real[o,c,k]; g: real[c]; } @output { y: real[o,n]; } "
+                      "@lower { y[q,i] += g[p,] * x[p,|i+j-1|] * w[q,p,j], q < o, p < c, i < n, j < k; } }\n"),
+    "window_of_squares": ("x: real[n|9]; m: real[1]", "y: real[~]; z: real[~]", "y, z = o(x, m)", [[(n,), (1,)] for n in (3, 5, 9)],
+                          "operator o { @input { x: real[n]; m: real[1]; } @output { y: real[n-2]; z: real[n-2]; } "
+                          "@lower { y[i,] += (x[i+a,] - m[0,]) * (x[i+a,] - m[0,]), i < n-2, a < 3; z[i,] >= `abs`(x[i+2-a,]), i < n-2, a < 3; } }\n"),
+    "window_repeating": ("x: real[n|9]; w: real[3]", "y: real[~]", "y = o(x, w)", [[(n,), (3,)] for n in (1, 4, 9)],
+                         "operator o { @input { x: real[n]; w: real[3]; } @output { y: real[n]; } "
+                         "@lower { y[i,] += x[i+j-1 < 0 ? 0 : i+j-1 > n-1 ? n-1 : i+j-1,] * w[j,], i < n, j < 3; } }\n"),
+    "window_with_holes": ("x: real[n|9]", "y: real[~]; z: real[~]", "y, z = o(x)", [[(n,)] for n in (1, 4, 9)],
+                          "operator o { @input { x: real[n]; } @output { y: real[n]; z: real[n]; } "
+                          "@lower { y[i,] >= x[|i+a-2|,], i < n, a < 5 | a != 2; z[i,] += x[|i-2*a+3|,], i < n, a < 4 | a != 1 && a < 3; } }\n"),
+    # Indices that are taken apart.
+    "blocks": ("x: real[8,h|4,v|5]", "y: real[2,~,~]; z: real[8,~,~]", "y = down(x); z = up(y)", [[(8, h, v)] for h, v in ((1, 1), (4, 5), (3, 2))],
+               "operator down { @input { x: real[c*4,h,v]; } @output { y: real[c,2*h,2*v]; } @lower { y[k,i,j] = x[k*4+(i%2)*2+j%2,i/2,j/2], k < c, i < 2*h, j < 2*v; } }\n"
+               "operator up { @input { x: real[c,2*h,2*v]; } @output { y: real[c*4,h,v]; } @lower { y[k,i,j] = x[k/4,2*i+(k%4)/2,2*j+k%2], k < c*4, i < h, j < v; } }\n"),
+    "groups_apart": ("x: real[6,n|7]; w: real[4,3,2]", "y: real[4,~]", "y = o(x, w)", [[(6, n), (4, 3, 2)] for n in (2, 5, 7)],
+                     "operator o { @input { x: real[6,n]; w: real[4,3,2]; } @output { y: real[4,n-1]; } @lower { y[q,i] += x[(q/2)*3+p,i+j] * w[q,p,j], q < 4, p < 3, i < n-1, j < 2; } }\n"),
+    "backwards": ("x: real[~|6]", "y: real[~]; z: real[~]", "y = layout.slice{axes=[0], begin=[-1], end=[0], stride=[-1]}(x); z = layout.slice{axes=[0], begin=[-2], end=[0], stride=[-2]}(x)",
+                  [[(n,)] for n in (2, 5, 6)]),
     # Ints take the forms of reals.
     "int_contraction": ("a: int[3,k|5]; b: int[k,2]", "y: int[3,2]", "y = o(a, b)", [[(3, n), (n, 2)] for n in (0, 1, 3, 5)],
                         "operator o { @input { a: int[n,k]; b: int[k,m]; } @output { y: int[n,m]; } @lower { y[i,j] += a[i,l] * b[l,j], i < n, j < m, l < k; } }\n"),
@@ -174,7 +213,8 @@ MODELS = {
 }
 
 # Models of which some formula has no better form.
-GATHERED = {"cumulative": "while", "flattened_long": "scatter", "chosen": "gather", "depthwise_long": "scatter"}
+GATHERED = {"cumulative": "while", "counted": "scatter", "counted_pairs": "scatter", "counted_rows": "scatter",
+            "flattened_long": "scatter", "chosen": "gather", "depthwise_long": "scatter"}
 
 
 def unraised(path, name):

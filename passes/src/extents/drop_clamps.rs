@@ -46,6 +46,7 @@ pub fn drop_clamps<'c: 'a, 'a>(
             order: Order::default(),
             numbers: HashMap::new(),
             dimensions: HashMap::new(),
+            positions: HashMap::new(),
             holds: HashSet::new(),
             choices: Vec::new(),
             inside: false,
@@ -63,11 +64,13 @@ pub fn drop_clamps<'c: 'a, 'a>(
 /// `x ≤ y` for each pair.
 type Condition = Vec<(Polynomial, Polynomial)>;
 
-struct Walk<'b, 'c, 'a> {
+pub(super) struct Walk<'b, 'c, 'a> {
     bounds: &'b Bounds<'c, 'a>,
-    order: Order,
-    numbers: HashMap<ValueKey, Polynomial>,
+    pub(super) order: Order,
+    pub(super) numbers: HashMap<ValueKey, Polynomial>,
     dimensions: HashMap<(ValueKey, i64), Polynomial>,
+    /// By argument that is a formula's destination: what its elements are.
+    pub(super) positions: HashMap<ValueKey, Polynomial>,
     /// Flags that are true where they are used.
     holds: HashSet<ValueKey>,
     /// Of each of these some alternative holds.
@@ -130,18 +133,23 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
             // Points count only where no loop is empty.
             self.order.learn(&Polynomial::constant(1), &limit);
             self.order.raise(&limit);
-            indices.push(match limit.as_constant() {
+            let index = match limit.as_constant() {
                 Some(1) => zero,
-                _ => self.order.fresh(Meaning::Below(limit)),
-            });
+                _ => self.order.fresh(Meaning::Below(limit.clone())),
+            };
+            indices.push((index, limit));
         }
         self.decide();
         let outside = std::mem::replace(&mut self.inside, true);
-        for block in blocks(op) {
-            for (argument, index) in arguments(block).into_iter().zip(&indices) {
+        // The body first: what it writes may be what the predicate reads.
+        for (number, block) in blocks(op).into_iter().rev().enumerate() {
+            for (argument, (index, _)) in arguments(block).into_iter().zip(&indices) {
                 self.numbers.insert(ValueKey::of(argument), index.clone());
             }
             self.block(block)?;
+            if number == 0 {
+                self.learn_positions(op, &indices);
+            }
         }
         self.inside = outside;
         self.order.forget(facts);
@@ -370,6 +378,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
                 Some(self.order.either(&x, &y))
             }
             ("skript.neg", [x]) => self.number(*x).scale(-1),
+            ("skript.cast" | "arith.index_cast", [_]) => self.integer(op.result(0).ok()?.into()),
             (_, [x, y]) => {
                 let (x, y) = (self.number(*x), self.number(*y));
                 match name {
@@ -378,11 +387,16 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
                     "skript.mul" | "arith.muli" => x.mul(&y),
                     "skript.min" | "arith.minsi" => Some(self.order.min(&x, &y)),
                     "skript.max" | "arith.maxsi" => Some(self.order.max(&x, &y)),
-                    "skript.div" => self.order.quotient(&x, y.as_constant()?),
-                    "skript.ceildiv" => {
-                        let divisor = y.as_constant()?;
-                        self.order
-                            .quotient(&x.plus(divisor.checked_sub(1)?)?, divisor)
+                    "skript.div" | "skript.ceildiv" => {
+                        let (mut x, mut divisor) = (x, y.as_constant()?);
+                        if divisor < 0 {
+                            (x, divisor) = (x.scale(-1)?, divisor.checked_neg()?);
+                        }
+                        let up = match name {
+                            "skript.div" => 0,
+                            _ => divisor.checked_sub(1)?,
+                        };
+                        self.order.quotient(&x.plus(up)?, divisor)
                     }
                     "skript.mod" => Some(self.order.remainder(&x, &y)),
                     _ => None,

@@ -7,6 +7,7 @@ pub mod fold_extents;
 mod formula;
 mod function;
 pub mod intrinsic;
+mod moved;
 mod order;
 pub mod pad_extents;
 mod padding;

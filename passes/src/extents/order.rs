@@ -214,7 +214,7 @@ impl Order {
     }
 
     /// Whether an unknown is said in terms of another one. What is said so comes behind it.
-    fn is_of(&self, unknown: Unknown, other: Unknown) -> bool {
+    pub fn is_of(&self, unknown: Unknown, other: Unknown) -> bool {
         let of = |value: &Polynomial| {
             let mut inner = value.unknowns();
             inner.any(|own| own == other || own < unknown && self.is_of(own, other))

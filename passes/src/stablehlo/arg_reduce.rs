@@ -10,12 +10,11 @@ use super::error::ExportError;
 use super::evaluate::Evaluator;
 use super::field::Field;
 use super::tensors::Tensors;
-use super::write::{Target, constant, identity};
+use super::write::{Target, identity, is_zero};
 use crate::mlir::{attributes, types};
 use crate::structure::arg_reduction::ArgReduction;
 use melior::Error;
 use melior::ir::Value;
-use melior::ir::attribute::IntegerAttribute;
 use melior::ir::operation::{OperationLike, OperationResult};
 use skript_dialect::melior;
 use skript_frontend::model::Accumulation;
@@ -217,10 +216,4 @@ fn best<'c: 'a, 'a>(
         vec![region],
     )?;
     Ok((op.result(0)?.into(), op.result(1)?.into()))
-}
-
-/// Whether a value is a tensor of zeros, by how it was made.
-fn is_zero(value: Value<'_, '_>) -> bool {
-    let number = constant(value).and_then(|number| IntegerAttribute::try_from(number).ok());
-    number.is_some_and(|number| number.value() == 0)
 }

@@ -20,7 +20,7 @@ use melior::ir::r#type::IntegerType;
 use melior::ir::{BlockRef, OperationRef, Type, Value, ValueLike};
 use skript_dialect::melior;
 use skript_semantics::{Scalar, ScalarKind, ScalarOp};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Evaluates the regions of one formula.
 pub struct Evaluator<'r, 'c, 'a> {
@@ -29,6 +29,10 @@ pub struct Evaluator<'r, 'c, 'a> {
     pub outside: Outside<'r, 'c, 'a>,
     /// What the destinations hold now.
     pub destinations: Vec<Value<'c, 'a>>,
+    /// The destination of one element that counts steps, and what it holds before each.
+    pub counted: Option<(usize, Field<'c, 'a>)>,
+    /// Integers that are linear forms of indices here, whatever they are made of.
+    pub moved: HashSet<ValueKey>,
     /// Indices that are one number at a time.
     pub sequential: HashMap<usize, Value<'c, 'a>>,
     /// Whether any read was a gather.
@@ -48,6 +52,8 @@ impl<'r, 'c: 'a, 'a> Evaluator<'r, 'c, 'a> {
             reading,
             outside,
             destinations,
+            counted: None,
+            moved: HashSet::new(),
             sequential: HashMap::new(),
             gathered: Gathered::Nothing,
             fields: HashMap::new(),
@@ -113,21 +119,35 @@ impl<'r, 'c: 'a, 'a> Evaluator<'r, 'c, 'a> {
 
     /// Index variables of a region.
     fn enter(&mut self, block: BlockRef<'c, 'a>) -> Result<(), ExportError> {
-        for (position, argument) in arguments(block).into_iter().enumerate() {
-            let Some(extent) = self.domain().get(position) else {
-                break;
-            };
+        let indices = arguments(block).into_iter().take(self.reading.indices);
+        for (position, argument) in indices.enumerate() {
             let field = match self.sequential.get(&position) {
                 Some(number) => Field::scalar(*number),
-                None if *extent == 1 => Field::scalar(self.at.integer(0)?),
-                None => Field {
-                    value: self.at.iota(*extent)?,
-                    indices: vec![position],
-                },
+                None => self.linear(argument)?,
             };
             self.fields.insert(ValueKey::of(argument), field);
         }
         Ok(())
+    }
+
+    /// An integer that is a linear form of indices, made of these.
+    fn linear(&self, value: Value<'c, 'a>) -> Result<Field<'c, 'a>, ExportError> {
+        let no_form = || ExportError::at(self.reading.op, "has an index of no form");
+        let form = self.form(value).ok_or_else(no_form)?;
+        if let Some(index) = form.as_index()
+            && let Some(extent) = self.domain().get(index)
+        {
+            return Ok(Field {
+                value: self.at.iota(*extent)?,
+                indices: vec![index],
+            });
+        }
+        Ok(Subscript::affine(form, self.domain(), &self.at)?.field)
+    }
+
+    /// Whether an operation of the regions gives a value, or it is an index.
+    pub fn is_inside(&self, value: Value<'c, 'a>) -> bool {
+        self.fields.contains_key(&ValueKey::of(value))
     }
 
     fn block(&mut self, block: BlockRef<'c, 'a>) -> Result<OperationRef<'c, 'a>, ExportError> {
@@ -142,6 +162,9 @@ impl<'r, 'c: 'a, 'a> Evaluator<'r, 'c, 'a> {
     fn operation(&mut self, op: OperationRef<'c, 'a>) -> Result<(), ExportError> {
         let name = operation_name(op);
         let field = match name.as_str() {
+            _ if op.result_count() == 1 && self.moved.contains(&ValueKey::of(op.result(0)?)) => {
+                self.linear(op.result(0)?.into())?
+            }
             "skript.access" => self.access(op)?,
             "scf.if" => return self.branch(op),
             "arith.constant" => Field::scalar(constant(op, &self.at)?),
@@ -181,7 +204,15 @@ impl<'r, 'c: 'a, 'a> Evaluator<'r, 'c, 'a> {
 
     fn access(&mut self, op: OperationRef<'c, 'a>) -> Result<Field<'c, 'a>, ExportError> {
         let tensor = op.operand(0)?;
-        let tensor = match self.destination(tensor) {
+        let destination = self.destination(tensor);
+        if let Some((_, number)) = self
+            .counted
+            .as_ref()
+            .filter(|(counter, _)| destination == Some(*counter))
+        {
+            return Ok(number.clone());
+        }
+        let tensor = match destination {
             Some(position) => self
                 .destinations
                 .get(position)
@@ -220,8 +251,16 @@ impl<'r, 'c: 'a, 'a> Evaluator<'r, 'c, 'a> {
             let is_run = form
                 .as_ref()
                 .is_some_and(|f| run(f, self.domain()).is_some());
+            let field = self.field(operand)?;
+            if let Some(form) = form.as_ref().filter(|_| is_run)
+                && form.indices() != field.indices
+            {
+                // Computed of digits that are of no consequence.
+                subscripts.push(Subscript::affine(form.clone(), self.domain(), &self.at)?);
+                continue;
+            }
             subscripts.push(Subscript {
-                field: self.field(operand)?,
+                field,
                 form,
                 known: if is_run { None } else { self.known(operand) },
                 is_data: self.is_data(operand),
@@ -253,7 +292,7 @@ impl<'r, 'c: 'a, 'a> Evaluator<'r, 'c, 'a> {
 
     /// The number of the destination that a region's argument is.
     pub fn destination(&self, tensor: Value<'c, 'a>) -> Option<usize> {
-        let indices = self.domain().len();
+        let indices = self.reading.indices;
         self.reading
             .predicate
             .into_iter()

@@ -2,6 +2,7 @@
 
 use super::access::Gathered;
 use super::arg_reduce;
+use super::counted;
 use super::error::ExportError;
 use super::evaluate::Evaluator;
 use super::field::{Field, union};
@@ -12,9 +13,9 @@ use super::report::Form;
 use super::sequence;
 use super::shift::{Shift, Written};
 use super::tensors::Tensors;
-use super::window::{Skipped, Windowed};
-use super::write::{Target, identity};
-use crate::structure::{ArgReduction, Placement, Reading, Slot};
+use super::window::Windowed;
+use super::write::{Target, identity, is_zero};
+use crate::structure::{ArgReduction, Counting, Placement, Reading, Slot};
 use melior::ir::{OperationRef, Value};
 use skript_dialect::melior;
 use skript_frontend::model::Accumulation;
@@ -27,18 +28,27 @@ pub fn export<'c: 'a, 'a>(
     at: Tensors<'c, 'a>,
 ) -> Result<(Vec<Value<'c, 'a>>, Form), ExportError> {
     let reading = Reading::of(op)?;
-    if !reading.is_apart() {
-        let what = "writes several places of a tensor in one step: StableHLO has no such loop";
-        return Err(ExportError::at(op, what));
-    }
     let outs = reading
         .outs
         .iter()
         .map(|out| outside.get(*out))
         .collect::<Result<Vec<_>, _>>()?;
+    let keeps_order =
+        reading.nest.kind == Accumulation::Replace || reading.nest.reads_destination();
+    let digits = (!keeps_order).then(|| reading.by_digits()).flatten();
+    let reading = digits.unwrap_or(reading);
     let nest = &reading.nest;
     if nest.extents.contains(&0) {
         return Ok((outs, Form::Map));
+    }
+    let begins = |target: usize| outs.get(target).is_some_and(|out| is_zero(*out));
+    if let Some(counting) = Counting::of(nest).filter(|found| begins(found.counter)) {
+        let mut evaluator = Evaluator::new(at, &reading, outside, outs);
+        let results = counted::run(&counting, &mut evaluator)?;
+        return Ok((results, Form::Scatter));
+    }
+    if !reading.is_apart() {
+        return Ok((sequence::run(&reading, outside, &outs, at)?, Form::Loop));
     }
     if let Some(reduction) = ArgReduction::of(nest) {
         let mut evaluator = Evaluator::new(at, &reading, outside, outs.clone());
@@ -282,7 +292,7 @@ impl<'c: 'a, 'a> Statement<'_, '_, 'c, 'a> {
         let neutral = identity(kind, at.element(self.target.out)?);
         if let Some(windowed) =
             Windowed::of(self.evaluator, value, reduced, &guards.inner, neutral)?
-            && !windowed.skipped.contains(&Skipped::Not)
+            && let Some(windowed) = windowed.thinned(&guards.inner, self.evaluator)
             && let Some(field) = windowed.reduce(kind, reduced, domain, at)?
         {
             return Ok((field, outer, Form::ReduceWindow));

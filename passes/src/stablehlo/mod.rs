@@ -3,14 +3,16 @@
 //! A formula becomes computations on whole tensors: what its body computes at each point of the domain is a [`field`],
 //! a tensor over those indices that it depends on. Reads are slices, pads and gathers ([`access`], [`rearrange`]); writes are reductions,
 //! pads and scatters ([`write`]); products summed along common indices are `dot_general` ([`contraction`]), what slides is
-//! a `convolution` or a `reduce_window` ([`window`]), and running bests are reductions with positions ([`arg_reduce`]). Only
-//! a formula that otherwise reads its own output runs as a loop ([`sequence`]).
+//! a `convolution` or a `reduce_window` ([`window`]), running bests are reductions with positions ([`arg_reduce`]),
+//! and the places of counted writes sums of marks ([`counted`]). Only a formula that otherwise reads its own output runs as
+//! a loop ([`sequence`]).
 
 pub mod access;
 pub mod arg_reduce;
 pub mod cast;
 pub mod chosen;
 pub mod contraction;
+pub mod counted;
 pub mod draws;
 pub mod error;
 pub mod evaluate;
@@ -33,6 +35,7 @@ pub mod scalar;
 pub mod sequence;
 pub mod sharding;
 pub mod shift;
+pub mod slid;
 pub mod tensors;
 pub mod weights;
 pub mod window;

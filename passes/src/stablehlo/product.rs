@@ -109,7 +109,7 @@ impl<'c: 'a, 'a> Product<'_, '_, 'c, 'a> {
         let (mut input_skips, mut kernel_skips) = (windowed.has_border(), false);
         for (conjunct, skipped) in inner.iter().zip(&windowed.skipped) {
             match (zeroed(&kernel, &conjunct.field, domain, at)?, skipped) {
-                (None, Skipped::Not) => return Ok(None),
+                (None, Skipped::Not | Skipped::ByRuns) => return Ok(None),
                 (None, Skipped::ByBorder) => {}
                 (None, Skipped::ByFiller) => input_skips = true,
                 (Some(own), Skipped::Not) => (kernel, kernel_skips) = (own, true),

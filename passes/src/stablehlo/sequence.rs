@@ -26,7 +26,11 @@ pub fn run<'c: 'a, 'a>(
         return Ok(outs.to_vec());
     }
     let nest = &reading.nest;
-    let parallel = parallel(nest);
+    // Places of one tensor that a step writes may meet those of other steps.
+    let parallel = match reading.is_apart() {
+        true => parallel(nest),
+        false => Vec::new(),
+    };
     let counted: Vec<usize> = (0..nest.extents.len())
         .filter(|i| nest.extents.get(*i) != Some(&1) && !parallel.contains(i))
         .collect();
@@ -57,8 +61,13 @@ pub fn run<'c: 'a, 'a>(
     let mask = evaluator.predicate()?;
     evaluator.body()?;
     let mut next = vec![inner.same("add", &[*counter, inner.integer(1)?])?];
-    for position in 0..outs.len() {
-        next.push(step(&evaluator, mask.as_ref(), position, &parallel)?);
+    let mut held = present.to_vec();
+    for (position, tensor) in reading.same.iter().enumerate() {
+        let out = held.get_mut(*tensor).ok_or_else(missing)?;
+        *out = step(&evaluator, *out, mask.as_ref(), position, &parallel)?;
+    }
+    for tensor in &reading.same {
+        next.push(held.get(*tensor).copied().ok_or_else(missing)?);
     }
     body.create("stablehlo.return", &next, &[], &[], Vec::new())?;
     let op = at.at.create(
@@ -134,9 +143,10 @@ fn depends(nest: &Nest, term: TermId, index: usize) -> bool {
         .any(|t| matches!(nest.terms.get(t), Some(crate::structure::Term::Index(i)) if *i == index))
 }
 
-/// One destination after one step.
+/// One destination, which holds `out` before, after one step.
 fn step<'c: 'a, 'a>(
     evaluator: &Evaluator<'_, 'c, 'a>,
+    out: Value<'c, 'a>,
     mask: Option<&Field<'c, 'a>>,
     position: usize,
     parallel: &[usize],
@@ -144,7 +154,6 @@ fn step<'c: 'a, 'a>(
     let reading = evaluator.reading;
     let at = &evaluator.at;
     let missing = || ExportError::at(reading.op, "has too few values");
-    let out = *evaluator.destinations.get(position).ok_or_else(missing)?;
     let value = *reading.values.get(position).ok_or_else(missing)?;
     let value = evaluator.field(value)?;
     let mut starts = Vec::new();

@@ -6,6 +6,9 @@
 //! padding; where it compares places of a dimension with a number, as an extent that only a run knows, those that do not
 //! count hold a filler.
 
+mod convolve;
+mod reduce;
+
 use super::access::{Run, run, slice};
 use super::cast;
 use super::error::ExportError;
@@ -13,25 +16,27 @@ use super::evaluate::{Evaluator, element, elementwise, uncast};
 use super::field::Field;
 use super::guards::Conjunct;
 use super::shift::Shift;
+use super::slid::windowed;
 use super::tensors::Tensors;
-use super::write::identity;
+
 use crate::mlir::copy::operation_name;
-use crate::mlir::{attributes, types};
+use crate::mlir::types;
 use crate::structure::{Affine, Guard, Term, TermId};
 use melior::Error;
 use melior::ir::attribute::DenseElementsAttribute;
 use melior::ir::operation::{OperationLike, OperationResult};
 use melior::ir::{Attribute, Value, ValueLike};
 use skript_dialect::melior;
-use skript_frontend::model::Accumulation;
 use skript_semantics::Scalar;
 
 /// A dimension that a window slides along.
 #[derive(Clone, Debug)]
-struct Window {
+pub(super) struct Window {
     kept: usize,
     /// `None`: it is one element long.
     reduced: Option<usize>,
+    /// How many values of it, if not all.
+    run: Option<i64>,
     stride: i64,
     /// Positive.
     dilation: i64,
@@ -45,10 +50,25 @@ struct Window {
 }
 
 impl Window {
+    /// A window over exactly what it meets.
+    pub fn over(kept: usize, stride: i64, slid: usize, step: i64) -> Self {
+        Window {
+            kept,
+            reduced: Some(slid),
+            run: None,
+            stride,
+            dilation: step.abs(),
+            reversed: step < 0,
+            base: 1,
+            low: 0,
+            high: 0,
+        }
+    }
+
     /// How many elements it meets.
     fn length(&self, domain: &[i64]) -> i64 {
         let extent = self.reduced.and_then(|i| domain.get(i).copied());
-        extent.unwrap_or(1)
+        self.run.or(extent).unwrap_or(1)
     }
 }
 
@@ -65,6 +85,8 @@ pub struct Windowed<'c, 'a> {
     dimensions: Vec<Dimension>,
     /// By conjunct of the guard.
     pub skipped: Vec<Skipped>,
+    /// A reduced index, and the runs of its values that count: the first one of each, and how many; all, if not given.
+    runs: Option<(usize, Vec<(i64, i64)>)>,
 }
 
 /// What became of a conjunct of the guard.
@@ -74,13 +96,48 @@ pub enum Skipped {
     ByBorder,
     /// It says which places of a dimension count: the others hold the filler.
     ByFiller,
+    /// It says which places of the windows count: runs of these are windows of their own.
+    ByRuns,
     /// It says something else.
     Not,
 }
 
 impl<'c: 'a, 'a> Windowed<'c, 'a> {
-    /// `value` as an access with windows; `None` if it is none. Places that the guard skips hold `filler`.
+    /// `value` as an access with windows, or what is computed of such; `None` if it is none. Places that the guard skips
+    /// hold `filler`.
     pub fn of(
+        evaluator: &Evaluator<'_, 'c, 'a>,
+        value: Value<'c, 'a>,
+        reduced: &[usize],
+        guards: &[Conjunct<'c, 'a>],
+        filler: Scalar,
+    ) -> Result<Option<Self>, ExportError> {
+        match Self::access(evaluator, value, reduced, guards, filler)? {
+            Some(windowed) => Ok(Some(windowed)),
+            None => windowed(evaluator, value, reduced, guards, filler),
+        }
+    }
+
+    /// A field whose indices behind `first` are `windows`.
+    pub(super) fn over(
+        field: &Field<'c, 'a>,
+        first: usize,
+        windows: Vec<Window>,
+        skipped: Vec<Skipped>,
+    ) -> Self {
+        let kept = field.indices.iter().filter(|index| **index < first);
+        let kept = kept.map(|index| Dimension::Index(*index));
+        Windowed {
+            value: field.value,
+            dimensions: kept
+                .chain(windows.into_iter().map(Dimension::Window))
+                .collect(),
+            skipped,
+            runs: None,
+        }
+    }
+
+    fn access(
         evaluator: &Evaluator<'_, 'c, 'a>,
         value: Value<'c, 'a>,
         reduced: &[usize],
@@ -156,6 +213,7 @@ impl<'c: 'a, 'a> Windowed<'c, 'a> {
             value,
             dimensions,
             skipped,
+            runs: None,
         }))
     }
 
@@ -189,189 +247,6 @@ impl<'c: 'a, 'a> Windowed<'c, 'a> {
     pub fn has_border(&self) -> bool {
         self.windows()
             .any(|(_, w)| w.low > 0 || w.high > 0 || w.base > 1)
-    }
-
-    /// `Σ self · kernel` over `reduced`. `None` where the factors' indices do not fit a convolution.
-    pub fn convolve(
-        &self,
-        kernel: &Field<'c, 'a>,
-        reduced: &[usize],
-        domain: &[i64],
-        at: &Tensors<'c, 'a>,
-    ) -> Result<Option<Field<'c, 'a>>, Error> {
-        let in_kernel = |i: usize| kernel.indices.contains(&i);
-        let is_reduced = |i: usize| reduced.contains(&i);
-        let offsets: Vec<usize> = self.windows().filter_map(|(_, w)| w.reduced).collect();
-        let spatial: Vec<usize> = self.windows().map(|(_, w)| w.kept).collect();
-        let (batch_at, batch) = self.indices(|i| !is_reduced(i) && !in_kernel(i));
-        let (group_at, group) = self.indices(|i| !is_reduced(i) && in_kernel(i));
-        let (feature_at, feature) = self.indices(|i| is_reduced(i) && in_kernel(i));
-        let (alone, _) = self.indices(|i| is_reduced(i) && !in_kernel(i));
-        let covered = reduced
-            .iter()
-            .all(|i| offsets.contains(i) || feature.contains(i));
-        let fits = offsets.iter().all(|i| in_kernel(*i)) && !spatial.iter().any(|i| in_kernel(*i));
-        if !alone.is_empty() || !covered || !fits {
-            return Ok(None);
-        }
-        let own: Vec<usize> = kernel
-            .indices
-            .iter()
-            .copied()
-            .filter(|i| !group.contains(i) && !feature.contains(i) && !offsets.contains(i))
-            .collect();
-        let count =
-            |list: &[usize]| -> i64 { list.iter().map(|i| Self::extent(domain, *i)).product() };
-
-        let mut order = batch_at;
-        order.extend(group_at);
-        order.extend(feature_at);
-        order.extend(self.windows().map(|(d, _)| d));
-        let input = at.transpose(self.value, &order)?;
-        let mut shape = vec![count(&batch), count(&group) * count(&feature)];
-        let extents = at.extents(self.value)?;
-        shape.extend(self.windows().filter_map(|(d, _)| extents.get(d).copied()));
-        let input = at.reshape(input, &shape)?;
-
-        let mut order = group.clone();
-        order.extend(&own);
-        order.extend(&feature);
-        order.extend(&offsets);
-        let weights = kernel.over(&order, domain, at)?;
-        let first = order.len() - offsets.len();
-        let slid = self.windows().filter(|(_, w)| w.reduced.is_some());
-        let backwards = slid.enumerate().filter(|(_, (_, w))| w.reversed);
-        let backwards: Vec<i64> = backwards.map(|(n, _)| (first + n) as i64).collect();
-        let weights = at.reverse(weights, &backwards)?;
-        let mut shape = vec![count(&group) * count(&own), count(&feature)];
-        shape.extend(self.windows().map(|(_, w)| w.length(domain)));
-        let weights = at.reshape(weights, &shape)?;
-
-        let mut result = vec![count(&batch), count(&group) * count(&own)];
-        result.extend(spatial.iter().map(|i| Self::extent(domain, *i)));
-        let value = self.convolution(input, weights, count(&group), &result, at)?;
-        let mut labels = batch;
-        labels.extend(group);
-        labels.extend(own);
-        labels.extend(spatial);
-        let shape: Vec<i64> = labels.iter().map(|i| Self::extent(domain, *i)).collect();
-        let value = at.reshape(value, &shape)?;
-        Field::labelled(value, &labels, at).map(Some)
-    }
-
-    fn convolution(
-        &self,
-        input: Value<'c, 'a>,
-        weights: Value<'c, 'a>,
-        groups: i64,
-        result: &[i64],
-        at: &Tensors<'c, 'a>,
-    ) -> Result<Value<'c, 'a>, Error> {
-        let context = at.at.context;
-        let parse = |text: &str| Attribute::parse(context, text).ok_or(Error::OperationBuild);
-        let list =
-            |of: fn(&Window) -> i64| -> Vec<i64> { self.windows().map(|(_, w)| of(w)).collect() };
-        let numbers: Vec<String> = (0..self.windows().count()).map(|n| n.to_string()).collect();
-        let numbers = numbers.join(", ");
-        let layout =
-            format!("#stablehlo.conv<[b, f, {numbers}]x[o, i, {numbers}]->[b, f, {numbers}]>");
-        let borders: Vec<i64> = self.windows().flat_map(|(_, w)| [w.low, w.high]).collect();
-        let mut parameters = vec![
-            (
-                "window_strides",
-                attributes::i64s(context, &list(|w| w.stride)),
-            ),
-            ("padding", padding(&borders, at)),
-            (
-                "rhs_dilation",
-                attributes::i64s(context, &list(|w| w.dilation)),
-            ),
-            ("dimension_numbers", parse(&layout)?),
-            ("feature_group_count", attributes::i64(context, groups)),
-            ("batch_group_count", attributes::i64(context, 1)),
-            (
-                "precision_config",
-                parse("[#stablehlo<precision HIGHEST>, #stablehlo<precision HIGHEST>]")?,
-            ),
-        ];
-        let bases = list(|w| w.base);
-        if bases.iter().any(|b| *b != 1) {
-            parameters.push(("lhs_dilation", attributes::i64s(context, &bases)));
-        }
-        let result = types::tensor(result, at.element(input)?);
-        at.op("convolution", &[input, weights], &parameters, result)
-    }
-
-    /// The combination over `reduced`. `None` if one of them does not occur.
-    pub fn reduce(
-        &self,
-        kind: Accumulation,
-        reduced: &[usize],
-        domain: &[i64],
-        at: &Tensors<'c, 'a>,
-    ) -> Result<Option<Field<'c, 'a>>, Error> {
-        let Some(combiner) = Tensors::combiner(kind) else {
-            return Ok(None);
-        };
-        let (alone, alone_indices) = self.indices(|i| reduced.contains(&i));
-        let slid: Vec<usize> = self.windows().filter_map(|(_, w)| w.reduced).collect();
-        if !reduced
-            .iter()
-            .all(|i| slid.contains(i) || alone_indices.contains(i))
-        {
-            return Ok(None);
-        }
-        let element = at.element(self.value)?;
-        let neutral = identity(kind, element);
-        let context = at.at.context;
-        let mut sizes = Vec::new();
-        let (mut strides, mut dilations, mut borders) = (Vec::new(), Vec::new(), Vec::new());
-        let mut bases = Vec::new();
-        let mut extents = at.extents(self.value)?;
-        let mut labels = Vec::new();
-        for (dimension, extent) in self.dimensions.iter().zip(&mut extents) {
-            match dimension {
-                Dimension::Index(index) => {
-                    labels.push(*index);
-                    sizes.push(1);
-                    strides.push(1);
-                    dilations.push(1);
-                    bases.push(1);
-                    borders.extend([0, 0]);
-                }
-                Dimension::Window(window) => {
-                    labels.push(window.kept);
-                    sizes.push(window.length(domain));
-                    strides.push(window.stride);
-                    dilations.push(window.dilation);
-                    bases.push(window.base);
-                    borders.extend([window.low, window.high]);
-                    *extent = Self::extent(domain, window.kept);
-                }
-            }
-        }
-        let init = at.splat(neutral, &[], element)?;
-        let region = at.combination(combiner, element)?;
-        let mut parameters = vec![
-            ("window_dimensions", attributes::i64s(context, &sizes)),
-            ("window_strides", attributes::i64s(context, &strides)),
-            ("window_dilations", attributes::i64s(context, &dilations)),
-            ("padding", padding(&borders, at)),
-        ];
-        if bases.iter().any(|b| *b != 1) {
-            parameters.push(("base_dilations", attributes::i64s(context, &bases)));
-        }
-        let op = at.at.create(
-            "stablehlo.reduce_window",
-            &[self.value, init],
-            &parameters,
-            &[types::tensor(&extents, element)],
-            vec![region],
-        )?;
-        let dimensions: Vec<i64> = alone.iter().map(|d| *d as i64).collect();
-        let value = at.reduce(op.result(0)?.into(), combiner, neutral, &dimensions)?;
-        labels.retain(|i| !alone_indices.contains(i));
-        Field::labelled(value, &labels, at).map(Some)
     }
 }
 
@@ -507,22 +382,30 @@ fn parts(
     slides.then_some(parts)
 }
 
+/// An index of the output with its stride, and a reduced one with its step, of which a place is the sum.
+pub(super) fn slide(form: &Affine, reduced: &[usize]) -> Option<(usize, i64, usize, i64)> {
+    let is_reduced = |index: &usize| reduced.contains(index);
+    let linear = form.as_linear()?;
+    match linear.as_slice() {
+        [(kept, stride), (slid, step)] | [(slid, step), (kept, stride)]
+            if !is_reduced(kept) && is_reduced(slid) && *stride > 0 && *step > i64::MIN =>
+        {
+            Some((*kept, *stride, *slid, *step))
+        }
+        _ => None,
+    }
+}
+
 fn window(form: &Affine, extent: i64, domain: &[i64], reduced: &[usize]) -> Option<Part> {
     let (form, base) = form.as_quotient().unwrap_or_else(|| (form.clone(), 1));
     let linear = form.as_linear()?;
-    let is_reduced = |index: &usize| reduced.contains(index);
-    let (kept, stride, slid, step) = match linear.as_slice() {
-        [(kept, stride)] if base > 1 && !is_reduced(kept) => (*kept, *stride, None, 1),
-        [(kept, stride), (slid, step)] | [(slid, step), (kept, stride)]
-            if !is_reduced(kept) && is_reduced(slid) =>
-        {
-            (*kept, *stride, Some(*slid), *step)
+    let (kept, stride, slid, step) = match (linear.as_slice(), slide(&form, reduced)) {
+        (_, Some((kept, stride, slid, step))) => (kept, stride, Some(slid), step),
+        ([(kept, stride @ 1..)], None) if base > 1 && !reduced.contains(kept) => {
+            (*kept, *stride, None, 1)
         }
         _ => return None,
     };
-    if stride <= 0 || step == 0 {
-        return None;
-    }
     let dilation = step.checked_abs()?;
     let length = slid.map_or(Some(1), |slid| domain.get(slid).copied())?;
     let length = dilation.checked_mul(length - 1)?;
@@ -543,6 +426,7 @@ fn window(form: &Affine, extent: i64, domain: &[i64], reduced: &[usize]) -> Opti
     let window = Window {
         kept,
         reduced: slid,
+        run: None,
         stride,
         dilation,
         reversed,

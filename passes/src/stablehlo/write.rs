@@ -8,6 +8,7 @@ use crate::mlir::copy::operation_name;
 use crate::mlir::{attributes, splat, types};
 use crate::structure::Slot;
 use melior::Error;
+use melior::ir::attribute::IntegerAttribute;
 use melior::ir::operation::{OperationLike, OperationResult};
 use melior::ir::{Attribute, Type, Value};
 use skript_dialect::melior;
@@ -51,8 +52,14 @@ pub fn constant<'c: 'a, 'a>(tensor: Value<'c, 'a>) -> Option<Attribute<'c>> {
     }
 }
 
+/// Whether a value is a tensor of integers that are zero, by how it was made.
+pub fn is_zero(value: Value<'_, '_>) -> bool {
+    let number = constant(value).and_then(|number| IntegerAttribute::try_from(number).ok());
+    number.is_some_and(|number| number.value() == 0)
+}
+
 /// Indices of more than one value.
-fn changing(domain: &[i64]) -> Vec<usize> {
+pub fn changing(domain: &[i64]) -> Vec<usize> {
     (0..domain.len())
         .filter(|i| domain.get(*i) != Some(&1))
         .collect()

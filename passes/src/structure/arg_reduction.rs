@@ -87,7 +87,7 @@ impl ArgReduction {
 }
 
 /// The terms whose conjunction a predicate is.
-fn conjuncts(nest: &Nest, predicate: TermId) -> Vec<TermId> {
+pub(super) fn conjuncts(nest: &Nest, predicate: TermId) -> Vec<TermId> {
     let (mut pending, mut found) = (vec![predicate], Vec::new());
     while let Some(term) = pending.pop() {
         match nest.terms.get(term) {
@@ -110,7 +110,7 @@ fn conjuncts(nest: &Nest, predicate: TermId) -> Vec<TermId> {
 }
 
 /// Whether a term depends on what a target holds.
-fn reads_output(nest: &Nest, term: TermId) -> bool {
+pub(super) fn reads_output(nest: &Nest, term: TermId) -> bool {
     let Some(found) = nest.terms.get(term) else {
         return true;
     };
@@ -123,7 +123,7 @@ fn reads_output(nest: &Nest, term: TermId) -> bool {
 }
 
 /// The comparison with its operands the other way round.
-fn mirrored(op: ScalarOp) -> Option<ScalarOp> {
+pub(super) fn mirrored(op: ScalarOp) -> Option<ScalarOp> {
     Some(match op {
         ScalarOp::Lt => ScalarOp::Gt,
         ScalarOp::Le => ScalarOp::Ge,
@@ -364,7 +364,7 @@ fn is_last(nest: &Nest, bound: TermId, index: TermId, guards: &[TermId]) -> bool
 }
 
 /// Whether a term is the present value of a target, there where the target is written.
-fn reads_own_place(nest: &Nest, term: TermId, target: usize) -> bool {
+pub(super) fn reads_own_place(nest: &Nest, term: TermId, target: usize) -> bool {
     let Some(Term::Access { tensor, subscripts }) = nest.terms.get(term) else {
         return false;
     };

@@ -79,6 +79,23 @@ impl Term {
             } => vec![*condition, *then, *otherwise],
         }
     }
+
+    pub fn operands_mut(&mut self) -> Vec<&mut TermId> {
+        match self {
+            Term::Int(_) | Term::Bool(_) | Term::Index(_) => Vec::new(),
+            Term::Access {
+                subscripts: operands,
+                ..
+            }
+            | Term::Apply { operands, .. }
+            | Term::Opaque { operands } => operands.iter_mut().collect(),
+            Term::Branch {
+                condition,
+                then,
+                otherwise,
+            } => vec![condition, then, otherwise],
+        }
+    }
 }
 
 impl Nest {

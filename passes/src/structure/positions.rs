@@ -17,28 +17,18 @@ pub struct Positions {
 impl Positions {
     /// `None`: the term depends on no index or on several, on data or on reals, or the index is too long.
     pub fn of(nest: &Nest, term: TermId) -> Option<Self> {
-        let needed = nest.reachable(&[term]);
-        let mut index = None;
-        for id in &needed {
-            match nest.terms.get(*id)? {
-                Term::Index(own)
-                    if nest.extents.get(*own) != Some(&1) && *index.get_or_insert(*own) != *own =>
-                {
-                    return None;
-                }
-                Term::Access { .. } | Term::Opaque { .. } => return None,
-                _ => {}
-            }
-        }
-        let index = index?;
-        let extent = *nest.extents.get(index)?;
-        if extent > LONGEST {
-            return None;
-        }
-        let places = (0..extent).map(|value| evaluated(nest, &needed, term, index, value));
-        Some(Positions {
-            index,
-            places: places.collect::<Option<_>>()?,
+        let (index, places) = values(nest, term, |value| match value {
+            Scalar::Int(place) => Some(place),
+            _ => None,
+        })?;
+        Some(Positions { index, places })
+    }
+
+    /// The one index that decides a condition, and where it holds.
+    pub fn holding(nest: &Nest, term: TermId) -> Option<(usize, Vec<bool>)> {
+        values(nest, term, |value| match value {
+            Scalar::Bool(holds) => Some(holds),
+            _ => None,
         })
     }
 
@@ -48,6 +38,35 @@ impl Positions {
     }
 }
 
+/// The value of a term at each value of the one index that it depends on.
+fn values<T>(
+    nest: &Nest,
+    term: TermId,
+    value_of: impl Fn(Scalar) -> Option<T>,
+) -> Option<(usize, Vec<T>)> {
+    let needed = nest.reachable(&[term]);
+    let mut index = None;
+    for id in &needed {
+        match nest.terms.get(*id)? {
+            Term::Index(own)
+                if nest.extents.get(*own) != Some(&1) && *index.get_or_insert(*own) != *own =>
+            {
+                return None;
+            }
+            Term::Access { .. } | Term::Opaque { .. } => return None,
+            _ => {}
+        }
+    }
+    let index = index?;
+    let extent = *nest.extents.get(index)?;
+    if extent > LONGEST {
+        return None;
+    }
+    let all = (0..extent).map(|value| evaluated(nest, &needed, term, index, value));
+    let all = all.map(|value| value.and_then(&value_of));
+    Some((index, all.collect::<Option<_>>()?))
+}
+
 /// The value of `term` where the index has this value; `needed` are its terms, operands first.
 fn evaluated(
     nest: &Nest,
@@ -55,7 +74,7 @@ fn evaluated(
     term: TermId,
     index: usize,
     value: i64,
-) -> Option<i64> {
+) -> Option<Scalar> {
     let mut values: HashMap<TermId, Scalar> = HashMap::new();
     for id in needed {
         let of = |operand: &TermId| values.get(operand).copied();
@@ -82,10 +101,7 @@ fn evaluated(
         }
         values.insert(*id, found);
     }
-    match values.get(&term)? {
-        Scalar::Int(place) => Some(*place),
-        _ => None,
-    }
+    values.get(&term).copied()
 }
 
 #[cfg(test)]
@@ -103,6 +119,16 @@ mod tests {
         let clamped = b.ints(ScalarOp::Min, half, last);
         let found = Positions::of(&b.nest, clamped).unwrap();
         assert_eq!((found.index, found.places), (0, vec![0, 0, 1, 1, 1, 1]));
+    }
+
+    #[test]
+    fn conditions_of_one_index_are_known() {
+        let mut b = Builder::new(Accumulation::Sum, &[2, 4]);
+        let (j, two) = (b.index(1), b.int(2));
+        let other = b.ints(ScalarOp::Ne, j, two);
+        let held = Some((1, vec![true, true, false, true]));
+        assert_eq!(Positions::holding(&b.nest, other), held);
+        assert_eq!(Positions::of(&b.nest, other), None);
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! From a `skript.formula` to plain data.
 
+use super::affine::Affine;
+use super::digits;
 use super::nest::{Nest, NestTarget, NestTensor, Term, TermId};
 use crate::mlir::builder::{only_block, operations};
 use crate::mlir::copy::{arguments, operation_name};
@@ -16,11 +18,14 @@ use skript_semantics::{RealType, ScalarKind, ScalarOp};
 use std::collections::HashMap;
 
 /// A formula as data, and what its parts are in the IR.
+#[derive(Clone)]
 pub struct Reading<'c, 'a> {
     pub nest: Nest,
     pub op: OperationRef<'c, 'a>,
     pub predicate: Option<BlockRef<'c, 'a>>,
     pub body: BlockRef<'c, 'a>,
+    /// How many of a region's arguments are indices: as many as [`Nest::extents`], if these are the formula's own.
+    pub indices: usize,
     /// By [`Nest::tensors`]: captured tensors, and for destinations what they hold before.
     pub tensors: Vec<Value<'c, 'a>>,
     /// By [`Nest::targets`].
@@ -106,6 +111,7 @@ impl<'c: 'a, 'a> Reading<'c, 'a> {
             op,
             predicate: op.region(0)?.first_block(),
             body,
+            indices: run_time_bounds.len(),
             tensors: Vec::new(),
             outs,
             same,
@@ -125,7 +131,7 @@ impl<'c: 'a, 'a> Reading<'c, 'a> {
                 destination: Some(target),
             });
         }
-        let indices = reading.nest.extents.len();
+        let indices = reading.indices;
         let mut destinations: HashMap<ValueKey, usize> = HashMap::new();
         for block in reading.blocks() {
             for (position, argument) in arguments(block).into_iter().enumerate() {
@@ -147,6 +153,39 @@ impl<'c: 'a, 'a> Reading<'c, 'a> {
         let end = reading.block(body, &mut destinations)?;
         reading.finish(end)?;
         Ok(reading)
+    }
+
+    /// The same over indices of other extents, with linear forms of these in the place of terms. `None`: a form is not linear.
+    pub fn substituted(&self, extents: &[i64], forms: &HashMap<TermId, Affine>) -> Option<Self> {
+        let (nest, new) = self.nest.substituted(extents, forms)?;
+        self.renewed(nest, &new)
+    }
+
+    /// Over the digits of indices that it takes apart; `None`: it takes none apart.
+    pub fn by_digits(&self) -> Option<Self> {
+        let (nest, new) = digits::of(&self.nest)?;
+        self.renewed(nest, &new)
+    }
+
+    /// With another nest, and what became of each term.
+    fn renewed(&self, nest: Nest, new: &[TermId]) -> Option<Self> {
+        let term = |old: &TermId| new.get(*old).copied();
+        let terms = self.terms.iter();
+        let elements = self.elements.iter();
+        let literals = self.literals.iter();
+        Some(Reading {
+            nest,
+            terms: terms
+                .map(|(key, old)| Some((*key, term(old)?)))
+                .collect::<Option<_>>()?,
+            elements: elements
+                .map(|(key, old)| Some((*key, term(old)?)))
+                .collect::<Option<_>>()?,
+            literals: literals
+                .map(|(value, old)| Some((*value, term(old)?)))
+                .collect::<Option<_>>()?,
+            ..self.clone()
+        })
     }
 
     /// The blocks of its regions: that of the predicate, if there is one, and the body.
@@ -457,7 +496,8 @@ fn block_of<'c: 'a, 'a>(region: RegionRef<'c, 'a>) -> Result<Option<BlockRef<'c,
     }
 }
 
-fn kind(op: OperationRef<'_, '_>) -> Result<Accumulation, ReadError> {
+/// How a formula's points combine with what stands there.
+pub fn kind(op: OperationRef<'_, '_>) -> Result<Accumulation, ReadError> {
     let text = op.attribute("kind")?.to_string();
     let word = text
         .split_once('<')

@@ -172,3 +172,55 @@ func.func @conjunction(%a: tensor<?xf32> {skript.bounds = array<i64: 4>}) -> ten
   } : tensor<f32>
   return %y : tensor<f32>
 }
+
+// -----
+
+// A position that a formula moves is one of those it is moved to, or the one it began with.
+// CHECK-LABEL: func.func @moved
+// CHECK:         skript.formula replace (%[[I:.+]]) in
+// CHECK:           %[[P:.+]] = skript.access %{{.+}}[]
+// CHECK:           %[[AT:.+]] = skript.cast %[[P]]
+// CHECK-NEXT:      skript.access %{{.+}}[%[[AT]]]
+// CHECK:         skript.formula replace
+// CHECK:           skript.min
+// CHECK:           skript.max
+func.func @moved(%a: tensor<?xf32> {skript.bounds = array<i64: 4>}, %k: tensor<i64>) -> (tensor<i64>, tensor<i64>) attributes {skript.entry} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %zero = arith.constant 0 : i64
+  %d = tensor.dim %a, %c0 : tensor<?xf32>
+  %n = arith.minsi %d, %c4 : index
+  %last = arith.subi %n, %c1 : index
+  %init = tensor.splat %zero : tensor<i64>
+  %y = skript.formula replace (%i) in (%n) outs(%acc = %init : tensor<i64>) where {
+    %back = skript.sub %last, %i : index
+    %new = skript.access %a[%back] : tensor<?xf32>
+    %p = skript.access %acc[] : tensor<i64>
+    %at = skript.cast %p : i64 to index
+    %below = skript.min %at, %last : index
+    %inside = skript.max %below, %c0 : index
+    %best = skript.access %a[%inside] : tensor<?xf32>
+    %better = skript.lt %new, %best : f32
+    skript.condition %better
+  } do {
+    %back = skript.sub %last, %i : index
+    %v = skript.cast %back : index to i64
+    skript.yield %v at [] : i64
+  } : tensor<i64>
+  // It may begin anywhere.
+  %z = skript.formula replace (%i) in (%n) outs(%acc = %k : tensor<i64>) where {
+    %new = skript.access %a[%i] : tensor<?xf32>
+    %p = skript.access %acc[] : tensor<i64>
+    %at = skript.cast %p : i64 to index
+    %below = skript.min %at, %last : index
+    %inside = skript.max %below, %c0 : index
+    %best = skript.access %a[%inside] : tensor<?xf32>
+    %better = skript.lt %new, %best : f32
+    skript.condition %better
+  } do {
+    %v = skript.cast %i : index to i64
+    skript.yield %v at [] : i64
+  } : tensor<i64>
+  return %y, %z : tensor<i64>, tensor<i64>
+}

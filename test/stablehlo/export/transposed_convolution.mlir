@@ -43,9 +43,11 @@ func.func @apart(%x: tensor<2x3x5xf32>, %w: tensor<3x4x3xf32>) -> tensor<2x4x9xf
 
 // -----
 
-// The same without the condition on the remainder: every element is read twice, which is no convolution.
+// The same without the condition on the remainder: a window over each element twice, not over elements that stand apart.
 // CHECK-LABEL: func.func public @main(
-// CHECK-NOT:     stablehlo.convolution
+// CHECK:         stablehlo.broadcast_in_dim %{{.+}}, dims = [0] : (tensor<5xf32>) -> tensor<5x2xf32>
+// CHECK:         stablehlo.convolution{{.+}} window = {stride = [1], pad = {{\[\[}}0, 0]], rhs_dilate = [1]}
+// CHECK-SAME:      (tensor<1x1x10xf32>, tensor<1x1x3xf32>) -> tensor<1x1x8xf32>
 func.func @repeated(%x: tensor<5xf32>, %w: tensor<3xf32>) -> tensor<8xf32> attributes {skript.entry} {
   %zero = arith.constant 0.0 : f32
   %init = tensor.splat %zero : tensor<8xf32>

@@ -1,0 +1,138 @@
+//! Positions that formulas move: where `p := e`, e a number that indices decide, p is one of the numbers that e takes, or
+//! what it began with. So clamps to places of a tensor are idle for positions as they are for indices.
+
+use super::bounds::{constant, end};
+use super::drop_clamps::Walk;
+use super::order::Meaning;
+use super::polynomial::Polynomial;
+use crate::codegen::mlir::blocks;
+use crate::mlir::copy::{arguments, operation_name};
+use crate::mlir::{ValueKey, splat, types};
+use crate::structure::read::{SAME_TENSOR, kind};
+use melior::ir::attribute::IntegerAttribute;
+use melior::ir::operation::{OperationLike, OperationResult};
+use melior::ir::r#type::IntegerType;
+use melior::ir::{OperationRef, Type, TypeLike, Value, ValueLike};
+use skript_dialect::melior;
+use skript_frontend::model::Accumulation;
+use skript_semantics::ScalarKind;
+
+impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
+    /// Learns what the destinations of a formula hold while it runs. Its body is known, `indices` are its own, each below
+    /// its limit.
+    pub(super) fn learn_positions(
+        &mut self,
+        op: OperationRef<'c, 'a>,
+        indices: &[(Polynomial, Polynomial)],
+    ) {
+        let moves = kind(op).is_ok_and(|kind| kind == Accumulation::Replace);
+        if !moves || op.has_attribute(SAME_TENSOR) {
+            return;
+        }
+        let all = blocks(op);
+        let first = op.operand_count().saturating_sub(op.result_count());
+        let outs = op.operands().skip(first);
+        let values = all.last().map(|body| end(*body)).unwrap_or_default();
+        for (target, (out, value)) in outs.zip(values).enumerate() {
+            let taken = self.taken(value, indices);
+            let Some((taken, first)) = taken.zip(self.held(out)) else {
+                continue;
+            };
+            let held = self.order.either(&first, &taken);
+            for block in &all {
+                if let Some(argument) = arguments(*block).get(indices.len() + target) {
+                    self.positions.insert(ValueKey::of(*argument), held.clone());
+                }
+            }
+        }
+    }
+
+    /// A number of other points than the present one: each index is another number below its limit.
+    fn taken(
+        &mut self,
+        value: Value<'c, 'a>,
+        indices: &[(Polynomial, Polynomial)],
+    ) -> Option<Polynomial> {
+        let mut number = self.integer(value)?;
+        for (index, limit) in indices {
+            let Some(own) = index.highest() else {
+                continue;
+            };
+            if number.unknowns().any(|other| self.order.is_of(other, own)) {
+                return None;
+            }
+            if number.unknowns().any(|other| other == own) {
+                let other = self.order.fresh(Meaning::Below(limit.clone()));
+                number = number.replaced(own, &other)?;
+            }
+        }
+        Some(number)
+    }
+
+    /// What an integer tensor holds, if its elements are numbers that are known.
+    fn held(&mut self, tensor: Value<'c, 'a>) -> Option<Polynomial> {
+        let result = OperationResult::try_from(tensor).ok()?;
+        let op = result.owner();
+        match operation_name(op).as_str() {
+            "tensor.splat" => self.integer(op.operand(0).ok()?),
+            "arith.constant" => {
+                let number = splat::element(op.attribute("value").ok()?)?;
+                let number = IntegerAttribute::try_from(number).ok()?;
+                Some(Polynomial::constant(number.value()))
+            }
+            "skript.formula" if kind(op).is_ok_and(|kind| kind == Accumulation::Assign) => {
+                let target = result.result_number();
+                let first = op.operand_count().checked_sub(op.result_count())?;
+                let before = self.held(op.operand(first + target).ok()?)?;
+                let body = blocks(op).last().copied()?;
+                let written = self.integer(*end(body).get(target)?)?;
+                Some(self.order.either(&before, &written))
+            }
+            _ => None,
+        }
+    }
+
+    /// The number that an integer of any width is: it fits.
+    pub(super) fn integer(&self, value: Value<'c, 'a>) -> Option<Polynomial> {
+        if let Some(number) = self.numbers.get(&ValueKey::of(value)) {
+            return Some(number.clone());
+        }
+        if types::kind_of(value.r#type()) != Some(ScalarKind::Int) {
+            return None;
+        }
+        if let Some(number) = constant(value) {
+            return Some(Polynomial::constant(number));
+        }
+        let op = OperationResult::try_from(value).ok()?.owner();
+        match operation_name(op).as_str() {
+            "skript.cast" | "arith.index_cast" => {
+                let number = self.integer(op.operand(0).ok()?)?;
+                self.fits(&number, value.r#type()).then_some(number)
+            }
+            "skript.access" => {
+                let tensor = op.operand(0).ok()?;
+                self.positions.get(&ValueKey::of(tensor)).cloned()
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether an integer type holds a number.
+    fn fits(&self, number: &Polynomial, r#type: Type<'c>) -> bool {
+        let width = match IntegerType::try_from(r#type) {
+            Ok(integer) => integer.width(),
+            Err(_) if r#type.is_index() => 64,
+            Err(_) => return false,
+        };
+        let limit = match width {
+            64 => return true,
+            2..64 => 1i64 << (width - 1),
+            _ => return false,
+        };
+        let (least, most) = (
+            Polynomial::constant(-limit),
+            Polynomial::constant(limit - 1),
+        );
+        self.order.at_most(&least, number) && self.order.at_most(number, &most)
+    }
+}

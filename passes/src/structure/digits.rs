@@ -1,0 +1,110 @@
+//! Indices that formulas take apart: `i / d` and `i mod d` beside other indices, as moving channels to places has them.
+//!
+//! Where d divides the extent, such an index is the two digits of a number, i = d·j + k: `i / d` is j, `i mod d` is k.
+
+use super::affine::{Affine, Atom};
+use super::nest::{Nest, Term, TermId};
+use std::collections::HashMap;
+
+/// More digits than these are not looked for.
+const MOST: usize = 8;
+
+/// A nest over digits, and what became of each term. `None`: it takes no index apart, or digits do not make all places
+/// sums of multiples.
+pub fn of(nest: &Nest) -> Option<(Nest, Vec<TermId>)> {
+    let mut found: Option<(Nest, Vec<TermId>)> = None;
+    for _ in 0..MOST {
+        let present = found.as_ref().map_or(nest, |(nest, _)| nest);
+        let places = mixed(present);
+        if places.is_empty() {
+            break;
+        }
+        let digit = |place: &Affine| digit(place, &present.extents);
+        let (index, divisor) = places.iter().find_map(digit)?;
+        let low = present.extents.len();
+        let mut extents = present.extents.clone();
+        let extent = extents.get_mut(index)?;
+        *extent = extent.checked_div(divisor)?;
+        extents.push(divisor);
+        let form = Affine::index(index).scale(divisor)?;
+        let form = form.add(&Affine::index(low))?;
+        let terms = present.terms.iter().enumerate();
+        let own = terms.filter(|(_, term)| **term == Term::Index(index));
+        let forms: HashMap<_, _> = own.map(|(term, _)| (term, form.clone())).collect();
+        let (next, new) = present.substituted(&extents, &forms)?;
+        let before = found.map(|(_, before)| before);
+        let new = match before {
+            Some(before) => {
+                let composed = before.into_iter().map(|term| new.get(term).copied());
+                composed.collect::<Option<_>>()?
+            }
+            None => new,
+        };
+        found = Some((next, new));
+    }
+    found.filter(|(nest, _)| mixed(nest).is_empty())
+}
+
+/// Places of several indices of which some are taken apart.
+fn mixed(nest: &Nest) -> Vec<Affine> {
+    let accesses = nest.accesses(&nest.roots());
+    let read = accesses.iter().flat_map(|(_, _, places)| places.iter());
+    let written = nest.targets.iter().flat_map(|t| &t.subscripts);
+    let forms = read.chain(written).filter_map(|place| nest.affine(*place));
+    forms
+        .filter(|form| form.indices().len() > 1 && form.as_linear().is_none())
+        .collect()
+}
+
+/// An index and what divides it, in some part of a form.
+fn digit(form: &Affine, extents: &[i64]) -> Option<(usize, i64)> {
+    form.terms().find_map(|(atom, _)| match atom {
+        Atom::Index(_) => None,
+        Atom::FloorDiv(inner, divisor) | Atom::Mod(inner, divisor) => match inner.as_index() {
+            Some(index) => {
+                let extent = *extents.get(index)?;
+                let divides = extent.checked_rem(*divisor)? == 0 && extent > *divisor;
+                (divides && *divisor > 1).then_some((index, *divisor))
+            }
+            None => digit(inner, extents),
+        },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::nest::samples::Builder;
+    use super::*;
+    use skript_frontend::model::Accumulation;
+    use skript_semantics::ScalarOp;
+
+    /// `y[k, i] = x[4·k + 2·(i mod 2), i / D]`
+    fn sample(divisor: i64) -> Nest {
+        let mut b = Builder::new(Accumulation::Assign, &[2, 6]);
+        let (k, i) = (b.index(0), b.index(1));
+        let (two, four, divisor) = (b.int(2), b.int(4), b.int(divisor));
+        let odd = b.ints(ScalarOp::Mod, i, two);
+        let odd = b.ints(ScalarOp::Mul, two, odd);
+        let group = b.ints(ScalarOp::Mul, four, k);
+        let channel = b.ints(ScalarOp::Add, group, odd);
+        let half = b.ints(ScalarOp::Div, i, divisor);
+        let x = b.access(&[8, 3], &[channel, half]);
+        b.target(&[2, 6], &[k, i], x)
+    }
+
+    #[test]
+    fn halves_and_remainders_are_digits() {
+        let (nest, _) = of(&sample(2)).unwrap();
+        assert_eq!(nest.extents, [2, 3, 2]);
+        let accesses = nest.accesses(&nest.roots());
+        let (_, _, places) = accesses[0];
+        let forms: Vec<_> = places.iter().map(|p| nest.affine(*p).unwrap()).collect();
+        assert_eq!(forms[0].as_linear(), Some(vec![(0, 4), (2, 2)]));
+        assert_eq!(forms[1], Affine::index(1));
+    }
+
+    #[test]
+    fn digits_that_leave_quotients_are_none() {
+        assert_eq!(of(&sample(4)).map(|(nest, _)| nest.extents), None);
+    }
+}
