@@ -98,6 +98,8 @@ limits! {
     constant_elements: usize = 1 << 24, at most 1 << 32;
     /// Elements of one tensor.
     tensor_elements: u64 = 1 << 40, at most 1 << 56;
+    /// Steps that a run lets a loop take which only a condition ends.
+    loop_steps: u64 = 1 << 22, at most 1 << 62;
     /// Dimensions of one tensor.
     rank: usize = 64, at most 1024;
 }

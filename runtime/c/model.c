@@ -224,7 +224,7 @@ int32_t skript_read_variable(skript_instance *instance, size_t index, skript_ten
   return end(instance, SKRIPT_OK);
 }
 
-/* What a check found, in place of `{0}`, `{1:real}`, `{2:bool}` in its message; `{text}` is what a kernel says. */
+/* What a check found, in place of `{0}`, `{1:real}`, `{2:bool}` in its message; a real has a point or an exponent. */
 static void write_value(char *text, size_t size, const char *kind, int64_t value) {
   if (strncmp(kind, ":bool}", 6) == 0) {
     snprintf(text, size, "%s", value ? "true" : "false");
@@ -235,9 +235,57 @@ static void write_value(char *text, size_t size, const char *kind, int64_t value
       snprintf(text, size, "%.*g", digits, real);
       if (strtod(text, NULL) == real) break;
     }
+    size_t length = strlen(text);
+    if (!strpbrk(text, ".einf") && length + 2 < size) memcpy(text + length, ".0", 3);
   } else {
     snprintf(text, size, "%" PRId64, value);
   }
+}
+
+/* Adds a piece to the text, as far as there is room. */
+static void append(char *text, size_t size, size_t *used, const char *piece, size_t length) {
+  if (length > size - 1 - *used) length = size - 1 - *used;
+  memcpy(text + *used, piece, length);
+  *used += length;
+}
+
+/* The message of a check, in the format of `skript_check`. */
+static size_t write_message(char *text, size_t size, const char *message, const struct skript_context *context) {
+  size_t used = 0;
+  /* How many choices stand around this place, and how many of them, from outside, chose the part here. */
+  int depth = 0, said = 0;
+  for (const char *c = message; *c;) {
+    if (c[0] != '{' || c[1] == '{') {
+      if (depth == said) append(text, size, &used, c, 1);
+      c += c[0] == '{' ? 2 : 1;
+      continue;
+    }
+    const char *close = strchr(c, '}');
+    if (!close) break;
+    char *kind;
+    unsigned long place = strtoul(c + 1, &kind, 10);
+    int64_t value = place < sizeof context->values / sizeof *context->values ? context->values[place] : 0;
+    if (c[1] == '|') {
+      if (said == depth) {
+        said--;
+      } else if (said == depth - 1) {
+        said++;
+      }
+    } else if (c[1] == '/') {
+      depth--;
+      if (said > depth) said = depth;
+    } else if (*kind == '?') {
+      if (said == depth++ && value) said++;
+    } else if (depth == said && strncmp(c, "{text}", 6) == 0) {
+      append(text, size, &used, context->message, strnlen(context->message, sizeof context->message));
+    } else if (depth == said) {
+      char written[64];
+      write_value(written, sizeof written, kind, value);
+      append(text, size, &used, written, strlen(written));
+    }
+    c = close + 1;
+  }
+  return used;
 }
 
 static int32_t failed_check(int32_t status, const struct skript_context *context, skript_error *error) {
@@ -248,23 +296,7 @@ static int32_t failed_check(int32_t status, const struct skript_context *context
   if (!error) return status;
   const struct skript_check *check = &T.checks[status - 1];
   char text[sizeof error->text];
-  size_t used = 0;
-  for (const char *c = check->message; *c && used + 1 < sizeof text;) {
-    const char *close = c[0] == '{' && c[1] >= '0' && c[1] <= '7' ? strchr(c, '}') : NULL;
-    if (close && (close == c + 2 || close == c + 7)) {
-      char value[64];
-      write_value(value, sizeof value, c + 2, context->values[c[1] - '0']);
-      int length = snprintf(text + used, sizeof text - used, "%s", value);
-      used = used + (size_t)length < sizeof text ? used + (size_t)length : sizeof text - 1;
-      c = close + 1;
-    } else if (strncmp(c, "{text}", 6) == 0) {
-      int length = snprintf(text + used, sizeof text - used, "%.*s", (int)sizeof context->message, context->message);
-      used = used + (size_t)length < sizeof text ? used + (size_t)length : sizeof text - 1;
-      c += 6;
-    } else {
-      text[used++] = *c++;
-    }
-  }
+  size_t used = write_message(text, sizeof text, check->message, context);
   for (const char *const *line = check->trace; *line && used + 1 < sizeof text; line++) {
     int length = snprintf(text + used, sizeof text - used, "\n  in %s", *line);
     used = used + (size_t)length < sizeof text ? used + (size_t)length : sizeof text - 1;

@@ -11,7 +11,8 @@
 #error "tensors and weights are little endian"
 #endif
 
-/* A run-time check: in `message`, `{0}`, `{1:real}`, `{2:bool}` stand for the values that it found. */
+/* A run-time check. In `message`, `{0}`, `{1:real}`, `{2:bool}` stand for the values that it found, `{text}` for what a kernel says;
+   of `{3?}yes{|}no{/}` value 3 chooses one part, and `{{` is a brace. */
 struct skript_check {
   const char *code;
   const char *message;
@@ -42,7 +43,7 @@ extern const struct skript_tables skript_tables;
 
 /* What a failed check leaves behind; the same for all users of compiled code (docs/intrinsics.md). */
 struct skript_context {
-  int64_t values[8];
+  int64_t values[64];
   uint64_t seed;
   uint64_t draws;
   char message[256];

@@ -146,18 +146,9 @@ impl Instance {
             .and_then(|n| n.checked_sub(1))
             .and_then(|n| checks.get(n))
             .ok_or(RunError::Status(status))?;
-        let said = self.context.message();
-        let mut message = check.message.replace("{text}", &said);
-        for (n, value) in self.context.values.iter().enumerate() {
-            let real = f64::from_bits(value.cast_unsigned());
-            message = message
-                .replace(&format!("{{{n}}}"), &value.to_string())
-                .replace(&format!("{{{n}:bool}}"), &(*value != 0).to_string())
-                .replace(&format!("{{{n}:real}}"), &format!("{real:?}"));
-        }
         Err(RunError::Check {
             code: check.code.clone(),
-            message,
+            message: check.said(&self.context),
             trace: check.trace.clone(),
         })
     }

@@ -1,5 +1,7 @@
 //! Scalar values and their kinds.
 
+use std::fmt;
+
 /// The kind of a tensor element or of a scalar in a formula (SkriptND 2.3).
 ///
 /// `Int` is 64-bit two's complement with wrapping arithmetic at run time (an overflow of a compile-time
@@ -46,6 +48,18 @@ impl Scalar {
             Scalar::Bool(_) => ScalarKind::Bool,
             Scalar::Int(_) => ScalarKind::Int,
             Scalar::Real(_) => ScalarKind::Real,
+        }
+    }
+}
+
+/// As the language writes it: a real always with a point, an exponent, or as `inf` or `nan`.
+impl fmt::Display for Scalar {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Scalar::Bool(b) => write!(f, "{b}"),
+            Scalar::Int(i) => write!(f, "{i}"),
+            Scalar::Real(r) if r.is_nan() => f.write_str("nan"),
+            Scalar::Real(r) => write!(f, "{r:?}"),
         }
     }
 }

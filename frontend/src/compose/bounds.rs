@@ -3,6 +3,8 @@
 
 use skript_semantics::{Scalar, ScalarKind, ScalarOp};
 
+mod remapped;
+
 use super::packed::Beside;
 use crate::ast::Lowering;
 use crate::diagnostics::codes::{ACCESS_OUT_OF_RANGE, INDEX_OUT_OF_RANGE};
@@ -88,6 +90,9 @@ pub fn secure(
             .into_iter()
             .zip(shape)
         {
+            if pass.strict {
+                pass.remapped(&subscript, &extent, &[], lowering.target.span);
+            }
             let subscript = pass.expr(subscript, &locals, &facts, false)?;
             let known = pass.known(&locals, &facts);
             let size = i128::from(extent.bound());
@@ -434,6 +439,9 @@ impl<'a> Pass<'a> {
         let mut secured = Vec::with_capacity(subscripts.len());
         let mut has_elements = Expr::literal(Scalar::Bool(true));
         for (subscript, extent) in subscripts.into_iter().zip(shape.clone()) {
+            if self.strict && !conditional {
+                self.remapped(&subscript, &extent, &shape, self.span);
+            }
             let subscript = self.expr(subscript, locals, facts, conditional)?;
             let size = i128::from(extent.bound());
             if self.strict

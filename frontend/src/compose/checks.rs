@@ -111,6 +111,9 @@ pub fn composed_text(message: &[MessagePart]) -> String {
     let pieces = message.iter().map(|part| match part {
         MessagePart::Text(piece) => piece.clone(),
         MessagePart::Value(expr) => Atom::from_expr(expr.clone()).text(),
+        MessagePart::Choice {
+            then, otherwise, ..
+        } => format!("{} or {}", composed_text(then), composed_text(otherwise)),
     });
     pieces.collect()
 }

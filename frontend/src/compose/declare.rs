@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use skript_semantics::{Scalar, ScalarKind, ScalarOp};
 
 use super::affine_extent::Bound;
@@ -19,7 +19,7 @@ use crate::diagnostics::codes::{
     VARIABLE_EXTENT,
 };
 use crate::eval::evaluator::{EvalResult, stop};
-use crate::eval::ranges::{decided, upper_bound};
+use crate::eval::ranges::{decided, extent_expr, upper_bound};
 use crate::eval::{Atom, Evaluator, TypeName, Value, runtime};
 use crate::model::{
     self, ConstantData, Extent, MessagePart, Port, PortTensors, ShapeExpr, TensorType,
@@ -33,7 +33,28 @@ pub enum DeclaredExtent {
     /// `~`: whatever the composition gives.
     Any,
     /// `~|k`: not more than k.
-    Bounded(u64),
+    Bounded(Limit),
+}
+
+/// What a bound after `|` is in the run, and what it can become at most.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Limit {
+    pub own: model::Expr,
+    pub most: u64,
+}
+
+impl Limit {
+    fn fixed(n: u64) -> Self {
+        Limit {
+            own: extent_expr(&Extent::Fixed(n)),
+            most: n,
+        }
+    }
+
+    /// Whether an extent keeps within the bound.
+    pub fn holds(&self, extent: model::Expr) -> model::Expr {
+        runtime::compare(ScalarOp::Le, extent, self.own.clone())
+    }
 }
 
 impl<'p> Composer<'p, '_> {
@@ -48,7 +69,7 @@ impl<'p> Composer<'p, '_> {
         if declaration.type_spec.pack.is_some() {
             let specs = declaration.type_spec.shape.iter().flatten();
             for own in specs.filter(|spec| spec.per_item && spec.pack.is_none()) {
-                self.declare_symbol(builder, own, Some(count))?;
+                let _ = self.declare_symbol(builder, own, Some(count))?;
             }
         }
         let mut tensors = Vec::with_capacity(count);
@@ -73,7 +94,7 @@ impl<'p> Composer<'p, '_> {
                             "{}.{item}.{dimension}",
                             declaration.name.name
                         ))),
-                        bound,
+                        bound: bound.most,
                     }),
                     DeclaredExtent::Any => {
                         return Err(self.error(
@@ -97,21 +118,21 @@ impl<'p> Composer<'p, '_> {
         Ok(tensors)
     }
 
-    /// `s|k` with a new name s: a symbol of the function; `..s|k` is one for each of `items` tensors.
+    /// `s|k` with a new name s: a symbol of the function; `..s|k` is one for each of `items` tensors. Whether it is new.
     pub fn declare_symbol(
         &mut self,
         builder: &mut Builder<'p>,
         spec: &ExtentSpec,
         items: Option<usize>,
-    ) -> Composed<()> {
+    ) -> Composed<bool> {
         let (Some(expr), Some(bound)) = (&spec.extent, &spec.bound) else {
-            return Ok(());
+            return Ok(false);
         };
         let ExprKind::Name(name) = &expr.kind else {
-            return Ok(());
+            return Ok(false);
         };
         if builder.scope.get(&name.name).is_some() {
-            return Ok(());
+            return Ok(false);
         }
         let packed = spec.pack.is_some() || items.is_some();
         let result = {
@@ -119,7 +140,7 @@ impl<'p> Composer<'p, '_> {
             let bounds = upper_extents(&mut evaluator, bound, spec.pack.as_ref());
             bounds.and_then(|bounds| {
                 let bounds = match (items, bounds.as_slice()) {
-                    (Some(items), [all]) => vec![*all; items],
+                    (Some(items), [all]) => vec![all.clone(); items],
                     (Some(items), each) if each.len() != items => {
                         return stop(
                             &crate::diagnostics::codes::PACK_LENGTHS_DIFFER,
@@ -140,7 +161,7 @@ impl<'p> Composer<'p, '_> {
                     };
                     let extent = Extent::Dynamic {
                         expr: Arc::new(ShapeExpr::Symbol(symbol)),
-                        bound,
+                        bound: bound.most,
                     };
                     atoms.push(evaluator.extent_atom(&extent, spec.span)?);
                 }
@@ -149,7 +170,7 @@ impl<'p> Composer<'p, '_> {
         };
         let atoms = result.map_err(|s| self.failed(s))?;
         set_tensors(builder, &name.name, atoms, packed);
-        Ok(())
+        Ok(true)
     }
 
     pub fn check_size(&mut self, tensor: &TensorType, span: Span) -> Composed<()> {
@@ -189,8 +210,11 @@ impl<'p> Composer<'p, '_> {
         };
         let packed = declaration.type_spec.pack.is_some();
         let mut solved = FxHashMap::default();
+        let mut made_here = FxHashSet::default();
         for (position, spec) in specs.iter().enumerate() {
-            self.declare_symbol(builder, spec, None)?;
+            if self.declare_symbol(builder, spec, None)? && !is_input(builder, declaration) {
+                made_here.insert(position);
+            }
             let (Some(expr), Some(bound)) = (&spec.extent, &spec.bound) else {
                 continue;
             };
@@ -227,6 +251,11 @@ impl<'p> Composer<'p, '_> {
             self.check_sign(builder, declaration, expr, span)?;
         }
         for (position, spec) in specs.iter().enumerate() {
+            let when = match when {
+                // Nothing has told the extent yet.
+                Tested::Before if made_here.contains(&position) => Tested::Behind,
+                known => known,
+            };
             if !solved.contains_key(&position) {
                 self.check_declared_bound(builder, declaration, spec, when)?;
             }
@@ -250,7 +279,7 @@ impl<'p> Composer<'p, '_> {
                 let symbol = format!("{}.{item}.{position}.solved", name.name);
                 let extent = Extent::Dynamic {
                     expr: Arc::new(ShapeExpr::Symbol(symbol)),
-                    bound: bounds.first().copied().unwrap_or(0),
+                    bound: bounds.first().map_or(0, |b| b.most),
                 };
                 let atom = evaluator.extent_atom(&extent, expr.span)?;
                 Ok((extent, atom))
@@ -291,7 +320,7 @@ impl<'p> Composer<'p, '_> {
     }
 
     /// A run-time extent that is computed, `n - 2`, must be no less than zero in every run.
-    fn check_sign(
+    pub fn check_sign(
         &mut self,
         builder: &mut Builder<'p>,
         declaration: &Declaration,
@@ -545,9 +574,13 @@ impl<'p> Composer<'p, '_> {
 
 /// Whether a bounded extent with one name that nothing tells tells the name itself.
 fn may_be_solved(builder: &Builder, declaration: &Declaration, spec: &ExtentSpec) -> bool {
+    let single = spec.pack.is_none() && !spec.per_item;
+    builder.entry && is_input(builder, declaration) && single
+}
+
+fn is_input(builder: &Builder, declaration: &Declaration) -> bool {
     let mut inputs = builder.found.definition.inputs.iter();
-    let is_input = inputs.any(|input| std::ptr::eq(input, declaration));
-    builder.entry && is_input && spec.pack.is_none() && !spec.per_item
+    inputs.any(|input| std::ptr::eq(input, declaration))
 }
 
 fn is_static(tensor: &TensorType) -> bool {
@@ -651,12 +684,12 @@ fn declared_extents(
     Ok(extents)
 }
 
-/// The bounds after `|`, one for each extent that the item stands for.
+/// The bounds after `|`, one for each extent that the item stands for; one that only the run knows is none below zero there.
 pub(super) fn upper_extents(
     evaluator: &mut Evaluator,
     bound: &Expr,
     pack: Option<&PackSpec>,
-) -> EvalResult<Vec<u64>> {
+) -> EvalResult<Vec<Limit>> {
     let value = match pack {
         Some(pack) => evaluator.expand(bound, pack.length.as_ref(), bound.span)?,
         None => evaluator.eval(bound)?,
@@ -664,8 +697,11 @@ pub(super) fn upper_extents(
     let mut bounds = Vec::new();
     for atom in value.atoms() {
         let limit = match atom {
-            Atom::Int(n) => u64::try_from(*n).ok(),
-            Atom::Run(run) => upper_bound(run),
+            Atom::Int(n) => u64::try_from(*n).ok().map(Limit::fixed),
+            Atom::Run(run) => upper_bound(run).map(|most| Limit {
+                own: (**run).clone(),
+                most,
+            }),
             _ => None,
         };
         match limit {

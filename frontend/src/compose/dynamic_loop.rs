@@ -209,13 +209,16 @@ impl<'p> Composer<'p, '_> {
                 results.push(Value::pack(items.into_iter().map(Atom::Tensor).collect()));
             }
         }
+        let room = parts.room.filter(|_| !scan_outputs.is_empty());
+        let bounded = parts.count.is_some() || parts.dynamic.is_some() || room.is_some();
         let operation = Loop {
             carried,
             scans,
-            stack_scans,
             index,
             static_count: parts.count,
-            room: parts.room.filter(|_| !scan_outputs.is_empty()),
+            room,
+            most_steps: (!bounded && stack_scans.is_empty()).then_some(self.limits.loop_steps),
+            stack_scans,
             dynamic_count: parts.dynamic.as_ref().map(|t| t.id),
             before,
             body,

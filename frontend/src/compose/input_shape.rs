@@ -41,7 +41,7 @@ impl<'p> Composer<'p, '_> {
         for spec in input.type_spec.shape.iter().flatten() {
             let known = |bound| Self::unknown_names(builder, bound).is_empty();
             if !spec.per_item && spec.bound.as_ref().is_some_and(known) {
-                self.declare_symbol(builder, spec, None)?;
+                let _ = self.declare_symbol(builder, spec, None)?;
             }
         }
         let bound = input.type_spec.pack.as_ref().and_then(|p| p.bound.as_ref());

@@ -1,7 +1,5 @@
 //! Outputs of a composition against their declarations (2.6, 2.10).
 
-use skript_semantics::ScalarOp;
-
 use super::checks::{Verdict, equality, keep, parts, text};
 use super::composer::{Composed, Composer, Reported};
 use super::declare::{DeclaredExtent, set_tensors, shape_text};
@@ -10,8 +8,8 @@ use super::upper_bound::Tested;
 use crate::ast::{Declaration, ExprKind, Ident, TypeSpec};
 use crate::diagnostics::Diagnostic;
 use crate::diagnostics::codes::{OUTPUT_MISMATCH, TENSOR_UNKNOWN, UNEXPECTED_VALUE};
-use crate::eval::ranges::extent_expr;
-use crate::eval::{Atom, TensorRef, Value, runtime};
+use crate::eval::ranges::{decided, extent_expr};
+use crate::eval::{Atom, TensorRef, Value};
 use crate::model::{Check, CheckKind, Extent, MessagePart, Port, PortTensors};
 use crate::source::Span;
 
@@ -219,7 +217,11 @@ impl<'p> Composer<'p, '_> {
                 match declared {
                     DeclaredExtent::Is(extent) => extent_part(extent, &mut message),
                     DeclaredExtent::Bounded(bound) => {
-                        text(&format!("at most {bound}"), &mut message);
+                        text("at most ", &mut message);
+                        parts(
+                            &Value::Atom(Atom::from_expr(bound.own.clone())),
+                            &mut message,
+                        );
                     }
                     DeclaredExtent::Any => {}
                 }
@@ -239,7 +241,7 @@ impl<'p> Composer<'p, '_> {
             .iter()
             .map(|extent| match extent {
                 DeclaredExtent::Any => "~".to_string(),
-                DeclaredExtent::Bounded(bound) => format!("~|{bound}"),
+                DeclaredExtent::Bounded(bound) => format!("~|{}", bound.most),
                 DeclaredExtent::Is(extent) => extent.to_string(),
             })
             .collect();
@@ -291,15 +293,14 @@ impl<'p> Composer<'p, '_> {
 fn output_verdict(declared: &DeclaredExtent, computed: &Extent) -> Verdict {
     match declared {
         DeclaredExtent::Any => Verdict::Holds,
-        DeclaredExtent::Bounded(bound) if computed.bound() <= *bound => Verdict::Holds,
-        DeclaredExtent::Bounded(bound) => match computed {
-            Extent::Fixed(_) => Verdict::Fails,
-            Extent::Dynamic { .. } => Verdict::Open(runtime::compare(
-                ScalarOp::Le,
-                extent_expr(computed),
-                extent_expr(&Extent::Fixed(*bound)),
-            )),
-        },
+        DeclaredExtent::Bounded(bound) => {
+            let holds = bound.holds(extent_expr(computed));
+            match decided(&holds) {
+                Some(true) => Verdict::Holds,
+                Some(false) => Verdict::Fails,
+                None => Verdict::Open(holds),
+            }
+        }
         DeclaredExtent::Is(extent) => equality(
             &Atom::from_expr(extent_expr(extent)),
             &Atom::from_expr(extent_expr(computed)),

@@ -194,6 +194,7 @@ impl<'p> Composer<'p, '_> {
             index: None,
             static_count: stack.tensor.shape.first().map(Extent::bound),
             room: None,
+            most_steps: None,
             dynamic_count: None,
             before: None,
             body,

@@ -1,7 +1,5 @@
 //! Packs whose length only the run knows, where a document says how long they are (2.6, 2.10.1).
 
-use skript_semantics::ScalarOp;
-
 use super::affine_extent::Bound;
 use super::checks::{Verdict, equality, parts, text};
 use super::composer::{Composed, Composer, Reported};
@@ -11,9 +9,9 @@ use super::instantiate::Builder;
 use crate::ast::{Component, Declaration, Expr, ExprKind, PackSpec, Target, TargetItem};
 use crate::diagnostics::Diagnostic;
 use crate::diagnostics::codes::{ATTRIBUTE_LENGTH, RESULTS_MISMATCH, UNEXPECTED_VALUE};
-use crate::eval::ranges::{extent_expr, upper_bound};
-use crate::eval::{Atom, TensorRef, Value, runtime};
-use crate::model::{Check, CheckKind, Extent, Port, PortTensors, ShapeExpr, TensorType};
+use crate::eval::ranges::{decided, extent_expr, upper_bound};
+use crate::eval::{Atom, TensorRef, Value};
+use crate::model::{self, Check, CheckKind, Extent, Port, PortTensors, ShapeExpr, TensorType};
 use crate::source::Span;
 use std::sync::Arc;
 
@@ -75,15 +73,12 @@ impl<'p> Composer<'p, '_> {
             return Err(Reported);
         };
         if let Some(bound) = &pack.bound {
-            let most = builder.evaluator(self.limits).int(bound);
-            let most = most.map_err(|s| self.failed(s))?;
-            if let Some(most) = most.and_then(|n| u64::try_from(n).ok())
-                && actual.bound() > most
-            {
-                let most = Extent::Fixed(most);
-                let holds =
-                    runtime::compare(ScalarOp::Le, extent_expr(&actual), extent_expr(&most));
-                self.agree(builder, holds, (&most, &actual), "at most ", span)?;
+            let most = upper_extents(&mut builder.evaluator(self.limits), bound, None);
+            if let Some(most) = most.map_err(|s| self.failed(s))?.first() {
+                let holds = most.holds(extent_expr(&actual));
+                if decided(&holds) != Some(true) {
+                    self.agree(builder, holds, (&most.own, &actual), "at most ", span)?;
+                }
             }
         }
         let Some(length) = &pack.length else {
@@ -113,10 +108,7 @@ impl<'p> Composer<'p, '_> {
         match equality(&atom, &Atom::from_expr(extent_expr(&actual))) {
             Verdict::Holds => {}
             Verdict::Open(holds) => {
-                let Some(wanted) = extent_of(&match atom.to_expr() {
-                    Some(expr) => expr,
-                    None => return Err(Reported),
-                }) else {
+                let Some(wanted) = atom.to_expr() else {
                     return Err(Reported);
                 };
                 self.agree(builder, holds, (&wanted, &actual), "", span)?;
@@ -144,17 +136,17 @@ impl<'p> Composer<'p, '_> {
     fn agree(
         &mut self,
         builder: &mut Builder<'p>,
-        condition: crate::model::Expr,
-        (wanted, actual): (&Extent, &Extent),
+        condition: model::Expr,
+        (wanted, actual): (&model::Expr, &Extent),
         most: &str,
         span: Span,
     ) -> Composed<()> {
-        let part = |extent: &Extent| Value::Atom(Atom::from_expr(extent_expr(extent)));
+        let part = |expr: model::Expr| Value::Atom(Atom::from_expr(expr));
         let mut message = Vec::new();
         text(&format!("the pack must have {most}"), &mut message);
-        parts(&part(wanted), &mut message);
+        parts(&part(wanted.clone()), &mut message);
         text(" items, it has ", &mut message);
-        parts(&part(actual), &mut message);
+        parts(&part(extent_expr(actual)), &mut message);
         let check = Check {
             kind: CheckKind::Extent,
             condition,
@@ -263,7 +255,8 @@ impl<'p> Composer<'p, '_> {
             && builder.scope.get(&name.name).is_none()
         {
             let most = upper_extents(&mut builder.evaluator(self.limits), bound, None);
-            let Some(bound) = most.map_err(|s| self.failed(s))?.first().copied() else {
+            let most = most.map_err(|s| self.failed(s))?;
+            let Some(bound) = most.first().map(|b| b.most) else {
                 return Err(Reported);
             };
             let extent = Extent::Dynamic {

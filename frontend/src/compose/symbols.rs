@@ -5,13 +5,15 @@ use super::checks::{Verdict, composed_text, keep, parts, text, verdict};
 use super::composer::{Composed, Composer, Reported};
 use super::instantiate::Builder;
 use crate::ast::{
-    Assertion, Expr, PackSpec, StringLiteral, StringPiece, UsingItem, UsingListItem, UsingTarget,
+    Assertion, Expr, ExprKind, Item, PackSpec, StringLiteral, StringPiece, UsingItem,
+    UsingListItem, UsingTarget,
 };
 use crate::diagnostics::codes::{ASSERTION_FAILED, PACK_LENGTHS_DIFFER, UNEXPECTED_VALUE};
 use crate::diagnostics::{Diagnostic, counted};
 use crate::eval::evaluator::{EvalResult, stop};
 use crate::eval::spread::stands_for_a_pack;
 use crate::eval::{Atom, Stop, Value};
+use crate::model::check::{is_shape_scalar, within_room};
 use crate::model::{Check, CheckKind, MessagePart};
 use crate::source::Span;
 
@@ -135,7 +137,7 @@ impl<'p> Composer<'p, '_> {
         builder.scope.truncate(depth);
         // A message demands nothing where there is none.
         builder.demands.take();
-        message
+        within_room(message)
     }
 
     /// What a message shows may be declared after what the condition rests on.
@@ -225,7 +227,55 @@ impl<'p> Composer<'p, '_> {
     fn printed(&self, builder: &Builder<'p>, expr: &Expr, message: &mut Vec<MessagePart>) {
         match builder.evaluator(self.limits).eval(expr) {
             Ok(value) => parts(&value, message),
-            Err(_) => text("?", message),
+            Err(_) => self.printed_parts(builder, expr, message),
+        }
+    }
+
+    /// What has no value while composing, for the run chooses strings in it, or packs of several lengths.
+    fn printed_parts(&self, builder: &Builder<'p>, expr: &Expr, message: &mut Vec<MessagePart>) {
+        let arm = |arm: &Expr| {
+            let mut message = Vec::new();
+            self.printed(builder, arm, &mut message);
+            message
+        };
+        match &expr.kind {
+            ExprKind::Str(literal) => self.formatted(builder, literal, message),
+            ExprKind::List(items) => {
+                text("[", message);
+                for (position, item) in items.iter().enumerate() {
+                    if position > 0 {
+                        text(", ", message);
+                    }
+                    match item {
+                        Item::Expr(item) => self.printed(builder, item, message),
+                        _ => text("…", message),
+                    }
+                }
+                text("]", message);
+            }
+            ExprKind::Select {
+                condition,
+                then,
+                otherwise,
+            } => {
+                let otherwise = || match otherwise {
+                    Some(otherwise) => arm(otherwise),
+                    None => vec![MessagePart::Text("null".to_string())],
+                };
+                match builder.evaluator(self.limits).eval(condition) {
+                    Ok(Value::Atom(Atom::Bool(true))) => message.extend(arm(then)),
+                    Ok(Value::Atom(Atom::Bool(false))) => message.extend(otherwise()),
+                    Ok(Value::Atom(Atom::Run(condition))) if is_shape_scalar(&condition) => {
+                        message.push(MessagePart::Choice {
+                            condition: (*condition).clone(),
+                            then: arm(then),
+                            otherwise: otherwise(),
+                        });
+                    }
+                    _ => text("?", message),
+                }
+            }
+            _ => text("?", message),
         }
     }
 

@@ -343,18 +343,34 @@ pub fn renamed(canonical: &mut Canonical, expr: Expr) -> Composed<Expr> {
 
 /// A check in the terms of a callee.
 pub fn renamed_check(canonical: &mut Canonical, check: Check) -> Composed<Check> {
-    let mut message = Vec::new();
-    for part in check.message {
-        message.push(match part {
-            MessagePart::Value(expr) => MessagePart::Value(renamed(canonical, expr)?),
-            text @ MessagePart::Text(_) => text,
-        });
-    }
+    let message = renamed_message(canonical, check.message)?;
     Ok(Check {
         condition: renamed(canonical, check.condition)?,
         message,
         ..check
     })
+}
+
+fn renamed_message(
+    canonical: &mut Canonical,
+    message: Vec<MessagePart>,
+) -> Composed<Vec<MessagePart>> {
+    let parts = message.into_iter().map(|part| {
+        Ok(match part {
+            MessagePart::Value(expr) => MessagePart::Value(renamed(canonical, expr)?),
+            MessagePart::Choice {
+                condition,
+                then,
+                otherwise,
+            } => MessagePart::Choice {
+                condition: renamed(canonical, condition)?,
+                then: renamed_message(canonical, then)?,
+                otherwise: renamed_message(canonical, otherwise)?,
+            },
+            text @ MessagePart::Text(_) => text,
+        })
+    });
+    parts.collect()
 }
 
 pub fn empty_function(name: &str, span: Span) -> Function {

@@ -1,9 +1,7 @@
 //! `s|k` in the shape of an input: what is given must not be larger than `k` (2.6).
 
-use skript_semantics::ScalarOp;
-
 use super::affine_extent::Bound;
-use super::checks::keep;
+use super::checks::{keep, parts, text};
 use super::composer::{Composed, Composer};
 use super::declare::upper_extents;
 use super::instantiate::Builder;
@@ -11,7 +9,7 @@ use crate::ast::{self, ExtentSpec, PackSpec};
 use crate::diagnostics::Diagnostic;
 use crate::diagnostics::codes::EXTENT_MISMATCH;
 use crate::eval::ranges::decided;
-use crate::eval::{Atom, Value, runtime};
+use crate::eval::{Atom, Value};
 use crate::model::{Check, CheckKind, Expr, MessagePart};
 use crate::source::Span;
 
@@ -81,14 +79,14 @@ impl<'p> Composer<'p, '_> {
                 Atom::Run(expr) => (**expr).clone(),
                 _ => continue,
             };
-            let largest = Expr::int(i64::try_from(limit).unwrap_or(i64::MAX));
-            let condition = runtime::compare(ScalarOp::Le, extent.clone(), largest);
+            let condition = limit.holds(extent.clone());
             let what = place.what;
             match decided(&condition) {
                 Some(true) => {}
                 Some(false) => {
                     let message = format!(
-                        "{what} must not be larger than {limit}, this is {}",
+                        "{what} must not be larger than {}, this is {}",
+                        Atom::from_expr(limit.own).text(),
                         atom.text()
                     );
                     return Err(self.report(
@@ -97,12 +95,11 @@ impl<'p> Composer<'p, '_> {
                     ));
                 }
                 None => {
-                    let message = vec![
-                        MessagePart::Text(format!(
-                            "{what} must not be larger than {limit}, this is "
-                        )),
-                        MessagePart::Value(extent),
-                    ];
+                    let mut message = Vec::new();
+                    text(&format!("{what} must not be larger than "), &mut message);
+                    parts(&Value::Atom(Atom::from_expr(limit.own)), &mut message);
+                    text(", this is ", &mut message);
+                    message.push(MessagePart::Value(extent));
                     let check = Check {
                         kind: CheckKind::Extent,
                         condition,

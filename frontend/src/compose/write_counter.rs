@@ -7,10 +7,11 @@ use skript_semantics::{ScalarKind, ScalarOp};
 
 use super::arguments::ArgumentList;
 use super::composer::{Composed, Composer, Reported};
+use super::declare::{Limit, upper_extents};
 use super::instantiate::Builder;
-use crate::ast::{ExprKind, LoweringOp, Subscript};
+use crate::ast::{Declaration, ExprKind, LoweringOp, Subscript};
 use crate::diagnostics::codes::{FORMULA, UNDETERMINED_EXTENT};
-use crate::eval::{Atom, Value};
+use crate::eval::{Atom, Value, runtime};
 use crate::model::{
     Accumulation, Body, Expr, Extent, Formula, Init, Node, Operation, Port, PortTensors, ShapeExpr,
     Target, TensorType, ValueId,
@@ -80,7 +81,10 @@ impl<'p> Composer<'p, '_> {
                 format!("no formula can tell the extent `{counter}`"),
             ));
         };
-        let bound = tensor.shape.get(dimension).map_or(0, Extent::bound);
+        // The steps that count keep within the bound themselves.
+        builder.function.result_checks.clear();
+        let limit = self.bound_of_counter(builder, output, counter)?;
+        let bound = limit.most;
         let mut room = tensor.clone();
         if let Some(extent) = room.shape.get_mut(dimension) {
             *extent = Extent::Fixed(bound);
@@ -103,7 +107,12 @@ impl<'p> Composer<'p, '_> {
             .scope
             .set(counter, Value::Atom(Atom::from_expr(counted.clone())));
         let formula = self.one_formula(builder, lowering)?;
-        let formula = counting(formula, dimension, count.id, &counted);
+        // A fixed bound is that of the tensor, which a write beyond it leaves.
+        let below = match limit.own.node {
+            Node::Literal(_) => None,
+            _ => Some(runtime::compare(ScalarOp::Lt, counted.clone(), limit.own)),
+        };
+        let formula = counting(formula, dimension, count.id, (&counted, below));
         let Some(formula) = formula else {
             return Err(self.error(
                 &FORMULA,
@@ -135,6 +144,28 @@ impl<'p> Composer<'p, '_> {
         builder.function.body = Body::Block(builder.blocks.pop().unwrap_or_default());
         Ok(())
     }
+
+    /// How many steps may write, in each run.
+    fn bound_of_counter(
+        &mut self,
+        builder: &mut Builder<'p>,
+        output: &Declaration,
+        counter: &str,
+    ) -> Composed<Limit> {
+        let mut extents = output.type_spec.shape.iter().flatten();
+        let written = extents.find_map(|spec| match &spec.extent.as_ref()?.kind {
+            ExprKind::Name(own) if own.name == counter => spec.bound.as_ref(),
+            _ => None,
+        });
+        let Some(written) = written else {
+            return Err(Reported);
+        };
+        let limits = upper_extents(&mut builder.evaluator(self.limits), written, None);
+        let limit = limits.map_err(|s| self.failed(s))?.into_iter().next();
+        let limit = limit.ok_or(Reported)?;
+        self.check_sign(builder, output, limit.own.clone(), written.span)?;
+        Ok(limit)
+    }
 }
 
 fn element(tensor: &TensorType, id: ValueId, subscripts: Vec<Expr>) -> Expr {
@@ -147,17 +178,20 @@ fn element(tensor: &TensorType, id: ValueId, subscripts: Vec<Expr>) -> Expr {
     }
 }
 
-/// The step counts as well: `None` if the counter does not stand alone in its dimension everywhere.
+/// The step counts as well, as long as the count is `below` its bound: `None` if the counter does not stand alone in its
+/// dimension everywhere.
 fn counting(
     mut formula: Formula,
     dimension: usize,
     count: ValueId,
-    counted: &Expr,
+    (counted, below): (&Expr, Option<Expr>),
 ) -> Option<Formula> {
     let stands = |t: &Target| t.subscripts.get(dimension) == Some(counted);
     if formula.targets.iter().any(|t| !stands(t)) {
         return None;
     }
+    let conditions = formula.predicate.take().into_iter().chain(below);
+    formula.predicate = conditions.reduce(runtime::and);
     formula.kind = Accumulation::Replace;
     for (position, target) in formula.targets.iter_mut().enumerate() {
         target.init = match position {

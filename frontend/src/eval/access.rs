@@ -2,10 +2,11 @@
 
 use std::rc::Rc;
 
-use skript_semantics::{ScalarKind, ScalarOp};
+use skript_semantics::{Scalar, ScalarKind, ScalarOp};
 
 use super::evaluator::{EvalResult, Evaluator, Stop, count, describe, stop};
 use super::runtime;
+use super::series::Series;
 use super::value::{Atom, Guarded, TensorRef, Value};
 use crate::ast::Subscript;
 use crate::diagnostics::codes::{PACK_LENGTHS_DIFFER, RANK_MISMATCH, UNEXPECTED_VALUE};
@@ -17,6 +18,8 @@ enum Index {
     One(Atom),
     /// A pack that is not expanded: the access is a pack, too.
     Each(Vec<Atom>),
+    /// The same, of as many positions as only the run knows.
+    Series(Rc<Series>),
     /// `:`.
     All(Span),
 }
@@ -25,7 +28,7 @@ impl Index {
     fn single(self) -> Option<Atom> {
         match self {
             Index::One(atom) => Some(atom),
-            Index::Each(_) | Index::All(_) => None,
+            Index::Each(_) | Index::Series(_) | Index::All(_) => None,
         }
     }
 }
@@ -47,25 +50,18 @@ impl Evaluator<'_> {
         }
         let indices = self.indices(subscripts)?;
         if indices.iter().any(|i| !matches!(i, Index::One(_))) {
-            let Value::Atom(Atom::Tensor(tensor)) = base else {
+            let Value::Atom(base @ (Atom::Tensor(_) | Atom::Item(_))) = base else {
                 return stop(
                     &UNEXPECTED_VALUE,
                     span,
                     "a pack of tensors cannot be accessed at a pack of places",
                 );
             };
-            let tensor = tensor.clone();
-            return self.access_each(&tensor, &indices, span);
+            return self.access_each(base, &indices, span);
         }
         let indices: Vec<Atom> = indices.into_iter().filter_map(Index::single).collect();
         self.map(base, |this, item| match item {
-            Atom::Tensor(tensor) => this.element(&tensor, &indices, span),
-            Atom::Item(item) => {
-                let (stack, position) = &*item;
-                let mut place = vec![position.clone()];
-                place.extend(indices.iter().cloned());
-                this.element(stack, &place, span)
-            }
+            Atom::Tensor(_) | Atom::Item(_) => this.element_of(&item, &indices, span),
             Atom::Chosen(chosen) => this.chosen_element(&chosen, &indices, span),
             Atom::Poison => Err(Stop::Poison),
             other => stop(
@@ -74,6 +70,24 @@ impl Evaluator<'_> {
                 format!("{} has no elements", other.describe()),
             ),
         })
+    }
+
+    /// An element of a tensor, or of an item of a pack of run-time length.
+    fn element_of(&mut self, base: &Atom, indices: &[Atom], span: Span) -> EvalResult<Atom> {
+        match base {
+            Atom::Tensor(tensor) => self.element(tensor, indices, span),
+            Atom::Item(item) => {
+                let (stack, position) = &**item;
+                let mut place = vec![position.clone()];
+                place.extend(indices.iter().cloned());
+                self.element(stack, &place, span)
+            }
+            other => stop(
+                &UNEXPECTED_VALUE,
+                span,
+                format!("{} has no elements", other.describe()),
+            ),
+        }
     }
 
     fn element(&mut self, tensor: &TensorRef, indices: &[Atom], span: Span) -> EvalResult<Atom> {
@@ -88,51 +102,67 @@ impl Evaluator<'_> {
     }
 
     /// A pack of elements: an index that is a pack without `..` takes its items in turn, `:` all positions.
-    fn access_each(
-        &mut self,
-        tensor: &TensorRef,
-        indices: &[Index],
-        span: Span,
-    ) -> EvalResult<Value> {
-        let mut length: Option<usize> = None;
-        for (index, extent) in indices.iter().zip(&tensor.tensor.shape) {
-            let items = match index {
+    fn access_each(&mut self, base: &Atom, indices: &[Index], span: Span) -> EvalResult<Value> {
+        let shape = match base {
+            Atom::Tensor(tensor) => tensor.tensor.shape.as_slice(),
+            Atom::Item(item) => item.0.tensor.shape.get(1..).unwrap_or_default(),
+            _ => &[],
+        };
+        let mut lengths = Vec::new();
+        for (index, extent) in indices.iter().zip(shape) {
+            lengths.push(match index {
                 Index::One(_) => continue,
-                Index::Each(items) => items.len(),
-                Index::All(span) => match self.extent_atom(extent, *span)? {
-                    Atom::Int(n) => self.length(n, *span)?,
-                    _ => {
-                        return stop(
-                            &UNEXPECTED_VALUE,
-                            *span,
-                            "`:` makes a pack of all positions, and the length of a pack is known at compile time; this \
-                             extent is known at run time only",
-                        );
-                    }
-                },
-            };
-            match length {
-                Some(n) if n != items => {
+                Index::Each(items) => model::Expr::int(count(items.len())),
+                Index::Series(series) => series.length.clone(),
+                Index::All(span) => int_expr(&self.extent_atom(extent, *span)?, *span)?,
+            });
+        }
+        let known = |length: &model::Expr| match length.node {
+            Node::Literal(Scalar::Int(n)) => Some(n),
+            _ => None,
+        };
+        let of_known_length = lengths.iter().find_map(known);
+        let Some(length) = (match of_known_length {
+            Some(n) => Some(model::Expr::int(n)),
+            None => lengths.first().cloned(),
+        }) else {
+            return Ok(Value::pack(Vec::new()));
+        };
+        for other in &lengths {
+            match (known(&length), known(other)) {
+                (Some(n), Some(items)) if n != items => {
                     return stop(
                         &PACK_LENGTHS_DIFFER,
                         span,
                         format!("packs of indices have different lengths: {n} and {items}"),
                     );
                 }
-                _ => length = Some(items),
+                _ => self.side_by_side(&length, other, span)?,
             }
         }
+        let place = |position: &model::Expr| -> Vec<Atom> {
+            let atom = |index: &Index| match index {
+                Index::One(atom) => Some(atom.clone()),
+                Index::Each(items) => {
+                    let position = usize::try_from(known(position)?).ok()?;
+                    items.get(position).cloned()
+                }
+                Index::Series(series) => Some(Atom::from_expr(series.at(position))),
+                Index::All(_) => Some(Atom::from_expr(position.clone())),
+            };
+            indices.iter().filter_map(atom).collect()
+        };
+        let Some(items) = of_known_length else {
+            let element = self.element_of(base, &place(&Series::position()), span)?;
+            return Ok(match element.to_expr() {
+                Some(element) => Series::uniform(element, length).into_value(),
+                None => Value::Atom(element),
+            });
+        };
         let mut elements = Vec::new();
-        for position in 0..length.unwrap_or(0) {
-            let place: Vec<Atom> = indices
-                .iter()
-                .filter_map(|index| match index {
-                    Index::One(atom) => Some(atom.clone()),
-                    Index::Each(items) => items.get(position).cloned(),
-                    Index::All(_) => Some(Atom::Int(count(position))),
-                })
-                .collect();
-            elements.push(self.element(tensor, &place, span)?);
+        for position in 0..self.length(items, span)? {
+            let place = place(&model::Expr::int(count(position)));
+            elements.push(self.element_of(base, &place, span)?);
         }
         Ok(Value::pack(elements))
     }
@@ -144,6 +174,7 @@ impl Evaluator<'_> {
             match index {
                 Index::One(atom) => indices.push(Some(atom)),
                 Index::Each(items) => indices.extend(items.into_iter().map(Some)),
+                Index::Series(series) => indices.push(Some(Atom::Series(series))),
                 Index::All(_) => indices.push(None),
             }
         }
@@ -175,6 +206,12 @@ impl Evaluator<'_> {
                     return stop(&UNEXPECTED_VALUE, *span, "a range cannot stand here");
                 }
             };
+            if let (Value::Atom(Atom::Series(series)), Subscript::Expr(_)) = (&value, subscript)
+                && series.kind() == ScalarKind::Int
+            {
+                indices.push(Index::Series(Rc::clone(series)));
+                continue;
+            }
             if let Value::Atom(atom) = &value
                 && !matches!(atom, Atom::Guarded(_))
                 && atom.kind() != Some(ScalarKind::Int)

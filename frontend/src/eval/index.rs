@@ -5,6 +5,7 @@ use std::rc::Rc;
 use skript_semantics::{Scalar, ScalarKind, ScalarOp};
 
 use super::evaluator::{EvalResult, Evaluator, Stop, count, describe, stop};
+use super::row::Places;
 use super::runtime;
 use super::series::{Series, refused};
 use super::spread::stands_for_a_pack;
@@ -41,22 +42,23 @@ impl Evaluator<'_> {
                 self.access(&value, subscripts, span)
             }
             Value::Atom(Atom::Series(series)) => self.series_item(series, subscripts, span),
-            Value::Atom(Atom::Row(row)) => self.row_index(row, subscripts, span),
+            Value::Atom(Atom::Row(row)) => self.row_index(row, subscripts, trailing_comma, span),
             Value::Atom(Atom::Stack(stack)) => {
                 match subscripts {
                     [Subscript::Expr(_)] if !trailing_comma => {
                         return self.stack_item(stack, subscripts, span);
                     }
-                    [range @ Subscript::Range { .. }]
-                        if !trailing_comma && self.formula.is_none() =>
-                    {
+                    [range @ Subscript::Range { .. }] if !trailing_comma => {
                         return self.stack_range(stack, range, span);
                     }
                     _ => {}
                 }
                 match self.every_item(stack, span)? {
                     Some(every) => self.access(&Value::Atom(every), subscripts, span),
-                    None => self.items_of_stack(stack, subscripts, span),
+                    None => match self.whole(stack, span)? {
+                        Some(places) => self.items_at(stack, &places, subscripts, span),
+                        None => refused("it has no length", span),
+                    },
                 }
             }
             Value::Pack(_) if value.has_tensor() => {
@@ -114,24 +116,34 @@ impl Evaluator<'_> {
         }
     }
 
-    /// The elements of all items, `xs[i,]`: to be folded.
-    fn items_of_stack(
+    /// The elements of items at these places, `xs[i,]`, `xs[1:][i,]`: to be folded, or the one that a packed assignment is at.
+    pub(super) fn items_at(
         &mut self,
         stack: &TensorRef,
+        places: &Places,
         subscripts: &[Subscript],
         span: Span,
     ) -> EvalResult<Value> {
-        let position = Atom::from_expr(Series::position());
-        let item = Value::Atom(Atom::Item(Rc::new((stack.clone(), position))));
-        let length = match stack.tensor.shape.first() {
-            Some(length) => self.extent_atom(length, span)?.to_expr(),
-            None => None,
-        };
-        match (length, self.access(&item, subscripts, span)?) {
-            (Some(length), Value::Atom(Atom::Run(item))) => {
-                Ok(Series::uniform((*item).clone(), length).into_value())
+        let every = self.formula.as_ref().and_then(|f| f.every.as_ref());
+        let every = every.map(|every| (every.index, every.length.clone()));
+        let position = match &every {
+            Some((index, length)) => {
+                if let Some(length) = self.extent_atom(length, span)?.to_expr() {
+                    self.side_by_side(&length, &places.length, span)?;
+                }
+                model::Expr::index(*index)
             }
-            (_, item) => Ok(item),
+            None => Series::position(),
+        };
+        let Some(place) = places.at(&position) else {
+            return refused("its places are out of reach", span);
+        };
+        let item = Atom::Item(Rc::new((stack.clone(), Atom::from_expr(place))));
+        match self.access(&Value::Atom(item), subscripts, span)? {
+            Value::Atom(Atom::Run(item)) if every.is_none() => {
+                Ok(Series::uniform((*item).clone(), places.length.clone()).into_value())
+            }
+            item => Ok(item),
         }
     }
 

@@ -53,21 +53,10 @@ impl RowPart {
         let part = match atom {
             Atom::Tensor(_) | Atom::Item(_) => RowPart::One(atom.clone()),
             Atom::Row(row) => return Ok(Some((**row).clone())),
-            Atom::Stack(stack) => {
-                let length = match stack.tensor.shape.first() {
-                    Some(length) => evaluator.extent_atom(length, span)?.to_expr(),
-                    None => None,
-                };
-                let Some(length) = length else {
-                    return Ok(None);
-                };
-                let places = Places {
-                    from: Expr::int(0),
-                    step: 1,
-                    length,
-                };
-                RowPart::Pack(stack.clone(), places)
-            }
+            Atom::Stack(stack) => match evaluator.whole(stack, span)? {
+                Some(places) => RowPart::Pack(stack.clone(), places),
+                None => return Ok(None),
+            },
             _ => return Ok(None),
         };
         Ok(Some(Row {
@@ -101,6 +90,19 @@ impl Evaluator<'_> {
         Ok(Some(Value::Atom(Atom::Row(Rc::new(row)))))
     }
 
+    /// The places of all items of a pack of run-time length.
+    pub(super) fn whole(&self, stack: &TensorRef, span: Span) -> EvalResult<Option<Places>> {
+        let length = match stack.tensor.shape.first() {
+            Some(length) => self.extent_atom(length, span)?.to_expr(),
+            None => None,
+        };
+        Ok(length.map(|length| Places {
+            from: Expr::int(0),
+            step: 1,
+            length,
+        }))
+    }
+
     /// `xs[1:]` of a pack of run-time length.
     pub(super) fn stack_range(
         &mut self,
@@ -108,19 +110,11 @@ impl Evaluator<'_> {
         subscript: &Subscript,
         span: Span,
     ) -> EvalResult<Value> {
-        let length = match stack.tensor.shape.first() {
-            Some(length) => self.extent_atom(length, span)?.to_expr(),
-            None => None,
-        };
-        let (Subscript::Range { .. }, None, Some(length)) = (subscript, &self.formula, length)
-        else {
-            return refused(
-                "one item of it can be taken: by a number, in formulas by an index as well",
-                span,
-            );
+        let Some(whole) = self.whole(stack, span)? else {
+            return refused("it has no length", span);
         };
         let before = self.mark();
-        let places = self.range_places(&length, subscript)?;
+        let places = self.range_places(&whole.length, subscript)?;
         let demands = self.demands.since(before);
         Ok(match places {
             Some(places) => Value::Atom(Atom::Row(Rc::new(Row {
@@ -131,20 +125,29 @@ impl Evaluator<'_> {
         })
     }
 
-    /// `xs[1:][1:]`, `xs[1:][0]`: of a range of a pack.
+    /// `xs[1:][1:]`, `xs[1:][0]`, in formulas `xs[1:][i,]` as well: of a range of a pack.
     pub(super) fn row_index(
         &mut self,
         row: &Row,
         subscripts: &[Subscript],
+        trailing_comma: bool,
         span: Span,
     ) -> EvalResult<Value> {
-        let ([RowPart::Pack(stack, places)], [subscript], None) =
-            (row.parts.as_slice(), subscripts, &self.formula)
-        else {
+        let [RowPart::Pack(stack, places)] = row.parts.as_slice() else {
             return refused(
                 "give this list a name, `all.. = …`, to take items of it",
                 span,
             );
+        };
+        let subscript = match subscripts {
+            [one @ (Subscript::Expr(_) | Subscript::Range { .. })] if !trailing_comma => one,
+            _ if self.formula.is_none() => {
+                return refused("one item of it can be taken: by a number", span);
+            }
+            _ => {
+                row.demands.iter().cloned().for_each(|d| self.demand(d));
+                return self.items_at(stack, places, subscripts, span);
+            }
         };
         if let Subscript::Expr(index) = subscript {
             let Value::Atom(index) = self.eval(index)? else {

@@ -317,7 +317,7 @@ impl Atom {
         match self {
             Atom::Bool(b) => b.to_string(),
             Atom::Int(i) => i.to_string(),
-            Atom::Real(r) => real_text(*r),
+            Atom::Real(r) => Scalar::Real(*r).to_string(),
             Atom::Str(s) => s.to_string(),
             Atom::Tensor(t) => {
                 let mut text = format!("{}[", t.tensor.kind.name());
@@ -335,19 +335,6 @@ impl Atom {
             Atom::Series(series) => series.text(),
             other => other.describe().to_string(),
         }
-    }
-}
-
-/// A real as the language writes it: always with a point, an exponent or `inf`.
-pub fn real_text(value: f64) -> String {
-    if value.is_finite() {
-        format!("{value:?}")
-    } else if value.is_nan() {
-        "nan".to_string()
-    } else if value > 0.0 {
-        "inf".to_string()
-    } else {
-        "-inf".to_string()
     }
 }
 

@@ -1,5 +1,7 @@
 //! Conditions that only a run can decide: assertions and agreement of extents that are not fixed (2.6, 2.8, 3.1).
 
+use skript_semantics::Scalar;
+
 use super::{Expr, Extent, Node};
 use crate::source::Span;
 
@@ -29,32 +31,77 @@ pub enum MessagePart {
     Text(String),
     /// A scalar over run-time extents, printed as the language writes its value.
     Value(Expr),
+    /// One of two, as a condition over run-time extents says.
+    Choice {
+        condition: Expr,
+        then: Vec<MessagePart>,
+        otherwise: Vec<MessagePart>,
+    },
+}
+
+/// Different values and conditions of one message: compiled code has room for so many.
+pub const MOST_VALUES: usize = 64;
+
+/// The message with an ellipsis in place of each value beyond the first [`MOST_VALUES`].
+pub fn within_room(message: Vec<MessagePart>) -> Vec<MessagePart> {
+    fn cut(message: Vec<MessagePart>, told: &mut Vec<Expr>) -> Vec<MessagePart> {
+        let fits = |expr: &Expr, told: &mut Vec<Expr>| {
+            let known = told.contains(expr);
+            if !known && told.len() < MOST_VALUES {
+                told.push(expr.clone());
+                return true;
+            }
+            known
+        };
+        let parts = message.into_iter().map(|part| match part {
+            MessagePart::Value(expr) if fits(&expr, told) => MessagePart::Value(expr),
+            MessagePart::Choice {
+                condition,
+                then,
+                otherwise,
+            } if fits(&condition, told) => MessagePart::Choice {
+                condition,
+                then: cut(then, told),
+                otherwise: cut(otherwise, told),
+            },
+            text @ MessagePart::Text(_) => text,
+            MessagePart::Value(_) | MessagePart::Choice { .. } => MessagePart::Text("…".into()),
+        });
+        parts.collect()
+    }
+    cut(message, &mut Vec::new())
 }
 
 impl Check {
     /// The message with the values that `value` computes; what it cannot compute is a question mark.
-    pub fn text(&self, value: &mut dyn FnMut(&Expr) -> Option<skript_semantics::Scalar>) -> String {
-        let mut text = String::new();
-        for part in &self.message {
-            match part {
-                MessagePart::Text(piece) => text.push_str(piece),
-                MessagePart::Value(expr) => match value(expr) {
-                    Some(scalar) => text.push_str(&scalar_text(scalar)),
-                    None => text.push('?'),
-                },
+    pub fn text(&self, value: &mut dyn FnMut(&Expr) -> Option<Scalar>) -> String {
+        fn said(
+            message: &[MessagePart],
+            value: &mut dyn FnMut(&Expr) -> Option<Scalar>,
+            text: &mut String,
+        ) {
+            for part in message {
+                match part {
+                    MessagePart::Text(piece) => text.push_str(piece),
+                    MessagePart::Value(expr) => match value(expr) {
+                        Some(scalar) => text.push_str(&scalar.to_string()),
+                        None => text.push('?'),
+                    },
+                    MessagePart::Choice {
+                        condition,
+                        then,
+                        otherwise,
+                    } => match value(condition) {
+                        Some(Scalar::Bool(true)) => said(then, value, text),
+                        Some(_) => said(otherwise, value, text),
+                        None => text.push('?'),
+                    },
+                }
             }
         }
+        let mut text = String::new();
+        said(&self.message, value, &mut text);
         text
-    }
-}
-
-/// A scalar as the language writes it.
-pub fn scalar_text(scalar: skript_semantics::Scalar) -> String {
-    use skript_semantics::Scalar;
-    match scalar {
-        Scalar::Bool(b) => b.to_string(),
-        Scalar::Int(i) => i.to_string(),
-        Scalar::Real(r) => crate::eval::value::real_text(r),
     }
 }
 
@@ -87,7 +134,17 @@ pub fn extent_operations(expr: &Expr) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use skript_semantics::Scalar;
+
+    #[test]
+    fn s2_8_messages_have_room_for_so_many_values() {
+        let value = |n| MessagePart::Value(Expr::int(n));
+        let most = i64::try_from(MOST_VALUES).unwrap();
+        let mut message: Vec<_> = (0..most).map(value).collect();
+        message.extend([value(most), value(3)]);
+        let kept = within_room(message);
+        assert_eq!(kept[MOST_VALUES], MessagePart::Text("…".into()));
+        assert_eq!(kept[MOST_VALUES + 1], value(3));
+    }
 
     #[test]
     fn s2_8_messages_carry_values() {

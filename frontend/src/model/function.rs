@@ -237,6 +237,8 @@ pub struct Loop {
     pub static_count: Option<u64>,
     /// The length of the packs that results are collected in, where only they bound the iterations: one more fails the run.
     pub room: Option<u64>,
+    /// How many steps a run lets the loop take, where nothing but its condition bounds them: one more fails the run.
+    pub most_steps: Option<u64>,
     /// Rank-0 int tensor: the number of iterations.
     pub dynamic_count: Option<ValueId>,
     /// Tested before each iteration; yields one bool.

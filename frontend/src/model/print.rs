@@ -128,15 +128,29 @@ impl Printer<'_> {
     }
 
     fn check(&self, check: &Check) -> String {
-        let message = check.message.iter().map(|part| match part {
-            MessagePart::Text(piece) => piece.clone(),
-            MessagePart::Value(expr) => format!("{{{}}}", self.scalar_expr(None, expr)),
-        });
         format!(
             "check {}: {:?}",
             self.scalar_expr(None, &check.condition),
-            message.collect::<String>()
+            self.message(&check.message)
         )
+    }
+
+    fn message(&self, message: &[MessagePart]) -> String {
+        let parts = message.iter().map(|part| match part {
+            MessagePart::Text(piece) => piece.clone(),
+            MessagePart::Value(expr) => format!("{{{}}}", self.scalar_expr(None, expr)),
+            MessagePart::Choice {
+                condition,
+                then,
+                otherwise,
+            } => format!(
+                "{{{} ? \"{}\" : \"{}\"}}",
+                self.scalar_expr(None, condition),
+                self.message(then),
+                self.message(otherwise)
+            ),
+        });
+        parts.collect()
     }
 
     fn port(&self, port: &Port) -> String {
@@ -466,7 +480,7 @@ fn scalar(value: Scalar) -> String {
     match value {
         Scalar::Bool(b) => b.to_string(),
         Scalar::Int(i) => i.to_string(),
-        Scalar::Real(r) => crate::eval::value::real_text(r),
+        real @ Scalar::Real(_) => real.to_string(),
     }
 }
 

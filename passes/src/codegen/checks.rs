@@ -16,14 +16,13 @@ use melior::ir::operation::{
 use melior::ir::r#type::IntegerType;
 use melior::ir::{Attribute, Block, BlockRef, Identifier, Location, RegionLike, Type, Value};
 use skript_dialect::{Dialect, Pass, PassError};
+use skript_intrinsics::compiled::VALUES;
 use skript_runtime::artifact::Check;
 
 /// Attribute of a numbered check: the status that the entry returns, from 1.
 const STATUS: &str = "skript.status";
 /// Marks the argument that is the context.
 const CONTEXT: &str = "skript.context";
-/// Values at the start of the context.
-const VALUES: i64 = 8;
 
 /// Numbers all checks below the module; the table is in that order.
 ///
@@ -128,7 +127,7 @@ pub fn context_argument<'c, 'a>(
     let word = types::word(context);
     mlir::append_argument(
         entry,
-        types::memref(&[VALUES], word),
+        types::memref(&[VALUES as i64], word),
         &format!("{{{CONTEXT}}}"),
     )
 }

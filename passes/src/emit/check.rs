@@ -9,6 +9,7 @@ use crate::mlir::{Builder, attributes, types};
 use melior::ir::attribute::FlatSymbolRefAttribute;
 use melior::ir::operation::OperationLike;
 use melior::ir::{OperationRef, Type, TypeLike, Value, ValueLike};
+use skript_frontend::model::check::MOST_VALUES;
 use skript_frontend::model::{Check, CheckKind, Expr, MessagePart, Node};
 use skript_frontend::source::Span;
 use skript_semantics::{Numbers, ScalarKind, ScalarOp};
@@ -17,10 +18,9 @@ use skript_semantics::{Numbers, ScalarKind, ScalarOp};
 pub const PREFIX: &str = "skript.check.";
 /// Attribute of a check: the diagnostic's code.
 pub const CODE: &str = "skript.code";
-/// Attribute of a check: what to say; `{0}`, `{1:real}`, `{2:bool}` stand for values.
+/// Attribute of a check: what to say, in the format of [`skript_runtime::artifact::Check`].
 pub const MESSAGE: &str = "skript.message";
-/// Different values that a failed check can tell.
-const MOST_VALUES: usize = 8;
+const _: () = assert!(MOST_VALUES == skript_intrinsics::compiled::VALUES);
 
 /// Whether an operation is the call of a check; its first operand is what must hold.
 pub fn is_check(op: OperationRef<'_, '_>) -> bool {
@@ -39,29 +39,7 @@ pub(super) fn emit<'c: 'a, 'a>(
         let condition = scalar(scope, &check.condition, at)?;
         let mut message = String::new();
         let mut told: Vec<&Expr> = Vec::new();
-        for part in &check.message {
-            let expr = match part {
-                MessagePart::Text(text) => {
-                    message.push_str(text);
-                    continue;
-                }
-                MessagePart::Value(expr) => expr,
-            };
-            let known = told.iter().position(|known| *known == expr);
-            let place = known.unwrap_or(told.len());
-            if place == MOST_VALUES {
-                message.push('?');
-                continue;
-            }
-            if known.is_none() {
-                told.push(expr);
-            }
-            message.push_str(&match expr.kind {
-                ScalarKind::Bool => format!("{{{place}:bool}}"),
-                ScalarKind::Int => format!("{{{place}}}"),
-                ScalarKind::Real => format!("{{{place}:real}}"),
-            });
-        }
+        write(&check.message, &mut told, &mut message)?;
         let mut values = Vec::with_capacity(told.len());
         for expr in told {
             values.push(scalar(scope, expr, at)?);
@@ -73,6 +51,53 @@ pub(super) fn emit<'c: 'a, 'a>(
         report(scope, condition, code, &message, &values, check.span, at)?;
     }
     Ok(())
+}
+
+/// Writes the message, and what it tells.
+fn write<'m>(
+    parts: &'m [MessagePart],
+    told: &mut Vec<&'m Expr>,
+    message: &mut String,
+) -> Result<(), EmitError> {
+    for part in parts {
+        match part {
+            MessagePart::Text(text) => message.push_str(&text.replace('{', "{{")),
+            MessagePart::Value(expr) => {
+                let place = place(expr, told)?;
+                message.push_str(&match expr.kind {
+                    ScalarKind::Bool => format!("{{{place}:bool}}"),
+                    ScalarKind::Int => format!("{{{place}}}"),
+                    ScalarKind::Real => format!("{{{place}:real}}"),
+                });
+            }
+            MessagePart::Choice {
+                condition,
+                then,
+                otherwise,
+            } => {
+                message.push_str(&format!("{{{}?}}", place(condition, told)?));
+                write(then, told, message)?;
+                message.push_str("{|}");
+                write(otherwise, told, message)?;
+                message.push_str("{/}");
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Where a message finds a value.
+fn place<'m>(expr: &'m Expr, told: &mut Vec<&'m Expr>) -> Result<usize, EmitError> {
+    match told.iter().position(|known| *known == expr) {
+        Some(place) => Ok(place),
+        None if told.len() == MOST_VALUES => {
+            Err(EmitError::Malformed("a check tells too many values"))
+        }
+        None => {
+            told.push(expr);
+            Ok(told.len() - 1)
+        }
+    }
 }
 
 /// A check of a condition that is there already.

@@ -119,6 +119,12 @@ pub(super) fn emit<'c: 'a, 'a>(
 
     let (body_region, body, values) = at.region(&state_types);
     let (number, _) = number_and_flag(&values)?;
+    if let Some(most) = l.most_steps {
+        let last = i64::try_from(most).map_err(|_| EmitError::Malformed("a loop is too long"))?;
+        let goes_on = extent::compare(ScalarOp::Lt, number, body.index(last)?, &body)?;
+        let message = format!("the loop does not end within {most} steps (limit `loop_steps`)");
+        check::report(scope, goes_on, "SK9201", &message, &[], l.span, &body)?;
+    }
     enter(scope, l, number, &values, &scanned, &body)?;
     // Items are sliced again here: blocks of the test do not dominate the body.
     block::emit(scope, &l.body, &body)?;

@@ -11,12 +11,15 @@ pub const SYMBOL: &str = "skript_intrinsic";
 /// Bytes of a message, its end (a zero byte) included.
 pub const MESSAGE: usize = 256;
 
+/// Values that a failed check can tell.
+pub const VALUES: usize = 64;
+
 /// What an invocation works with and leaves behind beside tensors (C: `struct skript_context`).
 #[repr(C)]
 #[derive(Clone, Debug)]
 pub struct Context {
     /// Of a failed check.
-    pub values: [i64; 8],
+    pub values: [i64; VALUES],
     /// Start of the streams of random numbers.
     pub seed: u64,
     /// Random operators executed so far in this call.
@@ -28,7 +31,7 @@ pub struct Context {
 impl Default for Context {
     fn default() -> Self {
         Context {
-            values: [0; 8],
+            values: [0; VALUES],
             seed: 0,
             draws: 0,
             message: [0; MESSAGE],

@@ -148,10 +148,10 @@ impl<'m, 'o> Evaluator<'m, 'o> {
                     span,
                 } => self
                     .branch(frame, arms, otherwise, outputs)
-                    .map_err(|e| e.within(&frame.function.name, *span))?,
+                    .map_err(|e| e.at(&frame.function.name, *span))?,
                 Operation::Loop(l) => self
                     .iterate(frame, l)
-                    .map_err(|e| e.within(&frame.function.name, l.span))?,
+                    .map_err(|e| e.at(&frame.function.name, l.span))?,
                 Operation::Cut {
                     whole,
                     count,
@@ -160,7 +160,7 @@ impl<'m, 'o> Evaluator<'m, 'o> {
                     span,
                 } => cut(frame, *whole, *count, *dimension)
                     .and_then(|part| frame.bind(*output, Arc::new(part)))
-                    .map_err(|e| e.within(&frame.function.name, *span))?,
+                    .map_err(|e| e.at(&frame.function.name, *span))?,
             }
         }
         Ok(())

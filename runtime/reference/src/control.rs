@@ -59,13 +59,10 @@ impl<'m> Evaluator<'m, '_> {
             || !l.stack_scans.is_empty();
         let most = self.settings.max_iterations;
         if !open && count.is_some_and(|c| c > most) {
-            return Err(Failure::TooManyIterations(most).into());
+            return Err(Failure::TooManySteps(most).into());
         }
         let mut stacks: Vec<Vec<Arc<Tensor>>> = vec![Vec::new(); l.scan_outputs.len()];
         while count.is_none_or(|c| iteration < c) {
-            if iteration >= self.settings.max_iterations {
-                return Err(Failure::TooManyIterations(iteration).into());
-            }
             let position = usize::try_from(iteration).unwrap_or(usize::MAX);
             if let Some(index) = l.index {
                 let number = i64::try_from(iteration).unwrap_or(i64::MAX);
@@ -95,11 +92,17 @@ impl<'m> Evaluator<'m, '_> {
             if let Some(room) = l.room.filter(|room| iteration >= *room) {
                 return Err(Failure::NoRoom(room).into());
             }
+            match l.most_steps {
+                Some(steps) if iteration >= steps => return Err(Failure::Endless(steps).into()),
+                None if iteration >= most => return Err(Failure::TooManySteps(most).into()),
+                _ => {}
+            }
             self.block(frame, &l.body)?;
             let collected = self.take_results(frame, l)?;
             for (index, tensor) in collected.into_iter().enumerate() {
                 if open {
                     if let Some(stack) = stacks.get_mut(index) {
+                        agrees(stack, &tensor)?;
                         stack.push(tensor);
                     }
                     continue;
@@ -158,6 +161,22 @@ impl<'m> Evaluator<'m, '_> {
             frame.bind(carried.inner, next)?;
         }
         Ok(results.collect())
+    }
+}
+
+/// Items of a pack have the extents of the first.
+fn agrees(stack: &[Arc<Tensor>], item: &Tensor) -> Result<(), Failure> {
+    let Some(first) = stack.first() else {
+        return Ok(());
+    };
+    let mut extents = item.shape().iter().zip(first.shape());
+    match extents.find(|(own, first)| own != first) {
+        Some((&extent, &before)) => Err(Failure::ItemExtent {
+            item: stack.len(),
+            extent,
+            before,
+        }),
+        None => Ok(()),
     }
 }
 

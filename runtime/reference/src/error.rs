@@ -51,8 +51,10 @@ pub enum Failure {
         kind: skript_frontend::model::CheckKind,
         message: String,
     },
-    #[error("the loop does not end within {0} iterations")]
-    TooManyIterations(u64),
+    #[error("the loop does not end within {0} steps (limit `loop_steps`)")]
+    Endless(u64),
+    #[error("the loop takes more than {0} steps: too many for the reference evaluator")]
+    TooManySteps(u64),
     #[error(
         "{name} of shape {shape:?} has more than {limit} elements, too many for the reference evaluator"
     )]
@@ -71,6 +73,12 @@ pub enum Failure {
     NoRoom(u64),
     #[error("the number {number} of a step of the loop is no {int} number")]
     StepBeyond { int: IntType, number: i64 },
+    #[error("item {item} of a pack has the extent {extent}, but the items before have {before}")]
+    ItemExtent {
+        item: usize,
+        extent: u64,
+        before: u64,
+    },
     #[error("the packs that a loop scans have {shortest} and {longest} items")]
     ScanLengths { shortest: usize, longest: usize },
     #[error(
@@ -105,6 +113,14 @@ impl EvalError {
         EvalError {
             failure: Box::new(failure),
             calls: Vec::new(),
+        }
+    }
+
+    /// Says where, unless that is known more closely.
+    pub(crate) fn at(self, function: &str, span: Span) -> Self {
+        match self.calls.is_empty() {
+            true => self.within(function, span),
+            false => self,
         }
     }
 

@@ -35,7 +35,7 @@ pub type Observer<'a> = dyn FnMut(&str, &Tensor) + Send + 'a;
 /// Bounds and seeds of an evaluation.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Iterations of one loop; more is [`Failure::TooManyIterations`].
+    /// Iterations of one loop that ends by itself; more is [`Failure::TooManySteps`].
     pub max_iterations: u64,
     /// Elements of one computed tensor; more is [`Failure::TooManyElements`].
     pub max_elements: u64,

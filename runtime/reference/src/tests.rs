@@ -439,6 +439,7 @@ fn looped(static_count: Option<u64>, before: Option<Block>) -> Model {
         index: Some(ValueId(3)),
         static_count,
         room: None,
+        most_steps: static_count.is_none().then_some(1000),
         dynamic_count: None,
         before,
         body: block(vec![invoke(1, [2, 3], 4)], &[4]),
@@ -481,15 +482,20 @@ fn endless_loops_are_errors() {
         &[7],
     );
     let settings = Settings {
-        max_iterations: 1000,
+        max_iterations: 10,
         ..Settings::default()
     };
-    let model = looped(None, Some(forever));
-    let result: Result<_, EvalError> =
-        evaluate_with_observer(&model, &[ints(&[], &[1])], &[], &settings, &mut |_, _| {});
-    let error = result.unwrap_err();
-    assert!(matches!(*error.failure, Failure::TooManyIterations(1000)));
+    let fails = |model: Model| {
+        let result: Result<_, EvalError> =
+            evaluate_with_observer(&model, &[ints(&[], &[1])], &[], &settings, &mut |_, _| {});
+        result.unwrap_err()
+    };
+    let error = fails(looped(None, Some(forever)));
+    assert!(matches!(*error.failure, Failure::Endless(1000)));
     assert_eq!(error.calls[0].function, "main.G");
+    // One that ends takes too long here.
+    let error = fails(looped(Some(11), None));
+    assert!(matches!(*error.failure, Failure::TooManySteps(10)));
 }
 
 #[test]

@@ -1,10 +1,10 @@
 //! A compiled model: object code and its interface, and the two as a file.
 //!
-//! # File format, version 2
+//! # File format, version 3
 //! All integers are little endian; a string is a `u32` length and UTF-8; a list is a `u32` count and its items.
 //! ```text
 //! 8  magic "SKRIPTM\n"
-//! 4  version (2)
+//! 4  version (3)
 //! 8  length of the body
 //! n  body: target (triple, cpu, features: strings), entry: string, arena size: u64, arena alignment: u64,
 //!          inputs, variables, outputs: lists of ports, updates: list of (u32 variable, u32 output),
@@ -15,6 +15,7 @@
 //! u8 0, or 1 and (name: string, position: u32, length: u32). The same artifact always makes the same bytes.
 
 mod read;
+mod said;
 mod write;
 
 pub use read::ArtifactError;
@@ -84,7 +85,8 @@ pub struct PackPlace {
     pub length: u32,
 }
 
-/// What a failed run-time check says; `{0}`, `{1:real}`, `{2:bool}` … stand for the values it found.
+/// What a failed run-time check says. `{0}`, `{1:real}`, `{2:bool}` … stand for the values it found, `{text}` for what a kernel
+/// says; of `{3?}yes{|}no{/}` value 3 chooses one part, and `{{` is a brace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Check {
     /// Code of the diagnostic: `SK9203`.

@@ -14,6 +14,7 @@ use skript_runtime::cache::{Cache, Key};
 use skript_runtime::{Artifact, Instance, LoadError, Program, RunError};
 use skript_tensor::Tensor;
 
+use super::calls::{entry, failed_at};
 use super::{Computed, Engine, Job, Spent, refused};
 use crate::command_line::Pipeline;
 use crate::session::Stopped;
@@ -30,7 +31,7 @@ impl Engine for Compiled {
     fn run(&self, job: &Job) -> Result<Computed, Stopped> {
         let begun = Instant::now();
         let (artifact, cached) = self.artifact(job)?;
-        let wrong = |e: LoadError| failed(&RunError::Load(e.to_string()), job.sources);
+        let wrong = |e: LoadError| failed(&RunError::Load(e.to_string()), job.model, job.sources);
         let program = Program::load(artifact).map_err(wrong)?;
         let mut instance = Instance::new(&program).map_err(wrong)?;
         let compile = begun.elapsed();
@@ -40,7 +41,7 @@ impl Engine for Compiled {
         let artifact = program.artifact();
         let begun = Instant::now();
         let mut outputs = skript_runtime::run::compute(&mut instance, &inputs, &variables)
-            .map_err(|e| failed(&e, job.sources))?;
+            .map_err(|e| failed(&e, job.model, job.sources))?;
         let run = begun.elapsed();
         // New values of variables follow the graph's outputs.
         let first = outputs.len().saturating_sub(artifact.updates.len());
@@ -165,7 +166,7 @@ pub fn captured<'a>(model: &Model, variables: &[&'a Tensor]) -> Vec<&'a Tensor> 
     tensors.flatten().collect()
 }
 
-pub fn failed(error: &RunError, sources: &SourceMap) -> Diagnostic {
+pub fn failed(error: &RunError, model: &Model, sources: &SourceMap) -> Diagnostic {
     let RunError::Check { code, trace, .. } = error else {
         return Diagnostic::without_place(&RUN_FAILED, error.to_string());
     };
@@ -173,18 +174,9 @@ pub fn failed(error: &RunError, sources: &SourceMap) -> Diagnostic {
         .into_iter()
         .find(|c| c.id == code)
         .unwrap_or(&RUN_FAILED);
-    let mut calls = trace.iter().map(|line| place(line, sources));
-    let mut diagnostic = match calls.next() {
-        Some((Some(span), name)) => {
-            Diagnostic::error(code, span, error.to_string()).with_label(format!("in `{name}`"))
-        }
-        _ => Diagnostic::without_place(code, error.to_string()),
-    };
-    for (span, name) in calls {
-        // Places of calls are named after what they call.
-        diagnostic = diagnostic.with_note(span, format!("`{name}` is called here"));
-    }
-    diagnostic
+    let places = trace.iter().map(|line| place(line, sources));
+    let places: Vec<_> = places.map(|(span, name)| (name, span)).collect();
+    failed_at(code, error.to_string(), &places, entry(model))
 }
 
 /// The byte at a line and a column in characters, both from 1.

@@ -1,5 +1,6 @@
 //! Who computes: one place that knows all engines.
 
+mod calls;
 pub mod compiled;
 mod reference;
 mod refused;

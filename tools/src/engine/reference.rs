@@ -3,13 +3,13 @@
 use std::time::Instant;
 
 use skript_frontend::diagnostics::Code;
-use skript_frontend::diagnostics::Diagnostic;
 use skript_frontend::diagnostics::codes::{
     ASSERTION_AT_RUN_TIME, EXTENTS_DISAGREE, NOT_COMPILED, RUN_FAILED,
 };
 use skript_frontend::model::CheckKind;
 use skript_reference::{Failure, evaluate};
 
+use super::calls::{entry, failed_at};
 use super::{Computed, Engine, Job, Spent};
 use crate::session::Stopped;
 
@@ -33,17 +33,12 @@ impl Engine for Reference {
                 Failure::UnknownIntrinsic(_) => &NOT_COMPILED,
                 _ => &RUN_FAILED,
             };
-            let mut calls = error.calls.iter();
-            let mut diagnostic = match calls.next() {
-                Some(call) => Diagnostic::error(code, call.span, message)
-                    .with_label(format!("in `{}`", call.function)),
-                None => Diagnostic::without_place(code, message),
-            };
-            for call in calls {
-                diagnostic = diagnostic
-                    .with_note(Some(call.span), format!("called from `{}`", call.function));
-            }
-            diagnostic
+            // Each call says where its own function stopped; a place of a call is named after what it calls.
+            let functions = error.calls.iter().map(|call| call.function.as_str());
+            let called = functions.clone().take(1).chain(functions);
+            let spans = error.calls.iter().map(|call| Some(call.span));
+            let places: Vec<_> = called.zip(spans).collect();
+            failed_at(code, message, &places, entry(job.model))
         })?;
         let updates = outcome.updates.into_iter();
         Ok(Computed {

@@ -10,6 +10,7 @@ use skript_passes::codegen::CodegenError;
 use skript_passes::stablehlo::ExportError;
 use skript_passes::{CompileError, EmitError};
 
+use super::calls::{entry, with_calls};
 use super::compiled::pipeline_of;
 use crate::session::Stopped;
 
@@ -37,10 +38,6 @@ pub fn refused(error: &CompileError, model: &Model, sources: &SourceMap) -> Stop
         .iter()
         .map(|message| at_place(message, entry, sources).with_help(help.clone()));
     all.collect::<Vec<_>>().into()
-}
-
-fn entry(model: &Model) -> &str {
-    model.function(model.entry).map_or("", |f| &f.name)
 }
 
 fn of_emission(error: &EmitError) -> Diagnostic {
@@ -76,24 +73,17 @@ fn at_place(message: &Message, entry: &str, sources: &SourceMap) -> Diagnostic {
     let Some((_, Some(innermost))) = places.first() else {
         return Diagnostic::without_place(&NOT_COMPILED, format!("{}: {text}", message.location));
     };
-    let mut diagnostic = Diagnostic::error(&NOT_COMPILED, *innermost, text);
-    for (position, (callee, call)) in places.iter().enumerate().skip(1) {
-        let caller = match places.get(position + 1) {
-            Some((frame, _)) => format!("operator `{}`", own(&frame.name, entry)),
-            None => format!("graph `{}`", own(entry, entry)),
-        };
-        let callee = own(&callee.name, entry);
-        let text = format!("in operator `{callee}`, called from {caller}");
-        diagnostic = diagnostic.with_note(*call, text);
-    }
-    diagnostic
-}
-
-/// A name as the main module says it: its own without the module.
-fn own<'n>(name: &'n str, entry: &str) -> &'n str {
-    let module = entry.rsplit_once('.').map_or("", |(module, _)| module);
-    let rest = name.strip_prefix(module).and_then(|n| n.strip_prefix('.'));
-    rest.unwrap_or(name)
+    // Places of calls are named after what they call.
+    let calls: Vec<_> = places
+        .iter()
+        .skip(1)
+        .map(|(callee, call)| (callee.name.as_str(), *call))
+        .collect();
+    with_calls(
+        Diagnostic::error(&NOT_COMPILED, *innermost, text),
+        &calls,
+        entry,
+    )
 }
 
 /// What MLIR puts in front, `'skript.formula' op `, says nothing to who wrote a model.

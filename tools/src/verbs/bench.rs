@@ -64,13 +64,13 @@ fn measure(
     let variables: Vec<&Tensor> = variables.iter().map(Arc::as_ref).collect();
     let variables = captured(model, &variables);
     let mut outputs = skript_runtime::run::slots(program.artifact())
-        .map_err(|e| Box::new(failed(&e, job.sources)))?;
+        .map_err(|e| Box::new(failed(&e, job.model, job.sources)))?;
     let mut times = Vec::new();
     for call in 0..arguments.calls + 2 {
         let begun = Instant::now();
         instance
             .call(&inputs, &variables, &mut outputs)
-            .map_err(|e| Box::new(failed(&e, job.sources)))?;
+            .map_err(|e| Box::new(failed(&e, job.model, job.sources)))?;
         if call >= 2 {
             times.push(begun.elapsed());
         }
