@@ -146,6 +146,9 @@ MODELS = {
         "x: int[m,n]", "m", "y[i,] := n-1-j, i < m, j < n | x[i,n-1-j] > x[i,y[i,]]")),
     "arg_begun": ("x: int[m|5,6]", "y: int[~]", "y = o(x)", [[(m, 6)] for m in (1, 3, 5)], moving(
         "x: int[m,6]", "m", "y[i,] := j, i < m, j < 6 | x[i,j] > x[i,y[i,]]", first=3)),
+    # As many are kept as the run has elements, not as many as there is room for.
+    "counted_within": ("x: real[n|6]", "y: real[~]", "y = o(x)", [[(n,)] for n in (0, 3, 5, 6)],
+                "operator o { @input { x: real[n]; } @output { y: real[m|n]; } @lower { y[m,] = x[i,] + real(j), i < n, j < 3 | x[i,] > -0.5; } }\n"),
     "arg_window": ("x: real[8]", "y: int[4]", "y = o(x)", [[(8,)]] * 3, moving(
         "x: real[n]", "n/2", "y[i,] := a, i < n/2, a < 2 | x[2*i+a,] < x[2*i+y[i,],]")),
     # Positions that count from an extent that a run knows, windows over one, and extents that only a check says are equal.
@@ -213,7 +216,7 @@ MODELS = {
 }
 
 # Models of which some formula has no better form.
-GATHERED = {"cumulative": "while", "counted": "scatter", "counted_pairs": "scatter", "counted_rows": "scatter",
+GATHERED = {"cumulative": "while", "counted": "scatter", "counted_within": "scatter", "counted_pairs": "scatter", "counted_rows": "scatter",
             "flattened_long": "scatter", "chosen": "gather", "depthwise_long": "scatter"}
 
 

@@ -2,7 +2,7 @@
 
 // A check that fails stores its values and returns its number; one that holds goes on.
 // CHECK-LABEL: func.func @one
-// CHECK-SAME:    %[[N:[^:]+]]: i64, %[[OK:[^:]+]]: i1, %[[VALUES:[^:]+]]: memref<8xi64>
+// CHECK-SAME:    %[[N:[^:]+]]: i64, %[[OK:[^:]+]]: i1, %[[VALUES:[^:]+]]: memref<64xi64>
 // CHECK-SAME:    -> i32
 // CHECK:         cf.cond_br %[[OK]], ^[[REST:.+]], ^[[FAIL:[^ ]+]]
 // CHECK:       ^[[REST]]:

@@ -3,7 +3,7 @@
 // Address, extents and strides of each array stand on the stack; the kernel's status is a check.
 // CHECK-LABEL: func.func @strided
 // CHECK-SAME:    %[[X:[^:]+]]: memref<3x2xf32, strided<[1, 3], offset: 4>>, %[[OUT:[^:]+]]: memref<2x6xi64>, %[[EXTENTS:[^:]+]]: memref<2xi64>
-// CHECK-SAME:    %[[CONTEXT:[^:]+]]: memref<8xi64> {skript.context}
+// CHECK-SAME:    %[[CONTEXT:[^:]+]]: memref<64xi64> {skript.context}
 // CHECK:         %[[WORDS:.+]] = memref.alloca() : memref<13xi64>
 // CHECK:         %[[CALL:.+]] = memref.get_global @skript.call.0 : memref<[[LENGTH:[0-9]+]]xi8>
 // CHECK:         %[[BYTES:.+]] = memref.extract_aligned_pointer_as_index %[[CALL]]
