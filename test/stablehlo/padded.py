@@ -162,6 +162,9 @@ MODELS = {
         "x: real[m,n]; z: real[m,n]", "m", "y[i,] := j, i < m, j < n | x[i,j] - z[i,j] > x[i,y[i,]] - z[i,y[i,]]")),
     "arg_begun_open": ("x: int[m|5,n|6]", "y: int[~]", "y = o(x)", [[s] for s in ((1, 1), (5, 6), (3, 4))], moving(
         "x: int[m,n]", "m", "y[i,] := n-1-j, i < m, j < n | x[i,n-1-j] > x[i,y[i,]]", first="n-1")),
+    # Several places of one tensor in a step that reads it.
+    "places": ("x: real[n|4,3]", "y: real[~,3]", "y = o(x)", [[(n, 3)] for n in (0, 1, 3, 4)],
+               "operator o { @input { x: real[n,3]; } @output { y: real[n,3]; } @lower { y[i,:] += [x[i,j], y[i,0], y[i,1]], i < n, j < 3; } }\n"),
     # Writes that are counted.
     "counted": ("x: real[n|6]", "y: real[~]", "y = o(x)", [[(n,)] for n in (0, 1, 4, 6)],
                 "operator o { @input { x: real[n]; } @output { y: real[k|n]; } @lower { y[k,] = x[i,] * 2.0, i < n | x[i,] > 0.0; } }\n"),
@@ -216,7 +219,7 @@ MODELS = {
 }
 
 # Models of which some formula has no better form.
-GATHERED = {"cumulative": "while", "counted": "scatter", "counted_within": "scatter", "counted_pairs": "scatter", "counted_rows": "scatter",
+GATHERED = {"cumulative": "while", "places": "while", "counted": "scatter", "counted_within": "scatter", "counted_pairs": "scatter", "counted_rows": "scatter",
             "flattened_long": "scatter", "chosen": "gather", "depthwise_long": "scatter"}
 
 

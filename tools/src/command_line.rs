@@ -329,12 +329,12 @@ pub struct CompileArguments {
     /// How formulas are lowered
     #[arg(long, value_enum, default_value_t = Pipeline::Linalg)]
     pub pipeline: Pipeline,
-    /// An operator to leave whole, for a backend with a kernel of its own: with --emit=linalg, linalg-named, affine or scf
+    /// An operator to leave whole, for a backend with a kernel of its own: with --emit=skript, linalg, linalg-named, affine, scf or buffers
     #[arg(long, value_name = "OPERATOR")]
     pub keep: Vec<String>,
-    /// File to write; without it text goes to stdout, code to a file named after the graph, which is said
+    /// File to write; without it or with `-` text goes to stdout, code to a file named after the graph, which is said
     #[arg(short, long, value_name = "FILE")]
-    pub output: Option<PathBuf>,
+    output: Option<PathBuf>,
     /// File for the form that each formula got, one line each: with --emit=stablehlo
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
@@ -352,9 +352,16 @@ pub struct CompileArguments {
 }
 
 impl CompileArguments {
+    /// The file to write.
+    pub fn output(&self) -> Option<&Path> {
+        self.output
+            .as_deref()
+            .filter(|path| *path != Path::new("-"))
+    }
+
     /// What to make.
     pub fn emit(&self) -> EmitName {
-        let ending = self.output.as_deref().and_then(Path::extension);
+        let ending = self.output().and_then(Path::extension);
         self.emit.unwrap_or(match ending.and_then(|e| e.to_str()) {
             Some("so") => EmitName::So,
             Some("o") => EmitName::Obj,

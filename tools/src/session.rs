@@ -326,7 +326,9 @@ impl<'a> Session<'a> {
     pub fn check_operators(&mut self, model: &Model, asked: &[String]) {
         let functions = model.functions.iter().enumerate();
         let operators = functions.filter(|(id, _)| *id != model.entry.0 as usize);
-        let mut known: Vec<&str> = operators.map(|(_, f)| f.name.as_str()).collect();
+        let names = operators.map(|(_, f)| f.name.as_str());
+        // What the composer makes for itself stands in no module.
+        let mut known: Vec<&str> = names.filter(|name| name.contains('.')).collect();
         known.sort_unstable();
         known.dedup();
         for name in asked {

@@ -2,7 +2,8 @@
 //!
 //! A backend with a kernel of its own for an operator finds it whole after `inline`, with its attribute values; the function
 //! that it invokes stays beside it and is lowered as all others are. Its arguments are never written, so bufferization need
-//! not copy what an invocation reads.
+//! not copy what an invocation reads. What a function that an operator is invoked as invokes under the operator's own name is a
+//! part of it, and is inlined.
 
 use crate::mlir::{attributes, mark};
 use skript_dialect::melior::ir::OperationRef;
@@ -28,22 +29,31 @@ pub const PASS: Pass = Pass {
         let invocations = op::collect(&root, |op| op::is(&op, "skript.invoke"));
         let names: Vec<Option<String>> = invocations.iter().map(|op| operator(*op)).collect();
         let wanted = options.text("operators").split(',').map(str::trim);
+        let functions = super::functions(root);
         let mut invoked = HashSet::new();
         for name in wanted.filter(|name| !name.is_empty()) {
-            let mut found = false;
-            for (invocation, operator) in invocations.iter().zip(&names) {
-                if operator.as_deref() == Some(name) {
-                    mark::set(*invocation, KEPT, attributes::unit(context));
-                    invoked.extend(super::callee(*invocation));
-                    found = true;
-                }
-            }
-            if !found {
+            let named = invocations.iter().zip(&names);
+            let named = named.filter(|(_, operator)| operator.as_deref() == Some(name));
+            let named: Vec<OperationRef> = named.map(|(invocation, _)| *invocation).collect();
+            if named.is_empty() {
                 let message = format!("invokes no operator `{name}` that could be kept");
                 return Err(PassError::at(root, message));
             }
+            let callees: HashSet<String> =
+                named.iter().copied().filter_map(super::callee).collect();
+            let mut parts = Vec::new();
+            for callee in &callees {
+                let inside = |op: OperationRef| {
+                    named.contains(&op) && super::callee(op).as_ref() != Some(callee)
+                };
+                parts.extend(functions.get(callee).map(|body| op::collect(body, inside)));
+            }
+            let parts: Vec<OperationRef> = parts.concat();
+            for invocation in named.iter().filter(|op| !parts.contains(op)) {
+                mark::set(*invocation, KEPT, attributes::unit(context));
+                invoked.extend(super::callee(*invocation));
+            }
         }
-        let functions = super::functions(root);
         let mut kept = invoked.iter().filter_map(|name| functions.get(name));
         kept.try_for_each(|function| super::read_only(*function, context))
     },

@@ -33,3 +33,25 @@ func.func @model(%x: tensor<4xf32>) -> tensor<4xf32> {
   %1 = skript.invoke @twice_0(%0) operator "mine.twice" {factor = 2 : i64} : (tensor<4xf32>) -> tensor<4xf32>
   return %1 : tensor<4xf32>
 }
+
+// What an operator invokes under its own name is a part of it.
+// CHECK-LABEL: func.func private @twice_1
+// CHECK-NOT:     skript.invoke
+// CHECK:         skript.mul
+func.func private @twice_1(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = skript.invoke @twice_2(%x, %x) operator "mine.twice" : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// CHECK-NOT: @twice_2
+func.func private @twice_2(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = skript.mul %x, %y : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @parts
+// CHECK-NEXT:    skript.invoke @twice_1(%{{.+}}) operator "mine.twice" attributes {skript.keep}
+func.func @parts(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = skript.invoke @twice_1(%x) operator "mine.twice" : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}

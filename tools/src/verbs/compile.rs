@@ -58,7 +58,7 @@ pub fn run(arguments: &CompileArguments, console: &mut Console) -> Status {
                 .with_help("take --emit=stablehlo with --weights"),
         );
     }
-    if arguments.weights.place() == WeightsPlace::File && arguments.output.is_none() {
+    if arguments.weights.place() == WeightsPlace::File && arguments.output().is_none() {
         session.report_usage(
             Diagnostic::without_place(&OUTPUT, "weights in a file stand beside the program")
                 .with_help("name the program's file with -o"),
@@ -99,7 +99,7 @@ fn make(
 ) -> Result<Option<PathBuf>, Stopped> {
     if let Some(folder) = &arguments.dump_stages {
         dump(arguments, session, model, folder)?;
-        if arguments.output.is_none() && arguments.emit() == EmitName::Artifact {
+        if arguments.output().is_none() && arguments.emit() == EmitName::Artifact {
             return Ok(None);
         }
     }
@@ -111,7 +111,7 @@ fn make(
     }
     let bytes = station(arguments, arguments.emit(), session, model)?;
     let binary = matches!(arguments.emit(), EmitName::Obj | EmitName::Artifact);
-    match &arguments.output {
+    match arguments.output() {
         Some(path) => {
             write(path, &bytes)?;
             Ok(None)

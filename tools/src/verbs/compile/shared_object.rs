@@ -20,8 +20,8 @@ pub fn make(
     session: &Session,
     model: &Model,
 ) -> Result<Option<PathBuf>, Stopped> {
-    let path = match &arguments.output {
-        Some(path) => path.clone(),
+    let path = match arguments.output() {
+        Some(path) => path.to_owned(),
         None => named(model, EmitName::So),
     };
     let beside = path.with_extension("h");
@@ -34,7 +34,7 @@ pub fn make(
     let (bytes, header) = object(arguments, session, model)?;
     write(&path, &bytes)?;
     write(&beside, header.as_bytes())?;
-    Ok(arguments.output.is_none().then_some(path))
+    Ok(arguments.output().is_none().then_some(path))
 }
 
 /// The shared object's bytes and the text of its header; the same model always makes the same.

@@ -38,7 +38,7 @@ pub fn make(
     if let Some(path) = &arguments.report {
         write(path, exported.report.to_string().as_bytes())?;
     }
-    let Some(path) = &arguments.output else {
+    let Some(path) = arguments.output() else {
         crate::verbs::print(&exported.text);
         return Ok(());
     };
