@@ -74,7 +74,7 @@ fn s2_13_generics() {
     );
     rows.rejected(
         &[260],
-        &codes::ARGUMENT_TYPE,
+        &codes::TYPE_CONFLICT,
         &over("y: int[2];", "y = scale<int>{k=2}(x);"),
     );
     rows.rejected(
