@@ -18,11 +18,14 @@ use skript_dialect::melior;
 use skript_semantics::Scalar;
 use std::collections::{HashMap, HashSet};
 
-/// An integer that slides: its form, and the index of the output with its stride and the reduced one with its step.
+/// What a window runs along: the index of the output and its stride, the reduced one and its step.
+type Along = (usize, i64, usize, i64);
+
+/// An integer that slides.
 struct Slide<'c, 'a> {
     value: Value<'c, 'a>,
     form: Affine,
-    along: (usize, i64, usize, i64),
+    along: Along,
 }
 
 /// What an expression is made of.
@@ -113,7 +116,7 @@ pub fn windowed<'c: 'a, 'a>(
     parts.slides.append(&mut said.slides);
     let mut extents = reading.nest.extents.clone();
     let first = extents.len();
-    let mut windows: Vec<((usize, i64, usize, i64), Affine, Window)> = Vec::new();
+    let mut windows: Vec<(Along, Affine, Window)> = Vec::new();
     let (mut taken, mut forms) = (parts.others, HashMap::new());
     for Slide { value, form, along } in &parts.slides {
         let (kept, stride, slid, step) = *along;
