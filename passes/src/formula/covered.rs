@@ -2,13 +2,13 @@
 //!
 //! Requires nothing. Guarantees: where a tensor that holds one value everywhere goes through a chain of formulas that write
 //! blocks apart from each other, all of it in the end, and nobody sees what is between, the chain begins with an empty tensor. So
-//! a concatenation writes each element once.
+//! a concatenation writes each element once. Of extents that only a run knows, one formula that runs over all of them is seen.
 
 use super::structured;
 use crate::codegen::mlir::users;
-use crate::mlir::{Builder, mark, splat};
+use crate::mlir::{Builder, mark, splat, types};
 use crate::structure::{Nest, Placement, Reading, Slot};
-use skript_dialect::melior::ir::operation::OperationLike;
+use skript_dialect::melior::ir::operation::{OperationLike, OperationResult};
 use skript_dialect::melior::ir::{OperationRef, Value, ValueLike};
 use skript_dialect::{Dialect, Pass, op};
 use skript_frontend::model::Accumulation;
@@ -24,9 +24,13 @@ pub const PASS: Pass = Pass {
             let Some((out, position)) = destination(formula) else {
                 continue;
             };
-            if splat::is_one(out) && is_covered(formula) {
+            if !splat::is_one(out) {
+                continue;
+            }
+            let sizes = sizes(out);
+            if is_covered(formula) || runs_over(formula, &sizes) {
                 let at = Builder::before(context, formula)?;
-                let empty = at.value("tensor.empty", &[], &[], out.r#type())?;
+                let empty = at.value("tensor.empty", &sizes, &[], out.r#type())?;
                 mark::set_operand(formula, position, empty);
             }
         }
@@ -39,6 +43,49 @@ pub const PASS: Pass = Pass {
 fn destination<'c: 'a, 'a>(formula: OperationRef<'c, 'a>) -> Option<(Value<'c, 'a>, usize)> {
     let position = formula.operand_count().checked_sub(1)?;
     (formula.result_count() == 1).then_some((formula.operand(position).ok()?, position))
+}
+
+/// The extents of a splat that only a run knows.
+fn sizes<'c: 'a, 'a>(splat: Value<'c, 'a>) -> Vec<Value<'c, 'a>> {
+    let made = OperationResult::try_from(splat).map(|result| result.owner());
+    made.map_or_else(|_| Vec::new(), |op| op.operands().skip(1).collect())
+}
+
+/// Whether each step of a formula writes an element of its own, at its indices, and they run over the tensor's extents: of
+/// those that only a run knows, over the very values that it was made with.
+fn runs_over<'c: 'a, 'a>(formula: OperationRef<'c, 'a>, sizes: &[Value<'c, 'a>]) -> bool {
+    let Ok(reading) = Reading::of(formula) else {
+        return false;
+    };
+    let nest = &reading.nest;
+    let ([target], [out]) = (nest.targets.as_slice(), reading.outs.as_slice()) else {
+        return false;
+    };
+    let Some(extents) = types::extents(out.r#type()) else {
+        return false;
+    };
+    if nest.kind != Accumulation::Assign || nest.predicate.is_some() || nest.reads_destination() {
+        return false;
+    }
+    let mut sizes = sizes.iter().copied();
+    let mut written = Vec::new();
+    for (subscript, extent) in target.subscripts.iter().zip(extents) {
+        let size = (extent == types::DYNAMIC).then(|| sizes.next()).flatten();
+        let index = nest.affine(*subscript).and_then(|form| form.as_index());
+        let Some(index) = index.filter(|index| !written.contains(index)) else {
+            return false;
+        };
+        let bound = reading.bounds.get(index).copied().flatten();
+        let same = match size {
+            Some(size) => bound == Some(size),
+            None => bound.is_none() && nest.extents.get(index) == Some(&extent),
+        };
+        if !same {
+            return false;
+        }
+        written.push(index);
+    }
+    written.len() == nest.extents.len()
 }
 
 /// Whether the formula and those that go on with its result write all of it before anybody looks.

@@ -86,3 +86,43 @@ func.func @kept(%a: tensor<4xf32>, %p: i1) -> (tensor<8xf32>, tensor<4xf32>, ten
   return %gap, %guarded, %sum, %first, %second, %again
     : tensor<8xf32>, tensor<4xf32>, tensor<4xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
 }
+
+// Extents that only a run knows are covered by a formula that runs over the same values, whatever the order of its indices.
+// CHECK-LABEL: func.func @open
+// CHECK-SAME:    %[[N:[a-z0-9]+]]: index, %[[M:[a-z0-9]+]]: index)
+// CHECK:         %[[EMPTY:.+]] = tensor.empty(%[[N]], %[[M]]) : tensor<?x3x?xf32>
+// CHECK:         skript.formula assign {{.*}} outs(%{{.+}} = %[[EMPTY]] :
+func.func @open(%a: tensor<?x3x?xf32>, %n: index, %m: index) -> tensor<?x3x?xf32> {
+  %zero = arith.constant 0.0 : f32
+  %init = tensor.splat %zero[%n, %m] : tensor<?x3x?xf32>
+  %0 = skript.formula assign (%k, %i, %j) in (%m, %n, 3) outs(%acc = %init : tensor<?x3x?xf32>) do {
+    %e = skript.access %a[%i, %j, %k] : tensor<?x3x?xf32>
+    skript.yield %e at [%i, %j, %k] : f32
+  } : tensor<?x3x?xf32>
+  return %0 : tensor<?x3x?xf32>
+}
+
+// One that runs over another value, over the other extent, or over one that is added up, leaves something.
+// CHECK-LABEL: func.func @open_in_part
+// CHECK-NOT:     tensor.empty
+func.func @open_in_part(%a: tensor<?x?xf32>, %n: index, %m: index) -> (tensor<?x?xf32>, tensor<?x?xf32>, tensor<?x?xf32>, tensor<?x?xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %init = tensor.splat %zero[%n, %m] : tensor<?x?xf32>
+  %fewer = skript.formula assign (%i, %j) in (%n, 2) outs(%acc = %init : tensor<?x?xf32>) do {
+    %e = skript.access %a[%i, %j] : tensor<?x?xf32>
+    skript.yield %e at [%i, %j] : f32
+  } : tensor<?x?xf32>
+  %turned = skript.formula assign (%i, %j) in (%n, %m) outs(%acc = %init : tensor<?x?xf32>) do {
+    %e = skript.access %a[%i, %j] : tensor<?x?xf32>
+    skript.yield %e at [%j, %i] : f32
+  } : tensor<?x?xf32>
+  %diagonal = skript.formula assign (%i) in (%n) outs(%acc = %init : tensor<?x?xf32>) do {
+    %e = skript.access %a[%i, %i] : tensor<?x?xf32>
+    skript.yield %e at [%i, %i] : f32
+  } : tensor<?x?xf32>
+  %sum = skript.formula sum (%i, %j) in (%n, %m) outs(%acc = %init : tensor<?x?xf32>) do {
+    %e = skript.access %a[%i, %j] : tensor<?x?xf32>
+    skript.yield %e at [%i, %j] : f32
+  } : tensor<?x?xf32>
+  return %fewer, %turned, %diagonal, %sum : tensor<?x?xf32>, tensor<?x?xf32>, tensor<?x?xf32>, tensor<?x?xf32>
+}
