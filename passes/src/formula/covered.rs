@@ -7,7 +7,7 @@
 use super::structured;
 use crate::codegen::mlir::users;
 use crate::mlir::{Builder, mark, splat, types};
-use crate::structure::{Nest, Placement, Reading, Slot};
+use crate::structure::{Affine, Nest, Placement, Reading, Slot};
 use skript_dialect::melior::ir::operation::{OperationLike, OperationResult};
 use skript_dialect::melior::ir::{OperationRef, Value, ValueLike};
 use skript_dialect::{Dialect, Pass, op};
@@ -71,7 +71,12 @@ fn runs_over<'c: 'a, 'a>(formula: OperationRef<'c, 'a>, sizes: &[Value<'c, 'a>])
     let mut written = Vec::new();
     for (subscript, extent) in target.subscripts.iter().zip(extents) {
         let size = (extent == types::DYNAMIC).then(|| sizes.next()).flatten();
-        let index = nest.affine(*subscript).and_then(|form| form.as_index());
+        let form = nest.affine(*subscript);
+        // An index of one value is that value.
+        if extent == 1 && form.as_ref().and_then(Affine::as_constant) == Some(0) {
+            continue;
+        }
+        let index = form.and_then(|form| form.as_index());
         let Some(index) = index.filter(|index| !written.contains(index)) else {
             return false;
         };
@@ -85,7 +90,8 @@ fn runs_over<'c: 'a, 'a>(formula: OperationRef<'c, 'a>, sizes: &[Value<'c, 'a>])
         }
         written.push(index);
     }
-    written.len() == nest.extents.len()
+    let steps = nest.extents.iter().filter(|extent| **extent != 1);
+    written.len() == steps.count()
 }
 
 /// Whether the formula and those that go on with its result write all of it before anybody looks.

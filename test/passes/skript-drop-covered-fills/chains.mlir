@@ -102,6 +102,19 @@ func.func @open(%a: tensor<?x3x?xf32>, %n: index, %m: index) -> tensor<?x3x?xf32
   return %0 : tensor<?x3x?xf32>
 }
 
+// An extent of one is covered by its only place.
+// CHECK-LABEL: func.func @open_images
+// CHECK:         tensor.empty(%{{.+}}) : tensor<1x?xf32>
+func.func @open_images(%a: tensor<1x?xf32>, %n: index) -> tensor<1x?xf32> {
+  %zero = arith.constant 0.0 : f32
+  %init = tensor.splat %zero[%n] : tensor<1x?xf32>
+  %0 = skript.formula assign (%i, %j) in (1, %n) outs(%acc = %init : tensor<1x?xf32>) do {
+    %e = skript.access %a[%i, %j] : tensor<1x?xf32>
+    skript.yield %e at [%i, %j] : f32
+  } : tensor<1x?xf32>
+  return %0 : tensor<1x?xf32>
+}
+
 // One that runs over another value, over the other extent, or over one that is added up, leaves something.
 // CHECK-LABEL: func.func @open_in_part
 // CHECK-NOT:     tensor.empty
