@@ -433,17 +433,19 @@ fn allocate(op: OperationRef, place: usize, empty: Value) -> Result<(), CodegenE
 fn start_with_copies(op: OperationRef, first: usize, is_loop: bool) -> Result<(), CodegenError> {
     let mut operands: Vec<Value> = op.operands().collect();
     for operand in operands.iter_mut().skip(first) {
-        let r#type = operand.r#type();
+        // Asked first: a number may have readers all over the function.
+        if !operand.r#type().is_ranked_tensor() || is_made_by(*operand, "tensor.empty") {
+            continue;
+        }
         let is_hidden = |source: &Value| is_made_by(*source, "bufferization.to_tensor");
         let hides = is_loop && sources(*operand).iter().any(is_hidden);
         // What a branch may hand on from elsewhere is more than one tensor.
         let is_foreign = |b: &Beginning| b.is_chosen && (b.is_shared || !is_fresh(b.value));
         let is_mixed = is_loop && beginnings(*operand).iter().any(is_foreign);
         let is_own = reads_last(op, *operand) && !hides && !is_mixed;
-        if !r#type.is_ranked_tensor() || is_made_by(*operand, "tensor.empty") || is_own {
-            continue;
+        if !is_own {
+            *operand = copied(*operand, op)?;
         }
-        *operand = copied(*operand, op)?;
     }
     // SAFETY: the loop is alive and nobody else refers to its operands.
     let mut op = unsafe { OperationRefMut::from_raw(op.to_raw()) };

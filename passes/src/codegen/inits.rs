@@ -5,7 +5,7 @@
 //! destination gets a fill of its own. Sharing an empty tensor is good where a map may then write over what it reads, but
 //! the analysis compares every reader with every writer: at most 16 users in a row share one. Uses in other blocks are left.
 //! An argument that is never written (`bufferization.writable = false`) is one value with all of its readers as well: of many
-//! each group reads a tensor of its own, which has the argument's buffer. So is what one op after the other writes into, as
+//! each group, also in loops and branches, reads a tensor of its own, which has the argument's buffer. So is what one op after the other writes into, as
 //! unrolled formulas do: after some of them the next writes into a tensor of its own, which has the buffer. It comes before `skript-write-carried`, which copies
 //! what is written in one place and read in others: fills that one op uses are not copied. The fill of a border comes before
 //! what is put inside: upstream makes that in its place, and numbers the block's ops again for each fill that it has to move.
@@ -13,8 +13,8 @@
 use super::carried::{is_destination, written};
 use super::chains::{cut_chains, same_buffer};
 use super::error::CodegenError;
-use super::mlir;
 use super::order::Order;
+use super::{memory, mlir};
 use crate::invoke;
 use crate::mlir::context;
 use melior::ir::block::BlockLike;
@@ -128,20 +128,45 @@ fn separate_arguments(function: OperationRef) -> Result<(), CodegenError> {
     };
     let holder = function.context();
     let context = context::borrow(&holder);
+    let order = mlir::nested(function).into_iter().enumerate();
+    let order = order.map(|(n, op)| (key(op), n)).collect();
     for argument in invoke::read_only_arguments(function) {
-        let mut users = uses_in(body, argument);
-        users.retain(|(user, _)| !is_of_a_group(*user));
+        let mut users = uses_below(body, argument, &order);
+        users.retain(|(_, user, _)| !is_of_a_group(*user));
         for group in users.chunks(MOST_USERS).skip(1) {
-            let Some((first, _)) = group.first() else {
+            let Some((first, ..)) = group.first() else {
                 continue;
             };
             let own = same_buffer(context, argument, *first, true)?;
-            for (user, operand) in group {
+            for (_, user, operand) in group {
                 mlir::use_instead(*user, *operand, own);
             }
         }
     }
     Ok(())
+}
+
+/// Users in the block and in the regions of its ops, in the order of the text: the op of the block that is the user or holds it,
+/// the user, and the operand that the value is. `order` has the place of each.
+fn uses_below<'c, 'a>(
+    block: BlockRef<'c, 'a>,
+    shared: Value<'c, 'a>,
+    order: &HashMap<usize, usize>,
+) -> Vec<(OperationRef<'c, 'a>, OperationRef<'c, 'a>, usize)> {
+    let mut seen = HashSet::new();
+    let mut found = Vec::new();
+    for user in mlir::users(shared) {
+        let Some(outer) = memory::ancestor_in(block, user) else {
+            continue;
+        };
+        if seen.insert(key(user)) {
+            let operands = user.operands().enumerate();
+            let uses = operands.filter(|(_, operand)| *operand == shared);
+            found.extend(uses.map(|(n, _)| (outer, user, n)));
+        }
+    }
+    found.sort_by_key(|(_, user, operand)| (order.get(&key(*user)).copied(), *operand));
+    found
 }
 
 /// Whether an op gives a group of readers the argument as a tensor of their own.
@@ -193,7 +218,6 @@ fn uses_in<'c, 'a>(
     shared: Value<'c, 'a>,
 ) -> Vec<(OperationRef<'c, 'a>, usize)> {
     let mut found = Vec::new();
-    let key = |op: OperationRef| op.to_raw().ptr as usize;
     let users: HashSet<usize> = mlir::users(shared).into_iter().map(key).collect();
     if users.len() < 2 {
         return found;
@@ -222,4 +246,8 @@ fn copy_before<'c, 'a>(
     let block = block.ok_or_else(|| CodegenError::Module("an op in no block".to_owned()))?;
     let copy = block.insert_operation_before(user, copy);
     Ok(copy.result(0).map_err(wrong)?.into())
+}
+
+fn key(op: OperationRef) -> usize {
+    op.to_raw().ptr as usize
 }

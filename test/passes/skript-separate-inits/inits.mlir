@@ -118,6 +118,60 @@ func.func @weights(%w: tensor<2xf32> {bufferization.writable = false}, %x: tenso
   return %w0, %w1, %w2, %w3, %w4, %w5, %w6, %w7, %w8, %w9, %w10, %w11, %w12, %w13, %w14, %w15, %w16, %w17, %x0, %x1, %x2, %x3, %x4, %x5, %x6, %x7, %x8, %x9, %x10, %x11, %x12, %x13, %x14, %x15, %x16, %x17 : f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32
 }
 
+// Readers in a loop as well: their tensor is made in front of it.
+// CHECK-LABEL: func.func @turns
+// CHECK-SAME:    %[[W:[^ ]+]]: tensor<2xf32>
+// CHECK:         %[[BUFFER:.+]] = bufferization.to_buffer %[[W]] read_only : tensor<2xf32> to memref<2xf32>
+// CHECK-NEXT:    %[[OWN:.+]] = bufferization.to_tensor %[[BUFFER]] restrict : memref<2xf32> to tensor<2xf32>
+// CHECK-NEXT:    scf.for
+// CHECK-COUNT-16: = tensor.extract %[[W]][
+// CHECK-COUNT-2:  tensor.extract %[[OWN]][
+func.func @turns(%w: tensor<2xf32> {bufferization.writable = false}, %start: f32) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %end = scf.for %i = %c0 to %c2 step %c1 iter_args(%sum = %start) -> f32 {
+    %w0 = tensor.extract %w[%i] : tensor<2xf32>
+    %s0 = arith.addf %sum, %w0 : f32
+    %w1 = tensor.extract %w[%i] : tensor<2xf32>
+    %s1 = arith.addf %s0, %w1 : f32
+    %w2 = tensor.extract %w[%i] : tensor<2xf32>
+    %s2 = arith.addf %s1, %w2 : f32
+    %w3 = tensor.extract %w[%i] : tensor<2xf32>
+    %s3 = arith.addf %s2, %w3 : f32
+    %w4 = tensor.extract %w[%i] : tensor<2xf32>
+    %s4 = arith.addf %s3, %w4 : f32
+    %w5 = tensor.extract %w[%i] : tensor<2xf32>
+    %s5 = arith.addf %s4, %w5 : f32
+    %w6 = tensor.extract %w[%i] : tensor<2xf32>
+    %s6 = arith.addf %s5, %w6 : f32
+    %w7 = tensor.extract %w[%i] : tensor<2xf32>
+    %s7 = arith.addf %s6, %w7 : f32
+    %w8 = tensor.extract %w[%i] : tensor<2xf32>
+    %s8 = arith.addf %s7, %w8 : f32
+    %w9 = tensor.extract %w[%i] : tensor<2xf32>
+    %s9 = arith.addf %s8, %w9 : f32
+    %w10 = tensor.extract %w[%i] : tensor<2xf32>
+    %s10 = arith.addf %s9, %w10 : f32
+    %w11 = tensor.extract %w[%i] : tensor<2xf32>
+    %s11 = arith.addf %s10, %w11 : f32
+    %w12 = tensor.extract %w[%i] : tensor<2xf32>
+    %s12 = arith.addf %s11, %w12 : f32
+    %w13 = tensor.extract %w[%i] : tensor<2xf32>
+    %s13 = arith.addf %s12, %w13 : f32
+    %w14 = tensor.extract %w[%i] : tensor<2xf32>
+    %s14 = arith.addf %s13, %w14 : f32
+    %w15 = tensor.extract %w[%i] : tensor<2xf32>
+    %s15 = arith.addf %s14, %w15 : f32
+    %w16 = tensor.extract %w[%i] : tensor<2xf32>
+    %s16 = arith.addf %s15, %w16 : f32
+    %w17 = tensor.extract %w[%i] : tensor<2xf32>
+    %s17 = arith.addf %s16, %w17 : f32
+    scf.yield %s17 : f32
+  }
+  return %end : f32
+}
+
 // A generic operation that reads nothing is a fill.
 // CHECK-LABEL: func.func @generic
 // CHECK-NOT:     linalg.fill
