@@ -35,6 +35,7 @@ pub const ALL: &[Pass] = &[
     codegen::arguments::PASS,
     codegen::pointers::PASS,
     codegen::memory::PASS,
+    codegen::offsets::PASS,
     codegen::copies::PASS,
     codegen::parts::PASS,
     codegen::intrinsics::PASS,

@@ -17,6 +17,7 @@ pub mod intrinsics;
 pub mod llvm;
 pub mod memory;
 pub mod mlir;
+pub mod offsets;
 mod order;
 pub mod outputs;
 pub mod parts;
@@ -99,7 +100,7 @@ pub fn native(module: &Module) -> Result<Native, CodegenError> {
     mlir::run_pipeline(module, "intrinsics", "skript-lower-intrinsics")?;
     let checks = checks::number_checks(module.as_operation())?;
     copies::lower_copies(module.as_operation())?;
-    mlir::run_pipeline(module, "parts", "skript-outline-parts")?;
+    mlir::run_pipeline(module, "parts", "skript-yield-offsets,skript-outline-parts")?;
     entry::name_model(module.as_operation())?;
     mlir::run_pipeline(module, "lowering to LLVM", TO_LLVM)?;
     unrolling::bound_unrolling(module.as_operation())?;

@@ -1,0 +1,117 @@
+//! `skript-yield-offsets`: branches yield where a view begins, not the view.
+//!
+//! Behind `skript-plan-memory` what the two arms of an `scf.if` yield are mostly views of one array, the arena. A number says
+//! which: the view is made behind the branch. A number can leave a part of a long entry (`skript-outline-parts`), an array
+//! cannot. Views of different arrays stay what they are.
+
+use super::mlir;
+use crate::mlir::{Builder, regions};
+use melior::Context;
+use melior::ir::operation::{
+    OperationLike, OperationMutLike, OperationRef, OperationRefMut, OperationResult,
+};
+use melior::ir::{Type, Value, ValueLike};
+use skript_dialect::{Dialect, Pass, PassError};
+
+/// The pass `skript-yield-offsets`.
+pub const PASS: Pass = Pass {
+    flag: "skript-yield-offsets",
+    summary: "branches yield where a view begins, not the view",
+    anchor: Some("builtin.module"),
+    dependent_dialects: &[Dialect::MemRef],
+    run: |root, _, rewriter| below(rewriter.context(), root),
+    ..Pass::NONE
+};
+
+/// Rewrites branches below an op in the order of the text, inner ones first: what one chooses may be what another one chose.
+fn below<'c: 'a, 'a>(context: &'c Context, op: OperationRef<'c, 'a>) -> Result<(), PassError> {
+    for block in mlir::blocks(op) {
+        for inner in mlir::operations(block) {
+            below(context, inner)?;
+        }
+    }
+    match mlir::name(op).as_str() {
+        "scf.if" => branch(context, op),
+        _ => Ok(()),
+    }
+}
+
+/// What stands for a result.
+enum Chosen<'c, 'a> {
+    /// Itself.
+    Same(Type<'c>),
+    /// A view of the array; its offset and its sizes are those that an arm has each, or those that both have.
+    View(Value<'c, 'a>, Vec<Option<Value<'c, 'a>>>),
+}
+
+fn branch<'c: 'a, 'a>(context: &'c Context, op: OperationRef<'c, 'a>) -> Result<(), PassError> {
+    let ends = mlir::blocks(op)
+        .into_iter()
+        .filter_map(|block| mlir::operations(block).last().copied());
+    let [first, second] = ends.collect::<Vec<_>>()[..] else {
+        return Ok(());
+    };
+    let mut chosen = Vec::with_capacity(op.result_count());
+    for (number, result) in op.results().enumerate() {
+        let (first, second) = (first.operand(number)?, second.operand(number)?);
+        chosen.push(match (view(first), view(second)) {
+            (Some(one), Some(other)) if one.operand(0) == other.operand(0) => {
+                let pairs = one.operands().zip(other.operands()).skip(1);
+                let shared = pairs.map(|(one, other)| (one == other).then_some(one));
+                Chosen::View(one.operand(0)?, shared.collect())
+            }
+            _ => Chosen::Same(result.r#type()),
+        });
+    }
+    if !(chosen.iter()).any(|chosen| matches!(chosen, Chosen::View(..))) {
+        return Ok(());
+    }
+    let index = Type::index(context);
+    let types = chosen.iter().flat_map(|chosen| match chosen {
+        Chosen::Same(r#type) => vec![*r#type],
+        Chosen::View(_, shared) => vec![index; shared.iter().filter(|s| s.is_none()).count()],
+    });
+    let types: Vec<Type> = types.collect();
+    for end in [first, second] {
+        let mut yielded = Vec::with_capacity(types.len());
+        for (operand, chosen) in end.operands().zip(&chosen) {
+            match (chosen, view(operand)) {
+                (Chosen::View(_, shared), Some(view)) => {
+                    let own = view.operands().skip(1).zip(shared);
+                    yielded.extend(own.filter(|(_, s)| s.is_none()).map(|(own, _)| own));
+                }
+                _ => yielded.push(operand),
+            }
+        }
+        // SAFETY: the terminator is alive and nobody else refers to its operands.
+        unsafe { OperationRefMut::from_raw(end.to_raw()) }.set_operands(&yielded);
+    }
+    let at = Builder::before(context, op)?.with_location(op.location());
+    let arms = vec![regions::take(op, 0)?, regions::take(op, 1)?];
+    let again = at.create("scf.if", &[op.operand(0)?], &[], &types, arms)?;
+    let mut results = again.results().map(Value::from);
+    let missing = || PassError::at(again, "a branch without one of its results");
+    for (old, chosen) in op.results().zip(chosen) {
+        let new = match chosen {
+            Chosen::Same(_) => results.next().ok_or_else(missing)?,
+            Chosen::View(array, shared) => {
+                let mut operands = vec![array];
+                for shared in shared {
+                    operands.push(shared.or_else(|| results.next()).ok_or_else(missing)?);
+                }
+                at.value("memref.view", &operands, &[], old.r#type())?
+            }
+        };
+        mlir::replace_uses(old.into(), new);
+    }
+    mlir::erase(op);
+    Ok(())
+}
+
+/// The view that a value is.
+fn view<'c: 'a, 'a>(value: Value<'c, 'a>) -> Option<OperationRef<'c, 'a>> {
+    let result = OperationResult::try_from(value).ok()?;
+    // SAFETY: the op lives as long as its results.
+    let op = unsafe { OperationRef::from_raw(result.owner().to_raw()) };
+    (mlir::name(op) == "memref.view").then_some(op)
+}
