@@ -34,9 +34,12 @@ pub use llvm::{Form, emit};
 use melior::ir::Module;
 use skript_runtime::artifact::{ArenaLayout, Artifact, Check, Target};
 
-/// Tensors become buffers, written in place where nobody reads the old value. Variables and inputs are never written.
+/// Tensors become buffers, written in place where nobody reads the old value. Variables and inputs are never written. A tensor
+/// whose buffer is not known yet, as an arm of a branch may yield it, is row-major: or what the branch chooses had strides that
+/// only the run knows, and no kernel, and no part of a long entry, could take it.
 const BUFFERIZE: &str = "eliminate-empty-tensors,\
-    one-shot-bufferize{bufferize-function-boundaries function-boundary-type-conversion=identity-layout-map},\
+    one-shot-bufferize{bufferize-function-boundaries function-boundary-type-conversion=identity-layout-map \
+    unknown-type-conversion=identity-layout-map},\
     canonicalize,lower-affine,canonicalize,cse";
 
 /// Loops over buffers become LLVM's dialect; arrays travel as bare pointers.
