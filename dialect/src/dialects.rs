@@ -5,6 +5,7 @@ use melior::Context;
 use melior::dialect::DialectRegistry;
 use melior::ir::{Attribute, AttributeLike};
 use mlir_sys::MlirDialectHandle;
+use std::ffi::CStr;
 
 macro_rules! dialects {
     ($($(#[$doc:meta])* $name:ident = $handle:path,)*) => {
@@ -69,6 +70,22 @@ pub fn register_stablehlo(registry: &DialectRegistry) {
 pub fn inlined_elements(value: Attribute<'_>) -> Attribute<'_> {
     // SAFETY: the attribute is valid, and so is what comes back, in the same context.
     unsafe { Attribute::from_raw(ffi::skriptStablehloInlined(value.to_raw())) }
+}
+
+/// Of a literal of a tensor, `dense<…> : tensor<…>` or `sparse<…> : tensor<…>`, with which a text begins: where in it the
+/// first integer stands that is none of its type, and what to say of it.
+pub fn stray_integer(text: &CStr) -> Option<(usize, String)> {
+    let (mut offset, mut message) = (0, String::new());
+    // SAFETY: the text ends with NUL; the callback writes to `message`, before the function returns.
+    let is_stray = unsafe {
+        ffi::skriptStablehloStrayInteger(
+            text.as_ptr(),
+            &raw mut offset,
+            ffi::append,
+            (&raw mut message).cast(),
+        )
+    };
+    is_stray.then_some((offset, message))
 }
 
 /// Makes all dialects and extensions of MLIR known to a registry.

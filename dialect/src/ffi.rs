@@ -42,6 +42,12 @@ unsafe extern "C" {
     pub fn mlirGetDialectHandle__skript__() -> MlirDialectHandle;
     pub fn mlirGetDialectHandle__skript_stablehlo__() -> MlirDialectHandle;
     pub fn skriptStablehloInlined(value: MlirAttribute) -> MlirAttribute;
+    pub fn skriptStablehloStrayInteger(
+        text: *const c_char,
+        offset: *mut usize,
+        callback: unsafe extern "C" fn(MlirStringRef, *mut c_void),
+        data: *mut c_void,
+    ) -> bool;
     pub fn skriptRegisterTestDialect(registry: MlirDialectRegistry);
 
     pub fn skriptOperationIsElementwise(op: MlirOperation) -> bool;
@@ -112,6 +118,12 @@ unsafe extern "C" {
         export: SkriptExport,
         translation: *const c_void,
     );
+}
+
+/// A callback for text: `into` is a `String`, handed in with it.
+pub unsafe extern "C" fn append(piece: MlirStringRef, into: *mut c_void) {
+    // SAFETY: whoever hands in the callback hands in a string with it.
+    unsafe { (*into.cast::<String>()).push_str(&text(piece)) }
 }
 
 /// A string for C; valid as long as `text` is.

@@ -128,7 +128,7 @@ fn run_unheard(op: mlir_sys::MlirOperation, text: &str) -> Result<(), Option<Str
         let parsed = mlir_sys::mlirOpPassManagerAddPipeline(
             mlir_sys::mlirPassManagerGetAsOpPassManager(manager),
             crate::ffi::string_ref(passes),
-            Some(append),
+            Some(crate::ffi::append),
             (&raw mut problem).cast(),
         );
         let result = if parsed.value == 0 {
@@ -141,11 +141,6 @@ fn run_unheard(op: mlir_sys::MlirOperation, text: &str) -> Result<(), Option<Str
         mlir_sys::mlirPassManagerDestroy(manager);
         result
     }
-}
-
-unsafe extern "C" fn append(text: mlir_sys::MlirStringRef, into: *mut std::ffi::c_void) {
-    // SAFETY: `into` is the string that was handed in with this callback.
-    unsafe { (*into.cast::<String>()).push_str(&crate::ffi::text(text)) }
 }
 
 fn record(diagnostic: &Diagnostic<'_>, messages: &mut Vec<Message>) {

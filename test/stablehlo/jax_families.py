@@ -563,12 +563,13 @@ def factorizations(program, reals, integers, sample):
         a = matrix(2, 4, 4)
         program("eigenvalues_" + dtype, lambda a: (restored(a), jnp.linalg.eigvalsh(a, UPLO="U"), restored(a[:, :1, :1])), a + a.conj().swapaxes(-1, -2))
         program("eigenvalues_equal_" + dtype, restored, jnp.asarray(numpy.diag([2, 1, 2, 0]), dtype))
-        def rebuilt(a, full):
+        def rebuilt(a, full, algorithm=None):
             # So have singular vectors.
-            u, s, v = jnp.linalg.svd(a, full_matrices=full)
+            u, s, v = lax.linalg.svd(a, full_matrices=full, algorithm=algorithm)
             k = s.shape[-1]
             return s, (u[..., :, :k] * s[..., None, :]) @ v[..., :k, :], u.conj().swapaxes(-1, -2) @ u, v @ v.conj().swapaxes(-1, -2)
         program("singular_" + dtype, lambda a, b: (rebuilt(a, True), rebuilt(b, False)), matrix(2, 4, 3), matrix(2, 4))
+        program("singular_by_qr_" + dtype, lambda a: rebuilt(a, True, lax.linalg.SvdAlgorithm.QR), matrix(3, 4))
         program("singular_poor_" + dtype, lambda a: rebuilt(1e18 * a, True), jnp.asarray(numpy.diag([2, 0, 1, 2])[:3], dtype))
         program("singular_values_" + dtype, lambda a: jnp.linalg.svd(a, compute_uv=False), matrix(4, 2))
         if dtype[0] != "c":

@@ -1,10 +1,9 @@
 //===- Regions.cpp - textual forms of constant, reduce and while ------------===//
 
+#include "Literals.h"
 #include "skript-stablehlo/Stablehlo.h"
 
 #include "mlir/IR/Builders.h"
-#include "llvm/ADT/StringExtras.h"
-#include <cstring>
 
 using namespace mlir;
 using namespace skript_stablehlo;
@@ -13,70 +12,12 @@ using namespace skript_stablehlo;
 // constant
 //===----------------------------------------------------------------------===//
 
-/// Of `dense<…> : tensor<…xTYPE>`, with which a text begins that ends with NUL: the elements, and the type's name. What is
-/// read is as long as the constant, however long the text is.
-static std::optional<std::pair<StringRef, StringRef>> elementsAndType(const char *text) {
-  auto take = [&](StringRef word) {
-    text += std::strspn(text, " \t\r\n");
-    bool isNext = std::strncmp(text, word.data(), word.size()) == 0;
-    text += isNext ? word.size() : 0;
-    return isNext;
-  };
-  if (!take("dense<"))
-    return std::nullopt;
-  StringRef elements(text, std::strcspn(text, "\">"));
-  text = elements.end();
-  if (!take(">") || !take(":") || !take("tensor<"))
-    return std::nullopt;
-  const char *end = text;
-  while (llvm::isAlnum(*end))
-    ++end;
-  StringRef type(text, end - text);
-  size_t extents = type.rfind('x');
-  return std::pair(elements, type.drop_front(extents == StringRef::npos ? 0 : extents + 1));
-}
-
-/// Elements of integers as they are written: MLIR takes what has no more bits than the type, so that 128 would be the
-/// least number of 8 bits. Those in hexadecimal are bits.
+/// Elements of integers as they are written: MLIR takes what has no more bits than the type.
 static ParseResult verifyRange(OpAsmParser &parser) {
-  auto found = elementsAndType(parser.getCurrentLocation().getPointer());
-  if (!found)
+  std::optional<StrayInteger> stray = strayInteger(parser.getCurrentLocation().getPointer());
+  if (!stray)
     return success();
-  auto [elements, type] = *found;
-  unsigned width;
-  StringRef bits = type;
-  bool isSigned = !bits.consume_front("u");
-  if (!bits.consume_front("i") || bits.getAsInteger(10, width) || width == 0 || width > 64)
-    return success();
-  // A pred is false or true, for which 0 and 1 may stand.
-  isSigned = isSigned && width > 1;
-  APInt least = isSigned ? APInt::getSignedMinValue(width).sext(128) : APInt(128, 0);
-  APInt greatest = (isSigned ? APInt::getSignedMaxValue(width) : APInt::getMaxValue(width)).zext(128);
-  auto isNumber = [](char c) { return llvm::isAlnum(c) || c == '-' || c == '.' || c == '+'; };
-  while (true) {
-    elements = elements.drop_until(isNumber);
-    StringRef word = elements.take_while(isNumber), digits = word;
-    if (word.empty())
-      return success();
-    elements = elements.drop_front(word.size());
-    bool isNegative = digits.consume_front("-");
-    APInt value;
-    // Anything else is a word, bits, or what the parser refuses.
-    if (digits.empty() || !llvm::all_of(digits, llvm::isDigit) || digits.getAsInteger(10, value))
-      continue;
-    bool fits = value.getActiveBits() < 128;
-    value = fits ? value.zextOrTrunc(128) : value;
-    if (fits && isNegative)
-      value.negate();
-    if (fits && value.sge(least) && value.sle(greatest))
-      continue;
-    SmallString<24> from, to;
-    least.toStringSigned(from);
-    greatest.toStringSigned(to);
-    return parser.emitError(SMLoc::getFromPointer(word.data()))
-           << "constant_c1: " << word << " is no element of '" << type << "', whose elements are from "
-           << from << " to " << to;
-  }
+  return parser.emitError(SMLoc::getFromPointer(stray->at)) << stray->message;
 }
 
 ParseResult ConstantOp::parse(OpAsmParser &parser, OperationState &state) {

@@ -88,6 +88,10 @@ def Stablehlo_FftType : Stablehlo_Enum<"FftType", "which transform of Fourier", 
   I32EnumAttrCase<"FFT", 0>, I32EnumAttrCase<"IFFT", 1>, I32EnumAttrCase<"RFFT", 2>, I32EnumAttrCase<"IRFFT", 3>]>;
 def Stablehlo_FftTypeAttr : EnumAttr<Stablehlo_Dialect, Stablehlo_FftType, "fft_type">;
 
+def Stablehlo_Transpose : Stablehlo_Enum<"Transpose", "which form of a matrix", [
+  I32EnumAttrCase<"NO_TRANSPOSE", 1>, I32EnumAttrCase<"TRANSPOSE", 2>, I32EnumAttrCase<"ADJOINT", 3>]>;
+def Stablehlo_TransposeAttr : EnumAttr<Stablehlo_Dialect, Stablehlo_Transpose, "transpose">;
+
 //===----------------------------------------------------------------------===//
 // Dimension numbers
 //===----------------------------------------------------------------------===//

@@ -186,6 +186,40 @@ def Stablehlo_ConvolutionOp : Stablehlo_Op<"convolution", [Pure]> {
   }];
   let hasVerifier = 1;
 }
+def Stablehlo_Matrices : RankedTensorOf<[Stablehlo_Float, Stablehlo_Complex]>;
+def Stablehlo_CholeskyOp : Stablehlo_Op<"cholesky", [Pure]> {
+  let summary = "roots of Hermitian positive-definite matrices";
+  let description = [{
+    `L` with `a = L Lᴴ`, or with `lower = false` its adjoint; matrices are the last two dimensions. What is in the other half
+    of `a` does not count, and zeros are there in the result.
+
+    ```mlir
+    %1 = stablehlo.cholesky %0, lower = true : tensor<2x3x3xf32>
+    ```
+  }];
+  let arguments = (ins Stablehlo_Matrices:$a, DefaultValuedOptionalAttr<BoolAttr, "false">:$lower);
+  let results = (outs Stablehlo_Matrices:$result);
+  let assemblyFormat =
+    "$a (`,` `lower` `=` $lower^)? attr-dict `:` custom<Signature>(type($a), type($result))";
+  let hasVerifier = 1;
+}
+def Stablehlo_TriangularSolveOp : Stablehlo_Op<"triangular_solve", [Pure]> {
+  let summary = "solutions of systems of which one half is zero";
+  let description = [{
+    `x` with `op(a) x = b`, or with `left_side = false`, `x op(a) = b`; `op` is what `transpose_a` says, and `lower` the half of
+    `a` that counts. With `unit_diagonal`, its diagonal counts as ones.
+
+    ```mlir
+    %2 = "stablehlo.triangular_solve"(%0, %1) <{left_side = true, lower = true,
+        transpose_a = #stablehlo<transpose NO_TRANSPOSE>, unit_diagonal = false}>
+        : (tensor<3x3xf32>, tensor<3x2xf32>) -> tensor<3x2xf32>
+    ```
+  }];
+  let arguments = (ins Stablehlo_Matrices:$a, Stablehlo_Matrices:$b, BoolAttr:$left_side, BoolAttr:$lower,
+    BoolAttr:$unit_diagonal, Stablehlo_TransposeAttr:$transpose_a);
+  let results = (outs Stablehlo_Matrices:$result);
+  let hasVerifier = 1;
+}
 def Stablehlo_FftOp : Stablehlo_Op<"fft", [Pure]> {
   let summary = "transform of Fourier along the last dimensions";
   let description = [{

@@ -1,7 +1,8 @@
-//! Factorizations and triangular systems, which StableHLO has as operations or others call by name, in terms of whole tensors.
+//! Factorizations and triangular systems in terms of whole tensors: those that StableHLO has as operations, and those that
+//! others call by name.
 //!
-//! Each becomes a loop over columns, for all matrices of a batch together, on the line where it stands. Matrices are the last
-//! two dimensions, of reals or complex numbers of 32 or 64 bits a part.
+//! Each becomes a loop over columns, for all matrices of a batch together: operations where they stand in a module, calls on
+//! their line of a text. Matrices are the last two dimensions, of reals or complex numbers of 32 or 64 bits a part.
 
 mod arrays;
 mod eigen;
@@ -12,9 +13,67 @@ mod singular;
 mod triangular;
 
 use super::reading;
+use super::to_linalg::{Found, Tensor};
+use crate::mlir::splice::splice;
 use arrays::{Array, Arrays};
+use melior::ir::operation::OperationLike;
+use melior::ir::{OperationRef, Value, ValueLike};
+use skript_dialect::melior;
+use skript_dialect::{PassError, op};
 
-/// A text with every factorization spelled out that has a form.
+/// Elements of matrices that have a form.
+const ELEMENTS: [&str; 4] = ["f32", "f64", "complex<f32>", "complex<f64>"];
+
+/// Whether an operation is one of StableHLO's own, of matrices with elements.
+pub fn is_operation(found: OperationRef) -> bool {
+    let name = op::name(&found);
+    let is_one = name == "stablehlo.cholesky" || name == "stablehlo.triangular_solve";
+    let mut results = found.results().map(|r| Tensor::of(r.r#type()));
+    is_one && results.all(|r| r.is_none_or(|r| r.volume() != 0))
+}
+
+/// What stands for the result of one of StableHLO's own, spelled out in front of it.
+///
+/// # Errors
+/// Its elements or extents have no form.
+pub fn in_place<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Result<Vec<Value<'c, 'a>>, PassError> {
+    let found = Found::of(op)?;
+    let result = found.result()?;
+    let element = result.element.text();
+    if !ELEMENTS.contains(&element.as_str()) {
+        return Err(PassError::from(format!(
+            "has no code for matrices of {element}: convert them to f32 in front of it"
+        )));
+    }
+    let operands = found.operands.iter().enumerate();
+    let operands = operands.filter_map(|(n, t)| Array::of(&format!("%{n}"), &t.text()));
+    let operands: Vec<Array> = operands.collect();
+    let word = |name: &str| op.attribute(name).map(|a| a.to_string());
+    let holds = |name: &str| word(name).is_ok_and(|value| value == "true");
+    let lower = holds("lower");
+    let mut t = Arrays::new("%factor");
+    let solved = match operands.as_slice() {
+        [a] => triangular::cholesky(&mut t, a, lower)
+            .map(|(root, _)| triangular::half(&mut t, &root, lower)),
+        [a, b] => {
+            let form = word("transpose_a")?;
+            let system = triangular::System {
+                left: holds("left_side"),
+                lower,
+                transposed: !form.contains("NO_TRANSPOSE"),
+                conjugate: form.contains("ADJOINT"),
+                unit: holds("unit_diagonal"),
+            };
+            system.solve(&mut t, a, b)
+        }
+        _ => None,
+    };
+    let solved = solved.ok_or("has no form for these matrices")?;
+    let results = [(solved.name, result.text())];
+    Ok(splice(op, &found.values, t.text(), &results)?.values)
+}
+
+/// A text with every factorization spelled out that is called by name and has a form.
 pub fn spelled_out(text: &str) -> String {
     let lines = (1..).zip(text.split('\n'));
     let lines = lines.map(|(number, line)| {
@@ -24,13 +83,12 @@ pub fn spelled_out(text: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// The operation that a line begins at `at`; `None`: it is none of these, or its elements have no form.
+/// The call that a line begins at `at`; `None`: it is none of these, or its elements have no form.
 fn one(line: &str, at: usize, name: &str, number: usize) -> Option<String> {
-    let name = match name {
-        "stablehlo.custom_call" => called(&line[at..])?,
-        "stablehlo.cholesky" | "stablehlo.triangular_solve" => name,
-        _ => return None,
-    };
+    if name != "stablehlo.custom_call" {
+        return None;
+    }
+    let name = called(&line[at..])?;
     let (head, rest) = line.split_at(at);
     let (body, place) = match rest.rfind(" loc(") {
         Some(end) if rest.ends_with(')') => rest.split_at(end),
@@ -86,8 +144,7 @@ fn computed(
     let [first, ..] = operands else {
         return None;
     };
-    let elements = ["f32", "f64", "complex<f32>", "complex<f64>"];
-    if !elements.contains(&first.element.as_str()) || first.rank() < 2 {
+    if !ELEMENTS.contains(&first.element.as_str()) || first.rank() < 2 {
         return None;
     }
     // LAPACK has a letter for the elements, and words for reals and complex numbers.
@@ -97,23 +154,7 @@ fn computed(
     let routine = routine.and_then(|r| r.strip_prefix(['s', 'd', 'c', 'z']));
     let name = routine.unwrap_or(name);
     let letter = |key: &str| attribute(said, key)?.parse::<u8>().ok().map(char::from);
-    let holds = |key: &str| Some(attribute(said, key)? == "true");
     Some(match (name, operands) {
-        ("stablehlo.cholesky", [a]) => {
-            let lower = holds("lower")?;
-            let (root, _) = triangular::cholesky(t, a, lower)?;
-            vec![triangular::half(t, &root, lower)]
-        }
-        ("stablehlo.triangular_solve", [a, b]) => {
-            let system = triangular::System {
-                left: holds("left_side")?,
-                lower: holds("lower")?,
-                transposed: !said.contains("NO_TRANSPOSE"),
-                conjugate: said.contains("ADJOINT"),
-                unit: holds("unit_diagonal")?,
-            };
-            vec![system.solve(t, a, b)?]
-        }
         ("trsm", [a, b]) => {
             let system = triangular::System {
                 left: letter("side")? == 'L',
@@ -134,7 +175,7 @@ fn computed(
             "orgqr" | "ungqr" | "cusolver_orgqr_ffi" | "ProductOfElementaryHouseholderReflectors",
             [a, taus],
         ) => vec![householder::product(t, a, taus)],
-        ("gesdd", [a]) => {
+        ("gesdd" | "gesvd", [a]) => {
             let is_square = |result: usize| {
                 let own = results.get(result).and_then(|r#type| Array::of("", r#type));
                 own.is_some_and(|own| {
@@ -172,10 +213,11 @@ mod tests {
     #[test]
     fn what_has_none_stays_as_it_is() {
         for line in [
-            "%0 = stablehlo.cholesky %a, lower = true : tensor<3x3xcomplex<f16>>",
-            "%0 = stablehlo.cholesky %a, lower = true : tensor<?x3xf32>",
-            "%0 = stablehlo.cholesky %a, lower = true : tensor<3xf32>",
-            "%0 = stablehlo.cholesky %a, lower = true : tensor<3x4xf32>",
+            "%0 = stablehlo.cholesky %a, lower = true : tensor<3x3xf32>",
+            "%0:2 = stablehlo.custom_call @lapack_spotrf_ffi(%a) {uplo = 76 : ui8} : (tensor<3x3xf16>) -> (tensor<3x3xf16>, tensor<i32>)",
+            "%0:2 = stablehlo.custom_call @lapack_spotrf_ffi(%a) {uplo = 76 : ui8} : (tensor<?x3xf32>) -> (tensor<?x3xf32>, tensor<i32>)",
+            "%0:2 = stablehlo.custom_call @lapack_spotrf_ffi(%a) {uplo = 76 : ui8} : (tensor<3xf32>) -> (tensor<3xf32>, tensor<i32>)",
+            "%0:2 = stablehlo.custom_call @lapack_spotrf_ffi(%a) {uplo = 76 : ui8} : (tensor<3x4xf32>) -> (tensor<3x4xf32>, tensor<i32>)",
             "%0 = stablehlo.custom_call @lapack_sgesdd_ffi(%a) {mode = 65 : ui8} : (tensor<3x3xf32>) -> tensor<3xf32>",
             "%0:5 = stablehlo.custom_call @lapack_sgesdd_ffi(%a) {mode = 65 : ui8} : (tensor<0x3xf32>) -> (tensor<0x3xf32>, tensor<0xf32>, tensor<0x0xf32>, tensor<3x3xf32>, tensor<i32>)",
             "%0:5 = stablehlo.custom_call @lapack_sgees_ffi(%a) {mode = 78 : ui8} : (tensor<3x3xf32>) -> (tensor<3x3xf32>, tensor<3x3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<i32>)",

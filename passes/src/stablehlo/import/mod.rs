@@ -11,6 +11,7 @@ pub mod element;
 mod ends;
 mod extents;
 mod factorization;
+mod literals;
 mod operations;
 pub mod program;
 pub mod reading;

@@ -27,7 +27,7 @@ pub fn starts(text: &str) -> Vec<Start<'_>> {
         }
         let name = piece.trim_matches('"');
         let is_operation = match piece.starts_with('"') {
-            true => after == "(" && is_name(name),
+            true => after == "(" && is_quoted_name(name),
             false => {
                 // The first attribute of several, or the only one; a region with one operation takes lines of its own.
                 let own_line = text.get(behind..at).is_some_and(|t| t.contains('\n'));
@@ -47,21 +47,37 @@ pub fn starts(text: &str) -> Vec<Start<'_>> {
     found
 }
 
-/// Types that a text names and no program here holds, and where: those of StableHLO itself, as `!stablehlo.token`, and floats of
-/// 4 to 8 bits.
+/// Types that a text names and no program here holds, and where: those of StableHLO itself, as `!stablehlo.token`, quantized
+/// ones, floats of 4 to 8 bits, and integers of 2.
 pub fn foreign_types(text: &str) -> Vec<Start<'_>> {
     let mut tokens = Tokens { text, at: 0 };
     let mut found = Vec::new();
     let mut before = "";
     while let Some((at, piece)) = tokens.next() {
         let element = piece.rsplit('x').next().unwrap_or(piece);
-        let is_small = ["f4E", "f6E", "f8E"].iter().any(|f| element.starts_with(f));
-        if piece.starts_with("!stablehlo.") {
+        let is_small = ["f4E", "f6E", "f8E"].iter().any(|f| element.starts_with(f))
+            || ["i2", "si2", "ui2"].contains(&element);
+        if ["!stablehlo.", "!quant."]
+            .iter()
+            .any(|own| piece.starts_with(own))
+        {
             found.push(Start { name: piece, at });
         } else if is_small && matches!(before, "<" | ":" | "(") {
             found.push(Start { name: element, at });
         }
         before = piece;
+    }
+    found
+}
+
+/// Where literals of tensors begin: `dense<` and `sparse<`.
+pub fn literals(text: &str) -> Vec<usize> {
+    let mut tokens = Tokens { text, at: 0 };
+    let mut found = Vec::new();
+    let mut before = None;
+    while let Some((at, piece)) = tokens.next() {
+        found.extend(before.filter(|_| piece == "<"));
+        before = matches!(piece, "dense" | "sparse").then_some(at);
     }
     found
 }
@@ -72,6 +88,12 @@ fn is_name(word: &str) -> bool {
     word.contains('.')
         && word.starts_with(|c: char| c.is_alphabetic() || c == '_')
         && word.chars().all(is_word)
+}
+
+/// The name of a generic operation may have other characters, as `stablehlo.cross-replica-sum` has.
+fn is_quoted_name(text: &str) -> bool {
+    let begins = text.starts_with(|c: char| c.is_alphabetic() || c == '_');
+    text.contains('.') && begins && !text.contains(char::is_whitespace)
 }
 
 /// Words, strings and single characters, without what is between them, remarks, and what stands behind the program.

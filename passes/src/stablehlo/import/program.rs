@@ -6,7 +6,7 @@
 use super::element::{Element, Float};
 use super::reading::normalized;
 use super::to_linalg::Tensor;
-use super::{calls, ends, extents, factorization, resources, survey, unreadable};
+use super::{calls, ends, extents, factorization, literals, resources, survey, unreadable};
 use crate::codegen::{self, CodegenError, Interface, mlir};
 use crate::mlir::{mark, types};
 use melior::Context;
@@ -151,6 +151,10 @@ pub fn read<'c>(
             ),
             place: lines.first().map(|line| (*line, 1)),
         }]);
+    }
+    let stray = literals::stray(&text);
+    if !stray.is_empty() {
+        return Err(stray);
     }
     crate::stablehlo::add_to(context);
     context.load_all_available_dialects();

@@ -32,9 +32,6 @@ pub fn normalized(text: &str) -> String {
         Some((at, name)) if name.starts_with("chlo.") && !line[at..].starts_with('"') => {
             words(&generic(line, at, name).unwrap_or_else(|| line.to_owned()))
         }
-        Some((at, "stablehlo.constant")) if line[at..].starts_with('"') => {
-            words(&pretty(line, at).unwrap_or_else(|| line.to_owned()))
-        }
         Some((_, "stablehlo.dot_general")) => words(&without_algorithm(line)),
         Some((at, "stablehlo.composite")) => {
             words(&decomposed(line, at).unwrap_or_else(|| line.to_owned()))
@@ -45,22 +42,6 @@ pub fn normalized(text: &str) -> String {
         _ => words(line),
     });
     lines.collect::<Vec<_>>().join("\n")
-}
-
-/// `"stablehlo.constant"() {value = V} : () -> T` in the pretty form, whose elements are checked against their type where
-/// they are read; `None` if it says more, or V is of another type.
-fn pretty(line: &str, at: usize) -> Option<String> {
-    let (before, rest) = line.split_at(at);
-    let rest = rest.strip_prefix("\"stablehlo.constant\"()")?.trim_start();
-    let rest = rest.strip_prefix('<').unwrap_or(rest).strip_prefix('{')?;
-    let rest = rest.trim_start().strip_prefix("value = ")?;
-    let (value, rest) = rest.split_once('}')?;
-    let rest = rest.strip_prefix('>').unwrap_or(rest).trim_start();
-    let types = rest.strip_prefix(": () -> ")?;
-    let (value, r#type) = (value.trim(), value.rsplit_once(" : ")?.1.trim());
-    let place = types.strip_prefix(r#type)?;
-    let ends = place.trim().is_empty() || place.trim_start().starts_with("loc(");
-    ends.then(|| format!("{before}stablehlo.constant {value}{place}"))
 }
 
 /// `stablehlo.composite "name" %a {decomposition = @f} : T`, or its generic form, as a call of the function that it names;
@@ -238,24 +219,6 @@ mod tests {
         assert_eq!(normalized(line), line);
         let line = "stablehlo.maximum %max, %c64";
         assert_eq!(normalized(line), line);
-    }
-
-    #[test]
-    fn generic_constants_become_pretty() {
-        let line = "  %0 = \"stablehlo.constant\"() <{value = dense<[1, 2]> : tensor<2xsi8>}> : () -> tensor<2xsi8> loc(#loc1)";
-        let pretty = "  %0 = stablehlo.constant dense<[1, 2]> : tensor<2xi8> loc(#loc1)";
-        assert_eq!(normalized(line), pretty);
-        let line =
-            "%0 = \"stablehlo.constant\"() { value = dense<true> : tensor<i1> } : () -> tensor<i1>";
-        let pretty = "%0 = stablehlo.constant dense<true> : tensor<i1>";
-        assert_eq!(normalized(line), pretty);
-        // Near misses: another type, more attributes.
-        for line in [
-            "%0 = \"stablehlo.constant\"() <{value = dense<1> : tensor<2xi8>}> : () -> tensor<3xi8>",
-            "%0 = \"stablehlo.constant\"() <{value = dense<1> : tensor<i8>}> {a.b = 1 : i64} : () -> tensor<i8>",
-        ] {
-            assert_eq!(normalized(line), line);
-        }
     }
 
     #[test]

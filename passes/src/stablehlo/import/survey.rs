@@ -7,6 +7,7 @@ use std::collections::HashMap;
 const TAKEN: &[&str] = &[
     "broadcast_in_dim",
     "case",
+    "cholesky",
     "concatenate",
     "convolution",
     "dot_general",
@@ -29,6 +30,7 @@ const TAKEN: &[&str] = &[
     "slice",
     "sort",
     "transpose",
+    "triangular_solve",
     "while",
 ];
 
@@ -116,6 +118,7 @@ const COLLECTIVE: &[&str] = &[
     ".all_to_all",
     ".collective_broadcast",
     ".collective_permute",
+    ".cross-replica-sum",
     ".partition_id",
     ".reduce_scatter",
     ".replica_id",
@@ -187,7 +190,11 @@ pub fn listed(found: &[Places]) -> String {
 /// What to do about operations without code, where there is something.
 pub fn advice(found: &[Places]) -> &'static str {
     let is_any = |of: fn(&str) -> bool| found.iter().any(|(name, _)| of(name));
-    if is_any(|name| name.ends_with("_dimension_size") || name.starts_with("stablehlo.dynamic_")) {
+    let is_dynamic = |name: &str| {
+        name.starts_with("stablehlo.")
+            && (name.ends_with("_dimension_size") || name.contains("dynamic_"))
+    };
+    if is_any(is_dynamic) {
         "; extents must be known: export the program for fixed shapes, without symbolic dimensions"
     } else if is_any(|name| COLLECTIVE.iter().any(|own| name.ends_with(own))) {
         "; programs run on one device: lower the function without a mesh"
@@ -197,8 +204,8 @@ pub fn advice(found: &[Places]) -> &'static str {
         "; what `stablehlo.rng` gives depends on a state that no program sees: use `stablehlo.rng_bit_generator`, as \
          jax.random does, or pass the numbers as an argument"
     } else if is_any(|name| name.starts_with("stablehlo.custom_call")) {
-        "; of what is called by name, Cholesky, LU and QR factorizations, triangular systems and eigenvalues of \
-         symmetric matrices have code: compute others outside of the program, and pass them as arguments"
+        "; of what is called by name, Cholesky, LU and QR factorizations, triangular systems, eigenvalues of symmetric \
+         matrices and singular values have code: compute others outside of the program, and pass them as arguments"
     } else {
         ""
     }
@@ -281,12 +288,14 @@ mod tests {
     /// As elements of tensors and alone; near misses are names and strings.
     #[test]
     fn types_without_code_are_named_with_the_operations() {
-        let text = "func.func @f8E4M3FN(%t: !stablehlo.token, %f8E5M2: tensor<2xf32>) {\n%0 = stablehlo.convert %f8E5M2 : (tensor<2xf32>) -> tensor<2xf8E4M3FN>\n%1 = stablehlo.infeed %0 {a = \"tensor<f8E5M2>\"} : tensor<f8E5M2> // f8E3M4";
+        let text = "func.func @f8E4M3FN(%t: !stablehlo.token, %f8E5M2: tensor<2xf32>) {\n%0 = stablehlo.convert %f8E5M2 : (tensor<2xf32>) -> tensor<2xf8E4M3FN>\n%1 = stablehlo.infeed %0 {a = \"tensor<f8E5M2>\"} : tensor<f8E5M2> // f8E3M4\n%2 = stablehlo.convert %ui2 : (tensor<2x3xui2>) -> tensor<2x!quant.uniform<i8:f32, 0.1>>";
         let expected = [
             ("stablehlo.infeed", 3),
             ("!stablehlo.token", 1),
             ("f8E4M3FN", 2),
             ("f8E5M2", 3),
+            ("ui2", 4),
+            ("!quant.uniform", 4),
         ];
         let expected = expected.map(|(n, l)| (n.to_owned(), vec![l]));
         assert_eq!(without_code(text, runs), expected);

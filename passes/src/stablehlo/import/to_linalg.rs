@@ -21,6 +21,7 @@ mod selection;
 mod shape;
 mod sort;
 
+use super::factorization;
 use crate::mlir::replace_each;
 use melior::ir::operation::OperationLike;
 use melior::ir::{OperationRef, Value};
@@ -44,6 +45,8 @@ pub const PASS: Pass = Pass {
         Dialect::Tensor,
     ],
     run: |root, _, rewriter| {
+        let factorizations = op::collect(&root, |op| factorization::is_operation(op));
+        replace_each(factorizations, rewriter, factorization::in_place)?;
         replace_each(op::collect(&root, is_wanted), rewriter, |found| {
             convert(found)?.ok_or_else(|| "has no form in linalg".into())
         })
