@@ -111,8 +111,8 @@ impl Checker<'_> {
     pub(super) fn check_type_parameters(&mut self) {
         for parameter in &self.definition.dtypes {
             let name = &parameter.name;
-            let bound = Bound::from_name(&parameter.bound.name);
-            if bound.is_none() && !parameter.bound.name.is_empty() {
+            let bound = Bound::of(parameter);
+            if bound == Bound::Unknown && !parameter.bound.name.is_empty() {
                 self.sink.report(
                     Diagnostic::error(
                         &codes::TYPE_BOUND,
@@ -127,7 +127,6 @@ impl Checker<'_> {
                     ),
                 );
             }
-            let bound = bound.unwrap_or(Bound::Any);
             let default = parameter.default.as_ref().and_then(|default| {
                 let base = Base::concrete(&default.name);
                 match &base {

@@ -8,6 +8,7 @@ use crate::ast::{
 };
 use crate::diagnostics::{Diagnostic, codes};
 use crate::source::Span;
+use crate::syntax::open_type_list;
 
 use super::declarations::converts;
 use super::definition::{Checker, Place};
@@ -99,14 +100,14 @@ impl Checker<'_> {
         level: Level,
         assigned: &mut Assigned,
     ) {
-        let errors = self.sink.error_count();
-        let results = self.component_value(&component.value);
         // What is wrong on the right side may make its types wrong as well.
-        let is_faulty = self.sink.error_count() > errors;
+        let (results, mut is_faulty) = self.noting_errors(|c| c.component_value(&component.value));
         let count = results.as_ref().map(Vec::len);
         if let Some(count) = count
             && component.targets.len() > count
+            && !is_faulty
         {
+            is_faulty = true;
             let (Some(first), Some(last)) =
                 (component.targets.get(count), component.targets.last())
             else {
@@ -135,7 +136,11 @@ impl Checker<'_> {
             };
             let ty = result.unwrap_or_else(Type::unknown);
             let ty = match is_faulty {
-                true => ty.with_base(Base::Unknown),
+                true => Type {
+                    base: Base::Unknown,
+                    pack: Pack::Unknown,
+                    ..ty
+                },
                 false => ty,
             };
             let assignment = Assignment {
@@ -199,11 +204,8 @@ impl Checker<'_> {
         }
         let behind = Span::new(target.span.file, target.span.end, target.span.end);
         let (operator, ty) = (&name.name, &target.name);
-        self.sink.report(
-            Diagnostic::error(&codes::SYNTAX, behind, "`>` is missing here")
-                .with_place(name.span, format!("`{operator}` is an operator"))
-                .with_help(format!("write `{operator}<{ty}>(…)`")),
-        );
+        self.sink
+            .report(open_type_list(behind, (name.span, operator), ty));
         true
     }
 
@@ -262,11 +264,12 @@ impl Checker<'_> {
                 let mut ty = ty;
                 if packed_name && ty.is_single() {
                     self.report_packedness(name, &ty, declared.as_ref(), assignment);
-                    ty.pack = Pack::Unknown;
+                    ty = Type::unknown();
                 } else if !packed_name && ty.is_packed() {
                     if declared.is_some() {
                         self.report_packedness(name, &ty, declared.as_ref(), assignment);
-                    } else if !assignment.from_loop {
+                        ty = Type::unknown();
+                    } else if !assignment.from_loop && !self.definition.may_have_lost(&name.name) {
                         self.sink.report(
                             Diagnostic::error(
                                 &codes::PACK_LENGTH_NEEDED,

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashSet;
 
-use crate::ast::{Declaration, DefinitionKind, Expr, ExtentSpec, TypeSpec};
+use crate::ast::{BlockKind, Declaration, DefinitionKind, Expr, ExtentSpec, TypeSpec};
 use crate::diagnostics::{Diagnostic, codes};
 
 use super::definition::Checker;
@@ -408,7 +408,8 @@ impl Checker<'_> {
                 let unbounded = extent.extent.is_none()
                     && extent.bound.is_none()
                     && definition.kind == DefinitionKind::Operator
-                    && !composed;
+                    && !composed
+                    && !self.is_unread(&[BlockKind::Compose]);
                 if unbounded {
                     self.sink.report(
                         Diagnostic::error(

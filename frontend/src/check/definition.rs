@@ -5,7 +5,7 @@ use std::rc::Rc;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ast::{BlockKind, Definition, Expr, ExprKind, Ident};
-use crate::diagnostics::{Diagnostic, Sink, codes};
+use crate::diagnostics::{Diagnostic, Severity, Sink, codes};
 use crate::source::Span;
 
 use super::free_names::free_names;
@@ -87,6 +87,8 @@ pub(super) struct Checker<'a> {
     pub(super) unfinished: FxHashMap<String, Span>,
     /// Names with two declarations (reported): nobody knows which is meant.
     pub(super) ambiguous: FxHashSet<String>,
+    /// How many expressions that could not be read (reported) were met.
+    pub(super) unread: usize,
     /// Unknown names that were reported: once per definition.
     reported: FxHashSet<String>,
 }
@@ -114,6 +116,7 @@ pub(super) fn check_definition<'a>(
         ended: FxHashMap::default(),
         unfinished: FxHashMap::default(),
         ambiguous: FxHashSet::default(),
+        unread: 0,
         reported: FxHashSet::default(),
     };
     checker.check_blocks();
@@ -164,6 +167,16 @@ impl<'a> Checker<'a> {
         self.sink = kept;
         self.reported = reported;
         result
+    }
+
+    /// What `f` gives, and whether it reported errors, or met what could not be read.
+    pub(super) fn noting_errors<T>(&mut self, f: impl FnOnce(&mut Self) -> T) -> (T, bool) {
+        let (before, unread) = (self.sink.diagnostics().len(), self.unread);
+        let result = f(self);
+        let found = self.sink.diagnostics().iter().skip(before);
+        let is_error = |d: &Diagnostic| d.severity == Severity::Error;
+        let is_faulty = self.unread > unread || found.map(is_error).any(|is_error| is_error);
+        (result, is_faulty)
     }
 
     /// Whether statements of one of these blocks could not be read: what is missing may stand there.

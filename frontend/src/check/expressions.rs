@@ -52,8 +52,17 @@ impl Checker<'_> {
         Type::unknown()
     }
 
-    /// The type of an expression that may stand for whole tensors.
+    /// The type of an expression that may stand for whole tensors; unknown if anything in it is wrong (reported), so that
+    /// nothing is said about what follows from it.
     pub(super) fn entity(&mut self, expr: &Expr) -> Type {
+        let (ty, is_faulty) = self.noting_errors(|c| c.type_of(expr));
+        match is_faulty {
+            true => Type::unknown(),
+            false => ty,
+        }
+    }
+
+    fn type_of(&mut self, expr: &Expr) -> Type {
         match &expr.kind {
             ExprKind::Int(_) => Type::scalar(Base::Int),
             ExprKind::Real(_) => Type::scalar(Base::Real),
@@ -104,7 +113,10 @@ impl Checker<'_> {
                 let remap = remap.as_deref().map(|(low, high)| (low, high));
                 self.guard_expression(expr, index, remap)
             }
-            ExprKind::Error => Type::unknown(),
+            ExprKind::Error => {
+                self.unread += 1;
+                Type::unknown()
+            }
         }
     }
 

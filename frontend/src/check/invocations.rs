@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::ast::{Argument, AttributeAssignment, Ident, Invocation, Path};
+use crate::ast::{Argument, AttributeAssignment, Definition, Ident, Invocation, Path};
 use crate::diagnostics::{Diagnostic, codes};
 use crate::program::Edition;
 use crate::source::Span;
@@ -151,9 +151,13 @@ impl<'a> Checker<'a> {
         };
         let mut bindings = Bindings::default();
         self.bind_explicit_types(&invocation.types, signature, &mut bindings);
-        let arguments = self.arguments(invocation, signature, &mut bindings);
+        let (arguments, is_faulty) =
+            self.noting_errors(|c| c.arguments(invocation, signature, &mut bindings));
         let attributes = self.attributes(&invocation.attributes, signature, &mut bindings);
         self.compare_arguments(invocation, signature, &arguments, &bindings);
+        if !is_faulty {
+            self.require_arguments(invocation, signature);
+        }
         self.compare_attributes(&invocation.attributes, signature, &attributes, &bindings);
         self.require_attributes(invocation, signature);
         self.require_types(invocation, signature, &mut bindings);
@@ -305,6 +309,12 @@ impl<'a> Checker<'a> {
                 .attributes
                 .iter()
                 .find(|p| p.name == attribute.name.name);
+            if parameter.is_none() {
+                // reported; whichever was meant may tell any type
+                let generics = signature.generics.iter();
+                let unclear = generics.map(|(generic, _)| generic.name.clone());
+                bindings.unclear.extend(unclear);
+            }
             if let Some(parameter) = parameter {
                 self.bind(
                     parameter,
@@ -419,24 +429,24 @@ impl<'a> Checker<'a> {
                 .with_help("attributes are given by name, in braces: `op{a=1}(x)`"),
             );
         }
-        for (i, input) in inputs.iter().enumerate() {
-            let argument = invocation.arguments.get(i);
+        for ((input, argument), ty) in inputs.iter().zip(&invocation.arguments).zip(types) {
+            if let Some(ty) = ty {
+                self.compare_argument(argument_span(argument), ty, input, signature, bindings);
+            }
+        }
+    }
+
+    /// Inputs that are needed are given.
+    fn require_arguments(&mut self, invocation: &Invocation, signature: &'a Signature<'a>) {
+        for (i, input) in signature.inputs.iter().enumerate() {
             let needed = input.ty.optional == Optional::No && !input.has_default;
-            match (argument, types.get(i)) {
-                (None, _) | (_, None) => {
-                    if needed {
-                        self.report_missing_argument(invocation.operator.span, input, name);
-                    }
-                }
-                (Some(Argument::Omitted(span)), _) => {
-                    if needed {
-                        self.report_missing_argument(*span, input, name);
-                    }
-                }
-                (Some(Argument::Expr(e)), Some(Some(ty))) => {
-                    self.compare_argument(e.span, ty, input, signature, bindings);
-                }
-                (Some(Argument::Expr(_)), Some(None)) => {}
+            let missing = match invocation.arguments.get(i) {
+                None => Some(invocation.operator.span),
+                Some(Argument::Omitted(span)) => Some(*span),
+                Some(Argument::Expr(_)) => None,
+            };
+            if let (Some(span), true) = (missing, needed) {
+                self.report_missing_argument(span, input, signature.definition);
             }
         }
     }
@@ -479,7 +489,8 @@ impl<'a> Checker<'a> {
         true
     }
 
-    fn report_missing_argument(&mut self, span: Span, input: &Parameter, name: &str) {
+    fn report_missing_argument(&mut self, span: Span, input: &Parameter, owner: &Definition) {
+        let name = &owner.name.name;
         self.sink.report(
             Diagnostic::error(
                 &codes::MISSING_ARGUMENT,
@@ -487,6 +498,7 @@ impl<'a> Checker<'a> {
                 format!("the input `{}` of `{name}` is required", input.name),
             )
             .with_place(input.span, format!("declared as {}", input.ty))
+            .resting_on(owner.span, &input.name)
             .with_help("only optional inputs, and those with a default, may be left out"),
         );
     }
@@ -510,6 +522,7 @@ impl<'a> Checker<'a> {
         let complaint = |message: String| {
             Diagnostic::error(&codes::ARGUMENT_TYPE, span, message)
                 .with_place(input.span, format!("declared as {}", input.ty))
+                .resting_on(signature.definition.span, &input.name)
         };
         let report = if !fits {
             complaint(format!("{whose} must be {wanted}, but this is {}", ty.base))
@@ -589,6 +602,7 @@ impl<'a> Checker<'a> {
                         attribute.name.span,
                         format!("`{name}` has no attribute `{key}`"),
                     )
+                    .resting_on(signature.definition.span, key)
                     .with_help(help),
                 );
                 continue;
@@ -615,6 +629,7 @@ impl<'a> Checker<'a> {
                         attribute.value.span,
                         format!("the attribute `{key}` of `{name}` is a single value, but this is a pack"),
                     )
+                    .resting_on(signature.definition.span, key)
                     .with_label(ty.to_string())
                     .with_place(parameter.span, declared),
                 );
@@ -650,19 +665,23 @@ impl<'a> Checker<'a> {
         operator: &Path,
         signature: &'a Signature<'a>,
     ) {
-        let names = signature.attributes.iter().map(|p| p.name.as_str());
-        let meant: Vec<Option<&str>> = given
-            .iter()
-            .map(|a| match names.clone().any(|name| name == a.name.name) {
-                true => None,
-                // reported
-                false => closest(&a.name.name, names.clone()),
-            })
+        let is_given = |parameter: &Parameter| given.iter().any(|a| a.name.name == parameter.name);
+        let is_known = |name: &str| signature.attributes.iter().any(|p| p.name == name);
+        // Others than there are (reported) were probably meant for those that are missing.
+        let unknown = given.iter().filter(|a| !is_known(&a.name.name)).count();
+        let needed = |p: &&Parameter| !p.has_default && p.ty.optional == Optional::No;
+        let missing = signature.attributes.iter().filter(needed);
+        let missing: Vec<&Parameter> = missing.filter(|p| !is_given(p)).collect();
+        if missing.len() <= unknown {
+            return;
+        }
+        let unknown = given.iter().filter(|a| !is_known(&a.name.name));
+        let names = || missing.iter().map(|p| p.name.as_str());
+        let meant: Vec<&str> = unknown
+            .filter_map(|a| closest(&a.name.name, names()))
             .collect();
-        for parameter in &signature.attributes {
-            let present = given.iter().any(|a| a.name.name == parameter.name)
-                || meant.contains(&Some(&parameter.name));
-            if present || parameter.has_default || parameter.ty.optional != Optional::No {
+        for parameter in &missing {
+            if meant.contains(&parameter.name.as_str()) {
                 continue;
             }
             let name = &signature.definition.name.name;

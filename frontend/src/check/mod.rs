@@ -14,6 +14,7 @@ mod declarations;
 mod definition;
 mod dynamic;
 mod expressions;
+mod follow_ups;
 mod formulas;
 mod free_names;
 mod invocations;
@@ -67,7 +68,7 @@ pub fn check_program(program: &Program, sink: &mut Sink) {
             Err(_) => check(),
         }
     });
-    for diagnostic in found.into_sorted() {
+    for diagnostic in follow_ups::without(found.into_sorted(), program) {
         sink.report(diagnostic);
     }
 }

@@ -1,6 +1,6 @@
 //! Tests: one slip of one token is one error, at its place, whatever follows from it.
 
-use super::testing::{Document, check, in_document};
+use super::testing::{Document, check, in_compose, in_document};
 use crate::source::SourceMap;
 use crate::syntax::token::{Bracket, Token, TokenKind, scan};
 
@@ -174,6 +174,185 @@ fn what_is_lost_is_named_where_it_is_lost() {
         let text = MODEL.replacen(written, slip, 1);
         assert_ne!(text, MODEL, "{written}");
         assert_eq!(said(&text), [wanted], "{slip}");
+    }
+}
+
+/// What is written by mistake in place of a token.
+fn mistyped(text: &str, token: &Token) -> &'static [&'static str] {
+    match text.get(token.start..token.end).unwrap_or_default() {
+        "(" => &["[", "{"],
+        ")" => &["]", "}"],
+        "[" => &["("],
+        "]" => &[")"],
+        "{" => &["(", "["],
+        "}" => &[")", "]"],
+        ";" => &[",", ":"],
+        "," => &[";", "."],
+        ":" => &[";"],
+        _ => &[],
+    }
+}
+
+/// Nothing of a model but what tokens give structure and what words name makes a second error of a first one.
+#[test]
+fn a_token_that_is_lost_or_another_is_one_error() {
+    let mut wrong = Vec::new();
+    for token in scan(MODEL) {
+        let (before, rest) = MODEL.split_at(token.start);
+        let (written, behind) = rest.split_at(token.end - token.start);
+        let others = mistyped(MODEL, &token).iter().copied();
+        for other in others.chain([" "]) {
+            let found = said(&format!("{before}{other}{behind}"));
+            if found.len() > 1 {
+                let line = before.lines().count();
+                wrong.push(format!("{line}: `{written}` as `{other}`: {found:#?}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// What follows from one mistake is not said beside it.
+#[test]
+fn one_mistake_is_one_error() {
+    let mut wrong = Vec::new();
+    for (written, slip, wanted) in [
+        // The name of an array, an index, an item.
+        (
+            "z = x[i,j] * k",
+            "z = [i,j] * k",
+            &["25:13: the operands of `*` must have the same type, but they are int and T"][..],
+        ),
+        (
+            "xs[0][|i",
+            "xs[][|i",
+            &["26:22: `xs` has rank 1, but 0 indices are given"],
+        ),
+        // A comma between arguments, and around packs.
+        (
+            "(x, [w, w])",
+            "(x [w, w])",
+            &["49:47: elements of tensors can be read in `@lower` only"],
+        ),
+        (
+            "[w, w])",
+            "[[w, w]])",
+            &["49:51: a pack cannot be an item of a list: `[w, w]` must be expanded"],
+        ),
+        // The end of a list of types, behind names of operators wherever they are.
+        ("twice(s)", "twice<real(s)", &["51:27: `>` is missing here"]),
+        (
+            "twice(s)",
+            "away.twice<real(s)",
+            &["51:32: `>` is missing here"],
+        ),
+        // What is declared elsewhere.
+        (
+            "T: num = real",
+            "T: numb = real",
+            &["3:17: `numb` is no restriction for a generic type"],
+        ),
+        (
+            "        x: T[m,n];",
+            "        : T[m,n];",
+            &["10:9: expected a name, found `:`"],
+        ),
+        (
+            "scale<real>{k=2.0",
+            "scale<real>{kk=2.0",
+            &["49:30: `scale` has no attribute `kk`"],
+        ),
+        (
+            "{k=2.0, p=[1, 2]}(x, [w, w])",
+            "{k=2.0, p=[1, 2]}(x. [w, w])",
+            &["49:50: expected a name, found `[`"],
+        ),
+        (
+            "i < m, j < n | z",
+            "i < m. j < n | z",
+            &["27:17: `m` has no part that an expression can name"],
+        ),
+    ] {
+        let text = MODEL.replacen(written, slip, 1);
+        assert_ne!(text, MODEL, "{written}");
+        let found = said(&text);
+        if found != wanted {
+            wrong.push(format!("{slip}: {found:#?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// What to do is said of a slip, and not of what only looks like it.
+#[test]
+fn slips_are_told_with_what_to_do() {
+    let advice = |written: &str, slip: &str| {
+        let text = MODEL.replacen(written, slip, 1);
+        assert_ne!(text, MODEL, "{written}");
+        let found = check(&in_document(&text));
+        let helps = found.into_iter().map(|d| d.help.unwrap_or_default());
+        helps.collect::<Vec<_>>()
+    };
+    let mut wrong = Vec::new();
+    for (written, slip, wanted) in [
+        (
+            "scale<real>{k=2.0, p=[1, 2]}(x",
+            "scale<real(x",
+            "write `scale<real>(…)`",
+        ),
+        (
+            "twice(s)",
+            "away.twice<real(s)",
+            "write `away.twice<real>(…)`",
+        ),
+        (
+            "{k=2.0, p",
+            "{k=2.0;, p",
+            "remove it; what stands in brackets is separated by commas",
+        ),
+        (
+            "        u = with",
+            "        u = ;with",
+            "remove it; the statement goes on behind it",
+        ),
+        (
+            "0: \"a is",
+            "0 \"a is",
+            "an assertion is written `condition: \"message\", value, …;`",
+        ),
+        (
+            "scale<real>{k=2.0, p=[1, 2]}",
+            "scale<int>{p=[1, 2]}",
+            "leave `<int>` out, for the type follows from the arguments; or convert what is given",
+        ),
+        (
+            "w: real[2];",
+            "w: int[2];",
+            "all arguments declared with `T` must have one type",
+        ),
+        (
+            "@input {\n        x: T",
+            "@input (\n        x: T",
+            "write `{`",
+        ),
+    ] {
+        let found = advice(written, slip);
+        if found != [wanted] {
+            wrong.push(format!("{slip}: {found:#?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    let types = check(&in_compose("y = same(x, i);"));
+    let helps: Vec<_> = types.iter().map(|d| d.help.as_deref()).collect();
+    let wanted = "all arguments declared with `T` must have one type";
+    assert_eq!(helps, [Some(wanted)]);
+    // A comparison, of what is no operator; a part that tensors have.
+    for (written, slip) in [
+        ("r = twice(s);", "r = s < real(2);"),
+        ("r = twice(s);", "r = s.rank < int(2);"),
+    ] {
+        let helps = advice(written, slip);
+        assert!(!helps.iter().any(|help| help.contains('>')), "{helps:?}");
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use crate::ast::{BlockKind, Declaration, Definition, ExtentSpec, Path, TypeSpec};
+use crate::diagnostics::closest;
 use crate::program::{Edition, Program};
 use crate::source::Span;
 
@@ -40,7 +41,7 @@ impl<'a> Signature<'a> {
             .map(|d| {
                 let generic = Generic {
                     name: d.name.name.clone(),
-                    bound: Bound::from_name(&d.bound.name).unwrap_or(Bound::Any),
+                    bound: Bound::of(d),
                 };
                 let default = d.default.as_ref().and_then(|i| Base::concrete(&i.name));
                 (Rc::new(generic), default)
@@ -183,6 +184,7 @@ impl<'a> Environment<'a> {
             match self.program.resolve(module, &dotted) {
                 Some((key, _)) => key,
                 None if self.imports(module, &dotted) => return Found::Broken,
+                None if self.is_misspelled_import(module, &dotted) => return Found::Broken,
                 None if self.program.modules.get(module).is_some_and(|m| m.unread) => {
                     return Found::Broken;
                 }
@@ -203,6 +205,14 @@ impl<'a> Environment<'a> {
             .modules
             .get(module)
             .is_some_and(|m| m.imports.iter().any(|i| i.path.text() == dotted))
+    }
+
+    /// Whether an import of what is no module (reported) was probably meant for `dotted`.
+    fn is_misspelled_import(&self, module: &str, dotted: &str) -> bool {
+        let imported = self.imported_names(module);
+        let is_lost = |name: &&str| self.program.resolve(module, name).is_none();
+        let lost = imported.iter().map(String::as_str).filter(is_lost);
+        closest(dotted, lost).is_some()
     }
 
     /// Modules that `module` imports, as written.

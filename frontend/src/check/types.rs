@@ -7,6 +7,7 @@ use std::fmt;
 use std::rc::Rc;
 
 use super::lengths::Length;
+use crate::ast::TypeParameter;
 
 /// The restriction of a generic type (2.13).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,9 +18,16 @@ pub(super) enum Bound {
     Arith,
     /// `num`: int, real.
     Num,
+    /// Another word (reported).
+    Unknown,
 }
 
 impl Bound {
+    /// The bound of a type parameter, whatever is written for it.
+    pub(super) fn of(parameter: &TypeParameter) -> Bound {
+        Bound::from_name(&parameter.bound.name).unwrap_or(Bound::Unknown)
+    }
+
     pub(super) fn from_name(name: &str) -> Option<Bound> {
         match name {
             "type" => Some(Bound::Any),
@@ -31,7 +39,7 @@ impl Bound {
 
     pub(super) fn name(self) -> &'static str {
         match self {
-            Bound::Any => "type",
+            Bound::Any | Bound::Unknown => "type",
             Bound::Arith => "arith",
             Bound::Num => "num",
         }
@@ -40,7 +48,8 @@ impl Bound {
     /// Whether `base` may be substituted; a generic may if its own bound is as narrow.
     pub(super) fn admits(self, base: &Base) -> bool {
         match (self, base) {
-            (_, Base::Unknown) | (Bound::Any, _) => true,
+            (_, Base::Unknown) | (Bound::Any | Bound::Unknown, _) => true,
+            (_, Base::Generic(g)) if g.bound == Bound::Unknown => true,
             (Bound::Arith, Base::Int | Base::Real | Base::Bool) => true,
             (Bound::Num, Base::Int | Base::Real) => true,
             (Bound::Arith, Base::Generic(g)) => g.bound != Bound::Any,
@@ -52,7 +61,7 @@ impl Bound {
     /// The concrete types, for messages.
     pub(super) fn members(self) -> &'static str {
         match self {
-            Bound::Any => "any type",
+            Bound::Any | Bound::Unknown => "any type",
             Bound::Arith => "int, real or bool",
             Bound::Num => "int or real",
         }
@@ -100,7 +109,7 @@ impl Base {
     pub(super) fn is_numeric(&self) -> bool {
         match self {
             Base::Int | Base::Real | Base::Unknown => true,
-            Base::Generic(g) => g.bound == Bound::Num,
+            Base::Generic(g) => matches!(g.bound, Bound::Num | Bound::Unknown),
             Base::Bool | Base::Str => false,
         }
     }

@@ -9,7 +9,7 @@ use super::dynamic_extent::Canonical;
 use super::run_time_pack::item_type;
 use skript_semantics::ScalarKind;
 
-use crate::eval::{Atom, TypeName, Value};
+use crate::eval::{Atom, Pack, TypeName, Value};
 use crate::model::TensorType;
 use crate::model::check::is_shape_scalar;
 use crate::source::{FileId, Span};
@@ -28,6 +28,8 @@ pub enum Argument {
     Null,
     Single(ArgumentItem),
     Pack(Vec<ArgumentItem>),
+    /// A pack without tensors: what they would be.
+    Empty(ArgumentItem),
     /// A pack of run-time length: the type of its items, and of the tensor that holds them all.
     Stack(ArgumentItem, Rc<TensorType>),
 }
@@ -109,6 +111,11 @@ impl Argument {
                 Argument::Stack(ArgumentItem::Tensor(Rc::new(item)), Rc::new(whole))
             }
             Value::Atom(atom) => Argument::Single(ArgumentItem::of(atom, canonical)?),
+            Value::Pack(Pack {
+                items,
+                tensor: Some(tensor),
+                ..
+            }) if items.is_empty() => Argument::Empty(ArgumentItem::Tensor(Rc::clone(tensor))),
             Value::Pack(pack) => {
                 let name = canonical.input().map(str::to_string);
                 let mut items = Vec::with_capacity(pack.len());
@@ -125,10 +132,25 @@ impl Argument {
 
     pub fn items(&self) -> &[ArgumentItem] {
         match self {
-            Argument::Null => &[],
+            Argument::Null | Argument::Empty(_) => &[],
             Argument::Single(item) => std::slice::from_ref(item),
             Argument::Pack(items) => items,
             Argument::Stack(item, _) => std::slice::from_ref(item),
+        }
+    }
+
+    /// The items, or what they would be if there are none: they tell types and shapes.
+    pub fn telling(&self) -> &[ArgumentItem] {
+        match self {
+            Argument::Empty(item) => std::slice::from_ref(item),
+            other => other.items(),
+        }
+    }
+
+    /// The extents of tensors that are not there belong to none of the callee: they are renamed behind all others.
+    pub fn name_extents(&mut self, canonical: &mut Canonical) {
+        if let Argument::Empty(ArgumentItem::Tensor(tensor)) = self {
+            *tensor = Rc::new(canonical.tensor(tensor));
         }
     }
 
@@ -136,6 +158,10 @@ impl Argument {
         match self {
             Argument::Null => key.push('~'),
             Argument::Single(item) => item.describe_into(key),
+            Argument::Empty(item) => {
+                key.push_str("none of ");
+                item.describe_into(key);
+            }
             Argument::Stack(_, whole) => {
                 // Writing to a string cannot fail.
                 let _ = write!(key, "stack {}{:?}", whole.kind.name(), whole.shape);

@@ -379,7 +379,7 @@ impl<'p> Composer<'p, '_> {
             return Ok(port(PortTensors::Null));
         }
         let kind = self.tensor_kind(builder, &spec.base)?;
-        for item in argument.items() {
+        for item in argument.telling() {
             let fits = match item {
                 ArgumentItem::Tensor(tensor) => tensor.kind == kind,
                 ArgumentItem::Scalar(scalar) => converts(*scalar, kind),
@@ -396,7 +396,11 @@ impl<'p> Composer<'p, '_> {
             }
         }
         let packed = spec.pack.is_some();
-        if packed != matches!(argument, Argument::Pack(_) | Argument::Stack(..)) {
+        let is_pack = matches!(
+            argument,
+            Argument::Pack(_) | Argument::Empty(_) | Argument::Stack(..)
+        );
+        if packed != is_pack {
             let (declared, given) = if packed {
                 ("a pack", "a single tensor")
             } else {
@@ -411,8 +415,8 @@ impl<'p> Composer<'p, '_> {
                 .with_place(input.span, "declared here"),
             ));
         }
-        let tensors: Vec<TensorType> = argument
-            .items()
+        let told: Vec<TensorType> = argument
+            .telling()
             .iter()
             .map(|item| match item {
                 ArgumentItem::Tensor(tensor) => (**tensor).clone(),
@@ -422,16 +426,16 @@ impl<'p> Composer<'p, '_> {
                 },
             })
             .collect();
-        let rank = tensors.first().map(|t| t.shape.len());
+        let rank = told.first().map(|t| t.shape.len());
         if !self.shape_is_bindable(builder, spec, rank, &what, place)? {
             return Ok(None);
         }
-        if let (Some(pack), Argument::Pack(items)) = (&spec.pack, argument)
+        if let (Some(pack), Argument::Pack(_) | Argument::Empty(_)) = (&spec.pack, argument)
             && let Some(length) = &pack.length
         {
             let what = format!("the length of {what}");
             let bound = Bound { what: &what, place };
-            let actual = Value::int(count(items.len()));
+            let actual = Value::int(count(argument.items().len()));
             self.check_length_bound(builder, pack, &actual, &bound)?;
             self.unify(builder, length, &actual, &bound)?;
         }
@@ -448,8 +452,8 @@ impl<'p> Composer<'p, '_> {
             self.unify(builder, length, &actual, &bound)?;
         }
         let length = self.bound_length(builder, spec, argument, place)?;
-        let mut shapes = Vec::with_capacity(tensors.len());
-        for tensor in &tensors {
+        let mut shapes = Vec::with_capacity(told.len());
+        for tensor in &told {
             if let Some(first) = rank
                 && tensor.shape.len() != first
             {
@@ -481,6 +485,7 @@ impl<'p> Composer<'p, '_> {
                 builder.tensors.insert(name.clone());
                 Value::Pack(Pack {
                     kind: Some(kind),
+                    tensor: told.into_iter().next().map(Rc::new),
                     ..Pack::new(Vec::new())
                 })
             } else {
@@ -491,7 +496,9 @@ impl<'p> Composer<'p, '_> {
         }
         let mut values = Vec::new();
         let mut atoms = Vec::new();
-        for (item, tensor) in tensors.into_iter().enumerate() {
+        let items = argument.items().len();
+        let none = told.get(items).cloned().map(Rc::new);
+        for (item, tensor) in told.into_iter().take(items).enumerate() {
             let value_name = if packed {
                 format!("{name}:{}", item + 1)
             } else {
@@ -508,6 +515,7 @@ impl<'p> Composer<'p, '_> {
             let kind = Some(kind);
             let pack = Pack {
                 kind,
+                tensor: none,
                 ..Pack::new(atoms)
             };
             builder.scope.set(name.clone(), Value::Pack(pack));
@@ -528,8 +536,10 @@ impl<'p> Composer<'p, '_> {
         argument: &Argument,
         place: Span,
     ) -> Composed<Option<Atom>> {
-        let Argument::Stack(_, whole) = argument else {
-            return Ok(None);
+        let whole = match argument {
+            Argument::Stack(_, whole) => whole,
+            Argument::Empty(_) => return Ok(Some(Atom::Int(0))),
+            _ => return Ok(None),
         };
         let mut evaluator = builder.evaluator(self.limits);
         let declared = spec.pack.as_ref().and_then(|p| p.length.as_ref());
@@ -575,17 +585,23 @@ impl<'p> Composer<'p, '_> {
         }
     }
 
-    /// Whether an extent of an input of the entry graph uses a name that only another input can bind: `real[s]` where
-    /// `real[s|4]` comes later (2.6.1).
+    /// Whether an extent of an input of the entry graph, or its bound, uses a name that only another input can bind:
+    /// `real[s]` or `real[r|s]` where `real[s|4]` comes later (2.6.1).
     fn awaits_others(builder: &Builder<'p>, input: &Declaration) -> bool {
         if Self::length_awaits_others(builder, input) {
             return true;
         }
-        let extents = input.type_spec.shape.iter().flatten();
-        let mut open = extents.filter(|extent| extent.bound.is_none());
-        open.any(|extent| {
-            let expr = extent.extent.as_ref();
-            expr.is_some_and(|expr| !Self::unknown_names(builder, expr).is_empty())
+        let extents = || input.type_spec.shape.iter().flatten();
+        let bounded = extents().filter(|extent| extent.bound.is_some());
+        let names = bounded.flat_map(|extent| &extent.extent);
+        let own: Vec<String> = names
+            .flat_map(|expr| Self::unknown_names(builder, expr))
+            .collect();
+        extents().any(|extent| {
+            let told = extent.bound.as_ref().or(extent.extent.as_ref());
+            let names = told.map(|expr| Self::unknown_names(builder, expr));
+            let mut names = names.into_iter().flatten();
+            names.any(|name| extent.bound.is_none() || !own.contains(&name))
         })
     }
 

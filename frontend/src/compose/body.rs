@@ -10,7 +10,7 @@ use crate::ast::{
 };
 use crate::diagnostics::codes::{RANK_MISMATCH, RESULTS_MISMATCH, UNEXPECTED_VALUE};
 use crate::diagnostics::{Diagnostic, counted};
-use crate::eval::{Atom, Value};
+use crate::eval::{Atom, Pack, Value};
 use crate::model::Body;
 use crate::source::Span;
 
@@ -281,14 +281,14 @@ impl<'p> Composer<'p, '_> {
             Value::Atom(Atom::Stack(stack)) => self.items_of(builder, &stack, known, span)?,
             value => value,
         };
-        let Value::Pack(pack) = &value else {
+        let Value::Pack(whole) = &value else {
             return Err(self.error(
                 &RESULTS_MISMATCH,
                 span,
                 "a single tensor cannot be taken apart",
             ));
         };
-        let rest = match (pack.len().checked_sub(known), open) {
+        let rest = match (whole.len().checked_sub(known), open) {
             (Some(0), 0) => 0,
             (Some(rest), 1) => rest,
             _ => {
@@ -298,7 +298,7 @@ impl<'p> Composer<'p, '_> {
                     span,
                     format!(
                         "the result has {} tensors, the left side takes {least}{known}",
-                        pack.len()
+                        whole.len()
                     ),
                 ));
             }
@@ -306,7 +306,7 @@ impl<'p> Composer<'p, '_> {
         let mut position = 0;
         for (item, length) in items.iter().zip(lengths) {
             let length = length.unwrap_or(rest);
-            let taken: Vec<Atom> = pack
+            let taken: Vec<Atom> = whole
                 .items
                 .iter()
                 .skip(position)
@@ -324,7 +324,7 @@ impl<'p> Composer<'p, '_> {
                 } => {
                     let value = match pack {
                         None => taken.into_iter().next().map_or(Value::Null, Value::Atom),
-                        Some(_) => Value::pack(taken),
+                        Some(_) => Value::Pack(Pack::part_of(whole, taken)),
                     };
                     self.set_name(builder, name, type_spec.as_ref(), value)?;
                 }
@@ -345,7 +345,7 @@ impl<'p> Composer<'p, '_> {
                             .collect();
                         let value = match (pack, dealt.first()) {
                             (None, Some(single)) => Value::Atom(single.clone()),
-                            _ => Value::pack(dealt),
+                            _ => Value::Pack(Pack::part_of(whole, dealt)),
                         };
                         self.set_name(builder, name, None, value)?;
                     }

@@ -388,7 +388,16 @@ impl<'p, 's> Composer<'p, 's> {
     }
 
     /// Reports with the operator call stack.
+    /// What several instances of an operator have in common is said once.
     pub fn report(&mut self, mut diagnostic: Diagnostic) -> Reported {
+        let is_same = |other: &Diagnostic| {
+            other.span == diagnostic.span
+                && other.code == diagnostic.code
+                && other.message == diagnostic.message
+        };
+        if diagnostic.span.is_some() && self.sink.diagnostics().iter().any(is_same) {
+            return Reported;
+        }
         for (span, text) in self.stack_notes() {
             diagnostic = diagnostic.with_note(span, text);
         }

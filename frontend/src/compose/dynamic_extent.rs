@@ -167,6 +167,7 @@ impl Canonical {
                     .as_deref()
                     .map(|item| Box::new(atom(self, item))),
                 kind: pack.kind,
+                tensor: pack.tensor.clone(),
             }),
         }
     }

@@ -24,7 +24,7 @@ impl<'p> Composer<'p, '_> {
                 if input.type_spec.base.name != *name {
                     continue;
                 }
-                let items = list.arguments.get(index).map_or(&[][..], Argument::items);
+                let items = list.arguments.get(index).map_or(&[][..], Argument::telling);
                 for item in items {
                     match item {
                         ArgumentItem::Scalar(kind) => scalars.push(*kind),

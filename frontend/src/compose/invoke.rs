@@ -133,6 +133,9 @@ impl<'p> Composer<'p, '_> {
             values.push(value);
         }
         canonical.end_of_tensors();
+        for argument in &mut list.arguments {
+            argument.name_extents(&mut canonical);
+        }
         list.same = self.same_tensors(&found, &values);
         for (value, _) in list.attributes.values_mut() {
             *value = canonical.attribute(value);

@@ -57,6 +57,8 @@ pub struct Diagnostic {
     pub notes: Vec<Note>,
     /// What to do.
     pub help: Option<String>,
+    /// Another definition, and the name in it that this is about: what is wrong with the name there is the cause of this.
+    pub(crate) rests_on: Option<(Span, String)>,
 }
 
 impl Diagnostic {
@@ -70,6 +72,7 @@ impl Diagnostic {
             labels: Vec::new(),
             notes: Vec::new(),
             help: None,
+            rests_on: None,
         }
     }
 
@@ -91,6 +94,7 @@ impl Diagnostic {
             labels: Vec::new(),
             notes: Vec::new(),
             help: None,
+            rests_on: None,
         }
     }
 
@@ -122,6 +126,11 @@ impl Diagnostic {
             None if known.is_empty() => self,
             None => self.with_help(format!("{what} {}", known.join(", "))),
         }
+    }
+
+    pub(crate) fn resting_on(mut self, definition: Span, name: &str) -> Self {
+        self.rests_on = Some((definition, name.to_string()));
+        self
     }
 
     pub fn with_help(mut self, text: impl Into<String>) -> Self {

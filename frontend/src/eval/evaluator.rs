@@ -568,9 +568,8 @@ impl<'a> Evaluator<'a> {
                     None => None,
                 };
                 Ok(Value::Pack(Pack {
-                    items: Rc::new(items),
                     repeated,
-                    kind: None,
+                    ..Pack::new(items)
                 }))
             }
         }
@@ -615,9 +614,8 @@ impl<'a> Evaluator<'a> {
                     _ => None,
                 };
                 Ok(Value::Pack(Pack {
-                    items: Rc::new(items),
                     repeated,
-                    kind: None,
+                    ..Pack::new(items)
                 }))
             }
         }

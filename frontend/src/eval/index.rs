@@ -227,9 +227,8 @@ impl Evaluator<'_> {
                     .filter_map(|&i| pack.items.get(i).cloned())
                     .collect();
                 Ok(Value::Pack(Pack {
-                    items: items.into(),
                     repeated: pack.repeated.clone(),
-                    kind: None,
+                    ..Pack::part_of(pack, items)
                 }))
             }
             Selection::Run(index) => {

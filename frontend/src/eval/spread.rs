@@ -1,7 +1,5 @@
 //! Single values beside packs (2.4): they go with every item.
 
-use std::rc::Rc;
-
 use super::evaluator::{EvalResult, Evaluator, Stop, stop};
 use super::series::{Series, refused};
 use super::value::{Atom, Pack, Value};
@@ -26,9 +24,8 @@ impl Evaluator<'_> {
         }
         self.check_length(length, span)?;
         Ok(Value::Pack(Pack {
-            items: Rc::new(vec![atom.clone(); length]),
-            repeated: Some(Box::new(atom)),
-            kind: None,
+            repeated: Some(Box::new(atom.clone())),
+            ..Pack::new(vec![atom; length])
         }))
     }
 

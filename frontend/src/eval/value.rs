@@ -79,6 +79,8 @@ pub struct Pack {
     pub repeated: Option<Box<Atom>>,
     /// The type of the items, where there are none to tell it.
     pub kind: Option<ScalarKind>,
+    /// The type of the tensors, where there are none to tell it.
+    pub tensor: Option<Rc<TensorType>>,
 }
 
 impl PartialEq for Pack {
@@ -93,6 +95,25 @@ impl Pack {
             items: Rc::new(items),
             repeated: None,
             kind: None,
+            tensor: None,
+        }
+    }
+
+    /// Some items of a pack. If these are none, its own tell their type, as far as they have one.
+    pub fn part_of(whole: &Pack, items: Vec<Atom>) -> Self {
+        if !items.is_empty() {
+            return Pack::new(items);
+        }
+        let mut types = whole.items.iter().map(|item| match item {
+            Atom::Tensor(of) => Some(&of.tensor),
+            _ => None,
+        });
+        let first = types.next().flatten().or(whole.tensor.as_ref());
+        let first = first.filter(|first| types.all(|other| other == Some(*first)));
+        Pack {
+            kind: first.map(|tensor| tensor.kind).or(whole.kind),
+            tensor: first.cloned(),
+            ..Pack::new(items)
         }
     }
 

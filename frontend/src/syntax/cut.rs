@@ -79,7 +79,9 @@ pub(super) struct Cutter<'t, 's> {
     pub(super) most_errors: usize,
     /// Statements of the present definition that were read with edits.
     pub(super) repaired: Vec<Span>,
-    /// How many statements and pieces of such stand where none is read.
+    /// Where the last statement that could not be read could be read no further, and whether a name might stand there.
+    pub(super) failure: Option<(usize, bool)>,
+    /// How many words stand where no statement is read.
     pub(super) skipped: usize,
     /// Where statements are only cut: what is to be read.
     pub(super) deferred: Option<Vec<Deferred<'t>>>,
@@ -166,7 +168,7 @@ impl<'t> Cutter<'t, '_> {
         );
         let mut depth = 0_usize;
         while let Some(token) = self.peek() {
-            self.skipped += usize::from(token.kind == TokenKind::Semicolon);
+            self.skipped += usize::from(token.kind == TokenKind::Word);
             match token.kind {
                 TokenKind::Open(Bracket::Curly) => depth += 1,
                 TokenKind::Close(Bracket::Curly) if depth == 0 => return,
@@ -205,11 +207,7 @@ impl<'t> Cutter<'t, '_> {
         }
         let tokens = self.tokens.get(first..self.at).unwrap_or_default();
         let terminated = self.peek().is_some_and(|t| t.kind == TokenKind::Semicolon);
-        if terminated {
-            self.at += 1;
-        } else if let Some(last) = tokens.last() {
-            self.missing_semicolon(last, "imports end with `;`");
-        }
+        self.at += usize::from(terminated);
         let imports = self.read_statement(
             Rule::import_line,
             &Statement {
@@ -219,6 +217,13 @@ impl<'t> Cutter<'t, '_> {
             },
             |builder, pair| Some(builder.imports(pair, misplaced)),
         );
+        if let (Some(last), false, true) = (tokens.last(), terminated, imports.is_some()) {
+            self.missing_semicolon(last, "imports end with `;`");
+        }
+        if imports.is_none() {
+            let words = tokens.iter().filter(|t| t.kind == TokenKind::Word);
+            self.skipped += words.count();
+        }
         module.unread |= imports.is_none();
         module.imports.extend(imports.into_iter().flatten());
     }
@@ -385,7 +390,7 @@ impl<'t> Cutter<'t, '_> {
     fn skip_balanced(&mut self) {
         let mut depth = 0_usize;
         while let Some(token) = self.peek() {
-            self.skipped += usize::from(token.kind == TokenKind::Semicolon);
+            self.skipped += usize::from(token.kind == TokenKind::Word);
             match token.kind {
                 TokenKind::Open(Bracket::Curly) => depth += 1,
                 TokenKind::Close(Bracket::Curly) => depth = depth.saturating_sub(1),
@@ -472,7 +477,10 @@ impl<'t> Cutter<'t, '_> {
         loop {
             let mut unread = false;
             let statement = self.cut_statement(kind.is_some());
-            self.skipped += usize::from(kind.is_none() && !statement.tokens.is_empty());
+            if kind.is_none() {
+                let words = statement.tokens.iter();
+                self.skipped += words.filter(|t| t.kind == TokenKind::Word).count();
+            }
             if let (Some(kind), false) = (kind, statement.tokens.is_empty()) {
                 if statement.end == End::Brace
                     && let Some(last) = statement.tokens.last()
@@ -480,6 +488,7 @@ impl<'t> Cutter<'t, '_> {
                     self.missing_semicolon(last, "every statement of a block ends with `;`");
                 }
                 let errors = self.builder.sink.error_count();
+                self.failure = None;
                 self.read_into(definition, kind, &statement);
                 unread |= self.builder.sink.error_count() > errors;
             }
@@ -502,6 +511,25 @@ impl<'t> Cutter<'t, '_> {
         }
     }
 
+    /// Whether a name that the last statement declared may not be among its words, as far as can be told from where reading
+    /// it ended.
+    fn has_lost_name(&self, kind: BlockKind, statement: &Statement) -> bool {
+        let (Some((ended, wants_name)), Some(first)) = (self.failure, statement.tokens.first())
+        else {
+            return false;
+        };
+        // Extents of inputs and lengths of attributes declare names as well; behind `=` stand values.
+        let declares_inside = match kind {
+            BlockKind::Attrib | BlockKind::Input => true,
+            BlockKind::Using | BlockKind::Compose => wants_name,
+            _ => false,
+        };
+        let before = self.text.get(first.start..ended).unwrap_or_default();
+        // What a formula assigns stands behind its locals.
+        let assigns = kind == BlockKind::Lower && wants_name && before.trim_end().ends_with(',');
+        before.is_empty() || assigns || declares_inside && !before.contains('=')
+    }
+
     fn leave_statement_unread(
         &self,
         definition: &mut Definition,
@@ -511,7 +539,7 @@ impl<'t> Cutter<'t, '_> {
         if !definition.unread.contains(&kind) {
             definition.unread.push(kind);
         }
-        if statement.end == End::BrokenString {
+        if statement.end == End::BrokenString || self.has_lost_name(kind, statement) {
             definition.unread_words = None;
         }
         if let Some(words) = &mut definition.unread_words {

@@ -80,6 +80,11 @@ fn is_misused_word(expected: &[Rule], text: &str) -> bool {
         || RESERVED.contains(&text) && !expected.is_empty() && expected.iter().all(|r| is_name(*r))
 }
 
+/// Whether a name could stand there.
+pub(super) fn wants_name(expected: &[Rule]) -> bool {
+    expected.iter().any(|r| is_name(*r) || is_expression(*r))
+}
+
 fn is_name(rule: Rule) -> bool {
     use Rule::*;
     matches!(

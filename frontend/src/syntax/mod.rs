@@ -23,6 +23,7 @@ use crate::diagnostics::{Diagnostic, Sink, codes};
 use crate::limits::Limits;
 use crate::source::FileId;
 use build::Builder;
+pub(crate) use build::open_type_list;
 use expectation::Found;
 pub(crate) use expectation::INVOCATIONS_STAND_ALONE;
 use grammar::{Pair, Rule, SkriptGrammar};

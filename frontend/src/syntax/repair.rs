@@ -208,6 +208,7 @@ impl<'t> Reader<'t> {
             after_definitions: !module.definitions.is_empty(),
             most_errors,
             repaired: Vec::new(),
+            failure: None,
             skipped: 0,
             deferred: None,
         }
@@ -238,7 +239,7 @@ impl<'t> Reader<'t> {
         while errors > 0 && edits.len() < MOST_EDITS {
             let tokens = edited(plain, &edits);
             let mut best: Option<(usize, usize, Edit)> = None;
-            for edit in candidates(self.text, &tokens, &places) {
+            for edit in candidates(self.text, &tokens, &places, &edits) {
                 if trials.are_over() {
                     break;
                 }
@@ -274,15 +275,13 @@ impl<'t> Reader<'t> {
         let line = self.text.get(end..).unwrap_or_default().lines().next();
         let ends_line = line.is_none_or(|line| line.trim().is_empty());
         // A round or square bracket without its partner may as well have lost it.
-        let is_certain = match written {
-            ";" => !ends_line,
-            _ => matches!(written, "@" | "{" | "}"),
+        let is_certain = match (written, edit.inserted) {
+            (";", "," | ":" | " ") => !ends_line,
+            ("," | ":", ";") => ends_line,
+            ("@" | "{" | "}", inserted) => inserted == " ",
+            _ => false,
         };
-        if edit.leaves_out() && is_certain {
-            1
-        } else {
-            2
-        }
+        if is_certain { 1 } else { 2 }
     }
 
     /// How many errors the region has with some edits; `None` if more than `allowed`.
@@ -358,7 +357,10 @@ impl<'t> Reader<'t> {
             ),
             ("", inserted) => return self.missing(inserted, span, index, edited),
             (_, inserted) => (
-                &SYNTAX,
+                match inserted {
+                    "," | ";" | ":" => &SYNTAX,
+                    _ => &BRACKET,
+                },
                 format!("expected `{inserted}`, found `{written}`"),
                 format!("write `{inserted}`"),
             ),
@@ -439,8 +441,8 @@ fn edited(tokens: &[Token], edits: &[Edit]) -> Vec<Token> {
     result
 }
 
-/// Every edit of one token that could explain errors at `places`, those that are near to one first.
-fn candidates(text: &str, tokens: &[Token], places: &[usize]) -> Vec<Edit> {
+/// Every edit of one token that could explain errors at `places`, those that are near to one first; `edits` were made.
+fn candidates(text: &str, tokens: &[Token], places: &[usize], edits: &[Edit]) -> Vec<Edit> {
     /// Tokens around an error among which a slip that leaves brackets alone is looked for.
     const NEAR: usize = 12;
     let near: Vec<usize> = places
@@ -452,12 +454,17 @@ fn candidates(text: &str, tokens: &[Token], places: &[usize]) -> Vec<Edit> {
     let mut found: Vec<(usize, Edit)> = Vec::new();
     for (at, token) in tokens.iter().enumerate() {
         let distance = near.iter().map(|n| n.abs_diff(at)).min().unwrap_or(0);
-        let left_out = Edit {
+        let replaced = |inserted: &'static str| Edit {
             at: token.start,
             removed: token.end - token.start,
-            inserted: " ",
+            inserted,
         };
+        let left_out = replaced(" ");
         let mut add = |edit: Edit| found.push((distance, edit));
+        // A bracket of another kind than its partner has leaves one kind with one too many, and another with one too few.
+        for other in bracket_in_place_of(token.kind, &unpaired) {
+            add(replaced(other));
+        }
         for (bracket, surplus) in unpaired {
             let (opening, closing) = (TokenKind::Open(bracket), TokenKind::Close(bracket));
             if surplus > 0 {
@@ -477,12 +484,11 @@ fn candidates(text: &str, tokens: &[Token], places: &[usize]) -> Vec<Edit> {
             _ if distance > NEAR => {}
             TokenKind::Semicolon => {
                 add(left_out);
-                let inserted = ",";
-                add(Edit {
-                    inserted,
-                    ..left_out
-                });
+                add(replaced(","));
+                add(replaced(":"));
             }
+            TokenKind::Comma => add(replaced(";")),
+            TokenKind::Other if word == ":" => add(replaced(";")),
             TokenKind::At => add(left_out),
             TokenKind::Word => {
                 if distance <= 1 && !begins_definition(text, token) {
@@ -495,10 +501,40 @@ fn candidates(text: &str, tokens: &[Token], places: &[usize]) -> Vec<Edit> {
             _ => {}
         }
     }
-    // What was put in before has no width; nothing is to be left out there.
-    found.retain(|(_, edit)| !edit.leaves_out() || edit.removed > 0);
+    // What was put in before has no width, so that nothing is to be left out there; what was replaced stays as it is.
+    let was_replaced = |at| edits.iter().any(|e| e.removed > 0 && e.at == at);
+    found.retain(|(_, edit)| match edit.removed {
+        0 => !edit.leaves_out(),
+        _ => !was_replaced(edit.at),
+    });
     found.sort_by_key(|(distance, _)| *distance);
     found.into_iter().map(|(_, edit)| edit).collect()
+}
+
+/// The brackets that may be meant by one of another kind, as those that are `unpaired` tell.
+fn bracket_in_place_of(
+    kind: TokenKind,
+    unpaired: &[(Bracket, isize)],
+) -> impl Iterator<Item = &'static str> {
+    let (own, sign) = match kind {
+        TokenKind::Open(own) => (Some(own), 1),
+        TokenKind::Close(own) => (Some(own), -1),
+        _ => (None, 0),
+    };
+    let surplus = |bracket: Bracket| {
+        let of_kind = unpaired.iter().find(|(kind, _)| *kind == bracket);
+        of_kind.map_or(0, |(_, surplus)| surplus * sign)
+    };
+    let is_too_many = own.is_some_and(|own| surplus(own) > 0);
+    let lacking = unpaired.iter().map(|(bracket, _)| *bracket);
+    let lacking = lacking.filter(move |bracket| is_too_many && surplus(*bracket) < 0);
+    let lacking: Vec<&'static str> = lacking
+        .map(|bracket| match sign {
+            1 => bracket.opening(),
+            _ => bracket.closing(),
+        })
+        .collect();
+    lacking.into_iter()
 }
 
 /// How many more brackets of a kind are opened than closed.

@@ -7,7 +7,7 @@ use super::cut::{Cutter, Deferred, End, Statement};
 use super::grammar::{Pair, Rule};
 use super::repair::Edit;
 use super::token::{Token, TokenKind};
-use super::{Failure, SHALLOW, STACK_PER_LEVEL, nesting, read, too_deep};
+use super::{Failure, SHALLOW, STACK_PER_LEVEL, expectation, nesting, read, too_deep};
 use crate::ast::{BlockKind, Definition};
 use crate::diagnostics::codes::NESTING;
 
@@ -280,6 +280,8 @@ impl<'t> Cutter<'t, '_> {
             End::Brace => "}",
             End::Cut | End::BrokenString => self.peek().map_or("", |t| self.word(t)),
         };
+        let wants_name = expectation::wants_name(&failure.expected);
+        self.failure = Some((first.start + failure.at, wants_name));
         self.builder.base = first.start;
         self.builder.splices = text.splices;
         failure.report(&mut self.builder, entry, &text.written, terminator);

@@ -210,7 +210,8 @@ fn text(op: OperationRef, name: &str) -> String {
     attribute.map(|a| a.value().to_owned()).unwrap_or_default()
 }
 
-/// `path:line:column: name` of the place and of the calls that lead there, innermost first.
+/// `path:line:column-line:column: name` of the place and of the calls that lead there, innermost first; without the end where
+/// a place has none.
 fn trace(location: Location) -> Vec<String> {
     let mut found = Vec::new();
     let mut pending = vec![location.to_raw()];
@@ -229,13 +230,20 @@ fn trace(location: Location) -> Vec<String> {
                 let file = mlir_sys::mlirIdentifierStr(
                     mlir_sys::mlirLocationFileLineColRangeGetFilename(place),
                 );
-                found.push(format!(
-                    "{}:{}:{}: {}",
-                    lossy(file),
+                let start = (
                     mlir_sys::mlirLocationFileLineColRangeGetStartLine(place),
                     mlir_sys::mlirLocationFileLineColRangeGetStartColumn(place),
-                    lossy(name)
-                ));
+                );
+                let end = (
+                    mlir_sys::mlirLocationFileLineColRangeGetEndLine(place),
+                    mlir_sys::mlirLocationFileLineColRangeGetEndColumn(place),
+                );
+                let end = match end > start {
+                    true => format!("-{}:{}", end.0, end.1),
+                    false => String::new(),
+                };
+                let (file, name) = (lossy(file), lossy(name));
+                found.push(format!("{file}:{}:{}{end}: {name}", start.0, start.1));
             }
         }
     }

@@ -1,10 +1,10 @@
 //! A compiled model: object code and its interface, and the two as a file.
 //!
-//! # File format, version 3
+//! # File format, version 4
 //! All integers are little endian; a string is a `u32` length and UTF-8; a list is a `u32` count and its items.
 //! ```text
 //! 8  magic "SKRIPTM\n"
-//! 4  version (3)
+//! 4  version (4)
 //! 8  length of the body
 //! n  body: target (triple, cpu, features: strings), entry: string, arena size: u64, arena alignment: u64,
 //!          inputs, variables, outputs: lists of ports, updates: list of (u32 variable, u32 output),
@@ -92,7 +92,8 @@ pub struct Check {
     /// Code of the diagnostic: `SK9203`.
     pub code: String,
     pub message: String,
-    /// Place, then the operator calls that lead there, innermost first: `path:line:column: name`.
+    /// Place, then the operator calls that lead there, innermost first: `path:line:column-line:column: name`,
+    /// without the end where a place has none.
     pub trace: Vec<String>,
 }
 

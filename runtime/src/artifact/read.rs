@@ -259,7 +259,7 @@ mod tests {
             checks: vec![Check {
                 code: "SK9204".into(),
                 message: "extent {0} differs from {1}".into(),
-                trace: vec!["main.sknd:3:4".into()],
+                trace: vec!["main.sknd:3:4-3:9: f".into()],
             }],
             object: vec![1, 2, 3],
         }

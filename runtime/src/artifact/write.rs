@@ -3,7 +3,7 @@
 use super::{Artifact, ELEMENTS, Port, PortExtent};
 
 pub(super) const MAGIC: &[u8; 8] = b"SKRIPTM\n";
-pub(super) const VERSION: u32 = 3;
+pub(super) const VERSION: u32 = 4;
 
 impl Artifact {
     /// The artifact as a file; the same artifact always makes the same bytes.

@@ -189,26 +189,60 @@ fn offset(text: &str, row: usize, column: usize) -> u32 {
     u32::try_from(line + column).unwrap_or(u32::MAX)
 }
 
-/// The span and the name of `path:line:column: name`.
+/// The span and the name of `path:line:column-line:column: name`; a place may have no end.
 fn place<'t>(line: &'t str, sources: &SourceMap) -> (Option<Span>, &'t str) {
     let (place, name) = line.rsplit_once(": ").unwrap_or((line, ""));
-    let mut parts = place.rsplitn(3, ':');
-    let column = parts.next().and_then(|c| c.parse().ok());
-    let row = parts.next().and_then(|r| r.parse().ok());
-    let path = parts.next().unwrap_or_default();
-    let (Some(column), Some(row)) = (column, row) else {
-        return (None, name);
+    (span(place, sources), name)
+}
+
+fn span(place: &str, sources: &SourceMap) -> Option<Span> {
+    let row_and_column = |text: &str| {
+        let (row, column) = text.split_once(':')?;
+        Some((row.parse().ok()?, column.parse().ok()?))
     };
-    let file = sources
-        .files()
-        .find(|(_, f)| f.path.to_string_lossy() == path);
-    let span = file.map(|(id, file)| {
-        let start = offset(&file.text, row, column);
-        Span {
-            file: id,
-            start,
-            end: start,
-        }
-    });
-    (span, name)
+    // Names of files may have any of these characters.
+    let end = place.rsplit_once('-');
+    let end = end.and_then(|(before, end)| Some((before, row_and_column(end)?)));
+    let (place, end) = match end {
+        Some((before, end)) => (before, Some(end)),
+        None => (place, None),
+    };
+    let (before, _) = place.rsplit_once(':')?;
+    let (path, _) = before.rsplit_once(':')?;
+    let (row, column) = row_and_column(place.get(path.len() + 1..)?)?;
+    let mut files = sources.files();
+    let (id, file) = files.find(|(_, f)| f.path.to_string_lossy() == path)?;
+    let start = offset(&file.text, row, column);
+    let end = end.map_or(start, |(row, column)| offset(&file.text, row, column));
+    Some(Span {
+        file: id,
+        start,
+        end: end.max(start),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_of_failed_checks_have_their_ends() {
+        let mut sources = SourceMap::default();
+        let text = "graph é {\n    x;\n}\n";
+        let main = sources.add("a-1:2/main.sknd", text);
+        let found = |place: &str| {
+            let (span, name) = super::place(place, &sources);
+            (
+                span.map(|s| (s.file == main, s.start, s.end)),
+                name.to_string(),
+            )
+        };
+        let wanted = |start, end| (Some((true, start, end)), "f".to_string());
+        assert_eq!(found("a-1:2/main.sknd:1:7-1:8: f"), wanted(6, 8));
+        assert_eq!(found("a-1:2/main.sknd:1:7-2:6: f"), wanted(6, 16));
+        assert_eq!(found("a-1:2/main.sknd:2:5: f"), wanted(15, 15));
+        assert_eq!(found("a-1:2/other.sknd:2:5: f"), (None, "f".to_string()));
+        assert_eq!(found("main: f"), (None, "f".to_string()));
+        assert_eq!(found(": f"), (None, "f".to_string()));
+    }
 }

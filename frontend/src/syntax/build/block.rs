@@ -106,6 +106,8 @@ impl Builder<'_> {
                 "values to print follow a message, and there is none",
                 "write `condition: \"message\", value, …;`",
             );
+            // What stands where the condition should may be anything.
+            condition = self.error_expr(span);
         }
         Assertion {
             condition,

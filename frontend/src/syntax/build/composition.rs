@@ -1,6 +1,7 @@
 //! Compositions and control flow (2.10).
 
 use super::super::grammar::{Pair, Rule};
+use super::super::token::{TokenKind, scan};
 use super::Builder;
 use crate::ast::{
     Argument, Block, Branching, Carried, Component, ComponentValue, Invocation, IterationCount,
@@ -8,6 +9,15 @@ use crate::ast::{
 };
 use crate::diagnostics::Diagnostic;
 use crate::diagnostics::codes::{SYNTAX, YIELD};
+use crate::source::Span;
+
+/// An operator, and where it is named, with a type behind it and no `>`.
+pub(crate) fn open_type_list(behind: Span, operator: (Span, &str), ty: &str) -> Diagnostic {
+    let (place, name) = operator;
+    Diagnostic::error(&SYNTAX, behind, "`>` is missing here")
+        .with_place(place, format!("`{name}` is an operator"))
+        .with_help(format!("write `{name}<{ty}>(…)`"))
+}
 
 impl Builder<'_> {
     /// Rule `component_entry`.
@@ -101,9 +111,43 @@ impl Builder<'_> {
             Some(p) if p.as_rule() == Rule::invocation => {
                 ComponentValue::Invocation(self.invocation(&p))
             }
+            Some(p) if self.report_open_type_list(&p) => ComponentValue::Error(self.span(&p)),
             Some(p) => ComponentValue::Expr(self.expr(&p)),
             None => ComponentValue::Error(self.span(pair)),
         }
+    }
+
+    /// `math.abs<real(x)`, which compares nothing; true if it was reported. Of names that are not dotted, those that are
+    /// in sight tell.
+    fn report_open_type_list(&mut self, pair: &Pair) -> bool {
+        let text = pair.as_str();
+        let tokens = scan(text);
+        let word = |at: usize| {
+            let token = tokens.get(at);
+            token.and_then(|t| text.get(t.start..t.end)).unwrap_or("")
+        };
+        let is_word = |at: usize| tokens.get(at).is_some_and(|t| t.kind == TokenKind::Word);
+        let mut at = 0;
+        while is_word(at) && word(at + 1) == "." && is_word(at + 2) {
+            at += 2;
+        }
+        let is_open = word(at + 1) == "<" && is_word(at + 2) && word(at + 3) == "(";
+        let is_property = at == 2 && matches!(word(2), "shape" | "rank" | "size");
+        let (Some(operator), Some(first), Some(ty)) =
+            (tokens.get(at), tokens.first(), tokens.get(at + 2))
+        else {
+            return false;
+        };
+        if at == 0 || !is_open || is_property {
+            return false;
+        }
+        let start = pair.as_span().start();
+        let behind = self.span_at(start + ty.end, start + ty.end);
+        let place = self.span_at(start + first.start, start + operator.end);
+        let path = text.get(first.start..operator.end).unwrap_or_default();
+        let ty = word(at + 2);
+        self.sink.report(open_type_list(behind, (place, path), ty));
+        true
     }
 
     fn labelled_block(&mut self, pair: &Pair) -> Block {

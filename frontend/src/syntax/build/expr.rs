@@ -214,6 +214,7 @@ impl Builder<'_> {
                 format!("`{text}` has no cumulative fold"),
                 format!("write two dots for a plain fold: `{text} ..`"),
             );
+            cumulative = false;
         }
         (
             Link::Fold {

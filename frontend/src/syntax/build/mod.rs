@@ -7,6 +7,8 @@ mod formula;
 mod literal;
 mod types;
 
+pub(crate) use composition::open_type_list;
+
 use super::grammar::{Pair, Rule};
 use super::token::Token;
 use crate::ast::{EditionMarks, Ident, Path};

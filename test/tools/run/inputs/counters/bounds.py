@@ -53,6 +53,7 @@ for shapes in ([], ["x=3"]):
     gives("Unnamed", [5, 6], x="x", z="z2")
     gives("Input", [6, 8], x="x", z="z2")
     gives("Given", [5, 6], x="x", z="z2")
+    gives("Before", [6, 8], x="x", z="z2")
     gives("Packed", [[1, 2, 2], [1, 2, 2]], "ys", x="x", z="n2")
     refuses("Output", "the extent `k` of `y` must not be larger than 3, this is 4", x="x", z="z4")
     refuses("Unnamed", "extent 0 of output `y` must be at most 3, it is 4", x="x", z="z4")
@@ -65,4 +66,5 @@ for shapes in ([], ["x=3,2"]):
 # Where all is given, composition knows.
 shapes = []
 refuses("Rows", "an extent cannot be negative, but `n - 1` of `y` is -1", x="no-rows")
+refuses("Before", "the extent `t` of `z` must not be larger than 3, this is 4", x="x", z="z4")
 refuses("Given", "the extent `t` of `z` must not be larger than 3, this is 4", x="x", z="z4")

@@ -1,0 +1,138 @@
+//! What follows from a mistake that was reported: said with it, or not at all.
+
+use rustc_hash::FxHashMap;
+
+use crate::ast::Definition;
+use crate::diagnostics::codes::{
+    MODULE_NOT_IMPORTED, NOT_A_PACK, UNKNOWN_ATTRIBUTE, UNKNOWN_OPERATOR, UNKNOWN_TYPE,
+};
+use crate::diagnostics::{Code, Diagnostic, Severity};
+use crate::program::Program;
+use crate::source::Span;
+
+/// Errors that tell of a name what is wrong with it, wherever it is used.
+const OF_NAMES: [&Code; 5] = [
+    &MODULE_NOT_IMPORTED,
+    &UNKNOWN_OPERATOR,
+    &UNKNOWN_TYPE,
+    &UNKNOWN_ATTRIBUTE,
+    &NOT_A_PACK,
+];
+
+/// The messages about a program in their order, each mistake once.
+pub(super) fn without(found: Vec<Diagnostic>, program: &Program) -> Vec<Diagnostic> {
+    let own = without_consequences(found, program);
+    joined(own, program)
+}
+
+/// Leaves out what is said about invocations of a definition and rests on a name that something is wrong with there.
+fn without_consequences(found: Vec<Diagnostic>, program: &Program) -> Vec<Diagnostic> {
+    let causes: Vec<(Span, &str)> = found
+        .iter()
+        .filter(|d| d.severity == Severity::Error && d.rests_on.is_none())
+        .filter_map(|d| Some((d.span?, name_at(program.sources.text(d.span?))?)))
+        .collect();
+    let follows = |d: &Diagnostic| {
+        d.rests_on.as_ref().is_some_and(|(place, name)| {
+            let mut causes = causes.iter();
+            causes.any(|(span, wrong)| place.holds(*span) && wrong == name)
+        })
+    };
+    let keep: Vec<bool> = found.iter().map(|d| !follows(d)).collect();
+    let kept = found.into_iter().zip(keep).filter(|(_, keep)| *keep);
+    kept.map(|(diagnostic, _)| diagnostic).collect()
+}
+
+/// The name that an expression of one name, or of parts of it, is about.
+fn name_at(text: &str) -> Option<&str> {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let rest = text.trim_start_matches(is_part);
+    let name = text.strip_suffix(rest)?;
+    let is_alone = rest.is_empty() || rest.starts_with('[') && rest.ends_with(']');
+    (is_alone && !name.is_empty()).then_some(name)
+}
+
+/// Joins what is said about one name at several places.
+fn joined(found: Vec<Diagnostic>, program: &Program) -> Vec<Diagnostic> {
+    /// Places that are shown beside the first one.
+    const SHOWN: usize = 8;
+    let mut kept: Vec<Diagnostic> = Vec::new();
+    let mut first: FxHashMap<(&str, String, Option<Span>), usize> = FxHashMap::default();
+    for diagnostic in found {
+        let Some(span) = diagnostic
+            .span
+            .filter(|_| OF_NAMES.contains(&diagnostic.code))
+        else {
+            kept.push(diagnostic);
+            continue;
+        };
+        // Names of a definition mean something else in another one.
+        let scope = match diagnostic.code == &NOT_A_PACK || diagnostic.code == &UNKNOWN_TYPE {
+            true => definition_around(span, program).map(|definition| definition.span),
+            false => Some(Span::new(span.file, 0, 0)),
+        };
+        let key = (diagnostic.code.id, diagnostic.message.clone(), scope);
+        match first.get(&key).and_then(|at| kept.get_mut(*at)) {
+            Some(same) if same.labels.len() < SHOWN => {
+                same.labels.push(crate::diagnostics::Label {
+                    span,
+                    text: "and here".to_string(),
+                });
+            }
+            Some(_) => {}
+            None => {
+                first.insert(key, kept.len());
+                kept.push(diagnostic);
+            }
+        }
+    }
+    kept
+}
+
+fn definition_around(span: Span, program: &Program) -> Option<&Definition> {
+    let mut definitions = program.modules.values().flat_map(|m| &m.definitions);
+    definitions.find(|definition| definition.span.holds(span))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{check, in_document};
+
+    /// Codes, and how many places each message shows.
+    fn said(text: &str) -> Vec<(&'static str, usize)> {
+        let found = check(&in_document(text));
+        found.iter().map(|d| (d.code.id, d.labels.len())).collect()
+    }
+
+    const GRAPH: &str = "graph G { @input { x: real[2]; } @output { y: real[2]; } @compose { ";
+
+    #[test]
+    fn a_name_that_is_wrong_everywhere_is_one_mistake() {
+        let lost = format!("{GRAPH} a = away.f(x); b = away.g(a); y = away.f(b); }} }}");
+        assert_eq!(said(&lost), [("SK1002", 2)]);
+        let renamed = format!("{GRAPH} a = first(x); y = first(a); }} }}");
+        assert_eq!(said(&renamed), [("SK1001", 1)]);
+        let two = format!("{GRAPH} a = first(x); y = second(a); }} }}");
+        assert_eq!(said(&two), [("SK1001", 0), ("SK1001", 0)]);
+        let types = "operator f { @input { x: S[n]; z: S[n]; } @output { y: S[n]; } }
+operator g { @input { x: S[n]; } @output { y: S[n]; } }";
+        let types = format!("{types} {GRAPH} y = x; }} }}");
+        assert_eq!(said(&types), [("SK0301", 2), ("SK0301", 1)]);
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_parameter_is_not_held_against_callers() {
+        let operator = |declared: &str, used: &str| {
+            format!(
+                "operator f {{ @attrib {{ {declared}: int; }} @using {{ a = {used} + 1; }} @input {{ x: real[n]; }}
+                 @output {{ y: real[n]; }} @lower {{ y[i,] = x[i,] * real(a), i < n; }} }} {GRAPH} y = f{{size=1}}(x); }} }}"
+            )
+        };
+        assert_eq!(said(&operator("sizes", "size")), [("SK0213", 0)]);
+        // Another name that is wrong there says nothing about this one.
+        let found = said(&operator("sizes", "other"));
+        assert_eq!(found, [("SK0213", 0), ("SK1003", 0)]);
+        let found = said(&operator("sizes", "sizes"));
+        assert_eq!(found, [("SK1003", 0)]);
+    }
+}
