@@ -798,12 +798,3 @@ fn argument_span(argument: &Argument) -> Span {
         Argument::Omitted(span) => *span,
     }
 }
-
-impl<'a> super::signatures::Environment<'a> {
-    /// Whether the module that `from` imports as `module` has an operator of this name.
-    fn has_operator(&self, from: &str, module: &str, operator: &str) -> bool {
-        self.program
-            .resolve(from, module)
-            .is_some_and(|(_, m)| m.definitions.iter().any(|d| d.name.name == operator))
-    }
-}

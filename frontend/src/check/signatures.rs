@@ -215,6 +215,13 @@ impl<'a> Environment<'a> {
         closest(dotted, lost).is_some()
     }
 
+    /// Whether the module that `from` imports as `module` has an operator of this name.
+    pub(super) fn has_operator(&self, from: &str, module: &str, operator: &str) -> bool {
+        self.program
+            .resolve(from, module)
+            .is_some_and(|(_, m)| m.definitions.iter().any(|d| d.name.name == operator))
+    }
+
     /// Modules that `module` imports, as written.
     pub(super) fn imported_names(&self, module: &str) -> Vec<String> {
         self.program
