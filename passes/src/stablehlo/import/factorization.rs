@@ -144,7 +144,8 @@ fn computed(
     let [first, ..] = operands else {
         return None;
     };
-    if !ELEMENTS.contains(&first.element.as_str()) || first.rank() < 2 {
+    let alike = operands.iter().all(|o| o.element == first.element);
+    if !ELEMENTS.contains(&first.element.as_str()) || first.rank() < 2 || !alike {
         return None;
     }
     // LAPACK has a letter for the elements, and words for reals and complex numbers.
@@ -174,7 +175,7 @@ fn computed(
         (
             "orgqr" | "ungqr" | "cusolver_orgqr_ffi" | "ProductOfElementaryHouseholderReflectors",
             [a, taus],
-        ) => vec![householder::product(t, a, taus)],
+        ) => vec![householder::product(t, a, taus)?],
         ("gesdd" | "gesvd", [a]) => {
             let is_square = |result: usize| {
                 let own = results.get(result).and_then(|r#type| Array::of("", r#type));
@@ -222,6 +223,10 @@ mod tests {
             "%0:5 = stablehlo.custom_call @lapack_sgesdd_ffi(%a) {mode = 65 : ui8} : (tensor<0x3xf32>) -> (tensor<0x3xf32>, tensor<0xf32>, tensor<0x0xf32>, tensor<3x3xf32>, tensor<i32>)",
             "%0:5 = stablehlo.custom_call @lapack_sgees_ffi(%a) {mode = 78 : ui8} : (tensor<3x3xf32>) -> (tensor<3x3xf32>, tensor<3x3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<i32>)",
             "%0:2 = stablehlo.custom_call @lapack_sgetrf_ffi(%a) : (tensor<3x3xf32>) -> (tensor<3x3xf32>, tensor<3xi32>)",
+            "%0 = stablehlo.custom_call @lapack_strsm_ffi(%a, %b) {diag = 78 : ui8, side = 76 : ui8, trans_x = 78 : ui8, uplo = 76 : ui8} : (tensor<3x3xf32>, tensor<3xf32>) -> tensor<3xf32>",
+            "%0 = stablehlo.custom_call @lapack_strsm_ffi(%a, %b) {diag = 78 : ui8, side = 76 : ui8, trans_x = 78 : ui8, uplo = 76 : ui8} : (tensor<3x3xf32>, tensor<3x3xf64>) -> tensor<3x3xf64>",
+            "%0 = stablehlo.custom_call @lapack_sorgqr_ffi(%a, %b) : (tensor<2x3x3xf32>, tensor<f32>) -> tensor<2x3x3xf32>",
+            "%0 = stablehlo.custom_call @lapack_sorgqr_ffi(%a, %b) : (tensor<2x3x3xf32>, tensor<2x4xf32>) -> tensor<2x3x3xf32>",
             "%0 = stablehlo.add %a, %b : tensor<3x3xf32>",
         ] {
             assert_eq!(spelled_out(line), line);

@@ -66,10 +66,15 @@ pub fn factors(t: &mut Arrays, a: &Array) -> [Array; 2] {
     [state[0].clone(), taus]
 }
 
-/// The first columns of the product of reflections, as many as their matrix has.
-pub fn product(t: &mut Arrays, a: &Array, taus: &Array) -> Array {
+/// The first columns of the product of reflections, as many as their matrix has. `None`: there are not as many scales for each
+/// matrix as the matrix may have reflections.
+pub fn product(t: &mut Arrays, a: &Array, taus: &Array) -> Option<Array> {
     let (rows, columns) = (a.rows(), a.columns());
-    let count = taus.extents.last().copied().unwrap_or(0);
+    let (count, batch) = taus.extents.split_last()?;
+    let count = *count;
+    if batch != a.batch() || count > a.extents[rows].min(a.extents[columns]) {
+        return None;
+    }
     let taus = t.reshape(taus, &[taus.extents.as_slice(), &[1]].concat());
     let (row, column) = (t.positions(a, rows), t.positions(a, columns));
     let (zero, one) = (t.number("0.0", a), t.splat("1.0", &a.extents, &a.element));
@@ -91,7 +96,7 @@ pub fn product(t: &mut Arrays, a: &Array, taus: &Array) -> Array {
         let q = reflected(t, q, &vector, &tau);
         vec![q, a.clone(), taus.clone()]
     });
-    state[0].clone()
+    state.first().cloned()
 }
 
 /// `A - τ v (vᴴ A)`

@@ -25,7 +25,7 @@ pub fn values(t: &mut Arrays, a: &Array, whole: bool) -> Option<Singular> {
         return None;
     }
     if a.extents[a.rows()] >= a.extents[a.columns()] {
-        let (values, left, right, info) = tall(t, a, whole);
+        let (values, left, right, info) = tall(t, a, whole)?;
         let right = t.adjoint(&right);
         return Some(Singular {
             values,
@@ -36,7 +36,7 @@ pub fn values(t: &mut Arrays, a: &Array, whole: bool) -> Option<Singular> {
     }
     // Aᴴ = V diag(s) Uᴴ
     let turned = t.adjoint(a);
-    let (values, right, left, info) = tall(t, &turned, whole);
+    let (values, right, left, info) = tall(t, &turned, whole)?;
     let right = t.adjoint(&right);
     Some(Singular {
         values,
@@ -47,7 +47,7 @@ pub fn values(t: &mut Arrays, a: &Array, whole: bool) -> Option<Singular> {
 }
 
 /// Values, U, V and whether there are such, of matrices of no more columns than rows.
-fn tall(t: &mut Arrays, a: &Array, whole: bool) -> (Array, Array, Array, Array) {
+fn tall(t: &mut Arrays, a: &Array, whole: bool) -> Option<(Array, Array, Array, Array)> {
     let (rows, columns, batch) = (a.rows(), a.columns(), a.batch().to_vec());
     let (height, width) = (a.extents[rows], a.extents[columns]);
     let info = wild(t, a);
@@ -110,9 +110,9 @@ fn tall(t: &mut Arrays, a: &Array, whole: bool) -> (Array, Array, Array, Array) 
         let more = t.splat("1.0", &more, &a.element);
         direction = t.stacked(&[&direction, &more], columns);
     }
-    let left = householder::product(t, &reflections, &taus);
+    let left = householder::product(t, &reflections, &taus)?;
     let left = t.apply("multiply", &[&left, &direction]);
-    (values, left, right, info)
+    Some((values, left, right, info))
 }
 
 /// Ones on the diagonals of as many columns as there are rows.

@@ -77,7 +77,7 @@ impl System {
     /// X, by one row after the other.
     pub fn solve(&self, t: &mut Arrays, a: &Array, b: &Array) -> Option<Array> {
         let (rows, columns) = (a.rows(), a.columns());
-        if a.batch() != b.batch() || a.extents[rows] != a.extents[columns] {
+        if a.rank() != b.rank() || a.batch() != b.batch() || a.extents[rows] != a.extents[columns] {
             return None;
         }
         // From the right: the transpose of all.
