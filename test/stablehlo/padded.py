@@ -218,6 +218,38 @@ MODELS = {
     "spread": ("x: real[n|5,1]; z: real[1,m|3]", "y: real[~,~]", "y = math.mul(x, z)", [[(2, 1), (1, 3)], [(5, 1), (1, 1)]]),
 }
 
+def read(inputs, shapes, extents, place, guard="", kind="="):
+    """A model that reads fixed inputs at places that indices share."""
+    names = ["i", "j", "k"][:len(extents)]
+    bounds = ", ".join("%s < %d" % pair for pair in zip(names, extents))
+    return (inputs, "y: real[%s]" % ",".join(str(e) for e in extents), "y = o(%s)" % ", ".join(i.split(":")[0] for i in inputs.split("; ")), [shapes],
+            "operator o { @input { %s; } @output { y: real[%s]; } @lower { %sy[%s] %s %s, %s%s; } }\n" % (
+                inputs, ",".join(str(e) for e in extents), "y[%s] = 0.0, %s; " % (",".join(names) + "," * (len(names) == 1), bounds) if guard else "",
+                ",".join(names) + "," * (len(names) == 1), kind, place, bounds, guard))
+
+
+# Diagonals and windows that stay: rows of one dimension.
+MODELS |= {
+    "diagonal": read("x: real[5,5]", [(5, 5)], (5,), "x[i,i]"),
+    "diagonal_next": read("x: real[5,7]", [(5, 7)], (5,), "x[i,i+2]"),
+    "diagonal_other": read("x: real[4,5]", [(4, 5)], (4,), "x[i,4-i]"),
+    "diagonal_batch": read("x: real[3,4,4]", [(3, 4, 4)], (3, 4), "x[i,j,j]"),
+    "diagonal_around": read("x: real[4,3,4]", [(4, 3, 4)], (4, 3), "x[i,j,i]"),
+    "diagonal_of_three": read("x: real[4,4,4]", [(4, 4, 4)], (4,), "x[i,i,i]"),
+    "diagonal_border": read("x: real[5,5]", [(5, 5)], (7,), "x[i-1,i-2]", " | i >= 2 && i < 6", "+="),
+    "trace": ("x: real[5,5]", "y: real[1]", "y = o(x)", [[(5, 5)]],
+              "operator o { @input { x: real[5,5]; } @output { y: real[1]; } @lower { y[0] = 0.0; y[0] += x[i,i], i < 5; } }\n"),
+    "steps_meet": read("x: real[12]", [(12,)], (4, 3), "x[2*i+j+1]"),
+    "steps_against": read("x: real[13]", [(13,)], (4, 3), "x[2*i-3*j+6]"),
+    "steps_of_three": read("x: real[2,12]", [(2, 12)], (3, 4, 2), "x[k,i+2*j+k]"),
+    "steps_border": read("x: real[6]", [(6,)], (6, 3), "x[i+j-1]", " | i+j >= 1 && i+j-1 < 6", "+="),
+    "steps_of_rows": read("x: real[7,4]", [(7, 4)], (4, 3), "x[i+j,i]"),
+    "window_kept": ("x: real[9]; v: real[7]", "y: real[7]", "y = o(x, v)", [[(9,), (7,)]] * 2,
+                    "operator o { @input { x: real[9]; v: real[7]; } @output { y: real[7]; } @lower { y[i] = 0.0, i < 7; y[i] += x[i+j] * v[i], i < 7, j < 3; } }\n"),
+    "three_factors": ("x: real[9]; w: real[3]; g: real[3]", "y: real[7]", "y = o(x, w, g)", [[(9,), (3,), (3,)]] * 2,
+                      "operator o { @input { x: real[9]; w: real[3]; g: real[3]; } @output { y: real[7]; } @lower { y[i] = 0.0, i < 7; y[i] += x[i+j] * w[j] * g[j], i < 7, j < 3; } }\n"),
+}
+
 # Models of which some formula has no better form.
 GATHERED = {"cumulative": "while", "places": "while", "counted": "scatter", "counted_within": "scatter", "counted_pairs": "scatter", "counted_rows": "scatter",
             "flattened_long": "scatter", "chosen": "gather", "depthwise_long": "scatter"}

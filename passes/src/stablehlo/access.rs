@@ -2,10 +2,12 @@
 //!
 //! A dimension whose subscript counts indices of its own, `c·i + o` or a mixed-radix number of several, is sliced (and
 //! padded where guarded points would leave it); one whose places an index of its own decides is put together of slices where
-//! that takes few; all other dimensions are gathered, at positions that are fields.
+//! that takes few; dimensions that share indices, or at whose places indices meet, are rows of one dimension
+//! ([`skewed`](super::skewed)); all others are gathered, at positions that are fields.
 
 use super::field::{Field, union};
 use super::rearrange::rearranged;
+use super::skewed::straightened;
 use super::tensors::Tensors;
 use super::write::filler;
 use crate::mlir::{attributes, types};
@@ -15,6 +17,7 @@ use melior::ir::{Attribute, Value};
 use skript_dialect::melior;
 
 /// One subscript: its value everywhere, and its form if it is affine, or all its values if one index decides them.
+#[derive(Clone)]
 pub struct Subscript<'c, 'a> {
     pub field: Field<'c, 'a>,
     pub form: Option<Affine>,
@@ -143,6 +146,11 @@ pub fn read<'c: 'a, 'a>(
         let starts: Vec<_> = subscripts.iter().map(|s| s.field.value).collect();
         let one = at.dynamic_slice(tensor, &starts, &vec![1; extents.len()])?;
         return Ok(plain(Field::scalar(at.reshape(one, &[])?)));
+    }
+    if runs.iter().any(Option::is_none)
+        && let Some((rows, places)) = straightened(tensor, subscripts, domain, at)?
+    {
+        return read(rows, &places, domain, at);
     }
     for (dimension, (run, subscript)) in runs.iter_mut().zip(subscripts).enumerate() {
         let alone = subscript.known.as_ref().filter(|known| {
