@@ -36,6 +36,15 @@ fn form(expression: AffineExpr<'_>) -> Option<Affine> {
 
 /// `affine_map<(d0, …) -> (forms)>` over this many dimensions. `None` only if MLIR refuses the text.
 pub fn map<'c>(context: &'c Context, dimensions: usize, forms: &[Affine]) -> Option<Attribute<'c>> {
+    map_of(context, 0..dimensions, forms)
+}
+
+/// The same over the dimensions of these positions: the first is the first one's, and so on.
+pub fn map_of<'c>(
+    context: &'c Context,
+    dimensions: impl IntoIterator<Item = usize>,
+    forms: &[Affine],
+) -> Option<Attribute<'c>> {
     let results: Vec<String> = forms.iter().map(ToString::to_string).collect();
     Attribute::parse(
         context,
@@ -47,10 +56,10 @@ pub fn map<'c>(context: &'c Context, dimensions: usize, forms: &[Affine]) -> Opt
     )
 }
 
-/// `affine_set<(d0, …) : (form >= 0, …)>`.
-pub fn set<'c>(
+/// `affine_set<(d0, …) : (form >= 0, …)>`, over the dimensions of these positions.
+pub fn set_of<'c>(
     context: &'c Context,
-    dimensions: usize,
+    dimensions: impl IntoIterator<Item = usize>,
     constraints: &[Affine],
 ) -> Option<Attribute<'c>> {
     let constraints: Vec<String> = constraints.iter().map(|c| format!("{c} >= 0")).collect();
@@ -64,8 +73,8 @@ pub fn set<'c>(
     )
 }
 
-fn names(dimensions: usize) -> String {
-    let names: Vec<String> = (0..dimensions).map(|d| format!("d{d}")).collect();
+fn names(dimensions: impl IntoIterator<Item = usize>) -> String {
+    let names: Vec<String> = dimensions.into_iter().map(|d| format!("d{d}")).collect();
     names.join(", ")
 }
 

@@ -42,6 +42,8 @@ pub struct Reading<'c, 'a> {
     pub subscripts: Vec<Vec<Value<'c, 'a>>>,
     /// What each access yields.
     pub elements: Vec<(ValueKey, TermId)>,
+    /// Numbers from outside of the formula that are no constants.
+    pub outside: Vec<(Value<'c, 'a>, TermId)>,
     terms: HashMap<ValueKey, TermId>,
     /// Constants that are no integers.
     literals: Vec<(Attribute<'c>, TermId)>,
@@ -120,6 +122,7 @@ impl<'c: 'a, 'a> Reading<'c, 'a> {
             values: Vec::new(),
             subscripts: Vec::new(),
             elements: Vec::new(),
+            outside: Vec::new(),
             terms: HashMap::new(),
             literals: Vec::new(),
         };
@@ -173,8 +176,12 @@ impl<'c: 'a, 'a> Reading<'c, 'a> {
         let terms = self.terms.iter();
         let elements = self.elements.iter();
         let literals = self.literals.iter();
+        let outside = self.outside.iter();
         Some(Reading {
             nest,
+            outside: outside
+                .map(|(value, old)| Some((*value, term(old)?)))
+                .collect::<Option<_>>()?,
             terms: terms
                 .map(|(key, old)| Some((*key, term(old)?)))
                 .collect::<Option<_>>()?,
@@ -476,14 +483,17 @@ impl<'c: 'a, 'a> Reading<'c, 'a> {
         if let Some(term) = self.find(value) {
             return Ok(term);
         }
-        let term = OperationResult::try_from(value)
+        let constant = OperationResult::try_from(value)
             .ok()
-            .and_then(|r| constant(r.owner()))
-            .unwrap_or(Term::Opaque {
-                operands: Vec::new(),
-            });
-        let term = self.push(term);
+            .and_then(|r| constant(r.owner()));
+        let is_constant = constant.is_some();
+        let term = self.push(constant.unwrap_or(Term::Opaque {
+            operands: Vec::new(),
+        }));
         self.terms.insert(ValueKey::of(value), term);
+        if !is_constant {
+            self.outside.push((value, term));
+        }
         Ok(term)
     }
 }

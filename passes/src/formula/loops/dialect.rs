@@ -202,7 +202,7 @@ fn bound<'c>(
 }
 
 /// Whether affine takes the value as a dimension: one of a function's own block.
-fn is_dimension(value: Value) -> bool {
+pub(super) fn is_dimension(value: Value) -> bool {
     let is_function = |block: BlockRef| {
         let parent = block.parent_operation();
         parent.is_some_and(|op| op::is(&op, "func.func"))

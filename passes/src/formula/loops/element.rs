@@ -41,7 +41,7 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
         let loaded = self.by_pieces(place, &[element], at, &|forms, at| {
             let map = [("map", self.map(forms, at)?)];
             let mut operands = vec![buffer];
-            operands.extend(&self.indices);
+            operands.extend(self.dimensions());
             Ok(vec![at.value("affine.load", &operands, &map, element)?])
         })?;
         let nothing = Refusal::Shape("has a place without an element");
@@ -64,7 +64,7 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
                 otherwise,
             } => (form, [then, otherwise]),
         };
-        let set = maps::set(at.context, self.indices.len(), std::slice::from_ref(form))
+        let set = maps::set_of(at.context, self.positions(), std::slice::from_ref(form))
             .ok_or(Refusal::Shape("has a condition that no affine set holds"))?;
         let mut regions = Vec::new();
         for branch in branches {
@@ -74,20 +74,34 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
             regions.push(region);
         }
         let condition = [("condition", set)];
-        let op = at.create("affine.if", &self.indices, &condition, types, regions)?;
+        let operands: Vec<_> = self.dimensions().collect();
+        let op = at.create("affine.if", &operands, &condition, types, regions)?;
         Ok(op.results().map(Into::into).collect())
     }
 
+    /// What affine maps take at this point: the indices of the loops around it, and extents.
+    fn dimensions(&self) -> impl Iterator<Item = Value<'c, 'a>> {
+        let extents = self.extents.values.iter().map(|(_, extent)| *extent);
+        self.indices.iter().copied().chain(extents)
+    }
+
+    /// What forms call each of them.
+    fn positions(&self) -> impl Iterator<Item = usize> {
+        let extents = self.extents.values.iter().map(|(position, _)| *position);
+        (0..self.indices.len()).chain(extents)
+    }
+
     fn map(&self, forms: &[Affine], at: &Builder<'c, 'a>) -> Result<Attribute<'c>, Refusal> {
-        maps::map(at.context, self.indices.len(), forms)
+        maps::map_of(at.context, self.positions(), forms)
             .ok_or(Refusal::Shape("has subscripts that no affine map holds"))
     }
 
     fn pieces(&self, places: &[Value<'c, 'a>]) -> Result<Pieces<Vec<Affine>>, Refusal> {
-        let terms = places.iter().map(|place| self.reading.find(*place));
+        let placed = &self.extents.reading;
+        let terms = places.iter().map(|place| placed.find(*place));
         terms
             .collect::<Option<Vec<_>>>()
-            .and_then(|terms| self.reading.nest.pieces(&terms))
+            .and_then(|terms| placed.nest.pieces(&terms))
             .ok_or(Refusal::Shape(
                 "has places that are not affine in its indices",
             ))
@@ -183,7 +197,7 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
         let buffer = self.destination(target)?;
         let mut operands = vec![value, buffer];
         if self.loops == Loops::Affine {
-            operands.extend(&self.indices);
+            operands.extend(self.dimensions());
             self.by_pieces(&self.target_pieces(target)?, &[], at, &|forms, at| {
                 let map = [("map", self.map(forms, at)?)];
                 at.create("affine.store", &operands, &map, &[], Vec::new())?;

@@ -1,10 +1,12 @@
 //! One formula as a loop nest on memrefs, in `scf` or `affine`, in the order of its indices.
 //!
-//! Takes everything (`affine`: where all places are affine, and extents fixed or known before the function's first loop). Tensors are read through
+//! Takes everything (`affine`: where all places are affine in the indices and in extents, and extents fixed or known before the
+//! function's first loop). Tensors are read through
 //! `bufferization.to_buffer`; each output is a fresh allocation, which `bufferization.to_tensor restrict` hands back.
 
 mod dialect;
 mod element;
+mod extents;
 
 pub use dialect::{End, Loops};
 
@@ -12,6 +14,7 @@ use super::Refusal;
 use super::linalg::ACCUMULATES;
 use crate::mlir::{Builder, Copier, ValueKey, attributes, builder, copy, maps, splat, types};
 use crate::structure::{Guard, Reading, Term};
+use extents::Extents;
 use melior::ir::operation::{OperationLike, OperationResult};
 use melior::ir::{OperationRef, Type, Value, ValueLike};
 use skript_frontend::model::Accumulation;
@@ -32,7 +35,12 @@ pub fn lower<'c: 'a, 'a>(
 ) -> Result<Vec<Value<'c, 'a>>, Refusal> {
     let nest = &reading.nest;
     let mut guard = Guard::of(nest);
+    let extents = match loops {
+        Loops::Affine => Extents::of(reading),
+        Loops::Scf => Extents::none(reading),
+    };
     if loops == Loops::Affine {
+        let nest = &extents.reading.nest;
         let reads = nest.accesses(&nest.roots());
         let reads = reads.iter().map(|(_, _, subscripts)| *subscripts);
         let writes = nest.targets.iter().map(|t| t.subscripts.as_slice());
@@ -58,6 +66,7 @@ pub fn lower<'c: 'a, 'a>(
         buffers: HashMap::new(),
         destinations: Vec::new(),
         indices: Vec::new(),
+        extents,
         copier: Copier::new(),
     };
     lowering.allocate(at)?;
@@ -89,6 +98,8 @@ struct Lowering<'r, 'c, 'a> {
     buffers: HashMap<ValueKey, Value<'c, 'a>>,
     destinations: Vec<Value<'c, 'a>>,
     indices: Vec<Value<'c, 'a>>,
+    /// What affine maps take beside them.
+    extents: Extents<'c, 'a>,
     copier: Copier<'c, 'a>,
 }
 
@@ -287,7 +298,7 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
                 return self.under_guard(1, types, otherwise, at, step);
             }
             0 => {
-                let set = maps::set(at.context, self.indices.len(), &self.guard.constraints)
+                let set = maps::set_of(at.context, 0..self.indices.len(), &self.guard.constraints)
                     .ok_or(Refusal::Shape("has a condition that no affine set holds"))?;
                 (
                     "affine.if",

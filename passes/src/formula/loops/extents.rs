@@ -1,0 +1,150 @@
+//! Extents that only the run knows, as dimensions of affine maps beside the indices of the loops.
+
+use super::dialect::is_dimension;
+use crate::mlir::ValueKey;
+use crate::mlir::builder::operations;
+use crate::mlir::copy::operation_name;
+use crate::structure::{Affine, LARGEST_EXTENT, Reading};
+use melior::ir::attribute::IntegerAttribute;
+use melior::ir::operation::{OperationLike, OperationResult};
+use melior::ir::r#type::IntegerType;
+use melior::ir::{OperationRef, TypeLike, Value, ValueLike};
+use std::collections::HashMap;
+
+/// Ops looked through before the search for an interval gives up.
+const DEPTH: usize = 16;
+
+/// A formula whose places know extents from outside of it.
+pub struct Extents<'c, 'a> {
+    /// The formula with a dimension of its own, behind the indices, in the place of each such extent.
+    pub reading: Reading<'c, 'a>,
+    /// The positions of these dimensions, and what they are.
+    pub values: Vec<(usize, Value<'c, 'a>)>,
+}
+
+impl<'c: 'a, 'a> Extents<'c, 'a> {
+    pub fn none(reading: &Reading<'c, 'a>) -> Self {
+        Extents {
+            reading: reading.clone(),
+            values: Vec::new(),
+        }
+    }
+
+    /// With those that affine takes as dimensions. Only what lies in a known interval: sums of it wrap nowhere, as affine
+    /// arithmetic has it.
+    pub fn of(reading: &Reading<'c, 'a>) -> Self {
+        let mut extents = reading.nest.extents.clone();
+        let mut values: Vec<(usize, Value)> = Vec::new();
+        let mut forms = HashMap::new();
+        for (value, term) in &reading.outside {
+            let index = without_casts(*value);
+            let is_same = |other: &Value| ValueKey::of(*other) == ValueKey::of(index);
+            // What a loop of the formula runs over is an extent, whatever computes it.
+            let highest = match reading.bounds.iter().flatten().any(is_same) {
+                true => Some((0, LARGEST_EXTENT)),
+                false => interval(index, DEPTH),
+            };
+            let highest = highest.filter(|(low, high)| *low >= 0 && *high < i64::MAX);
+            let Some((_, highest)) = highest else {
+                continue;
+            };
+            if !index.r#type().is_index() || !is_dimension(index) {
+                continue;
+            }
+            let known = |(_, own): &&(usize, Value)| is_same(own);
+            let position = match values.iter().find(known) {
+                Some((position, _)) => *position,
+                None => {
+                    // It may be its largest value, where an index ends before its extent; and none that is 1 alone is always 0.
+                    extents.push(highest.max(1) + 1);
+                    values.push((extents.len() - 1, index));
+                    extents.len() - 1
+                }
+            };
+            forms.insert(*term, Affine::index(position));
+        }
+        let is_plain = !forms.is_empty() && !narrows(reading);
+        match is_plain
+            .then(|| reading.substituted(&extents, &forms))
+            .flatten()
+        {
+            Some(reading) => Extents { reading, values },
+            None => Extents::none(reading),
+        }
+    }
+}
+
+/// Whether some integer of the formula has less than 64 bits: what wraps in it is no sum of extents.
+fn narrows(reading: &Reading) -> bool {
+    let is_narrow = |op: &OperationRef| {
+        op.results().any(|result| {
+            let integer = IntegerType::try_from(result.r#type());
+            integer.is_ok_and(|integer| (2..64).contains(&integer.width()))
+        })
+    };
+    let mut all = reading.blocks().flat_map(operations);
+    all.any(|op| is_narrow(&op))
+}
+
+fn without_casts<'c: 'a, 'a>(value: Value<'c, 'a>) -> Value<'c, 'a> {
+    let mut value = value;
+    while let Ok(result) = OperationResult::try_from(value) {
+        // SAFETY: the op lives as long as its results.
+        let op = unsafe { OperationRef::from_raw(result.owner().to_raw()) };
+        let Some(operand) = same(op) else { break };
+        value = operand;
+    }
+    value
+}
+
+/// What a cast that keeps 64 bits casts.
+fn same<'c: 'a, 'a>(cast: OperationRef<'c, 'a>) -> Option<Value<'c, 'a>> {
+    let is_wide = |value: Value| {
+        let r#type = value.r#type();
+        r#type.is_index() || IntegerType::try_from(r#type).is_ok_and(|own| own.width() == 64)
+    };
+    let (from, to) = (cast.operand(0).ok()?, cast.result(0).ok()?);
+    let is_cast = operation_name(cast) == "arith.index_cast";
+    (is_cast && is_wide(from) && is_wide(to.into())).then_some(from)
+}
+
+/// The values that an index can have: extents, and what is computed of them.
+fn interval(value: Value, depth: usize) -> Option<(i64, i64)> {
+    let depth = depth.checked_sub(1)?;
+    let result = OperationResult::try_from(value).ok()?;
+    // SAFETY: the op lives as long as its results.
+    let op = unsafe { OperationRef::from_raw(result.owner().to_raw()) };
+    let of = |operand: usize| interval(op.operand(operand).ok()?, depth);
+    match operation_name(op).as_str() {
+        "tensor.dim" | "memref.dim" => Some((0, LARGEST_EXTENT)),
+        "arith.constant" => {
+            let constant = IntegerAttribute::try_from(op.attribute("value").ok()?).ok()?;
+            Some((constant.value(), constant.value()))
+        }
+        "arith.index_cast" => interval(same(op)?, depth),
+        "arith.minsi" => {
+            let ((a, b), (c, d)) = (of(0)?, of(1)?);
+            Some((a.min(c), b.min(d)))
+        }
+        "arith.maxsi" => {
+            let ((a, b), (c, d)) = (of(0)?, of(1)?);
+            Some((a.max(c), b.max(d)))
+        }
+        "arith.addi" => {
+            let ((a, b), (c, d)) = (of(0)?, of(1)?);
+            Some((a.checked_add(c)?, b.checked_add(d)?))
+        }
+        "arith.subi" => {
+            let ((a, b), (c, d)) = (of(0)?, of(1)?);
+            Some((a.checked_sub(d)?, b.checked_sub(c)?))
+        }
+        "arith.muli" => {
+            let ((a, b), (c, d)) = (of(0)?, of(1)?);
+            let ends = [(a, c), (a, d), (b, c), (b, d)];
+            let ends = ends.map(|(x, y)| x.checked_mul(y));
+            let ends = ends.into_iter().collect::<Option<Vec<_>>>()?;
+            Some((*ends.iter().min()?, *ends.iter().max()?))
+        }
+        _ => None,
+    }
+}
