@@ -41,7 +41,7 @@ func.func @guarded(%x: tensor<?xf32>, %n: index, %init: tensor<8xf32>) -> tensor
 // CHECK-LABEL: func @reversed
 // CHECK-SAME:    %[[X:.+]]: tensor<?xf32>, %[[N:.+]]: index
 // CHECK:         affine.for %[[I:.+]] = 0 to #{{.+}}(%[[N]])
-// CHECK-NEXT:      affine.load %{{.+}}[-%[[I]] + symbol(%[[N]]) - 1] : memref<?xf32>
+// CHECK-NEXT:      affine.load %{{.+}}[-%[[I]] + %[[N]] - 1] : memref<?xf32>
 func.func @reversed(%x: tensor<?xf32>, %n: index, %init: tensor<?xf32>) -> tensor<?xf32> {
   %y = skript.formula assign (%i) in (%n) outs(%acc = %init : tensor<?xf32>) do {
     %one = arith.constant 1 : index
@@ -56,7 +56,7 @@ func.func @reversed(%x: tensor<?xf32>, %n: index, %init: tensor<?xf32>) -> tenso
 // CHECK-LABEL: func @behind
 // CHECK:         %[[N:.+]] = tensor.dim
 // CHECK:         affine.for %[[I:.+]] = 0 to
-// CHECK:           affine.store %{{.+}}, %{{.+}}[%[[I]] + symbol(%[[N]])] : memref<?xf32>
+// CHECK:           affine.store %{{.+}}, %{{.+}}[%[[I]] + %[[N]]] : memref<?xf32>
 func.func @behind(%a: tensor<?xf32>, %b: tensor<?xf32>, %init: tensor<?xf32>) -> tensor<?xf32> {
   %c0 = arith.constant 0 : index
   %n = tensor.dim %a, %c0 : tensor<?xf32>

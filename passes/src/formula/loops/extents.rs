@@ -122,28 +122,33 @@ fn interval(value: Value, depth: usize) -> Option<(i64, i64)> {
             Some((constant.value(), constant.value()))
         }
         "arith.index_cast" => interval(same(op)?, depth),
-        "arith.minsi" => {
+        "arith.minsi" | "skript.min" => {
             let ((a, b), (c, d)) = (of(0)?, of(1)?);
             Some((a.min(c), b.min(d)))
         }
-        "arith.maxsi" => {
+        "arith.maxsi" | "skript.max" => {
             let ((a, b), (c, d)) = (of(0)?, of(1)?);
             Some((a.max(c), b.max(d)))
         }
-        "arith.addi" => {
+        "arith.addi" | "skript.add" => {
             let ((a, b), (c, d)) = (of(0)?, of(1)?);
             Some((a.checked_add(c)?, b.checked_add(d)?))
         }
-        "arith.subi" => {
+        "arith.subi" | "skript.sub" => {
             let ((a, b), (c, d)) = (of(0)?, of(1)?);
             Some((a.checked_sub(d)?, b.checked_sub(c)?))
         }
-        "arith.muli" => {
+        "arith.muli" | "skript.mul" => {
             let ((a, b), (c, d)) = (of(0)?, of(1)?);
             let ends = [(a, c), (a, d), (b, c), (b, d)];
             let ends = ends.map(|(x, y)| x.checked_mul(y));
             let ends = ends.into_iter().collect::<Option<Vec<_>>>()?;
             Some((*ends.iter().min()?, *ends.iter().max()?))
+        }
+        "arith.floordivsi" | "skript.div" => {
+            let ((low, high), (divisor, same)) = (of(0)?, of(1)?);
+            let is_plain = divisor == same && divisor > 0;
+            is_plain.then(|| (low.div_euclid(divisor), high.div_euclid(divisor)))
         }
         _ => None,
     }
