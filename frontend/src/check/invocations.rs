@@ -46,12 +46,17 @@ impl<'a> Checker<'a> {
                 let parts: Vec<&str> = qualifier.iter().map(|p| p.name.as_str()).collect();
                 let module = parts.join(".");
                 let imported = env.imported_names(self.module);
+                let near = closest(&module, imported.iter().map(String::as_str));
+                // The import that was meant is wrong itself, and says so.
+                if near.is_some_and(|near| env.program.resolve(self.module, near).is_none()) {
+                    return None;
+                }
                 let exists = env.program.modules.contains_key(&module);
                 let mut whole = imported.iter().filter_map(|i| i.strip_suffix(&module));
                 let help = if let Some(folder) = whole.find(|folder| folder.ends_with('.')) {
                     format!("modules are named in full: `{folder}{}`", path.text())
                 } else {
-                    match closest(&module, imported.iter().map(String::as_str)) {
+                    match near {
                         Some(near) if !exists => format!("did you mean `{near}`?"),
                         _ => format!("write `import {module};` at the beginning of the file"),
                     }

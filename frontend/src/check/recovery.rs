@@ -262,6 +262,28 @@ fn one_mistake_is_one_error() {
             "scale<real>{kk=2.0",
             &["49:30: `scale` has no attribute `kk`"],
         ),
+        // Words that begin a block or a definition.
+        (
+            "@input {\n        x: T",
+            "@inputs {\n        x: T",
+            &["9:5: there is no block `@inputs`"],
+        ),
+        (
+            "@attrib",
+            "@attributes",
+            &["4:5: there is no block `@attributes`"],
+        ),
+        ("@using", "@usign", &["13:5: there is no block `@usign`"]),
+        (
+            "operator twice",
+            "oprator twice",
+            &["31:1: expected `operator`, found `oprator`"],
+        ),
+        (
+            "graph G",
+            "grpah G",
+            &["37:1: expected `graph`, found `grpah`"],
+        ),
         (
             "{k=2.0, p=[1, 2]}(x, [w, w])",
             "{k=2.0, p=[1, 2]}(x. [w, w])",

@@ -117,6 +117,14 @@ fn s3_1_quotients_of_run_time_extents_are_bounded() {
     assert_eq!(bound("12 / (n >> 1)"), 12);
     assert_eq!(bound("n \\ (n >> 2)"), 2);
     assert_eq!(bound("7 / n"), 7);
+    // Remainders and powers.
+    let most = bound("n + 0");
+    assert_eq!(bound("7 % n"), most - 1);
+    assert_eq!(bound("n % (n + 2)"), most);
+    assert_eq!(bound("n % -3 + 3"), 3);
+    assert_eq!(bound("(3 - n % 3) % 3"), 2);
+    assert_eq!(bound("n ** 2"), most * most);
+    assert_eq!(bound("2 ** n"), 1 << most);
     assert_eq!(
         run_time("7 / (n - 1)").unwrap_err(),
         [
@@ -575,7 +583,8 @@ fn s2_12_bounds_rest_on_indices_of_run_time_extents() {
     assert_eq!(extent("(j + 1) / 2"), Extent::Fixed(2));
     let data = model(&text("int(x[j,0])")).unwrap_err();
     assert!(data[0].contains("write a condition"), "{data:?}");
-    assert_fires(&FORMULA, &text("2 ** j"));
+    assert_eq!(extent("2 ** j"), Extent::Fixed(16));
+    assert_fires(&FORMULA, &text("2 ** (j - 1)"));
 }
 
 /// A name with a bound that outputs introduce stands for what is computed, in all of them.

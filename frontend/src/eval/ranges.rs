@@ -303,18 +303,31 @@ impl Known<'_> {
                     _ => ALL,
                 }
             }
+            // What is left has the divisor's sign and is nearer to zero; by zero it is zero.
             (ScalarOp::Mod, [a, b]) => {
                 let (low, high) = self.interval(a);
-                match self.interval(b) {
-                    (d, e) if d == e && d > 0 => {
-                        if low >= 0 && high < d {
-                            (low, high)
-                        } else {
-                            (0, d - 1)
-                        }
-                    }
-                    _ => ALL,
+                let (least, most) = self.interval(b);
+                let is_plain = low >= 0 && least >= 0;
+                match (least, most) {
+                    _ if is_plain && high < least => (low, high),
+                    _ if is_plain => (0, high.min((most - 1).max(0))),
+                    _ if least <= ALL.0 || most >= ALL.1 => ALL,
+                    _ => ((least + 1).min(0), (most - 1).max(0)),
                 }
+            }
+            (ScalarOp::Pow, [a, b]) if a.kind == ScalarKind::Int => {
+                let ((low, high), (least, most)) = (self.interval(a), self.interval(b));
+                let power = |base: i128, exponent: i128| {
+                    let exponent = u32::try_from(exponent).ok()?;
+                    base.checked_pow(exponent).filter(|power| *power < ALL.1)
+                };
+                let ends = match least {
+                    // Powers of what is not negative grow with both; zero to the zeroth is one.
+                    0.. if low >= 0 => power(high.max(1), most).map(|most| (0, most)),
+                    0.. => power((-low).max(high).max(1), most).map(|most| (-most, most)),
+                    _ => None,
+                };
+                ends.unwrap_or(ALL)
             }
             (ScalarOp::Mul, [a, b]) => {
                 let (a, b) = (self.interval(a), self.interval(b));

@@ -444,23 +444,28 @@ impl<'t> Cutter<'t, '_> {
             self.at += 1;
         }
         let word = name.map_or("", |t| self.word(t));
-        let kind = BLOCKS.iter().find(|(n, _)| *n == word).map(|(_, k)| *k);
+        let kind_of = |word: &str| BLOCKS.iter().find(|(n, _)| *n == word).map(|(_, k)| *k);
         let span = name.map_or(self.span(sign), |t| self.span(sign).to(self.span(t)));
+        let mut kind = kind_of(word);
+        if kind.is_none() {
+            let names: Vec<String> = BLOCKS.iter().map(|(n, _)| format!("@{n}")).collect();
+            let names_alone = BLOCKS.iter().map(|(n, _)| *n);
+            let similar = similar_block(word).or_else(|| closest(word, names_alone));
+            let help = match similar {
+                Some(similar) => format!("did you mean `@{similar}`?"),
+                None => format!("the blocks are {}", names.join(", ")),
+            };
+            let message = format!("there is no block `@{word}`");
+            self.builder
+                .error_with_help(&BLOCK_NAME, span, message, help);
+            // It is read as the block that was meant, unless there is one already.
+            let is_known = |kind: &BlockKind| definition.blocks.iter().any(|b| b.kind == *kind);
+            kind = similar.and_then(kind_of).filter(|kind| !is_known(kind));
+        }
         match kind {
             Some(kind) => definition.blocks.push(BlockHead { kind, span }),
-            None => {
-                let names: Vec<String> = BLOCKS.iter().map(|(n, _)| format!("@{n}")).collect();
-                let names_alone = BLOCKS.iter().map(|(n, _)| *n);
-                let help = match similar_block(word).or_else(|| closest(word, names_alone)) {
-                    Some(similar) => format!("did you mean `@{similar}`?"),
-                    None => format!("the blocks are {}", names.join(", ")),
-                };
-                let message = format!("there is no block `@{word}`");
-                self.builder
-                    .error_with_help(&BLOCK_NAME, span, message, help);
-                // whichever was meant is missing
-                leave_unread(definition);
-            }
+            // whichever was meant is missing
+            None => leave_unread(definition),
         }
         let Some(open) = self
             .peek()
@@ -711,13 +716,13 @@ impl<'t> Cutter<'t, '_> {
     }
 }
 
+/// What can only begin a definition or an import.
+pub(super) const DEFINITION_WORDS: [&str; 4] = ["operator", "graph", "public", "import"];
+
 /// Whether a token can only begin a definition or an import: these words are reserved.
 pub(super) fn begins_definition(text: &str, token: &Token) -> bool {
-    token.kind == TokenKind::Word
-        && matches!(
-            text.get(token.start..token.end),
-            Some("operator" | "graph" | "public" | "import")
-        )
+    let word = text.get(token.start..token.end);
+    token.kind == TokenKind::Word && word.is_some_and(|word| DEFINITION_WORDS.contains(&word))
 }
 
 /// The block that was probably meant.

@@ -9,13 +9,13 @@ use std::ops::Range;
 use rustc_hash::FxHashMap;
 
 use super::build::Builder;
-use super::cut::{BLOCKS, Cutter, begins_definition};
+use super::cut::{BLOCKS, Cutter, DEFINITION_WORDS, begins_definition};
 use super::grammar::Rule;
 use super::token::{Bracket, Token, TokenKind, scan};
 use super::{MOST_ERRORS, SHALLOW, nesting, read};
 use crate::ast::Module;
 use crate::diagnostics::codes::{BRACKET, MISSING_SEMICOLON, SYNTAX};
-use crate::diagnostics::{Code, Diagnostic, Sink};
+use crate::diagnostics::{Code, Diagnostic, Sink, closest};
 use crate::limits::Limits;
 use crate::source::{FileId, Span};
 
@@ -357,9 +357,9 @@ impl<'t> Reader<'t> {
             ),
             ("", inserted) => return self.missing(inserted, span, index, edited),
             (_, inserted) => (
-                match inserted {
-                    "," | ";" | ":" => &SYNTAX,
-                    _ => &BRACKET,
+                match scan(inserted).first().map(|token| token.kind) {
+                    Some(TokenKind::Open(_) | TokenKind::Close(_)) => &BRACKET,
+                    _ => &SYNTAX,
                 },
                 format!("expected `{inserted}`, found `{written}`"),
                 format!("write `{inserted}`"),
@@ -493,6 +493,10 @@ fn candidates(text: &str, tokens: &[Token], places: &[usize], edits: &[Edit]) ->
             TokenKind::Word => {
                 if distance <= 1 && !begins_definition(text, token) {
                     add(left_out);
+                    let meant = closest(word, DEFINITION_WORDS.into_iter());
+                    if let Some(meant) = meant {
+                        add(replaced(meant));
+                    }
                 }
                 if BLOCKS.iter().any(|block| block.0 == word) {
                     add(Edit::insertion(token.start, "@"));

@@ -3,7 +3,8 @@
 //! `cse` leaves one `tensor.empty` and one `linalg.fill` of each type. To bufferization all that is written into it is then
 //! one tensor in many states. Of a fill it makes a copy for each writer but one, which costs more than to fill again: each
 //! destination gets a fill of its own. Sharing an empty tensor is good where a map may then write over what it reads, but
-//! the analysis compares every reader with every writer: at most 16 users in a row share one. Uses in other blocks are left.
+//! the analysis compares every reader with every writer: at most 16 users in a row share one, and those in a loop or a branch
+//! share none with what stands around it: what a turn writes would be what others read.
 //! An argument that is never written (`bufferization.writable = false`) is one value with all of its readers as well: of many
 //! each group, also in loops and branches, reads a tensor of its own, which has the argument's buffer. So is what one op after the other writes into, as
 //! unrolled formulas do: after some of them the next writes into a tensor of its own, which has the buffer. It comes before `skript-write-carried`, which copies
@@ -43,7 +44,7 @@ const MOST_USERS: usize = 16;
 pub fn separate_inits(module: OperationRef) -> Result<(), CodegenError> {
     // Fills first: copies of them use their empty tensors again.
     for fill in fills(module) {
-        for (user, operand) in uses(fill)? {
+        for (user, operand) in uses(fill)?.into_iter().flatten() {
             if is_destination(user, operand) {
                 let own = copy_before(fill, user)?;
                 mlir::use_instead(user, operand, own);
@@ -55,13 +56,19 @@ pub fn separate_inits(module: OperationRef) -> Result<(), CodegenError> {
     }
     fill_borders_early(module);
     for empty in named(module, "tensor.empty") {
-        for group in uses(empty)?.chunks(MOST_USERS).skip(1) {
-            let Some((first, _)) = group.first() else {
-                continue;
-            };
-            let own = copy_before(empty, *first)?;
-            for (user, operand) in group {
-                mlir::use_instead(*user, *operand, own);
+        for users in uses(empty)? {
+            let is_own = users
+                .first()
+                .is_some_and(|(user, _)| user.block() == empty.block());
+            // The first ones of its own block keep it.
+            for group in users.chunks(MOST_USERS).skip(usize::from(is_own)) {
+                let Some((first, _)) = group.first() else {
+                    continue;
+                };
+                let own = copy_before(empty, *first)?;
+                for (user, operand) in group {
+                    mlir::use_instead(*user, *operand, own);
+                }
             }
         }
     }
@@ -202,36 +209,36 @@ fn named<'c, 'a>(module: OperationRef<'c, 'a>, name: &str) -> Vec<OperationRef<'
     found
 }
 
-/// Users in the init's block with the operand that it is, if there are several, in the order of the text.
+/// Users of an init, if there are several, block by block, those of a block in the order of the text, with the operand that it is.
 fn uses<'c, 'a>(
     init: OperationRef<'c, 'a>,
-) -> Result<Vec<(OperationRef<'c, 'a>, usize)>, CodegenError> {
-    match (init.block(), init.result(0).map(Value::from)) {
-        (Some(block), Ok(shared)) => Ok(uses_in(block, shared)),
-        _ => Ok(Vec::new()),
-    }
-}
-
-/// The same of any value, in a block.
-fn uses_in<'c, 'a>(
-    block: BlockRef<'c, 'a>,
-    shared: Value<'c, 'a>,
-) -> Vec<(OperationRef<'c, 'a>, usize)> {
-    let mut found = Vec::new();
+) -> Result<Vec<Vec<(OperationRef<'c, 'a>, usize)>>, CodegenError> {
+    let Ok(shared) = init.result(0).map(Value::from) else {
+        return Ok(Vec::new());
+    };
     let users: HashSet<usize> = mlir::users(shared).into_iter().map(key).collect();
     if users.len() < 2 {
-        return found;
+        return Ok(Vec::new());
     }
-    for user in mlir::operations(block) {
-        if users.contains(&key(user)) {
-            for (n, operand) in user.operands().enumerate() {
-                if operand == shared {
-                    found.push((user, n));
-                }
-            }
-        }
-    }
-    found
+    let mut seen = HashSet::new();
+    let blocks = mlir::users(shared)
+        .into_iter()
+        .filter_map(|user| user.block());
+    // The list of users begins with the last one.
+    let blocks: Vec<BlockRef> = blocks
+        .filter(|block| seen.insert(block.to_raw().ptr))
+        .collect();
+    let of_block = |block: BlockRef<'c, 'a>| {
+        let all = mlir::operations(block).into_iter();
+        let own = all.filter(|user| users.contains(&key(*user)));
+        own.flat_map(|user| {
+            let operands = user.operands().enumerate();
+            let places = operands.filter(|(_, operand)| *operand == shared);
+            places.map(|(n, _)| (user, n)).collect::<Vec<_>>()
+        })
+        .collect()
+    };
+    Ok(blocks.into_iter().rev().map(of_block).collect())
 }
 
 fn copy_before<'c, 'a>(
