@@ -9,6 +9,7 @@
 
 pub mod access;
 pub mod arg_reduce;
+mod bools;
 pub mod cast;
 pub mod chosen;
 pub mod contraction;
@@ -156,6 +157,7 @@ pub fn export<'c>(
     // What general forms computed for nothing, or twice.
     skript_dialect::pipeline::run(&module, "builtin.module(canonicalize,cse)")
         .map_err(|_| ExportError::Invalid)?;
+    bools::widen(context, &module)?;
     Ok(Export {
         module,
         interface,

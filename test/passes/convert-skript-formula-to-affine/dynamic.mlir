@@ -41,7 +41,7 @@ func.func @guarded(%x: tensor<?xf32>, %n: index, %init: tensor<8xf32>) -> tensor
 // CHECK-LABEL: func @reversed
 // CHECK-SAME:    %[[X:.+]]: tensor<?xf32>, %[[N:.+]]: index
 // CHECK:         affine.for %[[I:.+]] = 0 to #{{.+}}(%[[N]])
-// CHECK-NEXT:      affine.load %{{.+}}[-%[[I]] + %[[N]] - 1] : memref<?xf32>
+// CHECK:           affine.load %{{.+}}[-%[[I]] + %[[N]] - 1] : memref<?xf32>
 func.func @reversed(%x: tensor<?xf32>, %n: index, %init: tensor<?xf32>) -> tensor<?xf32> {
   %y = skript.formula assign (%i) in (%n) outs(%acc = %init : tensor<?xf32>) do {
     %one = arith.constant 1 : index

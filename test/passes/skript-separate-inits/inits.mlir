@@ -172,6 +172,36 @@ func.func @turns(%w: tensor<2xf32> {bufferization.writable = false}, %start: f32
   return %end : f32
 }
 
+// What a branch writes into is filled in it.
+// CHECK-LABEL: func.func @nested
+// CHECK:         %[[OUTER:.+]] = linalg.fill
+// CHECK:         linalg.generic {{.*}} outs(%[[OUTER]] : tensor<8xf32>)
+// CHECK:         scf.if
+// CHECK:           %[[EMPTY:.+]] = tensor.empty() : tensor<8xf32>
+// CHECK:           %[[INNER:.+]] = linalg.fill ins(%{{.+}} : f32) outs(%[[EMPTY]] : tensor<8xf32>)
+// CHECK:           linalg.generic {{.*}} outs(%[[INNER]] : tensor<8xf32>)
+func.func @nested(%x: tensor<8xf32>, %c: i1) -> (tensor<8xf32>, tensor<8xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<8xf32>
+  %fill = linalg.fill ins(%zero : f32) outs(%empty : tensor<8xf32>) -> tensor<8xf32>
+  %0 = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%x : tensor<8xf32>) outs(%fill : tensor<8xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %s = arith.addf %b, %a : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %1 = scf.if %c -> (tensor<8xf32>) {
+    %2 = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%0 : tensor<8xf32>) outs(%fill : tensor<8xf32>) {
+    ^bb0(%a: f32, %b: f32):
+      %s = arith.subf %b, %a : f32
+      linalg.yield %s : f32
+    } -> tensor<8xf32>
+    scf.yield %2 : tensor<8xf32>
+  } else {
+    scf.yield %x : tensor<8xf32>
+  }
+  return %0, %1 : tensor<8xf32>, tensor<8xf32>
+}
+
 // A generic operation that reads nothing is a fill.
 // CHECK-LABEL: func.func @generic
 // CHECK-NOT:     linalg.fill

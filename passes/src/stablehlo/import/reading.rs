@@ -41,7 +41,58 @@ pub fn normalized(text: &str) -> String {
         }
         _ => words(line),
     });
-    lines.collect::<Vec<_>>().join("\n")
+    lines.map(packed).collect::<Vec<_>>().join("\n")
+}
+
+/// Bools in hexadecimal as jax writes them, a byte for each, with eight in a byte, as our MLIR reads them. What stands behind them
+/// stays where it is.
+fn packed(line: String) -> String {
+    const BEGIN: &str = "dense<\"0x";
+    let mut result = String::new();
+    let mut rest = line.as_str();
+    while let Some(at) = rest.find(BEGIN) {
+        let (before, digits) = rest.split_at(at + BEGIN.len());
+        result.push_str(before);
+        rest = digits;
+        if let Some((digits, behind)) = digits.split_once('"')
+            && let Some(bits) = bits(digits, behind)
+        {
+            result.push_str(&bits);
+            result.push_str("\">");
+            result.extend(std::iter::repeat_n(' ', digits.len() - bits.len()));
+            rest = behind.get(1..).unwrap_or_default();
+        }
+    }
+    match result.is_empty() {
+        true => line,
+        false => result + rest,
+    }
+}
+
+/// The digits of bools, eight in a byte, where they have a byte each, as the type `behind` them tells.
+fn bits(digits: &str, behind: &str) -> Option<String> {
+    let r#type = behind.strip_prefix('>')?.trim_start().strip_prefix(':')?;
+    let (shape, _) = r#type
+        .trim_start()
+        .strip_prefix("tensor<")?
+        .split_once('>')?;
+    let mut extents = shape.strip_suffix("xi1")?.split('x');
+    let count = extents.try_fold(1usize, |count, extent| {
+        count.checked_mul(extent.trim().parse().ok()?)
+    })?;
+    if count < 2 || Some(digits.len()) != count.checked_mul(2) {
+        return None;
+    }
+    let bytes = digits.as_bytes().chunks(2).map(|byte| {
+        let byte = std::str::from_utf8(byte).ok()?;
+        u8::from_str_radix(byte, 16).ok().map(|byte| byte != 0)
+    });
+    let bools = bytes.collect::<Option<Vec<bool>>>()?;
+    let packed = bools.chunks(8).map(|bools| {
+        let bits = bools.iter().enumerate();
+        bits.fold(0u8, |byte, (n, bit)| byte | u8::from(*bit) << n)
+    });
+    Some(packed.map(|byte| format!("{byte:02X}")).collect())
 }
 
 /// `stablehlo.composite "name" %a {decomposition = @f} : T`, or its generic form, as a call of the function that it names;
@@ -190,6 +241,30 @@ fn today(word: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn bools_of_a_byte_each_are_packed() {
+        let line = "%c = stablehlo.constant dense<\"0x01000000000000000001\"> : tensor<2x5xi1>, dense<\"0xFF\"> : tensor<3xi1>";
+        let read = normalized(line);
+        assert!(
+            read.starts_with("%c = stablehlo.constant dense<\"0x0102\"> "),
+            "{read}"
+        );
+        assert!(
+            read.ends_with(": tensor<2x5xi1>, dense<\"0xFF\"> : tensor<3xi1>"),
+            "{read}"
+        );
+        assert_eq!(read.len(), line.len());
+        // Of another type, of another length, no digits.
+        for line in [
+            "dense<\"0x0100\"> : tensor<2xi8>",
+            "dense<\"0x0100\"> : tensor<9xi1>",
+            "dense<\"0x01zz\"> : tensor<2xi1>",
+            "dense<\"0x01",
+        ] {
+            assert_eq!(normalized(line), line);
+        }
+    }
 
     #[test]
     fn the_drafts_spelling_becomes_todays() {

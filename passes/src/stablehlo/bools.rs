@@ -1,0 +1,63 @@
+//! Bools of large constants, as every reader takes them.
+//!
+//! MLIR prints the elements of a large constant in hexadecimal, and its versions differ in how many bools a byte has there.
+//! Bytes that are zero or one, converted, are the same to all.
+
+use crate::codegen::mlir::{erase, replace_uses};
+use crate::mlir::{Builder, dense, types};
+use melior::ir::operation::OperationLike;
+use melior::ir::r#type::IntegerType;
+use melior::ir::{AttributeLike, Module, OperationRef, Value, ValueLike};
+use melior::{Context, Error};
+use skript_dialect::{melior, op};
+
+/// Elements of a constant that MLIR prints one by one.
+const PRINTED: usize = 100;
+
+/// Makes bytes, and a conversion, of bools that would be printed in hexadecimal.
+pub fn widen(context: &Context, module: &Module) -> Result<(), Error> {
+    let bit = IntegerType::new(context, 1).into();
+    let root = module.as_operation();
+    let constants = op::collect(&root, |op| {
+        let r#type = op.result(0).map(|result| result.r#type());
+        op::is(&op, "stablehlo.constant")
+            && r#type.is_ok_and(|own| types::element_of(own) == Some(bit))
+    });
+    constants
+        .into_iter()
+        .try_for_each(|constant| widen_one(context, constant))
+}
+
+fn widen_one<'c: 'a, 'a>(
+    context: &'c Context,
+    constant: OperationRef<'c, 'a>,
+) -> Result<(), Error> {
+    let value = constant.attribute("value")?;
+    let result = Value::from(constant.result(0)?);
+    let extents = types::extents(result.r#type()).unwrap_or_default();
+    let count = extents
+        .iter()
+        .try_fold(1usize, |count, extent| {
+            count.checked_mul(usize::try_from(*extent).ok()?)
+        })
+        .unwrap_or(0);
+    if count <= PRINTED || dense::is_splat(value) {
+        return Ok(());
+    }
+    // SAFETY: the attribute has so many elements of one bit, as its operation's verifier has seen.
+    let bytes = (0..count).map(|n| unsafe {
+        u8::from(mlir_sys::mlirDenseElementsAttrGetBoolValue(
+            value.to_raw(),
+            isize::try_from(n).unwrap_or(0),
+        ))
+    });
+    let bytes: Vec<u8> = bytes.collect();
+    let wide = types::tensor(&extents, IntegerType::new(context, 8).into());
+    let at = Builder::before(context, constant)?;
+    let elements = [("value", dense::of_bytes(wide, &bytes))];
+    let bytes = at.value("stablehlo.constant", &[], &elements, wide)?;
+    let bools = at.value("stablehlo.convert", &[bytes], &[], result.r#type())?;
+    replace_uses(result, bools);
+    erase(constant);
+    Ok(())
+}
