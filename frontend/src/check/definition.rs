@@ -173,9 +173,9 @@ impl<'a> Checker<'a> {
     pub(super) fn noting_errors<T>(&mut self, f: impl FnOnce(&mut Self) -> T) -> (T, bool) {
         let (before, unread) = (self.sink.diagnostics().len(), self.unread);
         let result = f(self);
-        let found = self.sink.diagnostics().iter().skip(before);
+        let mut found = self.sink.diagnostics().iter().skip(before);
         let is_error = |d: &Diagnostic| d.severity == Severity::Error;
-        let is_faulty = self.unread > unread || found.map(is_error).any(|is_error| is_error);
+        let is_faulty = self.unread > unread || found.any(is_error);
         (result, is_faulty)
     }
 

@@ -19,6 +19,7 @@ mod formulas;
 mod free_names;
 mod invocations;
 mod lengths;
+mod lookup;
 mod modules;
 mod operators;
 mod packs;

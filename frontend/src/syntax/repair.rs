@@ -493,7 +493,7 @@ fn candidates(text: &str, tokens: &[Token], places: &[usize], edits: &[Edit]) ->
             TokenKind::Word => {
                 if distance <= 1 && !begins_definition(text, token) {
                     add(left_out);
-                    let meant = closest(word, DEFINITION_WORDS.into_iter());
+                    let meant = closest(word, DEFINITION_WORDS);
                     if let Some(meant) = meant {
                         add(replaced(meant));
                     }

@@ -27,6 +27,17 @@ pub fn bytes(value: Attribute<'_>, element: usize, count: usize) -> Option<Vec<u
     }
 }
 
+/// The first `count` elements of a dense attribute of bools, a byte each: as many as it has at most.
+pub fn bools(value: Attribute<'_>, count: usize) -> Vec<u8> {
+    let raw = value.to_raw();
+    // SAFETY: the length is asked for first; callers know the type.
+    let length = unsafe { mlir_sys::mlirElementsAttrGetNumElements(raw) };
+    let length = isize::try_from(count).unwrap_or(0).min(length as isize);
+    // SAFETY: each place is one of the attribute.
+    let bools = (0..length).map(|n| unsafe { mlir_sys::mlirDenseElementsAttrGetBoolValue(raw, n) });
+    bools.map(u8::from).collect()
+}
+
 /// Bytes as elements of a tensor type: those of all elements, or of one that all are equal to.
 pub fn of_bytes<'c>(r#type: Type<'c>, bytes: &[u8]) -> Attribute<'c> {
     // SAFETY: callers take bytes and element type from one attribute; they are copied.

@@ -7,7 +7,7 @@ use crate::codegen::mlir::{erase, replace_uses};
 use crate::mlir::{Builder, dense, types};
 use melior::ir::operation::OperationLike;
 use melior::ir::r#type::IntegerType;
-use melior::ir::{AttributeLike, Module, OperationRef, Value, ValueLike};
+use melior::ir::{Module, OperationRef, Value, ValueLike};
 use melior::{Context, Error};
 use skript_dialect::{melior, op};
 
@@ -44,14 +44,7 @@ fn widen_one<'c: 'a, 'a>(
     if count <= PRINTED || dense::is_splat(value) {
         return Ok(());
     }
-    // SAFETY: the attribute has so many elements of one bit, as its operation's verifier has seen.
-    let bytes = (0..count).map(|n| unsafe {
-        u8::from(mlir_sys::mlirDenseElementsAttrGetBoolValue(
-            value.to_raw(),
-            isize::try_from(n).unwrap_or(0),
-        ))
-    });
-    let bytes: Vec<u8> = bytes.collect();
+    let bytes = dense::bools(value, count);
     let wide = types::tensor(&extents, IntegerType::new(context, 8).into());
     let at = Builder::before(context, constant)?;
     let elements = [("value", dense::of_bytes(wide, &bytes))];

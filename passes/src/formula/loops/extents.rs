@@ -88,10 +88,9 @@ fn narrows(reading: &Reading) -> bool {
 
 fn without_casts<'c: 'a, 'a>(value: Value<'c, 'a>) -> Value<'c, 'a> {
     let mut value = value;
-    while let Ok(result) = OperationResult::try_from(value) {
-        // SAFETY: the op lives as long as its results.
-        let op = unsafe { OperationRef::from_raw(result.owner().to_raw()) };
-        let Some(operand) = same(op) else { break };
+    while let Ok(result) = OperationResult::try_from(value)
+        && let Some(operand) = same(result.owner())
+    {
         value = operand;
     }
     value
@@ -112,8 +111,7 @@ fn same<'c: 'a, 'a>(cast: OperationRef<'c, 'a>) -> Option<Value<'c, 'a>> {
 fn interval(value: Value, depth: usize) -> Option<(i64, i64)> {
     let depth = depth.checked_sub(1)?;
     let result = OperationResult::try_from(value).ok()?;
-    // SAFETY: the op lives as long as its results.
-    let op = unsafe { OperationRef::from_raw(result.owner().to_raw()) };
+    let op = result.owner();
     let of = |operand: usize| interval(op.operand(operand).ok()?, depth);
     match operation_name(op).as_str() {
         "tensor.dim" | "memref.dim" => Some((0, LARGEST_EXTENT)),
