@@ -463,7 +463,7 @@ graph G {
         d = math.neg(x)
         y = math.neg(a);
     }
-    @lowering { y = x; }
+    @lowering { y[i,] = x[i,], i < 4; }
 }
 ",
     );
