@@ -19,7 +19,7 @@ if [ "${said:0:${#wanted}}" != "$wanted" ]; then
   printf 'not what was wanted:\n%s\n' "$said" >&2
   exit 1
 fi
-for line in '^0 points: SK9203: there must be a point to follow, not.*0' '^  in examples/c/main.sknd:[0-9]*:[0-9]*: main.follow' \
+for line in '^0 points: SK9203: there must be a point to follow, not.*0' '^  in examples/c/main.sknd:17:9-17:14: main.follow$' \
   '^5 points: input `points` has shape \[5, 2\], the model wants \[at most 4, 2\]$' \
   '^no weights for variable `main.Follow.center`: there is no /nowhere/main.Follow.center.dat$'; do
   if ! grep -q "$line" <<<"$said"; then
