@@ -9,7 +9,7 @@ use melior::ir::block::BlockLike;
 use melior::ir::operation::{
     OperationBuilder, OperationLike, OperationMutLike, OperationRef, OperationRefMut,
 };
-use melior::ir::{BlockRef, Region, RegionLike, TypeLike, Value, ValueLike};
+use melior::ir::{Region, RegionLike, TypeLike, Value, ValueLike};
 
 /// Gives the loop that stands for `op` afterwards: `op` itself if its tensors are in place.
 ///
@@ -29,7 +29,7 @@ pub fn align<'c, 'a>(op: OperationRef<'c, 'a>) -> Result<OperationRef<'c, 'a>, C
     let Some((test, handed)) = handed.split_first() else {
         return Err(missing());
     };
-    let carried = arguments(before);
+    let carried = mlir::arguments(before);
     let Some(places) = places(handed, &carried) else {
         return Ok(op);
     };
@@ -51,11 +51,11 @@ pub fn align<'c, 'a>(op: OperationRef<'c, 'a>) -> Result<OperationRef<'c, 'a>, C
     let operands: Vec<Value> = std::iter::once(*test).chain(all).collect();
     // SAFETY: the terminator is alive and nobody else refers to its operands.
     unsafe { OperationRefMut::from_raw(condition.to_raw()) }.set_operands(&operands);
-    let old = arguments(after);
+    let old = mlir::arguments(after);
     for r#type in &types {
         after.add_argument(*r#type, op.location());
     }
-    let new = arguments(after).split_off(old.len());
+    let new = mlir::arguments(after).split_off(old.len());
     for (value, place) in old.iter().zip(&places) {
         mlir::replace_uses(*value, new[*place]);
     }
@@ -84,11 +84,6 @@ pub fn align<'c, 'a>(op: OperationRef<'c, 'a>) -> Result<OperationRef<'c, 'a>, C
     }
     mlir::erase(op);
     Ok(replacement)
-}
-
-fn arguments<'c, 'a>(block: BlockRef<'c, 'a>) -> Vec<Value<'c, 'a>> {
-    let all = (0..block.argument_count()).filter_map(|n| block.argument(n).ok());
-    all.map(Value::from).collect()
 }
 
 /// Where each value that is handed on belongs: at the argument that it is, else at a free one of its type; values that

@@ -4,9 +4,10 @@
 //! still copies where a turn reads the old value after the new one is made. A loop starts with a copy of what is read elsewhere
 //! later, and so does what writes into a part of a tensor: else the outputs' places, which upstream hands to the tensors that
 //! become outputs, would hold both. Functions that invocations call do not write their arguments; those that are defined
-//! elsewhere are handed copies of what is read later.
+//! elsewhere are handed copies of what is read later. With `apart` each turn and each arm of a branch makes copies.
 
 use super::aligned::align;
+use super::apart;
 use super::error::CodegenError;
 use super::{memory, mlir};
 use crate::invoke;
@@ -17,7 +18,7 @@ use melior::ir::operation::{
     OperationLike, OperationMutLike, OperationRef, OperationRefMut, OperationResult,
 };
 use melior::ir::{BlockRef, TypeLike, Value, ValueLike};
-use skript_dialect::{Dialect, Pass};
+use skript_dialect::{Dialect, Pass, PassOption};
 use std::collections::{HashMap, HashSet};
 
 /// The pass `skript-write-carried`.
@@ -26,21 +27,28 @@ pub const PASS: Pass = Pass {
     summary: "loops write what they carry where it came from",
     anchor: Some("builtin.module"),
     dependent_dialects: &[Dialect::Bufferization],
-    run: |root, _, _| Ok(write_carried(root)?),
-    ..Pass::NONE
+    options: &[PassOption {
+        name: "apart",
+        summary: "what branches choose and turns make is copied, for modules that bufferization refuses otherwise",
+        default: "false",
+    }],
+    run: |root, options, _| Ok(write_carried(root, options.get("apart")?)?),
 };
 
-/// Rewrites the yields of all `scf.for` and `scf.while`.
+/// Rewrites the yields of all `scf.for` and `scf.while`; `apart`: of copies of what branches choose and turns make.
 ///
 /// # Errors
 /// [`CodegenError::Module`] if a loop is malformed.
-pub fn write_carried(module: OperationRef) -> Result<(), CodegenError> {
+pub fn write_carried(module: OperationRef, apart: bool) -> Result<(), CodegenError> {
     let functions = invoke::functions(module);
     // Inner loops first: an outer one that is rebuilt takes them along.
     for op in mlir::nested(module).into_iter().rev() {
         if mlir::name(op) == "scf.while" {
             align(op)?;
         }
+    }
+    if apart {
+        apart::part(module)?;
     }
     for op in mlir::nested(module).into_iter().rev() {
         match mlir::name(op).as_str() {
@@ -370,7 +378,7 @@ fn separate_loops(branch: OperationRef) -> Result<(), CodegenError> {
 }
 
 /// A copy of a tensor in front of an op.
-fn copied<'c, 'a>(
+pub(super) fn copied<'c, 'a>(
     value: Value<'c, 'a>,
     op: OperationRef<'c, 'a>,
 ) -> Result<Value<'c, 'a>, CodegenError> {
@@ -466,8 +474,7 @@ fn hands_on(op: OperationRef, number: usize) -> bool {
 
 /// Whether a value is an argument of the block.
 fn is_argument_of(value: Value, block: BlockRef) -> bool {
-    let arguments = (0..block.argument_count()).filter_map(|n| block.argument(n).ok());
-    arguments.map(Value::from).any(|a| a == value)
+    mlir::arguments(block).contains(&value)
 }
 
 /// Pairs the terminator's operands from `first_operand` with the block's arguments from `first_argument`.

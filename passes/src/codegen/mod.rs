@@ -4,6 +4,7 @@
 //! calls inlined. Its stations, in order: [`buffers`], the schedules, [`native`], [`emit`].
 
 pub mod aligned;
+mod apart;
 pub mod arguments;
 pub mod carried;
 mod chains;
@@ -31,7 +32,8 @@ pub use error::CodegenError;
 pub use interface::Interface;
 pub use llvm::{Form, emit};
 
-use melior::ir::Module;
+use crate::mlir::regions;
+use melior::ir::{Module, Operation};
 use skript_runtime::artifact::{ArenaLayout, Artifact, Check, Target};
 
 /// Tensors become buffers, written in place where nobody reads the old value. Variables and inputs are never written. A tensor
@@ -49,14 +51,27 @@ const TO_LLVM: &str = "convert-linalg-to-loops,expand-strided-metadata,lower-aff
     convert-index-to-llvm,convert-ub-to-llvm,convert-cf-to-llvm,\
     convert-func-to-llvm{use-bare-ptr-memref-call-conv},reconcile-unrealized-casts,canonicalize,cse";
 
-/// The entry's results become arguments, tensors become buffers.
+/// The entry's results become arguments, tensors become buffers. A module whose tensors cannot be written in place is made
+/// again with copies of what loops carry and branches choose.
 ///
 /// # Errors
 /// [`CodegenError`] with what MLIR says, if the module holds something that has no buffer.
 pub fn buffers(module: &Module) -> Result<(), CodegenError> {
     crate::all::register();
+    let again = Module::from_operation(Operation::clone(&module.as_operation()));
+    let found = bufferize(module, false);
+    match again {
+        Some(again) if found.is_err() && bufferize(&again, true).is_ok() => {
+            regions::replace(module.as_operation(), again.as_operation(), 0)
+                .map_err(|e| CodegenError::Module(e.to_string()))
+        }
+        _ => found,
+    }
+}
+
+fn bufferize(module: &Module, apart: bool) -> Result<(), CodegenError> {
     inits::separate_inits(module.as_operation())?;
-    carried::write_carried(module.as_operation())?;
+    carried::write_carried(module.as_operation(), apart)?;
     outputs::write_outputs(module.as_operation())?;
     mlir::run_pipeline(module, "bufferization", BUFFERIZE)
 }

@@ -14,6 +14,14 @@ pub fn take<'c: 'a, 'a>(op: OperationRef<'c, 'a>, number: usize) -> Result<Regio
     Ok(region)
 }
 
+/// What stands in a region of `from` takes the place of what stands in that of `op`.
+pub fn replace(op: OperationRef, from: OperationRef, number: usize) -> Result<(), Error> {
+    let (target, source) = (op.region(number)?, from.region(number)?);
+    // SAFETY: both regions are alive; no caller holds what stood in the first.
+    unsafe { mlir_sys::mlirRegionTakeBody(target.to_raw(), source.to_raw()) };
+    Ok(())
+}
+
 /// The first block; it lives as long as whatever operation the region ends in.
 pub fn first_block<'c: 'a, 'a>(region: &Region<'c>) -> Option<BlockRef<'c, 'a>> {
     let block = region.first_block()?;

@@ -1,0 +1,49 @@
+//! What loops carry and what branches choose, each in a buffer of its own.
+//!
+//! Bufferization decides for one operand after the other whether it is written in place, and else makes a copy. It has no
+//! choice where a block ends: what an arm of a branch or a turn of a loop hands on stays where it is. Where buffers that
+//! meet there are read in another state it refuses the module. Here nothing meets: an arm hands on copies, a loop
+//! starts with copies, a turn ends with copies. Those are more than most modules need, so only what is refused without
+//! them gets them.
+
+use super::carried::copied;
+use super::error::CodegenError;
+use super::mlir;
+use melior::ir::operation::{OperationLike, OperationMutLike, OperationRef, OperationRefMut};
+use melior::ir::{TypeLike, Value, ValueLike};
+
+/// Copies what loops begin with and what the blocks of loops and branches below the module hand on.
+///
+/// # Errors
+/// [`CodegenError::Module`] if an op is malformed.
+pub(super) fn part(module: OperationRef) -> Result<(), CodegenError> {
+    for op in mlir::nested(module) {
+        // What a loop starts with stands behind the bounds and the step of one that counts.
+        match mlir::name(op).as_str() {
+            "scf.for" => copy_operands(op, 3, &[])?,
+            "scf.while" => copy_operands(op, 0, &[])?,
+            "scf.if" => {}
+            _ => continue,
+        }
+        for block in mlir::blocks(op) {
+            let own = mlir::arguments(block);
+            if let Some(end) = mlir::operations(block).last() {
+                copy_operands(*end, 0, &own)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Copies the tensors among an op's operands from `first`, but what the block got: that is in a place of its own.
+fn copy_operands(op: OperationRef, first: usize, own: &[Value]) -> Result<(), CodegenError> {
+    let mut operands: Vec<Value> = op.operands().collect();
+    for operand in operands.iter_mut().skip(first) {
+        if operand.r#type().is_ranked_tensor() && !own.contains(operand) {
+            *operand = copied(*operand, op)?;
+        }
+    }
+    // SAFETY: the op is alive and nobody else refers to its operands.
+    unsafe { OperationRefMut::from_raw(op.to_raw()) }.set_operands(&operands);
+    Ok(())
+}
