@@ -151,6 +151,18 @@ MODELS = {
                 "operator o { @input { x: real[n]; } @output { y: real[m|n]; } @lower { y[m,] = x[i,] + real(j), i < n, j < 3 | x[i,] > -0.5; } }\n"),
     "arg_window": ("x: real[8]", "y: int[4]", "y = o(x)", [[(8,)]] * 3, moving(
         "x: real[n]", "n/2", "y[i,] := a, i < n/2, a < 2 | x[2*i+a,] < x[2*i+y[i,],]")),
+    # Positions that move with their window; of real numbers' logarithms every other one is NaN, and of ints many are equal.
+    "arg_moving": ("x: real[9]", "y: int[7]", "y = o(x)", [[(9,)]] * 6, moving(
+        "x: real[n]", "n - 2", "y[i,] := i + j, i < n - 2, j < 3 | `log`(x[i+j,]) > `log`(x[y[i,],])", first="i")),
+    "arg_moving_ties": ("x: int[9]; k: bool[9]", "y: int[7]", "y = o(x, k)", [[(9,), (9,)]] * 4, moving(
+        "x: int[n]; k: bool[n]", "n - 2", "y[i,] := i + j, i < n - 2, j < 3 | k[i+j,] && x[i+j,] >= x[y[i,],]", first="i + 1")),
+    "arg_moving_far": ("x: real[9]", "y: int[4]", "y = o(x)", [[(9,)]] * 4, moving(
+        "x: real[n]", "4", "y[i,] := 2*i + j, i < 4, j < 3 | x[2*i+j,] < x[y[i,],]")),
+    "arg_moving_rows": ("x: real[m|3,9]; z: real[m,7]", "y: int[~,7]", "y = o(x, z)", [[(m, 9), (m, 7)] for m in (1, 2, 3)],
+        "operator o { @input { x: real[m,n]; z: real[m,k]; } @output { y: int[m,k]; } @lower { y[i,j] = j + 2, i < m, j < k; "
+        "y[i,j] := j + 2 - a, i < m, j < k, a < 3 | `abs`(x[i,j+2-a] - z[i,j]) <= `abs`(x[i,y[i,j]] - z[i,j]); } }\n"),
+    "arg_moving_open": ("x: real[n|9]", "y: int[~]", "y = o(x)", [[(n,)] for n in (2, 5, 9)], moving(
+        "x: real[n]", "n/2", "y[i,] := i + a, i < n/2, a < 2 | x[i+a,] < x[y[i,],]")),
     # Positions that count from an extent that a run knows, windows over one, and extents that only a check says are equal.
     "arg_reversed_open": ("x: int[m|5,n|6]", "y: int[~]", "y = o(x)", [[s] for s in ((1, 1), (5, 6), (3, 4))], moving(
         "x: int[m,n]", "m", "y[i,] := n-1-j, i < m, j < n | x[i,n-1-j] > x[i,y[i,]]")),

@@ -12,6 +12,7 @@ use super::field::Field;
 use super::tensors::Tensors;
 use super::write::{Target, identity, is_zero};
 use crate::mlir::{attributes, types};
+use crate::structure::Affine;
 use crate::structure::arg_reduction::ArgReduction;
 use melior::Error;
 use melior::ir::Value;
@@ -123,7 +124,12 @@ pub fn run<'c: 'a, 'a>(
         };
         if !reduction.are_indices {
             let value = evaluator.field(*value)?;
-            field = read(value.value, &[Subscript::data(field)], domain, &at)?.field;
+            let places = value.indices.iter().map(|own| match own == index {
+                true => Ok(Subscript::data(field.clone())),
+                false => Subscript::affine(Affine::index(*own), domain, &at),
+            });
+            let places = places.collect::<Result<Vec<_>, _>>()?;
+            field = read(value.value, &places, domain, &at)?.field;
         }
         results.push(target.block(&field, mask, &reduction.slots)?);
     }

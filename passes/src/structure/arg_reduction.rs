@@ -1,8 +1,8 @@
 //! Arg-reductions: positions that move on as long as a better element is found.
 //!
 //! `p := r where x[…, r, …] < x[…, p, …]`: every output is a position, and one condition compares an element, or any
-//! expression of such, with the one at the positions so far. A position may be an expression of its index as well, if the
-//! element is read there. Whatever the order of evaluation, the result is the first best element of all, or the
+//! expression of such, with the one at the positions so far. A position may be an expression of its index as well, also
+//! with indices of the output, as positions in a window are, if the element is read there. Whatever the order of evaluation, the result is the first best element of all, or the
 //! position held before where none is better than that. A NaN is never better, and nothing is better than one. Positions
 //! lie in the ranges of their indices, if they begin there; so clamps to these are seen through. Other conditions, which
 //! do not read the positions, say which elements count; where they keep an index below a limit, clamps to that limit are
@@ -23,7 +23,7 @@ pub struct ArgReduction {
     pub candidate: usize,
     /// The other conditions.
     pub guards: Vec<TermId>,
-    /// By target: the index that decides the value it gets.
+    /// By target: the index that decides the value it gets, among those that are not of the output.
     pub positions: Vec<usize>,
     /// Whether the values are these indices themselves.
     pub are_indices: bool,
@@ -54,12 +54,15 @@ impl ArgReduction {
         if nest.kind != Accumulation::Replace {
             return None;
         }
-        let positions = nest.targets.iter().map(|t| single_index(nest, t.value));
-        let positions: Vec<usize> = positions.collect::<Option<_>>()?;
         let is_index = |t: &NestTarget| as_index(nest, t.value).is_some();
         let are_indices = nest.targets.iter().all(is_index);
         let slots = slots(nest)?;
         let kept = |index: &usize| slots.iter().any(|s| s.indices.contains(index));
+        let positions = nest
+            .targets
+            .iter()
+            .map(|t| reduced_index(nest, t.value, kept));
+        let positions: Vec<usize> = positions.collect::<Option<_>>()?;
         let reduced = |index: &usize| nest.extents.get(*index) != Some(&1) && !kept(index);
         let distinct = positions
             .iter()
@@ -68,12 +71,12 @@ impl ArgReduction {
         let covered = (0..nest.extents.len())
             .filter(reduced)
             .all(|index| positions.contains(&index));
-        if !distinct || !covered || positions.iter().any(kept) {
+        if !distinct || !covered {
             return None;
         }
         [(0, *op, *lhs, *rhs), (1, mirrored(*op)?, *rhs, *lhs)]
             .into_iter()
-            .find(|(_, _, new, best)| is_update(nest, *new, *best, &guards))
+            .find(|(_, _, new, best)| is_update(nest, *new, *best, &positions, &guards))
             .map(|(candidate, comparison, ..)| ArgReduction {
                 comparison,
                 update: *update,
@@ -158,6 +161,8 @@ fn as_index(nest: &Nest, term: TermId) -> Option<usize> {
 /// What makes an element at the positions so far the same expression as a new one.
 struct Update<'n> {
     nest: &'n Nest,
+    /// By target: the index that decides its value.
+    positions: &'n [usize],
     guards: &'n [TermId],
     /// Conditions under which the terms at hand are computed.
     held: Vec<TermId>,
@@ -166,9 +171,16 @@ struct Update<'n> {
 }
 
 /// Whether `best` is computed as `new` is, with the positions so far in the place of the values that the targets get.
-fn is_update(nest: &Nest, new: TermId, best: TermId, guards: &[TermId]) -> bool {
+fn is_update(
+    nest: &Nest,
+    new: TermId,
+    best: TermId,
+    positions: &[usize],
+    guards: &[TermId],
+) -> bool {
     let mut update = Update {
         nest,
+        positions,
         guards,
         held: Vec::new(),
         found: vec![false; nest.targets.len()],
@@ -239,7 +251,7 @@ impl Update<'_> {
             }
             // An index that decides a position agrees with that position only.
             (Some(Term::Index(index)), Some(Term::Index(other))) => {
-                index == other && !self.is_reduced(*index)
+                index == other && !self.positions.contains(index)
             }
             (Some(Term::Int(_) | Term::Bool(_)), _) => nest.terms.get(new) == nest.terms.get(best),
             _ => false,
@@ -251,13 +263,7 @@ impl Update<'_> {
         let parts = self.nest.reachable(&[term]);
         !parts
             .into_iter()
-            .any(|part| as_index(self.nest, part).is_some_and(|index| self.is_reduced(index)))
-    }
-
-    /// Whether some target's value depends on an index.
-    fn is_reduced(&self, index: usize) -> bool {
-        let mut targets = self.nest.targets.iter();
-        targets.any(|t| single_index(self.nest, t.value) == Some(index))
+            .any(|part| as_index(self.nest, part).is_some_and(|i| self.positions.contains(&i)))
     }
 
     /// The term without a `min` and a `max` that change no number that `new` is where the guards hold.
@@ -334,11 +340,13 @@ fn alike(nest: &Nest, one: TermId, other: TermId) -> bool {
     nest.same(one, other) || form.is_some() && form == nest.affine(other)
 }
 
-/// The only index that decides a term, with numbers from outside; `None` where data do, or none or several.
-fn single_index(nest: &Nest, term: TermId) -> Option<usize> {
+/// The only index that decides a term, with those that are kept and numbers from outside; `None` where data do, or no other
+/// index or several.
+fn reduced_index(nest: &Nest, term: TermId, kept: impl Fn(&usize) -> bool) -> Option<usize> {
     let mut found = None;
     for part in nest.reachable(&[term]) {
         match nest.terms.get(part)? {
+            Term::Index(index) if kept(index) => {}
             Term::Index(index) if found.is_none_or(|f| f == *index) => found = Some(*index),
             Term::Index(_) | Term::Access { .. } | Term::Branch { .. } => return None,
             Term::Opaque { operands } if !operands.is_empty() => return None,
@@ -457,6 +465,32 @@ mod tests {
         let found = expression(0).unwrap();
         assert_eq!((found.positions, found.are_indices), (vec![1], false));
         assert_eq!(expression(1), None);
+    }
+
+    /// `p[i] := i + STEP·r where x[i + r] < x[p[i]]`.
+    fn window(step: i64) -> Option<ArgReduction> {
+        let mut b = Builder::new(Accumulation::Replace, &[3, 5]);
+        let (i, r, step) = (b.index(0), b.index(1), b.int(step));
+        let p = b.access(&[3], &[i]);
+        b.nest.tensors[0].destination = Some(0);
+        let place = b.ints(ScalarOp::Add, i, r);
+        let new = b.access(&[7], &[place]);
+        let best = b.term(Term::Access {
+            tensor: 1,
+            subscripts: vec![p],
+        });
+        b.nest.predicate = Some(b.reals(ScalarOp::Lt, new, best));
+        let steps = b.ints(ScalarOp::Mul, step, r);
+        let place = b.ints(ScalarOp::Add, i, steps);
+        ArgReduction::of(&b.target(&[3], &[i], place))
+    }
+
+    #[test]
+    fn positions_move_with_their_window() {
+        let found = window(1).unwrap();
+        assert_eq!((found.positions, found.are_indices), (vec![1], false));
+        // Not where the element is.
+        assert_eq!(window(2), None);
     }
 
     #[test]
