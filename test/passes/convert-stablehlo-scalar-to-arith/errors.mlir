@@ -1,13 +1,5 @@
 // RUN: skript-opt %s --split-input-file --verify-diagnostics --convert-stablehlo-scalar-to-arith
 
-func.func @order_of_pairs(%x: complex<f32>) -> i1 {
-  // expected-error @+1 {{has no form on these operands}}
-  %0 = stablehlo.compare LT, %x, %x : (complex<f32>, complex<f32>) -> i1
-  return %0 : i1
-}
-
-// -----
-
 func.func @remainder_of_pairs(%x: complex<f32>) -> complex<f32> {
   // expected-error @+1 {{has no form on these operands}}
   %0 = stablehlo.remainder %x, %x : complex<f32>

@@ -42,6 +42,18 @@ func.func @order(%x: f32, %u: ui16) -> (i1, i1, i1) {
   return %0, %1, %2 : i1, i1, i1
 }
 
+// The imaginary parts decide where the real ones are equal.
+// CHECK-LABEL: func.func @order_of_pairs
+// CHECK-DAG: %[[LAST:.+]] = arith.cmpf ole
+// CHECK-DAG: %[[FIRST:.+]] = arith.cmpf olt
+// CHECK-DAG: %[[SAME:.+]] = arith.cmpf oeq
+// CHECK: %[[BOTH:.+]] = arith.andi %[[SAME]], %[[LAST]]
+// CHECK: arith.ori %[[FIRST]], %[[BOTH]]
+func.func @order_of_pairs(%x: complex<f32>, %y: complex<f32>) -> i1 {
+  %0 = stablehlo.compare LE, %x, %y : (complex<f32>, complex<f32>) -> i1
+  return %0 : i1
+}
+
 // CHECK-LABEL: func.func @pairs
 // CHECK: complex.abs
 func.func @pairs(%x: complex<f64>) -> f64 {

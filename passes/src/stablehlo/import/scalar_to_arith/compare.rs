@@ -45,17 +45,23 @@ pub fn compare(s: &mut Scalar, direction: Direction) -> Option<String> {
         }
         Element::Complex(part) => {
             let t = s.from.signless();
-            let mut tests = Vec::new();
-            for op in ["complex.re", "complex.im"] {
-                let (a, b) = (s.apply(op, &[&x], &t), s.apply(op, &[&y], &t));
-                tests.push(reals(s, &word, &a, &b, part.text()));
-            }
-            let join = match word.as_str() {
-                "eq" => "arith.andi",
-                "ne" => "arith.ori",
-                _ => return None,
+            let [re, im] = ["complex.re", "complex.im"]
+                .map(|op| (s.apply(op, &[&x], &t), s.apply(op, &[&y], &t)));
+            let mut test =
+                |word: &str, (a, b): &(String, String)| reals(s, word, a, b, part.text());
+            let last = test(&word, &im);
+            let (join, first) = match word.as_str() {
+                "eq" => ("arith.andi", test("eq", &re)),
+                "ne" => ("arith.ori", test("ne", &re)),
+                // The imaginary parts decide where the real ones are equal.
+                _ => {
+                    let strictly = if word.starts_with('l') { "lt" } else { "gt" };
+                    let (is_before, is_same) = (test(strictly, &re), test("eq", &re));
+                    let last = s.apply("arith.andi", &[&is_same, &last], "i1");
+                    return Some(s.apply("arith.ori", &[&is_before, &last], "i1"));
+                }
             };
-            Some(s.apply(join, &[&tests[0], &tests[1]], "i1"))
+            Some(s.apply(join, &[&first, &last], "i1"))
         }
     }
 }
