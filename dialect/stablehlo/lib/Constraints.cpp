@@ -99,8 +99,14 @@ LogicalResult constraints::areDistinct(Operation *op, unsigned constraint, const
   return success();
 }
 
-LogicalResult constraints::arePaired(Operation *op, unsigned constraint, size_t inputs, size_t operands) {
-  if (inputs > 0 && op->getNumResults() == inputs && op->getNumOperands() == operands)
+LogicalResult constraints::arePaired(Operation *op, unsigned constraint, size_t inputs, size_t operands,
+                                    StringRef others) {
+  if (op->getNumOperands() != operands)
+    return violates(op, constraint) << "there must be as many " << others << " as inputs, but the operands are "
+                                    << op->getNumOperands();
+  if (inputs == 0)
+    return violates(op, constraint) << "there are no inputs";
+  if (op->getNumResults() == inputs)
     return success();
   return violates(op, constraint) << "there must be as many results as inputs, of which there are " << inputs << " among "
                                   << op->getNumOperands() << " operands, but there are " << op->getNumResults();

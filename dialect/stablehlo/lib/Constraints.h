@@ -52,8 +52,9 @@ struct Dimensions {
 llvm::LogicalResult verify(mlir::Operation *op, const Dimensions &dimensions);
 /// No dimension is in both lists, or twice in one.
 llvm::LogicalResult areDistinct(mlir::Operation *op, unsigned constraint, const Dimensions &a, const Dimensions &b);
-/// There are inputs, one result for each, and `operands` operands.
-llvm::LogicalResult arePaired(mlir::Operation *op, unsigned constraint, size_t inputs, size_t operands);
+/// There are inputs, one result for each, and `operands` operands with as many `others`.
+llvm::LogicalResult arePaired(mlir::Operation *op, unsigned constraint, size_t inputs, size_t operands,
+                              llvm::StringRef others);
 /// There are `wanted` entries.
 llvm::LogicalResult hasSize(mlir::Operation *op, unsigned constraint, llvm::StringRef name, size_t size, size_t wanted);
 /// Precisions, if there are any, are for both operands.

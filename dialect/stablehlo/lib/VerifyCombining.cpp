@@ -7,7 +7,7 @@ using namespace skript_stablehlo;
 using namespace skript_stablehlo::constraints;
 
 LogicalResult ReduceOp::verify() {
-  if (failed(arePaired(*this, 3, getInputs().size(), 2 * getInputs().size())) ||
+  if (failed(arePaired(*this, 3, getInputs().size(), 2 * getInputs().size(), "initial values")) ||
       failed(haveOneShape(*this, 1, getInputs().getTypes(), "inputs")))
     return failure();
   for (auto [input, init] : llvm::zip(getInputs(), getInitValues()))

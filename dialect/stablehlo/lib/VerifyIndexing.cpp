@@ -140,7 +140,7 @@ LogicalResult GatherOp::verify() {
 
 LogicalResult ScatterOp::verify() {
   ScatterDimensionNumbersAttr numbers = getScatterDimensionNumbers();
-  if (failed(arePaired(*this, 5, getInputs().size(), 2 * getInputs().size() + 1)) ||
+  if (failed(arePaired(*this, 5, getInputs().size(), 2 * getInputs().size() + 1, "updates")) ||
       failed(haveOneShape(*this, 1, getInputs().getTypes(), "inputs")) ||
       failed(haveOneShape(*this, 3, getUpdates().getTypes(), "updates")))
     return failure();

@@ -94,7 +94,7 @@ LogicalResult ConvolutionOp::verify() {
 }
 
 LogicalResult ReduceWindowOp::verify() {
-  if (failed(arePaired(*this, 1, getInputs().size(), 2 * getInputs().size())) ||
+  if (failed(arePaired(*this, 1, getInputs().size(), 2 * getInputs().size(), "initial values")) ||
       failed(haveOneShape(*this, 2, getInputs().getTypes(), "inputs")))
     return failure();
   for (auto [input, init] : llvm::zip(getInputs(), getInitValues()))

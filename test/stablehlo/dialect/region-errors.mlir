@@ -34,6 +34,28 @@ func.func @reduce_c3(%x: tensor<4xf32>, %i: tensor<f32>) {
 
 // -----
 
+func.func @reduce_c3_odd(%x: tensor<4xf32>, %i: tensor<f32>) {
+  // expected-error@+1 {{reduce_c3: there must be as many initial values as inputs, but the operands are 3}}
+  %r = "stablehlo.reduce"(%x, %x, %i) <{dimensions = array<i64: 0>}> ({
+  ^bb0(%p: tensor<f32>, %q: tensor<f32>):
+    stablehlo.return %q : tensor<f32>
+  }) : (tensor<4xf32>, tensor<4xf32>, tensor<f32>) -> tensor<f32>
+  return
+}
+
+// -----
+
+func.func @reduce_c3_none() {
+  // expected-error@+1 {{reduce_c3: there are no inputs}}
+  "stablehlo.reduce"() <{dimensions = array<i64: 0>}> ({
+  ^bb0:
+    stablehlo.return
+  }) : () -> ()
+  return
+}
+
+// -----
+
 func.func @reduce_c4(%x: tensor<4x8xf32>, %i: tensor<f32>) {
   // expected-error@+1 {{reduce_c4: `dimensions` is [-1], but must name dimensions from 0 to below 2}}
   %r = "stablehlo.reduce"(%x, %i) <{dimensions = array<i64: -1>}> ({

@@ -64,33 +64,37 @@ class Stablehlo_Enum<string name, string what, list<I32EnumAttrCase> cases> : I3
   let cppNamespace = "::skript_stablehlo";
   let genSpecializedAttr = 0;
 }
+class Stablehlo_EnumAttr<I32EnumAttr values, string word> : EnumAttr<Stablehlo_Dialect, values, word> {
+  let summary = values.summary # ", `#stablehlo<" # word # " " # !head(values.enumerants).symbol # ">` or another of "
+      # !interleave(!foreach(value, values.enumerants, value.symbol), ", ");
+}
 
 def Stablehlo_ComparisonDirection : Stablehlo_Enum<"ComparisonDirection", "which comparison", [
   I32EnumAttrCase<"EQ", 0>, I32EnumAttrCase<"NE", 1>, I32EnumAttrCase<"GE", 2>,
   I32EnumAttrCase<"GT", 3>, I32EnumAttrCase<"LE", 4>, I32EnumAttrCase<"LT", 5>]>;
 def Stablehlo_ComparisonDirectionAttr
-    : EnumAttr<Stablehlo_Dialect, Stablehlo_ComparisonDirection, "comparison_direction">;
+    : Stablehlo_EnumAttr<Stablehlo_ComparisonDirection, "comparison_direction">;
 
 def Stablehlo_ComparisonType : Stablehlo_Enum<"ComparisonType", "how elements compare", [
   I32EnumAttrCase<"NOTYPE", 0>, I32EnumAttrCase<"FLOAT", 1>, I32EnumAttrCase<"TOTALORDER", 2>,
   I32EnumAttrCase<"SIGNED", 3>, I32EnumAttrCase<"UNSIGNED", 4>]>;
-def Stablehlo_ComparisonTypeAttr : EnumAttr<Stablehlo_Dialect, Stablehlo_ComparisonType, "comparison_type">;
+def Stablehlo_ComparisonTypeAttr : Stablehlo_EnumAttr<Stablehlo_ComparisonType, "comparison_type">;
 
 def Stablehlo_Precision : Stablehlo_Enum<"Precision", "precision of products", [
   I32EnumAttrCase<"DEFAULT", 0>, I32EnumAttrCase<"HIGH", 1>, I32EnumAttrCase<"HIGHEST", 2>]>;
-def Stablehlo_PrecisionAttr : EnumAttr<Stablehlo_Dialect, Stablehlo_Precision, "precision">;
+def Stablehlo_PrecisionAttr : Stablehlo_EnumAttr<Stablehlo_Precision, "precision">;
 
 def Stablehlo_RngAlgorithm : Stablehlo_Enum<"RngAlgorithm", "generator of random bits", [
   I32EnumAttrCase<"DEFAULT", 0>, I32EnumAttrCase<"THREE_FRY", 1>, I32EnumAttrCase<"PHILOX", 2>]>;
-def Stablehlo_RngAlgorithmAttr : EnumAttr<Stablehlo_Dialect, Stablehlo_RngAlgorithm, "rng_algorithm">;
+def Stablehlo_RngAlgorithmAttr : Stablehlo_EnumAttr<Stablehlo_RngAlgorithm, "rng_algorithm">;
 
 def Stablehlo_FftType : Stablehlo_Enum<"FftType", "which transform of Fourier", [
   I32EnumAttrCase<"FFT", 0>, I32EnumAttrCase<"IFFT", 1>, I32EnumAttrCase<"RFFT", 2>, I32EnumAttrCase<"IRFFT", 3>]>;
-def Stablehlo_FftTypeAttr : EnumAttr<Stablehlo_Dialect, Stablehlo_FftType, "fft_type">;
+def Stablehlo_FftTypeAttr : Stablehlo_EnumAttr<Stablehlo_FftType, "fft_type">;
 
 def Stablehlo_Transpose : Stablehlo_Enum<"Transpose", "which form of a matrix", [
   I32EnumAttrCase<"NO_TRANSPOSE", 1>, I32EnumAttrCase<"TRANSPOSE", 2>, I32EnumAttrCase<"ADJOINT", 3>]>;
-def Stablehlo_TransposeAttr : EnumAttr<Stablehlo_Dialect, Stablehlo_Transpose, "transpose">;
+def Stablehlo_TransposeAttr : Stablehlo_EnumAttr<Stablehlo_Transpose, "transpose">;
 
 //===----------------------------------------------------------------------===//
 // Dimension numbers

@@ -141,7 +141,7 @@ pub fn read<'c>(
         text = factorization::spelled_out(&text);
     }
     let unknown = survey::without_code(&text, is_taken);
-    if let Some((_, lines)) = unknown.first() {
+    if let Some((_, places)) = unknown.first() {
         return Err(vec![Refusal {
             malformed: false,
             message: format!(
@@ -149,7 +149,7 @@ pub fn read<'c>(
                 survey::listed(&unknown),
                 survey::advice(&unknown)
             ),
-            place: lines.first().map(|line| (*line, 1)),
+            place: places.first().copied(),
         }]);
     }
     let stray = literals::stray(&text);
@@ -194,10 +194,24 @@ fn malformed(message: &str) -> Refusal {
 }
 
 /// What to do about what MLIR's reader says, where it does not say so.
-const ADVICE: &[(&str, &str)] = &[(
-    "expected hex string blob",
-    ": `\"0x`, the alignment in four bytes, the elements; each byte in two digits, the lowest of a number first",
-)];
+const ADVICE: &[(&str, &str)] = &[
+    (
+        "expected hex string blob",
+        ": `\"0x`, the alignment in four bytes, the elements; each byte in two digits, the lowest of a number first",
+    ),
+    (
+        "expected non-function type",
+        ": one such as `tensor<2x3xf32>`, whose extents are numbers from 0",
+    ),
+    (
+        "failed to verify constraint: region with 1 blocks",
+        ": one block, which ends with `stablehlo.return`",
+    ),
+    (
+        "failed to satisfy constraint: i64 dense array attribute",
+        ": such as `array<i64: 0, 1>`, where older programs have `dense<[0, 1]> : tensor<2xi64>`",
+    ),
+];
 
 /// Why an operation that StableHLO allows by itself makes no program.
 pub fn refusal_at(op: OperationRef, message: &str) -> Refusal {

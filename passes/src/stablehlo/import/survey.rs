@@ -124,50 +124,55 @@ const COLLECTIVE: &[&str] = &[
     ".replica_id",
 ];
 
-/// An operation, and the lines that it begins (from 1).
-pub type Places = (String, Vec<usize>);
+/// An operation, and on each line that has it where it begins first: line and column, from 1.
+pub type Places = (String, Vec<(usize, usize)>);
 
 /// Every operation of the text that has no code, as `is_taken` says, then every type.
 pub fn without_code(text: &str, is_taken: fn(&str) -> bool) -> Vec<Places> {
     let mut found = operations(text, is_taken);
-    let (mut line, mut counted) = (1, 0);
-    let types = foreign_types(text).into_iter().filter_map(|start| {
-        line += text.get(counted..start.at)?.matches('\n').count();
-        counted = start.at;
-        Some((start.name.to_owned(), line))
-    });
+    let mut place = places(text);
+    let types = foreign_types(text).into_iter();
+    let types = types.filter_map(|start| Some((start.name.to_owned(), place(start.at)?)));
     found.extend(grouped(types));
     found
 }
 
+/// Line and column of one byte of a text after the other.
+fn places(text: &str) -> impl FnMut(usize) -> Option<(usize, usize)> {
+    let (mut line, mut begin, mut counted) = (1, 0, 0);
+    move |at| {
+        for (end, _) in text.get(counted..at)?.match_indices('\n') {
+            (line, begin) = (line + 1, counted + end + 1);
+        }
+        counted = at;
+        Some((line, 1 + at - begin))
+    }
+}
+
 fn operations(text: &str, is_taken: fn(&str) -> bool) -> Vec<Places> {
-    let (mut line, mut counted) = (1, 0);
+    let mut place = places(text);
     let named = starts(text).into_iter().filter_map(|start| {
-        line += text.get(counted..start.at)?.matches('\n').count();
-        counted = start.at;
+        let at = place(start.at)?;
         // The end of a region is taken or not as the operation is that has the region.
         let counts = start.name != "stablehlo.return" && !is_taken(start.name);
         let rest = text.get(start.at..)?.lines().next()?;
-        counts.then(|| (described(start.name, rest), line))
+        counts.then(|| (described(start.name, rest), at))
     });
     grouped(named)
 }
 
 /// Operations by name, in the order of their first lines, and on a line as they come.
-pub fn grouped(named: impl Iterator<Item = (String, usize)>) -> Vec<Places> {
-    let mut found: HashMap<String, (usize, Vec<usize>)> = HashMap::new();
-    for (n, (name, line)) in named.enumerate() {
-        let (_, lines) = found.entry(name).or_insert((n, Vec::new()));
-        if lines.last() != Some(&line) {
-            lines.push(line);
+pub fn grouped(named: impl Iterator<Item = (String, (usize, usize))>) -> Vec<Places> {
+    let mut found: HashMap<String, Vec<(usize, usize)>> = HashMap::new();
+    for (name, place) in named {
+        let places = found.entry(name).or_default();
+        if places.last().is_none_or(|last| last.0 != place.0) {
+            places.push(place);
         }
     }
     let mut found: Vec<_> = found.into_iter().collect();
-    found.sort_by_key(|(_, (n, lines))| (lines.first().copied(), *n));
+    found.sort_by(|(a, x), (b, y)| (x.first(), a).cmp(&(y.first(), b)));
     found
-        .into_iter()
-        .map(|(name, (_, lines))| (name, lines))
-        .collect()
 }
 
 /// So many lines are told of each operation.
@@ -175,9 +180,10 @@ const SHOWN: usize = 8;
 
 /// All operations and their places in one sentence.
 pub fn listed(found: &[Places]) -> String {
-    let names = found.iter().map(|(name, lines)| {
-        let shown: Vec<String> = lines.iter().take(SHOWN).map(usize::to_string).collect();
-        match (shown.as_slice(), lines.len().saturating_sub(SHOWN)) {
+    let names = found.iter().map(|(name, places)| {
+        let lines = places.iter().take(SHOWN).map(|(line, _)| line.to_string());
+        let shown: Vec<String> = lines.collect();
+        match (shown.as_slice(), places.len().saturating_sub(SHOWN)) {
             ([], _) => format!("`{name}`"),
             ([one], _) => format!("`{name}` (line {one})"),
             ([all @ .., last], 0) => format!("`{name}` (lines {} and {last})", all.join(", ")),
@@ -262,14 +268,15 @@ mod tests {
     #[test]
     fn every_operation_without_code_is_named_once() {
         let text = "func.func @main() {\n%0 = stablehlo.infeed %x\n%1 = \"mhlo.topk\"(%0)\n%2 = stablehlo.infeed %1\n%3 = stablehlo.add %2, %2\nreturn";
-        let expected = [("stablehlo.infeed", vec![2, 4]), ("mhlo.topk", vec![3])];
+        let infeeds = ("stablehlo.infeed", vec![(2, 6), (4, 6)]);
+        let expected = [infeeds, ("mhlo.topk", vec![(3, 6)])];
         let expected = expected.map(|(n, l)| (n.to_owned(), l));
         assert_eq!(without_code(text, runs), expected);
         assert_eq!(
             listed(&expected),
             "`stablehlo.infeed` (lines 2 and 4), `mhlo.topk` (line 3)"
         );
-        let many = [("a.b".to_owned(), (1..=11).collect())];
+        let many = [("a.b".to_owned(), (1..=11).map(|line| (line, 1)).collect())];
         assert_eq!(
             listed(&many),
             "`a.b` (lines 1, 2, 3, 4, 5, 6, 7, 8 and 3 more)"
@@ -280,8 +287,13 @@ mod tests {
     #[test]
     fn no_region_hides_operations() {
         let text = "\"a.b\"(%x) ({\n^bb0(%p: tensor<f32>):\n  %0 = \"c.d\"(%p) ({ %1 = e.f %p : tensor<f32> \"g.h\"(%1) : (tensor<f32>) -> () }) : (tensor<f32>) -> tensor<f32>\n  stablehlo.return %0 : tensor<f32>\n})";
-        let expected = [("a.b", 1), ("c.d", 3), ("e.f", 3), ("g.h", 3)];
-        let expected = expected.map(|(n, l)| (n.to_owned(), vec![l]));
+        let expected = [
+            ("a.b", (1, 1)),
+            ("c.d", (3, 8)),
+            ("e.f", (3, 26)),
+            ("g.h", (3, 47)),
+        ];
+        let expected = expected.map(|(name, place)| (name.to_owned(), vec![place]));
         assert_eq!(without_code(text, runs), expected);
     }
 
@@ -297,8 +309,10 @@ mod tests {
             ("ui2", 4),
             ("!quant.uniform", 4),
         ];
-        let expected = expected.map(|(n, l)| (n.to_owned(), vec![l]));
-        assert_eq!(without_code(text, runs), expected);
+        let expected = expected.map(|(name, line)| (name.to_owned(), line));
+        let found = without_code(text, runs).into_iter();
+        let lines = found.map(|(name, places)| (name, places.first().map_or(0, |place| place.0)));
+        assert_eq!(lines.collect::<Vec<_>>(), expected);
     }
 
     #[test]

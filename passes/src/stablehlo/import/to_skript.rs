@@ -44,7 +44,7 @@ pub const PASS: Pass = Pass {
             }
         }
         if let Some(first) = refused.first() {
-            let names = refused.iter().map(|op| (op::name(op), line(*op)));
+            let names = refused.iter().map(|op| (op::name(op), place(*op)));
             let names = survey::listed(&survey::grouped(names));
             let message = format!("has no form in the skript dialect; without one are {names}");
             return Err(PassError::at(*first, message));
@@ -71,9 +71,9 @@ fn is_of_program(op: OperationRef<'_, '_>) -> bool {
     outside && name != "func.return"
 }
 
-fn line(op: OperationRef<'_, '_>) -> usize {
+fn place(op: OperationRef<'_, '_>) -> (usize, usize) {
     let message = Message::error(op, String::new());
-    message.frames.first().map_or(0, |f| f.line)
+    (message.frames.first()).map_or((0, 0), |f| (f.line, f.column))
 }
 
 /// What takes an operation's place, decided while all others are as they were.
