@@ -119,6 +119,25 @@ impl Definition {
         words.is_none_or(|words| words.contains(name))
     }
 
+    /// The statement or declaration that a place lies in.
+    pub fn statement_around(&self, span: Span) -> Option<Span> {
+        let declared = [
+            &self.attributes,
+            &self.inputs,
+            &self.constants,
+            &self.variables,
+            &self.outputs,
+        ];
+        let declared = declared.into_iter().flatten().map(|d| d.span);
+        let helpers = self.usings.iter().map(|u| u.span);
+        let asserted = self.asserts.iter().map(|a| a.span);
+        let lowered = self.lowers.iter().map(|l| l.span);
+        let composed = self.composes.iter().chain(&self.updates).map(|c| c.span);
+        let before = declared.chain(helpers).chain(asserted);
+        let mut all = before.chain(lowered).chain(composed);
+        all.find(|statement| statement.holds(span))
+    }
+
     /// Whether a block of this kind was written, even if empty.
     pub fn has_block(&self, kind: BlockKind) -> bool {
         self.blocks.iter().any(|b| b.kind == kind)

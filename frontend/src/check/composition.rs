@@ -43,6 +43,7 @@ impl Checker<'_> {
         // intermediates stay visible for `@update`
         self.scope.enter();
         let mut assigned = Assigned::default();
+        self.check_labels(&definition.composes);
         for component in &definition.composes {
             self.component(component, Level::Compose, &mut assigned);
         }
@@ -129,6 +130,16 @@ impl Checker<'_> {
             );
         }
         let from_expression = matches!(component.value, ComponentValue::Expr(_));
+        if let Some(name) = self.behind_label(component) {
+            let assignment = Assignment {
+                level,
+                value: value_span(&component.value),
+                from_expression,
+                from_loop: false,
+            };
+            self.assign(name, Type::unknown(), &assignment, assigned);
+            return;
+        }
         for (i, target) in component.targets.iter().enumerate() {
             let result = match &results {
                 Some(all) => all.get(i).cloned(),
@@ -167,6 +178,7 @@ impl Checker<'_> {
             ComponentValue::Block(block) => {
                 self.scope.enter();
                 let mut assigned = Assigned::default();
+                self.check_labels(&block.components);
                 for component in &block.components {
                     self.component(component, Level::Nested, &mut assigned);
                 }

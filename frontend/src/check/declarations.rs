@@ -1,6 +1,7 @@
 //! Attributes, inputs, outputs, constants, variables (2.5 to 2.7).
 
-use rustc_hash::FxHashSet;
+use indexmap::IndexSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ast::{BlockKind, Declaration, DefinitionKind, Expr, ExtentSpec, TypeSpec};
 use crate::diagnostics::{Diagnostic, codes};
@@ -320,31 +321,52 @@ impl Checker<'_> {
             }
             rest.reverse();
         }
-        for (attribute, names) in &deferred {
-            if done.contains(&attribute.name.name.as_str()) {
-                continue;
+        // What is left waits for a circle or stands in one: the first of those it waits for leads there.
+        let waiting: FxHashMap<&str, (&Declaration, &str)> = rest
+            .iter()
+            .filter_map(|(attribute, names)| {
+                let mut open = names.iter().filter(|n| own.contains(*n));
+                let next = open.find(|n| !done.contains(*n))?;
+                Some((attribute.name.name.as_str(), (*attribute, *next)))
+            })
+            .collect();
+        for (attribute, _) in &deferred {
+            let mut path: IndexSet<&str> = IndexSet::new();
+            let mut at = attribute.name.name.as_str();
+            while waiting.contains_key(at) && !done.contains(at) && path.insert(at) {
+                at = waiting.get(at).map_or(at, |(_, next)| *next);
             }
-            let Some(default) = &attribute.default else {
-                continue;
-            };
-            let waits: Vec<String> = names
-                .iter()
-                .filter(|n| !done.contains(*n) && own.contains(*n))
-                .map(|n| format!("`{n}`"))
-                .collect();
-            self.sink.report(
-                Diagnostic::error(
-                    &codes::DEFAULT_CYCLE,
-                    default.span,
-                    format!(
-                        "the default value of `{}` depends on itself, through {}",
-                        attribute.name.name,
-                        waits.join(", ")
-                    ),
-                )
-                .with_help("give one of them a default that does not use the others"),
-            );
+            if let Some(start) = path.get_index_of(at) {
+                let circle = path.iter().skip(start).filter_map(|n| waiting.get(n));
+                self.report_default_cycle(&circle.map(|(a, _)| *a).collect::<Vec<_>>());
+            }
+            done.extend(path);
         }
+    }
+
+    fn report_default_cycle(&mut self, circle: &[&Declaration]) {
+        let mut defaults = circle
+            .iter()
+            .filter_map(|a| Some((&a.name.name, a.default.as_ref()?.span)));
+        let Some((first, place)) = defaults.next() else {
+            return;
+        };
+        let others: Vec<_> = defaults.collect();
+        let through: Vec<String> = others.iter().map(|(name, _)| format!("`{name}`")).collect();
+        let message = match through.is_empty() {
+            true => format!("the default value of `{first}` depends on itself"),
+            false => format!(
+                "the default value of `{first}` depends on itself, through {}",
+                through.join(", ")
+            ),
+        };
+        let mut diagnostic = Diagnostic::error(&codes::DEFAULT_CYCLE, place, message);
+        for (name, span) in others {
+            diagnostic = diagnostic.with_place(span, format!("the default of `{name}`"));
+        }
+        self.sink.report(
+            diagnostic.with_help("give one of them a default that does not use the others"),
+        );
     }
 
     /// `@input` (2.6); names and binding order are settled before.
@@ -486,7 +508,7 @@ impl Checker<'_> {
             let message = format!("the {kind} `{name}` cannot be optional");
             let diagnostic =
                 Diagnostic::error(&codes::NEVER_ABSENT, declaration.type_spec.span, message)
-                    .with_help(format!("a {kind} always has a value: drop `optional`"));
+                    .with_help(format!("every {kind} has a value: drop `optional`"));
             self.sink.report(diagnostic);
         }
     }

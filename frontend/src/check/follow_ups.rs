@@ -4,7 +4,8 @@ use rustc_hash::FxHashMap;
 
 use crate::ast::Definition;
 use crate::diagnostics::codes::{
-    MODULE_NOT_IMPORTED, NOT_A_PACK, UNKNOWN_ATTRIBUTE, UNKNOWN_OPERATOR, UNKNOWN_TYPE,
+    MODULE_NOT_IMPORTED, NOT_A_PACK, TENSOR_AS_VALUE, UNKNOWN_ATTRIBUTE, UNKNOWN_OPERATOR,
+    UNKNOWN_TYPE,
 };
 use crate::diagnostics::{Code, Diagnostic, Severity};
 use crate::program::Program;
@@ -52,34 +53,21 @@ fn name_at(text: &str) -> Option<&str> {
     (is_alone && !name.is_empty()).then_some(name)
 }
 
-/// Joins what is said about one name at several places.
+/// Joins what is said about one name at several places, and about several tensors in one expression.
 fn joined(found: Vec<Diagnostic>, program: &Program) -> Vec<Diagnostic> {
-    /// Places that are shown beside the first one.
-    const SHOWN: usize = 8;
     let mut kept: Vec<Diagnostic> = Vec::new();
     let mut first: FxHashMap<(&str, String, Option<Span>), usize> = FxHashMap::default();
     for diagnostic in found {
-        let Some(span) = diagnostic
+        let about_one = diagnostic
             .span
-            .filter(|_| OF_NAMES.contains(&diagnostic.code))
-        else {
+            .and_then(|span| Some((span, scope_of(&diagnostic, span, program)?)));
+        let Some((span, (message, scope))) = about_one else {
             kept.push(diagnostic);
             continue;
         };
-        // Names of a definition mean something else in another one.
-        let scope = match diagnostic.code == &NOT_A_PACK || diagnostic.code == &UNKNOWN_TYPE {
-            true => definition_around(span, program).map(|definition| definition.span),
-            false => Some(Span::new(span.file, 0, 0)),
-        };
-        let key = (diagnostic.code.id, diagnostic.message.clone(), scope);
+        let key = (diagnostic.code.id, message, scope);
         match first.get(&key).and_then(|at| kept.get_mut(*at)) {
-            Some(same) if same.labels.len() < SHOWN => {
-                same.labels.push(crate::diagnostics::Label {
-                    span,
-                    text: "and here".to_string(),
-                });
-            }
-            Some(_) => {}
+            Some(same) => same.and_at(span),
             None => {
                 first.insert(key, kept.len());
                 kept.push(diagnostic);
@@ -87,6 +75,29 @@ fn joined(found: Vec<Diagnostic>, program: &Program) -> Vec<Diagnostic> {
         }
     }
     kept
+}
+
+/// What a message is about, and where else it may be about that: `None` if it stands alone.
+fn scope_of(
+    diagnostic: &Diagnostic,
+    span: Span,
+    program: &Program,
+) -> Option<(String, Option<Span>)> {
+    let definition = || definition_around(span, program);
+    let about = diagnostic.message.clone();
+    match diagnostic.code {
+        // One of them says what is wrong with the whole.
+        code if code == &TENSOR_AS_VALUE => {
+            let statement = definition()?.statement_around(span)?;
+            Some((String::new(), Some(statement)))
+        }
+        // Names of a definition mean something else in another one.
+        code if code == &NOT_A_PACK || code == &UNKNOWN_TYPE => {
+            Some((about, definition().map(|definition| definition.span)))
+        }
+        code if OF_NAMES.contains(&code) => Some((about, Some(Span::new(span.file, 0, 0)))),
+        _ => None,
+    }
 }
 
 fn definition_around(span: Span, program: &Program) -> Option<&Definition> {

@@ -18,6 +18,7 @@ mod follow_ups;
 mod formulas;
 mod free_names;
 mod invocations;
+mod labels;
 mod lengths;
 mod lookup;
 mod modules;

@@ -58,11 +58,16 @@ impl<'a> Signature<'a> {
                 })
                 .collect()
         };
+        let mut outputs: Vec<Parameter> = parameters(&definition.outputs, true);
+        for output in &mut outputs {
+            // `optional` is reported where it is declared.
+            output.ty.optional = Optional::No;
+        }
         Signature {
             definition,
             attributes: parameters(&definition.attributes, false),
             inputs: parameters(&definition.inputs, true),
-            outputs: parameters(&definition.outputs, true),
+            outputs,
             incomplete: definition.unread.iter().any(|b| {
                 matches!(
                     b,

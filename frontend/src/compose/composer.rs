@@ -61,6 +61,8 @@ pub struct CaptureName {
     pub aliases: Vec<String>,
     pub tensor: TensorType,
     pub span: Span,
+    /// The invocation through which the body has it; `None` for a variable of its own.
+    pub invocation: Option<Span>,
 }
 
 /// What callers need to know of an instance beside the function itself.

@@ -385,8 +385,9 @@ impl<'p> Composer<'p, '_> {
                     aliases,
                     tensor,
                     span: declaration.name.span,
+                    invocation: None,
                 };
-                atoms.push(Atom::Tensor(builder.capture(capture, Some(path))));
+                atoms.push(Atom::Tensor(self.capture(builder, capture, Some(path))?));
             }
             builder.tensors.insert(name.clone());
             set_tensors(builder, name, atoms, length.is_some());

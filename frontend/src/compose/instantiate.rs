@@ -10,10 +10,12 @@ use skript_semantics::ScalarKind;
 use super::arguments::ArgumentList;
 use super::composer::{CaptureName, Composed, Composer, Definitions, InstanceInfo, Reported};
 use super::dynamic_extent::shape_expr;
+use super::invoke::tensor_text;
 use super::quantize::Quantizer;
 use super::write_counter::write_counter;
 use crate::ast::{BlockKind, DefinitionKind};
-use crate::diagnostics::codes::{LIMIT_EXCEEDED, TENSOR_UNKNOWN};
+use crate::diagnostics::Diagnostic;
+use crate::diagnostics::codes::{LIMIT_EXCEEDED, SHARED_VARIABLE, TENSOR_UNKNOWN};
 use crate::eval::{Atom, Demands, Evaluator, Scope, TensorRef, TypeName, Value};
 use crate::limits::Limits;
 use crate::model::{
@@ -142,40 +144,61 @@ impl<'p> Builder<'p> {
         Value::Atom(Atom::Stack(self.constant(whole, zero, span)))
     }
 
-    fn capture_index(&self, name: &CaptureName) -> Option<usize> {
+    /// The capture of that name, made on first use; the one that has the name already if it is of another type.
+    fn capture(
+        &mut self,
+        name: CaptureName,
+        value_name: Option<String>,
+    ) -> Result<TensorRef, Box<CaptureName>> {
         let key = (name.absolute, name.path.clone());
-        self.capture_places.get(&key).copied()
-    }
-
-    /// The capture of that name, made on first use.
-    pub fn capture(&mut self, name: CaptureName, value_name: Option<String>) -> TensorRef {
-        let mut name = name;
-        while let Some(index) = self.capture_index(&name) {
-            let known = self
-                .captures
-                .get(index)
-                .zip(self.function.captures.get(index));
-            if let Some((capture, id)) = known
-                && capture.tensor == name.tensor
-            {
-                return TensorRef {
-                    id: *id,
-                    tensor: Rc::new(name.tensor),
-                };
+        if let Some(index) = self.capture_places.get(&key).copied()
+            && let Some(known) = self.captures.get(index)
+            && let Some(id) = self.function.captures.get(index).copied()
+        {
+            if known.tensor != name.tensor {
+                return Err(Box::new(known.clone()));
             }
-            // Two different tensors must not read one file.
-            name.path.push('_');
+            let tensor = Rc::new(name.tensor);
+            return Ok(TensorRef { id, tensor });
         }
-        let key = (name.absolute, name.path.clone());
         self.capture_places.insert(key, self.captures.len());
         let value = self.value(value_name, name.tensor.clone(), name.span);
         self.function.captures.push(value.id);
         self.captures.push(name);
-        value
+        Ok(value)
     }
 }
 
 impl<'p> Composer<'p, '_> {
+    /// A variable that the body declares or that something below it has: instances of one name share it.
+    pub fn capture(
+        &mut self,
+        builder: &mut Builder<'p>,
+        name: CaptureName,
+        value_name: Option<String>,
+    ) -> Composed<TensorRef> {
+        let (path, tensor) = (name.path.clone(), name.tensor.clone());
+        let place = name.invocation.unwrap_or(name.span);
+        builder.capture(name, value_name).map_err(|known| {
+            let message = format!(
+                "variable `{path}` is {} here, but another instance has it as {}",
+                tensor_text(&tensor),
+                tensor_text(&known.tensor)
+            );
+            self.report(
+                Diagnostic::error(&SHARED_VARIABLE, place, message)
+                    .with_place(
+                        known.invocation.unwrap_or(known.span),
+                        format!("{} here", tensor_text(&known.tensor)),
+                    )
+                    .with_help(
+                        "one file cannot hold both: give one of the instances a label of its own, \
+                         `y = label: op(x)`",
+                    ),
+            )
+        })
+    }
+
     /// Composes an instance of the definition for these arguments.
     pub fn instantiate(
         &mut self,

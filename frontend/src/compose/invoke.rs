@@ -5,7 +5,7 @@ use skript_semantics::ScalarKind;
 
 use super::arguments::{Argument, ArgumentList};
 use super::coercion::coerce_scalar;
-use super::composer::{CaptureName, Composed, Composer, Definitions, Reported, instance_key};
+use super::composer::{Composed, Composer, Definitions, Reported, instance_key};
 use super::declare::shape_text;
 use super::dynamic_extent::Canonical;
 use super::instantiate::Builder;
@@ -308,7 +308,8 @@ impl<'p> Composer<'p, '_> {
             &callee_name,
             invocation.label.is_some(),
             label.as_deref(),
-        );
+            span,
+        )?;
         let mut outputs = Vec::new();
         let mut results = Vec::new();
         for (position, (form, types)) in ports.into_iter().enumerate() {
@@ -366,9 +367,10 @@ impl<'p> Composer<'p, '_> {
         callee_name: &str,
         explicit: bool,
         label: Option<&str>,
-    ) -> Vec<ValueId> {
+        invocation: Span,
+    ) -> Composed<Vec<ValueId>> {
         let Some(info) = self.infos.get(callee.0 as usize) else {
-            return Vec::new();
+            return Ok(Vec::new());
         };
         let mut scope = builder.labels.clone();
         scope.extend(label.map(str::to_string));
@@ -384,6 +386,7 @@ impl<'p> Composer<'p, '_> {
         let mut names = Vec::new();
         for capture in &info.captures {
             let mut name = capture.clone();
+            name.invocation = Some(invocation);
             if !capture.absolute {
                 if own_root {
                     name.absolute = true;
@@ -417,13 +420,11 @@ impl<'p> Composer<'p, '_> {
             builder.tensors.extend(tensors.iter().cloned());
             builder.named_below.extend(tensors);
         }
-        names
-            .into_iter()
-            .map(|name: CaptureName| {
-                let value_name = name.path.clone();
-                builder.capture(name, Some(value_name)).id
-            })
-            .collect()
+        let captured = names.into_iter().map(|name| {
+            let value_name = name.path.clone();
+            Ok(self.capture(builder, name, Some(value_name))?.id)
+        });
+        captured.collect()
     }
 
     /// The tensor of an item; a scalar becomes a rank-0 constant of `kind`.

@@ -113,7 +113,7 @@ pub fn compose(
             })
             .ok()?
             .join()
-            .ok()
+            .map_or_else(|panic| std::panic::resume_unwind(panic), Some)
     });
     if let Some(Some(model)) = &composed {
         let misfits = model.misfits().into_iter();

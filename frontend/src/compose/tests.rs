@@ -657,14 +657,15 @@ fn s2_6_outputs_hold_to_their_bounds() {
 #[test]
 fn s2_4_zero_divides_no_extent() {
     for shape in ["4", "s|4"] {
-        for output in ["n / d", "n % d"] {
+        for output in ["n / d", "n % d", "i / d"] {
             let text = format!(
-                "operator f {{ @attrib {{ d: int = 0; }} @input {{ x: real[n]; }} @output {{ y: int[]; }} @lower {{ y[] = {output}; }} }} \
+                "operator f {{ @attrib {{ d: int = 0; }} @input {{ x: real[n]; }} @output {{ y: int[]; }} @lower {{ y[] := {output}, i < 1; }} }} \
                  graph G {{ @input {{ x: real[{shape}]; }} @output {{ y: int[]; }} @compose {{ y = f(x); }} }}"
             );
             assert_fires(&DIVISION_BY_ZERO, &text);
             assert_composes(&text.replace("= 0", "= 2"));
-            assert_composes(&text.replace("= n", "= d == 0 ? 0 : n"));
+            let tested = format!("= d == 0 ? 0 : {output}");
+            assert_composes(&text.replace(&format!("= {output}"), &tested));
         }
     }
 }

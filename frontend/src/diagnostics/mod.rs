@@ -111,6 +111,17 @@ impl Diagnostic {
         self
     }
 
+    /// Another place of the same mistake; the first ones are shown.
+    pub fn and_at(&mut self, span: Span) {
+        const SHOWN: usize = 8;
+        if self.labels.len() < SHOWN {
+            self.labels.push(Label {
+                span,
+                text: "and here".to_string(),
+            });
+        }
+    }
+
     pub fn with_note(mut self, span: Option<Span>, text: impl Into<String>) -> Self {
         self.notes.push(Note {
             span,
@@ -148,6 +159,15 @@ pub struct Sink {
 impl Sink {
     pub fn report(&mut self, diagnostic: Diagnostic) {
         self.diagnostics.push(diagnostic);
+    }
+
+    /// Adds a place to a message of this file that says the same; false if there is none.
+    pub fn add_place(&mut self, code: &Code, message: &str, span: Span) -> bool {
+        let mut said = self.diagnostics.iter_mut();
+        let same = said.find(|d| {
+            d.code == code && d.message == message && d.span.is_some_and(|s| s.file == span.file)
+        });
+        same.map(|d| d.and_at(span)).is_some()
     }
 
     /// Forgets all but the first `kept` messages.

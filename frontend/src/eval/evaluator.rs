@@ -645,8 +645,9 @@ impl<'a> Evaluator<'a> {
         if operands.iter().any(|o| matches!(o, Atom::Poison)) {
             return Err(Stop::Poison);
         }
-        if runtime::divides_extent_by_zero(op, operands) {
-            return self.division_by_zero(operands, span);
+        if runtime::divides_place_by_zero(op, operands) {
+            let message = "division by zero, which is known while compiling";
+            return stop(&DIVISION_BY_ZERO, span, message);
         }
         let exprs: Option<Vec<model::Expr>> = operands.iter().map(Atom::to_expr).collect();
         match exprs.and_then(|exprs| runtime::operation(op, exprs, self.edition)) {

@@ -277,6 +277,8 @@ impl Known<'_> {
                     (x + up).div_euclid(d)
                 };
                 match self.interval(b) {
+                    // Facts that contradict each other: nothing is divided here.
+                    (d, e) if d > e => (d, e),
                     (d, e) if e < 0 => {
                         // The larger what is divided, the smaller the quotient.
                         let smallest = quotient(high, d).min(quotient(high, e));
@@ -521,5 +523,31 @@ pub fn implied(
             }
         }
         _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::compose::testing::composed;
+
+    /// An operator that writes where `place` says, for an extent of the run.
+    fn writes(place: &str) -> String {
+        format!(
+            "operator o {{ @input {{ x: real[n]; }} @output {{ y: bool[n]; }} @lower {{ y[{place},] |= true, i < n; }} }} \
+             graph G {{ @input {{ x: real[a|6]; }} @output {{ y: bool[~|6]; }} @compose {{ y = o(x); }} }}"
+        )
+    }
+
+    #[test]
+    fn extents_divided_by_negative_numbers_have_ranges() {
+        for place in [
+            "|n / -1|",
+            "|n / -2|",
+            "|n \\ -1|",
+            "|n % -1|",
+            "|n / -1 + i|",
+        ] {
+            composed(&writes(place)).unwrap_or_else(|found| panic!("{place}: {found:?}"));
+        }
     }
 }

@@ -7,7 +7,7 @@ use super::evaluator::{EvalResult, stop};
 use super::scalar::{apply, result_kind};
 use super::{Atom, Evaluator};
 use crate::diagnostics::codes::LIMIT_EXCEEDED;
-use crate::model::check::{extent_operations, is_shape_scalar};
+use crate::model::check::extent_operations;
 use crate::model::{Expr, Node};
 use crate::program::Edition;
 use crate::source::Span;
@@ -31,11 +31,11 @@ impl Evaluator<'_> {
     }
 }
 
-/// Whether an extent is divided by a zero that is known while compiling: an error, as if the extent were known too. Elements of
-/// tensors have a defined result.
-pub fn divides_extent_by_zero(op: ScalarOp, operands: &[Atom]) -> bool {
+/// Whether an extent or an index is divided by a zero that is known while compiling: an error, as if they were known too.
+/// Elements of tensors have a defined result.
+pub fn divides_place_by_zero(op: ScalarOp, operands: &[Atom]) -> bool {
     matches!(op, ScalarOp::Div | ScalarOp::CeilDiv | ScalarOp::Mod)
-        && matches!(operands, [Atom::Run(extent), Atom::Int(0)] if is_shape_scalar(extent))
+        && matches!(operands, [Atom::Run(place), Atom::Int(0)] if !reads(place))
 }
 
 /// `op(operands)`, folded where it is cheap; `None` if the kinds do not fit.

@@ -83,6 +83,8 @@ pub(super) struct Cutter<'t, 's> {
     pub(super) failure: Option<(usize, bool)>,
     /// How many words stand where no statement is read.
     pub(super) skipped: usize,
+    /// Closing braces that stand in strings which are not closed.
+    pub(super) swallowed: usize,
     /// Where statements are only cut: what is to be read.
     pub(super) deferred: Option<Vec<Deferred<'t>>>,
 }
@@ -100,7 +102,7 @@ impl<'t> Cutter<'t, '_> {
     }
 
     /// Span of a token in the file.
-    fn span(&self, token: &Token) -> Span {
+    pub(super) fn span(&self, token: &Token) -> Span {
         self.place(token.start, token.end)
     }
 
@@ -113,7 +115,7 @@ impl<'t> Cutter<'t, '_> {
         self.builder.sink.error_count() >= self.most_errors
     }
 
-    fn begins_definition(&self, token: &Token) -> bool {
+    pub(super) fn begins_definition(&self, token: &Token) -> bool {
         begins_definition(self.text, token)
     }
 
@@ -150,6 +152,7 @@ impl<'t> Cutter<'t, '_> {
     fn stray(&mut self, token: &'t Token) {
         let span = self.span(token);
         let text = self.word(token);
+        let from = from_import(self.text, self.tokens.get(self.at..).unwrap_or_default());
         if token.kind == TokenKind::Close(Bracket::Curly) {
             self.builder.error_with_help(
                 &BRACKET,
@@ -164,8 +167,15 @@ impl<'t> Cutter<'t, '_> {
             &SYNTAX,
             span,
             format!("expected `import`, `operator` or `graph`, found `{text}`"),
-            "statements stand in blocks of an operator or a graph",
+            match from {
+                Some(_) => "modules are imported whole: write `import math;`, then `math.neg(x)`",
+                None => "statements stand in blocks of an operator or a graph",
+            },
         );
+        if let Some(length) = from {
+            self.at += length;
+            return;
+        }
         let mut depth = 0_usize;
         while let Some(token) = self.peek() {
             self.skipped += usize::from(token.kind == TokenKind::Word);
@@ -407,6 +417,10 @@ impl<'t> Cutter<'t, '_> {
 
     /// A `}` of `what` is missing before the current token.
     fn unclosed(&mut self, open: &Token, what: &str) {
+        if self.swallowed > 0 {
+            self.swallowed -= 1;
+            return;
+        }
         let (span, before) = match self.peek() {
             Some(token) => (self.span(token), format!("before `{}`", self.word(token))),
             None => {
@@ -574,6 +588,7 @@ impl<'t> Cutter<'t, '_> {
                         )
                         .with_help("close it with the quote it began with; for a long text write several strings one after the other");
                         self.builder.sink.report(diagnostic);
+                        self.swallowed += swallowed_braces(self.word(token));
                     }
                     return Statement {
                         tokens: &[],
@@ -599,6 +614,9 @@ impl<'t> Cutter<'t, '_> {
                             broken |= self.unopened(reporting && !broken, token, inner);
                         }
                     }
+                }
+                TokenKind::Semicolon if open.last().is_some_and(|t| self.separates(t)) => {
+                    broken |= self.separator(reporting && !broken, token);
                 }
                 TokenKind::Semicolon => {
                     // Only in a block that is part of a statement may a `;` stand; anything else is not closed.
@@ -632,97 +650,42 @@ impl<'t> Cutter<'t, '_> {
             broken,
         }
     }
-
-    /// Whether a brace opens a block of statements; behind a name or `>` it opens attributes.
-    pub(super) fn opens_block(&self, brace: &Token) -> bool {
-        if brace.kind != TokenKind::Open(Bracket::Curly) {
-            return false;
-        }
-        let mut at = self.tokens.partition_point(|t| t.start < brace.start);
-        // An inserted token begins where the next one does.
-        while self.tokens.get(at).is_some_and(|t| t.kind != brace.kind) {
-            at += 1;
-        }
-        let before = at.checked_sub(1).and_then(|at| self.tokens.get(at));
-        match before.map(|t| (t.kind, self.word(t))) {
-            Some((TokenKind::Word, word)) => {
-                let begins_part = matches!(
-                    word,
-                    "then" | "else" | "do" | "if" | "elif" | "while" | "unroll"
-                );
-                begins_part || self.closes_part(at)
-            }
-            Some((TokenKind::Operator, ">")) => false,
-            _ => true,
-        }
-    }
-
-    /// Whether the brace at an index is closed where a branch or a statement ends: attributes are followed by arguments.
-    fn closes_part(&self, brace: usize) -> bool {
-        /// Tokens of a part that is looked at: texts of nothing but braces must not take the square of their length.
-        const LONGEST: usize = 200;
-        let mut depth = 0_usize;
-        let rest = self.tokens.get(brace..).unwrap_or_default().iter();
-        let mut rest = rest.take(LONGEST).skip_while(|token| {
-            match token.kind {
-                TokenKind::Open(Bracket::Curly) => depth += 1,
-                TokenKind::Close(Bracket::Curly) => depth -= 1,
-                _ => {}
-            }
-            depth > 0
-        });
-        let behind = rest.nth(1);
-        behind.is_some_and(|t| matches!(self.word(t), ";" | "then" | "elif" | "else"))
-    }
-
-    fn unbalanced(&mut self, reporting: bool, open: &Token, found: Option<&Token>) -> bool {
-        let TokenKind::Open(bracket) = open.kind else {
-            return false;
-        };
-        if reporting {
-            let mut diagnostic = Diagnostic::error(
-                &BRACKET,
-                self.span(open),
-                format!("`{}` is not closed", bracket.opening()),
-            )
-            .with_help(format!("add `{}`", bracket.closing()));
-            if let Some(found) = found {
-                let text = format!("`{}` found before it was", self.word(found));
-                diagnostic = diagnostic.with_place(self.span(found), text);
-            }
-            self.builder.sink.report(diagnostic);
-        }
-        true
-    }
-
-    /// `inner`: the innermost bracket that is open.
-    fn unopened(&mut self, reporting: bool, close: &Token, inner: Option<&Token>) -> bool {
-        if reporting {
-            let found = self.word(close);
-            let span = self.span(close);
-            let bracket = inner.map(|open| (open, open.kind));
-            let diagnostic = match bracket {
-                Some((open, TokenKind::Open(bracket))) => {
-                    let wanted = bracket.closing();
-                    let message = format!("expected `{wanted}`, found `{found}`");
-                    Diagnostic::error(&BRACKET, span, message)
-                        .with_place(self.span(open), "opened here")
-                }
-                _ => Diagnostic::error(&BRACKET, span, format!("`{found}` closes nothing")),
-            };
-            self.builder.sink.report(diagnostic);
-        }
-        true
-    }
 }
 
 /// What can only begin a definition or an import.
 pub(super) const DEFINITION_WORDS: [&str; 4] = ["operator", "graph", "public", "import"];
 
+/// How many tokens `from module import name, …;` has at the beginning of these: other languages import like that.
+pub(super) fn from_import(text: &str, tokens: &[Token]) -> Option<usize> {
+    const LONGEST: usize = 100;
+    let word = |t: &Token| text.get(t.start..t.end).unwrap_or_default();
+    let mut near = tokens.iter().take(LONGEST);
+    let end = near.position(|t| t.kind == TokenKind::Semicolon)?;
+    let line = tokens.get(..end)?;
+    let is_from = line.first().is_some_and(|t| word(t) == "from");
+    let imports = line.iter().filter(|t| begins_definition(text, t));
+    (is_from && imports.map(word).eq(["import"])).then_some(end + 1)
+}
+
 /// Whether a token can only begin a definition or an import: these words are reserved.
 pub(super) fn begins_definition(text: &str, token: &Token) -> bool {
     let word = text.get(token.start..token.end);
     token.kind == TokenKind::Word && word.is_some_and(|word| DEFINITION_WORDS.contains(&word))
+}
+
+/// How many braces a text closes that it does not open.
+fn swallowed_braces(text: &str) -> usize {
+    let mut open = 0_usize;
+    let mut swallowed = 0_usize;
+    for c in text.chars() {
+        match c {
+            '{' => open += 1,
+            '}' if open == 0 => swallowed += 1,
+            '}' => open -= 1,
+            _ => {}
+        }
+    }
+    swallowed
 }
 
 /// The block that was probably meant.

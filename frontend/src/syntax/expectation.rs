@@ -45,6 +45,10 @@ pub(super) fn report(builder: &mut Builder, entry: Rule, expected: &[Rule], foun
     } else {
         (&SYNTAX, format!("expected {words}, found {shown}"))
     };
+    // A name that is none is written wherever it is used.
+    if code == &RESERVED_WORD && builder.sink.add_place(code, &message, span) {
+        return;
+    }
     let mut diagnostic = Diagnostic::error(code, span, message);
     if let Some(help) = help(entry, expected, found.text) {
         diagnostic = diagnostic.with_help(help);
@@ -64,6 +68,10 @@ fn bad_number(text: &str) -> Option<String> {
         }
         _ => None,
     }
+}
+
+fn is_word(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
 }
 
 fn is_foreign(text: &str) -> bool {
@@ -270,6 +278,13 @@ fn help(entry: Rule, expected: &[Rule], found: &str) -> Option<&'static str> {
         "" if wants(kw_else) => "an `if` always has an `else`",
         _ if wants(less) && entry == lowering_entry => {
             "a loop bound is written `i < extent`; it runs from 0 to the extent, exclusive"
+        }
+        "." | "(" | "{" if wants(assign) && entry == component_entry => {
+            "a statement gives its result a name: `y = op(x)`; a label stands in front of the operator: `y = label: op(x)`"
+        }
+        _ if wants(assign) && entry == component_entry && is_word(found) => {
+            "a statement gives a result a name, `y = op(x)`; results of an operator are its outputs, those of a block stand \
+             behind `yield`"
         }
         _ if wants(colon) && entry == declaration_entry => "a declaration is written `name: type`",
         _ if (wants(type_spec) || wants(any_type)) && entry == declaration_entry => {

@@ -5,6 +5,7 @@
 //! not hide the next. A token that is lost or too many is looked for where a definition makes no sense without it
 //! ([`repair`]). How deep a statement nests is bounded before it is read ([`nesting`]).
 
+mod brackets;
 mod build;
 mod casts;
 pub(crate) mod cut;

@@ -9,7 +9,7 @@ use std::ops::Range;
 use rustc_hash::FxHashMap;
 
 use super::build::Builder;
-use super::cut::{BLOCKS, Cutter, DEFINITION_WORDS, begins_definition};
+use super::cut::{BLOCKS, Cutter, DEFINITION_WORDS, begins_definition, from_import};
 use super::grammar::Rule;
 use super::token::{Bracket, Token, TokenKind, scan};
 use super::{MOST_ERRORS, SHALLOW, nesting, read};
@@ -102,7 +102,8 @@ fn end_of_region(text: &str, tokens: &[Token], first: usize) -> usize {
             .and_then(|t| text.get(t.start..t.end))
             .unwrap_or_default()
     };
-    let mut at = first + 1;
+    let from = from_import(text, tokens.get(first..).unwrap_or_default());
+    let mut at = first + from.unwrap_or(1);
     if word(first) == "public" && matches!(word(at), "operator" | "graph") {
         at += 1;
     }
@@ -210,6 +211,7 @@ impl<'t> Reader<'t> {
             repaired: Vec::new(),
             failure: None,
             skipped: 0,
+            swallowed: 0,
             deferred: None,
         }
     }

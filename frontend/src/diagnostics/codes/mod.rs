@@ -110,6 +110,8 @@ codes! {
     sk1056_branch_results,
     sk1057_tensor_unknown,
     sk1058_scan_types,
+    sk1059_shared_variable,
+    sk1060_label_twice,
     sk1150_updated_twice,
     sk1201_formula_target,
     sk1202_formula_sequence,

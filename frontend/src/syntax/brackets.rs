@@ -1,0 +1,149 @@
+//! Brackets of statements: what a brace opens, what a `;` within one means, and what is said of those that do not match.
+
+use super::cut::Cutter;
+use super::token::{Bracket, Token, TokenKind};
+use crate::diagnostics::Diagnostic;
+use crate::diagnostics::codes::{BRACKET, SYNTAX};
+
+/// Tokens that are looked at: texts of nothing but brackets must not take the square of their length.
+const LONGEST: usize = 200;
+
+impl<'t> Cutter<'t, '_> {
+    /// Whether a brace opens a block of statements; behind a name or `>` it opens attributes.
+    pub(super) fn opens_block(&self, brace: &Token) -> bool {
+        if brace.kind != TokenKind::Open(Bracket::Curly) {
+            return false;
+        }
+        let mut at = self.tokens.partition_point(|t| t.start < brace.start);
+        // An inserted token begins where the next one does.
+        while self.tokens.get(at).is_some_and(|t| t.kind != brace.kind) {
+            at += 1;
+        }
+        let before = at.checked_sub(1).and_then(|at| self.tokens.get(at));
+        match before.map(|t| (t.kind, self.word(t))) {
+            Some((TokenKind::Word, word)) => {
+                let begins_part = matches!(
+                    word,
+                    "then" | "else" | "do" | "if" | "elif" | "while" | "unroll"
+                );
+                begins_part || self.closes_part(at)
+            }
+            Some((TokenKind::Operator, ">")) => false,
+            _ => true,
+        }
+    }
+
+    /// Whether the brace at an index is closed where a branch or a statement ends: attributes are followed by arguments.
+    fn closes_part(&self, brace: usize) -> bool {
+        let mut depth = 0_usize;
+        let rest = self.tokens.get(brace..).unwrap_or_default().iter();
+        let mut rest = rest.take(LONGEST).skip_while(|token| {
+            match token.kind {
+                TokenKind::Open(Bracket::Curly) => depth += 1,
+                TokenKind::Close(Bracket::Curly) => depth -= 1,
+                _ => {}
+            }
+            depth > 0
+        });
+        let behind = rest.nth(1);
+        behind.is_some_and(|t| matches!(self.word(t), ";" | "then" | "elif" | "else"))
+    }
+
+    /// Whether the `;` here separates items within a bracket: it is closed behind them, and they are attributes if it is
+    /// a brace, and no statements otherwise.
+    pub(super) fn separates(&self, bracket: &Token) -> bool {
+        let TokenKind::Open(kind) = bracket.kind else {
+            return false;
+        };
+        let is_brace = kind == Bracket::Curly;
+        if is_brace && self.opens_block(bracket) {
+            return false;
+        }
+        let mut depth = 0_usize;
+        let rest = self.tokens.get(self.at..).unwrap_or_default();
+        let mut rest = rest.get(..LONGEST).unwrap_or(rest).iter();
+        while let Some(token) = rest.next() {
+            let mut next = rest.as_slice().iter();
+            match token.kind {
+                TokenKind::Open(_) => depth += 1,
+                TokenKind::Close(closing) if depth == 0 => {
+                    let is_invoked = next.next().is_some_and(|t| self.word(t) == "(");
+                    return closing == kind && (is_invoked || !is_brace);
+                }
+                TokenKind::Close(_) => depth -= 1,
+                TokenKind::Semicolon if depth == 0 && is_brace => {
+                    let is_name = next.next().is_some_and(|t| t.kind == TokenKind::Word);
+                    if !is_name || next.next().is_none_or(|t| self.word(t) != "=") {
+                        return false;
+                    }
+                }
+                _ if depth == 0 && !is_brace && self.word(token) == "=" => return false,
+                TokenKind::At | TokenKind::OpenString => return false,
+                _ if self.begins_definition(token) => return false,
+                _ => {}
+            }
+        }
+        false
+    }
+
+    pub(super) fn separator(&mut self, reporting: bool, semicolon: &Token) -> bool {
+        if reporting {
+            let span = self.span(semicolon);
+            let diagnostic =
+                Diagnostic::error(&SYNTAX, span, "`;` ends statements, it does not separate")
+                    .with_help("write `,` between attributes, arguments and items");
+            self.builder.sink.report(diagnostic);
+        }
+        true
+    }
+
+    pub(super) fn unbalanced(
+        &mut self,
+        reporting: bool,
+        open: &Token,
+        found: Option<&Token>,
+    ) -> bool {
+        let TokenKind::Open(bracket) = open.kind else {
+            return false;
+        };
+        if reporting {
+            let mut diagnostic = Diagnostic::error(
+                &BRACKET,
+                self.span(open),
+                format!("`{}` is not closed", bracket.opening()),
+            )
+            .with_help(format!("add `{}`", bracket.closing()));
+            if let Some(found) = found {
+                let text = format!("`{}` found before it was", self.word(found));
+                diagnostic = diagnostic.with_place(self.span(found), text);
+            }
+            self.builder.sink.report(diagnostic);
+        }
+        true
+    }
+
+    /// `inner`: the innermost bracket that is open.
+    pub(super) fn unopened(
+        &mut self,
+        reporting: bool,
+        close: &Token,
+        inner: Option<&Token>,
+    ) -> bool {
+        if reporting {
+            let found = self.word(close);
+            let span = self.span(close);
+            let bracket = inner.map(|open| (open, open.kind));
+            let diagnostic = match bracket {
+                Some((open, TokenKind::Open(bracket))) => {
+                    let wanted = bracket.closing();
+                    let message = format!("expected `{wanted}`, found `{found}`");
+                    Diagnostic::error(&BRACKET, span, message)
+                        .with_place(self.span(open), "opened here")
+                }
+                _ => Diagnostic::error(&BRACKET, span, format!("`{found}` closes nothing")),
+            };
+            self.builder.sink.report(diagnostic);
+        }
+        true
+    }
+}
