@@ -3,6 +3,7 @@
 use crate::ast::{BinaryOp, Expr, ExprKind, Ident, Property, StringLiteral, StringPiece};
 use crate::diagnostics::{Diagnostic, codes};
 use crate::source::Span;
+use crate::syntax::foreign_literal;
 
 use super::definition::{Checker, Place};
 use super::lengths::Length;
@@ -166,16 +167,13 @@ impl Checker<'_> {
                     "loop" => "the results of the loop are the names on the left side".to_string(),
                     _ => format!("bound it here, too: `{} < n`", name.name),
                 });
+        } else if let Some(help) = foreign_literal(&name.name) {
+            diagnostic = diagnostic.with_help(help);
         } else if let Some(near) = self
             .sink
             .closest(&name.name, || self.scope.names().collect())
         {
             diagnostic = diagnostic.with_help(format!("did you mean `{near}`?"));
-        } else if name.name == "True" || name.name == "False" {
-            diagnostic = diagnostic.with_help(format!(
-                "the bool literals are `true` and `false`: write `{}`",
-                name.name.to_lowercase()
-            ));
         } else if self.in_subscript {
             diagnostic = diagnostic.with_help(format!(
                 "if it is an index, bound it behind the formula: `{} < n`",

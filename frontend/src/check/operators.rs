@@ -1,8 +1,8 @@
 //! Unary and binary operators, folds, casts and built-in functions (2.4).
 
-use crate::ast::{BinaryOp, Expr, ExprKind, FoldOp, Ident, Path, UnaryOp};
-use crate::diagnostics::{Diagnostic, codes};
-use crate::syntax::INVOCATIONS_STAND_ALONE;
+use crate::ast::{BinaryOp, BlockKind, Expr, ExprKind, FoldOp, Ident, Path, UnaryOp};
+use crate::diagnostics::{Diagnostic, closest, codes};
+use crate::syntax::invocation_advice;
 
 use super::definition::Checker;
 use super::signatures::{Found, base_named};
@@ -223,7 +223,20 @@ impl Checker<'_> {
                     target.span,
                     format!("`{}` is invoked inside an expression", target.name),
                 )
-                .with_help(INVOCATIONS_STAND_ALONE),
+                .with_help(invocation_advice(&target.name)),
+            );
+            return Type::unknown();
+        }
+        if base_named(&target.name, &self.generics).is_none()
+            && !self.is_unread(&[BlockKind::Dtype])
+        {
+            self.sink.report(
+                Diagnostic::error(
+                    &codes::UNKNOWN_TYPE,
+                    target.span,
+                    format!("`{}` is neither a type nor a function", target.name),
+                )
+                .with_help(self.call_advice(&target.name)),
             );
             return Type::unknown();
         }
@@ -249,6 +262,16 @@ impl Checker<'_> {
             );
         }
         ty.with_base(base)
+    }
+
+    /// What may be meant by `name(x)`, where the name is not known.
+    fn call_advice(&self, name: &str) -> String {
+        let generics = self.generics.iter().map(|(g, _)| g.name.as_str());
+        let types = ["int", "real", "bool"].into_iter().chain(generics);
+        match closest(name, types) {
+            Some(near) => format!("did you mean the cast `{near}(…)`?"),
+            None => invocation_advice(name),
+        }
     }
 
     /// Whether what looks like a cast names no type, but an operator of the module.

@@ -231,11 +231,12 @@ impl<'a> Evaluator<'a> {
 
     fn name(&mut self, name: &Ident) -> EvalResult<Value> {
         let Some(value) = self.scope.get(&name.name) else {
-            return stop(
-                &UNEXPECTED_VALUE,
-                name.span,
-                format!("`{}` has no value here", name.name),
-            );
+            return Err(Stop::Error(Box::new(EvalError {
+                code: &UNEXPECTED_VALUE,
+                span: name.span,
+                message: format!("`{}` has no value here", name.name),
+                help: Some("it must be told, or assigned, before it is used".to_string()),
+            })));
         };
         if value.is_poisoned() {
             return Err(Stop::Poison);

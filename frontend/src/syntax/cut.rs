@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::advice::COMMENT_SIGN;
 use super::build::Builder;
 use super::grammar::Rule;
 use super::repair::Edit;
@@ -169,6 +170,7 @@ impl<'t> Cutter<'t, '_> {
             format!("expected `import`, `operator` or `graph`, found `{text}`"),
             match from {
                 Some(_) => "modules are imported whole: write `import math;`, then `math.neg(x)`",
+                None if text.starts_with('/') => COMMENT_SIGN,
                 None => "statements stand in blocks of an operator or a graph",
             },
         );

@@ -1,5 +1,6 @@
 //! What pest could not read, in words of the language.
 
+use super::advice::{COMMENT_SIGN, foreign_operator, of_statement};
 use super::build::Builder;
 use super::grammar::Rule;
 use crate::diagnostics::codes::{NUMBER, RESERVED_WORD, SYNTAX};
@@ -68,10 +69,6 @@ fn bad_number(text: &str) -> Option<String> {
         }
         _ => None,
     }
-}
-
-fn is_word(text: &str) -> bool {
-    text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
 }
 
 fn is_foreign(text: &str) -> bool {
@@ -247,10 +244,6 @@ fn word(rule: Rule, end: &str) -> Option<&str> {
     })
 }
 
-/// What to do where an operator is invoked inside of an expression.
-pub const INVOCATIONS_STAND_ALONE: &str =
-    "an invocation is a statement of its own: assign its result to a name, then use the name";
-
 fn help(entry: Rule, expected: &[Rule], found: &str) -> Option<&'static str> {
     use Rule::*;
     let wants = |rule: Rule| expected.contains(&rule);
@@ -269,22 +262,29 @@ fn help(entry: Rule, expected: &[Rule], found: &str) -> Option<&'static str> {
         "is" | "in" if is_misused_word(expected, found) => {
             "choose another name; the word is an operator"
         }
+        "int" | "real" | "bool" | "str" if entry == declaration_entry => {
+            "a declaration gives the name first: `x: real[n]`"
+        }
         _ if is_misused_word(expected, found) => "choose another name",
         "..." => "a pack is expanded with two dots; three make a cumulative fold, as in `x + ...`",
         "<-" | "<" if wants(infix) => {
             "`<-` replaces items after an index; if a comparison with a negative number is meant, write `< -`"
         }
-        "(" | "{" if wants(infix) && entry == component_entry => INVOCATIONS_STAND_ALONE,
         "" if wants(kw_else) => "an `if` always has an `else`",
-        _ if wants(less) && entry == lowering_entry => {
+        "/" if !wants(infix) => COMMENT_SIGN,
+        _ if entry == lowering_entry
+            && (wants(less)
+                || found.starts_with(|c: char| c.is_ascii_digit())
+                    && (wants(ident) || wants(loop_bound))) =>
+        {
             "a loop bound is written `i < extent`; it runs from 0 to the extent, exclusive"
         }
-        "." | "(" | "{" if wants(assign) && entry == component_entry => {
-            "a statement gives its result a name: `y = op(x)`; a label stands in front of the operator: `y = label: op(x)`"
+        _ if entry == component_entry && of_statement(expected, found).is_some() => {
+            return of_statement(expected, found);
         }
-        _ if wants(assign) && entry == component_entry && is_word(found) => {
-            "a statement gives a result a name, `y = op(x)`; results of an operator are its outputs, those of a block stand \
-             behind `yield`"
+        _ if wants(infix) && foreign_operator(found).is_some() => return foreign_operator(found),
+        "as" if entry == import_line => {
+            "a module keeps its name: `import math;`, then `math.neg(x)`"
         }
         _ if wants(colon) && entry == declaration_entry => "a declaration is written `name: type`",
         _ if (wants(type_spec) || wants(any_type)) && entry == declaration_entry => {

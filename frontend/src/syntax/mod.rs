@@ -5,6 +5,7 @@
 //! not hide the next. A token that is lost or too many is looked for where a definition makes no sense without it
 //! ([`repair`]). How deep a statement nests is bounded before it is read ([`nesting`]).
 
+mod advice;
 mod brackets;
 mod build;
 mod casts;
@@ -23,10 +24,10 @@ use crate::ast::Module;
 use crate::diagnostics::{Diagnostic, Sink, codes};
 use crate::limits::Limits;
 use crate::source::FileId;
+pub(crate) use advice::{foreign_literal, invocation_advice};
 use build::Builder;
 pub(crate) use build::open_type_list;
 use expectation::Found;
-pub(crate) use expectation::INVOCATIONS_STAND_ALONE;
 use grammar::{Pair, Rule, SkriptGrammar};
 use nesting::TooDeep;
 

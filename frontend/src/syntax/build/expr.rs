@@ -1,6 +1,6 @@
 //! Expressions: precedence climbing over the flat chains that the grammar delivers.
 
-use super::super::expectation::INVOCATIONS_STAND_ALONE;
+use super::super::advice::{BUILTINS, invocation_advice};
 use super::super::grammar::{Pair, Rule};
 use super::Builder;
 use crate::ast::{BinaryOp, Expr, ExprKind, FoldOp, Ident, Item, Property, Subscript, UnaryOp};
@@ -9,10 +9,6 @@ use crate::diagnostics::codes::{BUILTIN_NAME, SYNTAX};
 use crate::source::Span;
 
 /// The 22 built-in functions (2.4, 2.16 and the errata).
-const BUILTINS: [&str; 22] = [
-    "abs", "acos", "acosh", "asin", "asinh", "atan", "atanh", "ceil", "cos", "cosh", "erf", "exp",
-    "floor", "frac", "log", "round", "sign", "sin", "sinh", "sqrt", "tan", "tanh",
-];
 
 /// Of `i64::MIN`: one more than the largest int.
 const SMALLEST_MAGNITUDE: &str = "9223372036854775808";
@@ -558,7 +554,7 @@ impl Builder<'_> {
                     &SYNTAX,
                     span,
                     format!("`{}` is invoked inside an expression", target.name),
-                    INVOCATIONS_STAND_ALONE,
+                    &invocation_advice(&target.name),
                 );
                 ExprKind::Error
             }

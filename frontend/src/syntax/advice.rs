@@ -1,0 +1,147 @@
+//! What to write instead of what other languages have: functions inside of expressions, their words and signs.
+
+use super::grammar::Rule;
+use crate::diagnostics::closest;
+
+/// The functions that stand between back-ticks (2.4).
+pub(crate) const BUILTINS: [&str; 22] = [
+    "abs", "acos", "acosh", "asin", "asinh", "atan", "atanh", "ceil", "cos", "cosh", "erf", "exp",
+    "floor", "frac", "log", "round", "sign", "sin", "sinh", "sqrt", "tan", "tanh",
+];
+
+pub(super) const COMMENT_SIGN: &str = "a comment begins with `#`";
+
+/// What to do where an operator is invoked inside of an expression.
+const INVOCATIONS_STAND_ALONE: &str =
+    "an invocation is a statement of its own: assign its result to a name, then use the name";
+
+/// What to write for `name(…)` inside of an expression, where `name` is no type.
+pub(crate) fn invocation_advice(name: &str) -> String {
+    let near = closest(name, BUILTINS);
+    match name {
+        "min" | "fmin" | "minimum" => "`a << b` is the smaller of two numbers".to_string(),
+        "max" | "fmax" | "maximum" => "`a >> b` is the larger of two numbers".to_string(),
+        "pow" | "power" => "a power is written `a ** b`".to_string(),
+        "mod" | "fmod" => "a remainder is written `a % b`".to_string(),
+        "sum" | "reduce_sum" => {
+            "formulas sum by `+=`: `y[i,] += x[i,j], i < n, j < m`; in packs `p + ..` is the sum"
+                .to_string()
+        }
+        _ if BUILTINS.contains(&name) => {
+            format!("built-in functions stand between back-ticks: `` `{name}`(…) ``")
+        }
+        _ => match near {
+            Some(near) => format!("did you mean the built-in function `` `{near}`(…) ``?"),
+            None => INVOCATIONS_STAND_ALONE.to_string(),
+        },
+    }
+}
+
+/// What to write for a literal that other languages have.
+pub(crate) fn foreign_literal(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "True" | "TRUE" => "the bool literals are `true` and `false`: write `true`",
+        "False" | "FALSE" => "the bool literals are `true` and `false`: write `false`",
+        "null" | "NULL" | "None" | "nil" | "nullptr" => {
+            "null has no literal: leave out the attribute or the argument, or write `c ? a`, which is null without `c`"
+        }
+        _ => return None,
+    })
+}
+
+/// What to write for a word or sign that other languages have, where an operator or the end of the expression could stand.
+pub(super) fn foreign_operator(found: &str) -> Option<&'static str> {
+    Some(match found {
+        "and" | "&" => "the conjunction is written `&&`",
+        "or" => "the disjunction is written `||`",
+        "not" => "the negation is written `!`",
+        "xor" => "of two bools, `a != b` is true where one of them is",
+        "as" => "a cast is written `int(x)`",
+        _ => return None,
+    })
+}
+
+/// The same for statements of a composition, by what is found and what could stand there.
+pub(super) fn of_statement(expected: &[Rule], found: &str) -> Option<&'static str> {
+    use Rule::{assign, infix, kw_then, kw_while};
+    let wants = |rule: Rule| expected.contains(&rule);
+    let is_word = found.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    Some(match found {
+        _ if wants(kw_then) => {
+            "`then` stands between a condition and what follows from it: `if c then a else b`"
+        }
+        _ if wants(kw_while) && is_word => "a count stands behind two dots: `do..(3) op(x)`",
+        "(" | "{" if wants(infix) => INVOCATIONS_STAND_ALONE,
+        "." | "(" | "{" if wants(assign) => {
+            "a statement gives its result a name: `y = op(x)`; a label stands in front of the operator: `y = label: op(x)`"
+        }
+        _ if wants(assign) && is_word => {
+            "a statement gives a result a name, `y = op(x)`; results of an operator are its outputs, those of a block stand \
+             behind `yield`"
+        }
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::check::testing::{Document, check, in_compose, in_document, in_lower};
+
+    fn assert_advises(document: &Document, wanted: &str) {
+        let found = check(document);
+        let texts: Vec<_> = found.iter().map(|d| (&d.message, &d.help)).collect();
+        let [one] = &*found else {
+            panic!("{texts:?}");
+        };
+        let help = one.help.as_deref().unwrap_or_default();
+        assert!(help.contains(wanted), "{texts:?} without {wanted}");
+    }
+
+    #[test]
+    fn formulas_call_no_functions() {
+        for (value, wanted) in [
+            ("min(line[i,], 1.0)", "`a << b`"),
+            ("max(line[i,], 1.0)", "`a >> b`"),
+            ("pow(line[i,], 2.0)", "`a ** b`"),
+            ("sum(line[i,])", "`+=`"),
+            ("sum(grid[i,])", "`+=`"),
+            ("sqroot(line[i,])", "`` `sqrt`(…) ``"),
+            ("rael(i)", "the cast `real(…)`"),
+            ("line[i,] & 1.0", "`&&`"),
+            ("line[i,] > 0.0 and true", "`&&`"),
+            ("line[i,] > 0.0 or true", "`||`"),
+        ] {
+            assert_advises(&in_lower(&format!("y[i,] = {value}, i < a;")), wanted);
+        }
+        assert_advises(
+            &in_lower("y[i,] = line[i,], 0 <= i < a;"),
+            "from 0 to the extent",
+        );
+    }
+
+    #[test]
+    fn statements_of_other_languages() {
+        for (statements, wanted) in [
+            ("t: id(x); y = id(x);", "`y = label: op(x)`"),
+            ("y = id(x); return y;", "`yield`"),
+            ("y = if (b) { t = id(x); yield t; } else x;", "`then`"),
+            ("y = with s = x do(3) id(s);", "`do..(3) op(x)`"),
+            ("y = scale{k=null}(x);", "null has no literal"),
+            ("t: y = id(x);", "`y = t: id(…)`"),
+            ("y = scale{k=1.0; n=2}(x);", "write `,`"),
+        ] {
+            assert_advises(&in_compose(statements), wanted);
+        }
+        let graph =
+            "graph G { @input { x: real[3]; } @output { y: real[3]; } @compose { y = x; } }";
+        for (text, wanted) in [
+            ("// a comment\n", "`#`"),
+            ("import math as m;\n", "keeps its name"),
+            ("from math import neg;\n", "imported whole"),
+        ] {
+            assert_advises(&in_document(&format!("{text}{graph}")), wanted);
+        }
+        let swapped = graph.replace("x: real[3]", "real x[3]");
+        assert_advises(&in_document(&swapped), "`x: real[n]`");
+    }
+}
