@@ -4,12 +4,13 @@ use std::rc::Rc;
 
 use skript_semantics::{Scalar, ScalarKind, ScalarOp};
 
-use super::evaluator::{EvalResult, Evaluator, Stop, count, describe, stop};
+use super::evaluator::{EvalResult, Evaluator, Stop, count, describe, stop, stop_with_help};
 use super::runtime;
 use super::series::Series;
 use super::value::{Atom, Guarded, TensorRef, Value};
 use crate::ast::Subscript;
 use crate::diagnostics::codes::{PACK_LENGTHS_DIFFER, RANK_MISMATCH, UNEXPECTED_VALUE};
+use crate::diagnostics::counted;
 use crate::model::{self, Extent, Node};
 use crate::source::Span;
 
@@ -241,14 +242,18 @@ impl Evaluator<'_> {
     ) -> EvalResult<Vec<model::Expr>> {
         let shape = &tensor.tensor.shape;
         if shape.len() != indices.len() {
-            return stop(
+            let given = match indices.len() {
+                1 => "1 index is given".to_string(),
+                n => format!("{n} indices are given"),
+            };
+            return stop_with_help(
                 &RANK_MISMATCH,
                 span,
                 format!(
-                    "the tensor has {} dimensions, {} indices are given",
-                    shape.len(),
-                    indices.len()
+                    "the tensor has {}, {given}",
+                    counted(shape.len(), "dimension")
                 ),
+                "an access has one index per dimension; for any rank write a pack of indices, `x[i..]` with `i < s`",
             );
         }
         let mut subscripts = Vec::with_capacity(indices.len());

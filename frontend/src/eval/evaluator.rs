@@ -80,6 +80,21 @@ pub fn stop<T>(code: &'static Code, span: Span, message: impl Into<String>) -> E
     })))
 }
 
+/// A failure at a place, and what to do.
+pub fn stop_with_help<T>(
+    code: &'static Code,
+    span: Span,
+    message: impl Into<String>,
+    help: &str,
+) -> EvalResult<T> {
+    Err(Stop::Error(Box::new(EvalError {
+        code,
+        span,
+        message: message.into(),
+        help: Some(help.to_string()),
+    })))
+}
+
 /// `2 * |i|`.
 pub fn computed_guard<T>(span: Span) -> EvalResult<T> {
     stop(
@@ -231,12 +246,12 @@ impl<'a> Evaluator<'a> {
 
     fn name(&mut self, name: &Ident) -> EvalResult<Value> {
         let Some(value) = self.scope.get(&name.name) else {
-            return Err(Stop::Error(Box::new(EvalError {
-                code: &UNEXPECTED_VALUE,
-                span: name.span,
-                message: format!("`{}` has no value here", name.name),
-                help: Some("it must be told, or assigned, before it is used".to_string()),
-            })));
+            return stop_with_help(
+                &UNEXPECTED_VALUE,
+                name.span,
+                format!("`{}` has no value here", name.name),
+                "it must be told, or assigned, before it is used",
+            );
         };
         if value.is_poisoned() {
             return Err(Stop::Poison);
