@@ -12,7 +12,7 @@ use super::mlir;
 use melior::ir::operation::{OperationLike, OperationMutLike, OperationRef, OperationRefMut};
 use melior::ir::{TypeLike, Value, ValueLike};
 
-/// Copies what loops begin with and what the blocks of loops and branches below the module hand on.
+/// Copies what loops begin with, what the blocks of loops and branches below the module hand on, and what is chosen from.
 ///
 /// # Errors
 /// [`CodegenError::Module`] if an op is malformed.
@@ -23,6 +23,11 @@ pub(super) fn part(module: OperationRef) -> Result<(), CodegenError> {
             "scf.for" => copy_operands(op, 3, &[])?,
             "scf.while" => copy_operands(op, 0, &[])?,
             "scf.if" => {}
+            // What canonicalization makes of a branch whose arms only hand on.
+            "arith.select" => {
+                copy_operands(op, 1, &[])?;
+                continue;
+            }
             _ => continue,
         }
         for block in mlir::blocks(op) {

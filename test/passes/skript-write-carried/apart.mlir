@@ -41,3 +41,13 @@ func.func @fills(%a: tensor<4xf32>, %b: tensor<4xf32>, %n: i32) -> (tensor<4xf32
   }
   return %r#0, %r#1 : tensor<4xf32>, tensor<4xf32>
 }
+
+// Of two tensors one is chosen without a branch.
+// CHECK-LABEL: func.func @choice
+// CHECK:         %[[C:.+]] = bufferization.alloc_tensor() copy(%{{.+}})
+// CHECK:         %[[D:.+]] = bufferization.alloc_tensor() copy(%{{.+}})
+// CHECK:         arith.select %{{.+}}, %[[C]], %[[D]] : tensor<4xf32>
+func.func @choice(%a: tensor<4xf32>, %b: tensor<4xf32>, %p: i1) -> tensor<4xf32> {
+  %r = arith.select %p, %a, %b : tensor<4xf32>
+  return %r : tensor<4xf32>
+}
