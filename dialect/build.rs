@@ -27,7 +27,7 @@ fn build() -> Result<(), String> {
         println!("cargo::rerun-if-changed={path}");
     }
     let prefix = llvm_prefix()?;
-    let out = PathBuf::from(variable("OUT_DIR")?);
+    let out = shared_folder()?;
     write_linker_script(&prefix, &out)?;
     let build = build_library(&prefix, &out)?;
 
@@ -82,6 +82,18 @@ fn llvm_prefix() -> Result<PathBuf, String> {
             prefix.display()
         ))
     }
+}
+
+/// `target/PROFILE/dialect-library`. Builds and lints run a script of their own each (Cargo knows them apart), and have one
+/// after the other: what the first has compiled serves the second.
+fn shared_folder() -> Result<PathBuf, String> {
+    let own = PathBuf::from(variable("OUT_DIR")?);
+    // target/PROFILE/build/skript-dialect-HASH/out
+    let profile = own.ancestors().nth(3);
+    let profile = profile.ok_or_else(|| format!("{} is no folder of Cargo", own.display()))?;
+    let folder = profile.join("dialect-library");
+    fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+    Ok(folder)
 }
 
 /// Debian ships no libMLIR-C.so: the linker reads this text in its place.

@@ -3,7 +3,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 prefix=$(scripts/llvm/bin/llvm-config --prefix)
-built=$(ls -td target/release/build/skript-dialect-*/out/cmake | head -1)
+built=target/release/dialect-library/cmake
 installed=$PWD/build/installed
 rm -rf "$installed" build/out-of-tree
 cmake --install "$built" --prefix "$installed" >/dev/null

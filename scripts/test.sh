@@ -74,9 +74,11 @@ if [ -d "$suite" ]; then
     # Another shard each day.
     step "StableHLO in XLA, a shard" xla --shard day/8 --seconds 75
   fi
-  step "StableHLO in XLA, padded" .venv/bin/python test/stablehlo/padded.py --skript target/release/skript
+  # Another half each day.
+  half=$([ "$all" = --all ] || echo --shard day/2)
+  step "StableHLO in XLA, padded" .venv/bin/python test/stablehlo/padded.py --skript target/release/skript $half
   step "StableHLO in XLA, infinite factors" .venv/bin/python test/stablehlo/infinite.py --skript target/release/skript
-  step "StableHLO in IREE" .venv/bin/python test/stablehlo/iree_cpu.py "$suite" --skript target/release/skript
+  step "StableHLO in IREE" .venv/bin/python test/stablehlo/iree_cpu.py "$suite" --skript target/release/skript $half
   if [ "$all" = --all ]; then
     step "lit, round trips" scripts/lit.sh --param roundtrip=1 test/{dialect,passes,pipeline,stablehlo,translate}
     for pipeline in linalg-named affine scf; do

@@ -315,10 +315,13 @@ def run(description, what, models, array=array, check=lambda path, name: None):
     parser = argparse.ArgumentParser(description=description.split("\n")[0])
     parser.add_argument("--skript", required=True)
     parser.add_argument("--case", action="append")
+    parser.add_argument("--shard", help="I/N: every Nth model from the Ith; 'day/N': another one each day")
     args = parser.parse_args()
     xla.install()
     skript, engine, runs, failures = os.path.abspath(args.skript), xla.Xla(), 0, 0
     chosen = {n: m for n, m in models.items() if not args.case or any(c in n for c in args.case)}
+    if args.shard:
+        chosen = dict(xla.shard(list(chosen.items()), args.shard))
     for name, (inputs, outputs, computes, sizes, *operators) in chosen.items():
         with tempfile.TemporaryDirectory() as folder:
             write(folder, inputs, outputs, computes, *operators)
