@@ -306,9 +306,8 @@ impl<'p> Composer<'p, '_> {
             callee,
             role,
             &callee_name,
-            invocation.label.is_some(),
+            invocation,
             label.as_deref(),
-            span,
         )?;
         let mut outputs = Vec::new();
         let mut results = Vec::new();
@@ -365,10 +364,10 @@ impl<'p> Composer<'p, '_> {
         callee: FunctionId,
         role: FunctionRole,
         callee_name: &str,
-        explicit: bool,
+        invocation: &ast::Invocation,
         label: Option<&str>,
-        invocation: Span,
     ) -> Composed<Vec<ValueId>> {
+        let explicit = invocation.label.is_some();
         let Some(info) = self.infos.get(callee.0 as usize) else {
             return Ok(Vec::new());
         };
@@ -386,7 +385,7 @@ impl<'p> Composer<'p, '_> {
         let mut names = Vec::new();
         for capture in &info.captures {
             let mut name = capture.clone();
-            name.invocation = Some(invocation);
+            name.invocation = Some(invocation.span);
             if !capture.absolute {
                 if own_root {
                     name.absolute = true;

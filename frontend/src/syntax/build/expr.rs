@@ -8,8 +8,6 @@ use crate::diagnostics::Diagnostic;
 use crate::diagnostics::codes::{BUILTIN_NAME, SYNTAX};
 use crate::source::Span;
 
-/// The 22 built-in functions (2.4, 2.16 and the errata).
-
 /// Of `i64::MIN`: one more than the largest int.
 const SMALLEST_MAGNITUDE: &str = "9223372036854775808";
 
@@ -554,7 +552,7 @@ impl Builder<'_> {
                     &SYNTAX,
                     span,
                     format!("`{}` is invoked inside an expression", target.name),
-                    &invocation_advice(&target.name),
+                    invocation_advice(&target.name),
                 );
                 ExprKind::Error
             }
