@@ -46,8 +46,8 @@ step "accuracy" scripts/accuracy.sh $all
 step "a model in C" scripts/c-example.sh
 step "a tool out of the tree" scripts/out-of-tree.sh
 step "sharded example" .venv/bin/python examples/sharded/run.py --skript target/release/skript
-# Another half each day.
-jax="test/stablehlo/jax_programs.py --skript target/release/skript $([ "$all" = --all ] || echo --shard day/2)"
+# Another quarter each day.
+jax="test/stablehlo/jax_programs.py --skript target/release/skript $([ "$all" = --all ] || echo --shard day/4)"
 step "programs of jax" .venv/bin/python $jax
 step "programs of jax through the dialect" .venv/bin/python $jax --through-skript
 step "intrinsics in XLA" .venv/bin/python test/stablehlo/intrinsics.py --skript target/release/skript
