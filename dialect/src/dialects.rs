@@ -73,12 +73,12 @@ pub fn inlined_elements(value: Attribute<'_>) -> Attribute<'_> {
 }
 
 /// Of a literal of a tensor, `dense<…> : tensor<…>` or `sparse<…> : tensor<…>`, with which a text begins: where in it the
-/// first integer stands that is none of its type, and what to say of it.
-pub fn stray_integer(text: &CStr) -> Option<(usize, String)> {
+/// first element stands that is none of its type, and what to say of it.
+pub fn stray_element(text: &CStr) -> Option<(usize, String)> {
     let (mut offset, mut message) = (0, String::new());
     // SAFETY: the text ends with NUL; the callback writes to `message`, before the function returns.
     let is_stray = unsafe {
-        ffi::skriptStablehloStrayInteger(
+        ffi::skriptStablehloStrayElement(
             text.as_ptr(),
             &raw mut offset,
             ffi::append,

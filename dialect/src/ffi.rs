@@ -42,7 +42,7 @@ unsafe extern "C" {
     pub fn mlirGetDialectHandle__skript__() -> MlirDialectHandle;
     pub fn mlirGetDialectHandle__skript_stablehlo__() -> MlirDialectHandle;
     pub fn skriptStablehloInlined(value: MlirAttribute) -> MlirAttribute;
-    pub fn skriptStablehloStrayInteger(
+    pub fn skriptStablehloStrayElement(
         text: *const c_char,
         offset: *mut usize,
         callback: unsafe extern "C" fn(MlirStringRef, *mut c_void),

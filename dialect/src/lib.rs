@@ -19,7 +19,7 @@ pub mod tools;
 
 pub use dialects::{
     Dialect, context, inlined_elements, register, register_stablehlo, register_upstream,
-    stray_integer,
+    stray_element,
 };
 pub use error::PassError;
 pub use melior;

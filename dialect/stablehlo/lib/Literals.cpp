@@ -1,4 +1,4 @@
-//===- Literals.cpp - integers as a text writes them ------------------------===//
+//===- Literals.cpp - elements as a text writes them ------------------------===//
 
 #include "Literals.h"
 #include "skript-stablehlo-c/Dialect.h"
@@ -45,9 +45,10 @@ struct Reader {
   }
 };
 
-/// Elements between two places, of a type by its name.
+/// Elements between two places, of a type by its name, which is empty where the text does not say it; `pair` is where the
+/// first of two numbers in parentheses begins, if there is one.
 struct Elements {
-  const char *begin, *end;
+  const char *begin, *end, *pair;
   StringRef type;
 };
 } // namespace
@@ -58,12 +59,13 @@ static std::optional<Elements> elements(const char *text) {
   if ((!isSparse && !reader.take("dense")) || !reader.take("<"))
     return std::nullopt;
   // Of a sparse literal, values come behind the places.
-  const char *begin = isSparse ? nullptr : reader.at;
+  const char *begin = isSparse ? nullptr : reader.at, *pair = nullptr;
   for (int depth = 0; !reader.take(">"); ++reader.at) {
     char next = *reader.at;
     if (next == '\0' || next == '"')
       return std::nullopt;
     depth += (next == '[') - (next == ']');
+    pair = next == '(' && !pair ? reader.at : pair;
     if (next == ',' && depth == 0 && !begin)
       begin = reader.at + 1;
   }
@@ -71,14 +73,20 @@ static std::optional<Elements> elements(const char *text) {
   if (!begin || !reader.take(":") || !reader.take("tensor") || !reader.take("<"))
     return std::nullopt;
   StringRef type = reader.word();
-  size_t extents = type.rfind('x');
-  return Elements{begin, end, type.drop_front(extents == StringRef::npos ? 0 : extents + 1)};
+  while (!type.empty() && isDigit(type.front())) {
+    type = type.drop_while(isDigit);
+    type.consume_front("x");
+  }
+  return Elements{begin, end, pair, type};
 }
 
-std::optional<StrayInteger> skript_stablehlo::strayInteger(const char *text) {
+std::optional<StrayElement> skript_stablehlo::strayElement(const char *text) {
   std::optional<Elements> found = elements(text);
   if (!found)
     return std::nullopt;
+  if (found->pair && !found->type.empty() && found->type != "complex")
+    return StrayElement{found->pair,
+                        ("constant_c1: two numbers in parentheses are a complex one, no element of '" + found->type + "'").str()};
   unsigned width;
   StringRef bits = found->type;
   bool isSigned = !bits.consume_front("u");
@@ -107,13 +115,13 @@ std::optional<StrayInteger> skript_stablehlo::strayInteger(const char *text) {
     least.toStringSigned(from);
     greatest.toStringSigned(to);
     std::string message = ("constant_c1: " + word + " is no element of '" + found->type + "'").str();
-    return StrayInteger{word.data(), (message + ", whose elements are from " + from + " to " + to).str()};
+    return StrayElement{word.data(), (message + ", whose elements are from " + from + " to " + to).str()};
   }
   return std::nullopt;
 }
 
-bool skriptStablehloStrayInteger(const char *text, size_t *offset, MlirStringCallback callback, void *data) {
-  std::optional<StrayInteger> stray = strayInteger(text);
+bool skriptStablehloStrayElement(const char *text, size_t *offset, MlirStringCallback callback, void *data) {
+  std::optional<StrayElement> stray = strayElement(text);
   if (!stray)
     return false;
   *offset = stray->at - text;

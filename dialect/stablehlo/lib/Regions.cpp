@@ -12,9 +12,9 @@ using namespace skript_stablehlo;
 // constant
 //===----------------------------------------------------------------------===//
 
-/// Elements of integers as they are written: MLIR takes what has no more bits than the type.
+/// Elements as they are written, of which MLIR takes more than the type has.
 static ParseResult verifyRange(OpAsmParser &parser) {
-  std::optional<StrayInteger> stray = strayInteger(parser.getCurrentLocation().getPointer());
+  std::optional<StrayElement> stray = strayElement(parser.getCurrentLocation().getPointer());
   if (!stray)
     return success();
   return parser.emitError(SMLoc::getFromPointer(stray->at)) << stray->message;

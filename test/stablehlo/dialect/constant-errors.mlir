@@ -97,6 +97,46 @@ func.func @constant_c1_pred() {
 
 // -----
 
+func.func @constant_c1_f32_pair() {
+  // expected-error@+1 {{custom op 'stablehlo.constant' constant_c1: two numbers in parentheses are a complex one, no element of 'f32'}}
+  %0 = stablehlo.constant dense<(1.0, 2.0)> : tensor<3xf32>
+  return
+}
+
+// -----
+
+func.func @constant_c1_f32_pairs() {
+  // expected-error@+1 {{custom op 'stablehlo.constant' constant_c1: two numbers in parentheses are a complex one, no element of 'f32'}}
+  %0 = stablehlo.constant dense<[(1.0, 2.0), (3.0, 4.0)]> : tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @constant_c1_bf16_pair() {
+  // expected-error@+1 {{custom op 'stablehlo.constant' constant_c1: two numbers in parentheses are a complex one, no element of 'bf16'}}
+  %0 = stablehlo.constant dense<(1.0, 2.0)> : tensor<bf16>
+  return
+}
+
+// -----
+
+func.func @constant_c1_i32_pair() {
+  // expected-error@+1 {{custom op 'stablehlo.constant' constant_c1: two numbers in parentheses are a complex one, no element of 'i32'}}
+  %0 = stablehlo.constant dense<[[(1, 2)]]> : tensor<1x1xi32>
+  return
+}
+
+// -----
+
+func.func @constant_c1_pred_pair() {
+  // expected-error@+1 {{custom op 'stablehlo.constant' constant_c1: two numbers in parentheses are a complex one, no element of 'i1'}}
+  %0 = stablehlo.constant dense<(true, false)> : tensor<2xi1>
+  return
+}
+
+// -----
+
 // The extremes are elements, and so are bits.
 func.func @near_misses() {
   %0 = stablehlo.constant dense<[-128, 127]> : tensor<2xi8>
@@ -111,6 +151,9 @@ func.func @near_misses() {
   %9 = stablehlo.constant dense<1> : tensor<i1>
   %10 = stablehlo.constant dense<(128.0, -129.0)> : tensor<complex<f32>>
   %11 = stablehlo.constant dense<1024.0> : tensor<f16>
+  %12 = stablehlo.constant dense<[(1.0, -2.0), (300.0, 0.0)]> : tensor<2xcomplex<f64>>
+  %13 = stablehlo.constant dense<[ // (of two)
+    1.0, 2.0]> : tensor<2xf32>
   return
 }
 

@@ -15,9 +15,9 @@ MLIR_DECLARE_CAPI_DIALECT_REGISTRATION(SkriptStablehlo, skript_stablehlo);
    is. The constant has been verified. */
 MLIR_CAPI_EXPORTED MlirAttribute skriptStablehloInlined(MlirAttribute value);
 
-/* Whether a literal of a tensor, with which a text begins that ends with NUL, has an integer that is none of its type: then
+/* Whether a literal of a tensor, with which a text begins that ends with NUL, has an element that is none of its type: then
    its place in the text, and the message for whoever wrote it. */
-MLIR_CAPI_EXPORTED bool skriptStablehloStrayInteger(const char *text, size_t *offset, MlirStringCallback callback,
+MLIR_CAPI_EXPORTED bool skriptStablehloStrayElement(const char *text, size_t *offset, MlirStringCallback callback,
                                                     void *data);
 
 #ifdef __cplusplus

@@ -1,15 +1,16 @@
-//! Integers of constants that are none of their type, wherever the text has them: in an operation, pretty or generic, behind
-//! an alias, in a `sparse<…>`. MLIR's reader keeps their bits only, so they are told before it reads.
+//! Elements of constants that are none of their type, wherever the text has them: in an operation, pretty or generic, behind
+//! an alias, in a `sparse<…>`. MLIR's reader keeps of integers their bits only, and takes pairs for what they are not, so they
+//! are told before it reads.
 
 use super::operations;
 use super::program::Refusal;
-use skript_dialect::stray_integer;
+use skript_dialect::stray_element;
 use std::ffi::CString;
 
 /// So many are told at once.
 const TOLD: usize = 20;
 
-/// The first such number of each constant.
+/// The first such element of each constant.
 pub fn stray(text: &str) -> Vec<Refusal> {
     let Ok(whole) = CString::new(text) else {
         // A NUL has been told.
@@ -17,7 +18,7 @@ pub fn stray(text: &str) -> Vec<Refusal> {
     };
     let literals = operations::literals(text).into_iter();
     let found = literals.filter_map(|at| {
-        let (offset, message) = stray_integer(&whole.as_c_str()[at..])?;
+        let (offset, message) = stray_element(&whole.as_c_str()[at..])?;
         Some(Refusal::malformed_at(text, at + offset, message))
     });
     found.take(TOLD).collect()
@@ -49,6 +50,8 @@ mod tests {
                 (2, 2),
             ),
             ("dense<18446744073709551616> : tensor<ui64>", (1, 7)),
+            ("dense<[ // (\n (1.0, 2.0)]> : tensor<1xf32>", (2, 2)),
+            ("sparse<[[0]], [(1, 2)]> : tensor<2x2xi32>", (1, 16)),
         ] {
             assert_eq!(told(text), [place], "{text}");
         }
@@ -66,6 +69,8 @@ mod tests {
             "sparse<[[128], [200]], [1, 2]> : tensor<300xi8>",
             "dense<200> : vector<2xi8>",
             "dense<1e3> : tensor<2xf32>",
+            "dense<(128, -1)> : tensor<complex<i8>>",
+            "dense<[(1.0, 2.0), (3.0, 4.0)]> : tensor<2xcomplex<f32>>",
             "a = \"dense<200> : tensor<2xi8>\" // dense<200> : tensor<2xi8>",
             "dense<200",
             "dense<200>",
