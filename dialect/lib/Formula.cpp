@@ -107,15 +107,13 @@ LogicalResult FormulaOp::verify() {
   for (auto [position, out] : llvm::enumerate(getOuts())) {
     Type element = getElementTypeOrSelf(out.getType());
     bool logical = element.isInteger(1);
-    bool number = element.isBF16() || element.isF16() || element.isF32() || element.isF64() || element.isIndex() ||
-                  (element.isSignlessInteger() && !logical && element.getIntOrFloatBitWidth() <= 64);
     bool fits = true;
     switch (getKind()) {
     case FormulaKind::Sum:
     case FormulaKind::Product:
     case FormulaKind::Min:
     case FormulaKind::Max:
-      fits = number;
+      fits = !logical;
       break;
     case FormulaKind::All:
     case FormulaKind::Any:
@@ -123,7 +121,6 @@ LogicalResult FormulaOp::verify() {
       break;
     case FormulaKind::Assign:
     case FormulaKind::Replace:
-      fits = number || logical;
       break;
     }
     if (!fits)

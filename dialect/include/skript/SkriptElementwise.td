@@ -34,6 +34,9 @@ def Skript_Number : Skript_Shaped<[Skript_Int, Index, Skript_Float],
 def Skript_Scalar : Skript_Shaped<[I1, Skript_Int, Index, Skript_Float],
     "signless integer of at most 64 bits, index, bf16, f16, f32 or f64">;
 
+/// What a formula writes.
+def Skript_Destination : RankedTensorOf<[I1, Skript_Int, Index, Skript_Float]>;
+
 //===----------------------------------------------------------------------===//
 // Base classes
 //===----------------------------------------------------------------------===//

@@ -87,8 +87,8 @@ def Skript_FormulaOp : Skript_Op<"formula", [
     Skript_FormulaKindAttr:$kind,
     DenseI64ArrayAttr:$static_bounds,
     Variadic<Index>:$bounds,
-    Variadic<AnyRankedTensor>:$outs);
-  let results = (outs Variadic<AnyRankedTensor>:$results);
+    Variadic<Skript_Destination>:$outs);
+  let results = (outs Variadic<Skript_Destination>:$results);
   let regions = (region AnyRegion:$predicate, AnyRegion:$body);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;

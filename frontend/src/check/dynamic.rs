@@ -137,6 +137,7 @@ impl Checker<'_> {
                             let name = n.name.as_str();
                             !attributes.contains(&name)
                                 && !bounded.contains(&name)
+                                && !definition.may_have_lost(name)
                                 && self
                                     .scope
                                     .lookup(name)

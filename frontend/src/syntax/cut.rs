@@ -463,7 +463,21 @@ impl<'t> Cutter<'t, '_> {
         let kind_of = |word: &str| BLOCKS.iter().find(|(n, _)| *n == word).map(|(_, k)| *k);
         let span = name.map_or(self.span(sign), |t| self.span(sign).to(self.span(t)));
         let mut kind = kind_of(word);
-        if kind.is_none() {
+        // Whatever stands between `@` and `{` is no name.
+        let is_open = |t: &Token| t.kind == TokenKind::Open(Bracket::Curly);
+        let other = self.peek().filter(|_| name.is_none());
+        let other = other.filter(|t| t.kind != TokenKind::Word && !is_open(t));
+        let other = other.filter(|_| self.tokens.get(self.at + 1).is_some_and(is_open));
+        if let Some(other) = other {
+            let message = format!(
+                "expected the name of a block after `@`, found `{}`",
+                self.word(other)
+            );
+            let help = "write what the block is, as in `@input { … }`";
+            self.builder
+                .error_with_help(&BLOCK_NAME, self.span(other), message, help);
+            self.at += 1;
+        } else if kind.is_none() {
             let names: Vec<String> = BLOCKS.iter().map(|(n, _)| format!("@{n}")).collect();
             let names_alone = BLOCKS.iter().map(|(n, _)| *n);
             let similar = similar_block(word).or_else(|| closest(word, names_alone));
@@ -513,7 +527,7 @@ impl<'t> Cutter<'t, '_> {
                 self.read_into(definition, kind, &statement);
                 unread |= self.builder.sink.error_count() > errors;
             }
-            unread |= statement.broken;
+            unread |= statement.broken || self.holds_stand_in(&statement);
             if let (Some(kind), true) = (kind, unread) {
                 self.leave_statement_unread(definition, kind, &statement);
             }
@@ -535,20 +549,32 @@ impl<'t> Cutter<'t, '_> {
     /// Whether a name that the last statement declared may not be among its words, as far as can be told from where reading
     /// it ended.
     fn has_lost_name(&self, kind: BlockKind, statement: &Statement) -> bool {
+        // Extents of inputs and lengths of attributes declare names as well; behind `=` stand values.
+        let names_extents = matches!(kind, BlockKind::Attrib | BlockKind::Input);
+        if self.holds_stand_in(statement) || statement.broken && names_extents {
+            return true;
+        }
         let (Some((ended, wants_name)), Some(first)) = (self.failure, statement.tokens.first())
         else {
             return false;
         };
-        // Extents of inputs and lengths of attributes declare names as well; behind `=` stand values.
+        let before = self.text.get(first.start..ended).unwrap_or_default();
         let declares_inside = match kind {
             BlockKind::Attrib | BlockKind::Input => true,
             BlockKind::Using | BlockKind::Compose => wants_name,
+            // A name that a sign was lost from has what stood behind it at its end.
+            BlockKind::Output | BlockKind::Variable | BlockKind::Constant => !before.contains(':'),
             _ => false,
         };
-        let before = self.text.get(first.start..ended).unwrap_or_default();
         // What a formula assigns stands behind its locals.
         let assigns = kind == BlockKind::Lower && wants_name && before.trim_end().ends_with(',');
         before.is_empty() || assigns || declares_inside && !before.contains('=')
+    }
+
+    /// Whether something stands in a statement in place of what nobody knows.
+    fn holds_stand_in(&self, statement: &Statement) -> bool {
+        let mut edits = self.edits.iter().filter(|edit| edit.stands_in());
+        edits.any(|edit| edit.is_among(statement.tokens))
     }
 
     fn leave_statement_unread(

@@ -26,6 +26,10 @@ const BYTES_READ: usize = 400_000;
 /// Slips of one region that are looked for.
 const MOST_EDITS: usize = 4;
 
+/// Stand for a name or a value, and for an operator, where a sign was written that is neither.
+const ANY_OPERAND: &str = "_x";
+const ANY_OPERATOR: &str = "+";
+
 /// Another token in place of one, or one more, or one less.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Edit {
@@ -48,6 +52,11 @@ impl Edit {
 
     pub(super) fn leaves_out(&self) -> bool {
         self.inserted == " "
+    }
+
+    /// Whether it stands for what nobody knows.
+    pub(super) fn stands_in(&self) -> bool {
+        [ANY_OPERAND, ANY_OPERATOR].contains(&self.inserted)
     }
 
     /// Whether a token of the edited list is the one that was put in.
@@ -274,12 +283,14 @@ impl<'t> Reader<'t> {
     fn least_explained(&self, edit: &Edit) -> usize {
         let end = edit.at + edit.removed;
         let written = self.text.get(edit.at..end).unwrap_or_default();
-        let line = self.text.get(end..).unwrap_or_default().lines().next();
-        let ends_line = line.is_none_or(|line| line.trim().is_empty());
+        let ends_line = ends_line(self.text, end);
+        let is_bracket = |sign| matches!(sign, "(" | ")" | "[" | "]" | "{" | "}");
+        let is_word = |sign: &str| sign.starts_with(|c: char| c.is_alphanumeric() || c == '_');
         // A round or square bracket without its partner may as well have lost it.
         let is_certain = match (written, edit.inserted) {
-            (";", "," | ":" | " ") => !ends_line,
-            ("," | ":", ";") => ends_line,
+            (";", "," | ":" | "=" | " ") => !ends_line,
+            (_, "@") => edit.removed > 0,
+            (sign, ";") => edit.removed > 0 && ends_line && !is_bracket(sign) && !is_word(sign),
             ("@" | "{" | "}", inserted) => inserted == " ",
             _ => false,
         };
@@ -358,6 +369,16 @@ impl<'t> Reader<'t> {
                 self.why_not(written, index, edited).to_string(),
             ),
             ("", inserted) => return self.missing(inserted, span, index, edited),
+            (_, ANY_OPERAND) => (
+                &SYNTAX,
+                format!("expected a name or a value, found `{written}`"),
+                "write what is meant in its place".to_string(),
+            ),
+            (_, ANY_OPERATOR) => (
+                &SYNTAX,
+                format!("expected an operator, found `{written}`"),
+                "write the operator that is meant in its place".to_string(),
+            ),
             (_, inserted) => (
                 match scan(inserted).first().map(|token| token.kind) {
                     Some(TokenKind::Open(_) | TokenKind::Close(_)) => &BRACKET,
@@ -463,9 +484,16 @@ fn candidates(text: &str, tokens: &[Token], places: &[usize], edits: &[Edit]) ->
         };
         let left_out = replaced(" ");
         let mut add = |edit: Edit| found.push((distance, edit));
-        // A bracket of another kind than its partner has leaves one kind with one too many, and another with one too few.
-        for other in bracket_in_place_of(token.kind, &unpaired) {
-            add(replaced(other));
+        let is_lone = is_lone(token.kind, &unpaired);
+        let word = text.get(token.start..token.end).unwrap_or_default();
+        // A bracket in place of another one, wherever it stands, or of another sign.
+        if is_lone || distance <= NEAR && may_be_bracket(text, tokens, at) {
+            let lacking = unpaired.iter().filter(|(_, surplus)| *surplus != 0);
+            let lacking = lacking.map(|(bracket, surplus)| match surplus {
+                1.. => bracket.closing(),
+                _ => bracket.opening(),
+            });
+            lacking.for_each(|other| add(replaced(other)));
         }
         for (bracket, surplus) in unpaired {
             let (opening, closing) = (TokenKind::Open(bracket), TokenKind::Close(bracket));
@@ -481,17 +509,9 @@ fn candidates(text: &str, tokens: &[Token], places: &[usize], edits: &[Edit]) ->
                 }
             }
         }
-        let word = text.get(token.start..token.end).unwrap_or_default();
         match token.kind {
             _ if distance > NEAR => {}
-            TokenKind::Semicolon => {
-                add(left_out);
-                add(replaced(","));
-                add(replaced(":"));
-            }
-            TokenKind::Comma => add(replaced(";")),
-            TokenKind::Other if word == ":" => add(replaced(";")),
-            TokenKind::At => add(left_out),
+            TokenKind::Semicolon | TokenKind::At => add(left_out),
             TokenKind::Word => {
                 if distance <= 1 && !begins_definition(text, token) {
                     add(left_out);
@@ -499,12 +519,20 @@ fn candidates(text: &str, tokens: &[Token], places: &[usize], edits: &[Edit]) ->
                     if let Some(meant) = meant {
                         add(replaced(meant));
                     }
+                    if ends_statement(text, tokens, at) {
+                        add(replaced(";"));
+                    }
                 }
                 if BLOCKS.iter().any(|block| block.0 == word) {
                     add(Edit::insertion(token.start, "@"));
                 }
             }
             _ => {}
+        }
+        if distance <= NEAR {
+            for sign in signs_in_place_of(text, tokens, at, is_lone) {
+                add(replaced(sign));
+            }
         }
     }
     // What was put in before has no width, so that nothing is to be left out there; what was replaced stays as it is.
@@ -517,30 +545,88 @@ fn candidates(text: &str, tokens: &[Token], places: &[usize], edits: &[Edit]) ->
     found.into_iter().map(|(_, edit)| edit).collect()
 }
 
-/// The brackets that may be meant by one of another kind, as those that are `unpaired` tell.
-fn bracket_in_place_of(
-    kind: TokenKind,
-    unpaired: &[(Bracket, isize)],
-) -> impl Iterator<Item = &'static str> {
-    let (own, sign) = match kind {
-        TokenKind::Open(own) => (Some(own), 1),
-        TokenKind::Close(own) => (Some(own), -1),
-        _ => (None, 0),
-    };
+/// Whether a bracket is of a kind and direction that there are too many of: one that has its partner is what is meant.
+fn is_lone(kind: TokenKind, unpaired: &[(Bracket, isize)]) -> bool {
     let surplus = |bracket: Bracket| {
-        let of_kind = unpaired.iter().find(|(kind, _)| *kind == bracket);
-        of_kind.map_or(0, |(_, surplus)| surplus * sign)
+        let of_kind = unpaired.iter().find(|(of, _)| *of == bracket);
+        of_kind.map_or(0, |(_, surplus)| *surplus)
     };
-    let is_too_many = own.is_some_and(|own| surplus(own) > 0);
-    let lacking = unpaired.iter().map(|(bracket, _)| *bracket);
-    let lacking = lacking.filter(move |bracket| is_too_many && surplus(*bracket) < 0);
-    let lacking: Vec<&'static str> = lacking
-        .map(|bracket| match sign {
-            1 => bracket.opening(),
-            _ => bracket.closing(),
-        })
-        .collect();
-    lacking.into_iter()
+    match kind {
+        TokenKind::Open(bracket) => surplus(bracket) > 0,
+        TokenKind::Close(bracket) => surplus(bracket) < 0,
+        _ => false,
+    }
+}
+
+/// Whether the token at an index may have been typed in place of a bracket. A word is one that is meant, but for one that
+/// stands where only a brace does: alone on its line, or at the end of one behind a block's name.
+fn may_be_bracket(text: &str, tokens: &[Token], at: usize) -> bool {
+    let Some(token) = tokens.get(at) else {
+        return false;
+    };
+    match token.kind {
+        TokenKind::Open(_) | TokenKind::Close(_) => false,
+        TokenKind::String | TokenKind::OpenString => false,
+        TokenKind::Word => {
+            let mut line = text.get(..token.start).unwrap_or_default().rsplit('\n');
+            let before = line.next().unwrap_or_default().trim();
+            ends_line(text, token.end) && (before.is_empty() || before.starts_with('@'))
+        }
+        _ => true,
+    }
+}
+
+/// The signs, but for brackets, that may be meant by the one at an index, as what stands around it tells.
+fn signs_in_place_of(text: &str, tokens: &[Token], at: usize, is_lone: bool) -> Vec<&'static str> {
+    let Some(token) = tokens.get(at) else {
+        return Vec::new();
+    };
+    let may_be_another = match token.kind {
+        TokenKind::Open(_) | TokenKind::Close(_) => is_lone,
+        TokenKind::Word | TokenKind::String | TokenKind::OpenString => false,
+        _ => true,
+    };
+    if !may_be_another {
+        return Vec::new();
+    }
+    let word_at = |at: Option<usize>| {
+        let token = at.and_then(|at| tokens.get(at));
+        let word = token.filter(|t| t.kind == TokenKind::Word);
+        word.and_then(|t| text.get(t.start..t.end))
+    };
+    let (before, next) = (word_at(at.checked_sub(1)), word_at(Some(at + 1)));
+    let names_block = next.is_some_and(|next| BLOCKS.iter().any(|block| block.0 == next));
+    let written = text.get(token.start..token.end).unwrap_or_default();
+    let is = |others: &[&str]| others.contains(&written);
+    let is_alien = is_lone || is(&[";", "@"]);
+    let meant = [
+        (names_block, "@"),
+        (ends_statement(text, tokens, at) || is(&[",", ":"]), ";"),
+        (before.and(next).is_some() || is_alien, ":"),
+        (is_alien, ","),
+        (is_alien, "="),
+        (is_alien, ANY_OPERAND),
+        (is_alien, ANY_OPERATOR),
+    ];
+    let meant = meant
+        .into_iter()
+        .filter(|(may, sign)| *may && *sign != written);
+    meant.map(|(_, sign)| sign).collect()
+}
+
+/// Whether a statement may end with the token at an index.
+fn ends_statement(text: &str, tokens: &[Token], at: usize) -> bool {
+    let closes = |token: &Token| token.kind == TokenKind::Close(Bracket::Curly);
+    let is_last = tokens
+        .get(at)
+        .is_some_and(|token| ends_line(text, token.end));
+    is_last || tokens.get(at + 1).is_some_and(closes)
+}
+
+/// Whether nothing follows on the line but a comment.
+fn ends_line(text: &str, at: usize) -> bool {
+    let line = text.get(at..).unwrap_or_default().lines().next();
+    line.is_none_or(|line| line.trim().is_empty() || line.trim().starts_with('#'))
 }
 
 /// How many more brackets of a kind are opened than closed.

@@ -30,6 +30,7 @@ impl Builder<'_> {
                         format!("`{text}..` could be read as the real number `{text}.`"),
                         format!("put a blank between them: `{text} ..`"),
                     );
+                    return ExprKind::Error;
                 }
                 text.parse().map_or_else(
                     |_| {
