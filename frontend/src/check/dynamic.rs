@@ -154,7 +154,9 @@ impl Checker<'_> {
                                 "the dynamic extent `{name}` of the main graph has no upper bound"
                             ),
                         )
-                        .with_help(format!("write `{name}|N` with the largest extent N")),
+                        .with_help(format!(
+                            "write its largest extent behind it, as in `{name}|16`"
+                        )),
                     );
                 }
             }

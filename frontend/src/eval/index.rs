@@ -458,6 +458,7 @@ impl Evaluator<'_> {
             }
         }
         let [first, last, step] = bounds;
+        let written = [first, last];
         let step = step.unwrap_or(1);
         let size = count(length);
         if step == 0 {
@@ -488,6 +489,7 @@ impl Evaluator<'_> {
         if !(low..=high.max(low)).contains(&first) || !(low..=high.max(low)).contains(&last) {
             let within = |v: i64| (low..=high.max(low)).contains(&v);
             if !(empty && within(first.clamp(low, high.max(low))) && first.abs() <= size) {
+                let [first, last] = written.map(|end| end.map_or(String::new(), |e| e.to_string()));
                 return stop(
                     &INDEX_OUT_OF_RANGE,
                     span,

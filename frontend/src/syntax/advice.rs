@@ -109,10 +109,16 @@ mod tests {
             ("rael(i)", "the cast `real(…)`"),
             ("line[i,] & 1.0", "`&&`"),
             ("line[i,] > 0.0 and true", "`&&`"),
+            ("line[i,] if true else 1.0", "`c ? a : b`"),
             ("line[i,] > 0.0 or true", "`||`"),
         ] {
             assert_advises(&in_lower(&format!("y[i,] = {value}, i < a;")), wanted);
         }
+        assert_advises(&in_lower("y[i,] -= line[i,], i < a;"), "`y[i,] += -x[i,]`");
+        assert_advises(
+            &in_lower("for i < a { y[i,] = line[i,]; }"),
+            "behind the formula",
+        );
         assert_advises(
             &in_lower("y[i,] = line[i,], 0 <= i < a;"),
             "from 0 to the extent",
@@ -122,6 +128,9 @@ mod tests {
     #[test]
     fn statements_of_other_languages() {
         for (statements, wanted) in [
+            ("y = scale(x, k=1.0);", "`op{name=value}(x)`"),
+            ("if b then y = x else y = x;", "`y = if c then a else b`"),
+            ("for i in n { y = id(x); }", "`y = if c then a else b`"),
             ("t: id(x); y = id(x);", "`y = label: op(x)`"),
             ("y = id(x); return y;", "`yield`"),
             ("y = if (b) { t = id(x); yield t; } else x;", "`then`"),

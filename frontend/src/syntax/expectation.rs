@@ -36,7 +36,8 @@ pub(super) fn report(builder: &mut Builder, entry: Rule, expected: &[Rule], foun
         (&NUMBER, message)
     } else if is_foreign(found.text) {
         (&SYNTAX, format!("{shown} is no part of the language"))
-    } else if is_misused_word(expected, found.text) {
+    } else if is_misused_word(expected, found.text) && statement_advice(entry, found.text).is_none()
+    {
         (
             &RESERVED_WORD,
             format!("{shown} is a reserved word, it cannot be a name"),
@@ -73,6 +74,21 @@ fn bad_number(text: &str) -> Option<String> {
 
 fn is_foreign(text: &str) -> bool {
     text.starts_with(|c: char| !c.is_ascii() || c.is_ascii_control() || c == '$')
+}
+
+/// What to do where a word of control flow begins a statement.
+fn statement_advice(entry: Rule, text: &str) -> Option<&'static str> {
+    if !matches!(text, "if" | "for" | "while" | "do" | "with" | "unroll") {
+        return None;
+    }
+    Some(match entry {
+        Rule::component_entry => {
+            "branches and loops stand behind the name of their result: `y = if c then a else b`, \
+             `y = with s = x for a : as do op(s, a)`"
+        }
+        Rule::lowering_entry => "loops stand behind the formula: `y[i,] = x[i,], i < n`",
+        _ => return None,
+    })
 }
 
 fn is_misused_word(expected: &[Rule], text: &str) -> bool {
@@ -247,7 +263,18 @@ fn word(rule: Rule, end: &str) -> Option<&str> {
 fn help(entry: Rule, expected: &[Rule], found: &str) -> Option<&'static str> {
     use Rule::*;
     let wants = |rule: Rule| expected.contains(&rule);
+    let only_names = !expected.is_empty() && expected.iter().all(|rule| is_name(*rule));
     Some(match found {
+        _ if only_names && statement_advice(entry, found).is_some() => {
+            return statement_advice(entry, found);
+        }
+        "=" if entry == component_entry && wants(rpar) => {
+            "attributes are given in braces in front of the arguments: `op{name=value}(x)`"
+        }
+        "-=" | "-" if wants(lowering_op) => {
+            "what is subtracted is added with its sign: `y[i,] += -x[i,]`"
+        }
+        "if" if entry == lowering_entry && wants(infix) => "a choice is written `c ? a : b`",
         text if entry == assert_entry && text.starts_with(['"', '\'']) => {
             "an assertion is written `condition: \"message\", value, …;`"
         }

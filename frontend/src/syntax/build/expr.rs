@@ -519,12 +519,13 @@ impl Builder<'_> {
                 span,
             },
             _ => {
-                self.error_with_help(
-                    &SYNTAX,
-                    span,
-                    "a tuple can only stand in a list, to interleave packs",
-                    "write `[(a, b)..]`",
-                );
+                let help = if pair.as_str().contains(|c: char| c.is_ascii_alphabetic()) {
+                    "a list is written `[a, b]`; packs are interleaved by `[(a, b)..]`"
+                } else {
+                    "a list is written between brackets, as in `[1, 2]`"
+                };
+                let message = "a tuple can only stand in a list, to interleave packs";
+                self.error_with_help(&SYNTAX, span, message, help);
                 self.error_expr(span)
             }
         }
