@@ -217,6 +217,17 @@ fn a_token_that_is_lost_or_another_is_one_error() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// A semicolon between two wrong statements is left alone, though one wrong statement is fewer than two.
+#[test]
+fn two_mistakes_are_two_errors() {
+    let text = "operator o {\n    @attrib { k: int; }\n    @using {\n        a = 1_000; b = 0x10;\n    }\n    @output { y: int[k]; }\n    @lower { y[i,] = i, i < k; }\n}\n";
+    let found = said(&format!("{MODEL}{text}"));
+    let wanted = ["`1_000` is neither", "`0x10` is neither"];
+    assert_eq!(found.len(), wanted.len(), "{found:#?}");
+    let as_wanted = |(found, wanted): (&String, &str)| found.contains(wanted);
+    assert!(found.iter().zip(wanted).all(as_wanted), "{found:#?}");
+}
+
 /// What follows from one mistake is not said beside it.
 #[test]
 fn one_mistake_is_one_error() {

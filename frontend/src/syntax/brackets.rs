@@ -33,7 +33,8 @@ impl<'t> Cutter<'t, '_> {
         }
     }
 
-    /// Whether the brace at an index is closed where a branch or a statement ends: attributes are followed by arguments.
+    /// Whether the brace at an index is closed where a branch or a statement ends, or where one does that is written as in
+    /// other languages, `for … { … }`: attributes are followed by arguments.
     fn closes_part(&self, brace: usize) -> bool {
         let mut depth = 0_usize;
         let rest = self.tokens.get(brace..).unwrap_or_default().iter();
@@ -45,8 +46,32 @@ impl<'t> Cutter<'t, '_> {
             }
             depth > 0
         });
-        let behind = rest.nth(1);
-        behind.is_some_and(|t| matches!(self.word(t), ";" | "then" | "elif" | "else"))
+        let behind = rest.nth(1).map(|t| self.word(t));
+        behind.is_some_and(|word| match word {
+            ";" | "then" | "elif" | "else" => true,
+            "(" => false,
+            _ => self.begins_with_control(brace),
+        })
+    }
+
+    /// Whether the statement that goes on at an index begins with a word of control flow.
+    fn begins_with_control(&self, at: usize) -> bool {
+        let before = self.tokens.get(..at).unwrap_or_default().iter().rev();
+        let ends = |t: &&Token| {
+            matches!(
+                t.kind,
+                TokenKind::Semicolon
+                    | TokenKind::Open(Bracket::Curly)
+                    | TokenKind::Close(Bracket::Curly)
+            )
+        };
+        let first = before.take(LONGEST).take_while(|t| !ends(t)).last();
+        first.is_some_and(|t| self.is_control(t))
+    }
+
+    /// Whether a token is a word of control flow, with which no statement begins.
+    pub(super) fn is_control(&self, token: &Token) -> bool {
+        matches!(self.word(token), "for" | "if" | "while" | "do")
     }
 
     /// Whether the `;` here separates items within a bracket: it is closed behind them, and they are attributes if it is

@@ -517,8 +517,10 @@ impl<'t> Cutter<'t, '_> {
                 self.skipped += words.filter(|t| t.kind == TokenKind::Word).count();
             }
             if let (Some(kind), false) = (kind, statement.tokens.is_empty()) {
+                // What begins as in other languages ends so, too.
                 if statement.end == End::Brace
                     && let Some(last) = statement.tokens.last()
+                    && !statement.tokens.first().is_some_and(|t| self.is_control(t))
                 {
                     self.missing_semicolon(last, "every statement of a block ends with `;`");
                 }
