@@ -93,8 +93,9 @@ impl<'m, 'o> Evaluator<'m, 'o> {
         }
         let mut frame = Frame::new(function, path, self.settings, self.model.numbers);
         let place = |e: EvalError| e.within(&function.name, function.span);
-        bind_all(&mut frame, "inputs", &flattened(&function.inputs), inputs).map_err(place)?;
-        bind_all(&mut frame, "captures", &function.captures, captures).map_err(place)?;
+        let closer = |e: EvalError| e.at(&function.name, function.span);
+        bind_all(&mut frame, "inputs", &flattened(&function.inputs), inputs).map_err(closer)?;
+        bind_all(&mut frame, "captures", &function.captures, captures).map_err(closer)?;
         frame.learn(extents).map_err(place)?;
         check::run(&frame, &function.checks)?;
         for (id, data) in &function.constants {
@@ -303,7 +304,11 @@ fn bind_all(
         .into());
     }
     for (&id, tensor) in ids.iter().zip(tensors) {
-        frame.bind(id, tensor.clone())?;
+        let bound = frame.bind(id, tensor.clone());
+        bound.map_err(|error| match frame.declared(id) {
+            Ok(value) => error.at(&frame.function.name, value.span),
+            Err(_) => error,
+        })?;
     }
     Ok(())
 }
