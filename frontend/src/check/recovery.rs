@@ -228,6 +228,25 @@ fn two_mistakes_are_two_errors() {
     assert!(found.iter().zip(wanted).all(as_wanted), "{found:#?}");
 }
 
+/// A bound, a name and a list that could not be read have no consequences of their own.
+#[test]
+fn what_could_not_be_read_is_told_once() {
+    for (attribute, subscripts, wanted) in [
+        ("n: int = ;", "i", "expected an expression"),
+        ("n: int = (1, 2);", "i", "a tuple can only stand in a list"),
+        ("n: int = 3;", "0..", "could be read as the real number"),
+    ] {
+        let text = format!(
+            "operator f {{\n    @input {{ x: real[m]; }}\n    @output {{ y: real[m]; }}\n    \
+             @lower {{ y[{subscripts},] = x[i,], i < m; }}\n}}\ngraph G {{\n    @attrib {{ {attribute} }}\n    \
+             @input {{ x: real[n]; }}\n    @output {{ y: real[n]; }}\n    @compose {{ y = f(x); }}\n}}\n"
+        );
+        let found = said(&text);
+        let is_told = matches!(&*found, [one] if one.contains(wanted));
+        assert!(is_told, "{found:#?} without {wanted}");
+    }
+}
+
 /// What follows from one mistake is not said beside it.
 #[test]
 fn one_mistake_is_one_error() {
