@@ -9,6 +9,13 @@ use std::sync::Arc;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FileId(pub u32);
 
+impl FileId {
+    /// Whether it is a file of the standard library.
+    pub fn is_library(self) -> bool {
+        self.0 >= FIRST_LIBRARY_FILE
+    }
+}
+
 /// A byte range of one file. Serialized as `start..end`: a tree is that of one file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(into = "String")]

@@ -130,6 +130,14 @@ impl Diagnostic {
         self
     }
 
+    /// Where the user's own text is at fault: what a file of the library tells is about the innermost place outside of it.
+    pub fn own_place(&self) -> Option<Span> {
+        let labels = self.labels.iter().map(|label| label.span);
+        let notes = self.notes.iter().filter_map(|note| note.span);
+        let mut places = self.span.into_iter().chain(labels).chain(notes);
+        places.find(|span| !span.file.is_library()).or(self.span)
+    }
+
     /// `did you mean …?` if a known name is near to the one that is unknown, else all of them if there are any.
     pub fn with_names(self, unknown: &str, what: &str, known: &[&str]) -> Self {
         match closest(unknown, known.iter().copied()) {
@@ -197,10 +205,10 @@ impl Sink {
             .count()
     }
 
-    /// All messages, by file and place.
+    /// All messages, by file and place of what the user wrote.
     pub fn into_sorted(mut self) -> Vec<Diagnostic> {
-        self.diagnostics
-            .sort_by_key(|d| d.span.map(|s| (s.file, s.start)));
+        let place = |d: &Diagnostic| d.own_place().map(|s| (s.file, s.start));
+        self.diagnostics.sort_by_key(place);
         self.diagnostics
     }
 

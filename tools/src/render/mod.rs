@@ -54,6 +54,7 @@ fn severity(diagnostic: &Diagnostic) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use skript_frontend::diagnostics::Sink;
     use skript_frontend::diagnostics::codes::SYNTAX;
 
     fn example() -> (SourceMap, Diagnostic) {
@@ -99,6 +100,26 @@ help: give 2
             "nn.sknd:1:6: error[SK0201]: packs differ\nnn.sknd:1:11: note: length 3\n\
              main.sknd:2:5: note: in operator `f`\nnote: n = 1\nhelp: give 2\n"
         );
+    }
+
+    /// `layout.concat{axis=3}([x])`: the library's file is nowhere to go to.
+    #[test]
+    fn short_begins_with_what_the_user_wrote() {
+        let mut sources = SourceMap::default();
+        let library = sources.add_library(0, "<stdlib>/layout.sknd", "axis < rank: 'axis';\n");
+        let main = sources.add("main.sknd", "z = b;\ny = concat([x]);\n");
+        let told = Diagnostic::error(&SYNTAX, Span::new(library, 0, 11), "'axis'")
+            .with_note(Some(Span::new(main, 11, 17)), "in operator `concat`");
+        assert_eq!(
+            short::render(&told, &sources),
+            "main.sknd:2:5: error[SK0201]: 'axis'\n<stdlib>/layout.sknd:1:1: note: found here\n\
+             main.sknd:2:5: note: in operator `concat`\n"
+        );
+        let mut sink = Sink::default();
+        sink.report(told);
+        sink.report(Diagnostic::error(&SYNTAX, Span::new(main, 4, 5), "`b`"));
+        let order: Vec<String> = sink.into_sorted().into_iter().map(|d| d.message).collect();
+        assert_eq!(order, ["`b`", "'axis'"]);
     }
 
     #[test]

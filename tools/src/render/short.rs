@@ -1,4 +1,4 @@
-//! `path:line:col: error[CODE]: message`, notes alike.
+//! `path:line:col: error[CODE]: message`, notes alike. The first place is one that the user can go to, outside of the library.
 
 use std::fmt::Write as _;
 
@@ -19,7 +19,11 @@ pub(super) fn render(diagnostic: &Diagnostic, sources: &SourceMap) -> String {
     };
     let code = diagnostic.code.id;
     let head = format!("{}[{code}]: {}", severity(diagnostic), diagnostic.message);
-    line(diagnostic.span, &head);
+    let own = diagnostic.own_place();
+    line(own, &head);
+    if own != diagnostic.span {
+        line(diagnostic.span, "note: found here");
+    }
     for label in &diagnostic.labels {
         line(Some(label.span), &format!("note: {}", label.text));
     }
