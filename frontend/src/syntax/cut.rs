@@ -272,6 +272,14 @@ impl<'t> Cutter<'t, '_> {
             end: End::Cut,
             broken: false,
         };
+        let parameters = self.parameter_list(header.tokens);
+        let header = match parameters {
+            Some(at) => Statement {
+                tokens: header.tokens.get(..at).unwrap_or_default(),
+                ..header
+            },
+            None => header,
+        };
         let head = self.read_statement(Rule::header, &header, |builder, pair| {
             let mut kind = DefinitionKind::Operator;
             let mut public = false;
@@ -321,7 +329,7 @@ impl<'t> Cutter<'t, '_> {
         match self.peek() {
             Some(open) if open.kind == TokenKind::Open(Bracket::Curly) => {
                 self.at += 1;
-                self.body(open, &mut definition);
+                self.body(open, &mut definition, parameters.is_some());
             }
             Some(open) if open.kind == TokenKind::At => {
                 let span = self.span(open);
@@ -336,7 +344,7 @@ impl<'t> Cutter<'t, '_> {
                         "the blocks of an operator or a graph stand in braces",
                     );
                 }
-                self.body(open, &mut definition);
+                self.body(open, &mut definition, false);
             }
             next => {
                 let at = next.map_or(self.text.len(), |t| t.start);
@@ -361,9 +369,28 @@ impl<'t> Cutter<'t, '_> {
         found_name.then_some(definition)
     }
 
-    /// From behind the opening brace to behind the closing one.
-    fn body(&mut self, open: &Token, definition: &mut Definition) {
-        let mut reported = false;
+    /// Where a header has a list of parameters, as in `graph Net(x) -> (y)`: reported.
+    fn parameter_list(&mut self, header: &'t [Token]) -> Option<usize> {
+        let is_open = |t: &Token| t.kind == TokenKind::Open(Bracket::Round);
+        let at = header.iter().position(is_open)?;
+        let names_first = |t: &Token| t.kind == TokenKind::Word;
+        let (before, list) = header.split_at_checked(at)?;
+        if before.len() < 2 || !before.iter().all(names_first) {
+            return None;
+        }
+        let span = self.span(list.first()?).to(self.span(list.last()?));
+        let message = "inputs and outputs are declared in blocks, not behind the name";
+        self.builder.error_with_help(
+            &SYNTAX,
+            span,
+            message,
+            "write `graph NAME { @input { x: real[n]; } @output { y: real[n]; } @compose { y = op(x); } }`",
+        );
+        Some(at)
+    }
+
+    /// From behind the opening brace to behind the closing one. `reported`: whether what stands in no block has been.
+    fn body(&mut self, open: &Token, definition: &mut Definition, mut reported: bool) {
         while let Some(token) = self.peek() {
             if self.too_many_errors() {
                 self.at = self.tokens.len();

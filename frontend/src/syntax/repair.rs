@@ -82,6 +82,16 @@ pub(super) fn read_regions(text: &str, limits: &Limits, sink: &mut Sink, module:
     let tokens = scan(text);
     // A byte order mark may begin a file and is no token of the language.
     let mut first = usize::from(text.starts_with('\u{feff}'));
+    if let Some(version) = first_edition(text, tokens.get(first..).unwrap_or_default()) {
+        let offset = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+        let span = Span::new(module.file, offset(version.start), offset(version.end));
+        let message = "this is a document of NNEF 1; SkriptND is the language of NNEF 2";
+        let told = Diagnostic::error(&SYNTAX, span, message)
+            .with_help("convert the model again, by a converter that writes SkriptND");
+        sink.report(told);
+        module.unread = true;
+        return;
+    }
     let errors_before = sink.error_count();
     let mut trials = Trials::default();
     while first < tokens.len() {
@@ -101,6 +111,15 @@ pub(super) fn read_regions(text: &str, limits: &Limits, sink: &mut Sink, module:
         };
         reader.read(&mut trials, sink, module);
     }
+}
+
+/// The number of `version 1.0;`, with which documents of NNEF 1 begin.
+fn first_edition(text: &str, tokens: &[Token]) -> Option<Range<usize>> {
+    let end = tokens.iter().position(|t| t.kind == TokenKind::Semicolon)?;
+    let (first, number) = tokens.get(..end)?.split_first()?;
+    let number = number.first()?.start..number.last()?.end;
+    let is_number = text.get(number.clone())?.parse::<f64>().is_ok();
+    (text.get(first.start..first.end)? == "version" && is_number).then_some(number)
 }
 
 /// The next token behind `first` that begins a definition or an import.
