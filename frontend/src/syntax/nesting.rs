@@ -38,16 +38,39 @@ pub(super) fn depth<'t>(
     limits: &Limits,
 ) -> Result<usize, TooDeep<'t>> {
     let nested = levels(text, tokens, limits.nesting, false).map_err(TooDeep::Nesting)?;
+    if let Some(token) = beyond_chain(text, tokens, limits.chain) {
+        return Err(TooDeep::Chain(token));
+    }
     let most = limits.nesting.saturating_add(limits.chain);
     levels(text, tokens, most, true).map_err(TooDeep::Chain)?;
     Ok(nested)
+}
+
+/// The first operator between operands that has `most` before it, side by side in the same brackets.
+fn beyond_chain<'t>(text: &str, tokens: &'t [Token], most: usize) -> Option<&'t Token> {
+    let mut outer: Vec<usize> = Vec::new();
+    let mut beside = 0;
+    let mut before: Option<&Token> = None;
+    tokens.iter().find(|token| {
+        match token.kind {
+            TokenKind::Open(_) => outer.push(std::mem::take(&mut beside)),
+            TokenKind::Close(_) => beside = outer.pop().unwrap_or_default(),
+            TokenKind::Comma | TokenKind::Semicolon => beside = 0,
+            TokenKind::Operator if is_infix(text, before, token) => beside += 1,
+            TokenKind::Word if is_word_operator(text, token) => beside += 1,
+            _ => {}
+        }
+        before = Some(token);
+        beside > most
+    })
 }
 
 /// Whether an operator stands between two operands and takes the one before it for its left one.
 fn is_infix(text: &str, before: Option<&Token>, token: &Token) -> bool {
     let written = |token: &Token| text.get(token.start..token.end).unwrap_or_default();
     let operand = before.is_some_and(|t| match t.kind {
-        TokenKind::Word | TokenKind::String | TokenKind::Close(_) => true,
+        TokenKind::Word => !is_word_operator(text, t),
+        TokenKind::String | TokenKind::Close(_) => true,
         // `x + .. == 6`
         TokenKind::Other => written(t).starts_with('.'),
         _ => false,
@@ -138,6 +161,19 @@ mod tests {
         assert_eq!(nested("a ? b : c"), Some(1));
         assert_eq!(nested("a[0] <- b[0] <- c"), Some(3));
         assert_eq!(nested("(a + b) + (c + d) + (e + f)"), Some(2));
+    }
+
+    #[test]
+    fn chains_are_counted_by_themselves() {
+        let beyond = |text: &str, most| {
+            let tokens = scan(text);
+            beyond_chain(text, &tokens, most).map(|t| t.start)
+        };
+        assert_eq!(beyond("y[i,] = a + b + c, i < n", 2), None);
+        assert_eq!(beyond("y[i,] = a + b + c + d, i < n", 2), Some(18));
+        assert_eq!(beyond("(a + b) * (c - d) is -e", 2), None);
+        assert_eq!(beyond("(a + b) * (c - d) is e in f", 2), Some(23));
+        assert_eq!(beyond("[a + b, a + b, a + b]", 1), None);
     }
 
     #[test]
