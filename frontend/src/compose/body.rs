@@ -198,6 +198,9 @@ impl<'p> Composer<'p, '_> {
             }
         }
         builder.tensors.insert(builder.path_of(&name.name));
+        if builder.blocks.len() == 1 {
+            self.name_output(builder, name, &value)?;
+        }
         self.name_value(builder, &name.name, value, name.span)
     }
 

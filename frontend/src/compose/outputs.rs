@@ -128,6 +128,42 @@ impl<'p> Composer<'p, '_> {
         })
     }
 
+    /// An output that has been assigned gives the names of its run-time extents and of its length their values, for what follows
+    /// (2.10.1).
+    pub fn name_output(
+        &mut self,
+        builder: &mut Builder<'p>,
+        name: &Ident,
+        value: &Value,
+    ) -> Composed<()> {
+        let mut outputs = builder.found.definition.outputs.iter();
+        let Some(declaration) = outputs.find(|o| o.name.name == name.name) else {
+            return Ok(());
+        };
+        if let Some(pack) = &declaration.type_spec.pack {
+            match value {
+                Value::Pack(items) => self.name_length(builder, pack, items.len()),
+                Value::Atom(Atom::Stack(stack)) => {
+                    if let Some(length) = stack.tensor.shape.first() {
+                        self.name_run_time_length(builder, pack, length, name.span)?;
+                    }
+                }
+                _ => {}
+            }
+        }
+        match value.atoms().first() {
+            Some(Atom::Tensor(tensor)) => {
+                Self::name_extents(builder, declaration, &tensor.tensor.shape);
+            }
+            Some(Atom::Stack(stack)) => {
+                let shape = stack.tensor.shape.get(1..).unwrap_or_default();
+                Self::name_extents(builder, declaration, shape);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
     /// The results of a statement, or what a loop variable starts as, against the type and shape that are written for them,
     /// `t: real[2,n] = …` (2.10.1, 2.16).
     pub fn check_written(
@@ -193,7 +229,7 @@ impl<'p> Composer<'p, '_> {
             );
             return Err(self.report(diagnostic));
         }
-        Self::name_extents(builder, declaration, tensor);
+        Self::name_extents(builder, declaration, &tensor.tensor.shape);
         let Some(shape) = self.declared_shape(builder, declaration, item, Tested::Behind)? else {
             return Ok(());
         };
@@ -255,9 +291,9 @@ impl<'p> Composer<'p, '_> {
 
 impl<'p> Composer<'p, '_> {
     /// `r|8` with a new name r: it stands for what is computed, in other outputs as well.
-    fn name_extents(builder: &mut Builder<'p>, declaration: &Declaration, tensor: &TensorRef) {
+    fn name_extents(builder: &mut Builder<'p>, declaration: &Declaration, shape: &[Extent]) {
         let specs = declaration.type_spec.shape.as_deref().unwrap_or_default();
-        let rank = tensor.tensor.shape.len();
+        let rank = shape.len();
         let packs = specs.iter().filter(|s| s.pack.is_some()).count();
         if packs > 1 || specs.len() > rank + packs {
             // The declared shape is compared as a whole.
@@ -280,7 +316,7 @@ impl<'p> Composer<'p, '_> {
             if builder.scope.get(&name.name).is_some() {
                 continue;
             }
-            let computed = tensor.tensor.shape.get(dimensions);
+            let computed = shape.get(dimensions);
             let computed = computed.unwrap_or_default().iter();
             let atoms: Vec<Atom> = computed.map(|e| Atom::from_expr(extent_expr(e))).collect();
             set_tensors(builder, &name.name, atoms, spec.pack.is_some());

@@ -84,12 +84,7 @@ impl<'p> Composer<'p, '_> {
         let Some(length) = &pack.length else {
             return Ok(Value::Atom(Atom::Stack(stack)));
         };
-        if let (Some(_), ExprKind::Name(name)) = (&pack.bound, &length.kind)
-            && builder.scope.get(&name.name).is_none()
-        {
-            let atom = builder.evaluator(self.limits).extent_atom(&actual, span);
-            let atom = atom.map_err(|s| self.failed(s))?;
-            builder.scope.set(name.name.clone(), Value::Atom(atom));
+        if self.name_run_time_length(builder, pack, &actual, span)? {
             return Ok(Value::Atom(Atom::Stack(stack)));
         }
         let atom = match self.value(builder, length)? {
@@ -355,13 +350,27 @@ impl<'p> Composer<'p, '_> {
 
     /// `..(s|5)` with a new name and a pack of known length.
     pub fn name_length(&mut self, builder: &mut Builder<'p>, pack: &PackSpec, length: usize) {
-        if let (Some(_), Some(expr)) = (&pack.bound, &pack.length)
-            && let ExprKind::Name(name) = &expr.kind
-            && builder.scope.get(&name.name).is_none()
-        {
+        if let Some(name) = new_length_name(builder, pack) {
             let length = i64::try_from(length).unwrap_or(i64::MAX);
-            builder.scope.set(name.name.clone(), Value::int(length));
+            builder.scope.set(name, Value::int(length));
         }
+    }
+
+    /// The same of a pack whose length only the run knows; whether there is a new name.
+    pub fn name_run_time_length(
+        &mut self,
+        builder: &mut Builder<'p>,
+        pack: &PackSpec,
+        length: &Extent,
+        span: Span,
+    ) -> Composed<bool> {
+        let Some(name) = new_length_name(builder, pack) else {
+            return Ok(false);
+        };
+        let atom = builder.evaluator(self.limits).extent_atom(length, span);
+        let atom = atom.map_err(|s| self.failed(s))?;
+        builder.scope.set(name, Value::Atom(atom));
+        Ok(true)
     }
 
     /// The type that the tensors of a declared pack have, of which there are none; unless each would have a shape of its own.
@@ -424,6 +433,16 @@ impl<'p> Composer<'p, '_> {
         let produced = builder.function.values.get(stack.id.0 as usize);
         let produced = produced.map_or(declaration.span, |v| v.span);
         self.check_declared(builder, declaration, what, 0, &item, produced)
+    }
+}
+
+/// What `..(s|5)` names the length of a pack, unless it has a value.
+fn new_length_name(builder: &Builder, pack: &PackSpec) -> Option<String> {
+    match (&pack.bound, &pack.length.as_ref()?.kind) {
+        (Some(_), ExprKind::Name(name)) if builder.scope.get(&name.name).is_none() => {
+            Some(name.name.clone())
+        }
+        _ => None,
     }
 }
 

@@ -3,6 +3,8 @@
 use crate::run::{elements, model_with, outputs, reals, run};
 use skript_frontend::compose::ComposeOptions;
 use skript_reference::evaluate;
+use skript_tensor::Tensor;
+use std::sync::Arc;
 
 const ADD: &str = "operator add { @input { a: real[n]; b: real[n]; } @output { c: real[n]; } \
     @lower { c[i,] = a[i,] + b[i,], i < n; } } \
@@ -227,4 +229,24 @@ fn s2_14_items_of_packs_pass_through_their_quantizers() {
         let outcome = evaluate(&model, &given, &[]).unwrap();
         assert_eq!(elements(outcome.outputs.first().unwrap()), expected);
     }
+}
+
+/// What the outputs of a composition name, `..(n|6)` and `real[m|9]`, has its value behind their assignment.
+#[test]
+fn s2_10_1_outputs_tell_their_lengths_and_extents() {
+    let text = "operator twice { @input { x: real[s]; } @output { y: real[s]; } @lower { y[i,] = 2.0 * x[i,], i < s; } } \
+        operator filled { @attrib { n: int; } @input { x: real[s]; } @output { y: real[n]; } @lower { y[i,] = x[0,], i < n; } } \
+        operator steps { @input { x: real[2]; k: int[]; } @output { ys: real[2]..(n|6); z: real[2]; w: real[n]; } \
+        @compose { t, ys = with s = x do..(k) { a = twice(s); yield a, a; }; z = ys[n-1]; w = filled{n=n}(x); } } \
+        operator grown { @input { x: real[s]; } @output { y: real[m|9]; z: real[m]; } @compose { y = twice(x); z = filled{n=m}(x); } } \
+        graph G { @input { x: real[2]; k: int[]; v: real[e|7]; } @output { z: real[2]; w: real[~|6]; p: real[~|9]; q: real[~|9]; } \
+        @compose { ys..(c|6), z, w = steps(x, k); p, q = grown(v); } }";
+    let count = Arc::new(Tensor::from_i64(&[], &[3]).unwrap());
+    let given = [
+        reals(&[2], &[1.0, 2.0]),
+        count,
+        reals(&[3], &[4.0, 5.0, 6.0]),
+    ];
+    let expected: [&[f64]; 4] = [&[8.0, 16.0], &[1.0; 3], &[8.0, 10.0, 12.0], &[4.0; 3]];
+    assert_eq!(outputs(text, &given), expected);
 }
