@@ -7,6 +7,7 @@ use skript_semantics::{Scalar, ScalarKind};
 
 use super::row::Row;
 use super::series::Series;
+use crate::model::print::infix;
 use crate::model::{self, AttributeValue, TensorType, ValueId};
 
 /// One item.
@@ -351,11 +352,50 @@ impl Atom {
             }
             Atom::Run(expr) => match &expr.node {
                 model::Node::Extent(extent) => extent.to_string(),
-                _ => self.describe().to_string(),
+                _ => written(expr).unwrap_or_else(|| self.describe().to_string()),
             },
             Atom::Series(series) => series.text(),
             other => other.describe().to_string(),
         }
+    }
+}
+
+/// What only the run knows as the language writes it, unless it reads tensors.
+fn written(expr: &model::Expr) -> Option<String> {
+    use model::Node;
+    let operand = |expr: &model::Expr| {
+        let text = written(expr)?;
+        let is_one = text.chars().all(|c| c.is_alphanumeric() || c == '_');
+        let is_call = matches!(&expr.node, Node::Apply { op, .. } if infix(*op).is_none());
+        Some(if is_one || is_call {
+            text
+        } else {
+            format!("({text})")
+        })
+    };
+    match &expr.node {
+        Node::Literal(value) => Some(Atom::from_scalar(*value).text()),
+        Node::Extent(model::Extent::Dynamic { expr, .. }) => Some(expr.to_string()),
+        Node::Extent(extent) => Some(extent.to_string()),
+        Node::Apply { op, operands } => match (infix(*op), operands.as_slice()) {
+            (Some(sign), [a, b]) => Some(format!("{} {sign} {}", operand(a)?, operand(b)?)),
+            _ => {
+                let texts: Option<Vec<String>> = operands.iter().map(written).collect();
+                let name = format!("{op:?}").to_lowercase();
+                Some(format!("{name}({})", texts?.join(", ")))
+            }
+        },
+        Node::Select {
+            condition,
+            then,
+            otherwise,
+        } => Some(format!(
+            "{} ? {} : {}",
+            operand(condition)?,
+            operand(then)?,
+            operand(otherwise)?
+        )),
+        Node::Index(_) | Node::Local(_) | Node::Access { .. } | Node::Table { .. } => None,
     }
 }
 
@@ -370,6 +410,23 @@ mod tests {
         let different = Pack::new(vec![Atom::Int(1), Atom::Int(2)]);
         assert_eq!(different.uniform(), None);
         assert_eq!(Pack::new(Vec::new()).uniform(), None);
+    }
+
+    #[test]
+    fn run_time_values_are_told_by_their_names() {
+        use skript_semantics::ScalarOp;
+        let n = || {
+            let expr = std::sync::Arc::new(model::ShapeExpr::Symbol("n".into()));
+            model::Expr {
+                kind: ScalarKind::Int,
+                node: model::Node::Extent(model::Extent::Dynamic { expr, bound: 8 }),
+            }
+        };
+        let apply = |op, a, b| model::Expr::apply(ScalarKind::Int, op, vec![a, b]);
+        let sum = apply(ScalarOp::Add, n(), model::Expr::int(2));
+        let product = apply(ScalarOp::Mul, sum, n());
+        assert_eq!(Atom::from_expr(n()).text(), "n|8");
+        assert_eq!(Atom::from_expr(product).text(), "(n + 2) * n");
     }
 
     #[test]
