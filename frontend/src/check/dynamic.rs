@@ -196,14 +196,15 @@ impl Checker<'_> {
                             ),
                         )
                         .with_help(match definition.outputs.as_slice() {
-                            [_] => {
-                                "compute the extent from those of the inputs, or leave out `@lower`: an operator without a \
-                                 body may decide it while it runs"
-                            }
-                            _ => {
-                                "a formula counts the extent of an operator's only output: write an operator for each of \
+                            [only] => format!(
+                                "compute the extent from those of the inputs, or have the only formula count what it writes, \
+                                 by the extent's name as index, as in `{}[{open},] = …`; an operator without `@lower` may decide it \
+                                 while it runs",
+                                only.name.name
+                            ),
+                            _ => "a formula counts the extent of an operator's only output: write an operator for each of \
                                  these outputs, or compute the extent from those of the inputs"
-                            }
+                                .to_string(),
                         }),
                     );
                 }

@@ -15,25 +15,31 @@ pub(super) const COMMENT_SIGN: &str = "a comment begins with `#`";
 const INVOCATIONS_STAND_ALONE: &str =
     "an invocation is a statement of its own: assign its result to a name, then use the name";
 
-/// What to write for `name(…)` inside of an expression, where `name` is no type.
-pub(crate) fn invocation_advice(name: &str) -> String {
-    let near = closest(name, BUILTINS);
-    match name {
-        "min" | "fmin" | "minimum" => "`a << b` is the smaller of two numbers".to_string(),
-        "max" | "fmax" | "maximum" => "`a >> b` is the larger of two numbers".to_string(),
-        "pow" | "power" => "a power is written `a ** b`".to_string(),
-        "mod" | "fmod" => "a remainder is written `a % b`".to_string(),
+/// What is an operator here and a function elsewhere.
+pub(super) fn operator_instead(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "min" | "fmin" | "minimum" => "`a << b` is the smaller of two numbers",
+        "max" | "fmax" | "maximum" => "`a >> b` is the larger of two numbers",
+        "pow" | "power" => "a power is written `a ** b`",
+        "mod" | "fmod" => "a remainder is written `a % b`",
         "sum" | "reduce_sum" => {
             "formulas sum by `+=`: `y[i,] += x[i,j], i < n, j < m`; in packs `p + ..` is the sum"
-                .to_string()
         }
+        _ => return None,
+    })
+}
+
+/// What to write for `name(…)` inside of an expression, where `name` is no type.
+pub(crate) fn invocation_advice(name: &str) -> String {
+    if let Some(operator) = operator_instead(name) {
+        return operator.to_string();
+    }
+    match closest(name, BUILTINS) {
         _ if BUILTINS.contains(&name) => {
             format!("built-in functions stand between back-ticks: `` `{name}`(…) ``")
         }
-        _ => match near {
-            Some(near) => format!("did you mean the built-in function `` `{near}`(…) ``?"),
-            None => INVOCATIONS_STAND_ALONE.to_string(),
-        },
+        Some(near) => format!("did you mean the built-in function `` `{near}`(…) ``?"),
+        None => INVOCATIONS_STAND_ALONE.to_string(),
     }
 }
 
@@ -106,6 +112,9 @@ mod tests {
             ("sum(line[i,])", "`+=`"),
             ("sum(grid[i,])", "`+=`"),
             ("sqroot(line[i,])", "`` `sqrt`(…) ``"),
+            ("`min`(line[i,], 1.0)", "`a << b`"),
+            ("`sqrt`(line[i,], 1.0)", ""),
+            ("!(not line[i,] > 0.0)", "`!`"),
             ("rael(i)", "the cast `real(…)`"),
             ("line[i,] & 1.0", "`&&`"),
             ("line[i,] > 0.0 and true", "`&&`"),
@@ -133,6 +142,8 @@ mod tests {
             ("for i in n { y = id(x); }", "`y = if c then a else b`"),
             ("t: id(x); y = id(x);", "`y = label: op(x)`"),
             ("y = id(x); return y;", "`yield`"),
+            ("y = if b then if b then x else x else x;", "in braces"),
+            ("y = if not b then x else x;", "`!`"),
             ("y = if (b) { t = id(x); yield t; } else x;", "`then`"),
             ("y = with s = x do(3) id(s);", "`do..(3) op(x)`"),
             ("y = scale{k=null}(x);", "null has no literal"),
@@ -149,6 +160,34 @@ mod tests {
             ("from math import neg;\n", "imported whole"),
         ] {
             assert_advises(&in_document(&format!("{text}{graph}")), wanted);
+        }
+        let attributes = |list: &str| {
+            format!(
+                "operator o {{ @attrib {{ {list} }} @input {{ x: real[]; }} @output {{ y: real[]; }} @lower {{ y[] = x[]; }} }} {graph}"
+            )
+        };
+        for (list, wanted) in [
+            ("a: list[int];", "`a: int..`"),
+            ("a: int, b: int;", "ends with `;`"),
+            ("a: int = 1, b: int;", "ends with `;`"),
+            ("a: int = 1, b: int = 2;", "ends with `;`"),
+        ] {
+            assert_advises(&in_document(&attributes(list)), wanted);
+        }
+        for (header, wanted) in [
+            ("graph G(x) -> (y) {", "`graph NAME {"),
+            ("version 1.0; graph G( x ) -> ( y ) {", "a converter"),
+            (
+                "version 1.0;\nextension KHR_enable_fragment_definitions;\nfragment f(x: tensor<scalar>) -> (y: tensor<scalar>) { y = x; }",
+                "a converter",
+            ),
+            (
+                "graph G(x) -> (y) { y = relu(x); } graph H {",
+                "`graph NAME {",
+            ),
+        ] {
+            let headed = graph.replace("graph G {", header);
+            assert_advises(&in_document(&headed), wanted);
         }
         let swapped = graph.replace("x: real[3]", "real x[3]");
         assert_advises(&in_document(&swapped), "`x: real[n]`");

@@ -16,6 +16,8 @@ const RESERVED: [&str; 25] = [
 pub(super) struct Found<'t> {
     /// The token there; empty at the end of a statement.
     pub(super) text: &'t str,
+    /// The token in front of it; empty at the beginning of a statement.
+    pub(super) before: &'t str,
     /// What ends the statement: `;`, `}`, `{`, or nothing at the end of the file.
     pub(super) terminator: &'t str,
     /// Offsets of the token, relative to the text that pest sees.
@@ -52,7 +54,7 @@ pub(super) fn report(builder: &mut Builder, entry: Rule, expected: &[Rule], foun
         return;
     }
     let mut diagnostic = Diagnostic::error(code, span, message);
-    if let Some(help) = help(entry, expected, found.text) {
+    if let Some(help) = help(entry, expected, found) {
         diagnostic = diagnostic.with_help(help);
     }
     builder.sink.report(diagnostic);
@@ -260,8 +262,13 @@ fn word(rule: Rule, end: &str) -> Option<&str> {
     })
 }
 
-fn help(entry: Rule, expected: &[Rule], found: &str) -> Option<&'static str> {
+fn help(entry: Rule, expected: &[Rule], found: &Found) -> Option<&'static str> {
     use Rule::*;
+    let Found {
+        text: found,
+        before,
+        ..
+    } = *found;
     let wants = |rule: Rule| expected.contains(&rule);
     let only_names = !expected.is_empty() && expected.iter().all(|rule| is_name(*rule));
     Some(match found {
@@ -280,6 +287,20 @@ fn help(entry: Rule, expected: &[Rule], found: &str) -> Option<&'static str> {
         }
         ":" if wants(attr_assign) => "attributes are assigned with `=`: `{a=1}`",
         _ if wants(attr_assign) => "an attribute is written `name=value`",
+        "," if entry == declaration_entry => {
+            "every declaration ends with `;`, as in `a: int; b: int;`"
+        }
+        ":" if entry == declaration_entry && wants(less) => {
+            "every declaration ends with `;`, as in `a: int = 1; b: int;`"
+        }
+        "]" if entry == declaration_entry && wants(lpar) => {
+            "a list is declared as a pack, `a: int..`, with its length as `a: int..(n)`"
+        }
+        "if" | "for" | "while" | "with" | "do" | "unroll"
+            if entry == component_entry && wants(part) && !wants(value) =>
+        {
+            "control flow within control flow stands in braces: `then { t = if c then a else b; yield t; }`"
+        }
         "with" if wants(kw_do) => "`with` stands before `for`",
         "if" | "for" | "while" | "with" | "do" | "unroll"
             if expected.iter().any(|r| is_expression(*r)) =>
@@ -306,6 +327,7 @@ fn help(entry: Rule, expected: &[Rule], found: &str) -> Option<&'static str> {
         {
             "a loop bound is written `i < extent`; it runs from 0 to the extent, exclusive"
         }
+        _ if wants(infix) && before == "not" => return foreign_operator(before),
         _ if entry == component_entry && of_statement(expected, found).is_some() => {
             return of_statement(expected, found);
         }

@@ -160,8 +160,10 @@ impl Failure {
             Some(token) => (token.start.max(self.at), token.end),
             None => self.place_of_terminator(builder, entry, text, terminator),
         };
+        let before = tokens.iter().rev().find(|t| t.end <= start);
         let found = Found {
             text: whole_operator(text, start, end),
+            before: before.map_or("", |t| text.get(t.start..t.end).unwrap_or_default()),
             terminator,
             start,
             end,

@@ -1,6 +1,6 @@
 //! Expressions: precedence climbing over the flat chains that the grammar delivers.
 
-use super::super::advice::{BUILTINS, invocation_advice};
+use super::super::advice::{BUILTINS, invocation_advice, operator_instead};
 use super::super::grammar::{Pair, Rule};
 use super::Builder;
 use crate::ast::{BinaryOp, Expr, ExprKind, FoldOp, Ident, Item, Property, Subscript, UnaryOp};
@@ -482,9 +482,20 @@ impl Builder<'_> {
                 if !BUILTINS.contains(&name.name.as_str()) {
                     self.unknown_builtin(&name);
                 }
+                let mut arguments = self.exprs(&inner).into_iter();
+                let argument = arguments.next();
+                let argument = argument.unwrap_or_else(|| self.error_expr(span));
+                if let Some(second) = arguments.next() {
+                    let message = format!("`` `{}` `` takes one argument", name.name);
+                    let told = Diagnostic::error(&SYNTAX, second.span, message);
+                    // There is no such function, which has been told.
+                    if BUILTINS.contains(&name.name.as_str()) {
+                        self.sink.report(told);
+                    }
+                }
                 ExprKind::Builtin {
                     name,
-                    argument: Box::new(self.first_expr(&inner)),
+                    argument: Box::new(argument),
                 }
             }
             Rule::call => self.call(&inner, span),
@@ -505,8 +516,10 @@ impl Builder<'_> {
         let message = format!("there is no built-in function `{}`", name.name);
         let diagnostic = Diagnostic::error(&BUILTIN_NAME, name.span, message);
         let known = "the built-in functions are";
-        self.sink
-            .report(diagnostic.with_names(&name.name, known, &BUILTINS));
+        self.sink.report(match operator_instead(&name.name) {
+            Some(operator) => diagnostic.with_help(operator),
+            None => diagnostic.with_names(&name.name, known, &BUILTINS),
+        });
     }
 
     /// Parentheses around one expression belong to its span.
@@ -519,11 +532,7 @@ impl Builder<'_> {
                 span,
             },
             _ => {
-                let help = if pair.as_str().contains(|c: char| c.is_ascii_alphabetic()) {
-                    "a list is written `[a, b]`; packs are interleaved by `[(a, b)..]`"
-                } else {
-                    "a list is written between brackets, as in `[1, 2]`"
-                };
+                let help = "a list is written between brackets, `[a, b]`; packs are interleaved by `[(a, b)..]`";
                 let message = "a tuple can only stand in a list, to interleave packs";
                 self.error_with_help(&SYNTAX, span, message, help);
                 self.error_expr(span)
