@@ -4,7 +4,8 @@
 //! still copies where a turn reads the old value after the new one is made. A loop starts with a copy of what is read elsewhere
 //! later, and so does what writes into a part of a tensor: else the outputs' places, which upstream hands to the tensors that
 //! become outputs, would hold both. Functions that invocations call do not write their arguments; those that are defined
-//! elsewhere are handed copies of what is read later. With `apart` each turn and each arm of a branch makes copies.
+//! elsewhere are handed copies of what is read later. With `apart` each turn and each arm of a branch makes
+//! copies: so does the pipeline `--skript-bufferize-apart`, and `skript run` and `skript compile` where the other one is refused.
 
 use super::aligned::align;
 use super::apart;

@@ -71,10 +71,14 @@ const SCALARS: &[&str] = &[
     "cse",
 ];
 
+/// Loops and branches write into what they were given.
+const WRITE_IN_PLACE: &[&str] = &["skript-separate-inits", "skript-write-carried"];
+
+/// Each turn of a loop and each arm of a branch makes copies, which takes time and room, and is never refused.
+const WRITE_APART: &[&str] = &["skript-separate-inits", "skript-write-carried{apart=true}"];
+
 /// Tensors become memrefs; arguments that carry `bufferization.writable = false` are never written.
 const BUFFERIZE: &[&str] = &[
-    "skript-separate-inits",
-    "skript-write-carried",
     "eliminate-empty-tensors",
     "one-shot-bufferize{bufferize-function-boundaries=true \
      function-boundary-type-conversion=identity-layout-map}",
@@ -142,7 +146,12 @@ pub const ALL: &[Pipeline] = &[
     Pipeline {
         flag: "skript-bufferize",
         summary: "what a lowering left on tensors works on memrefs; operators that are kept stay invocations",
-        stages: &[BUFFERIZE],
+        stages: &[WRITE_IN_PLACE, BUFFERIZE],
+    },
+    Pipeline {
+        flag: "skript-bufferize-apart",
+        summary: "the same for modules that it refuses (\"cannot avoid RaW conflict\"): turns of loops and arms of branches make copies",
+        stages: &[WRITE_APART, BUFFERIZE],
     },
     Pipeline {
         flag: "skript-linalg-to-llvm",
@@ -153,6 +162,7 @@ pub const ALL: &[Pipeline] = &[
             FORMULAS_TO_LINALG,
             MAPS_TO_LINALG,
             SCALARS,
+            WRITE_IN_PLACE,
             BUFFERIZE,
             LINALG_TO_LOOPS,
             TO_LLVM,
@@ -165,6 +175,7 @@ pub const ALL: &[Pipeline] = &[
             INLINE,
             FORMULAS_TO_AFFINE,
             SCALARS,
+            WRITE_IN_PLACE,
             BUFFERIZE,
             LINALG_TO_LOOPS,
             TO_LLVM,
@@ -177,6 +188,7 @@ pub const ALL: &[Pipeline] = &[
             INLINE,
             FORMULAS_TO_SCF,
             SCALARS,
+            WRITE_IN_PLACE,
             BUFFERIZE,
             LINALG_TO_LOOPS,
             TO_LLVM,

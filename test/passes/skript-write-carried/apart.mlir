@@ -1,9 +1,18 @@
 // RUN: skript-opt %s --pass-pipeline='builtin.module(skript-write-carried{apart=true})' | FileCheck %s
 // RUN: skript-opt %s --pass-pipeline='builtin.module(skript-write-carried{apart=true},eliminate-empty-tensors,one-shot-bufferize{bufferize-function-boundaries})' -o /dev/null
+// RUN: skript-opt %s --skript-bufferize-apart | FileCheck %s --check-prefix=BUFFERS
+// RUN: skript-opt %s --skript-bufferize-apart --skript-linalg-to-llvm | FileCheck %s --check-prefix=LLVM
 // RUN: not skript-opt %s --skript-bufferize 2>&1 | FileCheck %s --check-prefix=ELSE
 
 // A fill that one arm hands on and the other one carries further. Both arms, and each turn, hand on copies.
 // ELSE: cannot avoid RaW conflict
+// BUFFERS-NOT:   tensor<
+// BUFFERS-LABEL: func.func @fills(%{{.+}}: memref<4xf32>
+// BUFFERS:         scf.while
+// BUFFERS:         memref.copy
+// BUFFERS-NOT:   tensor<
+// LLVM-NOT:      scf.
+// LLVM:          llvm.func @fills
 // CHECK-LABEL: func.func @fills
 // CHECK:         %[[A:.+]] = bufferization.alloc_tensor() copy(%{{.+}})
 // CHECK:         scf.while (%{{.+}} = %[[A]]
