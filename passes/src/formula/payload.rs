@@ -77,14 +77,12 @@ impl<'r, 'c: 'a, 'a> Payload<'r, 'c, 'a> {
     }
 
     fn build(&mut self, value: Value<'c, 'a>) -> Result<Value<'c, 'a>, Refusal> {
-        if let Some(position) = self.index_position(value) {
-            let form = self
-                .domain
-                .indices
-                .get(position)
-                .ok_or(Refusal::Shape("has an unknown index"))?
-                .clone();
-            return self.form(&form);
+        if self.is_index(value) {
+            let nest = &self.reading.nest;
+            let own = self.reading.find(value).and_then(|term| nest.affine(term));
+            let form =
+                own.and_then(|own| own.substitute(&self.domain.indices, &self.domain.extents));
+            return self.form(&form.ok_or(Refusal::Shape("has an unknown index"))?);
         }
         let Ok(result) = OperationResult::try_from(value) else {
             return Ok(value);
@@ -195,16 +193,14 @@ impl<'r, 'c: 'a, 'a> Payload<'r, 'c, 'a> {
         Ok(value)
     }
 
-    fn index_position(&self, value: Value<'c, 'a>) -> Option<usize> {
-        for block in self.reading.blocks() {
-            let position = copy::arguments(block)
-                .iter()
-                .position(|a| ValueKey::of(*a) == ValueKey::of(value));
-            if let Some(position) = position {
-                return (position < self.reading.nest.extents.len()).then_some(position);
-            }
-        }
-        None
+    /// Whether a value is one of the formula's own indices, which may be made of several of the nest's.
+    fn is_index(&self, value: Value<'c, 'a>) -> bool {
+        self.reading.blocks().any(|block| {
+            let mut own = copy::arguments(block)
+                .into_iter()
+                .take(self.reading.indices);
+            own.any(|argument| ValueKey::of(argument) == ValueKey::of(value))
+        })
     }
 
     /// Whether some points of the loops skip the operation.

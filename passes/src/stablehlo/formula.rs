@@ -35,7 +35,7 @@ pub fn export<'c: 'a, 'a>(
         .collect::<Result<Vec<_>, _>>()?;
     let keeps_order =
         reading.nest.kind == Accumulation::Replace || reading.nest.reads_destination();
-    let digits = (!keeps_order).then(|| reading.by_digits()).flatten();
+    let digits = (!keeps_order).then(|| reading.by_digits(2)).flatten();
     let reading = digits.unwrap_or(reading);
     let nest = &reading.nest;
     if nest.extents.contains(&0) {

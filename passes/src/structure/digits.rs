@@ -9,13 +9,13 @@ use std::collections::HashMap;
 /// More digits than these are not looked for.
 const MOST: usize = 8;
 
-/// A nest over digits, and what became of each term. `None`: it takes no index apart, or digits do not make all places
-/// sums of multiples.
-pub fn of(nest: &Nest) -> Option<(Nest, Vec<TermId>)> {
+/// A nest over digits, and what became of each term. `None`: no place of at least so many indices takes one apart, or digits do
+/// not make all such places sums of multiples.
+pub fn of(nest: &Nest, least: usize) -> Option<(Nest, Vec<TermId>)> {
     let mut found: Option<(Nest, Vec<TermId>)> = None;
     for _ in 0..MOST {
         let present = found.as_ref().map_or(nest, |(nest, _)| nest);
-        let places = mixed(present);
+        let places = quotients(present, least);
         if places.is_empty() {
             break;
         }
@@ -42,17 +42,17 @@ pub fn of(nest: &Nest) -> Option<(Nest, Vec<TermId>)> {
         };
         found = Some((next, new));
     }
-    found.filter(|(nest, _)| mixed(nest).is_empty())
+    found.filter(|(nest, _)| quotients(nest, least).is_empty())
 }
 
-/// Places of several indices of which some are taken apart.
-fn mixed(nest: &Nest) -> Vec<Affine> {
+/// Places of at least so many indices of which some are taken apart.
+fn quotients(nest: &Nest, least: usize) -> Vec<Affine> {
     let accesses = nest.accesses(&nest.roots());
     let read = accesses.iter().flat_map(|(_, _, places)| places.iter());
     let written = nest.targets.iter().flat_map(|t| &t.subscripts);
     let forms = read.chain(written).filter_map(|place| nest.affine(*place));
     forms
-        .filter(|form| form.indices().len() > 1 && form.as_linear().is_none())
+        .filter(|form| form.indices().len() >= least && form.as_linear().is_none())
         .collect()
 }
 
@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn halves_and_remainders_are_digits() {
-        let (nest, _) = of(&sample(2)).unwrap();
+        let (nest, _) = of(&sample(2), 2).unwrap();
         assert_eq!(nest.extents, [2, 3, 2]);
         let accesses = nest.accesses(&nest.roots());
         let (_, _, places) = accesses[0];
@@ -105,6 +105,19 @@ mod tests {
 
     #[test]
     fn digits_that_leave_quotients_are_none() {
-        assert_eq!(of(&sample(4)).map(|(nest, _)| nest.extents), None);
+        assert_eq!(of(&sample(4), 2).map(|(nest, _)| nest.extents), None);
+    }
+
+    #[test]
+    fn an_index_alone_is_taken_apart_where_asked() {
+        // y[i] += x[i / 2]
+        let mut b = Builder::new(Accumulation::Sum, &[6]);
+        let (i, two) = (b.index(0), b.int(2));
+        let half = b.ints(ScalarOp::Div, i, two);
+        let x = b.access(&[3], &[half]);
+        let nest = b.target(&[6], &[i], x);
+        assert!(of(&nest, 2).is_none());
+        let (nest, _) = of(&nest, 1).unwrap();
+        assert_eq!(nest.extents, [3, 2]);
     }
 }

@@ -164,9 +164,9 @@ impl<'c: 'a, 'a> Reading<'c, 'a> {
         self.renewed(nest, &new)
     }
 
-    /// Over the digits of indices that it takes apart; `None`: it takes none apart.
-    pub fn by_digits(&self) -> Option<Self> {
-        let (nest, new) = digits::of(&self.nest)?;
+    /// Over the digits of indices that places of at least so many indices take apart; `None`: none is.
+    pub fn by_digits(&self, least: usize) -> Option<Self> {
+        let (nest, new) = digits::of(&self.nest, least)?;
         self.renewed(nest, &new)
     }
 

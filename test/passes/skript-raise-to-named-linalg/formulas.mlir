@@ -128,3 +128,84 @@ func.func @rows(%x: tensor<4x8xf32>) -> tensor<4x1xf32> {
   } : tensor<4x1xf32>
   return %y : tensor<4x1xf32>
 }
+
+// -----
+
+// Groups that an index of output channels finds by division are a dimension of their own, behind a border too.
+// CHECK-LABEL: func.func @divided
+// CHECK-SAME:    %[[X:.+]]: tensor<1x4x8xf32>, %[[W:.+]]: tensor<6x2x3xf32>
+// CHECK:         %[[PADDED:.+]] = tensor.insert_slice %[[X]] into %{{.+}}[0, 0, 1]
+// CHECK-DAG:     tensor.expand_shape %[[PADDED]] {{.*}} into tensor<1x2x2x1x10xf32>
+// CHECK-DAG:     tensor.expand_shape %[[W]] {{.*}} into tensor<2x3x2x1x3xf32>
+// CHECK:         linalg.conv_2d_ngchw_gfchw
+// CHECK:         tensor.collapse_shape %{{.*}} into tensor<1x6x8xf32>
+func.func @divided(%x: tensor<1x4x8xf32>, %w: tensor<6x2x3xf32>) -> tensor<1x6x8xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c3 = arith.constant 3 : index
+  %c8 = arith.constant 8 : index
+  %zero = arith.constant 0.0 : f32
+  %init = tensor.splat %zero : tensor<1x6x8xf32>
+  %y = skript.formula sum (%b, %o, %i, %c, %u) in (1, 6, 8, 2, 3) outs(%acc = %init : tensor<1x6x8xf32>) where {
+    %q = skript.add %i, %u : index
+    %r = skript.sub %q, %c1 : index
+    %lo = skript.ge %r, %c0 : index
+    %hi = skript.lt %r, %c8 : index
+    %ok = skript.and %lo, %hi : i1
+    skript.condition %ok
+  } do {
+    %g = skript.div %o, %c3 : index
+    %s = skript.mul %g, %c2 : index
+    %ch = skript.add %s, %c : index
+    %q = skript.add %i, %u : index
+    %r = skript.sub %q, %c1 : index
+    %a = skript.access %x[%b, %ch, %r] : tensor<1x4x8xf32>
+    %k = skript.access %w[%o, %c, %u] : tensor<6x2x3xf32>
+    %m = skript.mul %a, %k : f32
+    skript.yield %m at [%b, %o, %i] : f32
+  } : tensor<1x6x8xf32>
+  return %y : tensor<1x6x8xf32>
+}
+
+// -----
+
+// So are those of one channel each.
+// CHECK-LABEL: func.func @multiplied
+// CHECK:         linalg.conv_2d_ngchw_gfchw {{.*}} ins(%{{.+}}, %{{.+}} : tensor<1x4x1x8x8xf32>, tensor<4x2x1x3x3xf32>)
+func.func @multiplied(%x: tensor<1x4x8x8xf32>, %w: tensor<8x3x3xf32>) -> tensor<1x8x6x6xf32> {
+  %zero = arith.constant 0.0 : f32
+  %c2 = arith.constant 2 : index
+  %init = tensor.splat %zero : tensor<1x8x6x6xf32>
+  %y = skript.formula sum (%b, %o, %i, %j, %u, %v) in (1, 8, 6, 6, 3, 3) outs(%acc = %init : tensor<1x8x6x6xf32>) do {
+    %g = skript.div %o, %c2 : index
+    %p = skript.add %i, %u : index
+    %q = skript.add %j, %v : index
+    %a = skript.access %x[%b, %g, %p, %q] : tensor<1x4x8x8xf32>
+    %k = skript.access %w[%o, %u, %v] : tensor<8x3x3xf32>
+    %m = skript.mul %a, %k : f32
+    skript.yield %m at [%b, %o, %i, %j] : f32
+  } : tensor<1x8x6x6xf32>
+  return %y : tensor<1x8x6x6xf32>
+}
+
+// -----
+
+// Seven channels are no multiple of groups of three: the place stays a quotient.
+// CHECK: affine_map<(d0, d1, d2) -> (d0 floordiv 3, d1 + d2)>
+// CHECK-LABEL: func.func @uneven
+// CHECK:         linalg.generic
+func.func @uneven(%x: tensor<3x9xf32>, %w: tensor<7x2xf32>) -> tensor<7x8xf32> {
+  %zero = arith.constant 0.0 : f32
+  %c3 = arith.constant 3 : index
+  %init = tensor.splat %zero : tensor<7x8xf32>
+  %y = skript.formula sum (%o, %i, %u) in (7, 8, 2) outs(%acc = %init : tensor<7x8xf32>) do {
+    %g = skript.div %o, %c3 : index
+    %p = skript.add %i, %u : index
+    %a = skript.access %x[%g, %p] : tensor<3x9xf32>
+    %k = skript.access %w[%o, %u] : tensor<7x2xf32>
+    %m = skript.mul %a, %k : f32
+    skript.yield %m at [%o, %i] : f32
+  } : tensor<7x8xf32>
+  return %y : tensor<7x8xf32>
+}
