@@ -6,11 +6,12 @@
 //! starts with copies, a turn ends with copies. Those are more than most modules need, so only what is refused without
 //! them gets them.
 
-use super::carried::copied;
+use super::carried::{copied, write_carried};
 use super::error::CodegenError;
 use super::mlir;
+use crate::pipeline::ONE_SHOT;
 use melior::ir::operation::{OperationLike, OperationMutLike, OperationRef, OperationRefMut};
-use melior::ir::{TypeLike, Value, ValueLike};
+use melior::ir::{Module, Operation, TypeLike, Value, ValueLike};
 
 /// Copies what loops begin with, what the blocks of loops and branches below the module hand on, and what is chosen from.
 ///
@@ -38,6 +39,25 @@ pub(super) fn part(module: OperationRef) -> Result<(), CodegenError> {
         }
     }
     Ok(())
+}
+
+/// Whether bufferization refuses the module as it is, and takes it with these copies. Found by trying, on copies of the module; a
+/// module without tensors that meet is not tried.
+pub(super) fn is_needed(module: OperationRef) -> bool {
+    let meets = |op: &OperationRef| {
+        let name = mlir::name(*op);
+        let joins = ["scf.for", "scf.while", "scf.if", "arith.select"].contains(&name.as_str());
+        joins && op.results().any(|r| r.r#type().is_ranked_tensor())
+    };
+    let bufferization = format!("eliminate-empty-tensors,{ONE_SHOT}");
+    let takes = |apart: bool| {
+        let copy = Module::from_operation(Operation::clone(&module));
+        copy.is_some_and(|copy| {
+            let written = write_carried(copy.as_operation(), apart);
+            written.is_ok() && mlir::run_pipeline(&copy, "bufferization", &bufferization).is_ok()
+        })
+    };
+    mlir::nested(module).iter().any(meets) && !takes(false) && takes(true)
 }
 
 /// Copies the tensors among an op's operands from `first`, but what the block got: that is in a place of its own.

@@ -5,7 +5,7 @@
 //! later, and so does what writes into a part of a tensor: else the outputs' places, which upstream hands to the tensors that
 //! become outputs, would hold both. Functions that invocations call do not write their arguments; those that are defined
 //! elsewhere are handed copies of what is read later. With `apart` each turn and each arm of a branch makes
-//! copies: so does the pipeline `--skript-bufferize-apart`, and `skript run` and `skript compile` where the other one is refused.
+//! copies: so do named pipelines, `skript run` and `skript compile` where bufferization refuses the module without.
 
 use super::aligned::align;
 use super::apart;
@@ -27,13 +27,20 @@ pub const PASS: Pass = Pass {
     flag: "skript-write-carried",
     summary: "loops write what they carry where it came from",
     anchor: Some("builtin.module"),
-    dependent_dialects: &[Dialect::Bufferization],
+    dependent_dialects: &[Dialect::Bufferization, Dialect::MemRef],
     options: &[PassOption {
         name: "apart",
-        summary: "what branches choose and turns make is copied, for modules that bufferization refuses otherwise",
+        summary: "what branches choose and turns make is copied: true, false, or if-refused: where one-shot-bufferize refuses the \
+                  module otherwise, which is tried",
         default: "false",
     }],
-    run: |root, options, _| Ok(write_carried(root, options.get("apart")?)?),
+    run: |root, options, _| {
+        let apart = match options.get::<String>("apart")?.as_str() {
+            "if-refused" => apart::is_needed(root),
+            _ => options.get("apart")?,
+        };
+        Ok(write_carried(root, apart)?)
+    },
 };
 
 /// Rewrites the yields of all `scf.for` and `scf.while`; `apart`: of copies of what branches choose and turns make.

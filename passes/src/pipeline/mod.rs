@@ -71,17 +71,17 @@ const SCALARS: &[&str] = &[
     "cse",
 ];
 
-/// Loops and branches write into what they were given.
-const WRITE_IN_PLACE: &[&str] = &["skript-separate-inits", "skript-write-carried"];
+/// Upstream's bufferization, with functions as those beside invocations that are kept.
+pub const ONE_SHOT: &str = "one-shot-bufferize{bufferize-function-boundaries=true \
+     function-boundary-type-conversion=identity-layout-map}";
 
-/// Each turn of a loop and each arm of a branch makes copies, which takes time and room, and is never refused.
-const WRITE_APART: &[&str] = &["skript-separate-inits", "skript-write-carried{apart=true}"];
-
-/// Tensors become memrefs; arguments that carry `bufferization.writable = false` are never written.
+/// Tensors become memrefs; arguments that carry `bufferization.writable = false` are never written. Like code of our own, a module
+/// that is refused is made with copies of what loops carry and branches choose.
 const BUFFERIZE: &[&str] = &[
+    "skript-separate-inits",
+    "skript-write-carried{apart=if-refused}",
     "eliminate-empty-tensors",
-    "one-shot-bufferize{bufferize-function-boundaries=true \
-     function-boundary-type-conversion=identity-layout-map}",
+    ONE_SHOT,
     "canonicalize",
     "cse",
 ];
@@ -146,12 +146,7 @@ pub const ALL: &[Pipeline] = &[
     Pipeline {
         flag: "skript-bufferize",
         summary: "what a lowering left on tensors works on memrefs; operators that are kept stay invocations",
-        stages: &[WRITE_IN_PLACE, BUFFERIZE],
-    },
-    Pipeline {
-        flag: "skript-bufferize-apart",
-        summary: "the same for modules that it refuses (\"cannot avoid RaW conflict\"): turns of loops and arms of branches make copies",
-        stages: &[WRITE_APART, BUFFERIZE],
+        stages: &[BUFFERIZE],
     },
     Pipeline {
         flag: "skript-linalg-to-llvm",
@@ -162,7 +157,6 @@ pub const ALL: &[Pipeline] = &[
             FORMULAS_TO_LINALG,
             MAPS_TO_LINALG,
             SCALARS,
-            WRITE_IN_PLACE,
             BUFFERIZE,
             LINALG_TO_LOOPS,
             TO_LLVM,
@@ -175,7 +169,6 @@ pub const ALL: &[Pipeline] = &[
             INLINE,
             FORMULAS_TO_AFFINE,
             SCALARS,
-            WRITE_IN_PLACE,
             BUFFERIZE,
             LINALG_TO_LOOPS,
             TO_LLVM,
@@ -188,7 +181,6 @@ pub const ALL: &[Pipeline] = &[
             INLINE,
             FORMULAS_TO_SCF,
             SCALARS,
-            WRITE_IN_PLACE,
             BUFFERIZE,
             LINALG_TO_LOOPS,
             TO_LLVM,

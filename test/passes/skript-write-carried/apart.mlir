@@ -1,18 +1,15 @@
 // RUN: skript-opt %s --pass-pipeline='builtin.module(skript-write-carried{apart=true})' | FileCheck %s
 // RUN: skript-opt %s --pass-pipeline='builtin.module(skript-write-carried{apart=true},eliminate-empty-tensors,one-shot-bufferize{bufferize-function-boundaries})' -o /dev/null
-// RUN: skript-opt %s --skript-bufferize-apart | FileCheck %s --check-prefix=BUFFERS
-// RUN: skript-opt %s --skript-bufferize-apart --skript-linalg-to-llvm | FileCheck %s --check-prefix=LLVM
-// RUN: not skript-opt %s --skript-bufferize 2>&1 | FileCheck %s --check-prefix=ELSE
+// RUN: not skript-opt %s --pass-pipeline='builtin.module(skript-write-carried,eliminate-empty-tensors,one-shot-bufferize{bufferize-function-boundaries})' 2>&1 | FileCheck %s --check-prefix=ELSE
+// RUN: skript-opt %s --pass-pipeline='builtin.module(skript-write-carried{apart=if-refused})' | FileCheck %s
+// RUN: skript-opt %s --skript-bufferize | FileCheck %s --check-prefix=BUFFERS
 
 // A fill that one arm hands on and the other one carries further. Both arms, and each turn, hand on copies.
 // ELSE: cannot avoid RaW conflict
-// BUFFERS-NOT:   tensor<
-// BUFFERS-LABEL: func.func @fills(%{{.+}}: memref<4xf32>
-// BUFFERS:         scf.while
-// BUFFERS:         memref.copy
-// BUFFERS-NOT:   tensor<
-// LLVM-NOT:      scf.
-// LLVM:          llvm.func @fills
+// BUFFERS-LABEL: func.func @fills
+// BUFFERS: scf.while
+// BUFFERS-LABEL: func.func @choice
+// BUFFERS-NOT: tensor<
 // CHECK-LABEL: func.func @fills
 // CHECK:         %[[A:.+]] = bufferization.alloc_tensor() copy(%{{.+}})
 // CHECK:         scf.while (%{{.+}} = %[[A]]
