@@ -16,7 +16,7 @@ func.func @inside(%c: i1, %n: index, %init: tensor<4xf32>, %x: tensor<4xf32>) ->
   %r = scf.if %c -> tensor<4xf32> {
     %four = arith.constant 4 : index
     %m = arith.minsi %n, %four : index
-    // expected-error @+1 {{cannot become affine loops: it runs over an extent that a branch or a loop computes}}
+    // expected-error @+1 {{cannot become affine loops: it runs over an extent that a branch or a loop computes; tile loops when they are affine, or lower it to scf}}
     %y = skript.formula assign (%i) in (%m) outs(%acc = %init : tensor<4xf32>) do {
       %v = skript.access %x[%i] : tensor<4xf32>
       skript.yield %v at [%i] : f32
@@ -37,4 +37,23 @@ func.func @product(%x: tensor<10xf32>, %init: tensor<4x4xf32>) -> tensor<4x4xf32
     skript.yield %v at [%i, %j] : f32
   } : tensor<4x4xf32>
   return %y : tensor<4x4xf32>
+}
+
+// A tile: the turn of a loop of scf is no dimension of affine.
+func.func @tile(%x: tensor<4xf32>, %init: tensor<4xf32>) -> tensor<4xf32> {
+  %c0 = arith.constant 0 : index
+  %c2 = arith.constant 2 : index
+  %c4 = arith.constant 4 : index
+  %r = scf.for %n = %c0 to %c4 step %c2 iter_args(%all = %init) -> (tensor<4xf32>) {
+    %part = tensor.extract_slice %all[%n] [2] [1] : tensor<4xf32> to tensor<2xf32>
+    // expected-error @+1 {{cannot become affine loops: it has places that take numbers which are no affine dimensions, as the turns of other loops; tile loops when they are affine, or lower it to scf}}
+    %y = skript.formula assign (%i) in (2) outs(%acc = %part : tensor<2xf32>) do {
+      %p = skript.add %i, %n : index
+      %v = skript.access %x[%p] : tensor<4xf32>
+      skript.yield %v at [%i] : f32
+    } : tensor<2xf32>
+    %next = tensor.insert_slice %y into %all[%n] [2] [1] : tensor<2xf32> into tensor<4xf32>
+    scf.yield %next : tensor<4xf32>
+  }
+  return %r : tensor<4xf32>
 }

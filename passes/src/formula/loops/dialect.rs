@@ -185,7 +185,7 @@ impl<'c: 'a, 'a> End<'c, 'a> {
                 Ok((vec![value], bound(1, Affine::index(0), at)?))
             }
             End::Value(_) => Err(Refusal::Shape(
-                "runs over an extent that a branch or a loop computes",
+                "runs over an extent that a branch or a loop computes; tile loops when they are affine, or lower it to scf",
             )),
         }
     }

@@ -13,7 +13,7 @@ pub use dialect::{End, Loops};
 use super::Refusal;
 use super::linalg::ACCUMULATES;
 use crate::mlir::{Builder, Copier, ValueKey, attributes, builder, copy, maps, splat, types};
-use crate::structure::{Guard, Reading, Term};
+use crate::structure::{Guard, Reading, Term, TermId};
 use extents::Extents;
 use melior::ir::operation::{OperationLike, OperationResult};
 use melior::ir::{OperationRef, Type, Value, ValueLike};
@@ -46,9 +46,17 @@ pub fn lower<'c: 'a, 'a>(
         let writes = nest.targets.iter().map(|t| t.subscripts.as_slice());
         let mut others = reads.chain(writes);
         if let Some(place) = others.find(|s| nest.pieces(s).is_none()) {
-            return Err(Refusal::Shape(match nest.accesses(place).is_empty() {
-                false => "has places that are not affine in its indices: data choose them",
-                true => "has places that are not affine in its indices, or in too many pieces",
+            let is_outside = |term: &TermId| {
+                let mut values = extents.reading.outside.iter();
+                values.any(|(_, outside)| outside == term)
+            };
+            return Err(Refusal::Shape(if !nest.accesses(place).is_empty() {
+                "has places that are not affine in its indices: data choose them"
+            } else if nest.reachable(place).iter().any(is_outside) {
+                "has places that take numbers which are no affine dimensions, as the turns of other loops; \
+                 tile loops when they are affine, or lower it to scf"
+            } else {
+                "has places that are not affine in its indices, or in too many pieces"
             }));
         }
     }
