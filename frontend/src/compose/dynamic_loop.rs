@@ -17,6 +17,7 @@ use crate::eval::{Atom, TensorRef, Value};
 use crate::model::{
     Block, Carried, ConstantData, Extent, Loop, Operation, ShapeExpr, TensorType, ValueId,
 };
+use crate::source::Span;
 
 impl<'p> Composer<'p, '_> {
     /// A loop that stays one.
@@ -79,9 +80,69 @@ impl<'p> Composer<'p, '_> {
         wanted: usize,
     ) -> Composed<(Loop, Vec<Value>)> {
         let looping = parts.syntax;
+        let (carried, mut results) = self.carried(builder, parts)?;
+        let mut scans = Vec::new();
+        let mut stack_scans = Vec::new();
+        for (scan, scanned) in looping.scans.iter().zip(&parts.scans) {
+            let (tensor, items) = self.scanned_item(builder, scan, scanned)?;
+            let item = in_scope(builder, &scan.item, tensor, scan.span);
+            match scanned {
+                Scanned::Pack(_) => scans.push((item, items)),
+                Scanned::Stack(stack) => stack_scans.push((item, stack.id)),
+            }
+        }
+        let index = looping.count.as_ref().and_then(|c| c.index.as_ref());
+        let index = index.map(|name| in_scope(builder, name, scalar(ScalarKind::Int), name.span));
+        let before = self.loop_condition(builder, looping.before.as_ref())?;
+        let (body, forms, tensors) = self.inner_block(builder, &looping.body, hint, wanted)?;
+        let collected = forms.get(parts.carried.len()..);
+        if collected.is_none_or(|forms| forms.iter().any(|form| *form != Form::Single)) {
+            return Err(self.error(
+                &BRANCH_RESULTS,
+                looping.span,
+                format!(
+                    "the body must give {} carried values, and single tensors to be collected",
+                    parts.carried.len()
+                ),
+            ));
+        }
+        let new = formed(&forms, tensors.clone());
+        for ((item, own), new) in looping.carried.iter().zip(&parts.carried).zip(&new) {
+            self.next_carried(builder, item, own, new, false)?;
+        }
+        let after = self.loop_condition(builder, looping.after.as_ref())?;
+        let collected = tensors.get(carried.len()..).unwrap_or_default();
+        let (scan_outputs, packs) = self.collected(builder, parts, collected)?;
+        results.extend(packs);
+        let room = parts.room.filter(|_| !scan_outputs.is_empty());
+        let bounded = parts.count.is_some() || parts.dynamic.is_some() || room.is_some();
+        let operation = Loop {
+            carried,
+            scans,
+            index,
+            static_count: parts.count,
+            room,
+            most_steps: (!bounded && stack_scans.is_empty()).then_some(self.limits.loop_steps),
+            stack_scans,
+            dynamic_count: parts.dynamic.as_ref().map(|t| t.id),
+            before,
+            body,
+            after,
+            scan_outputs,
+            span: looping.span,
+        };
+        Ok((operation, results))
+    }
+
+    /// What a loop carries, the names of it as its body sees them, and what it leaves.
+    fn carried(
+        &mut self,
+        builder: &mut Builder<'p>,
+        parts: &Parts,
+    ) -> Composed<(Vec<Carried>, Vec<Value>)> {
         let mut carried = Vec::new();
         let mut results = Vec::new();
-        for (item, init) in looping.carried.iter().zip(&parts.carried) {
+        for (item, init) in parts.syntax.carried.iter().zip(&parts.carried) {
             let own_form = form(init);
             let mut inside = Vec::new();
             let mut after = Vec::new();
@@ -109,147 +170,85 @@ impl<'p> Composer<'p, '_> {
             builder.scope.set(item.name.name.clone(), inside);
             results.extend(formed(&[own_form], after));
         }
-        let mut scans = Vec::new();
-        let mut stack_scans = Vec::new();
-        for (scan, scanned) in looping.scans.iter().zip(&parts.scans) {
-            let item_type = self.scanned_item(builder, scan, scanned)?;
-            let item = builder.value(Some(scan.item.name.clone()), item_type.0, scan.span);
-            builder.scope.set(
-                scan.item.name.clone(),
-                Value::Atom(Atom::Tensor(item.clone())),
-            );
-            match scanned {
-                Scanned::Pack(_) => scans.push((item.id, item_type.1)),
-                Scanned::Stack(stack) => stack_scans.push((item.id, stack.id)),
-            }
-        }
-        let index = looping
-            .count
-            .as_ref()
-            .and_then(|c| c.index.as_ref())
-            .map(|name| {
-                let tensor = TensorType {
-                    kind: ScalarKind::Int,
-                    shape: Vec::new(),
-                };
-                let value = builder.value(Some(name.name.clone()), tensor, name.span);
-                builder
-                    .scope
-                    .set(name.name.clone(), Value::Atom(Atom::Tensor(value.clone())));
-                value.id
-            });
-        let before = match &looping.before {
-            Some(condition) => Some(self.loop_condition(builder, condition)?),
-            None => None,
-        };
-        let (body, forms, tensors) = self.inner_block(builder, &looping.body, hint, wanted)?;
-        let fits = forms.len() >= parts.carried.len()
-            && forms
-                .iter()
-                .skip(parts.carried.len())
-                .all(|f| *f == Form::Single);
-        if !fits {
-            return Err(self.error(
-                &BRANCH_RESULTS,
-                looping.span,
-                format!(
-                    "the body must give {} carried values, and single tensors to be collected",
-                    parts.carried.len()
-                ),
-            ));
-        }
-        let new = formed(&forms, tensors.clone());
-        for ((item, own), new) in looping.carried.iter().zip(&parts.carried).zip(&new) {
-            self.next_carried(builder, item, own, new, false)?;
-        }
-        let after = match &looping.after {
-            Some(condition) => Some(self.loop_condition(builder, condition)?),
-            None => None,
-        };
-        let mut scan_outputs = Vec::new();
-        let collected: Vec<TensorRef> = tensors.iter().skip(carried.len()).cloned().collect();
-        if !collected.is_empty() {
-            let counted = before.is_none() && after.is_none() && parts.dynamic.is_none();
-            let fixed = counted && stack_scans.is_empty();
-            let Some(iterations) = parts.count.or(parts.room) else {
-                return Err(self.error(
-                    &LOOP_WITHOUT_END,
-                    looping.span,
-                    "results can only be collected where the number of iterations has a compile-time bound; add a count, \
-                     a `for` clause, or the length of their pack: `ys..(n) = …`",
-                ));
-            };
-            let scanned = parts.scans.iter().find_map(|s| match s {
-                Scanned::Stack(stack) if counted => stack.tensor.shape.first().cloned(),
-                _ => None,
-            });
-            // What surely runs so often as an extent says gives packs of that length.
-            let unconditional = before.is_none() && after.is_none();
-            let length = parts.length.clone().filter(|_| unconditional);
-            let done = match scanned.or(length) {
-                Some(length) => length,
-                None => Extent::Dynamic {
-                    expr: Arc::new(ShapeExpr::Symbol(builder.fresh_extent())),
-                    bound: iterations,
-                },
-            };
-            for tensor in &collected {
-                if !fixed {
-                    let mut whole = (*tensor.tensor).clone();
-                    whole.shape.insert(0, done.clone());
-                    let stack = builder.value(None, whole, looping.span);
-                    scan_outputs.push(vec![stack.id]);
-                    results.push(Value::Atom(Atom::Stack(stack)));
-                    continue;
-                }
-                let items: Vec<TensorRef> = (0..iterations)
-                    .map(|_| builder.value(None, (*tensor.tensor).clone(), looping.span))
-                    .collect();
-                scan_outputs.push(items.iter().map(|t| t.id).collect());
-                results.push(Value::pack(items.into_iter().map(Atom::Tensor).collect()));
-            }
-        }
-        let room = parts.room.filter(|_| !scan_outputs.is_empty());
-        let bounded = parts.count.is_some() || parts.dynamic.is_some() || room.is_some();
-        let operation = Loop {
-            carried,
-            scans,
-            index,
-            static_count: parts.count,
-            room,
-            most_steps: (!bounded && stack_scans.is_empty()).then_some(self.limits.loop_steps),
-            stack_scans,
-            dynamic_count: parts.dynamic.as_ref().map(|t| t.id),
-            before,
-            body,
-            after,
-            scan_outputs,
-            span: looping.span,
-        };
-        Ok((operation, results))
+        Ok((carried, results))
     }
 
-    /// The condition of a loop; a compile-time one is a constant.
+    /// The packs of what each step gives, and their tensors: one for each item where the number of items is fixed.
+    fn collected(
+        &mut self,
+        builder: &mut Builder<'p>,
+        parts: &Parts,
+        tensors: &[TensorRef],
+    ) -> Composed<(Vec<Vec<ValueId>>, Vec<Value>)> {
+        let looping = parts.syntax;
+        if tensors.is_empty() {
+            return Ok((Vec::new(), Vec::new()));
+        }
+        let Some(iterations) = parts.count.or(parts.room) else {
+            return Err(self.error(
+                &LOOP_WITHOUT_END,
+                looping.span,
+                "results can only be collected where the number of iterations has a compile-time bound; add a count, \
+                 a `for` clause, or the length of their pack: `ys..(n) = …`",
+            ));
+        };
+        let unconditional = looping.before.is_none() && looping.after.is_none();
+        let counted = unconditional && parts.dynamic.is_none();
+        let mut stacks = parts.scans.iter().filter_map(|scanned| match scanned {
+            Scanned::Stack(stack) => Some(stack),
+            Scanned::Pack(_) => None,
+        });
+        let stack = stacks.next();
+        let is_fixed = counted && stack.is_none();
+        let scanned = stack.filter(|_| counted);
+        let scanned = scanned.and_then(|stack| stack.tensor.shape.first().cloned());
+        // What surely runs so often as an extent says gives packs of that length.
+        let length = parts.length.clone().filter(|_| unconditional);
+        let length = scanned.or(length).unwrap_or_else(|| Extent::Dynamic {
+            expr: Arc::new(ShapeExpr::Symbol(builder.fresh_extent())),
+            bound: iterations,
+        });
+        let mut outputs = Vec::new();
+        let mut packs = Vec::new();
+        for tensor in tensors {
+            let item = (*tensor.tensor).clone();
+            if is_fixed {
+                let items: Vec<TensorRef> = (0..iterations)
+                    .map(|_| builder.value(None, item.clone(), looping.span))
+                    .collect();
+                outputs.push(items.iter().map(|t| t.id).collect());
+                packs.push(Value::pack(items.into_iter().map(Atom::Tensor).collect()));
+            } else {
+                let mut whole = item;
+                whole.shape.insert(0, length.clone());
+                let stack = builder.value(None, whole, looping.span);
+                outputs.push(vec![stack.id]);
+                packs.push(Value::Atom(Atom::Stack(stack)));
+            }
+        }
+        Ok((outputs, packs))
+    }
+
+    /// The condition of a loop, if it has one; a compile-time one is a constant.
     fn loop_condition(
         &mut self,
         builder: &mut Builder<'p>,
-        condition: &ComponentValue,
-    ) -> Composed<Block> {
+        condition: Option<&ComponentValue>,
+    ) -> Composed<Option<Block>> {
+        let Some(condition) = condition else {
+            return Ok(None);
+        };
         if let ComponentValue::Expr(expr) = condition
             && let Value::Atom(Atom::Bool(value)) = self.value(builder, expr)?
         {
             builder.blocks.push(Block::default());
-            let tensor = TensorType {
-                kind: ScalarKind::Bool,
-                shape: Vec::new(),
-            };
-            let value =
-                builder.constant(tensor, ConstantData::Splat(Scalar::Bool(value)), expr.span);
+            let data = ConstantData::Splat(Scalar::Bool(value));
+            let value = builder.constant(scalar(ScalarKind::Bool), data, expr.span);
             let mut block = builder.blocks.pop().unwrap_or_default();
             block.results = vec![value.id];
-            return Ok(block);
+            return Ok(Some(block));
         }
-        self.condition_block(builder, condition)
+        self.condition_block(builder, condition).map(Some)
     }
 
     /// The type of a scan's item, and the tensors of a pack.
@@ -298,5 +297,27 @@ impl<'p> Composer<'p, '_> {
                 "an empty pack does not tell the type of its items, and the count is known at run time only",
             )),
         }
+    }
+}
+
+/// A value that the body of a loop knows by a name.
+fn in_scope(
+    builder: &mut Builder<'_>,
+    name: &ast::Ident,
+    tensor: TensorType,
+    span: Span,
+) -> ValueId {
+    let value = builder.value(Some(name.name.clone()), tensor, span);
+    let id = value.id;
+    builder
+        .scope
+        .set(name.name.clone(), Value::Atom(Atom::Tensor(value)));
+    id
+}
+
+fn scalar(kind: ScalarKind) -> TensorType {
+    TensorType {
+        kind,
+        shape: Vec::new(),
     }
 }
