@@ -30,6 +30,7 @@ impl<'p> Composer<'p, '_> {
             self.updates(builder);
         }
         if self.error_count() > before {
+            self.compare_outputs_that_are_known(builder);
             return Err(Reported);
         }
         self.composed_outputs(builder)?;

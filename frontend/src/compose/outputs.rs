@@ -27,6 +27,23 @@ impl<'p> Composer<'p, '_> {
         result
     }
 
+    /// Beside errors in the body: outputs that do not rest on what is wrong are told with it.
+    pub fn compare_outputs_that_are_known(&mut self, builder: &mut Builder<'p>) {
+        for declaration in &builder.found.definition.outputs {
+            let spec = &declaration.type_spec;
+            let extents = spec.shape.iter().flatten();
+            let lengths = extents.clone().filter_map(|extent| extent.pack.as_ref());
+            let lengths = lengths.chain(&spec.pack).map(|pack| &pack.length);
+            let mut named = extents.map(|e| &e.extent).chain(lengths).flatten();
+            let value = builder.scope.get(&declaration.name.name);
+            let is_known = value.is_some_and(|value| !value.is_poisoned() && !value.is_null());
+            if is_known && named.all(|expr| Self::unknown_names(builder, expr).is_empty()) {
+                // What it says is all that is wanted of it.
+                let _ = self.composed_output(builder, declaration);
+            }
+        }
+    }
+
     fn composed_output(
         &mut self,
         builder: &mut Builder<'p>,
@@ -346,4 +363,31 @@ fn output_verdict(declared: &DeclaredExtent, computed: &Extent) -> Verdict {
 
 fn extent_part(extent: &Extent, message: &mut Vec<MessagePart>) {
     parts(&Value::Atom(Atom::from_expr(extent_expr(extent))), message);
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::compose::testing::composed;
+
+    /// Outputs of another extent are told beside invocations that fail, and only if they do not rest on them.
+    #[test]
+    fn wrong_outputs_are_told_beside_other_errors() {
+        let found = |graph: &str| {
+            let text = format!(
+                "operator half {{ @input {{ x: real[2 * n]; }} @output {{ y: real[n]; }} @lower {{ y[i,] = x[i,], i < n; }} }} \
+                 graph G {{ @input {{ x: real[5]; z: real[3]; }} {graph} }}"
+            );
+            let found = composed(&text).err().unwrap_or_default();
+            let codes = found.iter().map(|d| d.code.id);
+            codes.collect::<Vec<_>>()
+        };
+        let three = found(
+            "@output { y: real[2]; w: real[3]; u: real[7]; } @compose { y = half(x); w = half(z); u = z; }",
+        );
+        assert_eq!(three, ["SK0652", "SK0652", "SK0655"]);
+        let rests = found(
+            "@output { y: real[m|9]; w: real[m]; u: real[3]; } @compose { y = half(x); w = z; u = z; }",
+        );
+        assert_eq!(rests, ["SK0652"]);
+    }
 }
