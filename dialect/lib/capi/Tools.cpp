@@ -1,6 +1,7 @@
 //===- Tools.cpp - mains of the command line tools --------------------------===//
 
 #include "skript-c/Tools.h"
+#include "skript/Reduction.h"
 #include "skript/Skript.h"
 
 #include "mlir/Bytecode/BytecodeReader.h"
@@ -101,6 +102,7 @@ int skriptReduceMain(int argc, char **argv, MlirDialectRegistry registry) {
   llvm::InitLLVM init(argc, argv);
   registerAllPasses();
   registerAll(*unwrap(registry));
+  skript::registerReduction();
   MLIRContext context(*unwrap(registry));
   return asMainReturnCode(mlirReduceMain(argc, argv, context));
 }
