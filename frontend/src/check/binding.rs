@@ -446,9 +446,11 @@ impl<'a> Checker<'a> {
                     format!("`{}` cannot be deduced from `{text}`", name.name),
                 )
                 .with_label(format!("`{}` is not declared before", name.name))
-                .with_help(
-                    "an extent declares a name only as `a * name + b` with literal a and b; other expressions may use names that attributes and shapes declare",
-                ),
+                .with_help(format!(
+                    "an extent declares a name only as `a * name + b` with literal a and b; other expressions may use names that \
+                     attributes and shapes declare. Or put a new name in the place of `{text}`, and compute `{}` from it in `@using`",
+                    name.name
+                )),
             );
         }
     }

@@ -206,7 +206,6 @@ impl Checker<'_> {
             let Some(default) = &attribute.default else {
                 continue;
             };
-            let ty = self.value(default);
             if spec.optional {
                 self.sink.report(
                     Diagnostic::error(
@@ -219,6 +218,7 @@ impl Checker<'_> {
                 );
                 continue;
             }
+            let ty = self.value(default);
             let declared = self
                 .scope
                 .lookup(name)

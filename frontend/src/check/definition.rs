@@ -14,6 +14,7 @@ use super::scope::{Scope, Symbol, SymbolKind};
 use super::signatures::{Environment, base_named};
 use super::types::{Base, Generic, Type};
 use crate::diagnostics::closest;
+use crate::syntax::foreign_type;
 
 /// What expressions may do at a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -215,7 +216,7 @@ impl<'a> Checker<'a> {
             let all = ["int", "real", "bool", "str"]
                 .into_iter()
                 .chain(generics.iter().map(String::as_str));
-            match closest(&name.name, all) {
+            match foreign_type(&name.name).or_else(|| closest(&name.name, all)) {
                 Some(near) => diagnostic.with_help(format!("did you mean `{near}`?")),
                 None => diagnostic.with_help(
                     "the types are int, real, bool, str and the names of the operator's `@dtype`",

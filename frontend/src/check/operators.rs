@@ -154,6 +154,9 @@ impl Checker<'_> {
             diagnostic = diagnostic.with_help(
                 "strings are joined by writing them side by side and built with `\"{expr}\"`",
             );
+        } else if symbol == "^" && Needs::Numeric.admits(&ty.base) {
+            diagnostic = diagnostic
+                .with_help("`^` is true where one of two bools is; a power is written `a ** b`");
         } else if needs == Needs::Bool {
             diagnostic =
                 diagnostic.with_help("make it a bool with a comparison, or with `bool(…)`");

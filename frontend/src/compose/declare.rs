@@ -18,13 +18,14 @@ use crate::diagnostics::codes::{
     CONSTANT_VALUE, LIMIT_EXCEEDED, SHAPE_NOT_BOUND, UNDETERMINED_EXTENT, UNEXPECTED_VALUE,
     VARIABLE_EXTENT,
 };
-use crate::eval::evaluator::{EvalResult, stop};
+use crate::eval::evaluator::{EvalResult, stop, stop_with_help};
 use crate::eval::ranges::{decided, extent_expr, upper_bound};
 use crate::eval::{Atom, Evaluator, TypeName, Value, runtime};
 use crate::model::{
     self, ConstantData, Extent, MessagePart, Port, PortTensors, ShapeExpr, TensorType,
 };
 use crate::source::Span;
+use crate::syntax::OPEN_EXTENT;
 
 /// One extent of a declared output.
 #[derive(Clone, Debug, PartialEq)]
@@ -652,10 +653,11 @@ fn declared_extents(
                 Atom::Int(n) => match u64::try_from(*n) {
                     Ok(n) => extents.push(DeclaredExtent::Is(Extent::Fixed(n))),
                     Err(_) => {
-                        return stop(
+                        return stop_with_help(
                             &UNEXPECTED_VALUE,
                             spec.span,
                             format!("an extent cannot be negative, this is {n}"),
+                            OPEN_EXTENT,
                         );
                     }
                 },

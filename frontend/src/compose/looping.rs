@@ -9,6 +9,7 @@ use super::instantiate::Builder;
 use super::invoke::tensor_text;
 use super::reach::UNROLLED_INVOCATIONS;
 use crate::ast;
+use crate::diagnostics::Diagnostic;
 use crate::diagnostics::codes::{
     BRANCH_RESULTS, LIMIT_EXCEEDED, LOOP_WITHOUT_END, SCAN_LENGTHS, UNEXPECTED_VALUE,
 };
@@ -535,16 +536,17 @@ impl<'p> Composer<'p, '_> {
             let kept = tensor.tensor.kind == old.tensor.kind
                 && (reshaped || tensor.tensor.shape == old.tensor.shape);
             if !kept {
-                return Err(self.error(
-                    &BRANCH_RESULTS,
-                    item.span,
-                    format!(
-                        "`{}` is {} before an iteration and {} after it",
-                        item.name.name,
-                        tensor_text(&old.tensor),
-                        tensor_text(&tensor.tensor)
-                    ),
-                ));
+                let message = format!(
+                    "`{}` is {} before an iteration and {} after it",
+                    item.name.name,
+                    tensor_text(&old.tensor),
+                    tensor_text(&tensor.tensor)
+                );
+                let differing = Diagnostic::error(&BRANCH_RESULTS, item.span, message);
+                return Err(self.report(differing.with_help(
+                    "all steps carry one type and shape; under `unroll` in place of `do`, without a written shape, each step has \
+                     tensors of its own",
+                )));
             }
             next.push(tensor);
         }

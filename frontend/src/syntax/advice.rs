@@ -11,6 +11,10 @@ pub(crate) const BUILTINS: [&str; 22] = [
 
 pub(super) const COMMENT_SIGN: &str = "a comment begins with `#`";
 
+/// What to write for an extent that is not known.
+pub(crate) const OPEN_EXTENT: &str =
+    "an extent that every run brings has a name and a largest value, as in `n|16`";
+
 /// What to do where an operator is invoked inside of an expression.
 const INVOCATIONS_STAND_ALONE: &str =
     "an invocation is a statement of its own: assign its result to a name, then use the name";
@@ -55,6 +59,20 @@ pub(crate) fn foreign_literal(name: &str) -> Option<&'static str> {
     })
 }
 
+/// The type that others have under another name.
+pub(crate) fn foreign_type(name: &str) -> Option<&'static str> {
+    let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    Some(match stem {
+        "float" | "double" | "half" | "bfloat" | "scalar" => "real",
+        "f" | "bf" if stem != name => "real",
+        "integer" | "long" | "short" | "int" | "uint" => "int",
+        "i" | "u" if stem != name => "int",
+        "boolean" | "logical" => "bool",
+        "string" => "str",
+        _ => return None,
+    })
+}
+
 /// What to write for a word or sign that other languages have, where an operator or the end of the expression could stand.
 pub(super) fn foreign_operator(found: &str) -> Option<&'static str> {
     Some(match found {
@@ -63,6 +81,35 @@ pub(super) fn foreign_operator(found: &str) -> Option<&'static str> {
         "not" => "the negation is written `!`",
         "xor" => "of two bools, `a != b` is true where one of them is",
         "as" => "a cast is written `int(x)`",
+        _ => return None,
+    })
+}
+
+/// The same for expressions, and what is no operator there.
+pub(super) fn of_expression(found: &str) -> Option<&'static str> {
+    match found {
+        "(" => Some(
+            "operators are invoked by statements of `@compose`; built-in functions stand between back-ticks: `` `exp`(x) ``",
+        ),
+        _ => foreign_operator(found),
+    }
+}
+
+/// The same for declarations; `before` is the token in front of what is found.
+pub(super) fn of_declaration(expected: &[Rule], found: &str, before: &str) -> Option<&'static str> {
+    use Rule::{bar, expr, less, lpar, shape_spec};
+    let wants = |rule: Rule| expected.contains(&rule);
+    Some(match found {
+        "," | "]" if before == "?" => OPEN_EXTENT,
+        "," => "every declaration ends with `;`, as in `a: int; b: int;`",
+        ":" if wants(less) => "every declaration ends with `;`, as in `a: int = 1; b: int;`",
+        "]" if wants(lpar) => {
+            "a list is declared as a pack, `a: int..`, with its length as `a: int..(n)`"
+        }
+        "<" if wants(shape_spec) => "extents stand in brackets behind the type: `x: real[n,m]`",
+        "[" if !wants(shape_spec) && !wants(expr) && !wants(bar) => {
+            "all extents stand in one pair of brackets: `x: real[n,m]`"
+        }
         _ => return None,
     })
 }
@@ -78,6 +125,9 @@ pub(super) fn of_statement(expected: &[Rule], found: &str) -> Option<&'static st
         }
         _ if wants(kw_while) && is_word => "a count stands behind two dots: `do..(3) op(x)`",
         "(" | "{" if wants(infix) => INVOCATIONS_STAND_ALONE,
+        "+" | "-" | "*" | "/" if wants(assign) => {
+            "a name is assigned once, by `=`: give the result of an operator another name, `u = op(t)`"
+        }
         "." | "(" | "{" if wants(assign) => {
             "a statement gives its result a name: `y = op(x)`; a label stands in front of the operator: `y = label: op(x)`"
         }
@@ -120,12 +170,19 @@ mod tests {
             ("line[i,] > 0.0 and true", "`&&`"),
             ("line[i,] if true else 1.0", "`c ? a : b`"),
             ("line[i,] > 0.0 or true", "`||`"),
+            ("math.exp(line[i,])", "`` `exp`(x) ``"),
+            ("line[i // 2,]", "rounds down"),
+            ("line[i,] ^ 2.0", "`a ** b`"),
         ] {
             assert_advises(&in_lower(&format!("y[i,] = {value}, i < a;")), wanted);
         }
         assert_advises(&in_lower("y[i,] -= line[i,], i < a;"), "`y[i,] += -x[i,]`");
         assert_advises(
             &in_lower("for i < a { y[i,] = line[i,]; }"),
+            "behind the formula",
+        );
+        assert_advises(
+            &in_lower("for (int i = 0; i < a; i++) { y[i,] = line[i,]; }"),
             "behind the formula",
         );
         assert_advises(
@@ -149,6 +206,10 @@ mod tests {
             ("y = scale{k=null}(x);", "null has no literal"),
             ("t: y = id(x);", "`y = t: id(…)`"),
             ("y = scale{k=1.0; n=2}(x);", "write `,`"),
+            ("y = scale{2.0}(x);", "`name=value`"),
+            ("y = scale(x){k=2.0};", "in front of the arguments"),
+            ("t = x; t += x; y = t;", "another name"),
+            ("return id(x);", "`y = op(x)`"),
         ] {
             assert_advises(&in_compose(statements), wanted);
         }
@@ -169,6 +230,7 @@ mod tests {
         for (list, wanted) in [
             ("a: list[int];", "`a: int..`"),
             ("a: int, b: int;", "ends with `;`"),
+            ("a: optional int = None;", "is null when no value is given"),
             ("a: int = 1, b: int;", "ends with `;`"),
             ("a: int = 1, b: int = 2;", "ends with `;`"),
         ] {
@@ -189,6 +251,20 @@ mod tests {
             let headed = graph.replace("graph G {", header);
             assert_advises(&in_document(&headed), wanted);
         }
+        for (ty, wanted) in [
+            ("real[?]", "`n|16`"),
+            ("real[3][3]", "one pair"),
+            ("tensor<real>[3]", "behind the type"),
+            ("float[3]", "`real`"),
+            ("int64[3]", "`int`"),
+        ] {
+            let typed = graph.replacen("real[3]", ty, 1);
+            assert_advises(&in_document(&typed), wanted);
+        }
+        let commented = graph.replace("@output", "/* that is all */ @output");
+        assert_advises(&in_document(&commented), "`#`");
+        let quoted = graph.replace("@output", "@assert { 1 > 0: “text”; } @output");
+        assert_advises(&in_document(&quoted), "plain quotes");
         let swapped = graph.replace("x: real[3]", "real x[3]");
         assert_advises(&in_document(&swapped), "`x: real[n]`");
     }

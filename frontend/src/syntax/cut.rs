@@ -590,7 +590,9 @@ impl<'t> Cutter<'t, '_> {
         let before = self.text.get(first.start..ended).unwrap_or_default();
         let declares_inside = match kind {
             BlockKind::Attrib | BlockKind::Input => true,
-            BlockKind::Using | BlockKind::Compose => wants_name,
+            // What `return` hands out is meant for the outputs.
+            BlockKind::Compose => wants_name || self.word(first) == "return",
+            BlockKind::Using => wants_name,
             // A name that a sign was lost from has what stood behind it at its end.
             BlockKind::Output | BlockKind::Variable | BlockKind::Constant => !before.contains(':'),
             _ => false,
@@ -673,7 +675,9 @@ impl<'t> Cutter<'t, '_> {
                     }
                 }
                 TokenKind::Semicolon if open.last().is_some_and(|t| self.separates(t)) => {
-                    broken |= self.separator(reporting && !broken, token);
+                    // What is said of its first word says it all.
+                    let is_loop = self.tokens.get(first).is_some_and(|t| self.is_control(t));
+                    broken |= !is_loop && self.separator(reporting && !broken, token);
                 }
                 TokenKind::Semicolon => {
                     // Only in a block that is part of a statement may a `;` stand; anything else is not closed.

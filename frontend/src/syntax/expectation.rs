@@ -1,6 +1,6 @@
 //! What pest could not read, in words of the language.
 
-use super::advice::{COMMENT_SIGN, foreign_operator, of_statement};
+use super::advice::{COMMENT_SIGN, foreign_operator, of_declaration, of_expression, of_statement};
 use super::build::Builder;
 use super::grammar::Rule;
 use crate::diagnostics::codes::{NUMBER, RESERVED_WORD, SYNTAX};
@@ -270,6 +270,8 @@ fn help(entry: Rule, expected: &[Rule], found: &Found) -> Option<&'static str> {
         ..
     } = *found;
     let wants = |rule: Rule| expected.contains(&rule);
+    // A block holds statements, which begin with more than names.
+    let only_names_or_brace = wants(rbrace) && expected.iter().all(|rule| matches!(rule, ident | rbrace));
     let only_names = !expected.is_empty() && expected.iter().all(|rule| is_name(*rule));
     Some(match found {
         _ if only_names && statement_advice(entry, found).is_some() => {
@@ -286,15 +288,17 @@ fn help(entry: Rule, expected: &[Rule], found: &Found) -> Option<&'static str> {
             "an assertion is written `condition: \"message\", value, …;`"
         }
         ":" if wants(attr_assign) => "attributes are assigned with `=`: `{a=1}`",
-        _ if wants(attr_assign) => "an attribute is written `name=value`",
-        "," if entry == declaration_entry => {
-            "every declaration ends with `;`, as in `a: int; b: int;`"
+        _ if wants(attr_assign) || only_names_or_brace && entry == component_entry => {
+            "an attribute is written `name=value`"
         }
-        ":" if entry == declaration_entry && wants(less) => {
-            "every declaration ends with `;`, as in `a: int = 1; b: int;`"
+        _ if entry == declaration_entry && of_declaration(expected, found, before).is_some() => {
+            return of_declaration(expected, found, before);
         }
-        "]" if entry == declaration_entry && wants(lpar) => {
-            "a list is declared as a pack, `a: int..`, with its length as `a: int..(n)`"
+        text if is_foreign(text) && "“”„‘’«»".contains(text) => {
+            "a string stands between plain quotes, `\"…\"` or `'…'`"
+        }
+        "{" if entry == component_entry && before == ")" && !wants(infix) => {
+            "attributes are given in front of the arguments: `op{name=value}(x)`"
         }
         "if" | "for" | "while" | "with" | "do" | "unroll"
             if entry == component_entry && wants(part) && !wants(value) =>
@@ -319,7 +323,10 @@ fn help(entry: Rule, expected: &[Rule], found: &Found) -> Option<&'static str> {
             "`<-` replaces items after an index; if a comparison with a negative number is meant, write `< -`"
         }
         "" if wants(kw_else) => "an `if` always has an `else`",
-        "/" if !wants(infix) => COMMENT_SIGN,
+        "/" if !wants(infix) && before == "/" => {
+            "of two ints `/` rounds down; a comment begins with `#`"
+        }
+        "/" | "*" if !wants(infix) && (found == "/" || before == "/") => COMMENT_SIGN,
         _ if entry == lowering_entry
             && (wants(less)
                 || found.starts_with(|c: char| c.is_ascii_digit())
@@ -331,7 +338,7 @@ fn help(entry: Rule, expected: &[Rule], found: &Found) -> Option<&'static str> {
         _ if entry == component_entry && of_statement(expected, found).is_some() => {
             return of_statement(expected, found);
         }
-        _ if wants(infix) && foreign_operator(found).is_some() => return foreign_operator(found),
+        _ if wants(infix) && of_expression(found).is_some() => return of_expression(found),
         "as" if entry == import_line => {
             "a module keeps its name: `import math;`, then `math.neg(x)`"
         }

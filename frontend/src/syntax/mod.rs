@@ -24,7 +24,7 @@ use crate::ast::Module;
 use crate::diagnostics::{Diagnostic, Sink, codes};
 use crate::limits::Limits;
 use crate::source::FileId;
-pub(crate) use advice::{foreign_literal, invocation_advice};
+pub(crate) use advice::{OPEN_EXTENT, foreign_literal, foreign_type, invocation_advice};
 use build::Builder;
 pub(crate) use build::open_type_list;
 use expectation::Found;
