@@ -1,7 +1,8 @@
 //===- Tiling.cpp - formulas in tiles ---------------------------------------===//
 //
 // A tile is the same formula over a part of the domain. Dimensions of a destination whose subscript is an index alone are
-// cut with the tile; all others, and tensors that are read, stay whole, at subscripts that the tile's place is added to.
+// cut with the tile, and those of a tensor that all accesses read at one index alone; so what computes such a tensor can be
+// computed in tiles as well. All others stay whole, at subscripts that the tile's place is added to.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,6 +13,8 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/ValueBoundsOpInterface.h"
+#include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
 using namespace skript;
@@ -19,7 +22,7 @@ using namespace skript;
 /// The index that a subscript is, if it is one alone.
 static std::optional<unsigned> plainIndex(FormulaOp op, Value subscript) {
   auto argument = dyn_cast<BlockArgument>(subscript);
-  if (!argument || argument.getOwner() != &op.getBody().front() || argument.getArgNumber() >= op.getNumIndices())
+  if (!argument || argument.getOwner()->getParentOp() != op || argument.getArgNumber() >= op.getNumIndices())
     return std::nullopt;
   return argument.getArgNumber();
 }
@@ -88,9 +91,75 @@ LogicalResult FormulaOp::getResultTilePosition(OpBuilder &builder, unsigned resu
   return success();
 }
 
-/// Copies a region with indices that are moved by `offsets`; destinations have the types of the tile's.
+namespace {
+/// What a tile reads of a tensor, and the index that each dimension is cut along.
+struct ReadPart {
+  Value part;
+  SmallVector<std::optional<unsigned>> indices;
+};
+using ReadParts = llvm::SmallMapVector<Value, ReadPart, 4>;
+} // namespace
+
+/// Whether no step of a loop leads beyond a dimension of a tensor.
+static bool staysInside(FormulaOp op, unsigned index, Value tensor, unsigned dimension) {
+  int64_t bound = op.getStaticBounds()[index];
+  int64_t extent = cast<RankedTensorType>(tensor.getType()).getDimSize(dimension);
+  if (!ShapedType::isDynamic(bound) && !ShapedType::isDynamic(extent))
+    return bound <= extent;
+  return ValueBoundsConstraintSet::compare({op.getMixedBounds()[index]}, ValueBoundsConstraintSet::LE,
+                                           {tensor, static_cast<int64_t>(dimension)});
+}
+
+/// The parts that a tile reads of tensors from outside of the formula; there is none of a tensor that is read whole, or that
+/// something else than an access looks at.
+static ReadParts cutWhatIsRead(FormulaOp op, OpBuilder &builder, ArrayRef<OpFoldResult> offsets,
+                               ArrayRef<OpFoldResult> sizes) {
+  ReadParts parts;
+  op->walk([&](Operation *inner) {
+    for (OpOperand &operand : inner->getOpOperands()) {
+      Value tensor = operand.get();
+      auto type = dyn_cast<RankedTensorType>(tensor.getType());
+      if (inner == op || !type || op->isAncestor(tensor.getParentRegion()->getParentOp()))
+        continue;
+      auto [entry, first] = parts.insert({tensor, {}});
+      auto &indices = entry->second.indices;
+      auto access = dyn_cast<AccessOp>(inner);
+      if (first)
+        indices.resize(type.getRank());
+      for (auto [dimension, index] : llvm::enumerate(indices)) {
+        std::optional<unsigned> here = access ? plainIndex(op, access.getIndices()[dimension]) : std::nullopt;
+        index = first || index == here ? here : std::nullopt;
+      }
+    }
+  });
+  parts.remove_if([&](auto &entry) {
+    auto &[tensor, read] = entry;
+    for (auto [dimension, index] : llvm::enumerate(read.indices))
+      if (index && !staysInside(op, *index, tensor, dimension))
+        index = std::nullopt;
+    auto isPart = [&](std::optional<unsigned> index) {
+      return index && !(isZeroInteger(offsets[*index]) && isEqualConstantIntOrValue(sizes[*index], op.getMixedBounds()[*index]));
+    };
+    return llvm::none_of(read.indices, isPart);
+  });
+  for (auto &[tensor, read] : parts) {
+    SmallVector<OpFoldResult> extents = tensor::getMixedSizes(builder, op.getLoc(), tensor);
+    SmallVector<OpFoldResult> places(extents.size(), builder.getIndexAttr(0));
+    SmallVector<OpFoldResult> strides(extents.size(), builder.getIndexAttr(1));
+    for (auto [dimension, index] : llvm::enumerate(read.indices))
+      if (index) {
+        places[dimension] = offsets[*index];
+        extents[dimension] = sizes[*index];
+      }
+    read.part = tensor::ExtractSliceOp::create(builder, op.getLoc(), tensor, places, extents, strides);
+  }
+  return parts;
+}
+
+/// Copies a region with indices that are moved by `offsets`; destinations have the types of the tile's, and `parts` are read in
+/// place of tensors.
 static void copyRegion(OpBuilder &builder, Region &from, Region &to, FormulaOp op, FormulaOp tile,
-                       ArrayRef<Value> offsets) {
+                       ArrayRef<Value> offsets, const ReadParts &parts) {
   if (from.empty())
     return;
   OpBuilder::InsertionGuard guard(builder);
@@ -108,6 +177,15 @@ static void copyRegion(OpBuilder &builder, Region &from, Region &to, FormulaOp o
   }
   for (Operation &inner : from.front())
     builder.clone(inner, mapping);
+  block->walk([&](AccessOp access) {
+    const auto *read = parts.find(access.getTensor());
+    if (read == parts.end())
+      return;
+    access.getTensorMutable().assign(read->second.part);
+    for (auto [dimension, index] : llvm::enumerate(read->second.indices))
+      if (index)
+        access.getIndicesMutable()[dimension].set(block->getArgument(*index));
+  });
   auto yield = dyn_cast<YieldOp>(block->getTerminator());
   if (!yield)
     return;
@@ -118,9 +196,10 @@ static void copyRegion(OpBuilder &builder, Region &from, Region &to, FormulaOp o
         yield.getSubscriptsMutable()[next].set(block->getArgument(*index));
 }
 
-/// The formula over a part of its domain, on parts of `destinations`.
+/// The formula over a part of its domain, on parts of `destinations`. `cutting`: what is read is cut as well.
 static FailureOr<TilingResult> tile(FormulaOp op, OpBuilder &builder, ValueRange destinations,
-                                    ArrayRef<OpFoldResult> offsets, ArrayRef<OpFoldResult> sizes, bool guarded) {
+                                    ArrayRef<OpFoldResult> offsets, ArrayRef<OpFoldResult> sizes, bool guarded,
+                                    bool cutting) {
   if (!isUnordered(op))
     return op.emitOpError("runs in the order of its loops: it is not tiled");
   if (writesTwice(op))
@@ -137,6 +216,9 @@ static FailureOr<TilingResult> tile(FormulaOp op, OpBuilder &builder, ValueRange
     outs.push_back(slice);
     slices.push_back(slice);
   }
+  ReadParts parts = cutting ? cutWhatIsRead(op, builder, offsets, sizes) : ReadParts();
+  for (auto &[tensor, read] : parts)
+    slices.push_back(read.part.getDefiningOp());
   SmallVector<Value> moves, bounds;
   for (OpFoldResult offset : offsets)
     moves.push_back(isZeroInteger(offset) ? Value() : getValueOrCreateConstantIndexOp(builder, location, offset));
@@ -145,14 +227,14 @@ static FailureOr<TilingResult> tile(FormulaOp op, OpBuilder &builder, ValueRange
   auto part = FormulaOp::create(builder, location, ValueRange(outs).getTypes(), op.getKind(), staticBounds, bounds, outs);
   part->setDiscardableAttrs(op->getDiscardableAttrDictionary());
   if (guarded)
-    copyRegion(builder, op.getPredicate(), part.getPredicate(), op, part, moves);
-  copyRegion(builder, op.getBody(), part.getBody(), op, part, moves);
+    copyRegion(builder, op.getPredicate(), part.getPredicate(), op, part, moves, parts);
+  copyRegion(builder, op.getBody(), part.getBody(), op, part, moves, parts);
   return TilingResult{{part}, SmallVector<Value>(part.getResults()), slices};
 }
 
 FailureOr<TilingResult> FormulaOp::getTiledImplementation(OpBuilder &builder, ArrayRef<OpFoldResult> offsets,
                                                           ArrayRef<OpFoldResult> sizes) {
-  return tile(*this, builder, getOuts(), offsets, sizes, /*guarded=*/true);
+  return tile(*this, builder, getOuts(), offsets, sizes, /*guarded=*/true, /*cutting=*/true);
 }
 
 FailureOr<SmallVector<Value>> skript::computePart(FormulaOp op, ValueRange destinations, ArrayRef<int64_t> offsets,
@@ -160,7 +242,7 @@ FailureOr<SmallVector<Value>> skript::computePart(FormulaOp op, ValueRange desti
   OpBuilder builder(op);
   SmallVector<OpFoldResult> from = getAsIndexOpFoldResult(op.getContext(), offsets);
   SmallVector<OpFoldResult> count = getAsIndexOpFoldResult(op.getContext(), sizes);
-  FailureOr<TilingResult> part = tile(op, builder, destinations, from, count, guarded);
+  FailureOr<TilingResult> part = tile(op, builder, destinations, from, count, guarded, /*cutting=*/false);
   if (failed(part))
     return failure();
   SmallVector<Value> whole;
@@ -184,12 +266,14 @@ LogicalResult FormulaOp::getIterationDomainTileFromResultTile(OpBuilder &builder
   domainOffsets.assign(bounds.size(), builder.getIndexAttr(0));
   domainSizes.assign(bounds.begin(), bounds.end());
   llvm::SmallDenseSet<unsigned> known;
-  auto type = cast<RankedTensorType>(getOuts()[result].getType());
-  for (unsigned dimension = 0; dimension < type.getRank(); ++dimension) {
+  for (unsigned dimension = 0; dimension < offsets.size(); ++dimension) {
     std::optional<unsigned> index = cutIndex(*this, result, dimension);
     // Elements beyond the bound have no step, and those of a diagonal no tile.
-    if (!index || !known.insert(*index).second || ShapedType::isDynamic(type.getDimSize(dimension)) ||
-        getStaticBounds()[*index] != type.getDimSize(dimension))
+    if (!index || !known.insert(*index).second)
+      return failure();
+    FailureOr<bool> covered =
+        ValueBoundsConstraintSet::areEqual({bounds[*index]}, {getOuts()[result], static_cast<int64_t>(dimension)});
+    if (failed(covered) || !*covered)
       return failure();
     domainOffsets[*index] = offsets[dimension];
     domainSizes[*index] = sizes[dimension];

@@ -1,15 +1,15 @@
 // RUN: skript-opt %s --split-input-file --transform-interpreter --canonicalize --cse | FileCheck %s
 
-// A map: destination and domain are cut, what is read is read at moved places.
+// A map: destination, domain and what is read at an index alone are cut.
 // CHECK-LABEL: func.func @map
 // CHECK-SAME:    %[[X:.+]]: tensor<8x6xf32>, %[[INIT:.+]]: tensor<8x6xf32>
 // CHECK:         scf.for %[[AT:[a-z0-9]+]] = %{{.*}} iter_args(%[[Y:[a-z0-9]+]] = %[[INIT]])
 // CHECK:           %[[PART:.+]] = tensor.extract_slice %[[Y]][%[[AT]], 0] [4, 6] [1, 1]
+// CHECK:           %[[READ:.+]] = tensor.extract_slice %[[X]][%[[AT]], 0] [4, 6] [1, 1]
 // CHECK:           %[[TILE:.+]] = skript.formula assign (%[[I:[a-z]+]], %[[J:[a-z]+]]) in (4, 6) outs(%{{.*}} = %[[PART]] : tensor<4x6xf32>)
 // What a user wrote at the formula stands at its tiles.
 // CHECK-SAME:        attributes {mine.kernel = "fast"}
-// CHECK:             %[[P:.+]] = skript.add %[[I]], %[[AT]] : index
-// CHECK:             skript.access %[[X]][%[[P]], %[[J]]]
+// CHECK:             skript.access %[[READ]][%[[I]], %[[J]]] : tensor<4x6xf32>
 // CHECK:             skript.yield %{{.*}} at [%[[I]], %[[J]]]
 // CHECK:           tensor.insert_slice %[[TILE]] into %[[Y]][%[[AT]], 0] [4, 6] [1, 1]
 func.func @map(%x: tensor<8x6xf32>, %init: tensor<8x6xf32>) -> tensor<8x6xf32> {
@@ -32,8 +32,15 @@ module attributes {transform.with_named_sequence} {
 
 // A contraction, in tiles that divide neither way; the tiles of the reduced loop follow each other.
 // CHECK-LABEL: func.func @contraction
-// CHECK-COUNT-3: scf.for
-// CHECK:         skript.formula sum (%{{.*}}, %{{.*}}, %{{.*}}) in (%{{.*}}, 4, %{{.*}})
+// CHECK-SAME:    %[[A:.+]]: tensor<7x5xf32>, %[[B:.+]]: tensor<5x8xf32>
+// CHECK:         scf.for %[[I:[a-z0-9]+]] =
+// CHECK:           scf.for %[[J:[a-z0-9]+]] =
+// CHECK:             scf.for %[[K:[a-z0-9]+]] =
+// CHECK-DAG:           %[[LEFT:.+]] = tensor.extract_slice %[[A]][%[[I]], %[[K]]] [%{{.*}}, %{{.*}}] [1, 1]
+// CHECK-DAG:           %[[RIGHT:.+]] = tensor.extract_slice %[[B]][%[[K]], %[[J]]] [%{{.*}}, 4] [1, 1]
+// CHECK:               skript.formula sum (%[[P:.+]], %[[Q:.+]], %[[R:.+]]) in (%{{.*}}, 4, %{{.*}})
+// CHECK:                 skript.access %[[LEFT]][%[[P]], %[[R]]]
+// CHECK:                 skript.access %[[RIGHT]][%[[R]], %[[Q]]]
 func.func @contraction(%a: tensor<7x5xf32>, %b: tensor<5x8xf32>, %init: tensor<7x8xf32>) -> tensor<7x8xf32> {
   %c = skript.formula sum (%i, %j, %k) in (7, 8, 5) outs(%acc = %init : tensor<7x8xf32>) do {
     %x = skript.access %a[%i, %k] : tensor<7x5xf32>
@@ -175,6 +182,84 @@ module attributes {transform.with_named_sequence} {
     %f = transform.structured.match ops{["skript.formula"]} in %root : (!transform.any_op) -> !transform.any_op
     %t, %l:2 = transform.structured.tile_using_for %f tile_sizes [1, 2]
       : (!transform.any_op) -> (!transform.any_op, !transform.any_op, !transform.any_op)
+    transform.yield
+  }
+}
+
+// -----
+
+// What a formula reads is computed in its tiles. Along open extents too, where both loops are seen to end at the same extent.
+// CHECK-LABEL: func.func @read
+// CHECK:         scf.for
+// CHECK:           %[[PART:.+]] = skript.formula assign (%{{.*}}, %{{.*}}) in (%[[ROWS:[a-z0-9_]+]], %[[COLUMNS:[a-z0-9_]+]])
+// CHECK:           skript.formula sum (%{{.*}}, %{{.*}}) in (%[[ROWS]], %[[COLUMNS]])
+// CHECK:             skript.access %[[PART]]
+// CHECK-NOT:       = skript.formula
+func.func @read(%x: tensor<?x?xf32>, %init: tensor<?x?xf32>, %zeros: tensor<?xf32>) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = tensor.dim %init, %c0 : tensor<?x?xf32>
+  %m = tensor.dim %init, %c1 : tensor<?x?xf32>
+  %h = skript.formula assign (%i, %j) in (%n, %m) outs(%acc = %init : tensor<?x?xf32>) do {
+    %a = skript.access %x[%i, %j] : tensor<?x?xf32>
+    %v = skript.exp %a : f32
+    skript.yield %v at [%i, %j] : f32
+  } : tensor<?x?xf32>
+  %s = skript.formula sum (%i, %j) in (%n, %m) outs(%acc = %zeros : tensor<?xf32>) do {
+    %a = skript.access %h[%i, %j] : tensor<?x?xf32>
+    skript.yield %a at [%i] : f32
+  } : tensor<?xf32>
+  return %s : tensor<?xf32>
+}
+module attributes {transform.with_named_sequence} {
+  transform.named_sequence @__transform_main(%root: !transform.any_op {transform.readonly}) {
+    %f = transform.structured.match ops{["skript.formula"]} in %root : (!transform.any_op) -> !transform.any_op
+    %p, %c = transform.split_handle %f : (!transform.any_op) -> (!transform.any_op, !transform.any_op)
+    %t, %l = transform.structured.fuse %c tile_sizes [4] : (!transform.any_op) -> (!transform.any_op, !transform.any_op)
+    transform.yield
+  }
+}
+
+// -----
+
+// Read at two indices, beyond what the loop is known to stay in, and at a place of two loops: whole.
+// CHECK-LABEL: func.func @whole
+// CHECK-SAME:    %[[X:.+]]: tensor<8x8xf32>, %[[Y:.+]]: tensor<?xf32>, %[[Z:.+]]: tensor<9xf32>
+// CHECK:         scf.for
+// CHECK-COUNT-1:   tensor.extract_slice
+// CHECK:           skript.formula
+// CHECK:             skript.access %[[X]]
+// CHECK:             skript.access %[[X]]
+// CHECK:             skript.access %[[Z]]
+// CHECK:             skript.access %[[Y]]
+func.func @whole(%x: tensor<8x8xf32>, %y: tensor<?xf32>, %z: tensor<9xf32>, %init: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  %n = tensor.dim %y, %c0 : tensor<?xf32>
+  %r = skript.formula assign (%i, %j) in (8, 8) outs(%acc = %init : tensor<8x8xf32>) do {
+    %a = skript.access %x[%i, %j] : tensor<8x8xf32>
+    %b = skript.access %x[%j, %i] : tensor<8x8xf32>
+    %next = skript.add %i, %c1 : index
+    %c = skript.access %z[%next] : tensor<9xf32>
+    %inside = skript.lt %i, %n : index
+    %d = scf.if %inside -> f32 {
+      %e = skript.access %y[%i] : tensor<?xf32>
+      scf.yield %e : f32
+    } else {
+      scf.yield %zero : f32
+    }
+    %ab = skript.add %a, %b : f32
+    %cd = skript.add %c, %d : f32
+    %v = skript.add %ab, %cd : f32
+    skript.yield %v at [%i, %j] : f32
+  } : tensor<8x8xf32>
+  return %r : tensor<8x8xf32>
+}
+module attributes {transform.with_named_sequence} {
+  transform.named_sequence @__transform_main(%root: !transform.any_op {transform.readonly}) {
+    %f = transform.structured.match ops{["skript.formula"]} in %root : (!transform.any_op) -> !transform.any_op
+    %t, %l = transform.structured.tile_using_for %f tile_sizes [2] : (!transform.any_op) -> (!transform.any_op, !transform.any_op)
     transform.yield
   }
 }

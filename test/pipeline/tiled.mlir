@@ -1,8 +1,10 @@
 // RUN: skript-opt %s --skript-scf-to-llvm | mlir-runner -e main --entry-point-result=void --shared-libs=%llvm_lib/libmlir_c_runner_utils.so | FileCheck %s
 // RUN: skript-opt %s --transform-preload-library=transform-library-paths=%S/Inputs/tiles.mlir --transform-interpreter --skript-scf-to-llvm | mlir-runner -e main --entry-point-result=void --shared-libs=%llvm_lib/libmlir_c_runner_utils.so | FileCheck %s
 // RUN: skript-opt %s --transform-preload-library=transform-library-paths=%S/Inputs/tiles.mlir --transform-interpreter --skript-linalg-to-llvm | mlir-runner -e main --entry-point-result=void --shared-libs=%llvm_lib/libmlir_c_runner_utils.so | FileCheck %s
+// RUN: skript-opt %s --transform-preload-library=transform-library-paths=%S/Inputs/fused.mlir --transform-interpreter --skript-scf-to-llvm | mlir-runner -e main --entry-point-result=void --shared-libs=%llvm_lib/libmlir_c_runner_utils.so | FileCheck %s
+// RUN: skript-opt %s --transform-preload-library=transform-library-paths=%S/Inputs/fused.mlir --transform-interpreter --skript-linalg-to-llvm | mlir-runner -e main --entry-point-result=void --shared-libs=%llvm_lib/libmlir_c_runner_utils.so | FileCheck %s
 
-// Formulas compute the same in tiles: y[i] += x[|i + j - 1|], z[i,j] += y[i] * w[l,j] and v[j,i] = 2 z[i,j].
+// Formulas compute the same in tiles, and in tiles of what reads them: y[i] += x[|i + j - 1|], z[i,j] += y[i] * w[l,j] and v[j,i] = 2 z[i,j].
 
 func.func private @printF32(f32)
 func.func private @printNewline()
