@@ -24,7 +24,7 @@ use skript_semantics::{Recipe, ScalarKind, ScalarOp, Step, TypeClass};
 pub const PASS: Pass = Pass {
     flag: "convert-skript-scalar-to-arith",
     summary: "scalar operations become arith and math",
-    dependent_dialects: &[Dialect::Arith, Dialect::Math],
+    dependent_dialects: &[Dialect::Arith, Dialect::Math, Dialect::Vector],
     run: |root, _, rewriter| {
         let context = rewriter.context();
         let all = op::collect(&root, is_scalar_operation);
