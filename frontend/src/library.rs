@@ -57,6 +57,19 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     MODULES.iter().map(|m| m.name)
 }
 
+/// Modules of the library that have an operator of a name.
+pub fn homes(operator: &str) -> impl Iterator<Item = &'static str> {
+    let defines = move |line: &str| {
+        let line = line.strip_prefix("public ").unwrap_or(line);
+        let name = line.strip_prefix("operator ");
+        name.is_some_and(|name| name.trim_end_matches('{').trim() == operator)
+    };
+    let modules = MODULES.iter();
+    modules
+        .filter(move |m| m.text.lines().any(defines))
+        .map(|m| m.name)
+}
+
 type Parsed = FxHashMap<FileId, (Module, Vec<Diagnostic>)>;
 
 static PARSED: Mutex<Option<Parsed>> = Mutex::new(None);

@@ -37,6 +37,14 @@ impl Default for Options {
     }
 }
 
+impl Options {
+    /// The pass that keeps operators whole; `None` if all are taken apart.
+    fn keeping(&self) -> Option<String> {
+        let pass = keep_operators::PASS.flag;
+        (!self.keep.is_empty()).then(|| format!("{pass}{{operators={}}}", self.keep.join(",")))
+    }
+}
+
 /// A place on the way to code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Station {
@@ -105,6 +113,14 @@ pub fn model_at(
     let context = context();
     if station == Station::Skript {
         let module = emit(model, sources, &context)?;
+        if let Some(keeping) = options.keeping() {
+            codegen::mlir::run_pipeline(&module, keep_operators::PASS.flag, &keeping).map_err(
+                |error| CompileError::Lowering {
+                    error,
+                    takers: Vec::new(),
+                },
+            )?;
+        }
         return Ok(text(&module));
     }
     let module = lowered(model, sources, options, &context)?;
@@ -184,17 +200,10 @@ fn lowered<'c>(
     let pipeline = Pipeline::named(options.pipeline).ok_or_else(|| {
         CodegenError::Module(format!("there is no pipeline `{}`", options.pipeline))
     })?;
-    let mut text = pipeline.text();
-    if !options.keep.is_empty() {
-        text.insert_str(
-            0,
-            &format!(
-                "{}{{operators={}}},",
-                keep_operators::PASS.flag,
-                options.keep.join(",")
-            ),
-        );
-    }
+    let text = match options.keeping() {
+        Some(keeping) => format!("{keeping},{}", pipeline.text()),
+        None => pipeline.text(),
+    };
     codegen::mlir::run_pipeline(&module, pipeline.flag, &text).map_err(|error| {
         CompileError::Lowering {
             error,

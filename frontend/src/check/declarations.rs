@@ -128,7 +128,7 @@ impl Checker<'_> {
                 )),
             );
         }
-        if matches!(length, Some(None)) && ty.is_single() && !ty.optional.is_optional() {
+        if matches!(length, Some(None)) && ty.is_single() {
             self.sink.report(
                 Diagnostic::error(
                     &codes::EXPANSION_COUNT,

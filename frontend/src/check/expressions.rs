@@ -1,6 +1,8 @@
 //! Types of expressions (2.4), null propagation (2.4.1) and promotion after null tests.
 
-use crate::ast::{BinaryOp, Expr, ExprKind, Ident, Property, StringLiteral, StringPiece};
+use crate::ast::{
+    BinaryOp, DefinitionKind, Expr, ExprKind, Ident, Property, StringLiteral, StringPiece,
+};
 use crate::diagnostics::{Diagnostic, codes};
 use crate::source::Span;
 use crate::syntax::foreign_literal;
@@ -138,6 +140,13 @@ impl Checker<'_> {
         Type::unknown()
     }
 
+    /// Whether the module has an operator of a name.
+    fn is_operator(&self, name: &str) -> bool {
+        let module = self.env.program.modules.get(self.module);
+        let mut definitions = module.into_iter().flat_map(|m| &m.definitions);
+        definitions.any(|d| d.kind == DefinitionKind::Operator && d.name.name == name)
+    }
+
     /// Says that a name is not declared, or not visible here.
     pub(super) fn report_unknown_name(&mut self, name: &Ident) {
         if name.name.is_empty() || !self.first_report_of(name) {
@@ -169,6 +178,11 @@ impl Checker<'_> {
                 });
         } else if let Some(help) = foreign_literal(&name.name) {
             diagnostic = diagnostic.with_help(help);
+        } else if self.is_operator(&name.name) {
+            diagnostic = diagnostic.with_help(format!(
+                "`{0}` is an operator, which a statement invokes: `y = {0}(x)`",
+                name.name
+            ));
         } else if let Some(near) = self
             .sink
             .closest(&name.name, || self.scope.names().collect())
@@ -258,7 +272,21 @@ impl Checker<'_> {
 
     /// `c ? a : b` and `c ? a`.
     fn select(&mut self, condition: &Expr, then: &Expr, otherwise: Option<&Expr>) -> Type {
-        let c = self.value(condition);
+        let c = self.entity(condition);
+        if c.is_tensor() && self.place == Place::Composition {
+            let text = self.text(condition.span);
+            self.sink.report(
+                Diagnostic::error(
+                    &codes::TENSOR_AS_VALUE,
+                    condition.span,
+                    format!("the tensor `{text}` is used where a compile-time value is needed"),
+                )
+                .with_label(format!("of type {c}"))
+                .with_help("`?:` chooses while composing; what the run decides is written `if c then a else b`"),
+            );
+            return Type::unknown();
+        }
+        let c = self.require_value(condition, c);
         if !c.base.agrees(&Base::Bool) {
             self.sink.report(
                 Diagnostic::error(

@@ -244,19 +244,20 @@ impl<'a> Checker<'a> {
         }
         let int = convertible && ty.base == Base::Int;
         let Some(known) = bindings.known.get_mut(&generic.name) else {
-            if self.check_bound(&ty.base, span, signature, &generic.name) {
-                bindings.known.insert(
-                    generic.name.clone(),
-                    Binding {
-                        base: ty.base.clone(),
-                        span,
-                        explicit: false,
-                        convertible: int,
+            let admitted = self.check_bound(&ty.base, span, signature, &generic.name);
+            bindings.known.insert(
+                generic.name.clone(),
+                Binding {
+                    base: if admitted {
+                        ty.base.clone()
+                    } else {
+                        Base::Unknown
                     },
-                );
-            } else {
-                bindings.unclear.push(generic.name.clone());
-            }
+                    span,
+                    explicit: false,
+                    convertible: int,
+                },
+            );
             return;
         };
         if known.base == ty.base || known.base == Base::Unknown {
@@ -552,7 +553,10 @@ impl<'a> Checker<'a> {
 
     /// Attributes without a default are given.
     fn require_attributes(&mut self, invocation: &Invocation, signature: &'a Signature<'a>) {
-        self.require_attributes_of(&invocation.attributes, &invocation.operator, signature);
+        // What there is no input for (reported) was probably meant for an attribute.
+        if invocation.arguments.len() <= signature.inputs.len() {
+            self.require_attributes_of(&invocation.attributes, &invocation.operator, signature);
+        }
     }
 
     pub(super) fn require_attributes_of(

@@ -76,7 +76,13 @@ impl<'a> Checker<'a> {
                         .filter(|m| env.has_operator(self.module, m, &operator.name))
                         .map(|m| format!("`{m}.{}`", operator.name))
                         .collect();
-                    if !homes.is_empty() {
+                    let elsewhere = || crate::library::homes(&operator.name);
+                    if let (true, Some(home)) = (homes.is_empty(), elsewhere().next()) {
+                        diagnostic = diagnostic.with_help(format!(
+                            "the library has `{home}.{}`: write `import {home};` at the beginning of the file",
+                            operator.name
+                        ));
+                    } else if !homes.is_empty() {
                         diagnostic =
                             diagnostic.with_help(format!("did you mean {}?", homes.join(" or ")));
                     }

@@ -25,6 +25,7 @@ mod modules;
 mod operators;
 mod packs;
 mod quantization;
+mod recursion;
 mod scope;
 mod signatures;
 mod types;
@@ -83,4 +84,5 @@ fn check_modules(program: &Program, sink: &mut Sink) {
             definition::check_definition(&env, key, definition, sink);
         }
     }
+    recursion::check_recursion(program, sink);
 }

@@ -5,11 +5,35 @@ use super::declare::shape_text;
 use super::instantiate::Builder;
 use crate::ast::{Declaration, Expr, LoopBound};
 use crate::diagnostics::codes::{CONSTANT_VALUE, LIMIT_EXCEEDED, UNEXPECTED_VALUE};
-use crate::eval::evaluator::{EvalResult, stop};
+use crate::eval::evaluator::{EvalResult, stop, stop_with_help};
 use crate::eval::{Atom, Demands, Evaluator, FormulaState, Scope, Value};
 use crate::limits::Limits;
 use crate::model::{self, Extent, FormulaIndex, Node, TensorType};
 use skript_semantics::{Scalar, ScalarOp};
+
+/// Refuses the value of a constant that only the run knows.
+///
+/// # Errors
+/// Some of it is no number yet.
+pub fn known_while_composing(declaration: &Declaration, value: &Value) -> EvalResult<()> {
+    let open = value
+        .atoms()
+        .iter()
+        .find(|atom| matches!(atom, Atom::Run(_) | Atom::Series(_)));
+    let (Some(open), Some(default)) = (open, &declaration.default) else {
+        return Ok(());
+    };
+    stop_with_help(
+        &CONSTANT_VALUE,
+        default.span,
+        format!(
+            "the run alone knows {}, and the constant `{}` has its elements while compiling",
+            open.text(),
+            declaration.name.name
+        ),
+        "give the number as an argument, which becomes a tensor, or write it into a tensor by a formula: `c[i,] = n, i < 2`",
+    )
+}
 
 /// Evaluates a constant's value at every point of its index symbols, row-major.
 pub fn computed_elements(
@@ -101,6 +125,7 @@ pub fn computed_elements(
             Value::Atom(atom) => atom.scalar().and_then(|s| coerce_scalar(s, kind)),
             _ => None,
         };
+        known_while_composing(declaration, &value)?;
         let Some(scalar) = scalar else {
             return stop(
                 &CONSTANT_VALUE,
@@ -251,6 +276,30 @@ mod tests {
             other => panic!("{other:?}"),
         };
         data.scalars().map(number).collect()
+    }
+
+    #[test]
+    fn s2_7_what_only_the_run_knows_is_no_value() {
+        for constant in [
+            "c: int[2] = n",
+            "c: int[2] = [n, 4]",
+            "c: bool[2] = n > 2",
+            "c: int[2] = n + i, i < 2",
+        ] {
+            let text = |extent: &str| {
+                format!(
+                    "operator o {{ @input {{ x: real[n]; }} @constant {{ {constant}; }} @output {{ y: real[n]; }} \
+                     @lower {{ y[i,] = x[i,], i < n; }} }} \
+                     graph G {{ @input {{ x: real[{extent}]; }} @output {{ y: real[~]; }} @compose {{ y = o(x); }} }}"
+                )
+            };
+            assert_composes(&text("3"));
+            let found = composed(&text("n|3")).err().unwrap();
+            assert!(
+                format!("{found:?}").contains("the run alone knows"),
+                "{found:?}"
+            );
+        }
     }
 
     #[test]

@@ -8,7 +8,7 @@ use skript_semantics::{Scalar, ScalarKind, ScalarOp};
 use super::affine_extent::Bound;
 use super::coercion::coerced;
 use super::composer::{CaptureName, Composed, Composer};
-use super::constant_elements::computed_elements;
+use super::constant_elements::{computed_elements, known_while_composing};
 use super::dynamic_extent::extent_of;
 use super::instantiate::Builder;
 use super::upper_bound::Tested;
@@ -449,6 +449,7 @@ impl<'p> Composer<'p, '_> {
         };
         let value = builder.evaluator(self.limits).eval(default);
         let value = value.map_err(|s| self.failed(s))?;
+        known_while_composing(declaration, &value).map_err(|s| self.failed(s))?;
         let scalars = coerced(&value, TypeName::Scalar(kind)).map(|v| {
             v.atoms()
                 .iter()

@@ -4,7 +4,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
-use skript_semantics::Scalar;
+use skript_semantics::{Scalar, ScalarOp};
 
 use crate::eval::affine::Affine;
 use crate::eval::ranges::{ALL, Known, Work, box_facts, extent_expr, upper_bound};
@@ -69,6 +69,20 @@ pub fn shape_expr(expr: &Expr) -> Option<ShapeExpr> {
             op: *op,
             operands: operands.iter().map(shape_expr).collect::<Option<_>>()?,
         },
+        // What is chosen from a list that the document writes.
+        Node::Table { items, index } => {
+            let index = shape_expr(index)?;
+            let apply = |op, operands| ShapeExpr::Apply { op, operands };
+            let numbers = items.iter().map(|item| shape_expr(&Expr::literal(*item)));
+            let numbers: Vec<ShapeExpr> = numbers.collect::<Option<_>>()?;
+            let mut places = numbers.into_iter().enumerate().rev();
+            let (_, last) = places.next()?;
+            places.fold(last, |others, (place, number)| {
+                let place = ShapeExpr::Constant(i64::try_from(place).unwrap_or(i64::MAX));
+                let here = apply(ScalarOp::Eq, vec![index.clone(), place]);
+                apply(ScalarOp::Select, vec![here, number, others])
+            })
+        }
         _ => return None,
     })
 }

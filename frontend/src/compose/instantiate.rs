@@ -13,7 +13,7 @@ use super::dynamic_extent::shape_expr;
 use super::invoke::tensor_text;
 use super::quantize::Quantizer;
 use super::write_counter::write_counter;
-use crate::ast::{BlockKind, DefinitionKind};
+use crate::ast::{Assertion, BlockKind, DefinitionKind};
 use crate::diagnostics::Diagnostic;
 use crate::diagnostics::codes::{LIMIT_EXCEEDED, SHARED_VARIABLE, TENSOR_UNKNOWN};
 use crate::eval::{Atom, Demands, Evaluator, Scope, TensorRef, TypeName, Value};
@@ -47,8 +47,10 @@ pub struct Builder<'p> {
     pub quantizers: Vec<Quantizer<'p>>,
     /// Entries of this function and of what it invokes, names relative to it.
     pub quantization: Vec<Quantization>,
-    /// Where the loop that comes next puts what it collects: how many items there can be.
-    pub room: Option<u64>,
+    /// Where the loop that comes next puts its results: how many items there can be at each place.
+    pub rooms: Vec<Option<u64>>,
+    /// Assertions on constants, variables and outputs that have no type yet.
+    pub later_assertions: Vec<&'p Assertion>,
     /// See [`InstanceInfo::invocations`].
     pub invocations: usize,
     /// How many bodies the unrolled loops around this place make together.
@@ -263,7 +265,8 @@ impl<'p> Composer<'p, '_> {
             entry,
             quantizers: std::mem::take(&mut self.passed_quantizers),
             quantization: Vec::new(),
-            room: None,
+            rooms: Vec::new(),
+            later_assertions: Vec::new(),
             invocations: 0,
             unrolled: 1,
             symbols: 0,
@@ -333,6 +336,7 @@ impl<'p> Composer<'p, '_> {
         self.own_quantizers(builder, root);
         self.local_tensors(builder)?;
         self.settle(builder)?;
+        self.later_assertions(builder, false)?;
         if !definition.has_block(BlockKind::Lower) {
             self.simulate_given(builder)?;
         }
@@ -357,6 +361,7 @@ impl<'p> Composer<'p, '_> {
             self.intrinsic(builder)?;
         }
         self.settle(builder)?;
+        self.later_assertions(builder, true)?;
         let own = self.quantization(builder, root)?;
         builder.quantization.splice(0..0, own);
         Ok(())

@@ -8,6 +8,7 @@ use super::control::{Form, form, formed};
 use super::instantiate::Builder;
 use super::invoke::tensor_text;
 use super::reach::UNROLLED_INVOCATIONS;
+use super::synthesis::as_kind;
 use crate::ast;
 use crate::diagnostics::Diagnostic;
 use crate::diagnostics::codes::{
@@ -16,6 +17,7 @@ use crate::diagnostics::codes::{
 use crate::eval::evaluator::count;
 use crate::eval::ranges::upper_bound;
 use crate::eval::{Atom, Pack, TensorRef, Value};
+use crate::model::check::is_shape_scalar;
 use crate::model::{ConstantData, Extent, Node, TensorType};
 
 /// `do` loops without condition of up to this many iterations are unrolled.
@@ -80,10 +82,12 @@ impl<'p> Composer<'p, '_> {
         hint: Option<&str>,
         wanted: usize,
     ) -> Composed<Vec<Value>> {
-        let room = builder.room.take();
+        let rooms = std::mem::take(&mut builder.rooms);
         let mut parts = self.loop_parts(builder, looping)?;
         if parts.count.is_none() {
-            parts.room = room;
+            // Final values of what is carried come first: their packs say nothing of steps.
+            let collected = rooms.into_iter().skip(looping.carried.len());
+            parts.room = collected.flatten().min();
         }
         let conditional = looping.before.is_some() || looping.after.is_some();
         if parts.count.is_none() && parts.dynamic.is_none() && !conditional {
@@ -175,11 +179,16 @@ impl<'p> Composer<'p, '_> {
                     scans.push(Scanned::Pack(pack));
                 }
                 other => {
-                    return Err(self.error(
-                        &UNEXPECTED_VALUE,
-                        scan.pack.span,
-                        format!("only packs can be scanned, this is {}", other.text()),
-                    ));
+                    let (what, help) = match &other {
+                        Value::Atom(Atom::Series(_)) => (
+                            "packs of tensors",
+                            "numbers that only the run counts are steps of the loop, `do..(i -> n)`: the index `i` is a tensor",
+                        ),
+                        _ => ("packs", "tensors of a pack are scanned, `for x : xs`"),
+                    };
+                    let message = format!("only {what} can be scanned, this is {}", other.text());
+                    let found = Diagnostic::error(&UNEXPECTED_VALUE, scan.pack.span, message);
+                    return Err(self.report(found.with_help(help)));
                 }
             }
         }
@@ -330,7 +339,7 @@ impl<'p> Composer<'p, '_> {
         if let Atom::Tensor(tensor) = atom {
             return Ok(tensor.clone());
         }
-        let Some(scalar) = atom.scalar() else {
+        let Some(expr) = atom.to_expr() else {
             return Err(self.error(
                 &UNEXPECTED_VALUE,
                 carried.init.span,
@@ -362,11 +371,17 @@ impl<'p> Composer<'p, '_> {
                 })
             }
             None => TensorType {
-                kind: scalar.kind(),
+                kind: expr.kind,
                 shape: Vec::new(),
             },
         };
-        let Some(scalar) = coerce_scalar(scalar, tensor.kind) else {
+        if let (None, Some(expr)) = (atom.scalar(), as_kind(&expr, tensor.kind))
+            && is_shape_scalar(&expr)
+        {
+            return self.filled(builder, &expr, tensor, carried.span);
+        }
+        let scalar = atom.scalar().and_then(|s| coerce_scalar(s, tensor.kind));
+        let Some(scalar) = scalar else {
             return Err(self.error(
                 &UNEXPECTED_VALUE,
                 carried.init.span,
@@ -536,12 +551,16 @@ impl<'p> Composer<'p, '_> {
             let kept = tensor.tensor.kind == old.tensor.kind
                 && (reshaped || tensor.tensor.shape == old.tensor.shape);
             if !kept {
-                let message = format!(
-                    "`{}` is {} before an iteration and {} after it",
-                    item.name.name,
-                    tensor_text(&old.tensor),
-                    tensor_text(&tensor.tensor)
-                );
+                let [before, after] = [old, &tensor].map(|t| tensor_text(&t.tensor));
+                let name = &item.name.name;
+                let message = match before == after {
+                    true => format!(
+                        "`{name}` is {before} before an iteration, and after it {after} with another extent that the data tell"
+                    ),
+                    false => {
+                        format!("`{name}` is {before} before an iteration and {after} after it")
+                    }
+                };
                 let differing = Diagnostic::error(&BRANCH_RESULTS, item.span, message);
                 return Err(self.report(differing.with_help(
                     "all steps carry one type and shape; under `unroll` in place of `do`, without a written shape, each step has \

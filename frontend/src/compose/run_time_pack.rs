@@ -16,36 +16,29 @@ use crate::source::Span;
 use std::sync::Arc;
 
 impl<'p> Composer<'p, '_> {
-    /// How many items the packs on the left side can hold; `None` if nothing tells.
-    pub fn room(&self, builder: &Builder<'p>, component: &Component) -> Option<u64> {
+    /// How many items the pack of each place on the left side can hold; `None` if nothing tells.
+    pub fn rooms(&self, builder: &Builder<'p>, component: &Component) -> Vec<Option<u64>> {
         let outputs = &builder.found.definition.outputs;
-        let mut least: Option<u64> = None;
-        for target in &component.targets {
-            let room = match target {
-                Target::Item(TargetItem::Name { name, pack, .. }) => {
-                    let declared = outputs.iter().find(|o| o.name.name == name.name);
-                    let declared = declared.and_then(|o| o.type_spec.pack.as_ref());
-                    let written = pack.as_ref().and_then(|p| self.pack_room(builder, p));
-                    written.or_else(|| declared.and_then(|p| self.pack_room(builder, p)))
-                }
-                Target::Item(_) => None,
-                Target::List { items, .. } => items.iter().try_fold(0u64, |sum, item| {
-                    let own = match item {
-                        TargetItem::Omitted(_) | TargetItem::Name { pack: None, .. } => 1,
-                        TargetItem::Name {
-                            pack: Some(pack), ..
-                        } => self.pack_room(builder, pack)?,
-                        TargetItem::Zip { .. } => return None,
-                    };
-                    sum.checked_add(own)
-                }),
-            };
-            least = match (least, room) {
-                (Some(a), Some(b)) => Some(a.min(b)),
-                (a, b) => a.or(b),
-            };
-        }
-        least
+        let room = |target: &Target| match target {
+            Target::Item(TargetItem::Name { name, pack, .. }) => {
+                let declared = outputs.iter().find(|o| o.name.name == name.name);
+                let declared = declared.and_then(|o| o.type_spec.pack.as_ref());
+                let written = pack.as_ref().and_then(|p| self.pack_room(builder, p));
+                written.or_else(|| declared.and_then(|p| self.pack_room(builder, p)))
+            }
+            Target::Item(_) => None,
+            Target::List { items, .. } => items.iter().try_fold(0u64, |sum, item| {
+                let own = match item {
+                    TargetItem::Omitted(_) | TargetItem::Name { pack: None, .. } => 1,
+                    TargetItem::Name {
+                        pack: Some(pack), ..
+                    } => self.pack_room(builder, pack)?,
+                    TargetItem::Zip { .. } => return None,
+                };
+                sum.checked_add(own)
+            }),
+        };
+        component.targets.iter().map(room).collect()
     }
 
     fn pack_room(&self, builder: &Builder<'p>, pack: &PackSpec) -> Option<u64> {

@@ -35,7 +35,30 @@ impl<'p> Composer<'p, '_> {
             self.assign_symbol(builder, &using.target, value, using.value.span)?;
             self.settle(builder)?;
         }
+        let tensors = [
+            &definition.constants,
+            &definition.variables,
+            &definition.outputs,
+        ];
+        let is_later = |name: String| {
+            let mut tensors = tensors.iter().copied().flatten();
+            tensors.any(|t| t.name.name == name)
+        };
+        let (later, now) = open.into_iter().partition(|assertion| {
+            let unknown = Self::unknown_names(builder, &assertion.condition);
+            !unknown.is_empty() && unknown.into_iter().all(is_later)
+        });
+        builder.later_assertions = later;
+        open = now;
         self.assertions(builder, &mut open, true)
+    }
+
+    /// Checks assertions on tensors that are declared behind the helpers; `all`: whatever has no value now has none.
+    pub fn later_assertions(&mut self, builder: &mut Builder<'p>, all: bool) -> Composed<()> {
+        let mut open = std::mem::take(&mut builder.later_assertions);
+        let result = self.assertions(builder, &mut open, all);
+        builder.later_assertions = open;
+        result
     }
 
     fn symbol_value(&self, builder: &Builder<'p>, expr: &Expr) -> EvalResult<Value> {
@@ -452,7 +475,7 @@ impl<'p> Composer<'p, '_> {
 #[cfg(test)]
 mod tests {
     use crate::compose::testing::{assert_composes, assert_fires, with_symbols};
-    use crate::diagnostics::codes::PACK_LENGTHS_DIFFER;
+    use crate::diagnostics::codes::{ASSERTION_FAILED, PACK_LENGTHS_DIFFER};
 
     #[test]
     fn s2_9_parts_may_have_no_name() {
@@ -464,5 +487,39 @@ mod tests {
         assert_composes(&tested("[b, ~, (d, e)..] = c;", "b + d[0] + e[0] == 8"));
         assert_composes(&tested("[~, ~, ~, b] = c;", "b == 4"));
         assert_fires(&PACK_LENGTHS_DIFFER, &tested("[~, b] = c;", "b == 2"));
+    }
+
+    #[test]
+    fn s2_2_assertions_name_tensors_that_are_declared_behind_the_helpers() {
+        let document = |body: &str, condition: &str| {
+            format!(
+                "operator inner {{ @input {{ x: real[n]; }} @constant {{ c: real[2] = 1.0; }} \
+                 @variable {{ w: real[n,3]; }} @output {{ y: real[n + 1]; }} @assert {{ {condition}; }} {body} }} \
+                 graph G {{ @input {{ x: real[4]; }} @output {{ y: real[5]; }} @compose {{ y = inner(x); }} }}"
+            )
+        };
+        let lowered = "@lower { y[i,] = w[0,1], i < n + 1; }";
+        let composed = "@compose { y = made(x); } } operator made { @input { x: real[n]; } \
+            @output { y: real[n + 1]; } @lower { y[i,] = 0.0, i < n + 1; }";
+        for body in [lowered, composed, ""] {
+            for condition in [
+                "y.shape == x.shape + 1",
+                "w.shape[1] == 3 && w.rank == 2",
+                "c.shape == 2",
+            ] {
+                assert_composes(&document(body, condition));
+            }
+            for condition in ["y.shape == x.shape", "w.shape[1] == 2", "c.rank == 2"] {
+                assert_fires(&ASSERTION_FAILED, &document(body, condition));
+            }
+        }
+        let graph = |bound: &str| {
+            format!(
+                "graph G {{ @input {{ x: real[s|4]; }} @output {{ y: real[~]; }} @assert {{ y.shape[0] <= {bound}; }} \
+                 @compose {{ y = x; }} }}"
+            )
+        };
+        assert_composes(&graph("3"));
+        assert_fires(&ASSERTION_FAILED, &graph("-1"));
     }
 }

@@ -252,8 +252,19 @@ impl<'p> Composer<'p, '_> {
             kind: expr.kind,
             shape: Vec::new(),
         };
+        self.filled(builder, expr, tensor, span)
+    }
+
+    /// A tensor whose elements all are an expression over run-time extents.
+    pub fn filled(
+        &mut self,
+        builder: &mut Builder<'p>,
+        expr: &Expr,
+        tensor: TensorType,
+        span: Span,
+    ) -> Composed<TensorRef> {
         let result = builder.value(None, tensor, span);
-        self.scalar_into(builder, expr, (result, false), span)
+        self.written_into(builder, expr, (result, false), span)
     }
 
     /// An int over run-time extents as a number of steps.
@@ -264,10 +275,10 @@ impl<'p> Composer<'p, '_> {
         span: Span,
     ) -> Composed<TensorRef> {
         let result = builder.wide_int(None, span);
-        self.scalar_into(builder, expr, (result, true), span)
+        self.written_into(builder, expr, (result, true), span)
     }
 
-    fn scalar_into(
+    fn written_into(
         &mut self,
         builder: &mut Builder<'p>,
         expr: &Expr,
@@ -276,6 +287,9 @@ impl<'p> Composer<'p, '_> {
     ) -> Composed<TensorRef> {
         let mut canonical = Canonical::default();
         let value = renamed(&mut canonical, expr.clone())?;
+        let own = canonical.tensor(&result.tensor);
+        let indices = FormulaIndex::over(&own.shape);
+        let subscripts = (0..own.shape.len()).map(Expr::index).collect();
         let (names, extents): (Vec<String>, Vec<Extent>) =
             canonical.parameters().into_iter().unzip();
         let mut function = empty_function("scalar", span);
@@ -283,18 +297,18 @@ impl<'p> Composer<'p, '_> {
         let output = ValueId(0);
         function.values.push(model::Value {
             name: None,
-            tensor: (*result.tensor).clone(),
+            tensor: own,
             wide,
             span,
         });
         function.body = Body::Formulas(vec![Formula {
-            indices: Vec::new(),
+            indices,
             locals: Vec::new(),
             predicate: None,
             kind: Accumulation::Assign,
             targets: vec![Target {
                 output,
-                subscripts: Vec::new(),
+                subscripts,
                 value,
                 init: Init::Fill(expr.kind.default_value()),
             }],

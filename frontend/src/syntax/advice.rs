@@ -97,8 +97,9 @@ pub(super) fn of_expression(found: &str) -> Option<&'static str> {
 
 /// The same for declarations; `before` is the token in front of what is found.
 pub(super) fn of_declaration(expected: &[Rule], found: &str, before: &str) -> Option<&'static str> {
-    use Rule::{bar, expr, less, lpar, shape_spec};
+    use Rule::{bar, expr, lbracket, less, lpar, shape_spec};
     let wants = |rule: Rule| expected.contains(&rule);
+    let wants_shape = wants(shape_spec) || wants(lbracket);
     Some(match found {
         "," | "]" if before == "?" => OPEN_EXTENT,
         "," => "every declaration ends with `;`, as in `a: int; b: int;`",
@@ -106,8 +107,8 @@ pub(super) fn of_declaration(expected: &[Rule], found: &str, before: &str) -> Op
         "]" if wants(lpar) => {
             "a list is declared as a pack, `a: int..`, with its length as `a: int..(n)`"
         }
-        "<" if wants(shape_spec) => "extents stand in brackets behind the type: `x: real[n,m]`",
-        "[" if !wants(shape_spec) && !wants(expr) && !wants(bar) => {
+        "<" if wants_shape => "extents stand in brackets behind the type: `x: real[n,m]`",
+        "[" if !wants_shape && !wants(expr) && !wants(bar) => {
             "all extents stand in one pair of brackets: `x: real[n,m]`"
         }
         _ => return None,
@@ -210,6 +211,10 @@ mod tests {
             ("y = scale(x){k=2.0};", "in front of the arguments"),
             ("t = x; t += x; y = t;", "another name"),
             ("return id(x);", "`y = op(x)`"),
+            ("y = b ? x : x;", "`if c then a else b`"),
+            ("y = scale(x, 2.0);", "in braces"),
+            ("y = relu(x);", "`import nn;`"),
+            ("y = id;", "which a statement invokes"),
         ] {
             assert_advises(&in_compose(statements), wanted);
         }

@@ -412,7 +412,10 @@ impl<'t> Cutter<'t, '_> {
                             &SYNTAX,
                             span,
                             message,
-                            "statements stand in a block such as `@compose { … }`",
+                            match self.word(token) {
+                                "/" => COMMENT_SIGN,
+                                _ => "statements stand in a block such as `@compose { … }`",
+                            },
                         );
                         reported = true;
                     }
@@ -731,7 +734,15 @@ pub(super) fn from_import(text: &str, tokens: &[Token]) -> Option<usize> {
 /// Whether a token can only begin a definition or an import: these words are reserved.
 pub(super) fn begins_definition(text: &str, token: &Token) -> bool {
     let word = text.get(token.start..token.end);
-    token.kind == TokenKind::Word && word.is_some_and(|word| DEFINITION_WORDS.contains(&word))
+    let is_word = |word| DEFINITION_WORDS.contains(&word);
+    // As the name of something else it is told where it stands.
+    let is_name = || {
+        let rest = text.get(token.end..).unwrap_or_default().trim_start();
+        rest.starts_with([
+            ':', '=', ',', ')', ';', '.', ']', '}', '+', '-', '*', '/', '<', '>', '?',
+        ])
+    };
+    token.kind == TokenKind::Word && word.is_some_and(is_word) && !is_name()
 }
 
 /// How many braces a text closes that it does not open.

@@ -271,7 +271,8 @@ fn help(entry: Rule, expected: &[Rule], found: &Found) -> Option<&'static str> {
     } = *found;
     let wants = |rule: Rule| expected.contains(&rule);
     // A block holds statements, which begin with more than names.
-    let only_names_or_brace = wants(rbrace) && expected.iter().all(|rule| matches!(rule, ident | rbrace));
+    let only_names_or_brace =
+        wants(rbrace) && expected.iter().all(|rule| matches!(rule, ident | rbrace));
     let only_names = !expected.is_empty() && expected.iter().all(|rule| is_name(*rule));
     Some(match found {
         _ if only_names && statement_advice(entry, found).is_some() => {

@@ -31,6 +31,9 @@ pub fn lower<'c: 'a, 'a>(
     finite: bool,
     at: &Builder<'c, 'a>,
 ) -> Result<Vec<Value<'c, 'a>>, Refusal> {
+    if let Some(view) = view_by_digits(reading, at)? {
+        return Ok(vec![view]);
+    }
     let (digits, domain) = match by_digits(reading) {
         Some((digits, domain)) => (Some(digits), Some(domain)),
         None => (None, Domain::of(&reading.nest)?),
@@ -106,6 +109,28 @@ pub fn lower<'c: 'a, 'a>(
         finished.push(destination.close(result.into(), at)?);
     }
     Ok(finished)
+}
+
+/// A copy that only renames elements once its indices are taken apart, `y[i,] = u[i / c,i % c]`.
+fn view_by_digits<'c: 'a, 'a>(
+    reading: &Reading<'c, 'a>,
+    at: &Builder<'c, 'a>,
+) -> Result<Option<Value<'c, 'a>>, Refusal> {
+    let terms = &reading.nest.terms;
+    let mut values = reading.nest.targets.iter().map(|t| terms.get(t.value));
+    let copies = values.all(|value| matches!(value, Some(Term::Access { .. })));
+    if reading.nest.kind != Accumulation::Assign || !copies {
+        return Ok(None);
+    }
+    let Some(digits) = reading.by_digits(1) else {
+        return Ok(None);
+    };
+    let Ok(Some(domain)) = Domain::of(&digits.nest) else {
+        return Ok(None);
+    };
+    let roots: Vec<_> = digits.nest.targets.iter().map(|t| t.value).collect();
+    let operands = promote(&digits, &domain, &roots, None, at)?;
+    view(&digits, &domain, &operands, at)
 }
 
 /// A combination over loops of their own for what it takes apart: the groups of `x[o / m * n + c]`, which o counts through. Maps

@@ -100,3 +100,34 @@ func.func @head(%x: tensor<6xf32>) -> tensor<f32> {
   } : tensor<f32>
   return %y : tensor<f32>
 }
+
+// The same said from the destination's side: digits of its index are the places that are read.
+// CHECK-LABEL: func.func @flatten_by_digits
+// CHECK-SAME:    %[[X:.+]]: tensor<3x4xf32>
+// CHECK-NEXT:    %[[Y:.+]] = tensor.collapse_shape %[[X]] {{\[\[}}0, 1]] : tensor<3x4xf32> into tensor<12xf32>
+// CHECK-NEXT:    return %[[Y]]
+func.func @flatten_by_digits(%x: tensor<3x4xf32>, %y: tensor<12xf32>) -> tensor<12xf32> {
+  %c4 = arith.constant 4 : index
+  %r = skript.formula assign (%i) in (12) outs(%acc = %y : tensor<12xf32>) do {
+    %row = skript.div %i, %c4 : index
+    %column = skript.mod %i, %c4 : index
+    %v = skript.access %x[%row, %column] : tensor<3x4xf32>
+    skript.yield %v at [%i] : f32
+  } : tensor<12xf32>
+  return %r : tensor<12xf32>
+}
+
+// Digits in another order are a transposition, not a view.
+// CHECK-LABEL: func.func @turned
+// CHECK-NOT:     collapse_shape
+// CHECK:         linalg.generic
+func.func @turned(%x: tensor<3x4xf32>, %y: tensor<12xf32>) -> tensor<12xf32> {
+  %c3 = arith.constant 3 : index
+  %r = skript.formula assign (%i) in (12) outs(%acc = %y : tensor<12xf32>) do {
+    %column = skript.div %i, %c3 : index
+    %row = skript.mod %i, %c3 : index
+    %v = skript.access %x[%row, %column] : tensor<3x4xf32>
+    skript.yield %v at [%i] : f32
+  } : tensor<12xf32>
+  return %r : tensor<12xf32>
+}

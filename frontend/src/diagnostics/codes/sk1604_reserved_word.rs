@@ -24,6 +24,14 @@ mod tests {
     }
 
     #[test]
+    fn words_that_begin_definitions_are_told_where_they_are_names() {
+        let text = "operator o { @attrib { graph: int = 1; } @input { x: real[n]; operator: real[n]; } \
+            @output { y: real[n]; } @lower { y[i,] = x[i,], i < n; } } graph G { @compose { public = o{import=2}(x); } }";
+        // One for each statement.
+        assert_eq!(codes(text), [RESERVED_WORD.id; 3]);
+    }
+
+    #[test]
     fn near_miss() {
         assert!(codes("operator o { @using { iss = 1; } }").is_empty());
     }

@@ -103,6 +103,46 @@ fn s2_10_1_a_written_length_bounds_what_a_run_time_count_collects() {
     );
 }
 
+/// Where a tensor stands, one is made of a number that only the run knows.
+#[test]
+fn s2_10_1_run_time_extents_start_what_loops_carry() {
+    let graph = "operator up { @input { i: int[]; } @output { y: int[]; } @lower { y[] = i[] + 1; } } \
+        graph G { @input { x: real[n|7]; } @output { y: int[]; z: real[n]; } \
+        @compose { y = with s: int[] = n do..(2) up(s); z = with s: real[n] = real(n) do..(3) add(s, x); } }";
+    let x = reals(&[2], &[1.0, 10.0]);
+    assert_eq!(results(graph, &[x]), [vec![4.0], vec![5.0, 32.0]]);
+}
+
+/// An item of a list that the run picks has the largest item as its bound.
+#[test]
+fn s3_1_extents_are_items_of_lists() {
+    let graph = "operator full { @attrib { size: int; } @output { y: real[size]; } @lower { y[i,] = 1.0, i < size; } } \
+        graph G { @input { x: real[n|3]; } @output { y: real[~]; } @compose { y = full{size=[2, 0, 5, 1][n]}(); } }";
+    for (n, size) in [(0, 2), (1, 0), (2, 5), (3, 1)] {
+        let x = reals(&[n], &vec![0.0; usize::try_from(n).unwrap()]);
+        assert_eq!(results(graph, &[x]), [vec![1.0; size]], "{n}");
+    }
+}
+
+/// A carried pack has a length that says nothing of steps.
+#[test]
+fn s2_10_1_the_length_of_a_carried_pack_is_no_bound_of_steps() {
+    let graph = "graph G { @input { n: int[]; x: real[]; } @output { y: real[]; ys: real[]..(c|6); } \
+        @compose { p..(3), ys.. = with s: real[]..(3) = [x, x, x] do..(n) { [a, b, ~] = s; t = add(a, b); \
+        yield [t, a, b], t; }; y = p[0]; } }";
+    let inputs = |n| [ints(&[], &[n]), reals(&[], &[1.0])];
+    assert_eq!(
+        results(graph, &inputs(4)),
+        [vec![8.0], vec![2.0, 3.0, 5.0, 8.0]]
+    );
+    let long = run(&format!("{OPERATORS} {graph}"), &inputs(7)).unwrap_err();
+    assert!(
+        long.to_string()
+            .starts_with("the loop runs more often than the 6 times"),
+        "{long}"
+    );
+}
+
 /// Without a count; the output's declaration has the bound, in the spelling of edition khronos.
 #[test]
 fn s2_10_1_an_output_bounds_what_a_condition_collects() {

@@ -1,0 +1,242 @@
+//! Operators that invoke each other whatever is decided: such invocations never end (2.10).
+
+use std::collections::VecDeque;
+
+use rustc_hash::FxHashMap;
+
+use crate::ast::{BlockKind, Component, ComponentValue, Definition, Invocation};
+use crate::diagnostics::{Diagnostic, Sink, codes};
+use crate::program::Program;
+
+/// A definition, and the invocations that each of its instances makes.
+struct Node<'p> {
+    definition: &'p Definition,
+    invocations: Vec<(usize, &'p Invocation)>,
+}
+
+/// Reports each circle of operators once, at the first of them.
+pub(super) fn check_recursion(program: &Program, sink: &mut Sink) {
+    let mut nodes = nodes(program);
+    leave_circles(&mut nodes);
+    let mut told = vec![false; nodes.len()];
+    for start in 0..nodes.len() {
+        let Some(circle) = circle(&nodes, start) else {
+            continue;
+        };
+        if circle
+            .iter()
+            .any(|(node, _)| told.get(*node) == Some(&true))
+        {
+            continue;
+        }
+        for (node, _) in &circle {
+            if let Some(told) = told.get_mut(*node) {
+                *told = true;
+            }
+        }
+        report(&nodes, &circle, sink);
+    }
+}
+
+/// All definitions that are composed, with what they invoke outside of branches and loops. Formulas invoke nothing, and where there
+/// are formulas, the composition beside them is another description of the same.
+fn nodes(program: &Program) -> Vec<Node<'_>> {
+    let all = || {
+        program
+            .modules
+            .iter()
+            .flat_map(|(key, module)| module.definitions.iter().map(move |d| (key, d)))
+    };
+    let mut numbers: FxHashMap<(&str, &str), usize> = FxHashMap::default();
+    for (number, (key, definition)) in all().enumerate() {
+        numbers
+            .entry((key, &definition.name.name))
+            .or_insert(number);
+    }
+    let mut nodes = Vec::new();
+    for (key, definition) in all() {
+        let composed = !definition.has_block(BlockKind::Lower);
+        let statements = definition.composes.iter().chain(&definition.updates);
+        let made = statements.filter(|_| composed).flat_map(always_made);
+        let invocations = made.filter_map(|invocation| {
+            let (last, qualifier) = invocation.operator.parts.split_last()?;
+            let qualifier: Vec<&str> = qualifier.iter().map(|p| p.name.as_str()).collect();
+            let module = match qualifier.is_empty() {
+                true => key.as_str(),
+                false => program.resolve(key, &qualifier.join("."))?.0,
+            };
+            Some((*numbers.get(&(module, last.name.as_str()))?, invocation))
+        });
+        nodes.push(Node {
+            definition,
+            invocations: invocations.collect(),
+        });
+    }
+    nodes
+}
+
+/// The invocations of a statement that are made whatever is decided.
+fn always_made(component: &Component) -> Vec<&Invocation> {
+    let mut found = Vec::new();
+    let mut values = vec![&component.value];
+    while let Some(value) = values.pop() {
+        match value {
+            ComponentValue::Invocation(invocation) => found.push(invocation),
+            ComponentValue::Block(block) => {
+                values.extend(block.components.iter().map(|c| &c.value))
+            }
+            ComponentValue::If(branching) => {
+                values.extend(branching.arms.first().map(|(condition, _)| condition))
+            }
+            // A loop may have no step.
+            ComponentValue::Loop(_) | ComponentValue::Expr(_) | ComponentValue::Error(_) => {}
+        }
+    }
+    found
+}
+
+/// Forgets invocations of what ends: of definitions that invoke nothing, and so on.
+fn leave_circles(nodes: &mut [Node]) {
+    let mut callers: Vec<Vec<usize>> = vec![Vec::new(); nodes.len()];
+    let mut open: Vec<usize> = Vec::new();
+    for (caller, node) in nodes.iter().enumerate() {
+        open.push(node.invocations.len());
+        for (callee, _) in &node.invocations {
+            if let Some(callers) = callers.get_mut(*callee) {
+                callers.push(caller);
+            }
+        }
+    }
+    let mut ends: Vec<usize> = (0..nodes.len())
+        .filter(|node| open.get(*node) == Some(&0))
+        .collect();
+    while let Some(ended) = ends.pop() {
+        for caller in callers.get(ended).into_iter().flatten() {
+            if let Some(open) = open.get_mut(*caller) {
+                *open -= 1;
+                if *open == 0 {
+                    ends.push(*caller);
+                }
+            }
+        }
+    }
+    let endless: Vec<bool> = open.iter().map(|open| *open > 0).collect();
+    for node in nodes {
+        node.invocations
+            .retain(|(callee, _)| endless.get(*callee) == Some(&true));
+    }
+}
+
+/// The shortest way from a definition back to it: definitions, and the invocation that leads on from each.
+fn circle<'p>(nodes: &[Node<'p>], start: usize) -> Option<Vec<(usize, &'p Invocation)>> {
+    let mut from: FxHashMap<usize, (usize, &'p Invocation)> = FxHashMap::default();
+    let mut next = VecDeque::from([start]);
+    while let Some(node) = next.pop_front() {
+        for (callee, invocation) in &nodes.get(node)?.invocations {
+            if from.contains_key(callee) {
+                continue;
+            }
+            from.insert(*callee, (node, invocation));
+            if *callee == start {
+                let mut way = Vec::new();
+                let mut at = start;
+                loop {
+                    let (before, invocation) = *from.get(&at)?;
+                    way.push((before, invocation));
+                    if before == start {
+                        way.reverse();
+                        return Some(way);
+                    }
+                    at = before;
+                }
+            }
+            next.push_back(*callee);
+        }
+    }
+    None
+}
+
+fn report(nodes: &[Node], circle: &[(usize, &Invocation)], sink: &mut Sink) {
+    let name = |node: &usize| {
+        nodes
+            .get(*node)
+            .map_or("", |n| n.definition.name.name.as_str())
+    };
+    let Some(((first, invocation), others)) = circle.split_first() else {
+        return;
+    };
+    let message = match others {
+        [] => format!(
+            "`{}` invokes itself whatever is decided: it never ends",
+            name(first)
+        ),
+        _ => {
+            let ways: Vec<String> = others
+                .iter()
+                .map(|(node, _)| format!("`{}`", name(node)))
+                .collect();
+            format!(
+                "`{}` invokes itself through {} whatever is decided: it never ends",
+                name(first),
+                ways.join(", ")
+            )
+        }
+    };
+    let mut diagnostic =
+        Diagnostic::error(&codes::ENDLESS_RECURSION, invocation.operator.span, message);
+    for (_, invocation) in others {
+        diagnostic = diagnostic.with_place(invocation.operator.span, "and on");
+    }
+    sink.report(diagnostic.with_help("let a branch end it: `if n > 0 then f{n=n - 1}(x) else x`"));
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::check::testing::{check, in_document};
+
+    const GRAPH: &str =
+        "graph Main { @input { x: real[1]; } @output { y: real[1]; } @compose { y = x; } }";
+
+    fn operators(bodies: &[(&str, &str)]) -> String {
+        let operator = |(name, body): &(&str, &str)| {
+            format!(
+                "operator {name} {{ @attrib {{ n: int = 1; }} @input {{ x: real[a]; }} @output {{ y: real[a]; }} {body} }} "
+            )
+        };
+        bodies.iter().map(operator).collect::<String>() + GRAPH
+    }
+
+    fn said(bodies: &[(&str, &str)]) -> Vec<String> {
+        let found = check(&in_document(&operators(bodies)));
+        found.iter().map(|d| d.message.clone()).collect()
+    }
+
+    #[test]
+    fn circles_are_told_once_though_nothing_invokes_them() {
+        assert_eq!(
+            said(&[("f", "@compose { y = f(x); }")]),
+            ["`f` invokes itself whatever is decided: it never ends"]
+        );
+        assert_eq!(
+            said(&[
+                ("f", "@compose { y = g(x); }"),
+                ("g", "@compose { t = h(x); y = { u = f(t); yield u; }; }"),
+                ("h", "@lower { y[i,] = x[i,], i < a; }"),
+                ("into", "@compose { y = f(x); }"),
+            ]),
+            ["`f` invokes itself through `g` whatever is decided: it never ends"]
+        );
+    }
+
+    #[test]
+    fn what_a_branch_or_a_loop_may_end_is_no_circle() {
+        for body in [
+            "@compose { y = if n > 0 then f{n=n - 1}(x) else x; }",
+            "@compose { y = with s = x unroll..(n) f{n=n - 1}(s); }",
+            // The formulas are what is computed.
+            "@compose { y = f(x); } @lower { y[i,] = x[i,], i < a; }",
+        ] {
+            assert_eq!(said(&[("f", body)]), [""; 0], "{body}");
+        }
+    }
+}
