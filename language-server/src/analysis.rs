@@ -1,7 +1,7 @@
 //! What the frontend makes of a model: modules, diagnostics, and tensors with their shapes.
 
 use skript_frontend::ast::{Definition, DefinitionKind, Module};
-use skript_frontend::check::check_program;
+use skript_frontend::check::{check_program, is_sound};
 use skript_frontend::compose::{ComposeOptions, compose, known_tensors};
 use skript_frontend::diagnostics::codes::NO_GRAPH;
 use skript_frontend::diagnostics::{Diagnostic, Severity, Sink};
@@ -28,9 +28,9 @@ impl Analysis {
         let mut program = load_program_with(main, None, &limits, &mut sink, &open);
         check_program(&program, &mut sink);
         let mut tensors = Vec::new();
-        if first_graph(&program).is_some_and(complete) {
+        if let Some(graph) = first_graph(&program).filter(|graph| complete(graph)) {
             let mut model = None;
-            if !sink.has_errors() {
+            if !sink.has_errors() || is_sound(&program, &sink, &graph.name.name) {
                 model = compose(&program, &ComposeOptions::default(), &limits, &mut sink);
             }
             tensors = match model {

@@ -6,7 +6,7 @@ use indexmap::IndexMap;
 use skript_frontend::ast::{
     BlockKind, Declaration, Definition, DefinitionKind, Expr, ExprKind, ExtentSpec,
 };
-use skript_frontend::check::{check_program, is_called};
+use skript_frontend::check::{check_program, is_called, is_sound};
 use skript_frontend::compose::{ComposeOptions, compose};
 use skript_frontend::diagnostics::codes::{
     ATTRIBUTE_TEXT, COMMAND_LINE_NAME, INTERNAL, INTRINSIC, UNREADABLE, WEIGHTS,
@@ -219,6 +219,12 @@ impl<'a> Session<'a> {
         });
         let others = others.map(|d| d.name.name.clone());
         first.into_iter().chain(others).collect()
+    }
+
+    /// Of some graphs those that no error has to do with so far.
+    pub fn sound_graphs(&self, graphs: Vec<String>) -> Vec<String> {
+        let sound = |graph: &String| is_sound(&self.program, &self.sink, graph);
+        graphs.into_iter().filter(sound).collect()
     }
 
     /// Reports names of the command line that the model does not have.

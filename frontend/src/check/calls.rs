@@ -1,28 +1,88 @@
 //! Which definitions are invoked somewhere.
 
-use crate::ast::{Block, Component, ComponentValue, Invocation};
+use rustc_hash::FxHashSet;
+
+use crate::ast::{Block, Component, ComponentValue, Definition, Invocation};
+use crate::diagnostics::{Severity, Sink};
 use crate::program::Program;
+use crate::source::Span;
 
 /// Whether a statement of the program invokes `name` of the module with key `module`.
 pub fn is_called(program: &Program, module: &str, name: &str) -> bool {
     program.modules.iter().any(|(key, m)| {
-        m.definitions.iter().any(|d| {
-            d.composes.iter().chain(&d.updates).any(|c| {
-                invocations(c).into_iter().any(|i| {
-                    let Some((last, qualifier)) = i.operator.parts.split_last() else {
-                        return false;
-                    };
-                    let parts: Vec<&str> = qualifier.iter().map(|p| p.name.as_str()).collect();
-                    let target = if parts.is_empty() {
-                        Some(key.as_str())
-                    } else {
-                        program.resolve(key, &parts.join(".")).map(|(k, _)| k)
-                    };
-                    last.name == name && target == Some(module)
-                })
-            })
-        })
+        let statements = m.definitions.iter().flat_map(composed);
+        let mut invocations = statements.flat_map(invocations);
+        invocations.any(|i| named(program, key, i) == Some((module, name)))
     })
+}
+
+/// Whether nothing is wrong with a graph of the main module, nor with anything that it invokes: then what its composition finds
+/// is no consequence of an error that is told.
+pub fn is_sound(program: &Program, sink: &Sink, graph: &str) -> bool {
+    let Some(places) = wrong_places(sink) else {
+        return false;
+    };
+    let within = |d: &Definition, place: &Span| {
+        place.file == d.span.file && d.span.start <= place.start && place.start <= d.span.end
+    };
+    let definitions = || program.modules.values().flat_map(|m| &m.definitions);
+    // Between definitions: one may have been lost there.
+    let inside = |place: &Span| definitions().any(|d| within(d, place));
+    if !places.iter().all(inside) {
+        return false;
+    }
+    let mut open = vec![(program.main.as_str(), graph)];
+    let mut seen: FxHashSet<(&str, &str)> = open.iter().copied().collect();
+    while let Some((module, name)) = open.pop() {
+        let found = program.modules.get(module);
+        let mut found = found.into_iter().flat_map(|m| &m.definitions);
+        let Some(definition) = found.find(|d| d.name.name == name) else {
+            return false;
+        };
+        if !definition.unread.is_empty() || places.iter().any(|place| within(definition, place)) {
+            return false;
+        }
+        for invocation in composed(definition).flat_map(invocations) {
+            let Some(callee) = named(program, module, invocation) else {
+                return false;
+            };
+            if seen.insert(callee) {
+                open.push(callee);
+            }
+        }
+    }
+    true
+}
+
+/// All places that errors name; `None` if one names none.
+fn wrong_places(sink: &Sink) -> Option<Vec<Span>> {
+    let mut places = Vec::new();
+    let errors = sink.diagnostics().iter();
+    for error in errors.filter(|d| d.severity == Severity::Error) {
+        places.push(error.span?);
+        places.extend(error.labels.iter().map(|label| label.span));
+        places.extend(error.notes.iter().filter_map(|note| note.span));
+    }
+    Some(places)
+}
+
+fn composed(definition: &Definition) -> impl Iterator<Item = &Component> {
+    definition.composes.iter().chain(&definition.updates)
+}
+
+/// What an invocation in the module with key `module` names: the key of a module, and the name in it.
+pub(super) fn named<'p>(
+    program: &'p Program,
+    module: &'p str,
+    invocation: &'p Invocation,
+) -> Option<(&'p str, &'p str)> {
+    let (last, qualifier) = invocation.operator.parts.split_last()?;
+    let qualifier: Vec<&str> = qualifier.iter().map(|p| p.name.as_str()).collect();
+    let module = match qualifier.is_empty() {
+        true => module,
+        false => program.resolve(module, &qualifier.join("."))?.0,
+    };
+    Some((module, last.name.as_str()))
 }
 
 /// All invocations of a statement, nested ones too.
@@ -49,4 +109,48 @@ pub(super) fn invocations(component: &Component) -> Vec<&Invocation> {
         }
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_sound;
+    use crate::check::testing::{checked, in_document};
+    use crate::program::Edition;
+
+    #[test]
+    fn errors_elsewhere_leave_a_graph_sound() {
+        let operator = |name: &str, body: &str| {
+            format!(
+                "operator {name} {{ @input {{ x: real[a]; }} @output {{ y: real[a]; }} @compose {{ {body} }} }} "
+            )
+        };
+        let graph = |name: &str, callee: &str| {
+            format!(
+                "graph {name} {{ @input {{ x: real[2]; }} @output {{ y: real[2]; }} @compose {{ y = {callee}(x); }} }} "
+            )
+        };
+        let sound = |operators: &str| {
+            let text = operators.to_string() + &graph("One", "f") + &graph("Two", "g");
+            let (program, sink) = checked(&in_document(&text), Edition::Draft6);
+            assert!(sink.has_errors());
+            [
+                is_sound(&program, &sink, "One"),
+                is_sound(&program, &sink, "Two"),
+            ]
+        };
+        let fine = operator("h", "y = x;");
+        let first = fine.clone() + &operator("f", "y = h(x);");
+        assert_eq!(
+            sound(&(first.clone() + &operator("g", "y = z;"))),
+            [true, false]
+        );
+        // What is lost may be what is invoked, or was never there.
+        assert_eq!(
+            sound(&(first.clone() + "} @using { a = 1; } " + &operator("g", "y = x;"))),
+            [false, false]
+        );
+        assert_eq!(sound(&first), [true, false]);
+        let through = operator("h", "y = z;") + &operator("f", "y = h(x);");
+        assert_eq!(sound(&(through + &operator("g", "y = x;"))), [false, true]);
+    }
 }

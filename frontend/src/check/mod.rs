@@ -42,7 +42,7 @@ mod suggestions;
 #[cfg(test)]
 pub(crate) mod testing;
 
-pub use calls::is_called;
+pub use calls::{is_called, is_sound};
 
 use crate::diagnostics::Sink;
 use crate::program::Program;

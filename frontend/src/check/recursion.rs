@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use rustc_hash::FxHashMap;
 
+use super::calls::named;
 use crate::ast::{BlockKind, Component, ComponentValue, Definition, Invocation};
 use crate::diagnostics::{Diagnostic, Sink, codes};
 use crate::program::Program;
@@ -59,13 +60,8 @@ fn nodes(program: &Program) -> Vec<Node<'_>> {
         let statements = definition.composes.iter().chain(&definition.updates);
         let made = statements.filter(|_| composed).flat_map(always_made);
         let invocations = made.filter_map(|invocation| {
-            let (last, qualifier) = invocation.operator.parts.split_last()?;
-            let qualifier: Vec<&str> = qualifier.iter().map(|p| p.name.as_str()).collect();
-            let module = match qualifier.is_empty() {
-                true => key.as_str(),
-                false => program.resolve(key, &qualifier.join("."))?.0,
-            };
-            Some((*numbers.get(&(module, last.name.as_str()))?, invocation))
+            let callee = named(program, key, invocation)?;
+            Some((*numbers.get(&callee)?, invocation))
         });
         nodes.push(Node {
             definition,

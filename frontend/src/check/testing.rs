@@ -81,6 +81,11 @@ pub(crate) fn check(document: &Document) -> Vec<Diagnostic> {
 
 /// The same in an edition of the language.
 pub(crate) fn check_as(document: &Document, edition: Edition) -> Vec<Diagnostic> {
+    checked(document, edition).1.into_sorted()
+}
+
+/// A document as a program, and all that parsing and checking say about it.
+pub(crate) fn checked(document: &Document, edition: Edition) -> (Program, Sink) {
     let mut sink = Sink::default();
     let mut program = Program {
         main: "main".into(),
@@ -105,7 +110,7 @@ pub(crate) fn check_as(document: &Document, edition: Edition) -> Vec<Diagnostic>
         program.modules.insert(name.to_string(), module);
     }
     super::check_program(&program, &mut sink);
-    sink.into_sorted()
+    (program, sink)
 }
 
 /// Exactly this code is reported, and nothing beside it.

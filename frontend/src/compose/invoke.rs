@@ -118,8 +118,14 @@ impl<'p> Composer<'p, '_> {
         let mut values = Vec::with_capacity(arguments.len());
         let mut inputs = found.definition.inputs.iter();
         for (value, span) in arguments {
+            let mut value = value;
             if let Some(input) = inputs.next() {
                 canonical.enter(input.name.name.clone());
+                if input.type_spec.pack.is_some() {
+                    let real = input.type_spec.base.name == ScalarKind::Real.name();
+                    let kind = real.then_some(ScalarKind::Real);
+                    value = self.given_tensors(builder, value, kind, span)?;
+                }
             }
             let Some(described) = Argument::of(&value, &mut canonical) else {
                 return Err(self.error(

@@ -155,6 +155,7 @@ impl<'p> Composer<'p, '_> {
         let mut scans: Vec<Scanned> = Vec::new();
         for scan in &looping.scans {
             let scanned = self.tensors(builder, &scan.pack)?;
+            let scanned = self.given_tensors(builder, scanned, None, scan.pack.span)?;
             self.check_ranks(&scan.item, &scanned, scan.pack.span)?;
             match scanned {
                 Value::Atom(Atom::Stack(stack)) => scans.push(Scanned::Stack(stack)),

@@ -4,7 +4,7 @@ use skript_semantics::{ScalarKind, ScalarOp};
 
 use super::checks::text;
 use super::composer::{Composed, Composer, InstanceInfo, Reported};
-use super::dynamic_extent::Canonical;
+use super::dynamic_extent::{Canonical, extent_of};
 use super::instantiate::Builder;
 use crate::ast;
 use crate::diagnostics::codes::{
@@ -264,7 +264,36 @@ impl<'p> Composer<'p, '_> {
         span: Span,
     ) -> Composed<TensorRef> {
         let result = builder.value(None, tensor, span);
-        self.written_into(builder, expr, (result, false), span)
+        self.written_into(builder, expr, (result, false), PortTensors::Single, span)
+    }
+
+    /// Numbers that only the run counts, `[0:n]`, as a pack of tensors of `kind`; other values are left as they are.
+    pub fn given_tensors(
+        &mut self,
+        builder: &mut Builder<'p>,
+        value: Value,
+        kind: Option<ScalarKind>,
+        span: Span,
+    ) -> Composed<Value> {
+        let Value::Atom(Atom::Series(series)) = &value else {
+            return Ok(value);
+        };
+        let given = series.converted(kind.unwrap_or(series.kind()));
+        let Some(given) = given.filter(|given| !given.reads()) else {
+            return Ok(value);
+        };
+        let Some(length) = extent_of(&given.length) else {
+            return Ok(value);
+        };
+        let tensor = TensorType {
+            kind: given.kind(),
+            shape: vec![length],
+        };
+        self.check_size(&tensor, span)?;
+        let result = builder.value(None, tensor, span);
+        let item = given.at(&Expr::index(0));
+        self.written_into(builder, &item, (result, false), PortTensors::Stack, span)
+            .map(|stack| Value::Atom(Atom::Stack(stack)))
     }
 
     /// An int over run-time extents as a number of steps.
@@ -275,7 +304,7 @@ impl<'p> Composer<'p, '_> {
         span: Span,
     ) -> Composed<TensorRef> {
         let result = builder.wide_int(None, span);
-        self.written_into(builder, expr, (result, true), span)
+        self.written_into(builder, expr, (result, true), PortTensors::Single, span)
     }
 
     fn written_into(
@@ -283,6 +312,7 @@ impl<'p> Composer<'p, '_> {
         builder: &mut Builder<'p>,
         expr: &Expr,
         (result, wide): (TensorRef, bool),
+        port: fn(ValueId) -> PortTensors,
         span: Span,
     ) -> Composed<TensorRef> {
         let mut canonical = Canonical::default();
@@ -316,7 +346,7 @@ impl<'p> Composer<'p, '_> {
         }]);
         function.outputs.push(Port {
             name: "value".into(),
-            tensors: PortTensors::Single(output),
+            tensors: port(output),
             span,
         });
         let callee = self.synthesized(function)?;

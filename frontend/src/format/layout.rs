@@ -238,10 +238,15 @@ impl Writer {
 
     /// Ends the line; comments that have lines of their own follow.
     fn new_line(&mut self, indent: usize, blank: bool) {
+        self.new_line_below(indent, indent, blank);
+    }
+
+    /// The same where comments are indented in a way of their own.
+    fn new_line_below(&mut self, own: usize, indent: usize, blank: bool) {
         let gap = std::mem::take(&mut self.gap);
         let opened = self.text.is_empty() || self.text.ends_with('{');
         for (at, comment) in gap.comments.iter().enumerate() {
-            self.begin(indent, comment.blank && !(at == 0 && opened));
+            self.begin(own, comment.blank && !(at == 0 && opened));
             self.put(&comment.text);
         }
         let opened = gap.comments.is_empty() && opened;
@@ -310,6 +315,29 @@ pub(super) fn write(file: &[Layout], before: &Gap, width: usize) -> String {
         .fold(String::new(), |text, line| text + line + "\n")
 }
 
+/// The indentation of comments in front of what is still to be written: those before a closing brace stand below what it holds.
+fn own(indent: usize, rest: &[Work]) -> usize {
+    match rest.last().and_then(|work| first_token(work.layout)) {
+        Some("}") => indent + STEP,
+        _ => indent,
+    }
+}
+
+fn first_token(layout: &Layout) -> Option<&str> {
+    match layout {
+        Layout::Token { text, .. } => Some(text),
+        Layout::Space | Layout::Line | Layout::Soft | Layout::End | Layout::Restart => None,
+        Layout::Group(parts)
+        | Layout::Either(parts, _)
+        | Layout::Lines(parts)
+        | Layout::Fill(parts)
+        | Layout::Align(parts)
+        | Layout::Indent(parts)
+        | Layout::Statement(parts)
+        | Layout::Block(parts) => parts.first().and_then(first_token),
+    }
+}
+
 fn step<'l>(writer: &mut Writer, work: Work<'l>, stack: &mut Vec<Work<'l>>) {
     let within = |layout, work: Work<'l>| Work { layout, ..work };
     match work.layout {
@@ -320,9 +348,11 @@ fn step<'l>(writer: &mut Writer, work: Work<'l>, stack: &mut Vec<Work<'l>>) {
         Layout::Space => writer.space = true,
         Layout::Line if !work.broken => writer.space = true,
         Layout::Soft if !work.broken => {}
-        Layout::Line | Layout::Soft => writer.new_line(work.indent, false),
-        Layout::End => writer.new_line(work.indent, true),
-        Layout::Restart => writer.new_line(work.base, false),
+        Layout::Line | Layout::Soft => {
+            writer.new_line_below(own(work.indent, stack), work.indent, false);
+        }
+        Layout::End => writer.new_line_below(own(work.indent, stack), work.indent, true),
+        Layout::Restart => writer.new_line_below(own(work.base, stack), work.base, false),
         Layout::Group(parts) => {
             let room = writer
                 .width

@@ -85,7 +85,11 @@ fn blanks_and_lines_are_set() {
 fn comments_stay_where_they_belong() {
     becomes(
         "# file\n\n# graph\ngraph g { # opens\n  # own\n  @input {\n    x: real[2, # width\n      3]; # behind\n\n\n    # last\n  }\n  # closes\n}\n# end\n\n# very end",
-        "# file\n\n# graph\ngraph g {  # opens\n    # own\n    @input {\n        x: real[2,  # width\n                3];  # behind\n\n    # last\n    }\n# closes\n}\n# end\n\n# very end\n",
+        "# file\n\n# graph\ngraph g {  # opens\n    # own\n    @input {\n        x: real[2,  # width\n                3];  # behind\n\n        # last\n    }\n    # closes\n}\n# end\n\n# very end\n",
+    );
+    becomes(
+        "graph g { @compose { y = if c then {\n yield x; # on\n # own\n } else { yield z;\n # last\n }; } }",
+        "graph g {\n    @compose {\n        y = if c then {\n            yield x;  # on\n            # own\n        } else {\n            yield z;\n            # last\n        };\n    }\n}\n",
     );
     becomes("# alone", "# alone\n");
     becomes("", "");

@@ -6,11 +6,13 @@ use crate::session::{Session, Weights};
 
 pub fn run(arguments: &CheckArguments, console: &mut Console) -> Status {
     let mut session = Session::open(&arguments.model, &arguments.reading);
-    let graphs = session.possible_graphs();
-    if session.status() == Status::Done {
-        session.check_names_of(&graphs, std::iter::empty());
+    let mut graphs = session.possible_graphs();
+    match session.status() {
+        Status::Done => session.check_names_of(&graphs, std::iter::empty()),
+        // What is wrong elsewhere does not hide what a composition finds.
+        _ => graphs = session.sound_graphs(graphs),
     }
-    if session.status() == Status::Done {
+    if session.status() != Status::Usage {
         for graph in &graphs {
             check(arguments, &mut session, graph, console);
         }
