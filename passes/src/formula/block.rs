@@ -1,6 +1,7 @@
 //! Strided blocks of tensors, and splitting and merging of dimensions.
 
-use crate::mlir::{Builder, attributes};
+use super::open::Sizes;
+use crate::mlir::{Builder, attributes, types};
 use melior::Error;
 use melior::ir::attribute::ArrayAttribute;
 use melior::ir::{Attribute, Type, Value, ValueLike};
@@ -10,17 +11,19 @@ type Named<'c> = Vec<(&'static str, Attribute<'c>)>;
 fn slice<'c>(
     at: &Builder<'c, '_>,
     offsets: &[i64],
-    sizes: &[i64],
+    sizes: &Sizes<'c, '_>,
     strides: &[i64],
-    segments: &[i32],
+    tensors: &[i32],
 ) -> Named<'c> {
+    let open = i32::try_from(sizes.values.len()).unwrap_or(i32::MAX);
+    let segments = [tensors, &[0, open, 0]].concat();
     vec![
         ("static_offsets", attributes::i64s(at.context, offsets)),
-        ("static_sizes", attributes::i64s(at.context, sizes)),
+        ("static_sizes", attributes::i64s(at.context, &sizes.fixed)),
         ("static_strides", attributes::i64s(at.context, strides)),
         (
             "operandSegmentSizes",
-            attributes::i32s(at.context, segments),
+            attributes::i32s(at.context, &segments),
         ),
     ]
 }
@@ -30,14 +33,16 @@ pub fn insert<'c: 'a, 'a>(
     source: Value<'c, 'a>,
     destination: Value<'c, 'a>,
     offsets: &[i64],
-    sizes: &[i64],
+    sizes: &Sizes<'c, 'a>,
     strides: &[i64],
     at: &Builder<'c, 'a>,
 ) -> Result<Value<'c, 'a>, Error> {
-    let attributes = slice(at, offsets, sizes, strides, &[1, 1, 0, 0, 0]);
+    let attributes = slice(at, offsets, sizes, strides, &[1, 1]);
+    let mut operands = vec![source, destination];
+    operands.extend(&sizes.values);
     at.value(
         "tensor.insert_slice",
-        &[source, destination],
+        &operands,
         &attributes,
         destination.r#type(),
     )
@@ -47,13 +52,15 @@ pub fn insert<'c: 'a, 'a>(
 pub fn extract<'c: 'a, 'a>(
     source: Value<'c, 'a>,
     offsets: &[i64],
-    sizes: &[i64],
+    sizes: &Sizes<'c, 'a>,
     strides: &[i64],
-    r#type: Type<'c>,
     at: &Builder<'c, 'a>,
 ) -> Result<Value<'c, 'a>, Error> {
-    let attributes = slice(at, offsets, sizes, strides, &[1, 0, 0, 0]);
-    at.value("tensor.extract_slice", &[source], &attributes, r#type)
+    let attributes = slice(at, offsets, sizes, strides, &[1]);
+    let r#type = types::of_extents(source.r#type(), &sizes.fixed);
+    let mut operands = vec![source];
+    operands.extend(&sizes.values);
+    at.value("tensor.extract_slice", &operands, &attributes, r#type)
 }
 
 /// Merges groups of dimensions; `groups` lists the dimensions of `source` for each of the result's.
@@ -75,16 +82,21 @@ pub fn collapse<'c: 'a, 'a>(
 pub fn expand<'c: 'a, 'a>(
     source: Value<'c, 'a>,
     groups: &[Vec<usize>],
-    extents: &[i64],
+    sizes: &Sizes<'c, 'a>,
     r#type: Type<'c>,
     at: &Builder<'c, 'a>,
 ) -> Result<Value<'c, 'a>, Error> {
+    let mut operands = vec![source];
+    operands.extend(&sizes.values);
     at.value(
         "tensor.expand_shape",
-        &[source],
+        &operands,
         &[
             ("reassociation", reassociation(at, groups)),
-            ("static_output_shape", attributes::i64s(at.context, extents)),
+            (
+                "static_output_shape",
+                attributes::i64s(at.context, &sizes.fixed),
+            ),
         ],
         r#type,
     )

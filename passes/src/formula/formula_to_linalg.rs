@@ -1,12 +1,14 @@
 //! `convert-skript-formula-to-linalg`: formulas become `linalg.generic` on tensors, or reshapes.
 //!
-//! Guarantees: no `skript.access` outside of formulas is left, and no formula, but with `leave-sequential` those that run in
-//! order, write where no block of the output describes, or have extents known only at run time: they carry why in their attribute
-//! `not_linalg` and are for `convert-skript-formula-to-scf`.
+//! Where a loop runs up to an extent that only a run knows, and nothing proves that this is the extent of what it goes through, the
+//! part is a slice. Guarantees: no `skript.access` outside of formulas is left, and no formula, but with `leave-sequential` those
+//! that run in order, write where no block of the output describes, or skip points that may lie behind an extent that only a run
+//! knows: they carry why in their attribute `not_linalg` and are for `convert-skript-formula-to-scf`.
 
+use super::same::SameExtents;
 use super::{Refusal, linalg, structured};
 use crate::mlir::{Builder, attributes, mark};
-use crate::structure::{Reading, Structure};
+use crate::structure::{ReadError, Reading, Structure};
 use skript_dialect::melior::ir::operation::OperationLike;
 use skript_dialect::melior::ir::{OperationRef, Value};
 use skript_dialect::{Dialect, Pass, PassError, PassOption, op};
@@ -47,9 +49,17 @@ pub const PASS: Pass = Pass {
         let finite: bool = options.get("finite-factors")?;
         let context = rewriter.context();
         let mut failure = None;
-        for formula in structured::formulas(&root) {
+        let mut same = SameExtents::default();
+        let found = op::collect(&root, |op| {
+            op::is(&op, "skript.formula") || op::is(&op, "func.call")
+        });
+        for formula in found {
+            if op::is(&formula, "func.call") {
+                same.learn(formula);
+                continue;
+            }
             let at = Builder::before(context, formula)?;
-            match convert(formula, maps_only, finite, &at) {
+            match convert(formula, maps_only, finite, &same, &at) {
                 Ok(None) => {}
                 Ok(Some(values)) => rewriter.replace_op_with_values(formula, &values),
                 Err(refusal) if maps_only && refusal.is_of_shape() => {}
@@ -92,9 +102,13 @@ fn convert<'c: 'a, 'a>(
     formula: OperationRef<'c, 'a>,
     maps_only: bool,
     finite: bool,
+    same: &SameExtents,
     at: &Builder<'c, 'a>,
 ) -> Result<Option<Vec<Value<'c, 'a>>>, Refusal> {
-    let reading = Reading::of_fixed(formula)?;
+    let reading = Reading::of(formula)?;
+    if !reading.is_apart() {
+        return Err(ReadError::Places.into());
+    }
     if maps_only
         && !matches!(
             Structure::of(&reading.nest),
@@ -103,5 +117,5 @@ fn convert<'c: 'a, 'a>(
     {
         return Ok(None);
     }
-    linalg::lower(&reading, finite, at).map(Some)
+    linalg::lower(&reading, finite, same, at).map(Some)
 }

@@ -7,9 +7,11 @@ use super::Refusal;
 use super::block;
 use super::border::Border;
 use super::domain::{Domain, TargetBlock};
+use super::open::{Fit, Open, Size, Sizes};
 use super::operand::{Operand, Operands, promote};
 use super::payload::Payload;
 use super::reshape::{position, reshape};
+use super::same::SameExtents;
 use crate::mlir::{Builder, ValueKey, attributes, maps, splat, types};
 use crate::structure::{Affine, Reading, Term};
 use melior::ir::attribute::ArrayAttribute;
@@ -22,16 +24,17 @@ use std::collections::HashMap;
 /// Marks the operation that combines an accumulator with a value: the only one that may be reassociated.
 pub const ACCUMULATES: &str = "accumulates";
 
-/// Builds the formula's results in front of it. `finite`: see [`Border::of`].
+/// Builds the formula's results in front of it. `finite`: see [`Border::of`]. `same`: what is known of run-time extents.
 ///
 /// # Errors
 /// [`Refusal`] for what runs in order or writes where no block describes.
 pub fn lower<'c: 'a, 'a>(
     reading: &Reading<'c, 'a>,
     finite: bool,
+    same: &SameExtents,
     at: &Builder<'c, 'a>,
 ) -> Result<Vec<Value<'c, 'a>>, Refusal> {
-    if let Some(view) = view_by_digits(reading, at)? {
+    if let Some(view) = view_by_digits(reading, same, at)? {
         return Ok(vec![view]);
     }
     let (digits, domain) = match by_digits(reading) {
@@ -42,6 +45,7 @@ pub fn lower<'c: 'a, 'a>(
         return Ok(reading.outs.clone());
     };
     let reading = digits.as_ref().unwrap_or(reading);
+    let open = Open::of(reading, &domain, same)?;
     let nest = &reading.nest;
     let mut roots: Vec<_> = nest.targets.iter().map(|t| t.value).collect();
     if domain.opaque_guard {
@@ -52,7 +56,7 @@ pub fn lower<'c: 'a, 'a>(
         Some(element) => Border::of(nest, &domain, element, finite, |t| reading.widens(t)),
         None => None,
     };
-    let operands = promote(reading, &domain, &roots, border, at)?;
+    let operands = promote(reading, &domain, &open, &roots, border, at)?;
     let bordered = border.is_some_and(|b| operands.of_access.contains_key(&b.access));
     if let Some(view) = view(reading, &domain, &operands, at)? {
         return Ok(vec![view]);
@@ -60,11 +64,13 @@ pub fn lower<'c: 'a, 'a>(
 
     let mut destinations = Vec::new();
     for (target, placement) in domain.placements.iter().enumerate() {
-        destinations.push(Destination::open(reading, &domain, target, placement, at)?);
+        destinations.push(Destination::open(
+            reading, &domain, &open, target, placement, at,
+        )?);
     }
     let mut inputs = operands.list;
     let elements = inputs.len();
-    inputs.extend(shape_operand(&inputs, &domain, at)?);
+    inputs.extend(shape_operand(&inputs, &domain, &open, at)?);
 
     let mut element_types = Vec::new();
     for operand in &inputs {
@@ -114,6 +120,7 @@ pub fn lower<'c: 'a, 'a>(
 /// A copy that only renames elements once its indices are taken apart, `y[i,] = u[i / c,i % c]`.
 fn view_by_digits<'c: 'a, 'a>(
     reading: &Reading<'c, 'a>,
+    same: &SameExtents,
     at: &Builder<'c, 'a>,
 ) -> Result<Option<Value<'c, 'a>>, Refusal> {
     let terms = &reading.nest.terms;
@@ -128,8 +135,11 @@ fn view_by_digits<'c: 'a, 'a>(
     let Ok(Some(domain)) = Domain::of(&digits.nest) else {
         return Ok(None);
     };
+    let Ok(open) = Open::of(&digits, &domain, same) else {
+        return Ok(None);
+    };
     let roots: Vec<_> = digits.nest.targets.iter().map(|t| t.value).collect();
-    let operands = promote(&digits, &domain, &roots, None, at)?;
+    let operands = promote(&digits, &domain, &open, &roots, None, at)?;
     view(&digits, &domain, &operands, at)
 }
 
@@ -239,6 +249,7 @@ fn element_type<'c>(tensor: Value<'c, '_>) -> Result<Type<'c>, Refusal> {
 fn shape_operand<'c: 'a, 'a>(
     inputs: &[Operand<'c, 'a>],
     domain: &Domain,
+    open: &Open<'_, 'c, 'a>,
     at: &Builder<'c, 'a>,
 ) -> Result<Option<Operand<'c, 'a>>, Refusal> {
     let outputs: Vec<Vec<Affine>> = domain.placements.iter().map(TargetBlock::forms).collect();
@@ -254,13 +265,10 @@ fn shape_operand<'c: 'a, 'a>(
     if untold.is_empty() {
         return Ok(None);
     }
-    let extents: Vec<i64> = untold
-        .iter()
-        .filter_map(|n| domain.extents.get(*n).copied())
-        .collect();
-    let r#type = types::tensor(&extents, Type::float32(at.context));
+    let sizes: Sizes = untold.iter().map(|n| open.size(domain, *n)).collect();
+    let r#type = types::tensor(&sizes.fixed, Type::float32(at.context));
     Ok(Some(Operand {
-        tensor: at.value("tensor.empty", &[], &[], r#type)?,
+        tensor: at.value("tensor.empty", &sizes.values, &[], r#type)?,
         forms: untold.into_iter().map(Affine::index).collect(),
     }))
 }
@@ -273,6 +281,9 @@ fn view<'c: 'a, 'a>(
     at: &Builder<'c, 'a>,
 ) -> Result<Option<Value<'c, 'a>>, Refusal> {
     let nest = &reading.nest;
+    if reading.is_dynamic {
+        return Ok(None);
+    }
     let ([target], [operand], [placement], [out]) = (
         nest.targets.as_slice(),
         operands.list.as_slice(),
@@ -320,7 +331,7 @@ const SHAPED: Refusal =
 struct Destination<'c, 'a> {
     whole: Value<'c, 'a>,
     /// Offsets, sizes and strides if the block is not the whole.
-    slice: Option<(Vec<i64>, Vec<i64>, Vec<i64>)>,
+    slice: Option<(Vec<i64>, Sizes<'c, 'a>, Vec<i64>)>,
     block_type: Type<'c>,
     /// Loops by dimension, if some dimension has several.
     groups: Option<Vec<Vec<usize>>>,
@@ -332,6 +343,7 @@ impl<'c: 'a, 'a> Destination<'c, 'a> {
     fn open(
         reading: &Reading<'c, 'a>,
         domain: &Domain,
+        open: &Open<'_, 'c, 'a>,
         target: usize,
         placement: &TargetBlock,
         at: &Builder<'c, 'a>,
@@ -345,37 +357,44 @@ impl<'c: 'a, 'a> Destination<'c, 'a> {
             .ok_or_else(unknown)?
             .extents;
         let element = element_type(whole)?;
-        let sizes: Vec<i64> = placement.slots.iter().map(|s| s.count).collect();
-        let block_type = types::of_extents(whole.r#type(), &sizes);
-        let slice = (!placement.covers(extents)).then(|| {
+        let slots = placement.slots.iter().zip(&placement.loops);
+        let sizes: Vec<Size> = slots
+            .map(|(slot, loops)| match loops.as_slice() {
+                [single] => open.size(domain, *single),
+                _ => Size::Fixed(slot.count),
+            })
+            .collect();
+        let mut covers = placement.covers(extents);
+        for (dimension, size) in sizes.iter().enumerate() {
+            covers &= open.fit(whole, dimension, *size)? == Fit::Whole;
+        }
+        let sizes: Sizes = sizes.into_iter().collect();
+        let block_type = types::of_extents(whole.r#type(), &sizes.fixed);
+        let slice = (!covers).then(|| {
             let offsets: Vec<i64> = placement.slots.iter().map(|s| s.offset).collect();
             let strides: Vec<i64> = placement.slots.iter().map(|s| s.step).collect();
             (offsets, sizes, strides)
         });
-        let split: Vec<i64> = placement
-            .loops
-            .iter()
-            .flatten()
-            .filter_map(|l| domain.extents.get(*l).copied())
-            .collect();
-        let groups = (split.len() != placement.slots.len()).then(|| placement.groups());
+        let split = placement.loops.iter().flatten();
+        let split: Sizes = split.map(|l| open.size(domain, *l)).collect();
+        let groups = (split.fixed.len() != placement.slots.len()).then(|| placement.groups());
         let split_type = match &groups {
             Some(_) if types::encoding_of(whole.r#type()).is_some() => return Err(SHAPED),
-            Some(_) => types::tensor(&split, element),
+            Some(_) => types::tensor(&split.fixed, element),
             None => block_type,
         };
         let overwrites = reading.nest.kind == Accumulation::Assign && domain.always_holds();
         let init = if overwrites {
-            at.value("tensor.empty", &[], &[], split_type)?
+            at.value("tensor.empty", &split.values, &[], split_type)?
         } else {
             let block = match &slice {
                 Some((offsets, sizes, strides)) => {
-                    block::extract(whole, offsets, sizes, strides, block_type, at)?
+                    block::extract(whole, offsets, sizes, strides, at)?
                 }
                 None => whole,
             };
             match (splat::value(whole, at)?, &groups) {
-                (Some(value), _) => at.fill(value, split_type)?,
+                (Some(value), _) => at.fill_sized(value, split_type, &split.values)?,
                 (None, Some(groups)) => block::expand(block, groups, &split, split_type, at)?,
                 (None, None) => block,
             }
@@ -401,7 +420,10 @@ impl<'c: 'a, 'a> Destination<'c, 'a> {
         Ok(match &self.slice {
             Some((offsets, sizes, strides)) => {
                 let whole = match splat::value(self.whole, at)? {
-                    Some(value) => at.fill(value, self.whole.r#type())?,
+                    Some(value) => {
+                        let sizes = Sizes::of(self.whole, at)?;
+                        at.fill_sized(value, self.whole.r#type(), &sizes.values)?
+                    }
                     None => self.whole,
                 };
                 block::insert(block, whole, offsets, sizes, strides, at)?

@@ -2,10 +2,11 @@
 
 use super::border::Border;
 use super::domain::Domain;
+use super::open::{Fit, Open, Size, Sizes};
 use super::{Refusal, block};
 use crate::mlir::{Builder, types};
 use crate::structure::affine::Range;
-use crate::structure::{Affine, Reading, Term, TermId};
+use crate::structure::{Affine, LARGEST_EXTENT, Reading, Term, TermId};
 use melior::ir::{Value, ValueLike};
 use skript_frontend::model::Accumulation;
 use skript_semantics::Scalar;
@@ -35,6 +36,7 @@ type Reach = Vec<Range>;
 pub fn promote<'c: 'a, 'a>(
     reading: &Reading<'c, 'a>,
     domain: &Domain,
+    open: &Open<'_, 'c, 'a>,
     roots: &[TermId],
     border: Option<Border>,
     at: &Builder<'c, 'a>,
@@ -55,7 +57,7 @@ pub fn promote<'c: 'a, 'a>(
         let Some(extents) = nest.tensors.get(tensor).map(|t| &t.extents) else {
             continue;
         };
-        let Some(own) = reach(&forms, &domain.extents) else {
+        let Some(own) = reach(&forms, &domain.extents, extents) else {
             continue;
         };
         let merged: Reach = match reaches.get(&tensor) {
@@ -78,8 +80,9 @@ pub fn promote<'c: 'a, 'a>(
     for (term, tensor, forms) in affine {
         let unknown = || Refusal::Shape("reads an unknown tensor");
         let original = *reading.tensors.get(tensor).ok_or_else(unknown)?;
-        let extents = types::extents(original.r#type()).ok_or_else(unknown)?;
-        let reach = reaches.get(&tensor).filter(|r| leaves(r, &extents));
+        let extents = nest.tensors.get(tensor).map(|t| t.extents.as_slice());
+        let extents = extents.ok_or_else(unknown)?;
+        let reach = reaches.get(&tensor).filter(|r| leaves(r, extents));
         let forms: Vec<Affine> = match reach {
             Some(reach) => forms
                 .iter()
@@ -96,7 +99,7 @@ pub fn promote<'c: 'a, 'a>(
                 let around = asked.filter(|(asked, _)| *asked == tensor);
                 let source = pad(
                     original,
-                    &extents,
+                    extents,
                     reach,
                     around.map(|(_, value)| value),
                     at,
@@ -111,7 +114,7 @@ pub fn promote<'c: 'a, 'a>(
                 known.insert((tensor, forms.clone()), operands.list.len());
                 operands
                     .list
-                    .push(window(source, forms, &domain.extents, moved, at)?);
+                    .push(window(source, forms, domain, open, moved, at)?);
                 operands.list.len() - 1
             }
         };
@@ -125,47 +128,84 @@ pub fn promote<'c: 'a, 'a>(
 fn window<'c: 'a, 'a>(
     tensor: Value<'c, 'a>,
     forms: Vec<Affine>,
-    loops: &[i64],
+    domain: &Domain,
+    open: &Open<'_, 'c, 'a>,
     moved: bool,
     at: &Builder<'c, 'a>,
 ) -> Result<Operand<'c, 'a>, Refusal> {
-    let unknown = || Refusal::Shape("reads a tensor of unknown type");
-    let extents = types::extents(tensor.r#type()).ok_or_else(unknown)?;
-    let mut offsets = vec![0; extents.len()];
-    let mut sizes = extents.clone();
-    let mut strides = vec![1; extents.len()];
+    let mut offsets = vec![0; forms.len()];
+    let mut strides = vec![1; forms.len()];
+    let mut parts: Vec<Option<Size>> = vec![None; forms.len()];
     let mut inner = forms.clone();
     for (dimension, form) in forms.iter().enumerate() {
         let (bare, step) = match form.as_linear().as_deref() {
             Some([(index, step)]) if *step == 1 || (moved && *step > 1) => (*index, *step),
-            _ => continue,
+            // Elsewhere, subscripts stay inside wherever points count.
+            _ => {
+                open.stays_inside(tensor, dimension)?;
+                continue;
+            }
         };
-        let (Some(offset), Some(size), Some(stride), Some(form_inside), Some(count)) = (
+        let count = open.size(domain, bare);
+        let fit = open.fit(tensor, dimension, count)?;
+        let (Some(offset), Some(part), Some(stride), Some(form_inside)) = (
             offsets.get_mut(dimension),
-            sizes.get_mut(dimension),
+            parts.get_mut(dimension),
             strides.get_mut(dimension),
             inner.get_mut(dimension),
-            loops.get(bare),
         ) else {
             continue;
         };
-        *offset = form.offset();
-        *size = *count;
-        *stride = step;
         *form_inside = Affine::index(bare);
+        if fit == Fit::Part {
+            *offset = form.offset();
+            *part = Some(count);
+            *stride = step;
+        }
     }
-    if sizes == extents {
+    if parts.iter().all(Option::is_none) {
         return Ok(Operand { tensor, forms });
     }
-    let r#type = types::of_extents(tensor.r#type(), &sizes);
+    let sizes = sizes(tensor, &parts, at)?;
     Ok(Operand {
-        tensor: block::extract(tensor, &offsets, &sizes, &strides, r#type, at)?,
+        tensor: block::extract(tensor, &offsets, &sizes, &strides, at)?,
         forms: inner,
     })
 }
 
-fn reach(forms: &[Affine], loops: &[i64]) -> Option<Reach> {
-    forms.iter().map(|form| form.range(loops)).collect()
+/// The sizes of a part of a tensor; of dimensions without one, the extent.
+fn sizes<'c: 'a, 'a>(
+    tensor: Value<'c, 'a>,
+    parts: &[Option<Size<'c, 'a>>],
+    at: &Builder<'c, 'a>,
+) -> Result<Sizes<'c, 'a>, Refusal> {
+    let extents = types::extents(tensor.r#type()).unwrap_or_default();
+    let mut all = Vec::with_capacity(extents.len());
+    for ((dimension, extent), part) in (0i64..).zip(extents).zip(parts) {
+        all.push(match part {
+            Some(part) => *part,
+            None if extent == types::DYNAMIC => Size::Open(at.extent(tensor, dimension)?),
+            None => Size::Fixed(extent),
+        });
+    }
+    Ok(all.into_iter().collect())
+}
+
+/// What subscripts reach in a tensor of these extents: of one that only a run knows, all of it.
+fn reach(forms: &[Affine], loops: &[i64], extents: &[i64]) -> Option<Reach> {
+    let forms = forms.iter().zip(extents);
+    let ranges = forms.map(|(form, extent)| {
+        let range = form.range(loops)?;
+        let all = Range {
+            low: 0,
+            high: LARGEST_EXTENT - 1,
+        };
+        match *extent == LARGEST_EXTENT && range.low >= 0 && range.high <= all.high {
+            true => Some(all),
+            false => Some(range),
+        }
+    });
+    ranges.collect()
 }
 
 fn union(a: Range, b: Range) -> Range {
@@ -183,17 +223,24 @@ fn leaves(reach: &Reach, extents: &[i64]) -> bool {
 }
 
 fn affordable(reach: &Reach, extents: &[i64]) -> bool {
-    let volume = |sizes: &[i64]| sizes.iter().try_fold(1i64, |v, s| v.checked_mul(*s));
-    let sizes: Vec<i64> = reach
-        .iter()
-        .map(|range| range.high.saturating_sub(range.low).saturating_add(1))
-        .collect();
-    match (volume(extents), volume(&sizes)) {
-        (Some(original), Some(copied)) => {
-            copied <= original.saturating_mul(COPIED_RATIO).saturating_add(4096)
+    let mut volumes = (1i64, 1i64);
+    for (range, extent) in reach.iter().zip(extents) {
+        if *extent == LARGEST_EXTENT {
+            // Nobody knows how much there is to be copied behind an extent that only a run knows.
+            if range.low < 0 || range.high >= *extent {
+                return false;
+            }
+            continue;
         }
-        _ => false,
+        let size = range.high.saturating_sub(range.low).saturating_add(1);
+        let grown = (volumes.0.checked_mul(*extent), volumes.1.checked_mul(size));
+        let (Some(original), Some(copied)) = grown else {
+            return false;
+        };
+        volumes = (original, copied);
     }
+    let (original, copied) = volumes;
+    copied <= original.saturating_mul(COPIED_RATIO).saturating_add(4096)
 }
 
 /// The part of the tensor that is read, inside a border of a value, of zeros if none is given.
@@ -206,11 +253,20 @@ fn pad<'c: 'a, 'a>(
 ) -> Result<Value<'c, 'a>, Refusal> {
     let unknown = || Refusal::Shape("reads a tensor of unknown type");
     let element = types::element_of(tensor.r#type()).ok_or_else(unknown)?;
-    let sizes: Vec<i64> = reach.iter().map(|r| r.high - r.low + 1).collect();
+    // An extent that only a run knows is copied as a whole.
+    let counted = |ranges: &[Range]| -> Result<Sizes<'c, 'a>, Refusal> {
+        let counts = ranges.iter().zip(extents).map(|(range, extent)| {
+            let count = Size::Fixed(range.high - range.low + 1);
+            (*extent != LARGEST_EXTENT).then_some(count)
+        });
+        sizes(tensor, &counts.collect::<Vec<_>>(), at)
+    };
+    let all = counted(reach)?;
     let kind = types::kind_of(element).ok_or_else(unknown)?;
     let around = types::nearest(around.unwrap_or(kind.default_value()), element);
     let around = at.constant(around, element)?;
-    let border = at.fill(around, types::of_extents(tensor.r#type(), &sizes))?;
+    let r#type = types::of_extents(tensor.r#type(), &all.fixed);
+    let border = at.fill_sized(around, r#type, &all.values)?;
     // What is read of the tensor itself; nothing where a window lies in the border alone.
     let inside = reach.iter().zip(extents);
     let inside: Vec<Range> = inside
@@ -223,13 +279,13 @@ fn pad<'c: 'a, 'a>(
         return Ok(border);
     }
     let starts: Vec<i64> = inside.iter().map(|r| r.low).collect();
-    let counts: Vec<i64> = inside.iter().map(|r| r.high - r.low + 1).collect();
+    let counts = counted(&inside)?;
     let strides = vec![1; starts.len()];
-    let part = if counts == extents {
+    let whole = types::extents(tensor.r#type()).unwrap_or_default();
+    let part = if counts.fixed == whole {
         tensor
     } else {
-        let r#type = types::of_extents(tensor.r#type(), &counts);
-        block::extract(tensor, &starts, &counts, &strides, r#type, at)?
+        block::extract(tensor, &starts, &counts, &strides, at)?
     };
     let offsets: Vec<i64> = inside
         .iter()

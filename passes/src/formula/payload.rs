@@ -135,6 +135,11 @@ impl<'r, 'c: 'a, 'a> Payload<'r, 'c, 'a> {
         if extents.contains(&0) {
             return Err(Refusal::Shape("reads an empty tensor"));
         }
+        if extents.contains(&types::DYNAMIC) {
+            return Err(Refusal::Shape(
+                "reads where no loop goes, in a tensor whose extents only the run knows",
+            ));
+        }
         let index = Type::index(self.at.context);
         let mut operands = vec![tensor];
         for (subscript, extent) in op.operands().skip(1).zip(&extents) {

@@ -1,6 +1,7 @@
 //! Formulas that keep the row-major order of a whole tensor: reshapes, which move nothing.
 
 use super::block;
+use super::open::Sizes;
 use crate::mlir::{Builder, types};
 use crate::structure::Affine;
 use melior::Error;
@@ -32,14 +33,22 @@ pub fn reshape<'c: 'a, 'a>(
         return block::collapse(tensor, &groups, r#type, at);
     }
     if let Some(groups) = groups(&to, &from) {
-        return block::expand(tensor, &groups, &to, r#type, at);
+        return block::expand(tensor, &groups, &fixed(to), r#type, at);
     }
     // Neither refines the other: through one dimension.
     let element = types::element_of(r#type).ok_or(Error::OperationBuild)?;
     let flat = types::tensor(&[from.iter().product()], element);
     let all = |rank: usize| vec![(0..rank).collect::<Vec<_>>()];
     let flat = block::collapse(tensor, &all(from.len()), flat, at)?;
-    block::expand(flat, &all(to.len()), &to, r#type, at)
+    let rank = to.len();
+    block::expand(flat, &all(rank), &fixed(to), r#type, at)
+}
+
+fn fixed<'c, 'a>(extents: Vec<i64>) -> Sizes<'c, 'a> {
+    Sizes {
+        fixed: extents,
+        values: Vec::new(),
+    }
 }
 
 /// The dimensions of `fine` that make up each of `coarse`, if they do.

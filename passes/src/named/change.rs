@@ -2,6 +2,7 @@
 
 use super::payload::Factor;
 use crate::formula::block;
+use crate::formula::open::Sizes;
 use crate::formula::reshape::reshape;
 use crate::mlir::{Builder, maps, splice, types};
 use crate::structure::Affine;
@@ -40,10 +41,11 @@ impl<'c: 'a, 'a> Change<'c, 'a> {
         match &self.step {
             Step::Part { offsets, sizes } => {
                 let strides = vec![1; sizes.len()];
-                let r#type = types::tensor(sizes, element);
-                Ok(block::extract(
-                    tensor, offsets, sizes, &strides, r#type, at,
-                )?)
+                let sizes = Sizes {
+                    fixed: sizes.clone(),
+                    values: Vec::new(),
+                };
+                Ok(block::extract(tensor, offsets, &sizes, &strides, at)?)
             }
             Step::Mirror(dimensions) => mirror(tensor, &self.shape, dimensions, op, at),
             Step::Transpose(permutation) => {

@@ -25,6 +25,21 @@ pub enum Input<'c, 'a> {
 }
 
 impl<'c: 'a, 'a> Named<'c, 'a> {
+    /// Whether every tensor with an extent that only a run knows is taken as it is: what other shape it has nobody could write.
+    pub fn keeps_open_shapes(&self) -> bool {
+        let kept = |operand: &Operand| {
+            let extents = types::extents(operand.value.r#type()).unwrap_or_default();
+            let is_open = extents.contains(&types::DYNAMIC);
+            !is_open || operand.changes.is_empty() && extents == operand.shape
+        };
+        let inputs = self.inputs.iter().all(|input| match input {
+            Input::Tensor(operand) => kept(operand),
+            Input::Scalar(_) => true,
+            Input::Shape(extents) => extents.iter().all(|extent| *extent >= 0),
+        });
+        inputs && kept(&self.output)
+    }
+
     /// Puts the operation, and reshapes around it, in front of `at`; gives the result.
     pub fn write(
         &self,

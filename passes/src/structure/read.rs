@@ -59,7 +59,7 @@ pub const LARGEST_EXTENT: i64 = 1 << 40;
 /// Why a formula could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
-    #[error("extents that are known only at run time are not lowered yet")]
+    #[error("it has extents that are known only at run time")]
     DynamicExtent,
     #[error("it writes several places of a tensor in one step")]
     Places,
@@ -173,6 +173,9 @@ impl<'c: 'a, 'a> Reading<'c, 'a> {
     /// With another nest, and what became of each term.
     fn renewed(&self, nest: Nest, new: &[TermId]) -> Option<Self> {
         let term = |old: &TermId| new.get(*old).copied();
+        // New indices come last.
+        let mut bounds = self.bounds.clone();
+        bounds.resize(nest.extents.len(), None);
         let terms = self.terms.iter();
         let elements = self.elements.iter();
         let literals = self.literals.iter();
@@ -191,6 +194,7 @@ impl<'c: 'a, 'a> Reading<'c, 'a> {
             literals: literals
                 .map(|(value, old)| Some((*value, term(old)?)))
                 .collect::<Option<_>>()?,
+            bounds,
             ..self.clone()
         })
     }

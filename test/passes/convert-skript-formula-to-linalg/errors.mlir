@@ -24,9 +24,33 @@ func.func @scatter(%x: tensor<8xf32>, %at: tensor<8xi64>, %init: tensor<9xf32>) 
 
 // -----
 
-func.func @dynamic(%x: tensor<?xf32>, %n: index, %init: tensor<?xf32>) -> tensor<?xf32> {
-  // expected-error @+1 {{extents that are known only at run time are not lowered yet}}
-  %y = skript.formula assign (%i) in (%n) outs(%acc = %init : tensor<?xf32>) do {
+// A point that is skipped may lie behind the end of what is read.
+func.func @unproven(%x: tensor<?xf32>, %n: index, %m: index) -> tensor<?xf32> {
+  %zero = arith.constant 0.0 : f32
+  %init = tensor.splat %zero[%n] : tensor<?xf32>
+  // expected-error @+1 {{is no linalg.generic: it skips points, and nothing proves that its loops stay inside of extents that only the run knows; lower it to scf}}
+  %y = skript.formula assign (%i) in (%n) outs(%acc = %init : tensor<?xf32>) where {
+    %ok = skript.lt %i, %m : index
+    skript.condition %ok
+  } do {
+    %v = skript.access %x[%i] : tensor<?xf32>
+    skript.yield %v at [%i] : f32
+  } : tensor<?xf32>
+  return %y : tensor<?xf32>
+}
+
+// -----
+
+// Half of an extent that only the run knows.
+func.func @half(%x: tensor<?xf32>, %n: index) -> tensor<?xf32> {
+  %zero = arith.constant 0.0 : f32
+  %init = tensor.splat %zero[%n] : tensor<?xf32>
+  // expected-error @+1 {{is no linalg.generic: it goes through a part of an extent that only the run knows; lower it to scf}}
+  %y = skript.formula assign (%i) in (%n) outs(%acc = %init : tensor<?xf32>) where {
+    %two = arith.constant 2 : index
+    %ok = skript.ge %i, %two : index
+    skript.condition %ok
+  } do {
     %v = skript.access %x[%i] : tensor<?xf32>
     skript.yield %v at [%i] : f32
   } : tensor<?xf32>

@@ -1,0 +1,223 @@
+//! Which extents are the same number, as the definitions of tensors and run-time checks say.
+//!
+//! Requires: a number that is asked for stays where it is. Operations that are replaced are looked through and never remembered.
+
+use crate::emit::check::is_check;
+use crate::mlir::copy::operation_name;
+use crate::mlir::{ValueKey, types};
+use melior::ir::attribute::{ArrayAttribute, IntegerAttribute};
+use melior::ir::operation::{OperationLike, OperationResult};
+use melior::ir::r#type::RankedTensorType;
+use melior::ir::{OperationRef, ShapedTypeLike, Value, ValueLike};
+use skript_dialect::op;
+use std::collections::HashMap;
+
+/// A number that a run finds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Number {
+    Fixed(i64),
+    Value(ValueKey),
+    /// An extent of a tensor whose definition does not tell it.
+    Extent(ValueKey, usize),
+}
+
+/// What the checks that have been met say: those that stand in functions, and in no branch or loop of these.
+#[derive(Debug, Default)]
+pub struct SameExtents {
+    /// Numbers that equal others.
+    equal: HashMap<Number, Number>,
+}
+
+impl SameExtents {
+    /// Takes a check that holds from here on into account: `a == b`, and conjunctions.
+    pub fn learn<'c: 'a, 'a>(&mut self, check: OperationRef<'c, 'a>) {
+        let parent = op::parent(check);
+        if !is_check(check) || !parent.is_some_and(|parent| op::is(&parent, "func.func")) {
+            return;
+        }
+        let mut flags: Vec<Value<'c, 'a>> = check.operands().take(1).collect();
+        while let Some(flag) = flags.pop() {
+            let Ok(op) = OperationResult::try_from(flag).map(|result| result.owner()) else {
+                continue;
+            };
+            let operands: Vec<Value<'c, 'a>> = op.operands().collect();
+            match (operation_name(op).as_str(), operands.as_slice()) {
+                ("skript.and" | "arith.andi", parts) => flags.extend(parts),
+                ("skript.eq", [a, b]) => self.unite(number(*a), number(*b)),
+                _ => {}
+            }
+        }
+    }
+
+    fn unite(&mut self, a: Number, b: Number) {
+        let (a, b) = (self.root(a), self.root(b));
+        if a != b {
+            self.equal.insert(a, b);
+        }
+    }
+
+    fn root(&self, mut number: Number) -> Number {
+        while let Some(equal) = self.equal.get(&number) {
+            number = *equal;
+        }
+        number
+    }
+
+    /// Whether a dimension of a tensor has this extent in every run.
+    pub fn is_extent<'c: 'a, 'a>(
+        &self,
+        tensor: Value<'c, 'a>,
+        dimension: usize,
+        value: Value<'c, 'a>,
+    ) -> bool {
+        self.root(extent(tensor, dimension)) == self.root(number(value))
+    }
+}
+
+fn number<'c: 'a, 'a>(value: Value<'c, 'a>) -> Number {
+    let Ok(op) = OperationResult::try_from(value).map(|result| result.owner()) else {
+        return Number::Value(ValueKey::of(value));
+    };
+    let known = match operation_name(op).as_str() {
+        "tensor.dim" => dimension(op).map(|(tensor, dimension)| extent(tensor, dimension)),
+        "arith.constant" => integer(op).map(Number::Fixed),
+        _ => None,
+    };
+    known.unwrap_or(Number::Value(ValueKey::of(value)))
+}
+
+/// The tensor and the dimension that a `tensor.dim` asks for.
+fn dimension<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Option<(Value<'c, 'a>, usize)> {
+    let chosen = OperationResult::try_from(op.operand(1).ok()?).ok()?.owner();
+    let dimension = usize::try_from(integer(chosen)?).ok()?;
+    Some((op.operand(0).ok()?, dimension))
+}
+
+fn integer(op: OperationRef) -> Option<i64> {
+    let value = op.attribute("value").ok()?;
+    Some(IntegerAttribute::try_from(value).ok()?.value())
+}
+
+/// An extent, as far up as definitions tell it.
+fn extent<'c: 'a, 'a>(mut tensor: Value<'c, 'a>, mut dimension: usize) -> Number {
+    loop {
+        let extents = types::extents(tensor.r#type()).unwrap_or_default();
+        match extents.get(dimension) {
+            Some(&types::DYNAMIC) => {}
+            Some(fixed) => return Number::Fixed(*fixed),
+            None => return Number::Extent(ValueKey::of(tensor), dimension),
+        }
+        let Ok(result) = OperationResult::try_from(tensor) else {
+            return Number::Extent(ValueKey::of(tensor), dimension);
+        };
+        let open = extents.iter().take(dimension);
+        let position = open.filter(|extent| **extent == types::DYNAMIC).count();
+        match made(&result, position) {
+            Some(Made::Of(size)) => return number(size),
+            Some(Made::Like(other)) => tensor = other,
+            None => match collapsed(&result, dimension) {
+                Some((source, own)) => (tensor, dimension) = (source, own),
+                None => return Number::Extent(ValueKey::of(tensor), dimension),
+            },
+        }
+    }
+}
+
+enum Made<'c, 'a> {
+    /// With this extent.
+    Of(Value<'c, 'a>),
+    /// With the extents of another tensor.
+    Like(Value<'c, 'a>),
+}
+
+/// What tells the extents of a result; `position` counts those that its type leaves open.
+fn made<'c: 'a, 'a>(result: &OperationResult<'c, 'a>, position: usize) -> Option<Made<'c, 'a>> {
+    let op = result.owner();
+    let name = operation_name(op);
+    let operand = |number: usize| op.operand(number).ok();
+    match name.as_str() {
+        "tensor.empty" => operand(position).map(Made::Of),
+        "tensor.splat" | "tensor.expand_shape" => operand(position + 1).map(Made::Of),
+        "tensor.insert_slice" => operand(1).map(Made::Like),
+        "tensor.cast" => operand(0).map(Made::Like),
+        // Destinations are the last operands.
+        "skript.formula" | "linalg.generic" | "linalg.fill" => {
+            let before = op.operand_count().checked_sub(op.result_count())?;
+            operand(before + result.result_number()).map(Made::Like)
+        }
+        _ if op::has_elementwise_trait(&op) => {
+            let own = rank(Value::from(*result))?;
+            let mut tensors = op.operands();
+            tensors.find(|o| rank(*o) == Some(own)).map(Made::Like)
+        }
+        _ => None,
+    }
+}
+
+/// The dimension that one of a `tensor.collapse_shape` is, if it merges none.
+fn collapsed<'c: 'a, 'a>(
+    result: &OperationResult<'c, 'a>,
+    dimension: usize,
+) -> Option<(Value<'c, 'a>, usize)> {
+    let op = result.owner();
+    if operation_name(op) != "tensor.collapse_shape" {
+        return None;
+    }
+    let groups = ArrayAttribute::try_from(op.attribute("reassociation").ok()?).ok()?;
+    let group = ArrayAttribute::try_from(groups.element(dimension).ok()?).ok()?;
+    let single = (group.len() == 1).then(|| group.element(0).ok())??;
+    let own = usize::try_from(IntegerAttribute::try_from(single).ok()?.value()).ok()?;
+    Some((op.operand(0).ok()?, own))
+}
+
+fn rank(value: Value) -> Option<usize> {
+    let tensor = RankedTensorType::try_from(value.r#type()).ok()?;
+    Some(tensor.rank())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::codegen::mlir::{blocks, operations};
+    use melior::ir::Module;
+
+    #[test]
+    fn definitions_and_checks_tell_which_extents_are_the_same() {
+        let text = "
+            func.func @f(%x: tensor<?x3xf32>, %y: tensor<?xf32>, %n: index) {
+              %c0 = arith.constant 0 : index
+              %v = arith.constant 0.0 : f32
+              %m = tensor.dim %x, %c0 : tensor<?x3xf32>
+              %s = tensor.splat %v[%n] : tensor<?x3xf32>
+              %u = tensor.splat %v[%n] : tensor<?x3x1xf32>
+              %z = skript.add %s, %x : tensor<?x3xf32>
+              %flat = tensor.collapse_shape %u [[0], [1, 2]] : tensor<?x3x1xf32> into tensor<?x3xf32>
+              %same = skript.eq %m, %n : index
+              %flag = arith.andi %same, %same : i1
+              func.call @skript.check.0(%flag) : (i1) -> ()
+              return
+            }
+            func.func private @skript.check.0(i1)";
+        let context = crate::codegen::mlir::context();
+        let module = Module::parse(&context, text).unwrap();
+        let function = module.body().first_operation().unwrap();
+        let body = blocks(function)[0];
+        let all = operations(body);
+        let [x, y, n] = [0, 1, 2].map(|a| Value::from(body.argument(a).unwrap()));
+        let made = |name: &str| -> Value {
+            let named = |op: &&OperationRef| operation_name(**op) == name;
+            all.iter().find(named).unwrap().result(0).unwrap().into()
+        };
+        let mut same = SameExtents::default();
+        for name in ["tensor.splat", "skript.add", "tensor.collapse_shape"] {
+            assert!(same.is_extent(made(name), 0, n), "{name}");
+        }
+        assert!(same.is_extent(x, 0, made("tensor.dim")));
+        assert!(!same.is_extent(x, 0, n));
+        assert!(!same.is_extent(y, 0, n));
+        let check = |op: &&OperationRef| is_check(**op);
+        same.learn(*all.iter().find(check).unwrap());
+        assert!(same.is_extent(x, 0, n));
+        assert!(!same.is_extent(y, 0, n));
+    }
+}
