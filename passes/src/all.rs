@@ -32,6 +32,7 @@ pub const ALL: &[Pass] = &[
     codegen::outputs::PASS,
     codegen::inits::PASS,
     schedule::vectorize::PASS,
+    schedule::interchange::PASS,
     codegen::arguments::PASS,
     codegen::pointers::PASS,
     codegen::memory::PASS,

@@ -91,7 +91,9 @@ pub fn schedules(module: &Module, target: &Target) -> Result<(), CodegenError> {
     mlir::run_pipeline(
         module,
         "schedules",
-        &format!("skript-vectorize-reductions{{vector-bits={vector_bits}}},canonicalize,cse"),
+        &format!(
+            "skript-vectorize-reductions{{vector-bits={vector_bits}}},skript-interchange-reductions,canonicalize,cse"
+        ),
     )
 }
 

@@ -97,13 +97,7 @@ pub fn promote<'c: 'a, 'a>(
             (None, None) => original,
             (None, Some(reach)) => {
                 let around = asked.filter(|(asked, _)| *asked == tensor);
-                let source = pad(
-                    original,
-                    extents,
-                    reach,
-                    around.map(|(_, value)| value),
-                    at,
-                )?;
+                let source = pad(original, extents, reach, around.map(|(_, value)| value), at)?;
                 sources.insert(tensor, source);
                 source
             }

@@ -5,6 +5,7 @@
 
 pub mod body;
 mod boundary;
+pub mod interchange;
 pub mod kernel;
 pub mod nest;
 pub mod plan;

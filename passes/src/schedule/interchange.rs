@@ -1,0 +1,162 @@
+//! The order of the loops of reductions that no kernel takes, those over run-time extents first of all.
+//!
+//! In the order of a formula a sum is made in one register, element after element. Where a loop of the output goes along
+//! neighbours in everything that is read, it goes innermost instead: LLVM computes as many sums at once as a vector has. Each sum
+//! is of the same terms in the same order.
+
+use super::boundary::operations_named;
+use crate::mlir::builder::{only_block, operations};
+use crate::mlir::copy::operation_name;
+use crate::mlir::{attributes, maps, mark};
+use crate::structure::Affine;
+use melior::ir::attribute::{ArrayAttribute, IntegerAttribute};
+use melior::ir::operation::{OperationLike, OperationRef};
+use melior::ir::r#type::{DimSize, MemRefType};
+use melior::ir::{Attribute, ShapedTypeLike, ValueLike};
+use skript_dialect::{Dialect, Pass};
+
+/// Rows shorter than this fill no vector.
+const SHORTEST: u64 = 8;
+
+/// `skript-interchange-reductions`.
+pub const PASS: Pass = Pass {
+    flag: "skript-interchange-reductions",
+    summary: "reductions over buffers run innermost along what lies side by side",
+    dependent_dialects: &[Dialect::Linalg],
+    run: |root, _, rewriter| {
+        for op in operations_named(root, "linalg.generic") {
+            let Some(nest) = Nest::of(op) else { continue };
+            if let Some(row) = nest.row() {
+                let order = nest.with_innermost(row);
+                let attributes = nest.in_order(&order, rewriter.context());
+                for (name, attribute) in attributes.into_iter().flatten() {
+                    mark::set(op, name, attribute);
+                }
+                for index in operations(only_block(op.region(0)?)?) {
+                    renumber(index, &order, rewriter.context());
+                }
+            }
+        }
+        Ok(())
+    },
+    ..Pass::NONE
+};
+
+/// The loops of an operation on buffers.
+struct Nest<'c> {
+    /// By loop: `#linalg.iterator_type<…>`.
+    iterators: Vec<Attribute<'c>>,
+    /// By operand.
+    forms: Vec<Vec<Affine>>,
+    types: Vec<MemRefType<'c>>,
+}
+
+impl<'c> Nest<'c> {
+    fn of<'a>(op: OperationRef<'c, 'a>) -> Option<Self>
+    where
+        'c: 'a,
+    {
+        if op.result_count() > 0 {
+            return None;
+        }
+        let list = |name: &str| -> Option<Vec<Attribute<'c>>> {
+            let list = ArrayAttribute::try_from(op.attribute(name).ok()?).ok()?;
+            (0..list.len()).map(|n| list.element(n).ok()).collect()
+        };
+        let forms = list("indexing_maps")?.into_iter().map(maps::forms);
+        let types = op.operands().map(|o| MemRefType::try_from(o.r#type()).ok());
+        Some(Nest {
+            iterators: list("iterator_types")?,
+            forms: forms.collect::<Option<_>>()?,
+            types: types.collect::<Option<_>>()?,
+        })
+    }
+
+    fn is_reduced(&self, number: usize) -> bool {
+        let iterator = self.iterators.get(number).map(ToString::to_string);
+        iterator.is_some_and(|iterator| iterator.contains("reduction"))
+    }
+
+    /// The loop that is to go innermost; `None`: what is innermost may stay so.
+    fn row(&self) -> Option<usize> {
+        let last = self.iterators.len().checked_sub(1)?;
+        let output = self.forms.last()?.last()?.as_index()?;
+        let runs_long = match self
+            .types
+            .last()?
+            .dim_size(self.types.last()?.rank() - 1)
+            .ok()?
+        {
+            DimSize::Static(extent) => extent >= SHORTEST,
+            DimSize::Dynamic => true,
+        };
+        let mut operands = self.forms.iter().zip(&self.types);
+        let goes_along = operands.all(|(forms, r#type)| strides(forms, r#type, output).is_some());
+        (self.is_reduced(last) && !self.is_reduced(output) && runs_long && goes_along)
+            .then_some(output)
+    }
+
+    /// The loops in their new order.
+    fn with_innermost(&self, row: usize) -> Vec<usize> {
+        let others = (0..self.iterators.len()).filter(|number| *number != row);
+        others.chain([row]).collect()
+    }
+
+    /// What says of loops what they are.
+    fn in_order(
+        &self,
+        order: &[usize],
+        context: &'c melior::Context,
+    ) -> Option<[(&'static str, Attribute<'c>); 2]> {
+        let mut renamed = vec![Affine::default(); order.len()];
+        for (new, old) in order.iter().enumerate() {
+            *renamed.get_mut(*old)? = Affine::index(new);
+        }
+        // Linear forms need no extents.
+        let extents = vec![1; order.len()];
+        let mut indexing = Vec::new();
+        for forms in &self.forms {
+            let forms = forms.iter().map(|f| f.substitute(&renamed, &extents));
+            indexing.push(maps::map(
+                context,
+                order.len(),
+                &forms.collect::<Option<Vec<_>>>()?,
+            )?);
+        }
+        let iterators = order.iter().map(|old| self.iterators.get(*old).copied());
+        let iterators: Vec<_> = iterators.collect::<Option<_>>()?;
+        let list = |all: &[Attribute<'c>]| ArrayAttribute::new(context, all).into();
+        Some([
+            ("indexing_maps", list(&indexing)),
+            ("iterator_types", list(&iterators)),
+        ])
+    }
+}
+
+/// By how many elements a loop's step moves what is read: none, or one; `None`: further.
+fn strides(forms: &[Affine], r#type: &MemRefType, number: usize) -> Option<i64> {
+    let (strides, _) = r#type.strides_and_offset();
+    let mut moved = 0;
+    for (form, stride) in forms.iter().zip(strides) {
+        for (index, factor) in form.as_linear()? {
+            match index == number {
+                true if factor == 1 && stride == 1 => moved += 1,
+                true => return None,
+                false => {}
+            }
+        }
+    }
+    (moved <= 1).then_some(moved)
+}
+
+/// Lets a `linalg.index` ask for the same loop as before.
+fn renumber<'c: 'a, 'a>(op: OperationRef<'c, 'a>, order: &[usize], context: &'c melior::Context) {
+    let asked = op.attribute("dim").ok();
+    let asked = asked.and_then(|dim| IntegerAttribute::try_from(dim).ok());
+    let old = asked.and_then(|dim| usize::try_from(dim.value()).ok());
+    let new = old.and_then(|old| order.iter().position(|o| *o == old));
+    if let (Some(new), "linalg.index") = (new, operation_name(op).as_str()) {
+        let new = attributes::i64(context, i64::try_from(new).unwrap_or(i64::MAX));
+        mark::set(op, "dim", new);
+    }
+}
