@@ -20,7 +20,7 @@ import numpy
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "stablehlo"))
 import padded  # noqa: E402
 
-# By name: inputs, outputs, what computes them.
+# By name: inputs, outputs, what computes them, and operators of their own.
 MODELS = {
     "replicated": ("x: real[n|4]", "y: real[~]", "y = layout.pad{padding=[1,2], method='REPLICATE'}(x)"),
     "mirrored": ("x: real[n|4]", "y: real[~]", "y = layout.pad{padding=[0,0], method='SYMMETRIC'}(x)"),
@@ -37,13 +37,24 @@ MODELS = {
     "least": ("x: real[n|4,m|3]", "y: int[~,~]", "y = math.argmin{axis=0}(x)"),
     "recurrent": ("X: real[s|3,b|2,2]; W: real[8,2]; R: real[8,2]; B: real[8]; h: real[b,2]; c: real[b,2]",
                   "Y: real[~,~,2]; hN: real[~,2]; cN: real[~,2]", "Y, hN, cN = nn.lstm(X, W, R, B, h, c)"),
-    **{name: model[:3] for name, model in padded.MODELS.items()},
+    # Sums over rows that a vector holds, and more of them than one; borders along what is known.
+    "network": ("x: real[b|5,3,9,20]; w: real[4,3,3,3]; v: real[4,1,3,3]; d: real[96,11]", "y: real[~,~]; z: real[~,~,~,~]",
+                "c = nn.conv{padding=[1,1,1,1]}(x, w); r = nn.relu(c); z = nn.conv{groups=4,stride=[2,1],padding=[1,0,1,0]}(r, v); "
+                "p = nn.max_pool{size=[3,3],stride=[3,3],padding=[0,2,0,2],axes=[2,3]}(r); f = layout.flatten{axis=1}(p); "
+                "y = linalg.matmul(f, d)"),
+    "attention": ("q: real[n|20,8]; k: real[m|17,8]; v: real[m,24]", "y: real[~,~]; s: real[~,~]",
+                  "s = linalg.matmul{transB=true}(q, k); p = nn.softmax{axes=[1]}(s); y = linalg.matmul(p, v)"),
+    "product": ("x: real[n|19,k|33]; w: real[k,m|18]; b: real[m]", "y: real[~,~]; t: real[~,~]",
+                "p = linalg.matmul(x, w); u = math.add{rhs_align=1}(p, b); y = math.max(u, 0.0); t = linalg.matmul{transA=true}(x, p)"),
+    "columns": ("x: real[n|21,m|18]; i: int[n]", "y: real[~,~]; z: real[~,~]; l: int[~,~]",
+                "y = math.sum_reduce{axes=[0]}(x); z = math.max_reduce{axes=[0]}(x); l = math.argmax{axis=0}(x)"),
+    **{name: model[:3] + model[4:] for name, model in padded.MODELS.items()},
 }
 
 
-def write(folder, inputs, outputs, computes):
+def write(folder, inputs, outputs, computes, operators=""):
     modules = sorted(set(re.findall(r"(\w+)\.\w+[({]", computes)))
-    lines = ["import %s;" % m for m in modules] + ["graph G {", "@input { %s; }" % inputs, "@output { %s; }" % outputs, "@compose { %s; }" % computes, "}"]
+    lines = ["import %s;" % m for m in modules] + [operators, "graph G {", "@input { %s; }" % inputs, "@output { %s; }" % outputs, "@compose { %s; }" % computes, "}"]
     with open(os.path.join(folder, "main.sknd"), "w") as file:
         file.write("\n".join(lines) + "\n")
 
@@ -105,12 +116,12 @@ def main():
     args = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="extents_") as folder:
         names, lines = [], []
-        for name, (inputs, outputs, computes) in MODELS.items():
+        for name, (inputs, outputs, *computes) in MODELS.items():
             if args.case and not any(c in name for c in args.case):
                 continue
             model = os.path.join(folder, name)
             os.makedirs(model)
-            write(model, inputs, outputs, computes)
+            write(model, inputs, outputs, *computes)
             for told, arguments in runs(name, inputs, model):
                 names.append(told)
                 lines.append((model, arguments))

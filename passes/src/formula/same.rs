@@ -179,7 +179,7 @@ fn rank(value: Value) -> Option<usize> {
 mod tests {
     use super::*;
     use crate::codegen::mlir::{blocks, operations};
-    use melior::ir::Module;
+    use melior::ir::{BlockLike, Module};
 
     #[test]
     fn definitions_and_checks_tell_which_extents_are_the_same() {
