@@ -20,6 +20,11 @@ mod verbs;
 
 use std::process::ExitCode;
 
+/// MLIR allocates through it too: an operation takes an allocation of its own, and modules of many operations stay together in
+/// memory.
+#[global_allocator]
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+
 /// Stack of the thread that does the work; nesting of documents is bounded to fit in it with room to spare.
 const STACK_BYTES: usize = 1 << 30;
 

@@ -17,7 +17,7 @@ pub fn value<'c: 'a, 'a>(
     };
     let op = result.owner();
     match operation_name(op).as_str() {
-        "tensor.splat" => Ok(Some(op.operand(0)?)),
+        "tensor.splat" | "linalg.fill" => Ok(Some(op.operand(0)?)),
         "arith.constant" => {
             let Some(number) = element(op.attribute("value")?) else {
                 return Ok(None);

@@ -41,6 +41,11 @@ struct Files {
     output: Option<PathBuf>,
 }
 
+/// MLIR allocates through it too: an operation takes an allocation of its own, and modules of many operations stay together in
+/// memory.
+#[global_allocator]
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+
 static OPTIONS: OnceLock<Options> = OnceLock::new();
 
 fn main() {
