@@ -14,7 +14,7 @@ use crate::mlir::{ValueKey, regions, types};
 use melior::ir::attribute::{DenseI64ArrayAttribute, IntegerAttribute};
 use melior::ir::operation::{OperationLike, OperationResult};
 use melior::ir::{BlockRef, OperationRef, TypeLike, Value, ValueLike};
-use skript_dialect::{Pass, PassError, melior};
+use skript_dialect::{Pass, PassError, PassOption, melior};
 use skript_semantics::{Scalar, ScalarKind};
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -23,10 +23,18 @@ pub const PASS: Pass = Pass {
     flag: "skript-drop-clamps",
     summary: "clamps and conditions fall away that extents and checks make idle",
     anchor: Some("builtin.module"),
-    run: |root, _, _| {
-        let bounds = Bounds::of(root).map_err(|refusal| PassError::at(refusal.op, refusal.what))?;
-        drop_clamps(root, &bounds)?;
-        Ok(())
+    options: &[PassOption {
+        name: "if-bounded",
+        summary: "leave a module as it is, instead of failing, where some extent has no bound",
+        default: "false",
+    }],
+    run: |root, options, _| {
+        let lenient: bool = options.get("if-bounded")?;
+        match Bounds::of(root) {
+            Ok(bounds) => Ok(drop_clamps(root, &bounds)?),
+            Err(_) if lenient => Ok(()),
+            Err(refusal) => Err(PassError::at(refusal.op, refusal.what)),
+        }
     },
     ..Pass::NONE
 };
@@ -59,6 +67,23 @@ pub fn drop_clamps<'c: 'a, 'a>(
     }
     idle.into_iter().for_each(erase);
     Ok(())
+}
+
+/// Choices that a formula looks at, the last ones: long models have many.
+const MOST_CHOICES: usize = 64;
+
+/// Whether an operation computes what may leave i64 though its operands do not.
+fn is_sum(name: &str) -> bool {
+    matches!(
+        name,
+        "skript.add"
+            | "arith.addi"
+            | "skript.sub"
+            | "arith.subi"
+            | "skript.mul"
+            | "arith.muli"
+            | "skript.neg"
+    )
 }
 
 /// `x ≤ y` for each pair.
@@ -210,6 +235,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
         };
         if result.r#type().is_index() {
             let number = self.computed(op, name);
+            let number = number.filter(|number| self.order.is_exact(number) || !is_sum(name));
             let number = number.unwrap_or_else(|| self.order.fresh(Meaning::Between(None, None)));
             self.numbers.insert(ValueKey::of(result), number.clone());
             if self.inside && name != "arith.constant" {
@@ -300,7 +326,14 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
 
     /// Learns what is left where all other alternatives are ruled out.
     fn decide(&mut self) {
-        for choice in self.choices.clone() {
+        let before = self.choices.len().saturating_sub(MOST_CHOICES);
+        for choice in self
+            .choices
+            .iter()
+            .skip(before)
+            .cloned()
+            .collect::<Vec<_>>()
+        {
             let mut left = choice.iter().filter(|condition| {
                 let mut parts = condition.iter();
                 !parts.any(|(x, y)| y.plus(1).is_some_and(|next| self.order.at_most(&next, x)))

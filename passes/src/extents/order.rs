@@ -4,10 +4,12 @@
 //! is not found so counts as unknown, never as false.
 
 use super::polynomial::{Polynomial, Unknown};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Steps after which a question has no answer.
 const STEPS: usize = 400;
+/// Unknowns that are looked at for one question, and facts of them that are tried, the last ones first: long models know much.
+const NEAR: usize = 64;
 
 /// What an unknown is.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -26,16 +28,37 @@ pub enum Meaning {
     Between(Option<i64>, Option<i64>),
 }
 
+impl Meaning {
+    /// What it is said in terms of.
+    fn parts(&self) -> impl Iterator<Item = &Polynomial> {
+        let (one, other) = match self {
+            Meaning::Below(x) | Meaning::Quotient(x, _) => (Some(x), None),
+            Meaning::Remainder(x, y)
+            | Meaning::Min(x, y)
+            | Meaning::Max(x, y)
+            | Meaning::Either(x, y) => (Some(x), Some(y)),
+            Meaning::Between(..) => (None, None),
+        };
+        one.into_iter().chain(other)
+    }
+}
+
 /// What is known; facts are forgotten where they end ([`Order::facts`], [`Order::forget`]).
 #[derive(Clone, Debug, Default)]
 pub struct Order {
     meanings: Vec<Meaning>,
+    /// How far each unknown is from zero at most, where that is told.
+    sizes: Vec<Option<i64>>,
     named: HashMap<Meaning, Unknown>,
     /// Polynomials that are not positive.
     facts: Vec<Polynomial>,
+    /// Positions of the facts that an unknown occurs in.
+    facts_of: HashMap<Unknown, Vec<usize>>,
     equal: Vec<(Unknown, Polynomial)>,
+    equal_of: HashMap<Unknown, usize>,
     /// Unknowns that others are said in terms of now, though they were said in terms of these.
     free: Vec<(Unknown, Meaning)>,
+    free_of: HashMap<Unknown, Vec<usize>>,
 }
 
 /// How much is known at a place.
@@ -49,8 +72,43 @@ pub struct Facts {
 impl Order {
     /// A number unlike all others.
     pub fn fresh(&mut self, meaning: Meaning) -> Polynomial {
+        let size = self.size_of(&meaning);
+        self.sizes.push(size);
         self.meanings.push(meaning);
         Polynomial::unknown(self.meanings.len() - 1)
+    }
+
+    /// Whether a number that a run computes is this one: in i64 what is larger wraps.
+    pub fn is_exact(&self, value: &Polynomial) -> bool {
+        self.size(value).is_some()
+    }
+
+    /// How far a number is from zero at most; `None`: that is not told, or beyond i64.
+    fn size(&self, value: &Polynomial) -> Option<i64> {
+        let of = |unknown: Unknown| self.sizes.get(unknown).copied().flatten();
+        value.terms().try_fold(0i64, |sum, (factors, coefficient)| {
+            let size = coefficient.checked_abs()?;
+            let mut factors = factors.iter();
+            let size = factors.try_fold(size, |size, factor| size.checked_mul(of(*factor)?))?;
+            sum.checked_add(size)
+        })
+    }
+
+    fn size_of(&self, meaning: &Meaning) -> Option<i64> {
+        match meaning {
+            Meaning::Below(limit) => self.size(limit),
+            Meaning::Quotient(x, _) => self.size(x),
+            // Below the divisor, or nothing is known of it.
+            Meaning::Remainder(_, y) => self.size(y),
+            Meaning::Min(x, y) | Meaning::Max(x, y) | Meaning::Either(x, y) => {
+                Some(self.size(x)?.max(self.size(y)?))
+            }
+            Meaning::Between(low, high) => Some(
+                low.as_ref()?
+                    .checked_abs()?
+                    .max(high.as_ref()?.checked_abs()?),
+            ),
+        }
     }
 
     /// The number with this meaning; equal ones are one.
@@ -119,9 +177,37 @@ impl Order {
 
     /// Knows no more than there.
     pub fn forget(&mut self, known: Facts) {
+        for position in known.facts..self.facts.len() {
+            for unknown in self
+                .facts
+                .get(position)
+                .into_iter()
+                .flat_map(Polynomial::unknowns)
+            {
+                if let Some(positions) = self.facts_of.get_mut(&unknown) {
+                    positions.retain(|own| *own < known.facts);
+                }
+            }
+        }
         self.facts.truncate(known.facts);
-        self.equal.truncate(known.equal);
-        self.free.truncate(known.free);
+        for (unknown, _) in self.equal.drain(known.equal..) {
+            self.equal_of.remove(&unknown);
+        }
+        for (unknown, _) in self.free.drain(known.free..) {
+            if let Some(positions) = self.free_of.get_mut(&unknown) {
+                positions.pop();
+            }
+        }
+    }
+
+    fn push_fact(&mut self, fact: Polynomial) {
+        for unknown in fact.unknowns() {
+            let positions = self.facts_of.entry(unknown).or_default();
+            if positions.last() != Some(&self.facts.len()) {
+                positions.push(self.facts.len());
+            }
+        }
+        self.facts.push(fact);
     }
 
     /// Learns that `x ≤ y`.
@@ -130,7 +216,7 @@ impl Order {
         if let Some(fact) = fact
             && !self.at_most(x, y)
         {
-            self.facts.push(fact);
+            self.push_fact(fact);
         }
     }
 
@@ -151,10 +237,13 @@ impl Order {
                 let of = value.unknowns().filter(|other| self.is_of(*other, unknown));
                 for other in of.collect::<Vec<Unknown>>() {
                     let is_natural = self.at_most(&zero, &Polynomial::unknown(other));
-                    let most = self.largest(&Polynomial::unknown(other));
+                    let most = self.largest(&Polynomial::unknown(other), &mut { STEPS });
                     let meaning = Meaning::Between(is_natural.then_some(0), most);
+                    let positions = self.free_of.entry(other).or_default();
+                    positions.push(self.free.len());
                     self.free.push((other, meaning));
                 }
+                self.equal_of.insert(unknown, self.equal.len());
                 self.equal.push((unknown, value));
                 return;
             }
@@ -162,19 +251,23 @@ impl Order {
     }
 
     /// A number that a multiple of an unknown is not larger than.
-    fn largest(&self, value: &Polynomial) -> Option<i64> {
+    fn largest(&self, value: &Polynomial, steps: &mut usize) -> Option<i64> {
+        *steps = steps.checked_sub(1)?;
         let Some((factor @ 1.., unknown, constant)) = value.as_multiple() else {
             return value.as_constant();
         };
         let most = match self.meaning(unknown)? {
             Meaning::Between(_, most) => (*most)?,
-            Meaning::Below(limit) => self.largest(limit)?.checked_sub(1)?,
-            Meaning::Quotient(x, divisor) => self.largest(x)?.div_euclid(*divisor),
-            Meaning::Min(x, y) => match (self.largest(x), self.largest(y)) {
+            Meaning::Below(limit) => self.largest(limit, steps)?.checked_sub(1)?,
+            Meaning::Quotient(x, divisor) => self.largest(x, steps)?.div_euclid(*divisor),
+            Meaning::Min(x, y) => match (self.largest(x, steps), self.largest(y, steps)) {
                 (Some(x), Some(y)) => x.min(y),
                 (x, y) => x.or(y)?,
             },
-            Meaning::Max(x, y) | Meaning::Either(x, y) => self.largest(x)?.max(self.largest(y)?),
+            Meaning::Max(x, y) | Meaning::Either(x, y) => {
+                let x = self.largest(x, steps)?;
+                x.max(self.largest(y, steps)?)
+            }
             Meaning::Remainder(..) => return None,
         };
         factor.checked_mul(most)?.checked_add(constant)
@@ -183,52 +276,66 @@ impl Order {
     /// Learns that what a number is said in terms of is positive, where that can be told.
     pub fn raise(&mut self, value: &Polynomial) {
         let one = Polynomial::constant(1);
-        let mut pending: Vec<Unknown> = value.unknowns().collect();
-        while let Some(unknown) = pending.pop() {
-            match self.meaning(unknown) {
-                Some(Meaning::Below(x) | Meaning::Quotient(x, _)) => pending.extend(x.unknowns()),
-                Some(
-                    Meaning::Remainder(x, y)
-                    | Meaning::Min(x, y)
-                    | Meaning::Max(x, y)
-                    | Meaning::Either(x, y),
-                ) => pending.extend(x.unknowns().chain(y.unknowns())),
-                Some(Meaning::Between(..)) => {
-                    let own = Polynomial::unknown(unknown);
-                    if self.least(unknown).is_none_or(|least| least < 1)
-                        && self.at_most(&one, &own)
-                        && let Some(fact) = one.sub(&own)
-                    {
-                        self.facts.push(fact);
-                    }
-                }
-                None => {}
+        let near = self.near(value);
+        for unknown in near.iter().copied() {
+            if !matches!(self.meaning(unknown), Some(Meaning::Between(..))) {
+                continue;
+            }
+            let own = Polynomial::unknown(unknown);
+            if self.least(unknown).is_none_or(|least| least < 1)
+                && let Some(fact) = one.sub(&own)
+                && (self.is_not_positive(&fact, &mut { STEPS }) || self.follows(&fact, &near))
+            {
+                self.push_fact(fact);
             }
         }
     }
 
+    /// The unknowns of a number and of what they are said in terms of, the nearest [`NEAR`] ones.
+    fn near(&self, value: &Polynomial) -> Vec<Unknown> {
+        let mut found: Vec<Unknown> = Vec::new();
+        let mut seen = HashSet::new();
+        let mut add = |value: &Polynomial, found: &mut Vec<Unknown>| {
+            let new = value.unknowns().filter(|unknown| seen.insert(*unknown));
+            found.extend(new.collect::<Vec<_>>());
+        };
+        add(value, &mut found);
+        let mut next = 0;
+        while let Some(unknown) = found.get(next).copied().filter(|_| found.len() < NEAR) {
+            next += 1;
+            if let Some((_, equal)) = self.equal_of.get(&unknown).and_then(|e| self.equal.get(*e)) {
+                add(equal, &mut found);
+            }
+            let said = self.meaning(unknown).into_iter();
+            said.flat_map(Meaning::parts)
+                .for_each(|part| add(part, &mut found));
+        }
+        found
+    }
+
     fn meaning(&self, unknown: Unknown) -> Option<&Meaning> {
-        let free = self.free.iter().rev().find(|(own, _)| *own == unknown);
+        let free = self.free_of.get(&unknown).and_then(|all| all.last());
+        let free = free.and_then(|position| self.free.get(*position));
         free.map(|(_, meaning)| meaning)
             .or_else(|| self.meanings.get(unknown))
     }
 
     /// Whether an unknown is said in terms of another one. What is said so comes behind it.
     pub fn is_of(&self, unknown: Unknown, other: Unknown) -> bool {
-        let of = |value: &Polynomial| {
-            let mut inner = value.unknowns();
-            inner.any(|own| own == other || own < unknown && self.is_of(own, other))
-        };
-        match self.meaning(unknown) {
-            Some(Meaning::Below(x) | Meaning::Quotient(x, _)) => of(x),
-            Some(
-                Meaning::Remainder(x, y)
-                | Meaning::Min(x, y)
-                | Meaning::Max(x, y)
-                | Meaning::Either(x, y),
-            ) => of(x) || of(y),
-            Some(Meaning::Between(..)) | None => false,
+        let mut seen = HashSet::new();
+        let mut pending = vec![unknown];
+        while let Some(unknown) = pending.pop() {
+            let said = self.meaning(unknown).into_iter().flat_map(Meaning::parts);
+            for own in said.flat_map(Polynomial::unknowns) {
+                if own == other {
+                    return true;
+                }
+                if own < unknown && seen.insert(own) {
+                    pending.push(own);
+                }
+            }
         }
+        false
     }
 
     /// Whether `x ≤ y`, as far as that can be told.
@@ -237,22 +344,35 @@ impl Order {
             return false;
         };
         let mut steps = STEPS;
-        if self.is_not_positive(&difference, &mut steps) {
-            return true;
-        }
-        self.facts.iter().any(|fact| {
+        self.is_not_positive(&difference, &mut steps)
+            || self.follows(&difference, &self.near(&difference))
+    }
+
+    /// Whether a number is not positive because a fact of one of these unknowns is not.
+    fn follows(&self, value: &Polynomial, near: &[Unknown]) -> bool {
+        let positions = near.iter().filter_map(|unknown| self.facts_of.get(unknown));
+        let mut positions: Vec<usize> = positions.flatten().copied().collect();
+        positions.sort_unstable();
+        positions.dedup();
+        let last = positions.iter().rev().take(NEAR);
+        let mut facts = last.filter_map(|position| self.facts.get(*position));
+        facts.any(|fact| {
             let mut steps = STEPS;
-            let rest = difference.sub(fact);
+            let rest = value.sub(fact);
             rest.is_some_and(|rest| self.is_not_positive(&rest, &mut steps))
         })
     }
 
-    /// With what is equal to unknowns in their place.
+    /// With what is equal to unknowns in their place. What was learned first is said in terms of what was learned later.
     fn resolved(&self, mut value: Polynomial) -> Option<Polynomial> {
-        for (unknown, equal) in &self.equal {
+        loop {
+            let known = value.unknowns().filter_map(|u| self.equal_of.get(&u));
+            let Some((unknown, equal)) = known.min().and_then(|first| self.equal.get(*first))
+            else {
+                return Some(value);
+            };
             value = value.replaced(*unknown, equal)?;
         }
-        Some(value)
     }
 
     fn is_not_positive(&self, value: &Polynomial, steps: &mut usize) -> bool {
@@ -324,19 +444,18 @@ impl Order {
 
     /// The largest number that facts hold an unknown to be at least.
     fn least(&self, unknown: Unknown) -> Option<i64> {
-        let bounds = self
-            .facts
-            .iter()
-            .filter_map(|fact| match fact.as_multiple()? {
-                // -c u + k ≤ 0
-                (factor @ ..=-1, u, constant) if u == unknown => {
-                    let factor = factor.checked_neg()?;
-                    constant
-                        .checked_add(factor - 1)
-                        .map(|n| n.div_euclid(factor))
-                }
-                _ => None,
-            });
+        let facts = self.facts_of.get(&unknown).into_iter().flatten();
+        let facts = facts.filter_map(|position| self.facts.get(*position));
+        let bounds = facts.filter_map(|fact| match fact.as_multiple()? {
+            // -c u + k ≤ 0
+            (factor @ ..=-1, u, constant) if u == unknown => {
+                let factor = factor.checked_neg()?;
+                constant
+                    .checked_add(factor - 1)
+                    .map(|n| n.div_euclid(factor))
+            }
+            _ => None,
+        });
         bounds.max()
     }
 }

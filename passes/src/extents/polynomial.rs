@@ -29,6 +29,12 @@ impl Polynomial {
         }
     }
 
+    /// Products of unknowns and what they count.
+    pub fn terms(&self) -> impl Iterator<Item = (&[Unknown], i64)> {
+        let terms = self.terms.iter();
+        terms.map(|(factors, coefficient)| (factors.as_slice(), *coefficient))
+    }
+
     /// The value if no unknown occurs.
     pub fn as_constant(&self) -> Option<i64> {
         match self.terms.iter().next() {

@@ -20,18 +20,20 @@ pub struct Border {
 
 impl Border {
     /// `None` where the guard stays. `finite`: real factors are neither infinite nor NaN. `widens`: whether a term is a real in
-    /// a wider type, as which the border counts too.
+    /// a wider type, as which the border counts too. `ends`: whether a term says that an access stays before the end of a
+    /// dimension whose extent only a run knows.
     pub fn of(
         nest: &Nest,
         domain: &Domain,
         element: ScalarKind,
         finite: bool,
         widens: impl Fn(TermId) -> bool,
+        ends: impl Fn(TermId, TermId) -> bool,
     ) -> Option<Border> {
         let [target] = nest.targets.as_slice() else {
             return None;
         };
-        if domain.always_holds() || domain.opaque_guard || nest.kind.op().is_none() {
+        if domain.always_holds() || nest.kind.op().is_none() {
             return None;
         }
         let read = |term: TermId| match nest.terms.get(term) {
@@ -51,6 +53,7 @@ impl Border {
                 return false;
             };
             only_bounds(&domain.constraints, &forms, &tensor.extents)
+                && domain.others.iter().all(|other| ends(*other, access))
         };
         if guarded(read(target.value)) {
             return Some(Border {
@@ -101,7 +104,15 @@ mod tests {
 
     fn border(nest: &Nest, finite: bool) -> Option<Scalar> {
         let domain = Domain::of(nest).unwrap().unwrap();
-        Border::of(nest, &domain, ScalarKind::Real, finite, |_| false).map(|b| b.value)
+        Border::of(
+            nest,
+            &domain,
+            ScalarKind::Real,
+            finite,
+            |_| false,
+            |_, _| false,
+        )
+        .map(|b| b.value)
     }
 
     #[test]

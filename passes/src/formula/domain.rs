@@ -15,8 +15,8 @@ pub struct Domain {
     pub indices: Vec<Affine>,
     /// Constraints that are left, over the loops.
     pub constraints: Vec<Affine>,
-    /// Whether the predicate has conjuncts that the constraints do not tell.
-    pub opaque_guard: bool,
+    /// Conjuncts of the predicate that the constraints do not tell.
+    pub others: Vec<TermId>,
     /// By target.
     pub placements: Vec<TargetBlock>,
     /// The loop of one iteration that stands for an index of one value, by index.
@@ -62,14 +62,14 @@ impl Domain {
             parallel: order.parallel,
             indices,
             constraints,
-            opaque_guard: !guard.others.is_empty(),
+            others: guard.others,
             placements: order.placements,
             units: order.units,
         }))
     }
 
     pub fn always_holds(&self) -> bool {
-        self.constraints.is_empty() && !self.opaque_guard
+        self.constraints.is_empty() && self.others.is_empty()
     }
 
     /// A term as a form of the loops.

@@ -48,12 +48,19 @@ pub fn lower<'c: 'a, 'a>(
     let open = Open::of(reading, &domain, same)?;
     let nest = &reading.nest;
     let mut roots: Vec<_> = nest.targets.iter().map(|t| t.value).collect();
-    if domain.opaque_guard {
+    if !domain.others.is_empty() {
         roots.extend(nest.predicate);
     }
     let element = reading.outs.first().map(|out| element_type(*out));
     let border = match element.transpose()?.and_then(types::kind_of) {
-        Some(element) => Border::of(nest, &domain, element, finite, |t| reading.widens(t)),
+        Some(element) => Border::of(
+            nest,
+            &domain,
+            element,
+            finite,
+            |term| reading.widens(term),
+            |term, access| open.ends(reading, &domain, term, access),
+        ),
         None => None,
     };
     let operands = promote(reading, &domain, &open, &roots, border, at)?;

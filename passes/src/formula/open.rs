@@ -2,16 +2,18 @@
 //!
 //! In a [`Domain`] and in a nest such an extent is [`LARGEST_EXTENT`]; here is the value of it. A loop may run over less than the
 //! dimension that it goes through: where nothing proves that they are the same, the part is a slice. A point that is skipped may
-//! lie outside of the part, so where some are, that must be proven.
+//! lie outside of the part: where some are, what the loops reach is a copy with a border, as long as the loops tell.
 
 use super::Refusal;
 use super::domain::Domain;
+use super::operand::COPIED_RATIO;
 use super::same::SameExtents;
 use crate::mlir::{Builder, types};
-use crate::structure::{LARGEST_EXTENT, Reading};
+use crate::structure::{Affine, LARGEST_EXTENT, Reading, Term, TermId};
 use melior::Error;
 use melior::ir::operation::OperationLike;
-use melior::ir::{Value, ValueLike};
+use melior::ir::{Type, Value, ValueLike};
+use skript_semantics::ScalarOp;
 
 /// Sizes of a tensor or a part of one.
 #[derive(Clone, Default)]
@@ -142,16 +144,118 @@ impl<'s, 'c: 'a, 'a> Open<'s, 'c, 'a> {
         }
     }
 
-    /// A dimension whose extent only a run knows is read by a subscript that is no loop.
+    /// Whether points that are skipped may read behind the end of a dimension, whose extent only a run knows.
+    pub fn leaves(
+        &self,
+        tensor: Value<'c, 'a>,
+        dimension: usize,
+        form: &Affine,
+        domain: &Domain,
+    ) -> bool {
+        let extents = types::extents(tensor.r#type()).unwrap_or_default();
+        if !self.skips || extents.get(dimension) != Some(&types::DYNAMIC) {
+            return false;
+        }
+        let whole = |number| {
+            self.fit(tensor, dimension, self.size(domain, number))
+                .is_ok()
+        };
+        !form.as_index().is_some_and(whole)
+    }
+
+    /// Whether a term says `place < extent` of a dimension whose extent only a run knows, for an access's place.
+    pub fn ends(
+        &self,
+        reading: &Reading<'c, 'a>,
+        domain: &Domain,
+        term: TermId,
+        access: TermId,
+    ) -> bool {
+        let nest = &reading.nest;
+        let (Some(Term::Apply { op, operands, .. }), Some(Term::Access { tensor, subscripts })) =
+            (nest.terms.get(term), nest.terms.get(access))
+        else {
+            return false;
+        };
+        let (place, end) = match (op, operands.as_slice()) {
+            (ScalarOp::Lt, [place, end]) | (ScalarOp::Gt, [end, place]) => (*place, *end),
+            _ => return false,
+        };
+        let Some(tensor) = reading.tensors.get(*tensor) else {
+            return false;
+        };
+        let place = domain.affine(nest, place);
+        let mut outside = reading.outside.iter().filter(|(_, term)| *term == end);
+        outside.any(|(end, _)| {
+            let mut subscripts = subscripts.iter().enumerate();
+            subscripts.any(|(dimension, subscript)| {
+                place.is_some()
+                    && domain.affine(nest, *subscript) == place
+                    && self.same.is_extent(*tensor, dimension, *end)
+            })
+        })
+    }
+
+    /// What a form of the loops reaches: a least place that is fixed, and how many places from there on, or some more.
+    ///
+    /// `None`: the least place depends on a run, or the places are more than some times those that are read.
     ///
     /// # Errors
-    /// [`Refusal::Shape`]: points that are skipped may read behind its end.
-    pub fn stays_inside(&self, tensor: Value<'c, 'a>, dimension: usize) -> Result<(), Refusal> {
-        let extents = types::extents(tensor.r#type()).unwrap_or_default();
-        match extents.get(dimension) {
-            Some(&types::DYNAMIC) => self.part().map(|_| ()),
-            _ => Ok(()),
+    /// [`Refusal::Build`]: an operation cannot be made.
+    pub fn span(
+        &self,
+        form: &Affine,
+        domain: &Domain,
+        at: &Builder<'c, 'a>,
+    ) -> Result<Option<(i64, Size<'c, 'a>)>, Refusal> {
+        let Some(terms) = form.as_linear() else {
+            return Ok(None);
+        };
+        let (mut low, mut fixed, mut open) = (form.offset(), 1i64, Vec::new());
+        for (number, factor) in terms {
+            match self.size(domain, number) {
+                Size::Open(value) if factor > 0 => open.push((value, factor)),
+                Size::Open(_) => return Ok(None),
+                Size::Fixed(size) => {
+                    let Some(far) = factor.checked_mul(size - 1) else {
+                        return Ok(None);
+                    };
+                    let sums = (low.checked_add(far.min(0)), fixed.checked_add(far.abs()));
+                    let (Some(least), Some(reached)) = sums else {
+                        return Ok(None);
+                    };
+                    (low, fixed) = (least, reached);
+                }
+            }
         }
+        // A step of the finest loop leaves out what the fixed ones do not reach.
+        let finest = open.iter().map(|(_, factor)| *factor).min().unwrap_or(1);
+        if finest > fixed.saturating_mul(COPIED_RATIO) {
+            return Ok(None);
+        }
+        let factors = open.iter().map(|(_, factor)| *factor);
+        let rest = factors.fold(fixed, i64::saturating_sub);
+        let index = Type::index(at.context);
+        let mut size: Option<Value<'c, 'a>> = None;
+        for (value, factor) in open {
+            let part = match factor {
+                1 => value,
+                _ => at.scalar(ScalarOp::Mul, &[value, at.index(factor)?], index)?,
+            };
+            size = Some(match size {
+                Some(others) => at.scalar(ScalarOp::Add, &[others, part], index)?,
+                None => part,
+            });
+        }
+        Ok(Some(match size {
+            None => (low, Size::Fixed(fixed)),
+            // No size is negative, and bounds are read off sums of what is none: a shorter one is rounded up.
+            Some(open) if rest <= 0 => (low, Size::Open(open)),
+            Some(open) => {
+                let size = at.scalar(ScalarOp::Add, &[open, at.index(rest)?], index)?;
+                (low, Size::Open(size))
+            }
+        }))
     }
 
     fn part(&self) -> Result<Fit, Refusal> {

@@ -7,13 +7,13 @@ use super::{Refusal, block};
 use crate::mlir::{Builder, types};
 use crate::structure::affine::Range;
 use crate::structure::{Affine, LARGEST_EXTENT, Reading, Term, TermId};
-use melior::ir::{Value, ValueLike};
+use melior::ir::{Type, Value, ValueLike};
 use skript_frontend::model::Accumulation;
-use skript_semantics::Scalar;
+use skript_semantics::{Scalar, ScalarOp};
 use std::collections::HashMap;
 
 /// A bordered copy may hold this many times the elements of its source; a read beyond that checks its place instead.
-const COPIED_RATIO: i64 = 4;
+pub const COPIED_RATIO: i64 = 4;
 
 /// A tensor and the element that each point of the loops reads.
 pub struct Operand<'c, 'a> {
@@ -30,6 +30,33 @@ pub struct Operands<'c, 'a> {
 
 /// The places that are read, by dimension.
 type Reach = Vec<Range>;
+
+/// All places of a dimension whose extent only a run knows.
+const WHOLE: Range = Range {
+    low: 0,
+    high: LARGEST_EXTENT - 1,
+};
+
+/// An affine access.
+struct Access<'c, 'a> {
+    term: TermId,
+    tensor: usize,
+    forms: Vec<Affine>,
+    /// Where it may read behind an extent that only a run knows: the copy that it reads.
+    own: Option<Vec<Span<'c, 'a>>>,
+}
+
+/// What a copy with a border holds of one dimension.
+#[derive(Clone, Copy)]
+struct Span<'c, 'a> {
+    /// The place that it begins with, which may lie before the tensor.
+    low: i64,
+    size: Size<'c, 'a>,
+    /// How many places are the tensor's, from the first one on that both have.
+    count: Size<'c, 'a>,
+    /// Whether only a run knows where the tensor ends in it.
+    is_open: bool,
+}
 
 /// Makes every affine access below `roots` an operand; where it may leave its tensor (at points that are skipped), of
 /// a copy with a border: of zeros, or of what is asked for around the tensor of one access.
@@ -49,7 +76,8 @@ pub fn promote<'c: 'a, 'a>(
         Some(Term::Access { tensor, .. }) => Some((*tensor, b.value)),
         _ => None,
     });
-    let mut affine: Vec<(TermId, usize, Vec<Affine>)> = Vec::new();
+    let unknown = || Refusal::Shape("reads an unknown tensor");
+    let mut affine: Vec<Access> = Vec::new();
     let mut reaches: HashMap<usize, Reach> = HashMap::new();
     for (term, tensor, subscripts) in nest.accesses(roots) {
         let forms: Option<Vec<_>> = subscripts.iter().map(|s| domain.affine(nest, *s)).collect();
@@ -57,18 +85,36 @@ pub fn promote<'c: 'a, 'a>(
         let Some(extents) = nest.tensors.get(tensor).map(|t| &t.extents) else {
             continue;
         };
-        let Some(own) = reach(&forms, &domain.extents, extents) else {
+        let source = *reading.tensors.get(tensor).ok_or_else(unknown)?;
+        let leaving = forms.iter().enumerate();
+        let leaving = leaving.map(|(dimension, f)| open.leaves(source, dimension, f, domain));
+        let leaving: Vec<bool> = leaving.collect();
+        let Some(own) = reach(&forms, &domain.extents, extents, &leaving) else {
             continue;
         };
-        let merged: Reach = match reaches.get(&tensor) {
+        let is_own = leaving.contains(&true);
+        let merged: Reach = match reaches.get(&tensor).filter(|_| !is_own) {
             Some(known) => known.iter().zip(&own).map(|(a, b)| union(*a, *b)).collect(),
             None => own,
         };
         if leaves(&merged, extents) && !affordable(&merged, extents) {
             continue;
         }
-        reaches.insert(tensor, merged);
-        affine.push((term, tensor, forms));
+        let own = if is_own {
+            let Some(spans) = spans(source, &forms, &merged, &leaving, domain, open, at)? else {
+                continue;
+            };
+            Some(spans)
+        } else {
+            reaches.insert(tensor, merged);
+            None
+        };
+        affine.push(Access {
+            term,
+            tensor,
+            forms,
+            own,
+        });
     }
 
     let mut sources: HashMap<usize, Value<'c, 'a>> = HashMap::new();
@@ -76,52 +122,69 @@ pub fn promote<'c: 'a, 'a>(
         list: Vec::new(),
         of_access: HashMap::new(),
     };
-    let mut known: HashMap<(usize, Vec<Affine>), usize> = HashMap::new();
-    for (term, tensor, forms) in affine {
-        let unknown = || Refusal::Shape("reads an unknown tensor");
+    let mut known: HashMap<(usize, bool, Vec<Affine>), usize> = HashMap::new();
+    for access in affine {
+        let Access {
+            term, tensor, own, ..
+        } = access;
+        let key = (tensor, own.is_some(), access.forms);
+        if let Some(position) = known.get(&key) {
+            operands.of_access.insert(term, *position);
+            continue;
+        }
         let original = *reading.tensors.get(tensor).ok_or_else(unknown)?;
         let extents = nest.tensors.get(tensor).map(|t| t.extents.as_slice());
         let extents = extents.ok_or_else(unknown)?;
+        let around = asked.filter(|(asked, _)| *asked == tensor);
+        let around = around.map(|(_, value)| value);
         let reach = reaches.get(&tensor).filter(|r| leaves(r, extents));
-        let forms: Vec<Affine> = match reach {
-            Some(reach) => forms
-                .iter()
-                .zip(reach)
-                .map(|(form, range)| form.sub(&Affine::constant(range.low)))
-                .collect::<Option<_>>()
-                .ok_or(Refusal::Shape("has subscripts beyond 64 bits"))?,
-            None => forms,
-        };
-        let source = match (sources.get(&tensor), reach) {
-            (Some(source), _) => *source,
-            (None, None) => original,
+        let (source, forms, inside) = match (&own, reach) {
+            (Some(spans), _) => {
+                let copy = pad(original, spans, around, at)?;
+                let inside = spans.iter().map(|span| span.is_open).collect();
+                (
+                    copy,
+                    moved_by(&key.2, spans.iter().map(|span| span.low))?,
+                    inside,
+                )
+            }
             (None, Some(reach)) => {
-                let around = asked.filter(|(asked, _)| *asked == tensor);
-                let source = pad(original, extents, reach, around.map(|(_, value)| value), at)?;
-                sources.insert(tensor, source);
-                source
+                let copy = match sources.get(&tensor) {
+                    Some(copy) => *copy,
+                    None => {
+                        let spans = fixed_spans(original, extents, reach, at)?;
+                        pad(original, &spans, around, at)?
+                    }
+                };
+                sources.insert(tensor, copy);
+                let forms = moved_by(&key.2, reach.iter().map(|range| range.low))?;
+                (copy, forms, vec![false; reach.len()])
             }
+            (None, None) => (original, key.2.clone(), vec![false; extents.len()]),
         };
-        let position = match known.get(&(tensor, forms.clone())) {
-            Some(position) => *position,
-            None => {
-                known.insert((tensor, forms.clone()), operands.list.len());
-                operands
-                    .list
-                    .push(window(source, forms, domain, open, moved, at)?);
-                operands.list.len() - 1
-            }
-        };
-        operands.of_access.insert(term, position);
+        let operand = window(source, forms, &inside, domain, open, moved, at)?;
+        operands.of_access.insert(term, operands.list.len());
+        known.insert(key, operands.list.len());
+        operands.list.push(operand);
     }
     Ok(operands)
 }
 
+/// Subscripts of a copy that begins at these places.
+fn moved_by(forms: &[Affine], lows: impl Iterator<Item = i64>) -> Result<Vec<Affine>, Refusal> {
+    let forms = forms.iter().zip(lows);
+    let moved = forms.map(|(form, low)| form.sub(&Affine::constant(low)));
+    let moved: Option<_> = moved.collect();
+    moved.ok_or(Refusal::Shape("has subscripts beyond 64 bits"))
+}
+
 /// The part of a tensor that is read, where a subscript is one loop and an offset: a map of the loop alone must span its
-/// dimension. Of what is only moved, parts with steps too: the part may be all that is asked for.
+/// dimension. Of what is only moved, parts with steps too: the part may be all that is asked for. `inside`: dimensions that were made
+/// for their subscripts.
 fn window<'c: 'a, 'a>(
     tensor: Value<'c, 'a>,
     forms: Vec<Affine>,
+    inside: &[bool],
     domain: &Domain,
     open: &Open<'_, 'c, 'a>,
     moved: bool,
@@ -133,12 +196,10 @@ fn window<'c: 'a, 'a>(
     let mut inner = forms.clone();
     for (dimension, form) in forms.iter().enumerate() {
         let (bare, step) = match form.as_linear().as_deref() {
+            _ if inside.get(dimension) == Some(&true) && form.as_index().is_none() => continue,
             Some([(index, step)]) if *step == 1 || (moved && *step > 1) => (*index, *step),
             // Elsewhere, subscripts stay inside wherever points count.
-            _ => {
-                open.stays_inside(tensor, dimension)?;
-                continue;
-            }
+            _ => continue,
         };
         let count = open.size(domain, bare);
         let fit = open.fit(tensor, dimension, count)?;
@@ -185,19 +246,14 @@ fn sizes<'c: 'a, 'a>(
     Ok(all.into_iter().collect())
 }
 
-/// What subscripts reach in a tensor of these extents: of one that only a run knows, all of it.
-fn reach(forms: &[Affine], loops: &[i64], extents: &[i64]) -> Option<Reach> {
-    let forms = forms.iter().zip(extents);
-    let ranges = forms.map(|(form, extent)| {
+/// What subscripts reach in a tensor of these extents: of one that only a run knows, all of it where they begin inside, or may
+/// leave it and get a border of their own.
+fn reach(forms: &[Affine], loops: &[i64], extents: &[i64], leaving: &[bool]) -> Option<Reach> {
+    let forms = forms.iter().zip(extents).zip(leaving);
+    let ranges = forms.map(|((form, extent), leaving)| {
         let range = form.range(loops)?;
-        let all = Range {
-            low: 0,
-            high: LARGEST_EXTENT - 1,
-        };
-        match *extent == LARGEST_EXTENT && range.low >= 0 && range.high <= all.high {
-            true => Some(all),
-            false => Some(range),
-        }
+        let is_whole = *extent == LARGEST_EXTENT && range.low >= 0;
+        Some(if is_whole || *leaving { WHOLE } else { range })
     });
     ranges.collect()
 }
@@ -237,55 +293,133 @@ fn affordable(reach: &Reach, extents: &[i64]) -> bool {
     copied <= original.saturating_mul(COPIED_RATIO).saturating_add(4096)
 }
 
-/// The part of the tensor that is read, inside a border of a value, of zeros if none is given.
-fn pad<'c: 'a, 'a>(
+/// What the copies hold of a tensor whose open extents are copied as a whole, and of its other dimensions this reach.
+fn fixed_spans<'c: 'a, 'a>(
     tensor: Value<'c, 'a>,
     extents: &[i64],
     reach: &Reach,
+    at: &Builder<'c, 'a>,
+) -> Result<Vec<Span<'c, 'a>>, Refusal> {
+    let mut spans = Vec::with_capacity(extents.len());
+    for ((dimension, extent), range) in (0i64..).zip(extents).zip(reach) {
+        spans.push(if *extent == LARGEST_EXTENT {
+            let extent = Size::Open(at.extent(tensor, dimension)?);
+            Span {
+                low: 0,
+                size: extent,
+                count: extent,
+                is_open: false,
+            }
+        } else {
+            let count = range.high.min(extent - 1) - range.low.max(0) + 1;
+            Span {
+                low: range.low,
+                size: Size::Fixed(range.high - range.low + 1),
+                count: Size::Fixed(count.max(0)),
+                is_open: false,
+            }
+        });
+    }
+    Ok(spans)
+}
+
+/// What a copy holds for one access that may leave some dimensions. `None`: see [`Open::span`].
+fn spans<'c: 'a, 'a>(
+    tensor: Value<'c, 'a>,
+    forms: &[Affine],
+    reach: &Reach,
+    leaving: &[bool],
+    domain: &Domain,
+    open: &Open<'_, 'c, 'a>,
+    at: &Builder<'c, 'a>,
+) -> Result<Option<Vec<Span<'c, 'a>>>, Refusal> {
+    let extents = types::extents(tensor.r#type()).unwrap_or_default();
+    let fixed = extents.iter().map(|extent| match *extent {
+        types::DYNAMIC => LARGEST_EXTENT,
+        fixed => fixed,
+    });
+    let mut spans = fixed_spans(tensor, &fixed.collect::<Vec<_>>(), reach, at)?;
+    let mut used: Vec<usize> = Vec::new();
+    for ((span, form), leaving) in spans.iter_mut().zip(forms).zip(leaving) {
+        let indices = form.indices();
+        // A diagonal is less than what its places span.
+        if indices.iter().any(|index| used.contains(index)) {
+            return Ok(None);
+        }
+        used.extend(indices);
+        if !leaving {
+            continue;
+        }
+        let (Some((low, size)), Size::Open(extent)) = (open.span(form, domain, at)?, span.size)
+        else {
+            return Ok(None);
+        };
+        *span = Span {
+            low,
+            size,
+            count: common(low, size, extent, at)?,
+            is_open: true,
+        };
+    }
+    Ok(Some(spans))
+}
+
+/// How many places a copy that begins at `low` has in common with a dimension.
+fn common<'c: 'a, 'a>(
+    low: i64,
+    size: Size<'c, 'a>,
+    extent: Value<'c, 'a>,
+    at: &Builder<'c, 'a>,
+) -> Result<Size<'c, 'a>, Refusal> {
+    let size = match size {
+        Size::Fixed(size) => at.index(size)?,
+        Size::Open(size) => size,
+    };
+    let index = Type::index(at.context);
+    let less = |value, by: i64| match by {
+        0 => Ok(value),
+        by => at.scalar(ScalarOp::Sub, &[value, at.index(by)?], index),
+    };
+    let before = 0i64.saturating_sub(low.min(0));
+    let ends = [less(extent, low.max(0))?, less(size, before)?];
+    let least = at.scalar(ScalarOp::Min, &ends, index)?;
+    let most = at.scalar(ScalarOp::Max, &[least, at.index(0)?], index)?;
+    Ok(Size::Open(most))
+}
+
+/// The part of the tensor that is read, inside a border of a value, of zeros if none is given.
+fn pad<'c: 'a, 'a>(
+    tensor: Value<'c, 'a>,
+    spans: &[Span<'c, 'a>],
     around: Option<Scalar>,
     at: &Builder<'c, 'a>,
 ) -> Result<Value<'c, 'a>, Refusal> {
     let unknown = || Refusal::Shape("reads a tensor of unknown type");
     let element = types::element_of(tensor.r#type()).ok_or_else(unknown)?;
-    // An extent that only a run knows is copied as a whole.
-    let counted = |ranges: &[Range]| -> Result<Sizes<'c, 'a>, Refusal> {
-        let counts = ranges.iter().zip(extents).map(|(range, extent)| {
-            let count = Size::Fixed(range.high - range.low + 1);
-            (*extent != LARGEST_EXTENT).then_some(count)
-        });
-        sizes(tensor, &counts.collect::<Vec<_>>(), at)
-    };
-    let all = counted(reach)?;
+    let all: Sizes = spans.iter().map(|span| span.size).collect();
     let kind = types::kind_of(element).ok_or_else(unknown)?;
     let around = types::nearest(around.unwrap_or(kind.default_value()), element);
     let around = at.constant(around, element)?;
     let r#type = types::of_extents(tensor.r#type(), &all.fixed);
     let border = at.fill_sized(around, r#type, &all.values)?;
-    // What is read of the tensor itself; nothing where a window lies in the border alone.
-    let inside = reach.iter().zip(extents);
-    let inside: Vec<Range> = inside
-        .map(|(range, extent)| Range {
-            low: range.low.max(0),
-            high: range.high.min(extent - 1),
-        })
-        .collect();
-    if inside.iter().any(|r| r.high < r.low) {
+    // Nothing is read of the tensor where a window lies in the border alone.
+    let counts: Sizes = spans.iter().map(|span| span.count).collect();
+    if counts.fixed.contains(&0) {
         return Ok(border);
     }
-    let starts: Vec<i64> = inside.iter().map(|r| r.low).collect();
-    let counts = counted(&inside)?;
+    let starts: Vec<i64> = spans.iter().map(|span| span.low.max(0)).collect();
+    let offsets = spans
+        .iter()
+        .map(|span| 0i64.saturating_sub(span.low.min(0)));
+    let offsets: Vec<i64> = offsets.collect();
     let strides = vec![1; starts.len()];
     let whole = types::extents(tensor.r#type()).unwrap_or_default();
-    let part = if counts.fixed == whole {
+    let is_whole = counts.fixed == whole && !spans.iter().any(|span| span.is_open);
+    let part = if is_whole {
         tensor
     } else {
         block::extract(tensor, &starts, &counts, &strides, at)?
     };
-    let offsets: Vec<i64> = inside
-        .iter()
-        .zip(reach)
-        .map(|(i, r)| i.low - r.low)
-        .collect();
     Ok(block::insert(
         part, border, &offsets, &counts, &strides, at,
     )?)

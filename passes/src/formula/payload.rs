@@ -38,7 +38,7 @@ impl<'r, 'c: 'a, 'a> Payload<'r, 'c, 'a> {
 
     /// Whether the predicate holds; `None`: always.
     pub fn predicate(&mut self) -> Result<Option<Value<'c, 'a>>, Refusal> {
-        if self.domain.opaque_guard {
+        if !self.domain.others.is_empty() {
             let end = self
                 .reading
                 .predicate

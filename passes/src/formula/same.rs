@@ -1,7 +1,9 @@
-//! Which extents are the same number, as the definitions of tensors and run-time checks say.
+//! Which extents are the same number, as the definitions of tensors and run-time checks say: `a == b`, and `a <= 8`, behind which
+//! `min(a, 8)` is a.
 //!
 //! Requires: a number that is asked for stays where it is. Operations that are replaced are looked through and never remembered.
 
+use crate::codegen::mlir::users;
 use crate::emit::check::is_check;
 use crate::mlir::copy::operation_name;
 use crate::mlir::{ValueKey, types};
@@ -29,7 +31,7 @@ pub struct SameExtents {
 }
 
 impl SameExtents {
-    /// Takes a check that holds from here on into account: `a == b`, and conjunctions.
+    /// Takes a check that holds from here on into account: `a == b`, `a <= b` where b is a constant, and conjunctions.
     pub fn learn<'c: 'a, 'a>(&mut self, check: OperationRef<'c, 'a>) {
         let parent = op::parent(check);
         if !is_check(check) || !parent.is_some_and(|parent| op::is(&parent, "func.func")) {
@@ -44,6 +46,11 @@ impl SameExtents {
             match (operation_name(op).as_str(), operands.as_slice()) {
                 ("skript.and" | "arith.andi", parts) => flags.extend(parts),
                 ("skript.eq", [a, b]) => self.unite(number(*a), number(*b)),
+                ("skript.le", [a, b]) => {
+                    for clamped in idle_clamps(*a, *b) {
+                        self.unite(number(clamped), number(*a));
+                    }
+                }
                 _ => {}
             }
         }
@@ -84,6 +91,23 @@ fn number<'c: 'a, 'a>(value: Value<'c, 'a>) -> Number {
         _ => None,
     };
     known.unwrap_or(Number::Value(ValueKey::of(value)))
+}
+
+/// What is `min(value, limit)` or with a larger limit, of a value that is at most a constant limit.
+fn idle_clamps<'c: 'a, 'a>(value: Value<'c, 'a>, limit: Value<'c, 'a>) -> Vec<Value<'c, 'a>> {
+    let Number::Fixed(most) = number(limit) else {
+        return Vec::new();
+    };
+    let is_idle = |op: &OperationRef<'c, 'a>| {
+        let operand = |position| op.operand(position).map(number);
+        matches!(operation_name(*op).as_str(), "arith.minsi" | "skript.min")
+            && operand(0).is_ok_and(|clamped| clamped == number(value))
+            && operand(1).is_ok_and(|limit| matches!(limit, Number::Fixed(least) if least >= most))
+    };
+    let clamps = users(value).into_iter().filter(is_idle);
+    clamps
+        .filter_map(|op| Some(op.result(0).ok()?.into()))
+        .collect()
 }
 
 /// The tensor and the dimension that a `tensor.dim` asks for.

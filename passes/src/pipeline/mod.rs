@@ -15,13 +15,15 @@ pub struct Pipeline {
     pub stages: &'static [&'static [&'static str]],
 }
 
-/// Operator instances become one function, where what follows each other is seen together; narrow sums get wide destinations.
+/// Operator instances become one function, where what follows each other is seen together, and what checks say of extents; narrow
+/// sums get wide destinations.
 const INLINE: &[&str] = &[
     "inline",
     "symbol-dce",
     "canonicalize",
     "skript-fold-extents",
     "skript-merge-duplicates",
+    "skript-drop-clamps{if-bounded=true}",
     "skript-drop-covered-fills",
     "skript-widen-accumulators",
 ];
