@@ -48,6 +48,18 @@ MODELS = {
                 "p = linalg.matmul(x, w); u = math.add{rhs_align=1}(p, b); y = math.max(u, 0.0); t = linalg.matmul{transA=true}(x, p)"),
     "columns": ("x: real[n|21,m|18]; i: int[n]", "y: real[~,~]; z: real[~,~]; l: int[~,~]",
                 "y = math.sum_reduce{axes=[0]}(x); z = math.max_reduce{axes=[0]}(x); l = math.argmax{axis=0}(x)"),
+    # Windows along what only the run knows, with borders and without, and places that are sums and multiples of indices.
+    "picture": ("x: real[b|2,3,h|9,w|10]; f: real[4,3,3,3]; v: real[4,1,3,3]", "y: real[~,~,~,~]; z: real[~,~,~,~]; p: real[~,~,~,~]",
+              "c = nn.conv{padding=[1,1,1,1]}(x, f); r = nn.relu(c); z = nn.conv{groups=4,stride=[2,1],padding=[1,2,1,0]}(r, v); "
+              "p = nn.max_pool{size=[3,3],stride=[3,2],padding=[1,2,1,2],axes=[2,3]}(r); y = nn.avg_pool{size=[2,2],axes=[2,3],padding=[1,0,1,0]}(r)"),
+    "indexed": ("x: real[n|11,u|5]", "a: real[~,~]; b: real[~,~]; c: real[~,~,2]; d: real[~,~]; e: real[~,~]; f: real[~,~]; g: real[~,~]",
+               "a, b, c, d, e, f, g = places(x)",
+               "operator places { @input { x: real[n,u]; } "
+               "@output { a: real[n-2<<0,u]; b: real[(n+1)/2,u]; c: real[n/2,u,2]; d: real[n-2<<0,u]; e: real[n,u]; f: real[n,2*u]; g: real[n,n]; } "
+               "@lower { a[i,j] = x[i+2,j] - x[i,j], i < (n-2<<0), j < u; b[i,j] = x[2*i,j], i < (n+1)/2, j < u; "
+               "c[i,j,k] = x[2*i+k,j], i < n/2, j < u, k < 2; d[i,j] += x[i+k,j], i < (n-2<<0), j < u, k < 3; "
+               "e[i,j] += x[|i+2*k-2|,j], i < n, j < u, k < 3; f[i,j] += x[i,k] * x[i,|j-k|], i < n, j < 2*u, k < u; "
+               "g[i,j] += x[i,k] * x[j,k], i < n, j < n, k < u | i + j < n; } }"),
     **{name: model[:3] + model[4:] for name, model in padded.MODELS.items()},
 }
 

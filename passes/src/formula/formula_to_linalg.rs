@@ -1,9 +1,10 @@
 //! `convert-skript-formula-to-linalg`: formulas become `linalg.generic` on tensors, or reshapes.
 //!
 //! Where a loop runs up to an extent that only a run knows, and nothing proves that this is the extent of what it goes through, the
-//! part is a slice. Guarantees: no `skript.access` outside of formulas is left, and no formula, but with `leave-sequential` those
-//! that run in order, write where no block of the output describes, or skip points that may lie behind an extent that only a run
-//! knows: they carry why in their attribute `not_linalg` and are for `convert-skript-formula-to-scf`.
+//! part is a slice; where points are skipped that may lie behind it, a copy with a border. Guarantees: no `skript.access` outside of
+//! formulas is left, and no formula, but with `leave-sequential` those that run in order, write where no block of the output
+//! describes, or read in a tensor of such extents where no loops alone lead: they carry why in their attribute `not_linalg` and are
+//! for `convert-skript-formula-to-scf`.
 
 use super::same::SameExtents;
 use super::{Refusal, linalg, structured};

@@ -72,18 +72,28 @@ impl<'c: 'a, 'a> Generic<'c, 'a> {
         })
     }
 
-    /// Whether these inputs are all that there are, or all that tell something: the others are never read, and the
-    /// extents are fixed.
+    /// Whether these inputs are all that there are, or all that tell something: the others are never read, what they tell is
+    /// fixed, and no loop is known to be empty.
     pub fn reads_only(&self, inputs: &[usize]) -> bool {
         let mut others = (0..self.inputs.len()).filter(|input| !inputs.contains(input));
-        others.all(|input| self.unread.get(input) == Some(&true) && self.is_fixed())
+        others.all(|input| {
+            let told = self.inputs.get(input).map(|operand| &operand.shape);
+            self.unread.get(input) == Some(&true)
+                && told.is_some_and(|told| told.iter().all(|extent| *extent > 0))
+                && !self.all_extents().any(|extent| extent == 0)
+        })
+    }
+
+    /// Of loops and of operands; negative where a run tells them.
+    fn all_extents(&self) -> impl Iterator<Item = i64> {
+        let operands = self.inputs.iter().chain([&self.output]);
+        let extents = self.extents.iter().chain(operands.flat_map(|o| &o.shape));
+        extents.copied()
     }
 
     /// Whether all extents are known, of loops and of operands, and no loop is empty.
     pub fn is_fixed(&self) -> bool {
-        let operands = self.inputs.iter().chain([&self.output]);
-        let mut extents = self.extents.iter().chain(operands.flat_map(|o| &o.shape));
-        extents.all(|extent| *extent > 0)
+        self.all_extents().all(|extent| extent > 0)
     }
 
     pub fn extent(&self, number: usize) -> i64 {

@@ -57,3 +57,14 @@ func.func @tile(%x: tensor<4xf32>, %init: tensor<4xf32>) -> tensor<4xf32> {
   }
   return %r : tensor<4xf32>
 }
+
+// Places that are taken apart by an extent that only the run knows.
+func.func @turned(%x: tensor<?xf32>, %n: index, %init: tensor<12xf32>) -> tensor<12xf32> {
+  // expected-error @+1 {{cannot become affine loops: it has places that divide by a number that only the run knows, which no affine map does; lower it to scf}}
+  %y = skript.formula assign (%i) in (12) outs(%acc = %init : tensor<12xf32>) do {
+    %p = skript.mod %i, %n : index
+    %v = skript.access %x[%p] : tensor<?xf32>
+    skript.yield %v at [%i] : f32
+  } : tensor<12xf32>
+  return %y : tensor<12xf32>
+}

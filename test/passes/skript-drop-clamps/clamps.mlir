@@ -224,3 +224,26 @@ func.func @moved(%a: tensor<?xf32> {skript.bounds = array<i64: 4>}, %k: tensor<i
   } : tensor<i64>
   return %y, %z : tensor<i64>, tensor<i64>
 }
+
+// -----
+
+// 2^62 times an index wraps: nobody knows its sign.
+// CHECK-LABEL: func.func @wraps
+// CHECK:         skript.formula
+// CHECK:           %[[P:.+]] = skript.mul
+// CHECK:           skript.ge %[[P]]
+// CHECK:           skript.condition
+func.func @wraps(%x: tensor<?xf32> {skript.bounds = array<i64: 8>}, %init: tensor<1xf32>) -> tensor<1xf32> attributes {skript.entry} {
+  %c0 = arith.constant 0 : index
+  %large = arith.constant 4611686018427387904 : index
+  %n = tensor.dim %x, %c0 : tensor<?xf32>
+  %y = skript.formula sum (%i) in (%n) outs(%acc = %init : tensor<1xf32>) where {
+    %p = skript.mul %i, %large : index
+    %ok = skript.ge %p, %c0 : index
+    skript.condition %ok
+  } do {
+    %v = skript.access %x[%i] : tensor<?xf32>
+    skript.yield %v at [%c0] : f32
+  } : tensor<1xf32>
+  return %y : tensor<1xf32>
+}

@@ -18,6 +18,7 @@ use extents::Extents;
 use melior::ir::operation::{OperationLike, OperationResult};
 use melior::ir::{OperationRef, Type, Value, ValueLike};
 use skript_frontend::model::Accumulation;
+use skript_semantics::ScalarOp;
 use std::collections::HashMap;
 
 /// Attribute of a buffer of a tensor: the number of the formula that reads it. Bufferization knows no other readers than
@@ -50,9 +51,21 @@ pub fn lower<'c: 'a, 'a>(
                 let mut values = extents.reading.outside.iter();
                 values.any(|(_, outside)| outside == term)
             };
+            let divides = |term: &TermId| match nest.terms.get(*term) {
+                Some(Term::Apply { op, operands, .. }) => {
+                    let divisor = operands.get(1).copied();
+                    let numbers = nest.reachable(divisor.as_slice());
+                    matches!(op, ScalarOp::Div | ScalarOp::CeilDiv | ScalarOp::Mod)
+                        && numbers.iter().any(is_outside)
+                }
+                _ => false,
+            };
+            let reached = nest.reachable(place);
             return Err(Refusal::Shape(if !nest.accesses(place).is_empty() {
                 "has places that are not affine in its indices: data choose them"
-            } else if nest.reachable(place).iter().any(is_outside) {
+            } else if reached.iter().any(divides) {
+                "has places that divide by a number that only the run knows, which no affine map does; lower it to scf"
+            } else if reached.iter().any(is_outside) {
                 "has places that take numbers which are no affine dimensions, as the turns of other loops; \
                  tile loops when they are affine, or lower it to scf"
             } else {
