@@ -66,7 +66,7 @@ def main():
     stats = cached_run()
     lines += [
         "",
-        "A process that runs AlexNet from the cache (`skript run examples/alexnet --weights=zero …`, second time): peak %.0f MB resident," % (stats["peak_bytes"] / 1e6),
+        "A process that runs AlexNet from the cache (`skript run examples/alexnet --weights=zero …`, second time): peak %.0f MB resident;" % (stats["peak_bytes"] / 1e6),
         "of which 201 MB are weights and %.1f MB the arena; the code was ready after %.1f ms." % (stats["arena_bytes"] / 1e6, stats["compile_ms"]),
         *composition.table(SKRIPT),
         *compilation.table(SKRIPT),
