@@ -98,11 +98,10 @@ impl Order {
         match meaning {
             Meaning::Below(limit) => self.size(limit),
             Meaning::Quotient(x, _) => self.size(x),
-            // Below the divisor, or nothing is known of it.
-            Meaning::Remainder(_, y) => self.size(y),
-            Meaning::Min(x, y) | Meaning::Max(x, y) | Meaning::Either(x, y) => {
-                Some(self.size(x)?.max(self.size(y)?))
-            }
+            Meaning::Remainder(x, y)
+            | Meaning::Min(x, y)
+            | Meaning::Max(x, y)
+            | Meaning::Either(x, y) => Some(self.size(x)?.max(self.size(y)?)),
             Meaning::Between(low, high) => Some(
                 low.as_ref()?
                     .checked_abs()?
@@ -484,6 +483,23 @@ mod tests {
         assert!(order.at_most(&i, &plus(&m, -1)));
         order.forget(before);
         assert!(!order.at_most(&i, &plus(&m, -1)));
+    }
+
+    #[test]
+    fn numbers_that_may_wrap_are_not_exact() {
+        let mut order = Order::default();
+        let (n, any) = (
+            extent(&mut order),
+            order.fresh(Meaning::Between(None, None)),
+        );
+        assert!(order.is_exact(&n.scale(i64::MAX / 8).unwrap()));
+        assert!(!order.is_exact(&n.scale(i64::MAX / 8 + 1).unwrap()));
+        assert!(!order.is_exact(&plus(&any, 1)));
+        let less = order.min(&any, &n);
+        assert!(!order.is_exact(&less));
+        let i = order.fresh(Meaning::Below(plus(&n, 3)));
+        assert!(order.is_exact(&plus(&i, i64::MAX - 11)));
+        assert!(!order.is_exact(&plus(&i, i64::MAX - 10)));
     }
 
     #[test]

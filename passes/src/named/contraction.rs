@@ -42,6 +42,26 @@ pub fn contraction<'c: 'a, 'a>(
     None
 }
 
+/// One sum over one loop: no window, though its only place is the first of one.
+pub fn dot<'c: 'a, 'a>(
+    generic: &Generic<'c, 'a>,
+    left: &Operand<'c, 'a>,
+    right: &Operand<'c, 'a>,
+) -> Option<Named<'c, 'a>> {
+    let (operands, extents) = generic.without_unit_loops(&[left, right, &generic.output])?;
+    let [left, right, output] = <[_; 3]>::try_from(operands).ok()?;
+    let is_sum = |operand: &Operand| operand.indices().as_deref() == Some(&[0]);
+    let sums = is_sum(&left) && is_sum(&right) && output.forms.is_empty() && extents.len() == 1;
+    sums.then(|| Named {
+        name: "linalg.dot".to_owned(),
+        head: String::new(),
+        tail: String::new(),
+        inputs: vec![Input::Tensor(left), Input::Tensor(right)],
+        output,
+        typed: true,
+    })
+}
+
 /// The maps of a row over its own order of loops.
 fn own_maps(row: &table::Contraction, context: &Context) -> Option<String> {
     let loops: Vec<char> = row.loops.chars().collect();

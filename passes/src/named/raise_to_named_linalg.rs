@@ -10,7 +10,7 @@
 //! fast-math flags: products and sums lose theirs. What no named operation computes, guarded windows among it, stays as it is.
 
 use super::change::{Change, Step};
-use super::contraction::{contraction, general_contraction};
+use super::contraction::{contraction, dot, general_contraction};
 use super::convolution::{arranged_convolution, convolution};
 use super::generic::Generic;
 use super::movement::{fill, movement};
@@ -76,6 +76,7 @@ fn named<'c: 'a, 'a>(generic: Generic<'c, 'a>, context: &'c Context) -> Option<N
             let generic = generic.reads_only(&inputs).then(|| generic.upright())?;
             let [left, right] = multiplied(&generic, factors)?;
             contraction(&generic, &left, &right, context)
+                .or_else(|| dot(&generic, &left, &right))
                 .or_else(|| convolution(&generic, &left, &right))
                 .or_else(|| general_contraction(&generic, &left, &right, context))
                 .or_else(|| arranged_convolution(&generic, &left, &right))

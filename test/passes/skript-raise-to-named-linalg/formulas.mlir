@@ -209,3 +209,52 @@ func.func @uneven(%x: tensor<3x9xf32>, %w: tensor<7x2xf32>) -> tensor<7x8xf32> {
   } : tensor<7x8xf32>
   return %y : tensor<7x8xf32>
 }
+
+// -----
+
+// The only place of a window of all elements is a sum of products, whatever is known of their number.
+// CHECK-LABEL: func.func @dot
+// CHECK-SAME:    (%[[X:.+]]: tensor<?xf32>, %[[W:.+]]: tensor<?xf32>)
+// CHECK:         linalg.dot ins(%[[X]], %[[W]] : tensor<?xf32>, tensor<?xf32>) outs(%{{.+}} : tensor<f32>)
+// CHECK-NOT:     linalg.conv
+func.func @dot(%x: tensor<?xf32>, %w: tensor<?xf32>) -> tensor<1xf32> {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0.0 : f32
+  %n = tensor.dim %x, %c0 : tensor<?xf32>
+  %m = tensor.dim %w, %c0 : tensor<?xf32>
+  %same = skript.eq %n, %m : index
+  call @skript.check.0(%same) : (i1) -> ()
+  %init = tensor.splat %zero : tensor<1xf32>
+  %y = skript.formula sum (%i) in (%n) outs(%acc = %init : tensor<1xf32>) do {
+    %a = skript.access %x[%i] : tensor<?xf32>
+    %b = skript.access %w[%i] : tensor<?xf32>
+    %p = skript.mul %a, %b : f32
+    skript.yield %p at [%c0] : f32
+  } : tensor<1xf32>
+  return %y : tensor<1xf32>
+}
+func.func private @skript.check.0(i1)
+
+// -----
+
+// Pooling with an open batch has its name: the window is told all the same.
+// CHECK-LABEL: func.func @batch
+// CHECK-SAME:    (%[[X:.+]]: tensor<?x3x8x8xf32>)
+// CHECK:         %[[WINDOW:.+]] = tensor.empty() : tensor<2x2xf32>
+// CHECK:         linalg.pooling_nchw_max {{.*}} ins(%[[X]], %[[WINDOW]] : tensor<?x3x8x8xf32>, tensor<2x2xf32>)
+func.func @batch(%x: tensor<?x3x8x8xf32>) -> tensor<?x3x4x4xf32> {
+  %c0 = arith.constant 0 : index
+  %c2 = arith.constant 2 : index
+  %least = arith.constant 0xFF800000 : f32
+  %n = tensor.dim %x, %c0 : tensor<?x3x8x8xf32>
+  %init = tensor.splat %least[%n] : tensor<?x3x4x4xf32>
+  %y = skript.formula max (%b, %c, %i, %j, %s, %t) in (%n, 3, 4, 4, 2, 2) outs(%acc = %init : tensor<?x3x4x4xf32>) do {
+    %p = skript.mul %i, %c2 : index
+    %q = skript.add %p, %s : index
+    %r = skript.mul %j, %c2 : index
+    %u = skript.add %r, %t : index
+    %v = skript.access %x[%b, %c, %q, %u] : tensor<?x3x8x8xf32>
+    skript.yield %v at [%b, %c, %i, %j] : f32
+  } : tensor<?x3x4x4xf32>
+  return %y : tensor<?x3x4x4xf32>
+}
