@@ -52,8 +52,11 @@ pub fn dot<'c: 'a, 'a>(
     let [left, right, output] = <[_; 3]>::try_from(operands).ok()?;
     let is_sum = |operand: &Operand| operand.indices().as_deref() == Some(&[0]);
     let sums = is_sum(&left) && is_sum(&right) && output.forms.is_empty() && extents.len() == 1;
+    let row = table::CONTRACTIONS
+        .iter()
+        .find(|row| row.operands[2].is_empty())?;
     sums.then(|| Named {
-        name: "linalg.dot".to_owned(),
+        name: row.name.to_owned(),
         head: String::new(),
         tail: String::new(),
         inputs: vec![Input::Tensor(left), Input::Tensor(right)],
