@@ -60,6 +60,16 @@ MODELS = {
                "c[i,j,k] = x[2*i+k,j], i < n/2, j < u, k < 2; d[i,j] += x[i+k,j], i < (n-2<<0), j < u, k < 3; "
                "e[i,j] += x[|i+2*k-2|,j], i < n, j < u, k < 3; f[i,j] += x[i,k] * x[i,|j-k|], i < n, j < 2*u, k < u; "
                "g[i,j] += x[i,k] * x[j,k], i < n, j < n, k < u | i + j < n; } }"),
+    # Reads where no loop goes, of what may be empty, and writes in steps and groups.
+    "taken": ("x: real[n|7,u|4]; z: real[m|3,u]; k: int[m]", "a: real[~,~]; b: real[~,~]; c: real[~,~]; d: real[~,~]; e: real[~,~]; f: real[~,~]; "
+              "g: real[~,~]; h: real[~,~]; l: real[~]; o: real[~,~]; p: real[~,~]; q: real[~,~]", "a, b, c, d, e, f, g, h, l, o, p, q = takes(x, z, k)",
+              "operator takes { @input { x: real[n,u]; z: real[m,u]; k: int[m]; } @output { a: real[n,u]; b: real[n,u]; c: real[2*n,u]; "
+              "d: real[n+m,u]; e: real[u,n+m]; f: real[n,u]; g: real[m,u]; h: real[n+3,u]; l: real[n*u]; o: real[3*n,2*u]; p: real[n,u]; q: real[n,u]; } "
+              "@lower { a[i,j] = x[n-1-i,u-1-j], i < n, j < u; b[i,j] = x[(i+2)%n,j] - x[i,j], i < n, j < u; c[i,j] = x[i%n,j], i < 2*n, j < u; "
+              "d[i,j] = i < n ? x[i,j] : z[i-n,j], i < n+m, j < u; e[i,j] = j < n ? x[j,i] : 2.0 * z[j-n,i], i < u, j < n+m; "
+              "f[i,j] = 0.25*((i > 0 ? x[i-1,j] : 1.0) + (j+1 < u ? x[i,j+1] : 2.0)) + x[i,j], i < n, j < u; g[i,j] = x[k[i,]>>0<<n-1,j], i < m, j < u; "
+              "h[i,j] = x[|i-2|,j], i < n+3, j < u; l[i,] = x[i/u,i%u] + 1.0, i < n*u; o[3*i+v,2*j+w] = x[i,j], i < n, v < 3, j < u, w < 2; "
+              "p[i,j] = 2.0 * x[|i-1|,j] + 1.0, i < n, j < u | x[|i-1|,j] > 0.0; q[i,j] += x[i,|j-v|] * x[i,v], i < n, j < u, v < u | j > 1; } }"),
     **{name: model[:3] + model[4:] for name, model in padded.MODELS.items()},
 }
 

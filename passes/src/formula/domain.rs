@@ -1,7 +1,7 @@
 //! The loops of a `linalg.generic`: outputs first, reductions innermost.
 
 use super::Refusal;
-use crate::structure::{Affine, Guard, Nest, Placement, Slot, Term, TermId};
+use crate::structure::{Affine, Guard, LARGEST_EXTENT, Nest, Placement, Slot, Term, TermId};
 use skript_frontend::model::Accumulation;
 use std::collections::HashMap;
 
@@ -137,9 +137,13 @@ fn place(
         .zip(&nest.targets)
         .map(|(target, written)| match Placement::of(target, extents) {
             // A guard of several indices keeps points inside of the output, not their block: it is no slice.
-            Placement::Block(slots) if !inside(&slots, &written.extents) => Err(Refusal::Shape(
-                "writes a block that reaches beyond its output",
-            )),
+            Placement::Block(slots)
+                if !inside(&slots, &written.extents, nest.predicate.is_some()) =>
+            {
+                Err(Refusal::Shape(
+                    "writes a block that reaches beyond its output",
+                ))
+            }
             Placement::Block(slots) => Ok(slots),
             Placement::Overlapping => Err(Refusal::Shape("writes places that may meet")),
             Placement::Indirect => Err(Refusal::Shape("writes where its data say")),
@@ -148,9 +152,13 @@ fn place(
     Ok((forms, slots))
 }
 
-/// Whether every position of a block lies in an output of these extents.
-fn inside(slots: &[Slot], extents: &[i64]) -> bool {
+/// Whether every position of a block lies in an output of these extents. Of one that only a run knows, every position that is
+/// written does.
+fn inside(slots: &[Slot], extents: &[i64], is_guarded: bool) -> bool {
     slots.iter().zip(extents).all(|(slot, extent)| {
+        if *extent == LARGEST_EXTENT && !is_guarded {
+            return slot.offset >= 0;
+        }
         let last = (slot.count - 1)
             .checked_mul(slot.step)
             .and_then(|far| far.checked_add(slot.offset));

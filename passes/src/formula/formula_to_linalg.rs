@@ -1,10 +1,11 @@
 //! `convert-skript-formula-to-linalg`: formulas become `linalg.generic` on tensors, or reshapes.
 //!
 //! Where a loop runs up to an extent that only a run knows, and nothing proves that this is the extent of what it goes through, the
-//! part is a slice; where points are skipped that may lie behind it, a copy with a border. Guarantees: no `skript.access` outside of
-//! formulas is left, and no formula, but with `leave-sequential` those that run in order, write where no block of the output
-//! describes, or read in a tensor of such extents where no loops alone lead: they carry why in their attribute `not_linalg` and are
-//! for `convert-skript-formula-to-scf`.
+//! part is a slice; where points are skipped that may lie behind it, reductions read a copy with a border. What such a copy is not
+//! worth, or where no loops alone lead, is read by `tensor.extract` in the body; in a tensor with such extents, and of an operation
+//! that may not be computed for nothing, in an `scf.if` of the points that count. Guarantees: no `skript.access` outside of
+//! formulas is left, and no formula, but with `leave-sequential` those that run in order or write where no block of the output
+//! describes: they carry why in their attribute `not_linalg` and are for `convert-skript-formula-to-scf`.
 
 use super::same::SameExtents;
 use super::{Refusal, linalg, structured};
@@ -25,6 +26,7 @@ pub const PASS: Pass = Pass {
         Dialect::Affine,
         Dialect::Arith,
         Dialect::Linalg,
+        Dialect::Scf,
         Dialect::Tensor,
     ],
     options: &[

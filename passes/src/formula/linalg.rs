@@ -18,7 +18,6 @@ use melior::ir::attribute::ArrayAttribute;
 use melior::ir::operation::OperationLike;
 use melior::ir::{Attribute, Type, Value, ValueLike};
 use skript_frontend::model::Accumulation;
-use skript_semantics::ScalarOp;
 use std::collections::HashMap;
 
 /// Marks the operation that combines an accumulator with a value: the only one that may be reassociated.
@@ -94,14 +93,25 @@ pub fn lower<'c: 'a, 'a>(
         }
     }
     let mut payload = Payload::new(reading, &domain, inner, known);
-    let holds = if bordered { None } else { payload.predicate()? };
+    let speculates = domain.always_holds() || payload.is_speculatable(reading.body)?;
+    let holds = match bordered && speculates {
+        true => None,
+        false => payload.predicate()?,
+    };
+    let present = arguments
+        .get(inputs.len()..)
+        .ok_or(Refusal::Shape("has too few destinations"))?;
+    let skipped = |present: &Value<'c, 'a>| skipped(reading, *present, &inner);
+    let values = match holds {
+        None => payload.values(&reading.values)?,
+        Some(holds) => {
+            let skipped = present.iter().map(skipped).collect::<Result<Vec<_>, _>>()?;
+            payload.values_where(holds, &reading.values, &skipped, speculates)?
+        }
+    };
     let mut yielded = Vec::new();
-    for (target, value) in reading.values.iter().enumerate() {
-        let value = payload.value(*value)?;
-        let present = *arguments
-            .get(inputs.len() + target)
-            .ok_or(Refusal::Shape("has too few destinations"))?;
-        yielded.push(combine(reading, value, present, holds, &inner)?);
+    for (value, present) in values.iter().zip(present) {
+        yielded.push(combine(reading, *value, *present, &inner)?);
     }
     inner.create("linalg.yield", &yielded, &[], &[], Vec::new())?;
 
@@ -204,35 +214,36 @@ fn structure<'c>(
     ])
 }
 
-/// The element's new value: skipped points contribute the identity, or leave what is there.
+/// What a skipped point contributes: the identity, or what is there.
+fn skipped<'c: 'a, 'a>(
+    reading: &Reading<'c, 'a>,
+    present: Value<'c, 'a>,
+    at: &Builder<'c, 'a>,
+) -> Result<Value<'c, 'a>, Refusal> {
+    let (r#type, kind) = (present.r#type(), reading.nest.kind);
+    if kind.op().is_none() {
+        return Ok(present);
+    }
+    let scalar = types::kind_of(r#type).ok_or(Refusal::Shape("accumulates no numbers"))?;
+    let identity = types::nearest(kind.identity(scalar), r#type);
+    Ok(at.constant(identity, r#type)?)
+}
+
+/// The element's new value.
 fn combine<'c: 'a, 'a>(
     reading: &Reading<'c, 'a>,
     value: Value<'c, 'a>,
     present: Value<'c, 'a>,
-    holds: Option<Value<'c, 'a>>,
     at: &Builder<'c, 'a>,
 ) -> Result<Value<'c, 'a>, Refusal> {
-    let r#type = present.r#type();
-    let kind = reading.nest.kind;
-    let Some(op) = kind.op() else {
-        return Ok(match holds {
-            Some(holds) => at.scalar(ScalarOp::Select, &[holds, value, present], r#type)?,
-            None => value,
-        });
-    };
-    let value = match holds {
-        Some(holds) => {
-            let scalar = types::kind_of(r#type).ok_or(Refusal::Shape("accumulates no numbers"))?;
-            let identity = at.constant(types::nearest(kind.identity(scalar), r#type), r#type)?;
-            at.scalar(ScalarOp::Select, &[holds, value, identity], r#type)?
-        }
-        None => value,
+    let Some(op) = reading.nest.kind.op() else {
+        return Ok(value);
     };
     Ok(at.value(
         op.row().name,
         &[present, value],
         &[(ACCUMULATES, attributes::unit(at.context))],
-        r#type,
+        present.r#type(),
     )?)
 }
 
@@ -357,23 +368,14 @@ impl<'c: 'a, 'a> Destination<'c, 'a> {
     ) -> Result<Self, Refusal> {
         let unknown = || Refusal::Shape("has too few destinations");
         let whole = *reading.outs.get(target).ok_or_else(unknown)?;
-        let extents = &reading
-            .nest
-            .targets
-            .get(target)
-            .ok_or_else(unknown)?
-            .extents;
         let element = element_type(whole)?;
-        let slots = placement.slots.iter().zip(&placement.loops);
-        let sizes: Vec<Size> = slots
-            .map(|(slot, loops)| match loops.as_slice() {
-                [single] => open.size(domain, *single),
-                _ => Size::Fixed(slot.count),
-            })
-            .collect();
-        let mut covers = placement.covers(extents);
-        for (dimension, size) in sizes.iter().enumerate() {
-            covers &= open.fit(whole, dimension, *size)? == Fit::Whole;
+        let loops = placement.loops.iter();
+        let sizes = loops.map(|loops| open.steps(domain, loops, at));
+        let sizes: Vec<Size> = sizes.collect::<Result<_, _>>()?;
+        let mut covers = true;
+        for (dimension, (slot, loops)) in placement.slots.iter().zip(&placement.loops).enumerate() {
+            covers &= open.fit_written(whole, dimension, domain, loops)? == Fit::Whole
+                && slot.is_prefix();
         }
         let sizes: Sizes = sizes.into_iter().collect();
         let block_type = types::of_extents(whole.r#type(), &sizes.fixed);

@@ -2,7 +2,8 @@
 //!
 //! In a [`Domain`] and in a nest such an extent is [`LARGEST_EXTENT`]; here is the value of it. A loop may run over less than the
 //! dimension that it goes through: where nothing proves that they are the same, the part is a slice. A point that is skipped may
-//! lie outside of the part: where some are, what the loops reach is a copy with a border, as long as the loops tell.
+//! lie outside of the part: where some are, what a reduction's loops reach is a copy with a border, as long as the loops tell, and other
+//! points read where they are, those that count.
 
 use super::Refusal;
 use super::domain::Domain;
@@ -61,8 +62,9 @@ pub struct Open<'s, 'c, 'a> {
     /// By loop of the domain.
     loops: Vec<Option<Value<'c, 'a>>>,
     same: &'s SameExtents,
-    /// Whether some point or branch may be skipped.
+    /// Whether some point may be skipped, and whether what it reads may be.
     skips: bool,
+    skips_reads: bool,
 }
 
 /// How a loop goes through a dimension of a tensor.
@@ -70,6 +72,8 @@ pub struct Open<'s, 'c, 'a> {
 pub enum Fit {
     Whole,
     Part,
+    /// A part, unless points that are skipped lie outside.
+    Unproven,
 }
 
 const UNPROVEN: Refusal = Refusal::Shape(
@@ -93,7 +97,7 @@ impl<'s, 'c: 'a, 'a> Open<'s, 'c, 'a> {
                 Some(slot) => *slot = Some(*bound),
                 None => {
                     return Err(Refusal::Shape(
-                        "goes through a part of an extent that only the run knows",
+                        "goes backwards through an extent that only the run knows",
                     ));
                 }
             }
@@ -107,7 +111,8 @@ impl<'s, 'c: 'a, 'a> Open<'s, 'c, 'a> {
         Ok(Open {
             loops,
             same,
-            skips: branches || !domain.always_holds(),
+            skips: !domain.always_holds(),
+            skips_reads: branches || !domain.always_holds(),
         })
     }
 
@@ -119,28 +124,83 @@ impl<'s, 'c: 'a, 'a> Open<'s, 'c, 'a> {
         }
     }
 
-    /// Whether a dimension of a tensor is as long as so many steps.
+    /// How many steps loops have together, one inside of the other.
     ///
     /// # Errors
-    /// [`Refusal::Shape`]: nobody knows, and no part of the dimension stands for it.
-    pub fn fit(
+    /// An operation cannot be made.
+    pub fn steps(
+        &self,
+        domain: &Domain,
+        loops: &[usize],
+        at: &Builder<'c, 'a>,
+    ) -> Result<Size<'c, 'a>, Error> {
+        let index = Type::index(at.context);
+        let mut sizes = loops.iter().map(|number| self.size(domain, *number));
+        sizes.try_fold(Size::Fixed(1), |all, size| {
+            Ok(match (all, size) {
+                (Size::Fixed(1), size) => size,
+                (Size::Fixed(all), Size::Fixed(size)) => Size::Fixed(all.saturating_mul(size)),
+                (Size::Open(open), Size::Fixed(size)) | (Size::Fixed(size), Size::Open(open)) => {
+                    Size::Open(at.scalar(ScalarOp::Mul, &[open, at.index(size)?], index)?)
+                }
+                (Size::Open(all), Size::Open(size)) => {
+                    Size::Open(at.scalar(ScalarOp::Mul, &[all, size], index)?)
+                }
+            })
+        })
+    }
+
+    /// Whether a dimension of a tensor is as long as so many steps.
+    pub fn fit(&self, tensor: Value<'c, 'a>, dimension: usize, size: Size<'c, 'a>) -> Fit {
+        let extents = types::extents(tensor.r#type()).unwrap_or_default();
+        match (extents.get(dimension), size) {
+            (Some(&types::DYNAMIC), Size::Open(value))
+                if self.same.is_extent(tensor, dimension, value) =>
+            {
+                Fit::Whole
+            }
+            (Some(extent), Size::Fixed(size)) if *extent == size => Fit::Whole,
+            (Some(&types::DYNAMIC), _) | (_, Size::Open(_)) => Fit::Unproven,
+            (_, Size::Fixed(_)) => Fit::Part,
+        }
+    }
+
+    /// How loops, one inside of the other, go through a dimension that they write.
+    ///
+    /// # Errors
+    /// [`Refusal::Shape`]: points that are skipped may lie outside of it.
+    pub fn fit_written(
         &self,
         tensor: Value<'c, 'a>,
         dimension: usize,
-        size: Size<'c, 'a>,
+        domain: &Domain,
+        loops: &[usize],
     ) -> Result<Fit, Refusal> {
-        let extents = types::extents(tensor.r#type()).unwrap_or_default();
-        match (extents.get(dimension), size) {
-            (Some(&types::DYNAMIC), Size::Open(value)) => {
-                match self.same.is_extent(tensor, dimension, value) {
-                    true => Ok(Fit::Whole),
-                    false => self.part(),
-                }
+        let (mut factor, mut open) = (1i64, Vec::new());
+        for number in loops {
+            match self.size(domain, *number) {
+                Size::Fixed(size) => factor = factor.saturating_mul(size),
+                Size::Open(value) => open.push(value),
             }
-            (Some(&types::DYNAMIC), Size::Fixed(_)) => self.part(),
-            (Some(extent), Size::Fixed(size)) if *extent == size => Ok(Fit::Whole),
-            (_, Size::Fixed(_)) => Ok(Fit::Part),
-            (_, Size::Open(_)) => self.part(),
+        }
+        let fit = match open.as_slice() {
+            [] => self.fit(tensor, dimension, Size::Fixed(factor)),
+            [size] if factor == 1 => self.fit(tensor, dimension, Size::Open(*size)),
+            [size] if self.same.is_multiple(tensor, dimension, *size, factor) => Fit::Whole,
+            _ => Fit::Unproven,
+        };
+        match fit {
+            Fit::Unproven if self.skips => Err(UNPROVEN),
+            Fit::Unproven => Ok(Fit::Part),
+            fit => Ok(fit),
+        }
+    }
+
+    /// How the loops go through a dimension that they read: as far as a part reaches, if every point reads.
+    pub fn fit_read(&self, tensor: Value<'c, 'a>, dimension: usize, size: Size<'c, 'a>) -> Fit {
+        match self.fit(tensor, dimension, size) {
+            Fit::Unproven if !self.skips_reads => Fit::Part,
+            fit => fit,
         }
     }
 
@@ -153,13 +213,10 @@ impl<'s, 'c: 'a, 'a> Open<'s, 'c, 'a> {
         domain: &Domain,
     ) -> bool {
         let extents = types::extents(tensor.r#type()).unwrap_or_default();
-        if !self.skips || extents.get(dimension) != Some(&types::DYNAMIC) {
+        if !self.skips_reads || extents.get(dimension) != Some(&types::DYNAMIC) {
             return false;
         }
-        let whole = |number| {
-            self.fit(tensor, dimension, self.size(domain, number))
-                .is_ok()
-        };
+        let whole = |number| self.fit(tensor, dimension, self.size(domain, number)) == Fit::Whole;
         !form.as_index().is_some_and(whole)
     }
 
@@ -256,12 +313,5 @@ impl<'s, 'c: 'a, 'a> Open<'s, 'c, 'a> {
                 (low, Size::Open(size))
             }
         }))
-    }
-
-    fn part(&self) -> Result<Fit, Refusal> {
-        match self.skips {
-            true => Err(UNPROVEN),
-            false => Ok(Fit::Part),
-        }
     }
 }

@@ -101,6 +101,10 @@ pub fn promote<'c: 'a, 'a>(
             continue;
         }
         let own = if is_own {
+            // What is read once may as well be read where it is.
+            if domain.extents.len() == domain.parallel {
+                continue;
+            }
             let Some(spans) = spans(source, &forms, &merged, &leaving, domain, open, at)? else {
                 continue;
             };
@@ -163,6 +167,7 @@ pub fn promote<'c: 'a, 'a>(
             (None, None) => (original, key.2.clone(), vec![false; extents.len()]),
         };
         let operand = window(source, forms, &inside, domain, open, moved, at)?;
+        let Some(operand) = operand else { continue };
         operands.of_access.insert(term, operands.list.len());
         known.insert(key, operands.list.len());
         operands.list.push(operand);
@@ -180,7 +185,7 @@ fn moved_by(forms: &[Affine], lows: impl Iterator<Item = i64>) -> Result<Vec<Aff
 
 /// The part of a tensor that is read, where a subscript is one loop and an offset: a map of the loop alone must span its
 /// dimension. Of what is only moved, parts with steps too: the part may be all that is asked for. `inside`: dimensions that were made
-/// for their subscripts.
+/// for their subscripts. `None`: points that are skipped may lie outside of the part.
 fn window<'c: 'a, 'a>(
     tensor: Value<'c, 'a>,
     forms: Vec<Affine>,
@@ -189,7 +194,7 @@ fn window<'c: 'a, 'a>(
     open: &Open<'_, 'c, 'a>,
     moved: bool,
     at: &Builder<'c, 'a>,
-) -> Result<Operand<'c, 'a>, Refusal> {
+) -> Result<Option<Operand<'c, 'a>>, Refusal> {
     let mut offsets = vec![0; forms.len()];
     let mut strides = vec![1; forms.len()];
     let mut parts: Vec<Option<Size>> = vec![None; forms.len()];
@@ -202,7 +207,10 @@ fn window<'c: 'a, 'a>(
             _ => continue,
         };
         let count = open.size(domain, bare);
-        let fit = open.fit(tensor, dimension, count)?;
+        let fit = open.fit_read(tensor, dimension, count);
+        if fit == Fit::Unproven {
+            return Ok(None);
+        }
         let (Some(offset), Some(part), Some(stride), Some(form_inside)) = (
             offsets.get_mut(dimension),
             parts.get_mut(dimension),
@@ -219,13 +227,13 @@ fn window<'c: 'a, 'a>(
         }
     }
     if parts.iter().all(Option::is_none) {
-        return Ok(Operand { tensor, forms });
+        return Ok(Some(Operand { tensor, forms }));
     }
     let sizes = sizes(tensor, &parts, at)?;
-    Ok(Operand {
+    Ok(Some(Operand {
         tensor: block::extract(tensor, &offsets, &sizes, &strides, at)?,
         forms: inner,
-    })
+    }))
 }
 
 /// The sizes of a part of a tensor; of dimensions without one, the extent.

@@ -5,18 +5,24 @@ use super::domain::Domain;
 use crate::mlir::{Builder, ValueKey, builder, copy, maps, types};
 use crate::structure::{Affine, Reading};
 use melior::ir::operation::{OperationLike, OperationResult};
-use melior::ir::{Attribute, OperationRef, Type, Value, ValueLike};
+use melior::ir::{Attribute, BlockRef, OperationRef, Region, Type, Value, ValueLike};
 use skript_dialect::op;
 use skript_semantics::ScalarOp;
 use std::collections::HashMap;
 
-/// Copies what a value needs, on demand: accesses become block arguments or checked reads, branches become selects.
+/// Copies what a value needs, on demand: accesses become block arguments or reads of their own, branches become selects, or
+/// stay where something in them may not be computed for nothing.
 pub struct Payload<'r, 'c, 'a> {
     reading: &'r Reading<'c, 'a>,
     domain: &'r Domain,
+    /// The end of the whole, which alone knows its loops.
+    outermost: Builder<'c, 'a>,
     at: Builder<'c, 'a>,
     known: HashMap<ValueKey, Value<'c, 'a>>,
     loops: HashMap<usize, Value<'c, 'a>>,
+    /// The branches around `at`, and whether the predicate is one.
+    branches: Vec<OperationRef<'c, 'a>>,
+    holds: bool,
 }
 
 impl<'r, 'c: 'a, 'a> Payload<'r, 'c, 'a> {
@@ -30,10 +36,94 @@ impl<'r, 'c: 'a, 'a> Payload<'r, 'c, 'a> {
         Payload {
             reading,
             domain,
+            outermost: at,
             at,
             known: elements,
             loops: HashMap::new(),
+            branches: Vec::new(),
+            holds: domain.always_holds(),
         }
+    }
+
+    /// Whether everything below a block may be computed where a point or a branch skips it.
+    ///
+    /// # Errors
+    /// [`Refusal::Build`]: an operation lacks an operand.
+    pub fn is_speculatable(&self, block: BlockRef<'c, 'a>) -> Result<bool, Refusal> {
+        for op in builder::operations(block) {
+            let may = match copy::operation_name(op).as_str() {
+                "skript.access" => {
+                    let is_known = self.known.contains_key(&ValueKey::of(op.result(0)?));
+                    let extents = types::extents(op.operand(0)?.r#type()).unwrap_or_default();
+                    is_known || !extents.contains(&types::DYNAMIC)
+                }
+                "scf.if" => {
+                    let mut all = true;
+                    for region in op.regions() {
+                        all &= self.is_speculatable(builder::only_block(region)?)?;
+                    }
+                    all
+                }
+                _ => op::is_speculatable(&op) || op.result_count() == 0,
+            };
+            if !may {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// The copies of values.
+    ///
+    /// # Errors
+    /// As [`Payload::value`].
+    pub fn values(&mut self, values: &[Value<'c, 'a>]) -> Result<Vec<Value<'c, 'a>>, Refusal> {
+        values.iter().map(|value| self.value(*value)).collect()
+    }
+
+    /// The copies of values where a point counts, and others where it is skipped: chosen, or computed only there.
+    ///
+    /// # Errors
+    /// As [`Payload::value`].
+    pub fn values_where(
+        &mut self,
+        holds: Value<'c, 'a>,
+        values: &[Value<'c, 'a>],
+        otherwise: &[Value<'c, 'a>],
+        speculates: bool,
+    ) -> Result<Vec<Value<'c, 'a>>, Refusal> {
+        if speculates {
+            let values = self.values(values)?.into_iter().zip(otherwise);
+            let chosen = values.map(|(value, other)| {
+                let operands = [holds, value, *other];
+                self.at.scalar(ScalarOp::Select, &operands, other.r#type())
+            });
+            return Ok(chosen.collect::<Result<_, _>>()?);
+        }
+        self.holds = true;
+        let then = self.branch(|own| own.values(values));
+        self.holds = false;
+        let (region, other, _) = self.at.region(&[]);
+        other.create("scf.yield", otherwise, &[], &[], Vec::new())?;
+        let results: Vec<Type<'c>> = otherwise.iter().map(|value| value.r#type()).collect();
+        let regions = vec![then?, region];
+        let op = self.at.create("scf.if", &[holds], &[], &results, regions)?;
+        Ok(op.results().map(Into::into).collect())
+    }
+
+    /// A region that yields what is computed in it.
+    fn branch(
+        &mut self,
+        values: impl FnOnce(&mut Self) -> Result<Vec<Value<'c, 'a>>, Refusal>,
+    ) -> Result<Region<'c>, Refusal> {
+        let (region, inner, _) = self.at.region(&[]);
+        let outer = std::mem::replace(&mut self.at, inner);
+        let known = self.known.clone();
+        let values = values(self);
+        self.known = known;
+        self.at = outer;
+        inner.create("scf.yield", &values?, &[], &[], Vec::new())?;
+        Ok(region)
     }
 
     /// Whether the predicate holds; `None`: always.
@@ -96,11 +186,18 @@ impl<'r, 'c: 'a, 'a> Payload<'r, 'c, 'a> {
             "skript.access" => self.read(op),
             "scf.if" => {
                 let condition = self.value(op.operand(0)?)?;
-                let mut operands = vec![condition];
+                let (mut ends, mut speculatable) = (Vec::new(), true);
                 for region in op.regions() {
-                    let end = builder::operations(builder::only_block(region)?)
-                        .pop()
-                        .ok_or(Refusal::Shape("has an empty branch"))?;
+                    let block = builder::only_block(region)?;
+                    let end = builder::operations(block).pop();
+                    ends.push(end.ok_or(Refusal::Shape("has an empty branch"))?);
+                    speculatable &= self.is_speculatable(block)?;
+                }
+                if !speculatable {
+                    return self.stay(op, condition, &ends, result.result_number());
+                }
+                let mut operands = vec![condition];
+                for end in ends {
                     operands.push(self.value(end.operand(result.result_number())?)?);
                 }
                 Ok(self
@@ -126,8 +223,36 @@ impl<'r, 'c: 'a, 'a> Payload<'r, 'c, 'a> {
         }
     }
 
-    /// An element at a place that is no affine form: every subscript is kept inside the tensor, as skipped points and
-    /// branches not taken are evaluated too.
+    /// A branch that is one here too: of several results, the one with this number.
+    fn stay(
+        &mut self,
+        op: OperationRef<'c, 'a>,
+        condition: Value<'c, 'a>,
+        ends: &[OperationRef<'c, 'a>],
+        number: usize,
+    ) -> Result<Value<'c, 'a>, Refusal> {
+        let mut regions = Vec::new();
+        self.branches.push(op);
+        for end in ends {
+            regions.push(self.branch(|own| {
+                let values = end.operands().map(|value| own.value(value));
+                values.collect()
+            }));
+        }
+        self.branches.pop();
+        let regions = regions.into_iter().collect::<Result<Vec<_>, _>>()?;
+        let results: Vec<Type<'c>> = op.results().map(|r| r.r#type()).collect();
+        let made = self
+            .at
+            .create("scf.if", &[condition], &[], &results, regions)?;
+        for (own, copy) in op.results().zip(made.results()) {
+            self.known.insert(ValueKey::of(own), copy.into());
+        }
+        Ok(made.result(number)?.into())
+    }
+
+    /// An element at a place that is no affine form: every subscript is kept inside a tensor of known extents, as skipped points
+    /// and branches not taken are evaluated too. Of another one, only points that count read.
     fn read(&mut self, op: OperationRef<'c, 'a>) -> Result<Value<'c, 'a>, Refusal> {
         let tensor = op.operand(0)?;
         let extents = types::extents(tensor.r#type())
@@ -135,15 +260,19 @@ impl<'r, 'c: 'a, 'a> Payload<'r, 'c, 'a> {
         if extents.contains(&0) {
             return Err(Refusal::Shape("reads an empty tensor"));
         }
-        if extents.contains(&types::DYNAMIC) {
+        if extents.contains(&types::DYNAMIC) && self.is_conditional(op) {
             return Err(Refusal::Shape(
-                "reads where no loop goes, in a tensor whose extents only the run knows",
+                "reads a tensor whose extents only the run knows where a point is skipped",
             ));
         }
         let index = Type::index(self.at.context);
         let mut operands = vec![tensor];
         for (subscript, extent) in op.operands().skip(1).zip(&extents) {
             let place = self.value(subscript)?;
+            if *extent == types::DYNAMIC {
+                operands.push(place);
+                continue;
+            }
             let last = self.at.index(extent - 1)?;
             let zero = self.at.index(0)?;
             let place = self.at.scalar(ScalarOp::Max, &[place, zero], index)?;
@@ -192,7 +321,7 @@ impl<'r, 'c: 'a, 'a> Payload<'r, 'c, 'a> {
         );
         let index = Type::index(self.at.context);
         let value = self
-            .at
+            .outermost
             .value("linalg.index", &[], &[("dim", dimension)], index)?;
         self.loops.insert(number, value);
         Ok(value)
@@ -208,10 +337,18 @@ impl<'r, 'c: 'a, 'a> Payload<'r, 'c, 'a> {
         })
     }
 
-    /// Whether some points of the loops skip the operation.
+    /// Whether some points of the loops skip the operation, and not its copy.
     fn is_conditional(&self, op: OperationRef<'c, 'a>) -> bool {
-        let in_branch = op.parent_operation() != Some(self.reading.op);
-        in_branch || (op.block() == Some(self.reading.body) && !self.domain.always_holds())
+        let mut outermost = op;
+        while let Some(parent) = outermost.parent_operation()
+            && parent != self.reading.op
+        {
+            if !self.branches.contains(&parent) {
+                return true;
+            }
+            outermost = parent;
+        }
+        outermost.block() == Some(self.reading.body) && !self.holds
     }
 
     fn is_inside(&self, op: OperationRef<'c, 'a>) -> bool {

@@ -79,6 +79,26 @@ impl SameExtents {
     ) -> bool {
         self.root(extent(tensor, dimension)) == self.root(number(value))
     }
+
+    /// Whether a dimension of a tensor has this extent times a constant in every run, and somebody multiplied them.
+    pub fn is_multiple<'c: 'a, 'a>(
+        &self,
+        tensor: Value<'c, 'a>,
+        dimension: usize,
+        value: Value<'c, 'a>,
+        factor: i64,
+    ) -> bool {
+        let is_product = |op: &OperationRef<'c, 'a>| {
+            let factors = op.operands().map(number);
+            matches!(operation_name(*op).as_str(), "arith.muli" | "skript.mul")
+                && factors.eq([number(value), Number::Fixed(factor)])
+        };
+        let mut products = users(value).into_iter().filter(is_product);
+        products.any(|op| {
+            let product = op.result(0).map(Value::from);
+            product.is_ok_and(|product| self.is_extent(tensor, dimension, product))
+        })
+    }
 }
 
 fn number<'c: 'a, 'a>(value: Value<'c, 'a>) -> Number {
@@ -215,6 +235,9 @@ mod tests {
               %s = tensor.splat %v[%n] : tensor<?x3xf32>
               %u = tensor.splat %v[%n] : tensor<?x3x1xf32>
               %z = skript.add %s, %x : tensor<?x3xf32>
+              %c4 = arith.constant 4 : index
+              %fourfold = skript.mul %n, %c4 : index
+              %wide = tensor.empty(%fourfold) : tensor<?xf32>
               %flat = tensor.collapse_shape %u [[0], [1, 2]] : tensor<?x3x1xf32> into tensor<?x3xf32>
               %same = skript.eq %m, %n : index
               %flag = arith.andi %same, %same : i1
@@ -239,6 +262,9 @@ mod tests {
         assert!(same.is_extent(x, 0, made("tensor.dim")));
         assert!(!same.is_extent(x, 0, n));
         assert!(!same.is_extent(y, 0, n));
+        assert!(same.is_multiple(made("tensor.empty"), 0, n, 4));
+        assert!(!same.is_multiple(made("tensor.empty"), 0, n, 2));
+        assert!(!same.is_multiple(y, 0, n, 4));
         let check = |op: &&OperationRef| is_check(**op);
         same.learn(*all.iter().find(check).unwrap());
         assert!(same.is_extent(x, 0, n));

@@ -2,6 +2,7 @@
 
 use super::affine::Affine;
 use super::nest::{Nest, Term, TermId};
+use super::read::LARGEST_EXTENT;
 use skript_semantics::{ScalarKind, ScalarOp};
 
 /// What is known of a predicate: all `constraints` are ≥ 0 wherever it holds.
@@ -127,7 +128,8 @@ impl Guard {
         Some(())
     }
 
-    /// The box that the constraints on single indices describe; those are then dropped from the guard.
+    /// The box that the constraints on single indices describe; those are then dropped from the guard. An extent that only a run
+    /// knows may be below any bound: constraints stay.
     pub fn split_box(&mut self, extents: &[i64]) -> DomainBox {
         let mut low = vec![0i64; extents.len()];
         let mut end = extents.to_vec();
@@ -137,6 +139,7 @@ impl Guard {
             };
             let offset = constraint.offset();
             match linear.as_slice() {
+                [(index, _)] if extents.get(*index) == Some(&LARGEST_EXTENT) => true,
                 [] => {
                     if offset < 0 {
                         end.iter_mut().for_each(|e| *e = 0);
@@ -233,6 +236,22 @@ mod tests {
         let domain = guard.split_box(&[10, 4]);
         assert_eq!((domain.low, domain.extents), (vec![2, 0], vec![4, 4]));
         assert!(guard.always_holds());
+    }
+
+    #[test]
+    fn extents_of_a_run_stay_whole() {
+        // 2 ≤ i < 5 of n elements, of which there may be three.
+        let mut b = Builder::new(Accumulation::Assign, &[LARGEST_EXTENT]);
+        let position = b.window(0, 1, 0, 0, -2);
+        let within = b.within(position, 3);
+        b.nest.predicate = Some(within);
+        let mut guard = Guard::of(&b.nest);
+        let domain = guard.split_box(&[LARGEST_EXTENT]);
+        assert_eq!(
+            (domain.low, domain.extents),
+            (vec![0], vec![LARGEST_EXTENT])
+        );
+        assert_eq!(guard.constraints.len(), 2);
     }
 
     #[test]

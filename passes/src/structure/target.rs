@@ -58,7 +58,12 @@ impl Placement {
 impl Slot {
     /// Whether the slot fills a dimension of this extent.
     pub fn covers(&self, extent: i64) -> bool {
-        self.offset == 0 && self.count == extent && (self.step == 1 || self.count == 1)
+        self.is_prefix() && self.count == extent
+    }
+
+    /// Whether the slot begins with the dimension and leaves out nothing.
+    pub fn is_prefix(&self) -> bool {
+        self.offset == 0 && (self.step == 1 || self.count == 1)
     }
 }
 

@@ -24,46 +24,11 @@ func.func @scatter(%x: tensor<8xf32>, %at: tensor<8xi64>, %init: tensor<9xf32>) 
 
 // -----
 
-// Each point may lie behind the end of what is read, at two dimensions at once: no border is as small as that.
-func.func @diagonal(%x: tensor<?x?xf32>, %n: index, %m: index) -> tensor<?xf32> {
-  %zero = arith.constant 0.0 : f32
-  %init = tensor.splat %zero[%n] : tensor<?xf32>
-  // expected-error @+1 {{is no linalg.generic: it reads where no loop goes, in a tensor whose extents only the run knows; lower it to scf}}
-  %y = skript.formula assign (%i) in (%n) outs(%acc = %init : tensor<?xf32>) where {
-    %ok = skript.lt %i, %m : index
-    skript.condition %ok
-  } do {
-    %v = skript.access %x[%i, %i] : tensor<?x?xf32>
-    skript.yield %v at [%i] : f32
-  } : tensor<?xf32>
-  return %y : tensor<?xf32>
-}
-
-// -----
-
 // Nobody knows whether what is written is as long as the loop.
 func.func @unproven(%x: tensor<?xf32>, %n: index, %m: index, %init: tensor<?xf32>) -> tensor<?xf32> {
   // expected-error @+1 {{is no linalg.generic: it skips points, and nothing proves that its loops stay inside of extents that only the run knows; lower it to scf}}
   %y = skript.formula assign (%i) in (%n) outs(%acc = %init : tensor<?xf32>) where {
     %ok = skript.lt %i, %m : index
-    skript.condition %ok
-  } do {
-    %v = skript.access %x[%i] : tensor<?xf32>
-    skript.yield %v at [%i] : f32
-  } : tensor<?xf32>
-  return %y : tensor<?xf32>
-}
-
-// -----
-
-// Half of an extent that only the run knows.
-func.func @half(%x: tensor<?xf32>, %n: index) -> tensor<?xf32> {
-  %zero = arith.constant 0.0 : f32
-  %init = tensor.splat %zero[%n] : tensor<?xf32>
-  // expected-error @+1 {{is no linalg.generic: it goes through a part of an extent that only the run knows; lower it to scf}}
-  %y = skript.formula assign (%i) in (%n) outs(%acc = %init : tensor<?xf32>) where {
-    %two = arith.constant 2 : index
-    %ok = skript.ge %i, %two : index
     skript.condition %ok
   } do {
     %v = skript.access %x[%i] : tensor<?xf32>
@@ -112,4 +77,18 @@ func.func @encoded(%x: tensor<2x3xf32, "rows">, %init: tensor<6xf32, "rows">) ->
     skript.yield %v at [%q] : f32
   } : tensor<6xf32, "rows">
   return %y : tensor<6xf32, "rows">
+}
+
+// -----
+
+// Where it begins to write only the run knows.
+func.func @backwards(%x: tensor<?xf32>, %n: index, %init: tensor<16xf32>) -> tensor<16xf32> {
+  // expected-error @+1 {{is no linalg.generic: it writes a block that reaches beyond its output; lower it to scf}}
+  %y = skript.formula sum (%i) in (%n) outs(%acc = %init : tensor<16xf32>) do {
+    %c15 = arith.constant 15 : index
+    %p = skript.sub %c15, %i : index
+    %v = skript.access %x[%i] : tensor<?xf32>
+    skript.yield %v at [%p] : f32
+  } : tensor<16xf32>
+  return %y : tensor<16xf32>
 }

@@ -146,14 +146,45 @@ func.func @inside(%x: tensor<?xf32>, %n: index) -> tensor<?xf32> {
   return %y : tensor<?xf32>
 }
 
-// A guard of other things stays, as a choice; what it skips may lie behind the end, in the border.
+// A guard of other things stays, as a choice; what a sum skips may lie behind the end, in the border.
 // CHECK-LABEL: func.func @chosen
 // CHECK:         %[[WIDE:.+]] = tensor.insert_slice
-// CHECK:         linalg.generic {{.*}} ins(%[[WIDE]] : tensor<?xf32>)
+// CHECK:         linalg.generic {{.*}} ins(%[[WIDE]], %{{.+}} : tensor<?xf32>, tensor<3xf32>)
 // CHECK:           skript.lt %{{.+}}, %[[M:.+]] : index
 // CHECK:           skript.select
+// CHECK-NOT:       scf.if
 // CHECK:         return
 func.func @chosen(%x: tensor<?xf32>, %n: index, %m: index) -> tensor<?xf32> {
+  %zero = arith.constant 0.0 : f32
+  %init = tensor.splat %zero[%n] : tensor<?xf32>
+  %y = skript.formula sum (%i, %j) in (%n, 3) outs(%acc = %init : tensor<?xf32>) where {
+    %p = skript.add %i, %j : index
+    %ok = skript.lt %p, %m : index
+    skript.condition %ok
+  } do {
+    %p = skript.add %i, %j : index
+    %v = skript.access %x[%p] : tensor<?xf32>
+    %q = skript.mul %v, %v : f32
+    skript.yield %q at [%i] : f32
+  } : tensor<?xf32>
+  return %y : tensor<?xf32>
+}
+
+// What is read once needs no copy: only points that count read it.
+// CHECK-LABEL: func.func @once
+// CHECK-SAME:    (%[[X:.+]]: tensor<?xf32>, %{{.+}}: index, %[[M:.+]]: index)
+// CHECK-NOT:     tensor.insert_slice
+// CHECK:         linalg.generic {{.*}} outs(%{{.+}} : tensor<?xf32>)
+// CHECK:         ^bb0(%[[PRESENT:.+]]: f32):
+// CHECK:           %[[I:.+]] = linalg.index 0
+// CHECK:           %[[COUNTS:.+]] = skript.lt %[[I]], %[[M]] : index
+// CHECK:           %[[V:.+]] = scf.if %[[COUNTS]] -> (f32) {
+// CHECK:             %[[E:.+]] = tensor.extract %[[X]][%[[I]]]
+// CHECK:             scf.yield %[[E]] : f32
+// CHECK:           } else {
+// CHECK:             scf.yield %[[PRESENT]] : f32
+// CHECK:           linalg.yield %[[V]] : f32
+func.func @once(%x: tensor<?xf32>, %n: index, %m: index) -> tensor<?xf32> {
   %zero = arith.constant 0.0 : f32
   %init = tensor.splat %zero[%n] : tensor<?xf32>
   %y = skript.formula assign (%i) in (%n) outs(%acc = %init : tensor<?xf32>) where {
@@ -162,6 +193,125 @@ func.func @chosen(%x: tensor<?xf32>, %n: index, %m: index) -> tensor<?xf32> {
   } do {
     %v = skript.access %x[%i] : tensor<?xf32>
     skript.yield %v at [%i] : f32
+  } : tensor<?xf32>
+  return %y : tensor<?xf32>
+}
+
+// A diagonal is less than what its places span: it is read where it is, and what is skipped adds nothing.
+// CHECK-LABEL: func.func @diagonal
+// CHECK-SAME:    (%[[X:.+]]: tensor<?x?xf32>
+// CHECK:         linalg.generic {{.*}}iterator_types = ["parallel", "reduction"]
+// CHECK:         ^bb0(%{{.*}}%[[SUM:[^:]+]]: f32):
+// CHECK:           %[[V:.+]] = scf.if
+// CHECK:             tensor.extract %[[X]]
+// CHECK:           } else {
+// CHECK:             scf.yield %cst : f32
+// CHECK:           %[[NEXT:.+]] = skript.add %[[SUM]], %[[V]] {accumulates}
+// CHECK:           linalg.yield %[[NEXT]] : f32
+func.func @diagonal(%x: tensor<?x?xf32>, %n: index, %m: index) -> tensor<1xf32> {
+  %zero = arith.constant 0.0 : f32
+  %c0 = arith.constant 0 : index
+  %init = tensor.splat %zero : tensor<1xf32>
+  %y = skript.formula sum (%i) in (%n) outs(%acc = %init : tensor<1xf32>) where {
+    %ok = skript.lt %i, %m : index
+    skript.condition %ok
+  } do {
+    %v = skript.access %x[%i, %i] : tensor<?x?xf32>
+    skript.yield %v at [%c0] : f32
+  } : tensor<1xf32>
+  return %y : tensor<1xf32>
+}
+
+// A table of which only the run knows how long it is; a branch that may not read it stays one, with what divides in it.
+// CHECK-LABEL: func.func @table
+// CHECK-SAME:    (%[[X:.+]]: tensor<?xf32>, %[[N:.+]]: index)
+// CHECK:         linalg.generic
+// CHECK:           %[[I:.+]] = linalg.index 0
+// CHECK:           scf.if
+// CHECK:             %[[P:.+]] = skript.mod %[[I]], %[[N]] : index
+// CHECK:             tensor.extract %[[X]][%[[P]]]
+// CHECK:           } else {
+// CHECK-NOT:       arith.select
+// CHECK:         return
+func.func @table(%x: tensor<?xf32>, %n: index) -> tensor<8xf32> {
+  %zero = arith.constant 0.0 : f32
+  %c0 = arith.constant 0 : index
+  %init = tensor.splat %zero : tensor<8xf32>
+  %y = skript.formula assign (%i) in (8) outs(%acc = %init : tensor<8xf32>) do {
+    %some = skript.gt %n, %c0 : index
+    %v = scf.if %some -> (f32) {
+      %p = skript.mod %i, %n : index
+      %e = skript.access %x[%p] : tensor<?xf32>
+      scf.yield %e : f32
+    } else {
+      scf.yield %zero : f32
+    }
+    skript.yield %v at [%i] : f32
+  } : tensor<8xf32>
+  return %y : tensor<8xf32>
+}
+
+// From the third place on: no part of the extent, as that may be shorter.
+// CHECK-LABEL: func.func @late
+// CHECK-NOT:     tensor.extract_slice
+// CHECK:         linalg.generic
+// CHECK:           skript.select
+// CHECK:         return
+func.func @late(%x: tensor<?xf32>) -> tensor<?xf32> {
+  %zero = arith.constant 0.0 : f32
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %x, %c0 : tensor<?xf32>
+  %init = tensor.splat %zero[%n] : tensor<?xf32>
+  %y = skript.formula assign (%i) in (%n) outs(%acc = %init : tensor<?xf32>) where {
+    %two = arith.constant 2 : index
+    %ok = skript.ge %i, %two : index
+    skript.condition %ok
+  } do {
+    %v = skript.access %x[%i] : tensor<?xf32>
+    skript.yield %v at [%i] : f32
+  } : tensor<?xf32>
+  return %y : tensor<?xf32>
+}
+
+// Every second place is a slice, and places in groups are a dimension of their own.
+// CHECK-LABEL: func.func @apart
+// CHECK-SAME:    (%[[X:.+]]: tensor<?xf32>
+// CHECK:         tensor.insert_slice %[[X]] into %{{.+}}[0] [%{{.+}}] [2]
+// CHECK-NOT:     linalg.generic
+// CHECK:         return
+func.func @apart(%x: tensor<?xf32>) -> tensor<?xf32> {
+  %zero = arith.constant 0.0 : f32
+  %c0 = arith.constant 0 : index
+  %c2 = arith.constant 2 : index
+  %n = tensor.dim %x, %c0 : tensor<?xf32>
+  %m = skript.mul %n, %c2 : index
+  %init = tensor.splat %zero[%m] : tensor<?xf32>
+  %y = skript.formula assign (%i) in (%n) outs(%acc = %init : tensor<?xf32>) do {
+    %v = skript.access %x[%i] : tensor<?xf32>
+    %p = skript.mul %i, %c2 : index
+    skript.yield %v at [%p] : f32
+  } : tensor<?xf32>
+  return %y : tensor<?xf32>
+}
+
+// CHECK-LABEL: func.func @groups
+// CHECK:         %[[ROOM:.+]] = tensor.empty(%{{.+}}) : tensor<?x4xf32>
+// CHECK:         %[[Y:.+]] = linalg.generic {{.*}} outs(%[[ROOM]] : tensor<?x4xf32>)
+// CHECK:         tensor.collapse_shape %{{.+}} {{\[\[}}0, 1]]
+// CHECK-NOT:     tensor.insert_slice
+// CHECK:         return
+func.func @groups(%x: tensor<?xf32>) -> tensor<?xf32> {
+  %zero = arith.constant 0.0 : f32
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %n = tensor.dim %x, %c0 : tensor<?xf32>
+  %m = skript.mul %n, %c4 : index
+  %init = tensor.splat %zero[%m] : tensor<?xf32>
+  %y = skript.formula assign (%i, %j) in (%n, 4) outs(%acc = %init : tensor<?xf32>) do {
+    %v = skript.access %x[%i] : tensor<?xf32>
+    %p = skript.mul %i, %c4 : index
+    %q = skript.add %p, %j : index
+    skript.yield %v at [%q] : f32
   } : tensor<?xf32>
   return %y : tensor<?xf32>
 }
