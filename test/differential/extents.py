@@ -60,6 +60,8 @@ MODELS = {
                "c[i,j,k] = x[2*i+k,j], i < n/2, j < u, k < 2; d[i,j] += x[i+k,j], i < (n-2<<0), j < u, k < 3; "
                "e[i,j] += x[|i+2*k-2|,j], i < n, j < u, k < 3; f[i,j] += x[i,k] * x[i,|j-k|], i < n, j < 2*u, k < u; "
                "g[i,j] += x[i,k] * x[j,k], i < n, j < n, k < u | i + j < n; } }"),
+    "viewed": ("x: real[b|4,1,6,n|3]", "y: real[~,~,~]; z: real[~,6,~,1]; v: real[~,2,3,~]; t: real[~,1,3,2,~]", "s = layout.squeeze{axes=[1]}(x); y = math.add(s, s); "
+               "z = layout.unsqueeze{axes=[3]}(y); v = layout.reshape{axis=1, rank=2, shape=[2,3]}(x); u = layout.unsqueeze{axes=[1]}(v); t = layout.transpose{axis=1, perm=[1,3,2,4]}(u)"),
     # Reads where no loop goes, of what may be empty, and writes in steps and groups.
     "taken": ("x: real[n|7,u|4]; z: real[m|3,u]; k: int[m]", "a: real[~,~]; b: real[~,~]; c: real[~,~]; d: real[~,~]; e: real[~,~]; f: real[~,~]; "
               "g: real[~,~]; h: real[~,~]; l: real[~]; o: real[~,~]; p: real[~,~]; q: real[~,~]", "a, b, c, d, e, f, g, h, l, o, p, q = takes(x, z, k)",

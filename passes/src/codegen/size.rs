@@ -5,7 +5,7 @@
 
 use super::mlir;
 use crate::mlir::ValueKey;
-use melior::ir::attribute::{DenseI32ArrayAttribute, IntegerAttribute};
+use melior::ir::attribute::{ArrayAttribute, DenseI32ArrayAttribute, IntegerAttribute};
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationLike, OperationRef, OperationResult};
 use melior::ir::r#type::{DimSize, MemRefType};
@@ -89,6 +89,14 @@ impl Search {
             // The source and the byte offset come first.
             "memref.view" => self.value(op.operand(position + 2).ok()?, depth),
             "memref.cast" => self.extent(op.operand(0).ok()?, dimension, depth),
+            "memref.expand_shape" => self.value(op.operand(position + 1).ok()?, depth),
+            "memref.collapse_shape" => {
+                let source = op.operand(0).ok()?;
+                let mut merged = merged(op, dimension)?.into_iter();
+                merged.try_fold(1u64, |all, dimension| {
+                    all.checked_mul(self.extent(source, dimension, depth)?)
+                })
+            }
             // Sizes come behind the source and the offsets; dimensions that are dropped have fixed ones.
             "memref.subview" => {
                 let segments = op.attribute("operandSegmentSizes").ok()?;
@@ -176,6 +184,15 @@ pub fn largest<'c: 'a, 'a>(
         }
         _ => None,
     }
+}
+
+/// The dimensions of its source that a `memref.collapse_shape` merges.
+fn merged(op: OperationRef, dimension: usize) -> Option<Vec<usize>> {
+    let groups = ArrayAttribute::try_from(op.attribute("reassociation").ok()?).ok()?;
+    let group = ArrayAttribute::try_from(groups.element(dimension).ok()?).ok()?;
+    let number = |n| IntegerAttribute::try_from(group.element(n).ok()?).ok();
+    let numbers = (0..group.len()).map(|n| usize::try_from(number(n)?.value()).ok());
+    numbers.collect()
 }
 
 fn constant(op: OperationRef) -> Option<u64> {

@@ -10,7 +10,7 @@ use super::domain::{Domain, TargetBlock};
 use super::open::{Fit, Open, Size, Sizes};
 use super::operand::{Operand, Operands, promote};
 use super::payload::Payload;
-use super::reshape::{position, reshape};
+use super::reshape::{Shaped, are_reshaped, reshape};
 use super::same::SameExtents;
 use crate::mlir::{Builder, ValueKey, attributes, maps, splat, types};
 use crate::structure::{Affine, Reading, Term};
@@ -64,7 +64,7 @@ pub fn lower<'c: 'a, 'a>(
     };
     let operands = promote(reading, &domain, &open, &roots, border, at)?;
     let bordered = border.is_some_and(|b| operands.of_access.contains_key(&b.access));
-    if let Some(view) = view(reading, &domain, &operands, at)? {
+    if let Some(view) = view(reading, &domain, &open, &operands, at)? {
         return Ok(vec![view]);
     }
 
@@ -157,7 +157,7 @@ fn view_by_digits<'c: 'a, 'a>(
     };
     let roots: Vec<_> = digits.nest.targets.iter().map(|t| t.value).collect();
     let operands = promote(&digits, &domain, &open, &roots, None, at)?;
-    view(&digits, &domain, &operands, at)
+    view(&digits, &domain, &open, &operands, at)
 }
 
 /// A combination over loops of their own for what it takes apart: the groups of `x[o / m * n + c]`, which o counts through. Maps
@@ -295,13 +295,11 @@ fn shape_operand<'c: 'a, 'a>(
 fn view<'c: 'a, 'a>(
     reading: &Reading<'c, 'a>,
     domain: &Domain,
+    open: &Open<'_, 'c, 'a>,
     operands: &Operands<'c, 'a>,
     at: &Builder<'c, 'a>,
 ) -> Result<Option<Value<'c, 'a>>, Refusal> {
     let nest = &reading.nest;
-    if reading.is_dynamic {
-        return Ok(None);
-    }
     let ([target], [operand], [placement], [out]) = (
         nest.targets.as_slice(),
         operands.list.as_slice(),
@@ -315,8 +313,7 @@ fn view<'c: 'a, 'a>(
         && matches!(nest.terms.get(target.value), Some(Term::Access { .. }))
         && operands.of_access.contains_key(&target.value)
         && placement.covers(&target.extents);
-    let source = types::extents(operand.tensor.r#type()).unwrap_or_default();
-    if !is_copy || source.iter().product::<i64>() != target.extents.iter().product::<i64>() {
+    if !is_copy {
         return Ok(None);
     }
     let written: Option<Vec<_>> = target
@@ -324,16 +321,29 @@ fn view<'c: 'a, 'a>(
         .iter()
         .map(|s| domain.affine(nest, *s))
         .collect();
-    let from = position(&operand.forms, &source);
-    let to = written.and_then(|w| position(&w, &target.extents));
-    if from.is_none() || from != to {
+    let whole = |tensor: Value<'c, 'a>, dimension: usize, form: &Affine| {
+        let size = open.size(domain, form.as_index()?);
+        (open.fit(tensor, dimension, size) == Fit::Whole).then_some(())
+    };
+    let same = |from: &Shaped<'_>, to: &Shaped<'_>| {
+        from.moves_nothing(to)
+            && from
+                .open()
+                .all(|(d, form)| whole(operand.tensor, d, form).is_some())
+            && to.open().all(|(d, form)| whole(*out, d, form).is_some())
+    };
+    let source = types::extents(operand.tensor.r#type()).unwrap_or_default();
+    let result = types::extents(out.r#type()).unwrap_or_default();
+    let from = Shaped::of(&operand.forms, &source);
+    let is_view = written.is_some_and(|written| same(&from, &Shaped::of(&written, &result)));
+    if !is_view || !are_reshaped(&source, &result) {
         return Ok(None);
     }
     let (from, to) = (operand.tensor.r#type(), out.r#type());
     let encodings = [from, to].map(types::encoding_of);
     if from != to && encodings.iter().any(Option::is_some) {
         // What is of one shape is copied, element by element.
-        return match source == target.extents {
+        return match source == result {
             true => Ok(None),
             false => Err(SHAPED),
         };

@@ -7,18 +7,63 @@ use crate::structure::Affine;
 use melior::Error;
 use melior::ir::{Type, Value, ValueLike};
 
-/// The row-major position of subscripts in a tensor of these extents.
-pub fn position(subscripts: &[Affine], extents: &[i64]) -> Option<Affine> {
+/// Subscripts of a tensor and the extents that its type tells.
+pub struct Shaped<'s> {
+    dimensions: Vec<(&'s Affine, i64)>,
+}
+
+impl<'s> Shaped<'s> {
+    pub fn of(subscripts: &'s [Affine], extents: &[i64]) -> Self {
+        Shaped {
+            dimensions: subscripts.iter().zip(extents.iter().copied()).collect(),
+        }
+    }
+
+    /// Dimensions whose extents only a run knows.
+    pub fn open(&self) -> impl Iterator<Item = (usize, &'s Affine)> {
+        let dimensions = self.dimensions.iter().enumerate();
+        let open = dimensions.filter(|(_, (_, extent))| *extent == types::DYNAMIC);
+        open.map(|(dimension, (form, _))| (dimension, *form))
+    }
+
+    /// Whether these are the same places, in the row-major order of both: along what only a run knows, and between.
+    pub fn moves_nothing(&self, other: &Shaped) -> bool {
+        let between = |shaped: &Shaped| -> Option<Vec<(Affine, i64)>> {
+            let parts = shaped
+                .dimensions
+                .split(|(_, extent)| *extent == types::DYNAMIC);
+            parts.map(position).collect()
+        };
+        let (own, others) = (between(self), between(other));
+        own.is_some() && own == others && self.open().map(|o| o.1).eq(other.open().map(|o| o.1))
+    }
+}
+
+/// The row-major position in dimensions, and how many there are.
+fn position(dimensions: &[(&Affine, i64)]) -> Option<(Affine, i64)> {
     let mut stride = 1i64;
     let mut sum = Affine::default();
-    for (subscript, extent) in subscripts.iter().zip(extents).rev() {
+    for (subscript, extent) in dimensions.iter().rev() {
         sum = sum.add(&subscript.scale(stride)?)?;
         stride = stride.checked_mul(*extent)?;
     }
-    Some(sum)
+    Some((sum, stride))
 }
 
-/// The tensor under another type of the same volume.
+/// Whether one reshape or two make a tensor of these extents one of the others, which hold as many elements: where neither refines
+/// the other, they go through one dimension, of as many as is known.
+pub fn are_reshaped(from: &[i64], to: &[i64]) -> bool {
+    from == to || !from.contains(&types::DYNAMIC) || pieces(from, to) || pieces(to, from)
+}
+
+fn pieces(fine: &[i64], coarse: &[i64]) -> bool {
+    groups(fine, coarse).is_some()
+}
+
+/// The tensor under another type of the same elements; extents that only a run knows come in the same order.
+///
+/// # Errors
+/// An operation cannot be made; see [`are_reshaped`].
 pub fn reshape<'c: 'a, 'a>(
     tensor: Value<'c, 'a>,
     r#type: Type<'c>,
@@ -32,26 +77,24 @@ pub fn reshape<'c: 'a, 'a>(
     if let Some(groups) = groups(&from, &to) {
         return block::collapse(tensor, &groups, r#type, at);
     }
+    let sizes = Sizes {
+        fixed: to.clone(),
+        values: at.dynamic_extents(tensor)?,
+    };
     if let Some(groups) = groups(&to, &from) {
-        return block::expand(tensor, &groups, &fixed(to), r#type, at);
+        return block::expand(tensor, &groups, &sizes, r#type, at);
     }
-    // Neither refines the other: through one dimension.
+    if !are_reshaped(&from, &to) {
+        return Err(Error::OperationBuild);
+    }
     let element = types::element_of(r#type).ok_or(Error::OperationBuild)?;
     let flat = types::tensor(&[from.iter().product()], element);
     let all = |rank: usize| vec![(0..rank).collect::<Vec<_>>()];
     let flat = block::collapse(tensor, &all(from.len()), flat, at)?;
-    let rank = to.len();
-    block::expand(flat, &all(rank), &fixed(to), r#type, at)
+    block::expand(flat, &all(to.len()), &sizes, r#type, at)
 }
 
-fn fixed<'c, 'a>(extents: Vec<i64>) -> Sizes<'c, 'a> {
-    Sizes {
-        fixed: extents,
-        values: Vec::new(),
-    }
-}
-
-/// The dimensions of `fine` that make up each of `coarse`, if they do.
+/// The dimensions of `fine` that make up each of `coarse`, if they do. What only a run knows is one alone.
 fn groups(fine: &[i64], coarse: &[i64]) -> Option<Vec<Vec<usize>>> {
     if coarse.len() >= fine.len() {
         return None;
@@ -65,13 +108,18 @@ fn groups(fine: &[i64], coarse: &[i64]) -> Option<Vec<Vec<usize>>> {
         let mut group = Vec::new();
         let mut product = 1i64;
         let left = coarse.len() - number - 1;
-        while next < fine.len() && (group.is_empty() || product < *extent) {
-            product = product.checked_mul(*fine.get(next)?)?;
+        while next < fine.len() && (group.is_empty() || unfinished(product, *extent)) {
+            product = match (product, *fine.get(next)?) {
+                (1, extent) => extent,
+                (_, types::DYNAMIC) => return None,
+                (product, extent) => product.checked_mul(extent)?,
+            };
             group.push(next);
             next += 1;
         }
-        // Extents of one go to the group in front of them while enough stay for the others.
-        while fine.get(next) == Some(&1) && fine.len() - next > left {
+        // Extents of one go to the group in front of them while enough stay for the others, and none is one.
+        let is_next = coarse.get(number + 1) == Some(&1);
+        while fine.get(next) == Some(&1) && fine.len() - next > left && !is_next {
             group.push(next);
             next += 1;
         }
@@ -81,6 +129,14 @@ fn groups(fine: &[i64], coarse: &[i64]) -> Option<Vec<Vec<usize>>> {
         groups.push(group);
     }
     (next == fine.len()).then_some(groups)
+}
+
+/// Whether more dimensions are needed behind those of a product.
+fn unfinished(product: i64, extent: i64) -> bool {
+    match extent {
+        types::DYNAMIC => product == 1,
+        extent => product < extent,
+    }
 }
 
 #[cfg(test)]
@@ -99,15 +155,58 @@ mod tests {
             Some(vec![vec![0], vec![1, 2, 3]])
         );
         assert_eq!(groups(&[1, 1], &[]), Some(vec![]));
-        assert_eq!(groups(&[5, 1, 1], &[5, 1]), Some(vec![vec![0, 1], vec![2]]));
+        assert_eq!(groups(&[5, 1, 1], &[5, 1]), Some(vec![vec![0], vec![1, 2]]));
+        assert_eq!(
+            groups(&[5, 1, 2, 3, 7], &[5, 1, 6, 7]),
+            Some(vec![vec![0], vec![1], vec![2, 3], vec![4]])
+        );
+    }
+
+    #[test]
+    fn what_only_a_run_knows_is_one_dimension() {
+        const N: i64 = types::DYNAMIC;
+        let alone = Some(vec![vec![0], vec![1, 2, 3]]);
+        assert_eq!(groups(&[N, 6, 7, 7], &[N, 294]), alone);
+        assert_eq!(
+            groups(&[1, N, 1, N, 4], &[N, N, 4]),
+            Some(vec![vec![0, 1, 2], vec![3], vec![4]])
+        );
+        assert_eq!(groups(&[N, 4], &[N]), None);
+        assert_eq!(groups(&[4, N], &[N]), None);
+        assert_eq!(groups(&[N, N], &[N]), None);
+        assert_eq!(groups(&[1, 4, N], &[N, 4]), None);
+    }
+
+    #[test]
+    fn places_are_the_same_along_what_only_a_run_knows_and_between() {
+        const N: i64 = types::DYNAMIC;
+        let [b, i, j, sum] = [
+            Affine::index(0),
+            Affine::index(1),
+            Affine::index(2),
+            Affine::index(1)
+                .scale(4)
+                .unwrap()
+                .add(&Affine::index(2))
+                .unwrap(),
+        ];
+        let own = [b.clone(), i.clone(), j.clone()];
+        let from = Shaped::of(&own, &[N, 3, 4]);
+        let merged = [b.clone(), sum];
+        assert!(from.moves_nothing(&Shaped::of(&merged, &[N, 12])));
+        assert!(!from.moves_nothing(&Shaped::of(&merged, &[N, 13])));
+        let turned = [b, j, i];
+        assert!(!from.moves_nothing(&Shaped::of(&turned, &[N, 4, 3])));
+        assert!(!from.moves_nothing(&Shaped::of(&own[1..], &[3, 4])));
+        let two = Shaped::of(&own, &[N, N, 4]);
+        let swapped = [own[1].clone(), own[0].clone(), own[2].clone()];
+        assert!(!two.moves_nothing(&Shaped::of(&swapped, &[N, N, 4])));
     }
 
     #[test]
     fn positions_are_row_major() {
         let subscripts = [Affine::index(0), Affine::index(1)];
-        assert_eq!(
-            position(&subscripts, &[3, 4]).unwrap().to_string(),
-            "d0 * 4 + d1"
-        );
+        let (position, count) = position(&Shaped::of(&subscripts, &[3, 4]).dimensions).unwrap();
+        assert_eq!((position.to_string().as_str(), count), ("d0 * 4 + d1", 12));
     }
 }

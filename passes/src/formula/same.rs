@@ -198,7 +198,7 @@ fn made<'c: 'a, 'a>(result: &OperationResult<'c, 'a>, position: usize) -> Option
     }
 }
 
-/// The dimension that one of a `tensor.collapse_shape` is, if it merges none.
+/// The dimension that one of a `tensor.collapse_shape` is, if it merges none but those of one element.
 fn collapsed<'c: 'a, 'a>(
     result: &OperationResult<'c, 'a>,
     dimension: usize,
@@ -209,9 +209,17 @@ fn collapsed<'c: 'a, 'a>(
     }
     let groups = ArrayAttribute::try_from(op.attribute("reassociation").ok()?).ok()?;
     let group = ArrayAttribute::try_from(groups.element(dimension).ok()?).ok()?;
-    let single = (group.len() == 1).then(|| group.element(0).ok())??;
-    let own = usize::try_from(IntegerAttribute::try_from(single).ok()?.value()).ok()?;
-    Some((op.operand(0).ok()?, own))
+    let source = op.operand(0).ok()?;
+    let extents = types::extents(source.r#type())?;
+    let mut own = None;
+    for position in 0..group.len() {
+        let merged = IntegerAttribute::try_from(group.element(position).ok()?);
+        let merged = usize::try_from(merged.ok()?.value()).ok()?;
+        if extents.get(merged) != Some(&1) && own.replace(merged).is_some() {
+            return None;
+        }
+    }
+    Some((source, own?))
 }
 
 fn rank(value: Value) -> Option<usize> {
@@ -233,12 +241,12 @@ mod tests {
               %v = arith.constant 0.0 : f32
               %m = tensor.dim %x, %c0 : tensor<?x3xf32>
               %s = tensor.splat %v[%n] : tensor<?x3xf32>
-              %u = tensor.splat %v[%n] : tensor<?x3x1xf32>
+              %u = tensor.splat %v[%n] : tensor<1x?x3x1xf32>
               %z = skript.add %s, %x : tensor<?x3xf32>
               %c4 = arith.constant 4 : index
               %fourfold = skript.mul %n, %c4 : index
               %wide = tensor.empty(%fourfold) : tensor<?xf32>
-              %flat = tensor.collapse_shape %u [[0], [1, 2]] : tensor<?x3x1xf32> into tensor<?x3xf32>
+              %flat = tensor.collapse_shape %u [[0, 1], [2, 3]] : tensor<1x?x3x1xf32> into tensor<?x3xf32>
               %same = skript.eq %m, %n : index
               %flag = arith.andi %same, %same : i1
               func.call @skript.check.0(%flag) : (i1) -> ()

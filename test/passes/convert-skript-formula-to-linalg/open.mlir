@@ -251,6 +251,47 @@ func.func @table(%x: tensor<?xf32>, %n: index) -> tensor<8xf32> {
   return %y : tensor<8xf32>
 }
 
+// Another shape of the same elements is a reshape, along what only the run knows and between.
+// CHECK-LABEL: func.func @shaped
+// CHECK-SAME:    (%[[X:.+]]: tensor<?x1x6x?xf32>)
+// CHECK:         tensor.expand_shape %[[X]] {{\[\[}}0], [1], [2, 3], [4]] {{.*}} into tensor<?x1x2x3x?xf32>
+// CHECK-NOT:     linalg
+// CHECK:         return
+func.func @shaped(%x: tensor<?x1x6x?xf32>) -> tensor<?x1x2x3x?xf32> {
+  %zero = arith.constant 0.0 : f32
+  %c0 = arith.constant 0 : index
+  %c3 = arith.constant 3 : index
+  %n = tensor.dim %x, %c0 : tensor<?x1x6x?xf32>
+  %m = tensor.dim %x, %c3 : tensor<?x1x6x?xf32>
+  %init = tensor.splat %zero[%n, %m] : tensor<?x1x2x3x?xf32>
+  %y = skript.formula assign (%i, %j, %k, %l) in (%n, 2, 3, %m) outs(%acc = %init : tensor<?x1x2x3x?xf32>) do {
+    %p = skript.mul %j, %c3 : index
+    %q = skript.add %p, %k : index
+    %v = skript.access %x[%i, %c0, %q, %l] : tensor<?x1x6x?xf32>
+    skript.yield %v at [%i, %c0, %j, %k, %l] : f32
+  } : tensor<?x1x2x3x?xf32>
+  return %y : tensor<?x1x2x3x?xf32>
+}
+
+// Two extents that only the run knows change places: no reshape.
+// CHECK-LABEL: func.func @turned
+// CHECK-NOT:     _shape
+// CHECK:         linalg.generic
+// CHECK:         return
+func.func @turned(%x: tensor<?x?x1xf32>) -> tensor<?x?xf32> {
+  %zero = arith.constant 0.0 : f32
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = tensor.dim %x, %c0 : tensor<?x?x1xf32>
+  %m = tensor.dim %x, %c1 : tensor<?x?x1xf32>
+  %init = tensor.splat %zero[%m, %n] : tensor<?x?xf32>
+  %y = skript.formula assign (%i, %j) in (%m, %n) outs(%acc = %init : tensor<?x?xf32>) do {
+    %v = skript.access %x[%j, %i, %c0] : tensor<?x?x1xf32>
+    skript.yield %v at [%i, %j] : f32
+  } : tensor<?x?xf32>
+  return %y : tensor<?x?xf32>
+}
+
 // From the third place on: no part of the extent, as that may be shorter.
 // CHECK-LABEL: func.func @late
 // CHECK-NOT:     tensor.extract_slice

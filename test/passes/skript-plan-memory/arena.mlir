@@ -82,3 +82,24 @@ func.func @part(%x: memref<8x8xf32>, %n: index, %c: i1) attributes {skript.entry
   %v = memref.load %d[%c0] : memref<?xf32>
   return
 }
+
+// -----
+
+// A reshape keeps what is known of extents: the second buffer is as large as the first at most, three times four elements.
+// CHECK-LABEL: func.func @reshaped
+// CHECK-SAME:    %[[ARENA:[^:]+]]: memref<128xi8>
+// CHECK:         memref.view %[[ARENA]][%{{.+}}][%{{.+}}] : memref<128xi8> to memref<?x4xf32>
+// CHECK:         memref.view %[[ARENA]][%{{.+}}][%{{.+}}] : memref<128xi8> to memref<?xf32>
+func.func @reshaped(%n: index) attributes {skript.entry} {
+  %c0 = arith.constant 0 : index
+  %c3 = arith.constant 3 : index
+  %rows = arith.minsi %n, %c3 : index
+  %a = memref.alloc(%rows) : memref<?x4xf32>
+  %wide = memref.expand_shape %a [[0, 1], [2]] output_shape [%rows, 1, 4] : memref<?x4xf32> into memref<?x1x4xf32>
+  %flat = memref.collapse_shape %wide [[0, 1, 2]] : memref<?x1x4xf32> into memref<?xf32>
+  %dim = memref.dim %flat, %c0 : memref<?xf32>
+  %b = memref.alloc(%dim) : memref<?xf32>
+  memref.copy %flat, %b : memref<?xf32> to memref<?xf32>
+  %v = memref.load %b[%c0] : memref<?xf32>
+  return
+}
