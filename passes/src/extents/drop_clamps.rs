@@ -5,8 +5,9 @@
 //! Requires: bounds of the entry's arguments (`skript.bounds`). Checks stay, and so do the extents of tensors and loops.
 
 use super::bounds::{Bounds, constant, end, open_dimensions};
+use super::moved::Taken;
 use super::order::{Meaning, Order};
-use super::polynomial::Polynomial;
+use super::polynomial::{Polynomial, Unknown};
 use crate::codegen::mlir::{blocks, erase, operations, replace_uses};
 use crate::emit::check::is_check;
 use crate::mlir::copy::{arguments, operation_name};
@@ -17,6 +18,7 @@ use melior::ir::{BlockRef, OperationRef, TypeLike, Value, ValueLike};
 use skript_dialect::{Pass, PassError, PassOption, melior};
 use skript_semantics::{Scalar, ScalarKind};
 use std::collections::{HashMap, HashSet, VecDeque};
+use std::ops::Range;
 
 /// The pass `skript-drop-clamps`.
 pub const PASS: Pass = Pass {
@@ -55,6 +57,8 @@ pub fn drop_clamps<'c: 'a, 'a>(
             numbers: HashMap::new(),
             dimensions: HashMap::new(),
             positions: HashMap::new(),
+            elements: HashMap::new(),
+            taken_at: HashMap::new(),
             holds: HashSet::new(),
             choices: Vec::new(),
             inside: false,
@@ -95,7 +99,11 @@ pub(super) struct Walk<'b, 'c, 'a> {
     pub(super) numbers: HashMap<ValueKey, Polynomial>,
     dimensions: HashMap<(ValueKey, i64), Polynomial>,
     /// By argument that is a formula's destination: what its elements are.
-    pub(super) positions: HashMap<ValueKey, Polynomial>,
+    pub(super) positions: HashMap<ValueKey, Vec<Taken>>,
+    /// Elements that were read of these.
+    pub(super) elements: HashMap<ValueKey, Polynomial>,
+    /// By result of a formula: what is unknown of its points, and not of what is around.
+    pub(super) taken_at: HashMap<ValueKey, Range<Unknown>>,
     /// Flags that are true where they are used.
     holds: HashSet<ValueKey>,
     /// Of each of these some alternative holds.
@@ -144,6 +152,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
     fn formula(&mut self, op: OperationRef<'c, 'a>) -> Result<(), melior::Error> {
         let stated = DenseI64ArrayAttribute::try_from(op.attribute("static_bounds")?)?;
         let facts = self.order.facts();
+        let first = self.order.unknowns();
         let mut operands = op.operands();
         let mut indices = Vec::new();
         for position in 0..stated.len() {
@@ -162,18 +171,18 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
                 Some(1) => zero,
                 _ => self.order.fresh(Meaning::Below(limit.clone())),
             };
-            indices.push((index, limit));
+            indices.push(index);
         }
         self.decide();
         let outside = std::mem::replace(&mut self.inside, true);
         // The body first: what it writes may be what the predicate reads.
         for (number, block) in blocks(op).into_iter().rev().enumerate() {
-            for (argument, (index, _)) in arguments(block).into_iter().zip(&indices) {
+            for (argument, index) in arguments(block).into_iter().zip(&indices) {
                 self.numbers.insert(ValueKey::of(argument), index.clone());
             }
             self.block(block)?;
             if number == 0 {
-                self.learn_positions(op, &indices);
+                self.learn_positions(op, indices.len(), first);
             }
         }
         self.inside = outside;

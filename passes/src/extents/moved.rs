@@ -3,8 +3,7 @@
 
 use super::bounds::{constant, end};
 use super::drop_clamps::Walk;
-use super::order::Meaning;
-use super::polynomial::Polynomial;
+use super::polynomial::{Polynomial, Unknown};
 use crate::codegen::mlir::blocks;
 use crate::mlir::copy::{arguments, operation_name};
 use crate::mlir::{ValueKey, splat, types};
@@ -16,15 +15,24 @@ use melior::ir::{OperationRef, Type, TypeLike, Value, ValueLike};
 use skript_dialect::melior;
 use skript_frontend::model::Accumulation;
 use skript_semantics::ScalarKind;
+use std::ops::Range;
+
+/// A number for each of many points, and the unknowns that are others at each.
+pub(super) type Taken = (Polynomial, Range<Unknown>);
 
 impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
-    /// Learns what the destinations of a formula hold while it runs. Its body is known, `indices` are its own, each below
-    /// its limit.
+    /// Learns what the destinations of a formula hold while it runs. Its body is known, and what is unknown of it and not
+    /// of what is around begins at `first`; `indices` are the formula's own.
     pub(super) fn learn_positions(
         &mut self,
         op: OperationRef<'c, 'a>,
-        indices: &[(Polynomial, Polynomial)],
+        indices: usize,
+        first: Unknown,
     ) {
+        let own = first..self.order.unknowns();
+        for result in op.results() {
+            self.taken_at.insert(ValueKey::of(result), own.clone());
+        }
         let moves = kind(op).is_ok_and(|kind| kind == Accumulation::Replace);
         if !moves || op.has_attribute(SAME_TENSOR) {
             return;
@@ -34,66 +42,57 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
         let outs = op.operands().skip(first);
         let values = all.last().map(|body| end(*body)).unwrap_or_default();
         for (target, (out, value)) in outs.zip(values).enumerate() {
-            let taken = self.taken(value, indices);
-            let Some((taken, first)) = taken.zip(self.held(out)) else {
+            let taken = self.integer(value);
+            let Some((taken, mut held)) = taken.zip(self.held(out)) else {
                 continue;
             };
-            let held = self.order.either(&first, &taken);
+            held.push((taken, own.clone()));
             for block in &all {
-                if let Some(argument) = arguments(*block).get(indices.len() + target) {
+                if let Some(argument) = arguments(*block).get(indices + target) {
                     self.positions.insert(ValueKey::of(*argument), held.clone());
                 }
             }
         }
     }
 
-    /// A number of other points than the present one: each index is another number below its limit.
-    fn taken(
-        &mut self,
-        value: Value<'c, 'a>,
-        indices: &[(Polynomial, Polynomial)],
-    ) -> Option<Polynomial> {
-        let mut number = self.integer(value)?;
-        for (index, limit) in indices {
-            let Some(own) = index.highest() else {
-                continue;
-            };
-            if number.unknowns().any(|other| self.order.is_of(other, own)) {
-                return None;
-            }
-            if number.unknowns().any(|other| other == own) {
-                let other = self.order.fresh(Meaning::Below(limit.clone()));
-                number = number.replaced(own, &other)?;
-            }
-        }
-        Some(number)
-    }
-
     /// What an integer tensor holds, if its elements are numbers that are known.
-    fn held(&mut self, tensor: Value<'c, 'a>) -> Option<Polynomial> {
+    fn held(&mut self, tensor: Value<'c, 'a>) -> Option<Vec<Taken>> {
         let result = OperationResult::try_from(tensor).ok()?;
         let op = result.owner();
         match operation_name(op).as_str() {
-            "tensor.splat" => self.integer(op.operand(0).ok()?),
+            "tensor.splat" => Some(vec![(self.integer(op.operand(0).ok()?)?, 0..0)]),
             "arith.constant" => {
                 let number = splat::element(op.attribute("value").ok()?)?;
                 let number = IntegerAttribute::try_from(number).ok()?;
-                Some(Polynomial::constant(number.value()))
+                Some(vec![(Polynomial::constant(number.value()), 0..0)])
             }
             "skript.formula" if kind(op).is_ok_and(|kind| kind == Accumulation::Assign) => {
                 let target = result.result_number();
                 let first = op.operand_count().checked_sub(op.result_count())?;
-                let before = self.held(op.operand(first + target).ok()?)?;
+                let mut held = self.held(op.operand(first + target).ok()?)?;
                 let body = blocks(op).last().copied()?;
                 let written = self.integer(*end(body).get(target)?)?;
-                Some(self.order.either(&before, &written))
+                held.push((written, self.taken_at.get(&ValueKey::of(result))?.clone()));
+                Some(held)
             }
             _ => None,
         }
     }
 
+    /// An element that is one of these, nobody knows of which point.
+    fn element(&mut self, held: &[Taken]) -> Option<Polynomial> {
+        let mut held = held.iter();
+        let (first, points) = held.next()?;
+        let mut element = self.order.another(first, points)?;
+        for (number, points) in held {
+            let number = self.order.another(number, points)?;
+            element = self.order.either(&element, &number);
+        }
+        Some(element)
+    }
+
     /// The number that an integer of any width is: it fits.
-    pub(super) fn integer(&self, value: Value<'c, 'a>) -> Option<Polynomial> {
+    pub(super) fn integer(&mut self, value: Value<'c, 'a>) -> Option<Polynomial> {
         if let Some(number) = self.numbers.get(&ValueKey::of(value)) {
             return Some(number.clone());
         }
@@ -111,7 +110,13 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
             }
             "skript.access" => {
                 let tensor = op.operand(0).ok()?;
-                self.positions.get(&ValueKey::of(tensor)).cloned()
+                let held = self.positions.get(&ValueKey::of(tensor))?.clone();
+                if let Some(known) = self.elements.get(&ValueKey::of(value)) {
+                    return Some(known.clone());
+                }
+                let element = self.element(&held)?;
+                self.elements.insert(ValueKey::of(value), element.clone());
+                Some(element)
             }
             _ => None,
         }

@@ -5,6 +5,7 @@
 
 use super::polynomial::{Polynomial, Unknown};
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 
 /// Steps after which a question has no answer.
 const STEPS: usize = 400;
@@ -31,6 +32,20 @@ pub enum Meaning {
 impl Meaning {
     /// What it is said in terms of.
     fn parts(&self) -> impl Iterator<Item = &Polynomial> {
+        let (one, other) = match self {
+            Meaning::Below(x) | Meaning::Quotient(x, _) => (Some(x), None),
+            Meaning::Remainder(x, y)
+            | Meaning::Min(x, y)
+            | Meaning::Max(x, y)
+            | Meaning::Either(x, y) => (Some(x), Some(y)),
+            Meaning::Between(..) => (None, None),
+        };
+        one.into_iter().chain(other)
+    }
+}
+
+impl Meaning {
+    fn parts_mut(&mut self) -> impl Iterator<Item = &mut Polynomial> {
         let (one, other) = match self {
             Meaning::Below(x) | Meaning::Quotient(x, _) => (Some(x), None),
             Meaning::Remainder(x, y)
@@ -139,11 +154,49 @@ impl Order {
         self.named(Meaning::Max(x.clone(), y.clone()))
     }
 
+    /// One of two; another time, perhaps the other one.
     pub fn either(&mut self, x: &Polynomial, y: &Polynomial) -> Polynomial {
         match x == y {
             true => x.clone(),
-            false => self.named(Meaning::Either(x.clone(), y.clone())),
+            false => self.fresh(Meaning::Either(x.clone(), y.clone())),
         }
+    }
+
+    /// How many unknowns there are; later ones have larger numbers.
+    pub fn unknowns(&self) -> Unknown {
+        self.meanings.len()
+    }
+
+    /// The number at another point: unknowns in this range, those of the point, are unlike themselves there. `None`: it is beyond
+    /// i64.
+    pub fn another(&mut self, number: &Polynomial, own: &Range<Unknown>) -> Option<Polynomial> {
+        self.renamed(number, own, &mut HashMap::new())
+    }
+
+    fn renamed(
+        &mut self,
+        number: &Polynomial,
+        own: &Range<Unknown>,
+        others: &mut HashMap<Unknown, Polynomial>,
+    ) -> Option<Polynomial> {
+        let mut number = number.clone();
+        let all: Vec<Unknown> = number.unknowns().filter(|u| own.contains(u)).collect();
+        for unknown in all {
+            let other = match others.get(&unknown) {
+                Some(other) => other.clone(),
+                None => {
+                    let mut meaning = self.meanings.get(unknown)?.clone();
+                    for part in meaning.parts_mut() {
+                        *part = self.renamed(part, own, others)?;
+                    }
+                    let other = self.fresh(meaning);
+                    others.insert(unknown, other.clone());
+                    other
+                }
+            };
+            number = number.replaced(unknown, &other)?;
+        }
+        Some(number)
     }
 
     /// `⌊x / divisor⌋`; `None`: the divisor is not positive.
