@@ -80,6 +80,10 @@ const UNPROVEN: Refusal = Refusal::Shape(
     "skips points, and nothing proves that its loops stay inside of extents that only the run knows",
 );
 
+const EMPTY: Refusal = Refusal::Shape(
+    "reduces along what may be empty, and nothing proves that the other loops stay inside of extents that only the run knows",
+);
+
 impl<'s, 'c: 'a, 'a> Open<'s, 'c, 'a> {
     /// # Errors
     /// [`Refusal::Shape`]: an index with a run-time extent is no loop of its own, from zero.
@@ -191,17 +195,38 @@ impl<'s, 'c: 'a, 'a> Open<'s, 'c, 'a> {
         };
         match fit {
             Fit::Unproven if self.skips => Err(UNPROVEN),
+            Fit::Unproven if self.open(domain).any(|number| number >= domain.parallel) => {
+                Err(EMPTY)
+            }
             Fit::Unproven => Ok(Fit::Part),
             fit => Ok(fit),
         }
     }
 
-    /// How the loops go through a dimension that they read: as far as a part reaches, if every point reads.
-    pub fn fit_read(&self, tensor: Value<'c, 'a>, dimension: usize, size: Size<'c, 'a>) -> Fit {
+    /// How the loops go through a dimension that they read: as far as a part reaches, if every point reads. `bare`: the loops that
+    /// are dimensions of the part, which has no element where one of them is empty; where another one is, no point reads.
+    pub fn fit_read(
+        &self,
+        tensor: Value<'c, 'a>,
+        dimension: usize,
+        size: Size<'c, 'a>,
+        domain: &Domain,
+        bare: &[usize],
+    ) -> Fit {
         match self.fit(tensor, dimension, size) {
-            Fit::Unproven if !self.skips_reads => Fit::Part,
+            Fit::Unproven
+                if !self.skips_reads && self.open(domain).all(|own| bare.contains(&own)) =>
+            {
+                Fit::Part
+            }
             fit => fit,
         }
+    }
+
+    /// The loops whose extents only a run knows.
+    fn open(&self, domain: &Domain) -> impl Iterator<Item = usize> {
+        (0..domain.extents.len())
+            .filter(|number| matches!(self.size(domain, *number), Size::Open(_)))
     }
 
     /// Whether points that are skipped may read behind the end of a dimension, whose extent only a run knows.

@@ -199,15 +199,20 @@ fn window<'c: 'a, 'a>(
     let mut strides = vec![1; forms.len()];
     let mut parts: Vec<Option<Size>> = vec![None; forms.len()];
     let mut inner = forms.clone();
+    let single = |form: &Affine| match *form.as_linear()?.as_slice() {
+        [(index, step)] if step == 1 || (moved && step > 1) => Some((index, step)),
+        _ => None,
+    };
+    let loops: Vec<usize> = forms.iter().filter_map(|f| Some(single(f)?.0)).collect();
     for (dimension, form) in forms.iter().enumerate() {
-        let (bare, step) = match form.as_linear().as_deref() {
+        let (bare, step) = match single(form) {
             _ if inside.get(dimension) == Some(&true) && form.as_index().is_none() => continue,
-            Some([(index, step)]) if *step == 1 || (moved && *step > 1) => (*index, *step),
+            Some(single) => single,
             // Elsewhere, subscripts stay inside wherever points count.
-            _ => continue,
+            None => continue,
         };
         let count = open.size(domain, bare);
-        let fit = open.fit_read(tensor, dimension, count);
+        let fit = open.fit_read(tensor, dimension, count, domain, &loops);
         if fit == Fit::Unproven {
             return Ok(None);
         }

@@ -4,6 +4,7 @@
 //! function's first loop). Tensors are read through
 //! `bufferization.to_buffer`; each output is a fresh allocation, which `bufferization.to_tensor restrict` hands back.
 
+mod carried;
 mod dialect;
 mod element;
 mod extents;
@@ -81,6 +82,7 @@ pub fn lower<'c: 'a, 'a>(
     let mut lowering = Lowering {
         reading,
         loops,
+        carried: carried::depth(reading, loops),
         parallel: parallel && reading.is_apart(),
         number,
         guard,
@@ -110,6 +112,8 @@ pub fn splat<'c: 'a, 'a>(
 struct Lowering<'r, 'c, 'a> {
     reading: &'r Reading<'c, 'a>,
     loops: Loops,
+    /// The first of the trailing loops that carry the elements; past the last loop if there is none.
+    carried: usize,
     /// Whether loops run at the same time where they may.
     parallel: bool,
     /// See [`READER`].
@@ -176,7 +180,7 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
 
     /// Loops from `depth` inwards.
     fn nest(&mut self, depth: usize, at: &Builder<'c, 'a>) -> Result<(), Refusal> {
-        if depth == self.accumulator_depth() {
+        if depth == self.carried {
             return self.accumulate(depth, at);
         }
         let Some(extent) = self.reading.nest.extents.get(depth).copied() else {
@@ -196,89 +200,6 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
         self.loops.end(&[], &inner)?;
         self.loops.create(end, &[], region, at)?;
         Ok(())
-    }
-
-    /// The first of the trailing loops that only reduce; past the last loop if there is none.
-    fn accumulator_depth(&self) -> usize {
-        let nest = &self.reading.nest;
-        let depth = nest.extents.len();
-        if nest.kind.op().is_none() || nest.reads_destination() || !self.reading.is_apart() {
-            return depth + 1;
-        }
-        let mut roots = Vec::new();
-        for target in &nest.targets {
-            roots.extend(&target.subscripts);
-        }
-        let mut first = 0;
-        for term in nest.reachable(&roots) {
-            if let Some(Term::Index(position)) = nest.terms.get(term) {
-                first = first.max(position + 1);
-            }
-        }
-        if first < depth && nest.accesses(&roots).is_empty() {
-            first
-        } else {
-            depth + 1
-        }
-    }
-
-    /// The trailing loops with the elements carried from iteration to iteration.
-    fn accumulate(&mut self, depth: usize, at: &Builder<'c, 'a>) -> Result<(), Refusal> {
-        let mut present = Vec::new();
-        for target in 0..self.destinations.len() {
-            let place = self.places(target, at)?;
-            present.push(self.load(target, &place, at)?);
-        }
-        let values = self.accumulating_loop(depth, &present, at)?;
-        for (target, value) in values.into_iter().enumerate() {
-            let place = self.places(target, at)?;
-            self.store(target, &place, value, at)?;
-        }
-        Ok(())
-    }
-
-    fn accumulating_loop(
-        &mut self,
-        depth: usize,
-        carried: &[Value<'c, 'a>],
-        at: &Builder<'c, 'a>,
-    ) -> Result<Vec<Value<'c, 'a>>, Refusal> {
-        let Some(extent) = self.reading.nest.extents.get(depth).copied() else {
-            return self.guarded_step(carried, at);
-        };
-        let mut types = vec![Type::index(at.context)];
-        types.extend(carried.iter().map(|v| v.r#type()));
-        let (region, inner, arguments) = at.region(&types);
-        let (index, present) = arguments
-            .split_first()
-            .ok_or(Refusal::Shape("has no loop"))?;
-        let outer = self.copier.clone();
-        self.indices.push(*index);
-        let next = self.accumulating_loop(depth + 1, present, &inner)?;
-        self.indices.pop();
-        self.copier = outer;
-        self.loops.end(&next, &inner)?;
-        let op = self
-            .loops
-            .create(self.end(depth, extent), carried, region, at)?;
-        Ok(op.results().map(Into::into).collect())
-    }
-
-    /// One step that yields the new elements.
-    fn guarded_step(
-        &mut self,
-        present: &[Value<'c, 'a>],
-        at: &Builder<'c, 'a>,
-    ) -> Result<Vec<Value<'c, 'a>>, Refusal> {
-        let types: Vec<_> = present.iter().map(|v| v.r#type()).collect();
-        self.under_guard(0, &types, present, at, &mut |this, at| {
-            let values = this.values(at)?;
-            let mut combined = Vec::new();
-            for (value, present) in values.into_iter().zip(present) {
-                combined.push(this.combine(value, *present, at)?);
-            }
-            Ok(combined)
-        })
     }
 
     /// One step that writes the elements.

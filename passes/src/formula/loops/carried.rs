@@ -1,0 +1,189 @@
+//! Elements that trailing loops carry from iteration to iteration, where these only reduce: loaded before them, stored behind.
+//!
+//! That is a load and a store more than the formula has: where a guard skips every point, or another loop is empty, the
+//! place may lie outside of the tensor.
+
+use super::{Loops, Lowering};
+use crate::formula::Refusal;
+use crate::formula::same::SameExtents;
+use crate::mlir::{Builder, types};
+use crate::structure::{LARGEST_EXTENT, Reading, Term, TermId};
+use melior::ir::operation::OperationLike;
+use melior::ir::{Type, Value, ValueLike};
+use skript_semantics::ScalarOp;
+
+/// Targets and dimensions at which a place may lie outside of the tensor.
+type Unproven = Vec<(usize, usize)>;
+
+/// The first of the trailing loops that only reduce; past the last loop if there is none, or if places are not to be computed
+/// where no point counts. Affine loops carry what lies inside for sure.
+pub fn depth(reading: &Reading, loops: Loops) -> usize {
+    let nest = &reading.nest;
+    let depth = nest.extents.len();
+    if nest.kind.op().is_none() || nest.reads_destination() || !reading.is_apart() {
+        return depth + 1;
+    }
+    let mut roots = Vec::new();
+    for target in &nest.targets {
+        roots.extend(&target.subscripts);
+    }
+    let mut first = 0;
+    for term in nest.reachable(&roots) {
+        if let Some(Term::Index(position)) = nest.terms.get(term) {
+            first = first.max(position + 1);
+        }
+        if !is_speculatable(reading, term) {
+            return depth + 1;
+        }
+    }
+    let is_safe = loops == Loops::Scf || unproven(reading).is_empty();
+    if first < depth && nest.accesses(&roots).is_empty() && is_safe {
+        first
+    } else {
+        depth + 1
+    }
+}
+
+/// Whether a number of a place may be computed for nothing.
+fn is_speculatable(reading: &Reading, term: TermId) -> bool {
+    let terms = &reading.nest.terms;
+    match terms.get(term) {
+        Some(Term::Apply { op, operands, .. }) => {
+            let divisor = operands.get(1).and_then(|divisor| terms.get(*divisor));
+            let divides = matches!(op, ScalarOp::Div | ScalarOp::CeilDiv | ScalarOp::Mod);
+            !divides || matches!(divisor, Some(Term::Int(divisor)) if *divisor != 0)
+        }
+        _ => true,
+    }
+}
+
+fn unproven(reading: &Reading) -> Unproven {
+    let nest = &reading.nest;
+    let same = SameExtents::default();
+    let mut found = Vec::new();
+    for ((number, target), out) in nest.targets.iter().enumerate().zip(&reading.outs) {
+        let places = target.subscripts.iter().zip(&target.extents);
+        for (dimension, (subscript, extent)) in places.enumerate() {
+            let form = nest.affine(*subscript);
+            let index = form.as_ref().and_then(|form| form.as_index());
+            let bound = index.and_then(|index| *reading.bounds.get(index)?);
+            let is_inside = match (bound, *extent) {
+                (Some(bound), _) => same.is_extent(*out, dimension, bound),
+                (None, LARGEST_EXTENT) => false,
+                (None, extent) => form
+                    .and_then(|form| form.range(&nest.extents))
+                    .is_some_and(|range| range.low >= 0 && range.high < extent),
+            };
+            if !is_inside {
+                found.push((number, dimension));
+            }
+        }
+    }
+    found
+}
+
+impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
+    /// The trailing loops with the elements carried from iteration to iteration. No point counts whose place lies outside.
+    pub(super) fn accumulate(&mut self, depth: usize, at: &Builder<'c, 'a>) -> Result<(), Refusal> {
+        let unproven = match self.loops {
+            Loops::Scf => unproven(self.reading),
+            Loops::Affine => Vec::new(),
+        };
+        let Some(inside) = self.inside(&unproven, at)? else {
+            return self.carry(depth, at);
+        };
+        let (region, then, _) = at.region(&[]);
+        let outer = self.copier.clone();
+        self.carry(depth, &then)?;
+        self.copier = outer;
+        then.create("scf.yield", &[], &[], &[], Vec::new())?;
+        let regions = vec![region, melior::ir::Region::new()];
+        at.create("scf.if", &[inside], &[], &[], regions)?;
+        Ok(())
+    }
+
+    /// Whether these places lie inside; `None`: there are none.
+    fn inside(
+        &mut self,
+        unproven: &Unproven,
+        at: &Builder<'c, 'a>,
+    ) -> Result<Option<Value<'c, 'a>>, Refusal> {
+        let (index, flag) = (Type::index(at.context), types::flag(at.context));
+        let mut holds = None;
+        for (target, dimension) in unproven {
+            let place = *self
+                .places(*target, at)?
+                .get(*dimension)
+                .ok_or(Refusal::Shape("has too few subscripts"))?;
+            let buffer = self.destination(*target)?;
+            let number = at.index(i64::try_from(*dimension).unwrap_or(i64::MAX))?;
+            let extent = at.value("memref.dim", &[buffer, number], &[], index)?;
+            for (op, limit) in [(ScalarOp::Ge, at.index(0)?), (ScalarOp::Lt, extent)] {
+                let one = at.scalar(op, &[place, limit], flag)?;
+                holds = Some(match holds {
+                    Some(others) => at.scalar(ScalarOp::And, &[others, one], flag)?,
+                    None => one,
+                });
+            }
+        }
+        Ok(holds)
+    }
+
+    fn carry(&mut self, depth: usize, at: &Builder<'c, 'a>) -> Result<(), Refusal> {
+        let mut present = Vec::new();
+        for target in 0..self.destinations.len() {
+            let place = self.places(target, at)?;
+            present.push(self.load(target, &place, at)?);
+        }
+        let values = self.accumulating_loop(depth, &present, at)?;
+        for (target, value) in values.into_iter().enumerate() {
+            let place = self.places(target, at)?;
+            self.store(target, &place, value, at)?;
+        }
+        Ok(())
+    }
+
+    fn accumulating_loop(
+        &mut self,
+        depth: usize,
+        carried: &[Value<'c, 'a>],
+        at: &Builder<'c, 'a>,
+    ) -> Result<Vec<Value<'c, 'a>>, Refusal> {
+        let Some(extent) = self.reading.nest.extents.get(depth).copied() else {
+            return self.guarded_step(carried, at);
+        };
+        let mut types = vec![Type::index(at.context)];
+        types.extend(carried.iter().map(|v| v.r#type()));
+        let (region, inner, arguments) = at.region(&types);
+        let (index, present) = arguments
+            .split_first()
+            .ok_or(Refusal::Shape("has no loop"))?;
+        let outer = self.copier.clone();
+        self.indices.push(*index);
+        let next = self.accumulating_loop(depth + 1, present, &inner)?;
+        self.indices.pop();
+        self.copier = outer;
+        self.loops.end(&next, &inner)?;
+        let op = self
+            .loops
+            .create(self.end(depth, extent), carried, region, at)?;
+        Ok(op.results().map(Into::into).collect())
+    }
+
+    /// One step that yields the new elements.
+    fn guarded_step(
+        &mut self,
+        present: &[Value<'c, 'a>],
+        at: &Builder<'c, 'a>,
+    ) -> Result<Vec<Value<'c, 'a>>, Refusal> {
+        let types: Vec<_> = present.iter().map(|v| v.r#type()).collect();
+        self.under_guard(0, &types, present, at, &mut |this, at| {
+            let values = this.values(at)?;
+            let mut combined = Vec::new();
+            for (value, present) in values.into_iter().zip(present) {
+                combined.push(this.combine(value, *present, at)?);
+            }
+            Ok(combined)
+        })
+    }
+}
