@@ -384,6 +384,10 @@ fn common<'c: 'a, 'a>(
     extent: Value<'c, 'a>,
     at: &Builder<'c, 'a>,
 ) -> Result<Size<'c, 'a>, Refusal> {
+    let before = 0i64.saturating_sub(low.min(0));
+    if matches!(size, Size::Fixed(size) if size <= before) {
+        return Ok(Size::Fixed(0));
+    }
     let size = match size {
         Size::Fixed(size) => at.index(size)?,
         Size::Open(size) => size,
@@ -393,7 +397,6 @@ fn common<'c: 'a, 'a>(
         0 => Ok(value),
         by => at.scalar(ScalarOp::Sub, &[value, at.index(by)?], index),
     };
-    let before = 0i64.saturating_sub(low.min(0));
     let ends = [less(extent, low.max(0))?, less(size, before)?];
     let least = at.scalar(ScalarOp::Min, &ends, index)?;
     let most = at.scalar(ScalarOp::Max, &[least, at.index(0)?], index)?;

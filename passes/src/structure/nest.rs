@@ -166,13 +166,19 @@ impl Nest {
         self.affine_operation(op, &x, y.as_ref())
     }
 
-    /// One operation on forms, if its result is one.
+    /// One operation on forms, if its result is one: in i64 a larger number wraps, and is none.
     pub(super) fn affine_operation(
         &self,
         op: ScalarOp,
         x: &Affine,
         y: Option<&Affine>,
     ) -> Option<Affine> {
+        let form = self.unbounded_operation(op, x, y)?;
+        form.range(&self.extents)?;
+        Some(form)
+    }
+
+    fn unbounded_operation(&self, op: ScalarOp, x: &Affine, y: Option<&Affine>) -> Option<Affine> {
         match (op, y) {
             (ScalarOp::Neg, None) => x.scale(-1),
             (ScalarOp::ToInt, None) => Some(x.clone()),

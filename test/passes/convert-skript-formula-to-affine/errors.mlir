@@ -68,3 +68,23 @@ func.func @turned(%x: tensor<?xf32>, %n: index, %init: tensor<12xf32>) -> tensor
   } : tensor<12xf32>
   return %y : tensor<12xf32>
 }
+
+// -----
+
+// A product that wraps is no affine form, though affine arithmetic would have one.
+func.func @wraps(%x: tensor<5xf32>) -> tensor<5xf32> {
+  %zero = arith.constant 0.0 : f32
+  %init = tensor.splat %zero : tensor<5xf32>
+  // expected-error @+1 {{cannot become affine loops: it has places that are not affine in its indices}}
+  %y = skript.formula assign (%i) in (5) outs(%acc = %init : tensor<5xf32>) do {
+    %c0 = arith.constant 0 : index
+    %c4 = arith.constant 4 : index
+    %large = arith.constant 4611686018427387903 : index
+    %p = skript.mul %i, %large : index
+    %q = skript.min %p, %c4 : index
+    %r = skript.max %q, %c0 : index
+    %v = skript.access %x[%r] : tensor<5xf32>
+    skript.yield %v at [%i] : f32
+  } : tensor<5xf32>
+  return %y : tensor<5xf32>
+}

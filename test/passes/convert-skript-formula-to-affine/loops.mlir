@@ -44,3 +44,26 @@ func.func @element(%x: tensor<4x?xf32>, %i: index) -> f32 {
   %a = skript.access %x[%c2, %i] : tensor<4x?xf32>
   return %a : f32
 }
+
+// -----
+
+// Where the place is no place of the tensor, nothing is loaded: the element is not carried.
+// CHECK-LABEL: func.func @guarded
+// CHECK:         affine.for %[[I:.+]] = 0 to 16
+// CHECK-NEXT:      affine.for %{{.+}} = 0 to 3
+// CHECK-NEXT:        affine.if
+// CHECK:               affine.load %{{.+}}[%[[I]]] : memref<4xf32>
+// CHECK:         return
+func.func @guarded(%b: tensor<3xf32>) -> tensor<4xf32> {
+  %zero = arith.constant 0.0 : f32
+  %init = tensor.splat %zero : tensor<4xf32>
+  %y = skript.formula sum (%i, %p) in (16, 3) outs(%acc = %init : tensor<4xf32>) where {
+    %four = arith.constant 4 : index
+    %ok = skript.lt %i, %four : index
+    skript.condition %ok
+  } do {
+    %v = skript.access %b[%p] : tensor<3xf32>
+    skript.yield %v at [%i] : f32
+  } : tensor<4xf32>
+  return %y : tensor<4xf32>
+}

@@ -92,3 +92,17 @@ func.func @backwards(%x: tensor<?xf32>, %n: index, %init: tensor<16xf32>) -> ten
   } : tensor<16xf32>
   return %y : tensor<16xf32>
 }
+
+// -----
+
+// A sum of nothing writes nothing, however far the other loop goes: what the loops go through is no part of the output then.
+func.func @empty(%b: tensor<?xf32>, %m: index, %init: tensor<?xf32>) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %k = tensor.dim %b, %c0 : tensor<?xf32>
+  // expected-error @+1 {{is no linalg.generic: it reduces along what may be empty, and nothing proves that the other loops stay inside of extents that only the run knows; lower it to scf}}
+  %y = skript.formula sum (%i, %p) in (%m, %k) outs(%acc = %init : tensor<?xf32>) do {
+    %v = skript.access %b[%p] : tensor<?xf32>
+    skript.yield %v at [%i] : f32
+  } : tensor<?xf32>
+  return %y : tensor<?xf32>
+}

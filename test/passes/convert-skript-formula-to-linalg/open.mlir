@@ -379,3 +379,25 @@ func.func @clamped(%x: tensor<?xf32>) -> tensor<?xf32> {
   } : tensor<?xf32>
   return %y : tensor<?xf32>
 }
+
+// The place before the first one is none: what is read of it is the border alone.
+// CHECK-LABEL: func.func @never
+// CHECK-NOT:     tensor.insert_slice
+// CHECK:         linalg.generic
+// CHECK:         return
+func.func @never(%x: tensor<?xf32>, %n: index, %c: i1) -> tensor<1xf32> {
+  %zero = arith.constant 0.0 : f32
+  %c0 = arith.constant 0 : index
+  %c-1 = arith.constant -1 : index
+  %init = tensor.splat %zero : tensor<1xf32>
+  %y = skript.formula sum (%p) in (%n) outs(%acc = %init : tensor<1xf32>) do {
+    %v = scf.if %c -> (f32) {
+      %a = skript.access %x[%c-1] : tensor<?xf32>
+      scf.yield %a : f32
+    } else {
+      scf.yield %zero : f32
+    }
+    skript.yield %v at [%c0] : f32
+  } : tensor<1xf32>
+  return %y : tensor<1xf32>
+}
