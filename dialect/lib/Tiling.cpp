@@ -9,6 +9,7 @@
 #include "skript/Skript.h"
 #include "skript/Transforms.h"
 
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -29,16 +30,58 @@ static std::optional<unsigned> plainIndex(FormulaOp op, Value subscript) {
 
 static YieldOp yieldOf(FormulaOp op) { return cast<YieldOp>(op.getBody().front().getTerminator()); }
 
+/// Whether some bound or extent that a dimension of a destination goes along is known to the run only.
+static bool isOpen(FormulaOp op, unsigned index, unsigned destination, unsigned dimension) {
+  return ShapedType::isDynamic(op.getStaticBounds()[index]) ||
+         cast<RankedTensorType>(op.getOuts()[destination].getType()).isDynamicDim(dimension);
+}
+
 /// The index that a dimension of a destination is cut along: the subscript alone, and one that does not lead beyond the
 /// dimension at any step. Where a guard keeps it inside, tiles of the loop have no part of the destination.
 static std::optional<unsigned> cutIndex(FormulaOp op, unsigned destination, unsigned dimension) {
   std::optional<unsigned> index = plainIndex(op, yieldOf(op).getSubscriptsOf(destination)[dimension]);
   if (!index)
     return std::nullopt;
-  int64_t bound = op.getStaticBounds()[*index];
+  if (isOpen(op, *index, destination, dimension))
+    return op.getPredicate().empty() ? index : std::nullopt;
   int64_t extent = cast<RankedTensorType>(op.getOuts()[destination].getType()).getDimSize(dimension);
-  bool open = ShapedType::isDynamic(bound) || ShapedType::isDynamic(extent);
-  return (open ? op.getPredicate().empty() : bound <= extent) ? index : std::nullopt;
+  return op.getStaticBounds()[*index] <= extent ? index : std::nullopt;
+}
+
+/// Whether a destination has all loops as subscripts of their own whose bounds only a run knows. Where one of these is empty, so
+/// is each part of the destination; where another one is, there is no step, and the rest of the loops may go as far as they like.
+static bool writesAlongOpenLoops(FormulaOp op, unsigned destination) {
+  llvm::SmallDenseSet<unsigned> alone;
+  for (Value subscript : yieldOf(op).getSubscriptsOf(destination))
+    if (std::optional<unsigned> index = plainIndex(op, subscript))
+      alone.insert(*index);
+  return llvm::all_of(llvm::enumerate(op.getStaticBounds()), [&](auto bound) {
+    return !ShapedType::isDynamic(bound.value()) || alone.contains(bound.index());
+  });
+}
+
+/// The sizes of a tile, no larger than what is left of the destinations.
+static SmallVector<OpFoldResult> withinDestinations(FormulaOp op, OpBuilder &builder, ArrayRef<OpFoldResult> offsets,
+                                                    ArrayRef<OpFoldResult> sizes) {
+  AffineExpr size, extent, offset;
+  bindSymbols(builder.getContext(), size, extent, offset);
+  auto least = AffineMap::get(0, 3, {size, extent - offset}, builder.getContext());
+  auto most = AffineMap::get(0, 1, {size, builder.getAffineConstantExpr(0)}, builder.getContext());
+  SmallVector<OpFoldResult> within(sizes);
+  for (auto [destination, tensor] : llvm::enumerate(op.getOuts())) {
+    if (writesAlongOpenLoops(op, destination))
+      continue;
+    for (unsigned dimension = 0; dimension < yieldOf(op).getSubscriptsOf(destination).size(); ++dimension) {
+      std::optional<unsigned> index = cutIndex(op, destination, dimension);
+      if (!index || !isOpen(op, *index, destination, dimension))
+        continue;
+      OpFoldResult whole = tensor::getMixedSize(builder, op.getLoc(), tensor, dimension);
+      OpFoldResult left = affine::makeComposedFoldedAffineMin(builder, op.getLoc(), least,
+                                                              {within[*index], whole, offsets[*index]});
+      within[*index] = affine::makeComposedFoldedAffineMax(builder, op.getLoc(), most, {left});
+    }
+  }
+  return within;
 }
 
 /// Whether a step writes several places of one tensor: tiles of such a tensor would each be a tensor of their own.
@@ -78,16 +121,24 @@ SmallVector<Range> FormulaOp::getIterationDomain(OpBuilder &builder) {
   return domain;
 }
 
+/// Where the part of a destination lies that a tile of such sizes has.
+static void cutDestination(FormulaOp op, OpBuilder &builder, unsigned destination, ArrayRef<OpFoldResult> offsets,
+                           ArrayRef<OpFoldResult> within, SmallVector<OpFoldResult> &places,
+                           SmallVector<OpFoldResult> &sizes) {
+  SmallVector<OpFoldResult> extents = tensor::getMixedSizes(builder, op.getLoc(), op.getOuts()[destination]);
+  for (auto [dimension, extent] : llvm::enumerate(extents)) {
+    std::optional<unsigned> index = cutIndex(op, destination, dimension);
+    places.push_back(index ? offsets[*index] : builder.getIndexAttr(0));
+    sizes.push_back(index ? within[*index] : extent);
+  }
+}
+
 LogicalResult FormulaOp::getResultTilePosition(OpBuilder &builder, unsigned result, ArrayRef<OpFoldResult> offsets,
                                                ArrayRef<OpFoldResult> sizes,
                                                SmallVector<OpFoldResult> &resultOffsets,
                                                SmallVector<OpFoldResult> &resultSizes) {
-  SmallVector<OpFoldResult> extents = tensor::getMixedSizes(builder, getLoc(), getOuts()[result]);
-  for (auto [dimension, extent] : llvm::enumerate(extents)) {
-    std::optional<unsigned> index = cutIndex(*this, result, dimension);
-    resultOffsets.push_back(index ? offsets[*index] : builder.getIndexAttr(0));
-    resultSizes.push_back(index ? sizes[*index] : extent);
-  }
+  cutDestination(*this, builder, result, offsets, withinDestinations(*this, builder, offsets, sizes), resultOffsets,
+                 resultSizes);
   return success();
 }
 
@@ -198,19 +249,19 @@ static void copyRegion(OpBuilder &builder, Region &from, Region &to, FormulaOp o
 
 /// The formula over a part of its domain, on parts of `destinations`. `cutting`: what is read is cut as well.
 static FailureOr<TilingResult> tile(FormulaOp op, OpBuilder &builder, ValueRange destinations,
-                                    ArrayRef<OpFoldResult> offsets, ArrayRef<OpFoldResult> sizes, bool guarded,
+                                    ArrayRef<OpFoldResult> offsets, ArrayRef<OpFoldResult> asked, bool guarded,
                                     bool cutting) {
   if (!isUnordered(op))
     return op.emitOpError("runs in the order of its loops: it is not tiled");
   if (writesTwice(op))
     return op.emitOpError("writes several places of a tensor in one step: it is not tiled");
   Location location = op.getLoc();
+  SmallVector<OpFoldResult> sizes = withinDestinations(op, builder, offsets, asked);
   SmallVector<Value> outs;
   SmallVector<Operation *> slices;
   for (auto [number, destination] : llvm::enumerate(destinations)) {
     SmallVector<OpFoldResult> places, extents;
-    if (failed(op.getResultTilePosition(builder, number, offsets, sizes, places, extents)))
-      return failure();
+    cutDestination(op, builder, number, offsets, sizes, places, extents);
     SmallVector<OpFoldResult> strides(places.size(), builder.getIndexAttr(1));
     auto slice = tensor::ExtractSliceOp::create(builder, location, destination, places, extents, strides);
     outs.push_back(slice);

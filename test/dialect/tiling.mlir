@@ -263,3 +263,33 @@ module attributes {transform.with_named_sequence} {
     transform.yield
   }
 }
+
+// -----
+
+// Where the sum may be one of nothing, no step says that the other loop stays inside: a tile is no larger than what is left.
+// CHECK-DAG:     #[[LEFT:.+]] = affine_map<(d0)[s0, s1, s2] -> (-d0 + s2, 4, s0 - s1)>
+// CHECK-DAG:     #[[MOST:.+]] = affine_map<()[s0] -> (0, s0)>
+// CHECK-LABEL: func.func @of_nothing
+// CHECK-SAME:    %{{[a-z0-9]+}}: tensor<?xf32>, %[[M:[a-z0-9]+]]: index, %[[INIT:[a-z0-9]+]]: tensor<?xf32>
+// CHECK:         scf.for %[[AT:[a-z0-9]+]] = %{{.*}} to %[[M]] step %{{.*}} iter_args(%[[Y:[a-z0-9]+]] = %[[INIT]])
+// CHECK:           %[[EXTENT:.+]] = tensor.dim %[[Y]]
+// CHECK:           %[[FEW:.+]] = affine.min #[[LEFT]](%[[AT]])[%[[EXTENT]], %[[AT]], %[[M]]]
+// CHECK:           %[[SIZE:.+]] = affine.max #[[MOST]]()[%[[FEW]]]
+// CHECK:           tensor.extract_slice %[[Y]][%[[AT]]] [%[[SIZE]]] [1]
+// CHECK:           skript.formula sum (%{{.+}}, %{{.+}}) in (%[[SIZE]], %{{.+}})
+func.func @of_nothing(%b: tensor<?xf32>, %m: index, %init: tensor<?xf32>) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %k = tensor.dim %b, %c0 : tensor<?xf32>
+  %y = skript.formula sum (%i, %p) in (%m, %k) outs(%acc = %init : tensor<?xf32>) do {
+    %v = skript.access %b[%p] : tensor<?xf32>
+    skript.yield %v at [%i] : f32
+  } : tensor<?xf32>
+  return %y : tensor<?xf32>
+}
+module attributes {transform.with_named_sequence} {
+  transform.named_sequence @__transform_main(%root: !transform.any_op {transform.readonly}) {
+    %f = transform.structured.match ops{["skript.formula"]} in %root : (!transform.any_op) -> !transform.any_op
+    %t, %l = transform.structured.tile_using_for %f tile_sizes [4] : (!transform.any_op) -> (!transform.any_op, !transform.any_op)
+    transform.yield
+  }
+}
