@@ -7,7 +7,7 @@ use crate::codegen::mlir::users;
 use crate::emit::check::is_check;
 use crate::mlir::copy::operation_name;
 use crate::mlir::{ValueKey, types};
-use melior::ir::attribute::{ArrayAttribute, IntegerAttribute};
+use melior::ir::attribute::{ArrayAttribute, DenseI32ArrayAttribute, IntegerAttribute};
 use melior::ir::operation::{OperationLike, OperationResult};
 use melior::ir::r#type::RankedTensorType;
 use melior::ir::{OperationRef, ShapedTypeLike, Value, ValueLike};
@@ -183,6 +183,12 @@ fn made<'c: 'a, 'a>(result: &OperationResult<'c, 'a>, position: usize) -> Option
         "tensor.empty" => operand(position).map(Made::Of),
         "tensor.splat" | "tensor.expand_shape" => operand(position + 1).map(Made::Of),
         "tensor.insert_slice" => operand(1).map(Made::Like),
+        "tensor.extract_slice" => {
+            // Sizes come behind the source and the offsets; dimensions that are dropped are of one element.
+            let segments = op.attribute("operandSegmentSizes").ok()?;
+            let offsets = DenseI32ArrayAttribute::try_from(segments).ok()?.element(1);
+            operand(1 + usize::try_from(offsets.ok()?).ok()? + position).map(Made::Of)
+        }
         "tensor.cast" => operand(0).map(Made::Like),
         // Destinations are the last operands.
         "skript.formula" | "linalg.generic" | "linalg.fill" => {
@@ -246,6 +252,7 @@ mod tests {
               %c4 = arith.constant 4 : index
               %fourfold = skript.mul %n, %c4 : index
               %wide = tensor.empty(%fourfold) : tensor<?xf32>
+              %part = tensor.extract_slice %x[%m, 0] [%n, 1] [1, 1] : tensor<?x3xf32> to tensor<?xf32>
               %flat = tensor.collapse_shape %u [[0, 1], [2, 3]] : tensor<1x?x3x1xf32> into tensor<?x3xf32>
               %same = skript.eq %m, %n : index
               %flag = arith.andi %same, %same : i1
@@ -264,7 +271,12 @@ mod tests {
             all.iter().find(named).unwrap().result(0).unwrap().into()
         };
         let mut same = SameExtents::default();
-        for name in ["tensor.splat", "skript.add", "tensor.collapse_shape"] {
+        for name in [
+            "tensor.splat",
+            "skript.add",
+            "tensor.collapse_shape",
+            "tensor.extract_slice",
+        ] {
             assert!(same.is_extent(made(name), 0, n), "{name}");
         }
         assert!(same.is_extent(x, 0, made("tensor.dim")));

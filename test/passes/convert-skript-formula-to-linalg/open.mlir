@@ -401,3 +401,21 @@ func.func @never(%x: tensor<?xf32>, %n: index, %c: i1) -> tensor<1xf32> {
   } : tensor<1xf32>
   return %y : tensor<1xf32>
 }
+
+// A tile's loop goes through the whole part of the destination, whatever the reduced loop does.
+// CHECK-LABEL: func.func @tile
+// CHECK-SAME:    (%{{.+}}: tensor<?xf32>, %[[M:.+]]: index
+// CHECK:         %[[PART:.+]] = tensor.extract_slice %{{.+}}[4] [%[[M]]] [1]
+// CHECK-NOT:     tensor.insert_slice
+// CHECK:         linalg.generic {{.*}} outs(%[[PART]] : tensor<?xf32>)
+// CHECK:         return
+func.func @tile(%b: tensor<?xf32>, %m: index, %init: tensor<?xf32>) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %k = tensor.dim %b, %c0 : tensor<?xf32>
+  %part = tensor.extract_slice %init[4] [%m] [1] : tensor<?xf32> to tensor<?xf32>
+  %y = skript.formula sum (%i, %p) in (%m, %k) outs(%acc = %part : tensor<?xf32>) do {
+    %v = skript.access %b[%p] : tensor<?xf32>
+    skript.yield %v at [%i] : f32
+  } : tensor<?xf32>
+  return %y : tensor<?xf32>
+}
