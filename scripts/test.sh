@@ -42,6 +42,7 @@ fi
 step "random formulas" .venv/bin/python test/differential/formulas.py --count $([ "$all" = --all ] && echo 3000 || echo 150)
 step "random loops" .venv/bin/python test/differential/loops.py --count $([ "$all" = --all ] && echo 1000 || echo 100)
 step "open extents" .venv/bin/python test/differential/extents.py --skript target/release/skript
+step "random guards" .venv/bin/python test/differential/guards.py --count $([ "$all" = --all ] && echo 900 || echo 60)
 step "accuracy" scripts/accuracy.sh $all
 step "a model in C" scripts/c-example.sh
 step "a tool out of the tree" scripts/out-of-tree.sh
