@@ -321,16 +321,14 @@ fn view<'c: 'a, 'a>(
         .iter()
         .map(|s| domain.affine(nest, *s))
         .collect();
-    let whole = |tensor: Value<'c, 'a>, dimension: usize, form: &Affine| {
-        let size = open.size(domain, form.as_index()?);
-        (open.fit(tensor, dimension, size) == Fit::Whole).then_some(())
+    let is_whole = |tensor: Value<'c, 'a>, (dimension, form): (usize, &Affine)| {
+        let own = form.as_index();
+        own.is_some_and(|own| open.fit(tensor, dimension, open.size(domain, own)) == Fit::Whole)
     };
     let same = |from: &Shaped<'_>, to: &Shaped<'_>| {
         from.moves_nothing(to)
-            && from
-                .open()
-                .all(|(d, form)| whole(operand.tensor, d, form).is_some())
-            && to.open().all(|(d, form)| whole(*out, d, form).is_some())
+            && from.open().all(|own| is_whole(operand.tensor, own))
+            && to.open().all(|own| is_whole(*out, own))
     };
     let source = types::extents(operand.tensor.r#type()).unwrap_or_default();
     let result = types::extents(out.r#type()).unwrap_or_default();
