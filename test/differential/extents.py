@@ -72,6 +72,11 @@ MODELS = {
               "f[i,j] = 0.25*((i > 0 ? x[i-1,j] : 1.0) + (j+1 < u ? x[i,j+1] : 2.0)) + x[i,j], i < n, j < u; g[i,j] = x[k[i,]>>0<<n-1,j], i < m, j < u; "
               "h[i,j] = x[|i-2|,j], i < n+3, j < u; l[i,] = x[i/u,i%u] + 1.0, i < n*u; o[3*i+v,2*j+w] = x[i,j], i < n, v < 3, j < u, w < 2; "
               "p[i,j] = 2.0 * x[|i-1|,j] + 1.0, i < n, j < u | x[|i-1|,j] > 0.0; q[i,j] += x[i,|j-v|] * x[i,v], i < n, j < u, v < u | j > 1; } }"),
+    # Quotients in branches that steps take one by one: of the same numbers at all steps of the innermost loop.
+    **{"divided " + name: ("x: real[n|64,m|64]; z: real[k|9]", "y: real[~,~]", "y = divides(x, z)",
+                           "operator divides { @input { x: real[n,m]; z: real[k]; } @output { y: real[n,m]; } @lower { y[i,j] = %s, i < n, j < m; } }" % value)
+       for name, value in [("once", "j > 2 && x[i,j] > 0.0 ? z[i%k,] + x[i,j] : 0.0"), ("twice", "x[i,j] > 0.0 ? z[i/k%k,] : 0.0"),
+                           ("columns", "x[i,j] > 0.0 ? x[(2*j+i)%2%k<<n-1,j] : 0.0")]},
     **{name: model[:3] + model[4:] for name, model in padded.MODELS.items()},
 }
 

@@ -4,6 +4,7 @@
 //! calls inlined. Its stations, in order: [`buffers`], the schedules, [`native`], [`emit`].
 
 pub mod aligned;
+pub mod annotations;
 mod apart;
 pub mod arguments;
 pub mod carried;
@@ -26,7 +27,6 @@ pub mod placement;
 pub mod pointers;
 pub(crate) mod size;
 pub mod table;
-pub mod unrolling;
 
 pub use error::CodegenError;
 pub use interface::Interface;
@@ -123,7 +123,7 @@ pub fn native(module: &Module) -> Result<Native, CodegenError> {
     mlir::run_pipeline(module, "parts", "skript-yield-offsets,skript-outline-parts")?;
     entry::name_model(module.as_operation())?;
     mlir::run_pipeline(module, "lowering to LLVM", TO_LLVM)?;
-    unrolling::bound_unrolling(module.as_operation())?;
+    annotations::annotate_loops(module.as_operation())?;
     entry::add_entry(module, !checks.is_empty())?;
     Ok(Native { arena, checks })
 }

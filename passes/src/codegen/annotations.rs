@@ -1,0 +1,198 @@
+//! What LLVM must not do to loops.
+//!
+//! LLVM unrolls loops of a few turns, and the code of a long chain of small tensors becomes one block, over which several of
+//! LLVM's passes take time that grows with its square. Where a function has many loops, none of them is worth that, nor in
+//! the parts that a long entry was cut into.
+//!
+//! LLVM's vectorizer (22) takes a division in a branch that has the same operands at all steps of a loop for one that the first lane
+//! alone decides on: where this lane does not take the branch, the others have no quotient. Loops with divisions in branches
+//! that steps take one by one stay as they are; a divisor that is a constant never is in a branch for LLVM.
+
+use super::error::CodegenError;
+use super::mlir;
+use super::parts::PART;
+use crate::mlir::ValueKey;
+use melior::ir::block::BlockLike;
+use melior::ir::operation::{OperationLike, OperationResult};
+use melior::ir::{BlockRef, OperationRef, Value};
+use std::collections::{HashMap, HashSet};
+use std::ops::RangeInclusive;
+
+/// With more loops than this LLVM shall unroll none of a function's.
+const MOST_UNROLLED: usize = 64;
+
+/// Forbids unrolling in the functions of a module in the LLVM dialect that have many loops, and vectors in loops with divisions in
+/// branches.
+///
+/// # Errors
+/// [`CodegenError::Module`] if LLVM's dialect does not know the attribute.
+pub fn annotate_loops(module: OperationRef) -> Result<(), CodegenError> {
+    for block in mlir::blocks(module) {
+        for function in mlir::operations(block) {
+            let blocks = mlir::blocks(function);
+            let loops = loops(&blocks);
+            let stays = loops.len() > MOST_UNROLLED || function.has_attribute(PART);
+            for (range, latch) in loops {
+                let divides = divides_in_branches(blocks.get(range).unwrap_or_default());
+                let never: Vec<&str> = [(divides, "vectorize"), (stays, "unroll")]
+                    .into_iter()
+                    .filter_map(|(forbidden, what)| forbidden.then_some(what))
+                    .collect();
+                if never.is_empty() {
+                    continue;
+                }
+                let never = never
+                    .iter()
+                    .map(|what| format!("{what} = <disable = true>"));
+                let never: Vec<String> = never.collect();
+                let annotation = format!("#llvm.loop_annotation<{}>", never.join(", "));
+                let annotation = mlir::parse_attribute(function.context(), &annotation)?;
+                mlir::set_attribute(latch, "loop_annotation", annotation);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The loops of a function: positions of their blocks, and the branch that goes back.
+fn loops<'c, 'a>(
+    blocks: &[BlockRef<'c, 'a>],
+) -> Vec<(RangeInclusive<usize>, OperationRef<'c, 'a>)> {
+    let position: HashMap<usize, usize> = blocks
+        .iter()
+        .enumerate()
+        .map(|(n, block)| (key(block), n))
+        .collect();
+    let mut found = Vec::new();
+    for (n, block) in blocks.iter().enumerate() {
+        let Some(last) = block.terminator().filter(|op| mlir::name(*op) == "llvm.br") else {
+            continue;
+        };
+        let target = last.successor(0).ok();
+        let target = target.and_then(|b| position.get(&key(&b)).copied());
+        if let Some(target) = target.filter(|target| *target <= n) {
+            found.push((target..=n, last));
+        }
+    }
+    found
+}
+
+fn key(block: &BlockRef) -> usize {
+    block.to_raw().ptr as usize
+}
+
+/// Whether a loop of these blocks, its condition first and what each step does next, divides by what is no constant in a branch,
+/// and has a branch on what its steps compute.
+fn divides_in_branches(blocks: &[BlockRef]) -> bool {
+    let Some((_, steps)) = blocks.split_first() else {
+        return false;
+    };
+    let mut branches = steps.iter().skip(1).flat_map(|b| mlir::operations(*b));
+    if !branches.any(divides) {
+        return false;
+    }
+    let inside: HashSet<usize> = blocks.iter().map(key).collect();
+    let mut known = HashMap::new();
+    steps.iter().any(|block| {
+        let last = block.terminator();
+        let choice = last.filter(|op| mlir::name(*op) == "llvm.cond_br");
+        let flag = choice.and_then(|op| op.operand(0).ok());
+        flag.is_some_and(|flag| !is_invariant(flag, &inside, &mut known))
+    })
+}
+
+fn divides(op: OperationRef) -> bool {
+    let name = mlir::name(op);
+    let divides = ["llvm.sdiv", "llvm.udiv", "llvm.srem", "llvm.urem"].contains(&name.as_str());
+    divides && !op.operand(1).is_ok_and(is_constant)
+}
+
+fn is_constant(value: Value) -> bool {
+    let op = OperationResult::try_from(value).map(|result| result.owner());
+    op.is_ok_and(|op| mlir::name(op) == "llvm.mlir.constant")
+}
+
+/// Whether a value is the same at all steps of a loop of these blocks: it is computed before, or of such values alone.
+fn is_invariant<'c, 'a>(
+    value: Value<'c, 'a>,
+    inside: &HashSet<usize>,
+    known: &mut HashMap<ValueKey, bool>,
+) -> bool {
+    let Ok(result) = OperationResult::try_from(value) else {
+        // The counter of a loop, or what one carries.
+        let Some(argument) = crate::mlir::argument(value) else {
+            return false;
+        };
+        return !inside.contains(&key(&argument.owner()));
+    };
+    let op = result.owner();
+    if !op
+        .block()
+        .is_some_and(|block| inside.contains(&key(&block)))
+    {
+        return true;
+    }
+    if let Some(known) = known.get(&ValueKey::of(value)) {
+        return *known;
+    }
+    let name = mlir::name(op);
+    let reads = ["llvm.load", "llvm.call", "llvm.alloca"].contains(&name.as_str());
+    let invariant =
+        !reads && op.region_count() == 0 && op.operands().all(|o| is_invariant(o, inside, known));
+    known.insert(ValueKey::of(value), invariant);
+    invariant
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use melior::ir::Module;
+
+    /// What is forbidden of the only loop: `y[i] = flag ? x % divisor : x`, where the flag is of the step, or of what is around.
+    fn forbidden(flag: &str, divisor: &str) -> Vec<&'static str> {
+        let text = format!(
+            "llvm.func @f(%x: !llvm.ptr, %n: i64, %k: i64, %around: i1) {{
+              %zero = llvm.mlir.constant(0 : i64) : i64
+              %one = llvm.mlir.constant(1 : i64) : i64
+              %seven = llvm.mlir.constant(7 : i64) : i64
+              llvm.br ^head(%zero : i64)
+            ^head(%i: i64):
+              %more = llvm.icmp \"slt\" %i, %n : i64
+              llvm.cond_br %more, ^step, ^end
+            ^step:
+              %at = llvm.getelementptr %x[%i] : (!llvm.ptr, i64) -> !llvm.ptr, i64
+              %v = llvm.load %at : !llvm.ptr -> i64
+              %own = llvm.icmp \"sgt\" %v, %zero : i64
+              %whole = llvm.icmp \"sgt\" %k, %one : i64
+              llvm.cond_br {flag}, ^then, ^next(%v : i64)
+            ^then:
+              %r = llvm.srem %n, {divisor} : i64
+              llvm.br ^next(%r : i64)
+            ^next(%w: i64):
+              llvm.store %w, %at : i64, !llvm.ptr
+              %j = llvm.add %i, %one : i64
+              llvm.br ^head(%j : i64)
+            ^end:
+              llvm.return
+            }}"
+        );
+        let context = mlir::context();
+        let module = Module::parse(&context, &text).unwrap();
+        annotate_loops(module.as_operation()).unwrap();
+        let printed = module.as_operation().to_string();
+        let found = ["vectorize", "unroll"].into_iter();
+        found.filter(|what| printed.contains(what)).collect()
+    }
+
+    #[test]
+    fn a_step_that_may_divide_stays_alone() {
+        assert_eq!(forbidden("%own", "%k"), ["vectorize"]);
+    }
+
+    #[test]
+    fn divisions_that_all_steps_make_or_none_and_by_constants_are_free() {
+        assert!(forbidden("%whole", "%k").is_empty());
+        assert!(forbidden("%around", "%k").is_empty());
+        assert!(forbidden("%own", "%seven").is_empty());
+    }
+}
