@@ -305,7 +305,13 @@ pub enum EmitName {
     Stablehlo,
     /// On memrefs, before loops
     Buffers,
-    /// LLVM IR
+    /// On memrefs, with register-tiled kernels in place of reductions
+    Scheduled,
+    /// MLIR's LLVM dialect
+    LlvmDialect,
+    /// LLVM IR as it is translated from the LLVM dialect
+    LlvmUnoptimized,
+    /// Optimized LLVM IR
     Llvm,
     /// Assembly
     Asm,
@@ -320,7 +326,8 @@ pub enum EmitName {
 #[derive(Debug, Args)]
 pub struct CompileArguments {
     /// Model folder with a main.sknd, the same packed as .tgz, or a single file
-    pub model: PathBuf,
+    #[arg(required_unless_present = "print_pipeline")]
+    model: Option<PathBuf>,
     #[command(flatten)]
     pub reading: ModelArguments,
     /// What to make; without it a file that ends in .so or .o is what its name says, and any other an artifact
@@ -346,12 +353,23 @@ pub struct CompileArguments {
     pub shardings: Vec<Sharding>,
     #[command(flatten)]
     pub weights: ProgramWeights,
-    /// Write every station up to assembly into a folder
+    /// Write the model after every stage up to assembly into a folder
     #[arg(long, value_name = "DIR")]
     pub dump_stages: Option<PathBuf>,
+    /// Print the passes from the skript dialect to the stage that --emit names, as skript-opt --pass-pipeline accepts them, and stop
+    #[arg(long)]
+    pub print_pipeline: bool,
+    /// Print MLIR without source locations
+    #[arg(long)]
+    pub no_locations: bool,
 }
 
 impl CompileArguments {
+    /// The model to compile; empty if none is needed.
+    pub fn model(&self) -> &Path {
+        self.model.as_deref().unwrap_or(Path::new(""))
+    }
+
     /// The file to write.
     pub fn output(&self) -> Option<&Path> {
         self.output
