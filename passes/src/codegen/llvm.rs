@@ -12,6 +12,7 @@ use std::sync::Once;
 type Ref = *mut c_void;
 
 unsafe extern "C" {
+    fn LLVMGetVersion(major: *mut c_uint, minor: *mut c_uint, patch: *mut c_uint);
     fn LLVMContextCreate() -> Ref;
     fn LLVMContextDispose(context: Ref);
     fn mlirTranslateModuleToLLVMIR(module: mlir_sys::MlirOperation, context: Ref) -> Ref;
@@ -118,6 +119,14 @@ unsafe fn message(text: *mut c_char) -> String {
 
 fn text(value: &str) -> Result<CString, CodegenError> {
     CString::new(value).map_err(|e| CodegenError::Llvm(e.to_string()))
+}
+
+/// The version of the LLVM that generates code, such as 22.1.8.
+pub fn version() -> String {
+    let (mut major, mut minor, mut patch) = (0, 0, 0);
+    // SAFETY: the function writes three numbers.
+    unsafe { LLVMGetVersion(&mut major, &mut minor, &mut patch) }
+    format!("{major}.{minor}.{patch}")
 }
 
 /// The data layout of a target, as LLVM IR writes it.

@@ -43,6 +43,12 @@ pub fn run(arguments: &CompileArguments, console: &mut Console) -> Status {
                 ),
         );
     }
+    if let Some(extension) = arguments.unknown_extension() {
+        let text = format!("the extension `.{extension}` does not say what to write");
+        session.report_usage(Diagnostic::without_place(&OUTPUT, text).with_help(
+            "name the file `.skm`, `.so`, `.o`, `.s` or `.ll`, or choose with --emit, such as --emit=linalg",
+        ));
+    }
     if arguments.report.is_some() && arguments.emit() != EmitName::Stablehlo {
         session.report_usage(
             Diagnostic::without_place(&OUTPUT, "there is a report of the forms of StableHLO only")
