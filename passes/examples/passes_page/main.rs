@@ -52,7 +52,7 @@ fn collect(folder: &Path, paths: &mut Vec<PathBuf>) -> std::io::Result<()> {
 fn page(sources: &[String], skript_opt: &Path) -> Result<String, std::fmt::Error> {
     let mut page = String::from(
         "<!-- Written by scripts/docs.sh from the table of passes, the heads of their files and their tests. -->\n# Passes\n\n\
-         `skript-opt --FLAG` runs one pass, `--pass-pipeline` any sequence. `test/passes/FLAG/` has the tests of a pass.\n\
+         `skript-opt --FLAG` runs one pass, `--pass-pipeline` any sequence. The tests of a pass are in the folder of its flag below `test/passes/`.\n\
          [Pipelines](#pipelines) lists the named pipelines.\n",
     );
     for pass in ALL {
