@@ -41,7 +41,7 @@ impl Example {
                 };
                 let (before, after) = inputs.filter_map(run).next()?;
                 Some(Example {
-                    flags: format!("skript-opt {}", flags.join(" ")),
+                    flags: command_line(&flags),
                     before,
                     after,
                     path: format!("{folder}/{name}"),
@@ -54,6 +54,15 @@ impl Example {
             .into_iter()
             .min_by_key(|e| (length(e), e.path.clone()))
     }
+}
+
+/// As a shell reads it.
+fn command_line(flags: &[String]) -> String {
+    let quoted = flags.iter().map(|flag| match flag.split_once('=') {
+        Some((name, value)) if value.contains('(') => format!(" {name}='{value}'"),
+        _ => format!(" {flag}"),
+    });
+    format!("skript-opt{}", quoted.collect::<String>())
 }
 
 /// The flags of the first line `// RUN: skript-opt %s …` that runs the pass.
