@@ -1,10 +1,11 @@
-//! `skript-open-arguments`: the entry's arrays become bytes, and their shapes are views of them.
+//! `skript-open-arguments`: turns arrays of the entry into views of byte arrays.
 //!
-//! The C side hands over pointers. A shape with a zero extent, or with one known only at run time, has no bare pointer in
-//! MLIR's convention; bytes always have one. Requires: a bufferized entry of one block and contiguous arrays; where an argument has an extent
-//! known only at run time, its bounds in `skript.bounds` and another argument, marked `skript.extents` with the position of
-//! the first, that holds its i64 extents. Guarantees: every array among the entry's arguments is bytes or extents; a view
-//! stands where it is first needed.
+//! C passes pointers. MLIR's bare-pointer convention supports neither zero nor dynamic extents; byte arrays always
+//! work. A view is created where it is first needed.
+//!
+//! Requires: a bufferized entry of one block with contiguous arrays; an argument with dynamic extents has upper bounds
+//! in `skript.bounds`, and another argument, marked `skript.extents` with its position, holds its i64 extents.
+//! Guarantees: every array argument of the entry is bytes or extents.
 
 use super::order::Order;
 use super::{mlir, size};
@@ -24,7 +25,7 @@ pub const EXTENTS: &str = "skript.extents";
 /// The pass `skript-open-arguments`.
 pub const PASS: Pass = Pass {
     flag: "skript-open-arguments",
-    summary: "the entry's arrays become views of bytes",
+    summary: "turn arrays of the entry into views of bytes",
     anchor: Some("builtin.module"),
     dependent_dialects: &[Dialect::Arith, Dialect::MemRef],
     run: |root, _, rewriter| {

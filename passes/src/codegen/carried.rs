@@ -1,11 +1,11 @@
-//! Values that loops carry are written where they came from: what a turn yields goes into the tensor it started with.
+//! `skript-write-carried`: writes loop-carried tensors in place: what an iteration yields is written to the tensor that
+//! the loop started with.
 //!
-//! Bufferization wants a loop's carried buffer to be the same in every turn, and refuses a turn that yields another. It
-//! still copies where a turn reads the old value after the new one is made. A loop starts with a copy of what is read elsewhere
-//! later, and so does what writes into a part of a tensor: else the outputs' places, which upstream hands to the tensors that
-//! become outputs, would hold both. Functions that invocations call do not write their arguments; those that are defined
-//! elsewhere are handed copies of what is read later. With `apart` each turn and each arm of a branch makes
-//! copies: so do named pipelines, `skript run` and `skript compile` where bufferization refuses the module without.
+//! Bufferization requires that a loop-carried buffer is the same in each iteration, and refuses other loops. It still
+//! copies if an iteration reads the old value after it made the new one. A loop starts with a copy of a tensor that is
+//! read elsewhere later, and so does an operation that writes a part of such a tensor; otherwise the buffers of the
+//! outputs, which upstream assigns to tensors that become outputs, would hold both. Functions of kept invocations do
+//! not write their arguments; external functions get copies of what is read later.
 
 use super::aligned::align;
 use super::apart;
@@ -25,13 +25,13 @@ use std::collections::{HashMap, HashSet};
 /// The pass `skript-write-carried`.
 pub const PASS: Pass = Pass {
     flag: "skript-write-carried",
-    summary: "loops write what they carry where it came from",
+    summary: "write loop-carried tensors in place",
     anchor: Some("builtin.module"),
     dependent_dialects: &[Dialect::Bufferization, Dialect::MemRef],
     options: &[PassOption {
         name: "apart",
-        summary: "what branches choose and turns make is copied: true, false, or if-refused: where one-shot-bufferize refuses the \
-                  module otherwise, which is tried",
+        summary: "copy what iterations yield and branches select: true, false, or if-refused (only if \
+                  one-shot-bufferize refuses the module otherwise)",
         default: "false",
     }],
     run: |root, options, _| {

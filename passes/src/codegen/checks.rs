@@ -1,9 +1,10 @@
-//! Run-time checks: numbered for the artifact, then early returns of the entry.
+//! `skript-lower-checks`: lowers run-time checks to early returns of the entry.
 //!
-//! `skript-number-checks` gives each check the status that the entry returns, and leaves their table at the module, in the
-//! attribute `skript.checks`. `skript-lower-checks` requires an entry without structured control flow. Each call of `@skript.check.N` becomes a branch:
-//! where the condition does not hold, the values are stored in the context, the entry's last argument, and the entry returns
-//! the check's number. Nothing is to be undone: all memory is the caller's.
+//! Each call of `@skript.check.N` becomes a branch. If the condition is false, the values are stored in the context,
+//! the last argument of the entry, and the entry returns the number of the check. Nothing needs to be undone, as all
+//! memory is the caller's. Checks are numbered for the artifact before.
+//!
+//! Requires: an entry without structured control flow.
 
 use super::error::CodegenError;
 use super::mlir;
@@ -34,7 +35,7 @@ const TABLE: &str = "skript.checks";
 /// The pass `skript-number-checks`.
 pub const NUMBER: Pass = Pass {
     flag: "skript-number-checks",
-    summary: "give each run-time check the status that the entry returns",
+    summary: "lower run-time checks to early returns",
     anchor: Some("builtin.module"),
     run: |root, _, _| Ok(number_checks(root)?),
     ..Pass::NONE

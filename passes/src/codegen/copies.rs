@@ -1,6 +1,6 @@
-//! `skript-lower-copies`: copies between arrays with strides become loops.
+//! `skript-lower-copies`: lowers copies between strided arrays to loops.
 //!
-//! Upstream turns them into calls of a library function; copies of contiguous arrays, which become `memcpy`, stay.
+//! Upstream lowers them to calls of a library function. Copies of contiguous arrays stay, as they become `memcpy`.
 
 use super::error::CodegenError;
 use super::mlir;
@@ -13,7 +13,7 @@ use skript_dialect::{Dialect, Pass};
 /// The pass `skript-lower-copies`.
 pub const PASS: Pass = Pass {
     flag: "skript-lower-copies",
-    summary: "copies between arrays with strides become loops",
+    summary: "lower copies between strided arrays to loops",
     anchor: Some("builtin.module"),
     dependent_dialects: &[Dialect::Linalg],
     run: |root, _, _| Ok(lower_copies(root)?),

@@ -1,15 +1,17 @@
-//! `skript-separate-inits`: what ops write into is made for each of them.
+//! `skript-separate-inits`: gives destinations init tensors of their own.
 //!
-//! `cse` leaves one `tensor.empty` and one `linalg.fill` of each type. To bufferization all that is written into it is then
-//! one tensor in many states. Of a fill it makes a copy for each writer but one, which costs more than to fill again: each
-//! destination gets a fill of its own. Sharing an empty tensor is good where a map may then write over what it reads, but
-//! the analysis compares every reader with every writer: at most 16 users in a row share one, and those in a loop or a branch
-//! share none with what stands around it: what a turn writes would be what others read.
-//! An argument that is never written (`bufferization.writable = false`) is one value with all of its readers as well: of many
-//! each group, also in loops and branches, reads a tensor of its own, which has the argument's buffer. So is what one op after the other writes into, as
-//! unrolled formulas do: after some of them the next writes into a tensor of its own, which has the buffer. It comes before `skript-write-carried`, which copies
-//! what is written in one place and read in others: fills that one op uses are not copied. The fill of a border comes before
-//! what is put inside: upstream makes that in its place, and numbers the block's ops again for each fill that it has to move.
+//! `cse` merges equal `tensor.empty` and `linalg.fill`. For bufferization, all that is written to the one tensor is
+//! then one tensor in many states. Of a fill it would make a copy for each writer but one, which costs more than
+//! filling again, so each destination gets its own fill.
+//!
+//! Sharing an empty tensor lets a map overwrite what it reads, but the analysis compares every reader with every
+//! writer: at most 16 users in a row share one, and users in a loop or branch share none with code outside. An argument
+//! that is never written (`bufferization.writable = false`) is split in the same way: each group of readers gets a
+//! tensor with the argument's buffer. So is a destination that many operations in a row write, as unrolled formulas do.
+//!
+//! Run it before `skript-write-carried`, which copies what is written in one place and read in others, so that fills
+//! with one user are not copied. Fills of a border come before the insertion of the interior: upstream would move them,
+//! and renumber the operations of the block for each.
 
 use super::carried::{is_destination, written};
 use super::chains::{cut_chains, same_buffer};
@@ -27,7 +29,7 @@ use std::collections::{HashMap, HashSet};
 /// The pass `skript-separate-inits`.
 pub const PASS: Pass = Pass {
     flag: "skript-separate-inits",
-    summary: "each destination is filled for itself, few share an empty tensor or an argument",
+    summary: "give destinations init tensors of their own",
     anchor: Some("builtin.module"),
     dependent_dialects: &[Dialect::Bufferization],
     run: |root, _, _| Ok(separate_inits(root)?),

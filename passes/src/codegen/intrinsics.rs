@@ -1,8 +1,10 @@
-//! `skript-lower-intrinsics`: kernels of the runtime are called through one C function.
+//! `skript-lower-intrinsics`: lowers intrinsics to calls of one C function.
 //!
-//! Requires: a bufferized entry; every `skript.intrinsic` works on memrefs. Guarantees: none is left; each became a call of
-//! `skript_intrinsic` with a constant that describes it, the words of its arrays (address, extents, strides), which stand on
-//! the stack, and the context, an argument of the entry; a run-time check of the status follows.
+//! Each becomes a call of `skript_intrinsic` with a constant that describes it, an array on the stack with address,
+//! extents and strides of each operand, and the context, an argument of the entry. A run-time check of the status
+//! follows.
+//!
+//! Requires: a bufferized entry, with every `skript.intrinsic` on memrefs. Guarantees: no `skript.intrinsic` is left.
 
 use super::checks::context_argument;
 use super::error::CodegenError;
@@ -33,7 +35,7 @@ const FAILED: &str = "SK9201";
 /// The pass `skript-lower-intrinsics`.
 pub const PASS: Pass = Pass {
     flag: "skript-lower-intrinsics",
-    summary: "intrinsics become calls of the runtime's kernels",
+    summary: "lower intrinsics to calls of the runtime's kernels",
     anchor: Some("builtin.module"),
     dependent_dialects: &[Dialect::Arith, Dialect::Func, Dialect::MemRef],
     run: |root, _, rewriter| {

@@ -1,9 +1,12 @@
-//! `skript-plan-memory`: every allocation of the entry becomes a view into one arena, the entry's last argument.
+//! `skript-plan-memory`: turns every allocation of the entry into a view of one arena, the last argument of the entry.
 //!
-//! Requires: a bufferized entry of one block, allocations with static row-major types. Guarantees: no `memref.alloc` or
-//! `memref.dealloc` is left, buffers that live at once do not overlap. A buffer lives from its allocation to the last use
-//! of anything that may be a view of it; if that use is in a loop that does not hold the allocation, to the loop's end.
-//! An entry that has an arena keeps it: allocations that came later lie behind what it holds.
+//! A buffer is live from its allocation to the last use of anything that may be a view of it; if that use is in a loop
+//! that does not contain the allocation, to the end of the loop. An entry that has an arena keeps it: later allocations
+//! follow its content.
+//!
+//! Requires: a bufferized entry of one block, and allocations with row-major types whose extents are static or have
+//! upper bounds. Guarantees: no `memref.alloc` or `memref.dealloc` is left, and buffers that are live at the same time
+//! do not overlap.
 
 use super::error::CodegenError;
 use super::placement::{Lifetime, place};
@@ -25,7 +28,7 @@ const ALIGNED: &str = "skript.arena_alignment";
 /// The pass `skript-plan-memory`.
 pub const PASS: Pass = Pass {
     flag: "skript-plan-memory",
-    summary: "allocations become views of one arena",
+    summary: "turn allocations into views of one arena",
     anchor: Some("builtin.module"),
     dependent_dialects: &[Dialect::Arith, Dialect::MemRef],
     run: |root, _, rewriter| {

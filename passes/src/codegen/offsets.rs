@@ -1,8 +1,8 @@
-//! `skript-yield-offsets`: branches yield where a view begins, not the view.
+//! `skript-yield-offsets`: yields the offsets of views from branches instead of the views.
 //!
-//! Behind `skript-plan-memory` what the two arms of an `scf.if` yield are mostly views of one array, the arena. A number says
-//! which: the view is made behind the branch. A number can leave a part of a long entry (`skript-outline-parts`), an array
-//! cannot. Views of different arrays stay what they are.
+//! After `skript-plan-memory` both branches of an `scf.if` mostly yield views of the arena. The branch yields the
+//! offset, and the view is created after it. An offset can be a result of an outlined function
+//! (`skript-outline-parts`), an array cannot. Views of different arrays stay.
 
 use super::mlir;
 use crate::mlir::{Builder, regions};
@@ -16,7 +16,7 @@ use skript_dialect::{Dialect, Pass, PassError};
 /// The pass `skript-yield-offsets`.
 pub const PASS: Pass = Pass {
     flag: "skript-yield-offsets",
-    summary: "branches yield where a view begins, not the view",
+    summary: "yield offsets of views from branches instead of views",
     anchor: Some("builtin.module"),
     dependent_dialects: &[Dialect::MemRef],
     run: |root, _, rewriter| below(rewriter.context(), root),

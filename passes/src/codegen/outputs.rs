@@ -1,9 +1,11 @@
-//! The entry's tensor results become memref arguments that it writes: the calling convention on tensors.
+//! `skript-write-outputs`: turns the tensor results of the entry into memref arguments that it writes.
 //!
-//! Requires: an entry of one block; results with extents known only at run time have bounds, `skript.bounds`. Guarantees: the
-//! entry returns nothing but an `i32` status, if it returned one; the argument for result n is a row-major `memref` that
-//! shares memory with no other argument, or a slot of bytes for the largest tensor that the bounds allow. The extents of
-//! such arguments and results follow in arguments of their own, arguments' first.
+//! This is the calling convention on tensors. The argument of a result is a row-major memref that aliases no other
+//! argument, or bytes for the largest tensor that the upper bounds allow. Extents of dynamic arguments and results
+//! follow in further arguments, those of arguments first.
+//!
+//! Requires: an entry of one block, with upper bounds (`skript.bounds`) for results with dynamic extents. Guarantees:
+//! the entry returns nothing, or its `i32` status.
 
 use super::arguments::{BOUNDS, EXTENTS, told_extents};
 use super::carried::{part_branches, written};
@@ -23,7 +25,7 @@ use skript_dialect::{Dialect, Pass};
 /// The pass `skript-write-outputs`.
 pub const PASS: Pass = Pass {
     flag: "skript-write-outputs",
-    summary: "results of the entry become arguments that it writes",
+    summary: "turn results of the entry into arguments that it writes",
     anchor: Some("builtin.module"),
     dependent_dialects: &[Dialect::Bufferization],
     run: |root, _, _| Ok(write_outputs(root)?),

@@ -1,11 +1,12 @@
-//! `skript-outline-parts`: a long entry becomes calls of functions of bounded size.
+//! `skript-outline-parts`: outlines a long entry into functions of bounded size.
 //!
-//! Several of LLVM's passes take time that grows with the square of a function's length; no part is longer than the option
-//! `most`. Requires: an entry whose memory is planned. What follows each other moves into a part: loops, calls, loads and
-//! stores. Views, constants and pointers out of the table are made again where a part needs them; arguments, and scalars that
-//! earlier parts computed, are handed over, and scalars that others need are a part's results. Run-time checks and memory of
-//! the stack stay, as does what has arrays of run-time extents from elsewhere; a loop or branch that is longer than a part
-//! stays too, and what it holds moves.
+//! Several passes of LLVM take time that grows with the square of a function's length. Runs of loops, calls, loads and
+//! stores move into outlined functions of at most `most` operations. Views, constants and pointers from the table are
+//! rebuilt in a function that needs them; arguments and scalars that were computed before are passed; scalars that are
+//! needed later are results. Run-time checks, stack memory, and operations on arrays of dynamic extents from elsewhere
+//! stay. A loop or branch that is longer than `most` stays too; its contents are outlined.
+//!
+//! Requires: an entry whose memory is planned.
 
 use super::memory::{ancestor_in, key};
 use super::mlir;
@@ -33,11 +34,11 @@ const KEPT: [&str; 4] = [NOALIAS, "llvm.align", "llvm.readonly", TABLE];
 /// The pass `skript-outline-parts`.
 pub const PASS: Pass = Pass {
     flag: "skript-outline-parts",
-    summary: "a long entry becomes calls of functions of bounded size",
+    summary: "outline a long entry into functions of bounded size",
     anchor: Some("builtin.module"),
     options: &[PassOption {
         name: "most",
-        summary: "how many operations an entry may have, and a part of it",
+        summary: "maximum number of operations of an entry, and of an outlined function",
         default: "256",
     }],
     run: |root, options, rewriter| {

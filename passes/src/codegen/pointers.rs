@@ -1,10 +1,12 @@
-//! `skript-point-arguments`: the entry's arrays arrive as pointers, many of them in a table.
+//! `skript-point-arguments`: passes arrays of the entry as pointers, many of them in a table.
 //!
-//! Upstream's conversion of functions makes a pointer of each array as well, and takes time that grows with the square of
-//! their number, as do several of LLVM's passes for a call of many arguments. Requires: an entry of one block whose arrays
-//! are contiguous, of fixed extents and rank 1, as `skript-open-arguments` leaves them. Guarantees: each is an `!llvm.ptr`, and
-//! its array is made where it is first needed. Of more arguments than the option `most` those that the entry only reads (without
-//! `llvm.noalias`) come from a table of pointers, the last argument, and each that is left says in `skript.slot` which it was.
+//! Upstream's conversion of functions takes time that grows with the square of the number of arguments, and so do
+//! several passes of LLVM. If the entry has more than `most` arguments, those that it only reads (without
+//! `llvm.noalias`) come from a table of pointers, the last argument; the attribute `skript.slot` of each remaining
+//! argument states its original position.
+//!
+//! Requires: an entry of one block whose arrays are contiguous, static and of rank 1, as `skript-open-arguments` leaves
+//! them. Guarantees: each array is an `!llvm.ptr`, and its memref is created where it is first needed.
 
 use super::mlir;
 use super::order::Order;
@@ -27,12 +29,12 @@ pub const NOALIAS: &str = "llvm.noalias";
 /// The pass `skript-point-arguments`.
 pub const PASS: Pass = Pass {
     flag: "skript-point-arguments",
-    summary: "the entry's arrays arrive as pointers",
+    summary: "pass arrays of the entry as pointers, many of them in a table",
     anchor: Some("builtin.module"),
     dependent_dialects: &[Dialect::Llvm],
     options: &[PassOption {
         name: "most",
-        summary: "how many arguments an entry may have without a table",
+        summary: "maximum number of arguments of an entry without a table",
         default: "64",
     }],
     run: |root, options, rewriter| {

@@ -1,15 +1,16 @@
-//! `skript-merge-duplicates`: of equal operations without memory effects only the first is left, of unused ones none.
+//! `skript-merge-duplicates`: merges equal operations without memory effects, and erases unused ones.
 //!
-//! What upstream's `cse` does on tensors, in time that grows with the text alone: upstream hashes an operation by its
-//! operands, and formulas have equal ones (what they start from), however different the tensors that their regions
-//! read. Guarantees: no operation equals another before it in its block or in a block around.
+//! It does what upstream's `cse` does on tensors, in time linear in the size of the module. Upstream hashes an
+//! operation by its operands; formulas have equal operands (their init tensors), however different their regions are.
+//!
+//! Guarantees: no operation equals an earlier one in its block or in an enclosing block.
 
 use skript_dialect::{Pass, op};
 
 /// The pass `skript-merge-duplicates`.
 pub const PASS: Pass = Pass {
     flag: "skript-merge-duplicates",
-    summary: "equal operations become one, unused ones vanish",
+    summary: "merge equal operations, and erase unused ones",
     run: |root, _, _| {
         op::merge_duplicates(&root);
         Ok(())

@@ -1,8 +1,8 @@
-//! `skript-check-extents`: extents of elementwise operands that only a run knows are asserted to agree.
+//! `skript-check-extents`: asserts that dynamic extents of elementwise operands agree.
 //!
-//! A mismatch is undefined behaviour, so nothing checks it unless it is asked for, by this pass. It takes every op with the
-//! elementwise trait, whatever its dialect, and runs before the lowerings: in front of an op whose tensors may differ in a
-//! dimension stands a `cf.assert` for it. What types say, what is one value, and what was asserted before, is not asked.
+//! A mismatch is undefined behaviour, so nothing checks it without this pass. It applies to every operation with the
+//! elementwise trait and runs before the lowerings. It inserts a `cf.assert` in front of an operation for each
+//! dimension in which tensors may differ. It omits what types state, what is one value, and what was asserted before.
 
 use crate::codegen::memory::ancestor_in;
 use crate::codegen::mlir::is_before;
@@ -18,7 +18,7 @@ use std::collections::HashMap;
 /// The pass `skript-check-extents`.
 pub const PASS: Pass = Pass {
     flag: "skript-check-extents",
-    summary: "run-time extents of elementwise operands are asserted to agree",
+    summary: "assert that dynamic extents of elementwise operands agree",
     dependent_dialects: &[Dialect::Arith, Dialect::ControlFlow, Dialect::Tensor],
     run: |root, _, rewriter| {
         let context = rewriter.context();

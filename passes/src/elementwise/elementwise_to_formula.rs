@@ -1,7 +1,10 @@
-//! `convert-skript-elementwise-to-formula`: every op with the elementwise trait on ranked tensors becomes a formula.
+//! `convert-skript-elementwise-to-formula`: converts every operation with the elementwise trait on ranked tensors to a
+//! formula.
 //!
-//! The op itself, cloned on scalars, becomes the formula's value; formulas then become loops, without linalg between.
-//! Requires: broadcasts are explicit. Guarantees: no elementwise op on tensors is left.
+//! The operation itself, cloned on scalars, becomes the value of the formula. Formulas then become loops without linalg
+//! in between.
+//!
+//! Requires: broadcasts are explicit. Guarantees: no elementwise operation on tensors is left.
 
 use super::elementwise_to_linalg::{dynamic_extents, is_tensor};
 use super::scalarize_elementwise::on_scalars;
@@ -15,7 +18,7 @@ use skript_dialect::{Dialect, Pass, PassError};
 /// The pass `convert-skript-elementwise-to-formula`.
 pub const PASS: Pass = Pass {
     flag: "convert-skript-elementwise-to-formula",
-    summary: "elementwise ops on tensors become formulas on scalars",
+    summary: "convert elementwise operations on tensors to formulas on scalars",
     dependent_dialects: &[Dialect::Skript, Dialect::Tensor, Dialect::Arith],
     run: |root, _, rewriter| {
         let context = rewriter.context();

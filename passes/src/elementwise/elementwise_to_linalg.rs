@@ -1,8 +1,10 @@
-//! `convert-skript-elementwise-to-linalg`: every op with the elementwise trait on ranked tensors becomes `linalg.generic`.
+//! `convert-skript-elementwise-to-linalg`: converts every operation with the elementwise trait on ranked tensors to
+//! `linalg.generic`.
 //!
-//! One pattern serves all of them (ours, `arith`, `math`, any other dialect's): the op itself, cloned on scalars, becomes
-//! the payload. Scalars among the operands are captured. Requires: broadcasts are explicit. Guarantees: no elementwise
-//! op on tensors is left.
+//! One pattern converts operations of all dialects: the operation itself, cloned on scalars, becomes the payload.
+//! Scalars among the operands are captured.
+//!
+//! Requires: broadcasts are explicit. Guarantees: no elementwise operation on tensors is left.
 
 use crate::mlir::{Builder, attributes, maps, types};
 use crate::structure::Affine;
@@ -17,7 +19,7 @@ use skript_dialect::{Dialect, Pass, PassError, op};
 /// The pass `convert-skript-elementwise-to-linalg`.
 pub const PASS: Pass = Pass {
     flag: "convert-skript-elementwise-to-linalg",
-    summary: "elementwise ops on tensors become linalg.generic",
+    summary: "convert elementwise operations on tensors to linalg.generic",
     dependent_dialects: &[Dialect::Linalg, Dialect::Tensor, Dialect::Arith],
     run: |root, _, rewriter| {
         let context = rewriter.context();

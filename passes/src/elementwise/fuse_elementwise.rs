@@ -1,25 +1,26 @@
-//! `skript-fuse-elementwise`: elementwise `linalg.generic` ops join their only users, in groups of bounded size.
+//! `skript-fuse-elementwise`: fuses elementwise `linalg.generic` operations with their only users, in groups of bounded
+//! size.
 //!
-//! Upstream's `linalg-fuse-elementwise-ops` joins a chain to one loop, copying all that came before at each step: its time
-//! grows with the square of the chain, and no machine has registers for the loop that comes out. Here what comes out
-//! has at most `operations` in its payload and reads at most `inputs` tensors. Reshapes move out of the way, as upstream.
+//! Upstream's `linalg-fuse-elementwise-ops` fuses a chain to one loop and copies the payload at each step: its time
+//! grows with the square of the chain, and the loop needs more registers than there are. Here a fused payload has at
+//! most `operations` operations and reads at most `inputs` tensors. Reshapes move out of the way, as upstream.
 
 use skript_dialect::{Dialect, Pass, PassOption, op};
 
 /// The pass `skript-fuse-elementwise`.
 pub const PASS: Pass = Pass {
     flag: "skript-fuse-elementwise",
-    summary: "elementwise linalg.generic ops join, in groups of bounded size",
+    summary: "fuse elementwise linalg.generic operations in groups of bounded size",
     dependent_dialects: &[Dialect::Affine, Dialect::Linalg, Dialect::Tensor],
     options: &[
         PassOption {
             name: "operations",
-            summary: "most operations that a fused payload may hold",
+            summary: "maximum number of operations in a fused payload",
             default: "64",
         },
         PassOption {
             name: "inputs",
-            summary: "most tensors that a fused operation may read",
+            summary: "maximum number of tensors that a fused operation reads",
             default: "16",
         },
     ],

@@ -1,9 +1,12 @@
-//! `skript-scalarize-elementwise`: every elementwise op on tensors or vectors becomes the same op on scalars.
+//! `skript-scalarize-elementwise`: converts every elementwise operation on tensors or vectors to the same operation on
+//! scalars.
 //!
-//! The trait promises that the op with every tensor and vector type replaced by its element type is valid and means the
-//! same at each element. A tensor becomes a `tensor.generate` whose body holds the scalar op, extents known or not; a vector
-//! is taken apart and put together again. Scalars among the operands serve every element. Guarantees: no elementwise op on
-//! tensors or vectors is left.
+//! The trait states that the operation is valid with every tensor and vector type replaced by its element type, and
+//! means the same at each element. A tensor becomes a `tensor.generate` whose body holds the scalar operation, with
+//! static and dynamic extents. A vector is split into elements and rebuilt. Scalars among the operands apply to every
+//! element.
+//!
+//! Guarantees: no elementwise operation on tensors or vectors is left.
 
 use super::elementwise_to_linalg::{dynamic_extents, is_tensor};
 use crate::mlir::{Builder, attributes, types, vector};
@@ -16,7 +19,7 @@ use skript_dialect::{Dialect, Pass, PassError, op};
 /// The pass `skript-scalarize-elementwise`.
 pub const PASS: Pass = Pass {
     flag: "skript-scalarize-elementwise",
-    summary: "elementwise ops on tensors and vectors become ops on scalars",
+    summary: "convert elementwise operations on tensors and vectors to operations on scalars",
     dependent_dialects: &[Dialect::Tensor, Dialect::Vector, Dialect::Arith],
     run: |root, _, rewriter| {
         let context = rewriter.context();

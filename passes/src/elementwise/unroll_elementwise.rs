@@ -1,8 +1,10 @@
-//! `skript-unroll-elementwise`: elementwise ops on vectors become ops on vectors of the target's size.
+//! `skript-unroll-elementwise`: unrolls elementwise operations on vectors to vectors of the target's size.
 //!
-//! What upstream's `VectorUnrollOpInterface` does op by op follows from the trait for all of them: each tile of the result is
-//! the op on the same tiles of the operands. A vector of more dimensions than `shape` has is taken apart along the outer
-//! ones; where the extents do not divide, the last tile is smaller. Guarantees: no elementwise op on vectors is larger.
+//! Upstream's `VectorUnrollOpInterface` does this for each operation; here the trait suffices for all: each tile of the
+//! result is the operation on the same tiles of the operands. A vector with more dimensions than `shape` is split along
+//! the outer ones. If an extent does not divide, the last tile is smaller.
+//!
+//! Guarantees: no elementwise operation on vectors is larger than `shape`.
 
 use crate::mlir::{Builder, attributes, vector};
 use melior::ir::attribute::ArrayAttribute;
@@ -15,11 +17,11 @@ use skript_dialect::{Dialect, Pass, PassError, PassOption, op};
 /// The pass `skript-unroll-elementwise`.
 pub const PASS: Pass = Pass {
     flag: "skript-unroll-elementwise",
-    summary: "elementwise ops on vectors become ops on smaller vectors",
+    summary: "unroll elementwise operations on vectors to smaller vectors",
     dependent_dialects: &[Dialect::Vector, Dialect::Ub],
     options: &[PassOption {
         name: "shape",
-        summary: "largest extents of the inner dimensions, separated by x: 4x8; outer ones become 1",
+        summary: "maximum extents of the inner dimensions, separated by x, as in 4x8; outer extents become 1",
         default: "8",
     }],
     run: |root, options, rewriter| {

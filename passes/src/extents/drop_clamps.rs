@@ -1,8 +1,10 @@
-//! `skript-drop-clamps`: what a formula does for places that extents and checks rule out falls away.
+//! `skript-drop-clamps`: removes clamps and conditions of formulas that shape constraints make redundant.
 //!
-//! A check that holds says that extents are equal, or in which order; an index is below its limit. So `min(i, n - 1)` is
-//! `i` where a check held that n is the limit of i, and `n > 0` is true inside of a loop to n.
-//! Requires: bounds of the entry's arguments (`skript.bounds`). Checks stay, and so do the extents of tensors and loops.
+//! A check establishes that extents are equal, or ordered; an index is below its limit. So `min(i, n - 1)` is `i` if a
+//! check establishes that n is the limit of i, and `n > 0` is true inside of a loop up to n. Checks, and extents of
+//! tensors and loops, stay.
+//!
+//! Requires: upper bounds of the entry's arguments (`skript.bounds`).
 
 use super::bounds::{Bounds, constant, end, open_dimensions};
 use super::moved::Taken;
@@ -23,11 +25,11 @@ use std::ops::Range;
 /// The pass `skript-drop-clamps`.
 pub const PASS: Pass = Pass {
     flag: "skript-drop-clamps",
-    summary: "clamps and conditions fall away that extents and checks make idle",
+    summary: "remove clamps and conditions that shape constraints make redundant",
     anchor: Some("builtin.module"),
     options: &[PassOption {
         name: "if-bounded",
-        summary: "leave a module as it is, instead of failing, where some extent has no bound",
+        summary: "leave a module unchanged, instead of failing, if a dynamic extent has no upper bound",
         default: "false",
     }],
     run: |root, options, _| {

@@ -1,11 +1,14 @@
-//! `skript-fold-extents`: an extent that has a name already is not computed again.
+//! `skript-fold-extents`: folds extents that an existing value already has.
 //!
-//! Each operator bounds the extents of what it takes, and asks what it made how large that is. Where operators follow each
-//! other that is one clamp behind the other, as deep as the model is long: here an idle clamp is its operand, what is computed
-//! again is the first of the same, before the branch or loop that holds it if it needs nothing of that, and the extent of a
-//! tensor is the value that the tensor was made with, also behind branches that make the same one and loops that keep it.
-//! Guarantees: what replaces a value dominates it. Clamps that can change their operand stay, and so do checks; a clamp from
-//! above stays also where the bound of its operand is not read off a few operations, for those who plan memory by it.
+//! Each operator clamps the extents of its inputs and queries those of its results. In a chain of operators these
+//! clamps nest as deep as the model is long. This pass replaces a redundant clamp by its operand; a repeated
+//! computation by the first one, which it hoists out of branches and loops that it does not depend on; and the extent
+//! of a tensor by the value that the tensor was created with, also across branches and loops that preserve it.
+//!
+//! Clamps that may change their operand stay, and so do checks. A clamp from above also stays if the upper bound of its
+//! operand is not visible within a few operations, as the memory plan reads it.
+//!
+//! Guarantees: what replaces a value dominates it.
 
 use super::bounds::{constant, end};
 use crate::codegen::memory::key;
@@ -23,7 +26,7 @@ use std::collections::HashMap;
 /// The pass `skript-fold-extents`.
 pub const PASS: Pass = Pass {
     flag: "skript-fold-extents",
-    summary: "extents that are known under another name are not computed again",
+    summary: "fold extents that an existing value already has",
     run: |root, _, _| {
         fold_extents(root);
         Ok(())

@@ -1,11 +1,12 @@
-//! `skript-pad-extents`: tensors are as large as their bounds, and extents that a run knows are values beside them.
+//! `skript-pad-extents`: pads tensors to their upper bounds, and passes dynamic extents as values.
 //!
-//! A tensor with open extents has its elements at the first places of each dimension of one that its bounds fix; loops of
-//! formulas run to the bounds, and their predicates keep to what is filled. Open extents are handed on as indices behind the
-//! tensors of calls, branches and loops; at the entry they are `i32`, the role of such an argument or result is `extent`.
-//! An intrinsic is told how much of its inputs and results is filled (`skript.filled`).
-//! Requires: bounds of the entry's arguments (`skript.bounds`), extents clamped to constants. Guarantees: all extents are
-//! fixed. Checks stay; what a caller claims beyond a bound counts as the bound.
+//! The elements of a tensor are at the lowest indices of each dimension. Loops of formulas run to the bounds, and
+//! predicates exclude the padding. Extents are further `index` operands and results of calls, branches and loops; at
+//! the entry they are `i32` with the role `extent`. An intrinsic receives the extents of its operands
+//! (`skript.filled`). Checks stay. An extent beyond its bound counts as the bound.
+//!
+//! Requires: upper bounds of the entry's arguments (`skript.bounds`), and extents that are clamped to constants.
+//! Guarantees: all extents are static.
 
 use super::bounds::{Bounds, Refusal, is_open};
 use super::function;
@@ -19,7 +20,7 @@ use skript_dialect::{Dialect, Pass, PassError, melior};
 /// The pass `skript-pad-extents`.
 pub const PASS: Pass = Pass {
     flag: "skript-pad-extents",
-    summary: "tensors are padded to their bounds, extents become values",
+    summary: "pad tensors to their upper bounds, with extents as values",
     anchor: Some("builtin.module"),
     dependent_dialects: &[Dialect::Arith, Dialect::Tensor],
     run: |root, _, _| match pad(root) {

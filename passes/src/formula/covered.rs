@@ -1,8 +1,8 @@
-//! `skript-drop-covered-fills`: what formulas overwrite to the last element need not be filled before.
+//! `skript-drop-covered-fills`: removes fills of tensors that formulas overwrite completely.
 //!
-//! Requires nothing. Guarantees: where a tensor that holds one value everywhere goes through a chain of formulas that write
-//! blocks apart from each other, all of it in the end, and nobody sees what is between, the chain begins with an empty tensor. So
-//! a concatenation writes each element once. Of extents that only a run knows, one formula that runs over all of them is seen.
+//! A splat may go through a chain of formulas that write disjoint blocks and together cover it, without other readers
+//! in between; then the chain begins with an empty tensor. So a concatenation writes each element once. With dynamic
+//! extents, a single formula that runs over all of them is recognized.
 
 use super::structured;
 use crate::codegen::mlir::users;
@@ -16,7 +16,7 @@ use skript_frontend::model::Accumulation;
 /// The pass `skript-drop-covered-fills`.
 pub const PASS: Pass = Pass {
     flag: "skript-drop-covered-fills",
-    summary: "tensors that formulas overwrite whole are not filled before",
+    summary: "remove fills of tensors that formulas overwrite completely",
     dependent_dialects: &[Dialect::Tensor],
     run: |root, _, rewriter| {
         let context = rewriter.context();

@@ -1,11 +1,14 @@
-//! `convert-skript-formula-to-linalg`: formulas become `linalg.generic` on tensors, or reshapes.
+//! `convert-skript-formula-to-linalg`: converts formulas to `linalg.generic` on tensors, or to reshapes.
 //!
-//! Where a loop runs up to an extent that only a run knows, and nothing proves that this is the extent of what it goes through, the
-//! part is a slice; where points are skipped that may lie behind it, reductions read a copy with a border. What such a copy is not
-//! worth, or where no loops alone lead, is read by `tensor.extract` in the body; in a tensor with such extents, and of an operation
-//! that may not be computed for nothing, in an `scf.if` of the points that count. Guarantees: no `skript.access` outside of
-//! formulas is left, and no formula, but with `leave-sequential` those that run in order or write where no block of the output
-//! describes: they carry why in their attribute `not_linalg` and are for `convert-skript-formula-to-scf`.
+//! A loop may run up to a dynamic extent that is not proven to be the extent of the tensor; the operand is then a
+//! slice. Where skipped points may be outside of the slice, a reduction reads a copy with a border. Reads that such a
+//! copy does not pay for, and reads at indices that no loop gives, are `tensor.extract` in the body; in tensors with
+//! dynamic extents, and for operations that may not be speculated, they are in an `scf.if` of the points that count.
+//!
+//! With `leave-sequential`, formulas that run in order, or that write elements that form no block of the output, stay.
+//! Their attribute `not_linalg` states the reason, and `convert-skript-formula-to-scf` converts them.
+//!
+//! Guarantees: no `skript.access` outside of formulas is left, and no formula but those that `leave-sequential` leaves.
 
 use super::same::SameExtents;
 use super::{Refusal, linalg, structured};
@@ -21,7 +24,7 @@ pub const NOT_LINALG: &str = "not_linalg";
 /// The pass `convert-skript-formula-to-linalg`.
 pub const PASS: Pass = Pass {
     flag: "convert-skript-formula-to-linalg",
-    summary: "formulas become linalg.generic",
+    summary: "convert formulas to linalg.generic",
     dependent_dialects: &[
         Dialect::Affine,
         Dialect::Arith,
@@ -32,17 +35,17 @@ pub const PASS: Pass = Pass {
     options: &[
         PassOption {
             name: "leave-sequential",
-            summary: "leave formulas that are no linalg.generic, with the reason, instead of failing",
+            summary: "leave formulas that have no linalg.generic, with the reason, instead of failing",
             default: "false",
         },
         PassOption {
             name: "maps-only",
-            summary: "convert maps and views, leave the rest: maps then fuse with each other alone",
+            summary: "convert maps and views only, so that maps fuse with maps alone",
             default: "false",
         },
         PassOption {
             name: "finite-factors",
-            summary: "real factors are neither infinite nor NaN: windows multiply by a border of zeros, without a guard",
+            summary: "assume that real factors are finite: windows multiply by a border of zeros, without a guard",
             default: "false",
         },
     ],
@@ -109,8 +112,8 @@ fn convert<'c: 'a, 'a>(
     at: &Builder<'c, 'a>,
 ) -> Result<Option<Vec<Value<'c, 'a>>>, Refusal> {
     let reading = Reading::of(formula)?;
-    if !reading.is_apart() {
-        return Err(ReadError::Places.into());
+    if !reading.has_distinct_destinations() {
+        return Err(ReadError::SeveralElements.into());
     }
     if maps_only
         && !matches!(

@@ -1,11 +1,12 @@
-//! `convert-skript-formula-to-affine`, `convert-skript-formula-to-scf`: formulas become loops over memrefs.
+//! `convert-skript-formula-to-affine`, `convert-skript-formula-to-scf`: convert formulas to loops over memrefs.
 //!
-//! Requires: for affine, places that are affine in the indices (with floor division and remainder by constants), by parts if need
-//! be: minimum, maximum and conditions become `affine.if`; and no extents that branches or loops compute. Guarantees: no formula, no
-//! `skript.access` and no tensor that holds one value everywhere is left: bufferization would fill it by linalg. Loops run in the
-//! order of the formula; with `parallel`, those whose iterations write places of their own, as far as subscripts prove it, are
-//! `scf.parallel` or `affine.parallel`: of a scatter to rows that data choose, the columns. A formula that loops cannot hold is an
-//! error at its place; all are reported.
+//! Loops run in the order of the formula. The affine conversion expresses minimum, maximum and conditions in a
+//! subscript by `affine.if`. A formula that loops cannot represent is an error at its location; all such formulas are
+//! reported.
+//!
+//! Requires: for affine, subscripts that are piecewise affine in the indices (with floor division and remainder by
+//! constants), and extents that are defined outside of loops and branches. Guarantees: no formula, no `skript.access`
+//! and no splat of a tensor is left, as bufferization would fill a splat with linalg.
 
 use super::loops::{self, Loops};
 use super::{Refusal, structured};
@@ -28,7 +29,7 @@ const LOOPS: Pass = Pass {
     ],
     options: &[PassOption {
         name: "parallel",
-        summary: "loops whose iterations write places of their own may run at the same time",
+        summary: "make loops parallel whose iterations are proven to write disjoint elements (`scf.parallel`, `affine.parallel`)",
         default: "false",
     }],
     ..Pass::NONE
@@ -37,7 +38,7 @@ const LOOPS: Pass = Pass {
 /// The pass `convert-skript-formula-to-affine`.
 pub const AFFINE: Pass = Pass {
     flag: "convert-skript-formula-to-affine",
-    summary: "formulas become affine loops",
+    summary: "convert formulas to affine loops",
     run: |root, options, rewriter| convert(Loops::Affine, root, options, rewriter),
     ..LOOPS
 };
@@ -45,7 +46,7 @@ pub const AFFINE: Pass = Pass {
 /// The pass `convert-skript-formula-to-scf`.
 pub const SCF: Pass = Pass {
     flag: "convert-skript-formula-to-scf",
-    summary: "formulas become scf loops",
+    summary: "convert formulas to scf loops",
     run: |root, options, rewriter| convert(Loops::Scf, root, options, rewriter),
     ..LOOPS
 };

@@ -18,7 +18,8 @@ impl Refusal {
     pub fn is_of_shape(&self) -> bool {
         matches!(
             self,
-            Refusal::Shape(_) | Refusal::Read(ReadError::DynamicExtent | ReadError::Places)
+            Refusal::Shape(_)
+                | Refusal::Read(ReadError::DynamicExtent | ReadError::SeveralElements)
         )
     }
 }

@@ -1,9 +1,11 @@
-//! `convert-skript-scalar-to-arith`: scalar and vector operations of the dialect become `arith` and `math`.
+//! `convert-skript-scalar-to-arith`: converts scalar and vector operations of the dialect to `arith` and `math`.
 //!
-//! Each follows its recipe in the scalar table. Sums, differences and products that are a whole recipe may be contracted; the
-//! operation that combines an accumulator with a value (attribute `accumulates`) may be reassociated as well. What gives bf16
-//! is computed in a wider type and rounded once. Guarantees: no
-//! scalar operation of the dialect is left; on tensors it is an error: `convert-skript-elementwise-to-linalg` comes first.
+//! Each operation follows its recipe in the scalar table. Sums, differences and products that are a whole recipe may be
+//! contracted. The operation that combines an accumulator with a value (attribute `accumulates`) may be reassociated
+//! too. Results of bf16 are computed in a wider type and rounded once.
+//!
+//! Requires: no scalar operation of the dialect is on tensors (run `convert-skript-elementwise-to-linalg` first).
+//! Guarantees: no scalar operation of the dialect is left.
 
 mod int_width;
 pub mod real_width;
@@ -23,7 +25,7 @@ use skript_semantics::{Recipe, ScalarKind, ScalarOp, Step, TypeClass};
 /// The pass `convert-skript-scalar-to-arith`.
 pub const PASS: Pass = Pass {
     flag: "convert-skript-scalar-to-arith",
-    summary: "scalar operations become arith and math",
+    summary: "convert scalar operations to arith and math",
     dependent_dialects: &[Dialect::Arith, Dialect::Math, Dialect::Vector],
     run: |root, _, rewriter| {
         let context = rewriter.context();

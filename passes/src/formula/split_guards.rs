@@ -1,9 +1,9 @@
-//! `skript-split-guards`: windows whose guard asks something only near the ends of some loops become an interior without a guard
-//! and borders with it.
+//! `skript-split-guards`: splits windows whose guard matters only near the ends of some loops into an interior without
+//! a guard and borders with it.
 //!
-//! The interior reads its tensors as they are, and is what named operations are; a border reads a small copy. Formulas of which
-//! the borders are a larger part than the option allows stay whole: borders are many small loops. Maps stay too, their
-//! guards are slices anyway.
+//! The interior reads its tensors directly and can be raised to a named operation; a border reads a small copy. A
+//! formula whose borders are a larger part than the option allows stays, as borders are many small loops. Maps stay, as
+//! their guards become slices anyway.
 
 use super::structured;
 use crate::structure::{Affine, Guard, Nest, Reading, Structure, Term};
@@ -13,10 +13,10 @@ use skript_dialect::{Pass, PassError, PassOption, op};
 /// The pass `skript-split-guards`.
 pub const PASS: Pass = Pass {
     flag: "skript-split-guards",
-    summary: "guarded windows become an interior without a guard and borders with it",
+    summary: "split guarded windows into an interior without a guard and borders with it",
     options: &[PassOption {
         name: "interior",
-        summary: "least part of a formula's points, in percent, for which it is split",
+        summary: "minimum share of the interior among the formula's points, in percent",
         default: "75",
     }],
     run: |root, options, rewriter| {

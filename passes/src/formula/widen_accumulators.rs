@@ -1,11 +1,12 @@
-//! `skript-widen-accumulators`: sums and products of f16 and bf16 elements are kept in f32 until they are complete.
+//! `skript-widen-accumulators`: accumulates sums and products of f16 and bf16 elements in f32.
 //!
-//! A formula that combines several values with one element of an f16 or bf16 destination would round at each step: a sum in bf16
-//! stops growing at 256. It gets destinations of f32 instead, and one `skript.cast` behind it rounds. Two numbers that are
-//! multiplied for it are multiplied in f32 as well, which holds their product, so that contractions of f16 and bf16 matrices
-//! become named operations of linalg. Formulas that read their destinations stay, since they say what they round; those that write
-//! each element once stay too. It belongs before tiling, whose tiles hand on destinations of their type. Guarantees: what is
-//! combined in order-free sums and products of several values is f32 or f64.
+//! A formula that combines several values with one element of an f16 or bf16 destination would round at each step: a
+//! sum in bf16 stops growing at 256. It gets f32 destinations and one `skript.cast` after it. Two factors are
+//! multiplied in f32, which holds their product, so contractions of f16 and bf16 matrices become named operations of
+//! linalg. Formulas that read their destinations stay, as they state how they round; formulas that write each element
+//! once stay. Run it before tiling: a tile passes its destination on in its type.
+//!
+//! Guarantees: order-free sums and products of several values accumulate in f32 or f64.
 
 use super::structured;
 use crate::mlir::{Builder, Copier, ValueKey, builder, copy, replace_each, splat, types};
@@ -20,7 +21,7 @@ use std::collections::HashMap;
 /// The pass `skript-widen-accumulators`.
 pub const PASS: Pass = Pass {
     flag: "skript-widen-accumulators",
-    summary: "sums and products of f16 and bf16 are kept in f32",
+    summary: "accumulate sums and products of f16 and bf16 in f32",
     dependent_dialects: &[Dialect::Skript, Dialect::Tensor],
     run: |root, _, rewriter| {
         let context = rewriter.context();

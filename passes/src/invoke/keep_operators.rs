@@ -1,9 +1,9 @@
-//! `skript-keep-operators`: invocations of the named operators are not inlined (SkriptND 3, operators to keep).
+//! `skript-keep-operators`: keeps invocations of the named operators from being inlined (SkriptND 3).
 //!
-//! A backend with a kernel of its own for an operator finds it whole after `inline`, with its attribute values; the function
-//! that it invokes stays beside it and is lowered as all others are. Its arguments are never written, so bufferization need
-//! not copy what an invocation reads. What a function that an operator is invoked as invokes under the operator's own name is a
-//! part of it, and is inlined.
+//! After `inline`, a backend with a kernel of its own for an operator finds the invocation with its attribute values.
+//! The function that it invokes stays, and is lowered like any other. The function never writes its arguments, so
+//! bufferization need not copy what an invocation reads. An operator that invokes itself under its own name is kept at
+//! the outermost level only; the inner invocations are inlined.
 
 use crate::mlir::{attributes, mark};
 use skript_dialect::melior::ir::OperationRef;
@@ -18,10 +18,10 @@ const KEPT: &str = "skript.keep";
 /// The pass `skript-keep-operators`.
 pub const PASS: Pass = Pass {
     flag: "skript-keep-operators",
-    summary: "leave operators whole for somebody else's backend",
+    summary: "keep invocations of the named operators, for other backends",
     options: &[PassOption {
         name: "operators",
-        summary: "qualified names, separated by commas: nn.conv,mine.blur",
+        summary: "qualified names, separated by commas, as in nn.conv,mine.blur",
         default: "",
     }],
     run: |root, options, rewriter| {

@@ -1,6 +1,8 @@
-//! `skript-lower-invocations`: invocations that were not inlined become calls of the functions beside them.
+//! `skript-lower-invocations`: lowers invocations that were not inlined to calls of their functions.
 //!
-//! For operators that are kept where nobody took them, operators that invoke themselves, and functions that are defined elsewhere.
+//! These are operators that no backend resolved, operators that invoke themselves, and functions that are defined
+//! elsewhere.
+//!
 //! Requires: the callee is a `func.func`. Guarantees: no invocation is left.
 
 use crate::mlir::{Builder, replace_each};
@@ -12,7 +14,7 @@ use skript_dialect::{Dialect, Pass, op};
 /// The pass `skript-lower-invocations`.
 pub const PASS: Pass = Pass {
     flag: "skript-lower-invocations",
-    summary: "invocations become calls of functions",
+    summary: "lower unresolved invocations to calls",
     anchor: Some("builtin.module"),
     dependent_dialects: &[Dialect::Func],
     run: |root, _, rewriter| {

@@ -1,5 +1,5 @@
-//! Operands brought into the layout that a row of the table reads: by transposes, and by dimensions of one element for the
-//! letters that no loop counts.
+//! Brings operands into the layout of a row of the table, by transposes and by unit dimensions for letters without a
+//! loop.
 
 use super::change::{Change, Step, permuted};
 use super::generic::Generic;
@@ -7,36 +7,37 @@ use super::operand::Operand;
 use super::signature::Binding;
 use crate::structure::Affine;
 
-/// Operands as a row of the table reads them.
+/// Operands in the layout of a row of the table.
 pub struct Arrangement<'c, 'a> {
     pub operands: Vec<Operand<'c, 'a>>,
     pub binding: Binding,
     pub cost: Cost,
 }
 
-/// What an arrangement takes, worst first.
+/// The cost of an arrangement, the most expensive kind first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Cost {
-    /// Loops that count a dimension of their own and are taken for a window's.
+    /// Loops over a dimension that are matched with a loop of a window.
     degenerate: usize,
     /// Elements that transposes move.
     moved: i64,
-    /// Dimensions of one element that were added.
+    /// Unit dimensions that were added.
     added: usize,
 }
 
-/// How an operand reads what a letter, or a loop, counts.
+/// How an operand reads a letter or a loop.
 #[derive(Clone, Copy, PartialEq)]
 enum Use {
     Unread,
-    /// A dimension of its own.
+    /// As a dimension.
     Alone,
-    /// A dimension with another one, or with steps.
+    /// In a sum with another loop, or with a stride.
     InWindow,
 }
 
 impl<'c: 'a, 'a> Arrangement<'c, 'a> {
-    /// The cheapest one, of operands of fixed extents without loops of one iteration; outputs come first.
+    /// The least expensive arrangement of operands with static extents and without loops of one iteration; outputs come
+    /// first.
     pub fn of(words: &[&str], operands: &[&Operand<'c, 'a>], extents: &[i64]) -> Option<Self> {
         let words: Vec<Vec<Vec<char>>> = words.iter().map(|list| letters(list)).collect();
         let mut all: Vec<char> = words.iter().flatten().flatten().copied().collect();
@@ -90,7 +91,7 @@ fn of_loop(operand: &Operand<'_, '_>, index: usize) -> Use {
     }
 }
 
-/// Every way to give each loop a letter of its own.
+/// Every assignment of distinct letters to the loops.
 fn choices(candidates: &[Vec<char>]) -> Vec<Vec<char>> {
     let mut ways = vec![Vec::new()];
     for letters in candidates {
@@ -112,7 +113,7 @@ fn choices(candidates: &[Vec<char>]) -> Vec<Vec<char>> {
     ways
 }
 
-/// The operands where each loop counts its letter.
+/// The operands if each loop is its letter.
 fn arranged<'c: 'a, 'a>(
     words: &[Vec<Vec<char>>],
     operands: &[&Operand<'c, 'a>],
@@ -126,17 +127,20 @@ fn arranged<'c: 'a, 'a>(
     };
     let mut placed = Vec::new();
     for (words, operand) in words.iter().zip(operands) {
-        let places = places(words, operand, counted)?;
+        let positions = dimensions_of_words(words, operand, counted)?;
         let taken = |(index, letter): &(usize, &char)| {
             of_letter(words, **letter) == Use::InWindow && of_loop(operand, *index) == Use::Alone
         };
         cost.degenerate += counted.iter().enumerate().filter(taken).count();
-        cost.added += places.iter().filter(|place| place.is_none()).count();
-        let order: Vec<usize> = places.iter().flatten().copied().collect();
+        cost.added += positions
+            .iter()
+            .filter(|position| position.is_none())
+            .count();
+        let order: Vec<usize> = positions.iter().flatten().copied().collect();
         if !order.is_sorted() {
             cost.moved = cost.moved.saturating_add(operand.shape.iter().product());
         }
-        placed.push(operand.at_places(&places, &order));
+        placed.push(operand.at_positions(&positions, &order));
     }
     let text = |words: &Vec<Vec<char>>| {
         let words = words.iter().map(|word| {
@@ -156,13 +160,13 @@ fn arranged<'c: 'a, 'a>(
     })
 }
 
-/// The dimension for each word; `None` for words that need one of one element.
-fn places(
+/// The dimension for each word; `None` for words that need a unit dimension.
+fn dimensions_of_words(
     words: &[Vec<char>],
     operand: &Operand<'_, '_>,
     counted: &[char],
 ) -> Option<Vec<Option<usize>>> {
-    let mut places = vec![None; words.len()];
+    let mut positions = vec![None; words.len()];
     for (dimension, form) in operand.forms.iter().enumerate() {
         let indices = form.indices();
         let own: Vec<&char> = indices
@@ -172,26 +176,26 @@ fn places(
         let word = words
             .iter()
             .position(|word| !own.is_empty() && own.iter().all(|letter| word.contains(letter)))?;
-        match places.get_mut(word)? {
+        match positions.get_mut(word)? {
             Some(_) => return None,
-            place => *place = Some(dimension),
+            position => *position = Some(dimension),
         }
     }
-    Some(places)
+    Some(positions)
 }
 
 impl<'c: 'a, 'a> Operand<'c, 'a> {
-    /// With the dimensions at these places, and dimensions of one element where there are none.
-    fn at_places(&self, places: &[Option<usize>], order: &[usize]) -> Self {
+    /// With the dimensions in these positions, and unit dimensions for `None`.
+    fn at_positions(&self, positions: &[Option<usize>], order: &[usize]) -> Self {
         let mut placed = self.clone();
         if !order.is_sorted() {
             placed.transpose(order);
         }
         let mut own = placed.shape.iter().copied().zip(placed.forms.clone());
-        let (shape, forms) = places
+        let (shape, forms) = positions
             .iter()
-            .map(|place| {
-                place
+            .map(|position| {
+                position
                     .and_then(|_| own.next())
                     .unwrap_or((1, Affine::default()))
             })
@@ -203,7 +207,7 @@ impl<'c: 'a, 'a> Operand<'c, 'a> {
         }
     }
 
-    /// Puts dimension `order[n]` at place `n`.
+    /// Moves dimension `order[n]` to position `n`.
     pub fn transpose(&mut self, order: &[usize]) {
         self.changes.push(Change {
             shape: self.shape.clone(),
@@ -216,7 +220,7 @@ impl<'c: 'a, 'a> Operand<'c, 'a> {
 }
 
 impl<'c: 'a, 'a> Generic<'c, 'a> {
-    /// The operands without loops of one iteration and the dimensions that those count, and the extents of the loops that are left.
+    /// The operands without loops of one iteration and their dimensions, and the extents of the remaining loops.
     pub fn without_unit_loops(
         &self,
         operands: &[&Operand<'c, 'a>],

@@ -1,4 +1,4 @@
-//! What is done to a tensor before a named operation reads it, or after one has written it.
+//! Changes of a tensor before a named operation reads it, or after one has written it.
 
 use super::payload::Factor;
 use crate::formula::block;
@@ -9,7 +9,7 @@ use crate::structure::Affine;
 use melior::ir::{OperationRef, Value, ValueLike};
 use skript_dialect::{PassError, melior};
 
-/// A change, and the shape under which it is made.
+/// A change, and the shape to which it applies.
 #[derive(Clone)]
 pub struct Change<'c, 'a> {
     pub shape: Vec<i64>,
@@ -20,23 +20,24 @@ pub struct Change<'c, 'a> {
 pub enum Step<'c, 'a> {
     /// The block at these offsets.
     Part { offsets: Vec<i64>, sizes: Vec<i64> },
-    /// The elements along these dimensions from last to first.
+    /// Reverses the elements along these dimensions.
     Mirror(Vec<usize>),
     /// Dimension `n` becomes what dimension `permutation[n]` was.
     Transpose(Vec<usize>),
-    /// What each element is before it is multiplied.
+    /// Computes a factor from each element.
     Compute(Factor<'c, 'a>),
 }
 
 impl<'c: 'a, 'a> Change<'c, 'a> {
-    /// The tensor after the change, computed in front of `op`.
+    /// The changed tensor, computed before `op`.
     pub fn apply(
         &self,
         tensor: Value<'c, 'a>,
         op: OperationRef<'c, 'a>,
         at: &Builder<'c, 'a>,
     ) -> Result<Value<'c, 'a>, PassError> {
-        let element = types::element_of(tensor.r#type()).ok_or("an operand that is no tensor")?;
+        let element =
+            types::element_of(tensor.r#type()).ok_or("an operand that is not a tensor")?;
         let tensor = reshape(tensor, types::tensor(&self.shape, element), at)?;
         match &self.step {
             Step::Part { offsets, sizes } => {
@@ -55,16 +56,16 @@ impl<'c: 'a, 'a> Change<'c, 'a> {
         }
     }
 
-    /// What was there before, from what is there after the change: of transposes only.
+    /// Inverts the change; for transposes only.
     pub fn undo(
         &self,
         changed: Value<'c, 'a>,
         op: OperationRef<'c, 'a>,
         at: &Builder<'c, 'a>,
     ) -> Result<Value<'c, 'a>, PassError> {
-        let element = types::element_of(changed.r#type()).ok_or("a result that is no tensor")?;
+        let element = types::element_of(changed.r#type()).ok_or("a result that is not a tensor")?;
         let Step::Transpose(permutation) = &self.step else {
-            return Err("a result that is computed in part".into());
+            return Err("a change that cannot be inverted on a result".into());
         };
         let shape = permuted(&self.shape, permutation);
         let changed = reshape(changed, types::tensor(&shape, element), at)?;
@@ -106,19 +107,19 @@ fn mirror<'c: 'a, 'a>(
 ) -> Result<Value<'c, 'a>, PassError> {
     let plain: Vec<Affine> = (0..shape.len()).map(Affine::index).collect();
     let backwards = |(dimension, extent): (usize, &i64)| {
-        let place = Affine::index(dimension);
+        let subscript = Affine::index(dimension);
         if dimensions.contains(&dimension) {
-            Affine::constant(extent.checked_sub(1)?).sub(&place)
+            Affine::constant(extent.checked_sub(1)?).sub(&subscript)
         } else {
-            Some(place)
+            Some(subscript)
         }
     };
     let turned: Option<Vec<Affine>> = shape.iter().enumerate().map(backwards).collect();
     let turned = turned.and_then(|forms| maps::map(at.context, shape.len(), &forms));
     let (Some(turned), Some(plain)) = (turned, maps::map(at.context, shape.len(), &plain)) else {
-        return Err("a tensor too large to run through backwards".into());
+        return Err("a tensor too large to be reversed".into());
     };
-    let element = types::element_of(tensor.r#type()).ok_or("an operand that is no tensor")?;
+    let element = types::element_of(tensor.r#type()).ok_or("an operand that is not a tensor")?;
     let parallel = vec!["\"parallel\""; shape.len()].join(", ");
     moved(tensor, shape, op, |from, to| {
         format!(
@@ -129,7 +130,7 @@ fn mirror<'c: 'a, 'a>(
     })
 }
 
-/// The elements of a tensor in another order, by an operation that writes them to `%init`.
+/// Permutes the elements of a tensor by an operation that writes them to `%init`.
 fn moved<'c: 'a, 'a>(
     tensor: Value<'c, 'a>,
     shape: &[i64],
@@ -137,7 +138,7 @@ fn moved<'c: 'a, 'a>(
     written: impl Fn(&str, &str) -> String,
 ) -> Result<Value<'c, 'a>, PassError> {
     let from = tensor.r#type();
-    let element = types::element_of(from).ok_or("an operand that is no tensor")?;
+    let element = types::element_of(from).ok_or("an operand that is not a tensor")?;
     let to = types::tensor(shape, element).to_string();
     let text = format!(
         "%init = tensor.empty() : {to}\n%v0 = {}",

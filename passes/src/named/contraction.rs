@@ -1,4 +1,4 @@
-//! Sums of products of elements at plain indices.
+//! Contractions: sums of products of elements at single indices.
 
 use super::generic::Generic;
 use super::operand::Operand;
@@ -9,7 +9,7 @@ use crate::mlir::maps;
 use crate::structure::Affine;
 use skript_dialect::melior::Context;
 
-/// One of the table's, the plain order of dimensions before transposed ones.
+/// A contraction of the table; the canonical order of dimensions is preferred to transposed ones.
 pub fn contraction<'c: 'a, 'a>(
     generic: &Generic<'c, 'a>,
     left: &Operand<'c, 'a>,
@@ -42,7 +42,7 @@ pub fn contraction<'c: 'a, 'a>(
     None
 }
 
-/// One sum over one loop: no window, though its only place is the first of one.
+/// A sum over one loop.
 pub fn dot<'c: 'a, 'a>(
     generic: &Generic<'c, 'a>,
     left: &Operand<'c, 'a>,
@@ -65,7 +65,7 @@ pub fn dot<'c: 'a, 'a>(
     })
 }
 
-/// The maps of a row over its own order of loops.
+/// The maps of a row over its order of loops.
 fn own_maps(row: &table::Contraction, context: &Context) -> Option<String> {
     let loops: Vec<char> = row.loops.chars().collect();
     let forms = row.operands.iter().map(|words| {
@@ -86,7 +86,7 @@ fn printed_maps(forms: &[Vec<Affine>], loops: usize, context: &Context) -> Optio
     Some(format!(" indexing_maps = [{}]", printed.join(", ")))
 }
 
-/// Any other sum of products of elements at plain indices.
+/// Any other contraction, as `linalg.contract`.
 pub fn general_contraction<'c: 'a, 'a>(
     generic: &Generic<'c, 'a>,
     left: &Operand<'c, 'a>,

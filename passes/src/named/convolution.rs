@@ -1,4 +1,4 @@
-//! Sums of products of a window and a filter.
+//! Convolutions: sums of products of a window and a filter.
 
 use super::arrangement::{Arrangement, Cost};
 use super::generic::Generic;
@@ -7,14 +7,14 @@ use super::signature::Binding;
 use super::table;
 use super::write::{Input, Named};
 
-/// One of the table's; groups, and filters for each channel alone, through reshapes.
+/// A convolution of the table; groups and depthwise filters use reshapes.
 pub fn convolution<'c: 'a, 'a>(
     generic: &Generic<'c, 'a>,
     left: &Operand<'c, 'a>,
     right: &Operand<'c, 'a>,
 ) -> Option<Named<'c, 'a>> {
     for [window, kernel] in [[left, right], [right, left]] {
-        // A position of a window does not choose its filter, a group does.
+        // The filter does not depend on the position of a window, but on the group.
         let chooses = |index: usize| kernel.forms.iter().any(|f| f.indices().contains(&index));
         let folded = window.unfolded(&generic.extents, chooses);
         let groups = kernel.unfolded(&generic.extents, |_| true);
@@ -44,13 +44,13 @@ pub fn convolution<'c: 'a, 'a>(
     None
 }
 
-/// The one of the table's that takes the fewest transposed elements, of layouts that linalg has none for.
+/// The convolution of the table that transposes the fewest elements, for layouts that linalg does not have.
 pub fn arranged_convolution<'c: 'a, 'a>(
     generic: &Generic<'c, 'a>,
     left: &Operand<'c, 'a>,
     right: &Operand<'c, 'a>,
 ) -> Option<Named<'c, 'a>> {
-    if !generic.is_fixed() {
+    if !generic.is_static() {
         return None;
     }
     let mut best: Option<(Cost, Named<'c, 'a>)> = None;
@@ -83,7 +83,7 @@ pub fn arranged_convolution<'c: 'a, 'a>(
     best.map(|(_, named)| named)
 }
 
-/// The operation of a row; `None` where it has no strides and dilations and some are asked for.
+/// The operation of a row; `None` if it needs strides or dilations and the row has none.
 fn convolved<'c: 'a, 'a>(
     row: &table::Convolution,
     binding: &Binding,

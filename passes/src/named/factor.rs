@@ -1,7 +1,7 @@
-//! The factors of a product, each computed from the elements of one input alone.
+//! Factors of a product, each computed from the elements of one input.
 //!
-//! Signs move freely between factors, and integers, which wrap, multiply in any order. Reals round: of `(2 * a) * b`
-//! the factors are `2 * a` and `b`, and `2 * (a * b)` has none. An `index` is an integer of 64 bits.
+//! Signs move freely between factors, and integers, which wrap, multiply in any order. Reals round: `(2 * a) * b` has
+//! the factors `2 * a` and `b`, and `2 * (a * b)` is not split. An `index` is an integer of 64 bits.
 
 use crate::codegen::mlir;
 use crate::extents::bounds;
@@ -25,15 +25,15 @@ pub struct Factor<'c, 'a> {
     /// The region's block, and the input's element in it.
     block: BlockRef<'c, 'a>,
     element: Value<'c, 'a>,
-    /// What are multiplied; each is the element or computed from it in the region.
+    /// The values that are multiplied; each is the element or is computed from it in the region.
     values: Vec<Value<'c, 'a>>,
     negated: bool,
-    /// The product's; integers that are computed as `index` are cast to it.
+    /// The type of the product; integers that are computed as `index` are cast to it.
     r#type: Type<'c>,
 }
 
-/// The two factors of a product of the elements; `None` where it is none or where a factor needs several inputs, or
-/// the place.
+/// The two factors of a product of elements; `None` if it is not a product, or if a factor depends on several inputs or
+/// on an index.
 pub fn product<'c: 'a, 'a>(
     value: Value<'c, 'a>,
     mut negated: bool,
@@ -81,7 +81,7 @@ pub fn product<'c: 'a, 'a>(
     Some([left, right])
 }
 
-/// The value without its sign.
+/// The value without a negation.
 fn unsigned<'c: 'a, 'a>(mut value: Value<'c, 'a>, negated: &mut bool) -> Value<'c, 'a> {
     while let Some(inner) = negation(value) {
         *negated = !*negated;
@@ -94,7 +94,7 @@ fn owner<'c: 'a, 'a>(value: Value<'c, 'a>) -> Option<OperationRef<'c, 'a>> {
     Some(OperationResult::try_from(value).ok()?.owner())
 }
 
-/// What a value is in a narrower type, or in the other type of as many bits.
+/// The operand of a widening, or of a cast between types of the same width.
 pub fn widened<'c: 'a, 'a>(value: Value<'c, 'a>) -> Option<Value<'c, 'a>> {
     let op = owner(value)?;
     match op::name(&op).as_str() {
@@ -107,12 +107,12 @@ pub fn widened<'c: 'a, 'a>(value: Value<'c, 'a>) -> Option<Value<'c, 'a>> {
     }
 }
 
-/// How wide an integer is.
+/// The width of an integer type.
 fn bits(r#type: Type<'_>) -> u32 {
     IntegerType::try_from(r#type).map_or(64, |integer| integer.width())
 }
 
-/// The same integer before casts between `index` and 64 bits.
+/// The operand of casts between `index` and 64-bit integers.
 fn uncast<'c: 'a, 'a>(mut value: Value<'c, 'a>) -> Value<'c, 'a> {
     while let Some(op) = owner(value).filter(|op| op::is(op, "arith.index_cast"))
         && let Ok(same) = op.operand(0)
@@ -132,7 +132,7 @@ fn negation<'c: 'a, 'a>(value: Value<'c, 'a>) -> Option<Value<'c, 'a>> {
     }
 }
 
-/// What a product multiplies: two reals, or as many integers as there are. `None` for what is no product.
+/// The values that a product multiplies: two reals, or any number of integers. `None` if it is not a product.
 fn leaves<'c: 'a, 'a>(value: Value<'c, 'a>, negated: &mut bool) -> Option<Vec<Value<'c, 'a>>> {
     let op = owner(value)?;
     let whole = match op::name(&op).as_str() {
@@ -143,7 +143,7 @@ fn leaves<'c: 'a, 'a>(value: Value<'c, 'a>, negated: &mut bool) -> Option<Vec<Va
     let mut found = Vec::new();
     for operand in op.operands() {
         let operand = unsigned(uncast(operand), negated);
-        // What others use too would be multiplied once for each of them.
+        // A product with other users would be computed once for each of them.
         let splits = whole && mlir::users(operand).len() == 1;
         match splits.then(|| leaves(operand, negated)).flatten() {
             Some(inner) => found.extend(inner),
@@ -153,7 +153,7 @@ fn leaves<'c: 'a, 'a>(value: Value<'c, 'a>, negated: &mut bool) -> Option<Vec<Va
     Some(found)
 }
 
-/// The inputs that a value is computed from. `None` where that takes more than operations that may run for any element.
+/// The inputs that a value is computed from. `None` if that requires operations that may not be speculated.
 fn inputs<'c: 'a, 'a>(
     value: Value<'c, 'a>,
     block: BlockRef<'c, 'a>,
@@ -201,7 +201,7 @@ fn steps<'c: 'a, 'a>(
 }
 
 impl<'c: 'a, 'a> Factor<'c, 'a> {
-    /// Whether the factor is the element itself, or the element in a wider type, which named operations see to.
+    /// Whether the factor is the element, or the element in a wider type: named operations widen.
     pub fn is_element(&self) -> bool {
         let [value] = self.values.as_slice() else {
             return false;
@@ -214,7 +214,7 @@ impl<'c: 'a, 'a> Factor<'c, 'a> {
         self.r#type
     }
 
-    /// The product with the sign in the other factor.
+    /// Exchanges the signs of two factors.
     pub fn swap_signs(left: &mut Self, right: &mut Self) {
         std::mem::swap(&mut left.negated, &mut right.negated);
     }
@@ -225,7 +225,7 @@ impl<'c: 'a, 'a> Factor<'c, 'a> {
         tensor: Value<'c, 'a>,
         at: &Builder<'c, 'a>,
     ) -> Result<Value<'c, 'a>, PassError> {
-        let extents = types::extents(tensor.r#type()).ok_or("an operand that is no tensor")?;
+        let extents = types::extents(tensor.r#type()).ok_or("an operand that is not a tensor")?;
         let element = self.r#type;
         let r#type = types::tensor(&extents, element);
         let init = at.value("tensor.empty", &at.dynamic_extents(tensor)?, &[], r#type)?;

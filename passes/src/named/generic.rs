@@ -13,16 +13,16 @@ use skript_dialect::{melior, op};
 pub struct Generic<'c, 'a> {
     pub inputs: Vec<Operand<'c, 'a>>,
     pub output: Operand<'c, 'a>,
-    /// Extents of the loops; negative where no operand tells them.
+    /// Extents of the loops; negative for dynamic ones.
     pub extents: Vec<i64>,
     pub payload: Payload<'c, 'a>,
-    /// Inputs whose elements the region never reads: they only tell extents.
+    /// Inputs that the region never reads: they only define extents.
     unread: Vec<bool>,
 }
 
 impl<'c: 'a, 'a> Generic<'c, 'a> {
-    /// `None` where it works on buffers, has several results, reads at places that are not linear, reduces along what
-    /// it writes, or computes what no named operation does.
+    /// Reads an operation; `None` if it works on buffers, has several results, has subscripts that are not linear,
+    /// reduces along a dimension of its output, or has a payload that no named operation has.
     pub fn read(op: OperationRef<'c, 'a>) -> Option<Self> {
         let operands: Vec<Value<'c, 'a>> = op.operands().collect();
         let indexing = ArrayAttribute::try_from(op.attribute("indexing_maps").ok()?).ok()?;
@@ -72,8 +72,8 @@ impl<'c: 'a, 'a> Generic<'c, 'a> {
         })
     }
 
-    /// Whether these inputs are all that there are, or all that tell something: the others are never read, what they tell is
-    /// fixed, and no loop is known to be empty.
+    /// Whether these inputs are all inputs, or the others are never read, define static extents only, and no loop is
+    /// known to be empty.
     pub fn reads_only(&self, inputs: &[usize]) -> bool {
         let mut others = (0..self.inputs.len()).filter(|input| !inputs.contains(input));
         others.all(|input| {
@@ -84,15 +84,15 @@ impl<'c: 'a, 'a> Generic<'c, 'a> {
         })
     }
 
-    /// Of loops and of operands; negative where a run tells them.
+    /// The extents of loops and operands; negative for dynamic ones.
     fn all_extents(&self) -> impl Iterator<Item = i64> {
         let operands = self.inputs.iter().chain([&self.output]);
         let extents = self.extents.iter().chain(operands.flat_map(|o| &o.shape));
         extents.copied()
     }
 
-    /// Whether all extents are known, of loops and of operands, and no loop is empty.
-    pub fn is_fixed(&self) -> bool {
+    /// Whether all extents of loops and operands are static, and no loop is empty.
+    pub fn is_static(&self) -> bool {
         self.all_extents().all(|extent| extent > 0)
     }
 

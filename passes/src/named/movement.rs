@@ -1,4 +1,4 @@
-//! Operations that compute nothing: fills, transposes, broadcasts.
+//! Operations without arithmetic: fills, transposes, broadcasts.
 
 use super::generic::Generic;
 use super::operand::Operand;
@@ -6,7 +6,7 @@ use super::write::{Input, Named, same_elements};
 use melior::ir::Value;
 use skript_dialect::melior;
 
-/// The output with one value everywhere.
+/// An output filled with one value.
 pub fn fill<'c: 'a, 'a>(generic: &Generic<'c, 'a>, value: Value<'c, 'a>) -> Option<Named<'c, 'a>> {
     let whole = generic.output.indices()?.len() == generic.extents.len();
     whole.then(|| Named {
@@ -19,7 +19,7 @@ pub fn fill<'c: 'a, 'a>(generic: &Generic<'c, 'a>, value: Value<'c, 'a>) -> Opti
     })
 }
 
-/// A transpose, or a broadcast, of a transposed tensor if need be; what is neither stays.
+/// A transpose, or a broadcast, possibly of a transposed tensor.
 pub fn movement<'c: 'a, 'a>(
     generic: &Generic<'c, 'a>,
     input: &Operand<'c, 'a>,
@@ -33,16 +33,16 @@ pub fn movement<'c: 'a, 'a>(
     if written.len() != generic.extents.len() {
         return None;
     }
-    let places: Vec<usize> = read
+    let positions: Vec<usize> = read
         .iter()
         .map(|index| written.iter().position(|w| w == index))
         .collect::<Option<_>>()?;
-    let (name, tail) = if places.len() == written.len() {
+    let (name, tail) = if positions.len() == written.len() {
         let permutation: Vec<usize> = written
             .iter()
             .map(|index| read.iter().position(|r| r == index))
             .collect::<Option<_>>()?;
-        if places.is_sorted() {
+        if positions.is_sorted() {
             return None;
         }
         (
@@ -50,12 +50,14 @@ pub fn movement<'c: 'a, 'a>(
             format!(" permutation = {permutation:?}"),
         )
     } else {
-        let mut order: Vec<usize> = (0..places.len()).collect();
-        order.sort_by_key(|dimension| places.get(*dimension));
+        let mut order: Vec<usize> = (0..positions.len()).collect();
+        order.sort_by_key(|dimension| positions.get(*dimension));
         if !order.is_sorted() {
             input.transpose(&order);
         }
-        let added: Vec<usize> = (0..written.len()).filter(|d| !places.contains(d)).collect();
+        let added: Vec<usize> = (0..written.len())
+            .filter(|d| !positions.contains(d))
+            .collect();
         ("linalg.broadcast", format!(" dimensions = {added:?}"))
     };
     Some(Named {

@@ -1,4 +1,4 @@
-//! What a named operation reads or writes: a tensor, a shape for it, and the loops that each dimension counts.
+//! Operands and results of named operations: a tensor, its changes, its shape, and the loops of each dimension.
 
 use super::change::{Change, Step};
 use crate::formula::reshape::reshape;
@@ -7,14 +7,14 @@ use crate::structure::Affine;
 use melior::ir::{OperationRef, Type, Value, ValueLike};
 use skript_dialect::{PassError, melior};
 
-/// A tensor, after changes and under a shape of the same elements, and how the loops read it; or a scalar.
+/// A tensor after changes, reshaped, and how the loops read it; or a scalar.
 #[derive(Clone)]
 pub struct Operand<'c, 'a> {
     /// The tensor before the changes.
     pub value: Value<'c, 'a>,
-    /// What is done to it first, in order.
+    /// Changes in order.
     pub changes: Vec<Change<'c, 'a>>,
-    /// Extents; those known only at run time are negative.
+    /// Extents; negative for dynamic ones.
     pub shape: Vec<i64>,
     /// One for each dimension of the shape.
     pub forms: Vec<Affine>,
@@ -34,7 +34,7 @@ impl<'c: 'a, 'a> Operand<'c, 'a> {
         computed.or_else(|| types::element_of(self.value.r#type()))
     }
 
-    /// The tensor after its changes and under its shape.
+    /// The tensor after its changes, reshaped to its shape.
     pub fn shaped(
         &self,
         op: OperationRef<'c, 'a>,
@@ -47,11 +47,11 @@ impl<'c: 'a, 'a> Operand<'c, 'a> {
         if types::extents(value.r#type()).as_ref() == Some(&self.shape) {
             return Ok(value);
         }
-        let element = self.element().ok_or("an operand that is no tensor")?;
+        let element = self.element().ok_or("an operand that is not a tensor")?;
         Ok(reshape(value, types::tensor(&self.shape, element), at)?)
     }
 
-    /// What the changes made a tensor of this type of: the way back from a result.
+    /// Inverts changes and reshape for a result, which then has this type.
     pub fn restored(
         &self,
         result: Value<'c, 'a>,
@@ -94,9 +94,9 @@ impl<'c: 'a, 'a> Operand<'c, 'a> {
         }
     }
 
-    /// With the dimensions split that several loops count through, digit by digit (`d0 * 4 + d1` where `d1` ends
-    /// at 4), where `apart` says that the outer loops are no positions of a window.
-    pub fn unfolded(&self, extents: &[i64], apart: impl Fn(usize) -> bool) -> Self {
+    /// Splits dimensions that several loops enumerate digit by digit (`d0 * 4 + d1` with `d1 < 4`), where `is_separate`
+    /// accepts the outer loops, as they do not position a window.
+    pub fn unfolded(&self, extents: &[i64], is_separate: impl Fn(usize) -> bool) -> Self {
         let mut unfolded = Operand {
             value: self.value,
             changes: self.changes.clone(),
@@ -105,7 +105,13 @@ impl<'c: 'a, 'a> Operand<'c, 'a> {
         };
         for (form, extent) in self.forms.iter().zip(&self.shape) {
             match digits(form, *extent, extents) {
-                Some(digits) if digits.iter().rev().skip(1).all(|(index, _)| apart(*index)) => {
+                Some(digits)
+                    if digits
+                        .iter()
+                        .rev()
+                        .skip(1)
+                        .all(|(index, _)| is_separate(*index)) =>
+                {
                     for (index, count) in digits {
                         unfolded.shape.push(count);
                         unfolded.forms.push(Affine::index(index));
@@ -121,7 +127,7 @@ impl<'c: 'a, 'a> Operand<'c, 'a> {
     }
 }
 
-/// The loops that count through a dimension of this extent, outermost first, with their extents.
+/// The loops that enumerate a dimension of this extent, outermost first, with their extents.
 fn digits(form: &Affine, extent: i64, extents: &[i64]) -> Option<Vec<(usize, i64)>> {
     let mut terms = form.as_linear()?;
     if form.offset() != 0 || terms.len() < 2 {

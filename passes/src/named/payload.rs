@@ -1,4 +1,4 @@
-//! What the region of a `linalg.generic` computes, if it is what some named operation computes.
+//! The payload of a `linalg.generic`, if some named operation has it.
 
 use super::factor;
 use crate::codegen::mlir;
@@ -10,12 +10,12 @@ use skript_dialect::op;
 
 pub use super::factor::Factor;
 
-/// Inputs are named by position.
+/// A payload of a named operation; inputs are named by position.
 pub enum Payload<'c, 'a> {
     /// A value from outside.
     Fill(Value<'c, 'a>),
     Copy(usize),
-    /// The output's element combined with an input's, which may be of a narrower type.
+    /// The output's element combined with an input's element, possibly of a narrower type.
     Combine {
         input: usize,
         combiner: Combiner,
@@ -24,21 +24,22 @@ pub enum Payload<'c, 'a> {
     Products([Factor<'c, 'a>; 2]),
 }
 
-/// An operation of two operands that accumulates.
+/// A binary operation that accumulates.
 pub struct Combiner {
     pub name: String,
     /// Its attributes as the generic form prints them.
     pub attributes: String,
 }
 
-/// What a window may combine by: the word of linalg's pooling operations, and the `arith` operations that it means.
+/// The operations that a window may combine with: the suffix of linalg's pooling operations, and the `arith` operations
+/// that they stand for.
 pub const POOLS: &[(&str, [&str; 2])] = &[
     ("sum", ["arith.addf", "arith.addi"]),
     ("max", ["arith.maximumf", "arith.maxsi"]),
     ("min", ["arith.minimumf", "arith.minsi"]),
 ];
 
-/// What `linalg.reduce` is made with, besides: all are associative and commutative.
+/// Further operations for `linalg.reduce`: all are associative and commutative.
 const COMBINERS: &[&str] = &["arith.mulf", "arith.muli", "arith.andi", "arith.ori"];
 
 impl<'c: 'a, 'a> Payload<'c, 'a> {
@@ -78,7 +79,7 @@ impl<'c: 'a, 'a> Payload<'c, 'a> {
     }
 }
 
-/// The other operand of an operation of two.
+/// The other operand of a binary operation.
 fn with<'c: 'a, 'a>(op: OperationRef<'c, 'a>, operand: Value<'c, 'a>) -> Option<Value<'c, 'a>> {
     if op.operand_count() != 2 || op.result_count() != 1 {
         return None;
@@ -104,7 +105,7 @@ impl Combiner {
         })
     }
 
-    /// The word of linalg's pooling operations.
+    /// The suffix of linalg's pooling operations.
     pub fn pool(&self) -> Option<&'static str> {
         let means = |names: &[&str; 2]| names.contains(&self.name.as_str());
         POOLS

@@ -1,13 +1,19 @@
-//! `skript-raise-to-named-linalg`: `linalg.generic` ops on tensors become named ones where they are what those compute.
+//! `skript-raise-to-named-linalg`: raises `linalg.generic` operations on tensors to named operations where these
+//! compute the same.
 //!
-//! Contractions become `matmul`, `batch_matmul` (transposed factors by their `indexing_maps`), `matvec`, `vecmat`, `dot` or
-//! `contract`; windows become convolutions, depthwise and grouped ones too, and poolings; the rest `reduce`, `transpose`,
-//! `broadcast` and `fill`. Dimensions of one element and groups are reshapes of the operands, which move nothing, and what is read
-//! from an offset on is a slice. Three things cost a pass over an operand: a layout that linalg has no convolution or pooling for is
-//! transposed to one that it has, a tensor that is read backwards where no loop can turn around is copied, and a factor that is
-//! computed of one element alone, or has the sign of the product, is computed for each element first. Reals are not multiplied
-//! in another order: `2 * (a * b)` stays. Scalars must be `arith` (`convert-skript-scalar-to-arith`). Named operations have no
-//! fast-math flags: products and sums lose theirs. What no named operation computes, guarded windows among it, stays as it is.
+//! Contractions become `matmul`, `batch_matmul` (transposed factors by their `indexing_maps`), `matvec`, `vecmat`,
+//! `dot` or `contract`; windows become convolutions (also depthwise and grouped) and poolings; others `reduce`,
+//! `transpose`, `broadcast` and `fill`.
+//!
+//! Unit dimensions and groups become reshapes of the operands, which move nothing; an offset becomes a slice. Three
+//! cases cost a pass over an operand: a layout that linalg has no convolution or pooling for is transposed; a tensor
+//! that is read backwards is copied where no loop can be reversed; a factor that is computed from one element alone, or
+//! has the sign of the product, is computed for each element first.
+//!
+//! Products of reals are not reordered: `2 * (a * b)` stays. Named operations have no fast-math flags, so products and
+//! sums lose theirs. What no named operation computes stays, guarded windows among it.
+//!
+//! Requires: scalars are `arith` (`convert-skript-scalar-to-arith`).
 
 use super::change::{Change, Step};
 use super::contraction::{contraction, dot, general_contraction};
@@ -27,7 +33,7 @@ use skript_dialect::{Dialect, Pass, op};
 /// The pass `skript-raise-to-named-linalg`.
 pub const PASS: Pass = Pass {
     flag: "skript-raise-to-named-linalg",
-    summary: "linalg.generic ops become named ones where those compute the same",
+    summary: "raise linalg.generic operations to named operations that compute the same",
     dependent_dialects: &[Dialect::Linalg, Dialect::Tensor],
     run: |root, _, rewriter| {
         let context = rewriter.context();
@@ -63,7 +69,9 @@ fn named<'c: 'a, 'a>(generic: Generic<'c, 'a>, context: &'c Context) -> Option<N
         }
         Payload::Combine { input, .. } => {
             let input = *input;
-            let generic = generic.reads_only(&[input]).then(|| generic.upright())?;
+            let generic = generic
+                .reads_only(&[input])
+                .then(|| generic.with_increasing_subscripts())?;
             let input = generic.inputs.get(input)?;
             pooling(&generic, input)
                 .or_else(|| reduction(&generic, input))
@@ -73,7 +81,9 @@ fn named<'c: 'a, 'a>(generic: Generic<'c, 'a>, context: &'c Context) -> Option<N
             let factors = factors.clone();
             let inputs = [0, 1].map(|n: usize| factors.get(n).map(|f| f.input));
             let inputs: Vec<usize> = inputs.into_iter().flatten().collect();
-            let generic = generic.reads_only(&inputs).then(|| generic.upright())?;
+            let generic = generic
+                .reads_only(&inputs)
+                .then(|| generic.with_increasing_subscripts())?;
             let [left, right] = multiplied(&generic, factors)?;
             contraction(&generic, &left, &right, context)
                 .or_else(|| dot(&generic, &left, &right))
@@ -94,7 +104,7 @@ fn multiplied<'c: 'a, 'a>(
     let of = |factor: &Factor<'c, 'a>| generic.inputs.get(factor.input).cloned();
     let (mut first, mut second) = (of(&left)?, of(&right)?);
     let volume = |operand: &Operand<'c, 'a>| operand.shape.iter().product::<i64>();
-    if generic.is_fixed() && volume(&first) < volume(&second) {
+    if generic.is_static() && volume(&first) < volume(&second) {
         Factor::swap_signs(&mut left, &mut right);
     }
     for (operand, factor) in [(&mut first, left), (&mut second, right)] {

@@ -125,7 +125,7 @@ pub fn arranged_pooling<'c: 'a, 'a>(
     input: &Operand<'c, 'a>,
 ) -> Option<Named<'c, 'a>> {
     let word = pooled(generic, input)?;
-    if !generic.is_fixed() {
+    if !generic.is_static() {
         return None;
     }
     let (operands, extents) = generic.without_unit_loops(&[&generic.output, input])?;

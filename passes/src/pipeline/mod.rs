@@ -14,12 +14,12 @@ pub struct Pipeline {
     pub flag: &'static str,
     /// One line for `--help`.
     pub summary: &'static str,
-    /// Lists of passes that follow each other.
+    /// Lists of passes, in order.
     pub stages: &'static [&'static [&'static str]],
 }
 
-/// Operator instances become one function, where what follows each other is seen together, and what checks say of extents; narrow
-/// sums get wide destinations.
+/// Inlines all operator instances into one function, then simplifies with the shape constraints that checks establish;
+/// widens narrow accumulators.
 const INLINE: &[&str] = &[
     "inline",
     "symbol-dce",
@@ -31,7 +31,7 @@ const INLINE: &[&str] = &[
     "skript-widen-accumulators",
 ];
 
-/// Maps join each other first: what they feed, a contraction say, would compute them again at each of its points.
+/// Fuses maps with each other first: fused into a contraction they would be recomputed at each of its points.
 const FUSE_MAPS: &[&str] = &[
     "convert-skript-formula-to-linalg{maps-only=true}",
     "convert-skript-elementwise-to-linalg",
@@ -40,8 +40,8 @@ const FUSE_MAPS: &[&str] = &[
     "skript-merge-duplicates",
 ];
 
-/// Formulas that linalg does not take run as loops of scf: those that run in order, and writes to places that data
-/// choose. Each says so before, in its attribute `not_linalg`.
+/// Formulas without a `linalg.generic` become scf loops: those that run in order, and writes at indices that data decide.
+/// Their attribute `not_linalg` states the reason.
 const FORMULAS_TO_LINALG: &[&str] = &[
     "convert-skript-formula-to-linalg{leave-sequential=true}",
     "convert-skript-formula-to-scf",
@@ -53,10 +53,10 @@ const FORMULAS_TO_PLAIN_LINALG: &[&str] = &[
     "convert-skript-formula-to-scf",
 ];
 
-/// For backends with kernels of their own for what linalg has a name for.
+/// For backends with kernels for named operations of linalg.
 const NAMED: &[&str] = &["skript-raise-to-named-linalg", "canonicalize", "cse"];
 
-/// Everything becomes loops at once; what is elementwise is a formula first.
+/// Everything becomes loops; elementwise operations become formulas first.
 const FORMULAS_TO_AFFINE: &[&str] = &[
     "convert-skript-elementwise-to-formula",
     "convert-skript-formula-to-affine",
@@ -66,18 +66,18 @@ const FORMULAS_TO_SCF: &[&str] = &[
     "convert-skript-formula-to-scf",
 ];
 
-/// What is elementwise outside of formulas.
+/// Elementwise operations outside of formulas.
 const MAPS_TO_LINALG: &[&str] = &["convert-skript-elementwise-to-linalg"];
 
-/// Bottom-up: in the other order upstream's driver walks a loop's whole body again for each op that folds in it.
+/// Bottom-up, because in the other order upstream's driver walks a whole loop body for each operation that folds in it.
 const SCALARS: &[&str] = &[
     "convert-skript-scalar-to-arith",
     "canonicalize{top-down=false}",
     "cse",
 ];
 
-/// Tensors become memrefs; arguments that carry `bufferization.writable = false` are never written. For any module: functions keep their
-/// arguments and results, which [`stages`] gives a calling convention.
+/// Converts tensors to memrefs. Arguments with `bufferization.writable = false` are never written. Functions keep their
+/// arguments and results; [`stages`] changes those of the entry to a calling convention.
 const BUFFERIZE: &[&str] = &[
     "skript-separate-inits",
     "skript-write-carried{apart=if-refused}",
@@ -87,10 +87,10 @@ const BUFFERIZE: &[&str] = &[
     "cse",
 ];
 
-/// Loops without a schedule. Other lowerings leave none of linalg, a module that comes with some may be given to any.
+/// Loops without a schedule. Only the linalg lowering leaves linalg, but a module may come with some.
 const LINALG_TO_LOOPS: &[&str] = &["convert-linalg-to-loops"];
 
-/// Everything left becomes LLVM's dialect; what was not inlined is called.
+/// Converts everything left to the LLVM dialect; invocations that were not inlined become calls.
 const TO_LLVM: &[&str] = &[
     "skript-lower-invocations",
     "lower-affine",
@@ -106,14 +106,14 @@ const TO_LLVM: &[&str] = &[
     "reconcile-unrealized-casts",
 ];
 
-/// The flags of the pipelines that differ in what they take.
+/// The lowerings: pipelines that support different formulas.
 pub const LOWERINGS: [&str; 3] = ["skript-to-linalg", "skript-to-affine", "skript-to-scf"];
 
 /// Every named pipeline.
 pub const ALL: &[Pipeline] = &[
     Pipeline {
         flag: "skript-to-linalg",
-        summary: "models become linalg on tensors",
+        summary: "lower models to linalg on tensors",
         stages: &[
             INLINE,
             FUSE_MAPS,
@@ -124,7 +124,7 @@ pub const ALL: &[Pipeline] = &[
     },
     Pipeline {
         flag: "skript-to-linalg-named",
-        summary: "models become linalg on tensors, with named operations where linalg has them",
+        summary: "lower models to linalg on tensors, with named operations where linalg has them",
         stages: &[
             INLINE,
             FUSE_MAPS,
@@ -136,22 +136,22 @@ pub const ALL: &[Pipeline] = &[
     },
     Pipeline {
         flag: "skript-to-affine",
-        summary: "models become affine loops on memrefs",
+        summary: "lower models to affine loops on memrefs",
         stages: &[INLINE, FORMULAS_TO_AFFINE, SCALARS],
     },
     Pipeline {
         flag: "skript-to-scf",
-        summary: "models become scf loops on memrefs",
+        summary: "lower models to scf loops on memrefs",
         stages: &[INLINE, FORMULAS_TO_SCF, SCALARS],
     },
     Pipeline {
         flag: "skript-bufferize",
-        summary: "what a lowering left on tensors works on memrefs; operators that are kept stay invocations",
+        summary: "bufferize what a lowering leaves on tensors; kept operators stay invocations",
         stages: &[BUFFERIZE],
     },
     Pipeline {
         flag: "skript-linalg-to-llvm",
-        summary: "models become LLVM's dialect by way of linalg",
+        summary: "lower models to the LLVM dialect through linalg",
         stages: &[
             INLINE,
             FUSE_MAPS,
@@ -165,7 +165,7 @@ pub const ALL: &[Pipeline] = &[
     },
     Pipeline {
         flag: "skript-affine-to-llvm",
-        summary: "models become LLVM's dialect by way of affine loops",
+        summary: "lower models to the LLVM dialect through affine loops",
         stages: &[
             INLINE,
             FORMULAS_TO_AFFINE,
@@ -177,7 +177,7 @@ pub const ALL: &[Pipeline] = &[
     },
     Pipeline {
         flag: "skript-scf-to-llvm",
-        summary: "models become LLVM's dialect by way of scf loops",
+        summary: "lower models to the LLVM dialect through scf loops",
         stages: &[
             INLINE,
             FORMULAS_TO_SCF,
@@ -201,7 +201,7 @@ impl Pipeline {
     }
 }
 
-/// Makes the pipelines known to MLIR.
+/// Registers the pipelines with MLIR.
 pub fn register() {
     for pipeline in ALL {
         register_pipeline(pipeline.flag, pipeline.summary, &pipeline.text());

@@ -1,6 +1,6 @@
-//! The payload of a reduction: scalar operations as plain data, and how its result joins the output.
+//! The payload of a reduction as plain data: scalar operations, and how their result is combined with the output.
 
-/// Where a scalar of the payload comes from.
+/// The source of a scalar of the payload.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Operand {
     /// The element of an input, by position among [`super::nest::Nest::operands`].
@@ -18,7 +18,7 @@ pub enum Step {
     Index { dimension: usize },
     /// A constant, as MLIR prints its attribute: `0.000000e+00 : f32`.
     Constant { attribute: String, element: String },
-    /// Any operation that works alike on scalars and on vectors.
+    /// Any operation with the same meaning on scalars and on vectors.
     Apply {
         name: String,
         /// Inherent attributes in generic form, without braces: `predicate = 2 : i64`.
@@ -53,7 +53,7 @@ pub struct Combine {
 }
 
 impl Combine {
-    /// Operations that form partial results in any order, for one element type.
+    /// Operations that may be reassociated, for one element type.
     pub fn of(name: &str, attributes: &str, element: &str) -> Option<Combine> {
         let float = element.starts_with('f');
         let (reduction, identity) = match name {
@@ -102,7 +102,7 @@ fn extreme(element: &str, smallest: bool) -> Option<String> {
     Some(value.to_string())
 }
 
-/// A payload that computes `value` at each point and combines it with the output's element, where `predicate` holds.
+/// A payload: computes `value` at each point and combines it with the output's element if `predicate` is true.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Body {
     pub steps: Vec<Step>,
@@ -116,7 +116,7 @@ pub struct Body {
 
 impl Body {
     /// Dimensions whose value is used.
-    pub fn asked(&self) -> Vec<usize> {
+    pub fn used_dimensions(&self) -> Vec<usize> {
         self.steps
             .iter()
             .filter_map(|s| match s {
@@ -126,7 +126,7 @@ impl Body {
             .collect()
     }
 
-    /// Whether the input's element is used at all (operands may be there for their shape alone).
+    /// Whether the payload uses the input's element; an operand may be there for its shape alone.
     pub fn uses_input(&self, input: usize) -> bool {
         let is = |o: &Operand| *o == Operand::Input(input);
         is(&self.value)

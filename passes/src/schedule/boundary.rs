@@ -1,4 +1,4 @@
-//! What melior's safe face lacks: questions and edits through MLIR's C API. The only unsafe code of lowerings.
+//! Queries and edits through MLIR's C API that melior has no safe form for. The only unsafe code of lowerings.
 
 use melior::Context;
 use melior::ir::attribute::FlatSymbolRefAttribute;
@@ -19,10 +19,10 @@ pub fn defining_operation<'c, 'a>(value: Value<'c, 'a>) -> Option<OperationRef<'
     }
 }
 
-/// Puts a call of a function without results in front of an operation.
+/// Inserts a call of a function without results before an operation.
 ///
 /// # Errors
-/// What the builder says.
+/// The builder's error.
 pub fn call_before<'c>(
     anchor: OperationRef<'c, '_>,
     function: &str,
@@ -43,7 +43,7 @@ pub fn call_before<'c>(
     Ok(())
 }
 
-/// Stands for the allocation or argument whose memory a memref value looks at: views are followed to their source.
+/// Identifies the allocation or argument that a memref value is a view of.
 pub fn root_of(value: Value<'_, '_>) -> usize {
     const VIEWS: &[&str] = &[
         "memref.subview",
@@ -88,14 +88,14 @@ pub fn operations_named<'c, 'a>(
         .collect()
 }
 
-/// Puts a new operation in front of another.
+/// Inserts a new operation before another.
 fn insert_before<'c, 'a>(anchor: OperationRef<'c, 'a>, operation: Operation<'c>) {
     if let Some(block) = anchor.block() {
         block.insert_operation_before(anchor, operation);
     }
 }
 
-/// Removes an operation whose results are not used.
+/// Removes an operation whose results are unused.
 pub fn erase(op: OperationRef<'_, '_>) {
     // SAFETY: the caller holds the only reference that is used afterwards: none.
     unsafe {
@@ -107,7 +107,7 @@ pub fn erase(op: OperationRef<'_, '_>) {
 /// Parses functions and appends them to a module.
 ///
 /// # Errors
-/// The text, where MLIR does not parse it.
+/// The text, if MLIR does not parse it.
 pub fn append_functions(module: OperationRef<'_, '_>, text: &str) -> Result<(), String> {
     let owner = module.context();
     // SAFETY: `owner` stands until the end of the function; what is parsed belongs to the context itself.

@@ -1,8 +1,9 @@
-//! The order of the loops of reductions that no kernel takes, those over run-time extents first of all.
+//! `skript-interchange-reductions`: interchanges loops of reductions without a kernel so that the innermost one runs
+//! along contiguous elements.
 //!
-//! In the order of a formula a sum is made in one register, element after element. Where a loop of the output goes along
-//! neighbours in everything that is read, it goes innermost instead: LLVM computes as many sums at once as a vector has. Each sum
-//! is of the same terms in the same order.
+//! In the order of the formula a sum is accumulated in one register. A loop of the output that runs along contiguous
+//! elements of all operands becomes the innermost one, so LLVM computes one sum per vector lane. Each sum has the same
+//! terms in the same order. It applies above all to reductions over dynamic extents.
 
 use super::boundary::operations_named;
 use crate::mlir::builder::{only_block, operations};
@@ -15,13 +16,13 @@ use melior::ir::r#type::{DimSize, MemRefType};
 use melior::ir::{Attribute, ShapedTypeLike, ValueLike};
 use skript_dialect::{Dialect, Pass};
 
-/// Rows shorter than this fill no vector.
+/// Minimum length of a row: shorter ones fill no vector.
 const SHORTEST: u64 = 8;
 
-/// `skript-interchange-reductions`.
+/// The pass `skript-interchange-reductions`.
 pub const PASS: Pass = Pass {
     flag: "skript-interchange-reductions",
-    summary: "reductions over buffers run innermost along what lies side by side",
+    summary: "interchange loops of reductions so that the innermost one runs along contiguous elements",
     dependent_dialects: &[Dialect::Linalg],
     run: |root, _, rewriter| {
         for op in operations_named(root, "linalg.generic") {
@@ -77,7 +78,7 @@ impl<'c> Nest<'c> {
         iterator.is_some_and(|iterator| iterator.contains("reduction"))
     }
 
-    /// The loop that is to go innermost; `None`: what is innermost may stay so.
+    /// The loop that becomes the innermost one; `None` if the innermost loop stays.
     fn row(&self) -> Option<usize> {
         let last = self.iterators.len().checked_sub(1)?;
         let output = self.forms.last()?.last()?.as_index()?;
@@ -102,7 +103,7 @@ impl<'c> Nest<'c> {
         others.chain([row]).collect()
     }
 
-    /// What says of loops what they are.
+    /// Permutes attributes that are listed by loop.
     fn in_order(
         &self,
         order: &[usize],
@@ -112,7 +113,7 @@ impl<'c> Nest<'c> {
         for (new, old) in order.iter().enumerate() {
             *renamed.get_mut(*old)? = Affine::index(new);
         }
-        // Linear forms need no extents.
+        // The extents have no effect on linear forms.
         let extents = vec![1; order.len()];
         let mut indexing = Vec::new();
         for forms in &self.forms {
@@ -133,7 +134,7 @@ impl<'c> Nest<'c> {
     }
 }
 
-/// By how many elements a loop's step moves what is read: none, or one; `None`: further.
+/// The stride of an operand along a loop, in elements: 0 or 1; `None` if it is larger.
 fn strides(forms: &[Affine], r#type: &MemRefType, number: usize) -> Option<i64> {
     let (strides, _) = r#type.strides_and_offset();
     let mut moved = 0;
@@ -149,7 +150,7 @@ fn strides(forms: &[Affine], r#type: &MemRefType, number: usize) -> Option<i64> 
     (moved <= 1).then_some(moved)
 }
 
-/// Lets a `linalg.index` ask for the same loop as before.
+/// Renumbers a `linalg.index` so that it refers to the same loop as before.
 fn renumber<'c: 'a, 'a>(op: OperationRef<'c, 'a>, order: &[usize], context: &'c melior::Context) {
     let asked = op.attribute("dim").ok();
     let asked = asked.and_then(|dim| IntegerAttribute::try_from(dim).ok());

@@ -1,4 +1,4 @@
-//! The text of a vectorized kernel: one function over flat arrays, register tiles around reduction loops.
+//! The text of a vectorized kernel: one function over flat arrays, with register tiles inside of loops.
 
 use super::body::{Body, Operand, Step};
 use super::nest::Nest;
@@ -6,9 +6,9 @@ use super::plan::{LaneMode, Plan};
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
 
-/// What the kernel is called with, in order: the nest's operands, then captures.
+/// The arguments of a kernel, in order: the nest's operands, then captures.
 pub struct Signature {
-    /// Types of the arrays as they come in.
+    /// Types of the arrays at the call.
     pub arrays: Vec<String>,
     /// Their element types.
     pub elements: Vec<String>,
@@ -76,7 +76,7 @@ pub fn kernel(name: &str, nest: &Nest, plan: &Plan, body: &Body, signature: &Sig
     function
 }
 
-/// The flat array's type.
+/// The type of the flat array.
 fn flat(signature: &Signature, position: usize) -> String {
     let (offset, span) = signature.windows[position];
     let element = &signature.elements[position];
@@ -93,7 +93,7 @@ fn constant_name(value: i64) -> String {
     }
 }
 
-/// Inherent attributes between their brackets, if there are any.
+/// Inherent attributes in brackets, if there are any.
 fn properties(attributes: &str) -> String {
     match attributes {
         "" => String::new(),
@@ -101,7 +101,7 @@ fn properties(attributes: &str) -> String {
     }
 }
 
-/// A scalar or one vector of the payload.
+/// A scalar or a vector of the payload.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Piece {
     name: String,
@@ -109,14 +109,15 @@ struct Piece {
     vector: bool,
 }
 
-/// Where the writer stands in the nest.
+/// The position of the writer in the nest.
 #[derive(Clone)]
 struct State {
-    /// Address of each operand so far.
+    /// Current address of each operand.
     bases: Vec<String>,
-    /// Values of the loops so far.
+    /// Current values of the loops.
     values: HashMap<usize, String>,
-    /// How many steps of an unrolled loop (or vectors of the lanes' loop) the tile holds, and its last vector's lanes.
+    /// How many steps of an unrolled loop (or vectors of the lanes' loop) the tile has, and how many lanes its last
+    /// vector has.
     tile: HashMap<usize, Tile>,
 }
 
@@ -201,7 +202,7 @@ impl Writer<'_> {
         state
     }
 
-    /// The parallel loops from `level` on: full tiles in a loop, then what remains.
+    /// The parallel loops from `level` on: a loop over full tiles, then the remainder.
     fn parallel(&mut self, level: usize, state: &State) {
         let (l, factor) = match self.plan.parallels.get(level) {
             Some(&l) => {
@@ -262,7 +263,7 @@ impl Writer<'_> {
         }
     }
 
-    /// All points of the tile at hand.
+    /// All points of the current tile.
     fn points(&self, state: &State) -> Vec<Point> {
         let vectors = match self.plan.mode {
             LaneMode::Output => state.tile[&self.plan.lanes_loop].count,
@@ -398,7 +399,7 @@ impl Writer<'_> {
     ) -> Vec<String> {
         if let Some(&l) = self.plan.reductions.get(level) {
             let extent = self.nest.loops[l].extent;
-            return self.carried_loop(l, extent, 1, state, accumulators, |w, state, inner| {
+            return self.accumulating_loop(l, extent, 1, state, accumulators, |w, state, inner| {
                 w.reductions(level + 1, state, points, inner)
             });
         }
@@ -411,7 +412,7 @@ impl Writer<'_> {
                 let whole = extent / block * block;
                 let mut accumulators = accumulators;
                 if whole > 0 {
-                    accumulators = self.carried_loop(
+                    accumulators = self.accumulating_loop(
                         l,
                         whole,
                         block,
@@ -420,7 +421,7 @@ impl Writer<'_> {
                         |w, state, inner| w.step(state, points, inner),
                     );
                 }
-                // What remains goes through the first accumulator of each row, one vector at a time.
+                // The remainder is added to the first accumulator of each row, one vector at a time.
                 let mut start = whole;
                 while start < extent {
                     let elements = (extent - start).min(self.plan.lanes);
@@ -454,8 +455,8 @@ impl Writer<'_> {
         }
     }
 
-    /// A loop that carries the accumulators.
-    fn carried_loop(
+    /// A loop with the accumulators as loop-carried values.
+    fn accumulating_loop(
         &mut self,
         l: usize,
         end: i64,
@@ -528,7 +529,7 @@ impl Writer<'_> {
         results
     }
 
-    /// A piece of the payload at a point; pieces that do not differ between points are computed once.
+    /// A value of the payload at a point; values that do not differ between points are computed once.
     fn payload(
         &mut self,
         operand: &Operand,
@@ -614,7 +615,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A piece as a vector.
+    /// A value as a vector.
     fn widened(&mut self, piece: &Piece, known: &mut Known) -> String {
         if piece.vector {
             return piece.name.clone();
@@ -758,7 +759,7 @@ impl Writer<'_> {
     }
 }
 
-/// What was computed already in the block at hand.
+/// Values that the current block has already.
 #[derive(Default)]
 struct Known {
     inputs: HashMap<(usize, i64, bool), Piece>,

@@ -1,7 +1,7 @@
-//! Schedules of bufferized code: loop nests over linear addresses, and how to tile them into registers.
+//! Schedules of bufferized code: loop nests over linear addresses, and their register tiles.
 //!
-//! Everything here is decided from extents and strides; nothing asks what an operator is called. A reduction over static
-//! arrays is read as a [`nest`] with a [`body`], a register tile is [`plan`]ned, and its [`kernel`] replaces it.
+//! Extents and strides decide everything; operator names are not read. A reduction over static arrays is read as a
+//! [`nest`] with a [`body`], a register tile is [`plan`]ned, and a [`kernel`] replaces it.
 
 pub mod body;
 mod boundary;

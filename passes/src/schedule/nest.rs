@@ -1,4 +1,4 @@
-//! A perfect loop nest over contiguous arrays, every access a linear form of the loop variables.
+//! A perfect loop nest over contiguous arrays, with every access a linear form of the loop variables.
 
 /// Whether the output's address depends on the loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,8 +12,8 @@ pub enum LoopKind {
 pub struct Loop {
     pub extent: i64,
     pub kind: LoopKind,
-    /// The dimension of the original operation that the loop is, if its value is asked for (`linalg.index`);
-    /// loops that are collapsed from several are nobody's.
+    /// The dimension of the original operation that the loop is, if its value may be used (`linalg.index`); `None` for
+    /// loops that are collapsed from several.
     pub dimension: Option<usize>,
 }
 
@@ -38,7 +38,7 @@ impl Nest {
         self.operands.last()
     }
 
-    /// Addresses of what is only read.
+    /// Addresses of the operands that are only read.
     pub fn inputs(&self) -> &[Address] {
         match self.operands.split_last() {
             Some((_, inputs)) => inputs,
@@ -51,11 +51,11 @@ impl Nest {
         self.loops.iter().fold(1, |v, l| v.saturating_mul(l.extent))
     }
 
-    /// Removes loops of one iteration, then merges neighbours that walk every operand as one longer loop would.
+    /// Removes loops of one iteration, then merges loops that walk every operand like one longer loop.
     ///
-    /// `asked` are the dimensions whose value the body uses; their loops stay apart (those of one iteration are
-    /// removed: their value is 0).
-    pub fn simplify(&mut self, asked: &[usize]) {
+    /// `used_dimensions` are those whose value the body uses. Their loops are not merged; those of one iteration are
+    /// removed, as their value is 0.
+    pub fn simplify(&mut self, used_dimensions: &[usize]) {
         for position in (0..self.loops.len()).rev() {
             if self.loops[position].extent == 1 {
                 self.remove(position);
@@ -66,7 +66,7 @@ impl Nest {
             inner -= 1;
             if let Some(outer) = (0..inner)
                 .rev()
-                .find(|&o| self.collapsible(o, inner, asked))
+                .find(|&o| self.collapsible(o, inner, used_dimensions))
             {
                 let extent = self.loops[inner].extent;
                 for operand in &mut self.operands {
@@ -80,13 +80,17 @@ impl Nest {
         }
     }
 
-    /// Whether `inner` continues `outer` in every operand. Loops of one kind may be reordered, so they need not be
-    /// neighbours: parallel ones are free, and reductions are reassociated anyway.
-    fn collapsible(&self, outer: usize, inner: usize, asked: &[usize]) -> bool {
-        let is_asked = |l: usize| self.loops[l].dimension.is_some_and(|d| asked.contains(&d));
+    /// Whether `inner` continues `outer` in every operand. Loops of one kind may be interchanged, so they need not be
+    /// adjacent: parallel loops have no order, and reductions are reassociated anyway.
+    fn collapsible(&self, outer: usize, inner: usize, used_dimensions: &[usize]) -> bool {
+        let is_used_dimensions = |l: usize| {
+            self.loops[l]
+                .dimension
+                .is_some_and(|d| used_dimensions.contains(&d))
+        };
         self.loops[outer].kind == self.loops[inner].kind
-            && !is_asked(outer)
-            && !is_asked(inner)
+            && !is_used_dimensions(outer)
+            && !is_used_dimensions(inner)
             && self
                 .operands
                 .iter()
@@ -130,7 +134,7 @@ mod tests {
 
     #[test]
     fn a_full_window_becomes_a_matrix_vector_product() {
-        // out[n, oh, ow] += in[c, oh + kh, ow + kw] · filter[n, c, kh, kw], output extents 1: nothing of the window is left
+        // out[n, oh, ow] += in[c, oh + kh, ow + kw] · filter[n, c, kh, kw], output extents 1: the window disappears
         let mut n = nest(
             &[(8, P), (1, P), (1, P), (4, R), (5, R), (5, R)],
             &[

@@ -1,11 +1,11 @@
-//! How a nest is tiled into vector registers: which loop runs along the lanes, which are unrolled around it.
+//! Plans the register tile of a nest: the loop along the lanes, and the loops that are unrolled around it.
 
 use super::nest::{LoopKind, Nest};
 
 /// What the lanes of a vector are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LaneMode {
-    /// Neighbouring elements of the output: accumulators are stored as they are.
+    /// Contiguous elements of the output: accumulators are stored as they are.
     Output,
     /// Partial results of one reduction: accumulators are reduced at the end.
     Reduction,
@@ -19,7 +19,7 @@ pub struct Plan {
     pub lanes_loop: usize,
     /// Elements of one vector.
     pub lanes: i64,
-    /// Vectors side by side along the lanes' loop.
+    /// Number of vectors along the lanes' loop.
     pub vectors: i64,
     /// Unrolled parallel loops: (loop, factor).
     pub unroll: Vec<(usize, i64)>,
@@ -29,18 +29,18 @@ pub struct Plan {
     pub parallels: Vec<usize>,
 }
 
-/// Accumulators that fit beside the operands in 32 registers.
+/// Number of accumulators that fit in 32 registers, beside the operands.
 const ACCUMULATORS: i64 = 24;
 
 impl Plan {
-    /// A tile for the nest, or `None` where plain loops serve as well: no reduction, too little work, or no loop with
-    /// neighbouring elements.
+    /// A tile for the nest. `None` if plain loops are as fast: without a reduction, with too little work, or without a
+    /// loop along contiguous elements.
     pub fn of(nest: &Nest, lanes: i64) -> Option<Plan> {
         let reduces = nest.loops.iter().any(|l| l.kind == LoopKind::Reduction);
         if !reduces || nest.volume() < 4 * lanes {
             return None;
         }
-        let (mode, lanes_loop) = choose_lanes(nest, lanes)?;
+        let (mode, lanes_loop) = select_lanes(nest, lanes)?;
         let of_kind = |kind| {
             (0..nest.loops.len()).filter(move |&l| l != lanes_loop && nest.loops[l].kind == kind)
         };
@@ -60,8 +60,8 @@ impl Plan {
         Some(plan)
     }
 
-    /// Outer products: loops along which a vector operand stays the same reuse its load; loops along which the
-    /// broadcast operand stays the same reuse the broadcast.
+    /// Outer products. A loop along which a vector operand does not change reuses its load; one along which the
+    /// broadcast operand does not change reuses the broadcast.
     fn tile_output(&mut self, nest: &Nest) {
         let extent = nest.loops[self.lanes_loop].extent;
         self.vectors = match (extent + self.lanes - 1) / self.lanes {
@@ -119,7 +119,7 @@ impl Plan {
         }
     }
 
-    /// Dot products: several rows at once share the vector that does not depend on them.
+    /// Dot products: several rows share the vector that does not depend on them.
     fn tile_reduction(&mut self, nest: &Nest) {
         let mut order: Vec<usize> = self.parallels.clone();
         order.sort_by_key(|&l| std::cmp::Reverse(nest.loops[l].extent));
@@ -140,7 +140,7 @@ impl Plan {
     }
 }
 
-/// The largest divisor of `extent` up to `most` if it is not much smaller, else `most` (a remainder is peeled).
+/// The largest divisor of `extent` up to `most` if it is not much smaller; otherwise `most`, and a remainder is peeled.
 fn factor_of(extent: i64, most: i64) -> i64 {
     let most = most.min(extent).max(1);
     (1..=most)
@@ -150,9 +150,9 @@ fn factor_of(extent: i64, most: i64) -> i64 {
         .unwrap_or(most)
 }
 
-/// The best loop for the lanes: neighbours in the output, else neighbours along a reduction, else neighbours in the
-/// output whose inputs are gathered.
-fn choose_lanes(nest: &Nest, lanes: i64) -> Option<(LaneMode, usize)> {
+/// The loop for the lanes. In order of preference: contiguous in the output; contiguous along a reduction; contiguous
+/// in the output with gathered inputs.
+fn select_lanes(nest: &Nest, lanes: i64) -> Option<(LaneMode, usize)> {
     let output = nest.output()?;
     let dense = |l: usize| {
         nest.inputs().iter().all(|o| matches!(o.strides[l], 0 | 1))
@@ -174,7 +174,7 @@ fn choose_lanes(nest: &Nest, lanes: i64) -> Option<(LaneMode, usize)> {
         }
         (_, Some(r)) if extent(&r) >= lanes => Some((LaneMode::Reduction, r)),
         _ => {
-            // Gathers pay only where each is used for several outputs.
+            // Gathers are profitable only if several outputs use each of them.
             let gathered = all().filter(along_output).max_by_key(extent)?;
             let shared = all().any(|l| {
                 nest.loops[l].kind == LoopKind::Parallel

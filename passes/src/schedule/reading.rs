@@ -1,4 +1,4 @@
-//! Reads a bufferized `linalg.generic` as a loop nest with a payload, where it is one that a register tile can serve.
+//! Reads a bufferized `linalg.generic` as a loop nest with a payload, if a register tile can compute it.
 
 use super::body::{Body, Combine, Operand, Step};
 use super::kernel::Signature;
@@ -13,7 +13,7 @@ use melior::ir::r#type::{DimSize, MemRefType};
 use melior::ir::{RegionLike, Type, Value, ValueLike};
 use std::collections::HashMap;
 
-/// A reduction as the scheduler sees it.
+/// A reduction as plain data.
 pub struct Reduction<'c, 'a> {
     pub nest: Nest,
     pub body: Body,
@@ -22,7 +22,7 @@ pub struct Reduction<'c, 'a> {
     pub arguments: Vec<Value<'c, 'a>>,
 }
 
-/// Reads the operation; `None` where its types, maps or payload are not of the kind.
+/// Reads the operation; `None` if its types, maps or payload are not supported.
 pub fn read<'c, 'a>(op: OperationRef<'c, 'a>) -> Option<Reduction<'c, 'a>> {
     let operands: Vec<Value<'c, 'a>> = op.operands().collect();
     let indexing = ArrayAttribute::try_from(op.attribute("indexing_maps").ok()?).ok()?;
@@ -70,7 +70,7 @@ pub fn read<'c, 'a>(op: OperationRef<'c, 'a>) -> Option<Reduction<'c, 'a>> {
     if !accumulates(&arrays[output].0.element) {
         return None;
     }
-    // The output must not move along a reduction, nor stay along a parallel loop.
+    // The output must not move along a reduction, and must move along each parallel loop.
     let consistent = loops.iter().enumerate().all(|(l, loop_)| {
         let stays = arrays[output].1.strides[l] == 0;
         loop_.extent == 1 || stays == (loop_.kind == LoopKind::Reduction)
@@ -78,12 +78,12 @@ pub fn read<'c, 'a>(op: OperationRef<'c, 'a>) -> Option<Reduction<'c, 'a>> {
     if !consistent {
         return None;
     }
-    // Arrays that are there for their shape alone are left out.
+    // Arrays that are operands for their shape alone are left out.
     let used: Vec<usize> = (0..operands.len())
         .filter(|&p| p == output || body.uses_input(p))
         .collect();
-    let place = |p: usize| used.iter().position(|&u| u == p).unwrap_or(0);
-    let body = renumbered(body, &place);
+    let position = |p: usize| used.iter().position(|&u| u == p).unwrap_or(0);
+    let body = renumbered(body, &position);
     let mut signature = Signature {
         arrays: Vec::new(),
         elements: Vec::new(),
@@ -113,7 +113,7 @@ pub fn read<'c, 'a>(op: OperationRef<'c, 'a>) -> Option<Reduction<'c, 'a>> {
     })
 }
 
-/// Whether elements of this type are summed in registers. Narrower ones are only read: what they are widened to is summed.
+/// Whether elements of this type are accumulated in registers. Narrower ones are only read, and widened before.
 fn accumulates(element: &str) -> bool {
     ["f32", "f64", "i32", "i64"].contains(&element)
 }
@@ -168,7 +168,7 @@ impl Array {
     }
 }
 
-/// The payload of the operation's region, and the values it captures.
+/// The payload of the operation's region, and the values that it captures.
 fn payload<'c, 'a>(
     op: OperationRef<'c, 'a>,
     operands: usize,
@@ -209,7 +209,7 @@ fn payload<'c, 'a>(
         }
         let uses_output = inner.operands().any(|o| o == output);
         if uses_output {
-            // Only the last step may see the output's element.
+            // Only the last step may use the output's element.
             if combining.is_some() || inner.operand_count() != 2 {
                 return None;
             }
@@ -239,7 +239,7 @@ struct PayloadReader<'c, 'a> {
 }
 
 impl<'c, 'a> PayloadReader<'c, 'a> {
-    /// What a value of the payload is; one from outside becomes a capture or, if it is a constant, a step.
+    /// A value of the payload. One from outside becomes a capture, or a step if it is a constant.
     fn operand(&mut self, value: Value<'c, 'a>) -> Option<Operand> {
         if let Some(operand) = self.known.get(&ValueKey::of(value)) {
             return Some(operand.clone());
@@ -295,7 +295,7 @@ impl<'c, 'a> PayloadReader<'c, 'a> {
         Some(())
     }
 
-    /// Splits `select(predicate, value, identity)`, which is how a guarded value is written.
+    /// Splits `select(predicate, value, identity)`, the form of a guarded value.
     fn unguarded(&self, value: Operand, combine: &Combine) -> (Operand, Option<Operand>) {
         if let Operand::Step(number) = value
             && let Some(Step::Apply { name, operands, .. }) = self.steps.get(number)
@@ -335,11 +335,11 @@ fn constant_step(op: OperationRef<'_, '_>) -> Option<Step> {
     })
 }
 
-/// Positions of inputs after unused arrays were left out.
-fn renumbered(mut body: Body, place: &impl Fn(usize) -> usize) -> Body {
+/// Renumbers the inputs after unused arrays were left out.
+fn renumbered(mut body: Body, renumber: &impl Fn(usize) -> usize) -> Body {
     let renumber = |o: &mut Operand| {
         if let Operand::Input(position) = o {
-            *position = place(*position);
+            *position = renumber(*position);
         }
     };
     for step in &mut body.steps {

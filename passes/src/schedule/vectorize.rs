@@ -1,4 +1,11 @@
-//! Replaces reductions over arrays by calls of vectorized kernels, one function per distinct kernel.
+//! `skript-vectorize-reductions`: replaces reductions over static buffers by calls of register-tiled vector kernels.
+//!
+//! A `linalg.generic` with a reduction is read as a loop nest with linear addresses. The plan selects the loop along
+//! the vector lanes and the loops that are unrolled around it, from extents and strides alone. Equal nests share one
+//! kernel; a kernel with more than eight callers is not inlined. Reductions that gain nothing, and those whose output
+//! may alias an input, stay.
+//!
+//! Requires: buffers with static extents.
 
 use super::boundary::{append_functions, call_before, erase, operations_named, root_of};
 use super::kernel::kernel;
@@ -9,10 +16,10 @@ use melior::ir::operation::OperationRef;
 use skript_dialect::{Dialect, Pass, PassError, PassOption};
 use std::collections::HashMap;
 
-/// `skript-vectorize-reductions`: see [`vectorize`].
+/// The pass `skript-vectorize-reductions`; see [`vectorize`].
 pub const PASS: Pass = Pass {
     flag: "skript-vectorize-reductions",
-    summary: "reductions over static buffers become calls of register-tiled vector kernels",
+    summary: "replace reductions over static buffers by calls of register-tiled vector kernels",
     anchor: Some("builtin.module"),
     dependent_dialects: &[
         Dialect::Arith,
@@ -23,14 +30,14 @@ pub const PASS: Pass = Pass {
     ],
     options: &[PassOption {
         name: "vector-bits",
-        summary: "bits of one vector register",
+        summary: "bits of a vector register",
         default: "512",
     }],
     run: |root, options, _| {
         let vector_bits: i64 = options.get("vector-bits")?;
         if vector_bits < 64 || vector_bits % 64 != 0 {
             return Err(PassError::from(format!(
-                "option vector-bits is {vector_bits}, which is no multiple of 64"
+                "option vector-bits is {vector_bits}, which is not a multiple of 64"
             )));
         }
         vectorize(root, Target { vector_bits }).map_err(PassError::from)?;
@@ -38,14 +45,15 @@ pub const PASS: Pass = Pass {
     },
 };
 
-/// How wide vectors are.
+/// The width of vectors.
 #[derive(Clone, Copy, Debug)]
 pub struct Target {
     /// Bits of one vector register.
     pub vector_bits: i64,
 }
 
-/// Vectorizes every `linalg.generic` on static arrays that reduces and that a register tile can serve; the number of them.
+/// Vectorizes every `linalg.generic` on static arrays that reduces and that a register tile can compute; returns their
+/// number.
 ///
 /// # Errors
 /// The text of a kernel that MLIR does not parse: a defect of this pass.
@@ -86,7 +94,7 @@ pub fn vectorize(module: OperationRef<'_, '_>, target: Target) -> Result<usize, 
     Ok(calls.values().sum())
 }
 
-/// A kernel that more places than this call is code once: LLVM would copy a short one to each of them.
+/// Maximum number of callers of a kernel that LLVM may inline. A kernel with more stays one function.
 const MOST_COPIES: usize = 8;
 
 /// The kernel of one reduction, named `@KERNEL`, and its arguments.
@@ -95,14 +103,14 @@ fn schedule<'c, 'a>(
     target: Target,
 ) -> Option<(String, Vec<Value<'c, 'a>>)> {
     let mut reduction = read(op)?;
-    // Kernels promise that the output shares no memory with an input.
+    // Kernels require that the output does not alias an input.
     let arrays = reduction.signature.arrays.len();
     let (output, inputs) = reduction.arguments[..arrays].split_last()?;
     let root = root_of(*output);
     if inputs.iter().any(|i| root_of(*i) == root) {
         return None;
     }
-    reduction.nest.simplify(&reduction.body.asked());
+    reduction.nest.simplify(&reduction.body.used_dimensions());
     let bits = reduction
         .signature
         .elements

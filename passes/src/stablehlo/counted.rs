@@ -8,7 +8,7 @@ use super::field::Field;
 use super::tensors::Tensors;
 use super::write::{Target, changing};
 use crate::mlir::types;
-use crate::structure::{Counting, TermId};
+use crate::structure::{Compaction, TermId};
 use melior::Error;
 use melior::ir::Value;
 use skript_dialect::melior;
@@ -16,7 +16,7 @@ use skript_semantics::Scalar;
 
 /// What the destinations hold behind.
 pub fn run<'c: 'a, 'a>(
-    counting: &Counting,
+    compaction: &Compaction,
     evaluator: &mut Evaluator<'_, 'c, 'a>,
 ) -> Result<Vec<Value<'c, 'a>>, ExportError> {
     let (reading, at) = (evaluator.reading, evaluator.at);
@@ -27,7 +27,7 @@ pub fn run<'c: 'a, 'a>(
             let term = reading.find(condition);
             term.is_some_and(|term| list.contains(&term))
         };
-        match (among(&counting.guards), among(&counting.limits)) {
+        match (among(&compaction.guards), among(&compaction.limits)) {
             (true, _) => marks.push(evaluator.field(condition)?),
             (false, true) => {}
             (false, false) => return Err(ExportError::at(reading.op, "has another condition")),
@@ -38,7 +38,7 @@ pub fn run<'c: 'a, 'a>(
         None => Field::scalar(at.splat(Scalar::Bool(true), &[], at.bool())?),
     };
     let domain = evaluator.domain();
-    evaluator.counted = Some((counting.counter, numbers(&marks, domain, &at)?));
+    evaluator.counted = Some((compaction.counter, numbers(&marks, domain, &at)?));
     // Again, with the numbers: limits of the count, places and elements.
     let mask = evaluator.predicate()?.unwrap_or(marks);
     evaluator.body()?;
@@ -48,7 +48,7 @@ pub fn run<'c: 'a, 'a>(
         // Several places of a tensor in one step: it is written once for each.
         let tensor = *reading.same.get(position).ok_or_else(missing)?;
         let out = held.get_mut(tensor).ok_or_else(missing)?;
-        if position == counting.counter {
+        if position == compaction.counter {
             *out = total(&mask, domain, &at)?;
             continue;
         }

@@ -15,7 +15,7 @@ use super::shift::{Shift, Written};
 use super::tensors::Tensors;
 use super::window::Windowed;
 use super::write::{Target, identity, is_zero};
-use crate::structure::{ArgReduction, Counting, Placement, Reading, Slot};
+use crate::structure::{ArgReduction, Compaction, Placement, Reading, Slot};
 use melior::ir::{OperationRef, Value};
 use skript_dialect::melior;
 use skript_frontend::model::Accumulation;
@@ -42,12 +42,12 @@ pub fn export<'c: 'a, 'a>(
         return Ok((outs, Form::Map));
     }
     let begins = |target: usize| outs.get(target).is_some_and(|out| is_zero(*out));
-    if let Some(counting) = Counting::of(nest).filter(|found| begins(found.counter)) {
+    if let Some(compaction) = Compaction::of(nest).filter(|found| begins(found.counter)) {
         let mut evaluator = Evaluator::new(at, &reading, outside, outs);
-        let results = counted::run(&counting, &mut evaluator)?;
+        let results = counted::run(&compaction, &mut evaluator)?;
         return Ok((results, Form::Scatter));
     }
-    if !reading.is_apart() {
+    if !reading.has_distinct_destinations() {
         return Ok((sequence::run(&reading, outside, &outs, at)?, Form::Loop));
     }
     if let Some(reduction) = ArgReduction::of(nest) {

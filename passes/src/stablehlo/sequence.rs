@@ -27,7 +27,7 @@ pub fn run<'c: 'a, 'a>(
     }
     let nest = &reading.nest;
     // Places of one tensor that a step writes may meet those of other steps.
-    let parallel = match reading.is_apart() {
+    let parallel = match reading.has_distinct_destinations() {
         true => parallel(nest),
         false => Vec::new(),
     };

@@ -1,7 +1,7 @@
 //! Quasi-affine forms over the indices of a formula: sums of multiples of indices, floor divisions and remainders by
 //! positive constants.
 //!
-//! Arithmetic is checked: a form whose coefficients leave i64 is no affine form (`None`), never a wrong one.
+//! Arithmetic is checked: a form whose coefficients overflow i64 is not affine (`None`).
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -56,7 +56,7 @@ impl Affine {
         self.terms.iter().map(|(a, c)| (a, *c))
     }
 
-    /// Each atom alone with the indices that occur in it, and its coefficient.
+    /// Each atom as a form, with the indices that occur in it and its coefficient.
     pub fn parts(&self) -> impl Iterator<Item = (Vec<usize>, Affine, i64)> {
         self.terms.iter().map(|(atom, coefficient)| {
             let part = Affine::atom(atom.clone());
@@ -166,8 +166,8 @@ impl Affine {
         }
     }
 
-    /// `⌊self / divisor⌋` for a positive constant divisor. `extents` bound the indices and let what divides evenly, or
-    /// stays below the divisor, be split off.
+    /// `⌊self / divisor⌋` for a positive constant divisor. `extents` bound the indices, so terms that are multiples of
+    /// the divisor, or below it, are split off.
     pub fn floor_div(&self, divisor: i64, extents: &[i64]) -> Option<Affine> {
         if divisor <= 0 {
             return None;
@@ -253,7 +253,7 @@ impl Affine {
         Some(result)
     }
 
-    /// The value at a point; `None` where it leaves i64 or the point is too short.
+    /// The value at a point; `None` if it overflows i64 or the point is too short.
     pub fn evaluate(&self, point: &[i64]) -> Option<i64> {
         let mut sum = self.constant;
         for (atom, coefficient) in &self.terms {
@@ -373,7 +373,7 @@ mod tests {
 
     #[test]
     fn a_quotient_gives_its_dividend_back() {
-        // ⌊(i − 4·j + 5) / 2⌋: the multiple of the divisor stands outside.
+        // ⌊(i − 4·j + 5) / 2⌋: the multiple of the divisor moves out of the division.
         let form = Affine::index(0)
             .sub(&Affine::index(1).scale(4).unwrap())
             .unwrap()

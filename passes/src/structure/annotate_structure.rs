@@ -1,7 +1,7 @@
-//! `skript-annotate-structure`: says at each formula what it is, in its attribute `structure`.
+//! `skript-annotate-structure`: annotates each formula with what the recognizer sees, in its attribute `structure`.
 //!
-//! For people and tests; lowerings ask the recognizer themselves. What a formula is follows from its index maps: extents that
-//! only a run knows take no part in it, but where one of them is a factor of a subscript, that is not affine.
+//! For people and tests; lowerings ask the recognizer themselves. The structure follows from the indexing maps. Dynamic
+//! extents have no influence, except that a subscript with a dynamic extent as a factor is not affine.
 
 use super::{Reading, Structure};
 use crate::mlir::{attributes, mark};
@@ -10,15 +10,15 @@ use skript_dialect::{Pass, PassError, op};
 /// The pass `skript-annotate-structure`.
 pub const PASS: Pass = Pass {
     flag: "skript-annotate-structure",
-    summary: "say what each formula is",
+    summary: "annotate each formula with its structure",
     run: |root, _, rewriter| {
         let context = rewriter.context();
         let mut failure = None;
         for formula in op::collect(&root, |op| op::is(&op, "skript.formula")) {
             match Reading::of(formula) {
                 Ok(reading) => {
-                    // Steps that write several places of a tensor are taken in their order by all lowerings.
-                    let structure = match reading.is_apart() {
+                    // All lowerings execute in order the steps that write several elements of one tensor.
+                    let structure = match reading.has_distinct_destinations() {
                         true => Structure::of(&reading.nest),
                         false => Structure::Sequential,
                     };

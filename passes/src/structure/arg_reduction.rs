@@ -1,38 +1,38 @@
-//! Arg-reductions: positions that move on as long as a better element is found.
+//! Arg-reductions: positions that are updated whenever a better element is found.
 //!
-//! `p := r where x[…, r, …] < x[…, p, …]`: every output is a position, and one condition compares an element, or any
-//! expression of such, with the one at the positions so far. A position may be an expression of its index as well, also
-//! with indices of the output, as positions in a window are, if the element is read there. Whatever the order of evaluation, the result is the first best element of all, or the
-//! position held before where none is better than that. A NaN is never better, and nothing is better than one. Positions
-//! lie in the ranges of their indices, if they begin there; so clamps to these are seen through. Other conditions, which
-//! do not read the positions, say which elements count; where they keep an index below a limit, clamps to that limit are
-//! seen through as well.
+//! `p := r where x[…, r, …] < x[…, p, …]`: every output is a position. One condition compares an element, or an
+//! expression of elements, with the same expression at the current positions. A position may be an affine expression of
+//! its index, also with indices of the output (a position in a window), if the element is read at that position. The
+//! result does not depend on the order of evaluation: it is the first best element, or the initial position if no
+//! element is better. A NaN is never better, and nothing is better than a NaN. If positions begin in the ranges of
+//! their indices they stay there, so clamps to these ranges are ignored. The other conditions do not read positions;
+//! they select elements. If they keep an index below a limit, clamps to that limit are ignored too.
 
 use super::nest::{Nest, NestTarget, Term, TermId};
 use super::target::{Placement, Slot};
 use skript_frontend::model::Accumulation;
 use skript_semantics::ScalarOp;
 
-/// What is to be found.
+/// An arg-reduction: the comparison, the conditions and the positions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArgReduction {
     /// `new OP best`: `Lt`, `Le`, `Gt` or `Ge`.
     pub comparison: ScalarOp,
-    /// The condition that compares, and which operand of it is the new element: 0 or 1.
+    /// The condition that compares, and the operand of it that is the new element: 0 or 1.
     pub update: TermId,
     pub candidate: usize,
     /// The other conditions.
     pub guards: Vec<TermId>,
-    /// By target: the index that decides the value it gets, among those that are not of the output.
+    /// By target: the reduced index that decides the value of the target.
     pub positions: Vec<usize>,
-    /// Whether the values are these indices themselves.
+    /// Whether the values are these indices themselves, not expressions of them.
     pub are_indices: bool,
-    /// Where each target is written.
+    /// The block that each target writes.
     pub slots: Vec<Slot>,
 }
 
 impl ArgReduction {
-    /// `None`: it is something else.
+    /// Recognizes a nest; `None` if it is not an arg-reduction.
     pub fn of(nest: &Nest) -> Option<Self> {
         let conditions = conjuncts(nest, nest.predicate?);
         let (mut updates, mut guards) = (Vec::new(), Vec::new());
@@ -112,7 +112,7 @@ pub(super) fn conjuncts(nest: &Nest, predicate: TermId) -> Vec<TermId> {
     found
 }
 
-/// Whether a term depends on what a target holds.
+/// Whether a term depends on the value of a target.
 pub(super) fn reads_output(nest: &Nest, term: TermId) -> bool {
     let Some(found) = nest.terms.get(term) else {
         return true;
@@ -125,7 +125,7 @@ pub(super) fn reads_output(nest: &Nest, term: TermId) -> bool {
         || found.operands().into_iter().any(|o| reads_output(nest, o))
 }
 
-/// The comparison with its operands the other way round.
+/// The comparison with its operands exchanged.
 pub(super) fn mirrored(op: ScalarOp) -> Option<ScalarOp> {
     Some(match op {
         ScalarOp::Lt => ScalarOp::Gt,
@@ -136,7 +136,7 @@ pub(super) fn mirrored(op: ScalarOp) -> Option<ScalarOp> {
     })
 }
 
-/// The place that all targets have in common.
+/// The block that all targets write.
 fn slots(nest: &Nest) -> Option<Vec<Slot>> {
     let mut common = None;
     for target in &nest.targets {
@@ -158,19 +158,19 @@ fn as_index(nest: &Nest, term: TermId) -> Option<usize> {
     }
 }
 
-/// What makes an element at the positions so far the same expression as a new one.
+/// Compares an expression of a new element with the expression of the best element.
 struct Update<'n> {
     nest: &'n Nest,
     /// By target: the index that decides its value.
     positions: &'n [usize],
     guards: &'n [TermId],
-    /// Conditions under which the terms at hand are computed.
+    /// Conditions under which the current terms are computed.
     held: Vec<TermId>,
     /// By target: whether the new element depends on its value.
     found: Vec<bool>,
 }
 
-/// Whether `best` is computed as `new` is, with the positions so far in the place of the values that the targets get.
+/// Whether `best` is the expression `new` with each target's new value replaced by its current position.
 fn is_update(
     nest: &Nest,
     new: TermId,
@@ -193,7 +193,7 @@ impl Update<'_> {
         let nest = self.nest;
         let inner = self.unclamped(best, new);
         for (target, own) in nest.targets.iter().enumerate() {
-            if reads_own_place(nest, inner, target) && alike(nest, new, own.value) {
+            if reads_own_element(nest, inner, target) && alike(nest, new, own.value) {
                 if let Some(found) = self.found.get_mut(target) {
                     *found = true;
                 }
@@ -206,7 +206,7 @@ impl Update<'_> {
         inner != best && self.alike(new, inner)
     }
 
-    /// Whether two terms apply the same to what agrees.
+    /// Whether two terms apply the same operation to matching operands.
     fn alike(&mut self, new: TermId, best: TermId) -> bool {
         let nest = self.nest;
         let each = |this: &mut Self, new: &[TermId], best: &[TermId]| {
@@ -249,7 +249,7 @@ impl Update<'_> {
                 self.held.pop();
                 agree && self.agree(*otherwise, *left)
             }
-            // An index that decides a position agrees with that position only.
+            // An index that decides a position matches that position only.
             (Some(Term::Index(index)), Some(Term::Index(other))) => {
                 index == other && !self.positions.contains(index)
             }
@@ -258,7 +258,7 @@ impl Update<'_> {
         }
     }
 
-    /// Whether no index that decides a position decides a term.
+    /// Whether a term depends on no index that decides a position.
     fn is_free(&self, term: TermId) -> bool {
         let parts = self.nest.reachable(&[term]);
         !parts
@@ -266,7 +266,7 @@ impl Update<'_> {
             .any(|part| as_index(self.nest, part).is_some_and(|i| self.positions.contains(&i)))
     }
 
-    /// The term without a `min` and a `max` that change no number that `new` is where the guards hold.
+    /// The term without a `min` and a `max` that have no effect on values of `new` under the guards.
     fn unclamped(&self, term: TermId, new: TermId) -> TermId {
         let nest = self.nest;
         let Some(Term::Apply { op, operands, .. }) = nest.terms.get(term) else {
@@ -280,7 +280,7 @@ impl Update<'_> {
             (ScalarOp::Min, Some(Term::Int(bound))) => range().is_some_and(|r| r.high <= *bound),
             (ScalarOp::Max, Some(Term::Int(bound))) => self.is_at_least(new, *bound),
             (ScalarOp::Min, Some(_)) => {
-                // No more than the bound that something is taken from.
+                // At most the bound that something is subtracted from.
                 let less = matches!(applied(nest, new), Some((ScalarOp::Sub, x, y))
                     if nest.same(x, bound) && self.is_at_least(y, 0));
                 less || is_last(nest, bound, new, self.guards)
@@ -294,7 +294,7 @@ impl Update<'_> {
         }
     }
 
-    /// Whether a term is no less than a number wherever it is computed.
+    /// Whether a term is at least `bound` wherever it is computed.
     fn is_at_least(&self, term: TermId, bound: i64) -> bool {
         let nest = self.nest;
         let range = nest.affine(term).and_then(|form| form.range(&nest.extents));
@@ -308,7 +308,7 @@ impl Update<'_> {
             Some((ScalarOp::Sub, last, y)) if bound <= 0 && is_last(nest, last, y, self.guards) => {
                 true
             }
-            // One less than what is more than the number.
+            // One less than a value that is greater than the bound.
             Some((ScalarOp::Sub, x, one)) if nest.terms.get(one) == Some(&Term::Int(1)) => {
                 self.held.iter().any(|held| match applied(nest, *held) {
                     Some((ScalarOp::Gt, y, limit)) => {
@@ -334,14 +334,14 @@ fn applied(nest: &Nest, term: TermId) -> Option<(ScalarOp, TermId, TermId)> {
     }
 }
 
-/// Whether two terms are the same number, as forms of the indices or as they are computed.
+/// Whether two terms have the same value, as forms of the indices or by their expressions.
 fn alike(nest: &Nest, one: TermId, other: TermId) -> bool {
     let form = nest.affine(one);
     nest.same(one, other) || form.is_some() && form == nest.affine(other)
 }
 
-/// The only index that decides a term, with those that are kept and numbers from outside; `None` where data do, or no other
-/// index or several.
+/// The only index that decides a term, apart from kept indices and values from outside; `None` if data decide it, or no
+/// other index or several do.
 fn reduced_index(nest: &Nest, term: TermId, kept: impl Fn(&usize) -> bool) -> Option<usize> {
     let mut found = None;
     for part in nest.reachable(&[term]) {
@@ -371,8 +371,8 @@ fn is_last(nest: &Nest, bound: TermId, index: TermId, guards: &[TermId]) -> bool
     nest.terms.get(one) == Some(&Term::Int(1)) && guards.iter().any(below)
 }
 
-/// Whether a term is the present value of a target, there where the target is written.
-pub(super) fn reads_own_place(nest: &Nest, term: TermId, target: usize) -> bool {
+/// Whether a term is the current value of a target at the element that the step writes.
+pub(super) fn reads_own_element(nest: &Nest, term: TermId, target: usize) -> bool {
     let Some(Term::Access { tensor, subscripts }) = nest.terms.get(term) else {
         return false;
     };
@@ -396,7 +396,7 @@ mod tests {
     use super::*;
     use skript_semantics::ScalarKind;
 
-    /// `p[i] := r where x[i, r] OP x[i, p[i]]`, or with the operands the other way round.
+    /// `p[i] := r where x[i, r] OP x[i, p[i]]`, or with the operands exchanged.
     fn sample(op: ScalarOp, mirrored: bool) -> Builder {
         let mut b = Builder::new(Accumulation::Replace, &[3, 5]);
         let (i, r) = (b.index(0), b.index(1));
@@ -489,18 +489,18 @@ mod tests {
     fn positions_move_with_their_window() {
         let found = window(1).unwrap();
         assert_eq!((found.positions, found.are_indices), (vec![1], false));
-        // Not where the element is.
+        // The position is not the index of the element.
         assert_eq!(window(2), None);
     }
 
     #[test]
     fn what_keeps_something_else_is_none() {
-        // Not the position, but its double.
+        // Twice the position.
         let mut b = sample(ScalarOp::Lt, false);
         let (i, r, two) = (b.index(0), b.index(1), b.int(2));
         let double = b.ints(ScalarOp::Mul, r, two);
         assert_eq!(ArgReduction::of(&b.target(&[3], &[i], double)), None);
-        // The best of another row.
+        // The best element of another row.
         let mut b = sample(ScalarOp::Lt, false);
         let (i, r, two) = (b.index(0), b.index(1), b.int(2));
         let other = b.ints(ScalarOp::Sub, two, i);
@@ -523,7 +523,7 @@ mod tests {
         b.nest.predicate = Some(both(&mut b, inside, better));
         let found = ArgReduction::of(&b.target(&[3], &[i], r)).unwrap();
         assert_eq!((found.update, found.guards), (better, vec![inside]));
-        // Not one that reads the position.
+        // A guard that reads the position.
         let mut b = sample(ScalarOp::Lt, false);
         let (i, r) = (b.index(0), b.index(1));
         let p = b.access(&[3], &[i]);

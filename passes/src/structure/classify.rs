@@ -1,4 +1,4 @@
-//! What a formula *is*.
+//! Classifies a formula: map, view, contraction, window, reduction, gather, scatter or sequential.
 
 use super::affine::Affine;
 use super::arg_reduction::ArgReduction;
@@ -8,10 +8,10 @@ use super::target::Placement;
 use skript_frontend::model::Accumulation;
 use std::fmt;
 
-/// The kinds of computation that lowerings tell apart.
+/// The kinds of computation that lowerings distinguish.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Structure {
-    /// Each output element once, from elements at affine places.
+    /// Writes each output element once, from elements at affine subscripts.
     Map,
     /// A map that only moves elements: reshape, transpose, slice, broadcast, pad, concatenate.
     View,
@@ -19,14 +19,14 @@ pub enum Structure {
     Contraction {
         window: bool,
     },
-    /// A reduction whose reads slide with the output.
+    /// A reduction whose reads move with the output.
     Window,
     Reduce,
     /// Positions of the best elements: arg min, arg max.
     ArgReduce,
-    /// Some read's place depends on data, or is not affine.
+    /// Some subscript of a read depends on data, or is not affine.
     Gather,
-    /// Some write's place does, or writes meet.
+    /// Some subscript of a write depends on data, or several points write one element.
     Scatter,
     /// Runs in the order of its loops.
     Sequential,
@@ -53,7 +53,7 @@ impl Structure {
                         }
                     }
                 }
-                // Reversed indices move elements as others do.
+                // Reversed indices move elements like others.
                 Placement::Overlapping if reversed(&subscripts) => {
                     for index in subscripts.iter().flatten().flat_map(Affine::indices) {
                         if let Some(reduced) = reduced.get_mut(index) {
@@ -122,7 +122,7 @@ impl Structure {
     }
 }
 
-/// Whether the subscripts are distinct single indices but for their signs.
+/// Whether the subscripts are distinct single indices, up to their signs.
 fn reversed(subscripts: &[Option<Affine>]) -> bool {
     let mut seen = Vec::new();
     subscripts.iter().all(|subscript| {

@@ -1,16 +1,16 @@
-//! Indices that formulas take apart: `i / d` and `i mod d` beside other indices, as moving channels to places has them.
+//! Splits indices that subscripts divide: `i / d` and `i mod d` beside other indices, as a pixel shuffle has them.
 //!
-//! Where d divides the extent, such an index is the two digits of a number, i = d·j + k: `i / d` is j, `i mod d` is k.
+//! If d divides the extent, the index is a number with two digits, i = d·j + k: `i / d` is j, `i mod d` is k.
 
 use super::affine::{Affine, Atom};
 use super::nest::{Nest, Term, TermId};
 use std::collections::HashMap;
 
-/// More digits than these are not looked for.
+/// Maximum number of digits.
 const MOST: usize = 8;
 
-/// A nest over digits, and what became of each term. `None`: no place of at least so many indices takes one apart, or digits do
-/// not make all such places sums of multiples.
+/// The nest over digits, and the new term of each term. `None` if no subscript list of at least `least` dimensions
+/// divides an index, or if digits do not make all such subscripts linear.
 pub fn of(nest: &Nest, least: usize) -> Option<(Nest, Vec<TermId>)> {
     let mut found: Option<(Nest, Vec<TermId>)> = None;
     for _ in 0..MOST {
@@ -45,7 +45,7 @@ pub fn of(nest: &Nest, least: usize) -> Option<(Nest, Vec<TermId>)> {
     found.filter(|(nest, _)| quotients(nest, least).is_empty())
 }
 
-/// Places of at least so many indices of which some are taken apart.
+/// The subscripts with divisions, in lists of at least `least` dimensions.
 fn quotients(nest: &Nest, least: usize) -> Vec<Affine> {
     let accesses = nest.accesses(&nest.roots());
     let read = accesses.iter().flat_map(|(_, _, places)| places.iter());
@@ -56,7 +56,7 @@ fn quotients(nest: &Nest, least: usize) -> Vec<Affine> {
         .collect()
 }
 
-/// An index and what divides it, in some part of a form.
+/// An index and its divisor, somewhere in a form.
 fn digit(form: &Affine, extents: &[i64]) -> Option<(usize, i64)> {
     form.terms().find_map(|(atom, _)| match atom {
         Atom::Index(_) => None,

@@ -1,14 +1,14 @@
-//! Loops whose iterations write places of their own: they may run at the same time.
+//! Loops whose iterations access disjoint elements: they may run in parallel.
 
 use super::nest::Nest;
 
 impl Nest {
-    /// Whether no two iterations of the loop at this depth, within one iteration of those around it, write the same
-    /// element, whatever the loops inside of it do, nor read what another one writes.
+    /// Whether no two iterations of the loop at this depth, within one iteration of the outer loops, write the same
+    /// element, or read an element that the other writes.
     ///
-    /// Two points that write one place agree in an index where some subscript is a multiple of it and of indices in which they
-    /// agree already, plus what varies by less than one step of it; the search goes on until it finds no more such indices.
-    /// Subscripts that data decide say nothing.
+    /// Two points that write the same element agree in an index if some subscript is a multiple of it, plus indices in
+    /// which they are known to agree, plus a remainder smaller than one step of it. The search repeats until it finds
+    /// no further index. Subscripts that depend on data are ignored.
     pub fn is_disjoint(&self, depth: usize) -> bool {
         !self.reads_destination()
             && !self.targets.is_empty()
@@ -20,7 +20,7 @@ impl Nest {
                             && target
                                 .subscripts
                                 .iter()
-                                .any(|subscript| self.tells(*subscript, *index, &agreed))
+                                .any(|subscript| self.determines(*subscript, *index, &agreed))
                     });
                     match found {
                         Some(index) if index == depth => return true,
@@ -31,8 +31,8 @@ impl Nest {
             })
     }
 
-    /// Whether points with the same place, and the same indices where they agree, have the same index.
-    fn tells(&self, subscript: usize, index: usize, agreed: &[usize]) -> bool {
+    /// Whether points with the same subscript that agree in the indices `agreed` have the same index.
+    fn determines(&self, subscript: usize, index: usize, agreed: &[usize]) -> bool {
         let Some(form) = self.affine(subscript) else {
             return false;
         };
@@ -96,7 +96,7 @@ mod tests {
         };
         assert_eq!(written(&[4, 2], (2, 1)), [true, true]);
         assert_eq!(written(&[2, 4], (1, 2)), [true, true]);
-        // A window that steps by less than it is long meets itself; within it, places are apart.
+        // A window that steps by less than its length overlaps the next one; its own elements are disjoint.
         assert_eq!(written(&[4, 3], (2, 1)), [false, true]);
         assert_eq!(written(&[4, 3], (-3, 1)), [true, true]);
     }

@@ -5,20 +5,20 @@ use super::nest::{Nest, Term, TermId};
 use super::read::LARGEST_EXTENT;
 use skript_semantics::{ScalarKind, ScalarOp};
 
-/// What is known of a predicate: all `constraints` are ≥ 0 wherever it holds.
+/// What a predicate implies: all `constraints` are ≥ 0 wherever it is true.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Guard {
     /// Constraints that some point of the domain violates.
     pub constraints: Vec<Affine>,
-    /// Conjuncts that are not affine. Empty: the constraints say it all.
+    /// Conjuncts that are not affine. If empty, the predicate is equivalent to the constraints.
     pub others: Vec<TermId>,
 }
 
-/// The smallest box of indices outside of which a guard does not hold.
+/// The smallest box of indices that contains all points where a guard is true.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DomainBox {
     pub low: Vec<i64>,
-    /// Zero where no point is left.
+    /// Zero if no point is left.
     pub extents: Vec<i64>,
 }
 
@@ -27,7 +27,7 @@ impl Guard {
         Guard::all(nest, nest.predicate)
     }
 
-    /// What holds where all these terms do.
+    /// What holds if all these terms are true.
     pub fn all(nest: &Nest, terms: impl IntoIterator<Item = TermId>) -> Guard {
         let mut guard = Guard::default();
         for term in terms {
@@ -45,7 +45,7 @@ impl Guard {
         self.constraints.is_empty() && self.others.is_empty()
     }
 
-    /// Adds what follows from `term` being `expected`.
+    /// Adds what follows if `term` has the value `expected`.
     fn require(&mut self, nest: &Nest, term: TermId, expected: bool) {
         match nest.terms.get(term) {
             Some(Term::Bool(value)) => {
@@ -100,7 +100,7 @@ impl Guard {
         expected: bool,
     ) -> Option<()> {
         let (x, y) = (nest.affine(x)?, nest.affine(y)?);
-        // A side that leaves i64 at some point wraps there, and the comparison is of what it wraps to.
+        // A side that overflows i64 at some point wraps there, and the comparison uses the wrapped value.
         x.range(&nest.extents)?;
         y.range(&nest.extents)?;
         let op = match (op, expected) {
@@ -128,8 +128,8 @@ impl Guard {
         Some(())
     }
 
-    /// The box that the constraints on single indices describe; those are then dropped from the guard. An extent that only a run
-    /// knows may be below any bound: constraints stay.
+    /// The box that the constraints on single indices describe; they are removed from the guard. A dynamic extent may
+    /// be below any bound, so its constraints stay.
     pub fn split_box(&mut self, extents: &[i64]) -> DomainBox {
         let mut low = vec![0i64; extents.len()];
         let mut end = extents.to_vec();
@@ -144,7 +144,7 @@ impl Guard {
                     if offset < 0 {
                         end.iter_mut().for_each(|e| *e = 0);
                     }
-                    // With no index there is no box to empty.
+                    // Without an index there is no box to empty.
                     offset < 0 && extents.is_empty()
                 }
                 // c·i + o ≥ 0 with c > 0: i ≥ ⌈-o / c⌉
@@ -177,7 +177,7 @@ impl Guard {
     }
 }
 
-/// Whether the constraints say nothing but that these subscripts stay inside of a tensor of these extents.
+/// Whether the constraints state only that these subscripts are in bounds of a tensor with these extents.
 pub fn only_bounds(constraints: &[Affine], subscripts: &[Affine], extents: &[i64]) -> bool {
     let bounds: Vec<Affine> = subscripts
         .iter()
@@ -240,7 +240,7 @@ mod tests {
 
     #[test]
     fn extents_of_a_run_stay_whole() {
-        // 2 ≤ i < 5 of n elements, of which there may be three.
+        // 2 ≤ i < 5 of n elements; n may be three.
         let mut b = Builder::new(Accumulation::Assign, &[LARGEST_EXTENT]);
         let position = b.window(0, 1, 0, 0, -2);
         let within = b.within(position, 3);

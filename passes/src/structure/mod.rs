@@ -1,15 +1,15 @@
-//! The recognizer: what a formula *is*, asked by every lowering, never by an operator's name.
+//! The recognizer: classifies a formula for every lowering, never by an operator's name.
 //!
-//! [`nest`] is a formula as plain data; [`affine`], [`guard`] and [`target`] analyse its subscripts, its predicate and its
-//! writes; [`positions`] computes places that need no data; `substitute` puts other indices in the place of
-//! these, `digits` those that formulas take apart; [`disjoint`] has loops that may run at the same time; [`pieces`] has places that are affine by parts;
-//! [`arg_reduction`] sees running bests, [`counting`] writes that are counted; [`classify`] names the whole.
+//! [`nest`] is a formula as plain data. [`affine`], [`guard`] and [`target`] analyse its subscripts, its predicate and
+//! its writes. [`positions`] evaluates subscripts that depend on one index only. `substitute` replaces indices by forms
+//! of others, `digits` splits divided indices. [`disjoint`] finds parallel loops, [`pieces`] piecewise affine
+//! subscripts, [`arg_reduction`] arg-reductions, [`compaction`] stream compactions. [`classify`] assigns the kind.
 
 pub mod affine;
 pub mod annotate_structure;
 pub mod arg_reduction;
 pub mod classify;
-pub mod counting;
+pub mod compaction;
 mod digits;
 pub mod disjoint;
 pub mod guard;
@@ -23,7 +23,7 @@ pub mod target;
 pub use affine::Affine;
 pub use arg_reduction::ArgReduction;
 pub use classify::Structure;
-pub use counting::Counting;
+pub use compaction::Compaction;
 pub use guard::{DomainBox, Guard};
 pub use nest::{Nest, Term, TermId};
 pub use pieces::Pieces;

@@ -1,4 +1,4 @@
-//! A formula as plain data: its loop nest and the terms computed at each point, free of MLIR.
+//! A formula as plain data, without MLIR: its loop nest and the terms computed at each point.
 
 use super::affine::Affine;
 use skript_frontend::model::Accumulation;
@@ -10,20 +10,20 @@ pub type TermId = usize;
 /// One formula.
 #[derive(Clone, Debug)]
 pub struct Nest {
-    /// Extents of the indices, outermost first; the bound where the extent is dynamic.
+    /// Extents of the indices, outermost first; [`super::read::LARGEST_EXTENT`] for a dynamic one.
     pub extents: Vec<i64>,
     pub kind: Accumulation,
-    /// Bool; `None`: always.
+    /// Bool; `None`: always true.
     pub predicate: Option<TermId>,
     pub targets: Vec<NestTarget>,
     pub tensors: Vec<NestTensor>,
     pub terms: Vec<Term>,
 }
 
-/// Where a value goes.
+/// The element that a step writes, and its value.
 #[derive(Clone, Debug)]
 pub struct NestTarget {
-    /// Extents of the output; the bound where one is dynamic.
+    /// Extents of the output; [`super::read::LARGEST_EXTENT`] for a dynamic one.
     pub extents: Vec<i64>,
     pub subscripts: Vec<TermId>,
     pub value: TermId,
@@ -33,7 +33,7 @@ pub struct NestTarget {
 #[derive(Clone, Debug)]
 pub struct NestTensor {
     pub extents: Vec<i64>,
-    /// The target whose present content this is, if it is one.
+    /// The target whose current elements these are, for a destination.
     pub destination: Option<usize>,
 }
 
@@ -54,13 +54,13 @@ pub enum Term {
         kind: ScalarKind,
         operands: Vec<TermId>,
     },
-    /// Lazy: only the branch taken is evaluated.
+    /// Lazy: only the selected branch is evaluated.
     Branch {
         condition: TermId,
         then: TermId,
         otherwise: TermId,
     },
-    /// A real literal, a value from outside, or an operation that no scalar operation describes.
+    /// A real literal, a value from outside, or an operation that is not a scalar operation of the dialect.
     Opaque {
         operands: Vec<TermId>,
     },
@@ -99,8 +99,8 @@ impl Term {
 }
 
 impl Nest {
-    /// The term as an affine form of the indices. `min`, `max` and choices whose outcome the extents decide are seen
-    /// through.
+    /// The term as an affine form of the indices. A `min`, `max` or branch that the extents decide is replaced by the
+    /// operand that it selects.
     pub fn affine(&self, term: TermId) -> Option<Affine> {
         match self.terms.get(term)? {
             Term::Int(value) => Some(Affine::constant(*value)),
@@ -118,7 +118,7 @@ impl Nest {
         }
     }
 
-    /// Whether two terms are computed alike of the same indices and values.
+    /// Whether two terms are the same expression of the same indices and values.
     pub fn same(&self, one: TermId, other: TermId) -> bool {
         if one == other {
             return true;
@@ -143,7 +143,7 @@ impl Nest {
         }
     }
 
-    /// Whether an integer that indices alone decide has a value of so many bits at each point; true where data have a say.
+    /// Whether an integer that depends on indices alone fits `bits` bits at each point; true if it depends on data.
     pub fn fits(&self, term: TermId, bits: u32) -> bool {
         let is_data = |id: &TermId| {
             let term = self.terms.get(*id);
@@ -166,7 +166,7 @@ impl Nest {
         self.affine_operation(op, &x, y.as_ref())
     }
 
-    /// One operation on forms, if its result is one: in i64 a larger number wraps, and is none.
+    /// Applies one operation to forms. `None` if the result is not a form, or overflows i64, where it would wrap.
     pub(super) fn affine_operation(
         &self,
         op: ScalarOp,
@@ -231,7 +231,7 @@ impl Nest {
             .collect()
     }
 
-    /// What a product multiplies, signs apart, each once; the term itself, without its sign, if it is none.
+    /// The factors of a product, without signs, each once; the term itself, without its sign, if it is not a product.
     pub fn factors(&self, term: TermId) -> Vec<TermId> {
         let mut seen = Vec::new();
         let mut factors = Vec::new();
@@ -263,7 +263,7 @@ impl Nest {
         roots
     }
 
-    /// Whether the present content of an output is read.
+    /// Whether the formula reads the current elements of an output.
     pub fn reads_destination(&self) -> bool {
         self.accesses(&self.roots()).iter().any(|(_, tensor, _)| {
             self.tensors
@@ -275,7 +275,7 @@ impl Nest {
 
 #[cfg(test)]
 pub(crate) mod samples {
-    //! Nests for tests, written as a formula would be.
+    //! Builds nests for tests, as a formula would.
 
     use super::*;
 

@@ -1,14 +1,14 @@
-//! Places that are affine by parts: clamped, mirrored and wrapped borders, as a tree of conditions with affine forms at its
+//! Piecewise affine subscripts: clamped, mirrored and wrapped borders, as a tree of conditions with affine forms at its
 //! leaves.
 
 use super::affine::Affine;
 use super::nest::{Nest, Term, TermId};
 use skript_semantics::{ScalarKind, ScalarOp};
 
-/// More leaves than these are no formula by parts any more, but a table.
+/// Maximum number of leaves.
 const MOST: usize = 256;
 
-/// What holds at a point: `then` where the form is not negative, `otherwise` elsewhere.
+/// `then` where the form is not negative, `otherwise` elsewhere.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Pieces<T> {
     One(T),
@@ -20,7 +20,7 @@ pub enum Pieces<T> {
 }
 
 impl Nest {
-    /// The terms as affine forms by parts. `None`: they depend on data, are not affine, or have too many parts.
+    /// The terms as piecewise affine forms. `None` if they depend on data, are not affine, or have too many pieces.
     pub fn pieces(&self, terms: &[TermId]) -> Option<Pieces<Vec<Affine>>> {
         let mut all = Pieces::One(Vec::new());
         for term in terms {
@@ -168,7 +168,7 @@ impl Nest {
 }
 
 impl<T: Clone> Pieces<T> {
-    /// One piece only where the extents decide the condition.
+    /// One piece if the extents decide the condition.
     fn split(form: Affine, then: Pieces<T>, otherwise: Pieces<T>, extents: &[i64]) -> Pieces<T> {
         match form.range(extents) {
             Some(range) if range.low >= 0 => then,
@@ -196,7 +196,7 @@ impl<T: Clone> Pieces<T> {
         }
     }
 
-    /// Whatever `each` makes of the values that hold together; conditions decided on the way are not asked again.
+    /// Combines two trees with `each`, without repeating conditions that are decided on the path.
     fn join<U: Clone, V: Clone>(
         &self,
         other: &Pieces<U>,
@@ -223,7 +223,7 @@ impl<T: Clone> Pieces<T> {
         })
     }
 
-    /// Without what cannot be: `known` are forms that are not negative here.
+    /// Removes branches that are never taken; `known` are forms that are not negative here.
     fn pruned(self, known: &mut Vec<Affine>, extents: &[i64]) -> Pieces<T> {
         let Pieces::Split {
             form,
@@ -270,7 +270,7 @@ impl<T: Clone> Pieces<T> {
     }
 }
 
-/// Whether a form is not negative where one of the known ones is not: they differ by what is not.
+/// Whether a form is not negative because a known form is not: their difference is not negative.
 fn follows(form: &Affine, known: &[Affine], extents: &[i64]) -> bool {
     known.iter().any(|known| {
         let rest = form.sub(known).and_then(|rest| rest.range(extents));

@@ -1,13 +1,13 @@
-//! Places that one index alone decides: all of them, computed before the run.
+//! Subscripts that depend on one index alone: all values, computed at compile time.
 
 use super::nest::{Nest, Term, TermId};
 use skript_semantics::Scalar;
 use std::collections::HashMap;
 
-/// Longer rows are left to the run.
+/// Maximum number of values; longer rows are computed at run time.
 const LONGEST: i64 = 1 << 16;
 
-/// The value of an integer at each value of the one index that it depends on.
+/// The value of an integer at each value of the only index that it depends on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Positions {
     pub index: usize,
@@ -15,7 +15,7 @@ pub struct Positions {
 }
 
 impl Positions {
-    /// `None`: the term depends on no index or on several, on data or on reals, or the index is too long.
+    /// `None` if the term depends on no index or on several, on data or on reals, or if the index is too long.
     pub fn of(nest: &Nest, term: TermId) -> Option<Self> {
         let (index, places) = values(nest, term, |value| match value {
             Scalar::Int(place) => Some(place),
@@ -24,7 +24,7 @@ impl Positions {
         Some(Positions { index, places })
     }
 
-    /// The one index that decides a condition, and where it holds.
+    /// The only index that a condition depends on, and its values for which the condition is true.
     pub fn holding(nest: &Nest, term: TermId) -> Option<(usize, Vec<bool>)> {
         values(nest, term, |value| match value {
             Scalar::Bool(holds) => Some(holds),
@@ -32,13 +32,13 @@ impl Positions {
         })
     }
 
-    /// Whether data decide a place: the value of an access that is part of it.
+    /// Whether a subscript depends on data: an access is part of it.
     pub fn are_data(nest: &Nest, term: TermId) -> bool {
         !nest.accesses(&[term]).is_empty()
     }
 }
 
-/// The value of a term at each value of the one index that it depends on.
+/// The value of a term at each value of the only index that it depends on.
 fn values<T>(
     nest: &Nest,
     term: TermId,
@@ -67,7 +67,7 @@ fn values<T>(
     Some((index, all.collect::<Option<_>>()?))
 }
 
-/// The value of `term` where the index has this value; `needed` are its terms, operands first.
+/// The value of `term` at this value of the index; `needed` are its terms, operands first.
 fn evaluated(
     nest: &Nest,
     needed: &[TermId],

@@ -1,4 +1,4 @@
-//! From a `skript.formula` to plain data.
+//! Reads a `skript.formula` into plain data.
 
 use super::affine::Affine;
 use super::digits;
@@ -17,53 +17,53 @@ use skript_frontend::model::Accumulation;
 use skript_semantics::{RealType, ScalarKind, ScalarOp};
 use std::collections::HashMap;
 
-/// A formula as data, and what its parts are in the IR.
+/// A formula as data, and the IR values of its components.
 #[derive(Clone)]
 pub struct Reading<'c, 'a> {
     pub nest: Nest,
     pub op: OperationRef<'c, 'a>,
     pub predicate: Option<BlockRef<'c, 'a>>,
     pub body: BlockRef<'c, 'a>,
-    /// How many of a region's arguments are indices: as many as [`Nest::extents`], if these are the formula's own.
+    /// Number of region arguments that are indices: that of [`Nest::extents`], if these are the formula's own.
     pub indices: usize,
-    /// By [`Nest::tensors`]: captured tensors, and for destinations what they hold before.
+    /// By [`Nest::tensors`]: captured tensors, and destinations with their initial elements.
     pub tensors: Vec<Value<'c, 'a>>,
     /// By [`Nest::targets`].
     pub outs: Vec<Value<'c, 'a>>,
     /// By [`Nest::targets`]: the first target that writes the same tensor ([`SAME_TENSOR`]).
     pub same: Vec<usize>,
-    /// By [`Nest::extents`]: the extents that are known only at run time.
+    /// By [`Nest::extents`]: the dynamic extents.
     pub bounds: Vec<Option<Value<'c, 'a>>>,
-    /// Whether some extent, of a loop or of a tensor, is known only at run time.
+    /// Whether some extent of a loop or tensor is dynamic.
     pub is_dynamic: bool,
     /// By [`Nest::targets`].
     pub values: Vec<Value<'c, 'a>>,
     /// By [`Nest::targets`].
     pub subscripts: Vec<Vec<Value<'c, 'a>>>,
-    /// What each access yields.
+    /// The result of each access.
     pub elements: Vec<(ValueKey, TermId)>,
-    /// Numbers from outside of the formula that are no constants.
+    /// Values from outside of the formula that are not constants.
     pub outside: Vec<(Value<'c, 'a>, TermId)>,
     terms: HashMap<ValueKey, TermId>,
-    /// Constants that are no integers.
+    /// Constants that are not integers.
     literals: Vec<(Attribute<'c>, TermId)>,
 }
 
-/// Attribute of a formula that writes several places of a tensor in one step: by destination, the first one that is the
-/// same tensor. Such destinations have one operand, and one result for all.
+/// Attribute of a formula that writes several elements of a tensor in one step. It holds, by destination, the first
+/// destination that is the same tensor. Such destinations have one operand, and one result for all.
 pub const SAME_TENSOR: &str = "skript.same_tensor";
 
-/// Stands in a [`Nest`] for an extent that is known only at run time: no tensor has a larger one.
+/// Stands for a dynamic extent in a [`Nest`]: no tensor has a larger one.
 pub const LARGEST_EXTENT: i64 = 1 << 40;
 
-/// Why a formula could not be read.
+/// Why a formula cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
-    #[error("it has extents that are known only at run time")]
+    #[error("it has dynamic extents")]
     DynamicExtent,
-    #[error("it writes several places of a tensor in one step")]
-    Places,
-    #[error("an operation in it has a region of several blocks, which lowerings do not look into")]
+    #[error("it writes several elements of a tensor in one step")]
+    SeveralElements,
+    #[error("an operation in it has a region of several blocks, which lowerings do not support")]
     Blocks,
     #[error("the formula is malformed: {0}")]
     Malformed(&'static str),
@@ -96,7 +96,7 @@ impl<'c: 'a, 'a> Reading<'c, 'a> {
                     .enumerate()
                     .map(|(target, first)| first.filter(|f| *f <= target))
                     .collect::<Option<_>>()
-                    .ok_or(ReadError::Malformed("destinations that are no tensor"))?
+                    .ok_or(ReadError::Malformed("a destination that is not a tensor"))?
             }
             Err(_) => (0..outs.len()).collect(),
         };
@@ -158,19 +158,21 @@ impl<'c: 'a, 'a> Reading<'c, 'a> {
         Ok(reading)
     }
 
-    /// The same over indices of other extents, with linear forms of these in the place of terms. `None`: a form is not linear.
+    /// The formula over indices of other extents, with linear forms of these instead of some terms. `None` if a form is
+    /// not linear.
     pub fn substituted(&self, extents: &[i64], forms: &HashMap<TermId, Affine>) -> Option<Self> {
         let (nest, new) = self.nest.substituted(extents, forms)?;
         self.renewed(nest, &new)
     }
 
-    /// Over the digits of indices that places of at least so many indices take apart; `None`: none is.
+    /// The formula over the digits of indices that subscript lists of at least `least` dimensions divide; `None` if
+    /// none does.
     pub fn by_digits(&self, least: usize) -> Option<Self> {
         let (nest, new) = digits::of(&self.nest, least)?;
         self.renewed(nest, &new)
     }
 
-    /// With another nest, and what became of each term.
+    /// The formula with another nest; `new` is the new term of each term.
     fn renewed(&self, nest: Nest, new: &[TermId]) -> Option<Self> {
         let term = |old: &TermId| new.get(*old).copied();
         // New indices come last.
@@ -204,22 +206,22 @@ impl<'c: 'a, 'a> Reading<'c, 'a> {
         self.predicate.into_iter().chain([self.body])
     }
 
-    /// Whether each destination is a tensor of its own.
-    pub fn is_apart(&self) -> bool {
+    /// Whether no two destinations are the same tensor.
+    pub fn has_distinct_destinations(&self) -> bool {
         self.same
             .iter()
             .enumerate()
             .all(|(target, first)| *first == target)
     }
 
-    /// The formula, if all its extents are fixed, and it writes one place of each tensor in a step.
+    /// Reads a formula with static extents that writes one element of each tensor in a step.
     ///
     /// # Errors
-    /// [`ReadError::DynamicExtent`], [`ReadError::Places`], and what [`Reading::of`] finds.
+    /// [`ReadError::DynamicExtent`], [`ReadError::SeveralElements`], and the errors of [`Reading::of`].
     pub fn of_fixed(op: OperationRef<'c, 'a>) -> Result<Self, ReadError> {
         match Self::of(op)? {
             reading if reading.is_dynamic => Err(ReadError::DynamicExtent),
-            reading if !reading.is_apart() => Err(ReadError::Places),
+            reading if !reading.has_distinct_destinations() => Err(ReadError::SeveralElements),
             reading => Ok(reading),
         }
     }
@@ -229,7 +231,7 @@ impl<'c: 'a, 'a> Reading<'c, 'a> {
         self.terms.get(&ValueKey::of(value)).copied()
     }
 
-    /// Whether a term is a real as it is in a wider type.
+    /// Whether a term widens a real, which preserves its value.
     pub fn widens(&self, term: TermId) -> bool {
         use RealType::{BF16, F16, F32, F64};
         self.blocks().flat_map(operations).any(|op| {
@@ -335,7 +337,7 @@ impl<'c: 'a, 'a> Reading<'c, 'a> {
                         branches.push(self.term(end.operand(position)?)?);
                     }
                     let [then, otherwise] = branches.as_slice() else {
-                        return Err(ReadError::Malformed("a branch without its other"));
+                        return Err(ReadError::Malformed("a branch without an alternative"));
                     };
                     let term = self.push(Term::Branch {
                         condition,
@@ -388,7 +390,7 @@ impl<'c: 'a, 'a> Reading<'c, 'a> {
         }
     }
 
-    /// The term of a constant, the same for all equal ones.
+    /// The term of a constant; equal constants share one.
     fn literal(&mut self, op: OperationRef<'c, 'a>) -> Option<TermId> {
         if operation_name(op) != "arith.constant" {
             return None;
@@ -403,7 +405,7 @@ impl<'c: 'a, 'a> Reading<'c, 'a> {
         Some(term)
     }
 
-    /// Reads what an operation holds that is no branch: its results may come from any of it.
+    /// Reads the regions of an operation that is not a branch: its results may depend on all values in them.
     fn inside(
         &mut self,
         op: OperationRef<'c, 'a>,
@@ -429,7 +431,7 @@ impl<'c: 'a, 'a> Reading<'c, 'a> {
         Ok(())
     }
 
-    /// Narrow integers wrap: what indices decide is the integer that it says only if its range fits.
+    /// Narrow integers wrap: a term that depends on indices is affine only if its range fits the type.
     fn wrap(&mut self, op: OperationRef<'c, 'a>) -> Result<(), ReadError> {
         let result = op.result(0)?;
         let narrow = IntegerType::try_from(result.r#type()).ok();
@@ -470,10 +472,11 @@ impl<'c: 'a, 'a> Reading<'c, 'a> {
         Ok(self.tensors.len() - 1)
     }
 
-    /// Extents of a tensor, with [`LARGEST_EXTENT`] for those that only a run knows.
+    /// Extents of a tensor, with [`LARGEST_EXTENT`] for dynamic ones.
     fn extents_of(&mut self, tensor: Value<'c, 'a>) -> Result<Vec<i64>, ReadError> {
-        let mut extents = types::extents(tensor.r#type())
-            .ok_or(ReadError::Malformed("an access to no tensor"))?;
+        let mut extents = types::extents(tensor.r#type()).ok_or(ReadError::Malformed(
+            "an access to a value that is not a tensor",
+        ))?;
         for extent in &mut extents {
             if *extent == types::DYNAMIC {
                 *extent = LARGEST_EXTENT;
@@ -502,7 +505,7 @@ impl<'c: 'a, 'a> Reading<'c, 'a> {
     }
 }
 
-/// The block of a region of an operation in a formula; none if the region is empty.
+/// The block of a region of an operation in a formula; `None` if the region is empty.
 fn block_of<'c: 'a, 'a>(region: RegionRef<'c, 'a>) -> Result<Option<BlockRef<'c, 'a>>, ReadError> {
     match region.first_block() {
         Some(block) if block.next_in_region().is_some() => Err(ReadError::Blocks),
@@ -510,7 +513,7 @@ fn block_of<'c: 'a, 'a>(region: RegionRef<'c, 'a>) -> Result<Option<BlockRef<'c,
     }
 }
 
-/// How a formula's points combine with what stands there.
+/// How a formula combines a value with the element that it writes.
 pub fn kind(op: OperationRef<'_, '_>) -> Result<Accumulation, ReadError> {
     let text = op.attribute("kind")?.to_string();
     let word = text

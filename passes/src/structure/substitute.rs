@@ -1,4 +1,4 @@
-//! The same formula over other indices: linear forms of these in the place of some of its terms.
+//! Rewrites a formula over other indices: linear forms of these replace some of its terms.
 
 use super::affine::Affine;
 use super::nest::{Nest, Term, TermId};
@@ -6,8 +6,8 @@ use skript_semantics::{ScalarKind, ScalarOp};
 use std::collections::HashMap;
 
 impl Nest {
-    /// The nest over indices of these extents, with linear forms in the place of terms; and what became of each term.
-    /// `None`: a form is not linear.
+    /// The nest over indices of these extents, with linear forms instead of terms, and the new term of each term.
+    /// `None` if a form is not linear.
     pub fn substituted(
         &self,
         extents: &[i64],

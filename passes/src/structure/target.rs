@@ -1,8 +1,8 @@
-//! Where a formula writes: target subscripts as blocks of the output.
+//! Target subscripts as blocks of the output.
 
 use super::affine::Affine;
 
-/// One dimension of the output that indices fill: positions `offset + step·p`, where `p` runs row-major over `indices`.
+/// A dimension of the output that indices cover: positions `offset + step·p`, where `p` runs row-major over `indices`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Slot {
     /// Outermost first; none for a single position.
@@ -14,12 +14,12 @@ pub struct Slot {
     pub count: i64,
 }
 
-/// How target subscripts place elements.
+/// How target subscripts distribute elements.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Placement {
     /// A strided block of the output; each index outside of the slots is reduced.
     Block(Vec<Slot>),
-    /// Affine, but elements may meet or leave gaps that no block describes.
+    /// Affine, but points may write the same element or leave gaps that no block describes.
     Overlapping,
     /// Some subscript depends on data or is not affine.
     Indirect,
@@ -61,7 +61,7 @@ impl Slot {
         self.is_prefix() && self.count == extent
     }
 
-    /// Whether the slot begins with the dimension and leaves out nothing.
+    /// Whether the slot begins at index 0 of the dimension and leaves no gap.
     pub fn is_prefix(&self) -> bool {
         self.offset == 0 && (self.step == 1 || self.count == 1)
     }

@@ -20,7 +20,8 @@ type Unproven = Vec<(usize, usize)>;
 pub fn depth(reading: &Reading, loops: Loops) -> usize {
     let nest = &reading.nest;
     let depth = nest.extents.len();
-    if nest.kind.op().is_none() || nest.reads_destination() || !reading.is_apart() {
+    if nest.kind.op().is_none() || nest.reads_destination() || !reading.has_distinct_destinations()
+    {
         return depth + 1;
     }
     let mut roots = Vec::new();

@@ -83,7 +83,7 @@ pub fn lower<'c: 'a, 'a>(
         reading,
         loops,
         carried: carried::depth(reading, loops),
-        parallel: parallel && reading.is_apart(),
+        parallel: parallel && reading.has_distinct_destinations(),
         number,
         guard,
         buffers: HashMap::new(),

@@ -1,26 +1,27 @@
-//! Counted writes: each step that a guard lets through writes at the number of those before, and counts itself.
+//! Stream compaction: each step that satisfies a guard writes at the number of such steps before it, and increments the
+//! count.
 //!
-//! `c := c + 1` of one element that begins at zero, and elements at places of which one dimension is c. What the guard and
-//! the elements are depends on no output; so the number of a step is a sum of marks, and no step waits for another.
+//! `c := c + 1` of one element that begins at zero, and writes at subscripts of which one is c. Guard and elements
+//! depend on no output. So the position of a step is a prefix sum of the guards, and no step waits for another.
 
-use super::arg_reduction::{conjuncts, mirrored, reads_output, reads_own_place};
+use super::arg_reduction::{conjuncts, mirrored, reads_output, reads_own_element};
 use super::nest::{Nest, Term, TermId};
 use skript_frontend::model::Accumulation;
 use skript_semantics::{ScalarKind, ScalarOp};
 
-/// What is counted.
+/// The counter and the conditions of a compaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Counting {
-    /// The target that counts.
+pub struct Compaction {
+    /// The target that is the counter.
     pub counter: usize,
-    /// The conditions that no output decides.
+    /// The conditions that do not depend on outputs.
     pub guards: Vec<TermId>,
-    /// Those that keep the count below limits.
+    /// The conditions that limit the count.
     pub limits: Vec<TermId>,
 }
 
-impl Counting {
-    /// `None`: it is something else. The counter begins at zero.
+impl Compaction {
+    /// Recognizes a nest; `None` if it is not a compaction. The counter begins at zero.
     pub fn of(nest: &Nest) -> Option<Self> {
         if nest.kind != Accumulation::Replace {
             return None;
@@ -30,12 +31,12 @@ impl Counting {
             .iter()
             .enumerate()
             .find(|(number, _)| counts(nest, *number))?;
-        let is_count = |term: TermId| reads_own_place(nest, term, counter);
-        let stands = |number: usize, places: &[TermId]| {
-            let mut others = places.iter().filter(|place| !is_count(**place));
+        let is_count = |term: TermId| reads_own_element(nest, term, counter);
+        let stands = |number: usize, positions: &[TermId]| {
+            let mut others = positions.iter().filter(|position| !is_count(**position));
             number == counter
-                || places.iter().any(|place| is_count(*place))
-                    && others.all(|place| !reads_output(nest, *place))
+                || positions.iter().any(|position| is_count(*position))
+                    && others.all(|position| !reads_output(nest, *position))
         };
         let mut targets = nest.targets.iter().enumerate();
         let stand = targets.all(|(number, target)| {
@@ -53,7 +54,7 @@ impl Counting {
             .into_iter()
             .partition(|condition| reads_output(nest, *condition));
         let is_limit = |limit: &TermId| is_limit(nest, *limit, &is_count);
-        limits.iter().all(is_limit).then_some(Counting {
+        limits.iter().all(is_limit).then_some(Compaction {
             counter,
             guards,
             limits,
@@ -61,7 +62,7 @@ impl Counting {
     }
 }
 
-/// Whether a target is one number more at each step.
+/// Whether each step increments a target by one.
 fn counts(nest: &Nest, number: usize) -> bool {
     let Some(target) = nest.targets.get(number) else {
         return false;
@@ -76,10 +77,10 @@ fn counts(nest: &Nest, number: usize) -> bool {
     };
     let is_one = |term: &TermId| nest.terms.get(*term) == Some(&Term::Int(1));
     target.subscripts.is_empty()
-        && matches!(operands.as_slice(), [x, y] if is_one(y) && reads_own_place(nest, *x, number))
+        && matches!(operands.as_slice(), [x, y] if is_one(y) && reads_own_element(nest, *x, number))
 }
 
-/// Whether a condition keeps a count below a number, or lets it begin: once it fails, it fails for all steps behind.
+/// Whether a condition is an upper limit of the count, so that it fails for all later steps once it fails.
 fn is_limit(nest: &Nest, condition: TermId, is_count: &impl Fn(TermId) -> bool) -> bool {
     let Some(Term::Apply { op, operands, .. }) = nest.terms.get(condition) else {
         return false;
@@ -106,8 +107,8 @@ mod tests {
     use super::super::nest::{NestTarget, NestTensor};
     use super::*;
 
-    /// `y[PLACE] := VALUE, c := c + 1 where x[i] > 0 && c < 9`: whether it is a counted write.
-    fn sample(place: fn(&mut Builder, TermId) -> TermId, reads: bool) -> Option<Counting> {
+    /// Recognizes `y[SUBSCRIPT] := VALUE, c := c + 1 where x[i] > 0 && c < 9`.
+    fn sample(subscript: fn(&mut Builder, TermId) -> TermId, reads: bool) -> Option<Compaction> {
         let mut b = Builder::new(Accumulation::Replace, &[7]);
         b.nest.tensors.push(NestTensor {
             extents: vec![9],
@@ -134,18 +135,18 @@ mod tests {
             tensor: 0,
             subscripts: vec![i],
         });
-        let place = place(&mut b, count);
+        let place = subscript(&mut b, count);
         let mut nest = b.target(&[9], &[place], if reads { own } else { x });
         nest.targets.push(NestTarget {
             extents: Vec::new(),
             subscripts: Vec::new(),
             value: next,
         });
-        Counting::of(&nest)
+        Compaction::of(&nest)
     }
 
     #[test]
-    fn the_number_of_those_before_is_a_place() {
+    fn the_number_of_those_before_is_a_subscript() {
         let found = sample(|_, count| count, false).unwrap();
         assert_eq!((found.counter, found.guards.len()), (1, 1));
     }
