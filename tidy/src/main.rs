@@ -1,6 +1,6 @@
 //! Checks the house rules: `cargo run -p skript-tidy`, from anywhere in the project.
 //!
-//! `… -- status` prints docs/status.md instead.
+//! `… -- status` prints docs/status.md instead, `… -- words` the list for tidy/words-allowed.txt.
 //! Each rule is a function from the tree to complaints; all complaints are printed, one a line, and any makes exit 1.
 
 mod dependencies;
@@ -11,6 +11,7 @@ mod operators;
 mod passes;
 mod statements;
 mod tree;
+mod words;
 
 use std::process::ExitCode;
 
@@ -22,8 +23,13 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    if std::env::args().nth(1).as_deref() == Some("status") {
-        print!("{}", statements::document(&tree));
+    let document = match std::env::args().nth(1).as_deref() {
+        Some("status") => Some(statements::document(&tree)),
+        Some("words") => Some(words::document(&tree)),
+        _ => None,
+    };
+    if let Some(text) = document {
+        print!("{text}");
         return ExitCode::SUCCESS;
     }
     let mut complaints = Vec::new();
@@ -34,6 +40,7 @@ fn main() -> ExitCode {
     complaints.extend(operators::check(&tree));
     complaints.extend(passes::check(&tree));
     complaints.extend(statements::check(&tree));
+    complaints.extend(words::check(&tree));
     for complaint in &complaints {
         println!("{complaint}");
     }

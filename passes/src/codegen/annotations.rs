@@ -10,7 +10,7 @@
 
 use super::error::CodegenError;
 use super::mlir;
-use super::parts::PART;
+use super::outlined_functions::PART;
 use crate::mlir::ValueKey;
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationLike, OperationResult};

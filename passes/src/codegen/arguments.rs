@@ -9,7 +9,7 @@
 
 use super::order::Order;
 use super::{mlir, size};
-use crate::mlir::{Builder, attributes, mark, types};
+use crate::mlir::{Builder, attributes, mutation, types};
 use melior::ir::attribute::{DenseI64ArrayAttribute, IntegerAttribute};
 use melior::ir::block::BlockLike;
 use melior::ir::operation::OperationRef;
@@ -72,7 +72,7 @@ pub const PASS: Pass = Pass {
             // No array of no bytes: its pointer need not exist.
             let bytes = types::memref(&[bytes.max(1)], byte(context));
             let Some(first) = order.first_user(*argument) else {
-                mark::retype(*argument, bytes);
+                mutation::retype(*argument, bytes);
                 continue;
             };
             let at = Builder::before(context, first)?;
@@ -91,9 +91,9 @@ pub const PASS: Pass = Pass {
                 Vec::new(),
             )?;
             mlir::replace_uses(*argument, view.result(0)?.into());
-            mark::set_operand(view, 0, *argument);
+            mutation::set_operand(view, 0, *argument);
             // The only use of the argument is the view, which takes bytes.
-            mark::retype(*argument, bytes);
+            mutation::retype(*argument, bytes);
         }
         mlir::set_signature(entry, None)?;
         Ok(())
@@ -144,7 +144,7 @@ fn named<'c>(dictionaries: &[Attribute<'c>], argument: usize, name: &str) -> Opt
 }
 
 /// The arguments of the entry whose extents another one holds.
-pub fn told_extents(entry: OperationRef) -> Vec<usize> {
+pub fn extents_from_caller(entry: OperationRef) -> Vec<usize> {
     let attributes = mlir::argument_attributes(entry);
     let told = (0..attributes.len()).filter_map(|n| number(named(&attributes, n, EXTENTS)));
     told.filter_map(|n| usize::try_from(n).ok()).collect()

@@ -9,7 +9,7 @@
 use super::error::CodegenError;
 use super::mlir;
 use crate::emit::check::{CODE, MESSAGE, PREFIX};
-use crate::mlir::{Builder, attributes, context, mark, types};
+use crate::mlir::{Builder, attributes, context, mutation, types};
 use melior::Context;
 use melior::ir::attribute::{
     ArrayAttribute, DictionaryAttribute, FlatSymbolRefAttribute, IntegerAttribute, StringAttribute,
@@ -59,11 +59,11 @@ fn number_checks(module: OperationRef) -> Result<(), CodegenError> {
         });
         let status = i32::try_from(position + 1)
             .map_err(|_| CodegenError::Module("too many run-time checks".to_owned()))?;
-        mark::set(op, STATUS, attributes::i64(context, status.into()));
+        mutation::set(op, STATUS, attributes::i64(context, status.into()));
     }
     if !table.is_empty() {
         let rows: Vec<Attribute> = table.iter().map(|check| row(context, check)).collect();
-        mark::set(module, TABLE, ArrayAttribute::new(context, &rows).into());
+        mutation::set(module, TABLE, ArrayAttribute::new(context, &rows).into());
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 //! `skript-name-entry` renames the entry before it is lowered to LLVM, `skript-add-entry` adds the C function that calls it after.
 
 use super::error::CodegenError;
-use super::pointers::SLOT;
+use super::pointer_table::SLOT;
 use super::{checks, mlir, table};
 use crate::mlir::attributes;
 use melior::Context;
@@ -107,7 +107,7 @@ fn add_entry(module: OperationRef) -> Result<(), CodegenError> {
     let passed = mlir::argument_attributes(model);
     let tables = table::position(model);
     for function in mlir::operations(body) {
-        table::tell_apart(function)?;
+        table::add_alias_scopes(function)?;
         drop_foreign(function)?;
     }
     let count = mlir::first_block(model).map_or(0, |b| b.argument_count());

@@ -13,10 +13,10 @@
 //! with one user are not copied. Fills of a border come before the insertion of the interior: upstream would move them,
 //! and renumber the operations of the block for each.
 
-use super::carried::{is_destination, written};
-use super::chains::{cut_chains, same_buffer};
 use super::error::CodegenError;
+use super::loop_carried::{is_destination, written};
 use super::order::Order;
+use super::write_chains::{cut_chains, same_buffer};
 use super::{memory, mlir};
 use crate::invoke;
 use crate::mlir::context;

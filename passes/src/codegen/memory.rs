@@ -11,7 +11,7 @@
 use super::error::CodegenError;
 use super::placement::{Lifetime, place};
 use super::{mlir, size};
-use crate::mlir::{attributes, mark};
+use crate::mlir::{attributes, mutation};
 use melior::ir::attribute::IntegerAttribute;
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationLike, OperationRef};
@@ -34,8 +34,8 @@ pub const PASS: Pass = Pass {
     run: |root, _, rewriter| {
         let layout = plan_memory(root)?;
         let number = |n: u64| attributes::i64(rewriter.context(), n.cast_signed());
-        mark::set(root, SIZE, number(layout.size));
-        mark::set(root, ALIGNED, number(layout.alignment));
+        mutation::set(root, SIZE, number(layout.size));
+        mutation::set(root, ALIGNED, number(layout.alignment));
         Ok(())
     },
     ..Pass::NONE
@@ -97,7 +97,7 @@ fn plan_memory(module: OperationRef) -> Result<ArenaLayout, CodegenError> {
     let r#type = mlir::parse_type(entry.context(), &format!("memref<{size}xi8>"))?;
     let arena = match known {
         Some((arena, _)) => {
-            mark::retype(arena, r#type);
+            mutation::retype(arena, r#type);
             mlir::set_signature(entry, None)?;
             arena
         }

@@ -3,7 +3,7 @@
 use super::error::CodegenError;
 pub use crate::mlir::builder::operations;
 pub use crate::mlir::copy::{arguments, operation_name as name};
-pub use crate::mlir::mark::{set as set_attribute, set_operand as use_instead};
+pub use crate::mlir::mutation::{set as set_attribute, set_operand as use_instead};
 use crate::mlir::{attributes, context as holder};
 use melior::diagnostic::DiagnosticSeverity;
 use melior::ir::attribute::{ArrayAttribute, StringAttribute, TypeAttribute};

@@ -3,13 +3,10 @@
 //! The passes here are what the stages of [`crate::pipeline::stages`] from bufferization on add to upstream's. The driver,
 //! [`crate::compile`], runs those stages; [`llvm`] makes code of a module in LLVM's dialect.
 
-pub mod aligned;
 pub mod annotations;
-pub(crate) mod apart;
 pub mod arguments;
-pub mod carried;
-mod chains;
 pub mod checks;
+pub(crate) mod conflict_copies;
 pub mod copies;
 pub mod entry;
 pub mod error;
@@ -17,17 +14,20 @@ pub mod inits;
 pub mod interface;
 pub mod intrinsics;
 pub mod llvm;
+pub mod loop_carried;
 pub mod memory;
 pub mod mlir;
-pub mod offsets;
 mod order;
+pub mod outlined_functions;
 pub mod outputs;
-pub mod parts;
 pub mod placement;
-pub mod pointers;
+pub mod pointer_table;
 pub(crate) mod size;
 pub mod table;
 pub mod target;
+pub mod view_offsets;
+pub mod while_arguments;
+mod write_chains;
 
 pub use error::CodegenError;
 pub use interface::Interface;

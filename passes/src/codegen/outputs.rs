@@ -7,9 +7,9 @@
 //! Requires: an entry of one block, with upper bounds (`skript.bounds`) for results with dynamic extents. Guarantees:
 //! the entry returns nothing, or its `i32` status.
 
-use super::arguments::{BOUNDS, EXTENTS, told_extents};
-use super::carried::{part_branches, written};
+use super::arguments::{BOUNDS, EXTENTS, extents_from_caller};
 use super::error::CodegenError;
+use super::loop_carried::{separate_branches, written};
 use super::{mlir, size};
 use crate::mlir::{Builder, attributes, types};
 use melior::Context;
@@ -48,7 +48,7 @@ pub fn write_outputs(module: OperationRef) -> Result<(), CodegenError> {
     let context = entry.context();
     // SAFETY: a context outlives its modules.
     let context = unsafe { context.to_ref() };
-    let told = told_extents(entry);
+    let told = extents_from_caller(entry);
     let inputs = (0..body.argument_count()).filter(|n| {
         let argument = body.argument(*n);
         let is_open = |t: Type| t.is_ranked_tensor() && is_dynamic(t);
@@ -72,7 +72,7 @@ pub fn write_outputs(module: OperationRef) -> Result<(), CodegenError> {
             continue;
         }
         // The place of a result is written when all results are: what others read may not be in it before.
-        part_branches(value, value, body)?;
+        separate_branches(value, value, body)?;
         if is_dynamic(r#type) {
             let bytes = byte_bound(entry, number, r#type).ok_or_else(|| {
                 CodegenError::Module(format!(

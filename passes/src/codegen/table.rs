@@ -5,7 +5,7 @@
 
 use super::error::CodegenError;
 use super::mlir;
-use super::pointers::TABLE;
+use super::pointer_table::TABLE;
 use crate::mlir::attributes;
 use melior::Context;
 use melior::ir::Value;
@@ -27,7 +27,7 @@ pub fn position(model: OperationRef) -> Option<usize> {
 ///
 /// # Errors
 /// [`CodegenError::Module`] if LLVM's dialect does not know the scope.
-pub fn tell_apart(model: OperationRef) -> Result<(), CodegenError> {
+pub fn add_alias_scopes(model: OperationRef) -> Result<(), CodegenError> {
     let Some(table) = position(model) else {
         return Ok(());
     };

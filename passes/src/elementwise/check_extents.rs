@@ -23,7 +23,7 @@ pub const PASS: Pass = Pass {
     run: |root, _, rewriter| {
         let context = rewriter.context();
         let elementwise =
-            |op: OperationRef| op::has_elementwise_trait(&op) && !super::chooses_a_whole(&op);
+            |op: OperationRef| op::has_elementwise_trait(&op) && !super::selects_tensors(&op);
         let mut asserted = Asserted::below(root);
         for found in op::collect(&root, elementwise) {
             check(found, &mut asserted, &Builder::before(context, found)?)?;

@@ -31,7 +31,7 @@ where
     let all = op::collect(root, |op| {
         op::has_elementwise_trait(&op)
             && op.results().any(|r| wanted(r.r#type()))
-            && !chooses_a_whole(&op)
+            && !selects_tensors(&op)
     });
     replace_each(all, rewriter, |found| {
         if found.region_count() > 0 {
@@ -43,7 +43,7 @@ where
 
 /// `arith.select` of one condition between tensors of unknown extents: it has the trait, but the tensors may differ in
 /// their extents, as results of branches do, so it hands on one of them and computes no elements.
-fn chooses_a_whole<'c: 'a, 'a>(op: &impl OperationLike<'c, 'a>) -> bool {
+fn selects_tensors<'c: 'a, 'a>(op: &impl OperationLike<'c, 'a>) -> bool {
     let open = |v: Value<'c, 'a>| {
         types::extents(v.r#type()).is_some_and(|extents| extents.contains(&types::DYNAMIC))
     };

@@ -17,7 +17,7 @@ mod scope;
 
 pub use error::EmitError;
 
-use crate::mlir::{Builder, attributes, place, types};
+use crate::mlir::{Builder, attributes, location, types};
 use melior::Context;
 use melior::ir::attribute::TypeAttribute;
 use melior::ir::operation::OperationLike;
@@ -77,7 +77,7 @@ impl<'c> Emitter<'c, '_> {
         let place = match self.sources.get(span.file) {
             Some(file) => {
                 let (start, end) = (file.line_column(span.start), file.line_column(span.end));
-                place::location(self.context, &file.path.to_string_lossy(), start, end)
+                location::location(self.context, &file.path.to_string_lossy(), start, end)
             }
             None => Location::unknown(self.context),
         };

@@ -7,9 +7,9 @@
 //! Requires: upper bounds of the entry's arguments (`skript.bounds`).
 
 use super::bounds::{Bounds, constant, end, open_dimensions};
-use super::moved::Taken;
 use super::order::{Meaning, Order};
 use super::polynomial::{Polynomial, Unknown};
+use super::updated_positions::Taken;
 use crate::codegen::mlir::{blocks, erase, operations, replace_uses};
 use crate::emit::check::is_check;
 use crate::mlir::copy::{arguments, operation_name};

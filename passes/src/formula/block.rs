@@ -1,6 +1,6 @@
 //! Strided blocks of tensors, and splitting and merging of dimensions.
 
-use super::open::Sizes;
+use super::dynamic_extents::Sizes;
 use crate::mlir::{Builder, attributes, types};
 use melior::Error;
 use melior::ir::attribute::ArrayAttribute;

@@ -10,9 +10,9 @@
 //!
 //! Guarantees: no `skript.access` outside of formulas is left, and no formula but those that `leave-sequential` leaves.
 
-use super::same::SameExtents;
+use super::equal_extents::EqualExtents;
 use super::{Refusal, linalg, structured};
-use crate::mlir::{Builder, attributes, mark};
+use crate::mlir::{Builder, attributes, mutation};
 use crate::structure::{ReadError, Reading, Structure};
 use skript_dialect::melior::ir::operation::OperationLike;
 use skript_dialect::melior::ir::{OperationRef, Value};
@@ -55,7 +55,7 @@ pub const PASS: Pass = Pass {
         let finite: bool = options.get("finite-factors")?;
         let context = rewriter.context();
         let mut failure = None;
-        let mut same = SameExtents::default();
+        let mut same = EqualExtents::default();
         let found = op::collect(&root, |op| {
             op::is(&op, "skript.formula") || op::is(&op, "func.call")
         });
@@ -74,7 +74,7 @@ pub const PASS: Pass = Pass {
                         Refusal::Shape(reason) => (*reason).to_owned(),
                         other => other.to_string(),
                     };
-                    mark::set(formula, NOT_LINALG, attributes::string(context, &reason));
+                    mutation::set(formula, NOT_LINALG, attributes::string(context, &reason));
                 }
                 Err(refusal) => {
                     failure = Some(PassError::at(
@@ -108,7 +108,7 @@ fn convert<'c: 'a, 'a>(
     formula: OperationRef<'c, 'a>,
     maps_only: bool,
     finite: bool,
-    same: &SameExtents,
+    same: &EqualExtents,
     at: &Builder<'c, 'a>,
 ) -> Result<Option<Vec<Value<'c, 'a>>>, Refusal> {
     let reading = Reading::of(formula)?;

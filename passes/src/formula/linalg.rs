@@ -7,11 +7,11 @@ use super::Refusal;
 use super::block;
 use super::border::Border;
 use super::domain::{Domain, TargetBlock};
-use super::open::{Fit, Open, Size, Sizes};
+use super::dynamic_extents::{Fit, Open, Size, Sizes};
+use super::equal_extents::EqualExtents;
 use super::operand::{Operand, Operands, promote};
 use super::payload::Payload;
 use super::reshape::{Shaped, are_reshaped, reshape};
-use super::same::SameExtents;
 use crate::mlir::{Builder, ValueKey, attributes, maps, splat, types};
 use crate::structure::{Affine, Reading, Term};
 use melior::ir::attribute::ArrayAttribute;
@@ -30,7 +30,7 @@ pub const ACCUMULATES: &str = "accumulates";
 pub fn lower<'c: 'a, 'a>(
     reading: &Reading<'c, 'a>,
     finite: bool,
-    same: &SameExtents,
+    same: &EqualExtents,
     at: &Builder<'c, 'a>,
 ) -> Result<Vec<Value<'c, 'a>>, Refusal> {
     if let Some(view) = view_by_digits(reading, same, at)? {
@@ -137,7 +137,7 @@ pub fn lower<'c: 'a, 'a>(
 /// A copy that only renames elements once its indices are taken apart, `y[i,] = u[i / c,i % c]`.
 fn view_by_digits<'c: 'a, 'a>(
     reading: &Reading<'c, 'a>,
-    same: &SameExtents,
+    same: &EqualExtents,
     at: &Builder<'c, 'a>,
 ) -> Result<Option<Value<'c, 'a>>, Refusal> {
     let terms = &reading.nest.terms;

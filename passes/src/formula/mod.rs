@@ -2,18 +2,18 @@
 
 pub mod block;
 pub mod border;
-pub mod covered;
+pub mod covered_fills;
 pub mod domain;
+pub mod dynamic_extents;
+pub mod equal_extents;
 pub mod formula_to_linalg;
 pub mod formula_to_loops;
 pub mod linalg;
 pub mod loops;
-pub mod open;
 pub mod operand;
 pub mod payload;
 pub mod refusal;
 pub mod reshape;
-pub mod same;
 pub mod scalar_to_arith;
 pub mod split_guards;
 pub mod structured;

@@ -2,7 +2,7 @@
 
 use super::border::Border;
 use super::domain::Domain;
-use super::open::{Fit, Open, Size, Sizes};
+use super::dynamic_extents::{Fit, Open, Size, Sizes};
 use super::{Refusal, block};
 use crate::mlir::{Builder, types};
 use crate::structure::affine::Range;

@@ -1,7 +1,7 @@
 //! Formulas that keep the row-major order of a whole tensor: reshapes, which move nothing.
 
 use super::block;
-use super::open::Sizes;
+use super::dynamic_extents::Sizes;
 use crate::mlir::{Builder, types};
 use crate::structure::Affine;
 use melior::Error;

@@ -5,7 +5,7 @@
 //! bufferization need not copy what an invocation reads. An operator that invokes itself under its own name is kept at
 //! the outermost level only; the inner invocations are inlined.
 
-use crate::mlir::{attributes, mark};
+use crate::mlir::{attributes, mutation};
 use skript_dialect::melior::ir::OperationRef;
 use skript_dialect::melior::ir::attribute::StringAttribute;
 use skript_dialect::melior::ir::operation::OperationLike;
@@ -50,7 +50,7 @@ pub const PASS: Pass = Pass {
             }
             let parts: Vec<OperationRef> = parts.concat();
             for invocation in named.iter().filter(|op| !parts.contains(op)) {
-                mark::set(*invocation, KEPT, attributes::unit(context));
+                mutation::set(*invocation, KEPT, attributes::unit(context));
                 invoked.extend(super::callee(*invocation));
             }
         }

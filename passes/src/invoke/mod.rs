@@ -4,7 +4,7 @@ pub mod keep_operators;
 pub mod lower_invocations;
 
 use crate::codegen::mlir::{argument_attributes, first_block, signature};
-use crate::mlir::{attributes, copy, mark};
+use crate::mlir::{attributes, copy, mutation};
 use skript_dialect::melior::Context;
 use skript_dialect::melior::ir::attribute::{
     ArrayAttribute, DictionaryAttribute, FlatSymbolRefAttribute, StringAttribute,
@@ -54,7 +54,7 @@ pub fn read_only(function: OperationRef, context: &Context) -> Result<(), PassEr
             false => known,
         })
         .collect();
-    mark::set(
+    mutation::set(
         function,
         "arg_attrs",
         ArrayAttribute::new(context, &all).into(),

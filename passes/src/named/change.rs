@@ -2,7 +2,7 @@
 
 use super::payload::Factor;
 use crate::formula::block;
-use crate::formula::open::Sizes;
+use crate::formula::dynamic_extents::Sizes;
 use crate::formula::reshape::reshape;
 use crate::mlir::{Builder, maps, splice, types};
 use crate::structure::Affine;

@@ -44,7 +44,7 @@ pub const PASS: Pass = Pass {
             else {
                 continue;
             };
-            let Some(named) = named(generic, context).filter(Named::keeps_open_shapes) else {
+            let Some(named) = named(generic, context).filter(Named::keeps_dynamic_shapes) else {
                 continue;
             };
             let at = Builder::before(context, found)?;

@@ -26,7 +26,7 @@ pub enum Input<'c, 'a> {
 
 impl<'c: 'a, 'a> Named<'c, 'a> {
     /// Whether every tensor with an extent that only a run knows is taken as it is: what other shape it has nobody could write.
-    pub fn keeps_open_shapes(&self) -> bool {
+    pub fn keeps_dynamic_shapes(&self) -> bool {
         let kept = |operand: &Operand| {
             let extents = types::extents(operand.value.r#type()).unwrap_or_default();
             let is_open = extents.contains(&types::DYNAMIC);

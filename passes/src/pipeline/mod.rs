@@ -4,7 +4,7 @@
 
 pub mod stages;
 
-use crate::codegen::apart::ONE_SHOT;
+use crate::codegen::conflict_copies::ONE_SHOT;
 use skript_dialect::pass::register_pipeline;
 
 /// A named pipeline on a module.

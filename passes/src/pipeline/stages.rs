@@ -4,7 +4,7 @@
 //! [`text`] joins them to what `skript-opt --pass-pipeline` accepts.
 
 use super::Pipeline;
-use crate::codegen::apart::ONE_SHOT;
+use crate::codegen::conflict_copies::ONE_SHOT;
 use crate::invoke::keep_operators;
 use skript_runtime::artifact::Target;
 

@@ -8,7 +8,7 @@
 use super::boundary::operations_named;
 use crate::mlir::builder::{only_block, operations};
 use crate::mlir::copy::operation_name;
-use crate::mlir::{attributes, maps, mark};
+use crate::mlir::{attributes, maps, mutation};
 use crate::structure::Affine;
 use melior::ir::attribute::{ArrayAttribute, IntegerAttribute};
 use melior::ir::operation::{OperationLike, OperationRef};
@@ -31,7 +31,7 @@ pub const PASS: Pass = Pass {
                 let order = nest.with_innermost(row);
                 let attributes = nest.in_order(&order, rewriter.context());
                 for (name, attribute) in attributes.into_iter().flatten() {
-                    mark::set(op, name, attribute);
+                    mutation::set(op, name, attribute);
                 }
                 for index in operations(only_block(op.region(0)?)?) {
                     renumber(index, &order, rewriter.context());
@@ -158,6 +158,6 @@ fn renumber<'c: 'a, 'a>(op: OperationRef<'c, 'a>, order: &[usize], context: &'c 
     let new = old.and_then(|old| order.iter().position(|o| *o == old));
     if let (Some(new), "linalg.index") = (new, operation_name(op).as_str()) {
         let new = attributes::i64(context, i64::try_from(new).unwrap_or(i64::MAX));
-        mark::set(op, "dim", new);
+        mutation::set(op, "dim", new);
     }
 }

@@ -3,11 +3,11 @@
 //! A dimension whose subscript counts indices of its own, `c·i + o` or a mixed-radix number of several, is sliced (and
 //! padded where guarded points would leave it); one whose places an index of its own decides is put together of slices where
 //! that takes few; dimensions that share indices, or at whose places indices meet, are rows of one dimension
-//! ([`skewed`](super::skewed)); all others are gathered, at positions that are fields.
+//! ([`skewed`](super::shared_indices)); all others are gathered, at positions that are fields.
 
 use super::field::{Field, union};
 use super::rearrange::rearranged;
-use super::skewed::straightened;
+use super::shared_indices::straightened;
 use super::tensors::Tensors;
 use super::write::filler;
 use crate::mlir::{attributes, types};

@@ -4,9 +4,9 @@
 //! operations are total, so what is not wanted does no harm.
 
 use super::access::{Gathered, Subscript, read, run};
+use super::captures::Outside;
 use super::error::ExportError;
 use super::field::{Field, join};
-use super::outside::Outside;
 use super::scalar;
 use super::shift::Shift;
 use super::tensors::Tensors;

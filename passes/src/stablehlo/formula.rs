@@ -2,12 +2,12 @@
 
 use super::access::Gathered;
 use super::arg_reduce;
-use super::counted;
+use super::captures::Outside;
+use super::compaction;
 use super::error::ExportError;
 use super::evaluate::Evaluator;
 use super::field::{Field, union};
 use super::guards::{Guards, all};
-use super::outside::Outside;
 use super::product::Product;
 use super::report::Form;
 use super::sequence;
@@ -44,7 +44,7 @@ pub fn export<'c: 'a, 'a>(
     let begins = |target: usize| outs.get(target).is_some_and(|out| is_zero(*out));
     if let Some(compaction) = Compaction::of(nest).filter(|found| begins(found.counter)) {
         let mut evaluator = Evaluator::new(at, &reading, outside, outs);
-        let results = counted::run(&compaction, &mut evaluator)?;
+        let results = compaction::run(&compaction, &mut evaluator)?;
         return Ok((results, Form::Scatter));
     }
     if !reading.has_distinct_destinations() {

@@ -1,5 +1,6 @@
 //! Functions, and what stands between their formulas: invocations, control flow, scalars, elementwise operations.
 
+use super::captures::Outside;
 use super::draws::Drawing;
 use super::error::ExportError;
 use super::evaluate::{constant, element, elementwise};
@@ -7,7 +8,6 @@ use super::finite::Finite;
 use super::formula;
 use super::intrinsic;
 use super::is_check;
-use super::outside::Outside;
 use super::report::{Form, Report};
 use super::tensors::Tensors;
 use super::weights;

@@ -8,12 +8,13 @@
 //! a loop ([`sequence`]).
 
 pub mod access;
+pub mod alternatives;
 pub mod arg_reduce;
 mod bools;
+pub mod captures;
 pub mod cast;
-pub mod chosen;
+pub mod compaction;
 pub mod contraction;
-pub mod counted;
 pub mod draws;
 pub mod error;
 pub mod evaluate;
@@ -26,21 +27,20 @@ pub mod guards;
 pub mod import;
 pub mod interface;
 pub mod intrinsic;
-pub mod outside;
 pub mod periodic;
-pub mod place;
 pub mod product;
 pub mod rearrange;
 pub mod report;
 pub mod scalar;
 pub mod sequence;
 pub mod sharding;
+pub mod shared_indices;
 pub mod shift;
-pub mod skewed;
-mod slid;
+pub mod subscript;
 pub mod tensors;
 pub mod weights;
 pub mod window;
+mod window_expression;
 pub mod write;
 
 pub use error::ExportError;

@@ -4,10 +4,10 @@
 //! output, never meets another value of itself: such indices stay dimensions of tensors inside the loop.
 
 use super::access::Subscript;
+use super::captures::Outside;
 use super::error::ExportError;
 use super::evaluate::Evaluator;
 use super::field::Field;
-use super::outside::Outside;
 use super::tensors::Tensors;
 use crate::structure::{Nest, Reading, TermId};
 use melior::ir::operation::OperationLike;

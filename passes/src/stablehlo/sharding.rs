@@ -3,7 +3,7 @@
 
 use super::Port;
 use crate::mlir::builder::operations;
-use crate::mlir::{attributes, mark};
+use crate::mlir::{attributes, mutation};
 use melior::Context;
 use melior::ir::attribute::ArrayAttribute;
 use melior::ir::operation::{OperationBuilder, OperationLike};
@@ -182,7 +182,7 @@ pub fn annotate<'c>(
                 None => parse(context, "{}"),
             });
             let each = each.collect::<Result<Vec<_>, _>>()?;
-            mark::set(entry, list, ArrayAttribute::new(context, &each).into());
+            mutation::set(entry, list, ArrayAttribute::new(context, &each).into());
         }
     }
     match module.body().first_operation() {

@@ -4,8 +4,8 @@
 
 use super::access::{Subscript, read};
 use super::field::Field;
-use super::place::Place;
 use super::rearrange::MOST;
+use super::subscript::Place;
 use super::tensors::Tensors;
 use super::write::filler;
 use crate::structure::Affine;

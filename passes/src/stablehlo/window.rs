@@ -16,8 +16,8 @@ use super::evaluate::{Evaluator, element, elementwise, uncast};
 use super::field::Field;
 use super::guards::Conjunct;
 use super::shift::Shift;
-use super::slid::windowed;
 use super::tensors::Tensors;
+use super::window_expression::windowed;
 
 use crate::mlir::copy::operation_name;
 use crate::mlir::types;

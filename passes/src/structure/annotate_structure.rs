@@ -4,7 +4,7 @@
 //! extents have no influence, except that a subscript with a dynamic extent as a factor is not affine.
 
 use super::{Reading, Structure};
-use crate::mlir::{attributes, mark};
+use crate::mlir::{attributes, mutation};
 use skript_dialect::{Pass, PassError, op};
 
 /// The pass `skript-annotate-structure`.
@@ -23,7 +23,7 @@ pub const PASS: Pass = Pass {
                         false => Structure::Sequential,
                     };
                     let structure = attributes::string(context, &structure.to_string());
-                    mark::set(formula, "structure", structure);
+                    mutation::set(formula, "structure", structure);
                 }
                 Err(error) => failure = Some(PassError::at(formula, error.to_string())),
             }

@@ -5,7 +5,7 @@
 
 use super::{Loops, Lowering};
 use crate::formula::Refusal;
-use crate::formula::same::SameExtents;
+use crate::formula::equal_extents::EqualExtents;
 use crate::mlir::{Builder, types};
 use crate::structure::{LARGEST_EXTENT, Reading, Term, TermId};
 use melior::ir::operation::OperationLike;
@@ -60,7 +60,7 @@ fn is_speculatable(reading: &Reading, term: TermId) -> bool {
 
 fn unproven(reading: &Reading) -> Unproven {
     let nest = &reading.nest;
-    let same = SameExtents::default();
+    let same = EqualExtents::default();
     let mut found = Vec::new();
     for ((number, target), out) in nest.targets.iter().enumerate().zip(&reading.outs) {
         let places = target.subscripts.iter().zip(&target.extents);

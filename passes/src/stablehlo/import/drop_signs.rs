@@ -4,7 +4,7 @@
 //! integer type, casts between the two are gone.
 
 use crate::codegen::mlir;
-use crate::mlir::mark;
+use crate::mlir::mutation;
 use melior::ir::attribute::TypeAttribute;
 use melior::ir::block::BlockLike;
 use melior::ir::operation::OperationLike;
@@ -51,7 +51,7 @@ pub const PASS: Pass = Pass {
 fn retype(value: Value) -> Result<(), PassError> {
     let old = value.r#type();
     if let Some(new) = signless(old)? {
-        mark::retype(value, new);
+        mutation::retype(value, new);
     }
     Ok(())
 }

@@ -9,7 +9,7 @@ use super::to_linalg::Tensor;
 use super::{calls, ends, extents, factorization, literals, resources, survey, unreadable};
 use crate::codegen::{CodegenError, Interface, mlir};
 use crate::compile::compile_tensors;
-use crate::mlir::{mark, types};
+use crate::mlir::{mutation, types};
 use melior::Context;
 use melior::ir::attribute::StringAttribute;
 use melior::ir::block::BlockLike;
@@ -307,7 +307,7 @@ pub fn strip(module: &Module) {
         for name in names {
             let foreign = name.contains('.');
             if foreign || function && (name == "arg_attrs" || name == "res_attrs") {
-                mark::remove(found, &name);
+                mutation::remove(found, &name);
             }
         }
     }

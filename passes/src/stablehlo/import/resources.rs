@@ -1,6 +1,6 @@
 //! Elements of constants that stand in the file's resources become elements of the constants themselves.
 
-use crate::mlir::mark;
+use crate::mlir::mutation;
 use melior::ir::Module;
 use melior::ir::operation::OperationLike;
 use skript_dialect::melior;
@@ -17,7 +17,7 @@ pub fn inline(module: &Module) {
         };
         let inlined = inlined_elements(value);
         if inlined != value {
-            mark::set(constant, "value", inlined);
+            mutation::set(constant, "value", inlined);
         }
     }
 }

@@ -14,7 +14,7 @@ mod views;
 use super::to_linalg::Found;
 use super::{program, survey};
 use crate::mlir::splice::Lines;
-use crate::mlir::{Builder, attributes, context, mark};
+use crate::mlir::{Builder, attributes, context, mutation};
 use melior::ir::attribute::FlatSymbolRefAttribute;
 use melior::ir::operation::OperationLike;
 use melior::ir::{OperationRef, Value, ValueLike};
@@ -56,7 +56,7 @@ pub const PASS: Pass = Pass {
             rewriter.replace_op_with_values(found, &values);
         }
         if let Some(entry) = program::entry_of(op::collect(&root, |op| op::is(&op, "func.func"))) {
-            mark::set(entry, "skript.entry", attributes::unit(context));
+            mutation::set(entry, "skript.entry", attributes::unit(context));
         }
         Ok(())
     },

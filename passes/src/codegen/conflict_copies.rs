@@ -6,8 +6,8 @@
 //! starts with copies, a turn ends with copies. Those are more than most modules need, so only what is refused without
 //! them gets them.
 
-use super::carried::{copied, write_carried};
 use super::error::CodegenError;
+use super::loop_carried::{copied, write_carried};
 use super::mlir;
 use super::outputs::write_outputs;
 use melior::ir::operation::{OperationLike, OperationMutLike, OperationRef, OperationRefMut};

@@ -4,9 +4,9 @@
 //! therefore sees no conflict between the writes after a cut and what was read or written before. [`Chain::is_exclusive`]
 //! makes sure that there is none: from the cut on, nothing but the chain uses its buffer.
 
-use super::carried::{allocate, beginnings, destination, is_destination, is_made_by, written};
 use super::error::CodegenError;
 use super::inits::{copy_before, maker};
+use super::loop_carried::{allocate, beginnings, destination, is_destination, is_made_by, written};
 use super::memory::{ancestor_in, key};
 use super::mlir;
 use crate::invoke;

@@ -25,12 +25,12 @@ enum Number {
 
 /// What the checks that have been met say: those that stand in functions, and in no branch or loop of these.
 #[derive(Debug, Default)]
-pub struct SameExtents {
+pub struct EqualExtents {
     /// Numbers that equal others.
     equal: HashMap<Number, Number>,
 }
 
-impl SameExtents {
+impl EqualExtents {
     /// Takes a check that holds from here on into account: `a == b`, `a <= b` where b is a constant, and conjunctions.
     pub fn learn<'c: 'a, 'a>(&mut self, check: OperationRef<'c, 'a>) {
         let parent = op::parent(check);
@@ -47,7 +47,7 @@ impl SameExtents {
                 ("skript.and" | "arith.andi", parts) => flags.extend(parts),
                 ("skript.eq", [a, b]) => self.unite(number(*a), number(*b)),
                 ("skript.le", [a, b]) => {
-                    for clamped in idle_clamps(*a, *b) {
+                    for clamped in redundant_clamps(*a, *b) {
                         self.unite(number(clamped), number(*a));
                     }
                 }
@@ -114,7 +114,7 @@ fn number<'c: 'a, 'a>(value: Value<'c, 'a>) -> Number {
 }
 
 /// What is `min(value, limit)` or with a larger limit, of a value that is at most a constant limit.
-fn idle_clamps<'c: 'a, 'a>(value: Value<'c, 'a>, limit: Value<'c, 'a>) -> Vec<Value<'c, 'a>> {
+fn redundant_clamps<'c: 'a, 'a>(value: Value<'c, 'a>, limit: Value<'c, 'a>) -> Vec<Value<'c, 'a>> {
     let Number::Fixed(most) = number(limit) else {
         return Vec::new();
     };
@@ -270,7 +270,7 @@ mod tests {
             let named = |op: &&OperationRef| operation_name(**op) == name;
             all.iter().find(named).unwrap().result(0).unwrap().into()
         };
-        let mut same = SameExtents::default();
+        let mut same = EqualExtents::default();
         for name in [
             "tensor.splat",
             "skript.add",

@@ -6,7 +6,7 @@
 
 use super::structured;
 use crate::codegen::mlir::users;
-use crate::mlir::{Builder, mark, splat, types};
+use crate::mlir::{Builder, mutation, splat, types};
 use crate::structure::{Affine, Nest, Placement, Reading, Slot};
 use skript_dialect::melior::ir::operation::{OperationLike, OperationResult};
 use skript_dialect::melior::ir::{OperationRef, Value, ValueLike};
@@ -31,7 +31,7 @@ pub const PASS: Pass = Pass {
             if is_covered(formula) || runs_over(formula, &sizes) {
                 let at = Builder::before(context, formula)?;
                 let empty = at.value("tensor.empty", &sizes, &[], out.r#type())?;
-                mark::set_operand(formula, position, empty);
+                mutation::set_operand(formula, position, empty);
             }
         }
         Ok(())

@@ -5,9 +5,9 @@
 use super::access::{run, slice};
 use super::error::ExportError;
 use super::evaluate::Evaluator;
-use super::place::Place;
 use super::rearrange::MOST;
 use super::shift::Shift;
+use super::subscript::Place;
 use crate::mlir::ValueKey;
 use crate::mlir::copy::operation_name;
 use crate::structure::Affine;

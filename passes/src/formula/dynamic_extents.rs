@@ -7,8 +7,8 @@
 
 use super::Refusal;
 use super::domain::Domain;
+use super::equal_extents::EqualExtents;
 use super::operand::COPIED_RATIO;
-use super::same::SameExtents;
 use crate::mlir::{Builder, types};
 use crate::structure::{Affine, LARGEST_EXTENT, Reading, Term, TermId};
 use melior::Error;
@@ -61,7 +61,7 @@ impl<'c, 'a> FromIterator<Size<'c, 'a>> for Sizes<'c, 'a> {
 pub struct Open<'s, 'c, 'a> {
     /// By loop of the domain.
     loops: Vec<Option<Value<'c, 'a>>>,
-    same: &'s SameExtents,
+    same: &'s EqualExtents,
     /// Whether some point may be skipped, and whether what it reads may be.
     skips: bool,
     skips_reads: bool,
@@ -90,7 +90,7 @@ impl<'s, 'c: 'a, 'a> Open<'s, 'c, 'a> {
     pub fn of(
         reading: &Reading<'c, 'a>,
         domain: &Domain,
-        same: &'s SameExtents,
+        same: &'s EqualExtents,
     ) -> Result<Self, Refusal> {
         let mut loops = vec![None; domain.extents.len()];
         for (index, bound) in reading.bounds.iter().enumerate() {

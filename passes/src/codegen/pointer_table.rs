@@ -10,7 +10,7 @@
 
 use super::mlir;
 use super::order::Order;
-use crate::mlir::mark::retype;
+use crate::mlir::mutation::retype;
 use crate::mlir::{Builder, attributes, types};
 use melior::ir::attribute::{ArrayAttribute, IntegerAttribute, TypeAttribute};
 use melior::ir::block::BlockLike;

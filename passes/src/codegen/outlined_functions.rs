@@ -10,10 +10,10 @@
 
 use super::memory::{ancestor_in, key};
 use super::mlir;
-use super::pointers::{NOALIAS, TABLE};
+use super::pointer_table::{NOALIAS, TABLE};
 use crate::emit::check::is_check;
 use crate::invoke;
-use crate::mlir::{Builder, ValueKey, attributes, copy, mark};
+use crate::mlir::{Builder, ValueKey, attributes, copy, mutation};
 use melior::Context;
 use melior::ir::attribute::{ArrayAttribute, FlatSymbolRefAttribute};
 use melior::ir::block::BlockLike;
@@ -65,7 +65,7 @@ pub const PASS: Pass = Pass {
         outliner.split(body)?;
         // What the parts made again for themselves.
         for op in mlir::nested(entry).into_iter().rev() {
-            if is_made_again(op) && !op.results().any(op::is_used) {
+            if is_rebuilt(op) && !op.results().any(op::is_used) {
                 mlir::erase(op);
             }
         }
@@ -77,7 +77,7 @@ pub const PASS: Pass = Pass {
 /// What happens to an op of a block that is split.
 enum Role {
     /// It is made again in each part that needs it.
-    MadeAgain,
+    Rebuilt,
     /// It moves; so many operations.
     Moves(usize),
     Stays,
@@ -103,7 +103,7 @@ impl<'c: 'a, 'a> Outliner<'c, 'a> {
         let (mut part, mut length) = (Vec::new(), 0);
         for op in operations.iter().take(operations.len().saturating_sub(1)) {
             match self.role(*op) {
-                Role::MadeAgain => {}
+                Role::Rebuilt => {}
                 Role::Moves(weight) => {
                     if length + weight > self.most {
                         self.outline(block, &std::mem::take(&mut part))?;
@@ -127,8 +127,8 @@ impl<'c: 'a, 'a> Outliner<'c, 'a> {
     }
 
     fn role(&self, op: OperationRef<'c, 'a>) -> Role {
-        if is_made_again(op) {
-            return Role::MadeAgain;
+        if is_rebuilt(op) {
+            return Role::Rebuilt;
         }
         let weight = weight(op);
         let name = mlir::name(op);
@@ -137,10 +137,10 @@ impl<'c: 'a, 'a> Outliner<'c, 'a> {
         let stays = name == "memref.alloca"
             || with_nested(op)
                 .into_iter()
-                .any(|inner| is_check(inner) || self.calls_part(inner))
+                .any(|inner| is_check(inner) || self.calls_outlined(inner))
             || (name.starts_with("scf.") && weight > self.most)
             || op.results().any(leaves)
-            || !captured(op).into_iter().all(can_be_had);
+            || !captured(op).into_iter().all(is_available);
         match stays {
             true => Role::Stays,
             false => Role::Moves(weight),
@@ -148,7 +148,7 @@ impl<'c: 'a, 'a> Outliner<'c, 'a> {
     }
 
     /// Whether an op calls a part that the module had before.
-    fn calls_part(&self, op: OperationRef<'c, 'a>) -> bool {
+    fn calls_outlined(&self, op: OperationRef<'c, 'a>) -> bool {
         let callee = invoke::callee(op).and_then(|name| self.known.get(&name));
         callee.is_some_and(|function| function.has_attribute(PART))
     }
@@ -261,11 +261,11 @@ impl<'c: 'a, 'a> Outliner<'c, 'a> {
             is_own.then(|| argument.argument_number())
         };
         // An array that a loop hands on may be any of the others.
-        let is_stranger = |value: &&Value<'c, 'a>| {
+        let is_foreign = |value: &&Value<'c, 'a>| {
             let is_argument = value.is_block_argument();
             !is_scalar(value.r#type()) && is_argument && of_entry(value).is_none()
         };
-        let alone = handed.iter().find(is_stranger).is_none();
+        let alone = handed.iter().find(is_foreign).is_none();
         let mut dictionaries = Vec::with_capacity(handed.len());
         for value in handed {
             let own = of_entry(value).and_then(|n| self.attributes.get(n));
@@ -325,7 +325,7 @@ impl<'c: 'a, 'a> Content<'c, 'a> {
         let made = OperationResult::try_from(value).ok();
         let made = made
             .map(|result| result.owner())
-            .filter(|op| is_made_again(*op));
+            .filter(|op| is_rebuilt(*op));
         let Some(op) = made else {
             let argument = self.block.add_argument(value.r#type(), self.location);
             self.map.insert(ValueKey::of(value), argument);
@@ -350,7 +350,7 @@ fn weight(op: OperationRef) -> usize {
 }
 
 /// Constants, views, and pointers out of the entry's table: they cost nothing, and nothing changes what they give.
-fn is_made_again(op: OperationRef) -> bool {
+fn is_rebuilt(op: OperationRef) -> bool {
     let of_arrays = || op.operand_count() == 0 || op.results().any(|r| !is_scalar(r.r#type()));
     let is_value = op.region_count() == 0 && op.result_count() > 0;
     mlir::name(op) == "llvm.load" || (is_value && op::is_pure(&op) && of_arrays())
@@ -361,10 +361,10 @@ fn is_scalar(r#type: Type) -> bool {
 }
 
 /// Whether a part can be handed the value, or make it again.
-fn can_be_had<'c: 'a, 'a>(value: Value<'c, 'a>) -> bool {
+fn is_available<'c: 'a, 'a>(value: Value<'c, 'a>) -> bool {
     let made = OperationResult::try_from(value).ok();
-    if let Some(op) = made.map(|r| r.owner()).filter(|op| is_made_again(*op)) {
-        return op.operands().all(can_be_had);
+    if let Some(op) = made.map(|r| r.owner()).filter(|op| is_rebuilt(*op)) {
+        return op.operands().all(is_available);
     }
     let of_array = |array: MemRefType| array.has_static_shape() && array.layout().is_affine_map();
     let r#type = value.r#type();
@@ -407,7 +407,7 @@ fn replace_operands<'c: 'a, 'a>(
 ) {
     for (position, operand) in op.operands().enumerate() {
         if let Some(other) = other(operand) {
-            mark::set_operand(op, position, other);
+            mutation::set_operand(op, position, other);
         }
     }
 }

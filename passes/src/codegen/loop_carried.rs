@@ -7,9 +7,9 @@
 //! outputs, which upstream assigns to tensors that become outputs, would hold both. Functions of kept invocations do
 //! not write their arguments; external functions get copies of what is read later.
 
-use super::aligned::align;
-use super::apart;
+use super::conflict_copies;
 use super::error::CodegenError;
+use super::while_arguments::align;
 use super::{memory, mlir};
 use crate::invoke;
 use crate::mlir::{Builder, attributes, context};
@@ -36,7 +36,7 @@ pub const PASS: Pass = Pass {
     }],
     run: |root, options, _| {
         let apart = match options.get::<String>("apart")?.as_str() {
-            "if-refused" => apart::is_needed(root),
+            "if-refused" => conflict_copies::is_needed(root),
             _ => options.get("apart")?,
         };
         Ok(write_carried(root, apart)?)
@@ -56,7 +56,7 @@ pub fn write_carried(module: OperationRef, apart: bool) -> Result<(), CodegenErr
         }
     }
     if apart {
-        apart::part(module)?;
+        conflict_copies::part(module)?;
     }
     for op in mlir::nested(module).into_iter().rev() {
         match mlir::name(op).as_str() {
@@ -125,7 +125,7 @@ fn goes_through_a_loop(value: Value, argument: Value) -> bool {
     let (inner, number) = (result.owner(), result.result_number());
     let through = match mlir::name(inner).as_str() {
         "scf.for" => true,
-        "scf.while" => hands_on(inner, number),
+        "scf.while" => forwards(inner, number),
         _ => false,
     };
     let into = destination(inner, number).and_then(|operand| inner.operand(operand).ok());
@@ -335,7 +335,7 @@ fn is_fresh(value: Value) -> bool {
 /// What arms of a branch make on the way to a carried value has buffers of its own, unless nothing but that and the carried
 /// tensor is chosen from, and nobody else reads any of it or the carried tensor later. Upstream lets an empty tensor behind a
 /// value that is written somewhere be that place, and then takes all that a branch chooses from for one buffer.
-pub(super) fn part_branches(
+pub(super) fn separate_branches(
     value: Value,
     carried: Value,
     block: BlockRef,
@@ -348,7 +348,7 @@ pub(super) fn part_branches(
     };
     let is_alone = |b: &Beginning| {
         let is_plain = b.value == carried || is_made_here(b);
-        let is_read = |(op, _)| is_read_behind(carried, op, block);
+        let is_read = |(op, _)| is_read_after(carried, op, block);
         is_plain && !(b.is_chosen && (b.is_shared || b.writer.is_some_and(is_read)))
     };
     if all.iter().all(is_alone) {
@@ -403,7 +403,7 @@ pub(super) fn copied<'c, 'a>(
 }
 
 /// Whether an op of the block reads a value behind that which holds `op`.
-fn is_read_behind(value: Value, op: OperationRef, block: BlockRef) -> bool {
+fn is_read_after(value: Value, op: OperationRef, block: BlockRef) -> bool {
     let order = mlir::operations(block);
     let position = |op: OperationRef| {
         let outer = memory::ancestor_in(block, op)?;
@@ -470,7 +470,7 @@ fn start_with_copies(op: OperationRef, first: usize, is_loop: bool) -> Result<()
 }
 
 /// Whether a `scf.while` hands argument `number` of its first region on at its place.
-fn hands_on(op: OperationRef, number: usize) -> bool {
+fn forwards(op: OperationRef, number: usize) -> bool {
     let Some(block) = mlir::blocks(op).first().copied() else {
         return false;
     };
@@ -503,7 +503,7 @@ fn write(block: BlockRef, first_argument: usize, first_operand: usize) -> Result
         let r#type = operand.r#type();
         let own = own.ok().map(Value::from);
         if let Some(own) = own.filter(|own| !stays && own.r#type().is_ranked_tensor()) {
-            part_branches(*operand, own, block)?;
+            separate_branches(*operand, own, block)?;
         }
         let again = !handed.insert(operand.to_raw().ptr);
         let mut others = origins(*operand).into_iter().filter(|s| Some(*s) != own);
