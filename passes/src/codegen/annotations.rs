@@ -1,12 +1,11 @@
-//! `skript-annotate-loops`: what LLVM must not do to loops.
+//! `skript-annotate-loops`: forbids LLVM to unroll or vectorize loops where that is slow or wrong.
 //!
-//! LLVM unrolls loops of a few turns, and the code of a long chain of small tensors becomes one block, over which several of
-//! LLVM's passes take time that grows with its square. Where a function has many loops, none of them is worth that, nor in
-//! the parts that a long entry was cut into.
+//! LLVM unrolls short loops, so a long chain of small tensors becomes one block; several passes of LLVM take time that
+//! grows with the square of its length. Functions with many loops, and outlined functions, are therefore not unrolled.
 //!
-//! LLVM's vectorizer (22) takes a division in a branch that has the same operands at all steps of a loop for one that the first lane
-//! alone decides on: where this lane does not take the branch, the others have no quotient. Loops with divisions in branches
-//! that steps take one by one stay as they are; a divisor that is a constant never is in a branch for LLVM.
+//! LLVM's vectorizer (22) treats a division in a branch whose operands do not change in the loop as if the first lane
+//! alone decided whether it is executed: if this lane does not take the branch, the other lanes have no quotient. Loops
+//! with divisions in branches are therefore not vectorized. Division by a constant is never in a branch for LLVM.
 
 use super::error::CodegenError;
 use super::mlir;
@@ -64,7 +63,7 @@ fn annotate_loops(module: OperationRef) -> Result<(), CodegenError> {
     Ok(())
 }
 
-/// The loops of a function: positions of their blocks, and the branch that goes back.
+/// The loops of a function: positions of their blocks, and the branch back to the header.
 fn loops<'c, 'a>(
     blocks: &[BlockRef<'c, 'a>],
 ) -> Vec<(RangeInclusive<usize>, OperationRef<'c, 'a>)> {
@@ -91,8 +90,8 @@ fn key(block: &BlockRef) -> usize {
     block.to_raw().ptr as usize
 }
 
-/// Whether a loop of these blocks, its condition first and what each step does next, divides by what is no constant in a branch,
-/// and has a branch on what its steps compute.
+/// Whether a loop of these blocks, header first, has a division by a non-constant in a branch whose condition changes
+/// in the loop.
 fn divides_in_branches(blocks: &[BlockRef]) -> bool {
     let Some((_, steps)) = blocks.split_first() else {
         return false;
@@ -129,7 +128,7 @@ fn is_invariant<'c, 'a>(
     known: &mut HashMap<ValueKey, bool>,
 ) -> bool {
     let Ok(result) = OperationResult::try_from(value) else {
-        // The counter of a loop, or what one carries.
+        // The counter of a loop, or another loop-carried value.
         let Some(argument) = crate::mlir::argument(value) else {
             return false;
         };
@@ -158,7 +157,7 @@ mod tests {
     use super::*;
     use melior::ir::Module;
 
-    /// What is forbidden of the only loop: `y[i] = flag ? x % divisor : x`, where the flag is of the step, or of what is around.
+    /// The attributes of the only loop, `y[i] = flag ? x % divisor : x`; the flag changes in the loop, or does not.
     fn forbidden(flag: &str, divisor: &str) -> Vec<&'static str> {
         let text = format!(
             "llvm.func @f(%x: !llvm.ptr, %n: i64, %k: i64, %around: i1) {{

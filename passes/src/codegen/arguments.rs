@@ -50,10 +50,10 @@ pub const PASS: Pass = Pass {
             }
             let refuse = |why: &str| PassError::at(entry, format!("argument {n} {why}"));
             if !memref.layout().is_affine_map() {
-                return Err(refuse("is no contiguous array: its layout has strides"));
+                return Err(refuse("is not a contiguous array: its layout has strides"));
             }
             let bounds = bounds(memref, named(&attributes, n, BOUNDS))
-                .ok_or_else(|| refuse("has an extent known only at run time, but no bound"))?;
+                .ok_or_else(|| refuse("has a dynamic extent without an upper bound"))?;
             let element = size::element_bytes(&element);
             let bytes = bounds
                 .iter()
@@ -66,7 +66,7 @@ pub const PASS: Pass = Pass {
                 .and_then(|m| arguments.get(m));
             if told.is_none() && !memref.has_static_shape() {
                 return Err(refuse(
-                    "has an extent known only at run time, but nobody tells it",
+                    "has a dynamic extent, and no argument with `skript.extents` holds it",
                 ));
             }
             // No array of no bytes: its pointer need not exist.
@@ -92,7 +92,7 @@ pub const PASS: Pass = Pass {
             )?;
             mlir::replace_uses(*argument, view.result(0)?.into());
             mutation::set_operand(view, 0, *argument);
-            // The only use of the argument is the view, which takes bytes.
+            // The only use of the argument is the view, which accepts bytes.
             mutation::retype(*argument, bytes);
         }
         mlir::set_signature(entry, None)?;
@@ -118,7 +118,7 @@ fn dynamic(memref: MemRefType) -> Vec<usize> {
     (0..memref.rank()).filter(is_dynamic).collect()
 }
 
-/// An extent that the caller tells; no more than the bound, whatever the caller says.
+/// Loads an extent that the caller passes, clamped to its upper bound.
 fn load<'c: 'a, 'a>(
     extents: Value<'c, 'a>,
     dimension: usize,

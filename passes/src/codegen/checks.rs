@@ -121,7 +121,7 @@ pub const PASS: Pass = Pass {
             if op.parent_operation() != Some(entry) {
                 return Err(PassError::at(
                     *op,
-                    "a check stands outside of the entry, or below structured control flow",
+                    "a check is outside of the entry, or inside of structured control flow",
                 ));
             }
         }
@@ -197,7 +197,7 @@ fn calls<'c, 'a>(root: OperationRef<'c, 'a>) -> Vec<OperationRef<'c, 'a>> {
     found
 }
 
-/// Splits the block behind a check.
+/// Splits the block after a check.
 fn lower<'c: 'a, 'a>(
     op: OperationRef<'c, 'a>,
     values: Value<'c, 'a>,
@@ -264,8 +264,8 @@ fn text(op: OperationRef, name: &str) -> String {
     attribute.map(|a| a.value().to_owned()).unwrap_or_default()
 }
 
-/// `path:line:column-line:column: name` of the place and of the calls that lead there, innermost first; without the end where
-/// a place has none.
+/// `path:line:column-line:column: name` of a location and of the calls around it, innermost first; without the end if a
+/// location has none.
 fn trace(location: Location) -> Vec<String> {
     let mut found = Vec::new();
     let mut pending = vec![location.to_raw()];

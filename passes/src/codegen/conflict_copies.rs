@@ -1,10 +1,10 @@
-//! What loops carry and what branches choose, each in a buffer of its own.
+//! Copies of loop-carried and selected tensors, for modules that bufferization refuses without them.
 //!
-//! Bufferization decides for one operand after the other whether it is written in place, and else makes a copy. It has no
-//! choice where a block ends: what an arm of a branch or a turn of a loop hands on stays where it is. Where buffers that
-//! meet there are read in another state it refuses the module. Here nothing meets: an arm hands on copies, a loop
-//! starts with copies, a turn ends with copies. Those are more than most modules need, so only what is refused without
-//! them gets them.
+//! Bufferization decides for each operand whether to write it in place or to copy it. It cannot copy at the end of a
+//! block: the tensor that a branch or a loop iteration yields keeps its buffer. If buffers that join there are read in
+//! another state, it refuses the module. With these copies no buffers join: a branch yields copies, a loop starts with
+//! copies, and an iteration yields copies. Most modules need none of them, so only modules that are refused otherwise
+//! get them.
 
 use super::error::CodegenError;
 use super::loop_carried::{copied, write_carried};
@@ -22,18 +22,19 @@ pub const ONE_SHOT: &str = "one-shot-bufferize{bufferize-function-boundaries=tru
 const ANALYSIS: &str = "eliminate-empty-tensors,one-shot-bufferize{bufferize-function-boundaries=true \
      function-boundary-type-conversion=identity-layout-map test-analysis-only=true}";
 
-/// Copies what loops begin with, what the blocks of loops and branches below the module hand on, and what is chosen from.
+/// Copies the initial tensors of loops, the tensors that blocks of loops and branches yield, and the operands of
+/// selections.
 ///
 /// # Errors
 /// [`CodegenError::Module`] if an op is malformed.
 pub(super) fn part(module: OperationRef) -> Result<(), CodegenError> {
     for op in mlir::nested(module) {
-        // What a loop starts with stands behind the bounds and the step of one that counts.
+        // The initial values of `scf.for` come after the bounds and the step.
         match mlir::name(op).as_str() {
             "scf.for" => copy_operands(op, 3, &[])?,
             "scf.while" => copy_operands(op, 0, &[])?,
             "scf.if" => {}
-            // What canonicalization makes of a branch whose arms only hand on.
+            // Canonicalization makes a selection of a branch that only yields.
             "arith.select" => {
                 copy_operands(op, 1, &[])?;
                 continue;
@@ -50,8 +51,8 @@ pub(super) fn part(module: OperationRef) -> Result<(), CodegenError> {
     Ok(())
 }
 
-/// Whether bufferization refuses the module as it is, and takes it with these copies. Found by trying, on copies of the module; a
-/// module without tensors that meet is not tried.
+/// Whether bufferization refuses the module, but accepts it with these copies. It is tried on copies of the module,
+/// unless no tensors join in it.
 pub(super) fn is_needed(module: OperationRef) -> bool {
     let meets = |op: &OperationRef| {
         let name = mlir::name(*op);
@@ -82,7 +83,7 @@ fn has_entry(module: OperationRef) -> bool {
         .any(|op| op.has_attribute("skript.entry"))
 }
 
-/// Copies the tensors among an op's operands from `first`, but what the block got: that is in a place of its own.
+/// Copies the tensors among an op's operands from `first`, except the block's arguments, which have distinct buffers.
 fn copy_operands(op: OperationRef, first: usize, own: &[Value]) -> Result<(), CodegenError> {
     let mut operands: Vec<Value> = op.operands().collect();
     for operand in operands.iter_mut().skip(first) {

@@ -29,7 +29,7 @@ fn lower_copies(module: OperationRef) -> Result<(), CodegenError> {
         if mlir::name(op) != "memref.copy" {
             continue;
         }
-        // What bufferization leaves of an insertion in place.
+        // Bufferization leaves this of an insertion in place.
         if op.operand(0).ok() == op.operand(1).ok() {
             mlir::erase(op);
         } else if !(contiguous(op, 0)? && contiguous(op, 1)?) {

@@ -37,7 +37,7 @@ pub const ADD: Pass = Pass {
     ..Pass::NONE
 };
 
-/// Gives the entry a name of its own, seen by nobody outside. Before lowering to LLVM.
+/// Gives the entry a private name, before the lowering to LLVM.
 ///
 /// # Errors
 /// [`CodegenError::Module`] if there is no entry.
@@ -49,8 +49,8 @@ fn name_model(module: OperationRef) -> Result<(), CodegenError> {
     Ok(())
 }
 
-/// Leaves LLVM's attributes alone at arguments and results. The translation to LLVM IR warns of each other one, and
-/// prints the whole function every time.
+/// Removes attributes of arguments and results that are not LLVM's. The translation to LLVM IR warns of each and prints
+/// the whole function every time.
 fn drop_foreign(function: OperationRef) -> Result<(), CodegenError> {
     // SAFETY: a context outlives its modules.
     let owner = function.context();
@@ -91,11 +91,12 @@ fn of_llvm<'c>(context: &'c Context, dictionary: Attribute<'c>) -> Attribute<'c>
     }
 }
 
-/// Adds the C entry to a module in the LLVM dialect; the model's last argument is the arena, or in a module with run-time checks the
-/// one before the last, and the context the last. Each other is the pointer in its slot, or the table of all.
+/// Adds the C entry to a module in the LLVM dialect. The model's last argument is the arena; in a module with run-time
+/// checks the arena is followed by the context. Each other argument is the pointer in its slot, or the table of
+/// pointers.
 ///
 /// # Errors
-/// [`CodegenError::Module`] if the model's function is missing or takes anything but pointers.
+/// [`CodegenError::Module`] if the model's function is missing, or has arguments that are not pointers.
 fn add_entry(module: OperationRef) -> Result<(), CodegenError> {
     let checks = !checks::table(module).is_empty();
     let body = mlir::blocks(module).first().copied();

@@ -1,9 +1,9 @@
-//! What can go wrong between a module and its code.
+//! Errors of code generation.
 
 use skript_dialect::PassError;
 use skript_dialect::pipeline::Message;
 
-/// A stage of code generation that refused its input. Never an abort: what MLIR and LLVM say is collected.
+/// A stage of code generation refused its input; diagnostics of MLIR and LLVM are collected in the message.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CodegenError {
     /// A pass failed; all errors, in order.
@@ -12,7 +12,7 @@ pub enum CodegenError {
         stage: &'static str,
         messages: Vec<Message>,
     },
-    /// The module lacks what code generation needs.
+    /// The module does not meet a requirement of code generation.
     #[error("{0}")]
     Module(String),
     /// LLVM refused the target or the module.

@@ -36,7 +36,7 @@ pub const PASS: Pass = Pass {
     ..Pass::NONE
 };
 
-/// Most users of one empty tensor or argument: the analysis takes the square of it for each.
+/// Maximum number of users of one empty tensor or argument: the analysis takes quadratic time in them.
 const MOST_USERS: usize = 16;
 
 /// Copies shared inits below the module.
@@ -80,7 +80,7 @@ pub fn separate_inits(module: OperationRef) -> Result<(), CodegenError> {
     cut_chains(module)
 }
 
-/// Moves fills before what is put inside of them begins to be made.
+/// Moves fills before the computation of the tensors that are inserted into them.
 fn fill_borders_early<'c: 'a, 'a>(module: OperationRef<'c, 'a>) {
     let mut orders = HashMap::new();
     for insert in named(module, "tensor.insert_slice") {
@@ -104,7 +104,7 @@ fn fill_borders_early<'c: 'a, 'a>(module: OperationRef<'c, 'a>) {
     }
 }
 
-/// How many ops write into one tensor, at most, between the one that begins it and what is put into another.
+/// Maximum number of ops that write one tensor between its first state and an insertion.
 const MOST_WRITERS: usize = 8;
 
 /// The op that begins a tensor: it writes into an empty one.
@@ -130,7 +130,7 @@ pub(super) fn maker<'c: 'a, 'a>(value: Value<'c, 'a>) -> Option<OperationRef<'c,
     Some(unsafe { OperationRef::from_raw(result.owner().to_raw()) })
 }
 
-/// Gives groups of an argument's readers a tensor of their own each.
+/// Gives each group of an argument's readers a tensor with the argument's buffer.
 fn separate_arguments(function: OperationRef) -> Result<(), CodegenError> {
     let Some(body) = mlir::first_block(function) else {
         return Ok(());
@@ -155,8 +155,8 @@ fn separate_arguments(function: OperationRef) -> Result<(), CodegenError> {
     Ok(())
 }
 
-/// Users in the block and in the regions of its ops, in the order of the text: the op of the block that is the user or holds it,
-/// the user, and the operand that the value is. `order` has the place of each.
+/// Users in the block and in the regions of its ops, in textual order: the op of the block that is or holds the user,
+/// the user, and the operand number. `order` has the position of each op.
 fn uses_below<'c, 'a>(
     block: BlockRef<'c, 'a>,
     shared: Value<'c, 'a>,
@@ -178,7 +178,7 @@ fn uses_below<'c, 'a>(
     found
 }
 
-/// Whether an op gives a group of readers the argument as a tensor of their own.
+/// Whether an op gives a group of readers the argument's buffer.
 fn is_of_a_group(op: OperationRef) -> bool {
     let buffer = op.results().next().map(Value::from);
     mlir::name(op) == "bufferization.to_buffer"
@@ -190,7 +190,7 @@ fn is_of_a_group(op: OperationRef) -> bool {
         })
 }
 
-/// What gives its destination values and reads none: `linalg.fill`, and the same as a generic operation.
+/// Operations that overwrite their destination without reading tensors: `linalg.fill`, and equal generic operations.
 fn fills<'c, 'a>(module: OperationRef<'c, 'a>) -> Vec<OperationRef<'c, 'a>> {
     let mut found = mlir::nested(module);
     found.retain(|op| is_fill(*op));

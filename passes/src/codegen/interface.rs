@@ -1,11 +1,11 @@
-//! What callers of a compiled model see: names, element types and shapes, in the order of the entry's arguments.
+//! The interface of a compiled model: names, element types and shapes, in the order of the entry's arguments.
 
 use skript_frontend::model::{Extent, Function, Model, Port, PortTensors, TensorType, ValueId};
 use skript_runtime::artifact::{self, PackPlace, PortExtent};
 use skript_semantics::Numbers;
 use skript_tensor::ElementType;
 
-/// What the code's callers see; ports in the order of the entry's arguments and results.
+/// Ports in the order of the entry's arguments and results.
 #[derive(Clone, Debug, Default)]
 pub struct Interface {
     pub inputs: Vec<artifact::Port>,
@@ -17,7 +17,7 @@ pub struct Interface {
 
 impl Interface {
     /// The interface of a model's entry: inputs with packs flattened, variables as the entry captures them, outputs,
-    /// then updates. `None` if the model refers to what it does not have.
+    /// then updates. `None` if the model has dangling references.
     pub fn of(model: &Model) -> Option<Interface> {
         let entry = model.function(model.entry)?;
         let mut variables = Vec::with_capacity(entry.capture_variables.len());
@@ -67,7 +67,7 @@ fn port(tensor: &TensorType, name: String, numbers: Numbers) -> artifact::Port {
     }
 }
 
-/// `x`; items of a pack `xs:1`, `xs:2` with their place.
+/// `x`; items of a pack as `xs:1`, `xs:2`.
 fn ports(function: &Function, declared: &[Port], numbers: Numbers) -> Option<Vec<artifact::Port>> {
     let mut found = Vec::new();
     for declaration in declared {

@@ -49,12 +49,12 @@ pub const PASS: Pass = Pass {
         let mut calls = Vec::new();
         for op in found {
             if !ancestor_of(entry, op) {
-                return Err(PassError::at(op, "stands outside of the entry"));
+                return Err(PassError::at(op, "is outside of the entry"));
             }
             if op.has_attribute(FILLED) {
                 return Err(PassError::at(
                     op,
-                    "works on padded tensors, which kernels do not take",
+                    "has padded tensors, which kernels do not support",
                 ));
             }
             calls.push((op, describe(op)?));
@@ -100,7 +100,7 @@ fn words_of(description: &Description) -> usize {
     arrays.map(|a| 1 + 2 * a.rank).sum()
 }
 
-/// What the attributes and the types of an intrinsic say.
+/// Describes an intrinsic by its attributes and types.
 fn describe(op: OperationRef) -> Result<Description, PassError> {
     let malformed = |what: &str| PassError::at(op, format!("has {what}"));
     let operator = op.attribute("operator_name").ok();

@@ -68,7 +68,7 @@ unsafe extern "C" {
     fn LLVMInitializeAArch64AsmPrinter();
 }
 
-/// What comes out.
+/// The form of the code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// LLVM IR as text, as it is translated from LLVM's dialect.
@@ -94,7 +94,7 @@ fn initialize() {
     });
 }
 
-/// Frees what it holds.
+/// Frees its content.
 struct Owned(Ref, unsafe extern "C" fn(Ref));
 
 impl Drop for Owned {
@@ -105,7 +105,7 @@ impl Drop for Owned {
 }
 
 /// # Safety
-/// `text` is null or a C string of LLVM's that nobody else holds.
+/// `text` is null, or a C string of LLVM that nothing else owns.
 unsafe fn message(text: *mut c_char) -> String {
     if text.is_null() {
         return "no reason given".to_owned();

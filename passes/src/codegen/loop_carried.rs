@@ -43,13 +43,14 @@ pub const PASS: Pass = Pass {
     },
 };
 
-/// Rewrites the yields of all `scf.for` and `scf.while`; `apart`: of copies of what branches choose and turns make.
+/// Rewrites the terminators of all `scf.for` and `scf.while`. With `apart`, it copies the tensors that branches select
+/// and iterations yield.
 ///
 /// # Errors
 /// [`CodegenError::Module`] if a loop is malformed.
 pub fn write_carried(module: OperationRef, apart: bool) -> Result<(), CodegenError> {
     let functions = invoke::functions(module);
-    // Inner loops first: an outer one that is rebuilt takes them along.
+    // Inner loops first, because rebuilding an outer loop moves them.
     for op in mlir::nested(module).into_iter().rev() {
         if mlir::name(op) == "scf.while" {
             align(op)?;
@@ -65,7 +66,7 @@ pub fn write_carried(module: OperationRef, apart: bool) -> Result<(), CodegenErr
                 start_with_copies(op, 3, true)?;
                 blocks_of(op).try_for_each(|body| write(body, 1, 0))?;
             }
-            // `scf.condition` hands on all operands after the first to the second region.
+            // `scf.condition` passes all operands after the first to the second region.
             "scf.while" => {
                 start_with_copies(op, 0, true)?;
                 for (n, block) in blocks_of(op).enumerate() {
@@ -77,14 +78,14 @@ pub fn write_carried(module: OperationRef, apart: bool) -> Result<(), CodegenErr
             _ => {}
         }
     }
-    // What loops yield is written to its place by now.
+    // At this point loops yield what they wrote in place.
     let invokes = |op: &OperationRef| mlir::name(*op) == "skript.invoke";
     let mut invocations = mlir::nested(module).into_iter().filter(invokes);
     invocations.try_for_each(|op| keep_arguments(op, &functions))
 }
 
-/// What an invocation takes is as it was behind it: the function that it invokes does not write its arguments, and one that is
-/// defined elsewhere gets copies of what is read later.
+/// Keeps the arguments of invocations unchanged: the function of a kept invocation does not write them, and an external
+/// function gets copies of those that are read later.
 fn keep_arguments(
     op: OperationRef,
     functions: &HashMap<String, OperationRef>,
@@ -99,7 +100,7 @@ fn keep_arguments(
     }
     let mut operands: Vec<Value> = op.operands().collect();
     for operand in &mut operands {
-        // A result may be in the place of an argument: what is written there next would be read from there.
+        // A result may have the buffer of an argument; a later write to the result would then change the argument.
         let is_own = reads_last(op, *operand)
             && !mlir::users(*operand)
                 .into_iter()
@@ -117,7 +118,8 @@ fn blocks_of<'c, 'a>(op: OperationRef<'c, 'a>) -> impl Iterator<Item = BlockRef<
     mlir::blocks(op).into_iter()
 }
 
-/// Whether a value is what an inner loop made of the argument, which nobody reads from then on: it is in place already.
+/// Whether a value is the result of an inner loop that starts with the argument, and the argument has no later readers:
+/// it is in place already.
 fn goes_through_a_loop(value: Value, argument: Value) -> bool {
     let Ok(result) = OperationResult::try_from(value) else {
         return false;
@@ -132,7 +134,7 @@ fn goes_through_a_loop(value: Value, argument: Value) -> bool {
     through && into == Some(argument) && reads_last(inner, argument)
 }
 
-/// Whether a value is what was written to the place of the argument.
+/// Whether a value is the result of a write to the argument.
 fn is_written_to(value: Value, argument: Value) -> bool {
     OperationResult::try_from(value).is_ok_and(|result| {
         // SAFETY: the op lives as long as its results.
@@ -141,7 +143,7 @@ fn is_written_to(value: Value, argument: Value) -> bool {
     })
 }
 
-/// Whether an op takes a value once, and everything else that reads it stands before the op.
+/// Whether an op has a value as operand once, and all other readers precede the op.
 fn reads_last(op: OperationRef, value: Value) -> bool {
     let (itself, others): (Vec<_>, Vec<_>) = readers(value).into_iter().partition(|u| *u == op);
     if others.is_empty() {
@@ -162,7 +164,7 @@ fn overwrites(op: OperationRef, value: Value) -> bool {
         && op.operand(1) == Ok(value)
 }
 
-/// The ops that read a value, also those that read what a branch hands on of it.
+/// The readers of a value, through branches that yield it.
 fn readers<'c, 'a>(value: Value<'c, 'a>) -> Vec<OperationRef<'c, 'a>> {
     let mut found = Vec::new();
     let mut seen = HashSet::new();
@@ -195,7 +197,7 @@ pub(super) fn is_made_by(value: Value, name: &str) -> bool {
     OperationResult::try_from(value).is_ok_and(|r| mlir::name(r.owner()) == name)
 }
 
-/// What a value may be: that of either branch of an `scf.if`.
+/// The values that a value may be: those that the branches of an `scf.if` yield.
 fn sources<'c, 'a>(value: Value<'c, 'a>) -> Vec<Value<'c, 'a>> {
     let Ok(result) = OperationResult::try_from(value) else {
         return vec![value];
@@ -210,7 +212,7 @@ fn sources<'c, 'a>(value: Value<'c, 'a>) -> Vec<Value<'c, 'a>> {
     yielded.flat_map(sources).collect()
 }
 
-/// The operand whose buffer a result may be in: what is written, or looked at.
+/// The operand whose buffer a result may have: the destination, or the source of a view.
 pub(super) fn destination(op: OperationRef, result: usize) -> Option<usize> {
     match mlir::name(op).as_str() {
         "tensor.cast"
@@ -242,7 +244,7 @@ pub(super) fn is_destination(op: OperationRef, operand: usize) -> bool {
     (0..op.result_count()).any(|result| written(op, result) == Some(operand))
 }
 
-/// The tensors in whose buffers a value may be: itself, and what was written into to make it.
+/// The tensors whose buffers a value may have: itself, and the destinations that it was written to.
 fn origins<'c, 'a>(value: Value<'c, 'a>) -> Vec<Value<'c, 'a>> {
     let mut found = Vec::new();
     let mut pending = sources(value);
@@ -260,12 +262,12 @@ fn origins<'c, 'a>(value: Value<'c, 'a>) -> Vec<Value<'c, 'a>> {
     found
 }
 
-/// Where a value begins: what is written into to make it, or what one arm of a branch hands on.
+/// The first state of a value: the destination of its first write, or what a branch yields.
 pub(super) struct Beginning<'c, 'a> {
     pub(super) value: Value<'c, 'a>,
     /// The op that writes into it, and the operand that it is.
     pub(super) writer: Option<(OperationRef<'c, 'a>, usize)>,
-    /// Whether an `scf.if` chooses it.
+    /// Whether an `scf.if` yields it.
     is_chosen: bool,
     /// Whether something on the way is read for another purpose, too.
     is_shared: bool,
@@ -332,9 +334,10 @@ fn is_fresh(value: Value) -> bool {
     is_made_by(value, "tensor.empty") || is_made_by(value, "bufferization.alloc_tensor")
 }
 
-/// What arms of a branch make on the way to a carried value has buffers of its own, unless nothing but that and the carried
-/// tensor is chosen from, and nobody else reads any of it or the carried tensor later. Upstream lets an empty tensor behind a
-/// value that is written somewhere be that place, and then takes all that a branch chooses from for one buffer.
+/// Gives tensors that branches compute, on the way to a loop-carried value, distinct buffers. It does not if only they
+/// and the loop-carried tensor are selected, and none of them has other readers later. Upstream replaces an empty
+/// tensor by the destination that it is inserted into later, and then assigns one buffer to all operands of a
+/// selection.
 pub(super) fn separate_branches(
     value: Value,
     carried: Value,
@@ -363,7 +366,8 @@ pub(super) fn separate_branches(
     Ok(())
 }
 
-/// A loop whose result a branch chooses starts with a copy: what it changes would else be one tensor with what else is chosen.
+/// Copies the initial tensors of a loop whose result a branch yields: otherwise its buffer would be that of the other
+/// branch too.
 fn separate_loops(branch: OperationRef) -> Result<(), CodegenError> {
     for value in branch.results().map(Value::from) {
         if !value.r#type().is_ranked_tensor() {
@@ -402,7 +406,7 @@ pub(super) fn copied<'c, 'a>(
         .map_err(wrong)
 }
 
-/// Whether an op of the block reads a value behind that which holds `op`.
+/// Whether an op of the block reads a value after the op that holds `op`.
 fn is_read_after(value: Value, op: OperationRef, block: BlockRef) -> bool {
     let order = mlir::operations(block);
     let position = |op: OperationRef| {
@@ -415,7 +419,7 @@ fn is_read_after(value: Value, op: OperationRef, block: BlockRef) -> bool {
         .any(|user| position(user) > own)
 }
 
-/// Lets an op write into an allocation in place of an empty tensor.
+/// Replaces the empty tensor that an op writes by an allocation.
 pub(super) fn allocate(op: OperationRef, place: usize, empty: Value) -> Result<(), CodegenError> {
     let wrong = |e: melior::Error| CodegenError::Module(e.to_string());
     let Ok(made) = OperationResult::try_from(empty) else {
@@ -443,19 +447,19 @@ pub(super) fn allocate(op: OperationRef, place: usize, empty: Value) -> Result<(
     Ok(())
 }
 
-/// The tensors that an op writes into, from operand `first`, are copied where somebody else reads them in it or behind it. What
-/// loops write into is copied, too, where others may read it as a buffer, which bufferization does not see: canonicalization
-/// lets formulas that are loops already read the allocation behind a `bufferization.to_tensor`.
+/// Copies the tensors that an op writes, from operand `first`, if another op reads them inside of it or after it. For
+/// loops it also copies those that may be read as buffers, which bufferization does not see: after canonicalization,
+/// formulas that are already loops read the allocation of a `bufferization.to_tensor`.
 fn start_with_copies(op: OperationRef, first: usize, is_loop: bool) -> Result<(), CodegenError> {
     let mut operands: Vec<Value> = op.operands().collect();
     for operand in operands.iter_mut().skip(first) {
-        // Asked first: a number may have readers all over the function.
+        // Checked first: a scalar may have readers all over the function.
         if !operand.r#type().is_ranked_tensor() || is_made_by(*operand, "tensor.empty") {
             continue;
         }
         let is_hidden = |source: &Value| is_made_by(*source, "bufferization.to_tensor");
         let hides = is_loop && sources(*operand).iter().any(is_hidden);
-        // What a branch may hand on from elsewhere is more than one tensor.
+        // A branch may yield one of several tensors from elsewhere.
         let is_foreign = |b: &Beginning| b.is_chosen && (b.is_shared || !is_fresh(b.value));
         let is_mixed = is_loop && beginnings(*operand).iter().any(is_foreign);
         let is_own = reads_last(op, *operand) && !hides && !is_mixed;
@@ -469,7 +473,7 @@ fn start_with_copies(op: OperationRef, first: usize, is_loop: bool) -> Result<()
     Ok(())
 }
 
-/// Whether a `scf.while` hands argument `number` of its first region on at its place.
+/// Whether an `scf.while` passes argument `number` of its first region to the same position of the second.
 fn forwards(op: OperationRef, number: usize) -> bool {
     let Some(block) = mlir::blocks(op).first().copied() else {
         return false;
@@ -496,7 +500,7 @@ fn write(block: BlockRef, first_argument: usize, first_operand: usize) -> Result
     let context = unsafe { owner.to_ref() };
     let mut operands: Vec<Value> = terminator.operands().collect();
     let mut handed = HashSet::new();
-    // What changes places is read before anything is written, and what goes to two places is two tensors.
+    // Permuted values are read before any is written, and a value that is yielded twice gets two tensors.
     for (n, operand) in operands.iter_mut().enumerate().skip(first_operand) {
         let own = block.argument(n - first_operand + first_argument);
         let stays = (own.as_ref()).is_ok_and(|own| Value::from(*own) == *operand);

@@ -64,8 +64,8 @@ pub fn layout(module: OperationRef) -> Result<ArenaLayout, CodegenError> {
 /// Plans the entry's memory.
 ///
 /// # Errors
-/// [`CodegenError::Module`] for an allocation outside the entry, of a size known only at run time, or that a loop hands on
-/// to its next turn.
+/// [`CodegenError::Module`] for an allocation outside of the entry, without a bound of its size, or that a loop passes
+/// to its next iteration.
 fn plan_memory(module: OperationRef) -> Result<ArenaLayout, CodegenError> {
     let entry = mlir::uncalled_entry(module)?;
     let steps = Steps::of(entry);
@@ -115,7 +115,7 @@ fn plan_memory(module: OperationRef) -> Result<ArenaLayout, CodegenError> {
     })
 }
 
-/// What the argument says that is the arena; no other one is bytes that are as far aligned.
+/// The attributes of the arena, which identify it: no other byte array has this alignment.
 const ARENA: &str = "{llvm.noalias, llvm.align = 64 : i64}";
 
 /// The arena that the entry has already, and its bytes.
@@ -138,7 +138,7 @@ fn arena<'c, 'a>(
     Ok(size.map(|size| (argument, size)))
 }
 
-/// What tells an op from others while it is alive.
+/// Identifies an op while it is alive.
 pub fn key(op: OperationRef) -> usize {
     op.to_raw().ptr as usize
 }
@@ -215,7 +215,7 @@ pub fn ancestor_in<'c, 'a>(
     }
 }
 
-/// All ops that use the buffer or what may be a view of it.
+/// All ops that use the buffer or a possible view of it.
 fn users_of_views<'c, 'a>(
     allocation: OperationRef<'c, 'a>,
 ) -> Result<Vec<OperationRef<'c, 'a>>, CodegenError> {
@@ -240,7 +240,7 @@ fn users_of_views<'c, 'a>(
                 let loops = matches!(mlir::name(parent).as_str(), "scf.for" | "scf.while");
                 let inside = ancestor_of(parent, allocation);
                 if loops && inside {
-                    return Err(refuse(allocation, "handed on to a loop's next turn"));
+                    return Err(refuse(allocation, "passed to the next iteration of a loop"));
                 }
                 pending.extend(memrefs(parent.results().map(Value::from)));
                 if loops {
@@ -287,7 +287,7 @@ fn byte_size(op: OperationRef) -> Result<u64, CodegenError> {
     size::bytes(result.into()).ok_or_else(|| refuse(op, "has a size known only at run time"))
 }
 
-/// Puts a view of the arena in place of an allocation.
+/// Replaces an allocation by a view of the arena.
 fn replace(op: OperationRef, arena: Value, offset: u64) -> Result<(), CodegenError> {
     // SAFETY: a context outlives its modules.
     let owner = op.context();

@@ -1,7 +1,7 @@
 //! From a module on tensors to an artifact: outputs as arguments, buffers, memory plan, LLVM, objects.
 //!
-//! The passes here are what the stages of [`crate::pipeline::stages`] from bufferization on add to upstream's. The driver,
-//! [`crate::compile`], runs those stages; [`llvm`] makes code of a module in LLVM's dialect.
+//! The passes here complement upstream's in the stages of [`crate::pipeline::stages`] from bufferization on. The
+//! driver, [`crate::compile`], runs those stages; [`llvm`] compiles a module in the LLVM dialect.
 
 pub mod annotations;
 pub mod arguments;

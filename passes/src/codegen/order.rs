@@ -30,7 +30,8 @@ impl<'c, 'a> Order<'c, 'a> {
         own.min_by_key(|op| self.position.get(&key(*op)))
     }
 
-    /// Moves an op of the block before an earlier one, if what it needs is made by then; whether it stands there.
+    /// Moves an op of the block before an earlier one if its operands are defined there; returns whether it precedes
+    /// it.
     pub fn move_before(&mut self, op: OperationRef<'c, 'a>, earlier: OperationRef<'c, 'a>) -> bool {
         let position = |op| self.position.get(&key(op)).copied();
         let (Some(own), Some(at)) = (position(op), position(earlier)) else {
@@ -39,7 +40,7 @@ impl<'c, 'a> Order<'c, 'a> {
         if own <= at {
             return true;
         }
-        // What has been moved before an op has its number.
+        // An op that was moved before another has the other's number.
         let is_made = |value: Value<'c, 'a>| match OperationResult::try_from(value) {
             Ok(result) => {
                 let maker = position(result.owner());

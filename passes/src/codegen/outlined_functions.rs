@@ -28,7 +28,7 @@ use std::collections::{HashMap, HashSet};
 /// Marks a function that holds a part of the entry.
 pub const PART: &str = "skript.part";
 
-/// What an argument of the entry says to LLVM, and holds for a part as well.
+/// Attributes of the entry's arguments that outlined functions keep.
 const KEPT: [&str; 4] = [NOALIAS, "llvm.align", "llvm.readonly", TABLE];
 
 /// The pass `skript-outline-parts`.
@@ -63,7 +63,7 @@ pub const PASS: Pass = Pass {
             known: invoke::functions(root),
         };
         outliner.split(body)?;
-        // What the parts made again for themselves.
+        // Values that outlined functions rebuilt may be unused now.
         for op in mlir::nested(entry).into_iter().rev() {
             if is_rebuilt(op) && !op.results().any(op::is_used) {
                 mlir::erase(op);
@@ -74,9 +74,9 @@ pub const PASS: Pass = Pass {
     ..Pass::NONE
 };
 
-/// What happens to an op of a block that is split.
+/// How outlining treats an op of a block.
 enum Role {
-    /// It is made again in each part that needs it.
+    /// Each outlined function that needs it rebuilds it.
     Rebuilt,
     /// It moves; so many operations.
     Moves(usize),
@@ -97,7 +97,7 @@ struct Outliner<'c, 'a> {
 }
 
 impl<'c: 'a, 'a> Outliner<'c, 'a> {
-    /// Outlines what a block holds, but for its terminator.
+    /// Outlines the operations of a block, except its terminator.
     fn split(&mut self, block: BlockRef<'c, 'a>) -> Result<(), PassError> {
         let operations = mlir::operations(block);
         let (mut part, mut length) = (Vec::new(), 0);
@@ -153,7 +153,7 @@ impl<'c: 'a, 'a> Outliner<'c, 'a> {
         callee.is_some_and(|function| function.has_attribute(PART))
     }
 
-    /// Moves ops that follow each other in a block into a function of their own.
+    /// Moves consecutive ops of a block into a function.
     fn outline(
         &mut self,
         block: BlockRef<'c, 'a>,
@@ -249,7 +249,7 @@ impl<'c: 'a, 'a> Outliner<'c, 'a> {
         Ok(end.create("func.func", &[], &attributes, &[], vec![region])?)
     }
 
-    /// Says of a part's arguments what the entry's say.
+    /// Copies attributes of the entry's arguments to the function's.
     fn describe(
         &self,
         function: OperationRef<'c, 'a>,
@@ -260,7 +260,7 @@ impl<'c: 'a, 'a> Outliner<'c, 'a> {
             let is_own = argument.owner().to_raw().ptr == self.entry.to_raw().ptr;
             is_own.then(|| argument.argument_number())
         };
-        // An array that a loop hands on may be any of the others.
+        // A loop-carried array may alias any other.
         let is_foreign = |value: &&Value<'c, 'a>| {
             let is_argument = value.is_block_argument();
             !is_scalar(value.r#type()) && is_argument && of_entry(value).is_none()
@@ -282,14 +282,14 @@ impl<'c: 'a, 'a> Outliner<'c, 'a> {
     }
 }
 
-/// What a part's function holds.
+/// The content of an outlined function.
 struct Content<'c, 'a> {
     context: &'c Context,
     block: BlockRef<'c, 'a>,
     location: Location<'c>,
-    /// What the part defines.
+    /// Values that the function defines.
     own: HashSet<ValueKey>,
-    /// What stands in the function for values from outside.
+    /// Values in the function for values from outside.
     map: HashMap<ValueKey, Value<'c, 'a>>,
     /// The values for the function's arguments.
     handed: Vec<Value<'c, 'a>>,
@@ -314,7 +314,7 @@ impl<'c: 'a, 'a> Content<'c, 'a> {
         Ok(())
     }
 
-    /// What stands for a value.
+    /// The value in the function for a value of the entry.
     fn value(&mut self, value: Value<'c, 'a>) -> Result<Value<'c, 'a>, PassError> {
         if self.own.contains(&ValueKey::of(value)) {
             return Ok(value);
@@ -349,7 +349,7 @@ fn weight(op: OperationRef) -> usize {
     1 + mlir::nested(op).len()
 }
 
-/// Constants, views, and pointers out of the entry's table: they cost nothing, and nothing changes what they give.
+/// Constants, views, and pointers from the table: they are free, and nothing changes their values.
 fn is_rebuilt(op: OperationRef) -> bool {
     let of_arrays = || op.operand_count() == 0 || op.results().any(|r| !is_scalar(r.r#type()));
     let is_value = op.region_count() == 0 && op.result_count() > 0;
@@ -360,7 +360,7 @@ fn is_scalar(r#type: Type) -> bool {
     r#type.is_integer() || r#type.is_index() || r#type.is_float()
 }
 
-/// Whether a part can be handed the value, or make it again.
+/// Whether the function can receive the value as an argument, or rebuild it.
 fn is_available<'c: 'a, 'a>(value: Value<'c, 'a>) -> bool {
     let made = OperationResult::try_from(value).ok();
     if let Some(op) = made.map(|r| r.owner()).filter(|op| is_rebuilt(*op)) {
@@ -372,7 +372,7 @@ fn is_available<'c: 'a, 'a>(value: Value<'c, 'a>) -> bool {
     is_scalar(r#type) || array.map_or(r#type.to_string() == "!llvm.ptr", of_array)
 }
 
-/// What ops and those below them define.
+/// The values that ops and their nested ops define.
 fn defined<'c: 'a, 'a>(part: &[OperationRef<'c, 'a>]) -> HashSet<ValueKey> {
     let mut found = HashSet::new();
     for op in part.iter().flat_map(|op| with_nested(*op)) {
@@ -383,7 +383,7 @@ fn defined<'c: 'a, 'a>(part: &[OperationRef<'c, 'a>]) -> HashSet<ValueKey> {
     found
 }
 
-/// What an op and those below it use of what is defined outside of it, in the order of its uses.
+/// The values from outside that an op and its nested ops use, in the order of use.
 fn captured<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Vec<Value<'c, 'a>> {
     let own = defined(&[op]);
     let operands = with_nested(op)
@@ -400,7 +400,7 @@ fn with_nested<'c, 'a>(op: OperationRef<'c, 'a>) -> Vec<OperationRef<'c, 'a>> {
     found
 }
 
-/// Lets an op use other values where there are any.
+/// Replaces operands of an op that have a replacement.
 fn replace_operands<'c: 'a, 'a>(
     op: OperationRef<'c, 'a>,
     other: impl Fn(Value<'c, 'a>) -> Option<Value<'c, 'a>>,

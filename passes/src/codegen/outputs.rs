@@ -71,12 +71,13 @@ pub fn write_outputs(module: OperationRef) -> Result<(), CodegenError> {
             kept_types.push(r#type);
             continue;
         }
-        // The place of a result is written when all results are: what others read may not be in it before.
+        // The argument of a result is written after all results are computed: other readers may not have its buffer
+        // before.
         separate_branches(value, value, body)?;
         if is_dynamic(r#type) {
             let bytes = byte_bound(entry, number, r#type).ok_or_else(|| {
                 CodegenError::Module(format!(
-                    "result {number} of type {text} has an extent known only at run time, but no bound"
+                    "result {number} of type {text} has a dynamic extent without an upper bound"
                 ))
             })?;
             let slot = types::memref(&[bytes.max(1)], IntegerType::new(context, 8).into());
@@ -121,8 +122,8 @@ pub fn write_outputs(module: OperationRef) -> Result<(), CodegenError> {
     Ok(())
 }
 
-/// A chain of writes that was cut, and begins with an empty tensor, begins with the result's place. Upstream puts results into
-/// their places as well, but does not look behind the buffers that stand where the chain was cut.
+/// Begins a cut chain of writes, whose first state is an empty tensor, with the argument of the result. Upstream does
+/// so too, but not through the buffers at a cut.
 fn begin_in_place<'c: 'a, 'a>(
     value: Value<'c, 'a>,
     place: Value<'c, 'a>,
@@ -143,7 +144,7 @@ fn begin_in_place<'c: 'a, 'a>(
     Ok(())
 }
 
-/// The empty tensor, used by nobody else, at the beginning of a chain of writes that `separate_inits` cut.
+/// The empty tensor without other users at the beginning of a chain that `separate_inits` cut.
 fn beginning_of_cut<'c: 'a, 'a>(last: Value<'c, 'a>) -> Option<Value<'c, 'a>> {
     let (mut value, mut is_cut) = (last, false);
     loop {
@@ -196,7 +197,7 @@ fn byte_bound(entry: OperationRef, number: usize, r#type: Type) -> Option<i64> {
     Some(bytes)
 }
 
-/// Elements into the slot, contiguous by the actual extents; the extents into an argument of their own.
+/// Writes the elements to the slot, contiguous by the actual extents, and the extents to another argument.
 fn write_dynamic<'c: 'a, 'a>(
     entry: OperationRef<'c, 'a>,
     value: Value<'c, 'a>,

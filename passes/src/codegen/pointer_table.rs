@@ -19,7 +19,7 @@ use melior::ir::r#type::{DimSize, MemRefType};
 use melior::ir::{ShapedTypeLike, Type, TypeLike, Value, ValueLike};
 use skript_dialect::{Dialect, Pass, PassError, PassOption};
 
-/// Attribute of an argument: its place among the pointers that the caller hands over.
+/// Attribute of an argument: its index among the pointers that the caller passes.
 pub const SLOT: &str = "skript.slot";
 /// Marks the argument that is the table of pointers.
 pub const TABLE: &str = "skript.table";
@@ -53,8 +53,7 @@ pub const PASS: Pass = Pass {
             let array = argument.r#type();
             let extent = extent(array);
             if array.is_mem_ref() && extent.is_none() {
-                let why =
-                    "is no contiguous array of rank 1: `skript-open-arguments` makes one of it";
+                let why = "is not a contiguous array of rank 1: run `skript-open-arguments` first";
                 return Err(PassError::at(entry, format!("argument {n} {why}")));
             }
             let own = known
@@ -134,8 +133,8 @@ fn extent(array: Type) -> Option<i64> {
     }
 }
 
-/// Lets users of the array `argument` use what its type is lowered to, made of the pointer from the table, or of the one
-/// that the argument becomes.
+/// Replaces the array `argument` for its users by the descriptor that its type is lowered to, made of the pointer from
+/// the table, or of the pointer that the argument becomes.
 fn describe<'c: 'a, 'a>(
     argument: Value<'c, 'a>,
     from_table: Option<Value<'c, 'a>>,
@@ -152,7 +151,7 @@ fn describe<'c: 'a, 'a>(
         let value = IntegerAttribute::new(word, value).into();
         at.value("llvm.mlir.constant", &[], &[("value", value)], word)
     };
-    // Stands for the argument until its users have been told.
+    // Replaces the argument until its users are rewritten.
     let stand_in = at.create("llvm.mlir.poison", &[], &[], &[pointer], Vec::new())?;
     let base = stand_in.result(0)?.into();
     let mut built = at.value("llvm.mlir.poison", &[], &[], descriptor)?;

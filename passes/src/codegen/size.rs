@@ -1,7 +1,7 @@
-//! How many bytes a buffer may take: extents known only at run time count with their bounds.
+//! Upper bounds of buffer sizes: a dynamic extent counts as its upper bound.
 //!
-//! A bound is read off the ops that compute an extent: `arith.minui %n, %c16` is at most 16, whatever `%n` is. Whoever
-//! makes a dynamic extent clamps it so; checks that the extent keeps its bound come before.
+//! A bound is derived from the ops that compute an extent: `arith.minui %n, %c16` is at most 16, for any `%n`. Emission
+//! clamps every dynamic extent in this way; checks that the extent is within its bound come before.
 
 use super::mlir;
 use crate::mlir::ValueKey;
@@ -13,7 +13,7 @@ use melior::ir::{ShapedTypeLike, Value, ValueLike};
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-/// Ops looked through before the search gives up: chains of views are short, and a cycle must end.
+/// Maximum number of ops that the search follows: chains of views are short, and a cycle must end.
 pub const DEPTH: usize = 64;
 
 /// Bytes of the largest buffer that `memref`, a value of memref type, can be; `None` if some extent has no bound or the
@@ -44,7 +44,7 @@ pub fn element_bytes(text: &str) -> Option<u64> {
     }
 }
 
-/// What has been found out of dimensions: what two branches go on from is looked at once.
+/// Results of the search by dimension, so that shared operands are visited once.
 #[derive(Default)]
 struct Search {
     known: RefCell<HashMap<(ValueKey, usize), Answer>>,
@@ -97,7 +97,7 @@ impl Search {
                     all.checked_mul(self.extent(source, dimension, depth)?)
                 })
             }
-            // Sizes come behind the source and the offsets; dimensions that are dropped have fixed ones.
+            // Sizes come after the source and the offsets; dropped dimensions have static ones.
             "memref.subview" => {
                 let segments = op.attribute("operandSegmentSizes").ok()?;
                 let offsets = DenseI32ArrayAttribute::try_from(segments).ok()?.element(1);
@@ -108,7 +108,7 @@ impl Search {
                 let one = self.extent(op.operand(1).ok()?, dimension, depth)?;
                 Some(one.max(self.extent(op.operand(2).ok()?, dimension, depth)?))
             }
-            // Loops hand on tensors of one shape.
+            // Loop-carried tensors have the same shape in each iteration.
             "scf.for" => self.extent(
                 op.operand(result.result_number() + 3).ok()?,
                 dimension,
@@ -135,7 +135,7 @@ impl Search {
         Some(largest)
     }
 
-    /// What a loop carries starts outside.
+    /// A loop-carried value has the extents of its initial value.
     fn of_argument(&self, memref: Value, dimension: usize, depth: usize) -> Option<u64> {
         let argument = crate::mlir::argument(memref)?;
         let owner = argument.owner().parent_operation()?;
@@ -156,8 +156,8 @@ impl Search {
     }
 }
 
-/// The largest value that an extent can have; `of_dimension` says it of a dimension of a memref or tensor, and is told the
-/// depth that is left.
+/// The largest value that an extent can have; `of_dimension` returns it for a dimension of a memref or tensor, given
+/// the remaining depth.
 pub fn largest<'c: 'a, 'a>(
     extent: Value<'c, 'a>,
     depth: usize,

@@ -1,7 +1,7 @@
-//! What comes from the entry's table of pointers is never written: told to LLVM by scopes of aliases.
+//! Alias scopes for memory that the entry's table of pointers refers to, which is never written.
 //!
-//! LLVM knows of two arguments that one of them is written through no other (`llvm.noalias`); of a pointer that was loaded
-//! it knows nothing, and would vectorize no loop that reads many of them. On the model in LLVM's dialect.
+//! For two arguments, LLVM knows that no write through one changes the other (`llvm.noalias`). It knows nothing of a
+//! pointer that was loaded, so it would not vectorize a loop that reads many of them. On the model in the LLVM dialect.
 
 use super::error::CodegenError;
 use super::mlir;
@@ -23,10 +23,10 @@ pub fn position(model: OperationRef) -> Option<usize> {
     dictionaries.into_iter().position(is_table)
 }
 
-/// Marks every load from what the table points at, and all other accesses as none.
+/// Marks every load through the table with the scope, and all other accesses as outside of it.
 ///
 /// # Errors
-/// [`CodegenError::Module`] if LLVM's dialect does not know the scope.
+/// [`CodegenError::Module`] if the LLVM dialect does not accept the scope.
 pub fn add_alias_scopes(model: OperationRef) -> Result<(), CodegenError> {
     let Some(table) = position(model) else {
         return Ok(());
@@ -52,7 +52,7 @@ pub fn add_alias_scopes(model: OperationRef) -> Result<(), CodegenError> {
     Ok(())
 }
 
-/// What an address is made from.
+/// The origin of an address.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Base {
     /// A pointer out of the table.

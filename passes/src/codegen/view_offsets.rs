@@ -23,7 +23,7 @@ pub const PASS: Pass = Pass {
     ..Pass::NONE
 };
 
-/// Rewrites branches below an op in the order of the text, inner ones first: what one chooses may be what another one chose.
+/// Rewrites branches below an op in textual order, inner ones first: a branch may yield the result of an inner one.
 fn below<'c: 'a, 'a>(context: &'c Context, op: OperationRef<'c, 'a>) -> Result<(), PassError> {
     for block in mlir::blocks(op) {
         for inner in mlir::operations(block) {
@@ -36,8 +36,8 @@ fn below<'c: 'a, 'a>(context: &'c Context, op: OperationRef<'c, 'a>) -> Result<(
     }
 }
 
-/// What stands for a result.
-enum Chosen<'c, 'a> {
+/// The replacement of a result.
+enum Selected<'c, 'a> {
     /// Itself.
     Same(Type<'c>),
     /// A view of the array; its offset and its sizes are those that an arm has each, or those that both have.
@@ -58,25 +58,25 @@ fn branch<'c: 'a, 'a>(context: &'c Context, op: OperationRef<'c, 'a>) -> Result<
             (Some(one), Some(other)) if one.operand(0) == other.operand(0) => {
                 let pairs = one.operands().zip(other.operands()).skip(1);
                 let shared = pairs.map(|(one, other)| (one == other).then_some(one));
-                Chosen::View(one.operand(0)?, shared.collect())
+                Selected::View(one.operand(0)?, shared.collect())
             }
-            _ => Chosen::Same(result.r#type()),
+            _ => Selected::Same(result.r#type()),
         });
     }
-    if !(chosen.iter()).any(|chosen| matches!(chosen, Chosen::View(..))) {
+    if !(chosen.iter()).any(|chosen| matches!(chosen, Selected::View(..))) {
         return Ok(());
     }
     let index = Type::index(context);
     let types = chosen.iter().flat_map(|chosen| match chosen {
-        Chosen::Same(r#type) => vec![*r#type],
-        Chosen::View(_, shared) => vec![index; shared.iter().filter(|s| s.is_none()).count()],
+        Selected::Same(r#type) => vec![*r#type],
+        Selected::View(_, shared) => vec![index; shared.iter().filter(|s| s.is_none()).count()],
     });
     let types: Vec<Type> = types.collect();
     for end in [first, second] {
         let mut yielded = Vec::with_capacity(types.len());
         for (operand, chosen) in end.operands().zip(&chosen) {
             match (chosen, view(operand)) {
-                (Chosen::View(_, shared), Some(view)) => {
+                (Selected::View(_, shared), Some(view)) => {
                     let own = view.operands().skip(1).zip(shared);
                     yielded.extend(own.filter(|(_, s)| s.is_none()).map(|(own, _)| own));
                 }
@@ -93,8 +93,8 @@ fn branch<'c: 'a, 'a>(context: &'c Context, op: OperationRef<'c, 'a>) -> Result<
     let missing = || PassError::at(again, "a branch without one of its results");
     for (old, chosen) in op.results().zip(chosen) {
         let new = match chosen {
-            Chosen::Same(_) => results.next().ok_or_else(missing)?,
-            Chosen::View(array, shared) => {
+            Selected::Same(_) => results.next().ok_or_else(missing)?,
+            Selected::View(array, shared) => {
                 let mut operands = vec![array];
                 for shared in shared {
                     operands.push(shared.or_else(|| results.next()).ok_or_else(missing)?);

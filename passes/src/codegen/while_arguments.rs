@@ -1,7 +1,8 @@
-//! `scf.while` whose second region receives what the first starts with, position by position.
+//! Aligns the arguments of `scf.while`: the second region receives the loop-carried values at their positions in the
+//! first.
 //!
-//! Canonicalization drops values that one region does not need, so positions shift; bufferization compares carried
-//! tensors by position. Unneeded values are handed on again here, each at the place where it came in.
+//! Canonicalization drops values that one region does not need, so positions shift; bufferization compares loop-carried
+//! tensors by position. Values that the second region does not need are passed to it again, at their positions.
 
 use super::error::CodegenError;
 use super::mlir;
@@ -11,7 +12,7 @@ use melior::ir::operation::{
 };
 use melior::ir::{Region, RegionLike, TypeLike, Value, ValueLike};
 
-/// Gives the loop that stands for `op` afterwards: `op` itself if its tensors are in place.
+/// Returns the aligned loop: `op` itself if its tensors are at their positions.
 ///
 /// # Errors
 /// [`CodegenError::Module`] if the loop is malformed.
@@ -30,7 +31,7 @@ pub fn align<'c, 'a>(op: OperationRef<'c, 'a>) -> Result<OperationRef<'c, 'a>, C
         return Err(missing());
     };
     let carried = mlir::arguments(before);
-    let Some(places) = places(handed, &carried) else {
+    let Some(places) = positions(handed, &carried) else {
         return Ok(op);
     };
     let placed = |n: usize| places.contains(&n) || !carried[n].r#type().is_ranked_tensor();
@@ -86,9 +87,9 @@ pub fn align<'c, 'a>(op: OperationRef<'c, 'a>) -> Result<OperationRef<'c, 'a>, C
     Ok(replacement)
 }
 
-/// Where each value that is handed on belongs: at the argument that it is, else at a free one of its type; values that
-/// are no tensors may also come last. `None` if a tensor has no place.
-fn places(handed: &[Value], carried: &[Value]) -> Option<Vec<usize>> {
+/// The new position of each value that is passed: that of the argument that it is, else a free one of its type; values
+/// that are not tensors may also come last. `None` if a tensor has no position.
+fn positions(handed: &[Value], carried: &[Value]) -> Option<Vec<usize>> {
     let mut taken = vec![false; carried.len()];
     let mut places = vec![None; handed.len()];
     for (value, place) in handed.iter().zip(&mut places) {

@@ -1,8 +1,8 @@
-//! Cuts long chains of writes into one tensor, on which One-Shot Bufferize's analysis is superlinear.
+//! Breaks long chains of writes to one tensor, on which One-Shot Bufferize's analysis is superlinear.
 //!
-//! A cut gives the rest of a chain a tensor that has the same buffer, and that bufferization takes for another tensor. It
-//! therefore sees no conflict between the writes after a cut and what was read or written before. [`Chain::is_exclusive`]
-//! makes sure that there is none: from the cut on, nothing but the chain uses its buffer.
+//! After a cut the chain continues with a tensor that has the same buffer, but is another tensor for bufferization. So
+//! bufferization sees no conflict between the writes after the cut and the reads and writes before.
+//! [`Chain::is_exclusive`] checks that there is none: from the cut on, only the chain uses its buffer.
 
 use super::error::CodegenError;
 use super::inits::{copy_before, maker};
@@ -16,11 +16,11 @@ use melior::ir::operation::{OperationLike, OperationRef, OperationResult};
 use melior::ir::{TypeLike, Value, ValueLike};
 use std::collections::{HashMap, HashSet};
 
-/// Most states of a tensor that ops write into one after the other: the analysis takes the cube of it.
+/// Maximum number of states of a tensor that ops write one after the other: the analysis takes cubic time in them.
 const MOST_STATES: usize = 32;
 
-/// Gives what follows many writes into one tensor a tensor of its own, where the chain of writes has its buffer to itself. Not in
-/// chains that begin with an argument of a block that may be written: whoever passed it expects its buffer back.
+/// Cuts chains of many writes that have their buffer to themselves. Chains that begin with a writable block argument
+/// stay, because the caller expects the result in its buffer.
 pub(super) fn cut_chains(module: OperationRef) -> Result<(), CodegenError> {
     let holder = module.context();
     let context = context::borrow(&holder);
@@ -56,7 +56,7 @@ pub(super) fn cut_chains(module: OperationRef) -> Result<(), CodegenError> {
                         states.insert(ValueKey::of(own), 0);
                         0
                     }
-                    // Asked again later: others may be done with the buffer by then.
+                    // Checked again after more writes: other readers may have ended by then.
                     false => MOST_STATES / 2,
                 };
             }
@@ -107,9 +107,9 @@ impl<'c: 'a, 'a> Chain<'c, 'a> {
         Chain { origin, links }
     }
 
-    /// Whether nothing but the chain uses its buffer from `next` on. An empty tensor that begins it is copied if it has other
-    /// users. Tensors that are inserted before and used after `next` get buffers of their own: upstream would compute them
-    /// in the chain's buffer.
+    /// Whether only the chain uses its buffer from `next` on. The empty tensor at its beginning is copied if it has
+    /// other users. Tensors that are inserted before and used after `next` get distinct buffers: upstream would compute
+    /// them in the chain's buffer.
     fn is_exclusive(&self, next: OperationRef, order: &Order) -> Result<bool, CodegenError> {
         let mut shared = Vec::new();
         for (op, operand) in &self.links {
@@ -151,8 +151,8 @@ impl<'c: 'a, 'a> Chain<'c, 'a> {
         Ok(true)
     }
 
-    /// Whether nobody else has the buffer of the first state from `next` on: it is no result of a branch or a call, and a buffer that
-    /// it is made from has no such users.
+    /// Whether only the chain has the buffer of its first state from `next` on: the state is not the result of a branch
+    /// or call, and the buffer that it views has no other users.
     fn begins_anew(&self, next: OperationRef, order: &Order) -> bool {
         let Ok(result) = OperationResult::try_from(self.origin) else {
             // An argument that is never written: the first write makes a copy.
@@ -181,7 +181,7 @@ fn inserted<'c, 'a>(op: OperationRef<'c, 'a>) -> Option<Value<'c, 'a>> {
         .then(|| op.operand(0).ok())?
 }
 
-/// Whether `user` of a value, or a user of what may have the same buffer, does not precede `next`.
+/// Whether `user` of a value, or a user of a possible alias, does not precede `next`.
 fn reaches<'c: 'a, 'a>(
     user: OperationRef<'c, 'a>,
     value: Value<'c, 'a>,
@@ -203,7 +203,7 @@ fn reaches<'c: 'a, 'a>(
     false
 }
 
-/// What may have the buffer of an operand after an op: states, views, and what a region returns.
+/// Possible aliases of an operand after an op: states, views, and results of the enclosing op.
 fn aliases<'c: 'a, 'a>(user: OperationRef<'c, 'a>, value: Value<'c, 'a>) -> Vec<Value<'c, 'a>> {
     let own = (0..user.result_count()).filter_map(|n| {
         let result = user.result(n).ok().map(Value::from)?;
@@ -240,7 +240,7 @@ fn states_of(op: OperationRef) -> usize {
     1 + inner
 }
 
-/// A tensor that has the buffer of another one, and is a tensor of its own to bufferization.
+/// A tensor with the buffer of another one that bufferization treats as a different tensor.
 pub(super) fn same_buffer<'c, 'a>(
     context: &'c Context,
     tensor: Value<'c, 'a>,

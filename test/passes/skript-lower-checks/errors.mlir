@@ -1,6 +1,6 @@
 // RUN: not skript-opt %s --split-input-file --skript-lower-checks 2>&1 | FileCheck %s
 
-// CHECK: a check stands outside of the entry, or below structured control flow
+// CHECK: a check is outside of the entry, or inside of structured control flow
 func.func @nested(%ok: i1) attributes {skript.entry} {
   scf.if %ok {
     func.call @skript.check.0(%ok) {skript.status = 1 : i64} : (i1) -> ()

@@ -8,7 +8,7 @@ func.func @tensors(%x: tensor<4xf32>, %o: tensor<4xf32>) -> tensor<4xf32> attrib
 
 // -----
 
-// CHECK: stands outside of the entry
+// CHECK: is outside of the entry
 func.func @main() attributes {skript.entry} {
   return
 }
@@ -27,7 +27,7 @@ func.func @attributes(%o: memref<4xf32>) attributes {skript.entry} {
 
 // -----
 
-// CHECK: works on padded tensors, which kernels do not take
+// CHECK: has padded tensors, which kernels do not support
 func.func @padded(%x: memref<4xf32>, %n: memref<i64>, %o: memref<4xf32>) attributes {skript.entry} {
   skript.intrinsic "m.f" ins(%x, %n : memref<4xf32>, memref<i64>) outs(%o : memref<4xf32>) {skript.filled = array<i64: 0, 0>}
   return

@@ -1,13 +1,13 @@
 // RUN: not skript-opt %s --split-input-file --skript-open-arguments 2>&1 | FileCheck %s
 
-// CHECK: argument 0 has an extent known only at run time, but no bound
+// CHECK: argument 0 has a dynamic extent without an upper bound
 func.func @unbounded(%x: memref<?xf32>) attributes {skript.entry} {
   return
 }
 
 // -----
 
-// CHECK: argument 0 has an extent known only at run time, but nobody tells it
+// CHECK: argument 0 has a dynamic extent, and no argument with `skript.extents` holds it
 func.func @untold(%x: memref<?xf32> {skript.bounds = array<i64: 8>}) attributes {skript.entry} {
   return
 }
@@ -28,7 +28,7 @@ func.func @entry(%x: memref<4xf32>) -> memref<4xf32> attributes {skript.entry} {
 
 // -----
 
-// CHECK: argument 0 is no contiguous array: its layout has strides
+// CHECK: argument 0 is not a contiguous array: its layout has strides
 func.func @strided(%x: memref<2x5xf32, strided<[10, 1]>>) attributes {skript.entry} {
   %c0 = arith.constant 0 : index
   %v = memref.load %x[%c0, %c0] : memref<2x5xf32, strided<[10, 1]>>

@@ -18,7 +18,7 @@ func.func @escapes() -> memref<4xf32> attributes {skript.entry} {
 
 // -----
 
-// CHECK: buffer handed on to a loop's next turn
+// CHECK: buffer passed to the next iteration of a loop
 func.func @carried(%x: memref<4xf32>, %y: memref<4xf32>) attributes {skript.entry} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

@@ -1,7 +1,7 @@
 // What no register tile serves is left as it is; a senseless option is refused.
 // RUN: skript-opt %s --split-input-file --pass-pipeline='builtin.module(skript-vectorize-reductions)' | FileCheck %s
 // RUN: not skript-opt %s --split-input-file --pass-pipeline='builtin.module(skript-vectorize-reductions{vector-bits=100})' 2>&1 | FileCheck %s --check-prefix=OPTION
-// OPTION: option vector-bits is 100, which is no multiple of 64
+// OPTION: option vector-bits is 100, which is not a multiple of 64
 
 // CHECK-LABEL: func.func @dynamic
 // CHECK:         linalg.generic
