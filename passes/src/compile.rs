@@ -1,4 +1,4 @@
-//! The driver: from a composed model to an artifact, or to the text of a stage on the way.
+//! The driver: compiles a composed model to an artifact, or to the text of an intermediate stage.
 
 use crate::codegen::{self, CodegenError, Form, Interface, checks, entry, memory};
 use crate::emit::{EmitError, emit};
@@ -19,10 +19,10 @@ pub struct Options {
     /// How formulas are lowered: the named pipeline that ends on tensors or loops.
     pub pipeline: &'static str,
     pub target: Target,
-    /// For tests of `skript compare`: every op of the first name is emitted as one of the second (`skript.max`,
+    /// For tests of `skript compare`: emits every op of the first name as one of the second (`skript.max`,
     /// `skript.min`), a deliberately broken lowering.
     pub exchange: Option<(String, String)>,
-    /// Qualified names of operators whose invocations stay whole: for stations before code only.
+    /// Qualified names of operators whose invocations are kept; only for stages before code.
     pub keep: Vec<String>,
 }
 
@@ -47,7 +47,7 @@ pub enum Stop {
     Lowered,
     /// Memrefs, before loops.
     Buffers,
-    /// Memrefs with kernels in place of reductions.
+    /// Memrefs, with kernels instead of reductions.
     Scheduled,
     /// LLVM's dialect.
     LlvmDialect,
@@ -73,12 +73,12 @@ impl Stop {
 pub enum CompileError {
     #[error(transparent)]
     Emit(#[from] EmitError),
-    /// The chosen lowering refuses the model.
+    /// The selected lowering does not support the model.
     #[error("{error}")]
     Lowering {
         error: CodegenError,
-        /// The flags of other lowerings that take the model.
-        takers: Vec<&'static str>,
+        /// The flags of other lowerings that support the model.
+        supporting: Vec<&'static str>,
     },
     #[error(transparent)]
     Codegen(#[from] CodegenError),
@@ -108,10 +108,11 @@ pub fn compile_model(
     Ok(compile_tensors(&module, interface, &options.target)?)
 }
 
-/// Compiles a module whose entry works on tensors with `linalg`, `scf`, `arith`, `math` and `tensor` ops, all calls inlined.
+/// Compiles a module whose entry works on tensors with `linalg`, `scf`, `arith`, `math` and `tensor` ops, all calls
+/// inlined.
 ///
 /// # Errors
-/// [`CodegenError`] with what MLIR reports, if the module holds something that has no code.
+/// [`CodegenError`] with MLIR's diagnostics, if an operation is not supported.
 pub fn compile_tensors(
     module: &Module,
     interface: Interface,
@@ -152,7 +153,7 @@ pub fn pipeline_text(options: &Options, stop: Stop) -> Result<String, CodegenErr
     ))
 }
 
-/// A model after a stage: text, or bytes for objects. Text of MLIR has locations if `locations` says so.
+/// A model after a stage: text, or bytes for objects. MLIR text has locations if `locations` is set.
 ///
 /// # Errors
 /// Those of [`compile_model`].
@@ -174,7 +175,7 @@ pub fn model_after(
                 }];
                 run(&module, &stage).map_err(|error| CompileError::Lowering {
                     error,
-                    takers: Vec::new(),
+                    supporting: Vec::new(),
                 })?;
             }
             module
@@ -198,11 +199,11 @@ pub struct Exported {
     pub report: Report,
 }
 
-/// Exports the entry of a model as StableHLO, for the devices of a placement if there is one; with the values of the
-/// variables that `weights` names in it.
+/// Exports the entry of a model as StableHLO, for the devices of a placement if there is one, with the values of the
+/// variables that `weights` names.
 ///
 /// # Errors
-/// [`CompileError`]: constructs without a StableHLO form, with their place; a placement that does not fit.
+/// [`CompileError`]: constructs without a StableHLO form, with their location; a placement that does not fit.
 pub fn export_model(
     model: &Model,
     sources: &SourceMap,
@@ -243,13 +244,13 @@ fn lowered<'c>(
         let text = module.as_operation().to_string();
         let text = text.replace(&format!("{from} "), &format!("{to} "));
         module = Module::parse(context, &text)
-            .ok_or_else(|| CodegenError::Module(format!("`{to}` cannot stand for `{from}`")))?;
+            .ok_or_else(|| CodegenError::Module(format!("`{to}` cannot replace `{from}`")))?;
     }
     let pipeline = lowering(options)?;
     run(&module, &[stages::lower(pipeline, &options.keep)]).map_err(|error| {
         CompileError::Lowering {
             error,
-            takers: takers(model, sources, pipeline, context),
+            supporting: supporting(model, sources, pipeline, context),
         }
     })?;
     Ok(module)
@@ -271,8 +272,8 @@ fn run(module: &Module, stages: &[Stage]) -> Result<(), CodegenError> {
         .try_for_each(|stage| codegen::mlir::run_pipeline(module, stage.name, &stage.passes))
 }
 
-/// The other lowerings that take a model.
-fn takers(
+/// The other lowerings that support a model.
+fn supporting(
     model: &Model,
     sources: &SourceMap,
     refusing: &Pipeline,

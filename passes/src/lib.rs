@@ -1,6 +1,6 @@
-//! From the composed model to native code: the `skript` dialect, its lowerings, and code generation.
+//! Compiles composed models to native code: the `skript` dialect, its lowerings, and code generation.
 //!
-//! Nothing here knows an operator of a library by name: lowerings ask [`structure`] what a formula *is*.
+//! No operator of a library is known by name: lowerings ask [`structure`] what a formula *is*.
 
 pub mod all;
 pub mod codegen;

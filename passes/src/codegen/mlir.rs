@@ -1,4 +1,4 @@
-//! What the passes of this room need of MLIR beyond melior: uses, replacement, erasure, templates, pipelines.
+//! MLIR for this module beyond melior: uses, replacement, erasure, templates, pipelines.
 
 use super::error::CodegenError;
 pub use crate::mlir::builder::operations;
@@ -101,7 +101,7 @@ pub fn first_block<'c, 'a>(function: OperationRef<'c, 'a>) -> Option<BlockRef<'c
     function.region(0).ok()?.first_block()
 }
 
-/// Whether an op stands before another one of its block.
+/// Whether an op precedes another one of its block.
 pub fn is_before(op: OperationRef, other: OperationRef) -> bool {
     // SAFETY: both ops are alive and in one block.
     unsafe { mlir_sys::mlirOperationIsBeforeInBlock(op.to_raw(), other.to_raw()) }
@@ -129,13 +129,13 @@ pub fn users<'c, 'a>(value: Value<'c, 'a>) -> Vec<OperationRef<'c, 'a>> {
     found
 }
 
-/// Lets every use of `old` use `new`, which has the same type.
+/// Replaces all uses of `old` by `new`, which has the same type.
 pub fn replace_uses(old: Value, new: Value) {
     // SAFETY: both values are alive.
     unsafe { mlir_sys::mlirValueReplaceAllUsesOfWith(old.to_raw(), new.to_raw()) }
 }
 
-/// Takes an op without uses out of its block and frees it.
+/// Removes an op without uses from its block and frees it.
 pub fn erase(op: OperationRef) {
     // SAFETY: callers hold no other reference to the op; its results have no uses.
     unsafe { mlir_sys::mlirOperationDestroy(op.to_raw()) }
@@ -184,7 +184,7 @@ pub fn entry<'c, 'a>(module: OperationRef<'c, 'a>) -> Result<OperationRef<'c, 'a
     }
 }
 
-/// The entry of a module, where nobody in it calls that: whoever changes the arguments would have to change the calls.
+/// The entry of a module, if nothing calls it: changed arguments would require changed calls.
 pub fn uncalled_entry<'c, 'a>(
     module: OperationRef<'c, 'a>,
 ) -> Result<OperationRef<'c, 'a>, CodegenError> {
@@ -318,8 +318,8 @@ pub fn set_string(op: OperationRef, name: &str, value: &str) {
     set_attribute(op, name, attributes::string(holder::borrow(&owner), value));
 }
 
-/// An op written as text over operands `%0`, `%1`, … of the given types, to be inserted somewhere. The last op of
-/// `text` is taken; what it uses must be operands.
+/// Creates an op from text over operands `%0`, `%1`, … of the given types, to be inserted by the caller. The last op of
+/// `text` is used; its operands must be among these.
 pub fn template<'c>(
     context: &'c Context,
     operands: &[Value<'c, '_>],

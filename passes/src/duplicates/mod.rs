@@ -1,3 +1,3 @@
-//! Operations that are there twice.
+//! Merging of equal operations.
 
 pub mod merge_duplicates;

@@ -41,7 +41,7 @@ enum Extent {
 }
 
 impl Extent {
-    /// What a `tensor.dim` or a constant says.
+    /// Reads a `tensor.dim` or a constant.
     fn read(value: Value) -> Option<Self> {
         if let Some(extent) = bounds::constant(value) {
             return Some(Extent::Fixed(extent));
@@ -59,7 +59,7 @@ impl Extent {
 struct Asserted<'c, 'a>(HashMap<[Extent; 2], Vec<OperationRef<'c, 'a>>>);
 
 impl<'c: 'a, 'a> Asserted<'c, 'a> {
-    /// What is asserted below `root`, by this pass or by others.
+    /// The assertions below `root`, of this pass and others.
     fn below(root: OperationRef<'c, 'a>) -> Self {
         let mut all = Asserted(HashMap::new());
         for assert in op::collect(&root, |op| op::is(&op, "cf.assert")) {
@@ -75,7 +75,7 @@ impl<'c: 'a, 'a> Asserted<'c, 'a> {
         self.0.entry(pair).or_default().push(assert);
     }
 
-    /// Whether an op is reached only behind an assertion that two extents agree.
+    /// Whether an assertion that two extents are equal dominates an op.
     fn holds(&self, mut pair: [Extent; 2], at: OperationRef<'c, 'a>) -> bool {
         pair.sort();
         let stands_before = |assert: &OperationRef<'c, 'a>| {
@@ -103,7 +103,7 @@ fn compared(assert: OperationRef) -> Option<[Extent; 2]> {
 /// `eq` of `arith.cmpi`.
 const EQUAL: i64 = 0;
 
-/// Asserts in front of an op what its tensors' types leave open, and nobody asserts before it.
+/// Inserts assertions before an op, for extents that neither types nor earlier assertions prove equal.
 fn check<'c: 'a, 'a>(
     found: OperationRef<'c, 'a>,
     asserted: &mut Asserted<'c, 'a>,

@@ -12,12 +12,12 @@ use skript_dialect::melior::ir::operation::OperationLike;
 use skript_dialect::melior::ir::{OperationRef, Type, Value, ValueLike};
 use skript_dialect::{PassError, Rewriter, op};
 
-/// Replaces every elementwise op that has a result of a type that `wanted` holds of, and that computes elements.
+/// Replaces every elementwise op whose results have types that `wanted` accepts, and that computes elements.
 ///
-/// `replace` gives the new values, or `None` for an op that this conversion does not take.
+/// `replace` returns the new values, or `None` for an op that the conversion does not support.
 ///
 /// # Errors
-/// At each op that has regions (a payload cannot hold them) or was not taken; `otherwise` says why.
+/// At each op that has regions (a payload cannot hold them), or that is not supported, with the reason `otherwise`.
 fn replace_all<'c, 'a>(
     root: &OperationRef<'c, 'a>,
     rewriter: &Rewriter<'c>,
@@ -41,8 +41,8 @@ where
     })
 }
 
-/// `arith.select` of one condition between tensors of unknown extents: it has the trait, but the tensors may differ in
-/// their extents, as results of branches do, so it hands on one of them and computes no elements.
+/// `arith.select` with a scalar condition between tensors of dynamic extents. It has the trait, but the tensors may
+/// differ in their extents, as results of branches do; it selects a tensor and computes no elements.
 fn selects_tensors<'c: 'a, 'a>(op: &impl OperationLike<'c, 'a>) -> bool {
     let open = |v: Value<'c, 'a>| {
         types::extents(v.r#type()).is_some_and(|extents| extents.contains(&types::DYNAMIC))

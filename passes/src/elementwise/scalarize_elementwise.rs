@@ -70,7 +70,7 @@ fn over_tensors<'c: 'a, 'a>(
     Ok(Some(values))
 }
 
-/// One scalar op an element; the results are put together from them.
+/// One scalar op for each element; a vector is built from the results.
 fn over_vectors<'c: 'a, 'a>(
     found: OperationRef<'c, 'a>,
     types: &[Type<'c>],
@@ -81,8 +81,8 @@ fn over_vectors<'c: 'a, 'a>(
         return Ok(None);
     };
     let mut elements = vec![Vec::new(); types.len()];
-    for place in vector::places(&extents) {
-        let place = attributes::i64s(at.context, &place);
+    for index in vector::all_indices(&extents) {
+        let index = attributes::i64s(at.context, &index);
         let scalar = on_scalars(found, types, at, |v| {
             if !v.r#type().is_vector() {
                 return Ok(v);
@@ -91,7 +91,7 @@ fn over_vectors<'c: 'a, 'a>(
             Ok(at.value(
                 "vector.extract",
                 &[v],
-                &[("static_position", place)],
+                &[("static_position", index)],
                 element,
             )?)
         })?;
@@ -104,7 +104,7 @@ fn over_vectors<'c: 'a, 'a>(
     Ok(Some(results.collect::<Result<_, _>>()?))
 }
 
-/// The op on scalars at `at`; `element` gives what stands for an operand.
+/// The op on scalars at `at`; `element` returns the scalar for an operand.
 pub(super) fn on_scalars<'c: 'a, 'a>(
     found: OperationRef<'c, 'a>,
     types: &[Type<'c>],

@@ -42,7 +42,8 @@ fn shape(text: &str) -> Result<Vec<i64>, PassError> {
         .split('x')
         .map(|t| t.trim().parse().ok().filter(|e| *e > 0))
         .collect();
-    extents.ok_or_else(|| format!("option shape: `{text}` is no list of positive extents").into())
+    extents
+        .ok_or_else(|| format!("option shape: `{text}` is not a list of positive extents").into())
 }
 
 /// The largest tile of a vector with these extents.
@@ -69,8 +70,8 @@ fn unroll<'c: 'a, 'a>(
         .map(|t| at.value("ub.poison", &[], &[("value", poison(at)?)], *t));
     let mut results = poison.collect::<Result<Vec<Value>, _>>()?;
     let steps = extents.iter().zip(&tile).map(|(e, t)| (e + t - 1) / t);
-    for place in vector::places(&steps.collect::<Vec<_>>()) {
-        let offsets: Vec<i64> = place.iter().zip(&tile).map(|(p, t)| p * t).collect();
+    for index in vector::all_indices(&steps.collect::<Vec<_>>()) {
+        let offsets: Vec<i64> = index.iter().zip(&tile).map(|(p, t)| p * t).collect();
         let sizes = extents.iter().zip(&offsets).zip(&tile);
         let sizes: Vec<i64> = sizes.map(|((e, o), t)| (*t).min(e - o)).collect();
         let (offsets, lengths) = (numbers(at, &offsets), numbers(at, &sizes));

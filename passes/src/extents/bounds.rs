@@ -16,7 +16,7 @@ use melior::ir::{BlockRef, OperationRef, Type, Value, ValueLike};
 use skript_dialect::{melior, op};
 use std::collections::HashMap;
 
-/// Rounds after which bounds that still grow are taken to have no end, beyond one for each function.
+/// Rounds, beyond one for each function, after which bounds that still grow count as unbounded.
 const ROUNDS: usize = 64;
 
 /// Why an operation has no form on tensors of fixed size.
@@ -26,7 +26,7 @@ const NO_FORM: &str = "has no form on tensors padded to their bounds";
 #[derive(Clone, Debug)]
 pub struct Refusal<'c, 'a> {
     pub op: OperationRef<'c, 'a>,
-    /// What is the matter with it, to be read behind its name.
+    /// The problem, to be read after its name.
     pub what: String,
 }
 
@@ -39,7 +39,7 @@ impl<'c, 'a> Refusal<'c, 'a> {
     }
 }
 
-/// The bounds of every tensor whose type leaves an extent open.
+/// The upper bounds of every tensor with dynamic extents.
 pub struct Bounds<'c, 'a> {
     functions: HashMap<String, OperationRef<'c, 'a>>,
     known: HashMap<ValueKey, Vec<i64>>,
@@ -48,7 +48,7 @@ pub struct Bounds<'c, 'a> {
 
 impl<'c: 'a, 'a> Bounds<'c, 'a> {
     /// # Errors
-    /// An extent without a bound, or an operation that fixed sizes are not known for, at its place.
+    /// A dynamic extent without an upper bound, or an operation that does not support padded tensors, at its location.
     pub fn of(module: OperationRef<'c, 'a>) -> Result<Self, Refusal<'c, 'a>> {
         let functions: Vec<_> = blocks(module).into_iter().flat_map(operations).collect();
         let mut bounds = Bounds {
@@ -78,7 +78,7 @@ impl<'c: 'a, 'a> Bounds<'c, 'a> {
         ))
     }
 
-    /// The extents of a tensor, bounds where they are open.
+    /// The extents of a tensor, with upper bounds for dynamic ones.
     pub fn extents(&self, value: Value<'c, 'a>) -> Vec<i64> {
         let mut extents = types::extents(value.r#type()).unwrap_or_default();
         if let Some(known) = self.known.get(&ValueKey::of(value)) {
@@ -86,7 +86,7 @@ impl<'c: 'a, 'a> Bounds<'c, 'a> {
                 *extent = (*bound).max(*extent);
             }
         }
-        // Nothing reaches the tensor: nobody calls its function.
+        // The tensor has no value: its function is never called.
         for extent in &mut extents {
             *extent = (*extent).max(0);
         }
@@ -219,7 +219,7 @@ impl<'c: 'a, 'a> Bounds<'c, 'a> {
                         return Err(Refusal::at(op, NO_FORM));
                     }
                     if whole.get(dimension).is_some_and(|e| size > e) && self.settled(*source) {
-                        return Err(Refusal::at(op, "takes more than its source can hold"));
+                        return Err(Refusal::at(op, "has more elements than its source"));
                     }
                 }
                 let sizes = slice.dynamic_sizes(&operands, 1);
@@ -264,7 +264,7 @@ impl<'c: 'a, 'a> Bounds<'c, 'a> {
         !is_open(value) || self.known.contains_key(&ValueKey::of(value))
     }
 
-    /// The result of an operation whose operands are the sizes of its open extents.
+    /// The result of an operation whose operands are its dynamic extents.
     fn sized(
         &mut self,
         op: OperationRef<'c, 'a>,
@@ -278,7 +278,7 @@ impl<'c: 'a, 'a> Bounds<'c, 'a> {
         Ok(())
     }
 
-    /// Bounds of the open extents of an operation's only result, in order.
+    /// Upper bounds of the dynamic extents of an operation's only result, in order.
     fn open(&mut self, op: OperationRef<'c, 'a>, bounds: &[i64]) {
         let mut next = bounds.iter();
         for result in op.results() {
@@ -338,12 +338,12 @@ impl Slice {
     }
 }
 
-/// Whether a value is a tensor with an extent that its type leaves open.
+/// Whether a value is a tensor with dynamic extents.
 pub fn is_open<'c>(value: impl ValueLike<'c>) -> bool {
     !open_dimensions(value.r#type()).is_empty()
 }
 
-/// The dimensions whose extents a type leaves open.
+/// The dynamic dimensions of a type.
 pub fn open_dimensions(r#type: Type<'_>) -> Vec<usize> {
     let extents = types::extents(r#type).unwrap_or_default();
     let open = extents
@@ -353,7 +353,7 @@ pub fn open_dimensions(r#type: Type<'_>) -> Vec<usize> {
     open.map(|(dimension, _)| dimension).collect()
 }
 
-/// What a block's last operation hands on.
+/// The operands of a block's terminator.
 pub fn end<'c: 'a, 'a>(block: BlockRef<'c, 'a>) -> Vec<Value<'c, 'a>> {
     let last = operations(block).last().copied();
     last.map(|op| op.operands().collect()).unwrap_or_default()

@@ -1,4 +1,4 @@
-//! Calls, branches and loops: open extents are handed on as indices behind the tensors.
+//! Calls, branches and loops: dynamic extents are passed as indices after the tensors.
 
 use super::bounds::end;
 use super::padding::Padding;
@@ -80,7 +80,7 @@ impl<'c: 'a, 'a> Padding<'_, 'c, 'a> {
         self.remake(op, &started, results, vec![test_region, body_region], to)
     }
 
-    /// The operation with other operands and regions; its results are padded, and have their open extents behind them.
+    /// The operation with other operands and regions; its results are padded, and followed by their dynamic extents.
     fn remake(
         &mut self,
         op: OperationRef<'c, 'a>,

@@ -78,7 +78,7 @@ pub fn drop_clamps<'c: 'a, 'a>(
 /// Choices that a formula looks at, the last ones: long models have many.
 const MOST_CHOICES: usize = 64;
 
-/// Whether an operation computes what may leave i64 though its operands do not.
+/// Whether the result of an operation may overflow i64 though its operands do not.
 fn is_sum(name: &str) -> bool {
     matches!(
         name,
@@ -100,11 +100,11 @@ pub(super) struct Walk<'b, 'c, 'a> {
     pub(super) order: Order,
     pub(super) numbers: HashMap<ValueKey, Polynomial>,
     dimensions: HashMap<(ValueKey, i64), Polynomial>,
-    /// By argument that is a formula's destination: what its elements are.
+    /// By argument that is a formula's destination: its possible elements.
     pub(super) positions: HashMap<ValueKey, Vec<Taken>>,
     /// Elements that were read of these.
     pub(super) elements: HashMap<ValueKey, Polynomial>,
-    /// By result of a formula: what is unknown of its points, and not of what is around.
+    /// By result of a formula: the unknowns of its points, without those from outside.
     pub(super) taken_at: HashMap<ValueKey, Range<Unknown>>,
     /// Flags that are true where they are used.
     holds: HashSet<ValueKey>,
@@ -177,7 +177,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
         }
         self.decide();
         let outside = std::mem::replace(&mut self.inside, true);
-        // The body first: what it writes may be what the predicate reads.
+        // The body first: the predicate may read what it writes.
         for (number, block) in blocks(op).into_iter().rev().enumerate() {
             for (argument, index) in arguments(block).into_iter().zip(&indices) {
                 self.numbers.insert(ValueKey::of(argument), index.clone());
@@ -192,7 +192,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
         Ok(())
     }
 
-    /// Puts what the first branch does in front of the operation; gives the operations.
+    /// Moves the operations of the first branch before the operation; returns them.
     fn inline(
         &mut self,
         op: OperationRef<'c, 'a>,
@@ -335,7 +335,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
         }
     }
 
-    /// Learns what is left where all other alternatives are ruled out.
+    /// Learns the remaining alternative if all others are ruled out.
     fn decide(&mut self) {
         let before = self.choices.len().saturating_sub(MOST_CHOICES);
         for choice in self
@@ -355,7 +355,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
         }
     }
 
-    /// The conditions of which a flag says that one holds at least; `None`: it says something else.
+    /// The conditions of a disjunction; `None` if the flag is not one.
     fn alternatives(&self, flag: Value<'c, 'a>) -> Option<Vec<Condition>> {
         let op = OperationResult::try_from(flag).ok()?.owner();
         if operation_name(op) != "skript.or" {
@@ -366,7 +366,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
         each.map(|each| each.concat())
     }
 
-    /// What a flag says of numbers; nothing, if it says something else.
+    /// The condition on integers that a flag is; empty if it is none.
     fn condition(&self, flag: Value<'c, 'a>) -> Condition {
         let Some(op) = OperationResult::try_from(flag).ok().map(|r| r.owner()) else {
             return Vec::new();
@@ -468,7 +468,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
         Some(extent)
     }
 
-    /// The open extent that an operation makes a tensor with.
+    /// The dynamic extent that an operation creates a tensor with.
     fn made_with(&mut self, tensor: Value<'c, 'a>, position: usize) -> Option<Polynomial> {
         let result = OperationResult::try_from(tensor).ok()?;
         let op = result.owner();

@@ -64,7 +64,7 @@ fn fold_extents<'c: 'a, 'a>(root: OperationRef<'c, 'a>) {
     }
 }
 
-/// What a number may be, both ends included.
+/// The interval of an integer, with both ends included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Interval {
     least: i64,
@@ -100,13 +100,13 @@ impl Interval {
     }
 }
 
-/// What is known of a dimension of a tensor: the value that holds its extent.
+/// The values that hold the extents of a tensor.
 type Dimensions<'c, 'a> = Vec<Option<Value<'c, 'a>>>;
 
 /// Of a tensor of which anything is known.
 type Known<'c, 'a> = Option<Dimensions<'c, 'a>>;
 
-/// What is computed of what: the operation and its attributes, operands.
+/// The key of a computation: the operation and its attributes, and its operands.
 type Computed = (String, Vec<Operand>);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -119,7 +119,7 @@ enum Operand {
 struct Scope<'c, 'a> {
     /// The operation of it that is read.
     at: Option<OperationRef<'c, 'a>>,
-    /// Whether a branch or a loop holds it: what needs nothing of it can be computed before.
+    /// Whether a branch or loop holds it: operations that do not depend on it can be hoisted.
     is_open: bool,
     computed: HashMap<Computed, Value<'c, 'a>>,
 }
@@ -127,18 +127,18 @@ struct Scope<'c, 'a> {
 #[derive(Default)]
 struct Extents<'c, 'a> {
     intervals: HashMap<ValueKey, Interval>,
-    /// What stands for a value that was computed again.
+    /// The replacement of a repeated computation.
     names: HashMap<ValueKey, Value<'c, 'a>>,
     dimensions: HashMap<ValueKey, Dimensions<'c, 'a>>,
     /// The operations that others are moved before.
     moves: HashMap<usize, OperationRef<'c, 'a>>,
-    /// The blocks around the place that is read, outer ones first.
+    /// The blocks around the current operation, outer ones first.
     scopes: Vec<Scope<'c, 'a>>,
     /// By value the number of blocks around its own.
     levels: HashMap<ValueKey, usize>,
-    /// What has been computed, to be forgotten where a loop is read again.
+    /// Computations in order, so that those of a loop can be removed before it is read again.
     journal: Vec<(usize, Computed)>,
-    /// Loops around the place that is read.
+    /// Number of loops around the current operation.
     depth: usize,
 }
 
@@ -169,7 +169,7 @@ impl<'c: 'a, 'a> Extents<'c, 'a> {
 
     fn operation(&mut self, op: OperationRef<'c, 'a>) {
         for result in op.results() {
-            // A loop is read again where what it carries changes its extents.
+            // A loop is read again if its loop-carried values change their extents.
             self.names.remove(&ValueKey::of(result));
             self.intervals.remove(&ValueKey::of(result));
         }
@@ -200,7 +200,7 @@ impl<'c: 'a, 'a> Extents<'c, 'a> {
             ("scf.for", [_, _, _, starts @ ..]) => self.looped(op, starts),
             ("scf.while", starts) => self.looped(op, starts),
             _ => {
-                // In destination style, and elementwise: as large as what is written, or as any operand.
+                // Destination style and elementwise: the extents of the destination, or of any operand.
                 for block in blocks(op) {
                     self.block(block);
                 }
@@ -219,7 +219,7 @@ impl<'c: 'a, 'a> Extents<'c, 'a> {
         }
     }
 
-    /// What stands for a value.
+    /// The replacement of a value.
     fn name(&self, value: Value<'c, 'a>) -> Value<'c, 'a> {
         self.names
             .get(&ValueKey::of(value))
@@ -240,7 +240,8 @@ impl<'c: 'a, 'a> Extents<'c, 'a> {
         }
     }
 
-    /// A number that costs nothing and cannot fail: the first of the same stands for it, as far outside as its operands are.
+    /// Replaces a cheap computation that cannot fail by the first equal one, which is hoisted as far out as its
+    /// operands are.
     fn once(&mut self, op: OperationRef<'c, 'a>, name: String, operands: &[Value<'c, 'a>]) {
         let Some(result) = op.results().next().map(Value::from) else {
             return;
@@ -282,7 +283,7 @@ impl<'c: 'a, 'a> Extents<'c, 'a> {
         known.unwrap_or(usize::MAX)
     }
 
-    /// Forgets what has been computed since.
+    /// Removes computations since a point.
     fn forget(&mut self, since: usize) {
         for (level, computed) in self.journal.split_off(since) {
             if let Some(scope) = self.scopes.get_mut(level - 1) {
@@ -363,7 +364,7 @@ impl<'c: 'a, 'a> Extents<'c, 'a> {
         }
     }
 
-    /// A tensor that is made with its open extents.
+    /// A tensor that is created with its dynamic extents.
     fn sized(&mut self, op: OperationRef<'c, 'a>, sizes: &[Value<'c, 'a>]) {
         let mut sizes = sizes.iter().copied();
         for result in op.results() {
@@ -393,7 +394,7 @@ impl<'c: 'a, 'a> Extents<'c, 'a> {
         self.know_each(op, &known);
     }
 
-    /// What each step hands on as large as it got it is so large all the time.
+    /// A loop-carried value keeps its extents if each iteration preserves them.
     fn looped(&mut self, op: OperationRef<'c, 'a>, starts: &[Value<'c, 'a>]) {
         let mut known = self.all_known(starts);
         if self.depth >= MOST_LOOPS {
@@ -414,7 +415,7 @@ impl<'c: 'a, 'a> Extents<'c, 'a> {
             }
         }
         self.depth -= 1;
-        // An `scf.while` ends with what its condition hands on.
+        // The results of an `scf.while` are the operands of its condition.
         let results = if ends.len() == 2 {
             ends.swap_remove(0)
         } else {
@@ -427,7 +428,8 @@ impl<'c: 'a, 'a> Extents<'c, 'a> {
         self.know_each(op, &results);
     }
 
-    /// Reads a loop's blocks with `known` of what it carries: what each block hands on, and what the last one does.
+    /// Reads a loop's blocks with `known` extents of loop-carried values; returns the extents that each block yields,
+    /// and that the last one does.
     fn step(
         &mut self,
         op: OperationRef<'c, 'a>,
@@ -444,7 +446,7 @@ impl<'c: 'a, 'a> Extents<'c, 'a> {
             }
             self.block(*block);
             let ended = end(*block);
-            // Whether an `scf.while` goes on.
+            // Whether an `scf.while` continues.
             let condition = usize::from(number + 1 < blocks.len());
             handed = self.all_known(ended.get(condition..).unwrap_or(&[]));
             ends.push(handed.clone());
@@ -452,7 +454,7 @@ impl<'c: 'a, 'a> Extents<'c, 'a> {
         (ends, handed)
     }
 
-    /// Without what only inner blocks have.
+    /// Removes values of inner blocks.
     fn outside(&self, mut known: Dimensions<'c, 'a>) -> Dimensions<'c, 'a> {
         for extent in &mut known {
             *extent = extent.filter(|e| self.level(*e) <= self.scopes.len());
@@ -469,13 +471,13 @@ fn is_index(value: Value) -> bool {
     value.r#type().is_index()
 }
 
-/// Whether an op's last operands are what it writes into, each for a result.
+/// Whether an op's last operands are its destinations, one for each result.
 fn writes(name: &str) -> bool {
     matches!(name, "skript.formula" | "skript.intrinsic") || name.starts_with("linalg.")
 }
 
-/// What a sum, a difference, a product or a quotient may be. From above only sums and products are bounded: who plans memory
-/// reads bounds off those.
+/// The interval of a sum, difference, product or quotient. Only sums and products are bounded from above, because the
+/// memory plan reads bounds from those.
 fn arithmetic(name: &str, a: Interval, b: Interval) -> Interval {
     let both_natural = a.least >= 0 && b.least >= 0;
     let from_below = |all: Interval| Interval::of(all.least, i64::MAX);
@@ -493,7 +495,7 @@ fn arithmetic(name: &str, a: Interval, b: Interval) -> Interval {
     }
 }
 
-/// What is the same in both.
+/// The extents that are the same in both.
 fn common<'c: 'a, 'a>(
     mut known: Dimensions<'c, 'a>,
     other: &Dimensions<'c, 'a>,
@@ -504,7 +506,7 @@ fn common<'c: 'a, 'a>(
     known
 }
 
-/// What is the same in both lists, tensor by tensor.
+/// The extents that are the same in both lists, tensor by tensor.
 fn meet<'c: 'a, 'a>(known: &[Known<'c, 'a>], others: &[Known<'c, 'a>]) -> Vec<Known<'c, 'a>> {
     let others = others
         .iter()

@@ -1,4 +1,4 @@
-//! Formulas over padded tensors: loops run to the bounds, and the predicate keeps to what is filled.
+//! Formulas over padded tensors: loops run to the upper bounds, and the predicate excludes the padding.
 
 use super::bounds::constant;
 use super::padding::Padding;
@@ -96,7 +96,7 @@ impl<'c: 'a, 'a> Padding<'_, 'c, 'a> {
         Ok(region)
     }
 
-    /// Lets the arguments of a region stand for others; destinations are read element by element.
+    /// Maps the arguments of a region; destinations are read element by element.
     fn enter(&mut self, block: melior::ir::BlockRef<'c, 'a>, values: &[Value<'c, 'a>]) {
         for (old, new) in arguments(block).into_iter().zip(values) {
             self.set(old, *new, Vec::new());

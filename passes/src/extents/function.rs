@@ -1,4 +1,4 @@
-//! Functions: open extents are further arguments and results.
+//! Functions: dynamic extents are further arguments and results.
 
 use super::bounds::{Bounds, end, open_dimensions};
 use super::padding::Padding;
@@ -31,7 +31,7 @@ pub(super) fn rebuild<'c: 'a, 'a>(
     let old = arguments(body);
     let inputs = boundary(padding.types(&old, &at), old.len(), is_entry, &at);
     let (region, inner, values) = at.region(&inputs);
-    let values = told(&values, old.len(), Type::index(at.context), &inner)?;
+    let values = cast_extents(&values, old.len(), Type::index(at.context), &inner)?;
     padding.set_all(&old, &values);
     padding.body(body, &inner)?;
 
@@ -42,7 +42,7 @@ pub(super) fn rebuild<'c: 'a, 'a>(
     let results = boundary(padding.types(&returned, &at), returned.len(), is_entry, &at);
     let word = IntegerType::new(at.context, 32).into();
     let passed = match is_entry {
-        true => told(&passed, returned.len(), word, &inner)?,
+        true => cast_extents(&passed, returned.len(), word, &inner)?,
         false => passed,
     };
     inner.create("func.return", &passed, &[], &[], Vec::new())?;
@@ -60,7 +60,7 @@ pub(super) fn rebuild<'c: 'a, 'a>(
     Ok(())
 }
 
-/// Extents are `i32` where the entry takes and gives them.
+/// Extents are `i32` at the boundary of the entry.
 fn boundary<'c>(
     mut types: Vec<Type<'c>>,
     tensors: usize,
@@ -74,8 +74,8 @@ fn boundary<'c>(
     types
 }
 
-/// Extents, which stand behind so many tensors, as another integer type.
-fn told<'c: 'a, 'a>(
+/// Casts extents, which follow `number` tensors, to another integer type.
+fn cast_extents<'c: 'a, 'a>(
     values: &[Value<'c, 'a>],
     tensors: usize,
     r#type: Type<'c>,
@@ -91,8 +91,8 @@ fn told<'c: 'a, 'a>(
     Ok(told)
 }
 
-/// The attributes of arguments or results: none has bounds any more, and an extent `x[0]` says of what it is one. What has
-/// no name counts by its position.
+/// The attributes of arguments or results: none has upper bounds any more, and an extent has the name `x[0]`. A port
+/// without a name is numbered.
 fn described<'c: 'a, 'a>(
     function: OperationRef<'c, 'a>,
     list: &str,

@@ -1,4 +1,4 @@
-//! Intrinsics on padded tensors: how much of each open dimension of an input or a destination is filled is a further input.
+//! Intrinsics on padded tensors: the dynamic extents of inputs and destinations are further inputs.
 
 use super::bounds::open_dimensions;
 use super::padding::Padding;
@@ -10,8 +10,8 @@ use melior::ir::r#type::IntegerType;
 use melior::ir::{OperationRef, Type, Value, ValueLike};
 use skript_dialect::melior;
 
-/// Attribute of an intrinsic on padded tensors: pairs of a tensor and a dimension. For each, in this order, a `tensor<i64>`
-/// at the end of `ins` says how many positions are filled. Inputs are numbered from 0, destinations behind them.
+/// Attribute of an intrinsic on padded tensors: pairs of a tensor and a dimension. For each, in this order, a
+/// `tensor<i64>` at the end of `ins` has the extent. Inputs are numbered from 0, destinations after them.
 pub const FILLED: &str = "skript.filled";
 
 impl<'c: 'a, 'a> Padding<'_, 'c, 'a> {

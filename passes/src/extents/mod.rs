@@ -1,4 +1,4 @@
-//! Extents that only a run knows, given a fixed size.
+//! Simplification and padding of dynamic extents.
 
 pub mod bounds;
 mod control;

@@ -1,7 +1,7 @@
-//! Which integers that only a run knows are not larger than others.
+//! Proves inequalities between integers that are known only at run time.
 //!
-//! A question is answered by putting bounds in the place of unknowns, the last one first, until a constant is left; what
-//! is not found so counts as unknown, never as false.
+//! A query replaces unknowns by their bounds, the last one first, until a constant is left. A result that is not found
+//! counts as unknown, never as false.
 
 use super::polynomial::{Polynomial, Unknown};
 use std::collections::{HashMap, HashSet};
@@ -9,10 +9,10 @@ use std::ops::Range;
 
 /// Steps after which a question has no answer.
 const STEPS: usize = 400;
-/// Unknowns that are looked at for one question, and facts of them that are tried, the last ones first: long models know much.
+/// Maximum number of unknowns per query, and of facts that are tried for each, the last ones first.
 const NEAR: usize = 64;
 
-/// What an unknown is.
+/// The definition of an unknown.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Meaning {
     /// From 0 to just below it.
@@ -30,7 +30,7 @@ pub enum Meaning {
 }
 
 impl Meaning {
-    /// What it is said in terms of.
+    /// The polynomials in its definition.
     fn parts(&self) -> impl Iterator<Item = &Polynomial> {
         let (one, other) = match self {
             Meaning::Below(x) | Meaning::Quotient(x, _) => (Some(x), None),
@@ -58,11 +58,11 @@ impl Meaning {
     }
 }
 
-/// What is known; facts are forgotten where they end ([`Order::facts`], [`Order::forget`]).
+/// Known facts; they are removed at the end of their scope ([`Order::facts`], [`Order::forget`]).
 #[derive(Clone, Debug, Default)]
 pub struct Order {
     meanings: Vec<Meaning>,
-    /// How far each unknown is from zero at most, where that is told.
+    /// An upper bound of the absolute value of each unknown, if there is one.
     sizes: Vec<Option<i64>>,
     named: HashMap<Meaning, Unknown>,
     /// Polynomials that are not positive.
@@ -76,7 +76,7 @@ pub struct Order {
     free_of: HashMap<Unknown, Vec<usize>>,
 }
 
-/// How much is known at a place.
+/// The number of facts at a point.
 #[derive(Clone, Copy, Debug)]
 pub struct Facts {
     facts: usize,
@@ -93,12 +93,12 @@ impl Order {
         Polynomial::unknown(self.meanings.len() - 1)
     }
 
-    /// Whether a number that a run computes is this one: in i64 what is larger wraps.
+    /// Whether a computed integer is this polynomial, that is, whether it does not wrap in i64.
     pub fn is_exact(&self, value: &Polynomial) -> bool {
         self.size(value).is_some()
     }
 
-    /// How far a number is from zero at most; `None`: that is not told, or beyond i64.
+    /// An upper bound of the absolute value of a polynomial; `None` if there is none, or it exceeds i64.
     fn size(&self, value: &Polynomial) -> Option<i64> {
         let of = |unknown: Unknown| self.sizes.get(unknown).copied().flatten();
         value.terms().try_fold(0i64, |sum, (factors, coefficient)| {
@@ -218,7 +218,7 @@ impl Order {
         self.named(Meaning::Remainder(x.clone(), y.clone()))
     }
 
-    /// What is known here.
+    /// The current facts.
     pub fn facts(&self) -> Facts {
         Facts {
             facts: self.facts.len(),
@@ -227,7 +227,7 @@ impl Order {
         }
     }
 
-    /// Knows no more than there.
+    /// Removes facts that were learned after `known`.
     pub fn forget(&mut self, known: Facts) {
         for position in known.facts..self.facts.len() {
             for unknown in self
@@ -325,7 +325,7 @@ impl Order {
         factor.checked_mul(most)?.checked_add(constant)
     }
 
-    /// Learns that what a number is said in terms of is positive, where that can be told.
+    /// Learns that the unknowns of a polynomial are positive, if that follows.
     pub fn raise(&mut self, value: &Polynomial) {
         let one = Polynomial::constant(1);
         let near = self.near(value);
@@ -343,7 +343,7 @@ impl Order {
         }
     }
 
-    /// The unknowns of a number and of what they are said in terms of, the nearest [`NEAR`] ones.
+    /// The unknowns of a polynomial and of their definitions, the nearest [`NEAR`] ones.
     fn near(&self, value: &Polynomial) -> Vec<Unknown> {
         let mut found: Vec<Unknown> = Vec::new();
         let mut seen = HashSet::new();
@@ -372,7 +372,7 @@ impl Order {
             .or_else(|| self.meanings.get(unknown))
     }
 
-    /// Whether an unknown is said in terms of another one. What is said so comes behind it.
+    /// Whether the definition of an unknown depends on another one, which then comes before it.
     pub fn is_of(&self, unknown: Unknown, other: Unknown) -> bool {
         let mut seen = HashSet::new();
         let mut pending = vec![unknown];
@@ -390,7 +390,7 @@ impl Order {
         false
     }
 
-    /// Whether `x ≤ y`, as far as that can be told.
+    /// Whether `x ≤ y` is proven.
     pub fn at_most(&self, x: &Polynomial, y: &Polynomial) -> bool {
         let Some(difference) = x.sub(y) else {
             return false;
@@ -415,7 +415,7 @@ impl Order {
         })
     }
 
-    /// With what is equal to unknowns in their place. What was learned first is said in terms of what was learned later.
+    /// Replaces unknowns by equal polynomials. Earlier facts are in terms of later ones.
     fn resolved(&self, mut value: Polynomial) -> Option<Polynomial> {
         loop {
             let known = value.unknowns().filter_map(|u| self.equal_of.get(&u));
@@ -431,7 +431,7 @@ impl Order {
         self.bounded(value, steps).unwrap_or(false)
     }
 
-    /// `None`: the numbers leave i64, or it takes too long.
+    /// `None` if coefficients overflow i64, or if the search takes too many steps.
     fn bounded(&self, value: &Polynomial, steps: &mut usize) -> Option<bool> {
         *steps = steps.checked_sub(1)?;
         let value = self.resolved(value.clone())?;

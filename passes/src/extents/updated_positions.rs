@@ -1,5 +1,5 @@
-//! Positions that formulas move: where `p := e`, e a number that indices decide, p is one of the numbers that e takes, or
-//! what it began with. So clamps to places of a tensor are idle for positions as they are for indices.
+//! Positions that formulas update: with `p := e` for an integer e that depends on indices, p has a value of e or its
+//! initial value. So clamps to the range of indices are redundant for positions too.
 
 use super::bounds::{constant, end};
 use super::drop_clamps::Walk;

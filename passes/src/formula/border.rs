@@ -1,8 +1,8 @@
-//! Guards that a border of the tensor makes superfluous.
+//! Guards that a border of the tensor makes redundant.
 //!
-//! What a window skips outside of its tensor may as well be read from a border that changes nothing: of the identity where
-//! elements themselves accumulate, of zeros where products with them are summed. A real zero times an infinity or a NaN is no
-//! zero: there the guard goes only if the option says that such factors do not occur.
+//! Instead of skipping points outside of its tensor, a window may read a border that has no effect: the identity if
+//! elements accumulate directly, zeros if products with them are summed. A real zero times an infinity or a NaN is not
+//! zero, so that guard is removed only if the option states that such factors do not occur.
 
 use super::domain::Domain;
 use crate::structure::guard::only_bounds;
@@ -10,18 +10,18 @@ use crate::structure::{Nest, Term, TermId};
 use skript_frontend::model::Accumulation;
 use skript_semantics::{Scalar, ScalarKind};
 
-/// What stands around a tensor that is read beyond its extents.
+/// The border of a tensor that is read beyond its extents.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Border {
-    /// The access whose places are all that the guard speaks of; with its border, every point counts.
+    /// The access that the guard keeps in bounds; with its border, every point counts.
     pub access: TermId,
     pub value: Scalar,
 }
 
 impl Border {
-    /// `None` where the guard stays. `finite`: real factors are neither infinite nor NaN. `widens`: whether a term is a real in
-    /// a wider type, as which the border counts too. `ends`: whether a term says that an access stays before the end of a
-    /// dimension whose extent only a run knows.
+    /// `None` if the guard stays. `finite`: real factors are neither infinite nor NaN. `widens`: whether a term widens
+    /// a real, so that the border is widened too. `ends`: whether a term states that an access is below the end of a
+    /// dynamic dimension.
     pub fn of(
         nest: &Nest,
         domain: &Domain,
@@ -71,7 +71,7 @@ impl Border {
                 term => matches!(term, Some(Term::Access { .. } | Term::Int(_))),
             }
         };
-        // Of what is computed of its elements, a factor may be infinite where they are not.
+        // A factor that is computed from the elements may be infinite even if they are not.
         let vanishes = element == ScalarKind::Int || finite && factors.iter().all(multiplied);
         if nest.kind != Accumulation::Sum || is_single || !vanishes {
             return None;

@@ -45,14 +45,14 @@ fn destination<'c: 'a, 'a>(formula: OperationRef<'c, 'a>) -> Option<(Value<'c, '
     (formula.result_count() == 1).then_some((formula.operand(position).ok()?, position))
 }
 
-/// The extents of a splat that only a run knows.
+/// The dynamic extents of a splat.
 fn sizes<'c: 'a, 'a>(splat: Value<'c, 'a>) -> Vec<Value<'c, 'a>> {
     let made = OperationResult::try_from(splat).map(|result| result.owner());
     made.map_or_else(|_| Vec::new(), |op| op.operands().skip(1).collect())
 }
 
-/// Whether each step of a formula writes an element of its own, at its indices, and they run over the tensor's extents: of
-/// those that only a run knows, over the very values that it was made with.
+/// Whether each step of a formula writes another element, at its indices, and the loops run over the tensor's extents:
+/// for dynamic ones, over the values that it was created with.
 fn runs_over<'c: 'a, 'a>(formula: OperationRef<'c, 'a>, sizes: &[Value<'c, 'a>]) -> bool {
     let Ok(reading) = Reading::of(formula) else {
         return false;
@@ -94,7 +94,7 @@ fn runs_over<'c: 'a, 'a>(formula: OperationRef<'c, 'a>, sizes: &[Value<'c, 'a>])
     written.len() == steps.count()
 }
 
-/// Whether the formula and those that go on with its result write all of it before anybody looks.
+/// Whether the formula and its successors overwrite the tensor before anything reads it.
 fn is_covered(first: OperationRef) -> bool {
     let mut written: Vec<Vec<Slot>> = Vec::new();
     let (mut next, mut left) = (Some(first), None);
@@ -102,7 +102,7 @@ fn is_covered(first: OperationRef) -> bool {
         let Some((block, total)) = block(formula) else {
             return false;
         };
-        if !written.iter().all(|other| apart(other, &block)) {
+        if !written.iter().all(|other| are_disjoint(other, &block)) {
             return false;
         }
         let volume = |slots: &[Slot]| slots.iter().try_fold(1i64, |v, s| v.checked_mul(s.count));
@@ -150,8 +150,8 @@ fn block(formula: OperationRef) -> Option<(Vec<Slot>, i64)> {
     }
 }
 
-/// Whether two blocks share no element: apart along some dimension, or in turns along it.
-fn apart(one: &[Slot], other: &[Slot]) -> bool {
+/// Whether two blocks are disjoint: separate along some dimension, or interleaved along it.
+fn are_disjoint(one: &[Slot], other: &[Slot]) -> bool {
     one.iter().zip(other).any(|(x, y)| {
         let last = |slot: &Slot| {
             slot.offset
@@ -177,20 +177,20 @@ mod tests {
 
     #[test]
     fn blocks_are_apart_along_one_dimension() {
-        assert!(apart(
+        assert!(are_disjoint(
             &[slot(0, 1, 4), slot(0, 1, 3)],
             &[slot(0, 1, 4), slot(3, 1, 2)]
         ));
-        assert!(!apart(
+        assert!(!are_disjoint(
             &[slot(0, 1, 4), slot(0, 1, 4)],
             &[slot(3, 1, 1), slot(3, 1, 2)]
         ));
     }
 
     #[test]
-    fn blocks_in_turns_are_apart() {
-        assert!(apart(&[slot(0, 2, 4)], &[slot(1, 2, 4)]));
-        assert!(!apart(&[slot(0, 2, 4)], &[slot(2, 2, 4)]));
-        assert!(!apart(&[slot(0, 2, 4)], &[slot(1, 3, 4)]));
+    fn blocks_in_turns_are_are_disjoint() {
+        assert!(are_disjoint(&[slot(0, 2, 4)], &[slot(1, 2, 4)]));
+        assert!(!are_disjoint(&[slot(0, 2, 4)], &[slot(2, 2, 4)]));
+        assert!(!are_disjoint(&[slot(0, 2, 4)], &[slot(1, 3, 4)]));
     }
 }

@@ -15,11 +15,11 @@ pub struct Domain {
     pub indices: Vec<Affine>,
     /// Constraints that are left, over the loops.
     pub constraints: Vec<Affine>,
-    /// Conjuncts of the predicate that the constraints do not tell.
+    /// Conjuncts of the predicate that the constraints do not imply.
     pub others: Vec<TermId>,
     /// By target.
     pub placements: Vec<TargetBlock>,
-    /// The loop of one iteration that stands for an index of one value, by index.
+    /// The loop of one iteration for an index of one value, by index.
     units: HashMap<usize, usize>,
 }
 
@@ -136,7 +136,8 @@ fn place(
         .iter()
         .zip(&nest.targets)
         .map(|(target, written)| match Placement::of(target, extents) {
-            // A guard of several indices keeps points inside of the output, not their block: it is no slice.
+            // A guard of several indices keeps points inside of the output, but not their block, which is therefore not
+            // a slice.
             Placement::Block(slots)
                 if !inside(&slots, &written.extents, nest.predicate.is_some()) =>
             {
@@ -145,15 +146,15 @@ fn place(
                 ))
             }
             Placement::Block(slots) => Ok(slots),
-            Placement::Overlapping => Err(Refusal::Shape("writes places that may meet")),
-            Placement::Indirect => Err(Refusal::Shape("writes where its data say")),
+            Placement::Overlapping => Err(Refusal::Shape("writes elements that may coincide")),
+            Placement::Indirect => Err(Refusal::Shape("writes at subscripts that data decide")),
         })
         .collect::<Result<_, _>>()?;
     Ok((forms, slots))
 }
 
-/// Whether every position of a block lies in an output of these extents. Of one that only a run knows, every position that is
-/// written does.
+/// Whether every position of a block is in an output of these extents. For a dynamic extent, every position that is
+/// written is.
 fn inside(slots: &[Slot], extents: &[i64], is_guarded: bool) -> bool {
     slots.iter().zip(extents).all(|(slot, extent)| {
         if *extent == LARGEST_EXTENT && !is_guarded {

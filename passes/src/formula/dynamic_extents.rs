@@ -1,9 +1,9 @@
-//! Extents that only a run knows, of a formula's loops and of what it reads and writes.
+//! Dynamic extents of a formula's loops and tensors.
 //!
-//! In a [`Domain`] and in a nest such an extent is [`LARGEST_EXTENT`]; here is the value of it. A loop may run over less than the
-//! dimension that it goes through: where nothing proves that they are the same, the part is a slice. A point that is skipped may
-//! lie outside of the part: where some are, what a reduction's loops reach is a copy with a border, as long as the loops tell, and other
-//! points read where they are, those that count.
+//! In a [`Domain`] and in a nest such an extent is [`LARGEST_EXTENT`]; this module has its value. A loop may run over
+//! less than the dimension that it indexes. Unless they are proven equal, the operand is a slice. A skipped point may
+//! be outside of the slice: then a reduction reads a copy with a border, which is as long as the loops require, and
+//! other points that count read the tensor directly.
 
 use super::Refusal;
 use super::domain::Domain;
@@ -19,7 +19,7 @@ use skript_semantics::ScalarOp;
 /// Sizes of a tensor or a part of one.
 #[derive(Clone, Default)]
 pub struct Sizes<'c, 'a> {
-    /// [`types::DYNAMIC`] where a value tells it.
+    /// [`types::DYNAMIC`] for an extent in the list of values.
     pub fixed: Vec<i64>,
     pub values: Vec<Value<'c, 'a>>,
 }
@@ -62,12 +62,12 @@ pub struct Open<'s, 'c, 'a> {
     /// By loop of the domain.
     loops: Vec<Option<Value<'c, 'a>>>,
     same: &'s EqualExtents,
-    /// Whether some point may be skipped, and whether what it reads may be.
+    /// Whether points may be skipped, and whether their reads may be.
     skips: bool,
     skips_reads: bool,
 }
 
-/// How a loop goes through a dimension of a tensor.
+/// How a loop covers a dimension of a tensor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fit {
     Whole,
@@ -77,16 +77,16 @@ pub enum Fit {
 }
 
 const UNPROVEN: Refusal = Refusal::Shape(
-    "skips points, and nothing proves that its loops stay inside of extents that only the run knows",
+    "has accesses that are not proven in bounds: it skips points, and its loops run over dynamic dimensions",
 );
 
 const EMPTY: Refusal = Refusal::Shape(
-    "reduces along what may be empty, and nothing proves that the other loops stay inside of extents that only the run knows",
+    "has accesses that are not proven in bounds: it reduces over a dynamic dimension that may be empty",
 );
 
 impl<'s, 'c: 'a, 'a> Open<'s, 'c, 'a> {
     /// # Errors
-    /// [`Refusal::Shape`]: an index with a run-time extent is no loop of its own, from zero.
+    /// [`Refusal::Shape`] if an index with a dynamic extent is not a loop that starts at zero.
     pub fn of(
         reading: &Reading<'c, 'a>,
         domain: &Domain,
@@ -100,15 +100,15 @@ impl<'s, 'c: 'a, 'a> Open<'s, 'c, 'a> {
             match own.filter(whole).and_then(|own| loops.get_mut(own)) {
                 Some(slot) => *slot = Some(*bound),
                 None => {
-                    return Err(Refusal::Shape(
-                        "goes backwards through an extent that only the run knows",
-                    ));
+                    return Err(Refusal::Shape("reverses a dynamic dimension"));
                 }
             }
         }
         let mut extents = domain.extents.iter().zip(&loops);
         if extents.any(|(extent, value)| *extent >= LARGEST_EXTENT && value.is_none()) {
-            return Err(Refusal::Shape("runs over an extent that nothing tells"));
+            return Err(Refusal::Shape(
+                "runs over a dynamic extent that no value defines",
+            ));
         }
         let inside = reading.blocks().flat_map(crate::mlir::builder::operations);
         let branches = inside.into_iter().any(|op| op.region_count() > 0);
@@ -223,13 +223,13 @@ impl<'s, 'c: 'a, 'a> Open<'s, 'c, 'a> {
         }
     }
 
-    /// The loops whose extents only a run knows.
+    /// The loops with dynamic extents.
     fn open(&self, domain: &Domain) -> impl Iterator<Item = usize> {
         (0..domain.extents.len())
             .filter(|number| matches!(self.size(domain, *number), Size::Open(_)))
     }
 
-    /// Whether points that are skipped may read behind the end of a dimension, whose extent only a run knows.
+    /// Whether skipped points may read beyond the end of a dynamic dimension.
     pub fn leaves(
         &self,
         tensor: Value<'c, 'a>,
@@ -245,7 +245,7 @@ impl<'s, 'c: 'a, 'a> Open<'s, 'c, 'a> {
         !form.as_index().is_some_and(whole)
     }
 
-    /// Whether a term says `place < extent` of a dimension whose extent only a run knows, for an access's place.
+    /// Whether a term states `subscript < extent` of a dynamic dimension, for a subscript of an access.
     pub fn ends(
         &self,
         reading: &Reading<'c, 'a>,
@@ -278,12 +278,13 @@ impl<'s, 'c: 'a, 'a> Open<'s, 'c, 'a> {
         })
     }
 
-    /// What a form of the loops reaches: a least place that is fixed, and how many places from there on, or some more.
+    /// The range of a form of the loops: a static minimum, and the number of positions from there, or an upper bound of
+    /// it.
     ///
-    /// `None`: the least place depends on a run, or the places are more than some times those that are read.
+    /// `None` if the minimum is dynamic, or if the positions are more than some times those that are read.
     ///
     /// # Errors
-    /// [`Refusal::Build`]: an operation cannot be made.
+    /// [`Refusal::Build`] if an operation cannot be built.
     pub fn span(
         &self,
         form: &Affine,
@@ -310,7 +311,7 @@ impl<'s, 'c: 'a, 'a> Open<'s, 'c, 'a> {
                 }
             }
         }
-        // A step of the finest loop leaves out what the fixed ones do not reach.
+        // The gap between steps of the finest dynamic loop that the static loops leave.
         let finest = open.iter().map(|(_, factor)| *factor).min().unwrap_or(1);
         if finest > fixed.saturating_mul(COPIED_RATIO) {
             return Ok(None);
@@ -331,7 +332,8 @@ impl<'s, 'c: 'a, 'a> Open<'s, 'c, 'a> {
         }
         Ok(Some(match size {
             None => (low, Size::Fixed(fixed)),
-            // No size is negative, and bounds are read off sums of what is none: a shorter one is rounded up.
+            // Sizes are not negative. Bounds are derived from sums of nonnegative values, so a shorter one is rounded
+            // up.
             Some(open) if rest <= 0 => (low, Size::Open(open)),
             Some(open) => {
                 let size = at.scalar(ScalarOp::Add, &[open, at.index(rest)?], index)?;

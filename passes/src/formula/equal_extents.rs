@@ -1,7 +1,7 @@
-//! Which extents are the same number, as the definitions of tensors and run-time checks say: `a == b`, and `a <= 8`, behind which
-//! `min(a, 8)` is a.
+//! Proves that extents are equal, from definitions of tensors and from run-time checks: `a == b`, and `a <= 8`, after
+//! which `min(a, 8)` is a.
 //!
-//! Requires: a number that is asked for stays where it is. Operations that are replaced are looked through and never remembered.
+//! Requires: a queried value is not moved. Operations that are replaced are followed and never stored.
 
 use crate::codegen::mlir::users;
 use crate::emit::check::is_check;
@@ -14,16 +14,16 @@ use melior::ir::{OperationRef, ShapedTypeLike, Value, ValueLike};
 use skript_dialect::op;
 use std::collections::HashMap;
 
-/// A number that a run finds.
+/// A value that is known only at run time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Number {
     Fixed(i64),
     Value(ValueKey),
-    /// An extent of a tensor whose definition does not tell it.
+    /// An extent of a tensor whose definition does not determine it.
     Extent(ValueKey, usize),
 }
 
-/// What the checks that have been met say: those that stand in functions, and in no branch or loop of these.
+/// The facts of checks so far: of those in functions, outside of branches and loops.
 #[derive(Debug, Default)]
 pub struct EqualExtents {
     /// Numbers that equal others.
@@ -31,7 +31,7 @@ pub struct EqualExtents {
 }
 
 impl EqualExtents {
-    /// Takes a check that holds from here on into account: `a == b`, `a <= b` where b is a constant, and conjunctions.
+    /// Adds a check that holds from here on: `a == b`, `a <= b` with a constant b, and conjunctions.
     pub fn learn<'c: 'a, 'a>(&mut self, check: OperationRef<'c, 'a>) {
         let parent = op::parent(check);
         if !is_check(check) || !parent.is_some_and(|parent| op::is(&parent, "func.func")) {
@@ -80,7 +80,7 @@ impl EqualExtents {
         self.root(extent(tensor, dimension)) == self.root(number(value))
     }
 
-    /// Whether a dimension of a tensor has this extent times a constant in every run, and somebody multiplied them.
+    /// Whether a dimension of a tensor is always this extent times a constant, by a multiplication.
     pub fn is_multiple<'c: 'a, 'a>(
         &self,
         tensor: Value<'c, 'a>,
@@ -113,7 +113,7 @@ fn number<'c: 'a, 'a>(value: Value<'c, 'a>) -> Number {
     known.unwrap_or(Number::Value(ValueKey::of(value)))
 }
 
-/// What is `min(value, limit)` or with a larger limit, of a value that is at most a constant limit.
+/// The clamps `min(value, limit)`, also with a larger limit, of a value that is at most a constant limit.
 fn redundant_clamps<'c: 'a, 'a>(value: Value<'c, 'a>, limit: Value<'c, 'a>) -> Vec<Value<'c, 'a>> {
     let Number::Fixed(most) = number(limit) else {
         return Vec::new();
@@ -142,7 +142,7 @@ fn integer(op: OperationRef) -> Option<i64> {
     Some(IntegerAttribute::try_from(value).ok()?.value())
 }
 
-/// An extent, as far up as definitions tell it.
+/// An extent, as far as definitions determine it.
 fn extent<'c: 'a, 'a>(mut tensor: Value<'c, 'a>, mut dimension: usize) -> Number {
     loop {
         let extents = types::extents(tensor.r#type()).unwrap_or_default();
@@ -174,7 +174,7 @@ enum Made<'c, 'a> {
     Like(Value<'c, 'a>),
 }
 
-/// What tells the extents of a result; `position` counts those that its type leaves open.
+/// The source of the extents of a result; `position` counts the dynamic ones.
 fn made<'c: 'a, 'a>(result: &OperationResult<'c, 'a>, position: usize) -> Option<Made<'c, 'a>> {
     let op = result.owner();
     let name = operation_name(op);
@@ -184,7 +184,7 @@ fn made<'c: 'a, 'a>(result: &OperationResult<'c, 'a>, position: usize) -> Option
         "tensor.splat" | "tensor.expand_shape" => operand(position + 1).map(Made::Of),
         "tensor.insert_slice" => operand(1).map(Made::Like),
         "tensor.extract_slice" => {
-            // Sizes come behind the source and the offsets; dimensions that are dropped are of one element.
+            // Sizes come after the source and the offsets; dropped dimensions have one element.
             let segments = op.attribute("operandSegmentSizes").ok()?;
             let offsets = DenseI32ArrayAttribute::try_from(segments).ok()?.element(1);
             operand(1 + usize::try_from(offsets.ok()?).ok()? + position).map(Made::Of)

@@ -79,7 +79,7 @@ pub const PASS: Pass = Pass {
                 Err(refusal) => {
                     failure = Some(PassError::at(
                         formula,
-                        format!("is no linalg.generic: {refusal}; lower it to scf"),
+                        format!("has no linalg.generic: {refusal}; lower it to scf"),
                     ));
                 }
             }

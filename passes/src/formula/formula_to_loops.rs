@@ -17,7 +17,7 @@ use skript_dialect::melior::ir::operation::OperationLike;
 use skript_dialect::{Dialect, Options, Pass, PassError, PassOption, Rewriter, op};
 use std::cell::Cell;
 
-/// What the two passes have in common.
+/// The common fields of the two passes.
 const LOOPS: Pass = Pass {
     dependent_dialects: &[
         Dialect::Affine,

@@ -1,7 +1,8 @@
-//! One formula as `linalg.generic` on tensors.
+//! Lowers one formula to `linalg.generic` on tensors.
 //!
-//! Affine reads are operands (of bordered copies where skipped points would leave the tensor), the predicate selects the
-//! identity where the border is not it, blocks of outputs are slices, and what only renames elements is a reshape.
+//! Affine reads become operands (bordered copies if skipped points would be out of bounds). The predicate selects the
+//! identity where the border is not the identity. Blocks of outputs are slices. A formula that only renames elements is
+//! a reshape.
 
 use super::Refusal;
 use super::block;
@@ -23,10 +24,10 @@ use std::collections::HashMap;
 /// Marks the operation that combines an accumulator with a value: the only one that may be reassociated.
 pub const ACCUMULATES: &str = "accumulates";
 
-/// Builds the formula's results in front of it. `finite`: see [`Border::of`]. `same`: what is known of run-time extents.
+/// Builds the formula's results before it. `finite`: see [`Border::of`]. `same`: known equalities of dynamic extents.
 ///
 /// # Errors
-/// [`Refusal`] for what runs in order or writes where no block describes.
+/// [`Refusal`] for a formula that runs in order, or writes elements that form no block.
 pub fn lower<'c: 'a, 'a>(
     reading: &Reading<'c, 'a>,
     finite: bool,
@@ -134,7 +135,7 @@ pub fn lower<'c: 'a, 'a>(
     Ok(finished)
 }
 
-/// A copy that only renames elements once its indices are taken apart, `y[i,] = u[i / c,i % c]`.
+/// A copy that only renames elements once its indices are split into digits, `y[i,] = u[i / c,i % c]`.
 fn view_by_digits<'c: 'a, 'a>(
     reading: &Reading<'c, 'a>,
     same: &EqualExtents,
@@ -160,8 +161,8 @@ fn view_by_digits<'c: 'a, 'a>(
     view(&digits, &domain, &open, &operands, at)
 }
 
-/// A combination over loops of their own for what it takes apart: the groups of `x[o / m * n + c]`, which o counts through. Maps
-/// are as fast without, and fuse better.
+/// A combination with loops over the digits of divided indices: the groups of `x[o / m * n + c]`. Maps are as fast
+/// without, and fuse better.
 fn by_digits<'c: 'a, 'a>(reading: &Reading<'c, 'a>) -> Option<(Reading<'c, 'a>, Domain)> {
     let splits = |out: &Value| types::encoding_of(out.r#type()).is_none();
     if reading.nest.kind.op().is_none() || !reading.outs.iter().all(splits) {
@@ -214,7 +215,7 @@ fn structure<'c>(
     ])
 }
 
-/// What a skipped point contributes: the identity, or what is there.
+/// The contribution of a skipped point: the identity, or the current element.
 fn skipped<'c: 'a, 'a>(
     reading: &Reading<'c, 'a>,
     present: Value<'c, 'a>,
@@ -247,7 +248,7 @@ fn combine<'c: 'a, 'a>(
     )?)
 }
 
-/// What each access's result is an operand's element of.
+/// For each access, the operand with its element.
 fn accesses<'c: 'a, 'a>(
     reading: &Reading<'c, 'a>,
     of_access: &HashMap<usize, usize>,
@@ -263,7 +264,7 @@ fn element_type<'c>(tensor: Value<'c, '_>) -> Result<Type<'c>, Refusal> {
     types::element_of(tensor.r#type()).ok_or(Refusal::Shape("has operands that are no tensors"))
 }
 
-/// An operand that is never read and tells the extents of loops that no other operand tells.
+/// An operand that is never read. It defines the extents of loops that no other operand defines.
 fn shape_operand<'c: 'a, 'a>(
     inputs: &[Operand<'c, 'a>],
     domain: &Domain,
@@ -291,7 +292,7 @@ fn shape_operand<'c: 'a, 'a>(
     }))
 }
 
-/// The result without any loop, if the formula only gives a whole tensor another shape.
+/// The result without a loop, if the formula is a reshape of a full tensor.
 fn view<'c: 'a, 'a>(
     reading: &Reading<'c, 'a>,
     domain: &Domain,
@@ -340,7 +341,7 @@ fn view<'c: 'a, 'a>(
     let (from, to) = (operand.tensor.r#type(), out.r#type());
     let encodings = [from, to].map(types::encoding_of);
     if from != to && encodings.iter().any(Option::is_some) {
-        // What is of one shape is copied, element by element.
+        // A copy of the same shape is copied element by element.
         return match source == result {
             true => Ok(None),
             false => Err(SHAPED),
@@ -349,19 +350,19 @@ fn view<'c: 'a, 'a>(
     Ok(Some(reshape(operand.tensor, to, at)?))
 }
 
-/// An encoding says something of elements by their dimensions: nobody knows what it says of other dimensions.
+/// The meaning of an encoding depends on the dimensions, so it is unknown for another shape.
 const SHAPED: Refusal =
     Refusal::Shape("gives another shape to a tensor whose type has an encoding");
 
 /// One output while its block is computed.
 struct Destination<'c, 'a> {
     whole: Value<'c, 'a>,
-    /// Offsets, sizes and strides if the block is not the whole.
+    /// Offsets, sizes and strides, unless the block is the full output.
     slice: Option<(Vec<i64>, Sizes<'c, 'a>, Vec<i64>)>,
     block_type: Type<'c>,
     /// Loops by dimension, if some dimension has several.
     groups: Option<Vec<Vec<usize>>>,
-    /// What the generic starts from: one dimension a loop.
+    /// The init of the generic, with one dimension per loop.
     init: Value<'c, 'a>,
 }
 
@@ -451,7 +452,7 @@ impl<'c: 'a, 'a> Destination<'c, 'a> {
 }
 
 impl TargetBlock {
-    /// Whether the block is the whole output.
+    /// Whether the block is the full output.
     fn covers(&self, extents: &[i64]) -> bool {
         self.slots.iter().zip(extents).all(|(s, e)| s.covers(*e))
     }

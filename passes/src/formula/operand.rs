@@ -12,7 +12,7 @@ use skript_frontend::model::Accumulation;
 use skript_semantics::{Scalar, ScalarOp};
 use std::collections::HashMap;
 
-/// A bordered copy may hold this many times the elements of its source; a read beyond that checks its place instead.
+/// Maximum size of a bordered copy, as a multiple of its source; a read beyond that checks its subscripts instead.
 pub const COPIED_RATIO: i64 = 4;
 
 /// A tensor and the element that each point of the loops reads.
@@ -28,11 +28,11 @@ pub struct Operands<'c, 'a> {
     pub of_access: HashMap<TermId, usize>,
 }
 
-/// The places that are read, by dimension.
+/// The subscripts that are read, by dimension.
 type Reach = Vec<Range>;
 
-/// All places of a dimension whose extent only a run knows.
-const WHOLE: Range = Range {
+/// All subscripts of a dynamic dimension.
+const FULL: Range = Range {
     low: 0,
     high: LARGEST_EXTENT - 1,
 };
@@ -42,24 +42,24 @@ struct Access<'c, 'a> {
     term: TermId,
     tensor: usize,
     forms: Vec<Affine>,
-    /// Where it may read behind an extent that only a run knows: the copy that it reads.
+    /// The copy that it reads, if it may read beyond a dynamic extent.
     own: Option<Vec<Span<'c, 'a>>>,
 }
 
-/// What a copy with a border holds of one dimension.
+/// A dimension of a copy with a border.
 #[derive(Clone, Copy)]
 struct Span<'c, 'a> {
-    /// The place that it begins with, which may lie before the tensor.
+    /// The first subscript, which may be before the tensor.
     low: i64,
     size: Size<'c, 'a>,
-    /// How many places are the tensor's, from the first one on that both have.
+    /// The number of positions that are in the tensor, from the first common one on.
     count: Size<'c, 'a>,
-    /// Whether only a run knows where the tensor ends in it.
+    /// Whether the end of the tensor in it is dynamic.
     is_open: bool,
 }
 
-/// Makes every affine access below `roots` an operand; where it may leave its tensor (at points that are skipped), of
-/// a copy with a border: of zeros, or of what is asked for around the tensor of one access.
+/// Makes every affine access below `roots` an operand. One that may be out of bounds (at skipped points) reads a copy
+/// with a border: of zeros, or of the border requested for one access.
 pub fn promote<'c: 'a, 'a>(
     reading: &Reading<'c, 'a>,
     domain: &Domain,
@@ -101,7 +101,7 @@ pub fn promote<'c: 'a, 'a>(
             continue;
         }
         let own = if is_own {
-            // What is read once may as well be read where it is.
+            // A tensor that is read once is read directly.
             if domain.extents.len() == domain.parallel {
                 continue;
             }
@@ -175,7 +175,7 @@ pub fn promote<'c: 'a, 'a>(
     Ok(operands)
 }
 
-/// Subscripts of a copy that begins at these places.
+/// Subscripts of a copy that begins at these positions.
 fn moved_by(forms: &[Affine], lows: impl Iterator<Item = i64>) -> Result<Vec<Affine>, Refusal> {
     let forms = forms.iter().zip(lows);
     let moved = forms.map(|(form, low)| form.sub(&Affine::constant(low)));
@@ -183,9 +183,9 @@ fn moved_by(forms: &[Affine], lows: impl Iterator<Item = i64>) -> Result<Vec<Aff
     moved.ok_or(Refusal::Shape("has subscripts beyond 64 bits"))
 }
 
-/// The part of a tensor that is read, where a subscript is one loop and an offset: a map of the loop alone must span its
-/// dimension. Of what is only moved, parts with steps too: the part may be all that is asked for. `inside`: dimensions that were made
-/// for their subscripts. `None`: points that are skipped may lie outside of the part.
+/// The slice of a tensor that is read, if a subscript is one loop and an offset: a map of the loop alone must span its
+/// dimension. For views, slices with steps too, as the slice may be all that is needed. `inside`: dimensions that were
+/// created for their subscripts. `None` if skipped points may be outside of the slice.
 fn window<'c: 'a, 'a>(
     tensor: Value<'c, 'a>,
     forms: Vec<Affine>,
@@ -259,14 +259,14 @@ fn sizes<'c: 'a, 'a>(
     Ok(all.into_iter().collect())
 }
 
-/// What subscripts reach in a tensor of these extents: of one that only a run knows, all of it where they begin inside, or may
-/// leave it and get a border of their own.
+/// The range of subscripts in a tensor of these extents. For a dynamic extent it is the full dimension if they begin
+/// inside; otherwise they may be out of bounds and get a border.
 fn reach(forms: &[Affine], loops: &[i64], extents: &[i64], leaving: &[bool]) -> Option<Reach> {
     let forms = forms.iter().zip(extents).zip(leaving);
     let ranges = forms.map(|((form, extent), leaving)| {
         let range = form.range(loops)?;
         let is_whole = *extent == LARGEST_EXTENT && range.low >= 0;
-        Some(if is_whole || *leaving { WHOLE } else { range })
+        Some(if is_whole || *leaving { FULL } else { range })
     });
     ranges.collect()
 }
@@ -289,7 +289,7 @@ fn affordable(reach: &Reach, extents: &[i64]) -> bool {
     let mut volumes = (1i64, 1i64);
     for (range, extent) in reach.iter().zip(extents) {
         if *extent == LARGEST_EXTENT {
-            // Nobody knows how much there is to be copied behind an extent that only a run knows.
+            // The size of a copy beyond a dynamic extent is unknown.
             if range.low < 0 || range.high >= *extent {
                 return false;
             }
@@ -306,7 +306,7 @@ fn affordable(reach: &Reach, extents: &[i64]) -> bool {
     copied <= original.saturating_mul(COPIED_RATIO).saturating_add(4096)
 }
 
-/// What the copies hold of a tensor whose open extents are copied as a whole, and of its other dimensions this reach.
+/// The spans of copies of a tensor: the full dynamic dimensions, and this reach of the others.
 fn fixed_spans<'c: 'a, 'a>(
     tensor: Value<'c, 'a>,
     extents: &[i64],
@@ -336,7 +336,7 @@ fn fixed_spans<'c: 'a, 'a>(
     Ok(spans)
 }
 
-/// What a copy holds for one access that may leave some dimensions. `None`: see [`Open::span`].
+/// The spans of a copy for one access that may be out of bounds in some dimensions. `None`: see [`Open::span`].
 fn spans<'c: 'a, 'a>(
     tensor: Value<'c, 'a>,
     forms: &[Affine],
@@ -355,7 +355,7 @@ fn spans<'c: 'a, 'a>(
     let mut used: Vec<usize> = Vec::new();
     for ((span, form), leaving) in spans.iter_mut().zip(forms).zip(leaving) {
         let indices = form.indices();
-        // A diagonal is less than what its places span.
+        // A diagonal has fewer elements than the box of its subscripts.
         if indices.iter().any(|index| used.contains(index)) {
             return Ok(None);
         }
@@ -377,7 +377,7 @@ fn spans<'c: 'a, 'a>(
     Ok(Some(spans))
 }
 
-/// How many places a copy that begins at `low` has in common with a dimension.
+/// The number of positions that a copy beginning at `low` shares with a dimension.
 fn common<'c: 'a, 'a>(
     low: i64,
     size: Size<'c, 'a>,

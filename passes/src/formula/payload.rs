@@ -10,12 +10,12 @@ use skript_dialect::op;
 use skript_semantics::ScalarOp;
 use std::collections::HashMap;
 
-/// Copies what a value needs, on demand: accesses become block arguments or reads of their own, branches become selects, or
-/// stay where something in them may not be computed for nothing.
+/// Copies the operations of a value on demand: accesses become block arguments or reads, branches become selects, or
+/// stay if they hold operations that may not be speculated.
 pub struct Payload<'r, 'c, 'a> {
     reading: &'r Reading<'c, 'a>,
     domain: &'r Domain,
-    /// The end of the whole, which alone knows its loops.
+    /// The end of the outermost block, which alone has the loops' indices.
     outermost: Builder<'c, 'a>,
     at: Builder<'c, 'a>,
     known: HashMap<ValueKey, Value<'c, 'a>>,
@@ -26,7 +26,7 @@ pub struct Payload<'r, 'c, 'a> {
 }
 
 impl<'r, 'c: 'a, 'a> Payload<'r, 'c, 'a> {
-    /// `elements`: what accesses read, by their result.
+    /// `elements`: the access for each result.
     pub fn new(
         reading: &'r Reading<'c, 'a>,
         domain: &'r Domain,
@@ -81,7 +81,7 @@ impl<'r, 'c: 'a, 'a> Payload<'r, 'c, 'a> {
         values.iter().map(|value| self.value(*value)).collect()
     }
 
-    /// The copies of values where a point counts, and others where it is skipped: chosen, or computed only there.
+    /// The values at points that count, and others at skipped points: selected, or computed only there.
     ///
     /// # Errors
     /// As [`Payload::value`].
@@ -111,7 +111,7 @@ impl<'r, 'c: 'a, 'a> Payload<'r, 'c, 'a> {
         Ok(op.results().map(Into::into).collect())
     }
 
-    /// A region that yields what is computed in it.
+    /// A region that yields values that are computed in it.
     fn branch(
         &mut self,
         values: impl FnOnce(&mut Self) -> Result<Vec<Value<'c, 'a>>, Refusal>,
@@ -251,8 +251,9 @@ impl<'r, 'c: 'a, 'a> Payload<'r, 'c, 'a> {
         Ok(made.result(number)?.into())
     }
 
-    /// An element at a place that is no affine form: every subscript is kept inside a tensor of known extents, as skipped points
-    /// and branches not taken are evaluated too. Of another one, only points that count read.
+    /// Reads an element at a subscript that is not affine. Subscripts are clamped into a tensor of static extents,
+    /// because skipped points and branches not taken are evaluated too. A tensor with dynamic extents is read only at
+    /// points that count.
     fn read(&mut self, op: OperationRef<'c, 'a>) -> Result<Value<'c, 'a>, Refusal> {
         let tensor = op.operand(0)?;
         let extents = types::extents(tensor.r#type())
@@ -262,7 +263,7 @@ impl<'r, 'c: 'a, 'a> Payload<'r, 'c, 'a> {
         }
         if extents.contains(&types::DYNAMIC) && self.is_conditional(op) {
             return Err(Refusal::Shape(
-                "reads a tensor whose extents only the run knows where a point is skipped",
+                "reads a tensor with dynamic extents at skipped points",
             ));
         }
         let index = Type::index(self.at.context);
@@ -327,7 +328,7 @@ impl<'r, 'c: 'a, 'a> Payload<'r, 'c, 'a> {
         Ok(value)
     }
 
-    /// Whether a value is one of the formula's own indices, which may be made of several of the nest's.
+    /// Whether a value is an index of the formula, which may be computed from several of the nest's.
     fn is_index(&self, value: Value<'c, 'a>) -> bool {
         self.reading.blocks().any(|block| {
             let mut own = copy::arguments(block)

@@ -1,10 +1,10 @@
-//! Why a way of lowering does not take a formula.
+//! Why a lowering does not support a formula.
 
 use crate::structure::ReadError;
 
 #[derive(Debug, thiserror::Error)]
 pub enum Refusal {
-    /// Not a matter of the formula's correctness: another way takes it.
+    /// Not a defect of the formula: another lowering supports it.
     #[error("it {0}")]
     Shape(&'static str),
     #[error(transparent)]
@@ -14,7 +14,7 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// Whether another way of lowering may take the formula.
+    /// Whether another lowering may support the formula.
     pub fn is_of_shape(&self) -> bool {
         matches!(
             self,

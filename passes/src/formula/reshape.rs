@@ -1,4 +1,4 @@
-//! Formulas that keep the row-major order of a whole tensor: reshapes, which move nothing.
+//! Formulas that keep the row-major order of a full tensor: reshapes, which move nothing.
 
 use super::block;
 use super::dynamic_extents::Sizes;
@@ -7,7 +7,7 @@ use crate::structure::Affine;
 use melior::Error;
 use melior::ir::{Type, Value, ValueLike};
 
-/// Subscripts of a tensor and the extents that its type tells.
+/// Subscripts of a tensor and the extents of its type.
 pub struct Shaped<'s> {
     dimensions: Vec<(&'s Affine, i64)>,
 }
@@ -19,14 +19,14 @@ impl<'s> Shaped<'s> {
         }
     }
 
-    /// Dimensions whose extents only a run knows.
+    /// Dynamic dimensions.
     pub fn open(&self) -> impl Iterator<Item = (usize, &'s Affine)> {
         let dimensions = self.dimensions.iter().enumerate();
         let open = dimensions.filter(|(_, (_, extent))| *extent == types::DYNAMIC);
         open.map(|(dimension, (form, _))| (dimension, *form))
     }
 
-    /// Whether these are the same places, in the row-major order of both: along what only a run knows, and between.
+    /// Whether these are the same subscripts in row-major order, along dynamic dimensions and between them.
     pub fn moves_nothing(&self, other: &Shaped) -> bool {
         let between = |shaped: &Shaped| -> Option<Vec<(Affine, i64)>> {
             let parts = shaped
@@ -60,10 +60,10 @@ fn pieces(fine: &[i64], coarse: &[i64]) -> bool {
     groups(fine, coarse).is_some()
 }
 
-/// The tensor under another type of the same elements; extents that only a run knows come in the same order.
+/// The tensor under another type with the same elements; dynamic extents keep their order.
 ///
 /// # Errors
-/// An operation cannot be made; see [`are_reshaped`].
+/// An operation cannot be built; see [`are_reshaped`].
 pub fn reshape<'c: 'a, 'a>(
     tensor: Value<'c, 'a>,
     r#type: Type<'c>,
@@ -94,7 +94,7 @@ pub fn reshape<'c: 'a, 'a>(
     block::expand(flat, &all(to.len()), &sizes, r#type, at)
 }
 
-/// The dimensions of `fine` that make up each of `coarse`, if they do. What only a run knows is one alone.
+/// The dimensions of `fine` that make up each of `coarse`, if they do. A dynamic dimension is a group on its own.
 fn groups(fine: &[i64], coarse: &[i64]) -> Option<Vec<Vec<usize>>> {
     if coarse.len() >= fine.len() {
         return None;
@@ -131,7 +131,7 @@ fn groups(fine: &[i64], coarse: &[i64]) -> Option<Vec<Vec<usize>>> {
     (next == fine.len()).then_some(groups)
 }
 
-/// Whether more dimensions are needed behind those of a product.
+/// Whether a product needs further dimensions.
 fn unfinished(product: i64, extent: i64) -> bool {
     match extent {
         types::DYNAMIC => product == 1,

@@ -22,7 +22,7 @@ pub const PASS: Pass = Pass {
     run: |root, options, rewriter| {
         let percent: i64 = options.get("interior")?;
         if !(0..=100).contains(&percent) {
-            return Err(format!("option interior is {percent}, which is no percentage").into());
+            return Err(format!("option interior is {percent}, which is not a percentage").into());
         }
         for formula in structured::formulas(&root) {
             let Ok(reading) = Reading::of_fixed(formula) else {
@@ -52,7 +52,7 @@ struct Part {
     guarded: bool,
 }
 
-/// Borders, then the interior. `None`: it stays whole.
+/// Borders, then the interior. `None` if the formula stays.
 fn parts(nest: &Nest, percent: i64) -> Option<Vec<Part>> {
     let windows = matches!(
         Structure::of(nest),
@@ -87,7 +87,7 @@ fn parts(nest: &Nest, percent: i64) -> Option<Vec<Part>> {
     Some(peeled(&nest.extents, &low, &high))
 }
 
-/// Each loop's ends, over what is left by the loops before; then the rest.
+/// The two ends of each loop, over what the previous loops leave; then the interior.
 fn peeled(extents: &[i64], low: &[i64], high: &[i64]) -> Vec<Part> {
     let (mut from, mut to) = (vec![0; extents.len()], extents.to_vec());
     let part = |from: &[i64], to: &[i64], guarded| Part {

@@ -1,4 +1,4 @@
-//! What the conversions of formulas share.
+//! Shared code of the conversions of formulas.
 
 use crate::mlir::{Builder, replace_each};
 use skript_dialect::melior::ir::operation::OperationLike;

@@ -28,7 +28,7 @@ pub const PASS: Pass = Pass {
         let mut formulas = structured::formulas(&root);
         formulas.retain(|formula| Accumulation::of(*formula).is_some_and(|a| a.rounds_often()));
         replace_each(formulas, rewriter, |formula| {
-            let accumulation = Accumulation::of(formula).ok_or("is no formula")?;
+            let accumulation = Accumulation::of(formula).ok_or("is not a formula")?;
             accumulation.widened(&Builder::before(context, formula)?)
         })
     },
@@ -88,7 +88,7 @@ impl<'c: 'a, 'a> Accumulation<'c, 'a> {
                 .any(|(index, bound)| *bound != 1 && !subscripts.contains(&index))
     }
 
-    /// A destination, and the place at which each step writes it.
+    /// A destination, and the subscripts at which each step writes it.
     fn subscripts(&self, target: usize) -> Option<(Value<'c, 'a>, Vec<Value<'c, 'a>>)> {
         let outs: Vec<Value<'c, 'a>> = self.formula.operands().skip(self.before).collect();
         let rank = |out: &Value<'c, 'a>| types::extents(out.r#type()).map(|extents| extents.len());
@@ -103,7 +103,7 @@ impl<'c: 'a, 'a> Accumulation<'c, 'a> {
         self.formula.regions().collect()
     }
 
-    /// What stands for the results: those of the formula in f32, rounded.
+    /// The replacements of the results: those of the formula in f32, rounded.
     fn widened(&self, at: &Builder<'c, 'a>) -> Result<Vec<Value<'c, 'a>>, PassError> {
         let wide = Type::float32(at.context);
         let mut operands: Vec<Value<'c, 'a>> = self.formula.operands().collect();
@@ -141,7 +141,7 @@ impl<'c: 'a, 'a> Accumulation<'c, 'a> {
             .collect()
     }
 
-    /// A region's block, with destinations of these types and what it yields in their elements.
+    /// Copies a region's block, with destinations of these types and yielded values of their elements.
     fn copied(
         &self,
         block: BlockRef<'c, 'a>,
@@ -163,7 +163,8 @@ impl<'c: 'a, 'a> Accumulation<'c, 'a> {
             }
             let mut operands: Vec<_> = op.operands().map(|value| copier.get(value)).collect();
             for (operand, out) in operands.iter_mut().zip(outs) {
-                let element = types::element_of(*out).ok_or("a destination that is no tensor")?;
+                let element =
+                    types::element_of(*out).ok_or("a destination that is not a tensor")?;
                 if operand.r#type() != element {
                     *operand = wide_value(*operand, element, &inner)?;
                 }
@@ -180,7 +181,7 @@ fn is_narrow(tensor: Value<'_, '_>) -> bool {
     matches!(element, Some(RealType::F16 | RealType::BF16))
 }
 
-/// What a destination holds before, in the wide type.
+/// The initial elements of a destination, in the wide type.
 fn init<'c: 'a, 'a>(
     out: Value<'c, 'a>,
     wide: Type<'c>,

@@ -23,7 +23,7 @@ pub const PASS: Pass = Pass {
         replace_each(invocations, rewriter, |invocation| {
             let name = super::callee(invocation).ok_or("names no function")?;
             if !functions.contains_key(&name) {
-                return Err(format!("invokes '{name}', which is no func.func to call").into());
+                return Err(format!("invokes '{name}', which is not a func.func").into());
             }
             let callee = FlatSymbolRefAttribute::new(rewriter.context(), &name);
             let operands: Vec<Value> = invocation.operands().collect();

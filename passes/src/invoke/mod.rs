@@ -34,10 +34,10 @@ pub fn functions<'c, 'a>(root: OperationRef<'c, 'a>) -> HashMap<String, Operatio
         .collect()
 }
 
-/// Says of a function's tensors that they are not written; of one that is defined elsewhere nothing can be said.
+/// Marks the tensor arguments of a function as never written; nothing is known of a function that is defined elsewhere.
 ///
 /// # Errors
-/// It is no function.
+/// It is not a function.
 pub fn read_only(function: OperationRef, context: &Context) -> Result<(), PassError> {
     if first_block(function).is_none() {
         return Ok(());

@@ -78,14 +78,14 @@ fn numbers<'c, T: Copy>(
     Some(dense::of_bytes(r#type, tensor.bytes()))
 }
 
-/// What a dictionary holds under a name.
+/// The entry of a dictionary with this name.
 pub fn entry<'c>(dictionary: Attribute<'c>, name: &str) -> Option<Attribute<'c>> {
     DictionaryAttribute::try_from(dictionary)
         .ok()?
         .element_by_name(name)
 }
 
-/// A dictionary with another entry; an older one of the name goes.
+/// A dictionary with another entry, which replaces one of the same name.
 pub fn with_entry<'c>(
     context: &'c Context,
     dictionary: Attribute<'c>,

@@ -12,7 +12,7 @@ use melior::ir::{
 use melior::{Context, Error};
 use skript_semantics::{Scalar, ScalarKind, ScalarOp};
 
-/// A place where operations are created, and the location they get.
+/// An insertion point, and the location of the operations that are created there.
 #[derive(Clone, Copy)]
 pub struct Builder<'c, 'a> {
     pub context: &'c Context,
@@ -136,7 +136,7 @@ impl<'c: 'a, 'a> Builder<'c, 'a> {
         self.value(op.row().name, operands, &[], result)
     }
 
-    /// The extents of a tensor that its type leaves open.
+    /// The dynamic extents of a tensor.
     pub fn dynamic_extents(&self, tensor: Value<'c, 'a>) -> Result<Vec<Value<'c, 'a>>, Error> {
         let extents = types::extents(tensor.r#type()).unwrap_or_default();
         let open = (0i64..).zip(extents).filter(|(_, e)| *e == types::DYNAMIC);
@@ -155,7 +155,7 @@ impl<'c: 'a, 'a> Builder<'c, 'a> {
         self.fill_sized(value, r#type, &[])
     }
 
-    /// The tensor filled with one value; `extents` are those that its type leaves open.
+    /// The tensor filled with one value; `extents` are the dynamic ones.
     pub fn fill_sized(
         &self,
         value: Value<'c, 'a>,

@@ -1,4 +1,4 @@
-//! The context behind an operation.
+//! The context of an operation.
 
 use melior::{Context, ContextRef};
 

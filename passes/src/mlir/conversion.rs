@@ -1,14 +1,14 @@
-//! Conversions that take one operation at a time.
+//! Conversions of one operation at a time.
 
 use melior::ir::Value;
 use skript_dialect::melior;
 use skript_dialect::melior::ir::OperationRef;
 use skript_dialect::{PassError, Rewriter};
 
-/// Replaces each operation by the values that `replace` gives for it.
+/// Replaces each operation by the values that `replace` returns for it.
 ///
-/// Goes on after a failure: one run reports every operation that has no form. A message without a place is reported at
-/// the operation.
+/// It continues after a failure, to report every operation that cannot be converted. A message without a location is
+/// reported at the operation.
 ///
 /// # Errors
 /// The last failure; all have been reported.

@@ -1,4 +1,4 @@
-//! Copying operations to another place, with other operands.
+//! Copies operations, with other operands.
 
 use super::{Builder, ValueKey, builder};
 use melior::Error;
@@ -7,7 +7,7 @@ use melior::ir::operation::OperationLike;
 use melior::ir::{Attribute, BlockRef, OperationRef, Region, Type, Value, ValueLike};
 use std::collections::HashMap;
 
-/// What stands for each value at the new place; values that it does not know stand for themselves.
+/// The replacement of each value in the copy; other values stay.
 #[derive(Clone, Default)]
 pub struct Copier<'c, 'a> {
     map: HashMap<ValueKey, Value<'c, 'a>>,

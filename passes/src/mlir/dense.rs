@@ -50,7 +50,7 @@ pub fn of_bytes<'c>(r#type: Type<'c>, bytes: &[u8]) -> Attribute<'c> {
     }
 }
 
-/// Whether one element stands for all of a dense attribute.
+/// Whether a dense attribute is a splat.
 pub fn is_splat(value: Attribute<'_>) -> bool {
     let raw = value.to_raw();
     // SAFETY: what the second asks of, the first says.

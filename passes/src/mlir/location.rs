@@ -1,4 +1,4 @@
-//! Locations from places in a text.
+//! Locations from source positions.
 
 use melior::Context;
 use melior::ir::Location;

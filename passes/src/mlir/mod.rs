@@ -1,4 +1,4 @@
-//! Building and reading IR: what melior leaves verbose, under short names.
+//! Builds and reads IR, with short names for verbose calls of melior.
 
 pub mod attributes;
 pub mod builder;
@@ -33,7 +33,8 @@ impl ValueKey {
     }
 }
 
-/// The argument of a block that a value is. What melior makes of any other value is a message with all of its function.
+/// The block argument that a value is. For any other value, melior's conversion would print the whole function into its
+/// error.
 pub fn argument<'c, 'a>(value: Value<'c, 'a>) -> Option<BlockArgument<'c, 'a>> {
     let is_argument = value.is_block_argument();
     is_argument

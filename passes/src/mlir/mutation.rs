@@ -1,23 +1,23 @@
-//! Changing operations in place.
+//! Changes operations in place.
 
 use melior::ir::operation::{OperationMutLike, OperationRefMut};
 use melior::ir::{Attribute, OperationRef, Type, TypeLike, Value, ValueLike};
 
-/// Gives the operation an attribute; an older one of the name goes.
+/// Sets an attribute of the operation.
 pub fn set<'c: 'a, 'a>(op: OperationRef<'c, 'a>, name: &str, value: Attribute<'c>) {
     // SAFETY: the operation is valid, and the reference is the only one that changes it here.
     let mut op: OperationRefMut<'c, 'a> = unsafe { OperationRefMut::from_raw(op.to_raw()) };
     op.set_attribute(name, value);
 }
 
-/// Takes an attribute away, if it is there.
+/// Removes an attribute, if it is there.
 pub fn remove<'c: 'a, 'a>(op: OperationRef<'c, 'a>, name: &str) {
     // SAFETY: as in `set`.
     let mut op: OperationRefMut<'c, 'a> = unsafe { OperationRefMut::from_raw(op.to_raw()) };
     let _ = op.remove_attribute(name);
 }
 
-/// Lets the operation use another value of the same type.
+/// Replaces an operand by another value of the same type.
 pub fn set_operand<'c: 'a, 'a>(op: OperationRef<'c, 'a>, position: usize, value: Value<'c, 'a>) {
     // SAFETY: as in `set`.
     let mut op: OperationRefMut<'c, 'a> = unsafe { OperationRefMut::from_raw(op.to_raw()) };

@@ -14,7 +14,7 @@ pub fn take<'c: 'a, 'a>(op: OperationRef<'c, 'a>, number: usize) -> Result<Regio
     Ok(region)
 }
 
-/// What stands in a region of `from` takes the place of what stands in that of `op`.
+/// Replaces the content of a region of `op` by that of `from`.
 pub fn replace(op: OperationRef, from: OperationRef, number: usize) -> Result<(), Error> {
     let (target, source) = (op.region(number)?, from.region(number)?);
     // SAFETY: both regions are alive; no caller holds what stood in the first.
@@ -29,8 +29,8 @@ pub fn first_block<'c: 'a, 'a>(region: &Region<'c>) -> Option<BlockRef<'c, 'a>> 
     Some(unsafe { BlockRef::from_raw(block.to_raw()) })
 }
 
-/// A builder in front of an operation. It points at `owner`, the operation's context, which whoever calls keeps for as long
-/// as the builder.
+/// A builder before an operation. It borrows `owner`, the operation's context, which the caller keeps as long as the
+/// builder.
 pub fn before<'c: 'a, 'a>(
     op: OperationRef<'c, 'a>,
     owner: &ContextRef<'c>,
@@ -39,7 +39,7 @@ pub fn before<'c: 'a, 'a>(
     Builder::before(unsafe { owner.to_ref() }, op)
 }
 
-/// Moves the operations of a region of one block in front of `op`; gives the operands of its terminator, which goes.
+/// Moves the operations of a region of one block before `op`; erases the terminator and returns its operands.
 pub fn inline<'c: 'a, 'a>(
     op: OperationRef<'c, 'a>,
     region: &Region<'c>,

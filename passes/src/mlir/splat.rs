@@ -1,4 +1,4 @@
-//! Tensors that hold one value everywhere.
+//! Tensors with one value in all elements.
 
 use super::Builder;
 use super::copy::operation_name;
@@ -7,7 +7,7 @@ use melior::ir::attribute::DenseElementsAttribute;
 use melior::ir::operation::{OperationLike, OperationResult};
 use melior::ir::{Attribute, AttributeLike, Value, ValueLike};
 
-/// The value that a tensor holds everywhere, if its definition says so.
+/// The value of all elements of a tensor, if its definition shows it.
 pub fn value<'c: 'a, 'a>(
     tensor: Value<'c, 'a>,
     at: &Builder<'c, 'a>,
@@ -36,7 +36,7 @@ pub fn value<'c: 'a, 'a>(
     }
 }
 
-/// Whether the tensor's definition says that it holds one value everywhere.
+/// Whether the tensor's definition shows that all elements are equal.
 pub fn is_one<'c: 'a, 'a>(tensor: Value<'c, 'a>) -> bool {
     let op = OperationResult::try_from(tensor).map(|result| result.owner());
     op.is_ok_and(|op| match operation_name(op).as_str() {

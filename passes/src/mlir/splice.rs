@@ -35,7 +35,7 @@ impl Lines {
         (0..count).map(|n| format!("{name}#{n}")).collect()
     }
 
-    /// A new name, for what a line introduces by itself.
+    /// A new name, for a value that a line defines by itself.
     pub fn name(&mut self) -> String {
         self.next += 1;
         format!("%v{}", self.next - 1)
@@ -52,19 +52,19 @@ impl Lines {
     }
 }
 
-/// What [`splice`] made.
+/// The result of [`splice`].
 pub struct Spliced<'c, 'a> {
-    /// The values that were asked for.
+    /// The requested values.
     pub values: Vec<Value<'c, 'a>>,
     /// The operations, in order; not those in their regions.
     pub operations: Vec<OperationRef<'c, 'a>>,
 }
 
-/// The operations of `text` in front of `at`, with its location; operands are `%0`, `%1`, …. Gives the values that
+/// Inserts the operations of `text` before `at`, with its location; operands are `%0`, `%1`, …. Returns the values that
 /// `results` name, each with its type.
 ///
 /// # Errors
-/// The text does not parse: a defect of whoever wrote it.
+/// The text does not parse: a defect of the caller.
 pub fn splice<'c: 'a, 'a>(
     at: OperationRef<'c, 'a>,
     operands: &[Value<'c, 'a>],
@@ -90,7 +90,7 @@ pub fn splice<'c: 'a, 'a>(
     let context = unsafe { owner.to_ref() };
     let (parsed, messages) = mlir::collecting(context, || Module::parse(context, &source));
     let parsed = parsed.ok_or_else(|| {
-        // The text itself says nothing to those who did not write it.
+        // Only the reasons: the generated text means nothing to users.
         let reasons = messages
             .iter()
             .map(|m| m.split_once("): ").map_or(m.as_str(), |m| m.1));

@@ -5,10 +5,10 @@ use melior::ir::r#type::{DimSize, IntegerType, MemRefType, RankedTensorType};
 use melior::ir::{Attribute, ShapedTypeLike, Type, TypeLike};
 use skript_semantics::{Numbers, RealType, Scalar, ScalarKind};
 
-/// What stands for an extent, an offset, a size or a bound that only a run knows: MLIR's `ShapedType::kDynamic`.
+/// A dynamic extent, offset, size or bound: MLIR's `ShapedType::kDynamic`.
 pub const DYNAMIC: i64 = i64::MIN;
 
-/// The type of a tensor's elements, where reals and ints have these machine types.
+/// The storage type of a tensor's elements, for these types of reals and ints.
 pub fn element(context: &Context, kind: ScalarKind, numbers: Numbers) -> Type<'_> {
     match kind {
         ScalarKind::Bool => flag(context),
@@ -22,7 +22,7 @@ pub fn element(context: &Context, kind: ScalarKind, numbers: Numbers) -> Type<'_
     }
 }
 
-/// The type of a scalar inside a formula: of the work type, and integers are `index`.
+/// The compute type of a scalar in a formula; integers are `index`.
 pub fn scalar(context: &Context, kind: ScalarKind, numbers: Numbers) -> Type<'_> {
     match kind {
         ScalarKind::Int => Type::index(context),
@@ -30,7 +30,7 @@ pub fn scalar(context: &Context, kind: ScalarKind, numbers: Numbers) -> Type<'_>
     }
 }
 
-/// The machine type that a type of reals is; `None` for other types.
+/// The storage type of reals for a type; `None` for other types.
 pub fn reals(r#type: Type<'_>) -> Option<RealType> {
     match r#type.to_string().as_str() {
         "f16" => Some(RealType::F16),
@@ -51,12 +51,12 @@ pub fn word(context: &Context) -> Type<'_> {
     IntegerType::new(context, 64).into()
 }
 
-/// A tensor of fixed extents.
+/// A tensor of static extents.
 pub fn tensor<'c>(extents: &[i64], element: Type<'c>) -> Type<'c> {
     RankedTensorType::new(&sizes(extents), element, None).into()
 }
 
-/// A contiguous memref of fixed extents.
+/// A contiguous memref of static extents.
 pub fn memref<'c>(extents: &[i64], element: Type<'c>) -> Type<'c> {
     MemRefType::new(element, extents, None, None).into()
 }
@@ -65,7 +65,7 @@ fn sizes(extents: &[i64]) -> Vec<u64> {
     extents.iter().map(|e| e.cast_unsigned()).collect()
 }
 
-/// Extents of a ranked tensor type; those that only a run knows are [`DYNAMIC`]. `None` for other types.
+/// Extents of a ranked tensor type; dynamic ones are [`DYNAMIC`]. `None` for other types.
 pub fn extents(r#type: Type<'_>) -> Option<Vec<i64>> {
     let tensor = RankedTensorType::try_from(r#type).ok()?;
     (0..tensor.rank())
@@ -98,7 +98,7 @@ pub fn of_extents<'c>(r#type: Type<'c>, extents: &[i64]) -> Type<'c> {
     })
 }
 
-/// What a ranked tensor type says besides extents and elements.
+/// The encoding of a ranked tensor type.
 pub fn encoding_of(r#type: Type<'_>) -> Option<Attribute<'_>> {
     RankedTensorType::try_from(r#type).ok()?.encoding()
 }
@@ -129,7 +129,7 @@ pub fn least(width: u32) -> i64 {
     i64::MIN >> (64 - width.clamp(1, 64))
 }
 
-/// The kind a scalar type stands for.
+/// The kind of a scalar type.
 pub fn kind_of(r#type: Type<'_>) -> Option<ScalarKind> {
     if r#type.is_index() {
         return Some(ScalarKind::Int);

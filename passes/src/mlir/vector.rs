@@ -1,4 +1,4 @@
-//! Vector types, which melior makes but does not read.
+//! Vector types, which melior creates but does not read.
 
 use melior::ir::{Type, TypeLike};
 
@@ -33,15 +33,17 @@ pub fn of<'c>(extents: &[i64], element: Type<'c>) -> Type<'c> {
     Type::vector(&sizes, element)
 }
 
-/// All places of an array of these extents, the last index fastest; one empty place for rank 0.
-pub fn places(extents: &[i64]) -> Vec<Vec<i64>> {
-    extents.iter().fold(vec![Vec::new()], |places, extent| {
-        let longer = |place: &Vec<i64>| {
-            let place = place.clone();
-            (0..*extent).map(move |last| [place.as_slice(), &[last]].concat())
-        };
-        places.iter().flat_map(longer).collect()
-    })
+/// All indices into an array of these extents, the last dimension fastest; one empty index for rank 0.
+pub fn all_indices(extents: &[i64]) -> Vec<Vec<i64>> {
+    extents
+        .iter()
+        .fold(vec![Vec::new()], |all_indices, extent| {
+            let longer = |place: &Vec<i64>| {
+                let place = place.clone();
+                (0..*extent).map(move |last| [place.as_slice(), &[last]].concat())
+            };
+            all_indices.iter().flat_map(longer).collect()
+        })
 }
 
 /// A type of this element: a vector of the shape of `model` if that is one, of fixed length or scalable, else the element.
@@ -74,8 +76,8 @@ mod tests {
 
     #[test]
     fn places_run_in_row_major_order() {
-        assert_eq!(places(&[2, 2]), [[0, 0], [0, 1], [1, 0], [1, 1]]);
-        assert_eq!(places(&[]), [[0i64; 0]]);
-        assert!(places(&[2, 0]).is_empty());
+        assert_eq!(all_indices(&[2, 2]), [[0, 0], [0, 1], [1, 0], [1, 1]]);
+        assert_eq!(all_indices(&[]), [[0i64; 0]]);
+        assert!(all_indices(&[2, 0]).is_empty());
     }
 }

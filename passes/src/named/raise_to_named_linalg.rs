@@ -38,7 +38,7 @@ pub const PASS: Pass = Pass {
     run: |root, _, rewriter| {
         let context = rewriter.context();
         for found in op::collect(&root, |op| op::is(&op, "linalg.generic")) {
-            // What becomes of an encoding in another shape nobody knows: it stays as it is.
+            // The meaning of an encoding in another shape is unknown, so such operations stay.
             let is_encoded = |value: Value| types::encoding_of(value.r#type()).is_some();
             let Some(generic) = Generic::read(found).filter(|_| !found.operands().any(is_encoded))
             else {
@@ -94,8 +94,7 @@ fn named<'c: 'a, 'a>(generic: Generic<'c, 'a>, context: &'c Context) -> Option<N
     }
 }
 
-/// The operands that are multiplied: inputs, or what factors make of each of their elements. The sign goes to the
-/// smaller one.
+/// The factors of a product: inputs, or values computed from each of their elements. The smaller one gets the sign.
 fn multiplied<'c: 'a, 'a>(
     generic: &Generic<'c, 'a>,
     [mut left, mut right]: [Factor<'c, 'a>; 2],

@@ -1,4 +1,4 @@
-//! Combinations along loops: over windows, or over whole dimensions.
+//! Reductions: over windows, or over full dimensions.
 
 use super::arrangement::Arrangement;
 use super::convolution::steps;
@@ -10,7 +10,7 @@ use super::table;
 use super::write::{Input, Named, multiplies};
 use crate::mlir::types;
 
-/// Whole dimensions that go.
+/// A reduction of full dimensions.
 pub fn reduction<'c: 'a, 'a>(
     generic: &Generic<'c, 'a>,
     input: &Operand<'c, 'a>,
@@ -26,7 +26,7 @@ pub fn reduction<'c: 'a, 'a>(
         .copied()
         .filter(|i| written.contains(i))
         .collect();
-    // A loop that reads nothing combines each element several times.
+    // A loop without reads combines each element several times.
     let told = (0..generic.extents.len()).all(|index| {
         generic.extent(index) == 1 || read.contains(&index) || written.contains(&index)
     });
@@ -41,7 +41,7 @@ pub fn reduction<'c: 'a, 'a>(
         .filter(|d| read.get(*d).is_some_and(|i| !written.contains(i)))
         .collect();
     let (narrow, wide) = (input.element()?, output.element()?);
-    // Elements of a narrower type are combined in the result's.
+    // Elements of a narrower type are widened and combined in the result's type.
     let (element, widened) = match narrow == wide {
         true => ("%in", String::new()),
         false => {
@@ -71,7 +71,7 @@ pub fn reduction<'c: 'a, 'a>(
     })
 }
 
-/// Without the dimensions of one element that only one of the two has.
+/// Removes unit dimensions that only one of the two has.
 fn alone<'c: 'a, 'a>(
     one: &Operand<'c, 'a>,
     other: &Operand<'c, 'a>,
@@ -96,7 +96,7 @@ fn alone<'c: 'a, 'a>(
     (without(one, other), without(other, one))
 }
 
-/// Windows, in a layout that linalg has; `None` where other layouts would have to be transposed.
+/// A pooling in a layout of linalg; `None` if an operand had to be transposed.
 pub fn pooling<'c: 'a, 'a>(
     generic: &Generic<'c, 'a>,
     input: &Operand<'c, 'a>,
@@ -119,7 +119,7 @@ pub fn pooling<'c: 'a, 'a>(
     None
 }
 
-/// Windows, in the layout of linalg's that takes the fewest transposed elements.
+/// A pooling in the layout of linalg that transposes the fewest elements.
 pub fn arranged_pooling<'c: 'a, 'a>(
     generic: &Generic<'c, 'a>,
     input: &Operand<'c, 'a>,
@@ -141,7 +141,7 @@ pub fn arranged_pooling<'c: 'a, 'a>(
     pool(row, word, &found.binding, &extents, input, output)
 }
 
-/// The word for what windows combine by.
+/// The suffix of the pooling operation.
 fn pooled(generic: &Generic<'_, '_>, input: &Operand<'_, '_>) -> Option<&'static str> {
     let Payload::Combine { combiner, .. } = &generic.payload else {
         return None;
@@ -170,7 +170,7 @@ fn pool<'c: 'a, 'a>(
         .iter()
         .map(|letter| binding.extent(*letter, extents))
         .collect::<Option<_>>()?;
-    // One element: nothing is combined.
+    // Windows of one element combine nothing.
     if window.iter().all(|extent| *extent == 1) || window.iter().any(|extent| *extent < 1) {
         return None;
     }

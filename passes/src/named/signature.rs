@@ -4,22 +4,22 @@ use super::operand::Operand;
 use crate::structure::Affine;
 use std::collections::BTreeMap;
 
-/// Which loop each letter is, and how windows step.
+/// The loop of each letter, and the steps of windows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Binding {
-    /// `None`: no loop, for it has one iteration.
+    /// `None` for a letter without a loop, which has one iteration.
     letters: BTreeMap<char, Option<usize>>,
     /// One for each position of a window, in the order of the input's dimensions.
     pub strides: Vec<i64>,
     pub dilations: Vec<i64>,
-    /// The letters that count inside a window, in that order.
+    /// The letters that count inside of a window, in that order.
     pub window: Vec<char>,
 }
 
 impl Binding {
-    /// The operands as these words say, in this order; `None` where one is read otherwise.
+    /// Matches operands with words, in this order; `None` if one has another form.
     ///
-    /// What a word says of two letters is decided by the letters that earlier words bound: outputs come first.
+    /// Letters that earlier words bound decide which letter of a sum is which, so outputs come first.
     pub fn of(operands: &[(&str, &Operand<'_, '_>)], extents: &[i64]) -> Option<Binding> {
         let mut binding = Binding::default();
         for (words, operand) in operands {

@@ -1,14 +1,14 @@
-//! How upstream's named operations read their operands.
+//! The operands of upstream's named operations.
 //!
-//! One letter for each loop, one word for each dimension: `y+u` is a position of a window, `y` times a stride and `u`
-//! times a dilation. A test holds the table against upstream.
+//! Each loop has a letter, and each dimension a word: `y+u` is a position of a window, `y` times a stride plus `u`
+//! times a dilation. A test compares the table with upstream.
 
 /// A sum of products.
 pub struct Contraction {
     pub name: &'static str,
     /// Factors, then the output.
     pub operands: [&'static str; 3],
-    /// The operation's own order of loops, if it takes other orders of the factors' dimensions by `indexing_maps`.
+    /// The operation's order of loops, if `indexing_maps` permit other orders of the factors' dimensions.
     pub loops: &'static str,
 }
 
@@ -22,7 +22,7 @@ pub struct Convolution {
     pub strided: bool,
 }
 
-/// A combination over windows; the word for what combines ends the name.
+/// A pooling; the suffix for the combiner completes the name.
 pub struct Pooling {
     pub name: &'static str,
     pub words: &'static [&'static str],

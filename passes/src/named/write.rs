@@ -1,14 +1,14 @@
-//! A named operation, written as text over operands under the shapes that it wants.
+//! Writes a named operation as text, with reshapes of its operands.
 
 use super::operand::Operand;
 use crate::mlir::{Builder, splice, types};
 use melior::ir::{OperationRef, Type, TypeLike, Value, ValueLike};
 use skript_dialect::{PassError, melior};
 
-/// A named operation to be written.
+/// A named operation.
 pub struct Named<'c, 'a> {
     pub name: String,
-    /// What stands before the operands, and behind the destination.
+    /// The text before the operands, and after the destination.
     pub head: String,
     pub tail: String,
     pub inputs: Vec<Input<'c, 'a>>,
@@ -20,12 +20,12 @@ pub struct Named<'c, 'a> {
 pub enum Input<'c, 'a> {
     Tensor(Operand<'c, 'a>),
     Scalar(Value<'c, 'a>),
-    /// What tells the extents of a window.
+    /// An empty tensor that defines the extents of a window.
     Shape(Vec<i64>),
 }
 
 impl<'c: 'a, 'a> Named<'c, 'a> {
-    /// Whether every tensor with an extent that only a run knows is taken as it is: what other shape it has nobody could write.
+    /// Whether no tensor with dynamic extents is reshaped: the other shape could not be computed.
     pub fn keeps_dynamic_shapes(&self) -> bool {
         let kept = |operand: &Operand| {
             let extents = types::extents(operand.value.r#type()).unwrap_or_default();
@@ -40,7 +40,7 @@ impl<'c: 'a, 'a> Named<'c, 'a> {
         inputs && kept(&self.output)
     }
 
-    /// Puts the operation, and reshapes around it, in front of `at`; gives the result.
+    /// Inserts the operation, with reshapes around it, before `at`; returns the result.
     pub fn write(
         &self,
         at: OperationRef<'c, 'a>,
@@ -52,7 +52,10 @@ impl<'c: 'a, 'a> Named<'c, 'a> {
                 Input::Tensor(operand) => operand.shaped(at, builder)?,
                 Input::Scalar(value) => *value,
                 Input::Shape(extents) => {
-                    let element = self.output.element().ok_or("a result that is no tensor")?;
+                    let element = self
+                        .output
+                        .element()
+                        .ok_or("a result that is not a tensor")?;
                     builder.value("tensor.empty", &[], &[], types::tensor(extents, element))?
                 }
             });
@@ -94,7 +97,7 @@ pub fn same_elements(operands: &[&Operand<'_, '_>]) -> bool {
     first.is_some() && elements.all(|e| e == first)
 }
 
-/// Whether linalg's products and poolings take elements of this type: all but `index`.
+/// Whether linalg's products and poolings support elements of this type: all but `index`.
 pub fn multiplies(element: Type<'_>) -> bool {
     !element.is_index()
 }

@@ -1,7 +1,7 @@
 // RUN: skript-opt %s --verify-diagnostics --convert-skript-formula-to-affine
 
 func.func @gather(%x: tensor<9xf32>, %at: tensor<4xi64>, %init: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error @+1 {{cannot become affine loops: it has places that are not affine in its indices: data choose them}}
+  // expected-error @+1 {{cannot become affine loops: it has subscripts that are not affine in its indices: data decide them}}
   %y = skript.formula assign (%i) in (4) outs(%acc = %init : tensor<4xf32>) do {
     %n = skript.access %at[%i] : tensor<4xi64>
     %p = skript.cast %n : i64 to index
@@ -30,7 +30,7 @@ func.func @inside(%c: i1, %n: index, %init: tensor<4xf32>, %x: tensor<4xf32>) ->
 
 // Not even by parts.
 func.func @product(%x: tensor<10xf32>, %init: tensor<4x4xf32>) -> tensor<4x4xf32> {
-  // expected-error @+1 {{cannot become affine loops: it has places that are not affine in its indices, or in too many pieces}}
+  // expected-error @+1 {{cannot become affine loops: it has subscripts that are not affine in its indices, or have too many pieces}}
   %y = skript.formula assign (%i, %j) in (4, 4) outs(%acc = %init : tensor<4x4xf32>) do {
     %p = skript.mul %i, %j : index
     %v = skript.access %x[%p] : tensor<10xf32>
@@ -46,7 +46,7 @@ func.func @tile(%x: tensor<4xf32>, %init: tensor<4xf32>) -> tensor<4xf32> {
   %c4 = arith.constant 4 : index
   %r = scf.for %n = %c0 to %c4 step %c2 iter_args(%all = %init) -> (tensor<4xf32>) {
     %part = tensor.extract_slice %all[%n] [2] [1] : tensor<4xf32> to tensor<2xf32>
-    // expected-error @+1 {{cannot become affine loops: it has places that take numbers which are no affine dimensions, as the turns of other loops; tile loops when they are affine, or lower it to scf}}
+    // expected-error @+1 {{cannot become affine loops: it has subscripts that use values which are not affine dimensions, such as indices of other loops; tile after the conversion to affine, or lower it to scf}}
     %y = skript.formula assign (%i) in (2) outs(%acc = %part : tensor<2xf32>) do {
       %p = skript.add %i, %n : index
       %v = skript.access %x[%p] : tensor<4xf32>
@@ -60,7 +60,7 @@ func.func @tile(%x: tensor<4xf32>, %init: tensor<4xf32>) -> tensor<4xf32> {
 
 // Places that are taken apart by an extent that only the run knows.
 func.func @turned(%x: tensor<?xf32>, %n: index, %init: tensor<12xf32>) -> tensor<12xf32> {
-  // expected-error @+1 {{cannot become affine loops: it has places that divide by a number that only the run knows, which no affine map does; lower it to scf}}
+  // expected-error @+1 {{cannot become affine loops: it has subscripts that divide by a value known only at run time, which affine maps do not support; lower it to scf}}
   %y = skript.formula assign (%i) in (12) outs(%acc = %init : tensor<12xf32>) do {
     %p = skript.mod %i, %n : index
     %v = skript.access %x[%p] : tensor<?xf32>
@@ -75,7 +75,7 @@ func.func @turned(%x: tensor<?xf32>, %n: index, %init: tensor<12xf32>) -> tensor
 func.func @wraps(%x: tensor<5xf32>) -> tensor<5xf32> {
   %zero = arith.constant 0.0 : f32
   %init = tensor.splat %zero : tensor<5xf32>
-  // expected-error @+1 {{cannot become affine loops: it has places that are not affine in its indices}}
+  // expected-error @+1 {{cannot become affine loops: it has subscripts that are not affine in its indices}}
   %y = skript.formula assign (%i) in (5) outs(%acc = %init : tensor<5xf32>) do {
     %c0 = arith.constant 0 : index
     %c4 = arith.constant 4 : index

@@ -1,7 +1,7 @@
 // RUN: skript-opt %s --verify-diagnostics --split-input-file --convert-skript-formula-to-linalg
 
 func.func @in_order(%x: tensor<8xf32>, %init: tensor<8xf32>) -> tensor<8xf32> {
-  // expected-error @+1 {{is no linalg.generic: it runs in the order of its loops; lower it to scf}}
+  // expected-error @+1 {{has no linalg.generic: it runs in the order of its loops; lower it to scf}}
   %y = skript.formula replace (%i) in (8) outs(%acc = %init : tensor<8xf32>) do {
     %v = skript.access %x[%i] : tensor<8xf32>
     skript.yield %v at [%i] : f32
@@ -12,7 +12,7 @@ func.func @in_order(%x: tensor<8xf32>, %init: tensor<8xf32>) -> tensor<8xf32> {
 // -----
 
 func.func @scatter(%x: tensor<8xf32>, %at: tensor<8xi64>, %init: tensor<9xf32>) -> tensor<9xf32> {
-  // expected-error @+1 {{is no linalg.generic: it writes where its data say; lower it to scf}}
+  // expected-error @+1 {{has no linalg.generic: it writes at subscripts that data decide; lower it to scf}}
   %y = skript.formula sum (%i) in (8) outs(%acc = %init : tensor<9xf32>) do {
     %n = skript.access %at[%i] : tensor<8xi64>
     %p = skript.cast %n : i64 to index
@@ -26,7 +26,7 @@ func.func @scatter(%x: tensor<8xf32>, %at: tensor<8xi64>, %init: tensor<9xf32>) 
 
 // Nobody knows whether what is written is as long as the loop.
 func.func @unproven(%x: tensor<?xf32>, %n: index, %m: index, %init: tensor<?xf32>) -> tensor<?xf32> {
-  // expected-error @+1 {{is no linalg.generic: it skips points, and nothing proves that its loops stay inside of extents that only the run knows; lower it to scf}}
+  // expected-error @+1 {{has no linalg.generic: it has accesses that are not proven in bounds: it skips points, and its loops run over dynamic dimensions; lower it to scf}}
   %y = skript.formula assign (%i) in (%n) outs(%acc = %init : tensor<?xf32>) where {
     %ok = skript.lt %i, %m : index
     skript.condition %ok
@@ -40,7 +40,7 @@ func.func @unproven(%x: tensor<?xf32>, %n: index, %m: index, %init: tensor<?xf32
 // -----
 
 func.func @beyond(%x: tensor<4xf32>, %init: tensor<6xf32>) -> tensor<6xf32> {
-  // expected-error @+1 {{is no linalg.generic: it writes a block that reaches beyond its output; lower it to scf}}
+  // expected-error @+1 {{has no linalg.generic: it writes a block that reaches beyond its output; lower it to scf}}
   %y = skript.formula sum (%i, %j) in (4, 2) outs(%acc = %init : tensor<6xf32>) where {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
@@ -69,7 +69,7 @@ func.func @beyond(%x: tensor<4xf32>, %init: tensor<6xf32>) -> tensor<6xf32> {
 
 func.func @encoded(%x: tensor<2x3xf32, "rows">, %init: tensor<6xf32, "rows">) -> tensor<6xf32, "rows"> {
   %c3 = arith.constant 3 : index
-  // expected-error @+1 {{is no linalg.generic: it gives another shape to a tensor whose type has an encoding; lower it to scf}}
+  // expected-error @+1 {{has no linalg.generic: it gives another shape to a tensor whose type has an encoding; lower it to scf}}
   %y = skript.formula assign (%i, %j) in (2, 3) outs(%acc = %init : tensor<6xf32, "rows">) do {
     %v = skript.access %x[%i, %j] : tensor<2x3xf32, "rows">
     %p = skript.mul %i, %c3 : index
@@ -83,7 +83,7 @@ func.func @encoded(%x: tensor<2x3xf32, "rows">, %init: tensor<6xf32, "rows">) ->
 
 // Where it begins to write only the run knows.
 func.func @backwards(%x: tensor<?xf32>, %n: index, %init: tensor<16xf32>) -> tensor<16xf32> {
-  // expected-error @+1 {{is no linalg.generic: it writes a block that reaches beyond its output; lower it to scf}}
+  // expected-error @+1 {{has no linalg.generic: it writes a block that reaches beyond its output; lower it to scf}}
   %y = skript.formula sum (%i) in (%n) outs(%acc = %init : tensor<16xf32>) do {
     %c15 = arith.constant 15 : index
     %p = skript.sub %c15, %i : index
@@ -99,7 +99,7 @@ func.func @backwards(%x: tensor<?xf32>, %n: index, %init: tensor<16xf32>) -> ten
 func.func @empty(%b: tensor<?xf32>, %m: index, %init: tensor<?xf32>) -> tensor<?xf32> {
   %c0 = arith.constant 0 : index
   %k = tensor.dim %b, %c0 : tensor<?xf32>
-  // expected-error @+1 {{is no linalg.generic: it reduces along what may be empty, and nothing proves that the other loops stay inside of extents that only the run knows; lower it to scf}}
+  // expected-error @+1 {{has no linalg.generic: it has accesses that are not proven in bounds: it reduces over a dynamic dimension that may be empty; lower it to scf}}
   %y = skript.formula sum (%i, %p) in (%m, %k) outs(%acc = %init : tensor<?xf32>) do {
     %v = skript.access %b[%p] : tensor<?xf32>
     skript.yield %v at [%i] : f32

@@ -17,7 +17,7 @@ func.func @unbounded(%n: index) -> tensor<?xf32> attributes {skript.entry} {
 // -----
 
 func.func @beyond(%x: tensor<?xf32> {skript.bounds = array<i64: 4>}) -> tensor<5xf32> attributes {skript.entry} {
-  // expected-error @below {{takes more than its source can hold}}
+  // expected-error @below {{has more elements than its source}}
   %y = tensor.extract_slice %x[0] [5] [1] : tensor<?xf32> to tensor<5xf32>
   return %y : tensor<5xf32>
 }

@@ -1,7 +1,7 @@
-//! Elements that trailing loops carry from iteration to iteration, where these only reduce: loaded before them, stored behind.
+//! Loop-carried elements of trailing loops that only reduce: loaded before the loops, stored after them.
 //!
-//! That is a load and a store more than the formula has: where a guard skips every point, or another loop is empty, the
-//! place may lie outside of the tensor.
+//! The load and the store are executed even if a guard skips every point, or another loop is empty; then the element
+//! may be outside of the tensor.
 
 use super::{Loops, Lowering};
 use crate::formula::Refusal;
@@ -12,11 +12,11 @@ use melior::ir::operation::OperationLike;
 use melior::ir::{Type, Value, ValueLike};
 use skript_semantics::ScalarOp;
 
-/// Targets and dimensions at which a place may lie outside of the tensor.
+/// Targets and dimensions with subscripts that may be out of bounds.
 type Unproven = Vec<(usize, usize)>;
 
-/// The first of the trailing loops that only reduce; past the last loop if there is none, or if places are not to be computed
-/// where no point counts. Affine loops carry what lies inside for sure.
+/// The first of the trailing loops that only reduce. Past the last loop if there is none, or if subscripts may not be
+/// computed where no point counts. Affine loops carry only elements that are proven in bounds.
 pub fn depth(reading: &Reading, loops: Loops) -> usize {
     let nest = &reading.nest;
     let depth = nest.extents.len();
@@ -45,7 +45,7 @@ pub fn depth(reading: &Reading, loops: Loops) -> usize {
     }
 }
 
-/// Whether a number of a place may be computed for nothing.
+/// Whether a term of a subscript may be speculated.
 fn is_speculatable(reading: &Reading, term: TermId) -> bool {
     let terms = &reading.nest.terms;
     match terms.get(term) {
@@ -84,7 +84,7 @@ fn unproven(reading: &Reading) -> Unproven {
 }
 
 impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
-    /// The trailing loops with the elements carried from iteration to iteration. No point counts whose place lies outside.
+    /// The trailing loops with loop-carried elements. Points whose element is out of bounds do not count.
     pub(super) fn accumulate(&mut self, depth: usize, at: &Builder<'c, 'a>) -> Result<(), Refusal> {
         let unproven = match self.loops {
             Loops::Scf => unproven(self.reading),
@@ -103,7 +103,7 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
         Ok(())
     }
 
-    /// Whether these places lie inside; `None`: there are none.
+    /// Whether these subscripts are in bounds; `None` if there are none.
     fn inside(
         &mut self,
         unproven: &Unproven,

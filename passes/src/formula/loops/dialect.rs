@@ -32,7 +32,7 @@ impl Loops {
         }
     }
 
-    /// A loop from 0 to `end`; the region's block has the index, then what is carried.
+    /// A loop from 0 to `end`; the block of its region has the index, then the loop-carried values.
     pub fn create<'c: 'a, 'a>(
         self,
         end: End<'c, 'a>,
@@ -201,7 +201,7 @@ fn bound<'c>(
         .ok_or(Refusal::Shape("has bounds that no affine map holds"))
 }
 
-/// Whether affine takes the value as a dimension: one of a function's own block.
+/// Whether affine accepts the value as a dimension: one of a function's outermost block.
 pub(super) fn is_dimension(value: Value) -> bool {
     let is_function = |block: BlockRef| {
         let parent = block.parent_operation();

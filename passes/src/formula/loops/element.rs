@@ -30,7 +30,7 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
         Ok(at.value("memref.load", &operands, &[], element)?)
     }
 
-    /// The element at a place; where conditions choose the place, branches that yield it.
+    /// The element at a subscript; if conditions decide the subscript, branches that yield it.
     fn affine_load(
         &self,
         buffer: Value<'c, 'a>,
@@ -44,11 +44,11 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
             operands.extend(self.dimensions());
             Ok(vec![at.value("affine.load", &operands, &map, element)?])
         })?;
-        let nothing = Refusal::Shape("has a place without an element");
+        let nothing = Refusal::Shape("has a subscript without an element");
         loaded.first().copied().ok_or(nothing)
     }
 
-    /// What `each` builds for the forms that hold at a point.
+    /// The result of `each` for the forms that hold at a point.
     fn by_pieces(
         &self,
         place: &Pieces<Vec<Affine>>,
@@ -79,13 +79,13 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
         Ok(op.results().map(Into::into).collect())
     }
 
-    /// What affine maps take at this point: the indices of the loops around it, and extents.
+    /// The dimensions of affine maps at this point: the indices of the enclosing loops, and extents.
     fn dimensions(&self) -> impl Iterator<Item = Value<'c, 'a>> {
         let extents = self.extents.values.iter().map(|(_, extent)| *extent);
         self.indices.iter().copied().chain(extents)
     }
 
-    /// What forms call each of them.
+    /// The position of each of them in forms.
     fn positions(&self) -> impl Iterator<Item = usize> {
         let extents = self.extents.values.iter().map(|(position, _)| *position);
         (0..self.indices.len()).chain(extents)
@@ -103,7 +103,7 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
             .collect::<Option<Vec<_>>>()
             .and_then(|terms| placed.nest.pieces(&terms))
             .ok_or(Refusal::Shape(
-                "has places that are not affine in its indices",
+                "has subscripts that are not affine in its indices",
             ))
     }
 
@@ -127,7 +127,7 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
         Ok(built)
     }
 
-    /// A subscript that may not be copied yet, with what it needs.
+    /// Copies a subscript and its operands on demand.
     fn subscript(
         &mut self,
         place: Value<'c, 'a>,
@@ -155,7 +155,7 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
         Ok(value)
     }
 
-    /// Where a target lies, computed at this point; nothing where `affine` says it.
+    /// The subscripts of a target, computed at this point; none if they are affine maps.
     pub(super) fn places(
         &mut self,
         target: usize,
@@ -167,7 +167,7 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
         }
     }
 
-    /// What a target holds at this point.
+    /// The element of a target at this point.
     pub(super) fn load(
         &self,
         target: usize,
@@ -177,7 +177,7 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
         let buffer = self.destination(target)?;
         let out = self.out(target)?;
         let element = types::element_of(out.r#type())
-            .ok_or(Refusal::Shape("writes something that is no tensor"))?;
+            .ok_or(Refusal::Shape("writes a value that is not a tensor"))?;
         if self.loops == Loops::Affine {
             return self.affine_load(buffer, &self.target_pieces(target)?, element, at);
         }
@@ -220,6 +220,6 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
     }
 }
 
-/// Builds what belongs to one piece; yields values.
+/// Builds the code of one piece; returns the values that it yields.
 type Each<'s, 'c, 'a> =
     dyn Fn(&[Affine], &Builder<'c, 'a>) -> Result<Vec<Value<'c, 'a>>, Refusal> + 's;

@@ -1,4 +1,4 @@
-//! Extents that only the run knows, as dimensions of affine maps beside the indices of the loops.
+//! Dynamic extents as dimensions of affine maps, beside the indices of the loops.
 
 use super::dialect::is_dimension;
 use crate::mlir::ValueKey;
@@ -11,14 +11,14 @@ use melior::ir::r#type::IntegerType;
 use melior::ir::{OperationRef, TypeLike, Value, ValueLike};
 use std::collections::HashMap;
 
-/// Ops looked through before the search for an interval gives up.
+/// Maximum number of ops that the search for an interval follows.
 const DEPTH: usize = 16;
 
-/// A formula whose places know extents from outside of it.
+/// A formula whose subscripts use extents from outside of it.
 pub struct Extents<'c, 'a> {
-    /// The formula with a dimension of its own, behind the indices, in the place of each such extent.
+    /// The formula with a dimension, after the indices, for each such extent.
     pub reading: Reading<'c, 'a>,
-    /// The positions of these dimensions, and what they are.
+    /// The positions of these dimensions, and their values.
     pub values: Vec<(usize, Value<'c, 'a>)>,
 }
 
@@ -30,8 +30,8 @@ impl<'c: 'a, 'a> Extents<'c, 'a> {
         }
     }
 
-    /// With those that affine takes as dimensions. Only what lies in a known interval: sums of it wrap nowhere, as affine
-    /// arithmetic has it.
+    /// With those that affine accepts as dimensions. Only values of a known interval: their sums do not wrap, as affine
+    /// arithmetic requires.
     pub fn of(reading: &Reading<'c, 'a>) -> Self {
         let mut extents = reading.nest.extents.clone();
         let mut values: Vec<(usize, Value)> = Vec::new();
@@ -39,7 +39,7 @@ impl<'c: 'a, 'a> Extents<'c, 'a> {
         for (value, term) in &reading.outside {
             let index = without_casts(*value);
             let is_same = |other: &Value| ValueKey::of(*other) == ValueKey::of(index);
-            // What a loop of the formula runs over is an extent, whatever computes it.
+            // The bound of a loop is an extent, whatever computes it.
             let highest = match reading.bounds.iter().flatten().any(is_same) {
                 true => Some((0, LARGEST_EXTENT)),
                 false => interval(index, DEPTH),
@@ -74,7 +74,7 @@ impl<'c: 'a, 'a> Extents<'c, 'a> {
     }
 }
 
-/// Whether some integer of the formula has less than 64 bits: what wraps in it is no sum of extents.
+/// Whether some integer of the formula has less than 64 bits: a form that wraps is not a sum of extents.
 fn narrows(reading: &Reading) -> bool {
     let is_narrow = |op: &OperationRef| {
         op.results().any(|result| {
@@ -96,7 +96,7 @@ fn without_casts<'c: 'a, 'a>(value: Value<'c, 'a>) -> Value<'c, 'a> {
     value
 }
 
-/// What a cast that keeps 64 bits casts.
+/// The operand of a cast that keeps 64 bits.
 fn same<'c: 'a, 'a>(cast: OperationRef<'c, 'a>) -> Option<Value<'c, 'a>> {
     let is_wide = |value: Value| {
         let r#type = value.r#type();
@@ -107,7 +107,7 @@ fn same<'c: 'a, 'a>(cast: OperationRef<'c, 'a>) -> Option<Value<'c, 'a>> {
     (is_cast && is_wide(from) && is_wide(to.into())).then_some(from)
 }
 
-/// The values that an index can have: extents, and what is computed of them.
+/// The interval of an index: an extent, or computed from extents.
 fn interval(value: Value, depth: usize) -> Option<(i64, i64)> {
     let depth = depth.checked_sub(1)?;
     let result = OperationResult::try_from(value).ok()?;

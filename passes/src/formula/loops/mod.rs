@@ -1,8 +1,8 @@
-//! One formula as a loop nest on memrefs, in `scf` or `affine`, in the order of its indices.
+//! Lowers one formula to a loop nest on memrefs, in `scf` or `affine`, in the order of its indices.
 //!
-//! Takes everything (`affine`: where all places are affine in the indices and in extents, and extents fixed or known before the
-//! function's first loop). Tensors are read through
-//! `bufferization.to_buffer`; each output is a fresh allocation, which `bufferization.to_tensor restrict` hands back.
+//! `scf` supports every formula. `affine` requires that all subscripts are affine in the indices and in extents, and
+//! that extents are static or defined before the function's first loop. Tensors are read through
+//! `bufferization.to_buffer`; each output is a new allocation, which `bufferization.to_tensor restrict` returns.
 
 mod carried;
 mod dialect;
@@ -22,12 +22,12 @@ use skript_frontend::model::Accumulation;
 use skript_semantics::ScalarOp;
 use std::collections::HashMap;
 
-/// Attribute of a buffer of a tensor: the number of the formula that reads it. Bufferization knows no other readers than
-/// `bufferization.to_buffer`: if `cse` made one of two, it would let others write over the tensor between them.
+/// Attribute of a buffer of a tensor: the number of the formula that reads it. Bufferization knows no other readers
+/// than `bufferization.to_buffer`: if `cse` merged two of them, it would allow writes to the tensor between them.
 const READER: &str = "skript.reader";
 
-/// Builds the formula's results in front of it; `number` is its own in the module. With `parallel`, loops whose iterations
-/// write places of their own run at the same time.
+/// Builds the formula's results before it; `number` is unique in the module. With `parallel`, loops whose iterations
+/// write disjoint elements run in parallel.
 pub fn lower<'c: 'a, 'a>(
     reading: &Reading<'c, 'a>,
     loops: Loops,
@@ -63,19 +63,19 @@ pub fn lower<'c: 'a, 'a>(
             };
             let reached = nest.reachable(place);
             return Err(Refusal::Shape(if !nest.accesses(place).is_empty() {
-                "has places that are not affine in its indices: data choose them"
+                "has subscripts that are not affine in its indices: data decide them"
             } else if reached.iter().any(divides) {
-                "has places that divide by a number that only the run knows, which no affine map does; lower it to scf"
+                "has subscripts that divide by a value known only at run time, which affine maps do not support; lower it to scf"
             } else if reached.iter().any(is_outside) {
-                "has places that take numbers which are no affine dimensions, as the turns of other loops; \
-                 tile loops when they are affine, or lower it to scf"
+                "has subscripts that use values which are not affine dimensions, such as indices of other loops; \
+                 tile after the conversion to affine, or lower it to scf"
             } else {
-                "has places that are not affine in its indices, or in too many pieces"
+                "has subscripts that are not affine in its indices, or have too many pieces"
             }));
         }
     }
     if (loops == Loops::Scf || reading.is_dynamic) && !guard.always_holds() {
-        // The region says it all; constraints are for `affine.if`.
+        // The region has the full predicate; constraints are for `affine.if`.
         guard.others.extend(nest.predicate);
         guard.constraints.clear();
     }
@@ -112,7 +112,7 @@ pub fn splat<'c: 'a, 'a>(
 struct Lowering<'r, 'c, 'a> {
     reading: &'r Reading<'c, 'a>,
     loops: Loops,
-    /// The first of the trailing loops that carry the elements; past the last loop if there is none.
+    /// The first of the trailing loops with loop-carried elements; past the last loop if there is none.
     carried: usize,
     /// Whether loops run at the same time where they may.
     parallel: bool,
@@ -123,7 +123,7 @@ struct Lowering<'r, 'c, 'a> {
     buffers: HashMap<ValueKey, Value<'c, 'a>>,
     destinations: Vec<Value<'c, 'a>>,
     indices: Vec<Value<'c, 'a>>,
-    /// What affine maps take beside them.
+    /// The further dimensions of affine maps.
     extents: Extents<'c, 'a>,
     copier: Copier<'c, 'a>,
 }
@@ -210,7 +210,7 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
             for target in 0..values.len() {
                 places.push(this.places(target, at)?);
             }
-            // A place that is written twice in a step has been combined with the first value when the second one comes.
+            // An element that a step writes twice holds the first value when the second one is combined with it.
             for ((target, value), place) in values.into_iter().enumerate().zip(&places) {
                 let combined = match this.reading.nest.kind.op() {
                     Some(_) => {
@@ -385,7 +385,7 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
     }
 }
 
-/// What runs where a guard holds; yields values.
+/// Builds the code under a guard; returns the values that it yields.
 type Step<'s, 'c, 'a, L> =
     dyn FnMut(&mut L, &Builder<'c, 'a>) -> Result<Vec<Value<'c, 'a>>, Refusal> + 's;
 
@@ -407,7 +407,7 @@ fn allocate<'c: 'a, 'a>(
     Ok(at.value("memref.alloc", &extents, &segments, buffer_type(tensor)?)?)
 }
 
-/// The extents that a tensor's type leaves open.
+/// The dynamic extents of a tensor.
 fn dynamic_extents<'c: 'a, 'a>(
     tensor: Value<'c, 'a>,
     at: &Builder<'c, 'a>,
@@ -437,12 +437,12 @@ fn ends<'c: 'a, 'a>(
 
 fn buffer_type<'c>(tensor: Value<'c, '_>) -> Result<Type<'c>, Refusal> {
     let element = types::element_of(tensor.r#type())
-        .ok_or(Refusal::Shape("reads something that is no tensor"))?;
+        .ok_or(Refusal::Shape("reads a value that is not a tensor"))?;
     Ok(types::memref(&extents_of(tensor)?, element))
 }
 
 fn extents_of(tensor: Value<'_, '_>) -> Result<Vec<i64>, Refusal> {
-    types::extents(tensor.r#type()).ok_or(Refusal::Shape("reads something that is no tensor"))
+    types::extents(tensor.r#type()).ok_or(Refusal::Shape("reads a value that is not a tensor"))
 }
 
 fn to_buffer<'c: 'a, 'a>(

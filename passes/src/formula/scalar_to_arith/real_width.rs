@@ -1,7 +1,7 @@
-//! Casts between real types: one `arith` cast, but for bf16; whatever else gives bf16.
+//! Casts between real types, each one `arith` cast except for bf16, and other operations with bf16 results.
 //!
-//! bf16 is the upper half of f32. What concerns it is written out in ints, because the instructions that some processors have
-//! for it take small numbers for zero, and others call a function.
+//! bf16 is the upper half of f32. Its casts are written with ints, because some processors' instructions for it treat
+//! subnormals as zero, and others call a function.
 
 use super::{Lowering, element};
 use crate::extents::bounds;
