@@ -1,9 +1,9 @@
 //! Reads of a formula as slices, pads and gathers.
 //!
-//! A dimension whose subscript counts indices of its own, `c·i + o` or a mixed-radix number of several, is sliced (and
-//! padded where guarded points would leave it); one whose places an index of its own decides is put together of slices where
-//! that takes few; dimensions that share indices, or at whose places indices meet, are rows of one dimension
-//! ([`skewed`](super::shared_indices)); all others are gathered, at positions that are fields.
+//! A dimension whose subscript has indices that no other dimension has, `c·i + o` or a mixed-radix number of several,
+//! is sliced; it is padded if guarded points may be out of bounds. A dimension whose subscript depends on one index is
+//! concatenated from slices if few suffice. Dimensions that share indices, or that use an index twice, are combined to
+//! one ([`shared_indices`](super::shared_indices)). All others are gathered, at positions that are fields.
 
 use super::field::{Field, union};
 use super::rearrange::rearranged;
@@ -51,7 +51,7 @@ impl<'c, 'a> Subscript<'c, 'a> {
         })
     }
 
-    /// A place of which nothing is known.
+    /// A subscript of which nothing is known.
     pub fn data(field: Field<'c, 'a>) -> Self {
         Subscript {
             field,
@@ -67,9 +67,9 @@ impl<'c, 'a> Subscript<'c, 'a> {
 pub enum Gathered {
     #[default]
     Nothing,
-    /// At places that indices alone decide.
+    /// At subscripts that depend on indices alone.
     Known,
-    /// At places that data decide.
+    /// At subscripts that depend on data.
     Data,
 }
 
@@ -84,7 +84,7 @@ pub struct Run {
 }
 
 impl Run {
-    /// A dimension that holds the places already.
+    /// A dimension of which every position is read in order.
     fn whole(positions: &Positions) -> Self {
         Run {
             indices: vec![positions.index],
@@ -105,7 +105,7 @@ impl Run {
     }
 }
 
-/// What is read, and whether any position was gathered.
+/// The elements read, and whether any position was gathered.
 pub struct Read<'c, 'a> {
     pub field: Field<'c, 'a>,
     pub gathered: Gathered,
@@ -215,7 +215,7 @@ fn runs(subscripts: &[Subscript<'_, '_>], domain: &[i64]) -> Vec<Option<Run>> {
         .collect()
 }
 
-/// How a dimension is read at an affine place; `None`: its positions are no such row.
+/// The strided slice of a dimension that an affine subscript reads; `None` if its positions are not a slice.
 pub fn run(form: &Affine, domain: &[i64]) -> Option<Run> {
     if let Some([(index, step @ i64::MIN..0)]) = form.as_linear().as_deref() {
         let count = *domain.get(*index)?;
@@ -240,7 +240,7 @@ pub fn run(form: &Affine, domain: &[i64]) -> Option<Run> {
     }
 }
 
-/// Each run's positions; whole dimensions where there is none.
+/// The slices of dimensions; the full dimension for those without.
 pub fn slice<'c: 'a, 'a>(
     tensor: Value<'c, 'a>,
     runs: &[Option<Run>],
@@ -275,7 +275,7 @@ pub fn slice<'c: 'a, 'a>(
     at.reverse(sliced, &reversed)
 }
 
-/// Positions by fields in the dimensions without a run; the others come whole.
+/// Gathers positions from fields in the dimensions without a slice; the others are full slices.
 fn gather<'c: 'a, 'a>(
     tensor: Value<'c, 'a>,
     subscripts: &[Subscript<'c, 'a>],
@@ -331,7 +331,7 @@ fn gather<'c: 'a, 'a>(
     Field::labelled(value, &labels, at)
 }
 
-/// Fields over the same indices, side by side in one more dimension behind.
+/// Stacks fields over the same indices along a new last dimension.
 pub fn stack<'c: 'a, 'a>(
     fields: &[&Field<'c, 'a>],
     indices: &[usize],

@@ -1,6 +1,6 @@
-//! Dimensions that are read at one of several places, of which the run says one: at `min(f, s)`, `max(f, s)` or `c ? f : g`,
-//! f and g places along one index, s a number. The dimension is read at each of them, and each element is the one of the
-//! place that is meant. So borders that mirror or repeat are slices, where only the run knows the extent.
+//! Dimensions whose subscript selects among several at run time: `min(f, s)`, `max(f, s)` or `c ? f : g`, with f and g
+//! affine in one index and s a scalar. The dimension is read at each of them, and each element is selected. So mirrored
+//! and clamped borders of dynamic dimensions are slices.
 
 use super::access::{run, slice};
 use super::error::ExportError;
@@ -17,9 +17,9 @@ use skript_dialect::melior;
 use std::collections::HashSet;
 
 impl<'c: 'a, 'a> Evaluator<'_, 'c, 'a> {
-    /// The tensor with the chosen elements along a dimension, and the subscript along these. `None`: the subscript is no
-    /// choice, or of too many places, or other dimensions are read by its index too.
-    pub fn chosen(
+    /// The tensor with the selected elements along a dimension, and the subscript along these. `None` if the subscript
+    /// selects nothing, or among too many, or if other dimensions use its index too.
+    pub fn selected(
         &self,
         tensor: Value<'c, 'a>,
         dimension: usize,
@@ -79,8 +79,8 @@ impl<'c: 'a, 'a> Evaluator<'_, 'c, 'a> {
         Ok(chosen.map(|row| (row, Affine::index(*index))))
     }
 
-    /// A dimension at a place: one element for each value of its index, or one if it has none. What lies outside is any
-    /// value. `None`: it takes a gather.
+    /// A dimension at a subscript: one element for each value of its index, or one element without an index. Elements
+    /// out of bounds are unspecified. `None` if that requires a gather.
     fn row(
         &self,
         tensor: Value<'c, 'a>,
@@ -112,8 +112,8 @@ impl<'c: 'a, 'a> Evaluator<'_, 'c, 'a> {
     }
 }
 
-/// The values of which a choice is one, each once; a value that is no choice is the only one of its own. `seen` holds what was
-/// looked at: choices share their parts.
+/// The values among which a value selects, each once; any other value is its only candidate. `seen` holds visited
+/// values, because selections share operands.
 fn candidates_of<'c: 'a, 'a>(
     value: Value<'c, 'a>,
     seen: &mut HashSet<ValueKey>,

@@ -1,9 +1,8 @@
-//! Arg-reductions as `reduce` of elements with their positions.
+//! Arg-reductions as `reduce` of pairs of element and position.
 //!
-//! Pairs (element, position) are totally ordered: numbers by their values, then NaN, equal ones by their positions. So the
-//! reduction may run in any order, and finds the first best number, or the last one where equals replace each other. What
-//! a guard leaves out is worst, and stands nowhere.
-//! What is compared may be any expression: it is computed at all places first.
+//! The pairs are totally ordered: numbers by value, then NaN; equal ones by position. So the reduction may run in any
+//! order, and finds the first best number, or the last one if equal elements replace each other. Skipped points get the
+//! worst pair, without a position. Compared expressions are computed at all points before.
 
 use super::access::{Subscript, read};
 use super::error::ExportError;
@@ -21,7 +20,7 @@ use skript_dialect::melior;
 use skript_frontend::model::Accumulation;
 use skript_semantics::{Scalar, ScalarKind, ScalarOp};
 
-/// What the destinations hold behind.
+/// The destinations after the formula.
 pub fn run<'c: 'a, 'a>(
     reduction: &ArgReduction,
     evaluator: &mut Evaluator<'_, 'c, 'a>,
@@ -66,7 +65,7 @@ pub fn run<'c: 'a, 'a>(
     };
     let (best, place) = best(elements, counts, reduction.comparison, &at)?;
 
-    // What nothing is better than stays: a NaN at the first position, or no element at all.
+    // Nothing is better than a NaN at the first position, and nothing is compared without elements.
     shape.pop();
     let begins_first = reduction.are_indices && outs.iter().all(|out| is_zero(*out));
     let first = match begins_first {
@@ -81,7 +80,7 @@ pub fn run<'c: 'a, 'a>(
     let (direction, kind) = comparison(reduction.comparison, &at, elements)?;
     let mut is_better = at.compare(direction, kind, best, first)?;
     if counts.is_some() && matches!(reduction.comparison, ScalarOp::Le | ScalarOp::Ge) {
-        // The worst of all is no worse than itself: it may stand nowhere.
+        // The worst value is not worse than itself: it may have no position.
         let zero = at.splat(Scalar::Int(0), &shape, at.int())?;
         let stands = at.compare("GE", "SIGNED", place, zero)?;
         is_better = at.same("and", &[is_better, stands])?;
@@ -101,7 +100,7 @@ pub fn run<'c: 'a, 'a>(
     let mut results = Vec::new();
     let values = reading.values.iter();
     for ((index, out), value) in reduction.positions.iter().zip(outs).zip(values) {
-        // A digit of the row-major number of the place.
+        // A digit of the row-major position.
         let behind: i64 = reduced.iter().filter(|i| *i > index).map(extent).product();
         let mut digit = place;
         if behind > 1 {
@@ -153,7 +152,7 @@ fn comparison<'c: 'a, 'a>(
     Ok((direction, if is_real { "FLOAT" } else { "SIGNED" }))
 }
 
-/// The best elements along the last dimension, of those that count, and where they stand.
+/// The best elements along the last dimension, among those that count, and their positions.
 fn best<'c: 'a, 'a>(
     elements: Value<'c, 'a>,
     counts: Option<Value<'c, 'a>>,
@@ -169,7 +168,7 @@ fn best<'c: 'a, 'a>(
         ScalarOp::Lt | ScalarOp::Le => Accumulation::Min,
         _ => Accumulation::Max,
     };
-    // Behind all elements: an equal one stands before it.
+    // After all elements, so that an equal element precedes it.
     let (order, nowhere) = match op {
         ScalarOp::Lt | ScalarOp::Gt => ("LT", i64::MAX),
         _ => ("GT", -1),

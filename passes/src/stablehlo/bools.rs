@@ -1,7 +1,7 @@
-//! Bools of large constants, as every reader takes them.
+//! Bools of large constants, in a form that every reader accepts.
 //!
-//! MLIR prints the elements of a large constant in hexadecimal, and its versions differ in how many bools a byte has there.
-//! Bytes that are zero or one, converted, are the same to all.
+//! MLIR prints the elements of a large constant in hexadecimal, and its versions pack bools differently. Bytes of zero
+//! or one, converted to bools, are the same for all.
 
 use crate::codegen::mlir::{erase, replace_uses};
 use crate::mlir::{Builder, dense, types};

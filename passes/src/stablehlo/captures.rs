@@ -1,4 +1,4 @@
-//! What a formula finds around it: tensors and scalars of its function.
+//! Values that a formula captures: tensors and scalars of its function.
 
 use super::error::ExportError;
 use super::finite;

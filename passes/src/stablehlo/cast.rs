@@ -23,7 +23,7 @@ pub fn width<'c: 'a, 'a>(
     let from = at.element(value)?;
     let value = match (width(from), width(element)) {
         (Ok(wide), Ok(narrow)) if narrow < wide => nearest(value, narrow, &extents, at)?,
-        // Through f32, for XLA goes there on its way to bf16.
+        // Through f32, as XLA converts to bf16.
         (Err(_), Err(_)) if from.float_width() == 64 && element.float_width() == 16 => {
             rounded_to_odd(value, &extents, at)?
         }
@@ -45,9 +45,9 @@ fn nearest<'c: 'a, 'a>(
     at.same("minimum", &[above, bound(!least)?])
 }
 
-/// An f64 as f32, so that rounding once more is as if there had been one rounding: what is inexact ends in an odd digit. The
-/// even neighbour that rounding to nearest gives moves by one towards the value; its magnitude's bits are an int in the same
-/// order.
+/// Rounds an f64 to f32 such that one more rounding gives the correctly rounded result: an inexact value gets an odd
+/// last digit. The even neighbour that rounding to nearest gives moves by one towards the value; its magnitude's bits
+/// are an int in the same order.
 fn rounded_to_odd<'c: 'a, 'a>(
     value: Value<'c, 'a>,
     extents: &[i64],

@@ -1,6 +1,6 @@
-//! Counted writes as a sum of marks and a `scatter`.
+//! Stream compactions as a prefix sum and a `scatter`.
 //!
-//! The number of a step is how many before it the guard lets through, in the order of the steps; the element goes there.
+//! The position of a step is the number of earlier steps that satisfy the guard.
 
 use super::error::ExportError;
 use super::evaluate::Evaluator;
@@ -14,7 +14,7 @@ use melior::ir::Value;
 use skript_dialect::melior;
 use skript_semantics::Scalar;
 
-/// What the destinations hold behind.
+/// The destinations after the formula.
 pub fn run<'c: 'a, 'a>(
     compaction: &Compaction,
     evaluator: &mut Evaluator<'_, 'c, 'a>,
@@ -39,13 +39,13 @@ pub fn run<'c: 'a, 'a>(
     };
     let domain = evaluator.domain();
     evaluator.counted = Some((compaction.counter, numbers(&marks, domain, &at)?));
-    // Again, with the numbers: limits of the count, places and elements.
+    // Evaluated again with the positions: limits of the count, subscripts and elements.
     let mask = evaluator.predicate()?.unwrap_or(marks);
     evaluator.body()?;
     let mut held = evaluator.destinations.clone();
     for position in 0..held.len() {
         let missing = || ExportError::at(reading.op, "has too few values");
-        // Several places of a tensor in one step: it is written once for each.
+        // A step that writes several elements of a tensor is several scatters.
         let tensor = *reading.same.get(position).ok_or_else(missing)?;
         let out = held.get_mut(tensor).ok_or_else(missing)?;
         if position == compaction.counter {
@@ -92,7 +92,7 @@ fn total<'c: 'a, 'a>(
     at.reduce(ones, "add", Scalar::Int(0), &[0])
 }
 
-/// How many marks stand before each point. Each step adds what stands twice as far before as the last one did.
+/// The number of marks before each point, by a scan that doubles its distance at each step.
 fn numbers<'c: 'a, 'a>(
     marks: &Field<'c, 'a>,
     domain: &[i64],

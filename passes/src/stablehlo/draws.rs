@@ -1,4 +1,5 @@
-//! Which functions draw random numbers: they take how many were drawn before, and give how many are then.
+//! Functions that draw random numbers. They have the number of earlier draws as an argument, and return the number
+//! after them.
 
 use crate::mlir::builder::operations;
 use melior::ir::attribute::{FlatSymbolRefAttribute, StringAttribute};
@@ -17,7 +18,7 @@ pub struct Drawing {
 impl Drawing {
     pub fn of(module: &Module<'_>) -> Self {
         let mut drawing = Drawing::default();
-        // Callees may stand behind their callers: until nothing is new.
+        // Callees may follow their callers: repeat until nothing changes.
         loop {
             let known = drawing.functions.len();
             for function in operations(module.body()) {
@@ -40,7 +41,7 @@ impl Drawing {
         self.functions.contains(function)
     }
 
-    /// Whether an operation draws, or one inside of it, or what it calls.
+    /// Whether an operation, its regions, or a function that it calls draws.
     pub fn draws(&self, op: OperationRef<'_, '_>) -> bool {
         let found = collect(&op, |op| {
             self.calls(op) || is(&op, "skript.intrinsic") && op.has_attribute("random")

@@ -1,4 +1,4 @@
-//! What can keep a module from StableHLO.
+//! Errors of the export to StableHLO.
 
 use crate::structure::ReadError;
 use melior::ir::OperationRef;
@@ -13,7 +13,7 @@ use skript_dialect::{Frame, melior};
 pub enum ExportError {
     #[error("{}: {}", .0.location, .0.text)]
     Refused(Message),
-    #[error("the module has no entry: no function carries 'skript.entry'")]
+    #[error("the module has no entry: no function has the attribute 'skript.entry'")]
     NoEntry,
     #[error(transparent)]
     Placement(#[from] super::PlacementError),
@@ -43,7 +43,7 @@ fn calls(op: OperationRef<'_, '_>) -> Vec<Frame> {
     };
     let mut frames = Vec::new();
     let invocations = collect(&module, |op| is(&op, "skript.invoke"));
-    // A function is not invoked by what it invokes: more steps than invocations are a cycle in text of somebody's own.
+    // Functions are not recursive, so a chain longer than the number of invocations is a cycle, in IR from elsewhere.
     for _ in 0..invocations.len() {
         let callee = |op: &OperationRef| {
             let callee = FlatSymbolRefAttribute::try_from(op.attribute("callee").ok()?).ok()?;
@@ -67,7 +67,7 @@ fn symbol(function: OperationRef<'_, '_>) -> Option<String> {
     Some(name.value().to_owned())
 }
 
-/// The function that an operation stands in, and its module.
+/// The function of an operation, and its module.
 fn holders<'c, 'a>(
     op: OperationRef<'c, 'a>,
 ) -> Option<(OperationRef<'c, 'a>, OperationRef<'c, 'a>)> {

@@ -1,7 +1,7 @@
-//! What a formula's regions compute, as fields.
+//! Evaluates the regions of a formula to fields.
 //!
-//! Everything is evaluated at every point: branches become selects, reads outside of a tensor are clamped or padded, and
-//! operations are total, so what is not wanted does no harm.
+//! Everything is evaluated at every point: branches become selects, reads out of bounds are clamped or padded, and
+//! operations are total, so unused values have no effect.
 
 use super::access::{Gathered, Subscript, read, run};
 use super::captures::Outside;
@@ -27,11 +27,11 @@ pub struct Evaluator<'r, 'c, 'a> {
     pub at: Tensors<'c, 'a>,
     pub reading: &'r Reading<'c, 'a>,
     pub outside: Outside<'r, 'c, 'a>,
-    /// What the destinations hold now.
+    /// The current destinations.
     pub destinations: Vec<Value<'c, 'a>>,
-    /// The destination of one element that counts steps, and what it holds before each.
+    /// The destination of one element that counts steps, and its value before each step.
     pub counted: Option<(usize, Field<'c, 'a>)>,
-    /// Integers that are linear forms of indices here, whatever they are made of.
+    /// Integers that are linear forms of indices here, however they are computed.
     pub moved: HashSet<ValueKey>,
     /// Indices that are one number at a time.
     pub sequential: HashMap<usize, Value<'c, 'a>>,
@@ -102,7 +102,7 @@ impl<'r, 'c: 'a, 'a> Evaluator<'r, 'c, 'a> {
         Ok(found)
     }
 
-    /// Evaluates the body; [`Self::field`] then knows its values.
+    /// Evaluates the body; after it [`Self::field`] has its values.
     pub fn body(&mut self) -> Result<(), ExportError> {
         self.enter(self.reading.body)?;
         self.block(self.reading.body)?;
@@ -130,7 +130,7 @@ impl<'r, 'c: 'a, 'a> Evaluator<'r, 'c, 'a> {
         Ok(())
     }
 
-    /// An integer that is a linear form of indices, made of these.
+    /// An integer as a linear form of these indices.
     fn linear(&self, value: Value<'c, 'a>) -> Result<Field<'c, 'a>, ExportError> {
         let no_form = || ExportError::at(self.reading.op, "has an index of no form");
         let form = self.form(value).ok_or_else(no_form)?;
@@ -241,7 +241,7 @@ impl<'r, 'c: 'a, 'a> Evaluator<'r, 'c, 'a> {
                 continue;
             }
             if dimension == position
-                && let Some((row, form)) = self.chosen(tensor, dimension, &operands)?
+                && let Some((row, form)) = self.selected(tensor, dimension, &operands)?
             {
                 tensor = row;
                 subscripts.push(Subscript::affine(form, self.domain(), &self.at)?);
@@ -271,7 +271,7 @@ impl<'r, 'c: 'a, 'a> Evaluator<'r, 'c, 'a> {
         Ok(read.field)
     }
 
-    /// Rows of places that begin where only the run knows, and the places within them.
+    /// Slices that begin at dynamic positions, and the subscripts within them.
     fn begun(
         &self,
         dimension: usize,
@@ -281,7 +281,7 @@ impl<'r, 'c: 'a, 'a> Evaluator<'r, 'c, 'a> {
             return Ok(None);
         }
         let place = self.place(subscript)?.filter(|place| !place.is_affine());
-        // A single place takes no row.
+        // A single position needs no slice.
         let Some(place) = place.filter(|place| place.form.as_constant().is_none()) else {
             return Ok(None);
         };
@@ -377,7 +377,7 @@ pub fn elementwise<'c: 'a, 'a>(
     Ok(scalar::arith(name, predicate, operands, result, at)?)
 }
 
-/// What a branch with one result gives if its condition holds, where it is false otherwise.
+/// The operands of a branch with one result that is `condition && value`.
 fn and_then<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Result<Option<Value<'c, 'a>>, ExportError> {
     let end = |region| -> Result<Option<Value<'c, 'a>>, ExportError> {
         let end = operations(only_block(op.region(region)?)?).pop();
@@ -432,7 +432,7 @@ fn predicate(name: &str, code: i64) -> Option<&'static str> {
     names.get(usize::try_from(code).ok()?).copied()
 }
 
-/// What a cast to a type no narrower takes, if the value is one: before or behind a read, the number is the same.
+/// The operand of a cast to a type that is not narrower: the value is the same before and after a read.
 pub fn uncast<'c: 'a, 'a>(value: Value<'c, 'a>) -> Value<'c, 'a> {
     let Ok(result) = OperationResult::try_from(value) else {
         return value;
@@ -463,7 +463,7 @@ fn is_no_narrower<'c>(from: Type<'c>, to: Type<'c>) -> bool {
     types::kind_of(from) == types::kind_of(to) && widens && alike
 }
 
-/// The element type that stands for a scalar's or a tensor's; `index` is i64.
+/// The element type for a scalar's or a tensor's type; `index` is i64.
 pub fn element<'c: 'a, 'a>(r#type: Type<'c>, at: &Tensors<'c, 'a>) -> Type<'c> {
     let element = types::element_of(r#type).unwrap_or(r#type);
     if melior::ir::TypeLike::is_index(&element) {

@@ -1,4 +1,4 @@
-//! What holds finite numbers in every run: constants, weights that the program holds, and parts of such.
+//! Finds values that are always finite: constants, weights that the program contains, and parts of these.
 
 use super::weights::element_type;
 use crate::mlir::builder::operations;
@@ -19,7 +19,7 @@ pub struct Finite {
     arguments: HashMap<String, Vec<bool>>,
 }
 
-/// What a call passes.
+/// An argument of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Passed {
     /// An argument of the caller.
@@ -51,7 +51,7 @@ impl Finite {
             let is_entry = function.has_attribute("skript.entry");
             let holds = |position: usize| held.get(position).copied().flatten();
             let known = |position| !is_entry || holds(position).is_some_and(is_finite);
-            // Functions are taken to get finite numbers only, until a call says otherwise.
+            // Arguments count as finite until a call passes something else.
             let known = (0..own.len()).map(known).collect();
             finite.arguments.insert(name.clone(), known);
             let own: Vec<_> = own.into_iter().map(ValueKey::of).collect();
@@ -74,7 +74,7 @@ impl Finite {
         known.and_then(|k| k.get(argument)).copied() == Some(true)
     }
 
-    /// Takes a call into account; whether it says something new.
+    /// Adds a call; returns whether it changed anything.
     fn meet(&mut self, call: &Call) -> bool {
         let mut news = false;
         for (position, passed) in call.passed.iter().enumerate() {
@@ -139,7 +139,7 @@ fn is_finite_constant(op: OperationRef<'_, '_>) -> bool {
     elements().is_some_and(|elements| is_finite(&elements))
 }
 
-/// Whether a value is made of finite numbers alone: those of `known`, constants, and what only moves such.
+/// Whether a value consists of finite numbers: those of `known`, constants, and operations that only move them.
 pub fn is_made_of(value: Value<'_, '_>, known: &HashSet<ValueKey>) -> bool {
     let (mut pending, mut seen) = (vec![value], HashSet::new());
     while let Some(value) = pending.pop() {

@@ -21,7 +21,7 @@ use skript_dialect::melior;
 use skript_frontend::model::Accumulation;
 use skript_semantics::Scalar;
 
-/// What a formula leaves in its destinations, and the form that it took.
+/// The destinations after a formula, and the form of its export.
 pub fn export<'c: 'a, 'a>(
     op: OperationRef<'c, 'a>,
     outside: Outside<'_, 'c, 'a>,
@@ -83,8 +83,7 @@ pub fn export<'c: 'a, 'a>(
     Ok((results, gathering(form, evaluator.gathered)))
 }
 
-/// The form of a formula whose reads were gathered so. What a window computes does not use what was gathered before it was
-/// found.
+/// The form of a formula with such gathers. Gathers that were built before a window was found are unused.
 fn gathering(form: Form, gathered: Gathered) -> Form {
     match (gathered, form) {
         (_, Form::Convolution | Form::BorderedConvolution | Form::ReduceWindow)
@@ -140,7 +139,7 @@ impl<'c: 'a, 'a> Statement<'_, '_, 'c, 'a> {
             let written = self.target.scatter(&field, self.mask, &subscripts)?;
             return Ok((written, Form::Scatter));
         }
-        // What falls on one place is combined before it is written.
+        // Values for one element are combined before they are written.
         let (partial, mask, _) = self.combined(value, &field, &reduced)?;
         let mut domain = self.target.domain.to_vec();
         for index in reduced {
@@ -156,7 +155,7 @@ impl<'c: 'a, 'a> Statement<'_, '_, 'c, 'a> {
         Ok((written, Form::Scatter))
     }
 
-    /// A block of the output, if the subscripts describe one; where it begins may be the run's to say.
+    /// A block of the output, if the subscripts describe one; its offset may be dynamic.
     fn block(
         &self,
         value: Value<'c, 'a>,
@@ -219,8 +218,8 @@ impl<'c: 'a, 'a> Statement<'_, '_, 'c, 'a> {
         all.filter(|i| !kept(*i)).collect()
     }
 
-    /// A block of rows whose length the run knows: written among nothing, then put where each row belongs. `None`: order
-    /// would matter.
+    /// A block of rows of dynamic length: written to a neutral tensor, then inserted where each row belongs. `None` if
+    /// the order matters.
     fn rows(
         &self,
         block: &Block<'_, 'c, 'a>,
@@ -302,7 +301,7 @@ impl<'c: 'a, 'a> Statement<'_, '_, 'c, 'a> {
     }
 }
 
-/// What a block of the output holds.
+/// The content of a block of the output.
 #[derive(Clone, Copy)]
 struct Block<'b, 'c, 'a> {
     value: Value<'c, 'a>,

@@ -1,4 +1,4 @@
-//! Functions, and what stands between their formulas: invocations, control flow, scalars, elementwise operations.
+//! Functions, and the operations between formulas: invocations, control flow, scalars, elementwise operations.
 
 use super::captures::Outside;
 use super::draws::Drawing;
@@ -27,7 +27,7 @@ use std::collections::{HashMap, HashSet};
 /// The entry's name, which runtimes look for.
 const ENTRY: &str = "main";
 
-/// What all functions of a program have in common.
+/// State that all functions of a program share.
 pub struct Program<'p, 'c, 'a> {
     pub context: &'c Context,
     pub module: BlockRef<'c, 'a>,
@@ -35,9 +35,9 @@ pub struct Program<'p, 'c, 'a> {
     pub finite: &'p Finite,
 }
 
-/// Writes a function's StableHLO form behind the others. One that draws random numbers has one more argument and result
-/// than in the source, behind all others: how many random operators were executed; the entry begins with none. Arguments
-/// that are `held`, by their position, are constants.
+/// Appends the StableHLO form of a function. A function that draws random numbers has a further last argument and
+/// result: the number of random operators executed so far; it is zero at the entry. The arguments `held`, by position,
+/// are constants.
 pub fn export<'c: 'a, 'a>(
     source: OperationRef<'c, 'a>,
     program: &Program<'_, 'c, 'a>,
@@ -164,8 +164,8 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
         op.operands().map(|o| self.get(o)).collect()
     }
 
-    /// The operations of a block whose arguments are `values` now; the terminator becomes `end`, which `counts` the random
-    /// operators behind its operands.
+    /// Exports the operations of a block with `values` as arguments. The terminator becomes `end`, with the number of
+    /// random operators after its operands if `counts` is set.
     fn block(
         &mut self,
         block: BlockRef<'c, 'a>,

@@ -171,7 +171,8 @@ impl<'c: 'a, 'a> Functions<'_, 'c, 'a> {
 
     fn hyperbolic(&self, name: &str, x: Value<'c, 'a>) -> Result<Value<'c, 'a>, Error> {
         let at = self.at;
-        // Half of each exponential is taken inside it, so that it overflows no sooner than the result.
+        // Half of each exponential is multiplied in before the sum, so that it does not overflow before the result
+        // does.
         let half = self.number(x, std::f64::consts::LN_2)?;
         let up = at.same("subtract", &[x, half])?;
         let up = at.same("exponential", &[up])?;

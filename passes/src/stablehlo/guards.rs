@@ -1,4 +1,4 @@
-//! The conjuncts of a formula's predicate: those that some reduced index decides, and those that skip whole reductions.
+//! The conjuncts of a formula's predicate: those that depend on a reduced index, and those that skip whole reductions.
 
 use super::error::ExportError;
 use super::evaluate::Evaluator;
@@ -16,7 +16,7 @@ pub struct Conjunct<'c, 'a> {
     pub field: Field<'c, 'a>,
 }
 
-/// A predicate by what it skips.
+/// A predicate, split by what its conjuncts skip.
 pub struct Guards<'c, 'a> {
     pub inner: Vec<Conjunct<'c, 'a>>,
     pub outer: Vec<Conjunct<'c, 'a>>,

@@ -67,7 +67,12 @@ fn port(
         Some(shape) => shape,
         // Extents are scalars in the source, and tensors of rank 0 in the program.
         None if extent_of.is_some() => Vec::new(),
-        None => return Err(ExportError::at(entry, "has an argument that is no tensor")),
+        None => {
+            return Err(ExportError::at(
+                entry,
+                "has an argument that is not a tensor",
+            ));
+        }
     };
     let element = types::element_of(r#type).unwrap_or(r#type).to_string();
     Ok(Port {

@@ -1,7 +1,7 @@
-//! Intrinsics: what the runtime's kernels compute, on whole tensors.
+//! Intrinsics: the operations of the runtime's kernels, on full tensors.
 //!
-//! Where the data decide an extent, results are as large as their bounds, and the extents a result of their own ([`found`]).
-//! There are no run-time checks: places that a kernel would refuse are clamped.
+//! If data decide an extent, results have their upper bound as extent, and the extent is a further result ([`found`]).
+//! There are no run-time checks: positions that a kernel would refuse are clamped.
 
 mod boxes;
 mod cubic;
@@ -34,21 +34,20 @@ use skript_tensor::ElementType;
 struct Invocation<'c, 'a> {
     op: OperationRef<'c, 'a>,
     attributes: Vec<(String, skript_intrinsics::Value)>,
-    /// Those that only a run knows.
+    /// The dynamic ones.
     given: Vec<(String, Value<'c, 'a>)>,
     inputs: Vec<Value<'c, 'a>>,
-    /// Input (or result, numbered behind the inputs), dimension, and how many of its positions are filled, where only a run
-    /// knows.
+    /// For dynamic dimensions: the input (or result, numbered after the inputs), the dimension, and its extent.
     filled: Vec<(usize, usize, Value<'c, 'a>)>,
     results: Vec<Type<'c>>,
     at: Tensors<'c, 'a>,
 }
 
-/// The results of an intrinsic; `operands` are inputs and destinations. Random ones count on `draws`, the number of random
-/// operators executed so far.
+/// The results of an intrinsic; `operands` are inputs and destinations. Random ones depend on `draws`, the number of
+/// random operators executed so far.
 ///
 /// # Errors
-/// It has no form, or its attributes are none that the operator takes.
+/// It has no form, or the operator does not support its attributes.
 pub fn export<'c: 'a, 'a>(
     op: OperationRef<'c, 'a>,
     operands: &[Value<'c, 'a>],
@@ -63,7 +62,7 @@ pub fn export<'c: 'a, 'a>(
     let inputs = usize::try_from(segments.element(0)?).map_err(|_| malformed())?;
     let attributes = op.attribute("operator_attributes").ok();
     let attributes = attributes.map(|a| read_back::entries(a).ok_or_else(malformed));
-    // Narrower machine types are widened, as for the kernels.
+    // Narrower storage types are widened, as for the kernels.
     let inputs = operands.get(..inputs).ok_or_else(malformed)?;
     let pairs = filled_dimensions(op).ok_or_else(malformed)?;
     let count = inputs.len().checked_sub(pairs.len());
@@ -105,7 +104,7 @@ pub fn export<'c: 'a, 'a>(
     narrowed.collect()
 }
 
-/// The dimensions of inputs and results of which only a run knows how many positions are filled.
+/// The dynamic dimensions of inputs and results.
 fn filled_dimensions(op: OperationRef<'_, '_>) -> Option<Vec<(usize, usize)>> {
     let Ok(list) = op.attribute(FILLED) else {
         return Some(Vec::new());
@@ -117,7 +116,7 @@ fn filled_dimensions(op: OperationRef<'_, '_>) -> Option<Vec<(usize, usize)>> {
         .collect()
 }
 
-/// The type that kernels compute elements of a machine type in.
+/// The compute type of kernels for a storage type.
 fn wide<'c: 'a, 'a>(element: Type<'c>, at: &Tensors<'c, 'a>) -> Type<'c> {
     let double = Type::float64(at.at.context);
     match types::kind_of(element) {
@@ -156,7 +155,7 @@ impl<'c: 'a, 'a> Invocation<'c, 'a> {
         input.ok_or_else(|| ExportError::at(self.op, "has too few operands"))
     }
 
-    /// How many positions of a dimension are filled, where only a run knows.
+    /// The extent of a dynamic dimension of an input.
     fn filled(&self, input: usize, dimension: usize) -> Option<Value<'c, 'a>> {
         let mut told = self.filled.iter();
         let own = told.find(|(of, along, _)| (*of, *along) == (input, dimension));
@@ -195,7 +194,7 @@ impl<'c: 'a, 'a> Invocation<'c, 'a> {
         Ok(at.select(inside.over(&all, &extents, at)?, input, filler)?)
     }
 
-    /// How many positions of a result's dimension are filled, where only a run knows.
+    /// The extent of a dynamic dimension of a result.
     fn filled_result(&self, result: usize, dimension: usize) -> Option<Value<'c, 'a>> {
         self.filled(self.inputs.len() + result, dimension)
     }

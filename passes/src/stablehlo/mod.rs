@@ -1,11 +1,11 @@
-//! Models as StableHLO: functions, control flow, elementwise operations, formulas.
+//! Exports models to StableHLO: functions, control flow, elementwise operations, formulas.
 //!
-//! A formula becomes computations on whole tensors: what its body computes at each point of the domain is a [`field`],
-//! a tensor over those indices that it depends on. Reads are slices, pads and gathers ([`access`], [`rearrange`]); writes are reductions,
-//! pads and scatters ([`write`]); products summed along common indices are `dot_general` ([`contraction`]), what slides is
-//! a `convolution` or a `reduce_window` ([`window`]), running bests are reductions with positions ([`arg_reduce`]),
-//! and the places of counted writes sums of marks ([`counted`]). Only a formula that otherwise reads its own output runs as
-//! a loop ([`sequence`]).
+//! A formula becomes computations on full tensors: the values of its body at each point of the domain are a [`field`],
+//! a tensor over the indices that it depends on. Reads are slices, pads and gathers ([`access`], [`rearrange`]); writes
+//! are reductions, pads and scatters ([`write`]). Products summed along common indices are `dot_general`
+//! ([`contraction`]), windows are `convolution` or `reduce_window` ([`window`]), arg-reductions are reductions of pairs
+//! ([`arg_reduce`]), and compactions use a prefix sum ([`compaction`]). Only a formula that reads its output in another
+//! way is a loop ([`sequence`]).
 
 pub mod access;
 pub mod alternatives;
@@ -62,14 +62,14 @@ use melior::ir::operation::OperationLike;
 use melior::ir::{Attribute, Location, Module, Operation};
 use skript_dialect::melior;
 
-/// A module of StableHLO, and what is to be known about it.
+/// A module of StableHLO, its interface, and a report.
 pub struct Export<'c> {
     pub module: Module<'c>,
     pub interface: Interface,
     pub report: Report,
 }
 
-/// A context that knows our StableHLO too.
+/// A context with the StableHLO dialect of this project.
 pub fn context() -> Context {
     let context = skript_dialect::context();
     add_to(&context);
@@ -83,7 +83,7 @@ pub fn add_to(context: &Context) {
     context.append_dialect_registry(&registry);
 }
 
-/// A copy of the module without extents that only a run knows.
+/// A copy of the module with dynamic dimensions padded.
 fn padded<'c>(source: &Module<'c>) -> Result<Module<'c>, ExportError> {
     let whole = source.as_operation();
     let copy = Module::from_operation(Operation::clone(&whole)).ok_or(ExportError::Invalid)?;
@@ -110,11 +110,11 @@ fn is_check(symbol: Result<Attribute, melior::Error>) -> bool {
     })
 }
 
-/// The StableHLO form of a module in the `skript` dialect; its entry is `@main`. The context knows our StableHLO. Variables
+/// Exports a module in the `skript` dialect; its entry is `@main`. The context has our StableHLO dialect. Variables
 /// that `weights` names are constants of the entry, the others its arguments.
 ///
 /// # Errors
-/// What has no StableHLO form yet, with its place.
+/// Operations without a StableHLO form, with their location.
 pub fn export<'c>(
     source: &Module<'c>,
     context: &'c Context,
@@ -154,7 +154,7 @@ pub fn export<'c>(
     if !module.as_operation().verify() {
         return Err(ExportError::Invalid);
     }
-    // What general forms computed for nothing, or twice.
+    // Removes unused and repeated operations of general forms.
     skript_dialect::pipeline::run(&module, "builtin.module(canonicalize,cse)")
         .map_err(|_| ExportError::Invalid)?;
     bools::widen(context, &module)?;

@@ -1,5 +1,5 @@
-//! Dimensions that are read again and again with a period that only the run knows: at `f mod s`, f an affine form of the
-//! indices that is nowhere negative, s one number for all points.
+//! Dimensions that are read with a dynamic period: at `f mod s`, f a nonnegative affine form of the indices, s a
+//! scalar.
 
 use super::access::run;
 use super::error::ExportError;
@@ -14,8 +14,8 @@ use melior::ir::operation::{OperationLike, OperationResult};
 use skript_dialect::melior;
 
 impl<'c: 'a, 'a> Evaluator<'_, 'c, 'a> {
-    /// The tensor with the elements of a dimension one period behind the other, and the subscript along these. `None`: the
-    /// subscript is something else.
+    /// The tensor with a dimension repeated periodically, and the subscript along it. `None` if the subscript is
+    /// something else.
     pub fn repeated(
         &self,
         tensor: Value<'c, 'a>,
@@ -48,7 +48,8 @@ impl<'c: 'a, 'a> Evaluator<'_, 'c, 'a> {
     }
 }
 
-/// So many elements of a dimension, the first `period` of them again and again: each step puts what is there behind itself.
+/// The first `period` elements of a dimension, repeated periodically up to the required extent: each step doubles the
+/// length.
 fn periods<'c: 'a, 'a>(
     tensor: Value<'c, 'a>,
     dimension: usize,

@@ -1,8 +1,9 @@
 //! Sums of products, as `convolution` and `dot_general`.
 //!
-//! What a guard skips is zero in a factor there. Zero times an infinity is NaN, where the formula has no product at all:
-//! if the other factor may hold one ([`finite`](super::finite)), the program asks before (`if`), and where it does, whole sums that no guard cuts are
-//! contracted, and the skipped ones left out of the rest. No int is infinite.
+//! At skipped points a factor is zero. Zero times an infinity is NaN, but the formula has no product there. So if the
+//! other factor may be infinite ([`finite`](super::finite)), the program checks it first (`if`). In the other branch,
+//! complete sums that no guard cuts are contracted, and skipped products are left out of the rest. Ints are never
+//! infinite.
 
 use super::contraction::contract;
 use super::error::ExportError;
@@ -35,7 +36,8 @@ enum Raised<'c, 'a> {
 }
 
 impl<'c: 'a, 'a> Product<'_, '_, 'c, 'a> {
-    /// The sum of what inner guards leave, if `value` is a product of two reals or ints; outer guards are left to the caller.
+    /// The sum under the inner guards, if `value` is a product of two reals or ints; the caller applies the outer
+    /// guards.
     pub fn sum(&self, value: Value<'c, 'a>) -> Result<Option<(Field<'c, 'a>, Form)>, ExportError> {
         let at = &self.evaluator.at;
         let Ok(result) = OperationResult::try_from(uncast(value)) else {
@@ -86,7 +88,7 @@ impl<'c: 'a, 'a> Product<'_, '_, 'c, 'a> {
         Ok(sum.map(|sum| (sum, form)))
     }
 
-    /// Whether a zero may meet something there that it does not turn to zero.
+    /// Whether zero times some element may differ from zero.
     fn may_be_infinite(&self, value: Value<'c, 'a>) -> bool {
         let element = self.evaluator.at.element(value);
         let is_real = element.is_ok_and(|e| types::kind_of(e) == Some(ScalarKind::Real));

@@ -1,4 +1,4 @@
-//! A dimension read at places that are known: slices, reversals and repetitions, side by side.
+//! Dimensions that are read at constant positions: concatenated slices, reversals and repetitions.
 
 use super::tensors::Tensors;
 use melior::Error;
@@ -8,21 +8,21 @@ use skript_dialect::melior;
 /// More pieces than these are better gathered.
 pub const MOST: usize = 8;
 
-/// How a row of places is made.
+/// How a row of positions is built.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Row {
     /// `first, first + step, …`
     Run { first: i64, step: i64, count: i64 },
-    /// One behind the other.
+    /// Concatenated rows.
     Pieces(Vec<Row>),
-    /// The whole row so many times.
+    /// A row, repeated as a whole.
     Tiled(Box<Row>, i64),
-    /// Each place so many times.
+    /// A row with each position repeated.
     Stretched(Box<Row>, i64),
 }
 
 impl Row {
-    /// `None`: it takes too many pieces.
+    /// `None` if it takes too many pieces.
     fn of(places: &[i64]) -> Option<Row> {
         let runs = runs(places);
         if let [run] = runs.as_slice() {
@@ -97,7 +97,7 @@ impl Row {
     }
 }
 
-/// As few runs as one finds from the left; a run of one place has step 1.
+/// Runs found greedily from the left; a run of one position has step 1.
 fn runs(places: &[i64]) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
     for place in places {
@@ -164,8 +164,7 @@ fn repeat<'c: 'a, 'a>(
     at.reshape(spread, &extents)
 }
 
-/// The tensor with one dimension read at these places, of which those outside are the nearest ones. `None`: it takes too
-/// many pieces.
+/// The tensor with one dimension read at these positions, clamped to its bounds. `None` if it takes too many pieces.
 pub fn rearranged<'c: 'a, 'a>(
     tensor: Value<'c, 'a>,
     dimension: usize,

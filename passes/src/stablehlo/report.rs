@@ -12,13 +12,13 @@ use std::fmt;
 /// The form of one formula.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Form {
-    /// Nothing of its own: invocations of others, branches and loops around them.
+    /// Only invocations, and branches and loops around them.
     Calls,
-    /// Elementwise, with slices, pads, broadcasts and transpositions of what it reads.
+    /// Elementwise, with slices, pads, broadcasts and transposes of its operands.
     Map,
     /// `dot_general`.
     DotGeneral,
-    /// `dot_general`; what a guard skips is multiplied by zero where the other factor is finite.
+    /// `dot_general`; skipped products are multiplied by zero if the other factor is finite.
     MaskedDotGeneral,
     /// `convolution`.
     Convolution,
@@ -30,22 +30,23 @@ pub enum Form {
     ArgReduce,
     /// `reduce_window`.
     ReduceWindow,
-    /// A map or a reduction of elements at places that indices and extents decide: gathers, but of no data.
+    /// A map or reduction of elements at subscripts that depend on indices and extents: gathers whose positions do not
+    /// depend on data.
     Resample,
-    /// A map of elements at places that data decide: `gather`.
+    /// A map of elements at subscripts that data decide: `gather`.
     Gather,
-    /// Writes where data or computed positions say: `scatter`.
+    /// Writes at subscripts that data or computed positions decide: `scatter`.
     Scatter,
-    /// A reduction of elements at places that data decide: everything at every point.
+    /// A reduction of elements at subscripts that data decide: everything at every point.
     General,
-    /// What no formula expresses, by StableHLO's own operations.
+    /// Intrinsics, by StableHLO's operations.
     Intrinsic,
-    /// A loop over the indices that order matters for; the others are whole tensors.
+    /// A loop over the indices whose order matters; the other indices are dimensions of tensors.
     Loop,
 }
 
 impl Form {
-    /// What the form asks of the data; others take the second branch of an `if`.
+    /// The condition on data that the form requires; other data take the second branch of an `if`.
     pub fn condition(self) -> Option<&'static str> {
         match self {
             // Zero times an infinity is NaN, where the formula has no product at all.
@@ -119,7 +120,7 @@ impl Report {
     }
 }
 
-/// One line a formula, tabs between: function, operator, form, and what the form asks for, if anything.
+/// One line for each formula, separated by tabs: function, operator, form, and its condition, if any.
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (function, operator, form) in self.lines() {

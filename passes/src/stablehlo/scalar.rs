@@ -1,4 +1,4 @@
-//! Scalar operations on tensors of one shape: by name where StableHLO has one, else as the recipe says.
+//! Scalar operations on tensors of one shape: the StableHLO operation if there is one, else the recipe.
 
 use super::cast;
 use super::tensors::Tensors;
@@ -10,9 +10,9 @@ use skript_dialect::melior;
 use skript_semantics::recipe::Input;
 use skript_semantics::{Recipe, Scalar, ScalarKind, ScalarOp, StableHlo, Step, TypeClass};
 
-/// The operation on operands of one shape (and, but for a condition, of one element type).
+/// The operation on operands of one shape and, except for a condition, of one element type.
 ///
-/// `None`: it does not take such operands.
+/// `None` if it does not support such operands.
 pub fn apply<'c: 'a, 'a>(
     op: ScalarOp,
     operands: &[Value<'c, 'a>],
@@ -84,9 +84,9 @@ fn class(r#type: Type<'_>) -> Option<TypeClass> {
     })
 }
 
-/// An operation of `arith` or `math` that steps and programs are made of.
+/// An operation of `arith` or `math`, from a recipe or a program.
 ///
-/// `None`: it has no form here. `predicate` is the name of a comparison.
+/// `None` if it has no form here. `predicate` is the name of a comparison.
 pub fn arith<'c: 'a, 'a>(
     name: &str,
     predicate: Option<&str>,

@@ -1,7 +1,7 @@
-//! A formula that reads its own output, as a loop over those indices whose order matters.
+//! Formulas that read their own output, as loops over the indices whose order matters.
 //!
-//! An index that stands alone in one and the same dimension of an output, in all writes and all reads of it, for every
-//! output, never meets another value of itself: such indices stay dimensions of tensors inside the loop.
+//! An index does not matter if, for every output, it is the only index of the same dimension in all writes and reads.
+//! Such indices stay dimensions of tensors inside the loop.
 
 use super::access::Subscript;
 use super::captures::Outside;
@@ -15,7 +15,7 @@ use melior::ir::{Value, ValueLike};
 use skript_dialect::melior;
 use std::collections::HashMap;
 
-/// What the destinations hold after the loop.
+/// The destinations after the loop.
 pub fn run<'c: 'a, 'a>(
     reading: &Reading<'c, 'a>,
     outside: Outside<'_, 'c, 'a>,
@@ -26,7 +26,7 @@ pub fn run<'c: 'a, 'a>(
         return Ok(outs.to_vec());
     }
     let nest = &reading.nest;
-    // Places of one tensor that a step writes may meet those of other steps.
+    // A step that writes several elements of a tensor may write elements of other steps.
     let parallel = match reading.has_distinct_destinations() {
         true => parallel(nest),
         false => Vec::new(),
@@ -109,7 +109,7 @@ fn parallel(nest: &Nest) -> Vec<usize> {
         .filter(|index| {
             let extent = nest.extents.get(*index);
             nest.targets.iter().enumerate().all(|(number, target)| {
-                // The one dimension where the index stands alone; it may not occur in another one.
+                // The only dimension with the index as its subscript; the index may not occur in another one.
                 let alone = target
                     .subscripts
                     .iter()
@@ -136,7 +136,7 @@ fn parallel(nest: &Nest) -> Vec<usize> {
         .collect()
 }
 
-/// Whether a term may change with an index, directly or by what it reads.
+/// Whether a term depends on an index, directly or through a read.
 fn depends(nest: &Nest, term: TermId, index: usize) -> bool {
     nest.reachable(&[term])
         .into_iter()

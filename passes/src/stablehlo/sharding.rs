@@ -1,5 +1,5 @@
-//! A program for several devices: the mesh and the dimensions split along its axes, as Shardy writes them (`sdy.mesh`,
-//! `sdy.sharding`). A consumer partitions the program by them; what is not said is the consumer's to choose.
+//! Programs for several devices: the mesh and the dimensions that are split along its axes, as Shardy writes them
+//! (`sdy.mesh`, `sdy.sharding`). A consumer partitions the program by them, and decides what they leave open.
 
 use super::Port;
 use crate::mlir::builder::operations;
@@ -17,15 +17,15 @@ pub struct Mesh {
     pub axes: Vec<(String, i64)>,
 }
 
-/// How a tensor lies on the devices: for each dimension the axes that split it, the outer one first. Dimensions beyond the
-/// list are whole on every device.
+/// The distribution of a tensor: for each dimension the axes that split it, the outer one first. Further dimensions are
+/// not split.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sharding {
     pub tensor: String,
     pub dimensions: Vec<Vec<String>>,
 }
 
-/// A mesh and what lies on it in parts.
+/// A mesh and the tensors that are split along it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Placement {
     pub mesh: Mesh,
@@ -50,7 +50,7 @@ pub enum PlacementError {
         shape: Vec<i64>,
     },
     #[error(
-        "dimension {dimension} of `{tensor}` has {extent} places, which {devices} devices cannot share evenly"
+        "dimension {dimension} of `{tensor}` has {extent} elements, which {devices} devices cannot share evenly"
     )]
     Uneven {
         tensor: String,
@@ -68,7 +68,7 @@ impl Mesh {
 }
 
 impl Placement {
-    /// The sharding of a tensor, if one was asked for.
+    /// The sharding of a tensor, if there is one.
     pub fn of(&self, tensor: &str) -> Option<&Sharding> {
         self.shardings.iter().find(|s| s.tensor == tensor)
     }
@@ -143,11 +143,11 @@ impl Placement {
     }
 }
 
-/// Writes a placement that was checked into a program: the mesh in front of its functions, shardings on arguments and
-/// results of its entry. `arguments` and `results` are the entry's, in order.
+/// Annotates a program with a checked placement: the mesh before its functions, shardings on arguments and results of
+/// its entry. `arguments` and `results` are the entry's, in order.
 ///
 /// # Errors
-/// MLIR's, if it cannot build what was asked for.
+/// MLIR's, if it cannot build the attributes.
 pub fn annotate<'c>(
     module: &Module<'c>,
     context: &'c Context,
@@ -261,7 +261,7 @@ mod tests {
         assert!(said("x", &[&[], &[], &[]]).contains("names 3 dimensions"));
         let uneven = said("x", &[&[], &["model"]]);
         assert!(
-            uneven.contains("dimension 1 of `x` has 6 places, which 4 devices"),
+            uneven.contains("dimension 1 of `x` has 6 elements, which 4 devices"),
             "{uneven}"
         );
     }

@@ -1,8 +1,8 @@
-//! Reads at places that indices share, or at which they meet: diagonals `x[i, i]`, windows `x[2·k + r]`, as reshapes and slices.
+//! Reads with subscripts that share indices: diagonals `x[i, i]`, windows `x[2·k + r]`, as reshapes and slices.
 //!
-//! Dimensions that share indices are one row of elements, of which a place is a sum `c·i + d·j + …`. Where d is as long as all
-//! others reach, the row is cut every d elements, and j counts the pieces. Where the pieces overlap, the row of n elements is
-//! repeated, and cut every n + d: each piece begins d elements later than the one before.
+//! Dimensions that share indices are flattened to one, with the subscript `c·i + d·j + …`. If d is at least the range
+//! of the other terms, the dimension is split into pieces of d elements, which j enumerates. If the pieces overlap, the
+//! n elements are repeated and split into pieces of n + d: each piece begins d elements after the one before.
 
 use super::access::{Subscript, run};
 use super::rearrange::MOST;
@@ -16,8 +16,8 @@ use skript_dialect::melior;
 /// A tensor, and where it is read.
 type Straight<'c, 'a> = (Value<'c, 'a>, Vec<Subscript<'c, 'a>>);
 
-/// The tensor with a dimension for each index of such places. `None`: there are none, or they would take many more elements
-/// than are read.
+/// The tensor with a dimension for each index of such subscripts. `None` if there are none, or if the tensor would be
+/// much larger than the elements that are read.
 pub fn straightened<'c: 'a, 'a>(
     tensor: Value<'c, 'a>,
     subscripts: &[Subscript<'c, 'a>],
@@ -85,7 +85,7 @@ struct Step {
 }
 
 impl Step {
-    /// Where it stands along its dimension.
+    /// Its subscript along its dimension.
     fn form(&self) -> Option<Affine> {
         let own = Affine::index(self.index);
         match self.reversed {
@@ -105,16 +105,16 @@ fn span(steps: &[Step]) -> Option<i64> {
 /// How a step becomes a dimension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Cut {
-    /// Pieces one behind the other.
-    Apart,
+    /// Pieces that do not overlap.
+    Disjoint,
     Overlapping,
 }
 
-/// Dimensions that become one, and what is read of it.
+/// Dimensions that are flattened to one, and the part that is read.
 #[derive(Debug)]
 struct Row {
     dimensions: Vec<usize>,
-    /// Of each of these: what is read, from where to before where.
+    /// For each of these, the range that is read, end excluded.
     ranges: Vec<(i64, i64)>,
     first: i64,
     /// In the order in which they become dimensions.
@@ -190,7 +190,7 @@ impl Row {
         while let [longest, rest @ ..] = left.as_slice() {
             if longest.length >= span(rest)? {
                 steps.push(*longest);
-                cuts.push(Cut::Apart);
+                cuts.push(Cut::Disjoint);
                 pieces = pieces.checked_mul(longest.extent)?;
                 left.remove(0);
                 continue;
@@ -215,7 +215,7 @@ impl Row {
         })
     }
 
-    /// The other dimensions, and behind them one for each step.
+    /// The other dimensions, followed by one for each step.
     fn read<'c: 'a, 'a>(
         &self,
         tensor: Value<'c, 'a>,
@@ -259,13 +259,13 @@ impl Row {
             }
             let rest = span(rest).ok_or(Error::OperationBuild)?;
             match cut {
-                Cut::Apart => row.apart(step, length)?,
+                Cut::Disjoint => row.apart(step, length)?,
                 Cut::Overlapping => row.overlapping(step, length)?,
             }
             row.last(0, rest, 1)?;
             length = rest;
         }
-        // There is no step: one element of each row.
+        // Without a step: one element of each row.
         shape.pop();
         at.reshape(row.value, &shape)
     }
@@ -276,7 +276,7 @@ fn product(extents: impl IntoIterator<Item = i64>) -> Option<i64> {
     extents.try_fold(1i64, |all, extent| all.checked_mul(extent))
 }
 
-/// A tensor whose last dimension is taken apart.
+/// A tensor whose last dimension is split.
 struct Rows<'t, 'c, 'a> {
     value: Value<'c, 'a>,
     at: &'t Tensors<'c, 'a>,
@@ -362,7 +362,7 @@ mod tests {
         let planes = [sum(&[(0, 1)], 0), sum(&[(1, 1)], 0), sum(&[(0, 1)], 0)];
         let row = Row::among(&planes, &[3, 4, 3], &[3, 4]).unwrap();
         assert_eq!(steps(&row), [(0, 13, false), (1, 3, false)]);
-        assert_eq!(row.cuts, [Cut::Apart; 2]);
+        assert_eq!(row.cuts, [Cut::Disjoint; 2]);
     }
 
     #[test]
@@ -370,7 +370,7 @@ mod tests {
         let row = Row::among(&[sum(&[(0, 2), (1, 1)], -1)], &[7], &[4, 3]).unwrap();
         assert_eq!(row.ranges, [(-1, 8)]);
         assert_eq!(steps(&row), [(1, 1, false), (0, 2, false)]);
-        assert_eq!(row.cuts, [Cut::Overlapping, Cut::Apart]);
+        assert_eq!(row.cuts, [Cut::Overlapping, Cut::Disjoint]);
         let row = Row::among(&[sum(&[(0, 2), (1, -3)], 6)], &[13], &[4, 3]).unwrap();
         assert_eq!(
             (row.first, steps(&row)),
@@ -378,7 +378,7 @@ mod tests {
         );
     }
 
-    /// Near misses: places that take many more elements than are read, or that no number holds.
+    /// Subscripts that need a much larger tensor than the elements that are read, or that overflow.
     #[test]
     fn what_takes_too_many_elements_is_left() {
         let far = sum(&[(0, 1), (1, 1000)], 0);

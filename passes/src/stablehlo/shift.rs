@@ -1,6 +1,6 @@
-//! Dimensions that are read or written from where only the run knows: at `f + s`, f an affine form of the indices and s one
-//! number for all points, or in rows, at `f + s + g·t`, g other indices. The part that f reaches is cut out, for each value
-//! of g one; the subscripts within are g and f.
+//! Dimensions that are read or written from a dynamic offset: at `f + s`, f an affine form of the indices and s a
+//! scalar, or in rows, at `f + s + g·t`, g other indices. The slice that f covers is extracted, one for each value of
+//! g; the subscripts within it are g and f.
 
 use super::access::{Subscript, read};
 use super::field::Field;
@@ -19,12 +19,13 @@ pub struct Shift<'c, 'a> {
     dimension: usize,
     /// Where the part begins, or the first one.
     start: Value<'c, 'a>,
-    /// Values of each g, and how far the parts of neighbours stand apart.
+    /// Values of each g, and the distance of consecutive slices.
     rows: Vec<(i64, Value<'c, 'a>)>,
     count: i64,
 }
 
-/// What is written within parts of tensors, and where; `None`: at all places, or what is not written changes nothing.
+/// Slices of tensors that are written, and their offsets; `None` if everything is written, or if the rest has no
+/// effect.
 #[derive(Clone, Copy)]
 pub struct Written<'c, 'a> {
     pub value: Value<'c, 'a>,
@@ -32,7 +33,7 @@ pub struct Written<'c, 'a> {
 }
 
 impl<'c: 'a, 'a> Shift<'c, 'a> {
-    /// The parts at a place, and the subscripts within them. `None`: the form has no range.
+    /// The slices at a subscript, and the subscripts within them. `None` if the form has no range.
     pub fn of(
         dimension: usize,
         place: &Place<'c, 'a>,
@@ -146,7 +147,7 @@ impl<'c: 'a, 'a> Shift<'c, 'a> {
         Ok(starts.collect())
     }
 
-    /// The parts; what lies outside of the tensor is any value.
+    /// Extracts the slices; elements out of bounds are unspecified.
     pub fn cut(&self, tensor: Value<'c, 'a>, at: &Tensors<'c, 'a>) -> Result<Value<'c, 'a>, Error> {
         let whole = at.extents(tensor)?;
         let extents = self.extents(&whole);
@@ -206,7 +207,7 @@ impl<'c: 'a, 'a> Shift<'c, 'a> {
             .over(&all, extents, at)
     }
 
-    /// The tensor with another part in its place; what lies outside of the tensor falls away.
+    /// The tensor with a slice replaced; elements out of bounds are dropped.
     fn put(
         &self,
         tensor: Value<'c, 'a>,
@@ -227,7 +228,7 @@ impl<'c: 'a, 'a> Shift<'c, 'a> {
         at.slice(whole, &begins, &limits, &vec![1; rank])
     }
 
-    /// The tensor with another part in place of the only one.
+    /// The tensor with its only slice replaced.
     pub fn replaced(
         &self,
         tensor: Value<'c, 'a>,
@@ -238,8 +239,8 @@ impl<'c: 'a, 'a> Shift<'c, 'a> {
         self.put(tensor, part, self.start, with, at)
     }
 
-    /// What is written within the parts, in a tensor of these extents that holds `with` elsewhere; what several parts write
-    /// at one place is combined, or the last one's.
+    /// Inserts the slices into a tensor of these extents that is `with` elsewhere; elements of several slices are
+    /// combined, or the last one is written.
     pub fn spread(
         &self,
         written: Written<'c, 'a>,

@@ -1,4 +1,4 @@
-//! Subscripts as far as the indices decide them, and what only the run knows of them.
+//! Subscripts as affine forms of the indices plus scalars that are known only at run time.
 
 use super::error::ExportError;
 use super::evaluate::Evaluator;
@@ -55,7 +55,7 @@ impl<'c: 'a, 'a> Place<'c, 'a> {
         self.add(Place::of(form, by), at)
     }
 
-    /// So many times an affine form: indices with numbers of their own.
+    /// A multiple of an affine form, by a scalar.
     fn times(self, factor: Value<'c, 'a>, at: &Tensors<'c, 'a>) -> Result<Option<Self>, Error> {
         let (Some(linear), true) = (self.form.as_linear(), self.is_affine()) else {
             return Ok(None);
@@ -78,7 +78,7 @@ impl<'c: 'a, 'a> Place<'c, 'a> {
 }
 
 impl<'c: 'a, 'a> Evaluator<'_, 'c, 'a> {
-    /// An integer as a place; `None`: it is no sum of these.
+    /// An integer as a subscript; `None` if it is not such a sum.
     pub fn place(&self, value: Value<'c, 'a>) -> Result<Option<Place<'c, 'a>>, ExportError> {
         if let Some(form) = self.form(value) {
             return Ok(Some(Place::of(form, None)));
@@ -112,7 +112,7 @@ impl<'c: 'a, 'a> Evaluator<'_, 'c, 'a> {
                 product
             }
         };
-        // Each index stands at one place.
+        // Each index occurs once.
         Ok(place.filter(|place| {
             let mut seen = place.form.indices();
             place.rows.iter().all(|(index, _)| {

@@ -10,7 +10,7 @@ use skript_dialect::melior;
 use skript_frontend::model::Accumulation;
 use skript_semantics::Scalar;
 
-/// Creates operations at one place.
+/// Creates operations at one insertion point.
 #[derive(Clone, Copy)]
 pub struct Tensors<'c, 'a> {
     pub at: Builder<'c, 'a>,
@@ -87,7 +87,7 @@ impl<'c: 'a, 'a> Tensors<'c, 'a> {
         types::element_of(value.r#type()).ok_or(Error::OperationBuild)
     }
 
-    /// `dimensions` says which dimension of the result each one of the operand is.
+    /// `dimensions` maps each dimension of the operand to one of the result.
     pub fn broadcast(
         &self,
         value: Value<'c, 'a>,
@@ -98,7 +98,8 @@ impl<'c: 'a, 'a> Tensors<'c, 'a> {
         if result == value.r#type() {
             return Ok(value);
         }
-        // Where no element is repeated, one form: what reads programs cannot tell which it was.
+        // Without a repeated element there are several equal forms; one is canonical, so that importers need not
+        // distinguish them.
         let count: i64 = self.extents(value)?.iter().product();
         if count == 1 && extents.iter().all(|e| *e == 1) {
             return self.reshape(value, extents);
@@ -216,7 +217,7 @@ impl<'c: 'a, 'a> Tensors<'c, 'a> {
         )
     }
 
-    /// Tensors of the same extents but along `dimension`, one behind the other.
+    /// Concatenates tensors of equal extents, except along `dimension`.
     pub fn concatenate(
         &self,
         values: &[Value<'c, 'a>],
@@ -353,8 +354,8 @@ impl<'c: 'a, 'a> Tensors<'c, 'a> {
         Ok(op.result(0)?.into())
     }
 
-    /// Tensors ordered together along a dimension; equal ones stay as they stand. `precedes` says whether a row comes
-    /// before another one: it gets two elements of the first tensor, two of the second, ….
+    /// Sorts tensors together along a dimension, stably. `precedes` compares two rows: its arguments are two elements
+    /// of the first tensor, two of the second, ….
     pub fn sort(
         &self,
         values: &[Value<'c, 'a>],

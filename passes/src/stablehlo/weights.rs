@@ -1,4 +1,4 @@
-//! Weights that a program holds itself: constants in the place of arguments.
+//! Weights that a program contains: constants instead of arguments.
 
 use super::error::ExportError;
 use super::interface::{Interface, Port};
@@ -13,7 +13,7 @@ use std::collections::HashMap;
 /// Values of variables by their names, of the types of a program's arguments.
 pub type Weights = HashMap<String, Tensor>;
 
-/// For each argument the value that stands for it. A variable that runs change has none: it is the caller's between them.
+/// For each argument its value. A variable that runs update has none: the caller keeps it between them.
 pub fn held<'w>(interface: &Interface, weights: &'w Weights) -> Vec<Option<&'w Tensor>> {
     let arguments = interface.arguments.iter();
     let changes = |port: &Port| {
@@ -25,7 +25,7 @@ pub fn held<'w>(interface: &Interface, weights: &'w Weights) -> Vec<Option<&'w T
     values.map(|name| weights.get(name?)).collect()
 }
 
-/// What a program's type of elements is in files.
+/// The element type in files of a program's type.
 pub fn element_type(name: &str) -> Option<ElementType> {
     match name {
         "i1" => Some(ElementType::Bool),
@@ -33,7 +33,7 @@ pub fn element_type(name: &str) -> Option<ElementType> {
     }
 }
 
-/// The constant that stands for an argument of this type.
+/// The constant that replaces an argument of this type.
 pub fn constant<'c: 'a, 'a>(
     tensor: &Tensor,
     r#type: Type<'c>,

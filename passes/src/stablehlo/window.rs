@@ -1,10 +1,10 @@
-//! Windows that slide: `convolution` and `reduce_window`.
+//! Windows: `convolution` and `reduce_window`.
 //!
-//! A dimension read at `s·k + d·r + o`, k an index of the output and r one that is reduced, is a window of stride s and
-//! dilation d; it runs backwards where d is negative. Read at `⌊(s·k + d·r + o) / b⌋`, and only where b divides evenly, it
-//! slides over elements that stand b apart. What the guard skips outside of the tensor and between its elements is
-//! padding; where it compares places of a dimension with a number, as an extent that only a run knows, those that do not
-//! count hold a filler.
+//! A dimension read at `s·k + d·r + o`, with an index k of the output and a reduced index r, is a window of stride s
+//! and dilation d; it is reversed if d is negative. A dimension read at `⌊(s·k + d·r + o) / b⌋`, only where b divides
+//! evenly, is a window over elements with base dilation b. Points that the guard skips outside of the tensor and
+//! between its elements are padding. If the guard compares a position with a scalar, such as a dynamic extent, the
+//! elements that do not count are replaced by a filler.
 
 mod convolve;
 mod reduce;
@@ -42,7 +42,7 @@ pub(super) struct Window {
     dilation: i64,
     /// Whether the first element of the kernel meets the last one of the window.
     reversed: bool,
-    /// How far apart the elements stand that it slides over.
+    /// The base dilation.
     base: i64,
     /// Borders to add.
     low: i64,
@@ -50,7 +50,7 @@ pub(super) struct Window {
 }
 
 impl Window {
-    /// A window over exactly what it meets.
+    /// A window of exactly the elements that it covers.
     pub fn over(kept: usize, stride: i64, slid: usize, step: i64) -> Self {
         Window {
             kept,
@@ -72,7 +72,7 @@ impl Window {
     }
 }
 
-/// What a dimension of the prepared tensor is.
+/// The role of a dimension of the prepared tensor.
 #[derive(Clone, Debug)]
 enum Dimension {
     Index(usize),
@@ -89,22 +89,22 @@ pub struct Windowed<'c, 'a> {
     runs: Option<(usize, Vec<(i64, i64)>)>,
 }
 
-/// What became of a conjunct of the guard.
+/// How a conjunct of the guard is represented.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Skipped {
-    /// It says that reads stay inside, or meet elements: padding.
+    /// It states that reads are in bounds, or hit elements: padding.
     ByBorder,
-    /// It says which places of a dimension count: the others hold the filler.
+    /// It states which positions of a dimension count: the others hold the filler.
     ByFiller,
-    /// It says which places of the windows count: runs of these are windows of their own.
+    /// It states which positions of the windows count: runs of these are separate windows.
     ByRuns,
-    /// It says something else.
+    /// It is not represented.
     Not,
 }
 
 impl<'c: 'a, 'a> Windowed<'c, 'a> {
-    /// `value` as an access with windows, or what is computed of such; `None` if it is none. Places that the guard skips
-    /// hold `filler`.
+    /// `value` as an access with windows, or an expression of such; `None` if it is neither. Elements that the guard
+    /// skips are `filler`.
     pub fn of(
         evaluator: &Evaluator<'_, 'c, 'a>,
         value: Value<'c, 'a>,
@@ -118,7 +118,7 @@ impl<'c: 'a, 'a> Windowed<'c, 'a> {
         }
     }
 
-    /// A field whose indices behind `first` are `windows`.
+    /// A field whose indices from `first` on are `windows`.
     pub(super) fn over(
         field: &Field<'c, 'a>,
         first: usize,
@@ -243,7 +243,7 @@ impl<'c: 'a, 'a> Windowed<'c, 'a> {
             })
     }
 
-    /// Whether zeros stand around the elements, or between them.
+    /// Whether there is padding around or between the elements.
     pub fn has_border(&self) -> bool {
         self.windows()
             .any(|(_, w)| w.low > 0 || w.high > 0 || w.base > 1)
@@ -256,8 +256,8 @@ fn padding<'c: 'a, 'a>(borders: &[i64], at: &Tensors<'c, 'a>) -> Attribute<'c> {
     DenseElementsAttribute::i64_values(types::tensor(&[rows, 2], at.int()), borders).into()
 }
 
-/// What a guard may say of subscripts for padding to skip the same: that they stay inside of the tensor, and meet elements.
-/// `None`: reads between elements are not all skipped.
+/// The constraints on subscripts that padding represents: that they are in bounds, and hit elements. `None` if not all
+/// reads between elements are skipped.
 fn bounds(whole: &Guard, forms: &[Affine], extents: &[i64], domain: &[i64]) -> Option<Vec<Affine>> {
     let mut bounds = Vec::new();
     for (form, extent) in forms.iter().zip(extents) {
@@ -278,13 +278,13 @@ fn bounds(whole: &Guard, forms: &[Affine], extents: &[i64], domain: &[i64]) -> O
 /// Where a dimension is read.
 struct Along<'c, 'a> {
     term: Option<TermId>,
-    /// From the first place on.
+    /// Relative to the first position.
     form: Affine,
     /// `None`: it is the tensor's.
     first: Option<Value<'c, 'a>>,
 }
 
-/// The dimension whose places a conjunct compares with one number, and which of them it lets count.
+/// The dimension whose positions a conjunct compares with a scalar, and which of them it accepts.
 fn counted<'c: 'a, 'a>(
     conjunct: &Conjunct<'c, 'a>,
     places: &[Along<'c, 'a>],
@@ -335,7 +335,7 @@ fn counted<'c: 'a, 'a>(
     Ok(None)
 }
 
-/// The tensor with the filler at those places of a dimension that do not count.
+/// The tensor with the filler at positions of a dimension that do not count.
 fn filled<'c: 'a, 'a>(
     tensor: Value<'c, 'a>,
     dimension: usize,
@@ -351,7 +351,7 @@ fn filled<'c: 'a, 'a>(
 
 enum Part {
     Run(Run),
-    /// With the place of the first read, and of the last.
+    /// With the positions of the first and the last read.
     Window(Window, i64, i64),
 }
 
@@ -373,7 +373,7 @@ fn parts(
         }
         let part = match run(form, domain) {
             Some(run) if !run.leaves(*extent) => Part::Run(run),
-            // A border would be taken for elements, or it is no run.
+            // Padding would count as elements, or it is not a slice.
             _ => window(form, *extent, domain, reduced)?,
         };
         parts.push(part);
@@ -382,7 +382,7 @@ fn parts(
     slides.then_some(parts)
 }
 
-/// An index of the output with its stride, and a reduced one with its step, of which a place is the sum.
+/// An index of the output with its stride and a reduced index with its step, whose sum is the subscript.
 pub(super) fn slide(form: &Affine, reduced: &[usize]) -> Option<(usize, i64, usize, i64)> {
     let is_reduced = |index: &usize| reduced.contains(index);
     let linear = form.as_linear()?;

@@ -1,7 +1,7 @@
-//! Windows over what is computed of elements: `g[c] · x[c, k + r]`, `|x[k + r]|`, `x[max(k + r - 1, 0)]`.
+//! Windows over expressions of elements: `g[c] · x[c, k + r]`, `|x[k + r]|`, `x[max(k + r - 1, 0)]`.
 //!
-//! Where an expression has an index of the output and a reduced one only as their sum, that sum is an index of its own: the
-//! expression is computed once for each value of it, and the window slides over these.
+//! If an expression uses an index of the output and a reduced one only as their sum, the sum becomes an index: the
+//! expression is computed once for each value of it, and the window slides over the results.
 
 use super::access::Gathered;
 use super::error::ExportError;
@@ -18,7 +18,7 @@ use skript_dialect::melior;
 use skript_semantics::Scalar;
 use std::collections::{HashMap, HashSet};
 
-/// What a window runs along: the index of the output and its stride, the reduced one and its step.
+/// The indices of a window: the index of the output and its stride, the reduced one and its step.
 type Along = (usize, i64, usize, i64);
 
 /// An integer that slides.
@@ -28,7 +28,7 @@ struct Slide<'c, 'a> {
     along: Along,
 }
 
-/// What an expression is made of.
+/// The operands of an expression.
 struct Parts<'e, 'r, 'c, 'a> {
     evaluator: &'e Evaluator<'r, 'c, 'a>,
     reduced: &'e [usize],
@@ -93,7 +93,7 @@ impl<'e, 'r, 'c: 'a, 'a> Parts<'e, 'r, 'c, 'a> {
     }
 }
 
-/// `value` as a tensor that windows slide over; `None` if they do not. Places that the guard skips hold `filler`.
+/// `value` as a tensor under windows; `None` if it is not one. Elements that the guard skips are `filler`.
 pub fn windowed<'c: 'a, 'a>(
     evaluator: &Evaluator<'_, 'c, 'a>,
     value: Value<'c, 'a>,
@@ -106,7 +106,7 @@ pub fn windowed<'c: 'a, 'a>(
     if !parts.collect(value)? || parts.slides.is_empty() {
         return Ok(None);
     }
-    // What the guard says of the same sums is said of the new indices.
+    // Constraints of the guard on these sums become constraints on the new indices.
     let mut said = Parts::new(evaluator, reduced);
     for conjunct in guards {
         said.collect(conjunct.value)?;

@@ -1,4 +1,4 @@
-//! What a formula's points leave in its output: a block of it, or a scatter.
+//! Writes of a formula: a block of its output, or a scatter.
 
 use super::access::{Subscript, read, stack};
 use super::field::{Field, union};
@@ -15,7 +15,7 @@ use skript_dialect::melior;
 use skript_frontend::model::Accumulation;
 use skript_semantics::{Scalar, ScalarKind};
 
-/// What combining with changes nothing. A sum's is −0: x + −0 is x even if x is −0.
+/// The neutral element of a combination. That of a sum is −0: x + −0 is x even if x is −0.
 pub fn identity(kind: Accumulation, element: Type<'_>) -> Scalar {
     let scalar = types::kind_of(element).unwrap_or(ScalarKind::Real);
     let identity = match (kind, scalar) {
@@ -34,13 +34,13 @@ pub fn identity(kind: Accumulation, element: Type<'_>) -> Scalar {
     types::nearest(identity, element)
 }
 
-/// What stands where nothing is written.
+/// The value of elements that are not written.
 pub fn filler(element: Type<'_>) -> Scalar {
     let kind = types::kind_of(element).unwrap_or(ScalarKind::Real);
     kind.default_value()
 }
 
-/// The number that a tensor holds at each place, where its definition says so.
+/// The value of all elements of a tensor, if its definition shows it.
 pub fn constant<'c: 'a, 'a>(tensor: Value<'c, 'a>) -> Option<Attribute<'c>> {
     let owner = OperationResult::try_from(tensor).ok()?.owner();
     match operation_name(owner).as_str() {
@@ -69,14 +69,14 @@ pub fn changing(domain: &[i64]) -> Vec<usize> {
 #[derive(Clone, Copy)]
 pub struct Target<'t, 'c, 'a> {
     pub kind: Accumulation,
-    /// What the output holds before.
+    /// The output before the formula.
     pub out: Value<'c, 'a>,
     pub domain: &'t [i64],
     pub at: Tensors<'c, 'a>,
 }
 
 impl<'c: 'a, 'a> Target<'_, 'c, 'a> {
-    /// Combines what was reduced to the indices of `slots` with the output; `mask` says where there is a value.
+    /// Combines the values, reduced to the indices of `slots`, with the output; `mask` is true where there is a value.
     pub fn block(
         &self,
         value: &Field<'c, 'a>,
@@ -103,7 +103,7 @@ impl<'c: 'a, 'a> Target<'_, 'c, 'a> {
         if covers && mask.is_none() {
             return Ok(value);
         }
-        // A number over the same number, which stands at all places.
+        // The same value in all elements.
         if constant(value).is_some_and(|number| constant(self.out) == Some(number)) {
             return Ok(self.out);
         }
@@ -129,7 +129,7 @@ impl<'c: 'a, 'a> Target<'_, 'c, 'a> {
         at.select(mask, placed, self.out)
     }
 
-    /// The combination over `reduced` of what the mask leaves; a map, if nothing there changes along it.
+    /// Combines the values over `reduced` where the mask is true; a map if nothing depends on these indices.
     ///
     /// # Errors
     /// The kind combines nothing.
@@ -144,7 +144,7 @@ impl<'c: 'a, 'a> Target<'_, 'c, 'a> {
         let neutral = identity(self.kind, element);
         let mut indices = union([field].into_iter().chain(mask));
         if matches!(self.kind, Accumulation::Sum | Accumulation::Product) {
-            // What does not change along a reduced index still counts once for each of its values.
+            // A value that does not depend on a reduced index still counts once for each of its values.
             indices.extend(reduced);
             indices.sort_unstable();
             indices.dedup();
@@ -184,7 +184,7 @@ impl<'c: 'a, 'a> Target<'_, 'c, 'a> {
         self.at.reshape(value, &counts)
     }
 
-    /// The block at its place among `filler`; what lies outside of the output falls away.
+    /// Inserts the block among `filler`; elements outside of the output are dropped.
     fn place(
         &self,
         block: Value<'c, 'a>,
@@ -259,7 +259,7 @@ impl<'c: 'a, 'a> Target<'_, 'c, 'a> {
         for subscript in subscripts {
             let place = subscript.over(&all, self.domain, at)?;
             let place = match mask {
-                // What is skipped goes to a place that does not exist.
+                // Skipped elements get a position that does not exist.
                 Some(mask) => {
                     let holds = mask.over(&all, self.domain, at)?;
                     let outside = at.splat(Scalar::Int(-1), &at.extents(place)?, at.int())?;
