@@ -13,6 +13,7 @@
 #include "mlir/InitAllPasses.h"
 #include "mlir/InitAllTranslations.h"
 #include "mlir/Support/FileUtilities.h"
+#include "mlir/Target/LLVMIR/Dialect/All.h"
 #include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Tools/mlir-reduce/MlirReduceMain.h"
@@ -78,6 +79,8 @@ int skriptOptMain(int argc, char **argv, MlirDialectRegistry registry) {
   llvm::InitializeNativeTargetAsmPrinter();
   registerAllPasses();
   registerAll(*unwrap(registry));
+  // For passes that translate on the way, as `gpu-module-to-binary` does.
+  registerAllGPUToLLVMIRTranslations(*unwrap(registry));
   auto [input, output] = registerAndParseCLIOptions(argc, argv, "SkriptND optimizer driver\n", *unwrap(registry));
   MlirOptMainConfig config = MlirOptMainConfig::createFromCLOptions();
   // These read nothing.
