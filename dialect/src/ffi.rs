@@ -2,7 +2,8 @@
 
 use mlir_sys::{
     MlirAttribute, MlirContext, MlirDialectHandle, MlirDialectRegistry, MlirLocation,
-    MlirOperation, MlirRewritePatternSet, MlirRewriterBase, MlirStringRef, MlirType, MlirValue,
+    MlirOperation, MlirPass, MlirRewritePatternSet, MlirRewriterBase, MlirStringRef, MlirType,
+    MlirValue,
 };
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
@@ -69,6 +70,7 @@ unsafe extern "C" {
     );
 
     pub fn skriptRegisterPass(table: *const SkriptPassTable);
+    pub fn skriptCreatePass(flag: MlirStringRef) -> MlirPass;
     pub fn skriptRegisterPipeline(flag: MlirStringRef, summary: MlirStringRef, text: MlirStringRef);
 
     pub fn skriptPatternSetAdd(

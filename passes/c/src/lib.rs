@@ -6,11 +6,7 @@
 // Names of a C library, as MLIR's C API spells them.
 #![allow(non_snake_case)]
 
-use mlir_sys::{MlirPass, MlirStringRef};
-
-unsafe extern "C" {
-    fn skriptCreatePass(flag: MlirStringRef) -> MlirPass;
-}
+use mlir_sys::MlirPass;
 
 /// Registers all passes and named pipelines with MLIR: by their flags for pass managers and command lines. Further calls do
 /// nothing.
@@ -22,13 +18,7 @@ pub extern "C" fn skriptRegisterPasses() {
 /// The pass of a flag, with the defaults of its options.
 fn create(flag: &'static str) -> MlirPass {
     skript_passes::register();
-    // SAFETY: the flag lives during the call.
-    unsafe {
-        skriptCreatePass(MlirStringRef {
-            data: flag.as_ptr().cast(),
-            length: flag.len(),
-        })
-    }
+    skript_dialect::pass::create(flag)
 }
 
 macro_rules! create_functions {
