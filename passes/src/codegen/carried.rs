@@ -191,7 +191,7 @@ fn is_yield(op: OperationRef) -> bool {
     mlir::name(op) == "scf.yield"
 }
 
-fn is_made_by(value: Value, name: &str) -> bool {
+pub(super) fn is_made_by(value: Value, name: &str) -> bool {
     OperationResult::try_from(value).is_ok_and(|r| mlir::name(r.owner()) == name)
 }
 
@@ -211,7 +211,7 @@ fn sources<'c, 'a>(value: Value<'c, 'a>) -> Vec<Value<'c, 'a>> {
 }
 
 /// The operand whose buffer a result may be in: what is written, or looked at.
-fn destination(op: OperationRef, result: usize) -> Option<usize> {
+pub(super) fn destination(op: OperationRef, result: usize) -> Option<usize> {
     match mlir::name(op).as_str() {
         "tensor.cast"
         | "tensor.extract_slice"
@@ -261,10 +261,10 @@ fn origins<'c, 'a>(value: Value<'c, 'a>) -> Vec<Value<'c, 'a>> {
 }
 
 /// Where a value begins: what is written into to make it, or what one arm of a branch hands on.
-struct Beginning<'c, 'a> {
-    value: Value<'c, 'a>,
+pub(super) struct Beginning<'c, 'a> {
+    pub(super) value: Value<'c, 'a>,
     /// The op that writes into it, and the operand that it is.
-    writer: Option<(OperationRef<'c, 'a>, usize)>,
+    pub(super) writer: Option<(OperationRef<'c, 'a>, usize)>,
     /// Whether an `scf.if` chooses it.
     is_chosen: bool,
     /// Whether something on the way is read for another purpose, too.
@@ -273,7 +273,7 @@ struct Beginning<'c, 'a> {
     looped: Option<(OperationRef<'c, 'a>, usize)>,
 }
 
-fn beginnings<'c, 'a>(value: Value<'c, 'a>) -> Vec<Beginning<'c, 'a>> {
+pub(super) fn beginnings<'c, 'a>(value: Value<'c, 'a>) -> Vec<Beginning<'c, 'a>> {
     let mut found = Vec::new();
     let mut pending = vec![Beginning {
         value,
@@ -416,7 +416,7 @@ fn is_read_behind(value: Value, op: OperationRef, block: BlockRef) -> bool {
 }
 
 /// Lets an op write into an allocation in place of an empty tensor.
-fn allocate(op: OperationRef, place: usize, empty: Value) -> Result<(), CodegenError> {
+pub(super) fn allocate(op: OperationRef, place: usize, empty: Value) -> Result<(), CodegenError> {
     let wrong = |e: melior::Error| CodegenError::Module(e.to_string());
     let Ok(made) = OperationResult::try_from(empty) else {
         return Ok(());

@@ -1,22 +1,26 @@
-//! Tensors of their own that have the buffers of others: what is one value, or one tensor in many states, to bufferization
-//! takes its analysis the square or the cube of their number.
+//! Cuts long chains of writes into one tensor, on which One-Shot Bufferize's analysis is superlinear.
+//!
+//! A cut gives the rest of a chain a tensor that has the same buffer, and that bufferization takes for another tensor. It
+//! therefore sees no conflict between the writes after a cut and what was read or written before. [`Chain::is_exclusive`]
+//! makes sure that there is none: from the cut on, nothing but the chain uses its buffer.
 
-use super::carried::{is_destination, written};
+use super::carried::{allocate, beginnings, destination, is_destination, is_made_by, written};
 use super::error::CodegenError;
+use super::inits::{copy_before, maker};
+use super::memory::{ancestor_in, key};
 use super::mlir;
 use crate::invoke;
 use crate::mlir::{Builder, ValueKey, attributes, context, types};
 use melior::Context;
-use melior::ir::operation::{OperationLike, OperationRef};
+use melior::ir::operation::{OperationLike, OperationRef, OperationResult};
 use melior::ir::{TypeLike, Value, ValueLike};
 use std::collections::{HashMap, HashSet};
 
 /// Most states of a tensor that ops write into one after the other: the analysis takes the cube of it.
 const MOST_STATES: usize = 32;
 
-/// Gives what follows many writes into one tensor a tensor of its own. Only where nobody else looks at the state that is cut
-/// off, and not in chains that begin with an argument of a block that may be written: whoever gave it counts on getting its
-/// buffer back.
+/// Gives what follows many writes into one tensor a tensor of its own, where the chain of writes has its buffer to itself. Not in
+/// chains that begin with an argument of a block that may be written: whoever passed it expects its buffer back.
 pub(super) fn cut_chains(module: OperationRef) -> Result<(), CodegenError> {
     let holder = module.context();
     let context = context::borrow(&holder);
@@ -24,6 +28,7 @@ pub(super) fn cut_chains(module: OperationRef) -> Result<(), CodegenError> {
     let functions = invoke::functions(module).into_values();
     let read_only = functions.flat_map(invoke::read_only_arguments);
     let read_only: HashSet<ValueKey> = read_only.map(ValueKey::of).collect();
+    let order = Order::of(module);
     for op in mlir::nested(module) {
         for position in 0..op.result_count() {
             let Ok(result) = op.result(position).map(Value::from) else {
@@ -44,15 +49,176 @@ pub(super) fn cut_chains(module: OperationRef) -> Result<(), CodegenError> {
                 && let Some(operand) = next.operands().position(|o| o == result)
                 && is_destination(*next, operand)
             {
-                let own = same_buffer(context, result, *next, false)?;
-                mlir::use_instead(*next, operand, own);
-                states.insert(ValueKey::of(own), 0);
-                state = 0;
+                state = match Chain::to(result).is_exclusive(*next, &order)? {
+                    true => {
+                        let own = same_buffer(context, result, *next, false)?;
+                        mlir::use_instead(*next, operand, own);
+                        states.insert(ValueKey::of(own), 0);
+                        0
+                    }
+                    // Asked again later: others may be done with the buffer by then.
+                    false => MOST_STATES / 2,
+                };
             }
             states.insert(ValueKey::of(result), state);
         }
     }
     Ok(())
+}
+
+/// The positions of all ops below a module, in the order of the text.
+struct Order(HashMap<usize, usize>);
+
+impl Order {
+    fn of(module: OperationRef) -> Self {
+        let operations = mlir::nested(module).into_iter().enumerate();
+        Order(operations.map(|(n, op)| (key(op), n)).collect())
+    }
+
+    /// Whether `op`, or the op of the same block as `next` that holds it, precedes `next`.
+    fn precedes(&self, op: OperationRef, next: OperationRef) -> bool {
+        let outer = next.block().and_then(|block| ancestor_in(block, op));
+        let position = |op: OperationRef| self.0.get(&key(op)).copied();
+        let own = outer.and_then(position);
+        own.is_some_and(|own| Some(own) < position(next))
+    }
+}
+
+/// The states of one tensor, from the value that it begins with to the last one.
+struct Chain<'c, 'a> {
+    origin: Value<'c, 'a>,
+    /// Ops that write a state or reshape it, the last one first, with the operand that is the state before.
+    links: Vec<(OperationRef<'c, 'a>, usize)>,
+}
+
+impl<'c: 'a, 'a> Chain<'c, 'a> {
+    fn to(last: Value<'c, 'a>) -> Self {
+        let (mut origin, mut links) = (last, Vec::new());
+        while let Ok(result) = OperationResult::try_from(origin) {
+            // SAFETY: the op lives as long as its results.
+            let op = unsafe { OperationRef::from_raw(result.owner().to_raw()) };
+            let before = destination(op, result.result_number());
+            let Some((operand, value)) = before.and_then(|n| Some((n, op.operand(n).ok()?))) else {
+                break;
+            };
+            links.push((op, operand));
+            origin = value;
+        }
+        Chain { origin, links }
+    }
+
+    /// Whether nothing but the chain uses its buffer from `next` on. An empty tensor that begins it is copied if it has other
+    /// users. Tensors that are inserted before and used after `next` get buffers of their own: upstream would compute them
+    /// in the chain's buffer.
+    fn is_exclusive(&self, next: OperationRef, order: &Order) -> Result<bool, CodegenError> {
+        let mut shared = Vec::new();
+        for (op, operand) in &self.links {
+            let before = op
+                .operand(*operand)
+                .map_err(|e| CodegenError::Module(e.to_string()))?;
+            let empty = maker(before).filter(|op| mlir::name(*op) == "tensor.empty");
+            let mut others = mlir::users(before).into_iter().filter(|user| user != op);
+            if let Some(empty) = empty {
+                if others.next().is_some() {
+                    shared.push((*op, *operand, empty));
+                }
+            } else if others.any(|user| reaches(user, before, next, order)) {
+                return Ok(false);
+            }
+        }
+        if !self.begins_anew(next, order) {
+            return Ok(false);
+        }
+        for (op, operand, empty) in shared {
+            mlir::use_instead(op, operand, copy_before(empty, op)?);
+        }
+        for (op, _) in &self.links {
+            let Some(inserted) = inserted(*op) else {
+                continue;
+            };
+            let mut others = mlir::users(inserted).into_iter().filter(|user| user != op);
+            if !others.any(|user| reaches(user, inserted, next, order)) {
+                continue;
+            }
+            for begin in beginnings(inserted) {
+                if let Some((writer, operand)) = begin.writer
+                    && is_made_by(begin.value, "tensor.empty")
+                {
+                    allocate(writer, operand, begin.value)?;
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// Whether nobody else has the buffer of the first state from `next` on: it is no result of a branch or a call, and a buffer that
+    /// it is made from has no such users.
+    fn begins_anew(&self, next: OperationRef, order: &Order) -> bool {
+        let Ok(result) = OperationResult::try_from(self.origin) else {
+            // An argument that is never written: the first write makes a copy.
+            return true;
+        };
+        // SAFETY: the op lives as long as its results.
+        let op: OperationRef<'c, 'a> = unsafe { OperationRef::from_raw(result.owner().to_raw()) };
+        let is_free = |operand: Value<'c, 'a>| {
+            let mut others = mlir::users(operand).into_iter().filter(|user| *user != op);
+            let is_buffer = operand.r#type().is_mem_ref();
+            !operand.r#type().is_ranked_tensor()
+                && !(is_buffer && others.any(|user| reaches(user, operand, next, order)))
+        };
+        op.region_count() == 0 && op.operands().all(is_free)
+    }
+}
+
+/// The tensor that an op puts into another one, which upstream may compute there.
+fn inserted<'c, 'a>(op: OperationRef<'c, 'a>) -> Option<Value<'c, 'a>> {
+    let inserts = ["tensor.insert_slice", "bufferization.materialize_in_destination"];
+    inserts
+        .contains(&mlir::name(op).as_str())
+        .then(|| op.operand(0).ok())?
+}
+
+/// Whether `user` of a value, or a user of what may have the same buffer, does not precede `next`.
+fn reaches<'c: 'a, 'a>(
+    user: OperationRef<'c, 'a>,
+    value: Value<'c, 'a>,
+    next: OperationRef,
+    order: &Order,
+) -> bool {
+    let mut seen = HashSet::new();
+    let mut pending = vec![(user, value)];
+    while let Some((user, value)) = pending.pop() {
+        if !order.precedes(user, next) {
+            return true;
+        }
+        for result in aliases(user, value) {
+            if seen.insert(ValueKey::of(result)) {
+                pending.extend(mlir::users(result).into_iter().map(|user| (user, result)));
+            }
+        }
+    }
+    false
+}
+
+/// What may have the buffer of an operand after an op: states, views, and what a region returns.
+fn aliases<'c: 'a, 'a>(user: OperationRef<'c, 'a>, value: Value<'c, 'a>) -> Vec<Value<'c, 'a>> {
+    let own = (0..user.result_count()).filter_map(|n| {
+        let result = user.result(n).ok().map(Value::from)?;
+        let r#type = result.r#type();
+        let is_array = r#type.is_mem_ref() || r#type.is_ranked_tensor();
+        let computes = mlir::name(user).starts_with("linalg.");
+        let before = destination(user, n).and_then(|operand| user.operand(operand).ok());
+        (is_array && (!computes || before == Some(value))).then_some(result)
+    });
+    let mut found: Vec<Value> = own.collect();
+    if matches!(mlir::name(user).as_str(), "scf.yield" | "scf.condition")
+        && let Some(parent) = user.parent_operation()
+    {
+        // SAFETY: the op around lives as long as what it holds.
+        let parent: OperationRef<'c, 'a> = unsafe { OperationRef::from_raw(parent.to_raw()) };
+        found.extend(parent.results().map(Value::from));
+    }
+    found
 }
 
 /// How many states of a tensor an op makes: a loop has those of its body as well.

@@ -122,7 +122,7 @@ fn beginning<'c: 'a, 'a>(tensor: Value<'c, 'a>) -> Option<OperationRef<'c, 'a>> 
 }
 
 /// The op that makes a value.
-fn maker<'c: 'a, 'a>(value: Value<'c, 'a>) -> Option<OperationRef<'c, 'a>> {
+pub(super) fn maker<'c: 'a, 'a>(value: Value<'c, 'a>) -> Option<OperationRef<'c, 'a>> {
     let result = OperationResult::try_from(value).ok()?;
     // SAFETY: the op lives as long as its results.
     Some(unsafe { OperationRef::from_raw(result.owner().to_raw()) })
@@ -241,7 +241,8 @@ fn uses<'c, 'a>(
     Ok(blocks.into_iter().rev().map(of_block).collect())
 }
 
-fn copy_before<'c, 'a>(
+/// A copy of an init in front of its user.
+pub(super) fn copy_before<'c, 'a>(
     init: OperationRef<'c, 'a>,
     user: OperationRef<'c, 'a>,
 ) -> Result<Value<'c, 'a>, CodegenError> {
