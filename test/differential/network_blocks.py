@@ -49,7 +49,7 @@ class MapBlocks(Layers):
 
     def dense(self, x):
         """Each layer sees what all before have computed; the head that follows is of use on maps of any size."""
-        features, growth, pairwise = [x], self.pick(1, 2, 4, 4), self.chance(0.3)
+        features, growth, pairwise = [x], self.pick(1, 2, 4, 4), self.chance(0.2)
         for _ in range(self.repeats(4 if self.chance(0.8) else 6)):
             y = self.concat(features, 1) if len(features) > 1 else x
             y = self.activation(self.batch_norm(y)) if self.chance(0.7) else self.unary("nn.relu", self.batch_norm(y))
@@ -157,6 +157,28 @@ class MapBlocks(Layers):
             levels.append(y)
         return self.concat(levels, 1)
 
+    def fan(self, x):
+        """Many small branches, joined: of one tensor, or of its slices; sometimes joined twice."""
+        axis = 1 if len(x.shape) == 4 else len(x.shape) - 1
+        count = min(self.pick(4, 8, 16, 33, 34, 40, 64), max(self.left(), 2))
+        sources = [x] * count
+        if self.chance(0.4) and 1 < x.shape[axis] <= count:
+            sources = self.split(x, axis, [1] * x.shape[axis])
+        layers = [self.activation, self.batch_norm, lambda v: self.scaled(v, self.pick(0.5, 0.25)), self.slope]
+        branches = [self.random.choice(layers if len(x.shape) == 4 else layers[::2])(v) for v in sources]
+        if x.shape[axis] > 2 and sources[0] is x:
+            begin = self.random.randrange(x.shape[axis])
+            branches = [self.slice(v, axis, begin, begin + 1) if self.chance(0.7) else v for v in branches]
+        y = self.concat(branches, axis)
+        if self.chance(0.4):
+            z = self.concat(branches[::-1], axis)
+            y = self.binary(self.pick("add", "mul"), self.activation(y), self.activation(z))
+        y = self.batch_norm(y) if len(x.shape) == 4 else self.activation(y)
+        return y
+
+    def slope(self, x):
+        return self.call("nn.prelu(%s, %s)", [x, self.variable(x.shape[1])], x.shape)
+
     def response(self, x):
         return self.call("nn.local_response_norm{size=[%d], alpha=0.1}(%%s)" % self.pick(1, 2, 3, 5), [x], x.shape)
 
@@ -184,5 +206,5 @@ class MapBlocks(Layers):
 MAP_BLOCKS = {
     "plain": MapBlocks.plain, "residual": MapBlocks.residual, "dense": MapBlocks.dense, "inception": MapBlocks.inception,
     "squeeze": MapBlocks.squeezed, "spatial": MapBlocks.spatial_attention, "encoder": MapBlocks.encoder_decoder,
-    "separable": MapBlocks.separable, "pyramid": MapBlocks.pyramid, "response": MapBlocks.response, "branch": MapBlocks.branch,
+    "separable": MapBlocks.separable, "pyramid": MapBlocks.pyramid, "response": MapBlocks.response, "fan": MapBlocks.fan, "branch": MapBlocks.branch,
 }

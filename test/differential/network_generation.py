@@ -9,7 +9,7 @@ from network_sequences import ROW_BLOCKS, SEQUENCE_BLOCKS, SequenceBlocks
 
 # By rank of the tensor that a block maps to another of the same rank.
 BLOCKS = {4: MAP_BLOCKS, 3: SEQUENCE_BLOCKS, 2: ROW_BLOCKS}
-KINDS = sorted(name for blocks in BLOCKS.values() for name in blocks)
+KINDS = sorted({name for blocks in BLOCKS.values() for name in blocks})
 
 
 class Generator(SequenceBlocks):
@@ -43,7 +43,7 @@ class Generator(SequenceBlocks):
         ranks = [rank for rank, blocks in BLOCKS.items() for _ in range({4: 4, 3: 2, 2: 1}[rank]) if set(blocks) & set(self.kinds)]
         rank = self.random.choice(ranks)
         if rank == 4:
-            side = self.pick(1, 1, 1, 2, 3, 4, 5, 7, 8)
+            side = self.pick(1, 1, 1, 1, 1, 2, 3, 4, 5, 7, 8)
             other = side if self.chance(0.7) else self.pick(1, 2, 5, 8)
             return self.input([self.batch, self.pick(1, 2, 3, 4, 8, 16), side, other])
         if rank == 2:
@@ -149,7 +149,7 @@ class Generator(SequenceBlocks):
             self.network.outputs.append((name, value))
 
     def head(self, trunk):
-        if len(trunk.shape) == 4 and self.chance(0.6):
+        if len(trunk.shape) == 4 and self.chance(0.75):
             y = self.mean_over_maps(trunk, False)
             y = self.reshape(y, 1, 3, [trunk.shape[1]]) if self.chance(0.5) else self.flatten(y, 1)
             if self.chance(0.5):

@@ -153,8 +153,10 @@ SEQUENCE_BLOCKS = {
     "attention": SequenceBlocks.attention, "transformer": SequenceBlocks.transformer, "forward": SequenceBlocks.feed_forward,
     "unrolled": SequenceBlocks.unrolled, "looped": SequenceBlocks.looped, "lstm": SequenceBlocks.lstm, "scanned": SequenceBlocks.scanned,
     "temporal": SequenceBlocks.temporal_conv, "shift": SequenceBlocks.time_shift, "both": SequenceBlocks.both_ways,
+    "fan": SequenceBlocks.fan,
 }
 ROW_BLOCKS = {
     "perceptron": SequenceBlocks.perceptron, "highway": SequenceBlocks.highway, "gated": SequenceBlocks.gated_rows,
     "experts": SequenceBlocks.experts, "crossed": SequenceBlocks.crossed,
+    "fan": SequenceBlocks.fan,
 }
