@@ -89,15 +89,24 @@ class Network:
     def values(self, seed):
         """Arrays for the inputs."""
         batch = random.Random(seed).choice([1, 1, 2, 3, LARGEST_BATCH])
-        for position, value in enumerate(self.inputs):
-            extents = [eval(e, {"b": batch}) if isinstance(e, str) else e for e in value.shape]
-            rng = np.random.default_rng([seed, position])
+        for value in self.inputs:
+            extents = [extent_for(extent, batch) for extent in value.shape]
+            # By name, so that an input keeps its values when others fall away.
+            rng = np.random.default_rng([seed, *value.name.encode()])
             if value.kind == "int":
                 yield value.name, rng.integers(0, LARGEST_INT + 1, extents, dtype=np.int64)
             elif value.kind == "bool":
                 yield value.name, np.asarray(rng.random(extents) < 0.5)
             else:
                 yield value.name, np.asarray(rng.uniform(-1, 1, extents), np.float32)
+
+
+def extent_for(extent, batch):
+    """An extent of a run with this batch."""
+    if isinstance(extent, int):
+        return extent
+    factor, _, _ = extent.rpartition("*")
+    return int(factor or 1) * batch
 
 
 def definitions(text):

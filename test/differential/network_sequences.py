@@ -96,7 +96,8 @@ class SequenceBlocks(MapBlocks):
         return self.concat([x, wide], 2)
 
     def scanned(self, x):
-        y = self.own("decayed", "", [x], x.shape) if self.chance(0.5) else self.call("math.cumsum{axis=1%s}(%%s)" % self.pick("", ", reverse=true"), [x], x.shape)
+        sums = "math.cumsum{axis=1%s}(%%s)" % self.pick("", ", reverse=true")
+        y = self.own("decayed", "", [x], x.shape) if self.chance(0.5) else self.call(sums, [x], x.shape)
         return self.scaled(y, 0.5)
 
     def temporal_conv(self, x):
