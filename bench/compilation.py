@@ -1,5 +1,5 @@
-"""What compiling costs at each station: chains of operators, twice as long each time. Processor time of `skript compile` up
-to the station, so that other work on the machine does not count."""
+"""Measures the cost of compilation up to each stage: chains of operators, each twice as long as the one before. Processor time
+of `skript compile`, so that other work on the machine does not count."""
 import os
 import re
 import resource
@@ -10,7 +10,7 @@ import tempfile
 import composition
 
 LENGTHS = (1000, 2000, 4000)
-STATIONS = ("skript", "linalg", "buffers", "llvm", "obj")
+STAGES = ("skript", "linalg", "buffers", "llvm", "obj")
 # What doubling a chain may multiply the time by.
 MOST_GROWTH = 2.3
 SHORT = (400, 800, 1600)
@@ -25,7 +25,7 @@ def document(shape, variables, steps, length):
     pairs = enumerate(zip(places, places[1:]))
     lines = ["        " + steps.format(number=number, before=before, after=after) for number, (before, after) in pairs]
     copies = range(length if "{number}" in variables else 1)
-    # The input states the bounds of open extents.
+    # The input states the upper bounds of dynamic dimensions.
     result = re.sub(r"\|\d+", "", shape)
     ports = ["    @input { x: real[%s]; }" % shape, "    @output { y: real[%s]; }" % result]
     if variables:
@@ -44,10 +44,10 @@ MODELS = [
     ("`nn.max_pool`", IMAGE, "", "{after} = nn.max_pool{{size=[3, 3], padding=[1, 1, 1, 1]}}({before});"),
     ("`nn.batch_norm`", IMAGE, "m: real[4]; v: real[4]; b: real[4]; s: real[4];", "{after} = nn.batch_norm({before}, m, v, b, s);"),
     ("a loop of `math.add`", "8", "k: int[];", "{after} = with s = {before} do..(q -> k) math.add(s, x);"),
-    ("a branch, open extents", "s|64", "c: bool[];", "{after} = if c then math.add({before}, x) else math.sub({before}, x);"),
-    ("`nn.max_pool`, open extents", "1,4,h|64,w|64", "", "{after} = nn.max_pool{{size=[3, 3], padding=[1, 1, 1, 1]}}({before});"),
+    ("a branch, dynamic dimensions", "s|64", "c: bool[];", "{after} = if c then math.add({before}, x) else math.sub({before}, x);"),
+    ("`nn.max_pool`, dynamic dimensions", "1,4,h|64,w|64", "", "{after} = nn.max_pool{{size=[3, 3], padding=[1, 1, 1, 1]}}({before});"),
     (
-        "`nn.conv`, `nn.relu`, `math.add` to what went in",
+        "`nn.conv`, `nn.relu`, `math.add` to the input",
         IMAGE,
         FILTER,
         "c{number} = nn.conv({before}, w); r{number} = nn.relu(c{number}); {after} = math.add({before}, r{number});",
@@ -63,15 +63,15 @@ def chains():
         yield name, SHORT, lambda length, model=model: document(*model, length)
 
 
-def seconds(skript, folder, station):
+def seconds(skript, folder, stage):
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    command = [skript, "compile", folder, "--emit=" + station, "-o", os.path.join(folder, "out." + station)]
+    command = [skript, "compile", folder, "--emit=" + stage, "-o", os.path.join(folder, "out." + stage)]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def least(skript, text, lengths, station):
+def least(skript, text, lengths, stage):
     """The least time for each length, of three runs, or of fewer that took `ENOUGH` seconds together."""
     times = []
     for length in lengths:
@@ -80,7 +80,7 @@ def least(skript, text, lengths, station):
                 file.write(text(length))
             runs = []
             while len(runs) < 3 and sum(runs) < ENOUGH:
-                runs.append(seconds(skript, folder, station))
+                runs.append(seconds(skript, folder, stage))
             times.append(min(runs))
     return times
 
@@ -90,35 +90,35 @@ def growth(times):
 
 
 def table(skript, only=""):
-    """Lines of the report; `only`: a part of the names of the chains. What seems to grow faster than it may is measured twice
-    more: other work on the machine takes caches, and so time, of this."""
+    """Lines of the report; `only`: a part of the names of the chains. What seems to grow faster than allowed is measured twice
+    more: other work on the machine evicts caches."""
     lines = [
         "",
-        "Compilation (`skript compile --emit=STATION`, processor time from the text on): chains of invocations.",
+        "Compilation (`skript compile --emit=STAGE`, processor time, from the text): chains of invocations.",
         "",
-        "| chain of | lengths | station | %s | growth by doubling |" % " | ".join("%d ×, s" % (2**n) for n in range(len(LENGTHS))),
+        "| chain of | lengths | stage | %s | growth by doubling |" % " | ".join("%d ×, s" % (2**n) for n in range(len(LENGTHS))),
         "|---|---|---|%s---|" % ("---|" * len(LENGTHS)),
     ]
     steep = []
     for name, lengths, text in chains():
         if only not in name:
             continue
-        for station in STATIONS:
-            times = least(skript, text, lengths, station)
+        for stage in STAGES:
+            times = least(skript, text, lengths, stage)
             for _ in range(2):
                 if max(growth(times)) > MOST_GROWTH:
-                    times = [min(pair) for pair in zip(times, least(skript, text, lengths, station))]
+                    times = [min(pair) for pair in zip(times, least(skript, text, lengths, stage))]
             grown = growth(times)
             if max(grown) > MOST_GROWTH:
-                steep.append("%s at `%s`: %.2f" % (name, station, max(grown)))
-            cells = [name, "%d to %d" % (lengths[0], lengths[-1]), "`%s`" % station, *("%.2f" % t for t in times)]
+                steep.append("%s at `%s`: %.2f" % (name, stage, max(grown)))
+            cells = [name, "%d to %d" % (lengths[0], lengths[-1]), "`%s`" % stage, *("%.2f" % t for t in times)]
             lines.append("| %s | %s |" % (" | ".join(cells), ", ".join("%.2f" % g for g in grown)))
     more = "Doubling a chain took more than %s × the time for: %s." % (MOST_GROWTH, ", ".join(steep))
-    return [*lines, "", more if steep else "Doubling a chain took at most %s × the time, everywhere." % MOST_GROWTH]
+    return [*lines, "", more if steep else "Doubling a chain took at most %s × the time at every stage." % MOST_GROWTH]
 
 
 def main():
-    """`compilation.py SKRIPT [CHAIN]`: prints the table; fails where time grows faster than it may."""
+    """`compilation.py SKRIPT [CHAIN]`: prints the table; fails where time grows faster than allowed."""
     lines = table(*sys.argv[1:2], only=sys.argv[2] if len(sys.argv) > 2 else "")
     print("\n".join(lines))
     return "more than" in lines[-1]

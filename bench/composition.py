@@ -1,5 +1,5 @@
-"""What composing costs: chains of operators, twice as long each time. Processor time of `skript check`, so that other work
-on the machine does not count."""
+"""Measures the cost of composition: chains of operators, each twice as long as the one before. Processor time of `skript check`,
+so that other work on the machine does not count."""
 import os
 import resource
 import subprocess

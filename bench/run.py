@@ -17,7 +17,7 @@ WORKLOADS = [
     ("matrix product 512³", ["bench/models/matmul.sknd", "--calls=50"]),
     ("matrix product 1024³", ["bench/models/matmul.sknd", "--set", "size=1024", "--calls=20"]),
     ("padded 3 × 3 window, 64 → 64 channels, 56 × 56", ["bench/models/window.sknd", "--calls=50"]),
-    ("a loop of 10⁶ steps over a number and a pair", ["bench/models/steps.sknd", "--calls=20"]),
+    ("a loop of 10⁶ steps over a scalar and a pair", ["bench/models/steps.sknd", "--calls=20"]),
 ]
 
 
@@ -50,8 +50,8 @@ def main():
     lines = [
         "# Benchmarks",
         "",
-        "Written by `make bench` (`bench/run.py`); not by hand. One thread, f32; the call is the least of all calls, the share is of",
-        "the multiply-add rate that one core showed in the same process. Shared machines are noisy: compare within one table only.",
+        "`make bench` (`bench/run.py`) writes this page. One thread, f32. *call* is the minimum over the timed iterations; *% of FMA peak* is the",
+        "share of the multiply-add rate that one core reached in the same process. Shared machines are noisy: compare within one table only.",
         "",
         "Machine: %s, %s, %s." % (processor(), platform.system(), datetime.date.today().isoformat()),
         "",
@@ -66,8 +66,8 @@ def main():
     stats = cached_run()
     lines += [
         "",
-        "A process that runs AlexNet from the cache (`skript run examples/alexnet --weights=zero …`, second time): peak %.0f MB resident;" % (stats["peak_bytes"] / 1e6),
-        "weights 201 MB (zeros, which take no memory until they are written), arena %.1f MB; the code was ready after %.1f ms." % (stats["arena_bytes"] / 1e6, stats["compile_ms"]),
+        "A process that runs AlexNet from the cache (`skript run examples/alexnet --weights=zero …`, second time) has a peak of %.0f MB resident;" % (stats["peak_bytes"] / 1e6),
+        "the weights are 201 MB of zeros, which take no memory until they are written, the arena %.1f MB. The code was ready after %.1f ms." % (stats["arena_bytes"] / 1e6, stats["compile_ms"]),
         *composition.table(SKRIPT),
         *compilation.table(SKRIPT),
         "",

@@ -20,15 +20,14 @@ def main():
     counts = [families(name) for _, name in WAYS]
     print("<!-- Written by scripts/docs.sh from test/conformance/passing-*.txt. -->")
     print("# Pipelines\n")
-    print("Conformance cases that pass through the evaluator and through each pipeline of the compiler; refused documents")
-    print("count where the refusal is right. `make test` holds the first two against their lists, `make test-all` all.")
-    print("What affine lacks is told [below](#what-is-not-affine). In the pipelines of linalg, formulas that run in order and")
-    print("those that read at places which extents of the run move or divide are loops of scf (`not_linalg` says why).")
-    print()
-    print("`linalg-named` is for backends with kernels of their own: what linalg has a name for (`matmul`, `conv_2d_nchw_fchw`,")
-    print("`pooling_nhwc_max`, `reduce`, `transpose`, …) is a named operation, and windows read a border instead of a guard, so an")
-    print("infinite or NaN *weight* there gives NaN where the formula skips the product. `skript compile --emit=linalg-named` and")
-    print("`skript-opt --skript-to-linalg-named` print it; code of our own is made from `linalg`, whose kernels are faster.\n")
+    print("Conformance cases that pass through the evaluator and through each pipeline of the compiler. A document that must be")
+    print("refused counts if it is. `make test` compares the evaluator and `linalg` with their lists, `make test-all` all pipelines.\n")
+    print("- `linalg` and `linalg-named` lower formulas that run in order, and formulas whose accesses a dynamic extent offsets or")
+    print("  divides, to loops of scf. The attribute `not_linalg` states the reason.")
+    print("- `linalg-named` is for backends with kernels of their own. It uses named operations where linalg has them (`matmul`,")
+    print("  `conv_2d_nchw_fchw`, `pooling_nhwc_max`, `reduce`, `transpose`, …). Windows read a border of zeros instead of a guard, so an")
+    print("  infinite or NaN *weight* there gives NaN where the formula skips the product. Our own kernels use `linalg`, which is faster.")
+    print("- `affine` lacks the cases [below](#what-is-not-affine).\n")
     print("| family | " + " | ".join(way for way, _ in WAYS) + " |")
     print("|---" * (len(WAYS) + 1) + "|")
     for family in sorted(set().union(*counts)):
@@ -37,12 +36,11 @@ def main():
     print("| **all** | %s |" % " | ".join(str(total) for total in totals))
     print("| **of linalg** | | %s |" % " | ".join("%.1f %%" % (100 * total / totals[1]) for total in totals[1:]))
 
-
     print("\n## What is not affine\n")
-    print("`test/conformance/not-affine.txt` lists these cases; `make test-all` holds the pipeline to it by `test/conformance/affine.py`: every")
-    print("other case becomes affine loops, and no linalg operation is left in any.\n")
-    print("An affine place is a sum of multiples of indices, with floor division and remainder by constants. Minimum, maximum and")
-    print("conditions in a place (clamped, mirrored, wrapped borders) make pieces of it, and `affine.if` chooses among them.\n")
+    print("`test/conformance/not-affine.txt` lists these cases. `make test-all` compares the pipeline with it (`test/conformance/affine.py`): every")
+    print("other case becomes affine loops without any linalg operation.\n")
+    print("An affine index is a sum of multiples of loop indices, with floor division and remainder by constants. Minimum, maximum and")
+    print("conditions in an index (clamped, mirrored, wrapped borders) make it piecewise affine; `affine.if` selects the piece.\n")
     print("| why | cases | families |\n|---|---|---|")
     with open(os.path.join(HERE, "not-affine.txt")) as file:
         entries = [line.rstrip("\n").split(" ", 1) for line in file]

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what is missing: Debian packages, a Python environment for tests. Quick when all is there.
+# Installs what is missing: Debian packages, and the Python environment of the tests. Quick when nothing is.
 set -eu
 cd "$(dirname "$0")/.."
 packages=(libmlir-22-dev mlir-22-tools llvm-22-dev llvm-22-tools clang-22 libclang-22-dev cmake ninja-build
@@ -19,12 +19,15 @@ fi
 
 export PATH="$HOME/.cargo/bin:$PATH"
 if ! command -v cargo >/dev/null; then
-  echo "setup: no cargo found; install Rust 1.90 or newer with clippy and rustfmt" >&2
+  echo "setup: cargo not found: install Rust from https://rustup.rs; rust-toolchain.toml names the version" >&2
   exit 1
 fi
 
-if ! [ -x .venv/bin/python ] || ! .venv/bin/python -c 'import numpy, scipy, PIL, onnx, onnxruntime' 2>/dev/null; then
-  echo "setup: making a Python environment"
-  python3 -m venv .venv
-  .venv/bin/python -m pip install -q --disable-pip-version-check numpy scipy pillow onnx onnxruntime
+# `.venv/requirements.txt` is a copy of the requirements that the environment was made from.
+requirements=scripts/requirements.txt
+if ! cmp -s "$requirements" .venv/requirements.txt; then
+  echo "setup: installing the packages of $requirements into .venv"
+  [ -x .venv/bin/python ] || python3 -m venv .venv
+  .venv/bin/python -m pip install -q --disable-pip-version-check --require-hashes -r "$requirements"
+  cp "$requirements" .venv/requirements.txt
 fi

@@ -27,6 +27,7 @@ step "unit tests" cargo test --release --workspace --quiet --no-fail-fast
 step "lit" scripts/lit.sh
 step "round trips" .venv/bin/python test/round_trips.py
 step "repeated passes" .venv/bin/python test/repeated_passes.py
+step "one pipeline" .venv/bin/python test/one_pipeline.py
 step "generated documents" scripts/docs.sh --check
 step "examples" scripts/examples.sh
 sweep="test/library/sweep.py --skript target/release/skript"

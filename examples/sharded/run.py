@@ -74,7 +74,7 @@ def main():
     skript = arguments.parse_args().skript
     os.environ["JAX_PLATFORMS"] = "cpu"
     os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=%d" % DEVICES
-    xla.install()
+    xla.require()
     import numpy
 
     random = numpy.random.default_rng(7)

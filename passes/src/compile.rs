@@ -1,13 +1,14 @@
-//! From a composed model to an artifact, or to the text of a station on the way.
+//! The driver: from a composed model to an artifact, or to the text of a stage on the way.
 
-use crate::codegen::{self, CodegenError, Form, Interface};
+use crate::codegen::{self, CodegenError, Form, Interface, checks, entry, memory};
 use crate::emit::{EmitError, emit};
-use crate::invoke::keep_operators;
+use crate::pipeline::stages::{self, Stage};
 use crate::pipeline::{LOWERINGS, Pipeline};
 use crate::stablehlo::sharding::annotate;
 use crate::stablehlo::{ExportError, Interface as Ports, Placement, Report, Weights, export};
 use melior::Context;
 use melior::ir::Module;
+use melior::ir::operation::{OperationLike, OperationPrintingFlags};
 use skript_frontend::model::Model;
 use skript_frontend::source::SourceMap;
 use skript_runtime::artifact::{Artifact, Target};
@@ -37,17 +38,9 @@ impl Default for Options {
     }
 }
 
-impl Options {
-    /// The pass that keeps operators whole; `None` if all are taken apart.
-    fn keeping(&self) -> Option<String> {
-        let pass = keep_operators::PASS.flag;
-        (!self.keep.is_empty()).then(|| format!("{pass}{{operators={}}}", self.keep.join(",")))
-    }
-}
-
-/// A place on the way to code.
+/// Where compilation can stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Station {
+pub enum Stop {
     /// The model in the `skript` dialect.
     Skript,
     /// After the lowering that the options name: `linalg`, `affine` or `scf`.
@@ -56,8 +49,23 @@ pub enum Station {
     Buffers,
     /// Memrefs with kernels in place of reductions.
     Scheduled,
+    /// LLVM's dialect.
+    LlvmDialect,
     /// LLVM IR, assembly or an object.
     Code(Form),
+}
+
+impl Stop {
+    /// How many of the stages of [`stages::all`] run before.
+    fn stages(self) -> usize {
+        match self {
+            Stop::Skript => 0,
+            Stop::Lowered => 1,
+            Stop::Buffers => 2,
+            Stop::Scheduled => 3,
+            Stop::LlvmDialect | Stop::Code(_) => 5,
+        }
+    }
 }
 
 /// Why a model was not compiled.
@@ -87,7 +95,7 @@ impl From<melior::Error> for CompileError {
 /// Compiles the entry of a model.
 ///
 /// # Errors
-/// [`CompileError`]: constructs that compiled code does not take, with their place; defects of a lowering.
+/// [`CompileError`]: constructs that compiled code does not support, with their location; defects of a lowering.
 pub fn compile_model(
     model: &Model,
     sources: &SourceMap,
@@ -97,47 +105,87 @@ pub fn compile_model(
     let module = lowered(model, sources, options, &context)?;
     let interface = Interface::of(model)
         .ok_or_else(|| CodegenError::Module("the model's entry is incomplete".to_owned()))?;
-    Ok(codegen::compile(&module, interface, &options.target)?)
+    Ok(compile_tensors(&module, interface, &options.target)?)
 }
 
-/// What a model looks like at a station: text, or bytes for objects.
+/// Compiles a module whose entry works on tensors with `linalg`, `scf`, `arith`, `math` and `tensor` ops, all calls inlined.
+///
+/// # Errors
+/// [`CodegenError`] with what MLIR reports, if the module holds something that has no code.
+pub fn compile_tensors(
+    module: &Module,
+    interface: Interface,
+    target: &Target,
+) -> Result<Artifact, CodegenError> {
+    tensors_to_llvm(module, target)?;
+    Ok(Artifact {
+        target: target.clone(),
+        entry: entry::SYMBOL.to_owned(),
+        arena: memory::layout(module.as_operation())?,
+        inputs: interface.inputs,
+        variables: interface.variables,
+        outputs: interface.outputs,
+        updates: interface.updates,
+        checks: checks::table(module.as_operation()),
+        object: codegen::emit(module, target, Form::Object)?,
+    })
+}
+
+/// Runs every stage after the lowering: such a module becomes one in LLVM's dialect.
+///
+/// # Errors
+/// As of [`compile_tensors`].
+pub fn tensors_to_llvm(module: &Module, target: &Target) -> Result<(), CodegenError> {
+    crate::all::register();
+    run(module, &[stages::bufferize(), stages::schedule(target)])?;
+    run(module, &stages::to_llvm(target))
+}
+
+/// The passes that run on a module in the `skript` dialect up to a stage, as `skript-opt --pass-pipeline` accepts them.
+///
+/// # Errors
+/// [`CodegenError`] if the options name no pipeline.
+pub fn pipeline_text(options: &Options, stop: Stop) -> Result<String, CodegenError> {
+    let stages = all_stages(options)?;
+    Ok(stages::text(
+        stages.get(..stop.stages()).unwrap_or_default(),
+    ))
+}
+
+/// A model after a stage: text, or bytes for objects. Text of MLIR has locations if `locations` says so.
 ///
 /// # Errors
 /// Those of [`compile_model`].
-pub fn model_at(
+pub fn model_after(
     model: &Model,
     sources: &SourceMap,
     options: &Options,
-    station: Station,
+    stop: Stop,
+    locations: bool,
 ) -> Result<Vec<u8>, CompileError> {
     let context = context();
-    if station == Station::Skript {
-        let module = emit(model, sources, &context)?;
-        if let Some(keeping) = options.keeping() {
-            codegen::mlir::run_pipeline(&module, keep_operators::PASS.flag, &keeping).map_err(
-                |error| CompileError::Lowering {
+    let module = match stop {
+        Stop::Skript => {
+            let module = emit(model, sources, &context)?;
+            if let Some(keeping) = stages::keep(&options.keep) {
+                let stage = [Stage {
+                    name: "keep",
+                    passes: keeping,
+                }];
+                run(&module, &stage).map_err(|error| CompileError::Lowering {
                     error,
                     takers: Vec::new(),
-                },
-            )?;
+                })?;
+            }
+            module
         }
-        return Ok(text(&module));
-    }
-    let module = lowered(model, sources, options, &context)?;
-    if station == Station::Lowered {
-        return Ok(text(&module));
-    }
-    codegen::buffers(&module)?;
-    if station == Station::Buffers {
-        return Ok(text(&module));
-    }
-    codegen::schedules(&module, &options.target)?;
-    match station {
-        Station::Code(form) => {
-            codegen::native(&module)?;
-            Ok(codegen::emit(&module, &options.target, form)?)
-        }
-        _ => Ok(text(&module)),
+        _ => lowered(model, sources, options, &context)?,
+    };
+    let stages = all_stages(options)?;
+    run(&module, stages.get(1..stop.stages()).unwrap_or_default())?;
+    match stop {
+        Stop::Code(form) => Ok(codegen::emit(&module, &options.target, form)?),
+        _ => text(&module, locations),
     }
 }
 
@@ -197,20 +245,30 @@ fn lowered<'c>(
         module = Module::parse(context, &text)
             .ok_or_else(|| CodegenError::Module(format!("`{to}` cannot stand for `{from}`")))?;
     }
-    let pipeline = Pipeline::named(options.pipeline).ok_or_else(|| {
-        CodegenError::Module(format!("there is no pipeline `{}`", options.pipeline))
-    })?;
-    let text = match options.keeping() {
-        Some(keeping) => format!("{keeping},{}", pipeline.text()),
-        None => pipeline.text(),
-    };
-    codegen::mlir::run_pipeline(&module, pipeline.flag, &text).map_err(|error| {
+    let pipeline = lowering(options)?;
+    run(&module, &[stages::lower(pipeline, &options.keep)]).map_err(|error| {
         CompileError::Lowering {
             error,
             takers: takers(model, sources, pipeline, context),
         }
     })?;
     Ok(module)
+}
+
+fn lowering(options: &Options) -> Result<&'static Pipeline, CodegenError> {
+    Pipeline::named(options.pipeline)
+        .ok_or_else(|| CodegenError::Module(format!("there is no pipeline `{}`", options.pipeline)))
+}
+
+fn all_stages(options: &Options) -> Result<Vec<Stage>, CodegenError> {
+    let lowering = lowering(options)?;
+    Ok(stages::all(lowering, &options.keep, &options.target))
+}
+
+fn run(module: &Module, stages: &[Stage]) -> Result<(), CodegenError> {
+    stages
+        .iter()
+        .try_for_each(|stage| codegen::mlir::run_pipeline(module, stage.name, &stage.passes))
 }
 
 /// The other lowerings that take a model.
@@ -231,6 +289,12 @@ fn takers(
     others.filter(takes).copied().collect()
 }
 
-fn text(module: &Module) -> Vec<u8> {
-    module.as_operation().to_string().into_bytes()
+fn text(module: &Module, locations: bool) -> Result<Vec<u8>, CompileError> {
+    let operation = module.as_operation();
+    let text = match locations {
+        true => operation
+            .to_string_with_flags(OperationPrintingFlags::new().enable_debug_info(true, false))?,
+        false => operation.to_string(),
+    };
+    Ok(format!("{text}\n").into_bytes())
 }

@@ -20,6 +20,7 @@ pub mod structure;
 
 pub use all::{ALL, register};
 pub use compile::{
-    CompileError, Exported, Options, Station, compile_model, export_model, model_at,
+    CompileError, Exported, Options, Stop, compile_model, compile_tensors, export_model,
+    model_after, pipeline_text, tensors_to_llvm,
 };
 pub use emit::EmitError;

@@ -26,7 +26,7 @@ fn compile(source: &str, inputs: &[&[u64]], outputs: &[&[u64]]) -> Result<Artifa
         outputs: outputs.iter().map(|s| port("out", s)).collect(),
         ..Interface::default()
     };
-    codegen::compile(&module, interface, &program::host()).map_err(|e| e.to_string())
+    skript_passes::compile_tensors(&module, interface, &program::host()).map_err(|e| e.to_string())
 }
 
 fn call(artifact: &Artifact, inputs: &[(&[u64], &[f32])]) -> Vec<Vec<f32>> {
@@ -184,8 +184,7 @@ fn chains_of_loops_leave_the_input_that_they_begin_with() {
 fn code_allocates_nothing_and_calls_no_library_copy() {
     let context = codegen::mlir::context();
     let module = Module::parse(&context, &window()).unwrap();
-    codegen::buffers(&module).unwrap();
-    codegen::native(&module).unwrap();
+    skript_passes::tensors_to_llvm(&module, &program::host()).unwrap();
     let text = codegen::emit(&module, &program::host(), Form::Llvm).unwrap();
     let text = String::from_utf8(text).unwrap();
     assert!(text.contains("@skript_entry("), "{text}");
@@ -215,6 +214,6 @@ func.func @f(%x: tensor<4xf32> {bufferization.writable = false}) -> tensor<?xf32
     target.triple = "z80-none".into();
     let context = codegen::mlir::context();
     let module = Module::parse(&context, &window()).unwrap();
-    let error = codegen::compile(&module, Interface::default(), &target);
+    let error = skript_passes::compile_tensors(&module, Interface::default(), &target);
     assert!(error.unwrap_err().to_string().contains("z80"));
 }

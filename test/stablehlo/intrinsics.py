@@ -108,7 +108,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--skript", required=True)
     args = parser.parse_args()
-    xla.install()
+    xla.require()
     engine, failed, count = xla.Xla(), 0, 0
     given = [("x", numpy.arange(8, dtype="f4").reshape(2, 4)), ("c", numpy.array(False))]
     runs = [(name, model, given[:1] + [("c", numpy.array(c))], []) for name, model in MODELS.items() for c in (False, True)]

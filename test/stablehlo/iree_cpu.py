@@ -4,7 +4,7 @@
     iree_cpu.py SUITE --skript BINARY [--case SUBSTRING]...
 
 Without --case, all cases of the family `models` that passing-xla.txt lists. Each of them must give the expected values.
-IREE is installed on first use, in the version below.
+The script needs IREE in the version below, as scripts/requirements.in has it.
 """
 import argparse
 import os
@@ -17,18 +17,15 @@ import xla
 VERSION = "3.13.0"
 
 
-def install():
-    """Makes IREE importable in this Python, which belongs to the project's environment."""
+def require():
+    """Ends the script unless IREE is installed in its version."""
     try:
         import iree.compiler.version
-        if iree.compiler.version.VERSION.startswith(VERSION):
-            return
+        found = iree.compiler.version.VERSION
     except ImportError:
-        pass
-    command = [sys.executable, "-m", "pip", "install", "-q", "--disable-pip-version-check",
-               "iree-base-compiler==" + VERSION, "iree-base-runtime==" + VERSION]
-    if subprocess.run(command).returncode != 0:
-        sys.exit("iree: version %s cannot be installed" % VERSION)
+        found = "none"
+    if not found.startswith(VERSION):
+        sys.exit("iree: needs version %s, found %s: run scripts/setup.sh" % (VERSION, found))
 
 
 class Iree:
@@ -53,7 +50,7 @@ def main():
     parser.add_argument("--case", action="append")
     parser.add_argument("--shard", help="I/N: every Nth case from the Ith; 'day/N': another one each day")
     args = parser.parse_args()
-    install()
+    require()
     with open(os.path.join(xla.HERE, "passing-xla.txt")) as file:
         listed = set(file.read().split())
     cases = xla.collect(args.suite, args.case or ["models/"])

@@ -17,7 +17,7 @@ import tempfile
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import xla
 
-xla.install()
+xla.require()
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 import jax
 import jax.export

@@ -138,7 +138,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--verbose", action="store_true", help="a line for each operator, and why cases have no program")
     args = parser.parse_args()
-    xla.install()
+    xla.require()
     skript = os.path.abspath(args.skript)
     found = []
     from cases import Machine

@@ -317,7 +317,7 @@ def run(description, what, models, array=array, check=lambda path, name: None):
     parser.add_argument("--case", action="append")
     parser.add_argument("--shard", help="I/N: every Nth model from the Ith; 'day/N': another one each day")
     args = parser.parse_args()
-    xla.install()
+    xla.require()
     skript, engine, runs, failures = os.path.abspath(args.skript), xla.Xla(), 0, 0
     chosen = {n: m for n, m in models.items() if not args.case or any(c in n for c in args.case)}
     if args.shard:

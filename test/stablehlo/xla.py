@@ -7,8 +7,8 @@ Every case of the suite that has outputs is exported by `skript compile --emit=s
 against the case's expected values. Where a run decides extents of inputs, the case is exported twice: with the shapes of
 its files, and (`CASE+padded`) padded to its bounds; what is not filled is NaN then, or a number that no sum survives.
 `passing-xla.txt` beside this file lists the cases known to pass; it only grows: a listed case that fails is an error,
-`--update` adds new ones. jax is installed on first use, in the version below: the
-script uses interfaces of it that are not stable.
+`--update` adds new ones. The script needs jax in the version below, as
+scripts/requirements.in has it: it uses interfaces that are not stable.
 """
 import argparse
 import collections
@@ -24,18 +24,15 @@ VERSION = "0.10.2"
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
-def install():
-    """Makes jax importable in this Python, which belongs to the project's environment."""
+def require():
+    """Ends the script unless jax is installed in its version."""
     try:
         import jax
-        if jax.__version__ == VERSION:
-            return
+        found = jax.__version__
     except ImportError:
-        pass
-    command = [sys.executable, "-m", "pip", "install", "-q", "--disable-pip-version-check", "jax==" + VERSION,
-               "jaxlib==" + VERSION]
-    if subprocess.run(command).returncode != 0:
-        sys.exit("xla: jax %s cannot be installed" % VERSION)
+        found = "none"
+    if found != VERSION:
+        sys.exit("xla: needs jax %s, found %s: run scripts/setup.sh" % (VERSION, found))
 
 
 def collect(suite, chosen):
@@ -316,7 +313,7 @@ def main():
     parser.add_argument("--report", help="write the form of each formula of each operator to this file")
     parser.add_argument("--verbose", action="store_true", help="print every case that fails, listed or not")
     args = parser.parse_args()
-    install()
+    require()
     cases = collect(args.suite, args.case)
     if args.shard:
         cases = shard(cases, args.shard)

@@ -15,7 +15,7 @@ use crate::program_weights::ProgramWeights;
 
 /// Checks, runs and compiles models in SkriptND, the language of NNEF 2.0.
 #[derive(Debug, Parser)]
-#[command(name = "skript", version, args_override_self = true)]
+#[command(name = "skript", version, long_version = crate::version::text(), args_override_self = true)]
 pub struct CommandLine {
     #[command(subcommand)]
     pub verb: Verb,
@@ -43,6 +43,8 @@ pub enum Verb {
     Explain(ExplainArguments),
     /// Print a completion script for a shell
     Completions(CompletionArguments),
+    /// Print the manual page of skript or of one command, or write all of them into a folder
+    Man(ManualArguments),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -53,6 +55,15 @@ pub enum MessageFormat {
     Short,
     /// One JSON object a line
     Json,
+}
+
+#[derive(Debug, Args)]
+pub struct ManualArguments {
+    /// The command; without it the page of skript itself
+    pub command: Option<String>,
+    /// Folder for all pages: skript.1, skript-check.1, …
+    #[arg(long, value_name = "DIR", conflicts_with = "command")]
+    pub output_dir: Option<PathBuf>,
 }
 
 /// Values of `--quantize`.
@@ -305,7 +316,13 @@ pub enum EmitName {
     Stablehlo,
     /// On memrefs, before loops
     Buffers,
-    /// LLVM IR
+    /// On memrefs, with register-tiled kernels in place of reductions
+    Scheduled,
+    /// MLIR's LLVM dialect
+    LlvmDialect,
+    /// LLVM IR as it is translated from the LLVM dialect
+    LlvmUnoptimized,
+    /// Optimized LLVM IR
     Llvm,
     /// Assembly
     Asm,
@@ -320,10 +337,11 @@ pub enum EmitName {
 #[derive(Debug, Args)]
 pub struct CompileArguments {
     /// Model folder with a main.sknd, the same packed as .tgz, or a single file
-    pub model: PathBuf,
+    #[arg(required_unless_present = "print_pipeline")]
+    model: Option<PathBuf>,
     #[command(flatten)]
     pub reading: ModelArguments,
-    /// What to make; without it a file that ends in .so or .o is what its name says, and any other an artifact
+    /// What to write; without it the extension of the output file decides: .skm, .so, .o, .s or .ll
     #[arg(long, value_enum)]
     pub emit: Option<EmitName>,
     /// How formulas are lowered
@@ -346,12 +364,23 @@ pub struct CompileArguments {
     pub shardings: Vec<Sharding>,
     #[command(flatten)]
     pub weights: ProgramWeights,
-    /// Write every station up to assembly into a folder
+    /// Write the model after every stage up to assembly into a folder
     #[arg(long, value_name = "DIR")]
     pub dump_stages: Option<PathBuf>,
+    /// Print the passes from the skript dialect to the stage that --emit names, as skript-opt --pass-pipeline accepts them, and stop
+    #[arg(long)]
+    pub print_pipeline: bool,
+    /// Print MLIR without source locations
+    #[arg(long)]
+    pub no_locations: bool,
 }
 
 impl CompileArguments {
+    /// The model to compile; empty if none is needed.
+    pub fn model(&self) -> &Path {
+        self.model.as_deref().unwrap_or(Path::new(""))
+    }
+
     /// The file to write.
     pub fn output(&self) -> Option<&Path> {
         self.output
@@ -361,12 +390,31 @@ impl CompileArguments {
 
     /// What to make.
     pub fn emit(&self) -> EmitName {
-        let ending = self.output().and_then(Path::extension);
-        self.emit.unwrap_or(match ending.and_then(|e| e.to_str()) {
-            Some("so") => EmitName::So,
-            Some("o") => EmitName::Obj,
-            _ => EmitName::Artifact,
-        })
+        let named = || self.extension().and_then(emitted_as);
+        self.emit.or_else(named).unwrap_or(EmitName::Artifact)
+    }
+
+    /// The extension of the output file if it names nothing that can be made, and nothing else does.
+    pub fn unknown_extension(&self) -> Option<&str> {
+        let extension = self.extension().filter(|e| emitted_as(e).is_none());
+        extension.filter(|_| self.emit.is_none())
+    }
+
+    fn extension(&self) -> Option<&str> {
+        let extension = self.output().and_then(Path::extension)?;
+        Some(extension.to_str().unwrap_or("?"))
+    }
+}
+
+/// What a file with this extension holds.
+fn emitted_as(extension: &str) -> Option<EmitName> {
+    match extension {
+        "skm" => Some(EmitName::Artifact),
+        "so" => Some(EmitName::So),
+        "o" => Some(EmitName::Obj),
+        "s" => Some(EmitName::Asm),
+        "ll" => Some(EmitName::Llvm),
+        _ => None,
     }
 }
 

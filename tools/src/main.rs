@@ -17,6 +17,7 @@ mod render;
 mod session;
 mod variables;
 mod verbs;
+mod version;
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! What LLVM must not do to loops.
+//! `skript-annotate-loops`: what LLVM must not do to loops.
 //!
 //! LLVM unrolls loops of a few turns, and the code of a long chain of small tensors becomes one block, over which several of
 //! LLVM's passes take time that grows with its square. Where a function has many loops, none of them is worth that, nor in
@@ -15,8 +15,18 @@ use crate::mlir::ValueKey;
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationLike, OperationResult};
 use melior::ir::{BlockRef, OperationRef, Value};
+use skript_dialect::Pass;
 use std::collections::{HashMap, HashSet};
 use std::ops::RangeInclusive;
+
+/// The pass `skript-annotate-loops`.
+pub const PASS: Pass = Pass {
+    flag: "skript-annotate-loops",
+    summary: "forbid LLVM to unroll or vectorize loops where that is slow or wrong",
+    anchor: Some("builtin.module"),
+    run: |root, _, _| Ok(annotate_loops(root)?),
+    ..Pass::NONE
+};
 
 /// With more loops than this LLVM shall unroll none of a function's.
 const MOST_UNROLLED: usize = 64;
@@ -26,7 +36,7 @@ const MOST_UNROLLED: usize = 64;
 ///
 /// # Errors
 /// [`CodegenError::Module`] if LLVM's dialect does not know the attribute.
-pub fn annotate_loops(module: OperationRef) -> Result<(), CodegenError> {
+fn annotate_loops(module: OperationRef) -> Result<(), CodegenError> {
     for block in mlir::blocks(module) {
         for function in mlir::operations(block) {
             let blocks = mlir::blocks(function);

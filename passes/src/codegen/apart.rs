@@ -9,9 +9,18 @@
 use super::carried::{copied, write_carried};
 use super::error::CodegenError;
 use super::mlir;
-use crate::pipeline::ONE_SHOT;
+use super::outputs::write_outputs;
 use melior::ir::operation::{OperationLike, OperationMutLike, OperationRef, OperationRefMut};
 use melior::ir::{Module, Operation, TypeLike, Value, ValueLike};
+
+/// Upstream's bufferization; where a tensor's buffer is not known yet, as an arm of a branch may yield it, it is row-major: no kernel and
+/// no outlined function accepts strides that are known only at run time.
+pub const ONE_SHOT: &str = "one-shot-bufferize{bufferize-function-boundaries=true \
+     function-boundary-type-conversion=identity-layout-map unknown-type-conversion=identity-layout-map}";
+
+/// Its analysis alone, which decides whether it accepts a module.
+const ANALYSIS: &str = "eliminate-empty-tensors,one-shot-bufferize{bufferize-function-boundaries=true \
+     function-boundary-type-conversion=identity-layout-map test-analysis-only=true}";
 
 /// Copies what loops begin with, what the blocks of loops and branches below the module hand on, and what is chosen from.
 ///
@@ -49,15 +58,28 @@ pub(super) fn is_needed(module: OperationRef) -> bool {
         let joins = ["scf.for", "scf.while", "scf.if", "arith.select"].contains(&name.as_str());
         joins && op.results().any(|r| r.r#type().is_ranked_tensor())
     };
-    let bufferization = format!("eliminate-empty-tensors,{ONE_SHOT}");
     let takes = |apart: bool| {
         let copy = Module::from_operation(Operation::clone(&module));
         copy.is_some_and(|copy| {
-            let written = write_carried(copy.as_operation(), apart);
-            written.is_ok() && mlir::run_pipeline(&copy, "bufferization", &bufferization).is_ok()
+            let written = write_carried(copy.as_operation(), apart).and_then(|()| {
+                // The entry's results are written to arguments before bufferization, which counts for its analysis.
+                match has_entry(module) {
+                    true => write_outputs(copy.as_operation()),
+                    false => Ok(()),
+                }
+            });
+            written.is_ok() && mlir::run_pipeline(&copy, "bufferization", ANALYSIS).is_ok()
         })
     };
     mlir::nested(module).iter().any(meets) && !takes(false) && takes(true)
+}
+
+/// Whether a function of the module is marked as its entry.
+fn has_entry(module: OperationRef) -> bool {
+    let functions = mlir::blocks(module).into_iter().flat_map(mlir::operations);
+    functions
+        .into_iter()
+        .any(|op| op.has_attribute("skript.entry"))
 }
 
 /// Copies the tensors among an op's operands from `first`, but what the block got: that is in a place of its own.

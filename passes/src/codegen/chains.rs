@@ -172,7 +172,10 @@ impl<'c: 'a, 'a> Chain<'c, 'a> {
 
 /// The tensor that an op puts into another one, which upstream may compute there.
 fn inserted<'c, 'a>(op: OperationRef<'c, 'a>) -> Option<Value<'c, 'a>> {
-    let inserts = ["tensor.insert_slice", "bufferization.materialize_in_destination"];
+    let inserts = [
+        "tensor.insert_slice",
+        "bufferization.materialize_in_destination",
+    ];
     inserts
         .contains(&mlir::name(op).as_str())
         .then(|| op.operand(0).ok())?

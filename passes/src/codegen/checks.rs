@@ -1,6 +1,7 @@
 //! Run-time checks: numbered for the artifact, then early returns of the entry.
 //!
-//! `skript-lower-checks` requires an entry without structured control flow. Each call of `@skript.check.N` becomes a branch:
+//! `skript-number-checks` gives each check the status that the entry returns, and leaves their table at the module, in the
+//! attribute `skript.checks`. `skript-lower-checks` requires an entry without structured control flow. Each call of `@skript.check.N` becomes a branch:
 //! where the condition does not hold, the values are stored in the context, the entry's last argument, and the entry returns
 //! the check's number. Nothing is to be undone: all memory is the caller's.
 
@@ -8,7 +9,10 @@ use super::error::CodegenError;
 use super::mlir;
 use crate::emit::check::{CODE, MESSAGE, PREFIX};
 use crate::mlir::{Builder, attributes, context, mark, types};
-use melior::ir::attribute::{FlatSymbolRefAttribute, IntegerAttribute, StringAttribute};
+use melior::Context;
+use melior::ir::attribute::{
+    ArrayAttribute, DictionaryAttribute, FlatSymbolRefAttribute, IntegerAttribute, StringAttribute,
+};
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{
     OperationBuilder, OperationLike, OperationMutLike, OperationRef, OperationRefMut,
@@ -24,11 +28,20 @@ const STATUS: &str = "skript.status";
 /// Marks the argument that is the context.
 const CONTEXT: &str = "skript.context";
 
-/// Numbers all checks below the module; the table is in that order.
-///
-/// # Errors
-/// [`CodegenError::Module`] if there are too many.
-pub fn number_checks(module: OperationRef) -> Result<Vec<Check>, CodegenError> {
+/// Attribute of a module: its numbered checks, each with its code, message and trace.
+const TABLE: &str = "skript.checks";
+
+/// The pass `skript-number-checks`.
+pub const NUMBER: Pass = Pass {
+    flag: "skript-number-checks",
+    summary: "give each run-time check the status that the entry returns",
+    anchor: Some("builtin.module"),
+    run: |root, _, _| Ok(number_checks(root)?),
+    ..Pass::NONE
+};
+
+/// Numbers all checks below the module; the table is in that order. Equal checks have one number.
+fn number_checks(module: OperationRef) -> Result<(), CodegenError> {
     let holder = module.context();
     let context = context::borrow(&holder);
     let mut table: Vec<Check> = Vec::new();
@@ -47,7 +60,47 @@ pub fn number_checks(module: OperationRef) -> Result<Vec<Check>, CodegenError> {
             .map_err(|_| CodegenError::Module("too many run-time checks".to_owned()))?;
         mark::set(op, STATUS, attributes::i64(context, status.into()));
     }
-    Ok(table)
+    if !table.is_empty() {
+        let rows: Vec<Attribute> = table.iter().map(|check| row(context, check)).collect();
+        mark::set(module, TABLE, ArrayAttribute::new(context, &rows).into());
+    }
+    Ok(())
+}
+
+fn row<'c>(context: &'c Context, check: &Check) -> Attribute<'c> {
+    let string = |text: &String| attributes::string(context, text);
+    let trace: Vec<Attribute> = check.trace.iter().map(string).collect();
+    let entry = |name: &str, value| (Identifier::new(context, name), value);
+    let entries = [
+        entry("code", string(&check.code)),
+        entry("message", string(&check.message)),
+        entry("trace", ArrayAttribute::new(context, &trace).into()),
+    ];
+    DictionaryAttribute::new(context, &entries).into()
+}
+
+/// The checks that `skript-number-checks` numbered: status n is check n − 1.
+pub fn table(module: OperationRef) -> Vec<Check> {
+    let array = |attribute| -> Vec<Attribute> {
+        let array = ArrayAttribute::try_from(attribute).ok();
+        let items = array.map(|array| (0..array.len()).filter_map(move |n| array.element(n).ok()));
+        items.into_iter().flatten().collect()
+    };
+    let string = |attribute| {
+        let text = StringAttribute::try_from(attribute).ok();
+        text.map(|text| text.value().to_owned())
+    };
+    let rows = module.attribute(TABLE).map(array).unwrap_or_default();
+    let check = |row| {
+        let text = |name| attributes::entry(row, name).and_then(string);
+        let trace = attributes::entry(row, "trace").map(array);
+        Check {
+            code: text("code").unwrap_or_default(),
+            message: text("message").unwrap_or_default(),
+            trace: trace.into_iter().flatten().filter_map(string).collect(),
+        }
+    };
+    rows.into_iter().map(check).collect()
 }
 
 /// The pass `skript-lower-checks`.

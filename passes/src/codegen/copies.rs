@@ -24,7 +24,7 @@ pub const PASS: Pass = Pass {
 ///
 /// # Errors
 /// [`CodegenError::Module`] if a copy is malformed.
-pub fn lower_copies(module: OperationRef) -> Result<(), CodegenError> {
+fn lower_copies(module: OperationRef) -> Result<(), CodegenError> {
     for op in mlir::nested(module) {
         if mlir::name(op) != "memref.copy" {
             continue;

@@ -1,25 +1,47 @@
-//! The C entry: takes the pointers out of the table and calls the model.
+//! The C entry: loads the pointers from the table and calls the model.
+//!
+//! `skript-name-entry` renames the entry before it is lowered to LLVM, `skript-add-entry` adds the C function that calls it after.
 
 use super::error::CodegenError;
 use super::pointers::SLOT;
-use super::{mlir, table};
+use super::{checks, mlir, table};
 use crate::mlir::attributes;
 use melior::Context;
 use melior::ir::attribute::{ArrayAttribute, IntegerAttribute, TypeAttribute};
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::{Attribute, AttributeLike, Module, Operation};
+use skript_dialect::{Dialect, Pass};
 
 /// Symbol of the C entry in every object.
 pub const SYMBOL: &str = "skript_entry";
 /// Symbol of the model's function: no C library has a function of this name.
 const MODEL: &str = "skript.model";
 
+/// The pass `skript-name-entry`.
+pub const NAME: Pass = Pass {
+    flag: "skript-name-entry",
+    summary: "rename the entry to skript.model and make it internal",
+    anchor: Some("builtin.module"),
+    run: |root, _, _| Ok(name_model(root)?),
+    ..Pass::NONE
+};
+
+/// The pass `skript-add-entry`.
+pub const ADD: Pass = Pass {
+    flag: "skript-add-entry",
+    summary: "add the C function skript_entry, which calls the model",
+    anchor: Some("builtin.module"),
+    dependent_dialects: &[Dialect::Llvm],
+    run: |root, _, _| Ok(add_entry(root)?),
+    ..Pass::NONE
+};
+
 /// Gives the entry a name of its own, seen by nobody outside. Before lowering to LLVM.
 ///
 /// # Errors
 /// [`CodegenError::Module`] if there is no entry.
-pub fn name_model(module: OperationRef) -> Result<(), CodegenError> {
+fn name_model(module: OperationRef) -> Result<(), CodegenError> {
     let entry = mlir::entry(module)?;
     mlir::set_string(entry, "sym_name", MODEL);
     let internal = mlir::parse_attribute(entry.context(), "#llvm.linkage<internal>")?;
@@ -69,19 +91,22 @@ fn of_llvm<'c>(context: &'c Context, dictionary: Attribute<'c>) -> Attribute<'c>
     }
 }
 
-/// Adds the C entry to a module in the LLVM dialect; the model's last argument is the arena, or with `checks` the one
-/// before the last, and the context the last. Each other is the pointer in its slot, or the table of all.
+/// Adds the C entry to a module in the LLVM dialect; the model's last argument is the arena, or in a module with run-time checks the
+/// one before the last, and the context the last. Each other is the pointer in its slot, or the table of all.
 ///
 /// # Errors
 /// [`CodegenError::Module`] if the model's function is missing or takes anything but pointers.
-pub fn add_entry(module: &Module, checks: bool) -> Result<(), CodegenError> {
-    let model = mlir::operations(module.body())
+fn add_entry(module: OperationRef) -> Result<(), CodegenError> {
+    let checks = !checks::table(module).is_empty();
+    let body = mlir::blocks(module).first().copied();
+    let body = body.ok_or_else(|| CodegenError::Module("a module without a body".to_owned()))?;
+    let model = mlir::operations(body)
         .into_iter()
         .find(|op| mlir::name(*op) == "llvm.func" && symbol(*op).as_deref() == Some(MODEL))
-        .ok_or_else(|| CodegenError::Module("the model's function is gone".to_owned()))?;
+        .ok_or_else(|| CodegenError::Module("the module has no function `skript.model`: run `skript-name-entry` before it is lowered".to_owned()))?;
     let passed = mlir::argument_attributes(model);
     let tables = table::position(model);
-    for function in mlir::operations(module.body()) {
+    for function in mlir::operations(body) {
         table::tell_apart(function)?;
         drop_foreign(function)?;
     }
@@ -138,7 +163,7 @@ pub fn add_entry(module: &Module, checks: bool) -> Result<(), CodegenError> {
         .last()
         .copied()
         .ok_or_else(|| CodegenError::Module("no entry was made".to_owned()))?;
-    module.body().append_operation(Operation::clone(&wrapper));
+    body.append_operation(Operation::clone(&wrapper));
     Ok(())
 }
 

@@ -12,6 +12,7 @@ use std::sync::Once;
 type Ref = *mut c_void;
 
 unsafe extern "C" {
+    fn LLVMGetVersion(major: *mut c_uint, minor: *mut c_uint, patch: *mut c_uint);
     fn LLVMContextCreate() -> Ref;
     fn LLVMContextDispose(context: Ref);
     fn mlirTranslateModuleToLLVMIR(module: mlir_sys::MlirOperation, context: Ref) -> Ref;
@@ -36,6 +37,7 @@ unsafe extern "C" {
     ) -> Ref;
     fn LLVMDisposeTargetMachine(machine: Ref);
     fn LLVMCreateTargetDataLayout(machine: Ref) -> Ref;
+    fn LLVMCopyStringRepOfTargetData(layout: Ref) -> *mut c_char;
     fn LLVMSetModuleDataLayout(module: Ref, layout: Ref);
     fn LLVMDisposeTargetData(layout: Ref);
     fn LLVMCreatePassBuilderOptions() -> Ref;
@@ -69,6 +71,8 @@ unsafe extern "C" {
 /// What comes out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
+    /// LLVM IR as text, as it is translated from LLVM's dialect.
+    Unoptimized,
     /// Optimized LLVM IR as text.
     Llvm,
     Assembly,
@@ -117,28 +121,50 @@ fn text(value: &str) -> Result<CString, CodegenError> {
     CString::new(value).map_err(|e| CodegenError::Llvm(e.to_string()))
 }
 
-/// Optimizes a module in the LLVM dialect for `target` and gives its code; the same module gives the same bytes.
+/// The version of the LLVM that generates code, such as 22.1.8.
+pub fn version() -> String {
+    let (mut major, mut minor, mut patch) = (0, 0, 0);
+    // SAFETY: the function writes three numbers.
+    unsafe { LLVMGetVersion(&mut major, &mut minor, &mut patch) }
+    format!("{major}.{minor}.{patch}")
+}
+
+/// The data layout of a target, as LLVM IR writes it.
 ///
 /// # Errors
-/// [`CodegenError::Llvm`] if the target is unknown or LLVM refuses the module.
-pub fn emit(module: &Module, target: &Target, form: Form) -> Result<Vec<u8>, CodegenError> {
+/// [`CodegenError::Llvm`] if LLVM does not know the target.
+pub fn data_layout(triple: &str) -> Result<String, CodegenError> {
     initialize();
+    let target = Target {
+        triple: triple.to_owned(),
+        ..Target::default()
+    };
+    let machine = machine(&target)?;
+    // SAFETY: the machine is alive; the text is ours and freed by `message`.
+    unsafe {
+        let layout = Owned(LLVMCreateTargetDataLayout(machine.0), LLVMDisposeTargetData);
+        Ok(message(LLVMCopyStringRepOfTargetData(layout.0)))
+    }
+}
+
+/// A machine that generates code for a target.
+fn machine(target: &Target) -> Result<Owned, CodegenError> {
+    const AGGRESSIVE: c_uint = 3;
+    const POSITION_INDEPENDENT: c_uint = 2;
+    const DEFAULT_MODEL: c_uint = 0;
     let (triple, cpu) = (text(&target.triple)?, text(&target.cpu)?);
     // Wide vectors where the processor has them: kernels are written for them, and mixing widths costs more.
     let features = text(&match target.features.as_str() {
         f if f.contains("+avx512f") => format!("{f},-prefer-256-bit"),
         f => f.to_owned(),
     })?;
-    // SAFETY: handles are used as the C API documents and freed once, in reverse order, by `Owned`.
+    // SAFETY: handles are used as the C API documents; texts live until the calls return.
     unsafe {
         let mut found = null_mut();
         let mut reason = null_mut();
         if LLVMGetTargetFromTriple(triple.as_ptr(), &mut found, &mut reason) != 0 {
             return Err(CodegenError::Llvm(message(reason)));
         }
-        const AGGRESSIVE: c_uint = 3;
-        const POSITION_INDEPENDENT: c_uint = 2;
-        const DEFAULT_MODEL: c_uint = 0;
         let machine = LLVMCreateTargetMachine(
             found,
             triple.as_ptr(),
@@ -154,7 +180,20 @@ pub fn emit(module: &Module, target: &Target, form: Form) -> Result<Vec<u8>, Cod
                 target.cpu, target.triple
             )));
         }
-        let machine = Owned(machine, LLVMDisposeTargetMachine);
+        Ok(Owned(machine, LLVMDisposeTargetMachine))
+    }
+}
+
+/// Optimizes a module in the LLVM dialect for `target` and gives its code; the same module gives the same bytes.
+///
+/// # Errors
+/// [`CodegenError::Llvm`] if the target is unknown or LLVM refuses the module.
+pub fn emit(module: &Module, target: &Target, form: Form) -> Result<Vec<u8>, CodegenError> {
+    initialize();
+    let triple = text(&target.triple)?;
+    let machine = machine(target)?;
+    // SAFETY: handles are used as the C API documents and freed once, in reverse order, by `Owned`.
+    unsafe {
         let context = Owned(LLVMContextCreate(), LLVMContextDispose);
         let translated = mlirTranslateModuleToLLVMIR(module.as_operation().to_raw(), context.0);
         if translated.is_null() {
@@ -163,6 +202,9 @@ pub fn emit(module: &Module, target: &Target, form: Form) -> Result<Vec<u8>, Cod
             ));
         }
         let translated = Owned(translated, LLVMDisposeModule);
+        if form == Form::Unoptimized {
+            return Ok(message(LLVMPrintModuleToString(translated.0)).into_bytes());
+        }
         let name = "model";
         LLVMSetModuleIdentifier(translated.0, name.as_ptr().cast(), name.len());
         LLVMSetSourceFileName(translated.0, name.as_ptr().cast(), name.len());
@@ -183,7 +225,7 @@ pub fn emit(module: &Module, target: &Target, form: Form) -> Result<Vec<u8>, Cod
             return Err(CodegenError::Llvm(owned));
         }
         let kind = match form {
-            Form::Llvm => {
+            Form::Llvm | Form::Unoptimized => {
                 return Ok(message(LLVMPrintModuleToString(translated.0)).into_bytes());
             }
             Form::Assembly => 0,

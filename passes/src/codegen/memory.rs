@@ -8,7 +8,8 @@
 use super::error::CodegenError;
 use super::placement::{Lifetime, place};
 use super::{mlir, size};
-use crate::mlir::mark;
+use crate::mlir::{attributes, mark};
+use melior::ir::attribute::IntegerAttribute;
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::r#type::{DimSize, MemRefType};
@@ -17,25 +18,52 @@ use skript_dialect::{Dialect, Pass};
 use skript_runtime::artifact::ArenaLayout;
 use std::collections::{HashMap, HashSet};
 
+/// Attributes of a module: bytes of its arena, and their alignment.
+const SIZE: &str = "skript.arena_size";
+const ALIGNED: &str = "skript.arena_alignment";
+
 /// The pass `skript-plan-memory`.
 pub const PASS: Pass = Pass {
     flag: "skript-plan-memory",
     summary: "allocations become views of one arena",
     anchor: Some("builtin.module"),
     dependent_dialects: &[Dialect::Arith, Dialect::MemRef],
-    run: |root, _, _| Ok(plan_memory(root).map(drop)?),
+    run: |root, _, rewriter| {
+        let layout = plan_memory(root)?;
+        let number = |n: u64| attributes::i64(rewriter.context(), n.cast_signed());
+        mark::set(root, SIZE, number(layout.size));
+        mark::set(root, ALIGNED, number(layout.alignment));
+        Ok(())
+    },
     ..Pass::NONE
 };
 
 /// Bytes; a cache line, and the widest vector.
 const ALIGNMENT: u64 = 64;
 
-/// Plans the entry's memory and gives the arena's layout.
+/// The arena's layout, as `skript-plan-memory` left it at the module.
+///
+/// # Errors
+/// [`CodegenError::Module`] if the pass has not run.
+pub fn layout(module: OperationRef) -> Result<ArenaLayout, CodegenError> {
+    let number = |name| {
+        let value = module.attribute(name).and_then(IntegerAttribute::try_from);
+        value
+            .map(|value| value.value().cast_unsigned())
+            .map_err(|_| CodegenError::Module("the module's memory is not planned".to_owned()))
+    };
+    Ok(ArenaLayout {
+        size: number(SIZE)?,
+        alignment: number(ALIGNED)?,
+    })
+}
+
+/// Plans the entry's memory.
 ///
 /// # Errors
 /// [`CodegenError::Module`] for an allocation outside the entry, of a size known only at run time, or that a loop hands on
 /// to its next turn.
-pub fn plan_memory(module: OperationRef) -> Result<ArenaLayout, CodegenError> {
+fn plan_memory(module: OperationRef) -> Result<ArenaLayout, CodegenError> {
     let entry = mlir::uncalled_entry(module)?;
     let steps = Steps::of(entry);
     for op in mlir::nested(module) {

@@ -123,7 +123,7 @@ fn groups(fine: &[i64], coarse: &[i64]) -> Option<Vec<Vec<usize>>> {
             group.push(next);
             next += 1;
         }
-        if product != *extent {
+        if product != *extent || group.is_empty() {
             return None;
         }
         groups.push(group);
@@ -155,6 +155,8 @@ mod tests {
             Some(vec![vec![0], vec![1, 2, 3]])
         );
         assert_eq!(groups(&[1, 1], &[]), Some(vec![]));
+        // No dimension is left for the last one.
+        assert_eq!(groups(&[1, 1, 6, 3], &[6, 3, 1]), None);
         assert_eq!(groups(&[5, 1, 1], &[5, 1]), Some(vec![vec![0], vec![1, 2]]));
         assert_eq!(
             groups(&[5, 1, 2, 3, 7], &[5, 1, 6, 7]),

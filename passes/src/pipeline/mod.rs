@@ -2,6 +2,9 @@
 //!
 //! A pipeline is a list of passes in MLIR's textual form; `skript-opt --skript-to-linalg` and the compiler run the same.
 
+pub mod stages;
+
+use crate::codegen::apart::ONE_SHOT;
 use skript_dialect::pass::register_pipeline;
 
 /// A named pipeline on a module.
@@ -73,12 +76,8 @@ const SCALARS: &[&str] = &[
     "cse",
 ];
 
-/// Upstream's bufferization, with functions as those beside invocations that are kept.
-pub const ONE_SHOT: &str = "one-shot-bufferize{bufferize-function-boundaries=true \
-     function-boundary-type-conversion=identity-layout-map}";
-
-/// Tensors become memrefs; arguments that carry `bufferization.writable = false` are never written. Like code of our own, a module
-/// that is refused is made with copies of what loops carry and branches choose.
+/// Tensors become memrefs; arguments that carry `bufferization.writable = false` are never written. For any module: functions keep their
+/// arguments and results, which [`stages`] gives a calling convention.
 const BUFFERIZE: &[&str] = &[
     "skript-separate-inits",
     "skript-write-carried{apart=if-refused}",

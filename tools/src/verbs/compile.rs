@@ -1,4 +1,4 @@
-//! `skript compile`: a model as a file of code, or as text at a station on the way.
+//! `skript compile`: a model as a file of code, or as text after a stage on the way.
 
 mod own_kernels;
 mod shared_object;
@@ -12,7 +12,7 @@ use skript_frontend::diagnostics::Diagnostic;
 use skript_frontend::diagnostics::codes::OUTPUT;
 use skript_frontend::model::Model;
 use skript_passes::codegen::Form;
-use skript_passes::{Options, Station, model_at};
+use skript_passes::{Options, Stop, model_after, pipeline_text};
 use skript_tensor::Tensor;
 
 use crate::command_line::{CompileArguments, EmitName, Pipeline};
@@ -31,7 +31,10 @@ pub fn run(arguments: &CompileArguments, console: &mut Console) -> Status {
         EmitName::Scf,
         EmitName::Buffers,
     ];
-    let mut session = Session::open(&arguments.model, &arguments.reading);
+    if arguments.print_pipeline {
+        return print_pipeline(arguments, console);
+    }
+    let mut session = Session::open(arguments.model(), &arguments.reading);
     if !arguments.keep.is_empty() && !text.contains(&arguments.emit()) {
         session.report_usage(
             Diagnostic::without_place(&OUTPUT, "an operator that is kept has no code of ours")
@@ -39,6 +42,12 @@ pub fn run(arguments: &CompileArguments, console: &mut Console) -> Status {
                     "take --emit=skript, linalg, linalg-named, affine, scf or buffers with --keep",
                 ),
         );
+    }
+    if let Some(extension) = arguments.unknown_extension() {
+        let text = format!("the extension `.{extension}` does not say what to write");
+        session.report_usage(Diagnostic::without_place(&OUTPUT, text).with_help(
+            "name the file `.skm`, `.so`, `.o`, `.s` or `.ll`, or choose with --emit, such as --emit=linalg",
+        ));
     }
     if arguments.report.is_some() && arguments.emit() != EmitName::Stablehlo {
         session.report_usage(
@@ -109,7 +118,7 @@ fn make(
     if arguments.emit() == EmitName::Stablehlo {
         return stablehlo::make(arguments, session, model, variables).map(|()| None);
     }
-    let bytes = station(arguments, arguments.emit(), session, model)?;
+    let bytes = after_stage(arguments, arguments.emit(), session, model)?;
     let binary = matches!(arguments.emit(), EmitName::Obj | EmitName::Artifact);
     match arguments.output() {
         Some(path) => {
@@ -128,42 +137,68 @@ fn make(
     }
 }
 
-/// What the model is at a station.
-fn station(
+/// Prints the passes that compilation would run.
+fn print_pipeline(arguments: &CompileArguments, console: &mut Console) -> Status {
+    let (stop, pipeline) = stop(arguments.emit(), arguments.pipeline);
+    let options = Options {
+        keep: arguments.keep.clone(),
+        ..options(pipeline)
+    };
+    match pipeline_text(&options, stop) {
+        Ok(text) => {
+            super::print(&format!("{text}\n"));
+            Status::Done
+        }
+        Err(error) => {
+            console.write(&format!("{error}\n"));
+            Status::Wrong
+        }
+    }
+}
+
+/// Where compilation stops for what is emitted, and the lowering that leads there. Objects need all stages.
+fn stop(emit: EmitName, pipeline: Pipeline) -> (Stop, Pipeline) {
+    match emit {
+        EmitName::Ast | EmitName::Model | EmitName::Stablehlo | EmitName::Skript => {
+            (Stop::Skript, pipeline)
+        }
+        EmitName::Linalg => (Stop::Lowered, Pipeline::Linalg),
+        EmitName::LinalgNamed => (Stop::Lowered, Pipeline::LinalgNamed),
+        EmitName::Affine => (Stop::Lowered, Pipeline::Affine),
+        EmitName::Scf => (Stop::Lowered, Pipeline::Scf),
+        EmitName::Buffers => (Stop::Buffers, pipeline),
+        EmitName::Scheduled => (Stop::Scheduled, pipeline),
+        EmitName::LlvmDialect => (Stop::LlvmDialect, pipeline),
+        EmitName::LlvmUnoptimized => (Stop::Code(Form::Unoptimized), pipeline),
+        EmitName::Llvm => (Stop::Code(Form::Llvm), pipeline),
+        EmitName::Asm => (Stop::Code(Form::Assembly), pipeline),
+        EmitName::Obj | EmitName::So | EmitName::Artifact => (Stop::Code(Form::Object), pipeline),
+    }
+}
+
+/// The model after a stage.
+fn after_stage(
     arguments: &CompileArguments,
     emit: EmitName,
     session: &Session,
     model: &Model,
 ) -> Result<Vec<u8>, Stopped> {
     let sources = &session.program.sources;
-    let pipeline = arguments.pipeline;
-    let station_of = |station, pipeline| {
-        let options = Options {
-            keep: arguments.keep.clone(),
-            ..options(pipeline)
-        };
-        model_at(model, sources, &options, station).map_err(|e| refused(&e, model, sources))
-    };
-    let (station, pipeline) = match emit {
-        EmitName::Ast => {
-            let module = session.program.main_module();
-            return Ok(tree(module));
-        }
+    match emit {
+        EmitName::Ast => return Ok(tree(session.program.main_module())),
         EmitName::Model => return Ok(model.to_text().into_bytes()),
-        EmitName::Artifact => return Ok(compile(model, sources, pipeline)?.to_bytes()),
+        EmitName::Artifact => return Ok(compile(model, sources, arguments.pipeline)?.to_bytes()),
         EmitName::So => return Ok(shared_object::object(arguments, session, model)?.0),
         EmitName::Stablehlo => return Ok(stablehlo::text(arguments, session, model)?.into_bytes()),
-        EmitName::Skript => (Station::Skript, pipeline),
-        EmitName::Linalg => (Station::Lowered, Pipeline::Linalg),
-        EmitName::LinalgNamed => (Station::Lowered, Pipeline::LinalgNamed),
-        EmitName::Affine => (Station::Lowered, Pipeline::Affine),
-        EmitName::Scf => (Station::Lowered, Pipeline::Scf),
-        EmitName::Buffers => (Station::Buffers, pipeline),
-        EmitName::Llvm => (Station::Code(Form::Llvm), pipeline),
-        EmitName::Asm => (Station::Code(Form::Assembly), pipeline),
-        EmitName::Obj => (Station::Code(Form::Object), pipeline),
+        _ => {}
+    }
+    let (stop, pipeline) = stop(emit, arguments.pipeline);
+    let options = Options {
+        keep: arguments.keep.clone(),
+        ..options(pipeline)
     };
-    station_of(station, pipeline)
+    model_after(model, sources, &options, stop, !arguments.no_locations)
+        .map_err(|e| refused(&e, model, sources).into())
 }
 
 /// The syntax tree as JSON; places are byte offsets `start..end` in the module's file.
@@ -174,7 +209,7 @@ fn tree(module: Option<&Module>) -> Vec<u8> {
     text
 }
 
-/// Every station's text, in files numbered in order.
+/// The text after every stage, in files numbered in order.
 fn dump(
     arguments: &CompileArguments,
     session: &Session,
@@ -191,17 +226,19 @@ fn dump(
         Pipeline::Affine => (EmitName::Affine, "affine.mlir"),
         Pipeline::Scf => (EmitName::Scf, "scf.mlir"),
     };
-    let stations = [
+    let stages = [
         (EmitName::Ast, "ast.json"),
         (EmitName::Model, "model.txt"),
         (EmitName::Skript, "skript.mlir"),
         lowered,
         (EmitName::Buffers, "buffers.mlir"),
+        (EmitName::Scheduled, "scheduled.mlir"),
+        (EmitName::LlvmDialect, "llvm-dialect.mlir"),
         (EmitName::Llvm, "llvm.ll"),
         (EmitName::Asm, "asm.s"),
     ];
-    for (number, (emit, name)) in stations.into_iter().enumerate() {
-        let bytes = station(arguments, emit, session, model)?;
+    for (number, (emit, name)) in stages.into_iter().enumerate() {
+        let bytes = after_stage(arguments, emit, session, model)?;
         write(&folder.join(format!("{}-{name}", number + 1)), &bytes)?;
     }
     Ok(())

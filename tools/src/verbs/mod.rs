@@ -9,6 +9,7 @@ mod completions;
 mod explain;
 mod fmt;
 mod info;
+mod man;
 mod ops;
 mod run;
 
@@ -86,7 +87,7 @@ fn perform(verb: Verb, console: &mut Console) -> Status {
         Verb::Info(a) => a.reading.message_format,
         Verb::Ops(a) => a.message_format,
         Verb::Explain(a) => a.message_format,
-        Verb::Completions(_) => MessageFormat::Human,
+        Verb::Completions(_) | Verb::Man(_) => MessageFormat::Human,
     };
     guard(console, format, |console| match verb {
         Verb::Check(arguments) => check::run(&arguments, console),
@@ -99,6 +100,7 @@ fn perform(verb: Verb, console: &mut Console) -> Status {
         Verb::Ops(arguments) => ops::run(&arguments, console),
         Verb::Explain(arguments) => explain::run(&arguments, console),
         Verb::Completions(arguments) => completions::run(&arguments),
+        Verb::Man(arguments) => man::run(&arguments, console),
     })
 }
 

@@ -7,7 +7,8 @@ use super::element::{Element, Float};
 use super::reading::normalized;
 use super::to_linalg::Tensor;
 use super::{calls, ends, extents, factorization, literals, resources, survey, unreadable};
-use crate::codegen::{self, CodegenError, Interface, mlir};
+use crate::codegen::{CodegenError, Interface, mlir};
+use crate::compile::compile_tensors;
 use crate::mlir::{mark, types};
 use melior::Context;
 use melior::ir::attribute::StringAttribute;
@@ -112,7 +113,7 @@ pub fn compile_unless(
         outputs: ports(&results),
         ..Interface::default()
     };
-    let artifact = codegen::compile(&module, interface, target).map_err(|e| refused(&e))?;
+    let artifact = compile_tensors(&module, interface, target).map_err(|e| refused(&e))?;
     Ok(Program {
         artifact,
         arguments,

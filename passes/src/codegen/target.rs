@@ -1,0 +1,25 @@
+//! `skript-set-target`: a module in LLVM's dialect names its target and has the target's data layout.
+
+use super::{llvm, mlir};
+use skript_dialect::{Dialect, Pass, PassOption};
+
+/// The pass `skript-set-target`.
+pub const PASS: Pass = Pass {
+    flag: "skript-set-target",
+    summary: "set the target triple and its data layout",
+    anchor: Some("builtin.module"),
+    dependent_dialects: &[Dialect::Llvm],
+    options: &[PassOption {
+        name: "triple",
+        summary: "the target as LLVM names it, such as x86_64-pc-linux-gnu",
+        default: "",
+    }],
+    run: |root, options, _| {
+        let triple: String = options.get("triple")?;
+        let layout = llvm::data_layout(&triple)?;
+        mlir::set_string(root, "llvm.target_triple", &triple);
+        mlir::set_string(root, "llvm.data_layout", &layout);
+        Ok(())
+    },
+    ..Pass::NONE
+};
