@@ -79,7 +79,10 @@ mod tests {
             ("a\u{2066}b\u{2069}", "a\\u{2066}b\\u{2069}"),
             ("\u{9b}2J\u{7f}\0\u{8}", "\\u{9b}2J\\u{7f}\\u{0}\\u{8}"),
             ("over\rwritten", "over\\u{d}written"),
-            ("a\u{200b}\u{feff}\u{2028}b", "a\\u{200b}\\u{feff}\\u{2028}b"),
+            (
+                "a\u{200b}\u{feff}\u{2028}b",
+                "a\\u{200b}\\u{feff}\\u{2028}b",
+            ),
         ] {
             assert_eq!(printable(text), shown);
             assert_eq!(one_line(text), shown);

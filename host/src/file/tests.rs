@@ -36,7 +36,10 @@ fn no_more_is_read_than_the_limit() {
     let path = folder.path().join("f");
     fs::write(&path, b"abcd").unwrap();
     assert_eq!(read(&path, 4).unwrap(), b"abcd");
-    assert_eq!(read(&path, 3).unwrap_err().to_string(), "larger than 3 bytes");
+    assert_eq!(
+        read(&path, 3).unwrap_err().to_string(),
+        "larger than 3 bytes"
+    );
     // A terabyte without a block on the disk.
     fs::File::create(&path).unwrap().set_len(1 << 40).unwrap();
     assert!(matches!(
@@ -44,7 +47,11 @@ fn no_more_is_read_than_the_limit() {
         Err(FileError::Size { most: 0x4000_0000 })
     ));
     // The length of such a file is stated as 0.
-    assert!(!read(Path::new("/proc/self/status"), 1 << 20).unwrap().is_empty());
+    assert!(
+        !read(Path::new("/proc/self/status"), 1 << 20)
+            .unwrap()
+            .is_empty()
+    );
     assert!(matches!(
         read(Path::new("/proc/self/status"), 5),
         Err(FileError::Size { most: 5 })

@@ -10,6 +10,8 @@ use skript_tensor::{MissingWeights, Tensor, VariableRequest, WeightStore, load_v
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+/// Bytes of a compiled model, which holds code and no weights.
+const ARTIFACT: u64 = 1 << 30;
 /// Bytes that a packed file of weights may unpack to.
 const UNPACKED: u64 = 2 << 30;
 
@@ -70,7 +72,7 @@ fn arguments() -> Result<Option<Arguments>, String> {
 fn compute(arguments: &Arguments) -> Result<(), Vec<String>> {
     let model = &arguments.model;
     let one = |error: String| vec![format!("{}: error: {error}", model.display())];
-    let bytes = std::fs::read(model).map_err(|e| one(e.to_string()))?;
+    let bytes = skript_host::file::read(model, ARTIFACT).map_err(|e| one(e.to_string()))?;
     let artifact = Artifact::from_bytes(&bytes).map_err(|e| one(e.to_string()))?;
     let mut errors = Vec::new();
     for (name, symbol, library) in &arguments.intrinsics {

@@ -63,7 +63,11 @@ impl WeightStore {
         for ending in ["safetensors", "npz"] {
             let beside = folder.join(format!("{stem}.{ending}"));
             if beside.exists() {
-                places.push(arrays(MappedFile::open_within(&beside, folder)?, &beside, most)?);
+                places.push(arrays(
+                    MappedFile::open_within(&beside, folder)?,
+                    &beside,
+                    most,
+                )?);
             }
         }
         Ok(WeightStore { places })

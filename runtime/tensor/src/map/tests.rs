@@ -48,7 +48,10 @@ fn truncated_files_are_errors() {
     assert!(error.contains("m.w.dat changed"), "{error}");
     assert!(error.contains("truncated"), "{error}");
     assert!(tensor.clone().unchanged().is_err());
-    assert_eq!(values.iter().filter(|v| **v == 1.5).count() as u64, (8192 - 128) / 4);
+    assert_eq!(
+        values.iter().filter(|v| **v == 1.5).count() as u64,
+        (8192 - 128) / 4
+    );
 }
 
 #[test]
@@ -111,7 +114,9 @@ fn weights_are_not_links_out_of_their_folder() {
     let folder = tempfile::tempdir().unwrap();
     let link = folder.path().join("m.w.dat");
     symlink(&path, &link).unwrap();
-    let error = load(folder.path(), ElementType::F32).unwrap_err().to_string();
+    let error = load(folder.path(), ElementType::F32)
+        .unwrap_err()
+        .to_string();
     assert!(error.contains("a link out of the folder"), "{error}");
     std::fs::remove_file(&link).unwrap();
     // A folder that is a link is what the user named.
