@@ -51,6 +51,9 @@ pub enum RunError {
     Status(i32),
     #[error("no memory for a tensor: {0}")]
     Memory(String),
+    /// A file that is mapped changed during the call.
+    #[error("{0}")]
+    Changed(String),
     #[error("{0}")]
     Load(String),
 }

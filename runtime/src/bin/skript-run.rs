@@ -4,12 +4,15 @@
 //! Needs neither the compiler nor the model's text. Items of a pack are inputs `xs:1`, `xs:2`, …; outputs are written as
 //! `<name>.npy`, items of a pack as `<pack>_0.npy`, …. Exit status: 0 done, 1 something is wrong, 2 an unknown flag.
 
+use skript_host::printable;
 use skript_runtime::artifact::Port;
 use skript_runtime::{Artifact, run};
 use skript_tensor::{MissingWeights, Tensor, VariableRequest, WeightStore, load_variables, npy};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+/// Bytes of a compiled model, which holds code and no weights.
+const ARTIFACT: u64 = 1 << 30;
 /// Bytes that a packed file of weights may unpack to.
 const UNPACKED: u64 = 2 << 30;
 
@@ -70,7 +73,7 @@ fn arguments() -> Result<Option<Arguments>, String> {
 fn compute(arguments: &Arguments) -> Result<(), Vec<String>> {
     let model = &arguments.model;
     let one = |error: String| vec![format!("{}: error: {error}", model.display())];
-    let bytes = std::fs::read(model).map_err(|e| one(e.to_string()))?;
+    let bytes = skript_host::file::read(model, ARTIFACT).map_err(|e| one(e.to_string()))?;
     let artifact = Artifact::from_bytes(&bytes).map_err(|e| one(e.to_string()))?;
     let mut errors = Vec::new();
     for (name, symbol, library) in &arguments.intrinsics {
@@ -167,7 +170,7 @@ fn main() -> ExitCode {
             return ExitCode::SUCCESS;
         }
         Err(message) => {
-            eprintln!("{message}");
+            eprintln!("{}", printable(&message));
             return ExitCode::from(2);
         }
     };
@@ -175,7 +178,7 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(errors) => {
             for error in errors {
-                eprintln!("{error}");
+                eprintln!("{}", printable(&error));
             }
             ExitCode::FAILURE
         }

@@ -92,7 +92,8 @@ fn compute(
     arguments: &RunArguments,
     sources: &mut SourceMap,
 ) -> Result<(), Vec<Diagnostic>> {
-    let text = std::fs::read(path).map_err(|e| {
+    let most = arguments.reading.limits.in_force().program_bytes;
+    let text = skript_host::file::read(path, most).map_err(|e| {
         let text = format!("cannot read {}: {e}", path.display());
         vec![Diagnostic::without_place(&UNREADABLE, text)]
     })?;
