@@ -8,6 +8,7 @@ use std::sync::Arc;
 use skript_frontend::diagnostics::Diagnostic;
 use skript_frontend::diagnostics::codes::OUTPUT;
 use skript_frontend::model::{Model, PortTensors};
+use skript_host::printable;
 use skript_tensor::{ElementType, Tensor, TensorError, npy};
 
 /// File stems of the entry's outputs, in the order of the flattened tensors: `y`, packs `ys_0`, `ys_1`.
@@ -80,7 +81,8 @@ pub fn summary(names: &[String], tensors: &[Arc<Tensor>]) -> String {
             elements.push("…".to_string());
         }
         let line = format!(
-            "{name}: {}{:?} = {}\n",
+            "{}: {}{:?} = {}\n",
+            printable(name),
             tensor.element(),
             tensor.shape(),
             elements.join(" ")

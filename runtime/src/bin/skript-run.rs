@@ -4,6 +4,7 @@
 //! Needs neither the compiler nor the model's text. Items of a pack are inputs `xs:1`, `xs:2`, …; outputs are written as
 //! `<name>.npy`, items of a pack as `<pack>_0.npy`, …. Exit status: 0 done, 1 something is wrong, 2 an unknown flag.
 
+use skript_host::printable;
 use skript_runtime::artifact::Port;
 use skript_runtime::{Artifact, run};
 use skript_tensor::{MissingWeights, Tensor, VariableRequest, WeightStore, load_variables, npy};
@@ -169,7 +170,7 @@ fn main() -> ExitCode {
             return ExitCode::SUCCESS;
         }
         Err(message) => {
-            eprintln!("{message}");
+            eprintln!("{}", printable(&message));
             return ExitCode::from(2);
         }
     };
@@ -177,7 +178,7 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(errors) => {
             for error in errors {
-                eprintln!("{error}");
+                eprintln!("{}", printable(&error));
             }
             ExitCode::FAILURE
         }

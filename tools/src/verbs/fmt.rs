@@ -91,7 +91,8 @@ impl Work {
         }
         self.differs = true;
         if self.check {
-            super::print(&format!("{}\n", path.display()));
+            let name = path.to_string_lossy();
+            super::print(&format!("{}\n", skript_host::printable(&name)));
         } else if let Err(error) = replace(path, &formatted) {
             let message = format!("{}: {error}", path.display());
             self.sink
