@@ -19,6 +19,16 @@ const MAY_BE_UNSAFE: &[&str] = &[
     "runtime/tensor/src/map",
     "tools/src/bin/",
 ];
+/// Where files are opened: the one place for files of users, and programs of the house that read its own.
+const MAY_OPEN: &[&str] = &[
+    "host/",
+    "tidy/",
+    "passes/examples/",
+    // Entries of the cache and products of a compilation, not files that somebody names.
+    "runtime/src/cache.rs",
+    "tools/src/measure/mod.rs",
+    "tools/src/verbs/compile/shared_object.rs",
+];
 
 pub fn check(tree: &Tree) -> Vec<String> {
     let mut complaints = Vec::new();
@@ -91,6 +101,15 @@ fn check_rust(file: &File) -> Vec<String> {
                 "{at}: unsafe outside of the modules that hold it (ARCHITECTURE.md)"
             ));
         }
+        let opens = ["File::open(", "fs::read(", "fs::read_to_string("];
+        if !starts(MAY_OPEN)
+            && !build_script
+            && !in_tests
+            && !is_test_module(&file.path)
+            && opens.iter().any(|p| line.contains(p))
+        {
+            complaints.push(format!("{at}: files are opened by skript_host::file"));
+        }
         for stub in ["todo!(", "unimplemented!(", "dbg!("] {
             if line.contains(stub) {
                 complaints.push(format!("{at}: {stub}…)"));
@@ -98,4 +117,10 @@ fn check_rust(file: &File) -> Vec<String> {
         }
     }
     complaints
+}
+
+/// Whether a file holds tests alone, by its name.
+fn is_test_module(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    matches!(name, "tests.rs" | "testing.rs" | "conformance.rs")
 }
