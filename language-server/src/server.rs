@@ -138,7 +138,7 @@ fn guarded(server: &Server, request: Request) -> Response {
 
 /// Whether a text is opened or changed that another change replaces before anything is asked.
 fn is_superseded(notification: &Notification, waiting: &VecDeque<Message>) -> bool {
-    let document = |note: &Notification| note.params["textDocument"]["uri"].clone();
+    let document = |note: &Notification| note.params.pointer("/textDocument/uri").cloned();
     let changes = [DidOpenTextDocument::METHOD, DidChangeTextDocument::METHOD];
     let changed = |note: &Notification| changes.contains(&note.method.as_str());
     let notes = waiting.iter().map_while(|message| match message {
