@@ -3,6 +3,8 @@
 use rustc_hash::FxHashSet;
 use skript_semantics::{Scalar, ScalarKind, ScalarOp};
 
+use super::accesses::Spans;
+use super::accesses::inside::give;
 use super::bounds::secure;
 use super::composer::{Composed, Composer, Reported};
 use super::dynamic_extent::{extent_of, largest};
@@ -40,6 +42,8 @@ pub(super) struct Draft {
     pub beside: Vec<Beside>,
     /// What every run must test.
     pub demands: Vec<Demand>,
+    /// What runs in front, and ends the run if it finds a step that leaves a tensor.
+    pub searches: Vec<Formula>,
     /// How the formula is written: what its outputs hold before goes by that.
     pub as_written: Accumulation,
 }
@@ -58,14 +62,17 @@ impl<'p> Composer<'p, '_> {
                     let drafts = drafts.into_iter();
                     for mut draft in drafts.filter(|d| !d.formula.targets.is_empty()) {
                         let kind = draft.as_written;
-                        for target in &mut draft.formula.targets {
-                            if written.insert(target.output) {
+                        let found: Vec<usize> =
+                            draft.formula.findings.iter().map(|f| f.target).collect();
+                        for (position, target) in draft.formula.targets.iter_mut().enumerate() {
+                            if !found.contains(&position) && written.insert(target.output) {
                                 target.init = Init::Fill(kind.identity(target.value.kind));
                             }
                         }
                         self.same_lengths(builder, draft.beside);
                         result = self.keep_demands(builder, draft.demands).and(result);
-                        formulas.push(draft.formula);
+                        draft.searches.push(draft.formula);
+                        formulas.extend(with_found(builder, draft.searches));
                     }
                 }
                 Err(reported) => result = Err(reported),
@@ -152,24 +159,24 @@ impl<'p> Composer<'p, '_> {
         Ok(())
     }
 
-    /// A statement that one formula must express.
+    /// A statement that one formula must express, behind what runs in front of it.
     pub fn one_formula(
         &mut self,
         builder: &mut Builder<'p>,
         lowering: &Lowering,
-    ) -> Composed<Formula> {
-        let (formula, demands) = {
+    ) -> Composed<(Vec<Formula>, Formula)> {
+        let (formula, demands, searches) = {
             let mut attempt = Attempt::new(self, builder, lowering);
             attempt.in_turns = true;
             let formula = match &lowering.unroll {
                 Some(_) => Err(Stop::Unroll(0)),
                 None => attempt.run(&builder.scope, &[]),
             };
-            (formula, attempt.demands.take())
+            (formula, attempt.demands.take(), attempt.searches)
         };
         let formula = formula.map_err(|stop| self.stopped(lowering, stop))?;
         self.keep_demands(builder, demands)?;
-        Ok(formula)
+        Ok((with_found(builder, searches), formula))
     }
 
     fn check_unrolled(&self, count: i64, span: Span) -> EvalResult<()> {
@@ -243,6 +250,7 @@ struct Attempt<'a, 'p, 's> {
     within: Vec<model::Expr>,
     beside: Vec<Beside>,
     demands: Demands,
+    searches: Vec<Formula>,
     as_written: Accumulation,
     /// See [`FormulaState::in_turns`].
     in_turns: bool,
@@ -267,17 +275,19 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
             within: Vec::new(),
             beside: Vec::new(),
             demands: Demands::default(),
+            searches: Vec::new(),
             as_written: accumulation(lowering.op),
             in_turns: false,
         }
     }
 
-    fn draft(&self, formula: Formula, outer: Vec<usize>) -> Draft {
+    fn draft(&mut self, formula: Formula, outer: Vec<usize>) -> Draft {
         Draft {
             formula,
             outer,
             beside: self.beside.clone(),
             demands: self.demands.take(),
+            searches: std::mem::take(&mut self.searches),
             as_written: self.as_written,
         }
     }
@@ -615,6 +625,7 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
             ),
             kind: self.as_written,
             targets: written,
+            findings: Vec::new(),
             span: lowering.span,
         };
         if let Some(chosen) = chosen {
@@ -629,10 +640,28 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
         }
         let function = &self.builder.function;
         let beside = (self.beside.as_slice(), state.positions.as_slice());
-        let demands = secure(&mut formula, function, beside, lowering)?;
-        demands.into_iter().for_each(|d| self.demands.push(d));
+        let spans = Spans {
+            accessed: &state.accessed,
+            target: lowering.target.span,
+            value: lowering.value.span,
+        };
+        let secured = secure(&mut formula, function, beside, &spans)?;
+        secured.demands.into_iter().for_each(|d| self.demands.push(d));
+        self.searches.extend(secured.searches);
         Ok(formula)
     }
+}
+
+/// Gives tensors to the targets in which formulas find steps.
+fn with_found(builder: &mut Builder, mut formulas: Vec<Formula>) -> Vec<Formula> {
+    for formula in &mut formulas {
+        let found: Vec<usize> = formula.findings.iter().map(|f| f.target).collect();
+        for position in found {
+            let tensor = builder.wide_int(None, formula.span);
+            give(formula, position, tensor.id);
+        }
+    }
+    formulas
 }
 
 /// So many loop nests as the run says: one more loop around them.
@@ -789,6 +818,7 @@ fn fill(builder: &Builder, output: ValueId) -> Option<Formula> {
         locals: Vec::new(),
         predicate: None,
         kind: Accumulation::Assign,
+        findings: Vec::new(),
         span: declared.span,
     })
 }
