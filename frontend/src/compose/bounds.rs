@@ -7,6 +7,7 @@ use super::accesses::ends::Loops;
 use super::accesses::inside::record;
 use super::accesses::{Spans, Tests, examine};
 use super::packed::Beside;
+use super::split::accesses;
 use crate::diagnostics::codes::INDEX_OUT_OF_RANGE;
 use crate::eval::affine::Affine;
 use crate::eval::evaluator::{EvalResult, literal_bool};
@@ -27,12 +28,14 @@ pub struct Secured {
 /// Makes every access of the formula in bounds (the invariant of [`crate::model::formula`]).
 ///
 /// Gives what the run must test, besides the lengths `beside`: that indices which no data decide stay in their tensors, and
-/// that the `positions` of items are there.
+/// that the `positions` of items are there. A formula that `counts` what it writes rests on a tensor that nothing else has:
+/// conditions that read it are not tested in front.
 pub fn secure(
     formula: &mut Formula,
     function: &Function,
     (beside, positions): (&[Beside], &[Position]),
     spans: &Spans,
+    counts: bool,
 ) -> EvalResult<Secured> {
     let values = &function.values;
     let mut tested = Vec::new();
@@ -53,7 +56,11 @@ pub fn secure(
         true => Tests::default(),
         false => examine(&written, values, &tested, spans)?,
     };
-    if !inside.is_empty() {
+    if counts {
+        let outputs = function.outputs.iter().flat_map(|p| p.tensors.values());
+        let outputs: Vec<ValueId> = outputs.copied().collect();
+        searches.retain(|s| accesses(s).iter().all(|(tensor, _)| !outputs.contains(tensor)));
+    } else if !inside.is_empty() {
         *formula = written.clone();
         record(formula, values, inside);
         make_safe(formula, values);

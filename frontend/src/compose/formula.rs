@@ -168,6 +168,7 @@ impl<'p> Composer<'p, '_> {
         let (formula, demands, searches) = {
             let mut attempt = Attempt::new(self, builder, lowering);
             attempt.in_turns = true;
+            attempt.counts = true;
             let formula = match &lowering.unroll {
                 Some(_) => Err(Stop::Unroll(0)),
                 None => attempt.run(&builder.scope, &[]),
@@ -254,6 +255,8 @@ struct Attempt<'a, 'p, 's> {
     as_written: Accumulation,
     /// See [`FormulaState::in_turns`].
     in_turns: bool,
+    /// Whether the formula counts the steps that write.
+    counts: bool,
     /// What to say of bounds that are null.
     null_bounds: Vec<String>,
 }
@@ -278,6 +281,7 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
             searches: Vec::new(),
             as_written: accumulation(lowering.op),
             in_turns: false,
+            counts: false,
         }
     }
 
@@ -645,7 +649,7 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
             target: lowering.target.span,
             value: lowering.value.span,
         };
-        let secured = secure(&mut formula, function, beside, &spans)?;
+        let secured = secure(&mut formula, function, beside, &spans, self.counts)?;
         secured.demands.into_iter().for_each(|d| self.demands.push(d));
         self.searches.extend(secured.searches);
         Ok(formula)
