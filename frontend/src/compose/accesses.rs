@@ -376,13 +376,7 @@ impl<'a> Examination<'a> {
     }
 
     /// That no step of a certain kind is taken.
-    fn leaves(
-        &self,
-        access: &Access,
-        extent: &Extent,
-        index: i64,
-        at: &[(usize, i64)],
-    ) -> Demand {
+    fn leaves(&self, access: &Access, extent: &Extent, index: i64, at: &[(usize, i64)]) -> Demand {
         let steps = at.iter().filter_map(|(index, value)| {
             let name = &self.formula.indices.get(*index)?.name;
             Some(format!("{name} = {value}"))

@@ -59,7 +59,11 @@ pub fn secure(
     if counts {
         let outputs = function.outputs.iter().flat_map(|p| p.tensors.values());
         let outputs: Vec<ValueId> = outputs.copied().collect();
-        searches.retain(|s| accesses(s).iter().all(|(tensor, _)| !outputs.contains(tensor)));
+        searches.retain(|s| {
+            accesses(s)
+                .iter()
+                .all(|(tensor, _)| !outputs.contains(tensor))
+        });
     } else if !inside.is_empty() {
         *formula = written.clone();
         record(formula, values, inside);
@@ -461,8 +465,7 @@ impl<'a> Pass<'a> {
                 let known = self.known(locals, facts);
                 if known.may_reach(&Expr::int(0), &extent) {
                     // Only the run knows whether there is an element to be the nearest.
-                    let some =
-                        runtime::compare(ScalarOp::Gt, extent_expr(&extent), Expr::int(0));
+                    let some = runtime::compare(ScalarOp::Gt, extent_expr(&extent), Expr::int(0));
                     has_elements = runtime::and(has_elements, some);
                 }
             }

@@ -650,7 +650,10 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
             value: lowering.value.span,
         };
         let secured = secure(&mut formula, function, beside, &spans, self.counts)?;
-        secured.demands.into_iter().for_each(|d| self.demands.push(d));
+        secured
+            .demands
+            .into_iter()
+            .for_each(|d| self.demands.push(d));
         self.searches.extend(secured.searches);
         Ok(formula)
     }

@@ -75,10 +75,7 @@ pub fn within_room(message: Vec<MessagePart>) -> Vec<MessagePart> {
 }
 
 /// A message with the values that `value` computes; what it cannot compute is a question mark.
-pub fn text(
-    message: &[MessagePart],
-    value: &mut dyn FnMut(&Expr) -> Option<Scalar>,
-) -> String {
+pub fn text(message: &[MessagePart], value: &mut dyn FnMut(&Expr) -> Option<Scalar>) -> String {
     fn said(
         message: &[MessagePart],
         value: &mut dyn FnMut(&Expr) -> Option<Scalar>,

@@ -46,9 +46,9 @@ pub mod write;
 
 pub use error::ExportError;
 use finite::Finite;
-use searches::drop_searches;
 pub use interface::{Interface, Port};
 pub use report::{Form, Report};
+use searches::drop_searches;
 pub use sharding::{Mesh, Placement, PlacementError, Sharding};
 pub use weights::Weights;
 

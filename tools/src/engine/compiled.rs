@@ -172,10 +172,14 @@ pub fn failed(error: &RunError, model: &Model, sources: &SourceMap) -> Diagnosti
     let RunError::Check { code, trace, .. } = error else {
         return Diagnostic::without_place(&RUN_FAILED, error.to_string());
     };
-    let code = [&ASSERTION_AT_RUN_TIME, &EXTENTS_DISAGREE, &ACCESS_AT_RUN_TIME]
-        .into_iter()
-        .find(|c| c.id == code)
-        .unwrap_or(&RUN_FAILED);
+    let code = [
+        &ASSERTION_AT_RUN_TIME,
+        &EXTENTS_DISAGREE,
+        &ACCESS_AT_RUN_TIME,
+    ]
+    .into_iter()
+    .find(|c| c.id == code)
+    .unwrap_or(&RUN_FAILED);
     let places = trace.iter().map(|line| place(line, sources));
     let places: Vec<_> = places.map(|(span, name)| (name, span)).collect();
     failed_at(code, error.to_string(), &places, entry(model))

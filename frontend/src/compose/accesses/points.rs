@@ -114,7 +114,9 @@ fn next(formula: &Formula, at: &mut [(usize, i64)], outer: usize) -> Option<bool
 }
 
 fn value(at: &[(usize, i64)], index: usize) -> Option<i64> {
-    at.iter().find(|(i, _)| *i == index).map(|(_, value)| *value)
+    at.iter()
+        .find(|(i, _)| *i == index)
+        .map(|(_, value)| *value)
 }
 
 /// Whether reals decide the value: the run may compute them with fewer digits.

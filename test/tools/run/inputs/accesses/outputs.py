@@ -7,8 +7,8 @@ import numpy
 
 folder, *rest = sys.argv[1:]
 ENGINES = ("reference", "linalg", "linalg-named", "affine", "scf")
-# Writes at i * i, and places that data decide, are not affine.
-NOT_AFFINE = {"Square", "Downward", "Written", "Dropped", "Chosen", "Nothing", "Branch", "Loop"}
+# Writes at i * i, places that data or dynamic extents decide: not affine.
+NOT_AFFINE = {"Last", "Strided", "Square", "Downward", "Written", "Dropped", "Chosen", "Nothing", "Branch", "Loop"}
 
 
 class Left(Exception):
