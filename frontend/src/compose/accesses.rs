@@ -9,6 +9,7 @@ pub mod ends;
 pub mod inside;
 mod points;
 mod remapped;
+mod rests;
 mod search;
 mod walk;
 
@@ -20,6 +21,7 @@ use self::ends::Loops;
 use self::inside::{Inside, reads_own};
 use self::points::{Points, Question, Verdict, rests_on_reals};
 use self::remapped::remapped;
+use self::rests::{Local, Rests, locals, rests, written_out};
 use self::search::Search;
 use self::walk::{Access, Condition};
 use crate::diagnostics::codes::{ACCESS_OUT_OF_RANGE, LIMIT_EXCEEDED};
@@ -27,7 +29,7 @@ use crate::eval::affine::Affine;
 use crate::eval::evaluator::{EvalResult, literal_bool, stop};
 use crate::eval::ranges::{Known, Work, box_facts, collect_facts, decided, extent_expr, implied};
 use crate::eval::{Accessed, Demand, runtime};
-use crate::model::{Expr, Extent, Formula, MessagePart, Node, Value, ValueId};
+use crate::model::{Expr, Extent, Formula, MessagePart, Value, ValueId};
 use crate::source::Span;
 
 /// What runs test of the accesses of a formula.
@@ -89,105 +91,6 @@ pub fn examine(
         examination.access(access)?;
     }
     Ok(examination.tests)
-}
-
-/// What the value of an expression rests on.
-#[derive(Clone, Default)]
-struct Rests {
-    data: bool,
-    indices: BTreeSet<usize>,
-}
-
-/// A local value.
-struct Local {
-    rests: Rests,
-    /// Without locals in it, if it reads no tensor.
-    value: Option<Expr>,
-}
-
-/// How large a local value may be, written out.
-const MOST_NODES: usize = 1 << 14;
-
-/// The locals of a formula; `None` if they are too large, written out.
-fn locals(formula: &Formula) -> Option<Vec<Local>> {
-    let mut found: Vec<Local> = Vec::with_capacity(formula.locals.len());
-    for local in &formula.locals {
-        let rests = rests(&local.value, &found);
-        let value = match rests.data {
-            true => None,
-            false => {
-                let value = written_out(&local.value, &found);
-                Some(value).filter(|v| v.size() <= MOST_NODES)
-            }
-        };
-        if value.is_none() && !rests.data {
-            return None;
-        }
-        found.push(Local { rests, value });
-    }
-    Some(found)
-}
-
-fn rests(expr: &Expr, locals: &[Local]) -> Rests {
-    fn add(expr: &Expr, locals: &[Local], found: &mut Rests) {
-        match &expr.node {
-            Node::Access { .. } => found.data = true,
-            Node::Index(index) => {
-                found.indices.insert(*index);
-            }
-            Node::Local(position) => {
-                if let Some(local) = locals.get(*position) {
-                    found.data |= local.rests.data;
-                    found.indices.extend(&local.rests.indices);
-                }
-            }
-            _ => {}
-        }
-        for child in expr.children() {
-            add(child, locals, found);
-        }
-    }
-    let mut found = Rests::default();
-    add(expr, locals, &mut found);
-    found
-}
-
-/// The expression with the values of locals in it.
-fn written_out(expr: &Expr, locals: &[Local]) -> Expr {
-    let all = |exprs: &[Expr]| exprs.iter().map(|e| written_out(e, locals)).collect();
-    let boxed = |expr: &Expr| Box::new(written_out(expr, locals));
-    let node = match &expr.node {
-        Node::Local(position) => {
-            let value = locals.get(*position).and_then(|l| l.value.clone());
-            return value.unwrap_or_else(|| expr.clone());
-        }
-        Node::Literal(_) | Node::Index(_) | Node::Extent(_) => return expr.clone(),
-        Node::Access { tensor, subscripts } => Node::Access {
-            tensor: *tensor,
-            subscripts: all(subscripts),
-        },
-        Node::Table { items, index } => Node::Table {
-            items: items.clone(),
-            index: boxed(index),
-        },
-        Node::Apply { op, operands } => {
-            let operands: Vec<Expr> = all(operands);
-            return runtime::simplified(*op, expr.kind, operands);
-        }
-        Node::Select {
-            condition,
-            then,
-            otherwise,
-        } => Node::Select {
-            condition: boxed(condition),
-            then: boxed(then),
-            otherwise: boxed(otherwise),
-        },
-    };
-    Expr {
-        kind: expr.kind,
-        node,
-    }
 }
 
 struct Examination<'a> {
@@ -411,12 +314,17 @@ impl<'a> Examination<'a> {
                 open.push(some);
             }
         }
-        if let Some((low, high)) = self.loops.around(subscript) {
+        if let Some(((low, high), positive)) = self.loops.around(subscript) {
             let known = self.loops.known();
-            if known.interval(&low).0 >= 0 && !known.may_reach(&high, extent) {
+            let is_within = known.interval(&low).0 >= 0 && !known.may_reach(&high, extent);
+            if is_within && positive.is_empty() {
                 return Ok(());
             }
-            open.push(negated(Demand::within(&low, &high, &size)));
+            let positive = positive
+                .into_iter()
+                .map(|d| runtime::compare(ScalarOp::Gt, d, Expr::int(0)));
+            let within = Demand::within(&low, &high, &size);
+            open.push(negated(positive.fold(within, runtime::and)));
         }
         let open = open.into_iter().reduce(runtime::and);
         let open = open.unwrap_or_else(|| literal_bool(true));

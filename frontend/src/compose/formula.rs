@@ -4,7 +4,7 @@ use rustc_hash::FxHashSet;
 use skript_semantics::{Scalar, ScalarKind, ScalarOp};
 
 use super::accesses::Spans;
-use super::accesses::inside::give;
+use super::accesses::inside::with_found;
 use super::bounds::secure;
 use super::composer::{Composed, Composer, Reported};
 use super::dynamic_extent::{extent_of, largest};
@@ -14,13 +14,12 @@ use super::reduced::{Reduction, accumulation, writes_each_once};
 use super::slices::Slices;
 use super::split::split;
 use super::turns::{check_turns, write_chosen};
+use super::written::{Written, targets};
 use crate::ast::{Expr, Ident, IterationCount, LoopBound, Lowering, LoweringOp};
 use crate::diagnostics::codes::{FORMULA, LIMIT_EXCEEDED, PACK_LENGTHS_DIFFER};
 use crate::eval::evaluator::{EvalResult, Every, computed_guard, count, stop};
 use crate::eval::ranges::collect_facts;
-use crate::eval::{
-    Atom, Chosen, Demand, Demands, Evaluator, FormulaState, Scope, Stop, TensorRef, Value, runtime,
-};
+use crate::eval::{Atom, Demand, Demands, Evaluator, FormulaState, Scope, Stop, Value, runtime};
 use crate::model::{
     self, Accumulation, Body, Extent, Formula, FormulaIndex, FormulaLocal, Init, Node, Target,
     ValueId,
@@ -659,18 +658,6 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
     }
 }
 
-/// Gives tensors to the targets in which formulas find steps.
-fn with_found(builder: &mut Builder, mut formulas: Vec<Formula>) -> Vec<Formula> {
-    for formula in &mut formulas {
-        let found: Vec<usize> = formula.findings.iter().map(|f| f.target).collect();
-        for position in found {
-            let tensor = builder.wide_int(None, formula.span);
-            give(formula, position, tensor.id);
-        }
-    }
-    formulas
-}
-
 /// So many loop nests as the run says: one more loop around them.
 fn looped(lowering: &Lowering, unroll: &IterationCount, count: &Expr) -> Lowering {
     let unnamed = || Ident {
@@ -688,93 +675,6 @@ fn looped(lowering: &Lowering, unroll: &IterationCount, count: &Expr) -> Lowerin
         },
     );
     around
-}
-
-/// What a formula assigns.
-enum Written {
-    Tensors(Vec<TensorRef>),
-    /// An item of a pack of run-time length, which is one tensor.
-    Item(TensorRef, Atom),
-    /// A tensor of a pack that each step chooses.
-    Chosen(Chosen),
-}
-
-fn targets(evaluator: &mut Evaluator, scope: &Scope, lowering: &Lowering) -> EvalResult<Written> {
-    let target = &lowering.target;
-    let value = scope.get(&target.name.name);
-    if let Some(Value::Atom(Atom::Stack(stack))) = value {
-        let every = evaluator.formula.as_ref().and_then(|f| f.every.as_ref());
-        let index = match (&target.item, every) {
-            (Some(item), _) => evaluator.eval(item)?,
-            (None, Some(every)) => Value::Atom(Atom::from_expr(model::Expr::index(every.index))),
-            (None, None) => Value::Null,
-        };
-        return match index {
-            Value::Atom(index @ (Atom::Int(_) | Atom::Run(_))) => {
-                let place = match stack.tensor.shape.first() {
-                    Some(length) => evaluator.place_in_stack(&index, length, target.span)?,
-                    None => index,
-                };
-                Ok(Written::Item(stack.clone(), place))
-            }
-            _ => stop(
-                &FORMULA,
-                target.span,
-                format!(
-                    "`{0}` has a length that only the run knows: write its items, `{0}[k][…]`",
-                    target.name.name
-                ),
-            ),
-        };
-    }
-    let atoms: Vec<Atom> = match (value, &target.item) {
-        (Some(Value::Pack(pack)), Some(item)) => match evaluator.tensor_item(pack.len(), item)? {
-            Ok(position) => pack.items.get(position).cloned().into_iter().collect(),
-            Err(run) => {
-                let variable = crate::eval::index::free_index(&run);
-                let in_turns = evaluator.formula.as_ref().is_some_and(|f| f.in_turns);
-                if let Some(position) = variable.filter(|_| !in_turns) {
-                    return Err(Stop::Unroll(position));
-                }
-                return match (Chosen::of(&pack.items, &run, variable.is_some()), variable) {
-                    (Some(chosen), _) => Ok(Written::Chosen(chosen)),
-                    (None, Some(position)) => Err(Stop::Unroll(position)),
-                    (None, None) => stop(
-                        &FORMULA,
-                        item.span,
-                        "the tensors of this pack differ in shape, and data decide which one is written",
-                    ),
-                };
-            }
-        },
-        (Some(value), None) => value.atoms().to_vec(),
-        _ => {
-            return stop(
-                &FORMULA,
-                target.span,
-                format!("`{}` is not an output", target.name.name),
-            );
-        }
-    };
-    let mut tensors = Vec::with_capacity(atoms.len());
-    for atom in atoms {
-        match atom {
-            Atom::Tensor(tensor) => tensors.push(tensor),
-            Atom::Poison => return Err(Stop::Poison),
-            other => {
-                return stop(
-                    &FORMULA,
-                    target.span,
-                    format!(
-                        "`{}` is {}, not an output",
-                        target.name.name,
-                        other.describe()
-                    ),
-                );
-            }
-        }
-    }
-    Ok(Written::Tensors(tensors))
 }
 
 /// A condition as one expression, its own guards in front.

@@ -50,6 +50,7 @@ mod turns;
 mod update;
 mod upper_bound;
 mod write_counter;
+mod written;
 
 #[cfg(test)]
 pub(crate) mod testing;

@@ -37,6 +37,14 @@ struct Limit<'e> {
     at_most: Option<Expr>,
 }
 
+/// What ends rest on.
+#[derive(Default)]
+struct Around<'e> {
+    limits: Vec<Limit<'e>>,
+    /// Divisors that must be positive.
+    positive: Vec<Expr>,
+}
+
 impl Loops<'_> {
     /// Ends that some steps reach: of an index that is a sum of quotients and of what is linear in the indices of the loops.
     pub fn exact(&self, index: &Expr) -> Option<Ends> {
@@ -117,24 +125,21 @@ impl Loops<'_> {
         Some((low.into_expr(), high.into_expr()))
     }
 
-    /// Ends that an index does not leave, and may not reach.
-    pub(super) fn around(&self, index: &Expr) -> Option<Ends> {
-        self.inside(index, &mut Vec::new(), DEPTH)
-            .filter(|(low, high)| low.size() + high.size() <= MOST_NODES)
+    /// Ends that an index does not leave, and may not reach, where these ints over extents are positive.
+    pub(super) fn around(&self, index: &Expr) -> Option<(Ends, Vec<Expr>)> {
+        let mut around = Around::default();
+        let (low, high) = self.inside(index, &mut around, DEPTH)?;
+        let is_small = low.size() + high.size() <= MOST_NODES;
+        is_small.then_some(((low, high), around.positive))
     }
 
-    fn inside<'e>(
-        &self,
-        index: &'e Expr,
-        limits: &mut Vec<Limit<'e>>,
-        depth: usize,
-    ) -> Option<Ends> {
+    fn inside<'e>(&self, index: &'e Expr, around: &mut Around<'e>, depth: usize) -> Option<Ends> {
         let depth = depth.checked_sub(1)?;
         let (mut low, mut high) = match self.exact(index) {
             Some(ends) => ends,
-            None => self.sum(index, limits, depth)?,
+            None => self.sum(index, around, depth)?,
         };
-        for limit in limits.iter().filter(|l| l.index == index) {
+        for limit in around.limits.iter().filter(|l| l.index == index) {
             if let Some(at_least) = &limit.at_least {
                 low = self.most(&low, at_least);
             }
@@ -145,8 +150,8 @@ impl Loops<'_> {
         Some((low, high))
     }
 
-    fn sum<'e>(&self, index: &'e Expr, limits: &mut Vec<Limit<'e>>, depth: usize) -> Option<Ends> {
-        if let Some(ends) = self.term(index, limits, depth) {
+    fn sum<'e>(&self, index: &'e Expr, around: &mut Around<'e>, depth: usize) -> Option<Ends> {
+        if let Some(ends) = self.term(index, around, depth) {
             return Some(ends);
         }
         let sum = Affine::of(index);
@@ -157,7 +162,10 @@ impl Loops<'_> {
             if term == index {
                 return None;
             }
-            let (least, most) = self.inside(term, &mut Vec::new(), depth)?;
+            // Limits are those of the whole index.
+            let mut own = Around::default();
+            let (least, most) = self.inside(term, &mut own, depth)?;
+            around.positive.append(&mut own.positive);
             let (first, last) = if *factor < 0 {
                 (most, least)
             } else {
@@ -169,7 +177,7 @@ impl Loops<'_> {
         Some((low.into_expr(), high.into_expr()))
     }
 
-    fn term<'e>(&self, index: &'e Expr, limits: &mut Vec<Limit<'e>>, depth: usize) -> Option<Ends> {
+    fn term<'e>(&self, index: &'e Expr, around: &mut Around<'e>, depth: usize) -> Option<Ends> {
         match &index.node {
             Node::Table { items, .. } => {
                 let ints = items.iter().map(|item| match item {
@@ -184,32 +192,34 @@ impl Loops<'_> {
                 condition,
                 then,
                 otherwise,
-            } => self.either((condition, then, otherwise), limits, depth),
+            } => self.either((condition, then, otherwise), around, depth),
             Node::Apply { op, operands } => match (op, operands.as_slice()) {
                 (ScalarOp::Select, [condition, then, otherwise]) => {
-                    self.either((condition, then, otherwise), limits, depth)
+                    self.either((condition, then, otherwise), around, depth)
                 }
                 (ScalarOp::Min, [a, b]) => {
                     let (a, b) = (
-                        self.inside(a, limits, depth)?,
-                        self.inside(b, limits, depth)?,
+                        self.inside(a, around, depth)?,
+                        self.inside(b, around, depth)?,
                     );
                     Some((self.least(&a.0, &b.0), self.least(&a.1, &b.1)))
                 }
                 (ScalarOp::Max, [a, b]) => {
                     let (a, b) = (
-                        self.inside(a, limits, depth)?,
-                        self.inside(b, limits, depth)?,
+                        self.inside(a, around, depth)?,
+                        self.inside(b, around, depth)?,
                     );
                     Some((self.most(&a.0, &b.0), self.most(&a.1, &b.1)))
                 }
-                (ScalarOp::Div | ScalarOp::CeilDiv, [a, b]) if self.is_positive(b) => {
-                    let (low, high) = self.inside(a, limits, depth)?;
+                (ScalarOp::Div | ScalarOp::CeilDiv, [a, b]) if is_shape_scalar(b) => {
+                    self.is_positive_in(b, around);
+                    let (low, high) = self.inside(a, around, depth)?;
                     Some((divided(*op, low, b), divided(*op, high, b)))
                 }
-                (ScalarOp::Mod, [a, b]) if self.is_positive(b) => {
+                (ScalarOp::Mod, [a, b]) if is_shape_scalar(b) => {
+                    self.is_positive_in(b, around);
                     let last = Affine::of(b).plus(&Affine::constant(1), -1).into_expr();
-                    let high = match self.inside(a, limits, depth) {
+                    let high = match self.inside(a, around, depth) {
                         Some((low, high)) if self.known().interval(&low).0 >= 0 => {
                             self.least(&high, &last)
                         }
@@ -219,8 +229,8 @@ impl Loops<'_> {
                 }
                 (ScalarOp::Mul, [a, b]) => {
                     let (a, b) = (
-                        self.inside(a, limits, depth)?,
-                        self.inside(b, limits, depth)?,
+                        self.inside(a, around, depth)?,
+                        self.inside(b, around, depth)?,
                     );
                     let corners = [
                         product(&a.0, &b.0),
@@ -243,14 +253,14 @@ impl Loops<'_> {
     fn either<'e>(
         &self,
         (condition, then, otherwise): (&'e Expr, &'e Expr, &'e Expr),
-        limits: &mut Vec<Limit<'e>>,
+        around: &mut Around<'e>,
         depth: usize,
     ) -> Option<Ends> {
         let mut side = |expr: &'e Expr, holds: bool| {
-            let around = limits.len();
-            limits.extend(limit(condition, holds));
-            let ends = self.inside(expr, limits, depth);
-            limits.truncate(around);
+            let outside = around.limits.len();
+            around.limits.extend(limit(condition, holds));
+            let ends = self.inside(expr, around, depth);
+            around.limits.truncate(outside);
             ends
         };
         let (a, b) = (side(then, true)?, side(otherwise, false)?);
@@ -273,6 +283,13 @@ impl Loops<'_> {
                 _ => Expr::apply(ScalarKind::Bool, ScalarOp::Or, vec![none, all]),
             }
         })
+    }
+
+    /// Counts on it that a divisor is positive.
+    fn is_positive_in(&self, divisor: &Expr, around: &mut Around) {
+        if !self.is_positive(divisor) {
+            around.positive.push(divisor.clone());
+        }
     }
 
     fn is_positive(&self, expr: &Expr) -> bool {

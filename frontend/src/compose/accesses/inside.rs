@@ -4,6 +4,7 @@
 use skript_semantics::{Scalar, ScalarKind, ScalarOp};
 
 use super::search::number;
+use crate::compose::instantiate::Builder;
 use crate::eval::evaluator::literal_bool;
 use crate::eval::ranges::extent_expr;
 use crate::eval::runtime;
@@ -89,8 +90,20 @@ fn element(tensor: ValueId, kind: ScalarKind, subscripts: &[Expr]) -> Expr {
     }
 }
 
+/// Gives tensors to the targets in which formulas find steps.
+pub fn with_found(builder: &mut Builder, mut formulas: Vec<Formula>) -> Vec<Formula> {
+    for formula in &mut formulas {
+        let found: Vec<usize> = formula.findings.iter().map(|f| f.target).collect();
+        for position in found {
+            let tensor = builder.wide_int(None, formula.span);
+            give(formula, position, tensor.id);
+        }
+    }
+    formulas
+}
+
 /// Gives a tensor to a target of a formula that has none yet.
-pub fn give(formula: &mut Formula, position: usize, tensor: ValueId) {
+fn give(formula: &mut Formula, position: usize, tensor: ValueId) {
     let Some(target) = formula.targets.get_mut(position) else {
         return;
     };
