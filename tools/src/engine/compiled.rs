@@ -5,7 +5,9 @@ use std::time::Instant;
 
 use clap::ValueEnum;
 use skript_frontend::diagnostics::Diagnostic;
-use skript_frontend::diagnostics::codes::{ASSERTION_AT_RUN_TIME, EXTENTS_DISAGREE, RUN_FAILED};
+use skript_frontend::diagnostics::codes::{
+    ACCESS_AT_RUN_TIME, ASSERTION_AT_RUN_TIME, EXTENTS_DISAGREE, RUN_FAILED,
+};
 use skript_frontend::model::Model;
 use skript_frontend::source::{SourceMap, Span};
 use skript_passes::{Options, compile_model};
@@ -170,10 +172,14 @@ pub fn failed(error: &RunError, model: &Model, sources: &SourceMap) -> Diagnosti
     let RunError::Check { code, trace, .. } = error else {
         return Diagnostic::without_place(&RUN_FAILED, error.to_string());
     };
-    let code = [&ASSERTION_AT_RUN_TIME, &EXTENTS_DISAGREE]
-        .into_iter()
-        .find(|c| c.id == code)
-        .unwrap_or(&RUN_FAILED);
+    let code = [
+        &ASSERTION_AT_RUN_TIME,
+        &EXTENTS_DISAGREE,
+        &ACCESS_AT_RUN_TIME,
+    ]
+    .into_iter()
+    .find(|c| c.id == code)
+    .unwrap_or(&RUN_FAILED);
     let places = trace.iter().map(|line| place(line, sources));
     let places: Vec<_> = places.map(|(span, name)| (name, span)).collect();
     failed_at(code, error.to_string(), &places, entry(model))
