@@ -8,6 +8,7 @@ use skript_frontend::diagnostics::Diagnostic;
 use skript_frontend::diagnostics::codes::{ASSERTION_AT_RUN_TIME, EXTENTS_DISAGREE, RUN_FAILED};
 use skript_frontend::model::Model;
 use skript_frontend::source::{SourceMap, Span};
+use skript_passes::codegen::Interface;
 use skript_passes::{Options, compile_model};
 use skript_runtime::artifact::Target;
 use skript_runtime::cache::{Cache, Key};
@@ -82,7 +83,9 @@ impl Compiled {
             return Ok((compile()?, false));
         };
         let key = key(job, &options);
-        if let Some(artifact) = cache.get(&key) {
+        let interface = Interface::of(job.model);
+        let has_interface = |a: &Artifact| interface.as_ref().is_some_and(|i| i.is_of(a));
+        if let Some(artifact) = cache.get(&key).filter(has_interface) {
             return Ok((artifact, true));
         }
         let artifact = compile()?;
