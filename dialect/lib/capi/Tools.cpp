@@ -70,6 +70,9 @@ static LogicalResult optimize(llvm::StringRef input, llvm::StringRef output, con
   return success();
 }
 
+/// What a reader of `--help` must know of the input.
+#define TRUSTED "The input is trusted: a module may reach everything that MLIR and LLVM do. Run it on your own files only.\n"
+
 extern "C" {
 
 int skriptOptMain(int argc, char **argv, MlirDialectRegistry registry) {
@@ -78,7 +81,7 @@ int skriptOptMain(int argc, char **argv, MlirDialectRegistry registry) {
   llvm::InitializeNativeTargetAsmPrinter();
   registerAllPasses();
   registerAll(*unwrap(registry));
-  auto [input, output] = registerAndParseCLIOptions(argc, argv, "SkriptND optimizer driver\n", *unwrap(registry));
+  auto [input, output] = registerAndParseCLIOptions(argc, argv, "SkriptND optimizer driver. " TRUSTED, *unwrap(registry));
   MlirOptMainConfig config = MlirOptMainConfig::createFromCLOptions();
   // These read nothing.
   if (config.shouldShowDialects() || config.shouldListPasses())
@@ -89,7 +92,7 @@ int skriptOptMain(int argc, char **argv, MlirDialectRegistry registry) {
 int skriptTranslateMain(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   registerAllTranslations();
-  return asMainReturnCode(mlirTranslateMain(argc, argv, "SkriptND translation tool\n"));
+  return asMainReturnCode(mlirTranslateMain(argc, argv, "SkriptND translation tool. " TRUSTED));
 }
 
 int skriptLspServerMain(int argc, char **argv, MlirDialectRegistry registry) {
