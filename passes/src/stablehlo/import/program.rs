@@ -6,10 +6,13 @@
 use super::element::{Element, Float};
 use super::reading::normalized;
 use super::to_linalg::Tensor;
-use super::{calls, ends, extents, factorization, literals, resources, survey, unreadable};
+use super::{
+    allowed, calls, ends, extents, factorization, limits, literals, resources, survey, unreadable,
+};
 use crate::codegen::{self, CodegenError, Interface, mlir};
-use crate::mlir::{mark, types};
+use crate::mlir::types;
 use melior::Context;
+use melior::dialect::DialectRegistry;
 use melior::ir::attribute::StringAttribute;
 use melior::ir::block::BlockLike;
 use melior::ir::operation::OperationLike;
@@ -50,8 +53,8 @@ pub struct Program {
     pub results: Vec<Tensor>,
 }
 
-/// Passes between StableHLO and code generation. Calls are inlined twice: what `chlo` is left in, nobody may inline.
-pub const PASSES: &str = "inline,symbol-dce,canonicalize,convert-stablehlo-to-linalg,inline,symbol-dce,\
+/// Passes between StableHLO and code generation.
+pub const PASSES: &str = "inline,symbol-dce,canonicalize,convert-stablehlo-to-linalg,\
     convert-skript-elementwise-to-linalg,convert-stablehlo-scalar-to-arith,skript-drop-signs,\
     convert-complex-to-standard,canonicalize,cse,skript-fuse-elementwise,canonicalize,cse";
 
@@ -63,21 +66,24 @@ const AROUND: &str = "skript.around";
 /// # Errors
 /// All that is wrong, or that has no code.
 pub fn compile(text: &str, target: &Target) -> Result<Program, Vec<Refusal>> {
-    compile_unless(text, target, || None)
+    compile_unless(text, target, |_| None)
 }
 
-/// As [`compile`], unless somebody has kept the code of this very text.
+/// As [`compile`], unless `kept` returns the code of this very text. It gets the interface that the code must have.
 ///
 /// # Errors
 /// As of [`compile`].
 pub fn compile_unless(
     text: &str,
     target: &Target,
-    kept: impl FnOnce() -> Option<Artifact>,
+    kept: impl FnOnce(&Interface) -> Option<Artifact>,
 ) -> Result<Program, Vec<Refusal>> {
     crate::all::register();
-    let context = mlir::context();
+    // It knows the program's dialects alone until the program has been read.
+    let context = Context::new();
+    context.enable_multi_threading(false);
     let module = read(&context, text, survey::runs)?;
+    mlir::load_all(&context);
     let entry = entry(&module).map_err(|e| vec![e])?;
     let (arguments, results) = mlir::signature(entry).map_err(|e| refused(&e))?;
     let mut refusals = Vec::new();
@@ -87,7 +93,12 @@ pub fn compile_unless(
     if !refusals.is_empty() {
         return Err(refusals);
     }
-    if let Some(artifact) = kept() {
+    let interface = Interface {
+        inputs: ports(&arguments),
+        outputs: ports(&results),
+        ..Interface::default()
+    };
+    if let Some(artifact) = kept(&interface) {
         return Ok(Program {
             artifact,
             arguments,
@@ -95,7 +106,6 @@ pub fn compile_unless(
         });
     }
     let name = op_name(entry);
-    strip(&module);
     hide(&module);
     let around = around(&name, &arguments, &results);
     let around = Module::parse(&context, &around);
@@ -107,11 +117,6 @@ pub fn compile_unless(
     let around = around.ok_or_else(|| refused(&CodegenError::Module("no entry".to_owned())))?;
     module.body().append_operation(around);
     mlir::run_pipeline(&module, "lowering to linalg", PASSES).map_err(|e| refused(&e))?;
-    let interface = Interface {
-        inputs: ports(&arguments),
-        outputs: ports(&results),
-        ..Interface::default()
-    };
     let artifact = codegen::compile(&module, interface, target).map_err(|e| refused(&e))?;
     Ok(Program {
         artifact,
@@ -120,10 +125,11 @@ pub fn compile_unless(
     })
 }
 
-/// The module of a text in any spelling; the context then knows StableHLO, and lets `chlo` be unknown.
+/// The module of a text in any spelling, without attributes that its operations do not define; the context then knows what
+/// programs hold.
 ///
 /// # Errors
-/// Operations that `is_taken` does not take, all at once; what is no MLIR.
+/// Operations that `is_taken` does not take, all at once; what is no MLIR; what is too large or too deep.
 pub fn read<'c>(
     context: &'c Context,
     text: &str,
@@ -139,6 +145,9 @@ pub fn read<'c>(
     let mut text = normalized(text);
     if is_taken("stablehlo.while") {
         text = factorization::spelled_out(&text);
+    }
+    if let Some(refusal) = limits::refusal(&text) {
+        return Err(vec![refusal]);
     }
     let unknown = survey::without_code(&text, is_taken);
     if let Some((_, places)) = unknown.first() {
@@ -156,16 +165,22 @@ pub fn read<'c>(
     if !stray.is_empty() {
         return Err(stray);
     }
-    crate::stablehlo::add_to(context);
-    context.load_all_available_dialects();
-    context.set_allow_unregistered_dialects(true);
+    let registry = DialectRegistry::new();
+    skript_dialect::register_programs(&registry);
+    context.append_dialect_registry(&registry);
+    context.set_allow_unregistered_dialects(false);
     let (module, messages) = mlir::collecting(context, || Module::parse(context, &text));
     let module = module
         .ok_or_else(|| -> Vec<Refusal> { messages.iter().map(|m| malformed(m)).collect() })?;
+    allowed::strip(&module);
+    let refused = allowed::refusals(&module, is_taken);
+    if !refused.is_empty() {
+        return Err(refused);
+    }
     resources::inline(&module);
-    match calls::without_end(&module) {
-        endless if endless.is_empty() => Ok(module),
-        endless => Err(endless),
+    match calls::refusals(&module) {
+        refused if refused.is_empty() => Ok(module),
+        refused => Err(refused),
     }
 }
 
@@ -185,6 +200,12 @@ fn malformed(message: &str) -> Refusal {
         (Some(Ok(line)), Some(Ok(column))) => Some((line, column)),
         _ => None,
     };
+    let message = match message.contains("unregistered dialect") {
+        true => {
+            "this operation is of no dialect that programs are in: they hold func, StableHLO and CHLO"
+        }
+        false => message.trim_end(),
+    };
     let advice = ADVICE.iter().find(|(what, _)| message.contains(what));
     Refusal {
         malformed: true,
@@ -195,6 +216,10 @@ fn malformed(message: &str) -> Refusal {
 
 /// What to do about what MLIR's reader says, where it does not say so.
 const ADVICE: &[(&str, &str)] = &[
+    (
+        "not found for custom op",
+        ": programs hold func, StableHLO and CHLO",
+    ),
     (
         "expected hex string blob",
         ": `\"0x`, the alignment in four bytes, the elements; each byte in two digits, the lowest of a number first",
@@ -293,23 +318,6 @@ fn tensors(
         }
     }
     found
-}
-
-/// Takes away what other dialects say about the module, its functions and their arguments.
-pub fn strip(module: &Module) {
-    for found in op::collect(&module.as_operation(), |_| true) {
-        let function = op::is(&found, "func.func");
-        let names: Vec<String> = found
-            .attributes()
-            .filter_map(|(name, _)| Some(name.as_string_ref().as_str().ok()?.to_owned()))
-            .collect();
-        for name in names {
-            let foreign = name.contains('.');
-            if foreign || function && (name == "arg_attrs" || name == "res_attrs") {
-                mark::remove(found, &name);
-            }
-        }
-    }
 }
 
 /// Lets nobody outside see the functions.
