@@ -21,6 +21,8 @@ use skript_dialect::place::Levels;
 const LISTED: usize = 20;
 /// Levels of a location: calls on a stack.
 const LOCATION_LEVELS: usize = 4096;
+/// So many elements a sparse constant may have: all are written out.
+const SPARSE: i64 = 1 << 24;
 /// What functions and calls may have beside names and types, and nothing here follows.
 const DROPPED: [&str; 3] = ["arg_attrs", "res_attrs", "no_inline"];
 
@@ -155,6 +157,9 @@ fn attributes(operation: OperationRef, name: &str) -> Option<String> {
                     "has elements from the file's resources as its attribute `{key}`: only constants may"
                 ));
             }
+            if let Some(message) = sparse(value) {
+                return Some(message);
+            }
             let dialect = dialect_of(value);
             if dialect != "builtin" && dialect != "stablehlo" {
                 return Some(format!(
@@ -167,6 +172,23 @@ fn attributes(operation: OperationRef, name: &str) -> Option<String> {
         }
     }
     None
+}
+
+/// What is wrong with the size of a sparse constant.
+fn sparse(attribute: Attribute) -> Option<String> {
+    // SAFETY: the attribute is valid.
+    let is_sparse = unsafe { mlir_sys::mlirAttributeIsASparseElements(attribute.to_raw()) };
+    let r#type = Tensor::of(attribute.r#type()).filter(|_| is_sparse)?;
+    let volume = r#type
+        .extents
+        .iter()
+        .try_fold(1i64, |v, e| v.checked_mul(*e));
+    volume.is_none_or(|v| v > SPARSE).then(|| {
+        format!(
+            "has a sparse constant of {}: at most {SPARSE} elements are written out; broadcast one, or pass it as an argument",
+            r#type.text()
+        )
+    })
 }
 
 fn is_resource(attribute: Attribute) -> bool {

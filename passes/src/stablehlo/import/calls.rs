@@ -209,7 +209,8 @@ fn excess(functions: &[Function], order: &[usize]) -> Option<Refusal> {
     }
     let size = |callee: &usize| inlined.get(*callee).copied().unwrap_or_default();
     let calls = functions.iter().flat_map(|f| &f.calls);
-    let (callee, call) = calls.max_by_key(|(callee, _)| match is_deep {
+    // Of several the first in the text.
+    let (callee, call) = calls.rev().max_by_key(|(callee, _)| match is_deep {
         true => u64::try_from(size(callee).depth).unwrap_or(u64::MAX),
         false => size(callee).operations,
     })?;
@@ -220,13 +221,22 @@ fn excess(functions: &[Function], order: &[usize]) -> Option<Refusal> {
             size(callee).depth
         ),
         false => format!(
-            "calls `{name}`, which comes to {} operations when all calls are inlined, and the program to {total}, more \
-             than {most}: write a loop instead of calls, or call it less often",
-            size(callee).operations
+            "calls `{name}`, which comes to {} operations when all calls are inlined, and the program to {}, more than \
+             {most}: write a loop instead of calls, or call it less often",
+            counted(size(callee).operations),
+            counted(total)
         ),
     };
     Some(Refusal {
         malformed: false,
         ..refusal_at(*call, &message)
     })
+}
+
+/// A count in a message; the largest stands for all that are larger.
+fn counted(count: u64) -> String {
+    match count {
+        u64::MAX => "2^64 or more".to_owned(),
+        count => count.to_string(),
+    }
 }

@@ -18,8 +18,14 @@ const ALIAS: u64 = 64 << 10;
 const ALIASES: u64 = 4 << 20;
 /// Characters of an integer. The widest element has twenty digits; MLIR takes time that grows with the cube of their number.
 const DIGITS: usize = 1000;
+/// Bytes that elements in the file's resources may be aligned to. MLIR takes the number as it is: it ends the process for 0,
+/// and asks the system for any other.
+const ALIGNMENT: u32 = 4096;
 /// Words of attributes that are read by recursion, and that no program holds.
 const FOREIGN: [&str; 2] = ["affine_map", "affine_set"];
+
+/// Stands for `{-#` among open brackets.
+const METADATA: u8 = b'-';
 
 /// The first thing in a text that exceeds a bound, or that MLIR does not divide into tokens.
 pub fn refusal(text: &str) -> Option<Refusal> {
@@ -151,9 +157,12 @@ impl<'t> Scan<'t> {
             }
             return;
         }
-        let first = token.text.as_bytes().first().copied().unwrap_or_default();
+        let first = match token.text {
+            "{-#" => METADATA,
+            text => text.as_bytes().first().copied().unwrap_or_default(),
+        };
         let closes = match (token.kind, first) {
-            (Kind::Mark, b'(' | b'[' | b'{' | b'<') => {
+            (Kind::Mark, b'(' | b'[' | b'{' | b'<' | METADATA) if token.text != "->" => {
                 if self.before == "loc" && first == b'(' {
                     self.location.get_or_insert(self.open.len());
                 }
@@ -164,7 +173,7 @@ impl<'t> Scan<'t> {
             (Kind::Mark, b']') => b'[',
             (Kind::Mark, b'}') => b'{',
             (Kind::Mark, b'>') if self.open.last() == Some(&b'<') => b'<',
-            (Kind::Mark, b'#') if token.text == "#-}" => b'{',
+            (Kind::Mark, b'#') if token.text == "#-}" => METADATA,
             _ => return,
         };
         if let Some(at) = self.open.iter().rposition(|open| *open == closes) {
@@ -239,6 +248,20 @@ impl<'t> Scan<'t> {
                 message,
             });
         }
+        let is_resource = token.kind == Kind::String && self.open.first() == Some(&METADATA);
+        if let Some(bytes) = alignment(token.text).filter(|_| is_resource)
+            && !(1..=ALIGNMENT).contains(&bytes)
+        {
+            let message = format!(
+                "a resource cannot be aligned to {bytes} bytes: its first four bytes, the lowest first, are a power of \
+                 two up to {ALIGNMENT}"
+            );
+            return Err(Found {
+                malformed: true,
+                at: token.at,
+                message,
+            });
+        }
         if token.kind == Kind::Word && FOREIGN.contains(&token.text) {
             let message = format!("there is no code for `{}`", token.text);
             return Err(Found::excess(token.at, message));
@@ -247,9 +270,34 @@ impl<'t> Scan<'t> {
     }
 }
 
+/// What a resource is aligned to, of its string in the text.
+fn alignment(text: &str) -> Option<u32> {
+    let digits = text.strip_prefix("\"0x")?.get(..8)?;
+    u32::from_str_radix(digits, 16).ok().map(u32::swap_bytes)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// MLIR ends the process for 0.
+    #[test]
+    fn resources_have_alignments_that_a_system_has() {
+        let aligned = |digits: &str| {
+            place(&format!(
+                "{{-# dialect_resources: {{ builtin: {{ a: \"0x{digits}FF\" }} }} #-}}"
+            ))
+        };
+        for digits in ["00000000", "00000080", "00200000"] {
+            assert_eq!(aligned(digits), Some((1, 40)), "{digits}");
+        }
+        for digits in ["01000000", "00100000", "0400"] {
+            assert_eq!(aligned(digits), None, "{digits}");
+        }
+        // Near misses: elsewhere.
+        assert_eq!(place("dense<\"0x00000000\">"), None);
+        assert_eq!(place("{-# a: {} #-} {a = \"0x00000000\"}"), None);
+    }
 
     fn place(text: &str) -> Option<(usize, usize)> {
         refusal(text)?.place

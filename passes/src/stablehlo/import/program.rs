@@ -200,12 +200,9 @@ fn malformed(message: &str) -> Refusal {
         (Some(Ok(line)), Some(Ok(column))) => Some((line, column)),
         _ => None,
     };
-    let message = match message.contains("unregistered dialect") {
-        true => {
-            "this operation is of no dialect that programs are in: they hold func, StableHLO and CHLO"
-        }
-        false => message.trim_end(),
-    };
+    // What follows is about flags that no program has.
+    let message = message.split(". If this is intended").next();
+    let message = message.unwrap_or_default().trim_end();
     let advice = ADVICE.iter().find(|(what, _)| message.contains(what));
     Refusal {
         malformed: true,
@@ -218,7 +215,11 @@ fn malformed(message: &str) -> Refusal {
 const ADVICE: &[(&str, &str)] = &[
     (
         "not found for custom op",
-        ": programs hold func, StableHLO and CHLO",
+        ": programs are in func, StableHLO and CHLO",
+    ),
+    (
+        "unregistered dialect",
+        ": programs are in func, StableHLO and CHLO",
     ),
     (
         "expected hex string blob",
@@ -344,7 +345,10 @@ fn outer(tensor: &Tensor) -> Tensor {
 }
 
 /// The function that takes and gives arrays, in StableHLO; the program's own is declared, to be there when it parses.
+///
+/// The name is the program's: it is escaped, so that it never ends its string.
 fn around(name: &str, arguments: &[Tensor], results: &[Tensor]) -> String {
+    let name = escaped(name);
     let mut text = String::new();
     let types = |tensors: &[Tensor]| tensors.iter().map(Tensor::text).collect::<Vec<_>>();
     let (from, to) = (types(arguments).join(", "), types(results).join(", "));
@@ -387,6 +391,15 @@ fn around(name: &str, arguments: &[Tensor], results: &[Tensor]) -> String {
         types(&outside).join(", ")
     ));
     text
+}
+
+/// A name inside of a string of MLIR's text.
+fn escaped(name: &str) -> String {
+    let byte = |byte: u8| match byte {
+        byte if byte.is_ascii_alphanumeric() => char::from(byte).to_string(),
+        byte => format!("\\{byte:02X}"),
+    };
+    name.bytes().map(byte).collect()
 }
 
 /// Types of the real or imaginary parts of a tensor: as they are, and with a last dimension of one element.
