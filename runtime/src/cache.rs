@@ -189,19 +189,15 @@ mod tests {
     fn what_is_no_regular_file_is_ignored_and_replaced() {
         let folder = tempfile::tempdir().unwrap();
         let cache = Cache::at(folder.path());
-        let fifo = |path: &Path| {
-            let made = std::process::Command::new("mkfifo").arg(path).status();
-            assert!(made.unwrap().success());
-        };
-        let device = |path: &Path| std::os::unix::fs::symlink("/dev/zero", path).unwrap();
-        let large = |path: &Path| {
-            let file = File::create(path).unwrap();
-            file.set_len(LARGEST_ENTRY + 1).unwrap();
-        };
-        let entries: [(&str, &dyn Fn(&Path)); 3] =
-            [("fifo", &fifo), ("device", &device), ("large", &large)];
-        for (key, make) in entries {
-            make(&cache.path(key));
+        let path = |key: &str| cache.path(key);
+        let made = std::process::Command::new("mkfifo")
+            .arg(path("fifo"))
+            .status();
+        assert!(made.unwrap().success());
+        std::os::unix::fs::symlink("/dev/zero", path("device")).unwrap();
+        let file = File::create(path("large")).unwrap();
+        file.set_len(LARGEST_ENTRY + 1).unwrap();
+        for key in ["fifo", "device", "large"] {
             assert_eq!(cache.get(key), None, "{key}");
             cache.put(key, &artifact()).unwrap();
             assert_eq!(cache.get(key), Some(artifact()), "{key}");

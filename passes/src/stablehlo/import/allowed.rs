@@ -6,7 +6,7 @@
 use super::program::{Refusal, refusal_at};
 use super::to_linalg::Tensor;
 use crate::codegen::mlir;
-use crate::mlir::{mark, types};
+use crate::mlir::{attributes, mark, types};
 use melior::ir::attribute::ArrayAttribute;
 use melior::ir::operation::OperationLike;
 use melior::ir::{
@@ -52,10 +52,7 @@ enum Level {
 
 /// Everything in a stripped module that no program here may hold, in order of text.
 pub fn refusals(module: &Module, is_taken: fn(&str) -> bool) -> Vec<Refusal> {
-    let whole = module.as_operation();
-    // SAFETY: the module outlives the walk, which changes nothing.
-    let whole = unsafe { OperationRef::from_raw(whole.to_raw()) };
-    let mut pending = vec![(whole, Level::Program)];
+    let mut pending = vec![(module.as_operation(), Level::Program)];
     let mut found = Vec::new();
     let mut levels = Levels::default();
     while let Some((operation, level)) = pending.pop() {
@@ -97,7 +94,7 @@ fn wrong(operation: OperationRef, level: Level, is_taken: fn(&str) -> bool) -> O
     }
     blocks(operation, &name)
         .or_else(|| types_of(operation))
-        .or_else(|| attributes(operation, &name))
+        .or_else(|| attributes_of(operation, &name))
 }
 
 /// A region here is one block: in others nothing holds the order in which values are defined and used.
@@ -144,7 +141,7 @@ fn is_tensor(r#type: Type) -> bool {
     Tensor::of(r#type).is_some() && types::encoding_of(r#type).is_none()
 }
 
-fn attributes(operation: OperationRef, name: &str) -> Option<String> {
+fn attributes_of(operation: OperationRef, name: &str) -> Option<String> {
     for (key, value) in operation.attributes() {
         let key = key.as_string_ref();
         let key = key.as_str().unwrap_or_default();
@@ -152,7 +149,7 @@ fn attributes(operation: OperationRef, name: &str) -> Option<String> {
         while let Some(value) = pending.pop() {
             // Elements in the file's resources are moved to the constant afterwards.
             let may_be_resource = name == "stablehlo.constant" && key == "value";
-            if is_resource(value) && !may_be_resource {
+            if attributes::is_resource(value) && !may_be_resource {
                 return Some(format!(
                     "has elements from the file's resources as its attribute `{key}`: only constants may"
                 ));
@@ -160,7 +157,7 @@ fn attributes(operation: OperationRef, name: &str) -> Option<String> {
             if let Some(message) = sparse(value) {
                 return Some(message);
             }
-            let dialect = dialect_of(value);
+            let dialect = attributes::dialect_of(value);
             if dialect != "builtin" && dialect != "stablehlo" {
                 return Some(format!(
                     "has an attribute `{key}` of the dialect `{dialect}`"
@@ -176,9 +173,7 @@ fn attributes(operation: OperationRef, name: &str) -> Option<String> {
 
 /// What is wrong with the size of a sparse constant.
 fn sparse(attribute: Attribute) -> Option<String> {
-    // SAFETY: the attribute is valid.
-    let is_sparse = unsafe { mlir_sys::mlirAttributeIsASparseElements(attribute.to_raw()) };
-    let r#type = Tensor::of(attribute.r#type()).filter(|_| is_sparse)?;
+    let r#type = Tensor::of(attribute.r#type()).filter(|_| attributes::is_sparse(attribute))?;
     let volume = r#type
         .extents
         .iter()
@@ -189,24 +184,6 @@ fn sparse(attribute: Attribute) -> Option<String> {
             r#type.text()
         )
     })
-}
-
-fn is_resource(attribute: Attribute) -> bool {
-    // SAFETY: the attribute is valid.
-    unsafe { mlir_sys::mlirAttributeIsADenseResourceElements(attribute.to_raw()) }
-}
-
-/// The namespace of an attribute's dialect.
-fn dialect_of(attribute: Attribute) -> String {
-    // SAFETY: the attribute is valid; its dialect lives as long as the context, and so does the name.
-    unsafe {
-        let dialect = mlir_sys::mlirAttributeGetDialect(attribute.to_raw());
-        let name = mlir_sys::mlirDialectGetNamespace(dialect);
-        melior::StringRef::from_raw(name)
-            .as_str()
-            .unwrap_or_default()
-            .to_owned()
-    }
 }
 
 /// Locations are printed by recursion.
