@@ -1,7 +1,7 @@
 //! `skript-run MODEL.skm [--weights DIR|FILE] [--input NAME=FILE.npy]... [--output-dir DIR]
 //! [--intrinsic NAME=SYMBOL@LIBRARY]...`: runs a compiled model.
 //!
-//! Needs neither the compiler nor the model's text. Items of a pack are inputs `xs:1`, `xs:2`, …; outputs are written as
+//! A compiled model holds native code: it is trusted. Needs neither the compiler nor the model's text. Items of a pack are inputs `xs:1`, `xs:2`, …; outputs are written as
 //! `<name>.npy`, items of a pack as `<pack>_0.npy`, …. Exit status: 0 done, 1 something is wrong, 2 an unknown flag.
 
 use skript_host::printable;
@@ -27,6 +27,9 @@ struct Arguments {
 
 const USAGE: &str = "usage: skript-run MODEL.skm [--weights DIR|FILE] [--input NAME=FILE.npy]... [--output-dir DIR] \
      [--intrinsic NAME=SYMBOL@LIBRARY]...";
+
+const TRUSTED: &str = "A compiled model holds native code, which runs with all rights of this process: run only those that \
+     you compiled, or whose origin you trust. The checksum in the file finds damage, not intent.";
 
 /// `None`: only the usage is asked for.
 fn arguments() -> Result<Option<Arguments>, String> {
@@ -166,7 +169,7 @@ fn main() -> ExitCode {
     let arguments = match arguments() {
         Ok(Some(arguments)) => arguments,
         Ok(None) => {
-            println!("{USAGE}");
+            println!("{USAGE}\n{TRUSTED}");
             return ExitCode::SUCCESS;
         }
         Err(message) => {

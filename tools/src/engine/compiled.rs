@@ -10,6 +10,7 @@ use skript_frontend::diagnostics::codes::{
 };
 use skript_frontend::model::Model;
 use skript_frontend::source::{SourceMap, Span};
+use skript_passes::codegen::Interface;
 use skript_passes::{Options, compile_model};
 use skript_runtime::artifact::Target;
 use skript_runtime::cache::{Cache, Key};
@@ -84,7 +85,9 @@ impl Compiled {
             return Ok((compile()?, false));
         };
         let key = key(job, &options);
-        if let Some(artifact) = cache.get(&key) {
+        let interface = Interface::of(job.model);
+        let has_interface = |a: &Artifact| interface.as_ref().is_some_and(|i| i.is_of(a));
+        if let Some(artifact) = cache.get(&key).filter(has_interface) {
             return Ok((artifact, true));
         }
         let artifact = compile()?;

@@ -104,8 +104,11 @@ fn compute(
     let cache = Cache::of_user().filter(|_| !arguments.no_cache);
     let key = program_key(&text, &target);
     let mut cached = false;
-    let program = import::compile_unless(&text, &target, || {
+    let program = import::compile_unless(&text, &target, |interface| {
         let kept = cache.as_ref()?.get(&key)?;
+        if !interface.is_of(&kept) {
+            return None;
+        }
         cached = true;
         Some(kept)
     });
