@@ -42,6 +42,8 @@ pub type SkriptExport = unsafe extern "C" fn(
 unsafe extern "C" {
     pub fn mlirGetDialectHandle__skript__() -> MlirDialectHandle;
     pub fn mlirGetDialectHandle__skript_stablehlo__() -> MlirDialectHandle;
+    pub fn mlirGetDialectHandle__skript_chlo__() -> MlirDialectHandle;
+    pub fn mlirGetDialectHandle__skript_shardy__() -> MlirDialectHandle;
     pub fn skriptStablehloInlined(value: MlirAttribute) -> MlirAttribute;
     pub fn skriptStablehloStrayElement(
         text: *const c_char,

@@ -203,7 +203,8 @@ pub enum Pipeline {
 
 #[derive(Debug, Args)]
 pub struct RunArguments {
-    /// Model folder with a main.sknd, the same packed as .tgz, or a single file
+    /// Model folder with a main.sknd, the same packed as .tgz, a single file, or a StableHLO program (.mlir); all are read as
+    /// untrusted
     #[arg(required_unless_present = "batch")]
     pub model: Option<PathBuf>,
     /// Run many: one JSON list of arguments a line; prints one JSON object with exit and stderr for each

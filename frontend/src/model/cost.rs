@@ -346,6 +346,7 @@ mod tests {
                 ),
                 init: Init::Fill(Scalar::Real(0.0)),
             }],
+            findings: Vec::new(),
             span: Span::new(FileId(0), 0, 0),
         };
         assert_eq!(formula_flops(&formula), 2 * 3 * 5 * 7);

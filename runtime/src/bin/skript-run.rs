@@ -1,4 +1,5 @@
-//! `skript-run MODEL.skm`: runs a compiled model, without the compiler or the text of the model.
+//! `skript-run MODEL.skm`: runs a compiled model, without the compiler or the text of the model. A compiled model holds native
+//! code: it is trusted.
 //!
 //! Exit status: 0 done, 1 an error in a file, a value or the run, 2 an error in the command line.
 
@@ -8,18 +9,25 @@ use std::process::ExitCode;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory as _, Parser};
+use skript_host::printable;
 use skript_runtime::artifact::Port;
 use skript_runtime::{Artifact, run};
 use skript_tensor::{
     MissingWeights, Tensor, VariableRequest, WeightStore, load_variables, npy, summary,
 };
 
+/// Bytes of a compiled model, which holds code and no weights.
+const ARTIFACT: u64 = 1 << 30;
+
 /// Bytes that a packed file of weights may unpack to.
 const UNPACKED: u64 = 2 << 30;
 
+const TRUSTED: &str = "A compiled model holds native code, which runs with all rights of this process: run only those that \
+     you compiled, or whose origin you trust. The checksum in the file finds damage, not intent.";
+
 /// Runs a compiled model
 #[derive(Debug, Parser)]
-#[command(name = "skript-run", version, args_override_self = true)]
+#[command(name = "skript-run", version, after_help = TRUSTED, args_override_self = true)]
 struct Arguments {
     /// Compiled model, as `skript compile -o MODEL.skm` writes it
     #[arg(value_name = "MODEL.skm")]
@@ -68,7 +76,7 @@ fn arguments() -> Result<Arguments, clap::Error> {
 fn compute(arguments: &Arguments) -> Result<(), Vec<String>> {
     let model = &arguments.model;
     let one = |error: String| vec![format!("{}: error: {error}", model.display())];
-    let bytes = std::fs::read(model).map_err(|e| one(e.to_string()))?;
+    let bytes = skript_host::file::read(model, ARTIFACT).map_err(|e| one(e.to_string()))?;
     let artifact = Artifact::from_bytes(&bytes).map_err(|e| one(e.to_string()))?;
     let mut errors = Vec::new();
     for (name, symbol, library) in &arguments.intrinsics {
@@ -190,7 +198,7 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(errors) => {
             for error in errors {
-                eprintln!("{error}");
+                eprintln!("{}", printable(&error));
             }
             ExitCode::FAILURE
         }

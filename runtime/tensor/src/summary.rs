@@ -1,5 +1,6 @@
 //! Tensors as lines of text.
 
+use skript_host::printable;
 use skript_semantics::Scalar;
 
 use crate::{ElementType, Tensor};
@@ -15,7 +16,8 @@ pub fn line(name: &str, tensor: &Tensor) -> String {
         elements.push("…".to_string());
     }
     format!(
-        "{name}: {}{:?} = {}\n",
+        "{}: {}{:?} = {}\n",
+        printable(name),
         tensor.element(),
         tensor.shape(),
         elements.join(" ")

@@ -4,6 +4,7 @@ use crate::archive::{self, Archive};
 use crate::dat;
 use crate::element::ElementType;
 use crate::error::TensorError;
+use crate::map::MappedFile;
 use crate::npz::Npz;
 use crate::numbered::{numbered, numbered_in};
 use crate::random::{self, Purpose};
@@ -62,7 +63,11 @@ impl WeightStore {
         for ending in ["safetensors", "npz"] {
             let beside = folder.join(format!("{stem}.{ending}"));
             if beside.exists() {
-                places.push(arrays(&beside, most)?);
+                places.push(arrays(
+                    MappedFile::open_within(&beside, folder)?,
+                    &beside,
+                    most,
+                )?);
             }
         }
         Ok(WeightStore { places })
@@ -76,7 +81,7 @@ impl WeightStore {
     pub fn open(path: &Path, most: u64) -> Result<WeightStore, TensorError> {
         if is_array_file(path) && !path.is_dir() {
             return Ok(WeightStore {
-                places: vec![arrays(path, most)?],
+                places: vec![arrays(MappedFile::open(path)?, path, most)?],
             });
         }
         if archive::is_packed(path) && !path.is_dir() {
@@ -121,11 +126,11 @@ impl WeightStore {
     }
 }
 
-fn arrays(path: &Path, most: u64) -> Result<Place, TensorError> {
+fn arrays(file: MappedFile, path: &Path, most: u64) -> Result<Place, TensorError> {
     if path.extension().is_some_and(|e| e == "safetensors") {
-        return SafeTensors::open(path).map(Place::SafeTensors);
+        return SafeTensors::of(file, path).map(Place::SafeTensors);
     }
-    Npz::open(path, most).map(Place::Npz)
+    Npz::of(file, path, most).map(Place::Npz)
 }
 
 impl Place {
@@ -150,7 +155,7 @@ impl Place {
         };
         let found = match self {
             Place::Folder(_) if !path.exists() => None,
-            Place::Folder(_) => Some(dat::read(&path, &admits)?),
+            Place::Folder(folder) => Some(dat::read(&path, folder, &admits)?),
             Place::Packed(archive) => match archive.member(&path) {
                 Some((whole, part)) => Some(dat::read_part(&path, whole.clone(), part, &admits)?),
                 None => None,

@@ -6,10 +6,12 @@ use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use skript_frontend::diagnostics::{Diagnostic, Note, Severity};
 use skript_frontend::source::{FileId, SourceFile, SourceMap, Span};
+use skript_host::printable;
 
 use super::place;
 
 pub(super) fn render(diagnostic: &Diagnostic, sources: &SourceMap, colours: bool) -> String {
+    let diagnostic = &super::shown(diagnostic);
     let level = match diagnostic.severity {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
@@ -22,7 +24,7 @@ pub(super) fn render(diagnostic: &Diagnostic, sources: &SourceMap, colours: bool
         // Of a file that could not be read there is nothing to show.
         head = match view.file.text.is_empty() {
             true => head.element(
-                Origin::path(view.file.path.display().to_string())
+                Origin::path(super::path(&view.file.path))
                     .line(1)
                     .char_column(1),
             ),
@@ -72,13 +74,16 @@ struct View<'s> {
 impl<'s> View<'s> {
     fn snippet(self) -> Snippet<'s, annotate_snippets::Annotation<'s>> {
         let text = self.file.text.get(self.window.clone()).unwrap_or_default();
-        let mut snippet = Snippet::source(text)
-            .path(self.file.path.display().to_string())
+        // Offsets move with what is escaped before them.
+        let moved = |offset: usize| printable(text.get(..offset).unwrap_or(text)).len();
+        let mut snippet = Snippet::source(printable(text))
+            .path(super::path(&self.file.path))
             .line_start(self.first_line);
         for (kind, range, label) in self.marks {
             let start = range.start.saturating_sub(self.window.start);
             let end = range.end.saturating_sub(self.window.start);
-            let mark = kind.span(start..end.max(start));
+            let start = moved(start);
+            let mark = kind.span(start..moved(end).max(start));
             snippet = snippet.annotation(if label.is_empty() {
                 mark
             } else {

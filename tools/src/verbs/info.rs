@@ -22,7 +22,7 @@ pub fn run(arguments: &InfoArguments, console: &mut Console) -> Status {
         if arguments.json {
             super::print(&format!("{}\n", facts.json()));
         } else {
-            super::print(&facts.text());
+            super::print(&skript_host::printable(&facts.text()));
         }
     }
     session.close(console)

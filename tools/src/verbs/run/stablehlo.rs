@@ -92,7 +92,8 @@ fn compute(
     arguments: &RunArguments,
     sources: &mut SourceMap,
 ) -> Result<(), Vec<Diagnostic>> {
-    let text = std::fs::read(path).map_err(|e| {
+    let most = arguments.reading.limits.in_force().program_bytes;
+    let text = skript_host::file::read(path, most).map_err(|e| {
         let text = format!("cannot read {}: {e}", path.display());
         vec![Diagnostic::without_place(&UNREADABLE, text)]
     })?;
@@ -103,8 +104,11 @@ fn compute(
     let cache = Cache::of_user().filter(|_| !arguments.no_cache);
     let key = program_key(&text, &target);
     let mut cached = false;
-    let program = import::compile_unless(&text, &target, || {
+    let program = import::compile_unless(&text, &target, |interface| {
         let kept = cache.as_ref()?.get(&key)?;
+        if !interface.is_of(&kept) {
+            return None;
+        }
         cached = true;
         Some(kept)
     });
