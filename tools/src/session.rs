@@ -421,8 +421,30 @@ impl<'a> Session<'a> {
 
     /// Composes the graph for a run on these inputs, and random numbers for others: only an archive tells what is left out.
     fn compose_measured(&mut self, given: &[InputArgument]) -> Option<Model> {
+        let name = self.graph()?.name.name.clone();
+        let brought = self.measured(given)?;
+        self.compose_graph(name, brought)
+    }
+
+    /// Composes the graph of [`Session::compose_with_arrays`] for inputs of these shapes. `None` if it cannot be composed
+    /// for them; nothing is reported.
+    pub fn compose_with_shapes(
+        &self,
+        given: &[InputArgument],
+        shapes: Vec<(String, Vec<Vec<u64>>)>,
+    ) -> Option<Model> {
+        let name = self.graph()?.name.name.clone();
+        let mut brought = self.measured(given)?;
+        brought
+            .given
+            .extend(shapes.iter().map(|(name, _)| name.clone()));
+        let mut options = self.compose_options(name, brought).ok()?;
+        options.input_shapes.extend(shapes);
+        compose(&self.program, &options, &self.limits, &mut Sink::default())
+    }
+
+    fn measured(&self, given: &[InputArgument]) -> Option<Brought> {
         let graph = self.graph()?;
-        let name = graph.name.name.clone();
         let mut brought = self.asked();
         brought.pack_lengths = inputs::pack_lengths(given);
         if let Some(held) = inputs::held(given) {
@@ -433,7 +455,7 @@ impl<'a> Session<'a> {
             let others = others.into_iter().filter(|_| archive).map(str::to_owned);
             brought.absent.extend(others);
         }
-        self.compose_graph(name, brought)
+        Some(brought)
     }
 
     /// What the command line says of inputs that may be left out.
@@ -452,10 +474,15 @@ impl<'a> Session<'a> {
         }
     }
 
-    fn compose_graph(&mut self, graph: String, brought: Brought) -> Option<Model> {
-        let definition = self.graph_named(&graph)?;
+    /// What the command line asks of the composition; what is wrong with the values of attributes.
+    fn compose_options(
+        &self,
+        graph: String,
+        brought: Brought,
+    ) -> Result<ComposeOptions, Vec<String>> {
+        let definition = self.graph_named(&graph);
         let declared = |name: &str| {
-            let mut attributes = definition.attributes.iter();
+            let mut attributes = definition.into_iter().flat_map(|d| &d.attributes);
             attributes.find(|a| a.name.name == name)
         };
         let arguments = self.arguments;
@@ -491,12 +518,23 @@ impl<'a> Session<'a> {
                 Err(reason) => wrong.push(format!("the value of attribute `{name}`: {reason}")),
             }
         }
-        if !wrong.is_empty() {
-            for message in wrong {
-                self.report(Diagnostic::without_place(&ATTRIBUTE_TEXT, message));
-            }
-            return None;
+        match wrong.is_empty() {
+            true => Ok(options),
+            false => Err(wrong),
         }
+    }
+
+    fn compose_graph(&mut self, graph: String, brought: Brought) -> Option<Model> {
+        self.graph_named(&graph)?;
+        let options = match self.compose_options(graph, brought) {
+            Ok(options) => options,
+            Err(wrong) => {
+                for message in wrong {
+                    self.report(Diagnostic::without_place(&ATTRIBUTE_TEXT, message));
+                }
+                return None;
+            }
+        };
         let before = self.sink.error_count();
         let model = compose(&self.program, &options, &self.limits, &mut self.sink);
         if model.is_none() && self.sink.error_count() == before {

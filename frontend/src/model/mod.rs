@@ -18,7 +18,7 @@ pub mod widen;
 
 pub use check::{Check, CheckKind, MessagePart};
 pub use constant::ConstantData;
-pub use cost::{Cost, OperatorCost};
+pub use cost::{Cost, OperatorCost, Precision};
 pub use extent::{Extent, ShapeExpr};
 pub use formula::{
     Accumulation, Expr, Finding, Formula, FormulaIndex, FormulaLocal, Init, Node, Target,

@@ -25,6 +25,7 @@ mod numbered;
 pub mod random;
 pub mod safetensors;
 pub mod shape;
+pub mod summary;
 pub mod tensor;
 pub mod weights;
 
