@@ -40,7 +40,7 @@ impl Checker<'_> {
 
     /// Which operator of the library computes a scalar operation on tensors.
     fn operator_advice(&self, whole: &Expr) -> Option<String> {
-        let (operation, operands) = match &whole.kind {
+        let (operation, operands): (_, Vec<&Expr>) = match &whole.kind {
             ExprKind::Unary { op, operand } => (Operation::Unary(*op), vec![operand]),
             ExprKind::Binary { op, left, right } => (Operation::Binary(*op), vec![left, right]),
             ExprKind::Builtin { name, argument } => {
@@ -50,7 +50,7 @@ impl Checker<'_> {
         };
         let LibraryOperator { module, name } = elementwise(&operation)?;
         // An operand that is computed itself takes a statement of its own.
-        let text = |operand: &&Box<Expr>| match &operand.kind {
+        let text = |operand: &&Expr| match &operand.kind {
             ExprKind::Unary { .. } | ExprKind::Binary { .. } | ExprKind::Builtin { .. } => {
                 "…".to_string()
             }

@@ -373,6 +373,7 @@ mod tests {
                 value: Expr::apply(ScalarKind::Real, op, vec![]),
                 init: Init::Fill(Scalar::Real(0.0)),
             }],
+            findings: vec![],
             span: Span::new(FileId(0), 0, 0),
         };
         assert!(has_dynamic_domain(&formula(ScalarOp::Exp)));

@@ -59,7 +59,8 @@ pub fn collecting<T>(context: &Context, work: impl FnOnce() -> T) -> (T, Vec<Str
 /// A message of at most `bytes`, and what stands for the rest.
 pub fn bounded(mut message: String, bytes: usize) -> String {
     if message.len() > bytes {
-        message.truncate(message.floor_char_boundary(bytes));
+        let end = (0..=bytes).rev().find(|at| message.is_char_boundary(*at));
+        message.truncate(end.unwrap_or(0));
         message.push('…');
     }
     message

@@ -1,6 +1,6 @@
-//! `skript-run MODEL.skm`: runs a compiled model, without the compiler or the text of the model. A compiled model holds native
-//! code: it is trusted.
+//! `skript-run MODEL.skm`: runs a compiled model, without the compiler or the text of the model.
 //!
+//! A compiled model holds native code: it is trusted.
 //! Exit status: 0 done, 1 an error in a file, a value or the run, 2 an error in the command line.
 
 use std::io::Write as _;
@@ -18,7 +18,6 @@ use skript_tensor::{
 
 /// Bytes of a compiled model, which holds code and no weights.
 const ARTIFACT: u64 = 1 << 30;
-
 /// Bytes that a packed file of weights may unpack to.
 const UNPACKED: u64 = 2 << 30;
 
@@ -27,7 +26,7 @@ const TRUSTED: &str = "A compiled model holds native code, which runs with all r
 
 /// Runs a compiled model
 #[derive(Debug, Parser)]
-#[command(name = "skript-run", version, after_help = TRUSTED, args_override_self = true)]
+#[command(name = "skript-run", version, args_override_self = true, after_help = TRUSTED)]
 struct Arguments {
     /// Compiled model, as `skript compile -o MODEL.skm` writes it
     #[arg(value_name = "MODEL.skm")]

@@ -198,7 +198,7 @@ fn after_stage(
         ..options(pipeline)
     };
     model_after(model, sources, &options, stop, !arguments.no_locations)
-        .map_err(|e| refused(&e, model, sources).into())
+        .map_err(|e| refused(&e, model, sources))
 }
 
 /// The syntax tree as JSON; places are byte offsets `start..end` in the module's file.
