@@ -12,6 +12,10 @@
 //! n  the artifact as a file
 //! ```
 
+mod entries;
+
+pub use entries::Entry;
+
 use crate::artifact::Artifact;
 use std::fs::{File, OpenOptions};
 use std::io::{Error, ErrorKind, Read, Write};

@@ -41,6 +41,8 @@ pub enum Verb {
     Ops(OpsArguments),
     /// Explain a diagnostic or an operator: `skript explain SK0201`, `skript explain nn.conv`
     Explain(ExplainArguments),
+    /// Print the folder and the size of the cache of compiled models, or clean it
+    Cache(CacheArguments),
     /// Print a completion script for a shell
     Completions(CompletionArguments),
     /// Print the manual page of skript or of one command, or write all of them into a folder
@@ -64,6 +66,22 @@ pub struct ManualArguments {
     /// Folder for all pages: skript.1, skript-check.1, …
     #[arg(long, value_name = "DIR", conflicts_with = "command")]
     pub output_dir: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct CacheArguments {
+    #[command(subcommand)]
+    pub action: Option<CacheAction>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum CacheAction {
+    /// Remove compiled models from the cache
+    Clean {
+        /// Only those that were written at least so many days ago
+        #[arg(long, value_name = "DAYS")]
+        older_than: Option<u64>,
+    },
 }
 
 /// Values of `--quantize`.
