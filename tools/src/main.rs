@@ -7,6 +7,7 @@ mod attributes;
 mod command_line;
 mod console;
 mod engine;
+mod foreign;
 mod inputs;
 mod limit_arguments;
 mod measure;

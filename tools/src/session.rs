@@ -29,6 +29,7 @@ use crate::command_line::{
     WeightsArgument,
 };
 use crate::console::{Console, Status};
+use crate::foreign;
 use crate::inputs;
 use crate::positions;
 use crate::render::render;
@@ -79,6 +80,10 @@ impl<'a> Session<'a> {
         let limits = arguments.limits.in_force();
         let mut sink = Sink::default();
         let edition = arguments.edition.map(Into::into);
+        if let Some(refusal) = foreign::refusal(model) {
+            sink.report(refusal);
+            return Session::unread(arguments, limits, sink);
+        }
         let packed = archive::is_packed(model) && !model.is_dir();
         let packed = packed.then(|| Archive::open(model, limits.unpacked_bytes));
         let (program, packed) = match packed {
@@ -109,6 +114,20 @@ impl<'a> Session<'a> {
         for intrinsic in &arguments.intrinsics {
             session.bind(intrinsic);
         }
+        session
+    }
+
+    /// A session without a model, which `sink` has the reason for.
+    fn unread(arguments: &'a ModelArguments, limits: Limits, sink: Sink) -> Self {
+        let mut session = Session {
+            program: Program::default(),
+            packed: None,
+            arguments,
+            limits,
+            sink,
+            status: Status::Done,
+        };
+        session.settle();
         session
     }
 
