@@ -456,6 +456,12 @@ pub struct InfoArguments {
     pub model: PathBuf,
     #[command(flatten)]
     pub reading: ModelArguments,
+    /// Print all variables in the order of the graph, and the arrays that the files of weights hold
+    #[arg(long)]
+    pub variables: bool,
+    /// A file with weights whose arrays are listed too
+    #[arg(long, value_name = "FILE", requires = "variables")]
+    pub weights: Option<PathBuf>,
     /// One JSON object
     #[arg(long)]
     pub json: bool,

@@ -18,6 +18,7 @@ use skript_frontend::program::Program;
 use skript_frontend::source::SourceMap;
 use skript_frontend::source_files::{load_program, load_program_with};
 use skript_semantics::Numbers;
+use skript_tensor::contents::{self, Listed};
 use skript_tensor::{
     Archive, ElementType, MissingWeights, Tensor, TensorError, VariableRequest, WeightStore,
     archive, load_each,
@@ -568,7 +569,7 @@ impl<'a> Session<'a> {
     }
 
     /// Where this session's weights are.
-    fn store(&self, weights: Weights) -> Result<WeightStore, TensorError> {
+    pub fn store(&self, weights: Weights) -> Result<WeightStore, TensorError> {
         let own = &self.program.folder;
         let most = self.limits.unpacked_bytes;
         let store = match (weights.folder, &self.packed) {
@@ -600,36 +601,36 @@ impl<'a> Session<'a> {
                 return None;
             }
         };
-        let mut tensors = Vec::new();
-        let mut remedy = Some(weights.remedy).filter(|text| !text.is_empty());
-        let requests: Vec<VariableRequest> = model
-            .variables
-            .iter()
-            .map(|variable| VariableRequest {
-                name: &variable.name,
-                aliases: &variable.aliases,
-                element: ElementType::run_time(variable.tensor.kind, model.numbers),
-                shape: variable.tensor.shape.iter().map(Extent::bound).collect(),
-            })
-            .collect();
+        let requests = requests(model);
         let each = load_each(&store, &requests, missing);
-        for (variable, loaded) in model.variables.iter().zip(each) {
-            let error = match loaded {
-                Ok(tensor) => {
-                    tensors.push(tensor);
-                    continue;
+        let (mut tensors, mut absent) = (Vec::new(), Vec::new());
+        for ((variable, request), loaded) in model.variables.iter().zip(&requests).zip(each) {
+            match loaded {
+                Ok(tensor) => tensors.push(tensor),
+                Err(error @ TensorError::Missing { .. }) => {
+                    absent.push((variable.span, error, Listed::from(request)));
                 }
-                Err(error) => error,
+                Err(error) => self.report(Diagnostic::error(
+                    &WEIGHTS,
+                    variable.span,
+                    error.to_string(),
+                )),
+            }
+        }
+        if let Some((span, error, _)) = absent.first() {
+            let text = match absent.len() {
+                1 => error.to_string(),
+                2 => format!("{error}; 1 more variable has none"),
+                n => format!("{error}; {} more variables have none", n - 1),
             };
-            let wrong = Diagnostic::error(&WEIGHTS, variable.span, error.to_string());
-            // One is enough for all that are missing.
-            let remedy = match error {
-                TensorError::Missing { .. } => remedy.take(),
-                _ => None,
-            };
-            self.report(match remedy {
-                Some(remedy) => wrong.with_help(remedy),
-                None => wrong,
+            let listed: Vec<Listed> = absent.iter().map(|(_, _, l)| l.clone()).collect();
+            let mut wrong = Diagnostic::error(&WEIGHTS, *span, text);
+            for remark in contents::remarks(&listed, &store) {
+                wrong = wrong.with_note(None, remark);
+            }
+            self.report(match weights.remedy {
+                "" => wrong,
+                remedy => wrong.with_help(remedy),
             });
         }
         (self.status == Status::Done).then_some(tensors)
@@ -650,6 +651,18 @@ impl<'a> Session<'a> {
         }
         self.status
     }
+}
+
+/// The variables of a model as files of weights are searched for them.
+pub fn requests(model: &Model) -> Vec<VariableRequest<'_>> {
+    let variables = model.variables.iter();
+    let requests = variables.map(|variable| VariableRequest {
+        name: &variable.name,
+        aliases: &variable.aliases,
+        element: ElementType::run_time(variable.tensor.kind, model.numbers),
+        shape: variable.tensor.shape.iter().map(Extent::bound).collect(),
+    });
+    requests.collect()
 }
 
 /// What kept a verb from its result: one message at least.

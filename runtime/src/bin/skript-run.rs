@@ -12,8 +12,9 @@ use clap::{CommandFactory as _, Parser};
 use skript_host::printable;
 use skript_runtime::artifact::Port;
 use skript_runtime::{Artifact, run};
+use skript_tensor::contents::{self, Listed};
 use skript_tensor::{
-    MissingWeights, Tensor, VariableRequest, WeightStore, load_variables, npy, summary,
+    MissingWeights, Tensor, TensorError, VariableRequest, WeightStore, load_each, npy, summary,
 };
 
 /// Bytes of a compiled model, which holds code and no weights.
@@ -112,11 +113,23 @@ fn compute(arguments: &Arguments) -> Result<(), Vec<String>> {
     let beside = model.parent().map(Path::to_path_buf);
     let place = arguments.weights.clone().or(beside).unwrap_or_default();
     let weights = WeightStore::open(&place, UNPACKED).map_err(|e| one(e.to_string()))?;
-    let variables = load_variables(&weights, &requests, MissingWeights::Error);
-    let variables = variables.unwrap_or_else(|found| {
-        errors.extend(found.iter().flat_map(|e| one(e.to_string())));
-        Vec::new()
-    });
+    let (mut variables, mut missing) = (Vec::new(), Vec::new());
+    let each = load_each(&weights, &requests, MissingWeights::Error);
+    for (request, loaded) in requests.iter().zip(each) {
+        match loaded {
+            Ok(tensor) => variables.push(tensor),
+            Err(error) => {
+                let is_missing = matches!(error, TensorError::Missing { .. });
+                if !is_missing || missing.is_empty() {
+                    errors.extend(one(error.to_string()));
+                }
+                missing.extend(is_missing.then(|| Listed::from(request)));
+            }
+        }
+    }
+    if !missing.is_empty() {
+        errors.extend(contents::remarks(&missing, &weights));
+    }
     if !errors.is_empty() {
         return Err(errors);
     }

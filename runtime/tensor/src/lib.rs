@@ -14,6 +14,7 @@
 
 pub mod archive;
 pub mod buffer;
+pub mod contents;
 pub mod convert;
 pub mod dat;
 pub mod element;

@@ -117,6 +117,13 @@ impl SafeTensors {
     pub fn path(&self) -> &Path {
         &self.path
     }
+
+    /// The names of all arrays, in the order of their elements in the file.
+    pub fn names(&self) -> Vec<String> {
+        let mut entries: Vec<_> = self.arrays.iter().collect();
+        entries.sort_by_key(|(name, entry)| (entry.data_offsets, *name));
+        entries.into_iter().map(|(name, _)| name.clone()).collect()
+    }
 }
 
 /// Where the data begin, and the arrays.
