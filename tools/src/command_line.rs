@@ -194,7 +194,7 @@ pub struct IntrinsicArgument {
 
 #[derive(Debug, Args)]
 pub struct CheckArguments {
-    /// Model folder with a main.sknd, the same packed as .tgz, or a single file
+    /// Model folder with a main.sknd, the same packed as .tgz, a single file, or a StableHLO program (.mlir)
     pub model: PathBuf,
     #[command(flatten)]
     pub reading: ModelArguments,
@@ -292,7 +292,7 @@ pub struct CompareArguments {
 
 #[derive(Debug, Args)]
 pub struct BenchArguments {
-    /// Model folder with a main.sknd, the same packed as .tgz, or a single file
+    /// Model folder with a main.sknd, the same packed as .tgz, a single file, or a StableHLO program (.mlir)
     pub model: PathBuf,
     #[command(flatten)]
     pub reading: ModelArguments,
@@ -355,7 +355,8 @@ pub enum EmitName {
 
 #[derive(Debug, Args)]
 pub struct CompileArguments {
-    /// Model folder with a main.sknd, the same packed as .tgz, or a single file
+    /// Model folder with a main.sknd, the same packed as .tgz, a single file, or a StableHLO program (.mlir), which becomes
+    /// an artifact or an object file
     #[arg(required_unless_present = "print_pipeline")]
     model: Option<PathBuf>,
     #[command(flatten)]
@@ -452,7 +453,7 @@ pub struct FormatArguments {
 
 #[derive(Debug, Args)]
 pub struct InfoArguments {
-    /// Model folder with a main.sknd, the same packed as .tgz, or a single file
+    /// Model folder with a main.sknd, the same packed as .tgz, a single file, or a StableHLO program (.mlir)
     pub model: PathBuf,
     #[command(flatten)]
     pub reading: ModelArguments,

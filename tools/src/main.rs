@@ -16,6 +16,7 @@ mod positions;
 mod program_weights;
 mod render;
 mod session;
+mod stablehlo_program;
 mod variables;
 mod verbs;
 mod version;

@@ -1,5 +1,7 @@
 //! `skript bench`: latency of calls on one thread, beside the machine's own rate.
 
+mod program;
+
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -15,11 +17,15 @@ use crate::engine::Job;
 use crate::engine::compiled::{Compiled, captured, failed};
 use crate::measure::{milliseconds, peak, peak_memory, write_json};
 use crate::session::{Session, Stopped};
+use crate::stablehlo_program;
 
 /// How long the processor's own rate is measured.
 const PEAK_TIME: Duration = Duration::from_millis(200);
 
 pub fn run(arguments: &BenchArguments, console: &mut Console) -> Status {
+    if stablehlo_program::is_program(&arguments.model) {
+        return program::run(arguments, console);
+    }
     let mut session = Session::open(&arguments.model, &arguments.reading);
     if let Some((model, (inputs, variables))) =
         session.compose_with_arrays(&arguments.inputs, arguments.weights.as_ref())

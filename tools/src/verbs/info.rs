@@ -1,5 +1,7 @@
 //! `skript info`: interface, parameters, memory and arithmetic of a model.
 
+mod program;
+
 use serde_json::{Value as Json, json};
 use skript_frontend::diagnostics::Diagnostic;
 use skript_frontend::diagnostics::codes::WEIGHTS;
@@ -12,8 +14,12 @@ use crate::console::{Console, Status};
 use crate::engine::Job;
 use crate::engine::compiled::Compiled;
 use crate::session::{Session, Weights, requests};
+use crate::stablehlo_program;
 
 pub fn run(arguments: &InfoArguments, console: &mut Console) -> Status {
+    if stablehlo_program::is_program(&arguments.model) {
+        return program::run(arguments, console);
+    }
     let mut session = Session::open(&arguments.model, &arguments.reading);
     if session.status() == Status::Done {
         session.check_names(std::iter::empty());
