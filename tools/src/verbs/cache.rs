@@ -27,16 +27,16 @@ pub fn run(arguments: &CacheArguments, console: &mut Console) -> Status {
             Status::Done
         }
         Err(error) => {
-            say(error, MessageFormat::Human, console);
+            say(*error, MessageFormat::Human, console);
             Status::Wrong
         }
     }
 }
 
-fn list(cache: &Cache) -> Result<String, Diagnostic> {
+fn list(cache: &Cache) -> Result<String, Box<Diagnostic>> {
     let entries = cache.entries().map_err(|e| {
         let text = format!("cannot read {}: {e}", cache.folder().display());
-        Diagnostic::without_place(&UNREADABLE, text)
+        Box::new(Diagnostic::without_place(&UNREADABLE, text))
     })?;
     let folder = cache.folder().to_string_lossy();
     let folder = skript_host::printable(&folder);
@@ -44,12 +44,12 @@ fn list(cache: &Cache) -> Result<String, Diagnostic> {
 }
 
 /// Removes entries that are at least so many days old, or all.
-fn clean(cache: &Cache, days: Option<u64>) -> Result<String, Diagnostic> {
+fn clean(cache: &Cache, days: Option<u64>) -> Result<String, Box<Diagnostic>> {
     let age = days.map(|days| Duration::from_secs(days.saturating_mul(24 * 60 * 60)));
     let removed = cache.remove(|entry| age.is_none_or(|age| entry.is_older_than(age)));
     let removed = removed.map_err(|e| {
         let text = format!("cannot clean {}: {e}", cache.folder().display());
-        Diagnostic::without_place(&OUTPUT, text)
+        Box::new(Diagnostic::without_place(&OUTPUT, text))
     })?;
     Ok(format!("removed  {}\n", sized(&removed)))
 }

@@ -30,7 +30,7 @@ pub fn run(arguments: &InfoArguments, console: &mut Console) -> Status {
         if arguments.variables {
             match tables(arguments, &session, &model) {
                 Ok(text) => super::print(&skript_host::printable(&text)),
-                Err(error) => session.report(error),
+                Err(error) => session.report(*error),
             }
             return session.close(console);
         }
@@ -49,13 +49,13 @@ fn tables(
     arguments: &InfoArguments,
     session: &Session,
     model: &Model,
-) -> Result<String, Diagnostic> {
+) -> Result<String, Box<Diagnostic>> {
     let given = arguments.weights.clone().map(WeightsArgument::From);
     let weights = Weights {
         given: given.as_ref(),
         ..Weights::of_the_model()
     };
-    let wrong = |e: TensorError| Diagnostic::without_place(&WEIGHTS, e.to_string());
+    let wrong = |e: TensorError| Box::new(Diagnostic::without_place(&WEIGHTS, e.to_string()));
     let contents = session.store(weights).map_err(wrong)?.contents();
     let variables: Vec<Listed> = requests(model).iter().map(Listed::from).collect();
     if arguments.json {
