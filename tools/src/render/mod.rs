@@ -105,6 +105,9 @@ error[SK0201]: packs differ
   |
 note: in operator `f`
  --> main.sknd:2:5
+  |
+2 | y = nn.f(x);
+  |     ^^^^
 note: n = 1
 help: give 2
 
