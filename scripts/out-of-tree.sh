@@ -5,6 +5,7 @@ cd "$(dirname "$0")/.."
 prefix=$(scripts/llvm/bin/llvm-config --prefix)
 built=target/release/dialect-library/cmake
 installed=$PWD/build/installed
+cargo build --release --quiet -p skript-passes-c
 rm -rf "$installed" build/out-of-tree
 cmake --install "$built" --prefix "$installed" >/dev/null
 cmake -S examples/out-of-tree -B build/out-of-tree -G Ninja -DCMAKE_BUILD_TYPE=Release \
@@ -22,3 +23,10 @@ for line in '^operator main\.' '^formula sum: ' '^elementwise skript\.mul: '; do
     exit 1
   fi
 done
+
+# The passes lower the model in another process as the compiler does in its own.
+pipeline=$(target/release/skript compile --print-pipeline --emit=llvm-dialect)
+build/out-of-tree/skript-lower build/out-of-tree/model.mlir "$pipeline" >build/out-of-tree/lowered.mlir
+target/release/skript compile examples/perceptron --emit=llvm-dialect --no-locations -o build/out-of-tree/compiled.mlir
+diff build/out-of-tree/lowered.mlir build/out-of-tree/compiled.mlir
+build/out-of-tree/skript-lower build/out-of-tree/model.mlir | grep -q linalg.generic

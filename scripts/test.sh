@@ -44,6 +44,16 @@ step "random formulas" .venv/bin/python test/differential/formulas.py --count $(
 step "random loops" .venv/bin/python test/differential/loops.py --count $([ "$all" = --all ] && echo 1000 || echo 100)
 step "open extents" .venv/bin/python test/differential/extents.py --skript target/release/skript
 step "random guards" .venv/bin/python test/differential/guards.py --count $([ "$all" = --all ] && echo 900 || echo 60)
+networks="test/differential/networks.py --keep out/networks"
+if [ "$all" = --all ]; then
+  step "random networks" .venv/bin/python $networks --seed 1 --count 240
+  step "random networks, long" .venv/bin/python $networks --seed 1 --count 20 --min-operators 400 --max-operators 2000
+  step "random networks of the day" .venv/bin/python $networks --seed day --count 40
+else
+  # Seed 113 was computed wrongly once. Other seeds each day, as many as there is time for.
+  step "random networks" .venv/bin/python $networks --seed 107 --count 12
+  step "random networks of the day" .venv/bin/python $networks --seed day --count 100 --seconds 40
+fi
 step "accuracy" scripts/accuracy.sh $all
 step "a model in C" scripts/c-example.sh
 step "a tool out of the tree" scripts/out-of-tree.sh

@@ -31,16 +31,16 @@ LogicalResult IntrinsicOp::verify() {
   }
   int64_t told = getTold().size(), plain = static_cast<int64_t>(getOuts().size()) - told;
   if (plain <= 0)
-    return emitOpError() << "tells the extents of " << told << " outputs, but has only " << getOuts().size()
+    return emitOpError() << "returns the extents of " << told << " outputs, but has only " << getOuts().size()
                          << " destinations";
   for (auto [number, position] : llvm::enumerate(getTold())) {
     if (position < 0 || position >= plain)
-      return emitOpError() << "tells the extents of output " << position << ", but has " << plain << " outputs";
+      return emitOpError() << "returns the extents of output " << position << ", but has " << plain << " outputs";
     auto output = cast<ShapedType>(getOuts()[position].getType());
     auto extents = cast<ShapedType>(getOuts()[plain + number].getType());
     if (!extents.getElementType().isInteger(64) || !extents.hasStaticShape() || extents.getRank() != 1 ||
         extents.getDimSize(0) != output.getRank())
-      return emitOpError() << "tells the extents of output " << position << " as " << output.getRank()
+      return emitOpError() << "returns the extents of output " << position << " as " << output.getRank()
                            << " elements of type 'i64', but the destination for them is " << extents;
   }
   return success();

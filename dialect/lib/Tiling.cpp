@@ -84,7 +84,7 @@ static SmallVector<OpFoldResult> withinDestinations(FormulaOp op, OpBuilder &bui
   return within;
 }
 
-/// Whether a step writes several places of one tensor: tiles of such a tensor would each be a tensor of their own.
+/// Whether a step writes several elements of one tensor: its tiles would be separate tensors.
 static bool writesTwice(FormulaOp op) { return op->hasAttr(FormulaOp::getSameTensorAttrName()); }
 
 /// Whether the steps may be taken in any order.
@@ -254,7 +254,7 @@ static FailureOr<TilingResult> tile(FormulaOp op, OpBuilder &builder, ValueRange
   if (!isUnordered(op))
     return op.emitOpError("runs in the order of its loops: it is not tiled");
   if (writesTwice(op))
-    return op.emitOpError("writes several places of a tensor in one step: it is not tiled");
+    return op.emitOpError("writes several elements of a tensor in one step, which tiling does not support");
   Location location = op.getLoc();
   SmallVector<OpFoldResult> sizes = withinDestinations(op, builder, offsets, asked);
   SmallVector<Value> outs;

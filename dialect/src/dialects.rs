@@ -28,6 +28,8 @@ dialects! {
     Affine = mlir_sys::mlirGetDialectHandle__affine__,
     Arith = mlir_sys::mlirGetDialectHandle__arith__,
     Bufferization = mlir_sys::mlirGetDialectHandle__bufferization__,
+    /// Our own definition of the CHLO subset; it goes with that of StableHLO.
+    Chlo = ffi::mlirGetDialectHandle__skript_chlo__,
     Complex = mlir_sys::mlirGetDialectHandle__complex__,
     ControlFlow = mlir_sys::mlirGetDialectHandle__cf__,
     Func = mlir_sys::mlirGetDialectHandle__func__,
@@ -40,6 +42,8 @@ dialects! {
     MlProgram = mlir_sys::mlirGetDialectHandle__ml_program__,
     Nvvm = mlir_sys::mlirGetDialectHandle__nvvm__,
     Scf = mlir_sys::mlirGetDialectHandle__scf__,
+    /// Shardy's attributes, read as strings: for programs that are read, never where they are written.
+    Shardy = ffi::mlirGetDialectHandle__skript_shardy__,
     Skript = ffi::mlirGetDialectHandle__skript__,
     /// Our own definition of the StableHLO subset; [`register`] leaves it out, [`register_stablehlo`] does not.
     Stablehlo = ffi::mlirGetDialectHandle__skript_stablehlo__,
@@ -51,17 +55,34 @@ dialects! {
 
 /// Makes `skript` known to a registry.
 pub fn register(registry: &DialectRegistry) {
-    // SAFETY: handle and registry are valid.
-    unsafe {
-        mlir_sys::mlirDialectHandleInsertDialect(Dialect::Skript.handle(), registry.to_raw());
-    }
+    insert(registry, &[Dialect::Skript]);
 }
 
-/// Makes our own definition of the StableHLO subset known to a registry: not to one that has the OpenXLA project's.
+/// Makes our own definitions of the StableHLO and CHLO subsets known to a registry: not to one that has the OpenXLA
+/// project's.
 pub fn register_stablehlo(registry: &DialectRegistry) {
-    // SAFETY: handle and registry are valid.
-    unsafe {
-        mlir_sys::mlirDialectHandleInsertDialect(Dialect::Stablehlo.handle(), registry.to_raw());
+    insert(registry, &[Dialect::Stablehlo, Dialect::Chlo]);
+}
+
+/// Makes known what a StableHLO program of others may hold: functions, StableHLO, CHLO, and attributes of Shardy.
+pub fn register_programs(registry: &DialectRegistry) {
+    insert(
+        registry,
+        &[
+            Dialect::Func,
+            Dialect::Stablehlo,
+            Dialect::Chlo,
+            Dialect::Shardy,
+        ],
+    );
+}
+
+fn insert(registry: &DialectRegistry, dialects: &[Dialect]) {
+    for dialect in dialects {
+        // SAFETY: handle and registry are valid.
+        unsafe {
+            mlir_sys::mlirDialectHandleInsertDialect(dialect.handle(), registry.to_raw());
+        }
     }
 }
 
@@ -97,18 +118,24 @@ pub fn register_upstream(registry: &DialectRegistry) {
 ///
 /// Threads: MLIR's own pool; switch it off with `enable_multi_threading(false)`.
 pub fn context() -> Context {
+    let context = Context::new();
+    add_all(&context);
+    context
+}
+
+/// Makes of a context one as [`context`] returns. Whoever reads what nobody vouches for reads it before, in a context that
+/// knows [`register_programs`] alone.
+pub fn add_all(context: &Context) {
     let registry = DialectRegistry::new();
     register_upstream(&registry);
     register(&registry);
-    let context = Context::new();
     context.append_dialect_registry(&registry);
     for name in [
         "skript", "func", "arith", "math", "tensor", "linalg", "scf", "affine",
     ] {
         context.get_or_load_dialect(name);
     }
-    melior::utility::register_all_llvm_translations(&context);
-    context
+    melior::utility::register_all_llvm_translations(context);
 }
 
 #[cfg(test)]

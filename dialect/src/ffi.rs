@@ -2,7 +2,8 @@
 
 use mlir_sys::{
     MlirAttribute, MlirContext, MlirDialectHandle, MlirDialectRegistry, MlirLocation,
-    MlirOperation, MlirRewritePatternSet, MlirRewriterBase, MlirStringRef, MlirType, MlirValue,
+    MlirOperation, MlirPass, MlirRewritePatternSet, MlirRewriterBase, MlirStringRef, MlirType,
+    MlirValue,
 };
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
@@ -41,6 +42,8 @@ pub type SkriptExport = unsafe extern "C" fn(
 unsafe extern "C" {
     pub fn mlirGetDialectHandle__skript__() -> MlirDialectHandle;
     pub fn mlirGetDialectHandle__skript_stablehlo__() -> MlirDialectHandle;
+    pub fn mlirGetDialectHandle__skript_chlo__() -> MlirDialectHandle;
+    pub fn mlirGetDialectHandle__skript_shardy__() -> MlirDialectHandle;
     pub fn skriptStablehloInlined(value: MlirAttribute) -> MlirAttribute;
     pub fn skriptStablehloStrayElement(
         text: *const c_char,
@@ -69,6 +72,7 @@ unsafe extern "C" {
     );
 
     pub fn skriptRegisterPass(table: *const SkriptPassTable);
+    pub fn skriptCreatePass(flag: MlirStringRef) -> MlirPass;
     pub fn skriptRegisterPipeline(flag: MlirStringRef, summary: MlirStringRef, text: MlirStringRef);
 
     pub fn skriptPatternSetAdd(

@@ -18,8 +18,8 @@ pub mod rewriter;
 pub mod tools;
 
 pub use dialects::{
-    Dialect, context, inlined_elements, register, register_stablehlo, register_upstream,
-    stray_element,
+    Dialect, add_all, context, inlined_elements, register, register_programs, register_stablehlo,
+    register_upstream, stray_element,
 };
 pub use error::PassError;
 pub use melior;

@@ -119,6 +119,18 @@ pub fn is<'c: 'a, 'a>(op: &impl OperationLike<'c, 'a>, name: &str) -> bool {
     op.name().as_string_ref().as_str() == Ok(name)
 }
 
+/// Names of the attributes that are not part of the operation's definition.
+pub fn discardable_attributes<'c: 'a, 'a>(op: impl OperationLike<'c, 'a>) -> Vec<String> {
+    // SAFETY: the operation is valid, positions are below the count, and names live as long as the context.
+    unsafe {
+        let count = mlir_sys::mlirOperationGetNumDiscardableAttributes(op.to_raw());
+        let named =
+            (0..count).map(|n| mlir_sys::mlirOperationGetDiscardableAttribute(op.to_raw(), n));
+        let names = named.map(|named| mlir_sys::mlirIdentifierStr(named.name));
+        names.map(|name| ffi::text(name).into_owned()).collect()
+    }
+}
+
 /// The operation that an operation stands in; none for a module.
 pub fn parent<'c, 'a>(op: OperationRef<'c, 'a>) -> Option<OperationRef<'c, 'a>> {
     let outer = op.parent_operation()?;

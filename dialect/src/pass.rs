@@ -55,7 +55,7 @@ use crate::ffi::{self, SkriptPassOption, SkriptPassTable};
 use crate::rewriter::Rewriter;
 use melior::ir::OperationRef;
 use melior::ir::operation::OperationLike;
-use mlir_sys::{MlirOperation, MlirStringRef};
+use mlir_sys::{MlirOperation, MlirPass, MlirStringRef};
 use std::collections::BTreeSet;
 use std::ffi::c_void;
 use std::str::FromStr;
@@ -186,6 +186,13 @@ pub fn register_passes(passes: &'static [Pass]) {
             });
         }
     }
+}
+
+/// The registered pass of a flag, with the defaults of its options; null if there is none. The caller owns it until a pass
+/// manager takes it over.
+pub fn create(flag: &str) -> MlirPass {
+    // SAFETY: the flag lives during the call.
+    unsafe { ffi::skriptCreatePass(ffi::string_ref(flag)) }
 }
 
 /// Makes a named pipeline known: `--flag` stands for `text`, passes separated by commas, on the same operation.

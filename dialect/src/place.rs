@@ -1,7 +1,10 @@
 //! Where an operation comes from: the places that a location names.
 
 use crate::ffi;
+use melior::ir::Location;
 use mlir_sys::{MlirIdentifier, MlirLocation};
+use std::collections::HashMap;
+use std::ffi::c_void;
 
 /// A place in a text, and the operator whose text it is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -55,12 +58,63 @@ pub(crate) fn frames(location: MlirLocation) -> Vec<Frame> {
 
 /// The first of the locations that one fuses.
 fn first(fused: MlirLocation) -> Option<MlirLocation> {
+    all(fused).first().copied()
+}
+
+/// The locations that one fuses.
+fn all(fused: MlirLocation) -> Vec<MlirLocation> {
     // SAFETY: the location is a fused one; the list has room for all of its parts.
     unsafe {
         let count = mlir_sys::mlirLocationFusedGetNumLocations(fused) as usize;
         let mut parts = vec![fused; count];
         mlir_sys::mlirLocationFusedGetLocations(fused, parts.as_mut_ptr());
-        parts.first().copied()
+        parts
+    }
+}
+
+/// The locations that one is made of.
+fn parts(location: MlirLocation) -> Vec<MlirLocation> {
+    // SAFETY: the location is valid, and so are its parts, which are asked for by its own kind.
+    unsafe {
+        if mlir_sys::mlirLocationIsACallSite(location) {
+            let caller = mlir_sys::mlirLocationCallSiteGetCaller(location);
+            vec![mlir_sys::mlirLocationCallSiteGetCallee(location), caller]
+        } else if mlir_sys::mlirLocationIsAName(location) {
+            vec![mlir_sys::mlirLocationNameGetChildLoc(location)]
+        } else if mlir_sys::mlirLocationIsAFused(location) {
+            all(location)
+        } else {
+            Vec::new()
+        }
+    }
+}
+
+/// Levels of the locations of one context. Each location is looked at once, however many others hold it.
+#[derive(Default)]
+pub struct Levels {
+    known: HashMap<*const c_void, usize>,
+}
+
+impl Levels {
+    /// How deep the parts of a location lie inside of each other; 1 for a place in a text.
+    pub fn of(&mut self, location: Location) -> usize {
+        let whole = location.to_raw();
+        let mut pending = vec![(whole, false)];
+        while let Some((location, is_entered)) = pending.pop() {
+            if self.known.contains_key(&location.ptr) {
+                continue;
+            }
+            let parts = parts(location);
+            if is_entered {
+                let inner = parts.iter().filter_map(|part| self.known.get(&part.ptr));
+                let levels = 1 + inner.max().copied().unwrap_or_default();
+                self.known.insert(location.ptr, levels);
+            } else {
+                pending.push((location, true));
+                pending.extend(parts.into_iter().map(|part| (part, false)));
+            }
+        }
+        self.known.get(&whole.ptr).copied().unwrap_or_default()
     }
 }
 
@@ -72,7 +126,7 @@ fn text(identifier: MlirIdentifier) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use melior::ir::{Location, Module, operation::OperationLike};
+    use melior::ir::{Module, operation::OperationLike};
 
     fn of(text: &str) -> Vec<(String, usize, usize, usize)> {
         let context = crate::context();

@@ -21,6 +21,7 @@ pub mod documentation;
 pub mod eval;
 pub mod format;
 pub mod library;
+mod library_operators;
 pub mod limits;
 pub mod model;
 pub mod program;

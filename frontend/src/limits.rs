@@ -68,6 +68,10 @@ macro_rules! limits {
 limits! {
     /// Bytes of one source file.
     source_bytes: usize = 64 << 20, at most 2 << 30;
+    /// Bytes of a StableHLO program's text.
+    program_bytes: u64 = 1 << 30, at most 1 << 40;
+    /// Bytes of the file of a batch.
+    batch_bytes: u64 = 64 << 20, at most 1 << 40;
     /// Bytes of a packed model, or of one compressed array of an .npz file, unpacked.
     unpacked_bytes: u64 = 2 << 30, at most 1 << 40;
     /// Bytes of weights that a StableHLO program holds itself.

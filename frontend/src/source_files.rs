@@ -1,8 +1,9 @@
 //! Reads a model's files: the main module and everything it imports, from the model folder and the embedded library.
 
-use std::fs::{self, File};
-use std::io::Read as _;
+use std::fs;
 use std::path::{Path, PathBuf};
+
+use skript_host::file::{self, FileError};
 
 use crate::ast::{Definition, Import, Module};
 use crate::diagnostics::codes::{
@@ -300,42 +301,28 @@ impl<'a> Loader<'a> {
         }
     }
 
-    fn read_bytes(&self, file: &Path) -> Result<Vec<u8>, (&'static Code, String)> {
+    fn read_bytes(&self, path: &Path) -> Result<Vec<u8>, (&'static Code, String)> {
         let limit = self.limits.source_bytes;
         let too_large = || (&SOURCE_SIZE, format!("larger than {limit} bytes"));
-        if let Some(bytes) = (self.open)(file) {
+        if let Some(bytes) = (self.open)(path) {
             return (bytes.len() <= limit)
                 .then_some(bytes)
                 .ok_or_else(too_large);
         }
-        let unreadable = |error: std::io::Error| (&UNREADABLE, error.to_string());
-        let real = file.canonicalize().map_err(unreadable)?;
         // The main file is what the user named, wherever that link leads; imports stay in its folder.
-        if self.program.modules.contains_key(&self.program.main) {
-            let folder = if self.program.folder.as_os_str().is_empty() {
-                Path::new(".")
-            } else {
-                &self.program.folder
-            };
-            let folder = folder.canonicalize().map_err(unreadable)?;
-            if !real.starts_with(&folder) {
-                let message = format!("a link out of the model folder, to {}", real.display());
-                return Err((&UNREADABLE, message));
+        let most = u64::try_from(limit).unwrap_or(u64::MAX);
+        let read = match self.program.modules.contains_key(&self.program.main) {
+            true => file::read_within(path, &self.program.folder, most),
+            false => file::read(path, most),
+        };
+        read.map_err(|error| match error {
+            FileError::Size { .. } => too_large(),
+            FileError::Outside { target, .. } => {
+                let message = format!("a link out of the model folder, to {}", target.display());
+                (&UNREADABLE, message)
             }
-        }
-        if !fs::metadata(&real).map_err(unreadable)?.is_file() {
-            return Err((&UNREADABLE, "not a file".to_string()));
-        }
-        let most = u64::try_from(limit).unwrap_or(u64::MAX).saturating_add(1);
-        let mut bytes = Vec::new();
-        let opened = File::open(&real).map_err(unreadable)?;
-        opened
-            .take(most)
-            .read_to_end(&mut bytes)
-            .map_err(unreadable)?;
-        (bytes.len() <= limit)
-            .then_some(bytes)
-            .ok_or_else(too_large)
+            other => (&UNREADABLE, other.to_string()),
+        })
     }
 }
 

@@ -1,8 +1,11 @@
 //! Files of the language one by one, as formatters and editors need them: without what they import.
 
-use std::fs::{self, File};
-use std::io::Read as _;
+use std::fmt::Display;
+use std::fs;
+use std::io::Read;
 use std::path::{Path, PathBuf};
+
+use skript_host::file::{self, FileError};
 
 use crate::diagnostics::Diagnostic;
 use crate::diagnostics::codes::{ENCODING, SOURCE_SIZE, UNREADABLE};
@@ -42,17 +45,33 @@ pub fn find(path: &Path) -> Result<Vec<PathBuf>, Box<Diagnostic>> {
 /// It cannot be read, is longer than the limit, or is no UTF-8.
 pub fn read(path: &Path, limits: &Limits) -> Result<String, Box<Diagnostic>> {
     let most = u64::try_from(limits.source_bytes).unwrap_or(u64::MAX);
-    let mut bytes = Vec::new();
-    File::open(path)
-        .and_then(|file| file.take(most.saturating_add(1)).read_to_end(&mut bytes))
-        .map_err(|e| unreadable(path, &e))?;
-    if bytes.len() > limits.source_bytes {
-        let message = format!(
-            "{}: larger than {most} bytes (limit `source_bytes`)",
-            path.display()
-        );
-        return Err(Box::new(Diagnostic::without_place(&SOURCE_SIZE, message)));
-    }
+    text(path, file::read(path, most))
+}
+
+/// The text of a stream such as standard input; `path` is what messages call it.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_stream(
+    stream: impl Read,
+    path: &Path,
+    limits: &Limits,
+) -> Result<String, Box<Diagnostic>> {
+    let most = u64::try_from(limits.source_bytes).unwrap_or(u64::MAX);
+    text(path, file::read_stream(stream, most))
+}
+
+fn text(path: &Path, bytes: Result<Vec<u8>, FileError>) -> Result<String, Box<Diagnostic>> {
+    let bytes = bytes.map_err(|error| match error {
+        FileError::Size { most } => {
+            let message = format!(
+                "{}: larger than {most} bytes (limit `source_bytes`)",
+                path.display()
+            );
+            Box::new(Diagnostic::without_place(&SOURCE_SIZE, message))
+        }
+        other => unreadable(path, &other),
+    })?;
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
         let message = format!("{}: byte {at} is no UTF-8", path.display());
@@ -60,7 +79,7 @@ pub fn read(path: &Path, limits: &Limits) -> Result<String, Box<Diagnostic>> {
     })
 }
 
-fn unreadable(path: &Path, error: &std::io::Error) -> Box<Diagnostic> {
+fn unreadable(path: &Path, error: &dyn Display) -> Box<Diagnostic> {
     let message = format!("{}: {error}", path.display());
     Box::new(Diagnostic::without_place(&UNREADABLE, message))
 }
@@ -89,5 +108,23 @@ mod tests {
             &SOURCE_SIZE
         );
         assert_eq!(read(&at("b"), &limits).unwrap_err().code, &UNREADABLE);
+        let stream = |bytes: &'static [u8]| read_stream(bytes, Path::new("<stdin>"), &limits);
+        assert_eq!(stream(b"abcd").unwrap(), "abcd");
+        assert_eq!(stream(b"abcde").unwrap_err().code, &SOURCE_SIZE);
+    }
+
+    /// Opening a pipe used to wait for somebody who writes to it.
+    #[cfg(unix)]
+    #[test]
+    fn pipes_and_devices_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("a.sknd");
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+        assert!(made.unwrap().success());
+        for path in [pipe.as_path(), Path::new("/dev/zero")] {
+            let refused = read(path, &Limits::default()).unwrap_err();
+            assert_eq!(refused.code, &UNREADABLE);
+            assert!(refused.message.contains("not a regular file"));
+        }
     }
 }

@@ -1,5 +1,7 @@
 //! What the frontend makes of a model: modules, diagnostics, and tensors with their shapes.
 
+use crate::positions::Lines;
+use lsp_types::Range;
 use skript_frontend::ast::{Definition, DefinitionKind, Module};
 use skript_frontend::check::{check_program, is_sound};
 use skript_frontend::compose::{ComposeOptions, compose, known_tensors};
@@ -10,12 +12,17 @@ use skript_frontend::model::{Extent, Value};
 use skript_frontend::program::Program;
 use skript_frontend::source::{FileId, Span};
 use skript_frontend::source_files::load_program_with;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 pub struct Analysis {
     main: PathBuf,
     pub program: Program,
     pub diagnostics: Vec<Diagnostic>,
+    /// Where lines begin, of the files that were asked about.
+    lines: RefCell<BTreeMap<FileId, Rc<Lines>>>,
     /// The tensors of the first graph with its attributes at their defaults, as far as they are known.
     tensors: Vec<Value>,
 }
@@ -56,6 +63,7 @@ impl Analysis {
             main: main.to_owned(),
             program,
             diagnostics,
+            lines: RefCell::default(),
             tensors,
         }
     }
@@ -77,6 +85,22 @@ impl Analysis {
     /// The text that a module was read from.
     pub fn text(&self, file: FileId) -> &str {
         self.program.sources.get(file).map_or("", |f| &f.text)
+    }
+
+    /// The lines of a file, found once.
+    pub fn lines(&self, file: FileId) -> Rc<Lines> {
+        let mut known = self.lines.borrow_mut();
+        let lines = known
+            .entry(file)
+            .or_insert_with(|| Rc::new(Lines::of(self.text(file))));
+        Rc::clone(lines)
+    }
+
+    /// A span as the protocol has it.
+    pub fn range(&self, span: Span) -> Range {
+        let text = self.text(span.file);
+        self.lines(span.file)
+            .range(text, span.start as usize, span.end as usize)
     }
 
     /// The file that a span is in and its text; files of the library are called `<stdlib>/…`.

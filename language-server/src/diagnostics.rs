@@ -1,9 +1,10 @@
 //! Diagnostics of the frontend as the protocol has them.
 
 use crate::analysis::Analysis;
-use crate::positions::range;
 use crate::workspace::url_of;
-use lsp_types::{DiagnosticRelatedInformation, DiagnosticSeverity, Location, NumberOrString, Url};
+use lsp_types::{
+    DiagnosticRelatedInformation, DiagnosticSeverity, Location, NumberOrString, Range, Url,
+};
 use skript_frontend::diagnostics::{Diagnostic, Severity};
 use skript_frontend::source::Span;
 use std::collections::BTreeMap;
@@ -40,12 +41,11 @@ fn is_library(path: &Path) -> bool {
 
 /// Where a span is, if that is a file of the model.
 fn location(analysis: &Analysis, span: Span) -> Option<Location> {
-    let (path, text) = analysis.place(span)?;
+    let (path, _) = analysis.place(span)?;
     if is_library(path) {
         return None;
     }
-    let range = range(text, span.start as usize, span.end as usize);
-    Some(Location::new(url_of(path)?, range))
+    Some(Location::new(url_of(path)?, analysis.range(span)))
 }
 
 /// A message about the library is shown where the model's text led there: at the first place among its notes.
@@ -53,7 +53,7 @@ fn convert(analysis: &Analysis, diagnostic: &Diagnostic) -> (Option<Url>, lsp_ty
     let notes = diagnostic.notes.iter().filter_map(|note| note.span);
     let mut places = diagnostic.span.into_iter().chain(notes);
     let place = places.find_map(|span| location(analysis, span));
-    let main = || Some(Location::new(url_of(analysis.main())?, range("", 0, 0)));
+    let main = || Some(Location::new(url_of(analysis.main())?, Range::default()));
     let place = place.or_else(main);
 
     let mut message = diagnostic.message.clone();

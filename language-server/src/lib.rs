@@ -1,6 +1,6 @@
 //! A language server for SkriptND.
 //!
-//! [`serve`] answers an editor until it says goodbye. `workspace` knows which texts are open and which model a file
+//! [`serve`] answers an editor until it says goodbye, [`serve_streams`] one on two streams of bytes (`framing`). `workspace` knows which texts are open and which model a file
 //! belongs to; `analysis` is what the frontend makes of them; what is asked about a place goes through `names`, which
 //! says what stands there.
 #![cfg_attr(
@@ -16,6 +16,7 @@
 mod analysis;
 mod completion;
 mod diagnostics;
+mod framing;
 mod hover;
 mod library_files;
 mod names;
@@ -24,4 +25,4 @@ mod positions;
 mod server;
 mod workspace;
 
-pub use server::serve;
+pub use server::{serve, serve_streams};

@@ -12,7 +12,8 @@ pub fn file_of(shown: &Path, text: &str) -> Option<PathBuf> {
     let folder = cache()?.join(format!("library-{}", env!("CARGO_PKG_VERSION")));
     std::fs::create_dir_all(&folder).ok()?;
     let path = folder.join(name);
-    if !std::fs::read_to_string(&path).is_ok_and(|old| old == text) {
+    let old = skript_host::file::read(&path, text.len() as u64);
+    if !old.is_ok_and(|old| old == text.as_bytes()) {
         std::fs::write(&path, text).ok()?;
     }
     Some(path)

@@ -2,14 +2,12 @@
 
 use crate::analysis::Analysis;
 use crate::names::declared_in;
-use crate::positions::range;
 use lsp_types::{DocumentSymbol, Range, SymbolKind};
 use skript_frontend::ast::{DefinitionKind, Module};
 use skript_frontend::source::Span;
 
 pub fn of(analysis: &Analysis, module: &Module) -> Vec<DocumentSymbol> {
-    let text = analysis.text(module.file);
-    let place = |span: Span| range(text, span.start as usize, span.end as usize);
+    let place = |span: Span| analysis.range(span);
     let definitions = module.definitions.iter().map(|definition| {
         let listed = [
             "type",

@@ -2,22 +2,67 @@
 
 use lsp_types::{Position, Range};
 
-/// The position of a byte offset; offsets inside a character count as its beginning.
-pub fn position(text: &str, offset: usize) -> Position {
-    let mut offset = offset.min(text.len());
-    while !text.is_char_boundary(offset) {
-        offset -= 1;
+/// Where the lines of a text begin, so that positions are found without reading the text from its beginning, or a long
+/// line from its own.
+#[derive(Debug)]
+pub struct Lines {
+    /// Byte offsets.
+    starts: Vec<usize>,
+    /// Byte offsets, one every [`STEP`] bytes or a little more, with the UTF-16 units before them.
+    units: Vec<(usize, usize)>,
+}
+
+const STEP: usize = 512;
+
+impl Lines {
+    /// Takes time with the length of the text.
+    pub fn of(text: &str) -> Lines {
+        let mut lines = Lines {
+            starts: vec![0],
+            units: vec![(0, 0)],
+        };
+        let (mut next, mut units) = (STEP, 0);
+        for (at, c) in text.char_indices() {
+            if at >= next {
+                lines.units.push((at, units));
+                next = at + STEP;
+            }
+            units += c.len_utf16();
+            if c == '\n' {
+                lines.starts.push(at + 1);
+            }
+        }
+        lines
     }
-    let before = text.get(..offset).unwrap_or_default();
-    let line = before.matches('\n').count();
-    let start = before.rfind('\n').map_or(0, |at| at + 1);
-    let column: usize = before
-        .get(start..)
-        .unwrap_or_default()
-        .chars()
-        .map(char::len_utf16)
-        .sum();
-    Position::new(number(line), number(column))
+
+    /// The position of a byte offset of this text; offsets inside a character count as its beginning.
+    pub fn position(&self, text: &str, offset: usize) -> Position {
+        let mut offset = offset.min(text.len());
+        while !text.is_char_boundary(offset) {
+            offset -= 1;
+        }
+        let after = self.starts.partition_point(|start| *start <= offset);
+        let line = after.saturating_sub(1);
+        let start = self.starts.get(line).copied().unwrap_or(0);
+        let column = self.units(text, offset) - self.units(text, start);
+        Position::new(number(line), number(column))
+    }
+
+    pub fn range(&self, text: &str, start: usize, end: usize) -> Range {
+        Range::new(
+            self.position(text, start),
+            self.position(text, end.max(start)),
+        )
+    }
+
+    /// UTF-16 units before a byte offset.
+    fn units(&self, text: &str, offset: usize) -> usize {
+        let after = self.units.partition_point(|(at, _)| *at <= offset);
+        let known = self.units.get(after.saturating_sub(1));
+        let (at, before) = known.copied().unwrap_or_default();
+        let rest = text.get(at..offset).unwrap_or_default();
+        before + rest.chars().map(char::len_utf16).sum::<usize>()
+    }
 }
 
 /// The byte offset of a position; what is behind the end of a line is its end.
@@ -39,10 +84,6 @@ pub fn offset(text: &str, position: Position) -> usize {
     text.len()
 }
 
-pub fn range(text: &str, start: usize, end: usize) -> Range {
-    Range::new(position(text, start), position(text, end.max(start)))
-}
-
 fn number(n: usize) -> u32 {
     u32::try_from(n).unwrap_or(u32::MAX)
 }
@@ -50,6 +91,40 @@ fn number(n: usize) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn position(text: &str, offset: usize) -> Position {
+        Lines::of(text).position(text, offset)
+    }
+
+    /// Each position was counted from the beginning of the text: the symbols of 20 000 operators took minutes.
+    #[test]
+    fn many_positions_of_a_long_text_are_found_soon() {
+        for line in ["operator f { }\n", "operator f { } "] {
+            let text = line.repeat(1 << 17);
+            let begun = std::time::Instant::now();
+            let lines = Lines::of(&text);
+            let columns = (0..1 << 17).map(|n| lines.position(&text, n * line.len()).character);
+            let sum: u64 = columns.map(u64::from).sum();
+            assert_eq!(sum == 0, line.ends_with('\n'));
+            let took = begun.elapsed();
+            assert!(took.as_secs() < 10, "{took:?}");
+        }
+    }
+
+    #[test]
+    fn long_lines_are_counted_in_steps() {
+        let text = "\u{1F600}é".repeat(STEP) + "\n" + &"x".repeat(3 * STEP);
+        for (at, _) in text.char_indices() {
+            let before = &text[..at];
+            let line = before.matches('\n').count();
+            let start = before.rfind('\n').map_or(0, |at| at + 1);
+            let column = before[start..].encode_utf16().count();
+            assert_eq!(
+                position(&text, at),
+                Position::new(number(line), number(column))
+            );
+        }
+    }
 
     const TEXT: &str = "ab\nx\u{1F600}y\n\nend";
 

@@ -2,15 +2,16 @@
 
 use crate::analysis::Analysis;
 use crate::names::{Found, words_at};
-use crate::workspace::{Workspace, path_of, url_of};
-use crate::{completion, diagnostics, hover, library_files, outline, positions};
+use crate::workspace::{Analyses, Workspace, path_of, url_of};
+use crate::{completion, diagnostics, framing, hover, library_files, outline, positions};
 use lsp_server::{Connection, ErrorCode, Message, Notification, Request, Response};
 use lsp_types::notification::{
-    DidChangeTextDocument, DidCloseTextDocument, DidOpenTextDocument, DidSaveTextDocument,
+    DidChangeTextDocument, DidCloseTextDocument, DidOpenTextDocument, DidSaveTextDocument, Exit,
     Notification as _, PublishDiagnostics,
 };
 use lsp_types::request::{
     Completion, DocumentSymbolRequest, Formatting, GotoDefinition, HoverRequest, Request as _,
+    Shutdown,
 };
 use lsp_types::{
     CompletionOptions, CompletionParams, CompletionResponse, DidChangeTextDocumentParams,
@@ -26,9 +27,9 @@ use skript_frontend::diagnostics::Sink;
 use skript_frontend::format::format;
 use skript_frontend::limits::Limits;
 use skript_frontend::source::Span;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Bytes of stack for the thread that reads texts: nesting is bounded to fit.
 const STACK_BYTES: usize = 1 << 30;
@@ -46,6 +47,18 @@ fn capabilities() -> ServerCapabilities {
         }),
         ..ServerCapabilities::default()
     }
+}
+
+/// Answers an editor that writes to `input` and reads from `output`, until it says goodbye.
+///
+/// # Errors
+/// Messages cannot be told apart any more, the connection broke, or the editor does not keep to the protocol.
+pub fn serve_streams<I, O>(input: I, output: O) -> anyhow::Result<()>
+where
+    I: std::io::Read + Send + 'static,
+    O: std::io::Write + Send + 'static,
+{
+    framing::connected(input, output, serve)
 }
 
 /// Answers an editor until it says goodbye.
@@ -67,33 +80,74 @@ pub fn serve(connection: &Connection) -> anyhow::Result<()> {
 fn converse(connection: &Connection) -> anyhow::Result<()> {
     connection.initialize(serde_json::to_value(capabilities())?)?;
     let mut server = Server::default();
-    for message in &connection.receiver {
-        match message {
-            Message::Request(request) => {
-                if connection.handle_shutdown(&request)? {
-                    return Ok(());
-                }
-                let id = request.id.clone();
-                // Whatever a text does to us, the editor keeps its server.
-                let answer = catch_unwind(AssertUnwindSafe(|| server.answer(request)));
-                let response = answer.unwrap_or_else(|_| {
-                    let text = "this place cannot be looked at".to_owned();
-                    Response::new_err(id, ErrorCode::InternalError as i32, text)
-                });
+    let mut waiting = VecDeque::new();
+    let mut is_shut = false;
+    loop {
+        if waiting.is_empty() {
+            // The editor went away.
+            let Ok(message) = connection.receiver.recv() else {
+                return Ok(());
+            };
+            waiting.push_back(message);
+        }
+        waiting.extend(connection.receiver.try_iter());
+        match waiting.pop_front() {
+            Some(Message::Request(request)) => {
+                let response = match request.method.as_str() {
+                    Shutdown::METHOD => {
+                        is_shut = true;
+                        Response::new_ok(request.id, ())
+                    }
+                    _ if is_shut => {
+                        let text = "the server is shut down".to_owned();
+                        Response::new_err(request.id, ErrorCode::InvalidRequest as i32, text)
+                    }
+                    _ => guarded(&server, request),
+                };
                 connection.sender.send(response.into())?;
             }
-            Message::Notification(notification) => {
-                let told = catch_unwind(AssertUnwindSafe(|| server.take_note(notification)));
-                for published in told.unwrap_or_default() {
+            Some(Message::Notification(notification)) => {
+                if notification.method == Exit::METHOD {
+                    anyhow::ensure!(is_shut, "the editor left without `shutdown`");
+                    return Ok(());
+                }
+                // While somebody types, only the newest text is looked at.
+                let is_old = is_superseded(&notification, &waiting);
+                let published =
+                    catch_unwind(AssertUnwindSafe(|| server.take_note(notification, !is_old)));
+                for published in published.unwrap_or_default() {
                     let method = PublishDiagnostics::METHOD.to_owned();
                     let notification = Notification::new(method, published);
                     connection.sender.send(notification.into())?;
                 }
             }
-            Message::Response(_) => {}
+            Some(Message::Response(_)) | None => {}
         }
     }
-    Ok(())
+}
+
+/// Whatever a text does to us, the editor keeps its server.
+fn guarded(server: &Server, request: Request) -> Response {
+    let id = request.id.clone();
+    let answer = catch_unwind(AssertUnwindSafe(|| server.answer(request)));
+    answer.unwrap_or_else(|_| {
+        let text = "this position cannot be looked at".to_owned();
+        Response::new_err(id, ErrorCode::InternalError as i32, text)
+    })
+}
+
+/// Whether a text is opened or changed that another change replaces before anything is asked.
+fn is_superseded(notification: &Notification, waiting: &VecDeque<Message>) -> bool {
+    let document = |note: &Notification| note.params.pointer("/textDocument/uri").cloned();
+    let changes = [DidOpenTextDocument::METHOD, DidChangeTextDocument::METHOD];
+    let changed = |note: &Notification| changes.contains(&note.method.as_str());
+    let notes = waiting.iter().map_while(|message| match message {
+        Message::Notification(note) => Some(note),
+        _ => None,
+    });
+    let uri = document(notification);
+    let mut later = notes.filter(|note| changed(note));
+    changed(notification) && later.any(|note| document(note) == uri)
 }
 
 #[derive(Default)]
@@ -104,7 +158,12 @@ struct Server {
 }
 
 impl Server {
-    fn take_note(&mut self, notification: Notification) -> Vec<PublishDiagnosticsParams> {
+    /// Keeps what the editor tells, and returns the diagnostics that change if they are to be published.
+    fn take_note(
+        &mut self,
+        notification: Notification,
+        publishes: bool,
+    ) -> Vec<PublishDiagnosticsParams> {
         let changed = match notification.method.as_str() {
             DidOpenTextDocument::METHOD => {
                 read(notification.params).and_then(|p: DidOpenTextDocumentParams| {
@@ -132,6 +191,7 @@ impl Server {
             DidSaveTextDocument::METHOD => self.workspace.paths().next().map(Path::to_path_buf),
             _ => None,
         };
+        let changed = changed.filter(|_| publishes);
         changed.map_or_else(Vec::new, |path| self.publish(&path))
     }
 
@@ -139,9 +199,10 @@ impl Server {
     fn publish(&mut self, changed: &Path) -> Vec<PublishDiagnosticsParams> {
         let mut roots = BTreeSet::new();
         let mut lists = std::collections::BTreeMap::new();
-        let open: Vec<PathBuf> = self.workspace.paths().map(Path::to_path_buf).collect();
-        for path in std::iter::once(changed).chain(open.iter().map(PathBuf::as_path)) {
-            let analysis = self.workspace.analyse(path);
+        let mut known = Analyses::default();
+        let open = self.workspace.paths().filter(|path| *path != changed);
+        for path in std::iter::once(changed).chain(open) {
+            let analysis = self.workspace.analyse_among(path, &mut known);
             if roots.insert(analysis.main().to_path_buf()) {
                 for (url, list) in diagnostics::by_file(&analysis) {
                     lists.entry(url).or_insert(list);
@@ -196,7 +257,7 @@ impl Server {
                     kind: MarkupKind::Markdown,
                     value: hover::text(analysis, &found),
                 }),
-                range: Some(positions::range(text, start, end)),
+                range: Some(analysis.lines(module.file).range(text, start, end)),
             })
         })
     }
@@ -217,7 +278,7 @@ impl Server {
             } else {
                 shown.to_path_buf()
             };
-            let range = positions::range(text, span.start as usize, span.end as usize);
+            let range = analysis.range(span);
             Some(GotoDefinitionResponse::Scalar(Location::new(
                 url_of(&path)?,
                 range,
@@ -252,7 +313,7 @@ impl Server {
         if formatted == text {
             return Some(Vec::new());
         }
-        let whole = positions::range(text, 0, text.len());
+        let whole = analysis.lines(module.file).range(text, 0, text.len());
         Some(vec![TextEdit::new(whole, formatted)])
     }
 
@@ -281,7 +342,32 @@ fn to_value(value: impl serde::Serialize) -> serde_json::Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::positions::Lines;
     use lsp_types::{TextDocumentIdentifier, WorkDoneProgressParams};
+
+    #[test]
+    fn only_the_newest_text_is_looked_at() {
+        let note = |method: &str, uri: &str| {
+            let params = serde_json::json!({"textDocument": {"uri": uri}});
+            Notification::new(method.to_owned(), params)
+        };
+        let changed = |uri| note(DidChangeTextDocument::METHOD, uri);
+        let request = Request::new(1.into(), HoverRequest::METHOD.to_owned(), ());
+        let waits = |messages: Vec<Message>| VecDeque::from(messages);
+        let old = changed("file:///a");
+        let b_then_a = waits(vec![
+            changed("file:///b").into(),
+            changed("file:///a").into(),
+        ]);
+        assert!(is_superseded(&old, &b_then_a));
+        assert!(!is_superseded(&changed("file:///c"), &b_then_a));
+        // What is asked is asked of this text.
+        let asked = waits(vec![request.into(), changed("file:///a").into()]);
+        assert!(!is_superseded(&old, &asked));
+        let saved = note(DidSaveTextDocument::METHOD, "file:///a");
+        assert!(!is_superseded(&saved, &b_then_a));
+        assert!(!is_superseded(&old, &waits(vec![saved.into()])));
+    }
 
     /// Every file of the library, broken off anywhere.
     #[test]
@@ -302,7 +388,7 @@ mod tests {
                 let uri = url_of(&path).unwrap();
                 let place = TextDocumentPositionParams::new(
                     TextDocumentIdentifier::new(uri),
-                    positions::position(piece, end),
+                    Lines::of(piece).position(piece, end),
                 );
                 server.look(&place, |analysis, key, module, offset| {
                     completion::at(analysis, key, module, offset);

@@ -4,6 +4,10 @@ use crate::analysis::Analysis;
 use lsp_types::Url;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+/// Analyses of models, by their main files.
+pub type Analyses = BTreeMap<PathBuf, Rc<Analysis>>;
 
 /// Texts that the editor holds, by path.
 #[derive(Default)]
@@ -37,20 +41,33 @@ impl Workspace {
         self.open.keys().map(PathBuf::as_path)
     }
 
-    /// What the frontend says of the model that the file belongs to: that of the nearest `main.sknd` above it which reads
+    /// What the frontend finds in the model that the file belongs to: that of the nearest `main.sknd` above it which reads
     /// the file, else the file by itself.
-    pub fn analyse(&self, path: &Path) -> Analysis {
+    pub fn analyse(&self, path: &Path) -> Rc<Analysis> {
+        self.analyse_among(path, &mut Analyses::default())
+    }
+
+    /// As [`Workspace::analyse`]; no model is analysed that is among those known, and others are added to them.
+    pub fn analyse_among(&self, path: &Path, known: &mut Analyses) -> Rc<Analysis> {
         let open = |file: &Path| self.open.get(file).cloned();
+        let mut analysis = |main: &Path| match known.get(main) {
+            Some(analysis) => Rc::clone(analysis),
+            None => {
+                let analysis = Rc::new(Analysis::of(main, &open));
+                known.insert(main.to_path_buf(), Rc::clone(&analysis));
+                analysis
+            }
+        };
         for folder in path.ancestors().skip(1) {
             let main = folder.join("main.sknd");
             if main != path && (self.open.contains_key(&main) || main.is_file()) {
-                let analysis = Analysis::of(&main, &open);
+                let analysis = analysis(&main);
                 if analysis.module_of(path).is_some() {
                     return analysis;
                 }
             }
         }
-        Analysis::of(path, &open)
+        analysis(path)
     }
 }
 

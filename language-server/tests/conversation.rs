@@ -2,7 +2,7 @@
 
 use lsp_server::{Message, Notification, Request, RequestId, Response};
 use serde_json::{Value, json};
-use std::io::BufReader;
+use std::io::{BufReader, Write as _};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
@@ -422,4 +422,66 @@ fn texts_are_formatted_unless_they_are_broken() {
     assert_eq!(ask(formatted), json!([]));
     assert_eq!(ask("graph g { @input {"), Value::Null);
     editor.quit();
+}
+
+/// What the server writes for these bytes, and whether it ends well.
+fn answers(input: &[u8]) -> (String, bool, String) {
+    let mut server = Command::new(env!("CARGO_BIN_EXE_skript-language-server"))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = server.stdin.take().unwrap();
+    stdin.write_all(input).unwrap();
+    drop(stdin);
+    let output = server.wait_with_output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (
+        text(output.stdout),
+        output.status.success(),
+        text(output.stderr),
+    )
+}
+
+fn frame(body: &str) -> String {
+    format!("Content-Length: {}\r\n\r\n{body}", body.len())
+}
+
+const HELLO: &str =
+    r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"capabilities":{}}}"#;
+
+/// JSON that is none used to end the server.
+#[test]
+fn malformed_messages_are_answered_and_the_conversation_goes_on() {
+    let mut conversation = frame("{not json") + &frame(HELLO);
+    conversation += &frame(r#"{"jsonrpc":"2.0","method":"initialized","params":{}}"#);
+    conversation += &frame("[1, 2");
+    conversation += &frame(r#"{"jsonrpc":"2.0","id":2,"method":7}"#);
+    conversation += &frame(r#"{"jsonrpc":"2.0","id":3,"method":"textDocument/hover"}"#);
+    conversation += &frame(r#"{"jsonrpc":"2.0","id":4,"method":"shutdown"}"#);
+    conversation += &frame(r#"{"jsonrpc":"2.0","id":5,"method":"textDocument/hover"}"#);
+    conversation += &frame(r#"{"jsonrpc":"2.0","method":"exit"}"#);
+    let (text, is_success, errors) = answers(conversation.as_bytes());
+    assert!(is_success, "{errors}");
+    assert_eq!(text.matches("-32700").count(), 2, "{text}");
+    assert_eq!(text.matches("-32602").count(), 1, "{text}");
+    assert_eq!(text.matches("-32600").count(), 2, "{text}");
+    for id in 1..=5 {
+        assert_eq!(text.matches(&format!("\"id\":{id}")).count(), 1, "{text}");
+    }
+}
+
+/// The first used to abort the server, the second to end it by a panic; none of the bytes ever come.
+#[test]
+fn absurd_lengths_are_refused() {
+    for length in ["99999999999999", "18446744073709551616", "68719476736"] {
+        let header = format!("Content-Length: {length}\r\n\r\n{{}}");
+        let (text, _, errors) = answers((frame(HELLO) + &header).as_bytes());
+        assert!(text.contains("67108864 are accepted"), "{length}: {text}");
+        assert!(!errors.contains("panicked"), "{length}: {errors}");
+    }
+    let (_, is_success, errors) = answers(b"Content-Length: many\r\n\r\n{}");
+    assert!(!is_success);
+    assert!(errors.contains("nothing tells where it ends"), "{errors}");
 }

@@ -297,5 +297,5 @@ fn text(module: &Module, locations: bool) -> Result<Vec<u8>, CompileError> {
             .to_string_with_flags(OperationPrintingFlags::new().enable_debug_info(true, false))?,
         false => operation.to_string(),
     };
-    Ok(format!("{text}\n").into_bytes())
+    Ok(format!("{}\n", text.trim_end()).into_bytes())
 }

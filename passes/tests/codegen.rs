@@ -2,8 +2,8 @@
 
 use melior::ir::Module;
 use skript_passes::codegen::{self, Form, Interface};
-use skript_runtime::artifact::{Artifact, Port, PortExtent};
-use skript_runtime::{program, run};
+use skript_runtime::artifact::{ArenaLayout, Artifact, Port, PortExtent};
+use skript_runtime::{LoadError, Program, program, run};
 use skript_tensor::{ElementType, Tensor};
 
 fn port(name: &str, shape: &[u64]) -> Port {
@@ -216,4 +216,47 @@ func.func @f(%x: tensor<4xf32> {bufferization.writable = false}) -> tensor<?xf32
     let module = Module::parse(&context, &window()).unwrap();
     let error = skript_passes::compile_tensors(&module, Interface::default(), &target);
     assert!(error.unwrap_err().to_string().contains("z80"));
+}
+
+/// The functions of the C library are in the process, and loaded code reaches those of mathematics alone.
+#[test]
+fn loaded_code_finds_mathematics_and_nothing_else_of_the_process() {
+    let load = |callee: &str| {
+        let source = format!(
+            "llvm.func @{callee}(f32) -> f32
+             llvm.func @skript_entry(%t: !llvm.ptr, %a: !llvm.ptr, %c: !llvm.ptr) -> i32 {{
+               %x = llvm.mlir.constant(0.5 : f32) : f32
+               %y = llvm.call @{callee}(%x) : (f32) -> f32
+               %z = llvm.fptosi %y : f32 to i32
+               llvm.return %z : i32
+             }}"
+        );
+        let context = codegen::mlir::context();
+        let module = Module::parse(&context, &source).unwrap();
+        let target = program::host();
+        let object = codegen::emit(&module, &target, Form::Object).unwrap();
+        Program::load(Artifact {
+            target,
+            entry: "skript_entry".into(),
+            arena: ArenaLayout {
+                size: 0,
+                alignment: 64,
+            },
+            inputs: vec![],
+            variables: vec![],
+            outputs: vec![],
+            updates: vec![],
+            checks: vec![],
+            object,
+        })
+    };
+    for callee in ["tgammaf_no_such", "_exit", "system", "dlsym", "malloc"] {
+        match load(callee).err() {
+            Some(LoadError::Symbols(names)) => assert_eq!(names, [callee]),
+            other => panic!("{callee}: {other:?}"),
+        }
+    }
+    for callee in ["erff", "skript_intrinsic"] {
+        assert!(load(callee).is_ok(), "{callee}");
+    }
 }

@@ -218,16 +218,41 @@ static int32_t read_file(const char *path, const uint8_t *file, uint64_t length,
 #undef WRONG
 }
 
-/* Maps an ordinary file and reads it; what stays mapped is the value's. */
-static int32_t load_file(const char *path, const skript_port *port, struct skript_value *value, skript_error *error) {
+/* Whether links lead from a path in a folder out of it, or to another file than the one that was opened. */
+static int leads_out(const char *path, const char *folder, const struct stat *opened) {
+  char *real = realpath(path, NULL), *home = realpath(*folder ? folder : "/", NULL);
+  struct stat about;
+  int inside = real && home && stat(real, &about) == 0 && about.st_dev == opened->st_dev &&
+               about.st_ino == opened->st_ino && strncmp(real, home, strlen(home)) == 0 &&
+               (real[strlen(home)] == '/' || strcmp(home, "/") == 0);
+  free(real);
+  free(home);
+  return !inside;
+}
+
+/* Maps an ordinary file and reads it; what stays mapped is the value's. The kind is asked for before the file is opened,
+ * for opening a device may act on it, and of what was opened, for names change their meaning. */
+static int32_t load_file(const char *path, const char *folder, const skript_port *port, struct skript_value *value,
+                         skript_error *error) {
   struct stat about;
   if (stat(path, &about) != 0)
     return skript_fail(error, SKRIPT_WEIGHTS, "cannot read %s: %s", path, strerror(errno));
   if (!S_ISREG(about.st_mode)) return skript_fail(error, SKRIPT_WEIGHTS, "%s is not an ordinary file", path);
+  int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  if (descriptor < 0 || fstat(descriptor, &about) != 0) {
+    int32_t status = skript_fail(error, SKRIPT_WEIGHTS, "cannot read %s: %s", path, strerror(errno));
+    if (descriptor >= 0) close(descriptor);
+    return status;
+  }
   uint64_t length = (uint64_t)about.st_size;
-  if (length == 0) return skript_fail(error, SKRIPT_WEIGHTS, "%s is empty", path);
-  int descriptor = open(path, O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return skript_fail(error, SKRIPT_WEIGHTS, "cannot read %s: %s", path, strerror(errno));
+  const char *wrong = !S_ISREG(about.st_mode)           ? "is not an ordinary file"
+                      : leads_out(path, folder, &about) ? "is a link out of its folder"
+                      : length == 0                     ? "is empty"
+                                                        : NULL;
+  if (wrong) {
+    close(descriptor);
+    return skript_fail(error, SKRIPT_WEIGHTS, "%s %s", path, wrong);
+  }
   void *file = mmap(NULL, (size_t)length, PROT_READ, MAP_PRIVATE, descriptor, 0);
   close(descriptor);
   if (file == MAP_FAILED) return skript_fail(error, SKRIPT_WEIGHTS, "cannot map %s: %s", path, strerror(errno));
@@ -244,7 +269,7 @@ int32_t skript_load(const char *folder, size_t index, struct skript_value *value
     int length = snprintf(path, sizeof path, "%s/%s.dat", folder, name);
     if (length < 0 || (size_t)length >= sizeof path)
       return skript_fail(error, SKRIPT_WEIGHTS, "the path of variable `%s` is too long", port->name);
-    if (access(path, F_OK) == 0) return load_file(path, port, value, error);
+    if (access(path, F_OK) == 0) return load_file(path, folder, port, value, error);
   }
   return skript_fail(error, SKRIPT_WEIGHTS, "no weights for variable `%s`: there is no %s/%s.dat", port->name, folder,
                      port->name);

@@ -1,12 +1,31 @@
 //! Compiled models kept between runs, by content.
 //!
 //! A key is the BLAKE3 of everything that decides the code: source texts, options, compiler version, processor. Files
-//! are written beside their place and renamed into it, so a reader sees a whole file or none; a file that is damaged
-//! or of another version counts as absent.
+//! are written under a temporary name and renamed, so a reader sees a whole file or none. An entry holds its key: a file
+//! that is damaged, of another version, or renamed from another key counts as absent, and so does what is not a regular
+//! file. The next [`Cache::put`] replaces it.
+//!
+//! # Format of an entry
+//! ```text
+//! 8  magic "SKRIPTC\n"
+//! 64 key
+//! n  the artifact as a file
+//! ```
+
+mod entries;
+
+pub use entries::Entry;
 
 use crate::artifact::Artifact;
-use std::io::Write;
+use std::fs::{File, OpenOptions};
+use std::io::{Error, ErrorKind, Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+
+const MAGIC: &[u8; 8] = b"SKRIPTC\n";
+
+/// Larger entries are neither written nor read: 1 GiB.
+const LARGEST_ENTRY: u64 = 1 << 30;
 
 /// A folder of artifacts.
 #[derive(Clone, Debug)]
@@ -65,24 +84,54 @@ impl Cache {
 
     /// The artifact under `key`, if there is a sound one.
     pub fn get(&self, key: &str) -> Option<Artifact> {
-        let bytes = std::fs::read(self.path(key)).ok()?;
-        Artifact::from_bytes(&bytes).ok()
+        let mut bytes = Vec::new();
+        let file = open(&self.path(key)).ok()?;
+        // The file may grow after its size was checked.
+        file.take(LARGEST_ENTRY + 1).read_to_end(&mut bytes).ok()?;
+        if !is_within_limit(bytes.len()) {
+            return None;
+        }
+        let artifact = bytes.strip_prefix(MAGIC)?.strip_prefix(key.as_bytes())?;
+        Artifact::from_bytes(artifact).ok()
     }
 
     /// Stores `artifact` under `key`, at once or not at all.
     ///
     /// # Errors
-    /// The system's. A cache that cannot be written costs time only: callers may go on.
+    /// The system's, and [`ErrorKind::FileTooLarge`]. A cache that cannot be written costs time only: callers may go on.
     pub fn put(&self, key: &str, artifact: &Artifact) -> std::io::Result<()> {
+        let entry = [MAGIC, key.as_bytes(), &artifact.to_bytes()].concat();
+        if !is_within_limit(entry.len()) {
+            return Err(Error::from(ErrorKind::FileTooLarge));
+        }
         std::fs::create_dir_all(&self.folder)?;
         let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;
-        file.write_all(&artifact.to_bytes())?;
+        file.write_all(&entry)?;
         file.persist(self.path(key)).map_err(|e| e.error)?;
         Ok(())
     }
 
     fn path(&self, key: &str) -> PathBuf {
         self.folder.join(format!("{key}.skm"))
+    }
+}
+
+fn is_within_limit(length: usize) -> bool {
+    u64::try_from(length).is_ok_and(|length| length <= LARGEST_ENTRY)
+}
+
+/// Opens a regular file of bounded size without waiting: opening a FIFO blocks until somebody writes to it, and a device
+/// may have no end.
+fn open(path: &Path) -> std::io::Result<File> {
+    let mut options = OpenOptions::new();
+    options
+        .read(true)
+        .custom_flags(libc::O_NONBLOCK | libc::O_NOFOLLOW | libc::O_NOCTTY);
+    let file = options.open(path)?;
+    let metadata = file.metadata()?;
+    match metadata.is_file() && metadata.len() <= LARGEST_ENTRY {
+        true => Ok(file),
+        false => Err(Error::from(ErrorKind::InvalidData)),
     }
 }
 
@@ -123,6 +172,40 @@ mod tests {
         assert_eq!(cache.get("k"), None);
         cache.put("k", &artifact()).unwrap();
         assert_eq!(cache.get("k"), Some(artifact()));
+    }
+
+    /// A file that was renamed to the name of another key.
+    #[test]
+    fn an_entry_of_another_key_is_absent() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = Cache::at(folder.path());
+        cache.put("a", &artifact()).unwrap();
+        std::fs::rename(cache.path("a"), cache.path("b")).unwrap();
+        assert_eq!(cache.get("b"), None);
+        // Of a key that begins like the other one.
+        cache.put("key", &artifact()).unwrap();
+        std::fs::rename(cache.path("key"), cache.path("ke")).unwrap();
+        assert_eq!(cache.get("ke"), None);
+    }
+
+    /// Each would block, never end, or fill memory if it was read.
+    #[test]
+    fn what_is_no_regular_file_is_ignored_and_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = Cache::at(folder.path());
+        let path = |key: &str| cache.path(key);
+        let made = std::process::Command::new("mkfifo")
+            .arg(path("fifo"))
+            .status();
+        assert!(made.unwrap().success());
+        std::os::unix::fs::symlink("/dev/zero", path("device")).unwrap();
+        let file = File::create(path("large")).unwrap();
+        file.set_len(LARGEST_ENTRY + 1).unwrap();
+        for key in ["fifo", "device", "large"] {
+            assert_eq!(cache.get(key), None, "{key}");
+            cache.put(key, &artifact()).unwrap();
+            assert_eq!(cache.get(key), Some(artifact()), "{key}");
+        }
     }
 
     #[test]

@@ -14,6 +14,12 @@ pub enum LoadError {
     Features { missing: String, cpu: String },
     #[error("the code of the compiled model cannot be linked: {0}")]
     Link(String),
+    #[error(
+        "the code of the compiled model calls `{}`, which the runtime does not provide: loaded code may call mathematics and \
+         the runtime's own functions only; compile the model again with this version, and report the name if it fails again",
+        .0.join("`, `")
+    )]
+    Symbols(Vec<String>),
     #[error("no memory for an arena of {bytes} bytes: {source}")]
     Arena { bytes: u64, source: std::io::Error },
 }
@@ -51,6 +57,9 @@ pub enum RunError {
     Status(i32),
     #[error("no memory for a tensor: {0}")]
     Memory(String),
+    /// A file that is mapped changed during the call.
+    #[error("{0}")]
+    Changed(String),
     #[error("{0}")]
     Load(String),
 }

@@ -53,8 +53,8 @@ impl Instance {
     /// Computes the outputs. Variables are read, never written: new values are outputs.
     ///
     /// # Errors
-    /// [`RunError`] if the tensors are not those of the interface, or a run-time check fails; outputs are then
-    /// unspecified.
+    /// [`RunError`] if the tensors are not those of the interface, a run-time check fails, or a mapped file was truncated
+    /// meanwhile; outputs are then unspecified. That a mapped file was written to is found by [`Tensor::unchanged`].
     pub fn call(
         &mut self,
         inputs: &[&Tensor],
@@ -112,6 +112,11 @@ impl Instance {
                 (&raw mut self.context).cast(),
             )
         };
+        // Whatever the code found, it found it in zeros that stand for lost bytes.
+        for tensor in inputs.iter().chain(variables) {
+            let intact = tensor.intact();
+            intact.map_err(|e| RunError::Changed(e.to_string()))?;
+        }
         self.outcome(status)
     }
 

@@ -22,6 +22,7 @@ mod orc;
 pub mod program;
 pub mod run;
 pub mod shared_object;
+mod symbols;
 
 pub use artifact::{Artifact, ArtifactError};
 pub use cache::Cache;

@@ -1,32 +1,39 @@
 //! LLVM's ORC through its C API: the unsafe part of loading code.
 //!
-//! Object code is linked into the process by LLJIT; symbols it lacks (the C library's mathematics) are looked up in the
-//! process.
+//! Object code is linked into the process by LLJIT. Symbols that it lacks come from a fixed table ([`crate::symbols`]) and
+//! never from the process: loaded code reaches the mathematics of the C library, but not its system calls.
 
-use skript_intrinsics::compiled::Context;
+use crate::symbols;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::ptr::null_mut;
-use std::sync::Once;
+use std::sync::{Mutex, Once, PoisonError, mpsc};
 
 type Ref = *mut c_void;
 
 unsafe extern "C" {
     fn LLVMOrcCreateLLJIT(result: *mut Ref, builder: Ref) -> Ref;
     fn LLVMOrcDisposeLLJIT(jit: Ref) -> Ref;
-    fn LLVMOrcLLJITGetMainJITDylib(jit: Ref) -> Ref;
-    fn LLVMOrcLLJITGetGlobalPrefix(jit: Ref) -> c_char;
-    fn LLVMOrcCreateDynamicLibrarySearchGeneratorForProcess(
-        result: *mut Ref,
-        prefix: c_char,
-        filter: Ref,
-        context: Ref,
-    ) -> Ref;
-    fn LLVMOrcJITDylibAddGenerator(dylib: Ref, generator: Ref);
+    fn LLVMOrcLLJITGetExecutionSession(jit: Ref) -> Ref;
+    fn LLVMOrcExecutionSessionSetErrorReporter(
+        session: Ref,
+        report: unsafe extern "C" fn(*mut c_void, Ref),
+        context: *mut c_void,
+    );
+    fn LLVMOrcExecutionSessionCreateBareJITDylib(session: Ref, name: *const c_char) -> Ref;
+    fn LLVMOrcExecutionSessionLookup(
+        session: Ref,
+        kind: c_int,
+        order: *mut SearchOrder,
+        order_length: usize,
+        symbols: *mut Wanted,
+        symbols_length: usize,
+        handle: unsafe extern "C" fn(Ref, *mut Absolute, usize, *mut c_void),
+        context: *mut c_void,
+    );
     fn LLVMOrcLLJITMangleAndIntern(jit: Ref, name: *const c_char) -> Ref;
     fn LLVMOrcAbsoluteSymbols(symbols: *mut Absolute, count: usize) -> Ref;
     fn LLVMOrcJITDylibDefine(dylib: Ref, unit: Ref) -> Ref;
     fn LLVMOrcLLJITAddObjectFile(jit: Ref, dylib: Ref, buffer: Ref) -> Ref;
-    fn LLVMOrcLLJITLookup(jit: Ref, result: *mut u64, name: *const c_char) -> Ref;
     fn LLVMCreateMemoryBufferWithMemoryRangeCopy(
         data: *const c_char,
         length: usize,
@@ -49,6 +56,23 @@ struct Absolute {
     flags: u8,
     target_flags: u8,
 }
+
+/// `LLVMOrcCJITDylibSearchOrderElement`; flags of 0 match exported symbols only.
+#[repr(C)]
+struct SearchOrder {
+    dylib: Ref,
+    flags: c_int,
+}
+
+/// `LLVMOrcCLookupSetElement`; flags of 0 require the symbol.
+#[repr(C)]
+struct Wanted {
+    name: Ref,
+    flags: c_int,
+}
+
+/// `LLVMOrcLookupKindStatic`.
+const STATIC: c_int = 0;
 
 /// `LLVMJITSymbolGenericFlagsExported` and `LLVMJITSymbolGenericFlagsCallable`.
 const CALLABLE: u8 = 1 | 1 << 2;
@@ -132,13 +156,44 @@ unsafe fn check(error: Ref) -> Result<(), String> {
 /// The C entry of a compiled model.
 pub type Entry = unsafe extern "C" fn(*const *mut u8, *mut u8, *mut c_void) -> c_int;
 
-/// The one function of the runtime that compiled code calls.
-type Kernels = unsafe extern "C" fn(*const u8, usize, *const i64, *mut Context) -> c_int;
-
 /// Object code in this process.
 pub struct Linked {
     jit: Ref,
     entry: Entry,
+    /// What ORC reports; its session holds the address.
+    _reports: Box<Reports>,
+}
+
+/// Messages of ORC, which prints them if nobody collects them.
+type Reports = Mutex<Vec<String>>;
+
+/// # Safety
+/// `reports` is a live [`Reports`], `error` comes from LLVM and was not looked at yet.
+unsafe extern "C" fn report(reports: *mut c_void, error: Ref) {
+    unsafe {
+        let reports = &*reports.cast::<Reports>();
+        if let Err(text) = check(error) {
+            let mut reports = reports.lock().unwrap_or_else(PoisonError::into_inner);
+            reports.push(text);
+        }
+    }
+}
+
+/// What a lookup of one symbol finds.
+type Answer = Result<u64, String>;
+
+/// # Safety
+/// `sender` is a live sender of answers; the rest is as ORC hands it in.
+unsafe extern "C" fn answer(error: Ref, found: *mut Absolute, count: usize, sender: *mut c_void) {
+    unsafe {
+        let sender = &*sender.cast::<mpsc::Sender<Answer>>();
+        let answer = check(error).and_then(|()| match count {
+            0 => Err("the entry is missing".to_owned()),
+            _ => Ok((*found).address),
+        });
+        // The receiver waits for it.
+        let _ = sender.send(answer);
+    }
 }
 
 // SAFETY: after linking, nothing but `drop` touches the LLJIT; the entry has no globals (contract of the artifact).
@@ -157,11 +212,23 @@ impl Linked {
         unsafe {
             let mut jit = null_mut();
             check(LLVMOrcCreateLLJIT(&mut jit, null_mut()))?;
+            let reports: Box<Reports> = Box::default();
+            LLVMOrcExecutionSessionSetErrorReporter(
+                LLVMOrcLLJITGetExecutionSession(jit),
+                report,
+                (&raw const *reports).cast_mut().cast(),
+            );
             match Self::link(jit, object, &name) {
-                Ok(entry) => Ok(Linked { jit, entry }),
-                Err(e) => {
+                Ok(entry) => Ok(Linked {
+                    jit,
+                    entry,
+                    _reports: reports,
+                }),
+                Err(error) => {
                     dispose(jit);
-                    Err(e)
+                    let mut all = reports.into_inner().unwrap_or_else(PoisonError::into_inner);
+                    all.push(error);
+                    Err(all.join("; "))
                 }
             }
         }
@@ -171,26 +238,21 @@ impl Linked {
     /// `jit` is a live LLJIT.
     unsafe fn link(jit: Ref, object: &[u8], name: &CStr) -> Result<Entry, String> {
         unsafe {
-            let dylib = LLVMOrcLLJITGetMainJITDylib(jit);
-            let mut process = null_mut();
-            check(LLVMOrcCreateDynamicLibrarySearchGeneratorForProcess(
-                &mut process,
-                LLVMOrcLLJITGetGlobalPrefix(jit),
-                null_mut(),
-                null_mut(),
-            ))?;
-            LLVMOrcJITDylibAddGenerator(dylib, process);
-            // Not among the process's dynamic symbols: the generator does not find it.
-            let kernels: Kernels = skript_intrinsics::compiled::skript_intrinsic;
-            let mut symbol = Absolute {
-                name: LLVMOrcLLJITMangleAndIntern(jit, c"skript_intrinsic".as_ptr()),
-                address: (kernels as *const c_void).expose_provenance() as u64,
-                flags: CALLABLE,
-                target_flags: 0,
-            };
+            let session = LLVMOrcLLJITGetExecutionSession(jit);
+            // The main library of an LLJIT is linked against the process.
+            let dylib = LLVMOrcExecutionSessionCreateBareJITDylib(session, c"model".as_ptr());
+            let mut table: Vec<Absolute> = symbols::table()
+                .into_iter()
+                .map(|(name, address)| Absolute {
+                    name: LLVMOrcLLJITMangleAndIntern(jit, name.as_ptr()),
+                    address: address.expose_provenance() as u64,
+                    flags: CALLABLE,
+                    target_flags: 0,
+                })
+                .collect();
             check(LLVMOrcJITDylibDefine(
                 dylib,
-                LLVMOrcAbsoluteSymbols(&raw mut symbol, 1),
+                LLVMOrcAbsoluteSymbols(table.as_mut_ptr(), table.len()),
             ))?;
             let buffer = LLVMCreateMemoryBufferWithMemoryRangeCopy(
                 object.as_ptr().cast(),
@@ -198,8 +260,7 @@ impl Linked {
                 c"model".as_ptr(),
             );
             check(LLVMOrcLLJITAddObjectFile(jit, dylib, buffer))?;
-            let mut address = 0u64;
-            check(LLVMOrcLLJITLookup(jit, &mut address, name.as_ptr()))?;
+            let address = Self::find(jit, session, dylib, name)?;
             let address = usize::try_from(address).map_err(|e| e.to_string())?;
             if address == 0 {
                 return Err("the entry has no address".to_owned());
@@ -207,6 +268,33 @@ impl Linked {
             let pointer = std::ptr::with_exposed_provenance::<c_void>(address);
             Ok(std::mem::transmute::<*const c_void, Entry>(pointer))
         }
+    }
+
+    /// Links what `name` needs and returns its address.
+    ///
+    /// # Safety
+    /// All handles are live and of one LLJIT.
+    unsafe fn find(jit: Ref, session: Ref, dylib: Ref, name: &CStr) -> Answer {
+        let (sender, receiver) = mpsc::channel::<Answer>();
+        let mut order = SearchOrder { dylib, flags: 0 };
+        unsafe {
+            let mut wanted = Wanted {
+                name: LLVMOrcLLJITMangleAndIntern(jit, name.as_ptr()),
+                flags: 0,
+            };
+            LLVMOrcExecutionSessionLookup(
+                session,
+                STATIC,
+                &raw mut order,
+                1,
+                &raw mut wanted,
+                1,
+                answer,
+                (&raw const sender).cast_mut().cast(),
+            );
+        }
+        // ORC answers exactly once; `sender` lives until then.
+        receiver.recv().map_err(|e| e.to_string())?
     }
 
     /// The entry; valid while `self` lives.

@@ -3,6 +3,7 @@
 use crate::artifact::{Artifact, Target};
 use crate::error::LoadError;
 use crate::orc::{self, Linked};
+use crate::symbols;
 use std::sync::Arc;
 
 /// Loaded code with its interface; shared by its instances, on any threads.
@@ -23,7 +24,13 @@ impl Program {
     /// [`LoadError`] if it was compiled for another kind of processor, or does not link.
     pub fn load(artifact: Artifact) -> Result<Program, LoadError> {
         fits(&artifact.target, &host())?;
-        let linked = Linked::new(&artifact.object, &artifact.entry).map_err(LoadError::Link)?;
+        let linked =
+            Linked::new(&artifact.object, &artifact.entry).map_err(
+                |message| match symbols::missing(&message) {
+                    Some(names) => LoadError::Symbols(names),
+                    None => LoadError::Link(message),
+                },
+            )?;
         Ok(Program {
             inner: Arc::new(Inner { artifact, linked }),
         })

@@ -25,7 +25,7 @@ pub fn run(
 /// One call of an instance, with new tensors for the outputs.
 ///
 /// # Errors
-/// Those of [`Instance::call`].
+/// Those of [`Instance::call`], and [`RunError::Changed`] if a mapped file was written to since it was opened.
 pub fn compute(
     instance: &mut Instance,
     inputs: &[&Tensor],
@@ -33,6 +33,10 @@ pub fn compute(
 ) -> Result<Vec<Tensor>, RunError> {
     let mut outputs = slots(instance.program().artifact())?;
     instance.call(inputs, variables, &mut outputs)?;
+    for tensor in inputs.iter().chain(variables) {
+        let unchanged = tensor.unchanged();
+        unchanged.map_err(|e| RunError::Changed(e.to_string()))?;
+    }
     let actual =
         outputs
             .into_iter()

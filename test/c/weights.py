@@ -140,6 +140,12 @@ def main():
     os.rmdir(os.path.join(folder, "main.Weights.r.dat"))
     os.mkfifo(os.path.join(folder, "main.Weights.r.dat"))
     assert "not an ordinary file" in load("r")
+    os.remove(os.path.join(folder, "main.Weights.r.dat"))
+    with tempfile.NamedTemporaryFile(suffix=".dat") as outside:
+        outside.write(dat(0, 32, zeros))
+        outside.flush()
+        os.symlink(outside.name, os.path.join(folder, "main.Weights.r.dat"))
+        assert "a link out of its folder" in load("r")
     print("C: weights of all types are as numpy has them (%d files), and 21 that lie are refused" % cases)
 
 

@@ -46,7 +46,7 @@ module attributes {transform.with_named_sequence} {
 
 func.func @places(%x: tensor<8xf32>) -> tensor<8xf32> {
   %c3 = arith.constant 3 : index
-  // expected-error @below {{writes several places of a tensor in one step: it is not tiled}}
+  // expected-error @below {{writes several elements of a tensor in one step, which tiling does not support}}
   // expected-error @below {{to tile operation}}
   // expected-error @below {{failed to generate tiling loops}}
   %y:2 = skript.formula sum (%i) in (8) outs(%a = %x : tensor<8xf32>, %b = %x : tensor<8xf32>)

@@ -18,6 +18,8 @@ import tempfile
 
 import numpy as np
 
+from agreement import agree
+
 KINDS = ["real", "real", "real", "int", "bool"]
 
 
@@ -183,14 +185,6 @@ def run(skript, flags, jobs, folder):
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     lines += [{"exit": done.returncode or -1, "stderr": "no answer: " + done.stderr[-200:]}] * (len(jobs) - len(lines))
     return [(line["exit"], line["stderr"]) for line in lines]
-
-
-def agree(one, other):
-    if one.shape != other.shape or one.dtype != other.dtype:
-        return False
-    if one.dtype.kind != "f":
-        return np.array_equal(one, other)
-    return np.allclose(one, other, rtol=1e-5, atol=1e-5, equal_nan=True)
 
 
 def main():

@@ -16,7 +16,8 @@ import tempfile
 
 import numpy as np
 
-from formulas import agree, run
+from agreement import agree
+from formulas import run
 
 BOUNDS = {"n": 6, "m": 5, "k": 3, "h": 9}
 CHAINS = {

@@ -18,6 +18,7 @@ import tempfile
 import numpy as np
 
 import formulas
+from agreement import agree
 
 OPERATORS = """
 import layout;
@@ -206,7 +207,7 @@ def main():
                 problem = "exit %d: %s" % (status, said) if status != expected else None
                 if not problem and status and "error[SK92" not in said:
                     problem = "evaluator %s\n%s %s" % (reason, name, said)
-                if not problem and not status and not all(map(formulas.agree, load("reference"), load(name))):
+                if not problem and not status and not all(map(agree, load("reference"), load(name))):
                     problem = "evaluator %s\n%s %s" % (load("reference"), name, load(name))
                 if problem:
                     failures += 1

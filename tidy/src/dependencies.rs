@@ -6,6 +6,7 @@ use crate::tree::Tree;
 const WITHOUT_MLIR: &[&str] = &[
     "frontend/Cargo.toml",
     "frontend/semantics/Cargo.toml",
+    "host/Cargo.toml",
     "language-server/Cargo.toml",
     "runtime/intrinsics/Cargo.toml",
     "runtime/tensor/Cargo.toml",

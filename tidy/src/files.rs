@@ -19,6 +19,16 @@ const MAY_BE_UNSAFE: &[&str] = &[
     "runtime/tensor/src/map",
     "tools/src/bin/",
 ];
+/// Where files are opened: the one place for files of users, and programs of the house that read its own.
+const MAY_OPEN: &[&str] = &[
+    "host/",
+    "tidy/",
+    "passes/examples/",
+    // Entries of the cache and products of a compilation, not files that somebody names.
+    "runtime/src/cache.rs",
+    "tools/src/measure/mod.rs",
+    "tools/src/verbs/compile/shared_object.rs",
+];
 
 pub fn check(tree: &Tree) -> Vec<String> {
     let mut complaints = Vec::new();
@@ -91,6 +101,14 @@ fn check_rust(file: &File) -> Vec<String> {
                 "{at}: unsafe outside of the modules that hold it (ARCHITECTURE.md)"
             ));
         }
+        if !starts(MAY_OPEN)
+            && !build_script
+            && !in_tests
+            && !is_test_module(&file.path)
+            && opens_file(line)
+        {
+            complaints.push(format!("{at}: files are opened by skript_host::file"));
+        }
         for stub in ["todo!(", "unimplemented!(", "dbg!("] {
             if line.contains(stub) {
                 complaints.push(format!("{at}: {stub}…)"));
@@ -98,4 +116,41 @@ fn check_rust(file: &File) -> Vec<String> {
         }
     }
     complaints
+}
+
+/// Whether a line opens a file by the standard library; `MappedFile::open` and the like are other functions.
+fn opens_file(line: &str) -> bool {
+    let opened = line.match_indices("File::open(").any(|(at, _)| {
+        let before = line.get(..at).unwrap_or_default();
+        !before.ends_with(|c: char| c.is_ascii_alphanumeric())
+    });
+    opened || line.contains("fs::read(") || line.contains("fs::read_to_string(")
+}
+
+/// Whether a file holds tests alone, by its name.
+fn is_test_module(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    matches!(name, "tests.rs" | "testing.rs" | "conformance.rs")
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn only_the_standard_library_opens_files() {
+        for line in [
+            "File::open(p)",
+            "std::fs::File::open(p)",
+            "std::fs::read(p)",
+            "fs::read_to_string(p)",
+        ] {
+            assert!(super::opens_file(line), "{line}");
+        }
+        for line in [
+            "MappedFile::open(p)",
+            "RegularFile::open(p)",
+            "file::read(p, most)",
+        ] {
+            assert!(!super::opens_file(line), "{line}");
+        }
+    }
 }

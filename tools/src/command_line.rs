@@ -41,6 +41,8 @@ pub enum Verb {
     Ops(OpsArguments),
     /// Explain a diagnostic or an operator: `skript explain SK0201`, `skript explain nn.conv`
     Explain(ExplainArguments),
+    /// Print the folder and the size of the cache of compiled models, or clean it
+    Cache(CacheArguments),
     /// Print a completion script for a shell
     Completions(CompletionArguments),
     /// Print the manual page of skript or of one command, or write all of them into a folder
@@ -64,6 +66,22 @@ pub struct ManualArguments {
     /// Folder for all pages: skript.1, skript-check.1, …
     #[arg(long, value_name = "DIR", conflicts_with = "command")]
     pub output_dir: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct CacheArguments {
+    #[command(subcommand)]
+    pub action: Option<CacheAction>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum CacheAction {
+    /// Remove compiled models from the cache
+    Clean {
+        /// Only those that were written at least so many days ago
+        #[arg(long, value_name = "DAYS")]
+        older_than: Option<u64>,
+    },
 }
 
 /// Values of `--quantize`.
@@ -176,7 +194,7 @@ pub struct IntrinsicArgument {
 
 #[derive(Debug, Args)]
 pub struct CheckArguments {
-    /// Model folder with a main.sknd, the same packed as .tgz, or a single file
+    /// Model folder with a main.sknd, the same packed as .tgz, a single file, or a StableHLO program (.mlir)
     pub model: PathBuf,
     #[command(flatten)]
     pub reading: ModelArguments,
@@ -203,7 +221,8 @@ pub enum Pipeline {
 
 #[derive(Debug, Args)]
 pub struct RunArguments {
-    /// Model folder with a main.sknd, the same packed as .tgz, or a single file
+    /// Model folder with a main.sknd, the same packed as .tgz, a single file, or a StableHLO program (.mlir); all are read as
+    /// untrusted
     #[arg(required_unless_present = "batch")]
     pub model: Option<PathBuf>,
     /// Run many: one JSON list of arguments a line; prints one JSON object with exit and stderr for each
@@ -273,7 +292,7 @@ pub struct CompareArguments {
 
 #[derive(Debug, Args)]
 pub struct BenchArguments {
-    /// Model folder with a main.sknd, the same packed as .tgz, or a single file
+    /// Model folder with a main.sknd, the same packed as .tgz, a single file, or a StableHLO program (.mlir)
     pub model: PathBuf,
     #[command(flatten)]
     pub reading: ModelArguments,
@@ -336,7 +355,8 @@ pub enum EmitName {
 
 #[derive(Debug, Args)]
 pub struct CompileArguments {
-    /// Model folder with a main.sknd, the same packed as .tgz, or a single file
+    /// Model folder with a main.sknd, the same packed as .tgz, a single file, or a StableHLO program (.mlir), which becomes
+    /// an artifact or an object file
     #[arg(required_unless_present = "print_pipeline")]
     model: Option<PathBuf>,
     #[command(flatten)]
@@ -433,10 +453,16 @@ pub struct FormatArguments {
 
 #[derive(Debug, Args)]
 pub struct InfoArguments {
-    /// Model folder with a main.sknd, the same packed as .tgz, or a single file
+    /// Model folder with a main.sknd, the same packed as .tgz, a single file, or a StableHLO program (.mlir)
     pub model: PathBuf,
     #[command(flatten)]
     pub reading: ModelArguments,
+    /// Print all variables in the order of the graph, and the arrays that the files of weights hold
+    #[arg(long)]
+    pub variables: bool,
+    /// A file with weights whose arrays are listed too
+    #[arg(long, value_name = "FILE", requires = "variables")]
+    pub weights: Option<PathBuf>,
     /// One JSON object
     #[arg(long)]
     pub json: bool,

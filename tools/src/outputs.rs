@@ -8,7 +8,7 @@ use std::sync::Arc;
 use skript_frontend::diagnostics::Diagnostic;
 use skript_frontend::diagnostics::codes::OUTPUT;
 use skript_frontend::model::{Model, PortTensors};
-use skript_tensor::{ElementType, Tensor, TensorError, npy};
+use skript_tensor::{Tensor, TensorError, npy, summary};
 
 /// File stems of the entry's outputs, in the order of the flattened tensors: `y`, packs `ys_0`, `ys_1`.
 pub fn names(model: &Model) -> Vec<String> {
@@ -71,34 +71,8 @@ fn wrong(path: &Path, reason: String) -> Box<Diagnostic> {
 
 /// A line per output: name, type, shape and the first elements.
 pub fn summary(names: &[String], tensors: &[Arc<Tensor>]) -> String {
-    const SHOWN: usize = 8;
-    let mut text = String::new();
-    for (name, tensor) in names.iter().zip(tensors) {
-        let elements = (0..tensor.volume().min(SHOWN)).filter_map(|at| element(tensor, at));
-        let mut elements: Vec<String> = elements.collect();
-        if tensor.volume() > SHOWN {
-            elements.push("…".to_string());
-        }
-        let line = format!(
-            "{name}: {}{:?} = {}\n",
-            tensor.element(),
-            tensor.shape(),
-            elements.join(" ")
-        );
-        text.push_str(&line);
-    }
-    text
-}
-
-/// One element; of `u64`, those above the language's integers too.
-fn element(tensor: &Tensor, at: usize) -> Option<String> {
-    if tensor.element() == ElementType::U64 {
-        let bytes = tensor.bytes().chunks_exact(size_of::<u64>()).nth(at)?;
-        return Some(u64::from_le_bytes(bytes.try_into().ok()?).to_string());
-    }
-    Some(match tensor.get(at)? {
-        skript_semantics::Scalar::Int(i) => i.to_string(),
-        skript_semantics::Scalar::Real(r) => format!("{r}"),
-        skript_semantics::Scalar::Bool(b) => b.to_string(),
-    })
+    let outputs = names.iter().zip(tensors);
+    outputs
+        .map(|(name, tensor)| summary::line(name, tensor))
+        .collect()
 }

@@ -18,6 +18,7 @@ use skript_frontend::program::Program;
 use skript_frontend::source::SourceMap;
 use skript_frontend::source_files::{load_program, load_program_with};
 use skript_semantics::Numbers;
+use skript_tensor::contents::{self, Listed};
 use skript_tensor::{
     Archive, ElementType, MissingWeights, Tensor, TensorError, VariableRequest, WeightStore,
     archive, load_each,
@@ -29,6 +30,7 @@ use crate::command_line::{
     WeightsArgument,
 };
 use crate::console::{Console, Status};
+use crate::foreign;
 use crate::inputs;
 use crate::positions;
 use crate::render::render;
@@ -79,6 +81,10 @@ impl<'a> Session<'a> {
         let limits = arguments.limits.in_force();
         let mut sink = Sink::default();
         let edition = arguments.edition.map(Into::into);
+        if let Some(refusal) = foreign::refusal(model) {
+            sink.report(refusal);
+            return Session::unread(arguments, limits, sink);
+        }
         let packed = archive::is_packed(model) && !model.is_dir();
         let packed = packed.then(|| Archive::open(model, limits.unpacked_bytes));
         let (program, packed) = match packed {
@@ -109,6 +115,20 @@ impl<'a> Session<'a> {
         for intrinsic in &arguments.intrinsics {
             session.bind(intrinsic);
         }
+        session
+    }
+
+    /// A session without a model, which `sink` has the reason for.
+    fn unread(arguments: &'a ModelArguments, limits: Limits, sink: Sink) -> Self {
+        let mut session = Session {
+            program: Program::default(),
+            packed: None,
+            arguments,
+            limits,
+            sink,
+            status: Status::Done,
+        };
+        session.settle();
         session
     }
 
@@ -421,8 +441,30 @@ impl<'a> Session<'a> {
 
     /// Composes the graph for a run on these inputs, and random numbers for others: only an archive tells what is left out.
     fn compose_measured(&mut self, given: &[InputArgument]) -> Option<Model> {
+        let name = self.graph()?.name.name.clone();
+        let brought = self.measured(given)?;
+        self.compose_graph(name, brought)
+    }
+
+    /// Composes the graph of [`Session::compose_with_arrays`] for inputs of these shapes. `None` if it cannot be composed
+    /// for them; nothing is reported.
+    pub fn compose_with_shapes(
+        &self,
+        given: &[InputArgument],
+        shapes: Vec<(String, Vec<Vec<u64>>)>,
+    ) -> Option<Model> {
+        let name = self.graph()?.name.name.clone();
+        let mut brought = self.measured(given)?;
+        brought
+            .given
+            .extend(shapes.iter().map(|(name, _)| name.clone()));
+        let mut options = self.compose_options(name, brought).ok()?;
+        options.input_shapes.extend(shapes);
+        compose(&self.program, &options, &self.limits, &mut Sink::default())
+    }
+
+    fn measured(&self, given: &[InputArgument]) -> Option<Brought> {
         let graph = self.graph()?;
-        let name = graph.name.name.clone();
         let mut brought = self.asked();
         brought.pack_lengths = inputs::pack_lengths(given);
         if let Some(held) = inputs::held(given) {
@@ -433,7 +475,7 @@ impl<'a> Session<'a> {
             let others = others.into_iter().filter(|_| archive).map(str::to_owned);
             brought.absent.extend(others);
         }
-        self.compose_graph(name, brought)
+        Some(brought)
     }
 
     /// What the command line says of inputs that may be left out.
@@ -452,10 +494,15 @@ impl<'a> Session<'a> {
         }
     }
 
-    fn compose_graph(&mut self, graph: String, brought: Brought) -> Option<Model> {
-        let definition = self.graph_named(&graph)?;
+    /// What the command line asks of the composition; what is wrong with the values of attributes.
+    fn compose_options(
+        &self,
+        graph: String,
+        brought: Brought,
+    ) -> Result<ComposeOptions, Vec<String>> {
+        let definition = self.graph_named(&graph);
         let declared = |name: &str| {
-            let mut attributes = definition.attributes.iter();
+            let mut attributes = definition.into_iter().flat_map(|d| &d.attributes);
             attributes.find(|a| a.name.name == name)
         };
         let arguments = self.arguments;
@@ -491,12 +538,23 @@ impl<'a> Session<'a> {
                 Err(reason) => wrong.push(format!("the value of attribute `{name}`: {reason}")),
             }
         }
-        if !wrong.is_empty() {
-            for message in wrong {
-                self.report(Diagnostic::without_place(&ATTRIBUTE_TEXT, message));
-            }
-            return None;
+        match wrong.is_empty() {
+            true => Ok(options),
+            false => Err(wrong),
         }
+    }
+
+    fn compose_graph(&mut self, graph: String, brought: Brought) -> Option<Model> {
+        self.graph_named(&graph)?;
+        let options = match self.compose_options(graph, brought) {
+            Ok(options) => options,
+            Err(wrong) => {
+                for message in wrong {
+                    self.report(Diagnostic::without_place(&ATTRIBUTE_TEXT, message));
+                }
+                return None;
+            }
+        };
         let before = self.sink.error_count();
         let model = compose(&self.program, &options, &self.limits, &mut self.sink);
         if model.is_none() && self.sink.error_count() == before {
@@ -511,7 +569,7 @@ impl<'a> Session<'a> {
     }
 
     /// Where this session's weights are.
-    fn store(&self, weights: Weights) -> Result<WeightStore, TensorError> {
+    pub fn store(&self, weights: Weights) -> Result<WeightStore, TensorError> {
         let own = &self.program.folder;
         let most = self.limits.unpacked_bytes;
         let store = match (weights.folder, &self.packed) {
@@ -543,36 +601,36 @@ impl<'a> Session<'a> {
                 return None;
             }
         };
-        let mut tensors = Vec::new();
-        let mut remedy = Some(weights.remedy).filter(|text| !text.is_empty());
-        let requests: Vec<VariableRequest> = model
-            .variables
-            .iter()
-            .map(|variable| VariableRequest {
-                name: &variable.name,
-                aliases: &variable.aliases,
-                element: ElementType::run_time(variable.tensor.kind, model.numbers),
-                shape: variable.tensor.shape.iter().map(Extent::bound).collect(),
-            })
-            .collect();
+        let requests = requests(model);
         let each = load_each(&store, &requests, missing);
-        for (variable, loaded) in model.variables.iter().zip(each) {
-            let error = match loaded {
-                Ok(tensor) => {
-                    tensors.push(tensor);
-                    continue;
+        let (mut tensors, mut absent) = (Vec::new(), Vec::new());
+        for ((variable, request), loaded) in model.variables.iter().zip(&requests).zip(each) {
+            match loaded {
+                Ok(tensor) => tensors.push(tensor),
+                Err(error @ TensorError::Missing { .. }) => {
+                    absent.push((variable.span, error, Listed::from(request)));
                 }
-                Err(error) => error,
+                Err(error) => self.report(Diagnostic::error(
+                    &WEIGHTS,
+                    variable.span,
+                    error.to_string(),
+                )),
+            }
+        }
+        if let Some((span, error, _)) = absent.first() {
+            let text = match absent.len() {
+                1 => error.to_string(),
+                2 => format!("{error}; 1 more variable has none"),
+                n => format!("{error}; {} more variables have none", n - 1),
             };
-            let wrong = Diagnostic::error(&WEIGHTS, variable.span, error.to_string());
-            // One is enough for all that are missing.
-            let remedy = match error {
-                TensorError::Missing { .. } => remedy.take(),
-                _ => None,
-            };
-            self.report(match remedy {
-                Some(remedy) => wrong.with_help(remedy),
-                None => wrong,
+            let listed: Vec<Listed> = absent.iter().map(|(_, _, l)| l.clone()).collect();
+            let mut wrong = Diagnostic::error(&WEIGHTS, *span, text);
+            for remark in contents::remarks(&listed, &store) {
+                wrong = wrong.with_note(None, remark);
+            }
+            self.report(match weights.remedy {
+                "" => wrong,
+                remedy => wrong.with_help(remedy),
             });
         }
         (self.status == Status::Done).then_some(tensors)
@@ -593,6 +651,18 @@ impl<'a> Session<'a> {
         }
         self.status
     }
+}
+
+/// The variables of a model as files of weights are searched for them.
+pub fn requests(model: &Model) -> Vec<VariableRequest<'_>> {
+    let variables = model.variables.iter();
+    let requests = variables.map(|variable| VariableRequest {
+        name: &variable.name,
+        aliases: &variable.aliases,
+        element: ElementType::run_time(variable.tensor.kind, model.numbers),
+        shape: variable.tensor.shape.iter().map(Extent::bound).collect(),
+    });
+    requests.collect()
 }
 
 /// What kept a verb from its result: one message at least.

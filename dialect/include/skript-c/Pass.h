@@ -4,6 +4,7 @@
 #define SKRIPT_C_PASS_H
 
 #include "mlir-c/IR.h"
+#include "mlir-c/Pass.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -27,6 +28,9 @@ typedef struct {
 
 /* Makes the pass known to pass managers and command lines; copies what the table points to. */
 MLIR_CAPI_EXPORTED void skriptRegisterPass(const SkriptPassTable *table);
+
+/* Creates a registered pass with its options' defaults; a null pass if there is none of this flag. A pass manager takes it over. */
+MLIR_CAPI_EXPORTED MlirPass skriptCreatePass(MlirStringRef flag);
 
 /* Makes a named pipeline known; `text` is what it stands for, without the anchor: `cse,func.func(canonicalize)`. */
 MLIR_CAPI_EXPORTED void skriptRegisterPipeline(MlirStringRef flag, MlirStringRef summary, MlirStringRef text);

@@ -3,13 +3,17 @@
 #include "skript-c/Pass.h"
 
 #include "mlir/CAPI/IR.h"
+#include "mlir/CAPI/Pass.h"
 #include "mlir/CAPI/Registration.h"
 #include "mlir/CAPI/Support.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
 
+#include "llvm/ADT/StringMap.h"
+
 #include <memory>
+#include <mutex>
 
 using namespace mlir;
 
@@ -77,12 +81,33 @@ private:
   std::vector<std::unique_ptr<Option<std::string>>> options;
 };
 
+/// The registered passes by their flags; they are never removed.
+struct Registered {
+  std::mutex mutex;
+  llvm::StringMap<const Description *> passes;
+};
+
+Registered &registered() {
+  static Registered registered;
+  return registered;
+}
+
 } // namespace
 
 extern "C" {
 
+MlirPass skriptCreatePass(MlirStringRef flag) {
+  std::lock_guard<std::mutex> lock(registered().mutex);
+  const Description *description = registered().passes.lookup(unwrap(flag));
+  return wrap(static_cast<Pass *>(description ? new ForeignPass(*description) : nullptr));
+}
+
 void skriptRegisterPass(const SkriptPassTable *table) {
   auto *description = new Description(*table);
+  {
+    std::lock_guard<std::mutex> lock(registered().mutex);
+    registered().passes[description->flag] = description;
+  }
   registerPass([description] { return std::make_unique<ForeignPass>(*description); });
 }
 

@@ -13,6 +13,7 @@
 #include "mlir/InitAllPasses.h"
 #include "mlir/InitAllTranslations.h"
 #include "mlir/Support/FileUtilities.h"
+#include "mlir/Target/LLVMIR/Dialect/All.h"
 #include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Tools/mlir-reduce/MlirReduceMain.h"
@@ -70,6 +71,9 @@ static LogicalResult optimize(llvm::StringRef input, llvm::StringRef output, con
   return success();
 }
 
+/// What a reader of `--help` must know of the input.
+#define TRUSTED "The input is trusted: a module may reach everything that MLIR and LLVM do. Run it on your own files only.\n"
+
 extern "C" {
 
 int skriptOptMain(int argc, char **argv, MlirDialectRegistry registry) {
@@ -78,7 +82,9 @@ int skriptOptMain(int argc, char **argv, MlirDialectRegistry registry) {
   llvm::InitializeNativeTargetAsmPrinter();
   registerAllPasses();
   registerAll(*unwrap(registry));
-  auto [input, output] = registerAndParseCLIOptions(argc, argv, "SkriptND optimizer driver\n", *unwrap(registry));
+  // For passes that translate on the way, as `gpu-module-to-binary` does.
+  registerAllGPUToLLVMIRTranslations(*unwrap(registry));
+  auto [input, output] = registerAndParseCLIOptions(argc, argv, "SkriptND optimizer driver. " TRUSTED, *unwrap(registry));
   MlirOptMainConfig config = MlirOptMainConfig::createFromCLOptions();
   // These read nothing.
   if (config.shouldShowDialects() || config.shouldListPasses())
@@ -89,7 +95,7 @@ int skriptOptMain(int argc, char **argv, MlirDialectRegistry registry) {
 int skriptTranslateMain(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   registerAllTranslations();
-  return asMainReturnCode(mlirTranslateMain(argc, argv, "SkriptND translation tool\n"));
+  return asMainReturnCode(mlirTranslateMain(argc, argv, "SkriptND translation tool. " TRUSTED));
 }
 
 int skriptLspServerMain(int argc, char **argv, MlirDialectRegistry registry) {

@@ -3,7 +3,7 @@
 use indexmap::IndexSet;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::ast::{BlockKind, Declaration, DefinitionKind, Expr, ExtentSpec, TypeSpec};
+use crate::ast::{BlockKind, Declaration, DefinitionKind, Expr, ExprKind, ExtentSpec, TypeSpec};
 use crate::diagnostics::{Diagnostic, codes};
 
 use super::definition::Checker;
@@ -112,6 +112,9 @@ impl Checker<'_> {
             self.repeat_count(length);
         }
         let Some(e) = &extent.extent else { return };
+        if self.names_tensor(e) {
+            return;
+        }
         let ty = self.value(e);
         self.report_not_int(e, &ty, "an extent");
         let text = self.text(e.span);
@@ -143,6 +146,30 @@ impl Checker<'_> {
                 )),
             );
         }
+    }
+
+    /// Whether an extent is the name of a tensor, which is reported once for each tensor.
+    fn names_tensor(&mut self, extent: &Expr) -> bool {
+        let ExprKind::Name(name) = &extent.kind else {
+            return false;
+        };
+        let symbol = self.scope.lookup(&name.name);
+        let Some(symbol) = symbol.filter(|s| s.ty.is_tensor()).cloned() else {
+            return false;
+        };
+        if self.first_report_of(name) {
+            let message = format!(
+                "`{}` is {}, so it cannot name an extent",
+                name.name,
+                symbol.kind.describe()
+            );
+            let diagnostic = Diagnostic::error(&codes::TENSOR_AS_VALUE, name.span, message)
+                .with_label("used as an extent")
+                .with_place(symbol.span, "declared here as a tensor")
+                .with_help("extents and tensors need different names: rename one of them");
+            self.sink.report(diagnostic);
+        }
+        true
     }
 
     /// One int.

@@ -4,12 +4,17 @@ use crate::ast::{
     BinaryOp, DefinitionKind, Expr, ExprKind, Ident, Property, StringLiteral, StringPiece,
 };
 use crate::diagnostics::{Diagnostic, codes};
+use crate::library_operators::{LibraryOperator, Operation, elementwise};
 use crate::source::Span;
 use crate::syntax::foreign_literal;
 
 use super::definition::{Checker, Place};
 use super::lengths::Length;
 use super::types::{Base, Optional, Pack, Tensor, Type};
+
+/// What to do where a tensor stands in a compile-time expression.
+const COMPILE_TIME_ONLY: &str = "compile-time expressions see attributes and shapes; compute with the elements of a tensor in `@lower`, \
+     or by invoking an operator in `@compose`";
 
 impl Checker<'_> {
     /// The type of a compile-time value or of a scalar of a formula; a whole tensor is reported.
@@ -18,8 +23,52 @@ impl Checker<'_> {
         self.require_value(expr, ty)
     }
 
+    /// The type of an operand of a scalar operation, which `whole` is; a whole tensor is reported.
+    pub(super) fn operand(&mut self, expr: &Expr, whole: &Expr) -> Type {
+        let ty = self.entity(expr);
+        let help = match ty.is_tensor() && self.place == Place::Composition {
+            true => self.operator_advice(whole),
+            false => None,
+        };
+        self.require_value_or(expr, ty, help)
+    }
+
     /// Reports a whole tensor where a value must stand.
     pub(super) fn require_value(&mut self, expr: &Expr, ty: Type) -> Type {
+        self.require_value_or(expr, ty, None)
+    }
+
+    /// Which operator of the library computes a scalar operation on tensors.
+    fn operator_advice(&self, whole: &Expr) -> Option<String> {
+        let (operation, operands): (_, Vec<&Expr>) = match &whole.kind {
+            ExprKind::Unary { op, operand } => (Operation::Unary(*op), vec![operand]),
+            ExprKind::Binary { op, left, right } => (Operation::Binary(*op), vec![left, right]),
+            ExprKind::Builtin { name, argument } => {
+                (Operation::Builtin(name.name.clone()), vec![argument])
+            }
+            _ => return None,
+        };
+        let LibraryOperator { module, name } = elementwise(&operation)?;
+        // An operand that is computed itself takes a statement of its own.
+        let text = |operand: &&Expr| match &operand.kind {
+            ExprKind::Unary { .. } | ExprKind::Binary { .. } | ExprKind::Builtin { .. } => {
+                "…".to_string()
+            }
+            _ => self.text(operand.span),
+        };
+        let operands: Vec<String> = operands.iter().map(text).collect();
+        let mut help = format!(
+            "in `@compose`, operators compute with tensors, one statement each: `t = {module}.{name}({})`",
+            operands.join(", ")
+        );
+        let imported = self.env.imported_names(self.module);
+        if !imported.iter().any(|m| m == module) {
+            help += &format!("; write `import {module};` at the beginning of the file");
+        }
+        Some(help)
+    }
+
+    fn require_value_or(&mut self, expr: &Expr, ty: Type, help: Option<String>) -> Type {
         if !ty.is_tensor() {
             return ty;
         }
@@ -46,10 +95,7 @@ impl Checker<'_> {
                 format!("the tensor `{text}` is used where a compile-time value is needed"),
             )
             .with_label(format!("of type {ty}"))
-            .with_help(
-                "compile-time expressions see attributes and shapes; compute with the elements of a tensor in `@lower`, \
-                 or by invoking an operator in `@compose`",
-            ),
+            .with_help(help.unwrap_or_else(|| COMPILE_TIME_ONLY.to_string())),
         };
         self.sink.report(diagnostic);
         Type::unknown()
@@ -111,7 +157,7 @@ impl Checker<'_> {
                 cumulative,
             } => self.fold(expr, pack, *op, *cumulative),
             ExprKind::Cast { target, value } => self.cast(target, value),
-            ExprKind::Builtin { name, argument } => self.builtin(name, argument),
+            ExprKind::Builtin { name, argument } => self.builtin(expr, name, argument),
             ExprKind::Guard { index, remap } => {
                 let remap = remap.as_deref().map(|(low, high)| (low, high));
                 self.guard_expression(expr, index, remap)

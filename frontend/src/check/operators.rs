@@ -45,7 +45,7 @@ impl Needs {
 
 impl Checker<'_> {
     pub(super) fn unary(&mut self, expr: &Expr, op: UnaryOp, operand: &Expr) -> Type {
-        let ty = self.value(operand);
+        let ty = self.operand(operand, expr);
         let (symbol, needs) = match op {
             UnaryOp::Plus => ("+", Needs::Numeric),
             UnaryOp::Minus => ("-", Needs::Numeric),
@@ -66,7 +66,8 @@ impl Checker<'_> {
             spine.push((node, *op, &**left, &**right));
             node = left;
         }
-        let mut ty = self.value(node);
+        let innermost = spine.last().map_or(expr, |(whole, ..)| whole);
+        let mut ty = self.operand(node, innermost);
         for (whole, op, left, right) in spine.into_iter().rev() {
             // `?x && x > 0`: the test holds for what follows it
             let promoted = if op == BinaryOp::And {
@@ -75,7 +76,7 @@ impl Checker<'_> {
                 Vec::new()
             };
             self.scope.enter_promoted(&promoted, Optional::No);
-            let right_type = self.value(right);
+            let right_type = self.operand(right, whole);
             self.scope.leave();
             ty = self.binary(whole, op, (left, ty), (right, right_type));
         }
@@ -288,8 +289,8 @@ impl Checker<'_> {
     }
 
     /// `` `sqrt`(x) ``.
-    pub(super) fn builtin(&mut self, name: &Ident, argument: &Expr) -> Type {
-        let ty = self.value(argument);
+    pub(super) fn builtin(&mut self, whole: &Expr, name: &Ident, argument: &Expr) -> Type {
+        let ty = self.operand(argument, whole);
         let real = REAL_FUNCTIONS.contains(&name.name.as_str());
         let numeric = NUMERIC_FUNCTIONS.contains(&name.name.as_str());
         if !real && !numeric {

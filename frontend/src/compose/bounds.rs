@@ -1,33 +1,42 @@
 //! Proof that accesses stay in their tensors; what cannot be proven is clamped (reads) or guarded (writes). A read of a
-//! tensor without elements gives the kind's default.
+//! tensor without elements gives the kind's default. What no data decide is examined besides (see [`super::accesses`]).
 
 use skript_semantics::{Scalar, ScalarKind, ScalarOp};
 
-mod remapped;
-
+use super::accesses::ends::Loops;
+use super::accesses::inside::record;
+use super::accesses::{Spans, Tests, examine};
 use super::packed::Beside;
-use crate::ast::Lowering;
-use crate::diagnostics::codes::{ACCESS_OUT_OF_RANGE, INDEX_OUT_OF_RANGE};
+use super::split::accesses;
+use crate::diagnostics::codes::INDEX_OUT_OF_RANGE;
 use crate::eval::affine::Affine;
-use crate::eval::evaluator::{EvalResult, literal_bool, stop};
+use crate::eval::evaluator::{EvalResult, literal_bool};
 use crate::eval::ranges::{ALL, Known, Work, box_facts, collect_facts, extent_expr, implied};
 use crate::eval::{Demand, Position, runtime};
-use crate::model::check::is_shape_scalar;
 use crate::model::{
     Expr, Extent, Formula, FormulaIndex, FormulaLocal, Function, MessagePart, Node, Value, ValueId,
 };
-use crate::source::Span;
+
+/// What runs test of a formula.
+pub struct Secured {
+    /// When the function begins.
+    pub demands: Vec<Demand>,
+    /// In front of the formula. Their targets are still to be given tensors.
+    pub searches: Vec<Formula>,
+}
 
 /// Makes every access of the formula in bounds (the invariant of [`crate::model::formula`]).
 ///
-/// Gives what the run must test, besides the lengths `beside`: that accesses which depend on nothing else stay in tensors
-/// whose extents it brings, and that the `positions` of items are there.
+/// Gives what the run must test, besides the lengths `beside`: that indices which no data decide stay in their tensors, and
+/// that the `positions` of items are there. A formula that `counts` what it writes rests on a tensor that nothing else has:
+/// conditions that read it are not tested in front.
 pub fn secure(
     formula: &mut Formula,
     function: &Function,
     (beside, positions): (&[Beside], &[Position]),
-    lowering: &Lowering,
-) -> EvalResult<Vec<Demand>> {
+    spans: &Spans,
+    counts: bool,
+) -> EvalResult<Secured> {
     let values = &function.values;
     let mut tested = Vec::new();
     for check in &function.checks {
@@ -37,20 +46,61 @@ pub fn secure(
         let equal = runtime::compare(ScalarOp::Eq, extent_expr(length), extent_expr(other));
         collect_facts(&equal, true, &mut tested);
     }
-    // Nothing runs over an empty domain, so nothing can leave its tensor.
-    let empty = formula.indices.iter().any(|i| i.extent.bound() == 0);
+    let written = formula.clone();
+    let is_proven = make_safe(formula, values);
+    let Tests {
+        mut demands,
+        mut searches,
+        inside,
+    } = match is_proven {
+        true => Tests::default(),
+        false => examine(&written, values, &tested, spans)?,
+    };
+    if counts {
+        let outputs = function.outputs.iter().flat_map(|p| p.tensors.values());
+        let outputs: Vec<ValueId> = outputs.copied().collect();
+        searches.retain(|s| {
+            accesses(s)
+                .iter()
+                .all(|(tensor, _)| !outputs.contains(tensor))
+        });
+    } else if !inside.is_empty() {
+        *formula = written.clone();
+        record(formula, values, inside);
+        make_safe(formula, values);
+    }
+    for search in &mut searches {
+        make_safe(search, values);
+    }
+    // A formula without steps looks at no item.
+    let empty = written.indices.iter().any(|i| i.extent.bound() == 0);
+    if written.predicate.is_none() && !empty {
+        let work = Work::default();
+        let loops = Loops {
+            indices: &written.indices,
+            facts: &tested,
+            work: &work,
+        };
+        for demand in positions.iter().filter_map(|p| item(&loops, p)) {
+            if !demands.contains(&demand) {
+                demands.push(demand);
+            }
+        }
+    }
+    Ok(Secured { demands, searches })
+}
+
+/// Clamps and guards what is not proven; whether that is nothing but what data decide.
+fn make_safe(formula: &mut Formula, values: &[Value]) -> bool {
     let indices = std::mem::take(&mut formula.indices);
     let mut locals: Vec<FormulaLocal> = Vec::new();
     let mut pass = Pass {
         values,
         indices: &indices,
-        span: lowering.value.span,
-        strict: formula.predicate.is_none() && !empty,
         predicate: formula.predicate.clone(),
         always: Vec::new(),
         work: Work::default(),
-        tested,
-        demands: Vec::new(),
+        is_proven: true,
     };
     let mut facts = box_facts(&indices);
     pass.always = facts.clone();
@@ -67,7 +117,7 @@ pub fn secure(
             (&facts, formula.predicate.clone())
         };
         pass.predicate = predicate;
-        let value = pass.expr(local.value, &locals, known, true)?;
+        let value = pass.expr(local.value, &locals, known);
         locals.push(FormulaLocal {
             name: local.name,
             value,
@@ -77,45 +127,34 @@ pub fn secure(
         // The predicate proves nothing about itself.
         let implying = predicate.clone();
         pass.predicate = None;
-        formula.predicate = Some(pass.condition(predicate, &locals)?);
+        formula.predicate = Some(pass.condition(predicate, &locals));
         pass.predicate = Some(implying);
     }
     let mut guards = Vec::new();
     for target in &mut formula.targets {
         let value = std::mem::replace(&mut target.value, Expr::int(0));
-        target.value = pass.expr(value, &locals, &facts, false)?;
+        target.value = pass.expr(value, &locals, &facts);
         let shape = pass.shape(target.output);
         let mut subscripts = Vec::with_capacity(shape.len());
         for (subscript, extent) in std::mem::take(&mut target.subscripts)
             .into_iter()
             .zip(shape)
         {
-            if pass.strict {
-                pass.remapped(&subscript, &extent, &[], lowering.target.span);
-            }
-            let subscript = pass.expr(subscript, &locals, &facts, false)?;
+            let subscript = pass.expr(subscript, &locals, &facts);
             let known = pass.known(&locals, &facts);
-            let size = i128::from(extent.bound());
-            let (low, high) = known.interval(&subscript);
+            let (low, _) = known.interval(&subscript);
             let above = known.may_reach(&subscript, &extent);
-            if low < 0 || above {
-                if pass.strict && certain(&subscript, &indices) && extent.fixed().is_some() {
-                    return out_of_range(lowering.target.span, low, high, size, true);
-                }
-                if pass.strict {
-                    pass.demand(&subscript, &extent, &[], lowering.target.span, true);
-                }
-                if low < 0 {
-                    guards.push(runtime::compare(
-                        ScalarOp::Ge,
-                        subscript.clone(),
-                        Expr::int(0),
-                    ));
-                }
-                if above {
-                    let size = extent_expr(&extent);
-                    guards.push(runtime::compare(ScalarOp::Lt, subscript.clone(), size));
-                }
+            pass.is_proven &= low >= 0 && !above;
+            if low < 0 {
+                guards.push(runtime::compare(
+                    ScalarOp::Ge,
+                    subscript.clone(),
+                    Expr::int(0),
+                ));
+            }
+            if above {
+                let size = extent_expr(&extent);
+                guards.push(runtime::compare(ScalarOp::Lt, subscript.clone(), size));
             }
             subscripts.push(subscript);
         }
@@ -135,14 +174,11 @@ pub fn secure(
     {
         formula.predicate = None;
     }
-    if pass.strict {
-        positions.iter().for_each(|p| pass.position(p));
-    }
-    let demands = pass.demands;
+    let is_proven = pass.is_proven;
     formula.indices = indices;
     formula.locals = locals;
     drop_unused_units(formula);
-    Ok(demands)
+    is_proven
 }
 
 /// Removes indices of extent 1 that nothing uses.
@@ -167,6 +203,9 @@ fn drop_unused_units(formula: &mut Formula) {
         visit(&target.value);
         target.subscripts.iter().for_each(&mut visit);
     }
+    for finding in &formula.findings {
+        values(&finding.message).for_each(&mut visit);
+    }
     let mut positions = Vec::with_capacity(used.len());
     let mut kept = Vec::new();
     for (index, used) in std::mem::take(&mut formula.indices).into_iter().zip(used) {
@@ -188,8 +227,23 @@ fn drop_unused_units(formula: &mut Formula) {
                 renumber(subscript, &positions);
             }
         }
+        for finding in &mut formula.findings {
+            for part in &mut finding.message {
+                if let MessagePart::Value(value) = part {
+                    renumber(value, &positions);
+                }
+            }
+        }
     }
     formula.indices = kept;
+}
+
+/// The values of a message.
+fn values(message: &[MessagePart]) -> impl Iterator<Item = &Expr> {
+    message.iter().filter_map(|part| match part {
+        MessagePart::Value(value) => Some(value),
+        _ => None,
+    })
 }
 
 fn renumber(expr: &mut Expr, positions: &[usize]) {
@@ -223,44 +277,15 @@ fn renumber(expr: &mut Expr, positions: &[usize]) {
     }
 }
 
-fn out_of_range<T>(span: Span, low: i128, high: i128, size: i128, write: bool) -> EvalResult<T> {
-    let what = if write { "the target" } else { "an access" };
-    stop(
-        &ACCESS_OUT_OF_RANGE,
-        span,
-        format!(
-            "an index of {what} runs from {low} to {high}, the tensor's extent is {size}; guard it with `| |`"
-        ),
-    )
-}
-
-/// Whether the interval of an index is exact: it is affine in index variables, and their extents are fixed.
-fn certain(expr: &Expr, indices: &[FormulaIndex]) -> bool {
-    Affine::of(expr)
-        .terms
-        .iter()
-        .all(|(term, _)| match term.node {
-            Node::Index(position) => indices
-                .get(position)
-                .is_some_and(|index| index.extent.fixed().is_some()),
-            _ => false,
-        })
-}
-
 struct Pass<'a> {
     values: &'a [Value],
     indices: &'a [FormulaIndex],
-    span: Span,
-    /// Whether an unconditional access out of range is an error.
-    strict: bool,
     predicate: Option<Expr>,
-    /// What the loops themselves tell.
+    /// What the loops themselves say.
     always: Vec<Affine>,
     work: Work,
-    /// What the run has tested before.
-    tested: Vec<Affine>,
-    /// What the run must test.
-    demands: Vec<Demand>,
+    /// Whether everything so far stays in its tensor as it is written.
+    is_proven: bool,
 }
 
 impl<'a> Pass<'a> {
@@ -272,25 +297,19 @@ impl<'a> Pass<'a> {
     }
 
     /// The predicate itself: each conjunct is evaluated where those before it hold.
-    fn condition(&mut self, predicate: Expr, locals: &[FormulaLocal]) -> EvalResult<Expr> {
+    fn condition(&mut self, predicate: Expr, locals: &[FormulaLocal]) -> Expr {
         let always = self.always.clone();
-        self.expr(predicate, locals, &always, true)
+        self.expr(predicate, locals, &always)
     }
 
-    fn expr(
-        &mut self,
-        expr: Expr,
-        locals: &[FormulaLocal],
-        facts: &[Affine],
-        conditional: bool,
-    ) -> EvalResult<Expr> {
+    fn expr(&mut self, expr: Expr, locals: &[FormulaLocal], facts: &[Affine]) -> Expr {
         let kind = expr.kind;
         let node = match expr.node {
             Node::Access { tensor, subscripts } => {
-                return self.access(kind, tensor, subscripts, locals, facts, conditional);
+                return self.access(kind, tensor, subscripts, locals, facts);
             }
             Node::Table { items, index } => {
-                let index = self.expr(*index, locals, facts, conditional)?;
+                let index = self.expr(*index, locals, facts);
                 let size = i128::try_from(items.len()).unwrap_or(i128::MAX);
                 let index = self.clamped(
                     index,
@@ -309,10 +328,10 @@ impl<'a> Pass<'a> {
                 otherwise,
             } => {
                 let original = *condition;
-                let condition = self.expr(original.clone(), locals, facts, conditional)?;
+                let condition = self.expr(original.clone(), locals, facts);
                 match runtime::bool_literal(&condition) {
-                    Some(true) => return self.expr(*then, locals, facts, conditional),
-                    Some(false) => return self.expr(*otherwise, locals, facts, conditional),
+                    Some(true) => return self.expr(*then, locals, facts),
+                    Some(false) => return self.expr(*otherwise, locals, facts),
                     None => {}
                 }
                 let mut when_true = facts.to_vec();
@@ -322,20 +341,20 @@ impl<'a> Pass<'a> {
                 if let Some(predicate) = &self.predicate {
                     implied(predicate, &original, &mut when_true, &mut when_false);
                 }
-                let then = self.expr(*then, locals, &when_true, true)?;
-                let otherwise = self.expr(*otherwise, locals, &when_false, true)?;
-                return Ok(runtime::select(condition, then, otherwise));
+                let then = self.expr(*then, locals, &when_true);
+                let otherwise = self.expr(*otherwise, locals, &when_false);
+                return runtime::select(condition, then, otherwise);
             }
             Node::Apply { op, operands } => {
                 let mut secured = Vec::with_capacity(operands.len());
                 for operand in operands {
-                    secured.push(self.expr(operand, locals, facts, conditional)?);
+                    secured.push(self.expr(operand, locals, facts));
                 }
-                return Ok(self.simplified(kind, op, secured, locals, facts));
+                return self.simplified(kind, op, secured, locals, facts);
             }
             leaf @ (Node::Literal(_) | Node::Index(_) | Node::Local(_) | Node::Extent(_)) => leaf,
         };
-        Ok(Expr { kind, node })
+        Expr { kind, node }
     }
 
     /// Comparisons that the ranges decide, choices that they make, indices that are always zero.
@@ -429,41 +448,26 @@ impl<'a> Pass<'a> {
         subscripts: Vec<Expr>,
         locals: &[FormulaLocal],
         facts: &[Affine],
-        conditional: bool,
-    ) -> EvalResult<Expr> {
+    ) -> Expr {
         let shape = self.shape(tensor);
         if shape.iter().any(|e| e.bound() == 0) {
+            self.is_proven = false;
             // An empty tensor has no element to read; the value stands for one that never counts.
-            return Ok(Expr::literal(kind.default_value()));
+            return Expr::literal(kind.default_value());
         }
         let mut secured = Vec::with_capacity(subscripts.len());
         let mut has_elements = Expr::literal(Scalar::Bool(true));
-        for (subscript, extent) in subscripts.into_iter().zip(shape.clone()) {
-            if self.strict && !conditional {
-                self.remapped(&subscript, &extent, &shape, self.span);
-            }
-            let subscript = self.expr(subscript, locals, facts, conditional)?;
-            let size = i128::from(extent.bound());
-            if self.strict
-                && !conditional
-                && certain(&subscript, self.indices)
-                && extent.fixed().is_some()
-            {
-                let known = self.known(locals, facts);
-                let (low, high) = known.interval(&subscript);
-                if low < 0 || high >= size {
-                    return out_of_range(self.span, low, high, size, false);
-                }
-            }
+        for (subscript, extent) in subscripts.into_iter().zip(shape) {
+            let subscript = self.expr(subscript, locals, facts);
             let clamped = self.clamped(subscript.clone(), &extent, locals, facts);
-            if clamped != subscript && self.strict && !conditional {
-                self.demand(&subscript, &extent, &shape, self.span, false);
-            }
-            let known = self.known(locals, facts);
-            if clamped != subscript && known.may_reach(&Expr::int(0), &extent) {
-                // Only the run knows whether there is an element to be the nearest.
-                let some = runtime::compare(ScalarOp::Gt, extent_expr(&extent), Expr::int(0));
-                has_elements = runtime::and(has_elements, some);
+            if clamped != subscript {
+                self.is_proven = false;
+                let known = self.known(locals, facts);
+                if known.may_reach(&Expr::int(0), &extent) {
+                    // Only the run knows whether there is an element to be the nearest.
+                    let some = runtime::compare(ScalarOp::Gt, extent_expr(&extent), Expr::int(0));
+                    has_elements = runtime::and(has_elements, some);
+                }
             }
             secured.push(clamped);
         }
@@ -475,119 +479,7 @@ impl<'a> Pass<'a> {
             },
         };
         let nothing = Expr::literal(kind.default_value());
-        Ok(runtime::select(has_elements, access, nothing))
-    }
-
-    /// Where an index that goes straight through its tensor begins and ends is known by the run: it must be inside, unless
-    /// the formula has no steps, or an extent of `empty` is zero: what is read of a tensor without elements is known.
-    fn demand(
-        &mut self,
-        subscript: &Expr,
-        extent: &Extent,
-        empty: &[Extent],
-        span: Span,
-        write: bool,
-    ) {
-        let Some((low, high)) = self.ends(subscript) else {
-            return;
-        };
-        let size = extent_expr(extent);
-        let known = self.known(&[], &self.tested);
-        if known.interval(&low).0 >= 0 && !known.may_reach(&high, extent) {
-            return;
-        }
-        let condition = self.in_some_step(Demand::within(&low, &high, &size), empty);
-        let what = if write { "the target" } else { "an access" };
-        self.demanded(Demand {
-            condition,
-            message: vec![
-                MessagePart::Text(format!("an index of {what} runs from ")),
-                MessagePart::Value(low),
-                MessagePart::Text(" to ".to_string()),
-                MessagePart::Value(high),
-                MessagePart::Text(", the tensor's extent is ".to_string()),
-                MessagePart::Value(size),
-                MessagePart::Text("; guard it with `| |`".to_string()),
-            ],
-            code: &ACCESS_OUT_OF_RANGE,
-            span,
-        });
-    }
-
-    /// Every step finds its item.
-    fn position(&mut self, position: &Position) {
-        let Some((low, high)) = self.ends(&position.index) else {
-            return;
-        };
-        let first = match position.from_end {
-            true => Affine::of(&low)
-                .plus(&Affine::of(&position.length), 1)
-                .into_expr(),
-            false => low.clone(),
-        };
-        let within = Demand::within(&first, &high, &position.places);
-        let condition = self.in_some_step(within, &[]);
-        let demand = Demand {
-            condition,
-            message: vec![
-                MessagePart::Text("an index runs from ".to_string()),
-                MessagePart::Value(low),
-                MessagePart::Text(" to ".to_string()),
-                MessagePart::Value(high),
-                MessagePart::Text(": the pack has ".to_string()),
-                MessagePart::Value(position.length.clone()),
-                MessagePart::Text(" items".to_string()),
-            ],
-            code: &INDEX_OUT_OF_RANGE,
-            span: position.span,
-        };
-        self.demanded(demand.unless(&position.unless));
-    }
-
-    fn demanded(&mut self, demand: Demand) {
-        if !self.demands.contains(&demand) {
-            self.demands.push(demand);
-        }
-    }
-
-    /// The smallest and the largest value of an index that is a sum of loops' indices and extents.
-    fn ends(&self, index: &Expr) -> Option<(Expr, Expr)> {
-        let sum = Affine::of(index);
-        let mut low = Affine::constant(sum.constant);
-        let mut high = low.clone();
-        for (term, factor) in &sum.terms {
-            let Node::Index(position) = term.node else {
-                if !is_shape_scalar(term) {
-                    return None;
-                }
-                low = low.plus(&Affine::of(term), *factor);
-                high = high.plus(&Affine::of(term), *factor);
-                continue;
-            };
-            let index = self.indices.get(position)?;
-            let last = Affine::of(&extent_expr(&index.extent)).plus(&Affine::constant(1), -1);
-            let end = if *factor < 0 { &mut low } else { &mut high };
-            *end = end.clone().plus(&last, *factor);
-        }
-        Some((low.into_expr(), high.into_expr()))
-    }
-
-    /// The condition, unless there are no steps, or one of the extents is zero.
-    fn in_some_step(&self, condition: Expr, empty: &[Extent]) -> Expr {
-        let steps = self.indices.iter().map(|index| &index.extent);
-        let mut open: Vec<&Extent> = Vec::new();
-        for extent in steps.chain(empty).filter(|e| e.fixed().is_none()) {
-            if !open.contains(&extent) {
-                open.push(extent);
-            }
-        }
-        open.into_iter().fold(condition, |all, extent| {
-            let none = runtime::compare(ScalarOp::Le, extent_expr(extent), Expr::int(0));
-            match (runtime::bool_literal(&all), runtime::bool_literal(&none)) {
-                (Some(true), _) | (_, Some(false)) => all,
-                _ => Expr::apply(ScalarKind::Bool, ScalarOp::Or, vec![none, all]),
-            }
-        })
+        runtime::select(has_elements, access, nothing)
     }
 
     fn known<'b>(&'b self, locals: &'b [FormulaLocal], facts: &'b [Affine]) -> Known<'b> {
@@ -616,6 +508,33 @@ impl<'a> Pass<'a> {
         }
         index
     }
+}
+
+/// That every step finds its item; `None` if no condition over extents says so.
+fn item(loops: &Loops, position: &Position) -> Option<Demand> {
+    let (low, high) = loops.exact(&position.index)?;
+    let first = match position.from_end {
+        true => Affine::of(&low)
+            .plus(&Affine::of(&position.length), 1)
+            .into_expr(),
+        false => low.clone(),
+    };
+    let within = Demand::within(&first, &high, &position.places);
+    let demand = Demand {
+        condition: loops.in_some_step(within),
+        message: vec![
+            MessagePart::Text("an index runs from ".to_string()),
+            MessagePart::Value(low),
+            MessagePart::Text(" to ".to_string()),
+            MessagePart::Value(high),
+            MessagePart::Text(": the pack has ".to_string()),
+            MessagePart::Value(position.length.clone()),
+            MessagePart::Text(" items".to_string()),
+        ],
+        code: &INDEX_OUT_OF_RANGE,
+        span: position.span,
+    };
+    Some(demand.unless(&position.unless))
 }
 
 /// Positions of the locals that an expression rests on, those of locals included.

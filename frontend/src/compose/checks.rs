@@ -5,7 +5,7 @@ use skript_semantics::{ScalarKind, ScalarOp};
 use super::composer::{Composed, Composer, Reported};
 use super::instantiate::Builder;
 use crate::diagnostics::Diagnostic;
-use crate::diagnostics::codes::UNEXPECTED_VALUE;
+use crate::diagnostics::codes::{ACCESS_OUT_OF_RANGE, UNEXPECTED_VALUE};
 use crate::eval::ranges::decided;
 use crate::eval::{Atom, Demand, Value, runtime};
 use crate::model::check::is_shape_scalar;
@@ -181,7 +181,10 @@ impl<'p> Composer<'p, '_> {
                 Err(self.error(demand.code, demand.span, message))
             }
             None => Ok(Some(Check {
-                kind: CheckKind::Extent,
+                kind: match std::ptr::eq(demand.code, &ACCESS_OUT_OF_RANGE) {
+                    true => CheckKind::Access,
+                    false => CheckKind::Extent,
+                },
                 condition: demand.condition,
                 message: demand.message,
                 span: demand.span,

@@ -3,6 +3,8 @@
 use rustc_hash::FxHashSet;
 use skript_semantics::{Scalar, ScalarKind, ScalarOp};
 
+use super::accesses::Spans;
+use super::accesses::inside::with_found;
 use super::bounds::secure;
 use super::composer::{Composed, Composer, Reported};
 use super::dynamic_extent::{extent_of, largest};
@@ -12,13 +14,12 @@ use super::reduced::{Reduction, accumulation, writes_each_once};
 use super::slices::Slices;
 use super::split::split;
 use super::turns::{check_turns, write_chosen};
+use super::written::{Written, targets};
 use crate::ast::{Expr, Ident, IterationCount, LoopBound, Lowering, LoweringOp};
 use crate::diagnostics::codes::{FORMULA, LIMIT_EXCEEDED, PACK_LENGTHS_DIFFER};
 use crate::eval::evaluator::{EvalResult, Every, computed_guard, count, stop};
 use crate::eval::ranges::collect_facts;
-use crate::eval::{
-    Atom, Chosen, Demand, Demands, Evaluator, FormulaState, Scope, Stop, TensorRef, Value, runtime,
-};
+use crate::eval::{Atom, Demand, Demands, Evaluator, FormulaState, Scope, Stop, Value, runtime};
 use crate::model::{
     self, Accumulation, Body, Extent, Formula, FormulaIndex, FormulaLocal, Init, Node, Target,
     ValueId,
@@ -40,6 +41,8 @@ pub(super) struct Draft {
     pub beside: Vec<Beside>,
     /// What every run must test.
     pub demands: Vec<Demand>,
+    /// What runs in front, and ends the run if it finds a step that leaves a tensor.
+    pub searches: Vec<Formula>,
     /// How the formula is written: what its outputs hold before goes by that.
     pub as_written: Accumulation,
 }
@@ -58,14 +61,17 @@ impl<'p> Composer<'p, '_> {
                     let drafts = drafts.into_iter();
                     for mut draft in drafts.filter(|d| !d.formula.targets.is_empty()) {
                         let kind = draft.as_written;
-                        for target in &mut draft.formula.targets {
-                            if written.insert(target.output) {
+                        let found: Vec<usize> =
+                            draft.formula.findings.iter().map(|f| f.target).collect();
+                        for (position, target) in draft.formula.targets.iter_mut().enumerate() {
+                            if !found.contains(&position) && written.insert(target.output) {
                                 target.init = Init::Fill(kind.identity(target.value.kind));
                             }
                         }
                         self.same_lengths(builder, draft.beside);
                         result = self.keep_demands(builder, draft.demands).and(result);
-                        formulas.push(draft.formula);
+                        draft.searches.push(draft.formula);
+                        formulas.extend(with_found(builder, draft.searches));
                     }
                 }
                 Err(reported) => result = Err(reported),
@@ -152,24 +158,25 @@ impl<'p> Composer<'p, '_> {
         Ok(())
     }
 
-    /// A statement that one formula must express.
+    /// A statement that one formula must express, behind what runs in front of it.
     pub fn one_formula(
         &mut self,
         builder: &mut Builder<'p>,
         lowering: &Lowering,
-    ) -> Composed<Formula> {
-        let (formula, demands) = {
+    ) -> Composed<(Vec<Formula>, Formula)> {
+        let (formula, demands, searches) = {
             let mut attempt = Attempt::new(self, builder, lowering);
             attempt.in_turns = true;
+            attempt.counts = true;
             let formula = match &lowering.unroll {
                 Some(_) => Err(Stop::Unroll(0)),
                 None => attempt.run(&builder.scope, &[]),
             };
-            (formula, attempt.demands.take())
+            (formula, attempt.demands.take(), attempt.searches)
         };
         let formula = formula.map_err(|stop| self.stopped(lowering, stop))?;
         self.keep_demands(builder, demands)?;
-        Ok(formula)
+        Ok((with_found(builder, searches), formula))
     }
 
     fn check_unrolled(&self, count: i64, span: Span) -> EvalResult<()> {
@@ -243,9 +250,12 @@ struct Attempt<'a, 'p, 's> {
     within: Vec<model::Expr>,
     beside: Vec<Beside>,
     demands: Demands,
+    searches: Vec<Formula>,
     as_written: Accumulation,
     /// See [`FormulaState::in_turns`].
     in_turns: bool,
+    /// Whether the formula counts the steps that write.
+    counts: bool,
     /// What to say of bounds that are null.
     null_bounds: Vec<String>,
 }
@@ -267,17 +277,20 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
             within: Vec::new(),
             beside: Vec::new(),
             demands: Demands::default(),
+            searches: Vec::new(),
             as_written: accumulation(lowering.op),
             in_turns: false,
+            counts: false,
         }
     }
 
-    fn draft(&self, formula: Formula, outer: Vec<usize>) -> Draft {
+    fn draft(&mut self, formula: Formula, outer: Vec<usize>) -> Draft {
         Draft {
             formula,
             outer,
             beside: self.beside.clone(),
             demands: self.demands.take(),
+            searches: std::mem::take(&mut self.searches),
             as_written: self.as_written,
         }
     }
@@ -615,6 +628,7 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
             ),
             kind: self.as_written,
             targets: written,
+            findings: Vec::new(),
             span: lowering.span,
         };
         if let Some(chosen) = chosen {
@@ -629,8 +643,17 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
         }
         let function = &self.builder.function;
         let beside = (self.beside.as_slice(), state.positions.as_slice());
-        let demands = secure(&mut formula, function, beside, lowering)?;
-        demands.into_iter().for_each(|d| self.demands.push(d));
+        let spans = Spans {
+            accessed: &state.accessed,
+            target: lowering.target.span,
+            value: lowering.value.span,
+        };
+        let secured = secure(&mut formula, function, beside, &spans, self.counts)?;
+        secured
+            .demands
+            .into_iter()
+            .for_each(|d| self.demands.push(d));
+        self.searches.extend(secured.searches);
         Ok(formula)
     }
 }
@@ -652,93 +675,6 @@ fn looped(lowering: &Lowering, unroll: &IterationCount, count: &Expr) -> Lowerin
         },
     );
     around
-}
-
-/// What a formula assigns.
-enum Written {
-    Tensors(Vec<TensorRef>),
-    /// An item of a pack of run-time length, which is one tensor.
-    Item(TensorRef, Atom),
-    /// A tensor of a pack that each step chooses.
-    Chosen(Chosen),
-}
-
-fn targets(evaluator: &mut Evaluator, scope: &Scope, lowering: &Lowering) -> EvalResult<Written> {
-    let target = &lowering.target;
-    let value = scope.get(&target.name.name);
-    if let Some(Value::Atom(Atom::Stack(stack))) = value {
-        let every = evaluator.formula.as_ref().and_then(|f| f.every.as_ref());
-        let index = match (&target.item, every) {
-            (Some(item), _) => evaluator.eval(item)?,
-            (None, Some(every)) => Value::Atom(Atom::from_expr(model::Expr::index(every.index))),
-            (None, None) => Value::Null,
-        };
-        return match index {
-            Value::Atom(index @ (Atom::Int(_) | Atom::Run(_))) => {
-                let place = match stack.tensor.shape.first() {
-                    Some(length) => evaluator.place_in_stack(&index, length, target.span)?,
-                    None => index,
-                };
-                Ok(Written::Item(stack.clone(), place))
-            }
-            _ => stop(
-                &FORMULA,
-                target.span,
-                format!(
-                    "`{0}` has a length that only the run knows: write its items, `{0}[k][…]`",
-                    target.name.name
-                ),
-            ),
-        };
-    }
-    let atoms: Vec<Atom> = match (value, &target.item) {
-        (Some(Value::Pack(pack)), Some(item)) => match evaluator.tensor_item(pack.len(), item)? {
-            Ok(position) => pack.items.get(position).cloned().into_iter().collect(),
-            Err(run) => {
-                let variable = crate::eval::index::free_index(&run);
-                let in_turns = evaluator.formula.as_ref().is_some_and(|f| f.in_turns);
-                if let Some(position) = variable.filter(|_| !in_turns) {
-                    return Err(Stop::Unroll(position));
-                }
-                return match (Chosen::of(&pack.items, &run, variable.is_some()), variable) {
-                    (Some(chosen), _) => Ok(Written::Chosen(chosen)),
-                    (None, Some(position)) => Err(Stop::Unroll(position)),
-                    (None, None) => stop(
-                        &FORMULA,
-                        item.span,
-                        "the tensors of this pack differ in shape, and data decide which one is written",
-                    ),
-                };
-            }
-        },
-        (Some(value), None) => value.atoms().to_vec(),
-        _ => {
-            return stop(
-                &FORMULA,
-                target.span,
-                format!("`{}` is not an output", target.name.name),
-            );
-        }
-    };
-    let mut tensors = Vec::with_capacity(atoms.len());
-    for atom in atoms {
-        match atom {
-            Atom::Tensor(tensor) => tensors.push(tensor),
-            Atom::Poison => return Err(Stop::Poison),
-            other => {
-                return stop(
-                    &FORMULA,
-                    target.span,
-                    format!(
-                        "`{}` is {}, not an output",
-                        target.name.name,
-                        other.describe()
-                    ),
-                );
-            }
-        }
-    }
-    Ok(Written::Tensors(tensors))
 }
 
 /// A condition as one expression, its own guards in front.
@@ -789,6 +725,7 @@ fn fill(builder: &Builder, output: ValueId) -> Option<Formula> {
         locals: Vec::new(),
         predicate: None,
         kind: Accumulation::Assign,
+        findings: Vec::new(),
         span: declared.span,
     })
 }

@@ -154,6 +154,7 @@ impl<'p> Composer<'p, '_> {
                         _ => Init::Continue,
                     },
                 }],
+                findings: Vec::new(),
                 span,
             });
         }

@@ -3,6 +3,7 @@
 //! Invocations with equal operator, attribute values, types and argument types share one function, so the cost
 //! grows with the number of distinct instances and of invocations, not with their product.
 
+mod accesses;
 mod affine_extent;
 mod arguments;
 mod attribute_lengths;
@@ -49,6 +50,7 @@ mod turns;
 mod update;
 mod upper_bound;
 mod write_counter;
+mod written;
 
 #[cfg(test)]
 pub(crate) mod testing;

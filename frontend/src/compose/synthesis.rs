@@ -170,6 +170,7 @@ impl<'p> Composer<'p, '_> {
                     },
                     init: Init::Fill(item.kind.default_value()),
                 }],
+                findings: Vec::new(),
                 span,
             }
         });
@@ -342,6 +343,7 @@ impl<'p> Composer<'p, '_> {
                 value,
                 init: Init::Fill(expr.kind.default_value()),
             }],
+            findings: Vec::new(),
             span,
         }]);
         function.outputs.push(Port {

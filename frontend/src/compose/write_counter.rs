@@ -106,7 +106,7 @@ impl<'p> Composer<'p, '_> {
         builder
             .scope
             .set(counter, Value::Atom(Atom::from_expr(counted.clone())));
-        let formula = self.one_formula(builder, lowering)?;
+        let (mut formulas, formula) = self.one_formula(builder, lowering)?;
         // A fixed bound is that of the tensor, which a write beyond it leaves.
         let below = match limit.own.node {
             Node::Literal(_) => None,
@@ -120,7 +120,8 @@ impl<'p> Composer<'p, '_> {
                 format!("`{counter}` stands alone in the dimension that it counts"),
             ));
         };
-        builder.function.body = Body::Formulas(vec![formula]);
+        formulas.push(formula);
+        builder.function.body = Body::Formulas(formulas);
         self.formulas_apart(builder, list)?;
         builder.function.outputs.clear();
 

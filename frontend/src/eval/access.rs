@@ -5,6 +5,7 @@ use std::rc::Rc;
 use skript_semantics::{Scalar, ScalarKind, ScalarOp};
 
 use super::evaluator::{EvalResult, Evaluator, Stop, count, describe, stop, stop_with_help};
+use super::formula_state::Accessed;
 use super::runtime;
 use super::series::Series;
 use super::value::{Atom, Guarded, TensorRef, Value};
@@ -93,6 +94,13 @@ impl Evaluator<'_> {
 
     fn element(&mut self, tensor: &TensorRef, indices: &[Atom], span: Span) -> EvalResult<Atom> {
         let subscripts = self.resolve(tensor, indices, span)?;
+        if let Some(formula) = &mut self.formula {
+            formula.accessed.push(Accessed {
+                tensor: tensor.id,
+                subscripts: subscripts.clone(),
+                span,
+            });
+        }
         Ok(Atom::Run(Rc::new(model::Expr {
             kind: tensor.tensor.kind,
             node: Node::Access {

@@ -22,10 +22,20 @@ pub struct FormulaState {
     pub indices: Vec<model::FormulaIndex>,
     /// Sums that are not negative where the expression is evaluated.
     pub facts: Vec<Affine>,
+    /// The elements that are read.
+    pub accessed: Vec<Accessed>,
     /// What each step must find.
     pub positions: Vec<Position>,
     /// Whether an index of a pack was replaced by the nearest one.
     pub clamped: bool,
+}
+
+/// Where a formula reads an element.
+#[derive(Debug)]
+pub struct Accessed {
+    pub tensor: model::ValueId,
+    pub subscripts: Vec<model::Expr>,
+    pub span: Span,
 }
 
 impl FormulaState {

@@ -32,6 +32,7 @@ pub mod value;
 
 pub use demand::{Demand, Demands, Position};
 pub use evaluator::{Evaluator, FormulaState, Stop, TypeName};
+pub use formula_state::Accessed;
 pub use row::{Places, Row, RowPart};
 pub use scope::Scope;
 pub use series::Series;

@@ -306,7 +306,12 @@ pub(super) fn write(file: &[Layout], before: &Gap, width: usize) -> String {
             writer.put(&comment.text);
         }
     }
-    let mut lines: Vec<&str> = writer.text.lines().map(str::trim_end).collect();
+    let mut lines: Vec<&str> = writer
+        .text
+        .lines()
+        // Comments keep what they end in, such as blanks that are not ASCII.
+        .map(|line| line.trim_end_matches(' '))
+        .collect();
     while lines.last().is_some_and(|l| l.is_empty()) {
         lines.pop();
     }

@@ -1,7 +1,7 @@
 //! Text → the same program in the style of the standard library.
 //!
-//! The formatter moves blanks, line ends and comments, and nothing else: the tokens that it writes are those that it read,
-//! in their order, which it checks itself before it hands out a text. Which lines there are depends on the tokens, the
+//! The formatter moves blanks, line ends and comments, and removes semicolons that end no statement, and nothing else: the
+//! other tokens that it writes are those that it read, in their order, which it checks itself before it returns a text. Which lines there are depends on the tokens, the
 //! comments and a few liberties of the author: blank lines (one at a time), blocks on one line, and whether commas in
 //! brackets are followed by a blank.
 
@@ -58,6 +58,7 @@ fn layout_of(text: &str) -> Option<String> {
         Some(body) => ("\u{feff}", body),
         None => ("", text),
     };
+    let body = &source::without_empty_statements(body);
     let source = Source::new(body);
     let walk = file::Walk {
         source: &source,

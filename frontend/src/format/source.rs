@@ -1,7 +1,8 @@
 //! What the formatter knows of the text: its tokens, and what stands between them.
 
 use super::layout::{Comment, Gap, Layout};
-use crate::syntax::token::{Token, scan};
+use crate::syntax::token::{Bracket, Token, TokenKind, scan};
+use std::borrow::Cow;
 
 pub(super) struct Source<'t> {
     pub text: &'t str,
@@ -66,6 +67,42 @@ impl<'t> Source<'t> {
         false
     }
 }
+
+/// The text with a blank in place of each semicolon that ends no statement of a block: `x: real; ;`.
+pub(super) fn without_empty_statements(text: &str) -> Cow<'_, str> {
+    let mut stray = Vec::new();
+    let mut depth = 0_usize;
+    // Whether a statement of a block begins with the next token.
+    let mut begins = false;
+    for token in scan(text) {
+        let is_curly = |kind| kind == Bracket::Curly;
+        match token.kind {
+            TokenKind::Open(kind) => {
+                depth += 1;
+                // The brace of a block stands in that of its definition.
+                begins = is_curly(kind) && depth == BLOCK;
+            }
+            TokenKind::Close(_) => {
+                depth = depth.saturating_sub(1);
+                begins = false;
+            }
+            TokenKind::Semicolon if begins => stray.push(token.start..token.end),
+            TokenKind::Semicolon => begins = depth == BLOCK,
+            _ => begins = false,
+        }
+    }
+    if stray.is_empty() {
+        return Cow::Borrowed(text);
+    }
+    let mut kept = text.to_owned();
+    for range in stray {
+        kept.replace_range(range, " ");
+    }
+    Cow::Owned(kept)
+}
+
+/// Open brackets around the statements of a block.
+const BLOCK: usize = 2;
 
 /// Reads blanks and comments. `fresh`: whether they begin on a line of their own.
 fn gap(text: &str, fresh: bool) -> Gap {

@@ -170,3 +170,141 @@ fn however_a_document_is_laid_out_it_becomes_stable() {
         check(&laid, &format!("round {round}: {laid}"));
     }
 }
+
+#[test]
+fn semicolons_that_end_nothing_are_left_out() {
+    becomes(
+        "graph g { @input { ; x: real[3]; ;; } @output { y: real[3];; # why\n ; # two\n } @compose { y = if c then { yield x; } else { yield x; };; } @using { ; } }",
+        "graph g {\n    @input { x: real[3]; }\n    @output {\n        y: real[3];  # why\n        # two\n    }\n    @compose {\n        y = if c then {\n            yield x;\n        } else {\n            yield x;\n        };\n    }\n    @using {}\n}\n",
+    );
+}
+
+/// One of each kind of statement, close together.
+const DENSE: [&str; 2] = [
+    "import a.b, c;\ngraph g { @dtype { t: real = int; } @attrib { a: int..(k) = [2:d]; b: optional str = 'x' \"y{a}\"; } @input { x: t[2, ~|8, .. ~]..(3); } \
+     @variable { v: real[2] = 0.5; } @constant { w: real[2] = [1.0, 2.0]; } @assert { a in b: 'x' 'y', 'l': c; } @compose { z = if c then {t=f(x); yield t;} \
+     elif d then x else { yield x; }; h, hs..(3) = with a: real[2] = 0.0, b = y for x : xs do..(i->){r = step: g{n=1}(a, ~); yield r, r;}; [p, ~, (q, r)..(2)] = o.p<int>{s=-1}(x[0], [x, y]); } \
+     @update { v = x; } @quantize { a.b.c: q.z<int>{lo=-1.0}; } }\n",
+    "operator f { @attrib { k: int; } @input { x: real[k]; } @output { y: real[k]; } @using { [a, b..(2)] = s; c = a ? b : d ?? e; [~, (p, q)..] = x; l = [1 ..(3), |m|, a..]; } @lower { \
+     unroll..(k -> n) p = a ?? b, y[k][o..] >= x[i[axes] <- |p <> 0 : s - 1|..], i < s, k < n | (`abs`(x[i,]) + ..) > 1.5e-3 && ..; } }",
+];
+
+/// Blanks, line ends and comments as they may stand between two tokens.
+const ODD: [&str; 12] = [
+    "",
+    " ",
+    "\n",
+    "\r\n",
+    "\t\u{c}",
+    "\r",
+    " # c\n",
+    "#\n",
+    "\n#\u{feff}c \r\n",
+    "#;{\n",
+    "# \u{202e}\u{a0}\n\n\n",
+    "# one\n\n  # two\n",
+];
+
+/// What is wrong with what becomes of a document; nothing if the document is not accepted.
+fn wrong(text: &str) -> Option<&'static str> {
+    let mut found = Sink::default();
+    parse_module(FileId(0), text, "main", &Limits::default(), &mut found);
+    if found.has_errors() {
+        return None;
+    }
+    let Some(once) = formatted(text) else {
+        return Some("is not formatted");
+    };
+    if tree(text) != tree(&once) {
+        return Some("has another tree");
+    }
+    (formatted(&once) != Some(once)).then_some("changes again")
+}
+
+/// Text around what was changed.
+fn near(text: &str, at: usize) -> &str {
+    let start = text.floor_char_boundary(at.saturating_sub(40));
+    &text[start..text.ceil_char_boundary((at + 40).min(text.len()))]
+}
+
+/// Whatever is accepted is formatted: in each gap between two tokens some kinds of blanks and comments, all of them in
+/// neighbouring ones.
+#[test]
+fn any_gap_may_hold_any_blank_or_comment() {
+    let mut failures = Vec::new();
+    for text in DENSE {
+        for (gap, token) in crate::syntax::token::scan(text).iter().enumerate() {
+            for odd in ODD.iter().skip(gap % 4).step_by(4) {
+                let laid = format!("{}{odd}{}", &text[..token.start], &text[token.start..]);
+                let found = wrong(&laid);
+                failures.extend(found.map(|w| format!("{w}: {:?}", near(&laid, token.start))));
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+/// Whatever is accepted is formatted: documents with tokens inserted, removed, doubled or exchanged.
+#[test]
+fn every_document_that_is_accepted_is_formatted() {
+    let documents = [include_str!("../../stdlib/misc.sknd"), DENSE[0], DENSE[1]];
+    let extra = [
+        ";",
+        ";;",
+        ",",
+        "{}",
+        "@using {}",
+        "@lower { ; }",
+        "()",
+        "[]",
+        "~",
+        "..",
+        "''",
+        "import x;",
+        "optional",
+        "-",
+        "|",
+        "\u{feff}",
+        "\u{c}",
+        "\r",
+    ];
+    let mut state = 0x2545_f491_4f6c_dd1d_u64;
+    let mut random = move |below: usize| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        usize::try_from(state % below as u64).unwrap()
+    };
+    let (mut accepted, mut failures) = (0, Vec::new());
+    for round in 0..800 {
+        let text = documents[round % documents.len()];
+        let tokens = crate::syntax::token::scan(text);
+        let mut laid = text.to_owned();
+        for _ in 0..=random(2) {
+            let token = tokens[random(tokens.len())];
+            let other = tokens[random(tokens.len())];
+            let word = text[token.start..token.end].to_owned();
+            let put = match random(6) {
+                0 => String::new(),
+                1 => format!("{word} {word}"),
+                2 => text[other.start..other.end].to_owned(),
+                _ => format!(
+                    "{word}{}{}",
+                    ODD[random(ODD.len())],
+                    extra[random(extra.len())]
+                ),
+            };
+            // The first change may have moved the second one's place: anything may be changed.
+            let start = laid.floor_char_boundary(token.start);
+            let end = laid.floor_char_boundary(token.end).max(start);
+            laid.replace_range(start..end, &put);
+            let mut found = Sink::default();
+            parse_module(FileId(0), &laid, "main", &Limits::default(), &mut found);
+            accepted += usize::from(!found.has_errors());
+            let found = wrong(&laid);
+            failures.extend(found.map(|w| format!("round {round} {w}: {:?}", near(&laid, start))));
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+    assert!(accepted > 50, "{accepted}");
+}

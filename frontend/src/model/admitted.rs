@@ -153,6 +153,7 @@ mod tests {
             predicate,
             kind: Accumulation::Sum,
             targets: vec![],
+            findings: Vec::new(),
             span: Span::new(FileId(0), 0, 0),
         }
     }

@@ -23,6 +23,8 @@ pub enum CheckKind {
     Assertion,
     /// A declared shape against the actual one.
     Extent,
+    /// An access that must stay in its tensor.
+    Access,
 }
 
 /// A piece of a message.
@@ -72,37 +74,35 @@ pub fn within_room(message: Vec<MessagePart>) -> Vec<MessagePart> {
     cut(message, &mut Vec::new())
 }
 
-impl Check {
-    /// The message with the values that `value` computes; what it cannot compute is a question mark.
-    pub fn text(&self, value: &mut dyn FnMut(&Expr) -> Option<Scalar>) -> String {
-        fn said(
-            message: &[MessagePart],
-            value: &mut dyn FnMut(&Expr) -> Option<Scalar>,
-            text: &mut String,
-        ) {
-            for part in message {
-                match part {
-                    MessagePart::Text(piece) => text.push_str(piece),
-                    MessagePart::Value(expr) => match value(expr) {
-                        Some(scalar) => text.push_str(&scalar.to_string()),
-                        None => text.push('?'),
-                    },
-                    MessagePart::Choice {
-                        condition,
-                        then,
-                        otherwise,
-                    } => match value(condition) {
-                        Some(Scalar::Bool(true)) => said(then, value, text),
-                        Some(_) => said(otherwise, value, text),
-                        None => text.push('?'),
-                    },
-                }
+/// A message with the values that `value` computes; what it cannot compute is a question mark.
+pub fn text(message: &[MessagePart], value: &mut dyn FnMut(&Expr) -> Option<Scalar>) -> String {
+    fn said(
+        message: &[MessagePart],
+        value: &mut dyn FnMut(&Expr) -> Option<Scalar>,
+        text: &mut String,
+    ) {
+        for part in message {
+            match part {
+                MessagePart::Text(piece) => text.push_str(piece),
+                MessagePart::Value(expr) => match value(expr) {
+                    Some(scalar) => text.push_str(&scalar.to_string()),
+                    None => text.push('?'),
+                },
+                MessagePart::Choice {
+                    condition,
+                    then,
+                    otherwise,
+                } => match value(condition) {
+                    Some(Scalar::Bool(true)) => said(then, value, text),
+                    Some(_) => said(otherwise, value, text),
+                    None => text.push('?'),
+                },
             }
         }
-        let mut text = String::new();
-        said(&self.message, value, &mut text);
-        text
     }
+    let mut text = String::new();
+    said(message, value, &mut text);
+    text
 }
 
 /// Whether the expression rests on literals and extents alone.
@@ -163,7 +163,7 @@ mod tests {
                 end: 0,
             },
         };
-        let text = check.text(&mut |expr| match expr.node {
+        let text = text(&check.message, &mut |expr| match expr.node {
             Node::Literal(scalar) => Some(scalar),
             _ => None,
         });

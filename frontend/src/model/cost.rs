@@ -4,7 +4,7 @@ use super::admitted::admitted;
 use super::{Arm, Block, Body, Expr, Formula, FunctionId, Model, Node, Operation};
 use skript_semantics::ScalarKind;
 
-/// Counts of one call of the model; dynamic extents count as their bounds, loops as one iteration per unit of their
+/// Counts of one call of the model; dynamic extents count as their upper bounds, loops as one iteration per unit of their
 /// static count, branches as their costliest way, formulas at the points that their guards admit. Saturating.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
@@ -12,6 +12,33 @@ pub struct Cost {
     pub flops: u64,
     /// Elements of all variables.
     pub parameters: u64,
+    /// How `flops` compares with what a call executes.
+    pub precision: Precision,
+}
+
+/// How a count compares with what one call executes, as far as extents and loops decide it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Precision {
+    #[default]
+    Exact,
+    /// Dynamic extents, or loops that may end early, count at their upper bound.
+    AtMost,
+    /// Loops without an upper bound count as one iteration.
+    AtLeast,
+    /// Both.
+    Estimate,
+}
+
+impl Precision {
+    /// The word in front of a number: `at most `; empty for an exact one.
+    pub fn prefix(self) -> &'static str {
+        match self {
+            Precision::Exact => "",
+            Precision::AtMost => "at most ",
+            Precision::AtLeast => "at least ",
+            Precision::Estimate => "about ",
+        }
+    }
 }
 
 impl Model {
@@ -25,8 +52,62 @@ impl Model {
                 .iter()
                 .map(|v| volume(v.tensor.shape.iter().map(super::Extent::bound)))
                 .fold(0, u64::saturating_add),
+            precision: self.precision(),
         }
     }
+
+    fn precision(&self) -> Precision {
+        let mut seen = Inexact::default();
+        for function in &self.functions {
+            match &function.body {
+                Body::Formulas(formulas) => seen.above |= formulas.iter().any(has_dynamic_domain),
+                Body::Block(block) => seen.add_block(block),
+                Body::Intrinsic => {}
+            }
+        }
+        match (seen.above, seen.below) {
+            (false, false) => Precision::Exact,
+            (true, false) => Precision::AtMost,
+            (false, true) => Precision::AtLeast,
+            (true, true) => Precision::Estimate,
+        }
+    }
+}
+
+/// Whether a count may be above or below what a call executes.
+#[derive(Default)]
+struct Inexact {
+    above: bool,
+    below: bool,
+}
+
+impl Inexact {
+    fn add_block(&mut self, block: &Block) {
+        for operation in &block.operations {
+            match operation {
+                Operation::Invoke(_) | Operation::Constant { .. } | Operation::Cut { .. } => {}
+                Operation::If {
+                    arms, otherwise, ..
+                } => {
+                    let arms = arms.iter().flat_map(|a| [&a.condition, &a.consequent]);
+                    arms.chain([otherwise]).for_each(|b| self.add_block(b));
+                }
+                Operation::Loop(l) => {
+                    let early = l.before.is_some() || l.after.is_some();
+                    self.above |= l.static_count.is_some() && (early || l.dynamic_count.is_some());
+                    self.below |= l.static_count.is_none();
+                    let conditions = l.before.iter().chain(&l.after);
+                    conditions.chain([&l.body]).for_each(|b| self.add_block(b));
+                }
+            }
+        }
+    }
+}
+
+/// Whether a formula counts operations over a dynamic extent.
+fn has_dynamic_domain(formula: &Formula) -> bool {
+    let dynamic = formula.indices.iter().any(|i| i.extent.fixed().is_none());
+    dynamic && formula_flops(formula) > 0
 }
 
 /// What all invocations of one operator cost together.
@@ -265,8 +346,41 @@ mod tests {
                 ),
                 init: Init::Fill(Scalar::Real(0.0)),
             }],
+            findings: Vec::new(),
             span: Span::new(FileId(0), 0, 0),
         };
         assert_eq!(formula_flops(&formula), 2 * 3 * 5 * 7);
+        assert!(!has_dynamic_domain(&formula));
+    }
+
+    #[test]
+    fn counts_over_dynamic_extents_are_upper_bounds() {
+        let dynamic = Extent::Dynamic {
+            expr: std::sync::Arc::new(crate::model::ShapeExpr::Symbol("n".into())),
+            bound: 8,
+        };
+        let formula = |op| Formula {
+            indices: vec![FormulaIndex {
+                name: "i".into(),
+                extent: dynamic.clone(),
+            }],
+            locals: vec![],
+            predicate: None,
+            kind: Accumulation::Assign,
+            targets: vec![Target {
+                output: ValueId(0),
+                subscripts: vec![Expr::index(0)],
+                value: Expr::apply(ScalarKind::Real, op, vec![]),
+                init: Init::Fill(Scalar::Real(0.0)),
+            }],
+            findings: vec![],
+            span: Span::new(FileId(0), 0, 0),
+        };
+        assert!(has_dynamic_domain(&formula(ScalarOp::Exp)));
+        let mut copy = formula(ScalarOp::Exp);
+        for target in &mut copy.targets {
+            target.value = Expr::index(0);
+        }
+        assert!(!has_dynamic_domain(&copy), "a copy computes nothing");
     }
 }

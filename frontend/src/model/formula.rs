@@ -3,9 +3,10 @@
 //! Guards, remaps, packs and `??` are gone: a formula is a loop nest over its indices, in order, outermost
 //! first; where the predicate holds, each target element is combined with its value. **Invariant:** every access that
 //! is evaluated (under the predicate, in the branch taken) is in bounds; what could not be proven was clamped (reads)
-//! or added to the predicate (writes).
+//! or added to the predicate (writes). Where extents and indices decide an index that is not proven, a check of the
+//! function or a formula in front ([`Finding`]) ends the run if the access leaves its tensor.
 
-use super::{Extent, ValueId};
+use super::{Extent, MessagePart, ValueId};
 use crate::source::Span;
 use skript_semantics::{Scalar, ScalarKind, ScalarOp};
 
@@ -21,10 +22,34 @@ pub struct Formula {
     pub kind: Accumulation,
     /// One, or several written as one step (a packed assignment). All values are computed before any is written.
     pub targets: Vec<Target>,
+    /// What the run reports of steps in which accesses leave their tensors.
+    pub findings: Vec<Finding>,
     pub span: Span,
 }
 
+/// A step of a formula in which an access leaves its tensor. A target of the formula, an int of rank 0, is the smallest number
+/// of such a step, counted row-major over the indices, or [`Finding::NONE`]. A step that is found ends the run.
+#[derive(Clone, Debug)]
+pub struct Finding {
+    /// Position among the targets.
+    pub target: usize,
+    /// Values are ints over run-time extents and the indices of the step.
+    pub message: Vec<MessagePart>,
+    /// The access.
+    pub span: Span,
+}
+
+impl Finding {
+    /// The number of no step.
+    pub const NONE: i64 = i64::MAX;
+}
+
 impl Formula {
+    /// Whether it computes no output, but looks for steps in which accesses leave their tensors.
+    pub fn is_search(&self) -> bool {
+        self.findings.len() == self.targets.len() && !self.findings.is_empty()
+    }
+
     /// The value of an expression where the indices have these values; `None` if tensors or the run tell it.
     pub fn value_at(&self, expr: &Expr, at: &dyn Fn(usize) -> Option<i64>) -> Option<Scalar> {
         let of = |expr: &Expr| self.value_at(expr, at);

@@ -18,9 +18,11 @@ pub mod widen;
 
 pub use check::{Check, CheckKind, MessagePart};
 pub use constant::ConstantData;
-pub use cost::{Cost, OperatorCost};
+pub use cost::{Cost, OperatorCost, Precision};
 pub use extent::{Extent, ShapeExpr};
-pub use formula::{Accumulation, Expr, Formula, FormulaIndex, FormulaLocal, Init, Node, Target};
+pub use formula::{
+    Accumulation, Expr, Finding, Formula, FormulaIndex, FormulaLocal, Init, Node, Target,
+};
 pub use function::{
     Arm, Block, Body, Carried, Function, FunctionRole, Invoke, Loop, Operation, Port, PortTensors,
     Value,

@@ -131,23 +131,23 @@ impl Printer<'_> {
         format!(
             "check {}: {:?}",
             self.scalar_expr(None, &check.condition),
-            self.message(&check.message)
+            self.message(None, &check.message)
         )
     }
 
-    fn message(&self, message: &[MessagePart]) -> String {
+    fn message(&self, formula: Option<&Formula>, message: &[MessagePart]) -> String {
         let parts = message.iter().map(|part| match part {
             MessagePart::Text(piece) => piece.clone(),
-            MessagePart::Value(expr) => format!("{{{}}}", self.scalar_expr(None, expr)),
+            MessagePart::Value(expr) => format!("{{{}}}", self.scalar_expr(formula, expr)),
             MessagePart::Choice {
                 condition,
                 then,
                 otherwise,
             } => format!(
                 "{{{} ? \"{}\" : \"{}\"}}",
-                self.scalar_expr(None, condition),
-                self.message(then),
-                self.message(otherwise)
+                self.scalar_expr(formula, condition),
+                self.message(formula, then),
+                self.message(formula, otherwise)
             ),
         });
         parts.collect()
@@ -363,6 +363,12 @@ impl Printer<'_> {
                 subscripts.join(", "),
                 self.expr(formula, &target.value)
             );
+        }
+        for finding in &formula.findings {
+            let target = formula.targets.get(finding.target);
+            let name = target.map_or("?".to_string(), |t| self.name(t.output));
+            let message = self.message(Some(formula), &finding.message);
+            let _ = writeln!(text, "    require no step in {name}: \"{message}\"");
         }
         text.push_str("  }\n");
     }

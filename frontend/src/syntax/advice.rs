@@ -15,6 +15,32 @@ pub(super) const COMMENT_SIGN: &str = "a comment begins with `#`";
 pub(crate) const OPEN_EXTENT: &str =
     "an extent that every run brings has a name and a largest value, as in `n|16`";
 
+/// How a choice is written in formulas.
+pub(super) const CHOICE: &str = "in `@lower`, a choice is written `c ? a : b`, as in `y[i,] = x[i,] > 0.0 ? x[i,] : 0.0, i < n`";
+
+const OPERATOR_HEADER: &str = "an operator is written `operator NAME { @input { x: real[n]; } @output { y: real[n]; } @lower { y[i,] = x[i,], i < n; } }`";
+
+const GRAPH_HEADER: &str =
+    "write `graph NAME { @input { x: real[n]; } @output { y: real[n]; } @compose { y = op(x); } }`";
+
+/// How the header of a definition is written; `is_graph`: of a graph.
+pub(super) fn header(is_graph: bool) -> &'static str {
+    match is_graph {
+        true => GRAPH_HEADER,
+        false => OPERATOR_HEADER,
+    }
+}
+
+/// What to write for the word that begins a definition in other languages.
+pub(super) fn foreign_definition(word: &str) -> Option<&'static str> {
+    Some(match word {
+        "def" | "fn" | "fun" | "func" | "function" | "fragment" | "kernel" | "lambda" | "op"
+        | "proc" => OPERATOR_HEADER,
+        "class" | "model" | "module" | "net" | "network" | "struct" => GRAPH_HEADER,
+        _ => return None,
+    })
+}
+
 /// What to do where an operator is invoked inside of an expression.
 const INVOCATIONS_STAND_ALONE: &str =
     "an invocation is a statement of its own: assign its result to a name, then use the name";
@@ -170,6 +196,8 @@ mod tests {
             ("line[i,] & 1.0", "`&&`"),
             ("line[i,] > 0.0 and true", "`&&`"),
             ("line[i,] if true else 1.0", "`c ? a : b`"),
+            ("if line[i,] > 0.0: line[i,] else: 0.0", "`c ? a : b`"),
+            ("if line[i,] > 0.0 then line[i,] else 0.0", "`c ? a : b`"),
             ("line[i,] > 0.0 or true", "`||`"),
             ("math.exp(line[i,])", "`` `exp`(x) ``"),
             ("line[i // 2,]", "rounds down"),
@@ -178,6 +206,10 @@ mod tests {
             assert_advises(&in_lower(&format!("y[i,] = {value}, i < a;")), wanted);
         }
         assert_advises(&in_lower("y[i,] -= line[i,], i < a;"), "`y[i,] += -x[i,]`");
+        assert_advises(
+            &in_lower("if (line[0,] > 0.0) { y[i,] = line[i,], i < a; }"),
+            "`c ? a : b`",
+        );
         assert_advises(
             &in_lower("for i < a { y[i,] = line[i,]; }"),
             "behind the formula",
@@ -215,6 +247,11 @@ mod tests {
             ("y = scale(x, 2.0);", "in braces"),
             ("y = relu(x);", "`import nn;`"),
             ("y = id;", "which a statement invokes"),
+            ("y = x * x;", "`t = math.mul(x, x)`; write `import math;`"),
+            ("y = 2.0 / x;", "`t = math.div(2.0, x)`"),
+            ("y = -x;", "`t = math.neg(x)`"),
+            ("y = `exp`(x);", "`t = math.exp(x)`"),
+            ("y = x + x * x;", "`t = math.add(x, …)`"),
         ] {
             assert_advises(&in_compose(statements), wanted);
         }
@@ -255,6 +292,19 @@ mod tests {
         ] {
             let headed = graph.replace("graph G {", header);
             assert_advises(&in_document(&headed), wanted);
+        }
+        for (header, wanted) in [
+            ("def f(x: real[n]) {", "`operator NAME {"),
+            ("fn f(x: real[n]) -> real[n] {", "`operator NAME {"),
+            ("operator f(x: real[n]) -> real[n] {", "`operator NAME {"),
+            (
+                "operator f(x: real[n]) -> (y: real[n]) {",
+                "`operator NAME {",
+            ),
+            ("class Net {", "`graph NAME {"),
+        ] {
+            let operator = format!("{header} @lower {{ y[i,] = x[i,], i < n; }} }} {graph}");
+            assert_advises(&in_document(&operator), wanted);
         }
         for (ty, wanted) in [
             ("real[?]", "`n|16`"),

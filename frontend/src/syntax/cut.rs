@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::advice::COMMENT_SIGN;
+use super::advice::{COMMENT_SIGN, foreign_definition, header};
 use super::build::Builder;
 use super::grammar::Rule;
 use super::repair::Edit;
@@ -171,7 +171,8 @@ impl<'t> Cutter<'t, '_> {
             match from {
                 Some(_) => "modules are imported whole: write `import math;`, then `math.neg(x)`",
                 None if text.starts_with('/') => COMMENT_SIGN,
-                None => "statements stand in blocks of an operator or a graph",
+                None => foreign_definition(text)
+                    .unwrap_or("statements stand in blocks of an operator or a graph"),
             },
         );
         if let Some(length) = from {
@@ -329,6 +330,9 @@ impl<'t> Cutter<'t, '_> {
         match self.peek() {
             Some(open) if open.kind == TokenKind::Open(Bracket::Curly) => {
                 self.at += 1;
+                if parameters.is_some() {
+                    leave_unread(&mut definition);
+                }
                 self.body(open, &mut definition, parameters.is_some());
             }
             Some(open) if open.kind == TokenKind::At => {
@@ -370,22 +374,19 @@ impl<'t> Cutter<'t, '_> {
     }
 
     /// Where a header has a list of parameters, as in `graph Net(x) -> (y)`: reported.
-    fn parameter_list(&mut self, header: &'t [Token]) -> Option<usize> {
+    fn parameter_list(&mut self, tokens: &'t [Token]) -> Option<usize> {
         let is_open = |t: &Token| t.kind == TokenKind::Open(Bracket::Round);
-        let at = header.iter().position(is_open)?;
+        let at = tokens.iter().position(is_open)?;
         let names_first = |t: &Token| t.kind == TokenKind::Word;
-        let (before, list) = header.split_at_checked(at)?;
+        let (before, list) = tokens.split_at_checked(at)?;
         if before.len() < 2 || !before.iter().all(names_first) {
             return None;
         }
         let span = self.span(list.first()?).to(self.span(list.last()?));
         let message = "inputs and outputs are declared in blocks, not behind the name";
-        self.builder.error_with_help(
-            &SYNTAX,
-            span,
-            message,
-            "write `graph NAME { @input { x: real[n]; } @output { y: real[n]; } @compose { y = op(x); } }`",
-        );
+        let is_graph = before.iter().any(|token| self.word(token) == "graph");
+        self.builder
+            .error_with_help(&SYNTAX, span, message, header(is_graph));
         Some(at)
     }
 

@@ -1,6 +1,8 @@
 //! What pest could not read, in words of the language.
 
-use super::advice::{COMMENT_SIGN, foreign_operator, of_declaration, of_expression, of_statement};
+use super::advice::{
+    CHOICE, COMMENT_SIGN, foreign_operator, of_declaration, of_expression, of_statement,
+};
 use super::build::Builder;
 use super::grammar::Rule;
 use crate::diagnostics::codes::{NUMBER, RESERVED_WORD, SYNTAX};
@@ -88,6 +90,7 @@ fn statement_advice(entry: Rule, text: &str) -> Option<&'static str> {
             "branches and loops stand behind the name of their result: `y = if c then a else b`, \
              `y = with s = x for a : as do op(s, a)`"
         }
+        Rule::lowering_entry if text == "if" => CHOICE,
         Rule::lowering_entry => "loops stand behind the formula: `y[i,] = x[i,], i < n`",
         _ => return None,
     })
@@ -284,7 +287,11 @@ fn help(entry: Rule, expected: &[Rule], found: &Found) -> Option<&'static str> {
         "-=" | "-" if wants(lowering_op) => {
             "what is subtracted is added with its sign: `y[i,] += -x[i,]`"
         }
-        "if" if entry == lowering_entry && wants(infix) => "a choice is written `c ? a : b`",
+        "if" if entry == lowering_entry
+            && (wants(infix) || expected.iter().any(|r| is_expression(*r))) =>
+        {
+            CHOICE
+        }
         text if entry == assert_entry && text.starts_with(['"', '\'']) => {
             "an assertion is written `condition: \"message\", value, …;`"
         }

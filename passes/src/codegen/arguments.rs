@@ -61,10 +61,10 @@ pub const PASS: Pass = Pass {
                 .and_then(|b| i64::try_from(b).ok())
                 .filter(|_| element.is_some())
                 .ok_or_else(|| refuse("has no size"))?;
-            let told = (0..arguments.len())
+            let holder = (0..arguments.len())
                 .find(|m| number(named(&attributes, *m, EXTENTS)) == Some(n as i64))
                 .and_then(|m| arguments.get(m));
-            if told.is_none() && !memref.has_static_shape() {
+            if holder.is_none() && !memref.has_static_shape() {
                 return Err(refuse(
                     "has a dynamic extent, and no argument with `skript.extents` holds it",
                 ));
@@ -77,7 +77,7 @@ pub const PASS: Pass = Pass {
             };
             let at = Builder::before(context, first)?;
             let mut operands = vec![*argument, at.index(0)?];
-            if let Some(extents) = told {
+            if let Some(extents) = holder {
                 for dimension in dynamic(memref) {
                     let bound = bounds.get(dimension).copied().unwrap_or_default();
                     operands.push(load(*extents, dimension, bound, &at)?);
@@ -146,8 +146,8 @@ fn named<'c>(dictionaries: &[Attribute<'c>], argument: usize, name: &str) -> Opt
 /// The arguments of the entry whose extents another one holds.
 pub fn extents_from_caller(entry: OperationRef) -> Vec<usize> {
     let attributes = mlir::argument_attributes(entry);
-    let told = (0..attributes.len()).filter_map(|n| number(named(&attributes, n, EXTENTS)));
-    told.filter_map(|n| usize::try_from(n).ok()).collect()
+    let described = (0..attributes.len()).filter_map(|n| number(named(&attributes, n, EXTENTS)));
+    described.filter_map(|n| usize::try_from(n).ok()).collect()
 }
 
 fn number(attribute: Option<Attribute>) -> Option<i64> {

@@ -101,6 +101,10 @@ fn add_entry(module: OperationRef) -> Result<(), CodegenError> {
     let checks = !checks::table(module).is_empty();
     let body = mlir::blocks(module).first().copied();
     let body = body.ok_or_else(|| CodegenError::Module("a module without a body".to_owned()))?;
+    let is_entry = |op: &OperationRef| symbol(*op).as_deref() == Some(SYMBOL);
+    if mlir::operations(body).iter().any(is_entry) {
+        return Ok(());
+    }
     let model = mlir::operations(body)
         .into_iter()
         .find(|op| mlir::name(*op) == "llvm.func" && symbol(*op).as_deref() == Some(MODEL))

@@ -1,7 +1,7 @@
 //! The interface of a compiled model: names, element types and shapes, in the order of the entry's arguments.
 
 use skript_frontend::model::{Extent, Function, Model, Port, PortTensors, TensorType, ValueId};
-use skript_runtime::artifact::{self, PackPlace, PortExtent};
+use skript_runtime::artifact::{self, Artifact, PackPlace, PortExtent};
 use skript_semantics::Numbers;
 use skript_tensor::ElementType;
 
@@ -46,6 +46,15 @@ impl Interface {
             outputs,
             updates,
         })
+    }
+
+    /// Whether an artifact has this interface. One that was stored under the wrong key has another: callers would hand its
+    /// code buffers of other sizes.
+    pub fn is_of(&self, artifact: &Artifact) -> bool {
+        self.inputs == artifact.inputs
+            && self.variables == artifact.variables
+            && self.outputs == artifact.outputs
+            && self.updates == artifact.updates
     }
 }
 

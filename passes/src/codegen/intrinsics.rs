@@ -124,12 +124,12 @@ fn describe(op: OperationRef) -> Result<Description, PassError> {
         .filter(|n| *n <= arrays.len())
         .ok_or_else(|| malformed("no segments"))?;
     let outputs = arrays.split_off(inputs);
-    let told = op.attribute("told").ok();
-    let told = told.and_then(|a| DenseI64ArrayAttribute::try_from(a).ok());
-    let told: Vec<i64> = told.map_or_else(Vec::new, |t| {
+    let positions = op.attribute("told").ok();
+    let positions = positions.and_then(|a| DenseI64ArrayAttribute::try_from(a).ok());
+    let positions: Vec<i64> = positions.map_or_else(Vec::new, |t| {
         (0..t.len()).filter_map(|n| t.element(n).ok()).collect()
     });
-    let told = told.iter().map(|n| u32::try_from(*n).ok());
+    let positions = positions.iter().map(|n| u32::try_from(*n).ok());
     let dictionary = op.attribute("operator_attributes").ok();
     let values =
         dictionary.map(|a| read_back::entries(a).ok_or_else(|| malformed("attributes of no kind")));
@@ -139,7 +139,7 @@ fn describe(op: OperationRef) -> Result<Description, PassError> {
         attributes: values.transpose()?.unwrap_or_default(),
         inputs: arrays,
         outputs,
-        told: told
+        told: positions
             .collect::<Option<_>>()
             .ok_or_else(|| malformed("no such outputs"))?,
         given: read_back::strings(op, "given"),

@@ -95,8 +95,8 @@ fn keep_arguments(
     };
     if mlir::first_block(*function).is_some() {
         let owner = op.context();
-        let told = invoke::read_only(*function, context::borrow(&owner));
-        return told.map_err(|error| CodegenError::Module(error.to_string()));
+        let marked = invoke::read_only(*function, context::borrow(&owner));
+        return marked.map_err(|error| CodegenError::Module(error.to_string()));
     }
     let mut operands: Vec<Value> = op.operands().collect();
     for operand in &mut operands {

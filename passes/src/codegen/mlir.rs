@@ -19,11 +19,22 @@ use std::sync::{Arc, Mutex};
 
 /// A context with `skript` and everything that code generation makes, loaded; one thread, so that messages keep order.
 pub fn context() -> Context {
-    let context = skript_dialect::context();
-    context.enable_multi_threading(false);
-    context.load_all_available_dialects();
+    let context = Context::new();
+    load_all(&context);
     context
 }
+
+/// Makes of a context one as [`context`] returns.
+pub fn load_all(context: &Context) {
+    context.enable_multi_threading(false);
+    skript_dialect::add_all(context);
+    context.load_all_available_dialects();
+}
+
+/// So many errors are kept of one stage, and so many bytes of each: text that MLIR prints may be much larger than what was
+/// read.
+const MESSAGES: usize = 100;
+const BYTES: usize = 4000;
 
 /// Runs `work` with every error that MLIR reports collected.
 pub fn collecting<T>(context: &Context, work: impl FnOnce() -> T) -> (T, Vec<String>) {
@@ -32,8 +43,10 @@ pub fn collecting<T>(context: &Context, work: impl FnOnce() -> T) -> (T, Vec<Str
     let handler = context.attach_diagnostic_handler(move |diagnostic| {
         if matches!(diagnostic.severity(), DiagnosticSeverity::Error)
             && let Ok(mut messages) = sink.lock()
+            && messages.len() < MESSAGES
         {
-            messages.push(format!("{}: {diagnostic}", diagnostic.location()));
+            let message = format!("{}: {diagnostic}", diagnostic.location());
+            messages.push(bounded(message, BYTES));
         }
         true
     });
@@ -41,6 +54,16 @@ pub fn collecting<T>(context: &Context, work: impl FnOnce() -> T) -> (T, Vec<Str
     context.detach_diagnostic_handler(handler);
     let messages = messages.lock().map(|m| m.clone()).unwrap_or_default();
     (result, messages)
+}
+
+/// A message of at most `bytes`, and what stands for the rest.
+pub fn bounded(mut message: String, bytes: usize) -> String {
+    if message.len() > bytes {
+        let end = (0..=bytes).rev().find(|at| message.is_char_boundary(*at));
+        message.truncate(end.unwrap_or(0));
+        message.push('…');
+    }
+    message
 }
 
 /// Runs a pass pipeline given as text.

@@ -48,11 +48,11 @@ pub fn write_outputs(module: OperationRef) -> Result<(), CodegenError> {
     let context = entry.context();
     // SAFETY: a context outlives its modules.
     let context = unsafe { context.to_ref() };
-    let told = extents_from_caller(entry);
+    let passed = extents_from_caller(entry);
     let inputs = (0..body.argument_count()).filter(|n| {
         let argument = body.argument(*n);
         let is_open = |t: Type| t.is_ranked_tensor() && is_dynamic(t);
-        argument.is_ok_and(|a| is_open(a.r#type())) && !told.contains(n)
+        argument.is_ok_and(|a| is_open(a.r#type())) && !passed.contains(n)
     });
     let inputs: Vec<usize> = inputs.collect();
     let mut kept = Vec::new();
@@ -206,7 +206,7 @@ fn write_dynamic<'c: 'a, 'a>(
 ) -> Result<(), CodegenError> {
     let wrong = |e: melior::Error| CodegenError::Module(e.to_string());
     let shape = types::extents(value.r#type()).unwrap_or_default();
-    let told = mlir::append_argument(entry, words(at.context, shape.len())?, "{llvm.noalias}")?;
+    let array = mlir::append_argument(entry, words(at.context, shape.len())?, "{llvm.noalias}")?;
     let open = at.dynamic_extents(value).map_err(wrong)?;
     let mut next = open.iter();
     let word = IntegerType::new(at.context, 64).into();
@@ -219,8 +219,14 @@ fn write_dynamic<'c: 'a, 'a>(
         let extent = at
             .value("arith.index_cast", &[extent], &[], word)
             .map_err(wrong)?;
-        at.create("memref.store", &[extent, told, place], &[], &[], Vec::new())
-            .map_err(wrong)?;
+        at.create(
+            "memref.store",
+            &[extent, array, place],
+            &[],
+            &[],
+            Vec::new(),
+        )
+        .map_err(wrong)?;
     }
     let element = types::element_of(value.r#type())
         .ok_or_else(|| CodegenError::Module("a result without elements".to_owned()))?;

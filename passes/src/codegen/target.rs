@@ -21,5 +21,4 @@ pub const PASS: Pass = Pass {
         mlir::set_string(root, "llvm.data_layout", &layout);
         Ok(())
     },
-    ..Pass::NONE
 };

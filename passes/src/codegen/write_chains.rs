@@ -163,8 +163,8 @@ impl<'c: 'a, 'a> Chain<'c, 'a> {
         let is_free = |operand: Value<'c, 'a>| {
             let mut others = mlir::users(operand).into_iter().filter(|user| *user != op);
             let is_buffer = operand.r#type().is_mem_ref();
-            !operand.r#type().is_ranked_tensor()
-                && !(is_buffer && others.any(|user| reaches(user, operand, next, order)))
+            let is_used = is_buffer && others.any(|user| reaches(user, operand, next, order));
+            !(operand.r#type().is_ranked_tensor() || is_used)
         };
         op.region_count() == 0 && op.operands().all(is_free)
     }

@@ -10,7 +10,7 @@ use melior::ir::attribute::FlatSymbolRefAttribute;
 use melior::ir::operation::OperationLike;
 use melior::ir::{OperationRef, Type, TypeLike, Value, ValueLike};
 use skript_frontend::model::check::MOST_VALUES;
-use skript_frontend::model::{Check, CheckKind, Expr, MessagePart, Node};
+use skript_frontend::model::{Check, CheckKind, Expr, Finding, Formula, MessagePart, Node};
 use skript_frontend::source::Span;
 use skript_semantics::{Numbers, ScalarKind, ScalarOp};
 
@@ -29,6 +29,12 @@ pub fn is_check(op: OperationRef<'_, '_>) -> bool {
     callee.is_some_and(|callee| callee.value().starts_with(PREFIX))
 }
 
+/// Attribute of a formula that only checks use.
+pub const SEARCH: &str = "skript.search";
+
+/// The code of an access that leaves its tensor.
+const ACCESS: &str = "SK9205";
+
 /// Tests all, in order.
 pub(super) fn emit<'c: 'a, 'a>(
     scope: &Scope<'_, 'c, 'a, '_>,
@@ -36,21 +42,74 @@ pub(super) fn emit<'c: 'a, 'a>(
     at: &Builder<'c, 'a>,
 ) -> Result<(), EmitError> {
     for check in checks {
-        let condition = scalar(scope, &check.condition, at)?;
-        let mut message = String::new();
-        let mut told: Vec<&Expr> = Vec::new();
-        write(&check.message, &mut told, &mut message)?;
-        let mut values = Vec::with_capacity(told.len());
-        for expr in told {
-            values.push(scalar(scope, expr, at)?);
-        }
+        let condition = scalar(scope, &check.condition, &[], at)?;
+        let (message, values) = worded(scope, &check.message, &[], at)?;
         let code = match check.kind {
             CheckKind::Assertion => "SK9203",
             CheckKind::Extent => "SK9204",
+            CheckKind::Access => ACCESS,
         };
         report(scope, condition, code, &message, &values, check.span, at)?;
     }
     Ok(())
+}
+
+/// Tests that a formula has found no step in which an access leaves its tensor.
+pub(super) fn found_nothing<'c: 'a, 'a>(
+    scope: &Scope<'_, 'c, 'a, '_>,
+    formula: &Formula,
+    at: &Builder<'c, 'a>,
+) -> Result<(), EmitError> {
+    for finding in &formula.findings {
+        let target = formula.targets.get(finding.target);
+        let target = target.ok_or(EmitError::Malformed("a formula finds nothing"))?;
+        let number = super::branch::element(scope.get(target.output)?, at)?;
+        let index = Type::index(at.context);
+        let number = at.value("arith.index_cast", &[number], &[], index)?;
+        let holds = super::extent::compare(ScalarOp::Eq, number, at.index(Finding::NONE)?, at)?;
+        let indices = step(scope, formula, number, at)?;
+        let (message, values) = worded(scope, &finding.message, &indices, at)?;
+        report(scope, holds, ACCESS, &message, &values, finding.span, at)?;
+    }
+    Ok(())
+}
+
+/// The indices of the step with this number.
+fn step<'c: 'a, 'a>(
+    scope: &Scope<'_, 'c, 'a, '_>,
+    formula: &Formula,
+    number: Value<'c, 'a>,
+    at: &Builder<'c, 'a>,
+) -> Result<Vec<Value<'c, 'a>>, EmitError> {
+    let mut rest = number;
+    let mut indices = Vec::with_capacity(formula.indices.len());
+    // Innermost first.
+    for (position, own) in formula.indices.iter().enumerate().rev() {
+        if position == 0 {
+            indices.push(rest);
+            continue;
+        }
+        let index = Type::index(at.context);
+        let extent = scope.extent_value(&own.extent, at)?;
+        indices.push(at.scalar(ScalarOp::Mod, &[rest, extent], index)?);
+        rest = at.scalar(ScalarOp::Div, &[rest, extent], index)?;
+    }
+    indices.reverse();
+    Ok(indices)
+}
+
+/// A message with its values, those of the indices of a step among them.
+fn worded<'c: 'a, 'a>(
+    scope: &Scope<'_, 'c, 'a, '_>,
+    parts: &[MessagePart],
+    indices: &[Value<'c, 'a>],
+    at: &Builder<'c, 'a>,
+) -> Result<(String, Vec<Value<'c, 'a>>), EmitError> {
+    let mut message = String::new();
+    let mut exprs: Vec<&Expr> = Vec::new();
+    write(parts, &mut exprs, &mut message)?;
+    let values = exprs.into_iter().map(|e| scalar(scope, e, indices, at));
+    Ok((message, values.collect::<Result<_, _>>()?))
 }
 
 /// Writes the message, and what it tells.
@@ -150,10 +209,11 @@ fn scalar_type(context: &melior::Context, kind: ScalarKind) -> Type<'_> {
     }
 }
 
-/// A scalar over run-time extents.
+/// A scalar over run-time extents, and the indices of a step.
 fn scalar<'c: 'a, 'a>(
     scope: &Scope<'_, 'c, 'a, '_>,
     expr: &Expr,
+    indices: &[Value<'c, 'a>],
     at: &Builder<'c, 'a>,
 ) -> Result<Value<'c, 'a>, EmitError> {
     let r#type = scalar_type(at.context, expr.kind);
@@ -163,7 +223,7 @@ fn scalar<'c: 'a, 'a>(
         Node::Apply { op, operands } => {
             let values = operands
                 .iter()
-                .map(|o| scalar(scope, o, at))
+                .map(|o| scalar(scope, o, indices, at))
                 .collect::<Result<Vec<_>, _>>()?;
             let is_cast = matches!(op, ScalarOp::ToBool | ScalarOp::ToInt | ScalarOp::ToReal);
             match values.as_slice() {
@@ -177,14 +237,14 @@ fn scalar<'c: 'a, 'a>(
             otherwise,
         } => {
             let operands = [
-                scalar(scope, condition, at)?,
-                scalar(scope, then, at)?,
-                scalar(scope, otherwise, at)?,
+                scalar(scope, condition, indices, at)?,
+                scalar(scope, then, indices, at)?,
+                scalar(scope, otherwise, indices, at)?,
             ];
             Ok(at.scalar(ScalarOp::Select, &operands, r#type)?)
         }
         Node::Table { items, index } => {
-            let position = scalar(scope, index, at)?;
+            let position = scalar(scope, index, indices, at)?;
             let mut chosen = None;
             for (number, item) in (0i64..).zip(items) {
                 let item = at.constant(*item, r#type)?;
@@ -199,7 +259,11 @@ fn scalar<'c: 'a, 'a>(
             }
             chosen.ok_or(EmitError::Malformed("a table is empty"))
         }
-        Node::Index(_) | Node::Local(_) | Node::Access { .. } => {
+        Node::Index(position) => {
+            let index = indices.get(*position).copied();
+            index.ok_or(EmitError::Malformed("a check rests on more than extents"))
+        }
+        Node::Local(_) | Node::Access { .. } => {
             Err(EmitError::Malformed("a check rests on more than extents"))
         }
     }

@@ -2,7 +2,7 @@
 
 use super::expression::Point;
 use super::scope::Scope;
-use super::{EmitError, constant};
+use super::{EmitError, check, constant};
 use crate::mlir::{Builder, attributes, types};
 use crate::structure::SAME_TENSOR;
 use melior::ir::operation::OperationLike;
@@ -143,6 +143,9 @@ fn emit<'c: 'a, 'a>(
     {
         described.push((SAME_TENSOR, attributes::i32s(context, &same)));
     }
+    if formula.is_search() {
+        described.push((check::SEARCH, attributes::unit(context)));
+    }
     let op = at.create(
         "skript.formula",
         &operands,
@@ -153,7 +156,7 @@ fn emit<'c: 'a, 'a>(
     for (id, value) in destinations.iter().zip(op.results()) {
         scope.set(*id, value.into());
     }
-    Ok(())
+    check::found_nothing(scope, formula, at)
 }
 
 /// Gives an output that nothing has written yet the default value of its kind.

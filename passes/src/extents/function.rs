@@ -81,14 +81,14 @@ fn cast_extents<'c: 'a, 'a>(
     r#type: Type<'c>,
     at: &Builder<'c, 'a>,
 ) -> Result<Vec<Value<'c, 'a>>, Error> {
-    let mut told = Vec::new();
+    let mut converted = Vec::new();
     for (position, value) in values.iter().enumerate() {
-        told.push(match position < tensors || value.r#type() == r#type {
+        converted.push(match position < tensors || value.r#type() == r#type {
             true => *value,
             false => at.value("arith.index_cast", &[*value], &[], r#type)?,
         });
     }
-    Ok(told)
+    Ok(converted)
 }
 
 /// The attributes of arguments or results: none has upper bounds any more, and an extent has the name `x[0]`. A port

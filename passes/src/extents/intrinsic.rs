@@ -30,8 +30,8 @@ impl<'c: 'a, 'a> Padding<'_, 'c, 'a> {
             let open = open_dimensions(tensor.r#type()).into_iter();
             for (dimension, extent) in open.zip(self.extents_of(*tensor)) {
                 let extent = to.value("arith.index_cast", &[extent], &[], word)?;
-                let told = types::tensor(&[], word);
-                new.push(to.value("tensor.from_elements", &[extent], &[], told)?);
+                let scalar = types::tensor(&[], word);
+                new.push(to.value("tensor.from_elements", &[extent], &[], scalar)?);
                 filled.extend([number as i64, dimension as i64]);
             }
         }

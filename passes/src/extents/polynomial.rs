@@ -1,10 +1,10 @@
-//! Polynomials of integers that only a run knows: extents, and indices below them.
+//! Polynomials of integers that are known only at run time: extents, and indices below them.
 //!
 //! Arithmetic is checked: what leaves i64 is no polynomial (`None`), never a wrong one.
 
 use std::collections::BTreeMap;
 
-/// A number that only a run knows.
+/// An integer that is known only at run time.
 pub type Unknown = usize;
 
 /// A sum of products of unknowns. By product (its factors ascending; none: the constant) the coefficient, which is not zero.

@@ -272,7 +272,7 @@ fn shape_operand<'c: 'a, 'a>(
     at: &Builder<'c, 'a>,
 ) -> Result<Option<Operand<'c, 'a>>, Refusal> {
     let outputs: Vec<Vec<Affine>> = domain.placements.iter().map(TargetBlock::forms).collect();
-    let told = |number: usize| {
+    let is_defined = |number: usize| {
         inputs
             .iter()
             .map(|o| &o.forms)
@@ -280,15 +280,17 @@ fn shape_operand<'c: 'a, 'a>(
             .flatten()
             .any(|form| form.as_index() == Some(number))
     };
-    let untold: Vec<usize> = (0..domain.extents.len()).filter(|n| !told(*n)).collect();
-    if untold.is_empty() {
+    let undefined: Vec<usize> = (0..domain.extents.len())
+        .filter(|n| !is_defined(*n))
+        .collect();
+    if undefined.is_empty() {
         return Ok(None);
     }
-    let sizes: Sizes = untold.iter().map(|n| open.size(domain, *n)).collect();
+    let sizes: Sizes = undefined.iter().map(|n| open.size(domain, *n)).collect();
     let r#type = types::tensor(&sizes.fixed, Type::float32(at.context));
     Ok(Some(Operand {
         tensor: at.value("tensor.empty", &sizes.values, &[], r#type)?,
-        forms: untold.into_iter().map(Affine::index).collect(),
+        forms: undefined.into_iter().map(Affine::index).collect(),
     }))
 }
 

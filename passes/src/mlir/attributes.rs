@@ -1,14 +1,14 @@
 //! Attributes from plain values.
 
 use super::{dense, types};
-use melior::Context;
 use melior::ir::attribute::{
     ArrayAttribute, BoolAttribute, DenseElementsAttribute, DenseI32ArrayAttribute,
     DenseI64ArrayAttribute, DictionaryAttribute, FloatAttribute, IntegerAttribute, StringAttribute,
     TypeAttribute,
 };
 use melior::ir::r#type::IntegerType;
-use melior::ir::{Attribute, Identifier, Type};
+use melior::ir::{Attribute, AttributeLike, Identifier, Type};
+use melior::{Context, StringRef};
 use skript_frontend::model::{AttributeValue, ConstantData};
 use skript_semantics::Scalar;
 use skript_tensor::Tensor;
@@ -117,5 +117,27 @@ pub fn attribute<'c>(context: &'c Context, value: &AttributeValue) -> Attribute<
             let items: Vec<_> = items.iter().map(|i| attribute(context, i)).collect();
             ArrayAttribute::new(context, &items).into()
         }
+    }
+}
+
+/// Whether an attribute's elements stand in the file's resources.
+pub fn is_resource(attribute: Attribute) -> bool {
+    // SAFETY: the attribute is valid.
+    unsafe { mlir_sys::mlirAttributeIsADenseResourceElements(attribute.to_raw()) }
+}
+
+/// Whether an attribute is a tensor of which some elements are given, and the others are zero.
+pub fn is_sparse(attribute: Attribute) -> bool {
+    // SAFETY: the attribute is valid.
+    unsafe { mlir_sys::mlirAttributeIsASparseElements(attribute.to_raw()) }
+}
+
+/// The namespace of an attribute's dialect.
+pub fn dialect_of(attribute: Attribute) -> String {
+    // SAFETY: the attribute is valid; its dialect lives as long as the context, and so does the name.
+    unsafe {
+        let dialect = mlir_sys::mlirAttributeGetDialect(attribute.to_raw());
+        let name = StringRef::from_raw(mlir_sys::mlirDialectGetNamespace(dialect));
+        name.as_str().unwrap_or_default().to_owned()
     }
 }

@@ -77,9 +77,9 @@ impl<'c: 'a, 'a> Generic<'c, 'a> {
     pub fn reads_only(&self, inputs: &[usize]) -> bool {
         let mut others = (0..self.inputs.len()).filter(|input| !inputs.contains(input));
         others.all(|input| {
-            let told = self.inputs.get(input).map(|operand| &operand.shape);
+            let shape = self.inputs.get(input).map(|operand| &operand.shape);
             self.unread.get(input) == Some(&true)
-                && told.is_some_and(|told| told.iter().all(|extent| *extent > 0))
+                && shape.is_some_and(|shape| shape.iter().all(|extent| *extent > 0))
                 && !self.all_extents().any(|extent| extent == 0)
         })
     }

@@ -27,10 +27,10 @@ pub fn reduction<'c: 'a, 'a>(
         .filter(|i| written.contains(i))
         .collect();
     // A loop without reads combines each element several times.
-    let told = (0..generic.extents.len()).all(|index| {
+    let all_read = (0..generic.extents.len()).all(|index| {
         generic.extent(index) == 1 || read.contains(&index) || written.contains(&index)
     });
-    if !told || kept.len() != written.len() || kept.len() == read.len() {
+    if !all_read || kept.len() != written.len() || kept.len() == read.len() {
         return None;
     }
     if kept != written {

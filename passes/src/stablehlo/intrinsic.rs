@@ -157,8 +157,8 @@ impl<'c: 'a, 'a> Invocation<'c, 'a> {
 
     /// The extent of a dynamic dimension of an input.
     fn filled(&self, input: usize, dimension: usize) -> Option<Value<'c, 'a>> {
-        let mut told = self.filled.iter();
-        let own = told.find(|(of, along, _)| (*of, *along) == (input, dimension));
+        let mut filled = self.filled.iter();
+        let own = filled.find(|(of, along, _)| (*of, *along) == (input, dimension));
         own.map(|(_, _, extent)| *extent)
     }
 

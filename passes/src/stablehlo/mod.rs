@@ -32,6 +32,7 @@ pub mod product;
 pub mod rearrange;
 pub mod report;
 pub mod scalar;
+mod searches;
 pub mod sequence;
 pub mod sharding;
 pub mod shared_indices;
@@ -47,6 +48,7 @@ pub use error::ExportError;
 use finite::Finite;
 pub use interface::{Interface, Port};
 pub use report::{Form, Report};
+use searches::drop_searches;
 pub use sharding::{Mesh, Placement, PlacementError, Sharding};
 pub use weights::Weights;
 
@@ -87,6 +89,7 @@ pub fn add_to(context: &Context) {
 fn padded<'c>(source: &Module<'c>) -> Result<Module<'c>, ExportError> {
     let whole = source.as_operation();
     let copy = Module::from_operation(Operation::clone(&whole)).ok_or(ExportError::Invalid)?;
+    drop_searches(copy.as_operation());
     if has_open_extents(copy.as_operation()) {
         let whole = copy.as_operation();
         let bounds = Bounds::of(whole).map_err(|r| ExportError::at(r.op, &r.what))?;

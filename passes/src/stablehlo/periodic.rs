@@ -77,7 +77,7 @@ fn periods<'c: 'a, 'a>(
     let high = here(&none, count - extent)?;
     let mut row = at.pad(tensor, with, &none, &high, &none)?;
     extents = here(&extents, count)?;
-    let room = here(&none, count)?;
+    let after = here(&none, count)?;
     let mut least = 1;
     while least < count {
         let start = at.same("minimum", &[filled, most])?;
@@ -85,7 +85,7 @@ fn periods<'c: 'a, 'a>(
         let starts: Vec<_> = (0..rank)
             .map(|d| if d == dimension { start } else { zero })
             .collect();
-        let wide = at.pad(row, with, &none, &room, &none)?;
+        let wide = at.pad(row, with, &none, &after, &none)?;
         let wide = at.dynamic_update_slice(wide, row, &starts)?;
         row = at.slice(wide, &none, &extents, &vec![1; rank])?;
         filled = at.same("add", &[start, start])?;

@@ -5,6 +5,7 @@
 use crate::compiled::MESSAGE;
 use crate::{Call, KernelError, Value};
 use libloading::Library;
+use skript_host::RegularFile;
 use skript_semantics::{IntType, Numbers, RealType, ScalarKind};
 use skript_tensor::{ElementType, Tensor};
 use std::ffi::{CStr, CString, c_char, c_void};
@@ -66,6 +67,13 @@ pub fn bind(name: &str, symbol: &str, library: &Path) -> Result<(), BindError> {
             symbol: other.symbol.clone(),
             library: other.library.clone(),
         });
+    }
+    // Loading a pipe would wait for a writer. Names without a folder are looked up by the system.
+    if library.components().count() > 1 {
+        RegularFile::open(library).map_err(|e| BindError::Library {
+            library: library.to_owned(),
+            reason: e.to_string(),
+        })?;
     }
     // SAFETY: the user asks for this library's code to run.
     let loaded = unsafe { Library::new(library) }.map_err(|e| BindError::Library {

@@ -2,19 +2,20 @@
 
 use crate::error::{EvalError, Failure, internal};
 use crate::frame::Frame;
-use skript_frontend::model::{Check, Expr, Node};
+use skript_frontend::model::check::text;
+use skript_frontend::model::{Check, CheckKind, Expr, Finding, Formula, Node};
 use skript_semantics::Scalar;
 
 /// Tests all; the first that does not hold fails with its message, at the condition's place.
 pub(crate) fn run(frame: &Frame<'_>, checks: &[Check]) -> Result<(), EvalError> {
     let name = &frame.function.name;
     for check in checks {
-        match scalar(frame, &check.condition) {
+        match scalar(frame, &check.condition, &[]) {
             Some(Scalar::Bool(true)) => {}
             Some(Scalar::Bool(false)) => {
                 let failure = Failure::Check {
                     kind: check.kind,
-                    message: check.text(&mut |expr| scalar(frame, expr)),
+                    message: text(&check.message, &mut |expr| scalar(frame, expr, &[])),
                 };
                 return Err(EvalError::new(failure).within(name, check.span));
             }
@@ -27,15 +28,37 @@ pub(crate) fn run(frame: &Frame<'_>, checks: &[Check]) -> Result<(), EvalError> 
     Ok(())
 }
 
-/// A scalar over run-time extents, computed in i64 and f64 (errata 19).
-fn scalar(frame: &Frame<'_>, expr: &Expr) -> Option<Scalar> {
+/// What a formula has found: a step in which an access leaves its tensor.
+pub(crate) fn found(
+    frame: &Frame<'_>,
+    formula: &Formula,
+    finding: &Finding,
+    step: i64,
+) -> EvalError {
+    let mut rest = step;
+    let mut indices = Vec::with_capacity(formula.indices.len());
+    for (position, index) in formula.indices.iter().enumerate().rev() {
+        let extent = frame.known_extent(&index.extent).filter(|_| position > 0);
+        indices.push(extent.map_or(rest, |n| rest.checked_rem(n).unwrap_or(0)));
+        rest = extent.and_then(|n| rest.checked_div(n)).unwrap_or(0);
+    }
+    indices.reverse();
+    let failure = Failure::Check {
+        kind: CheckKind::Access,
+        message: text(&finding.message, &mut |expr| scalar(frame, expr, &indices)),
+    };
+    EvalError::new(failure).within(&frame.function.name, finding.span)
+}
+
+/// A scalar over run-time extents and the indices of a step, computed in i64 and f64 (errata 19).
+fn scalar(frame: &Frame<'_>, expr: &Expr, indices: &[i64]) -> Option<Scalar> {
     match &expr.node {
         Node::Literal(value) => Some(*value),
         Node::Extent(extent) => frame.known_extent(extent).map(Scalar::Int),
         Node::Apply { op, operands } => {
             let operands: Vec<Scalar> = operands
                 .iter()
-                .map(|operand| scalar(frame, operand))
+                .map(|operand| scalar(frame, operand, indices))
                 .collect::<Option<_>>()?;
             Some(op.eval(&operands))
         }
@@ -43,15 +66,16 @@ fn scalar(frame: &Frame<'_>, expr: &Expr) -> Option<Scalar> {
             condition,
             then,
             otherwise,
-        } => match scalar(frame, condition)? {
-            Scalar::Bool(true) => scalar(frame, then),
-            Scalar::Bool(false) => scalar(frame, otherwise),
+        } => match scalar(frame, condition, indices)? {
+            Scalar::Bool(true) => scalar(frame, then, indices),
+            Scalar::Bool(false) => scalar(frame, otherwise, indices),
             _ => None,
         },
-        Node::Table { items, index } => match scalar(frame, index)? {
+        Node::Table { items, index } => match scalar(frame, index, indices)? {
             Scalar::Int(position) => items.get(usize::try_from(position).ok()?).copied(),
             _ => None,
         },
-        Node::Index(_) | Node::Local(_) | Node::Access { .. } => None,
+        Node::Index(position) => indices.get(*position).copied().map(Scalar::Int),
+        Node::Local(_) | Node::Access { .. } => None,
     }
 }

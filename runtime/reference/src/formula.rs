@@ -12,11 +12,13 @@ mod plan;
 mod row;
 
 use crate::block::flattened;
-use crate::error::{EvalError, Failure};
+use crate::check;
+use crate::error::{EvalError, Failure, internal};
 use crate::frame::Frame;
 use output::Elements;
 use plan::Plan;
-use skript_frontend::model::{Formula, Init, ValueId};
+use skript_frontend::model::{Finding, Formula, Init, Target, ValueId};
+use skript_semantics::{Scalar, ScalarKind};
 use skript_tensor::Tensor;
 use std::collections::HashMap;
 
@@ -35,13 +37,50 @@ pub(crate) fn run_all(
         outputs.insert(id, (shape, elements));
     }
     for formula in formulas {
-        run(frame, formula, &mut outputs)
-            .map_err(|e| e.within(&frame.function.name, formula.span))?;
+        let place = |e: EvalError| e.at(&frame.function.name, formula.span);
+        for target in found(formula) {
+            let none = Scalar::Int(Finding::NONE);
+            let elements = Elements::filled(ScalarKind::Int, &[], none, frame.numbers)?;
+            outputs.insert(target.output, (Vec::new(), elements));
+        }
+        run(frame, formula, &mut outputs).map_err(place)?;
+        for finding in &formula.findings {
+            test(frame, formula, finding, &outputs).map_err(place)?;
+        }
+        for target in found(formula) {
+            outputs.remove(&target.output);
+        }
     }
     ids.into_iter()
         .filter_map(|id| outputs.remove(&id).map(|o| (id, o)))
         .map(|(id, (shape, elements))| Ok((id, elements.into_tensor(frame.element(id)?, &shape)?)))
         .collect()
+}
+
+/// The targets of a formula that are numbers of steps.
+fn found(formula: &Formula) -> impl Iterator<Item = &Target> {
+    let findings = formula.findings.iter();
+    findings.filter_map(|finding| formula.targets.get(finding.target))
+}
+
+/// # Errors
+/// There is a step in which an access leaves its tensor.
+fn test(
+    frame: &Frame<'_>,
+    formula: &Formula,
+    finding: &Finding,
+    outputs: &HashMap<ValueId, (Vec<u64>, Elements)>,
+) -> Result<(), EvalError> {
+    let target = formula.targets.get(finding.target);
+    let found = match target.and_then(|target| outputs.get(&target.output)) {
+        Some((_, Elements::Int(found))) => found.first().copied(),
+        _ => None,
+    };
+    match found {
+        Some(Finding::NONE) => Ok(()),
+        Some(step) => Err(check::found(frame, formula, finding, step)),
+        None => Err(internal("a formula finds nothing")),
+    }
 }
 
 fn run(

@@ -69,6 +69,9 @@ pub struct Outcome {
 ///
 /// `inputs`: the entry's inputs in order, packs flattened, absent optional ones left out; `variables`: all of
 /// [`Model::variables`]. Both in the model's machine types and of the declared kind and shape.
+///
+/// # Errors
+/// What the model's checks find, and [`Failure::Tensor`] if a mapped file changed meanwhile.
 pub fn evaluate(
     model: &Model,
     inputs: &[Arc<Tensor>],
@@ -94,7 +97,7 @@ pub fn evaluate_with_observer(
     // Unrolled folds are expressions as deep as they are long, and are walked recursively: hence a stack of its own,
     // of which only the touched part takes memory.
     const STACK: usize = 1 << 30;
-    std::thread::scope(|scope| {
+    let outcome = std::thread::scope(|scope| {
         std::thread::Builder::new()
             .name("evaluate".to_string())
             .stack_size(STACK)
@@ -108,7 +111,13 @@ pub fn evaluate_with_observer(
                     "the evaluator failed".to_string(),
                 )))
             })
-    })
+    });
+    // Whatever was found, it was found in elements that are not those of the file.
+    for tensor in inputs.iter().chain(variables) {
+        let unchanged = tensor.unchanged();
+        unchanged.map_err(|e| EvalError::new(Failure::Tensor(e)))?;
+    }
+    outcome
 }
 
 #[cfg(test)]

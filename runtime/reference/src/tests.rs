@@ -123,6 +123,7 @@ fn formula(indices: Vec<FormulaIndex>, kind: Accumulation, targets: Vec<Target>)
         predicate: None,
         kind,
         targets,
+        findings: Vec::new(),
         span: span(),
     }
 }

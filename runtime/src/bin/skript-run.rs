@@ -1,76 +1,82 @@
-//! `skript-run MODEL.skm [--weights DIR|FILE] [--input NAME=FILE.npy]... [--output-dir DIR]
-//! [--intrinsic NAME=SYMBOL@LIBRARY]...`: runs a compiled model.
+//! `skript-run MODEL.skm`: runs a compiled model, without the compiler or the text of the model.
 //!
-//! Needs neither the compiler nor the model's text. Items of a pack are inputs `xs:1`, `xs:2`, …; outputs are written as
-//! `<name>.npy`, items of a pack as `<pack>_0.npy`, …. Exit status: 0 done, 1 something is wrong, 2 an unknown flag.
+//! A compiled model holds native code: it is trusted.
+//! Exit status: 0 done, 1 an error in a file, a value or the run, 2 an error in the command line.
 
-use skript_runtime::artifact::Port;
-use skript_runtime::{Artifact, run};
-use skript_tensor::{MissingWeights, Tensor, VariableRequest, WeightStore, load_variables, npy};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use clap::error::ErrorKind;
+use clap::{CommandFactory as _, Parser};
+use skript_host::printable;
+use skript_runtime::artifact::Port;
+use skript_runtime::{Artifact, run};
+use skript_tensor::contents::{self, Listed};
+use skript_tensor::{
+    MissingWeights, Tensor, TensorError, VariableRequest, WeightStore, load_each, npy, summary,
+};
+
+/// Bytes of a compiled model, which holds code and no weights.
+const ARTIFACT: u64 = 1 << 30;
 /// Bytes that a packed file of weights may unpack to.
 const UNPACKED: u64 = 2 << 30;
 
+const TRUSTED: &str = "A compiled model holds native code, which runs with all rights of this process: run only those that \
+     you compiled, or whose origin you trust. The checksum in the file finds damage, not intent.";
+
+/// Runs a compiled model
+#[derive(Debug, Parser)]
+#[command(name = "skript-run", version, args_override_self = true, after_help = TRUSTED)]
 struct Arguments {
+    /// Compiled model, as `skript compile -o MODEL.skm` writes it
+    #[arg(value_name = "MODEL.skm")]
     model: PathBuf,
+    /// Folder of the weights, or a .safetensors, .npz or .tgz file; the model's own folder if not given
+    #[arg(long, value_name = "DIR|FILE")]
     weights: Option<PathBuf>,
+    /// An input; items of a pack are the inputs xs:1, xs:2, …
+    #[arg(long = "input", value_name = "NAME=FILE.npy", value_parser = input_argument)]
     inputs: Vec<(String, PathBuf)>,
+    /// Folder for the outputs, one .npy each; without it they are summarized
+    #[arg(long, value_name = "DIR")]
     output_dir: Option<PathBuf>,
-    /// Operator, symbol, library.
+    /// A kernel for an operator without a body: a function of a shared library
+    #[arg(long = "intrinsic", value_name = "NAME=SYMBOL@LIBRARY", value_parser = intrinsic_argument)]
     intrinsics: Vec<(String, String, PathBuf)>,
 }
 
-const USAGE: &str = "usage: skript-run MODEL.skm [--weights DIR|FILE] [--input NAME=FILE.npy]... [--output-dir DIR] \
-     [--intrinsic NAME=SYMBOL@LIBRARY]...";
+fn input_argument(text: &str) -> Result<(String, PathBuf), String> {
+    let pair = text.split_once('=').filter(|(name, _)| !name.is_empty());
+    let (name, file) = pair.ok_or("write NAME=FILE.npy")?;
+    Ok((name.to_owned(), PathBuf::from(file)))
+}
 
-/// `None`: only the usage is asked for.
-fn arguments() -> Result<Option<Arguments>, String> {
-    let mut model = None;
-    let (mut weights, mut inputs, mut output_dir) = (None, Vec::new(), None);
-    let mut intrinsics = Vec::new();
-    let mut rest = std::env::args_os().skip(1);
-    while let Some(argument) = rest.next() {
-        let mut value = || rest.next().ok_or_else(|| USAGE.to_owned());
-        match argument.to_str() {
-            Some("--weights") => weights = Some(PathBuf::from(value()?)),
-            Some("--output-dir") => output_dir = Some(PathBuf::from(value()?)),
-            Some("--input") => {
-                let text = value()?;
-                let pair = text.to_str().and_then(|t| t.split_once('='));
-                let (name, file) = pair.ok_or_else(|| USAGE.to_owned())?;
-                if inputs.iter().any(|(known, _)| known == name) {
-                    return Err(format!("--input gives `{name}` more than once\n{USAGE}"));
-                }
-                inputs.push((name.to_owned(), PathBuf::from(file)));
-            }
-            Some("--intrinsic") => {
-                let text = value()?;
-                let parts = text.to_str().and_then(|t| t.split_once('='));
-                let parts = parts.and_then(|(name, rest)| Some((name, rest.split_once('@')?)));
-                let (name, (symbol, library)) = parts.ok_or_else(|| USAGE.to_owned())?;
-                intrinsics.push((name.to_owned(), symbol.to_owned(), PathBuf::from(library)));
-            }
-            Some("--help" | "-h") => return Ok(None),
-            Some(flag) if flag.starts_with('-') => return Err(format!("{flag}?\n{USAGE}")),
-            _ if model.is_none() => model = Some(PathBuf::from(argument)),
-            _ => return Err(USAGE.to_owned()),
+/// Operator, symbol, library.
+fn intrinsic_argument(text: &str) -> Result<(String, String, PathBuf), String> {
+    let parts = text.split_once('=');
+    let parts = parts.and_then(|(name, rest)| Some((name, rest.split_once('@')?)));
+    let (name, (symbol, library)) = parts.ok_or("write NAME=SYMBOL@LIBRARY")?;
+    Ok((name.to_owned(), symbol.to_owned(), PathBuf::from(library)))
+}
+
+/// The arguments, or what clap answers in place of a run.
+fn arguments() -> Result<Arguments, clap::Error> {
+    let arguments = Arguments::try_parse()?;
+    let inputs = &arguments.inputs;
+    for (position, (name, _)) in inputs.iter().enumerate() {
+        if inputs.iter().take(position).any(|(other, _)| other == name) {
+            let message = format!("--input gives `{name}` more than once");
+            return Err(Arguments::command().error(ErrorKind::ArgumentConflict, message));
         }
     }
-    Ok(Some(Arguments {
-        model: model.ok_or_else(|| USAGE.to_owned())?,
-        weights,
-        inputs,
-        output_dir,
-        intrinsics,
-    }))
+    Ok(arguments)
 }
 
 fn compute(arguments: &Arguments) -> Result<(), Vec<String>> {
     let model = &arguments.model;
     let one = |error: String| vec![format!("{}: error: {error}", model.display())];
-    let bytes = std::fs::read(model).map_err(|e| one(e.to_string()))?;
+    let bytes = skript_host::file::read(model, ARTIFACT).map_err(|e| one(e.to_string()))?;
     let artifact = Artifact::from_bytes(&bytes).map_err(|e| one(e.to_string()))?;
     let mut errors = Vec::new();
     for (name, symbol, library) in &arguments.intrinsics {
@@ -107,32 +113,60 @@ fn compute(arguments: &Arguments) -> Result<(), Vec<String>> {
     let beside = model.parent().map(Path::to_path_buf);
     let place = arguments.weights.clone().or(beside).unwrap_or_default();
     let weights = WeightStore::open(&place, UNPACKED).map_err(|e| one(e.to_string()))?;
-    let variables = load_variables(&weights, &requests, MissingWeights::Error);
-    let variables = variables.unwrap_or_else(|found| {
-        errors.extend(found.iter().flat_map(|e| one(e.to_string())));
-        Vec::new()
-    });
+    let (mut variables, mut missing) = (Vec::new(), Vec::new());
+    let each = load_each(&weights, &requests, MissingWeights::Error);
+    for (request, loaded) in requests.iter().zip(each) {
+        match loaded {
+            Ok(tensor) => variables.push(tensor),
+            Err(error) => {
+                let is_missing = matches!(error, TensorError::Missing { .. });
+                if !is_missing || missing.is_empty() {
+                    errors.extend(one(error.to_string()));
+                }
+                missing.extend(is_missing.then(|| Listed::from(request)));
+            }
+        }
+    }
+    if !missing.is_empty() {
+        errors.extend(contents::remarks(&missing, &weights));
+    }
     if !errors.is_empty() {
         return Err(errors);
     }
     let inputs: Vec<&Tensor> = inputs.iter().collect();
     let variables: Vec<&Tensor> = variables.iter().collect();
     let outputs = run(&artifact, &inputs, &variables).map_err(|e| one(e.to_string()))?;
-    let folder = arguments.output_dir.as_deref().unwrap_or(Path::new("."));
+    let updated = |n: usize| {
+        let mut updates = artifact.updates.iter();
+        updates.any(|(_, o)| usize::try_from(*o) == Ok(n))
+    };
+    let results = artifact.outputs.iter().zip(&outputs).enumerate();
+    let results = results.filter(|(n, _)| !updated(*n));
+    let results = results.map(|(_, (port, tensor))| (file_stem(port), tensor));
+    let Some(folder) = &arguments.output_dir else {
+        let lines: String = results.map(|(name, t)| summary::line(&name, t)).collect();
+        return print(&lines).map_err(|e| vec![e]);
+    };
     std::fs::create_dir_all(folder)
         .map_err(|e| vec![format!("{}: error: {e}", folder.display())])?;
-    let updated = |n: usize| {
-        artifact
-            .updates
-            .iter()
-            .any(|(_, o)| usize::try_from(*o) == Ok(n))
-    };
-    for (n, (port, tensor)) in artifact.outputs.iter().zip(&outputs).enumerate() {
-        if !updated(n) {
-            store(folder, port, tensor).map_err(|e| vec![e])?;
-        }
+    for (name, tensor) in results {
+        store(folder, &name, tensor).map_err(|e| vec![e])?;
     }
     Ok(())
+}
+
+/// Writes to stdout; a reader that went away is no error.
+fn print(text: &str) -> Result<(), String> {
+    let mut stdout = std::io::stdout().lock();
+    match stdout
+        .write_all(text.as_bytes())
+        .and_then(|()| stdout.flush())
+    {
+        Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(format!("error: cannot write to standard output: {e}"))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn input(port: &Port, given: &[(String, PathBuf)]) -> Result<Tensor, String> {
@@ -148,11 +182,15 @@ fn input(port: &Port, given: &[(String, PathBuf)]) -> Result<Tensor, String> {
         .map_err(|e| e.to_string())
 }
 
-fn store(folder: &Path, port: &Port, tensor: &Tensor) -> Result<(), String> {
-    let name = match &port.pack {
+/// The name of an output's file without its extension: `y`, for items of a pack `ys_0`, `ys_1`, ….
+fn file_stem(port: &Port) -> String {
+    match &port.pack {
         Some(pack) => format!("{}_{}", pack.name, pack.position),
         None => port.name.clone(),
-    };
+    }
+}
+
+fn store(folder: &Path, name: &str, tensor: &Tensor) -> Result<(), String> {
     let path = folder.join(format!("{name}.npy"));
     let failed = |e: String| format!("{}: error: {e}", path.display());
     let mut file = std::fs::File::create(&path).map_err(|e| failed(e.to_string()))?;
@@ -161,21 +199,18 @@ fn store(folder: &Path, port: &Port, tensor: &Tensor) -> Result<(), String> {
 
 fn main() -> ExitCode {
     let arguments = match arguments() {
-        Ok(Some(arguments)) => arguments,
-        Ok(None) => {
-            println!("{USAGE}");
-            return ExitCode::SUCCESS;
-        }
-        Err(message) => {
-            eprintln!("{message}");
-            return ExitCode::from(2);
+        Ok(arguments) => arguments,
+        Err(answer) => {
+            // A terminal that went away gets no answer.
+            let _ = answer.print();
+            return ExitCode::from(u8::try_from(answer.exit_code()).unwrap_or(2));
         }
     };
     match compute(&arguments) {
         Ok(()) => ExitCode::SUCCESS,
         Err(errors) => {
             for error in errors {
-                eprintln!("{error}");
+                eprintln!("{}", printable(&error));
             }
             ExitCode::FAILURE
         }

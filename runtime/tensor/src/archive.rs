@@ -43,7 +43,7 @@ impl Archive {
     /// # Errors
     /// [`TensorError`] if the file cannot be read, is no such archive, or holds what is not accepted.
     pub fn open(path: &Path, most: u64) -> Result<Archive, TensorError> {
-        let (file, _) = open_ordinary(path)?;
+        let file = open_ordinary(path)?.into_file();
         let bytes = unpack(path, file, most)?;
         let wrong = |reason: String| TensorError::format(path, reason);
         let members = members(&bytes).map_err(wrong)?;

@@ -146,6 +146,7 @@ impl Tensor {
                 refusal,
             });
         }
+        self.intact()?;
         Ok(converted)
     }
 }

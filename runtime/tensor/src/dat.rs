@@ -31,10 +31,10 @@ enum Items {
     PackedBools,
 }
 
-/// Reads a file. Items that lie there as in memory stay mapped; packed bools are unpacked, 8-bit bools copied if they
+/// Reads a file of a folder, which links must not leave. Items that lie there as in memory stay mapped; packed bools are unpacked, 8-bit bools copied if they
 /// hold other bytes than 0 and 1. Nothing behind the header is read if the array is not wanted.
-pub fn read(path: &Path, admits: Admits<'_>) -> Result<Tensor, TensorError> {
-    let file = MappedFile::open(path)?;
+pub fn read(path: &Path, folder: &Path, admits: Admits<'_>) -> Result<Tensor, TensorError> {
+    let file = MappedFile::open_within(path, folder)?;
     let whole = 0..file.bytes().len();
     read_part(path, file, whole, admits)
 }
@@ -54,12 +54,13 @@ pub(crate) fn read_part(
         Items::PackedBools => ElementType::Bool,
     };
     admits(element, &header.shape)?;
-    match header.items {
+    let tensor = match header.items {
         Items::Plain(element) => {
-            let mut tensor = Tensor::mapped(element, &header.shape, file, start + HEADER_LENGTH)
+            let start = start + HEADER_LENGTH;
+            let mut tensor = Tensor::mapped(element, &header.shape, file.clone(), start)
                 .ok_or_else(|| TensorError::format(path, "the items do not lie in the file"))?;
             tensor.normalize_bools()?;
-            Ok(tensor)
+            tensor
         }
         Items::PackedBools => {
             let mut tensor = Tensor::zeros(ElementType::Bool, &header.shape)?;
@@ -70,9 +71,11 @@ pub(crate) fn read_part(
             for (target, bit) in tensor.bytes_mut()?.iter_mut().zip(bits) {
                 *target = bit;
             }
-            Ok(tensor)
+            tensor
         }
-    }
+    };
+    file.intact()?;
+    Ok(tensor)
 }
 
 fn word(bytes: &[u8], offset: usize) -> Result<u32, String> {
@@ -233,7 +236,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("w.dat");
         std::fs::write(&path, bytes).unwrap();
-        read(&path, &|_, _| Ok(()))
+        read(&path, folder.path(), &|_, _| Ok(()))
     }
 
     #[test]

@@ -19,6 +19,12 @@ pub enum TensorError {
     },
     #[error("{path} is not an ordinary file", path = path.display())]
     NotAFile { path: PathBuf },
+    /// A file was truncated or written to while it was in use.
+    #[error(
+        "{path} changed while it was read, so what was computed of it is worth nothing: {how}; to replace a file in use, write a new one and rename it",
+        path = path.display()
+    )]
+    Changed { path: PathBuf, how: &'static str },
     /// The bytes of a file contradict its format.
     #[error("{path}: {reason}", path = path.display())]
     Format { path: PathBuf, reason: String },

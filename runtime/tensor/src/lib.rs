@@ -14,6 +14,7 @@
 
 pub mod archive;
 pub mod buffer;
+pub mod contents;
 pub mod convert;
 pub mod dat;
 pub mod element;
@@ -25,6 +26,7 @@ mod numbered;
 pub mod random;
 pub mod safetensors;
 pub mod shape;
+pub mod summary;
 pub mod tensor;
 pub mod weights;
 

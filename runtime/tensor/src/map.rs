@@ -1,8 +1,17 @@
-//! Files mapped into memory: the one place of this crate with `unsafe`.
+//! Files mapped into memory. This and [`fault`] are the modules of this crate with `unsafe`.
+//!
+//! A mapped file shares the memory of every process that maps it and is read as it is needed. In exchange it may change
+//! while it is used. A change of its length or its elements is found after the fact, by [`MappedFile::unchanged`]; bytes
+//! that vanish when the file is truncated read as zeros and are found by [`MappedFile::intact`] as well. Who replaces a
+//! file by renaming another one to its name disturbs nobody: the mapping keeps the file that it was made of.
+
+mod fault;
 
 use crate::error::TensorError;
-use std::fs::File;
-use std::path::Path;
+use fault::Watch;
+use skript_host::RegularFile;
+use skript_host::file::{Fate, FileError, Version};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// A whole file, read-only; one that had to be unpacked lies in memory. Cheap to clone.
@@ -13,22 +22,54 @@ pub struct MappedFile {
 
 #[derive(Debug)]
 enum Held {
-    Mapped(memmap2::Mmap),
+    Mapped(Mapping),
     Unpacked(Vec<u8>),
 }
 
+#[derive(Debug)]
+struct Mapping {
+    // Dropped first: what is no longer mapped is not watched.
+    watch: Watch,
+    map: memmap2::Mmap,
+    path: PathBuf,
+    version: Version,
+}
+
 impl MappedFile {
-    /// Maps an ordinary file; anything else (folder, pipe, device) is refused without opening it.
+    /// Maps a regular file; anything else (folder, pipe, device) is refused.
+    ///
+    /// # Errors
+    /// [`TensorError`] if the file is none, or cannot be read or mapped.
     pub fn open(path: &Path) -> Result<MappedFile, TensorError> {
-        let file = open_ordinary(path)?.0;
-        // SAFETY: the mapping is private and read-only. Another process that writes to or truncates the file while it
-        // is mapped can change what is read or end this process, as for every mapped file; nothing here depends on
-        // two reads of a byte being equal: sizes are checked against the length of the mapping, and elements are plain
-        // numbers of which every bit pattern is valid.
-        let map = unsafe { memmap2::MmapOptions::new().map_copy_read_only(&file) }
-            .map_err(|e| TensorError::io(path, "map", e))?;
+        MappedFile::map(path, open_ordinary(path)?)
+    }
+
+    /// As [`MappedFile::open`], of a file that was found in a folder: links that lead out of it are refused.
+    ///
+    /// # Errors
+    /// As [`MappedFile::open`].
+    pub fn open_within(path: &Path, folder: &Path) -> Result<MappedFile, TensorError> {
+        let file = RegularFile::open_within(path, folder);
+        MappedFile::map(path, file.map_err(|e| refused(path, e))?)
+    }
+
+    fn map(path: &Path, file: RegularFile) -> Result<MappedFile, TensorError> {
+        let version = file.version();
+        let failed = |e| TensorError::io(path, "map", e);
+        // SAFETY: the mapping is private and read-only. Another process may write to the file or truncate it while it is
+        // mapped. Nothing here depends on two reads of a byte being equal: sizes are checked against the length of the
+        // mapping, and elements are plain numbers of which every bit pattern is valid. Pages that are gone are replaced
+        // by `watch`.
+        let map = unsafe { memmap2::MmapOptions::new().map_copy_read_only(file.file()) }
+            .map_err(failed)?;
+        let watch = Watch::over(&map).map_err(failed)?;
         Ok(MappedFile {
-            held: Arc::new(Held::Mapped(map)),
+            held: Arc::new(Held::Mapped(Mapping {
+                watch,
+                map,
+                path: path.to_path_buf(),
+                version,
+            })),
         })
     }
 
@@ -39,10 +80,42 @@ impl MappedFile {
         }
     }
 
+    /// The bytes. Call [`MappedFile::intact`] after reading them, and before using what was computed of them.
     pub fn bytes(&self) -> &[u8] {
         match self.held.as_ref() {
-            Held::Mapped(map) => map,
+            Held::Mapped(mapping) => &mapping.map,
             Held::Unpacked(bytes) => bytes,
+        }
+    }
+
+    /// An error if bytes that were read so far were no longer in the file. Costs one load of an atomic.
+    ///
+    /// # Errors
+    /// [`TensorError::Changed`].
+    pub fn intact(&self) -> Result<(), TensorError> {
+        match self.held.as_ref() {
+            Held::Mapped(mapping) if mapping.watch.lost() => Err(TensorError::Changed {
+                path: mapping.path.clone(),
+                how: "bytes of it could not be read any more: it was truncated, or its disk failed",
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    /// An error if the file was truncated or written to since it was opened. Asks the system once.
+    ///
+    /// # Errors
+    /// [`TensorError::Changed`].
+    pub fn unchanged(&self) -> Result<(), TensorError> {
+        self.intact()?;
+        match self.held.as_ref() {
+            Held::Mapped(mapping) if mapping.version.fate(&mapping.path) == Fate::Changed => {
+                Err(TensorError::Changed {
+                    path: mapping.path.clone(),
+                    how: "its length or the time of its last change differ from when it was opened",
+                })
+            }
+            _ => Ok(()),
         }
     }
 }
@@ -53,14 +126,23 @@ impl AsRef<[u8]> for MappedFile {
     }
 }
 
-/// Opens an ordinary file for reading; with its length in bytes.
-pub fn open_ordinary(path: &Path) -> Result<(File, u64), TensorError> {
-    let metadata = std::fs::metadata(path).map_err(|e| TensorError::io(path, "read", e))?;
-    if !metadata.is_file() {
-        return Err(TensorError::NotAFile {
-            path: path.to_path_buf(),
-        });
-    }
-    let file = File::open(path).map_err(|e| TensorError::io(path, "read", e))?;
-    Ok((file, metadata.len()))
+/// Opens a regular file for reading.
+///
+/// # Errors
+/// [`TensorError`] if it is none, or the system refuses.
+pub(crate) fn open_ordinary(path: &Path) -> Result<RegularFile, TensorError> {
+    RegularFile::open(path).map_err(|e| refused(path, e))
 }
+
+fn refused(path: &Path, error: FileError) -> TensorError {
+    match error {
+        FileError::System(source) => TensorError::io(path, "read", source),
+        FileError::Kind { .. } => TensorError::NotAFile {
+            path: path.to_path_buf(),
+        },
+        other => TensorError::format(path, format!("is not read: {other}")),
+    }
+}
+
+#[cfg(test)]
+mod tests;

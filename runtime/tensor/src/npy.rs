@@ -18,14 +18,17 @@ const MAX_HEADER: usize = 1 << 16;
 /// Reads an array: any float, int or bool type of at most 8 bytes, either byte order, either storage order. Nothing
 /// behind the header is read if the array is not wanted.
 pub fn read(path: &Path, admits: Admits<'_>) -> Result<Tensor, TensorError> {
-    let (file, length) = open_ordinary(path)?;
-    read_stream(path, &mut std::io::BufReader::new(file), length, admits)
+    let file = open_ordinary(path)?;
+    let length = file.length();
+    let mut stream = std::io::BufReader::new(file.into_file());
+    read_stream(path, &mut stream, length, admits)
 }
 
 /// As [`read`]; the array may also be complex, which is reals with one more dimension of 2, or bf16 as numpy writes it.
 pub fn read_wider(path: &Path, admits: Admits<'_>) -> Result<Tensor, TensorError> {
-    let (file, length) = open_ordinary(path)?;
-    let mut stream = std::io::BufReader::new(file);
+    let file = open_ordinary(path)?;
+    let length = file.length();
+    let mut stream = std::io::BufReader::new(file.into_file());
     parse(path, &mut stream, length, true, admits)
 }
 

@@ -12,6 +12,7 @@ use zip::{CompressionMethod, ZipArchive};
 #[derive(Clone, Debug)]
 pub struct Npz {
     path: PathBuf,
+    file: MappedFile,
     archive: ZipArchive<Cursor<MappedFile>>,
     names: Vec<String>,
     /// Bytes of the file.
@@ -28,11 +29,15 @@ impl Npz {
     /// # Errors
     /// The file cannot be read, or is no archive of `.npy` members.
     pub fn open(path: &Path, most: u64) -> Result<Npz, TensorError> {
+        Npz::of(MappedFile::open(path)?, path, most)
+    }
+
+    /// As [`Npz::open`], of a mapped file; `path` is for messages.
+    pub(crate) fn of(file: MappedFile, path: &Path, most: u64) -> Result<Npz, TensorError> {
         let wrong = |reason: String| TensorError::format(path, reason);
         let fail = |e: zip::result::ZipError| wrong(format!("is no .npz file: {e}"));
-        let file = MappedFile::open(path)?;
         let length = file.bytes().len() as u64;
-        let archive = ZipArchive::new(Cursor::new(file)).map_err(fail)?;
+        let archive = ZipArchive::new(Cursor::new(file.clone())).map_err(fail)?;
         let names = archive.file_names().map(|full| {
             let full = full.map_err(fail)?;
             match full.strip_suffix(".npy") {
@@ -41,8 +46,10 @@ impl Npz {
             }
         });
         let names = names.collect::<Result<_, _>>()?;
+        file.intact()?;
         Ok(Npz {
             path: path.to_path_buf(),
+            file,
             archive,
             names,
             length,
@@ -108,7 +115,9 @@ impl Npz {
             return Err(wrong(reason));
         }
         let mut member = archive.by_index(position).map_err(fail)?;
-        npy::read_stream(&self.path.join(&full), &mut member, size, admits).map(Some)
+        let read = npy::read_stream(&self.path.join(&full), &mut member, size, admits);
+        self.file.intact()?;
+        read.map(Some)
     }
 }
 

@@ -69,9 +69,15 @@ impl SafeTensors {
     /// # Errors
     /// [`TensorError`] if it cannot be read or contradicts the format.
     pub fn open(path: &Path) -> Result<SafeTensors, TensorError> {
-        let file = MappedFile::open(path)?;
+        SafeTensors::of(MappedFile::open(path)?, path)
+    }
+
+    /// Checks the header of a mapped file; `path` is for messages.
+    pub(crate) fn of(file: MappedFile, path: &Path) -> Result<SafeTensors, TensorError> {
         let wrong = |reason: String| TensorError::format(path, reason);
-        let (data, arrays) = parse(file.bytes()).map_err(wrong)?;
+        let parsed = parse(file.bytes());
+        file.intact()?;
+        let (data, arrays) = parsed.map_err(wrong)?;
         Ok(SafeTensors {
             path: path.to_path_buf(),
             file,
@@ -98,15 +104,25 @@ impl SafeTensors {
         let mapped = Tensor::mapped(element, &entry.shape, self.file.clone(), start);
         if let Some(mut tensor) = mapped {
             tensor.normalize_bools()?;
+            self.file.intact()?;
             return Ok(Some(tensor));
         }
         let length = shape::byte_length(element, &entry.shape).ok_or_else(outside)?;
         let bytes = self.file.bytes().get(start..).and_then(|b| b.get(..length));
-        Tensor::from_bytes(element, &entry.shape, bytes.ok_or_else(outside)?).map(Some)
+        let tensor = Tensor::from_bytes(element, &entry.shape, bytes.ok_or_else(outside)?)?;
+        self.file.intact()?;
+        Ok(Some(tensor))
     }
 
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// The names of all arrays, in the order of their elements in the file.
+    pub fn names(&self) -> Vec<String> {
+        let mut entries: Vec<_> = self.arrays.iter().collect();
+        entries.sort_by_key(|(name, entry)| (entry.data_offsets, *name));
+        entries.into_iter().map(|(name, _)| name.clone()).collect()
     }
 }
 

@@ -120,6 +120,29 @@ impl Tensor {
         matches!(self.data, Data::Mapped { .. })
     }
 
+    /// An error if elements that were read so far were no longer in the mapped file; never one for an owned tensor.
+    ///
+    /// # Errors
+    /// [`TensorError::Changed`].
+    pub fn intact(&self) -> Result<(), TensorError> {
+        match &self.data {
+            Data::Owned(_) => Ok(()),
+            Data::Mapped { file, .. } => file.intact(),
+        }
+    }
+
+    /// An error if the mapped file was truncated or written to since it was opened; never one for an owned tensor. To be
+    /// called before results that were computed of it are used.
+    ///
+    /// # Errors
+    /// [`TensorError::Changed`].
+    pub fn unchanged(&self) -> Result<(), TensorError> {
+        match &self.data {
+            Data::Owned(_) => Ok(()),
+            Data::Mapped { file, .. } => file.unchanged(),
+        }
+    }
+
     pub fn bytes(&self) -> &[u8] {
         match &self.data {
             Data::Owned(buffer) => buffer.bytes(),
@@ -143,6 +166,7 @@ impl Tensor {
                     shape: self.shape.clone(),
                 })?;
             buffer.bytes_mut().copy_from_slice(self.bytes());
+            self.intact()?;
             self.data = Data::Owned(buffer);
         }
         match &mut self.data {

@@ -3,7 +3,8 @@
 use crate::archive::{self, Archive};
 use crate::dat;
 use crate::element::ElementType;
-use crate::error::TensorError;
+use crate::error::{Admits, TensorError};
+use crate::map::MappedFile;
 use crate::npz::Npz;
 use crate::numbered::{numbered, numbered_in};
 use crate::random::{self, Purpose};
@@ -36,8 +37,9 @@ pub struct WeightStore {
     places: Vec<Place>,
 }
 
+/// A folder or file of weights.
 #[derive(Clone, Debug)]
-enum Place {
+pub(crate) enum Place {
     /// One `.dat` file each.
     Folder(PathBuf),
     Packed(Archive),
@@ -62,7 +64,11 @@ impl WeightStore {
         for ending in ["safetensors", "npz"] {
             let beside = folder.join(format!("{stem}.{ending}"));
             if beside.exists() {
-                places.push(arrays(&beside, most)?);
+                places.push(arrays(
+                    MappedFile::open_within(&beside, folder)?,
+                    &beside,
+                    most,
+                )?);
             }
         }
         Ok(WeightStore { places })
@@ -76,7 +82,7 @@ impl WeightStore {
     pub fn open(path: &Path, most: u64) -> Result<WeightStore, TensorError> {
         if is_array_file(path) && !path.is_dir() {
             return Ok(WeightStore {
-                places: vec![arrays(path, most)?],
+                places: vec![arrays(MappedFile::open(path)?, path, most)?],
             });
         }
         if archive::is_packed(path) && !path.is_dir() {
@@ -108,6 +114,11 @@ impl WeightStore {
         first
     }
 
+    /// The folders and files, in the order in which they are searched.
+    pub(crate) fn places(&self) -> &[Place] {
+        &self.places
+    }
+
     /// What a variable without weights would need, for messages.
     fn expected(&self, name: &str) -> Result<PathBuf, TensorError> {
         let file = file_name(name)?;
@@ -121,11 +132,11 @@ impl WeightStore {
     }
 }
 
-fn arrays(path: &Path, most: u64) -> Result<Place, TensorError> {
+fn arrays(file: MappedFile, path: &Path, most: u64) -> Result<Place, TensorError> {
     if path.extension().is_some_and(|e| e == "safetensors") {
-        return SafeTensors::open(path).map(Place::SafeTensors);
+        return SafeTensors::of(file, path).map(Place::SafeTensors);
     }
-    Npz::open(path, most).map(Place::Npz)
+    Npz::of(file, path, most).map(Place::Npz)
 }
 
 impl Place {
@@ -135,30 +146,43 @@ impl Place {
         name: &str,
         request: &VariableRequest<'_>,
     ) -> Result<Option<(String, Tensor)>, TensorError> {
-        let file = file_name(name)?;
-        // The path tells which file is wrong, its name which variable.
-        let path = match self {
-            Place::Folder(folder) => folder.join(file),
-            Place::Packed(archive) => archive.folder().join(file),
-            Place::SafeTensors(arrays) => arrays.path().join(name),
-            Place::Npz(arrays) => arrays.path().join(name),
-        };
-        let what = path.display().to_string();
+        let what = self.path_of(name)?.display().to_string();
         let admits = |element: ElementType, shape: &[u64]| {
             let kind = request.element.kind();
             tensor::expect(&what, (element, shape), kind, &request.shape)
         };
-        let found = match self {
+        let found = self.get(name, &admits)?;
+        Ok(found.map(|tensor| (what.clone(), tensor)))
+    }
+
+    /// The path tells which file is wrong, its name which variable.
+    fn path_of(&self, name: &str) -> Result<PathBuf, TensorError> {
+        let file = file_name(name)?;
+        Ok(match self {
+            Place::Folder(folder) => folder.join(file),
+            Place::Packed(archive) => archive.folder().join(file),
+            Place::SafeTensors(arrays) => arrays.path().join(name),
+            Place::Npz(arrays) => arrays.path().join(name),
+        })
+    }
+
+    /// The array of this name, if there is one; read no further than its header if it is not wanted.
+    pub(crate) fn get(
+        &self,
+        name: &str,
+        admits: Admits<'_>,
+    ) -> Result<Option<Tensor>, TensorError> {
+        let path = self.path_of(name)?;
+        Ok(match self {
             Place::Folder(_) if !path.exists() => None,
-            Place::Folder(_) => Some(dat::read(&path, &admits)?),
+            Place::Folder(folder) => Some(dat::read(&path, folder, admits)?),
             Place::Packed(archive) => match archive.member(&path) {
-                Some((whole, part)) => Some(dat::read_part(&path, whole.clone(), part, &admits)?),
+                Some((whole, part)) => Some(dat::read_part(&path, whole.clone(), part, admits)?),
                 None => None,
             },
-            Place::SafeTensors(arrays) => arrays.get(name, &admits)?,
-            Place::Npz(arrays) => arrays.get(name, &admits)?,
-        };
-        Ok(found.map(|tensor| (what, tensor)))
+            Place::SafeTensors(arrays) => arrays.get(name, admits)?,
+            Place::Npz(arrays) => arrays.get(name, admits)?,
+        })
     }
 
     /// The tensor of this name in the types of the run.

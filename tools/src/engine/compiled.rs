@@ -5,9 +5,12 @@ use std::time::Instant;
 
 use clap::ValueEnum;
 use skript_frontend::diagnostics::Diagnostic;
-use skript_frontend::diagnostics::codes::{ASSERTION_AT_RUN_TIME, EXTENTS_DISAGREE, RUN_FAILED};
+use skript_frontend::diagnostics::codes::{
+    ACCESS_AT_RUN_TIME, ASSERTION_AT_RUN_TIME, EXTENTS_DISAGREE, RUN_FAILED,
+};
 use skript_frontend::model::Model;
 use skript_frontend::source::{SourceMap, Span};
+use skript_passes::codegen::Interface;
 use skript_passes::{Options, compile_model};
 use skript_runtime::artifact::Target;
 use skript_runtime::cache::{Cache, Key};
@@ -82,7 +85,9 @@ impl Compiled {
             return Ok((compile()?, false));
         };
         let key = key(job, &options);
-        if let Some(artifact) = cache.get(&key) {
+        let interface = Interface::of(job.model);
+        let has_interface = |a: &Artifact| interface.as_ref().is_some_and(|i| i.is_of(a));
+        if let Some(artifact) = cache.get(&key).filter(has_interface) {
             return Ok((artifact, true));
         }
         let artifact = compile()?;
@@ -170,10 +175,14 @@ pub fn failed(error: &RunError, model: &Model, sources: &SourceMap) -> Diagnosti
     let RunError::Check { code, trace, .. } = error else {
         return Diagnostic::without_place(&RUN_FAILED, error.to_string());
     };
-    let code = [&ASSERTION_AT_RUN_TIME, &EXTENTS_DISAGREE]
-        .into_iter()
-        .find(|c| c.id == code)
-        .unwrap_or(&RUN_FAILED);
+    let code = [
+        &ASSERTION_AT_RUN_TIME,
+        &EXTENTS_DISAGREE,
+        &ACCESS_AT_RUN_TIME,
+    ]
+    .into_iter()
+    .find(|c| c.id == code)
+    .unwrap_or(&RUN_FAILED);
     let places = trace.iter().map(|line| place(line, sources));
     let places: Vec<_> = places.map(|(span, name)| (name, span)).collect();
     failed_at(code, error.to_string(), &places, entry(model))

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use skript_frontend::diagnostics::Code;
 use skript_frontend::diagnostics::codes::{
-    ASSERTION_AT_RUN_TIME, EXTENTS_DISAGREE, NOT_COMPILED, RUN_FAILED,
+    ACCESS_AT_RUN_TIME, ASSERTION_AT_RUN_TIME, EXTENTS_DISAGREE, NOT_COMPILED, RUN_FAILED,
 };
 use skript_frontend::model::CheckKind;
 use skript_reference::{Failure, evaluate};
@@ -30,6 +30,10 @@ impl Engine for Reference {
                     ..
                 }
                 | Failure::Extent { .. } => &EXTENTS_DISAGREE,
+                Failure::Check {
+                    kind: CheckKind::Access,
+                    ..
+                } => &ACCESS_AT_RUN_TIME,
                 Failure::UnknownIntrinsic(_) => &NOT_COMPILED,
                 _ => &RUN_FAILED,
             };

@@ -4,12 +4,14 @@ use std::ops::Range;
 
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
-use skript_frontend::diagnostics::{Diagnostic, Severity};
+use skript_frontend::diagnostics::{Diagnostic, Note, Severity};
 use skript_frontend::source::{FileId, SourceFile, SourceMap, Span};
+use skript_host::printable;
 
 use super::place;
 
 pub(super) fn render(diagnostic: &Diagnostic, sources: &SourceMap, colours: bool) -> String {
+    let diagnostic = &super::shown(diagnostic);
     let level = match diagnostic.severity {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
@@ -22,7 +24,7 @@ pub(super) fn render(diagnostic: &Diagnostic, sources: &SourceMap, colours: bool
         // Of a file that could not be read there is nothing to show.
         head = match view.file.text.is_empty() {
             true => head.element(
-                Origin::path(view.file.path.display().to_string())
+                Origin::path(super::path(&view.file.path))
                     .line(1)
                     .char_column(1),
             ),
@@ -30,11 +32,18 @@ pub(super) fn render(diagnostic: &Diagnostic, sources: &SourceMap, colours: bool
         };
     }
     let mut groups = vec![head];
-    for note in &diagnostic.notes {
+    // Of the calls that lead here, the innermost one in the user's own text is shown with its line.
+    let own = |note: &Note| note.span.is_some_and(|s| !s.file.is_library());
+    let shown = diagnostic.notes.iter().position(own);
+    for (position, note) in diagnostic.notes.iter().enumerate() {
         let group = Group::with_title(Level::NOTE.secondary_title(note.text.as_str()));
-        groups.push(match note.span.and_then(|s| place(sources, s)) {
-            Some(p) => group.element(Origin::path(p.path).line(p.line).char_column(p.column)),
-            None => group,
+        let view = note.span.filter(|_| shown == Some(position));
+        groups.push(match view.and_then(|s| marked(sources, s)) {
+            Some(view) => group.element(view.snippet()),
+            None => match note.span.and_then(|s| place(sources, s)) {
+                Some(p) => group.element(Origin::path(p.path).line(p.line).char_column(p.column)),
+                None => group,
+            },
         });
     }
     if let Some(help) = &diagnostic.help {
@@ -65,13 +74,16 @@ struct View<'s> {
 impl<'s> View<'s> {
     fn snippet(self) -> Snippet<'s, annotate_snippets::Annotation<'s>> {
         let text = self.file.text.get(self.window.clone()).unwrap_or_default();
-        let mut snippet = Snippet::source(text)
-            .path(self.file.path.display().to_string())
+        // Offsets move with what is escaped before them.
+        let moved = |offset: usize| printable(text.get(..offset).unwrap_or(text)).len();
+        let mut snippet = Snippet::source(printable(text))
+            .path(super::path(&self.file.path))
             .line_start(self.first_line);
         for (kind, range, label) in self.marks {
             let start = range.start.saturating_sub(self.window.start);
             let end = range.end.saturating_sub(self.window.start);
-            let mark = kind.span(start..end.max(start));
+            let start = moved(start);
+            let mark = kind.span(start..moved(end).max(start));
             snippet = snippet.annotation(if label.is_empty() {
                 mark
             } else {
@@ -80,6 +92,20 @@ impl<'s> View<'s> {
         }
         snippet
     }
+}
+
+/// The lines of one span, marked. `None` if its file has no text.
+fn marked(sources: &SourceMap, span: Span) -> Option<View<'_>> {
+    let file = sources.get(span.file).filter(|f| !f.text.is_empty())?;
+    let range = within(file, span);
+    let window = lines(file, &range);
+    let start = u32::try_from(window.start).unwrap_or(u32::MAX);
+    Some(View {
+        file,
+        first_line: file.line_column(start).0,
+        window,
+        marks: vec![(AnnotationKind::Primary, range, "")],
+    })
 }
 
 /// The primary place and the labels, by file; the primary one's first.

@@ -4,8 +4,11 @@ mod human;
 mod json;
 mod short;
 
+use std::path::Path;
+
 use skript_frontend::diagnostics::Diagnostic;
 use skript_frontend::source::{SourceMap, Span};
+use skript_host::printable;
 
 use crate::command_line::MessageFormat;
 use crate::console::Console;
@@ -38,10 +41,27 @@ fn place(sources: &SourceMap, span: Span) -> Option<Place> {
     let file = sources.get(span.file)?;
     let (line, column) = file.line_column(span.start);
     Some(Place {
-        path: file.path.display().to_string(),
+        path: path(&file.path),
         line,
         column,
     })
+}
+
+/// A path for people.
+fn path(path: &Path) -> String {
+    printable(&path.to_string_lossy()).into_owned()
+}
+
+/// The same with texts that a terminal shows and does not obey: they quote documents, files and their names.
+fn shown(diagnostic: &Diagnostic) -> Diagnostic {
+    let mut shown = diagnostic.clone();
+    let texts = [&mut shown.message, &mut shown.label].into_iter();
+    let labels = shown.labels.iter_mut().map(|label| &mut label.text);
+    let notes = shown.notes.iter_mut().map(|note| &mut note.text);
+    for text in texts.chain(labels).chain(notes).chain(&mut shown.help) {
+        *text = printable(text).into_owned();
+    }
+    shown
 }
 
 fn severity(diagnostic: &Diagnostic) -> &'static str {
@@ -85,6 +105,9 @@ error[SK0201]: packs differ
   |
 note: in operator `f`
  --> main.sknd:2:5
+  |
+2 | y = nn.f(x);
+  |     ^^^^
 note: n = 1
 help: give 2
 
@@ -120,6 +143,39 @@ help: give 2
         sink.report(Diagnostic::error(&SYNTAX, Span::new(main, 4, 5), "`b`"));
         let order: Vec<String> = sink.into_sorted().into_iter().map(|d| d.message).collect();
         assert_eq!(order, ["`b`", "'axis'"]);
+    }
+
+    /// Escapes and marks of direction in texts, names of files and the lines that are shown.
+    #[test]
+    fn terminals_are_not_controlled() {
+        let mut sources = SourceMap::default();
+        let text = "y = '\u{1b}[31m\u{202e}' + x;\n";
+        let file = sources.add("a\u{1b}]0;t\u{7}\u{2066}.sknd", text);
+        let at = u32::try_from(text.find('x').unwrap()).unwrap();
+        let quoted = "'\u{1b}[31m\u{9b}m\u{202e}\r'";
+        let diagnostic = Diagnostic::error(&SYNTAX, Span::new(file, at, at + 1), quoted)
+            .with_label(quoted)
+            .with_place(Span::new(file, 0, 1), quoted)
+            .with_note(Some(Span::new(file, 0, 1)), quoted)
+            .with_note(None, quoted)
+            .with_help(quoted);
+        let human = human::render(&diagnostic, &sources, false);
+        let short = short::render(&diagnostic, &sources);
+        for (text, count) in [(&human, 6), (&short, 5)] {
+            let hidden = |c: char| c.is_control() && c != '\n' || "\u{202e}\u{2066}".contains(c);
+            assert!(!text.contains(hidden), "{text:?}");
+            assert!(
+                text.contains("a\\u{1b}]0;t\\u{7}\\u{2066}.sknd:1:"),
+                "{text}"
+            );
+            let found = text.matches("'\\u{1b}[31m\\u{9b}m\\u{202e}\\u{d}'").count();
+            assert!(found + 1 >= count, "{found}: {text}");
+        }
+        // The caret stands below the character that is meant.
+        let lines: Vec<&str> = human.lines().collect();
+        let shown = lines.iter().position(|l| l.contains("+ x;")).unwrap();
+        let column = lines[shown].find('x').unwrap();
+        assert_eq!(lines[shown + 1].as_bytes()[column], b'^', "{human}");
     }
 
     #[test]

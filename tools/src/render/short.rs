@@ -4,14 +4,16 @@ use std::fmt::Write as _;
 
 use skript_frontend::diagnostics::Diagnostic;
 use skript_frontend::source::{SourceMap, Span};
+use skript_host::one_line;
 
 use super::{place, severity};
 
 pub(super) fn render(diagnostic: &Diagnostic, sources: &SourceMap) -> String {
     let mut text = String::new();
+    let diagnostic = &super::shown(diagnostic);
     let mut line = |span: Option<Span>, message: &str| {
         // One line each, whatever a message quotes.
-        let message = message.replace('\n', " ");
+        let message = one_line(message);
         let _ = match span.and_then(|s| place(sources, s)) {
             Some(p) => writeln!(text, "{}:{}:{}: {message}", p.path, p.line, p.column),
             None => writeln!(text, "{message}"),

@@ -1,13 +1,12 @@
 //! `skript run --batch FILE`: many runs in one process.
 
 use std::ffi::OsString;
-use std::fs::File;
-use std::io::{BufRead as _, BufReader};
 use std::sync::atomic::Ordering;
 
 use serde_json::json;
 use skript_frontend::diagnostics::Diagnostic;
 use skript_frontend::diagnostics::codes::BATCH;
+use skript_host::FileError;
 
 use crate::command_line::{RunArguments, Verb};
 use crate::console::{Console, Status};
@@ -26,20 +25,20 @@ pub fn run(arguments: &RunArguments, command: &[OsString], console: &mut Console
         say(diagnostic, arguments.reading.message_format, console);
         Status::Wrong
     };
-    let file = match File::open(path) {
-        Ok(file) => file,
+    let most = arguments.reading.limits.in_force().batch_bytes;
+    let lines = match skript_host::file::read(path, most) {
+        Ok(bytes) => bytes,
+        Err(error @ FileError::Size { .. }) => {
+            return wrong(format!("{error} (limit `batch_bytes`)"), console);
+        }
         Err(error) => return wrong(error.to_string(), console),
     };
-    for line in BufReader::new(file).split(b'\n') {
-        let line = match line {
-            Ok(line) => line,
-            Err(error) => return wrong(error.to_string(), console),
-        };
+    for line in lines.split(|byte| *byte == b'\n') {
         if line.trim_ascii().is_empty() {
             continue;
         }
         let mut buffer = Console::buffer();
-        let status = match serde_json::from_slice::<Vec<String>>(&line) {
+        let status = match serde_json::from_slice::<Vec<String>>(line) {
             Ok(more) => {
                 let words = common.iter().cloned();
                 let words = words.chain(more.into_iter().map(OsString::from));

@@ -1,11 +1,13 @@
 //! `skript bench`: latency of calls on one thread, beside the machine's own rate.
 
+mod program;
+
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use skript_frontend::diagnostics::Diagnostic;
 use skript_frontend::diagnostics::codes::RUN_FAILED;
-use skript_frontend::model::Model;
+use skript_frontend::model::{Model, PortTensors, Precision};
 use skript_runtime::{Instance, Program};
 use skript_tensor::Tensor;
 
@@ -15,11 +17,15 @@ use crate::engine::Job;
 use crate::engine::compiled::{Compiled, captured, failed};
 use crate::measure::{milliseconds, peak, peak_memory, write_json};
 use crate::session::{Session, Stopped};
+use crate::stablehlo_program;
 
 /// How long the processor's own rate is measured.
 const PEAK_TIME: Duration = Duration::from_millis(200);
 
 pub fn run(arguments: &BenchArguments, console: &mut Console) -> Status {
+    if stablehlo_program::is_program(&arguments.model) {
+        return program::run(arguments, console);
+    }
     let mut session = Session::open(&arguments.model, &arguments.reading);
     if let Some((model, (inputs, variables))) =
         session.compose_with_arrays(&arguments.inputs, arguments.weights.as_ref())
@@ -78,7 +84,9 @@ fn measure(
     times.sort();
     let least = times.first().copied().unwrap_or_default();
     let median = times.get(times.len() / 2).copied().unwrap_or_default();
-    let cost = model.cost();
+    let cost = executed(arguments, session, model, &inputs)
+        .unwrap_or_else(|| model.clone())
+        .cost();
     let rate = |time: Duration| cost.flops as f64 / time.as_secs_f64().max(1e-9) / 1e9;
     let peak = peak::measure(PEAK_TIME);
     let memory = peak_memory().unwrap_or(0);
@@ -88,10 +96,14 @@ fn measure(
             100.0 * rate(least) / p
         )
     });
+    let bound = match cost.precision.prefix() {
+        "" => String::new(),
+        prefix => format!("; {prefix}this, because extents or loops depend on data"),
+    };
     super::print(&format!(
         "compile  {:9.1} ms    from the cache {:.1} ms\n\
          call     {:9.3} ms    median {:.3} ms of {} calls, one thread\n\
-         rate     {:9.1} GFLOP/s{share}\n\
+         rate     {:9.1} GFLOP/s{share}{bound}\n\
          memory   {:9.1} MB arena, {:.1} MB weights, {:.1} MB peak of the process\n",
         milliseconds(compile),
         milliseconds(cached),
@@ -113,6 +125,7 @@ fn measure(
                 "median_ms": milliseconds(median),
                 "calls": arguments.calls,
                 "flops": cost.flops,
+                "flops_exact": cost.precision == Precision::Exact,
                 "parameters": cost.parameters,
                 "gflops": rate(least),
                 "peak_gflops": peak,
@@ -122,4 +135,47 @@ fn measure(
         )?;
     }
     Ok(())
+}
+
+/// The model composed for the shapes of the arrays that it runs on, whose cost is that of the timed calls. `None` if no
+/// input has a dynamic extent, or the model does not compose for these shapes.
+fn executed(
+    arguments: &BenchArguments,
+    session: &Session,
+    model: &Model,
+    inputs: &[&Tensor],
+) -> Option<Model> {
+    let entry = model.function(model.entry)?;
+    let mut arrays = inputs.iter();
+    let mut shapes = Vec::new();
+    for port in &entry.inputs {
+        let values = port.tensors.values();
+        let arrays: Vec<&[u64]> = arrays
+            .by_ref()
+            .take(values.len())
+            .map(|t| t.shape())
+            .collect();
+        let types = values.iter().filter_map(|v| entry.values.get(v.0 as usize));
+        let is_dynamic = types
+            .flat_map(|v| &v.tensor.shape)
+            .any(|e| e.fixed().is_none());
+        if is_dynamic {
+            shapes.push((port.name.clone(), item_shapes(&port.tensors, &arrays)));
+        }
+    }
+    match shapes.is_empty() {
+        true => None,
+        false => session.compose_with_shapes(&arguments.inputs, shapes),
+    }
+}
+
+/// The shape of each tensor of an input, as `--input-shape` has them: of a stack, that of each item.
+fn item_shapes(tensors: &PortTensors, arrays: &[&[u64]]) -> Vec<Vec<u64>> {
+    match (tensors, arrays) {
+        (PortTensors::Stack(_), [stack]) => match stack.split_first() {
+            Some((count, item)) => (0..*count).map(|_| item.to_vec()).collect(),
+            None => Vec::new(),
+        },
+        _ => arrays.iter().map(|shape| shape.to_vec()).collect(),
+    }
 }

@@ -3,8 +3,13 @@
 use crate::command_line::CheckArguments;
 use crate::console::{Console, Status};
 use crate::session::{Session, Weights};
+use crate::stablehlo_program;
+use skript_frontend::source::SourceMap;
 
 pub fn run(arguments: &CheckArguments, console: &mut Console) -> Status {
+    if stablehlo_program::is_program(&arguments.model) {
+        return check_program(arguments, console);
+    }
     let mut session = Session::open(&arguments.model, &arguments.reading);
     let mut graphs = session.possible_graphs();
     match session.status() {
@@ -18,6 +23,20 @@ pub fn run(arguments: &CheckArguments, console: &mut Console) -> Status {
         }
     }
     session.close(console)
+}
+
+/// A StableHLO program: whether it is one, and has code.
+fn check_program(arguments: &CheckArguments, console: &mut Console) -> Status {
+    let mut sources = SourceMap::default();
+    let own = [("--weights", arguments.weights)];
+    let wrong = stablehlo_program::model_flags(&arguments.reading, &own);
+    let done = match wrong.is_empty() {
+        true => stablehlo_program::load(&arguments.model, &arguments.reading, true, &mut sources)
+            .map(|_| ())
+            .map_err(|diagnostics| (Status::Wrong, diagnostics)),
+        false => Err((Status::Usage, wrong)),
+    };
+    stablehlo_program::finish(done, &sources, &arguments.reading, console)
 }
 
 /// One graph as the main one. What is wrong in it does not keep others from being checked.

@@ -22,7 +22,7 @@ pub fn run(arguments: &CompareArguments, console: &mut Console) -> Status {
         session.compose_with_arrays(&arguments.inputs, arguments.weights.as_ref())
     {
         match compare(arguments, &session, &model, &inputs, &variables) {
-            Ok(report) => super::print(&report),
+            Ok(report) => super::print(&skript_host::printable(&report)),
             Err(error) => session.report_all(error),
         }
     }

@@ -1,6 +1,7 @@
 //! `skript compile`: a model as a file of code, or as text after a stage on the way.
 
 mod own_kernels;
+mod program;
 mod shared_object;
 mod stablehlo;
 
@@ -21,6 +22,7 @@ use crate::engine::compiled::{compile, options};
 use crate::engine::refused;
 use crate::program_weights::WeightsPlace;
 use crate::session::{Session, Stopped, Weights};
+use crate::stablehlo_program;
 
 pub fn run(arguments: &CompileArguments, console: &mut Console) -> Status {
     let text = [
@@ -33,6 +35,9 @@ pub fn run(arguments: &CompileArguments, console: &mut Console) -> Status {
     ];
     if arguments.print_pipeline {
         return print_pipeline(arguments, console);
+    }
+    if stablehlo_program::is_program(arguments.model()) {
+        return program::run(arguments, console);
     }
     let mut session = Session::open(arguments.model(), &arguments.reading);
     if !arguments.keep.is_empty() && !text.contains(&arguments.emit()) {
@@ -198,7 +203,7 @@ fn after_stage(
         ..options(pipeline)
     };
     model_after(model, sources, &options, stop, !arguments.no_locations)
-        .map_err(|e| refused(&e, model, sources).into())
+        .map_err(|e| refused(&e, model, sources))
 }
 
 /// The syntax tree as JSON; places are byte offsets `start..end` in the module's file.

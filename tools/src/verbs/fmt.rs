@@ -1,9 +1,9 @@
 //! `skript fmt`: files in the style of the standard library.
 
-use std::io::{Read as _, Write as _};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use skript_frontend::diagnostics::codes::{OUTPUT, UNREADABLE};
+use skript_frontend::diagnostics::codes::OUTPUT;
 use skript_frontend::diagnostics::{Diagnostic, Sink};
 use skript_frontend::format::format;
 use skript_frontend::limits::Limits;
@@ -61,14 +61,13 @@ impl Work {
     }
 
     fn stdin(&mut self) {
-        let mut text = String::new();
-        if let Err(error) = std::io::stdin().lock().read_to_string(&mut text) {
-            let message = format!("cannot read standard input: {error}");
-            self.sink
-                .report(Diagnostic::without_place(&UNREADABLE, message));
-            return;
-        }
-        let Some(formatted) = self.formatted(Path::new("<stdin>"), &text) else {
+        let path = Path::new("<stdin>");
+        let stdin = std::io::stdin().lock();
+        let text = match source_texts::read_stream(stdin, path, &Limits::default()) {
+            Ok(text) => text,
+            Err(error) => return self.sink.report(*error),
+        };
+        let Some(formatted) = self.formatted(path, &text) else {
             return;
         };
         self.differs |= formatted != text;
@@ -92,7 +91,8 @@ impl Work {
         }
         self.differs = true;
         if self.check {
-            super::print(&format!("{}\n", path.display()));
+            let name = path.to_string_lossy();
+            super::print(&format!("{}\n", skript_host::printable(&name)));
         } else if let Err(error) = replace(path, &formatted) {
             let message = format!("{}: {error}", path.display());
             self.sink

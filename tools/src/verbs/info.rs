@@ -1,16 +1,25 @@
 //! `skript info`: interface, parameters, memory and arithmetic of a model.
 
-use serde_json::{Value as Json, json};
-use skript_frontend::model::{Extent, Function, Model, Port, PortTensors, TensorType};
-use skript_tensor::ElementType;
+mod program;
 
-use crate::command_line::{InfoArguments, Pipeline};
+use serde_json::{Value as Json, json};
+use skript_frontend::diagnostics::Diagnostic;
+use skript_frontend::diagnostics::codes::WEIGHTS;
+use skript_frontend::model::{Extent, Function, Model, Port, PortTensors, TensorType};
+use skript_tensor::contents::{self, Listed};
+use skript_tensor::{ElementType, TensorError};
+
+use crate::command_line::{InfoArguments, Pipeline, WeightsArgument};
 use crate::console::{Console, Status};
 use crate::engine::Job;
 use crate::engine::compiled::Compiled;
-use crate::session::Session;
+use crate::session::{Session, Weights, requests};
+use crate::stablehlo_program;
 
 pub fn run(arguments: &InfoArguments, console: &mut Console) -> Status {
+    if stablehlo_program::is_program(&arguments.model) {
+        return program::run(arguments, console);
+    }
     let mut session = Session::open(&arguments.model, &arguments.reading);
     if session.status() == Status::Done {
         session.check_names(std::iter::empty());
@@ -18,14 +27,62 @@ pub fn run(arguments: &InfoArguments, console: &mut Console) -> Status {
     if session.status() == Status::Done
         && let Some(model) = session.compose()
     {
+        if arguments.variables {
+            match tables(arguments, &session, &model) {
+                Ok(text) => super::print(&skript_host::printable(&text)),
+                Err(error) => session.report(*error),
+            }
+            return session.close(console);
+        }
         let facts = Facts::of(&session, &model);
         if arguments.json {
             super::print(&format!("{}\n", facts.json()));
         } else {
-            super::print(&facts.text());
+            super::print(&skript_host::printable(&facts.text()));
         }
     }
     session.close(console)
+}
+
+/// The variables in the order of the graph, then the arrays of each file and folder of weights: name, shape, type.
+fn tables(
+    arguments: &InfoArguments,
+    session: &Session,
+    model: &Model,
+) -> Result<String, Box<Diagnostic>> {
+    let given = arguments.weights.clone().map(WeightsArgument::From);
+    let weights = Weights {
+        given: given.as_ref(),
+        ..Weights::of_the_model()
+    };
+    let wrong = |e: TensorError| Box::new(Diagnostic::without_place(&WEIGHTS, e.to_string()));
+    let contents = session.store(weights).map_err(wrong)?.contents();
+    let variables: Vec<Listed> = requests(model).iter().map(Listed::from).collect();
+    if arguments.json {
+        let contents = contents.iter();
+        let contents: Json = contents
+            .map(|c| json!({"path": c.path.to_string_lossy(), "arrays": arrays(&c.arrays)}))
+            .collect();
+        let all = json!({"variables": arrays(&variables), "weights": contents});
+        return Ok(format!("{all}\n"));
+    }
+    let mut text = format!("variables\n{}", contents::table(&variables, usize::MAX));
+    for held in contents {
+        text += &held.text(usize::MAX);
+    }
+    Ok(text)
+}
+
+fn arrays(arrays: &[Listed]) -> Json {
+    let arrays = arrays.iter();
+    arrays
+        .map(|array| match &array.header {
+            Some((shape, element)) => {
+                json!({"name": array.name, "shape": shape, "dtype": element.to_string()})
+            }
+            None => json!({"name": array.name}),
+        })
+        .collect()
 }
 
 struct Facts {

@@ -2,6 +2,7 @@
 
 mod batch;
 mod bench;
+mod cache;
 mod check;
 mod compare;
 mod compile;
@@ -87,7 +88,7 @@ fn perform(verb: Verb, console: &mut Console) -> Status {
         Verb::Info(a) => a.reading.message_format,
         Verb::Ops(a) => a.message_format,
         Verb::Explain(a) => a.message_format,
-        Verb::Completions(_) | Verb::Man(_) => MessageFormat::Human,
+        Verb::Cache(_) | Verb::Completions(_) | Verb::Man(_) => MessageFormat::Human,
     };
     guard(console, format, |console| match verb {
         Verb::Check(arguments) => check::run(&arguments, console),
@@ -99,6 +100,7 @@ fn perform(verb: Verb, console: &mut Console) -> Status {
         Verb::Info(arguments) => info::run(&arguments, console),
         Verb::Ops(arguments) => ops::run(&arguments, console),
         Verb::Explain(arguments) => explain::run(&arguments, console),
+        Verb::Cache(arguments) => cache::run(&arguments, console),
         Verb::Completions(arguments) => completions::run(&arguments),
         Verb::Man(arguments) => man::run(&arguments, console),
     })

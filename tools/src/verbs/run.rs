@@ -8,11 +8,11 @@ use crate::command_line::RunArguments;
 use crate::console::{Console, Status};
 use crate::engine::{Job, engine};
 use crate::session::{Session, Weights};
-use crate::{inputs, measure, outputs, variables};
+use crate::{inputs, measure, outputs, stablehlo_program, variables};
 
 pub fn run(arguments: &RunArguments, console: &mut Console) -> Status {
     let model = arguments.model.as_deref().unwrap_or(Path::new("."));
-    if stablehlo::is_program(model) {
+    if stablehlo_program::is_program(model) {
         return stablehlo::run(model, arguments, console);
     }
     let mut session = Session::open(model, &arguments.reading);

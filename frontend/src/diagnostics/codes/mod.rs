@@ -171,4 +171,5 @@ codes! {
     sk9202_answers_differ,
     sk9203_assertion_at_run_time,
     sk9204_extents_disagree,
+    sk9205_access_at_run_time,
 }

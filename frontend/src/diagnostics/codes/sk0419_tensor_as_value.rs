@@ -9,6 +9,11 @@ Compile-time expressions compute with attributes and shapes, formulas with eleme
 
     @lower { y[i,] = x, i < n; }   # wrong
     @lower { y[i,] = x[i,], i < n; }   # right
+
+An extent has a name of its own, which no tensor has.
+
+    @input { x: real[b]; b: real[b]; }   # wrong
+    @input { x: real[n]; b: real[n]; }   # right
 ",
 };
 
@@ -30,6 +35,20 @@ mod tests {
         let step = |how: &str| in_compose(&format!("y = with s = x {how}..(k -> 3) same(s, xs[k]);"));
         assert_fires(&TENSOR_AS_VALUE, &step("do"));
         assert_silent(&step("unroll"));
+    }
+
+    /// A tensor that is named as an extent is reported once, however often it is used.
+    #[test]
+    fn tensors_are_no_extents() {
+        let graph = |extent: &str| {
+            in_document(&format!(
+                "graph G {{ @input {{ x: real[{extent}|8]; b: real[{extent}]; }} @output {{ y: real[{extent}]; }} @compose {{ y = x; }} }}"
+            ))
+        };
+        let found = check(&graph("b"));
+        let messages: Vec<&str> = found.iter().map(|d| d.message.as_str()).collect();
+        assert_eq!(messages, ["`b` is an input, so it cannot name an extent"]);
+        assert_silent(&graph("n"));
     }
 
     #[test]

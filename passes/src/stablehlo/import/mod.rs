@@ -1,16 +1,20 @@
 //! Programs of others: StableHLO as its printers write it becomes `linalg` on tensors, for code generation.
 //!
-//! Text is read in two spellings ([`reading`]): today's, and the draft's. What has a scalar form goes through the same
+//! The text is untrusted: bounded before MLIR reads it ([`limits`]), read where nothing but programs' dialects is known, and
+//! held against the list of what has code afterwards ([`allowed`], [`calls`]); [`survey`] makes messages, and guards nothing.
+//! It is read in two spellings ([`reading`]): today's, and the draft's. What has a scalar form goes through the same
 //! elementwise pattern as every other op; the rest becomes `linalg`, `tensor` and `scf` ([`to_linalg`]). Scalar ops become
 //! `arith`, `math` and `complex` ([`scalar_to_arith`]), then integers lose their signs ([`drop_signs`]).
 //! Elementwise programs also become modules in the `skript` dialect ([`to_skript`]).
 
+mod allowed;
 mod calls;
 pub mod drop_signs;
 pub mod element;
 mod ends;
 mod extents;
 mod factorization;
+mod limits;
 mod literals;
 mod operations;
 pub mod program;
@@ -21,10 +25,11 @@ pub mod survey;
 pub mod terms;
 pub mod to_linalg;
 pub mod to_skript;
+mod tokens;
 pub mod translate;
+mod unreadable;
 
 pub use element::{Element, Float};
 pub use program::{Program, Refusal, compile, compile_unless};
 pub use to_linalg::Tensor;
 pub use translate::to_skript;
-mod unreadable;

@@ -6,11 +6,14 @@
 use super::element::{Element, Float};
 use super::reading::normalized;
 use super::to_linalg::Tensor;
-use super::{calls, ends, extents, factorization, literals, resources, survey, unreadable};
+use super::{
+    allowed, calls, ends, extents, factorization, limits, literals, resources, survey, unreadable,
+};
 use crate::codegen::{CodegenError, Interface, mlir};
 use crate::compile::compile_tensors;
-use crate::mlir::{mutation, types};
+use crate::mlir::types;
 use melior::Context;
+use melior::dialect::DialectRegistry;
 use melior::ir::attribute::StringAttribute;
 use melior::ir::block::BlockLike;
 use melior::ir::operation::OperationLike;
@@ -51,8 +54,8 @@ pub struct Program {
     pub results: Vec<Tensor>,
 }
 
-/// Passes between StableHLO and code generation. Calls are inlined twice: what `chlo` is left in, nobody may inline.
-pub const PASSES: &str = "inline,symbol-dce,canonicalize,convert-stablehlo-to-linalg,inline,symbol-dce,\
+/// Passes between StableHLO and code generation.
+pub const PASSES: &str = "inline,symbol-dce,canonicalize,convert-stablehlo-to-linalg,\
     convert-skript-elementwise-to-linalg,convert-stablehlo-scalar-to-arith,skript-drop-signs,\
     convert-complex-to-standard,canonicalize,cse,skript-fuse-elementwise,canonicalize,cse";
 
@@ -64,21 +67,24 @@ const AROUND: &str = "skript.around";
 /// # Errors
 /// All that is wrong, or that has no code.
 pub fn compile(text: &str, target: &Target) -> Result<Program, Vec<Refusal>> {
-    compile_unless(text, target, || None)
+    compile_unless(text, target, |_| None)
 }
 
-/// As [`compile`], unless somebody has kept the code of this very text.
+/// As [`compile`], unless `kept` returns the code of this very text. It gets the interface that the code must have.
 ///
 /// # Errors
 /// As of [`compile`].
 pub fn compile_unless(
     text: &str,
     target: &Target,
-    kept: impl FnOnce() -> Option<Artifact>,
+    kept: impl FnOnce(&Interface) -> Option<Artifact>,
 ) -> Result<Program, Vec<Refusal>> {
     crate::all::register();
-    let context = mlir::context();
+    // It knows the program's dialects alone until the program has been read.
+    let context = Context::new();
+    context.enable_multi_threading(false);
     let module = read(&context, text, survey::runs)?;
+    mlir::load_all(&context);
     let entry = entry(&module).map_err(|e| vec![e])?;
     let (arguments, results) = mlir::signature(entry).map_err(|e| refused(&e))?;
     let mut refusals = Vec::new();
@@ -88,7 +94,12 @@ pub fn compile_unless(
     if !refusals.is_empty() {
         return Err(refusals);
     }
-    if let Some(artifact) = kept() {
+    let interface = Interface {
+        inputs: ports(&arguments),
+        outputs: ports(&results),
+        ..Interface::default()
+    };
+    if let Some(artifact) = kept(&interface) {
         return Ok(Program {
             artifact,
             arguments,
@@ -96,7 +107,6 @@ pub fn compile_unless(
         });
     }
     let name = op_name(entry);
-    strip(&module);
     hide(&module);
     let around = around(&name, &arguments, &results);
     let around = Module::parse(&context, &around);
@@ -108,11 +118,6 @@ pub fn compile_unless(
     let around = around.ok_or_else(|| refused(&CodegenError::Module("no entry".to_owned())))?;
     module.body().append_operation(around);
     mlir::run_pipeline(&module, "lowering to linalg", PASSES).map_err(|e| refused(&e))?;
-    let interface = Interface {
-        inputs: ports(&arguments),
-        outputs: ports(&results),
-        ..Interface::default()
-    };
     let artifact = compile_tensors(&module, interface, target).map_err(|e| refused(&e))?;
     Ok(Program {
         artifact,
@@ -121,10 +126,11 @@ pub fn compile_unless(
     })
 }
 
-/// The module of a text in any spelling; the context then knows StableHLO, and lets `chlo` be unknown.
+/// The module of a text in any spelling, without attributes that its operations do not define; the context then knows what
+/// programs hold.
 ///
 /// # Errors
-/// Operations that `is_taken` does not take, all at once; what is no MLIR.
+/// Operations that `is_taken` does not take, all at once; what is no MLIR; what is too large or too deep.
 pub fn read<'c>(
     context: &'c Context,
     text: &str,
@@ -140,6 +146,9 @@ pub fn read<'c>(
     let mut text = normalized(text);
     if is_taken("stablehlo.while") {
         text = factorization::spelled_out(&text);
+    }
+    if let Some(refusal) = limits::refusal(&text) {
+        return Err(vec![refusal]);
     }
     let unknown = survey::without_code(&text, is_taken);
     if let Some((_, places)) = unknown.first() {
@@ -157,16 +166,22 @@ pub fn read<'c>(
     if !stray.is_empty() {
         return Err(stray);
     }
-    crate::stablehlo::add_to(context);
-    context.load_all_available_dialects();
-    context.set_allow_unregistered_dialects(true);
+    let registry = DialectRegistry::new();
+    skript_dialect::register_programs(&registry);
+    context.append_dialect_registry(&registry);
+    context.set_allow_unregistered_dialects(false);
     let (module, messages) = mlir::collecting(context, || Module::parse(context, &text));
     let module = module
         .ok_or_else(|| -> Vec<Refusal> { messages.iter().map(|m| malformed(m)).collect() })?;
+    allowed::strip(&module);
+    let refused = allowed::refusals(&module, is_taken);
+    if !refused.is_empty() {
+        return Err(refused);
+    }
     resources::inline(&module);
-    match calls::without_end(&module) {
-        endless if endless.is_empty() => Ok(module),
-        endless => Err(endless),
+    match calls::refusals(&module) {
+        refused if refused.is_empty() => Ok(module),
+        refused => Err(refused),
     }
 }
 
@@ -186,6 +201,9 @@ fn malformed(message: &str) -> Refusal {
         (Some(Ok(line)), Some(Ok(column))) => Some((line, column)),
         _ => None,
     };
+    // What follows is about flags that no program has.
+    let message = message.split(". If this is intended").next();
+    let message = message.unwrap_or_default().trim_end();
     let advice = ADVICE.iter().find(|(what, _)| message.contains(what));
     Refusal {
         malformed: true,
@@ -196,6 +214,14 @@ fn malformed(message: &str) -> Refusal {
 
 /// What to do about what MLIR's reader says, where it does not say so.
 const ADVICE: &[(&str, &str)] = &[
+    (
+        "not found for custom op",
+        ": programs are in func, StableHLO and CHLO",
+    ),
+    (
+        "unregistered dialect",
+        ": programs are in func, StableHLO and CHLO",
+    ),
     (
         "expected hex string blob",
         ": `\"0x`, the alignment in four bytes, the elements; each byte in two digits, the lowest of a number first",
@@ -296,23 +322,6 @@ fn tensors(
     found
 }
 
-/// Takes away what other dialects say about the module, its functions and their arguments.
-pub fn strip(module: &Module) {
-    for found in op::collect(&module.as_operation(), |_| true) {
-        let function = op::is(&found, "func.func");
-        let names: Vec<String> = found
-            .attributes()
-            .filter_map(|(name, _)| Some(name.as_string_ref().as_str().ok()?.to_owned()))
-            .collect();
-        for name in names {
-            let foreign = name.contains('.');
-            if foreign || function && (name == "arg_attrs" || name == "res_attrs") {
-                mutation::remove(found, &name);
-            }
-        }
-    }
-}
-
 /// Lets nobody outside see the functions.
 fn hide(module: &Module) {
     for function in op::collect(&module.as_operation(), |op| op::is(&op, "func.func")) {
@@ -337,7 +346,10 @@ fn outer(tensor: &Tensor) -> Tensor {
 }
 
 /// The function that takes and gives arrays, in StableHLO; the program's own is declared, to be there when it parses.
+///
+/// The name is the program's: it is escaped, so that it never ends its string.
 fn around(name: &str, arguments: &[Tensor], results: &[Tensor]) -> String {
+    let name = escaped(name);
     let mut text = String::new();
     let types = |tensors: &[Tensor]| tensors.iter().map(Tensor::text).collect::<Vec<_>>();
     let (from, to) = (types(arguments).join(", "), types(results).join(", "));
@@ -380,6 +392,15 @@ fn around(name: &str, arguments: &[Tensor], results: &[Tensor]) -> String {
         types(&outside).join(", ")
     ));
     text
+}
+
+/// A name inside of a string of MLIR's text.
+fn escaped(name: &str) -> String {
+    let byte = |byte: u8| match byte {
+        byte if byte.is_ascii_alphanumeric() => char::from(byte).to_string(),
+        byte => format!("\\{byte:02X}"),
+    };
+    name.bytes().map(byte).collect()
 }
 
 /// Types of the real or imaginary parts of a tensor: as they are, and with a last dimension of one element.

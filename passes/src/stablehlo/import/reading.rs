@@ -1,8 +1,8 @@
 //! The text of others in the spelling that our dialect parses; every line stays where it is.
 //!
 //! The draft's spelling becomes today's: `siN` is `iN`, `pred` is `i1`, `c64` and `c128` are `complex<f32>` and
-//! `complex<f64>`, `max` and `min` are `maximum` and `minimum`, `ml_program` functions are `func` functions. Operations of
-//! `chlo`, whose dialect we do not define, become generic ones; composites become calls of what they are composed of.
+//! `complex<f64>`, `max` and `min` are `maximum` and `minimum`, `ml_program` functions are `func` functions. Composites
+//! become calls of what they are composed of.
 //! Meshes and constraints of `sdy` say how to spread work, not what it is, and go.
 
 /// Element types of the draft, and what stands for them.
@@ -29,9 +29,6 @@ pub const WORDS: [(&str, &str); 4] = [
 pub fn normalized(text: &str) -> String {
     let lines = text.split('\n').map(|line| match start(line) {
         Some((_, "sdy.mesh")) => String::new(),
-        Some((at, name)) if name.starts_with("chlo.") && !line[at..].starts_with('"') => {
-            words(&generic(line, at, name).unwrap_or_else(|| line.to_owned()))
-        }
         Some((_, "stablehlo.dot_general")) => words(&without_algorithm(line)),
         Some((at, "stablehlo.composite")) => {
             words(&decomposed(line, at).unwrap_or_else(|| line.to_owned()))
@@ -148,43 +145,6 @@ pub fn start(line: &str) -> Option<(usize, &str)> {
     let (dialect, _) = name.split_once('.')?;
     let is_word = dialect.starts_with(|c: char| c.is_alphabetic());
     is_word.then_some((at, name))
-}
-
-/// `chlo.op %a, %b : T, U -> V` and `chlo.op(%a, k = 2) : T -> (U, V)` as MLIR's generic form; `None` if the line is
-/// neither.
-fn generic(line: &str, at: usize, name: &str) -> Option<String> {
-    let (before, rest) = (&line[..at], &line[at + name.len()..]);
-    let (arguments, types) = rest.split_once(" : ")?;
-    let arguments = arguments.trim();
-    let arguments = match arguments.strip_prefix('(') {
-        Some(inside) => inside.strip_suffix(')')?,
-        None => arguments,
-    };
-    let mut operands = Vec::new();
-    let mut attributes = Vec::new();
-    for argument in arguments.split(',').map(str::trim) {
-        if argument.starts_with('%') {
-            operands.push(argument);
-        } else if argument.contains('=') {
-            attributes.push(format!("{argument} : i64"));
-        } else {
-            return None;
-        }
-    }
-    let (from, to) = match types.rsplit_once(" -> ") {
-        Some((from, to)) => (from.trim().to_owned(), to.trim()),
-        // One type serves all.
-        None => (vec![types.trim(); operands.len()].join(", "), types.trim()),
-    };
-    let from = from
-        .trim_start_matches('(')
-        .trim_end_matches(')')
-        .to_owned();
-    let operands = operands.join(", ");
-    let attributes = attributes.join(", ");
-    Some(format!(
-        "{before}\"{name}\"({operands}) {{{attributes}}} : ({from}) -> {to}"
-    ))
 }
 
 /// One line with the draft's words replaced, outside of strings and comments.
@@ -331,11 +291,9 @@ mod tests {
     }
 
     #[test]
-    fn chlo_becomes_generic_and_meshes_go() {
-        let text = "sdy.mesh @m = <[\"x\"=2]>\n  %1:2 = chlo.top_k(%0, k = 2) : tensor<4xf32> -> (tensor<2xf32>, tensor<2xi32>)\n  %2 = chlo.erf %1 : tensor<4xf32> -> tensor<4xf32>";
-        assert_eq!(
-            normalized(text),
-            "\n  %1:2 = \"chlo.top_k\"(%0) {k = 2 : i64} : (tensor<4xf32>) -> (tensor<2xf32>, tensor<2xi32>)\n  %2 = \"chlo.erf\"(%1) {} : (tensor<4xf32>) -> tensor<4xf32>"
-        );
+    fn meshes_go() {
+        let text = "sdy.mesh @m = <[\"x\"=2]>\n  %2 = chlo.erf %1 : tensor<4xf32> -> tensor<4xf32>";
+        let read = "\n  %2 = chlo.erf %1 : tensor<4xf32> -> tensor<4xf32>";
+        assert_eq!(normalized(text), read);
     }
 }

@@ -1,6 +1,6 @@
 //! Elementwise programs of others as modules in the `skript` dialect.
 
-use super::program::{Refusal, read, strip};
+use super::program::{Refusal, read};
 use super::survey;
 use crate::codegen::mlir;
 use melior::Context;
@@ -15,11 +15,9 @@ use skript_dialect::melior;
 pub fn to_skript<'c>(context: &'c Context, text: &str) -> Result<Module<'c>, Vec<Refusal>> {
     crate::all::register();
     let module = read(context, text, survey::is_elementwise)?;
-    strip(&module);
+    context.load_all_available_dialects();
     let pass = "convert-stablehlo-to-skript";
     let done = mlir::run_pipeline(&module, "conversion to skript", pass);
-    // Of `chlo` nothing is left.
-    context.set_allow_unregistered_dialects(false);
     done.map_err(|e| super::program::refused(&e))?;
     debug_assert!(module.as_operation().verify());
     Ok(module)

@@ -119,7 +119,7 @@ fn taken<'c: 'a, 'a>(
     domain.read(tensor, &places)
 }
 
-/// As [`along`], where only a run knows an extent: the same places and weights, from the length before and the one behind.
+/// As [`along`], for a dynamic extent: the same positions and weights, from the lengths before and after.
 fn along_filled<'c: 'a, 'a>(
     tensor: Value<'c, 'a>,
     dimension: usize,

@@ -10,7 +10,7 @@ use skript_dialect::melior;
 /// How long a dimension is, as a 64-bit real.
 pub enum Length<'c, 'a> {
     Known(f64),
-    /// Only a run knows.
+    /// Known only at run time.
     Filled(Field<'c, 'a>),
 }
 

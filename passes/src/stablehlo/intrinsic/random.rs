@@ -20,7 +20,7 @@ const LOWER: u64 = 0xffff_ffff;
 
 /// The numbers of one invocation, row-major over what is filled of the result.
 struct Stream<'c, 'a> {
-    /// The result's elements: all in a row, or by its dimensions where only a run knows how many count.
+    /// The result's elements: as one row, or by its dimensions if some are dynamic.
     elements: Domain<'c, 'a>,
     /// How many elements there are before this one.
     before: Field<'c, 'a>,

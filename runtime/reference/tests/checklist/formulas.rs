@@ -329,7 +329,21 @@ fn s2_12_boundaries() {
         &codes::ACCESS_OUT_OF_RANGE,
         &lowered("y: real[n];", "y[j,] = z[j - 1,], j < n;"),
     );
-    // What only the run knows: a read is clamped, a write out of range is dropped.
+    rows.rejected(
+        &[252],
+        &codes::ACCESS_OUT_OF_RANGE,
+        &lowered("y: real[n];", "y[j,] = z[n - j * j,], j < n;"),
+    );
+    rows.stops(
+        &[252],
+        &lowered(
+            "y: real[n];",
+            "y[j,] = x[0,j] > 2.0 ? z[j + 1,] : 0.0, j < n;",
+        ),
+        &given,
+        "an index of `z` is 3 where j = 2, the tensor's extent is 3",
+    );
+    // What data decide: a read is clamped, a write out of range is dropped.
     rows.output(
         &[252],
         &lowered("y: real[n];", "y[j,] = z[int(x[0,j]),], j < n;"),

@@ -1,5 +1,6 @@
 //! Documents of every section of chapters 2 and 3, run through the evaluator; values worked out by hand.
 
+mod accesses;
 mod dynamic_extents;
 mod expressions;
 mod loops;

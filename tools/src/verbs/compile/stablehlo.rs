@@ -1,11 +1,11 @@
 //! `skript compile --emit=stablehlo`: the program, its manifest, and the report of forms.
 
 use skript_frontend::diagnostics::Diagnostic;
-use skript_frontend::diagnostics::codes::{COMMAND_LINE_NAME, LIMIT_EXCEEDED};
+use skript_frontend::diagnostics::codes::{COMMAND_LINE_NAME, LIMIT_EXCEEDED, WEIGHTS};
 use skript_frontend::model::Model;
 use skript_passes::stablehlo::{ExportError, Placement, PlacementError, Weights as Inside};
 use skript_passes::{CompileError, Exported, export_model};
-use skript_tensor::Tensor;
+use skript_tensor::{Tensor, TensorError};
 
 use super::write;
 use crate::command_line::CompileArguments;
@@ -35,6 +35,17 @@ pub fn make(
         inside.extend(names.zip(tensors.iter().cloned()));
     }
     let exported = exported(arguments, session, model, &inside)?;
+    let beside_it = variables.filter(|_| in_file(&exported.ports, place));
+    let arrays = beside_it.map(|tensors| {
+        let names = model.variables.iter().map(|v| v.name.as_str());
+        let arguments = program_weights::arguments(&exported.ports, names.zip(tensors));
+        safetensors(arguments)
+    });
+    // Mapped files may have changed while they were read.
+    for tensor in variables.into_iter().flatten() {
+        let wrong = |e: TensorError| Diagnostic::without_place(&WEIGHTS, e.to_string());
+        tensor.unchanged().map_err(wrong)?;
+    }
     if let Some(path) = &arguments.report {
         write(path, exported.report.to_string().as_bytes())?;
     }
@@ -43,12 +54,7 @@ pub fn make(
         return Ok(());
     };
     write(path, exported.text.as_bytes())?;
-    if let Some(tensors) = variables.filter(|_| in_file(&exported.ports, place)) {
-        let names = model.variables.iter().map(|v| v.name.as_str());
-        let bytes = safetensors(program_weights::arguments(
-            &exported.ports,
-            names.zip(tensors),
-        ));
+    if let Some(bytes) = arrays {
         write(&beside(path, ".safetensors"), &bytes)?;
     }
     let placement = placement(arguments);

@@ -9,7 +9,7 @@ folder, *rest = sys.argv[1:]
 items = {s: numpy.float32(numpy.arange(2 * s).reshape(s, 2) + 1) for s in (1, 2, 3, 4)}
 rows = {s: numpy.float32([3, 1, 4, 1][:s]) for s in (0, 1, 2, 4)}
 short = "index 2 is out of range: the pack has %d items"
-leaves = "an index of %s runs from 1 to %d, the tensor's extent is %d; guard it with `| |`"
+leaves = "error[SK9205]: an index of %s runs from 1 to %d, the tensor's extent is %d; guard it with `| |`"
 
 
 def item(values, index):
@@ -65,8 +65,8 @@ for s, xs in items.items():
     }
     cases |= {(graph, s): value for graph, value in packs.items()}
 for s, x in rows.items():
-    out = {w: leaves % (w, s, s) if s else x for w in ("an access", "the target")}
-    cases |= {("Shifted", s): out["an access"], ("Pushed", s): out["the target"], ("Kept", s): x, ("Turned", s): x[::-1]}
+    out = {w: leaves % (w, s, s) if s else x for w in ("`x`", "`y`")}
+    cases |= {("Shifted", s): out["`x`"], ("Pushed", s): out["`y`"], ("Kept", s): x, ("Turned", s): x[::-1]}
     if s:
         cases["Differences", s] = x[1:] - x[:-1]
 if rest and os.path.isdir(rest[0]):
@@ -88,7 +88,7 @@ for engine in rest:
     assert len(results) == len(cases)
     for (case, expected), result in zip(cases.items(), results):
         if isinstance(expected, str):
-            assert result["exit"] == 1 and "error[SK9204]: " + expected in result["stderr"], (engine, case, result)
+            assert result["exit"] == 1 and (expected if expected.startswith("error[") else "error[SK9204]: " + expected) in result["stderr"], (engine, case, result)
         else:
             assert result["exit"] == 0, (engine, case, result)
             numpy.testing.assert_array_equal(numpy.load("%s/%s/%s/%d/y.npy" % (folder, engine, *case)), expected, str(case))

@@ -3,7 +3,7 @@
 
 use skript_semantics::{ScalarKind, ScalarOp};
 
-use super::Pass;
+use super::ends::Loops;
 use crate::diagnostics::codes::ACCESS_OUT_OF_RANGE;
 use crate::eval::affine::Affine;
 use crate::eval::ranges::{Known, extent_expr};
@@ -19,74 +19,66 @@ enum Side {
     Beyond,
 }
 
-impl Pass<'_> {
-    /// Demands it of an index that goes straight through its tensor, as the extents of `shape` say, none of which is zero.
-    pub(super) fn remapped(
-        &mut self,
-        subscript: &Expr,
-        extent: &Extent,
-        shape: &[Extent],
-        span: Span,
-    ) {
-        let size = extent_expr(extent);
-        let Some((index, replacements)) = remaps(subscript, &size) else {
-            return;
+/// What each run must test of a guarded index with replacements, where every step looks at it; `None` if that is no such
+/// index, or if extents do not decide how far the replacements lead.
+pub(super) fn remapped(
+    loops: &Loops,
+    subscript: &Expr,
+    (extent, name): (&Extent, &str),
+    span: Span,
+) -> Option<Vec<Demand>> {
+    let size = extent_expr(extent);
+    let (index, replacements) = remaps(subscript, &size)?;
+    let (least, most) = loops.exact(index)?;
+    let mut demands = Vec::new();
+    for (side, replacement) in replacements {
+        // How far the index is outside: by one at least, by so much at most.
+        let outside = match side {
+            Side::Below => Affine::constant(-1).plus(&Affine::of(&least), -1),
+            Side::Beyond => Affine::of(&most).plus(&Affine::of(&size), -1),
         };
-        let Some((least, most)) = self.ends(index) else {
-            return;
+        let mut facts = loops.facts.to_vec();
+        facts.push(outside.clone());
+        facts.extend(loops.indices.iter().map(|index| {
+            let extent = Affine::of(&extent_expr(&index.extent));
+            extent.plus(&Affine::constant(1), -1)
+        }));
+        let known = Known::new((&[], &[]), &facts, loops.work);
+        // What the index is there: from the end of its loops to the border of the tensor.
+        let (first, last) = match side {
+            Side::Below if known.interval(&most).0 >= -1 => (least.clone(), Expr::int(-1)),
+            Side::Below => (least.clone(), int(ScalarOp::Min, &most, &Expr::int(-1))),
+            Side::Beyond if !known.may_reach(&least, extent) => (size.clone(), most.clone()),
+            Side::Beyond => (int(ScalarOp::Max, &least, &size), most.clone()),
         };
-        for (side, replacement) in replacements {
-            // How far the index is outside: by one at least, by so much at most.
-            let outside = match side {
-                Side::Below => Affine::constant(-1).plus(&Affine::of(&least), -1),
-                Side::Beyond => Affine::of(&most).plus(&Affine::of(&size), -1),
-            };
-            let mut facts = self.tested.clone();
-            facts.push(outside.clone());
-            let steps = self.indices.iter().map(|index| &index.extent);
-            let some = steps.chain(shape).map(|extent| {
-                let extent = Affine::of(&extent_expr(extent));
-                extent.plus(&Affine::constant(1), -1)
-            });
-            facts.extend(some);
-            let known = Known::new((&[], &[]), &facts, &self.work);
-            // What the index is there: from the end of its loops to the border of the tensor.
-            let (first, last) = match side {
-                Side::Below if known.interval(&most).0 >= -1 => (least.clone(), Expr::int(-1)),
-                Side::Below => (least.clone(), int(ScalarOp::Min, &most, &Expr::int(-1))),
-                Side::Beyond if !known.may_reach(&least, extent) => (size.clone(), most.clone()),
-                Side::Beyond => (int(ScalarOp::Max, &least, &size), most.clone()),
-            };
-            let Some((low, high)) = between(index, replacement, side, (&first, &last)) else {
-                continue;
-            };
-            if known.interval(&low).0 >= 0 && !known.may_reach(&high, extent) {
-                continue;
-            }
-            let never = runtime::compare(ScalarOp::Lt, outside.into_expr(), Expr::int(0));
-            let within = Demand::within(&low, &high, &size);
-            let holds = runtime::simplified(ScalarOp::Or, ScalarKind::Bool, vec![never, within]);
-            let condition = self.in_some_step(holds, shape);
-            let place = match side {
-                Side::Below => "an index below zero is replaced by ",
-                Side::Beyond => "an index beyond the end is replaced by ",
-            };
-            let mut message = vec![MessagePart::Text(place.to_string())];
-            message.push(MessagePart::Value(low.clone()));
-            if low != high {
-                message.push(MessagePart::Text(" to ".to_string()));
-                message.push(MessagePart::Value(high));
-            }
-            message.push(MessagePart::Text(", the tensor's extent is ".to_string()));
-            message.push(MessagePart::Value(size.clone()));
-            self.demanded(Demand {
-                condition,
-                message,
-                code: &ACCESS_OUT_OF_RANGE,
-                span,
-            });
+        let (low, high) = between(index, replacement, side, (&first, &last))?;
+        if known.interval(&low).0 >= 0 && !known.may_reach(&high, extent) {
+            continue;
         }
+        let never = runtime::compare(ScalarOp::Lt, outside.into_expr(), Expr::int(0));
+        let within = Demand::within(&low, &high, &size);
+        let holds = runtime::simplified(ScalarOp::Or, ScalarKind::Bool, vec![never, within]);
+        let side = match side {
+            Side::Below => "below zero",
+            Side::Beyond => "beyond the end",
+        };
+        let text = |text: &str| MessagePart::Text(text.to_string());
+        let mut message = vec![text(&format!("an index of {name} {side} is replaced by "))];
+        message.push(MessagePart::Value(low.clone()));
+        if low != high {
+            message.push(text(" to "));
+            message.push(MessagePart::Value(high));
+        }
+        message.push(text(", the tensor's extent is "));
+        message.push(MessagePart::Value(size.clone()));
+        demands.push(Demand {
+            condition: loops.in_some_step(holds),
+            message,
+            code: &ACCESS_OUT_OF_RANGE,
+            span,
+        });
     }
+    Some(demands)
 }
 
 /// The index of a remap, and what replaces it on either side.
@@ -223,8 +215,9 @@ mod tests {
             let functions = model.functions.iter().map(|f| f.checks.len());
             functions.sum::<usize>()
         };
-        assert_eq!(checks("|i - 2 <> 0 : n - 1|"), 0);
+        // A tensor without elements has neither a first nor a last one.
+        assert_eq!(checks("|i - 2 <> 0 : n - 1|"), 2);
         assert_eq!(checks("|i - 2 <> 2 - i : 2 * n - i|"), 2);
-        assert_eq!(checks("|i - 2 <> 2 : 0|"), 1);
+        assert_eq!(checks("|i - 2 <> 2 : 0|"), 2);
     }
 }

@@ -1,0 +1,101 @@
+//===- Chlo.cpp - dialects that programs hold beside StableHLO --------------===//
+
+#include "skript-stablehlo/Chlo.h"
+#include "skript-stablehlo-c/Dialect.h"
+
+#include "mlir/CAPI/IR.h"
+#include "mlir/CAPI/Registration.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "mlir/IR/TypeUtilities.h"
+#include "mlir/Transforms/InliningUtils.h"
+
+using namespace mlir;
+
+#include "skript-stablehlo/ChloDialect.cpp.inc"
+
+//===----------------------------------------------------------------------===//
+// Textual form
+//===----------------------------------------------------------------------===//
+
+/// `T, U -> V`; one type without an arrow serves all. The last of `types` is the result's.
+static ParseResult parseMap(OpAsmParser &parser, ArrayRef<Type *> types) {
+  SMLoc place = parser.getCurrentLocation();
+  SmallVector<Type> parsed;
+  if (parser.parseTypeList(parsed))
+    return failure();
+  bool hasArrow = succeeded(parser.parseOptionalArrow());
+  if (hasArrow && parser.parseType(parsed.emplace_back()))
+    return failure();
+  if (!hasArrow && parsed.size() == 1)
+    parsed.resize(types.size(), parsed.front());
+  if (parsed.size() != types.size())
+    return parser.emitError(place) << "expected " << types.size() - 1 << " operand types and one result type";
+  for (auto [slot, type] : llvm::zip(types, parsed))
+    *slot = type;
+  return success();
+}
+
+template <typename... Types> static ParseResult parseMapTypes(OpAsmParser &parser, Types &...types) {
+  return parseMap(parser, {&types...});
+}
+
+template <typename... Types> static void printMapTypes(OpAsmPrinter &printer, Operation *op, Types...) {
+  printer << op->getOperandTypes() << " -> " << op->getResultTypes();
+}
+
+#define GET_OP_CLASSES
+#include "skript-stablehlo/ChloOps.cpp.inc"
+
+LogicalResult skript_chlo::TopKOp::verify() {
+  auto operand = cast<RankedTensorType>(getOperand().getType());
+  auto values = cast<RankedTensorType>(getValues().getType());
+  auto indices = cast<RankedTensorType>(getIndices().getType());
+  if (operand.getRank() == 0)
+    return emitOpError("needs an operand with a last dimension, but it is ") << operand;
+  SmallVector<int64_t> shape(operand.getShape());
+  int64_t k = getK(), last = shape.back();
+  if (k < 0 || (!ShapedType::isDynamic(last) && k > last))
+    return emitOpError("takes ") << k << " elements of a dimension of " << operand;
+  shape.back() = k;
+  for (RankedTensorType result : {values, indices})
+    if (failed(verifyCompatibleShape(result.getShape(), shape)))
+      return emitOpError("gives ") << result << " where " << k << " elements of the last dimension of " << operand
+                                   << " are taken";
+  if (values.getElementType() != operand.getElementType())
+    return emitOpError("gives ") << values << ", whose elements are not those of " << operand;
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Dialects
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct Inliner : DialectInlinerInterface {
+  using DialectInlinerInterface::DialectInlinerInterface;
+  bool isLegalToInline(Operation *, Region *, bool, IRMapping &) const final { return true; }
+};
+} // namespace
+
+void skript_chlo::ChloDialect::initialize() {
+  addOperations<
+#define GET_OP_LIST
+#include "skript-stablehlo/ChloOps.cpp.inc"
+      >();
+  addInterfaces<Inliner>();
+}
+
+MLIR_DEFINE_EXPLICIT_TYPE_ID(skript_shardy::ShardyDialect)
+
+skript_shardy::ShardyDialect::ShardyDialect(MLIRContext *context)
+    : Dialect(getDialectNamespace(), context, TypeID::get<ShardyDialect>()) {}
+
+Attribute skript_shardy::ShardyDialect::parseAttribute(DialectAsmParser &parser, Type) const {
+  return StringAttr::get(getContext(), parser.getFullSymbolSpec());
+}
+
+extern "C" {
+MLIR_DEFINE_CAPI_DIALECT_REGISTRATION(SkriptChlo, skript_chlo, skript_chlo::ChloDialect)
+MLIR_DEFINE_CAPI_DIALECT_REGISTRATION(SkriptShardy, skript_shardy, skript_shardy::ShardyDialect)
+}

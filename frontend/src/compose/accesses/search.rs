@@ -1,0 +1,223 @@
+//! Formulas that look for a step in which an access leaves its tensor, where no condition on extents says exactly whether
+//! there is one.
+
+use rustc_hash::FxHashMap;
+use skript_semantics::{ScalarKind, ScalarOp};
+
+use super::walk::Condition;
+use crate::compose::dynamic_extent::extent_of;
+use crate::eval::affine::Affine;
+use crate::eval::ranges::extent_expr;
+use crate::eval::runtime;
+use crate::model::{
+    Accumulation, Expr, Extent, Finding, Formula, FormulaIndex, Init, MessagePart, Node, Target,
+    ValueId,
+};
+use crate::source::Span;
+use skript_semantics::Scalar;
+
+/// What to look for.
+pub(super) struct Search<'a> {
+    pub formula: &'a Formula,
+    /// Made of indices and extents.
+    pub subscript: &'a Expr,
+    pub size: &'a Expr,
+    pub path: &'a [Condition<'a>],
+    /// Indices that subscript and path rest on.
+    pub indices: &'a [usize],
+    /// A condition over extents: where it does not hold, there is nothing to look for.
+    pub open: Expr,
+    pub name: &'a str,
+    pub span: Span,
+}
+
+/// Indices whose values a message has.
+const MOST_INDICES: usize = 8;
+
+impl Search<'_> {
+    /// The formula; its target is still to be given a tensor.
+    pub fn formula(&self) -> Option<Formula> {
+        let mut rebuilt = Rebuilt {
+            source: self.formula,
+            indices: FxHashMap::default(),
+            locals: FxHashMap::default(),
+            result: Formula {
+                indices: Vec::new(),
+                locals: Vec::new(),
+                predicate: None,
+                kind: Accumulation::Min,
+                targets: Vec::new(),
+                findings: Vec::new(),
+                span: self.span,
+            },
+        };
+        for index in self.indices {
+            rebuilt.index(*index)?;
+        }
+        let leaves = rebuilt.expr(&self.leaves())?;
+        let mut message = self.message()?;
+        for part in &mut message {
+            if let MessagePart::Value(value) = part {
+                *value = rebuilt.expr(value)?;
+            }
+        }
+        let mut formula = rebuilt.result;
+        only_where(&mut formula, &self.open)?;
+        formula.targets.push(Target {
+            output: ValueId(u32::MAX),
+            subscripts: Vec::new(),
+            value: number(&formula.indices),
+            init: Init::Fill(Scalar::Int(Finding::NONE)),
+        });
+        formula.predicate = Some(leaves);
+        formula.findings.push(Finding {
+            target: 0,
+            message,
+            span: self.span,
+        });
+        Some(formula)
+    }
+}
+
+impl Search<'_> {
+    /// That a step evaluates the access and leaves the tensor.
+    pub fn leaves(&self) -> Expr {
+        let index = self.subscript;
+        let below = runtime::compare(ScalarOp::Lt, index.clone(), Expr::int(0));
+        let beyond = runtime::compare(ScalarOp::Ge, index.clone(), self.size.clone());
+        let outside = runtime::simplified(ScalarOp::Or, ScalarKind::Bool, vec![below, beyond]);
+        self.path.iter().fold(outside, |all, condition| {
+            let expr = condition.expr.clone();
+            let expr = match condition.holds {
+                true => expr,
+                false => Expr::apply(ScalarKind::Bool, ScalarOp::Not, vec![expr]),
+            };
+            runtime::and(all, expr)
+        })
+    }
+
+    /// What to report of a step.
+    pub fn message(&self) -> Option<Vec<MessagePart>> {
+        let mut message = vec![
+            MessagePart::Text(format!("an index of {} is ", self.name)),
+            MessagePart::Value(self.subscript.clone()),
+        ];
+        let named = self.indices.iter().take(MOST_INDICES);
+        for (position, index) in named.enumerate() {
+            let word = if position == 0 { " where " } else { ", " };
+            let name = &self.formula.indices.get(*index)?.name;
+            message.push(MessagePart::Text(format!("{word}{name} = ")));
+            message.push(MessagePart::Value(Expr::index(*index)));
+        }
+        message.push(MessagePart::Text(", the tensor's extent is ".to_string()));
+        message.push(MessagePart::Value(self.size.clone()));
+        message.push(MessagePart::Text("; guard it with `| |`".to_string()));
+        Some(message)
+    }
+}
+
+/// Takes all steps from a formula where a condition over extents does not hold.
+fn only_where(formula: &mut Formula, open: &Expr) -> Option<()> {
+    if runtime::bool_literal(open) == Some(true) {
+        return Some(());
+    }
+    if formula.indices.is_empty() {
+        formula.indices.push(FormulaIndex {
+            name: "step".to_string(),
+            extent: Extent::Fixed(1),
+        });
+    }
+    let first = formula.indices.first_mut()?;
+    let steps = extent_expr(&first.extent);
+    let steps = runtime::select(open.clone(), steps, Expr::int(0));
+    first.extent = extent_of(&steps)?;
+    Some(())
+}
+
+/// The number of a step, row-major over the indices.
+pub(super) fn number(indices: &[FormulaIndex]) -> Expr {
+    let mut number = Affine::constant(0);
+    for (position, index) in indices.iter().enumerate() {
+        let extent = extent_expr(&index.extent);
+        let outer = std::mem::replace(&mut number, Affine::of(&Expr::index(position))).into_expr();
+        let outer = match &extent.node {
+            Node::Literal(Scalar::Int(n)) => Affine::of(&outer).times(*n).into_expr(),
+            _ => Expr::apply(ScalarKind::Int, ScalarOp::Mul, vec![outer, extent]),
+        };
+        number = number.plus(&Affine::of(&outer), 1);
+    }
+    number.into_expr()
+}
+
+/// A formula over some of the indices and locals of another one.
+struct Rebuilt<'a> {
+    source: &'a Formula,
+    /// What stands for an index: one of the new formula, or zero where it takes one value.
+    indices: FxHashMap<usize, Expr>,
+    locals: FxHashMap<usize, usize>,
+    result: Formula,
+}
+
+impl Rebuilt<'_> {
+    fn index(&mut self, index: usize) -> Option<()> {
+        let own = self.source.indices.get(index)?;
+        let stands = match own.extent {
+            Extent::Fixed(1) => Expr::int(0),
+            _ => {
+                self.result.indices.push(own.clone());
+                Expr::index(self.result.indices.len() - 1)
+            }
+        };
+        self.indices.insert(index, stands);
+        Some(())
+    }
+
+    fn local(&mut self, position: usize) -> Option<usize> {
+        if let Some(known) = self.locals.get(&position) {
+            return Some(*known);
+        }
+        let mut local = self.source.locals.get(position)?.clone();
+        local.value = self.expr(&local.value)?;
+        self.result.locals.push(local);
+        let new = self.result.locals.len() - 1;
+        self.locals.insert(position, new);
+        Some(new)
+    }
+
+    fn expr(&mut self, expr: &Expr) -> Option<Expr> {
+        let node = match &expr.node {
+            Node::Index(index) => return self.indices.get(index).cloned(),
+            Node::Local(position) => Node::Local(self.local(*position)?),
+            Node::Literal(_) | Node::Extent(_) => expr.node.clone(),
+            Node::Access { tensor, subscripts } => Node::Access {
+                tensor: *tensor,
+                subscripts: self.all(subscripts)?,
+            },
+            Node::Table { items, index } => Node::Table {
+                items: items.clone(),
+                index: Box::new(self.expr(index)?),
+            },
+            Node::Apply { op, operands } => Node::Apply {
+                op: *op,
+                operands: self.all(operands)?,
+            },
+            Node::Select {
+                condition,
+                then,
+                otherwise,
+            } => Node::Select {
+                condition: Box::new(self.expr(condition)?),
+                then: Box::new(self.expr(then)?),
+                otherwise: Box::new(self.expr(otherwise)?),
+            },
+        };
+        Some(Expr {
+            kind: expr.kind,
+            node,
+        })
+    }
+
+    fn all(&mut self, exprs: &[Expr]) -> Option<Vec<Expr>> {
+        exprs.iter().map(|e| self.expr(e)).collect()
+    }
+}

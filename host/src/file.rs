@@ -1,0 +1,235 @@
+//! Files as they are read everywhere: regular files only, never more bytes than a limit.
+//!
+//! A pipe would wait for a writer, a device may never end, and a file may be larger than memory. Whether a name means a
+//! regular file is asked before it is opened, for opening a device may act on it, and once more of what was opened, for
+//! names change their meaning. Nothing waits meanwhile: the file is opened without blocking.
+
+use std::fs::{File, FileType, Metadata, OpenOptions};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+/// Why a file is not read.
+#[derive(Debug, thiserror::Error)]
+pub enum FileError {
+    #[error("{0}")]
+    System(#[from] std::io::Error),
+    #[error("not a regular file, but {kind}")]
+    Kind { kind: &'static str },
+    #[error("larger than {most} bytes")]
+    Size { most: u64 },
+    #[error("a link out of the folder {}, to {}", folder.display(), target.display())]
+    Outside { folder: PathBuf, target: PathBuf },
+    #[error("the name was given to another file while it was opened")]
+    Replaced,
+}
+
+/// A regular file, open for reading.
+#[derive(Debug)]
+pub struct RegularFile {
+    file: File,
+    metadata: Metadata,
+}
+
+/// What identifies a version of a file: another one of them differs in the time of its last change or in its length.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Version {
+    inode: Inode,
+    length: u64,
+    changed: Option<SystemTime>,
+}
+
+/// A file of the system, whatever its names are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Inode(u64, u64);
+
+/// What became of a version of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    Unchanged,
+    /// The file is shorter or longer, or was written to.
+    Changed,
+    /// The name is gone or is that of another file; the one that was opened cannot be looked at any more.
+    Renamed,
+}
+
+impl RegularFile {
+    /// Opens a file, wherever links lead.
+    ///
+    /// # Errors
+    /// [`FileError`] if the system refuses, or it is not a regular file.
+    pub fn open(path: &Path) -> Result<RegularFile, FileError> {
+        regular(&std::fs::metadata(path)?)?;
+        let file = options().open(path)?;
+        let metadata = file.metadata()?;
+        regular(&metadata)?;
+        Ok(RegularFile { file, metadata })
+    }
+
+    /// Opens a file that lies in a folder or below it, links followed.
+    ///
+    /// # Errors
+    /// As [`RegularFile::open`]; [`FileError::Outside`] if links lead out of the folder.
+    pub fn open_within(path: &Path, folder: &Path) -> Result<RegularFile, FileError> {
+        let folder = match folder.as_os_str().is_empty() {
+            true => Path::new("."),
+            false => folder,
+        };
+        let opened = RegularFile::open(path)?;
+        let target = path.canonicalize()?;
+        if !target.starts_with(folder.canonicalize()?) {
+            return Err(FileError::Outside {
+                folder: folder.to_path_buf(),
+                target,
+            });
+        }
+        // The path was followed twice: both must have led to one file.
+        let found = Inode::of(&std::fs::metadata(&target)?);
+        match found == Inode::of(&opened.metadata) {
+            true => Ok(opened),
+            false => Err(FileError::Replaced),
+        }
+    }
+
+    /// Bytes when it was opened.
+    pub fn length(&self) -> u64 {
+        self.metadata.len()
+    }
+
+    pub fn version(&self) -> Version {
+        Version::of(&self.metadata)
+    }
+
+    /// The file itself, for readers of streams and for mapping.
+    pub fn into_file(self) -> File {
+        self.file
+    }
+
+    /// The file itself.
+    pub fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// All bytes, if they are at most `most`.
+    ///
+    /// # Errors
+    /// [`FileError::Size`] if there are more, or the system's.
+    pub fn read(self, most: u64) -> Result<Vec<u8>, FileError> {
+        // Files of the kernel state no length: what counts is what comes.
+        if self.length() > most {
+            return Err(FileError::Size { most });
+        }
+        read_stream(self.file, most)
+    }
+}
+
+/// All bytes of a regular file, wherever links lead, if they are at most `most`.
+///
+/// # Errors
+/// As [`RegularFile::open`] and [`RegularFile::read`].
+pub fn read(path: &Path, most: u64) -> Result<Vec<u8>, FileError> {
+    RegularFile::open(path)?.read(most)
+}
+
+/// As [`read`], of a file that lies in a folder or below it, links followed.
+///
+/// # Errors
+/// As [`RegularFile::open_within`] and [`RegularFile::read`].
+pub fn read_within(path: &Path, folder: &Path, most: u64) -> Result<Vec<u8>, FileError> {
+    RegularFile::open_within(path, folder)?.read(most)
+}
+
+/// All bytes of a stream such as standard input, if they are at most `most`.
+///
+/// # Errors
+/// [`FileError::Size`] if there are more, or the system's.
+pub fn read_stream(stream: impl Read, most: u64) -> Result<Vec<u8>, FileError> {
+    let mut bytes = Vec::new();
+    stream
+        .take(most.saturating_add(1))
+        .read_to_end(&mut bytes)?;
+    match bytes.len() as u64 > most {
+        true => Err(FileError::Size { most }),
+        false => Ok(bytes),
+    }
+}
+
+impl Version {
+    fn of(metadata: &Metadata) -> Version {
+        Version {
+            inode: Inode::of(metadata),
+            length: metadata.len(),
+            changed: metadata.modified().ok(),
+        }
+    }
+
+    /// What became of the file that had this path.
+    pub fn fate(&self, path: &Path) -> Fate {
+        match std::fs::metadata(path) {
+            Ok(metadata) if Inode::of(&metadata) == self.inode => {
+                match Version::of(&metadata) == *self {
+                    true => Fate::Unchanged,
+                    false => Fate::Changed,
+                }
+            }
+            _ => Fate::Renamed,
+        }
+    }
+}
+
+impl Inode {
+    #[cfg(unix)]
+    fn of(metadata: &Metadata) -> Inode {
+        use std::os::unix::fs::MetadataExt as _;
+        Inode(metadata.dev(), metadata.ino())
+    }
+
+    /// Other systems have no such numbers in the standard library.
+    #[cfg(not(unix))]
+    fn of(_: &Metadata) -> Inode {
+        Inode(0, 0)
+    }
+}
+
+fn regular(metadata: &Metadata) -> Result<(), FileError> {
+    match metadata.is_file() {
+        true => Ok(()),
+        false => Err(FileError::Kind {
+            kind: kind(metadata.file_type()),
+        }),
+    }
+}
+
+fn kind(found: FileType) -> &'static str {
+    if found.is_dir() {
+        return "a folder";
+    }
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::FileTypeExt as _;
+        if found.is_fifo() {
+            return "a pipe";
+        }
+        if found.is_socket() {
+            return "a socket";
+        }
+        if found.is_char_device() || found.is_block_device() {
+            return "a device";
+        }
+    }
+    "something else"
+}
+
+fn options() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.read(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt as _;
+        options.custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY);
+    }
+    options
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,317 @@
+//! Messages of the protocol in a stream of bytes: a header with the length, an empty line, JSON.
+//!
+//! What the other side states is not believed: memory is taken as bytes arrive, up to a limit, and what is no message is
+//! answered and skipped.
+
+use lsp_server::{Connection, ErrorCode, Message};
+use serde::Serialize;
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Bytes of one message, with the text of a document in it.
+const MOST_BYTES: u64 = 64 << 20;
+/// Bytes of the header of one message; the protocol's has two short lines.
+const MOST_HEADER_BYTES: u64 = 64 << 10;
+/// Messages that wait; the editor's pipe holds the others.
+const WAITING: usize = 64;
+
+/// What stands in the stream where a message should.
+#[derive(Debug)]
+pub struct Refusal {
+    code: ErrorCode,
+    text: String,
+    /// Of the request, where it can be read.
+    id: Value,
+}
+
+impl Refusal {
+    fn new(code: ErrorCode, text: String) -> Refusal {
+        Refusal {
+            code,
+            text,
+            id: Value::Null,
+        }
+    }
+
+    fn response(&self) -> Value {
+        let error = json!({"code": self.code as i32, "message": self.text});
+        json!({"id": self.id, "error": error})
+    }
+}
+
+/// Why nothing more can be read.
+#[derive(Debug, thiserror::Error)]
+pub enum FramingError {
+    #[error("the editor's messages cannot be read: {0}")]
+    System(#[from] std::io::Error),
+    #[error("the header of a message has more than {MOST_HEADER_BYTES} bytes")]
+    LongHeader,
+    #[error("a message has no `Content-Length: N`, so nothing tells where it ends")]
+    NoLength,
+    #[error("the input ends within a message")]
+    Cut,
+}
+
+/// Reads messages.
+pub struct Frames<R> {
+    input: R,
+    most: u64,
+    /// Bytes of a message that was refused.
+    skipped: u64,
+}
+
+impl<R: BufRead> Frames<R> {
+    pub fn new(input: R, most: u64) -> Frames<R> {
+        Frames {
+            input,
+            most,
+            skipped: 0,
+        }
+    }
+
+    /// The next message or what stands in its place; `None` at the end.
+    ///
+    /// # Errors
+    /// [`FramingError`] if nothing states where the next message begins.
+    pub fn next(&mut self) -> Result<Option<Result<Message, Refusal>>, FramingError> {
+        let skipped = std::mem::take(&mut self.skipped);
+        std::io::copy(&mut self.input.by_ref().take(skipped), &mut std::io::sink())?;
+        let Some(length) = self.length()? else {
+            return Ok(None);
+        };
+        if length > self.most {
+            self.skipped = length;
+            let text = format!(
+                "a message of {length} bytes is not read: {} are accepted",
+                self.most
+            );
+            return Ok(Some(Err(Refusal::new(ErrorCode::InvalidRequest, text))));
+        }
+        let mut body = Vec::new();
+        let read = self.input.by_ref().take(length).read_to_end(&mut body)?;
+        match read as u64 == length {
+            true => Ok(Some(message(&body))),
+            false => Err(FramingError::Cut),
+        }
+    }
+
+    /// What the next header states; `None` at the end of the input.
+    fn length(&mut self) -> Result<Option<u64>, FramingError> {
+        let mut length = None;
+        let mut header = self.input.by_ref().take(MOST_HEADER_BYTES);
+        let mut is_first = true;
+        loop {
+            let mut line = Vec::new();
+            header.read_until(b'\n', &mut line)?;
+            if !line.ends_with(b"\n") {
+                return match (header.limit(), is_first && line.is_empty()) {
+                    (0, _) => Err(FramingError::LongHeader),
+                    (_, true) => Ok(None),
+                    (_, false) => Err(FramingError::Cut),
+                };
+            }
+            is_first = false;
+            let line = String::from_utf8_lossy(&line);
+            let line = line.trim();
+            if line.is_empty() {
+                return length.map(Some).ok_or(FramingError::NoLength);
+            }
+            let field = line.split_once(':');
+            let field = field.filter(|(name, _)| name.eq_ignore_ascii_case("content-length"));
+            if let Some((_, value)) = field {
+                let value = value.trim();
+                let is_number = !value.is_empty() && value.bytes().all(|b| b.is_ascii_digit());
+                // What no u64 holds is too long in any case.
+                length = is_number.then(|| value.parse().unwrap_or(u64::MAX));
+            }
+        }
+    }
+}
+
+fn message(body: &[u8]) -> Result<Message, Refusal> {
+    let value: Value = serde_json::from_slice(body)
+        .map_err(|e| Refusal::new(ErrorCode::ParseError, format!("this is no JSON: {e}")))?;
+    let id = value.get("id").cloned().unwrap_or_default();
+    let read = match (value.get("method").is_some(), id.is_null()) {
+        (true, false) => serde_json::from_value(value).map(Message::Request),
+        (true, true) => serde_json::from_value(value).map(Message::Notification),
+        (false, _) => serde_json::from_value(value).map(Message::Response),
+    };
+    read.map_err(|_| {
+        let text = "this is no request, notification or response of JSON-RPC";
+        Refusal {
+            id: match id.is_number() || id.is_string() {
+                true => id,
+                false => Value::Null,
+            },
+            ..Refusal::new(ErrorCode::InvalidRequest, text.to_owned())
+        }
+    })
+}
+
+/// A message as it is written.
+#[derive(Serialize)]
+struct Framed<'m, T> {
+    jsonrpc: &'static str,
+    #[serde(flatten)]
+    message: &'m T,
+}
+
+fn send<W: Write>(output: &Mutex<W>, message: &impl Serialize) -> std::io::Result<()> {
+    let text = serde_json::to_string(&Framed {
+        jsonrpc: "2.0",
+        message,
+    })?;
+    let mut output = output.lock().unwrap_or_else(PoisonError::into_inner);
+    write!(output, "Content-Length: {}\r\n\r\n{text}", text.len())?;
+    output.flush()
+}
+
+/// Connects `serve` with an editor on two streams, until either says that it is done.
+///
+/// # Errors
+/// [`FramingError`], or what `serve` returns.
+pub fn connected<I, O>(
+    input: I,
+    output: O,
+    serve: impl FnOnce(&Connection) -> anyhow::Result<()>,
+) -> anyhow::Result<()>
+where
+    I: Read + Send + 'static,
+    O: Write + Send + 'static,
+{
+    let (received, receiver) = crossbeam_channel::bounded(WAITING);
+    let (sender, sent) = crossbeam_channel::bounded::<Message>(WAITING);
+    let output = Arc::new(Mutex::new(output));
+    let broken = Arc::new(Mutex::new(None));
+    let reader = {
+        let (output, broken) = (Arc::clone(&output), Arc::clone(&broken));
+        move || {
+            let mut frames = Frames::new(BufReader::new(input), MOST_BYTES);
+            let ended = loop {
+                match frames.next() {
+                    Ok(Some(Ok(message))) => {
+                        // Nobody listens after the end of the conversation.
+                        if received.send(message).is_err() {
+                            break None;
+                        }
+                    }
+                    Ok(Some(Err(refusal))) => {
+                        if let Err(error) = send(&output, &refusal.response()) {
+                            break Some(FramingError::System(error));
+                        }
+                    }
+                    Ok(None) => break None,
+                    Err(error) => break Some(error),
+                }
+            };
+            *broken.lock().unwrap_or_else(PoisonError::into_inner) = ended;
+        }
+    };
+    let writer = move || -> std::io::Result<()> {
+        sent.iter().try_for_each(|message| send(&output, &message))
+    };
+    // Not joined: it may wait for an editor that has nothing more to say.
+    std::thread::Builder::new().spawn(reader)?;
+    let writer = std::thread::Builder::new().spawn(writer)?;
+    let connection = Connection { sender, receiver };
+    let served = serve(&connection);
+    drop(connection);
+    let written = writer.join();
+    if let Some(error) = broken.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        return Err(error.into());
+    }
+    served?;
+    written.map_err(|_| anyhow::anyhow!("the server failed"))??;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn frame(body: &str) -> String {
+        format!("Content-Length: {}\r\n\r\n{body}", body.len())
+    }
+
+    /// What becomes of a stream: methods, codes of refusals, and how it ends.
+    fn read(text: &str, most: u64) -> Vec<String> {
+        let mut frames = Frames::new(text.as_bytes(), most);
+        let mut found = Vec::new();
+        loop {
+            found.push(match frames.next() {
+                Ok(Some(Ok(Message::Notification(note)))) => note.method,
+                Ok(Some(Ok(other))) => format!("{other:?}"),
+                Ok(Some(Err(refusal))) => format!("{} {}", refusal.code as i32, refusal.id),
+                Ok(None) => return found,
+                Err(error) => {
+                    found.push(error.to_string());
+                    return found;
+                }
+            });
+        }
+    }
+
+    const NOTE: &str = r#"{"jsonrpc":"2.0","method":"m"}"#;
+
+    #[test]
+    fn what_is_no_message_is_refused_and_skipped() {
+        for (body, refused) in [
+            ("{", "-32700 null"),
+            ("", "-32700 null"),
+            ("\u{0}", "-32700 null"),
+            ("[]", "-32600 null"),
+            (r#"{"id":7,"method":3}"#, "-32600 7"),
+            (r#"{"id":{},"method":3}"#, "-32600 null"),
+            (&"[".repeat(100_000), "-32700 null"),
+        ] {
+            let text = frame(body) + &frame(NOTE);
+            let found = read(&text, 1 << 20);
+            assert_eq!(found, [refused, "m"], "{body:.20}");
+        }
+    }
+
+    #[test]
+    fn long_messages_are_refused_and_skipped() {
+        let text = frame(&" ".repeat(101)) + &frame(NOTE);
+        assert_eq!(read(&text, 100), ["-32600 null", "m"]);
+        // As many bytes as it states are never there.
+        for length in [
+            "99999999999999",
+            "18446744073709551616",
+            "9".repeat(1000).as_str(),
+        ] {
+            let text = format!("Content-Length: {length}\r\n\r\n{}", frame(NOTE));
+            assert_eq!(read(&text, 100), ["-32600 null"], "{length}");
+        }
+    }
+
+    #[test]
+    fn headers_are_read_as_the_protocol_has_them() {
+        let text = format!(
+            "Content-Type: x\r\ncontent-length:{}\r\n\r\n{NOTE}",
+            NOTE.len()
+        );
+        assert_eq!(read(&text, 100), ["m"]);
+        for header in [
+            "Content-Length: -1",
+            "Content-Length: ",
+            "Content-Length: 1x",
+            "X: 3",
+            "x",
+        ] {
+            let found = read(&format!("{header}\r\n\r\n"), 100);
+            assert!(
+                found[0].contains("no `Content-Length"),
+                "{header}: {found:?}"
+            );
+        }
+        let found = read(&"x".repeat(1 << 20), 100);
+        assert!(found[0].contains("more than 65536 bytes"), "{found:?}");
+        for text in ["Content-", "Content-Length: 30\r\n\r\n{"] {
+            assert_eq!(read(text, 100), ["the input ends within a message"]);
+        }
+        assert_eq!(read("", 100), Vec::<String>::new());
+    }
+}

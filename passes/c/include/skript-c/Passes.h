@@ -1,0 +1,109 @@
+/* Passes.h - the passes of the skript dialect, in libSkriptPasses.
+ *
+ * A pass has the defaults of its options; with other options, write it in a pipeline:
+ * mlirParsePassPipeline(…, "skript-plan-memory"). docs/passes.md describes all of them. */
+
+#ifndef SKRIPT_C_PASSES_H
+#define SKRIPT_C_PASSES_H
+
+#include "mlir-c/Pass.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Registers all passes and named pipelines by their flags. Further calls do nothing. */
+MLIR_CAPI_EXPORTED void skriptRegisterPasses(void);
+
+/* --convert-skript-elementwise-to-formula */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateConvertSkriptElementwiseToFormulaPass(void);
+/* --convert-skript-elementwise-to-linalg */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateConvertSkriptElementwiseToLinalgPass(void);
+/* --convert-skript-formula-to-affine */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateConvertSkriptFormulaToAffinePass(void);
+/* --convert-skript-formula-to-linalg */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateConvertSkriptFormulaToLinalgPass(void);
+/* --convert-skript-formula-to-scf */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateConvertSkriptFormulaToScfPass(void);
+/* --convert-skript-scalar-to-arith */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateConvertSkriptScalarToArithPass(void);
+/* --convert-stablehlo-scalar-to-arith */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateConvertStablehloScalarToArithPass(void);
+/* --convert-stablehlo-to-linalg */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateConvertStablehloToLinalgPass(void);
+/* --convert-stablehlo-to-skript */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateConvertStablehloToSkriptPass(void);
+/* --skript-add-entry */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateAddEntryPass(void);
+/* --skript-annotate-loops */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateAnnotateLoopsPass(void);
+/* --skript-annotate-structure */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateAnnotateStructurePass(void);
+/* --skript-check-extents */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateCheckExtentsPass(void);
+/* --skript-drop-clamps */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateDropClampsPass(void);
+/* --skript-drop-covered-fills */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateDropCoveredFillsPass(void);
+/* --skript-drop-signs */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateDropSignsPass(void);
+/* --skript-fold-extents */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateFoldExtentsPass(void);
+/* --skript-fuse-elementwise */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateFuseElementwisePass(void);
+/* --skript-interchange-reductions */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateInterchangeReductionsPass(void);
+/* --skript-keep-operators */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateKeepOperatorsPass(void);
+/* --skript-lower-checks */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateLowerChecksPass(void);
+/* --skript-lower-copies */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateLowerCopiesPass(void);
+/* --skript-lower-intrinsics */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateLowerIntrinsicsPass(void);
+/* --skript-lower-invocations */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateLowerInvocationsPass(void);
+/* --skript-merge-duplicates */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateMergeDuplicatesPass(void);
+/* --skript-name-entry */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateNameEntryPass(void);
+/* --skript-number-checks */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateNumberChecksPass(void);
+/* --skript-open-arguments */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateOpenArgumentsPass(void);
+/* --skript-outline-parts */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateOutlinePartsPass(void);
+/* --skript-pad-extents */
+MLIR_CAPI_EXPORTED MlirPass skriptCreatePadExtentsPass(void);
+/* --skript-plan-memory */
+MLIR_CAPI_EXPORTED MlirPass skriptCreatePlanMemoryPass(void);
+/* --skript-point-arguments */
+MLIR_CAPI_EXPORTED MlirPass skriptCreatePointArgumentsPass(void);
+/* --skript-raise-to-named-linalg */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateRaiseToNamedLinalgPass(void);
+/* --skript-scalarize-elementwise */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateScalarizeElementwisePass(void);
+/* --skript-separate-inits */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateSeparateInitsPass(void);
+/* --skript-set-target */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateSetTargetPass(void);
+/* --skript-split-guards */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateSplitGuardsPass(void);
+/* --skript-unroll-elementwise */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateUnrollElementwisePass(void);
+/* --skript-vectorize-reductions */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateVectorizeReductionsPass(void);
+/* --skript-widen-accumulators */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateWidenAccumulatorsPass(void);
+/* --skript-write-carried */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateWriteCarriedPass(void);
+/* --skript-write-outputs */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateWriteOutputsPass(void);
+/* --skript-yield-offsets */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateYieldOffsetsPass(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* SKRIPT_C_PASSES_H */

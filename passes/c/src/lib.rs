@@ -1,0 +1,103 @@
+//! `libSkriptPasses`: the passes for programs in C and C++.
+//!
+//! A static library, so that the program that links it beside `MLIRSkript` has one copy of the dialect and of its type
+//! identifiers. `include/skript-c/Passes.h` declares what is here.
+
+// Names of a C library, as MLIR's C API spells them.
+#![allow(non_snake_case)]
+
+use mlir_sys::MlirPass;
+
+/// Registers all passes and named pipelines with MLIR: by their flags for pass managers and command lines. Further calls do
+/// nothing.
+#[unsafe(no_mangle)]
+pub extern "C" fn skriptRegisterPasses() {
+    skript_passes::register();
+}
+
+/// The pass of a flag, with the defaults of its options.
+fn create(flag: &'static str) -> MlirPass {
+    skript_passes::register();
+    skript_dialect::pass::create(flag)
+}
+
+macro_rules! create_functions {
+    ($($name:ident => $flag:literal,)*) => {
+        $(
+            #[doc = concat!("Creates the pass `", $flag, "`; the caller owns it until a pass manager takes it over.")]
+            #[unsafe(no_mangle)]
+            pub extern "C" fn $name() -> MlirPass {
+                create($flag)
+            }
+        )*
+
+        #[cfg(test)]
+        const FUNCTIONS: &[(&str, &str, extern "C" fn() -> MlirPass)] =
+            &[$((stringify!($name), $flag, $name)),*];
+    };
+}
+
+create_functions! {
+    skriptCreateConvertSkriptElementwiseToFormulaPass => "convert-skript-elementwise-to-formula",
+    skriptCreateConvertSkriptElementwiseToLinalgPass => "convert-skript-elementwise-to-linalg",
+    skriptCreateConvertSkriptFormulaToAffinePass => "convert-skript-formula-to-affine",
+    skriptCreateConvertSkriptFormulaToLinalgPass => "convert-skript-formula-to-linalg",
+    skriptCreateConvertSkriptFormulaToScfPass => "convert-skript-formula-to-scf",
+    skriptCreateConvertSkriptScalarToArithPass => "convert-skript-scalar-to-arith",
+    skriptCreateConvertStablehloScalarToArithPass => "convert-stablehlo-scalar-to-arith",
+    skriptCreateConvertStablehloToLinalgPass => "convert-stablehlo-to-linalg",
+    skriptCreateConvertStablehloToSkriptPass => "convert-stablehlo-to-skript",
+    skriptCreateAddEntryPass => "skript-add-entry",
+    skriptCreateAnnotateLoopsPass => "skript-annotate-loops",
+    skriptCreateAnnotateStructurePass => "skript-annotate-structure",
+    skriptCreateCheckExtentsPass => "skript-check-extents",
+    skriptCreateDropClampsPass => "skript-drop-clamps",
+    skriptCreateDropCoveredFillsPass => "skript-drop-covered-fills",
+    skriptCreateDropSignsPass => "skript-drop-signs",
+    skriptCreateFoldExtentsPass => "skript-fold-extents",
+    skriptCreateFuseElementwisePass => "skript-fuse-elementwise",
+    skriptCreateInterchangeReductionsPass => "skript-interchange-reductions",
+    skriptCreateKeepOperatorsPass => "skript-keep-operators",
+    skriptCreateLowerChecksPass => "skript-lower-checks",
+    skriptCreateLowerCopiesPass => "skript-lower-copies",
+    skriptCreateLowerIntrinsicsPass => "skript-lower-intrinsics",
+    skriptCreateLowerInvocationsPass => "skript-lower-invocations",
+    skriptCreateMergeDuplicatesPass => "skript-merge-duplicates",
+    skriptCreateNameEntryPass => "skript-name-entry",
+    skriptCreateNumberChecksPass => "skript-number-checks",
+    skriptCreateOpenArgumentsPass => "skript-open-arguments",
+    skriptCreateOutlinePartsPass => "skript-outline-parts",
+    skriptCreatePadExtentsPass => "skript-pad-extents",
+    skriptCreatePlanMemoryPass => "skript-plan-memory",
+    skriptCreatePointArgumentsPass => "skript-point-arguments",
+    skriptCreateRaiseToNamedLinalgPass => "skript-raise-to-named-linalg",
+    skriptCreateScalarizeElementwisePass => "skript-scalarize-elementwise",
+    skriptCreateSeparateInitsPass => "skript-separate-inits",
+    skriptCreateSetTargetPass => "skript-set-target",
+    skriptCreateSplitGuardsPass => "skript-split-guards",
+    skriptCreateUnrollElementwisePass => "skript-unroll-elementwise",
+    skriptCreateVectorizeReductionsPass => "skript-vectorize-reductions",
+    skriptCreateWidenAccumulatorsPass => "skript-widen-accumulators",
+    skriptCreateWriteCarriedPass => "skript-write-carried",
+    skriptCreateWriteOutputsPass => "skript-write-outputs",
+    skriptCreateYieldOffsetsPass => "skript-yield-offsets",
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_pass_has_a_function_and_a_declaration() {
+        let flags: BTreeSet<&str> = FUNCTIONS.iter().map(|(_, flag, _)| *flag).collect();
+        let known: BTreeSet<&str> = skript_passes::ALL.iter().map(|pass| pass.flag).collect();
+        assert_eq!(flags, known);
+        let header = include_str!("../include/skript-c/Passes.h");
+        for (name, flag, create) in FUNCTIONS {
+            let declared = format!("MlirPass {name}(void);");
+            assert!(header.contains(&declared), "{declared}");
+            assert!(!create().ptr.is_null(), "{flag}");
+        }
+    }
+}

@@ -1,0 +1,395 @@
+//! Bounds on what the reader would follow by recursion or print: decided on tokens, before MLIR reads.
+//!
+//! An alias of a type or attribute stands for its text; one that names another twice doubles it. The text that all aliases
+//! stand for is counted without being written.
+
+use super::program::Refusal;
+use super::tokens::{Kind, Token, Tokens};
+use std::collections::HashMap;
+use std::iter::Peekable;
+
+/// Levels of brackets, those of regions among them.
+const NESTING: usize = 256;
+/// Levels of brackets in locations: a level for each call on a stack.
+const LOCATION_NESTING: usize = 4096;
+/// Bytes of text that one alias may stand for.
+const ALIAS: u64 = 64 << 10;
+/// Bytes of text that all uses of aliases outside of locations may stand for together.
+const ALIASES: u64 = 4 << 20;
+/// Characters of an integer. The widest element has twenty digits; MLIR takes time that grows with the cube of their number.
+const DIGITS: usize = 1000;
+/// Bytes that elements in the file's resources may be aligned to. MLIR takes the number as it is: it ends the process for 0,
+/// and asks the system for any other.
+const ALIGNMENT: u32 = 4096;
+/// Words of attributes that are read by recursion, and that no program holds.
+const FOREIGN: [&str; 2] = ["affine_map", "affine_set"];
+
+/// Stands for `{-#` among open brackets.
+const METADATA: u8 = b'-';
+
+/// The first thing in a text that exceeds a bound, or that MLIR does not divide into tokens.
+pub fn refusal(text: &str) -> Option<Refusal> {
+    let mut scan = Scan {
+        tokens: Tokens::of(text).peekable(),
+        open: Vec::new(),
+        location: None,
+        aliases: HashMap::new(),
+        definition: None,
+        used: 0,
+        before: "",
+    };
+    let found = scan.run().err()?;
+    Some(Refusal {
+        malformed: found.malformed,
+        ..Refusal::malformed_at(text, found.at, found.message)
+    })
+}
+
+struct Found {
+    malformed: bool,
+    at: usize,
+    message: String,
+}
+
+impl Found {
+    /// StableHLO that is refused for its size.
+    fn excess(at: usize, message: String) -> Self {
+        Found {
+            malformed: false,
+            at,
+            message,
+        }
+    }
+}
+
+/// What an alias stands for.
+#[derive(Clone, Copy, Default)]
+struct Extent {
+    bytes: u64,
+    /// Levels of brackets.
+    levels: usize,
+}
+
+/// The definition of an alias that is being read.
+struct Definition<'t> {
+    name: &'t str,
+    at: usize,
+    is_location: bool,
+    extent: Extent,
+    /// Bytes of its extent that other aliases stand for.
+    added: u64,
+}
+
+struct Scan<'t> {
+    tokens: Peekable<Tokens<'t>>,
+    /// Brackets that are open.
+    open: Vec<u8>,
+    /// How many are open around the outermost `loc`.
+    location: Option<usize>,
+    aliases: HashMap<&'t str, Extent>,
+    definition: Option<Definition<'t>>,
+    /// Bytes that uses so far stand for.
+    used: u64,
+    before: &'t str,
+}
+
+impl<'t> Scan<'t> {
+    fn run(&mut self) -> Result<(), Found> {
+        while let Some(token) = self.tokens.next() {
+            let token = token.map_err(|stop| Found {
+                malformed: true,
+                at: stop.at,
+                message: stop.message.to_owned(),
+            })?;
+            let next = self.tokens.peek().and_then(|next| next.as_ref().ok());
+            let next = next.map_or("", |token| token.text);
+            if self.open.is_empty() {
+                self.begin(token, next);
+            }
+            self.bracket(token);
+            let is_location =
+                self.location.is_some() || self.definition.as_ref().is_some_and(|d| d.is_location);
+            self.name(token, is_location)?;
+            self.check(token, is_location)?;
+            self.before = token.text;
+        }
+        Ok(())
+    }
+
+    /// Ends the definition of an alias where the next statement begins, and begins one.
+    fn begin(&mut self, token: Token<'t>, next: &str) {
+        let is_alias =
+            token.kind == Kind::Name && token.text.starts_with(['#', '!']) && next == "=";
+        let is_statement = match token.kind {
+            Kind::Word => {
+                token.text.contains('.')
+                    || token.text == "module"
+                    || next.starts_with('@')
+                    || next == "{"
+            }
+            Kind::String => next == "(",
+            Kind::Name => is_alias || token.text.starts_with('%'),
+            Kind::Mark => token.text == "{-#",
+            Kind::Number => false,
+        };
+        if !is_statement {
+            return;
+        }
+        if let Some(done) = self.definition.take() {
+            self.aliases.insert(done.name, done.extent);
+        }
+        if is_alias {
+            self.definition = Some(Definition {
+                name: token.text,
+                at: token.at,
+                is_location: false,
+                extent: Extent::default(),
+                added: 0,
+            });
+        }
+    }
+
+    /// Follows brackets. In affine constraints `<` and `>` are comparisons: others close them, or they close nothing.
+    fn bracket(&mut self, token: Token) {
+        if token.kind == Kind::Word && token.text == "loc" {
+            if let Some(definition) = &mut self.definition {
+                definition.is_location |= self.before == "=" && self.open.is_empty();
+            }
+            return;
+        }
+        let first = match token.text {
+            "{-#" => METADATA,
+            text => text.as_bytes().first().copied().unwrap_or_default(),
+        };
+        let closes = match (token.kind, first) {
+            (Kind::Mark, b'(' | b'[' | b'{' | b'<' | METADATA) if token.text != "->" => {
+                if self.before == "loc" && first == b'(' {
+                    self.location.get_or_insert(self.open.len());
+                }
+                self.open.push(first);
+                return;
+            }
+            (Kind::Mark, b')') => b'(',
+            (Kind::Mark, b']') => b'[',
+            (Kind::Mark, b'}') => b'{',
+            (Kind::Mark, b'>') if self.open.last() == Some(&b'<') => b'<',
+            (Kind::Mark, b'#') if token.text == "#-}" => METADATA,
+            _ => return,
+        };
+        if let Some(at) = self.open.iter().rposition(|open| *open == closes) {
+            self.open.truncate(at);
+        }
+        if self
+            .location
+            .is_some_and(|levels| self.open.len() <= levels)
+        {
+            self.location = None;
+        }
+    }
+
+    /// Adds a token, and what an alias stands for, to the definition that it is in.
+    fn name(&mut self, token: Token<'t>, is_location: bool) -> Result<(), Found> {
+        let is_alias = token.kind == Kind::Name && token.text.starts_with(['#', '!']);
+        let known = is_alias.then(|| self.aliases.get(token.text)).flatten();
+        let known = known.copied().unwrap_or_default();
+        let levels = self.open.len() + known.levels;
+        let Some(definition) = &mut self.definition else {
+            if !is_location {
+                self.used = self.used.saturating_add(known.bytes);
+            }
+            return self.levels(token.at, levels, is_location);
+        };
+        let length = u64::try_from(token.text.len()).unwrap_or(u64::MAX);
+        let bytes = length.saturating_add(known.bytes);
+        definition.extent.bytes = definition.extent.bytes.saturating_add(bytes);
+        // A definition may hold the elements of a tensor: only what others add is bounded.
+        definition.added = definition.added.saturating_add(known.bytes);
+        definition.extent.levels = definition.extent.levels.max(levels);
+        if definition.added > ALIAS {
+            let message = format!(
+                "the alias `{}` stands for more than {ALIAS} bytes of text, through the aliases that it names",
+                definition.name
+            );
+            return Err(Found::excess(definition.at, message));
+        }
+        self.levels(token.at, levels, is_location)
+    }
+
+    fn levels(&self, at: usize, levels: usize, is_location: bool) -> Result<(), Found> {
+        let most = match is_location {
+            true => LOCATION_NESTING,
+            false => NESTING,
+        };
+        if levels <= most {
+            return Ok(());
+        }
+        let message = format!(
+            "regions and brackets are nested more than {most} levels deep here: write a function for the inner ones, or \
+             a loop"
+        );
+        Err(Found::excess(at, message))
+    }
+
+    fn check(&self, token: Token, is_location: bool) -> Result<(), Found> {
+        if self.used > ALIASES && !is_location {
+            let message = format!(
+                "the uses of aliases up to here stand for more than {ALIASES} bytes of text: name shorter types"
+            );
+            return Err(Found::excess(token.at, message));
+        }
+        if token.kind == Kind::Number && token.text.len() > DIGITS && !token.text.contains('.') {
+            let message = format!(
+                "an integer of {} digits is out of range for every type",
+                token.text.len()
+            );
+            return Err(Found {
+                malformed: true,
+                at: token.at,
+                message,
+            });
+        }
+        let is_resource = token.kind == Kind::String && self.open.first() == Some(&METADATA);
+        if let Some(bytes) = alignment(token.text).filter(|_| is_resource)
+            && !(1..=ALIGNMENT).contains(&bytes)
+        {
+            let message = format!(
+                "a resource cannot be aligned to {bytes} bytes: its first four bytes, the lowest first, are a power of \
+                 two up to {ALIGNMENT}"
+            );
+            return Err(Found {
+                malformed: true,
+                at: token.at,
+                message,
+            });
+        }
+        if token.kind == Kind::Word && FOREIGN.contains(&token.text) {
+            let message = format!("there is no code for `{}`", token.text);
+            return Err(Found::excess(token.at, message));
+        }
+        Ok(())
+    }
+}
+
+/// What a resource is aligned to, of its string in the text.
+fn alignment(text: &str) -> Option<u32> {
+    let digits = text.strip_prefix("\"0x")?.get(..8)?;
+    u32::from_str_radix(digits, 16).ok().map(u32::swap_bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// MLIR ends the process for 0.
+    #[test]
+    fn resources_have_alignments_that_a_system_has() {
+        let aligned = |digits: &str| {
+            place(&format!(
+                "{{-# dialect_resources: {{ builtin: {{ a: \"0x{digits}FF\" }} }} #-}}"
+            ))
+        };
+        for digits in ["00000000", "00000080", "00200000"] {
+            assert_eq!(aligned(digits), Some((1, 40)), "{digits}");
+        }
+        for digits in ["01000000", "00100000", "0400"] {
+            assert_eq!(aligned(digits), None, "{digits}");
+        }
+        // Near misses: elsewhere.
+        assert_eq!(place("dense<\"0x00000000\">"), None);
+        assert_eq!(place("{-# a: {} #-} {a = \"0x00000000\"}"), None);
+    }
+
+    fn place(text: &str) -> Option<(usize, usize)> {
+        refusal(text)?.place
+    }
+
+    fn doubled(kind: &str, levels: usize) -> String {
+        let mut text = format!("{kind}0 = f32\n");
+        for n in 1..=levels {
+            text.push_str(&format!("{kind}{n} = tuple<{kind}{0}, {kind}{0}>\n", n - 1));
+        }
+        text
+    }
+
+    #[test]
+    fn nesting_is_bounded_where_it_exceeds() {
+        let nested = |levels: usize| format!("x\n{}{}", "({".repeat(levels), "})".repeat(levels));
+        assert_eq!(place(&nested(NESTING / 2)), None);
+        assert_eq!(place(&nested(NESTING / 2 + 1)), Some((2, NESTING + 1)));
+        // Near misses: side by side, in strings and comments.
+        assert_eq!(place(&"({}) ".repeat(NESTING * 4)), None);
+        let many = "(".repeat(NESTING * 4);
+        assert_eq!(place(&format!("\"{many}\" // {many}\n")), None);
+    }
+
+    /// Comparisons of affine constraints close no bracket.
+    #[test]
+    fn a_bracket_that_closes_nothing_hides_no_level() {
+        let hidden = "({ >= ".repeat(NESTING);
+        assert!(place(&hidden).is_some());
+    }
+
+    #[test]
+    fn what_aliases_stand_for_is_bounded() {
+        assert_eq!(place(&doubled("!a", 10)), None);
+        let (line, _) = place(&doubled("!a", 22)).unwrap_or_default();
+        assert!((12..=15).contains(&line), "{line}");
+        // The name of one that is not there, and many uses of a short one.
+        assert_eq!(place("!a = tuple<!b, !b>\n"), None);
+        assert_eq!(
+            place(&format!("!a = f32\n{}", "x.y !a ".repeat(1000))),
+            None
+        );
+        let uses = "x.y !a10\n".repeat(400);
+        assert!(place(&(doubled("!a", 10) + &uses)).is_some_and(|p| p.0 > 100));
+    }
+
+    #[test]
+    fn chains_of_aliases_are_levels() {
+        let chain = |levels: usize| {
+            let mut text = "#a0 = 1\n".to_owned();
+            for n in 1..=levels {
+                text.push_str(&format!("#a{n} = [#a{}]\n", n - 1));
+            }
+            text
+        };
+        assert_eq!(place(&chain(NESTING)), None);
+        assert_eq!(place(&chain(NESTING + 1)), Some((NESTING + 2, 10)));
+    }
+
+    /// A stack of calls is deep, and each of its frames is named by many operations.
+    #[test]
+    fn locations_may_be_deep() {
+        let mut text = "#loc0 = loc(\"a.py\":1:2)\n".to_owned();
+        for n in 1..=500 {
+            let line = format!(
+                "#loc{n} = loc(callsite(\"f\"(\"a.py\":{n}:2) at #loc{}))\n",
+                n - 1
+            );
+            text.push_str(&line);
+        }
+        let uses = "%0 = x.y %a loc(#loc500)\n".repeat(1000);
+        assert_eq!(refusal(&(text.clone() + &uses)), None);
+        assert_eq!(
+            place(&(text + "#l = loc(fused[#loc500, #loc500, #loc500, #loc500, #loc500])")),
+            Some((502, 1))
+        );
+    }
+
+    #[test]
+    fn long_integers_are_found_where_the_reader_would_count_them() {
+        let many = "1".repeat(DIGITS + 1);
+        assert_eq!(place(&format!("x\n dense<{many}>")), Some((2, 8)));
+        assert_eq!(place(&format!("dense<-{many}")), Some((1, 8)));
+        // Behind a string that ends with a backslash.
+        assert_eq!(place(&format!("\"\\\\\" {many}")), Some((1, 6)));
+        for other in [
+            format!("dense<{many}.5>"),
+            format!("dense<\"0x{many}\">"),
+            format!("// {many}"),
+            format!("dense<{}>", &many[1..]),
+        ] {
+            assert_eq!(place(&other), None, "{other}");
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! The functions that compiled code may call: a fixed table, so that loaded code reaches nothing else of the process.
+//!
+//! Code generation names them: `convert-math-to-libm` and LLVM the mathematics of the C library, LLVM alone what moves
+//! bytes, and the arithmetic that a processor lacks. All compute, none reaches outside of the memory that it is given.
+
+use skript_intrinsics::compiled::{self, skript_intrinsic};
+use std::ffi::{CString, c_void};
+
+macro_rules! functions {
+    ($($name:ident)*) => {
+        unsafe extern "C" {
+            // Only addresses are taken: no signature is needed.
+            $(fn $name();)*
+        }
+
+        fn functions() -> Vec<(&'static str, *const c_void)> {
+            vec![$((stringify!($name), $name as *const c_void),)*]
+        }
+    };
+}
+
+functions! {
+    // `convert-math-to-libm`.
+    acos acosf acosh acoshf asin asinf asinh asinhf atan atanf atan2 atan2f atanh atanhf cbrt cbrtf ceil ceilf
+    cos cosf cosh coshf erf erff erfc erfcf exp expf exp2 exp2f expm1 expm1f fabs fabsf floor floorf fma fmaf
+    log logf log10 log10f log1p log1pf log2 log2f pow powf round roundf roundeven roundevenf sin sinf sinh sinhf
+    sqrt sqrtf tan tanf tanh tanhf trunc truncf
+    // Of operations that a processor may lack, and what LLVM makes of calls above.
+    copysign copysignf exp10 exp10f fmax fmaxf fmin fminf fmod fmodf frexp frexpf ldexp ldexpf llrint llrintf
+    llround llroundf lrint lrintf lround lroundf modf modff nearbyint nearbyintf rint rintf sincos sincosf
+    __powidf2 __powisf2
+    // Bytes.
+    bcmp memcmp memcpy memmove memset
+    // Integers of 128 bits.
+    __divti3 __modti3 __multi3 __udivti3 __umodti3
+}
+
+/// Conversions of halves that a processor without F16C lacks.
+#[cfg(target_arch = "x86_64")]
+mod halves {
+    use super::c_void;
+    functions! { __extendhfsf2 __truncdfhf2 __truncsfhf2 }
+
+    pub fn table() -> Vec<(&'static str, *const c_void)> {
+        functions()
+    }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+mod halves {
+    use super::c_void;
+
+    pub fn table() -> Vec<(&'static str, *const c_void)> {
+        Vec::new()
+    }
+}
+
+/// Names and addresses: those above, and the one function of the runtime that compiled code calls.
+pub fn table() -> Vec<(CString, *const c_void)> {
+    let kernels: unsafe extern "C" fn(
+        *const u8,
+        usize,
+        *const i64,
+        *mut compiled::Context,
+    ) -> std::ffi::c_int = skript_intrinsic;
+    let own = (compiled::SYMBOL, kernels as *const c_void);
+    let all = functions().into_iter().chain(halves::table()).chain([own]);
+    all.filter_map(|(name, address)| Some((CString::new(name).ok()?, address)))
+        .collect()
+}
+
+/// What ORC writes in front of the names that are not in the table.
+const MISSING: &str = "Symbols not found: [ ";
+
+/// The symbols that linking did not find, of a message of ORC; `None` if it failed for another reason.
+pub fn missing(message: &str) -> Option<Vec<String>> {
+    let (_, names) = message.split_once(MISSING)?;
+    let (names, _) = names.split_once(" ]")?;
+    Some(names.split(", ").map(str::to_owned).collect())
+}

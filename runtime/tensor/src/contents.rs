@@ -1,0 +1,222 @@
+//! What files of weights hold, without their elements; and tables of arrays.
+
+use std::path::{Path, PathBuf};
+
+use crate::archive::Archive;
+use crate::element::ElementType;
+use crate::error::TensorError;
+use crate::npz::Npz;
+use crate::safetensors::SafeTensors;
+use crate::weights::{Place, VariableRequest, WeightStore};
+
+/// An array: name, shape and element type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listed {
+    pub name: String,
+    /// Shape and element type; `None` if the file of the array cannot be read.
+    pub header: Option<(Vec<u64>, ElementType)>,
+}
+
+/// All arrays of one file or folder.
+#[derive(Clone, Debug)]
+pub struct Contents {
+    pub path: PathBuf,
+    pub arrays: Vec<Listed>,
+}
+
+impl WeightStore {
+    /// What the files and folders of the store hold, in the order in which they are searched; those without arrays are
+    /// left out. Arrays of a file are in its order, those of a folder by name.
+    pub fn contents(&self) -> Vec<Contents> {
+        let all = self.places().iter().map(contents);
+        all.filter(|c| !c.arrays.is_empty()).collect()
+    }
+}
+
+fn contents(place: &Place) -> Contents {
+    let path = match place {
+        Place::Folder(folder) => folder.as_path(),
+        Place::Packed(archive) => archive.folder(),
+        Place::SafeTensors(arrays) => arrays.path(),
+        Place::Npz(arrays) => arrays.path(),
+    };
+    let arrays = names(place).into_iter().map(|name| Listed {
+        header: header(place, &name),
+        name,
+    });
+    Contents {
+        path: path.to_path_buf(),
+        arrays: arrays.collect(),
+    }
+}
+
+fn names(place: &Place) -> Vec<String> {
+    match place {
+        Place::Folder(folder) => dat_files(folder_names(folder).iter().map(String::as_str)),
+        Place::Packed(archive) => dat_files(Archive::names(archive)),
+        Place::SafeTensors(arrays) => SafeTensors::names(arrays),
+        Place::Npz(arrays) => Npz::names(arrays).to_vec(),
+    }
+}
+
+fn folder_names(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    entries
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .collect()
+}
+
+/// The names of arrays among names of files.
+fn dat_files<'a>(files: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let names = files.filter_map(|file| file.strip_suffix(".dat"));
+    let mut names: Vec<String> = names.map(str::to_owned).collect();
+    names.sort();
+    names
+}
+
+/// Reads the header of an array and refuses the rest.
+fn header(place: &Place, name: &str) -> Option<(Vec<u64>, ElementType)> {
+    let seen = std::cell::OnceCell::new();
+    let admits = |element: ElementType, shape: &[u64]| {
+        // An array has one header.
+        let _ = seen.set((shape.to_vec(), element));
+        Err(TensorError::Unwanted {
+            reason: String::new(),
+        })
+    };
+    // The error is the refusal, or the file cannot be read and nothing was seen.
+    let _ = place.get(name, &admits);
+    seen.into_inner()
+}
+
+/// Rows of a table in a message: more are printed by who is asked for them.
+const SHOWN: usize = 40;
+
+impl From<&VariableRequest<'_>> for Listed {
+    fn from(request: &VariableRequest<'_>) -> Self {
+        Listed {
+            name: request.name.to_string(),
+            header: Some((request.shape.clone(), request.element)),
+        }
+    }
+}
+
+/// The remarks of a message about variables without weights: a table of these variables, then one of the arrays of each
+/// file and folder of the store.
+pub fn remarks(missing: &[Listed], store: &WeightStore) -> Vec<String> {
+    let head = match missing.len() {
+        1 => "this variable has no weights".to_string(),
+        n => format!("these {n} variables have no weights, in the order of the graph"),
+    };
+    let missing = format!("{head}:\n{}", table(missing, SHOWN));
+    let held = store.contents().into_iter().map(|c| c.text(SHOWN));
+    let mut all: Vec<String> = std::iter::once(missing).chain(held).collect();
+    for text in &mut all {
+        text.truncate(text.trim_end().len());
+    }
+    all
+}
+
+impl Contents {
+    /// The path, how many arrays there are, and a table of at most so many of them.
+    pub fn text(&self, most: usize) -> String {
+        let count = match self.arrays.len() {
+            1 => "1 array".to_string(),
+            n => format!("{n} arrays"),
+        };
+        let path = self.path.display();
+        format!("{path} has {count}:\n{}", table(&self.arrays, most))
+    }
+}
+
+/// One line per array, in columns: name, shape, element type. At most so many lines, then how many are left out.
+pub fn table(arrays: &[Listed], most: usize) -> String {
+    let shown = arrays.get(..most).unwrap_or(arrays);
+    let rows: Vec<[String; 3]> = shown
+        .iter()
+        .map(|array| match &array.header {
+            Some((shape, element)) => [
+                array.name.clone(),
+                format!("{shape:?}"),
+                element.to_string(),
+            ],
+            None => [array.name.clone(), "unreadable".into(), String::new()],
+        })
+        .collect();
+    let width = |column: usize| {
+        let cells = rows.iter().filter_map(|row| row.get(column));
+        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+    };
+    let (names, shapes) = (width(0), width(1));
+    let mut text = String::new();
+    for [name, shape, element] in &rows {
+        let line = format!("    {name:names$}  {shape:shapes$}  {element}");
+        text += line.trim_end();
+        text.push('\n');
+    }
+    if arrays.len() > shown.len() {
+        text += &format!("    … and {} more\n", arrays.len() - shown.len());
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Tensor, dat};
+
+    fn listed(name: &str, shape: &[u64]) -> Listed {
+        Listed {
+            name: name.to_string(),
+            header: Some((shape.to_vec(), ElementType::F32)),
+        }
+    }
+
+    #[test]
+    fn a_folder_lists_its_arrays_and_those_of_files_in_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("b.dat");
+        let tensor = Tensor::from_f32(&[2, 1], &[1.0, 2.0]).unwrap();
+        let mut file = std::fs::File::create(&path).unwrap();
+        dat::write(&path, &tensor, &mut file).unwrap();
+        std::fs::write(folder.path().join("a.dat"), "no array").unwrap();
+        std::fs::write(folder.path().join("readme.txt"), "").unwrap();
+        let json = r#"{"z":{"dtype":"F16","shape":[1],"data_offsets":[0,2]},"y":{"dtype":"I64","shape":[],"data_offsets":[2,10]}}"#;
+        let mut bytes = (json.len() as u64).to_le_bytes().to_vec();
+        bytes.extend(json.as_bytes());
+        bytes.extend([0; 10]);
+        std::fs::write(folder.path().join("main.safetensors"), bytes).unwrap();
+        let contents = WeightStore::open(folder.path(), 1 << 20)
+            .unwrap()
+            .contents();
+        let found: Vec<Vec<Listed>> = contents.into_iter().map(|c| c.arrays).collect();
+        let array = |name: &str, header| Listed {
+            name: name.to_string(),
+            header,
+        };
+        assert_eq!(
+            found,
+            [
+                vec![array("a", None), listed("b", &[2, 1])],
+                vec![
+                    array("z", Some((vec![1], ElementType::F16))),
+                    array("y", Some((vec![], ElementType::I64)))
+                ]
+            ]
+        );
+    }
+
+    #[test]
+    fn tables_have_columns() {
+        let arrays = [
+            listed("weight", &[2, 3]),
+            listed("b", &[128]),
+            listed("c", &[]),
+        ];
+        assert_eq!(
+            table(&arrays, 2),
+            "    weight  [2, 3]  f32\n    b       [128]   f32\n    … and 1 more\n"
+        );
+        assert_eq!(table(&arrays[1..2], 2), "    b  [128]  f32\n");
+    }
+}

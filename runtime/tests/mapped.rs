@@ -1,0 +1,110 @@
+//! Weights whose file changes while compiled code reads it.
+
+use skript_runtime::artifact::{ArenaLayout, Artifact, Port, PortExtent};
+use skript_runtime::run::{compute, slots};
+use skript_runtime::{Instance, Program, RunError, program};
+use skript_tensor::{
+    ElementType, MissingWeights, Tensor, VariableRequest, WeightStore, dat, load_variables,
+};
+use std::fs::File;
+use std::path::Path;
+use std::process::Command;
+
+/// y = the sum of w.
+const SOURCE: &str = "
+#include <stdint.h>
+int32_t skript_entry(void *const *t, uint8_t *arena, int64_t *context) {
+  const float *w = t[0]; float *y = t[1], sum = 0;
+  for (int i = 0; i < 1 << 20; i++) sum += w[i];
+  *y = sum;
+  return 0;
+}";
+const ELEMENTS: u64 = 1 << 20;
+
+fn port(name: &str, extent: u64) -> Port {
+    Port {
+        name: name.into(),
+        aliases: vec![],
+        element: ElementType::F32,
+        shape: vec![PortExtent::Fixed(extent)],
+        pack: None,
+    }
+}
+
+fn instance() -> Instance {
+    let folder = tempfile::tempdir().unwrap();
+    let (source, object) = (folder.path().join("e.c"), folder.path().join("e.o"));
+    std::fs::write(&source, SOURCE).unwrap();
+    let compiler = Command::new("clang-22")
+        .args(["-O1", "-c", "-fPIC", "-o"])
+        .args([&object, &source])
+        .status();
+    assert!(compiler.unwrap().success());
+    let artifact = Artifact {
+        target: program::host(),
+        entry: "skript_entry".into(),
+        arena: ArenaLayout {
+            size: 64,
+            alignment: 64,
+        },
+        inputs: vec![],
+        variables: vec![port("w", ELEMENTS)],
+        outputs: vec![port("y", 1)],
+        updates: vec![],
+        checks: vec![],
+        object: std::fs::read(object).unwrap(),
+    };
+    Instance::new(&Program::load(artifact).unwrap()).unwrap()
+}
+
+fn weights(folder: &Path) -> Tensor {
+    let path = folder.join("w.dat");
+    let tensor = Tensor::from_f32(&[ELEMENTS], &[0.5; ELEMENTS as usize]).unwrap();
+    dat::write(&path, &tensor, &mut File::create(&path).unwrap()).unwrap();
+    let request = VariableRequest {
+        name: "w",
+        aliases: &[],
+        element: ElementType::F32,
+        shape: vec![ELEMENTS],
+    };
+    let store = WeightStore::open(folder, 0).unwrap();
+    let loaded = load_variables(&store, &[request], MissingWeights::Error);
+    let loaded = loaded.unwrap().remove(0);
+    assert!(loaded.is_mapped());
+    loaded
+}
+
+fn opened(folder: &Path) -> File {
+    File::options()
+        .write(true)
+        .open(folder.join("w.dat"))
+        .unwrap()
+}
+
+/// Used to end the process by SIGBUS.
+#[test]
+fn truncated_weights_fail_the_call() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut instance, weights) = (instance(), weights(folder.path()));
+    let sum = compute(&mut instance, &[], &[&weights]).unwrap();
+    assert_eq!(sum[0].as_f32(), Some(&[0.5 * ELEMENTS as f32][..]));
+    opened(folder.path()).set_len(1 << 20).unwrap();
+    let mut outputs = slots(instance.program().artifact()).unwrap();
+    let error = instance.call(&[], &[&weights], &mut outputs).unwrap_err();
+    assert!(matches!(error, RunError::Changed(_)));
+    assert!(error.to_string().contains("w.dat changed"), "{error}");
+}
+
+#[test]
+fn weights_that_are_written_to_fail_the_run() {
+    use std::io::{Seek as _, SeekFrom, Write as _};
+    let folder = tempfile::tempdir().unwrap();
+    let (mut instance, weights) = (instance(), weights(folder.path()));
+    // The clock of files is coarse.
+    std::thread::sleep(std::time::Duration::from_millis(20));
+    let mut file = opened(folder.path());
+    file.seek(SeekFrom::Start(128)).unwrap();
+    file.write_all(&1e6f32.to_le_bytes()).unwrap();
+    let error = compute(&mut instance, &[], &[&weights]).unwrap_err();
+    assert!(matches!(error, RunError::Changed(_)), "{error}");
+}

@@ -1,0 +1,93 @@
+//! Native code.
+
+use crate::error::Error;
+use crate::model::arranged;
+use crate::port::Port;
+use crate::weights::Weights;
+use skript_runtime::{Artifact, Program};
+use skript_tensor::Tensor;
+
+/// An output's name and value.
+pub type Output = (String, Tensor);
+
+/// Native code of a model with its interface; needs neither the text nor the compiler to run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Code {
+    artifact: Artifact,
+}
+
+/// Code in this process with memory of its own: one call at a time.
+///
+/// Variables that the model updates (`@update`) keep their new values from call to call.
+pub struct Instance {
+    inner: skript_runtime::Instance,
+    variables: Vec<Tensor>,
+}
+
+impl Code {
+    pub(crate) fn new(artifact: Artifact) -> Self {
+        Code { artifact }
+    }
+
+    /// The inputs in order; packs are flattened.
+    pub fn inputs(&self) -> Vec<Port> {
+        self.artifact.inputs.iter().map(Port::of).collect()
+    }
+
+    /// The variables in order.
+    pub fn variables(&self) -> Vec<Port> {
+        self.artifact.variables.iter().map(Port::of).collect()
+    }
+
+    /// The code as bytes, those of a `.skm` file; the same model gives the same bytes.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        self.artifact.to_bytes()
+    }
+
+    /// Code from bytes. The bytes hold native code: read only what you would run as a program.
+    ///
+    /// # Errors
+    /// [`Error::Code`] if the bytes are not what [`Code::to_bytes`] wrote.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
+        Ok(Code {
+            artifact: Artifact::from_bytes(bytes)?,
+        })
+    }
+
+    /// Loads the code into this process.
+    ///
+    /// # Errors
+    /// [`Error::Load`] if it was compiled for another kind of processor, [`Error::Arrays`] if a variable has no value.
+    pub fn load(&self, weights: &Weights) -> Result<Instance, Error> {
+        let variables = weights.load(&self.artifact.variables)?;
+        let program = Program::load(self.artifact.clone())?;
+        Ok(Instance {
+            inner: skript_runtime::Instance::new(&program)?,
+            variables,
+        })
+    }
+}
+
+impl Instance {
+    /// Computes the outputs, in the order of the graph.
+    ///
+    /// # Errors
+    /// [`Error::Name`] if an input has no array, [`Error::Run`] if an array does not fit or a run-time check does not hold; variables
+    /// then keep their values.
+    pub fn call(&mut self, inputs: &[(&str, &Tensor)]) -> Result<Vec<Output>, Error> {
+        let artifact = self.inner.program().artifact().clone();
+        let arrays = arranged(&artifact.inputs, inputs)?;
+        let variables: Vec<&Tensor> = self.variables.iter().collect();
+        let mut values = skript_runtime::run::compute(&mut self.inner, &arrays, &variables)?;
+        let first = values.len().saturating_sub(artifact.updates.len());
+        let updated = values.split_off(first);
+        for ((variable, _), value) in artifact.updates.iter().zip(updated) {
+            let position = usize::try_from(*variable).unwrap_or(usize::MAX);
+            if let Some(slot) = self.variables.get_mut(position) {
+                *slot = value;
+            }
+        }
+        let names = artifact.outputs.iter().map(|port| port.name.clone());
+        Ok(names.zip(values).collect())
+    }
+}

@@ -1,0 +1,54 @@
+//! Why something could not be done.
+
+use crate::problem::Problem;
+use skript_passes::CompileError;
+use skript_runtime::{ArtifactError, LoadError, RunError};
+use skript_tensor::TensorError;
+
+/// Why a model was not composed, compiled, loaded or run.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The document is wrong, or the options do not fit it. At least one problem, in the order of the text.
+    #[error("{}", listed(.0))]
+    Document(Vec<Problem>),
+    /// The compiler does not support the model, or one of its passes has a defect.
+    #[error(transparent)]
+    Compile(Box<CompileError>),
+    /// Bytes are not code, or code that was damaged.
+    #[error(transparent)]
+    Code(#[from] ArtifactError),
+    /// The code does not run on this machine.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    /// A name that the model does not have, or an input that has no array.
+    #[error("{0}")]
+    Name(String),
+    /// An array file cannot be read, or an array has another type or shape.
+    #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
+    Arrays(Vec<TensorError>),
+    /// The run failed: an array has another type or shape than the model's input, or a run-time check does not hold.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// The evaluator failed, for the same reasons.
+    #[error("{0}")]
+    Evaluate(String),
+}
+
+impl From<CompileError> for Error {
+    fn from(error: CompileError) -> Self {
+        Error::Compile(Box::new(error))
+    }
+}
+
+impl From<TensorError> for Error {
+    fn from(error: TensorError) -> Self {
+        Error::Arrays(vec![error])
+    }
+}
+
+/// One problem a line.
+fn listed(problems: &[Problem]) -> String {
+    let lines: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    lines.join("\n")
+}

@@ -1,0 +1,80 @@
+//! Checks, compiles and runs models in SkriptND, the language of NNEF 2.0.
+//!
+//! A [`Document`] is text that was parsed and checked; its [`Problem`]s are data. Composing one of its graphs gives a
+//! [`Model`]: shapes are known, or are dynamic with an upper bound. A model is evaluated by the reference evaluator, exported as
+//! StableHLO, or compiled to [`Code`], which is saved as bytes or loaded into an [`Instance`] and called with arrays.
+//!
+//! ```
+//! use skript::{ComposeOptions, Document, Limits, Target, Tensor, Weights};
+//!
+//! let text = "
+//!     operator scaled {
+//!         @attrib { factor: real; }
+//!         @input { x: real[n]; }
+//!         @output { y: real[n]; }
+//!         @lower { y[i,] = x[i,] * factor, i < n; }
+//!     }
+//!     graph Doubled {
+//!         @input { x: real[n|8]; }
+//!         @output { y: real[n]; }
+//!         @compose { y = scaled{factor = 2.0}(x); }
+//!     }";
+//! let document = Document::parse("doubled.sknd", text, &Limits::default());
+//! assert!(document.problems().is_empty());
+//! let model = document.compose(&ComposeOptions::default())?;
+//! assert_eq!(model.inputs()[0].to_string(), "x: f32[≤8]");
+//!
+//! let code = model.compile(&Target::host())?;
+//! let mut instance = code.load(&Weights::none())?;
+//! let x = Tensor::from_f32(&[3], &[1.0, 2.0, 4.0])?;
+//! let outputs = instance.call(&[("x", &x)])?;
+//! assert_eq!(outputs[0].0, "y");
+//! assert_eq!(outputs[0].1.as_f32(), Some(&[2.0, 4.0, 8.0][..]));
+//!
+//! // The reference evaluator computes the same, slowly.
+//! assert_eq!(model.evaluate(&[("x", &x)], &Weights::none())?[0].1.as_f32(), Some(&[2.0, 4.0, 8.0][..]));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! What is wrong with a document is reported with its location:
+//!
+//! ```
+//! use skript::{Document, Limits};
+//!
+//! let text = "graph G {\n  @input { x: real[2] }\n  @output { y: real[2]; }\n  @compose { y = x; }\n}\n";
+//! let document = Document::parse("bad.sknd", text, &Limits::default());
+//! let problem = &document.problems()[0];
+//! assert_eq!(problem.location.as_ref().map(|l| l.line), Some(2));
+//! assert_eq!(problem.to_string(), "bad.sknd:2:22: error[SK1601]: `;` is missing here");
+//! ```
+#![warn(missing_docs)]
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        clippy::indexing_slicing
+    )
+)]
+
+mod code;
+mod document;
+mod error;
+mod model;
+mod port;
+mod problem;
+mod target;
+mod weights;
+
+pub use code::{Code, Instance, Output};
+pub use document::{ComposeOptions, Document};
+pub use error::Error;
+pub use model::{Export, Model};
+pub use port::{Dimension, Port};
+pub use problem::{Location, Problem, Severity};
+pub use skript_frontend::limits::Limits;
+pub use skript_frontend::program::Edition;
+pub use skript_tensor::{ElementType, Tensor};
+pub use target::Target;
+pub use weights::Weights;

@@ -1,0 +1,185 @@
+//! A composed graph.
+
+use crate::code::{Code, Output};
+use crate::error::Error;
+use crate::port::Port;
+use crate::target::Target;
+use crate::weights::Weights;
+use skript_frontend::model;
+use skript_frontend::program::Program;
+use skript_passes::codegen::Interface;
+use skript_passes::stablehlo::Weights as ProgramWeights;
+use skript_passes::{Options, Stop, compile_model, export_model, model_after};
+use skript_runtime::artifact;
+use skript_tensor::Tensor;
+use std::sync::Arc;
+
+/// A graph with everything that it invokes, specialized to attribute values, types and shapes.
+#[derive(Debug)]
+pub struct Model {
+    inner: model::Model,
+    program: Arc<Program>,
+    interface: Option<Interface>,
+}
+
+/// A model as StableHLO.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Export {
+    /// The module as MLIR text; `@main` computes the model.
+    pub text: String,
+    /// Names of the arguments of `@main`: inputs, then variables.
+    pub arguments: Vec<String>,
+    /// Names of its results: outputs, then updated variables.
+    pub results: Vec<String>,
+}
+
+impl Model {
+    pub(crate) fn new(inner: model::Model, program: Arc<Program>) -> Self {
+        let interface = Interface::of(&inner);
+        Model {
+            inner,
+            program,
+            interface,
+        }
+    }
+
+    /// The inputs, in the order of the graph; packs are flattened.
+    pub fn inputs(&self) -> Vec<Port> {
+        self.ports(|interface| &interface.inputs)
+    }
+
+    /// The outputs, in the order of the graph; packs are flattened.
+    pub fn outputs(&self) -> Vec<Port> {
+        let updates = self.interface.as_ref().map_or(0, |i| i.updates.len());
+        let mut outputs = self.ports(|interface| &interface.outputs);
+        outputs.truncate(outputs.len().saturating_sub(updates));
+        outputs
+    }
+
+    /// The variables of the graph and of what it invokes.
+    pub fn variables(&self) -> Vec<Port> {
+        self.ports(|interface| &interface.variables)
+    }
+
+    fn ports(&self, role: impl Fn(&Interface) -> &Vec<artifact::Port>) -> Vec<Port> {
+        let ports = self.interface.iter().flat_map(role);
+        ports.map(Port::of).collect()
+    }
+
+    /// Compiles the model to native code.
+    ///
+    /// # Errors
+    /// [`Error::Compile`] if the model has a construct that compiled code does not support, or LLVM does not know the target.
+    pub fn compile(&self, target: &Target) -> Result<Code, Error> {
+        let options = options(target);
+        let artifact = compile_model(&self.inner, &self.program.sources, &options)?;
+        Ok(Code::new(artifact))
+    }
+
+    /// The model in the `skript` dialect of MLIR, as text.
+    ///
+    /// # Errors
+    /// [`Error::Compile`] if the model has a construct that the dialect does not have.
+    pub fn to_mlir(&self) -> Result<String, Error> {
+        let options = options(&Target::host());
+        let text = model_after(
+            &self.inner,
+            &self.program.sources,
+            &options,
+            Stop::Skript,
+            true,
+        )?;
+        Ok(String::from_utf8_lossy(&text).into_owned())
+    }
+
+    /// The model as a StableHLO program whose variables are arguments.
+    ///
+    /// # Errors
+    /// [`Error::Compile`] if a construct has no form in StableHLO.
+    pub fn to_stablehlo(&self) -> Result<Export, Error> {
+        let none = ProgramWeights::default();
+        let exported = export_model(&self.inner, &self.program.sources, None, &none)?;
+        let names = |ports: &[skript_passes::stablehlo::Port]| {
+            ports.iter().map(|port| port.name.clone()).collect()
+        };
+        Ok(Export {
+            arguments: names(&exported.ports.arguments),
+            results: names(&exported.ports.results),
+            text: exported.text,
+        })
+    }
+
+    /// Evaluates the model by its definition: slowly, and with nothing in common with the compiler.
+    ///
+    /// # Errors
+    /// [`Error::Name`] if an input has no array, [`Error::Arrays`] if a variable has no value, [`Error::Evaluate`] if an array does
+    /// not fit or a run-time check does not hold.
+    pub fn evaluate(
+        &self,
+        inputs: &[(&str, &Tensor)],
+        weights: &Weights,
+    ) -> Result<Vec<Output>, Error> {
+        let interface = self.interface.as_ref();
+        let incomplete = || Error::Evaluate("the model's entry is incomplete".to_owned());
+        let interface = interface.ok_or_else(incomplete)?;
+        let arrays = arranged(&interface.inputs, inputs)?;
+        for (port, array) in interface.inputs.iter().zip(&arrays) {
+            fits(port, array)?;
+        }
+        let arrays: Vec<Arc<Tensor>> = arrays.into_iter().cloned().map(Arc::new).collect();
+        let loaded = weights.load(&interface.variables)?;
+        let variables: Vec<Arc<Tensor>> = loaded.into_iter().map(Arc::new).collect();
+        let outcome = skript_reference::evaluate(&self.inner, &arrays, &variables)
+            .map_err(|error| Error::Evaluate(error.failure.to_string()))?;
+        let names = self.outputs().into_iter().map(|port| port.name);
+        let values = outcome.outputs.iter().map(|tensor| tensor.as_ref().clone());
+        Ok(names.zip(values).collect())
+    }
+}
+
+fn options(target: &Target) -> Options {
+    Options {
+        target: target.inner.clone(),
+        ..Options::default()
+    }
+}
+
+/// The arrays in the order of the ports.
+pub(crate) fn arranged<'t>(
+    ports: &[artifact::Port],
+    given: &[(&str, &'t Tensor)],
+) -> Result<Vec<&'t Tensor>, Error> {
+    for (n, (name, _)) in given.iter().enumerate() {
+        if !ports.iter().any(|port| port.name == *name) {
+            return Err(Error::Name(format!("the model has no input `{name}`")));
+        }
+        if given.iter().skip(n + 1).any(|(other, _)| other == name) {
+            return Err(Error::Name(format!("input `{name}` is given twice")));
+        }
+    }
+    let array = |port: &artifact::Port| {
+        let found = given.iter().find(|(name, _)| *name == port.name);
+        let found = found.map(|(_, tensor)| *tensor);
+        found.ok_or_else(|| Error::Name(format!("input `{}` has no array", port.name)))
+    };
+    ports.iter().map(array).collect()
+}
+
+/// Whether an array has the type and shape of a port.
+fn fits(port: &artifact::Port, array: &Tensor) -> Result<(), Error> {
+    let extents = port.shape.iter().zip(array.shape());
+    let same = extents.clone().count() == port.shape.len().max(array.shape().len())
+        && extents.into_iter().all(|(extent, actual)| match extent {
+            artifact::PortExtent::Fixed(n) => n == actual,
+            artifact::PortExtent::Dynamic(bound) => actual <= bound,
+        });
+    match same && port.element == array.element() {
+        true => Ok(()),
+        false => Err(Error::Evaluate(format!(
+            "input {} got an array of type {}{:?}",
+            Port::of(port),
+            array.element(),
+            array.shape()
+        ))),
+    }
+}

@@ -1,0 +1,51 @@
+//! What a model accepts and returns.
+
+use skript_runtime::artifact;
+use skript_tensor::ElementType;
+use std::fmt;
+
+/// The size of one dimension of a tensor, in elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dimension {
+    /// Always this size.
+    Static(u64),
+    /// Known when the model runs, at most this size.
+    Dynamic(u64),
+}
+
+/// An input, output or variable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Port {
+    /// Its name in the graph; a variable's is qualified, `main.G.w`; item n of a pack `xs` is `xs:n`, from 1.
+    pub name: String,
+    /// The type of its elements.
+    pub element: ElementType,
+    /// Its dimensions, the outermost first.
+    pub shape: Vec<Dimension>,
+}
+
+impl Port {
+    pub(crate) fn of(port: &artifact::Port) -> Port {
+        let dimension = |extent: &artifact::PortExtent| match extent {
+            artifact::PortExtent::Fixed(n) => Dimension::Static(*n),
+            artifact::PortExtent::Dynamic(bound) => Dimension::Dynamic(*bound),
+        };
+        Port {
+            name: port.name.clone(),
+            element: port.element,
+            shape: port.shape.iter().map(dimension).collect(),
+        }
+    }
+}
+
+/// `x: f32[4,≤8]`.
+impl fmt::Display for Port {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let dimension = |dimension: &Dimension| match dimension {
+            Dimension::Static(n) => n.to_string(),
+            Dimension::Dynamic(bound) => format!("≤{bound}"),
+        };
+        let shape: Vec<String> = self.shape.iter().map(dimension).collect();
+        write!(f, "{}: {}[{}]", self.name, self.element, shape.join(","))
+    }
+}

@@ -1,0 +1,100 @@
+//! Diagnostics as data.
+
+use skript_frontend::diagnostics::{Diagnostic, Sink};
+use skript_frontend::source::{SourceMap, Span};
+use std::fmt;
+
+/// How serious a problem is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Severity {
+    /// The document cannot be used.
+    Error,
+    /// The document can be used, but probably does not mean what its author thinks.
+    Warning,
+}
+
+/// A range of text; lines and columns count from 1, columns in characters, the end is exclusive.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Location {
+    /// The path as it was given, or `<stdlib>/nn.sknd` for a module of the standard library.
+    pub path: String,
+    /// Line of the first character.
+    pub line: usize,
+    /// Column of the first character.
+    pub column: usize,
+    /// Line of the end.
+    pub end_line: usize,
+    /// Column of the end.
+    pub end_column: usize,
+}
+
+/// Something that is wrong, or probably wrong, with a document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// Identifies the rule, such as `SK0412`; `skript explain` describes it.
+    pub code: &'static str,
+    /// Error or warning.
+    pub severity: Severity,
+    /// What is wrong, with the names and values of the document.
+    pub message: String,
+    /// Where it is; `None` if it is nowhere in a text, such as a file that is missing.
+    pub location: Option<Location>,
+    /// Further locations and remarks, such as the operator calls that lead to the location.
+    pub notes: Vec<(Option<Location>, String)>,
+    /// What to do, if that is known.
+    pub help: Option<String>,
+}
+
+impl Problem {
+    /// All that was reported, in the order of the text.
+    pub(crate) fn all(sink: Sink, sources: &SourceMap) -> Vec<Problem> {
+        let sorted = sink.into_sorted();
+        sorted.iter().map(|d| Problem::of(d, sources)).collect()
+    }
+
+    fn of(diagnostic: &Diagnostic, sources: &SourceMap) -> Problem {
+        let locate = |span: Span| location(span, sources);
+        let labels = diagnostic.labels.iter();
+        let labels = labels.map(|label| (locate(label.span), label.text.clone()));
+        let notes = diagnostic.notes.iter();
+        let notes = notes.map(|note| (note.span.and_then(locate), note.text.clone()));
+        Problem {
+            code: diagnostic.code.id,
+            severity: match diagnostic.severity {
+                skript_frontend::diagnostics::Severity::Error => Severity::Error,
+                skript_frontend::diagnostics::Severity::Warning => Severity::Warning,
+            },
+            message: diagnostic.message.clone(),
+            location: diagnostic.span.and_then(locate),
+            notes: labels.chain(notes).collect(),
+            help: diagnostic.help.clone(),
+        }
+    }
+}
+
+/// `path:line:column: error[CODE]: message`.
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(at) = &self.location {
+            write!(f, "{}:{}:{}: ", at.path, at.line, at.column)?;
+        }
+        let severity = match self.severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+        };
+        write!(f, "{severity}[{}]: {}", self.code, self.message)
+    }
+}
+
+fn location(span: Span, sources: &SourceMap) -> Option<Location> {
+    let file = sources.get(span.file)?;
+    let (line, column) = file.line_column(span.start);
+    let (end_line, end_column) = file.line_column(span.end);
+    Some(Location {
+        path: file.path.to_string_lossy().into_owned(),
+        line,
+        column,
+        end_line,
+        end_column,
+    })
+}

@@ -1,0 +1,60 @@
+//! Where the values of variables come from.
+
+use crate::error::Error;
+use skript_runtime::artifact::Port;
+use skript_tensor::{MissingWeights, Tensor, VariableRequest, WeightStore, load_variables};
+use std::path::Path;
+
+/// Bytes that a compressed file of weights may unpack to.
+const UNPACKED: u64 = 2 << 30;
+
+/// Values of a model's variables.
+#[derive(Clone, Debug)]
+pub struct Weights {
+    store: WeightStore,
+    missing: MissingWeights,
+}
+
+impl Weights {
+    /// None: for models without variables.
+    pub fn none() -> Self {
+        Weights {
+            store: WeightStore::default(),
+            missing: MissingWeights::Error,
+        }
+    }
+
+    /// Random values for all variables, the same for the same seed: for measurements.
+    pub fn random(seed: u64) -> Self {
+        Weights {
+            store: WeightStore::default(),
+            missing: MissingWeights::Random(seed),
+        }
+    }
+
+    /// A folder of `.dat` files, or a `.safetensors` or `.npz` file. Files are mapped, not copied.
+    ///
+    /// # Errors
+    /// [`Error::Arrays`] if a file cannot be read.
+    pub fn open(path: &Path) -> Result<Self, Error> {
+        Ok(Weights {
+            store: WeightStore::open(path, UNPACKED)?,
+            missing: MissingWeights::Error,
+        })
+    }
+
+    /// The values of these variables, in order.
+    pub(crate) fn load(&self, ports: &[Port]) -> Result<Vec<Tensor>, Error> {
+        let requests: Vec<VariableRequest> = ports.iter().map(request).collect();
+        load_variables(&self.store, &requests, self.missing).map_err(Error::Arrays)
+    }
+}
+
+fn request(port: &Port) -> VariableRequest<'_> {
+    VariableRequest {
+        name: &port.name,
+        aliases: &port.aliases,
+        element: port.element,
+        shape: port.shape.iter().map(|extent| extent.bound()).collect(),
+    }
+}

@@ -1,0 +1,120 @@
+//! The API as a program that embeds it uses it, against values worked out by hand.
+
+use skript::{Code, ComposeOptions, Document, Error, Limits, Severity, Target, Tensor, Weights};
+
+const COUNTER: &str = "
+import math;
+graph Counter {
+    @input { x: real[2]; }
+    @variable { total: real[2]; }
+    @output { y: real[2]; }
+    @compose { y = math.add(total, x); }
+    @update { total = y; }
+}
+graph Other { @input { x: real[3]; } @output { y: real[3]; } @compose { y = math.neg(x); } }
+";
+
+fn counter() -> Document {
+    Document::parse("counter.sknd", COUNTER, &Limits::default())
+}
+
+#[test]
+fn state_is_kept_from_call_to_call_and_only_after_success() {
+    let model = counter().compose(&ComposeOptions::default()).unwrap();
+    assert_eq!(
+        model.variables()[0].to_string(),
+        "counter.Counter.total: f32[2]"
+    );
+    assert_eq!(model.outputs().len(), 1);
+    let folder = tempfile::tempdir().unwrap();
+    let npz = folder.path().join("weights.safetensors");
+    // One array of zeros: eight bytes of length, a header, the data.
+    let header = br#"{"counter.Counter.total":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}}"#;
+    let mut bytes = (header.len() as u64).to_le_bytes().to_vec();
+    bytes.extend_from_slice(header);
+    bytes.extend_from_slice(&[0; 8]);
+    std::fs::write(&npz, bytes).unwrap();
+    let code = model.compile(&Target::host()).unwrap();
+    let code = Code::from_bytes(&code.to_bytes()).unwrap();
+    let mut instance = code.load(&Weights::open(&npz).unwrap()).unwrap();
+    let x = Tensor::from_f32(&[2], &[1.0, 2.0]).unwrap();
+    let y = |instance: &mut skript::Instance| {
+        instance.call(&[("x", &x)]).unwrap()[0]
+            .1
+            .as_f32()
+            .unwrap()
+            .to_vec()
+    };
+    assert_eq!(y(&mut instance), [1.0, 2.0]);
+    let wrong = Tensor::from_f32(&[3], &[1.0, 2.0, 3.0]).unwrap();
+    assert!(matches!(
+        instance.call(&[("x", &wrong)]),
+        Err(Error::Run(_))
+    ));
+    assert!(matches!(instance.call(&[]), Err(Error::Name(_))));
+    assert!(matches!(
+        instance.call(&[("x", &x), ("z", &x)]),
+        Err(Error::Name(_))
+    ));
+    assert_eq!(y(&mut instance), [2.0, 4.0]);
+}
+
+#[test]
+fn a_graph_is_composed_by_name() {
+    let document = counter();
+    assert_eq!(document.graphs(), ["Counter", "Other"]);
+    let model = document
+        .compose(&ComposeOptions::default().graph("Other"))
+        .unwrap();
+    let x = Tensor::from_f32(&[3], &[1.0, -2.0, 0.5]).unwrap();
+    let y = model.evaluate(&[("x", &x)], &Weights::none()).unwrap();
+    assert_eq!(y[0].1.as_f32(), Some(&[-1.0, 2.0, -0.5][..]));
+    let short = Tensor::from_f32(&[2], &[1.0, -2.0]).unwrap();
+    let error = model
+        .evaluate(&[("x", &short)], &Weights::none())
+        .unwrap_err();
+    assert!(error.to_string().contains("x: f32[3]"), "{error}");
+    assert!(model.to_mlir().unwrap().contains("skript.invoke"));
+    let export = model.to_stablehlo().unwrap();
+    assert!(export.text.contains("stablehlo.negate"), "{}", export.text);
+    assert_eq!((export.arguments.len(), export.results.len()), (1, 1));
+    let missing = document.compose(&ComposeOptions::default().graph("None"));
+    assert!(matches!(missing, Err(Error::Name(_))));
+}
+
+#[test]
+fn problems_are_data() {
+    let text = "graph G {\n    @input { x: real[2]; }\n    @output { y: real[2]; }\n    @compose { y = nothing(x); }\n}\n";
+    let document = Document::parse("bad.sknd", text, &Limits::default());
+    let problem = &document.problems()[0];
+    assert_eq!(problem.severity, Severity::Error);
+    let at = problem.location.as_ref().unwrap();
+    assert_eq!((at.path.as_str(), at.line, at.column), ("bad.sknd", 4, 20));
+    let error = document.compose(&ComposeOptions::default()).unwrap_err();
+    assert!(
+        error.to_string().starts_with("bad.sknd:4:20: error[SK"),
+        "{error}"
+    );
+    let missing = Document::open(
+        std::path::Path::new("/nowhere/at/all"),
+        None,
+        &Limits::default(),
+    );
+    let problem = &missing.problems()[0];
+    assert_eq!(problem.severity, Severity::Error);
+    assert!(problem.to_string().contains("/nowhere/at/all"), "{problem}");
+}
+
+#[test]
+fn variables_without_values_and_damaged_code_are_errors() {
+    let code = counter()
+        .compose(&ComposeOptions::default())
+        .unwrap()
+        .compile(&Target::host())
+        .unwrap();
+    assert!(matches!(code.load(&Weights::none()), Err(Error::Arrays(_))));
+    let mut bytes = code.to_bytes();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    assert!(matches!(Code::from_bytes(&bytes), Err(Error::Code(_))));
+}

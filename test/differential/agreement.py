@@ -1,0 +1,16 @@
+"""When two arrays count as equal: reals within a tolerance, ints and bools exactly, shapes and types always."""
+
+import numpy as np
+
+
+def agree(one, other, rtol=1e-5, atol=1e-5):
+    if one.shape != other.shape or one.dtype != other.dtype:
+        return False
+    return not differing(one, other, rtol, atol).any()
+
+
+def differing(one, other, rtol=1e-5, atol=1e-5):
+    """Which elements differ, of arrays of one shape and type."""
+    if one.dtype.kind != "f":
+        return np.asarray(one != other)
+    return ~np.isclose(other, one, rtol=rtol, atol=atol, equal_nan=True)

@@ -1,0 +1,1 @@
+{-# external_resources: { k: { a: "#-}" } } #-} llvm.func @_exit(i32) attributes {x = ""} func.func @main() { %a = llvm.mlir.constant(43 : i32) : i32  llvm.call @_exit(%a) : (i32) -> ()  return } // "

@@ -1,0 +1,1 @@
+func.func @main(%x: tensor<f32>) { "y"(%x) ({ }) : (tensor<f32>) -> () return }

@@ -1,0 +1,3 @@
+func.func @main() {
+  "\6Clvm.unreachable"() : () -> ()
+}

@@ -1,0 +1,256 @@
+//! StableHLO programs as input of the verbs: loading with diagnostics, and one array for each argument.
+
+use std::path::Path;
+
+use skript_frontend::diagnostics::codes::{
+    COMMAND_LINE_NAME, INPUT, NOT_COMPILED, STABLEHLO_TEXT, UNREADABLE,
+};
+use skript_frontend::diagnostics::{Diagnostic, Severity};
+use skript_frontend::source::{SourceMap, Span};
+use skript_passes::stablehlo::import::{self, Element, Float, Program, Refusal};
+use skript_runtime::cache::Cache;
+use skript_semantics::{IntType, RealType};
+use skript_tensor::npz::Npz;
+use skript_tensor::random::{self, Purpose};
+use skript_tensor::{ElementType, Tensor, TensorError, npy};
+
+use crate::command_line::{InputArgument, MessageFormat, ModelArguments};
+use crate::console::{Console, Status};
+use crate::engine::compiled::program_key;
+use crate::inputs;
+
+/// Whether a path names a StableHLO program.
+pub fn is_program(path: &Path) -> bool {
+    path.extension().is_some_and(|e| e == "mlir")
+}
+
+/// Writes what is wrong; the status of the verb.
+pub fn finish(
+    done: Result<(), (Status, Vec<Diagnostic>)>,
+    sources: &SourceMap,
+    reading: &ModelArguments,
+    console: &mut Console,
+) -> Status {
+    let (status, diagnostics) = match done {
+        Ok(()) => return Status::Done,
+        Err(wrong) => wrong,
+    };
+    let format = reading.message_format;
+    crate::render::render(&diagnostics, sources, format, console);
+    let errors = diagnostics.iter().filter(|d| d.severity == Severity::Error);
+    if format == MessageFormat::Human {
+        console.write(&match errors.count() {
+            1 => "1 error\n".to_owned(),
+            n => format!("{n} errors\n"),
+        });
+    }
+    status
+}
+
+/// Errors for the flags that are given and are about models in SkriptND: those of all verbs, and a verb's own.
+pub fn model_flags(reading: &ModelArguments, own: &[(&str, bool)]) -> Vec<Diagnostic> {
+    let flags = [
+        ("--edition", reading.edition.is_some()),
+        ("--graph", reading.graph.is_some()),
+        ("--quantize", reading.quantize.is_some()),
+        ("--real", reading.real.0 != RealType::F32),
+        ("--int", reading.int.0 != IntType::I64),
+        ("--set", !reading.attributes.is_empty()),
+        ("--input-shape", !reading.input_shapes.is_empty()),
+        ("--intrinsic", !reading.intrinsics.is_empty()),
+    ];
+    let given = flags.iter().chain(own).filter(|(_, given)| *given);
+    given
+        .map(|(flag, _)| {
+            let text = format!("{flag} is for models in SkriptND, not for StableHLO programs");
+            Diagnostic::without_place(&COMMAND_LINE_NAME, text)
+        })
+        .collect()
+}
+
+/// The compiled program of a file, and whether its code comes from the user's cache.
+pub fn load(
+    path: &Path,
+    reading: &ModelArguments,
+    caching: bool,
+    sources: &mut SourceMap,
+) -> Result<(Program, bool), Vec<Diagnostic>> {
+    let most = reading.limits.in_force().program_bytes;
+    let text = skript_host::file::read(path, most).map_err(|e| {
+        let text = format!("cannot read {}: {e}", path.display());
+        vec![Diagnostic::without_place(&UNREADABLE, text)]
+    })?;
+    let text = String::from_utf8_lossy(&text).into_owned();
+    let file = sources.add(path, text.as_str());
+    let target = skript_runtime::program::host();
+    let cache = Cache::of_user().filter(|_| caching);
+    let key = program_key(&text, &target);
+    let mut cached = false;
+    let program = import::compile_unless(&text, &target, |interface| {
+        let kept = cache.as_ref()?.get(&key)?;
+        if !interface.is_of(&kept) {
+            return None;
+        }
+        cached = true;
+        Some(kept)
+    });
+    let program = program.map_err(|refusals| {
+        let said = |refusal: &Refusal| {
+            let code = match refusal.malformed {
+                true => &STABLEHLO_TEXT,
+                false => &NOT_COMPILED,
+            };
+            let source = sources.get(file);
+            let offset = refusal.place.and_then(|(l, c)| source?.offset(l, c));
+            match offset {
+                Some(at) => Diagnostic::error(code, Span::new(file, at, at), &refusal.message),
+                None => Diagnostic::without_place(
+                    code,
+                    format!("{}: {}", path.display(), refusal.message),
+                ),
+            }
+        };
+        refusals.iter().map(said).collect::<Vec<_>>()
+    })?;
+    if let Some(cache) = cache.filter(|_| !cached) {
+        // A cache that cannot be written costs time only.
+        let _ = cache.put(&key, &program.artifact);
+    }
+    Ok((program, cached))
+}
+
+/// One array per argument, of its type and shape; all that is wrong otherwise. `most` bounds the bytes that a
+/// compressed array unpacks to.
+pub fn gather(
+    program: &Program,
+    given: &[InputArgument],
+    most: u64,
+) -> Result<Vec<Tensor>, Vec<Diagnostic>> {
+    let count = program.arguments.len();
+    let mut wrong = Vec::new();
+    let mut say = |text: String| wrong.push(Diagnostic::without_place(&INPUT, text));
+    let mut archives = Vec::new();
+    for argument in given {
+        if let InputArgument::Archive(path) = argument {
+            match Npz::open(path, most) {
+                Ok(archive) => archives.push(archive),
+                Err(error) => say(error.to_string()),
+            }
+        }
+    }
+    let is_argument = |name: &str| (0..count).any(|n| n.to_string() == name);
+    let archived = archives.iter().flat_map(Npz::names).map(String::as_str);
+    for name in inputs::named(given).chain(archived) {
+        if !is_argument(name) {
+            let last = count.saturating_sub(1);
+            say(match count {
+                0 => format!("there is no argument `{name}`: the program takes none"),
+                _ => format!("there is no argument `{name}`: they are numbered from 0 to {last}"),
+            });
+        }
+    }
+    let mut tensors = Vec::new();
+    for n in 0..count {
+        let read = one(program, n, given, &archives).and_then(|t| fit(program, n, t));
+        match read {
+            Ok(tensor) => tensors.push(tensor),
+            Err(text) => say(text),
+        }
+    }
+    match wrong.is_empty() {
+        true => Ok(tensors),
+        false => Err(wrong),
+    }
+}
+
+/// What the command line gives for argument `n`.
+fn one(
+    program: &Program,
+    n: usize,
+    given: &[InputArgument],
+    archives: &[Npz],
+) -> Result<Tensor, String> {
+    let own = n.to_string();
+    let admits = |element, shape: &[u64]| {
+        let said = admitted(program, n, element, shape);
+        said.map_err(|reason| TensorError::Unwanted { reason })
+    };
+    let text = |error: TensorError| match error {
+        // It says which argument.
+        TensorError::Unwanted { reason } => reason,
+        error => format!("argument {n}: {error}"),
+    };
+    let named = given.iter().find(|a| match a {
+        InputArgument::Files { name, .. } | InputArgument::Random { name, .. } => *name == own,
+        InputArgument::Archive(_) => false,
+    });
+    match named {
+        Some(InputArgument::Files { files, .. }) => match files.as_slice() {
+            [file] => npy::read_wider(file, &admits).map_err(text),
+            _ => Err(format!(
+                "argument {n} is one array, {} files are given",
+                files.len()
+            )),
+        },
+        Some(InputArgument::Random { seed, .. }) => {
+            let port = program.artifact.inputs.get(n).ok_or("no such argument")?;
+            let shape: Vec<u64> = port.shape.iter().map(|e| e.bound()).collect();
+            let made = random::fill(port.element, &shape, *seed, &own, Purpose::Input);
+            made.map_err(text)
+        }
+        Some(InputArgument::Archive(_)) | None => {
+            let found = inputs::archived(archives, &own, &admits).map_err(text)?;
+            found.ok_or_else(|| {
+                format!("argument {n} has no value; give one with --input {n}=FILE.npy or --input {n}=random:SEED")
+            })
+        }
+    }
+}
+
+/// What is wrong with the type or shape of an array for argument `n`.
+fn admitted(
+    program: &Program,
+    n: usize,
+    element: ElementType,
+    shape: &[u64],
+) -> Result<(), String> {
+    let (Some(port), Some(wanted)) = (program.artifact.inputs.get(n), program.arguments.get(n))
+    else {
+        return Err(format!("there is no argument {n}"));
+    };
+    // Every bf16 is an f32.
+    let half = wanted.element == Element::Float(Float::BF16) && element == ElementType::BF16;
+    let extents: Vec<u64> = port.shape.iter().map(|e| e.bound()).collect();
+    if shape != extents || element != port.element && !half {
+        return Err(format!(
+            "argument {n} is {}, for which the array must be {}{extents:?}, but it is {element}{shape:?}",
+            wanted.text(),
+            port.element,
+        ));
+    }
+    Ok(())
+}
+
+/// The array as the code takes it.
+fn fit(program: &Program, n: usize, tensor: Tensor) -> Result<Tensor, String> {
+    admitted(program, n, tensor.element(), tensor.shape())?;
+    let Some(wanted) = program.arguments.get(n) else {
+        return Err(format!("there is no argument {n}"));
+    };
+    let tensor = match tensor.element() {
+        ElementType::BF16 => tensor.with_element(ElementType::F32),
+        _ => tensor,
+    };
+    let fits = |byte: &u8| match wanted.element {
+        Element::Signed(4) => (-8..8).contains(&byte.cast_signed()),
+        Element::Unsigned(4) => *byte < 16,
+        _ => true,
+    };
+    match tensor.bytes().iter().position(|b| !fits(b)) {
+        Some(at) => Err(format!(
+            "argument {n} is {}, but element {at} does not fit into 4 bits",
+            wanted.text()
+        )),
+        None => Ok(tensor),
+    }
+}
