@@ -230,7 +230,7 @@ pub fn export_model(
 
 fn context() -> Context {
     crate::all::register();
-    codegen::mlir::context()
+    crate::ir::new_context()
 }
 
 fn lowered<'c>(
@@ -269,7 +269,7 @@ fn all_stages(options: &Options) -> Result<Vec<Stage>, CodegenError> {
 fn run(module: &Module, stages: &[Stage]) -> Result<(), CodegenError> {
     stages
         .iter()
-        .try_for_each(|stage| codegen::mlir::run_pipeline(module, stage.name, &stage.passes))
+        .try_for_each(|stage| crate::ir::run_pipeline(module, stage.name, &stage.passes))
 }
 
 /// The other lowerings that support a model.
@@ -285,7 +285,7 @@ fn supporting(
         else {
             return false;
         };
-        codegen::mlir::run_pipeline(&module, pipeline.flag, &pipeline.text()).is_ok()
+        crate::ir::run_pipeline(&module, pipeline.flag, &pipeline.text()).is_ok()
     };
     others.filter(takes).copied().collect()
 }

@@ -60,8 +60,8 @@ fn signatures(context: &Context, op: &str, arity: usize) -> Vec<(Vec<&'static st
 #[test]
 fn every_op_scalarizes_on_every_mix_of_types() {
     skript_passes::register();
-    let context = codegen::mlir::context();
-    let (text, count) = codegen::mlir::collecting(&context, || every_mix(&context)).0;
+    let context = crate::ir::new_context();
+    let (text, count) = ir::collecting(&context, || every_mix(&context)).0;
     assert!(
         count.values().all(|n| *n > 0),
         "an op without a mix: {count:?}"

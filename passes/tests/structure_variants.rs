@@ -97,7 +97,7 @@ fn lowered(text: &str, pipeline: &str) -> String {
     let model = compose(&program, &ComposeOptions::default(), &limits, &mut sink);
     let said: Vec<String> = sink.into_sorted().into_iter().map(|d| d.message).collect();
     let model = model.unwrap_or_else(|| panic!("{said:?}\n{text}"));
-    let context = codegen::mlir::context();
+    let context = crate::ir::new_context();
     let module = emit::emit(&model, &program.sources, &context).expect(text);
     pipeline::run(&module, &format!("builtin.module({pipeline})")).expect(text);
     module.as_operation().to_string()

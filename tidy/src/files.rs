@@ -8,7 +8,7 @@ const MAY_PRINT: &[&str] = &["tools/", "tidy/", "fuzz/", "runtime/src/bin/"];
 const MAY_BE_UNSAFE: &[&str] = &[
     "dialect/",
     "passes/src/codegen/",
-    "passes/src/mlir",
+    "passes/src/ir",
     "passes/src/schedule/boundary.rs",
     "tools/src/measure/peak.rs",
     "runtime/intrinsics/src/compiled.rs",

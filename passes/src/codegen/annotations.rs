@@ -7,10 +7,10 @@
 //! alone decided whether it is executed: if this lane does not take the branch, the other lanes have no quotient. Loops
 //! with divisions in branches are therefore not vectorized. Division by a constant is never in a branch for LLVM.
 
-use super::error::CodegenError;
-use super::mlir;
 use super::outlined_functions::PART;
-use crate::mlir::ValueKey;
+use crate::error::CodegenError;
+use crate::ir;
+use crate::ir::ValueKey;
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationLike, OperationResult};
 use melior::ir::{BlockRef, OperationRef, Value};
@@ -36,9 +36,9 @@ const MOST_UNROLLED: usize = 64;
 /// # Errors
 /// [`CodegenError::Module`] if LLVM's dialect does not know the attribute.
 fn annotate_loops(module: OperationRef) -> Result<(), CodegenError> {
-    for block in mlir::blocks(module) {
-        for function in mlir::operations(block) {
-            let blocks = mlir::blocks(function);
+    for block in ir::blocks(module) {
+        for function in ir::operations(block) {
+            let blocks = ir::blocks(function);
             let loops = loops(&blocks);
             let stays = loops.len() > MOST_UNROLLED || function.has_attribute(PART);
             for (range, latch) in loops {
@@ -55,8 +55,8 @@ fn annotate_loops(module: OperationRef) -> Result<(), CodegenError> {
                     .map(|what| format!("{what} = <disable = true>"));
                 let never: Vec<String> = never.collect();
                 let annotation = format!("#llvm.loop_annotation<{}>", never.join(", "));
-                let annotation = mlir::parse_attribute(function.context(), &annotation)?;
-                mlir::set_attribute(latch, "loop_annotation", annotation);
+                let annotation = ir::parse_attribute(function.context(), &annotation)?;
+                ir::set_attribute(latch, "loop_annotation", annotation);
             }
         }
     }
@@ -74,7 +74,7 @@ fn loops<'c, 'a>(
         .collect();
     let mut found = Vec::new();
     for (n, block) in blocks.iter().enumerate() {
-        let Some(last) = block.terminator().filter(|op| mlir::name(*op) == "llvm.br") else {
+        let Some(last) = block.terminator().filter(|op| ir::name(*op) == "llvm.br") else {
             continue;
         };
         let target = last.successor(0).ok();
@@ -96,7 +96,7 @@ fn divides_in_branches(blocks: &[BlockRef]) -> bool {
     let Some((_, steps)) = blocks.split_first() else {
         return false;
     };
-    let mut branches = steps.iter().skip(1).flat_map(|b| mlir::operations(*b));
+    let mut branches = steps.iter().skip(1).flat_map(|b| ir::operations(*b));
     if !branches.any(divides) {
         return false;
     }
@@ -104,21 +104,21 @@ fn divides_in_branches(blocks: &[BlockRef]) -> bool {
     let mut known = HashMap::new();
     steps.iter().any(|block| {
         let last = block.terminator();
-        let choice = last.filter(|op| mlir::name(*op) == "llvm.cond_br");
+        let choice = last.filter(|op| ir::name(*op) == "llvm.cond_br");
         let flag = choice.and_then(|op| op.operand(0).ok());
         flag.is_some_and(|flag| !is_invariant(flag, &inside, &mut known))
     })
 }
 
 fn divides(op: OperationRef) -> bool {
-    let name = mlir::name(op);
+    let name = ir::name(op);
     let divides = ["llvm.sdiv", "llvm.udiv", "llvm.srem", "llvm.urem"].contains(&name.as_str());
     divides && !op.operand(1).is_ok_and(is_constant)
 }
 
 fn is_constant(value: Value) -> bool {
     let op = OperationResult::try_from(value).map(|result| result.owner());
-    op.is_ok_and(|op| mlir::name(op) == "llvm.mlir.constant")
+    op.is_ok_and(|op| ir::name(op) == "llvm.mlir.constant")
 }
 
 /// Whether a value is the same at all steps of a loop of these blocks: it is computed before, or of such values alone.
@@ -129,7 +129,7 @@ fn is_invariant<'c, 'a>(
 ) -> bool {
     let Ok(result) = OperationResult::try_from(value) else {
         // The counter of a loop, or another loop-carried value.
-        let Some(argument) = crate::mlir::argument(value) else {
+        let Some(argument) = crate::ir::argument(value) else {
             return false;
         };
         return !inside.contains(&key(&argument.owner()));
@@ -144,7 +144,7 @@ fn is_invariant<'c, 'a>(
     if let Some(known) = known.get(&ValueKey::of(value)) {
         return *known;
     }
-    let name = mlir::name(op);
+    let name = ir::name(op);
     let reads = ["llvm.load", "llvm.call", "llvm.alloca"].contains(&name.as_str());
     let invariant =
         !reads && op.region_count() == 0 && op.operands().all(|o| is_invariant(o, inside, known));
@@ -185,7 +185,7 @@ mod tests {
               llvm.return
             }}"
         );
-        let context = mlir::context();
+        let context = ir::new_context();
         let module = Module::parse(&context, &text).unwrap();
         annotate_loops(module.as_operation()).unwrap();
         let printed = module.as_operation().to_string();

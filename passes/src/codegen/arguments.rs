@@ -8,8 +8,9 @@
 //! Guarantees: every array argument of the entry is bytes or extents.
 
 use super::order::Order;
-use super::{mlir, size};
-use crate::mlir::{Builder, attributes, mutation, types};
+use super::size;
+use crate::ir;
+use crate::ir::{Builder, attributes, mutation, types};
 use melior::ir::attribute::{DenseI64ArrayAttribute, IntegerAttribute};
 use melior::ir::block::BlockLike;
 use melior::ir::operation::OperationRef;
@@ -29,14 +30,14 @@ pub const PASS: Pass = Pass {
     anchor: Some("builtin.module"),
     dependent_dialects: &[Dialect::Arith, Dialect::MemRef],
     run: |root, _, rewriter| {
-        let entry = mlir::uncalled_entry(root)?;
-        let body = mlir::body(entry)?;
+        let entry = ir::uncalled_entry(root)?;
+        let body = ir::body(entry)?;
         let context = rewriter.context();
         let order = Order::of(body);
         let arguments: Vec<Value> = (0..body.argument_count())
             .filter_map(|n| body.argument(n).ok().map(Into::into))
             .collect();
-        let attributes = mlir::argument_attributes(entry);
+        let attributes = ir::argument_attributes(entry);
         for (n, argument) in arguments.iter().enumerate() {
             let Ok(memref) = MemRefType::try_from(argument.r#type()) else {
                 continue;
@@ -90,12 +91,12 @@ pub const PASS: Pass = Pass {
                 &[argument.r#type()],
                 Vec::new(),
             )?;
-            mlir::replace_uses(*argument, view.result(0)?.into());
+            ir::replace_uses(*argument, view.result(0)?.into());
             mutation::set_operand(view, 0, *argument);
             // The only use of the argument is the view, which accepts bytes.
             mutation::retype(*argument, bytes);
         }
-        mlir::set_signature(entry, None)?;
+        ir::set_signature(entry, None)?;
         Ok(())
     },
     ..Pass::NONE
@@ -145,7 +146,7 @@ fn named<'c>(dictionaries: &[Attribute<'c>], argument: usize, name: &str) -> Opt
 
 /// The arguments of the entry whose extents another one holds.
 pub fn extents_from_caller(entry: OperationRef) -> Vec<usize> {
-    let attributes = mlir::argument_attributes(entry);
+    let attributes = ir::argument_attributes(entry);
     let described = (0..attributes.len()).filter_map(|n| number(named(&attributes, n, EXTENTS)));
     described.filter_map(|n| usize::try_from(n).ok()).collect()
 }

@@ -6,10 +6,10 @@
 //!
 //! Requires: an entry without structured control flow.
 
-use super::error::CodegenError;
-use super::mlir;
 use crate::emit::check::{CODE, MESSAGE, PREFIX};
-use crate::mlir::{Builder, attributes, context, mutation, types};
+use crate::error::CodegenError;
+use crate::ir;
+use crate::ir::{Builder, attributes, context, mutation, types};
 use melior::Context;
 use melior::ir::attribute::{
     ArrayAttribute, DictionaryAttribute, FlatSymbolRefAttribute, IntegerAttribute, StringAttribute,
@@ -116,7 +116,7 @@ pub const PASS: Pass = Pass {
             return Ok(());
         }
         let context = rewriter.context();
-        let entry = mlir::entry(root)?;
+        let entry = ir::entry(root)?;
         for op in &found {
             if op.parent_operation() != Some(entry) {
                 return Err(PassError::at(
@@ -126,7 +126,7 @@ pub const PASS: Pass = Pass {
             }
         }
         let status: Type = IntegerType::new(context, 32).into();
-        let (_, results) = mlir::signature(entry)?;
+        let (_, results) = ir::signature(entry)?;
         if !results.is_empty() {
             return Err(PassError::at(
                 entry,
@@ -134,9 +134,9 @@ pub const PASS: Pass = Pass {
             ));
         }
         let values = context_argument(entry)?;
-        for block in mlir::blocks(entry) {
-            let end = mlir::operations(block).last().copied();
-            if let Some(end) = end.filter(|op| mlir::name(*op) == "func.return") {
+        for block in ir::blocks(entry) {
+            let end = ir::operations(block).last().copied();
+            if let Some(end) = end.filter(|op| ir::name(*op) == "func.return") {
                 let at = Builder::before(context, end)?;
                 let success = number(0, status, &at)?;
                 // SAFETY: the terminator is alive and nobody else refers to its operands.
@@ -146,14 +146,13 @@ pub const PASS: Pass = Pass {
         for op in found {
             lower(op, values, status, &Builder::before(context, op)?)?;
         }
-        let declared = mlir::blocks(root).into_iter().flat_map(mlir::operations);
-        let declared = declared.filter(|op| {
-            mlir::name(*op) == "func.func" && text(*op, "sym_name").starts_with(PREFIX)
-        });
+        let declared = ir::blocks(root).into_iter().flat_map(ir::operations);
+        let declared = declared
+            .filter(|op| ir::name(*op) == "func.func" && text(*op, "sym_name").starts_with(PREFIX));
         for op in declared.collect::<Vec<_>>() {
-            mlir::erase(op);
+            ir::erase(op);
         }
-        mlir::retype(entry, &[status])?;
+        ir::retype(entry, &[status])?;
         Ok(())
     },
     ..Pass::NONE
@@ -166,9 +165,9 @@ pub const PASS: Pass = Pass {
 pub fn context_argument<'c, 'a>(
     entry: OperationRef<'c, 'a>,
 ) -> Result<Value<'c, 'a>, CodegenError> {
-    let mut dictionaries = mlir::argument_attributes(entry).into_iter();
+    let mut dictionaries = ir::argument_attributes(entry).into_iter();
     let marked = dictionaries.position(|own| attributes::entry(own, CONTEXT).is_some());
-    let block = mlir::blocks(entry).first().copied();
+    let block = ir::blocks(entry).first().copied();
     if let (Some(position), Some(block)) = (marked, block) {
         let argument = block.argument(position);
         return Ok(argument
@@ -179,7 +178,7 @@ pub fn context_argument<'c, 'a>(
     // SAFETY: a context outlives its modules.
     let context = unsafe { holder.to_ref() };
     let word = types::word(context);
-    mlir::append_argument(
+    ir::append_argument(
         entry,
         types::memref(&[VALUES as i64], word),
         &format!("{{{CONTEXT}}}"),
@@ -188,11 +187,11 @@ pub fn context_argument<'c, 'a>(
 
 /// The calls of checks, in order.
 fn calls<'c, 'a>(root: OperationRef<'c, 'a>) -> Vec<OperationRef<'c, 'a>> {
-    let mut found = mlir::nested(root);
+    let mut found = ir::nested(root);
     found.retain(|op| {
         let callee = op.attribute("callee").ok();
         let callee = callee.and_then(|a| FlatSymbolRefAttribute::try_from(a).ok());
-        mlir::name(*op) == "func.call" && callee.is_some_and(|c| c.value().starts_with(PREFIX))
+        ir::name(*op) == "func.call" && callee.is_some_and(|c| c.value().starts_with(PREFIX))
     });
     found
 }
@@ -209,7 +208,7 @@ fn lower<'c: 'a, 'a>(
     let region = block.parent_region().ok_or_else(malformed)?;
     let rest: BlockRef<'c, 'a> = region.insert_block_after(block, Block::new(&[]));
     let fail: BlockRef<'c, 'a> = region.insert_block_after(rest, Block::new(&[]));
-    let behind = mlir::operations(block);
+    let behind = ir::operations(block);
     let behind = behind.into_iter().skip_while(|other| *other != op).skip(1);
     for moved in behind {
         // SAFETY: the op is alive; the new block takes it over at once.
@@ -245,7 +244,7 @@ fn lower<'c: 'a, 'a>(
         .add_successors(&[&rest, &fail])
         .build()?;
     at.insert(branch);
-    mlir::erase(op);
+    ir::erase(op);
     Ok(())
 }
 

@@ -6,10 +6,10 @@
 //! copies, and an iteration yields copies. Most modules need none of them, so only modules that are refused otherwise
 //! get them.
 
-use super::error::CodegenError;
 use super::loop_carried::{copied, write_carried};
-use super::mlir;
 use super::outputs::write_outputs;
+use crate::error::CodegenError;
+use crate::ir;
 use melior::ir::operation::{OperationLike, OperationMutLike, OperationRef, OperationRefMut};
 use melior::ir::{Module, Operation, TypeLike, Value, ValueLike};
 
@@ -28,9 +28,9 @@ const ANALYSIS: &str = "eliminate-empty-tensors,one-shot-bufferize{bufferize-fun
 /// # Errors
 /// [`CodegenError::Module`] if an op is malformed.
 pub(super) fn part(module: OperationRef) -> Result<(), CodegenError> {
-    for op in mlir::nested(module) {
+    for op in ir::nested(module) {
         // The initial values of `scf.for` come after the bounds and the step.
-        match mlir::name(op).as_str() {
+        match ir::name(op).as_str() {
             "scf.for" => copy_operands(op, 3, &[])?,
             "scf.while" => copy_operands(op, 0, &[])?,
             "scf.if" => {}
@@ -41,9 +41,9 @@ pub(super) fn part(module: OperationRef) -> Result<(), CodegenError> {
             }
             _ => continue,
         }
-        for block in mlir::blocks(op) {
-            let own = mlir::arguments(block);
-            if let Some(end) = mlir::operations(block).last() {
+        for block in ir::blocks(op) {
+            let own = ir::arguments(block);
+            if let Some(end) = ir::operations(block).last() {
                 copy_operands(*end, 0, &own)?;
             }
         }
@@ -55,7 +55,7 @@ pub(super) fn part(module: OperationRef) -> Result<(), CodegenError> {
 /// unless no tensors join in it.
 pub(super) fn is_needed(module: OperationRef) -> bool {
     let meets = |op: &OperationRef| {
-        let name = mlir::name(*op);
+        let name = ir::name(*op);
         let joins = ["scf.for", "scf.while", "scf.if", "arith.select"].contains(&name.as_str());
         joins && op.results().any(|r| r.r#type().is_ranked_tensor())
     };
@@ -69,15 +69,15 @@ pub(super) fn is_needed(module: OperationRef) -> bool {
                     false => Ok(()),
                 }
             });
-            written.is_ok() && mlir::run_pipeline(&copy, "bufferization", ANALYSIS).is_ok()
+            written.is_ok() && ir::run_pipeline(&copy, "bufferization", ANALYSIS).is_ok()
         })
     };
-    mlir::nested(module).iter().any(meets) && !takes(false) && takes(true)
+    ir::nested(module).iter().any(meets) && !takes(false) && takes(true)
 }
 
 /// Whether a function of the module is marked as its entry.
 fn has_entry(module: OperationRef) -> bool {
-    let functions = mlir::blocks(module).into_iter().flat_map(mlir::operations);
+    let functions = ir::blocks(module).into_iter().flat_map(ir::operations);
     functions
         .into_iter()
         .any(|op| op.has_attribute("skript.entry"))

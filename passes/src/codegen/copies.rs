@@ -2,8 +2,8 @@
 //!
 //! Upstream lowers them to calls of a library function. Copies of contiguous arrays stay, as they become `memcpy`.
 
-use super::error::CodegenError;
-use super::mlir;
+use crate::error::CodegenError;
+use crate::ir;
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::r#type::MemRefType;
@@ -25,13 +25,13 @@ pub const PASS: Pass = Pass {
 /// # Errors
 /// [`CodegenError::Module`] if a copy is malformed.
 fn lower_copies(module: OperationRef) -> Result<(), CodegenError> {
-    for op in mlir::nested(module) {
-        if mlir::name(op) != "memref.copy" {
+    for op in ir::nested(module) {
+        if ir::name(op) != "memref.copy" {
             continue;
         }
         // Bufferization leaves this of an insertion in place.
         if op.operand(0).ok() == op.operand(1).ok() {
-            mlir::erase(op);
+            ir::erase(op);
         } else if !(contiguous(op, 0)? && contiguous(op, 1)?) {
             lower(op)?;
         }
@@ -67,11 +67,11 @@ fn lower(op: OperationRef) -> Result<(), CodegenError> {
     // SAFETY: a context outlives its modules.
     let owner = op.context();
     let context = unsafe { owner.to_ref() };
-    let copy = mlir::template(context, &operands, &text, op.location())?;
+    let copy = ir::template(context, &operands, &text, op.location())?;
     let block = op
         .block()
         .ok_or_else(|| CodegenError::Module("a copy in no block".to_owned()))?;
     block.insert_operation_before(op, copy);
-    mlir::erase(op);
+    ir::erase(op);
     Ok(())
 }

@@ -2,10 +2,11 @@
 //!
 //! `skript-name-entry` renames the entry before it is lowered to LLVM, `skript-add-entry` adds the C function that calls it after.
 
-use super::error::CodegenError;
 use super::pointer_table::SLOT;
-use super::{checks, mlir, table};
-use crate::mlir::attributes;
+use super::{checks, table};
+use crate::error::CodegenError;
+use crate::ir;
+use crate::ir::attributes;
 use melior::Context;
 use melior::ir::attribute::{ArrayAttribute, IntegerAttribute, TypeAttribute};
 use melior::ir::block::BlockLike;
@@ -42,10 +43,10 @@ pub const ADD: Pass = Pass {
 /// # Errors
 /// [`CodegenError::Module`] if there is no entry.
 fn name_model(module: OperationRef) -> Result<(), CodegenError> {
-    let entry = mlir::entry(module)?;
-    mlir::set_string(entry, "sym_name", MODEL);
-    let internal = mlir::parse_attribute(entry.context(), "#llvm.linkage<internal>")?;
-    mlir::set_attribute(entry, "llvm.linkage", internal);
+    let entry = ir::entry(module)?;
+    ir::set_string(entry, "sym_name", MODEL);
+    let internal = ir::parse_attribute(entry.context(), "#llvm.linkage<internal>")?;
+    ir::set_attribute(entry, "llvm.linkage", internal);
     Ok(())
 }
 
@@ -65,7 +66,7 @@ fn drop_foreign(function: OperationRef) -> Result<(), CodegenError> {
         for n in 0..array.len() {
             kept.push(of_llvm(context, array.element(n).map_err(wrong)?));
         }
-        mlir::set_attribute(function, list, ArrayAttribute::new(context, &kept).into());
+        ir::set_attribute(function, list, ArrayAttribute::new(context, &kept).into());
     }
     Ok(())
 }
@@ -99,23 +100,23 @@ fn of_llvm<'c>(context: &'c Context, dictionary: Attribute<'c>) -> Attribute<'c>
 /// [`CodegenError::Module`] if the model's function is missing, or has arguments that are not pointers.
 fn add_entry(module: OperationRef) -> Result<(), CodegenError> {
     let checks = !checks::table(module).is_empty();
-    let body = mlir::blocks(module).first().copied();
+    let body = ir::blocks(module).first().copied();
     let body = body.ok_or_else(|| CodegenError::Module("a module without a body".to_owned()))?;
     let is_entry = |op: &OperationRef| symbol(*op).as_deref() == Some(SYMBOL);
-    if mlir::operations(body).iter().any(is_entry) {
+    if ir::operations(body).iter().any(is_entry) {
         return Ok(());
     }
-    let model = mlir::operations(body)
+    let model = ir::operations(body)
         .into_iter()
-        .find(|op| mlir::name(*op) == "llvm.func" && symbol(*op).as_deref() == Some(MODEL))
+        .find(|op| ir::name(*op) == "llvm.func" && symbol(*op).as_deref() == Some(MODEL))
         .ok_or_else(|| CodegenError::Module("the module has no function `skript.model`: run `skript-name-entry` before it is lowered".to_owned()))?;
-    let passed = mlir::argument_attributes(model);
+    let passed = ir::argument_attributes(model);
     let tables = table::position(model);
-    for function in mlir::operations(body) {
+    for function in ir::operations(body) {
         table::add_alias_scopes(function)?;
         drop_foreign(function)?;
     }
-    let count = mlir::first_block(model).map_or(0, |b| b.argument_count());
+    let count = ir::first_block(model).map_or(0, |b| b.argument_count());
     let status = returns_status(model);
     let mut text = format!(
         "llvm.func @{SYMBOL}(%tensors: !llvm.ptr {{llvm.noalias, llvm.readonly}}, %arena: !llvm.ptr, \
@@ -160,11 +161,11 @@ fn add_entry(module: OperationRef) -> Result<(), CodegenError> {
     // SAFETY: a context outlives its modules.
     let owner = model.context();
     let context = unsafe { owner.to_ref() };
-    let (parsed, messages) = mlir::collecting(context, || {
+    let (parsed, messages) = ir::collecting(context, || {
         Module::parse(context, &format!("{declaration}{text}"))
     });
     let parsed = parsed.ok_or_else(|| CodegenError::Module(messages.join("; ")))?;
-    let wrapper = mlir::operations(parsed.body())
+    let wrapper = ir::operations(parsed.body())
         .last()
         .copied()
         .ok_or_else(|| CodegenError::Module("no entry was made".to_owned()))?;

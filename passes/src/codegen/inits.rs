@@ -13,13 +13,14 @@
 //! with one user are not copied. Fills of a border come before the insertion of the interior: upstream would move them,
 //! and renumber the operations of the block for each.
 
-use super::error::CodegenError;
 use super::loop_carried::{is_destination, written};
+use super::memory;
 use super::order::Order;
 use super::write_chains::{cut_chains, same_buffer};
-use super::{memory, mlir};
+use crate::error::CodegenError;
 use crate::invoke;
-use crate::mlir::context;
+use crate::ir;
+use crate::ir::context;
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationLike, OperationRef, OperationResult};
 use melior::ir::{BlockRef, Value, ValueLike};
@@ -49,11 +50,11 @@ pub fn separate_inits(module: OperationRef) -> Result<(), CodegenError> {
         for (user, operand) in uses(fill)?.into_iter().flatten() {
             if is_destination(user, operand) {
                 let own = copy_before(fill, user)?;
-                mlir::use_instead(user, operand, own);
+                ir::use_instead(user, operand, own);
             }
         }
         if fill.result(0).is_ok_and(|result| !op::is_used(result)) {
-            mlir::erase(fill);
+            ir::erase(fill);
         }
     }
     fill_borders_early(module);
@@ -69,7 +70,7 @@ pub fn separate_inits(module: OperationRef) -> Result<(), CodegenError> {
                 };
                 let own = copy_before(empty, *first)?;
                 for (user, operand) in group {
-                    mlir::use_instead(*user, *operand, own);
+                    ir::use_instead(*user, *operand, own);
                 }
             }
         }
@@ -92,13 +93,13 @@ fn fill_borders_early<'c: 'a, 'a>(module: OperationRef<'c, 'a>) {
         let (Some(first), Some(fill)) = (beginning(inside), maker(border)) else {
             continue;
         };
-        if !is_fill(fill) || mlir::users(border).len() != 1 {
+        if !is_fill(fill) || ir::users(border).len() != 1 {
             continue;
         }
         let order = orders.entry(block.to_raw().ptr as usize);
         let order: &mut Order = order.or_insert_with(|| Order::of(block));
         let mut inits = fill.operands().filter_map(maker);
-        if inits.all(|init| mlir::name(init) != "tensor.empty" || order.move_before(init, first)) {
+        if inits.all(|init| ir::name(init) != "tensor.empty" || order.move_before(init, first)) {
             order.move_before(fill, first);
         }
     }
@@ -116,7 +117,7 @@ fn beginning<'c: 'a, 'a>(tensor: Value<'c, 'a>) -> Option<OperationRef<'c, 'a>> 
         tensor = writer
             .operand(written(writer, result.result_number())?)
             .ok()?;
-        if mlir::name(maker(tensor)?) == "tensor.empty" {
+        if ir::name(maker(tensor)?) == "tensor.empty" {
             return Some(writer);
         }
     }
@@ -132,12 +133,12 @@ pub(super) fn maker<'c: 'a, 'a>(value: Value<'c, 'a>) -> Option<OperationRef<'c,
 
 /// Gives each group of an argument's readers a tensor with the argument's buffer.
 fn separate_arguments(function: OperationRef) -> Result<(), CodegenError> {
-    let Some(body) = mlir::first_block(function) else {
+    let Some(body) = ir::first_block(function) else {
         return Ok(());
     };
     let holder = function.context();
     let context = context::borrow(&holder);
-    let order = mlir::nested(function).into_iter().enumerate();
+    let order = ir::nested(function).into_iter().enumerate();
     let order = order.map(|(n, op)| (key(op), n)).collect();
     for argument in invoke::read_only_arguments(function) {
         let mut users = uses_below(body, argument, &order);
@@ -148,7 +149,7 @@ fn separate_arguments(function: OperationRef) -> Result<(), CodegenError> {
             };
             let own = same_buffer(context, argument, *first, true)?;
             for (_, user, operand) in group {
-                mlir::use_instead(*user, *operand, own);
+                ir::use_instead(*user, *operand, own);
             }
         }
     }
@@ -164,7 +165,7 @@ fn uses_below<'c, 'a>(
 ) -> Vec<(OperationRef<'c, 'a>, OperationRef<'c, 'a>, usize)> {
     let mut seen = HashSet::new();
     let mut found = Vec::new();
-    for user in mlir::users(shared) {
+    for user in ir::users(shared) {
         let Some(outer) = memory::ancestor_in(block, user) else {
             continue;
         };
@@ -181,24 +182,24 @@ fn uses_below<'c, 'a>(
 /// Whether an op gives a group of readers the argument's buffer.
 fn is_of_a_group(op: OperationRef) -> bool {
     let buffer = op.results().next().map(Value::from);
-    mlir::name(op) == "bufferization.to_buffer"
+    ir::name(op) == "bufferization.to_buffer"
         && buffer.is_some_and(|buffer| {
-            let users = mlir::users(buffer);
+            let users = ir::users(buffer);
             users
                 .iter()
-                .all(|user| mlir::name(*user) == "bufferization.to_tensor")
+                .all(|user| ir::name(*user) == "bufferization.to_tensor")
         })
 }
 
 /// Operations that overwrite their destination without reading tensors: `linalg.fill`, and equal generic operations.
 fn fills<'c, 'a>(module: OperationRef<'c, 'a>) -> Vec<OperationRef<'c, 'a>> {
-    let mut found = mlir::nested(module);
+    let mut found = ir::nested(module);
     found.retain(|op| is_fill(*op));
     found
 }
 
 fn is_fill(op: OperationRef) -> bool {
-    match mlir::name(op).as_str() {
+    match ir::name(op).as_str() {
         "linalg.fill" => true,
         "linalg.generic" => op.operand_count() == 1 && op.result_count() == 1,
         _ => false,
@@ -206,8 +207,8 @@ fn is_fill(op: OperationRef) -> bool {
 }
 
 fn named<'c, 'a>(module: OperationRef<'c, 'a>, name: &str) -> Vec<OperationRef<'c, 'a>> {
-    let mut found = mlir::nested(module);
-    found.retain(|op| mlir::name(*op) == name);
+    let mut found = ir::nested(module);
+    found.retain(|op| ir::name(*op) == name);
     found
 }
 
@@ -218,12 +219,12 @@ fn uses<'c, 'a>(
     let Ok(shared) = init.result(0).map(Value::from) else {
         return Ok(Vec::new());
     };
-    let users: HashSet<usize> = mlir::users(shared).into_iter().map(key).collect();
+    let users: HashSet<usize> = ir::users(shared).into_iter().map(key).collect();
     if users.len() < 2 {
         return Ok(Vec::new());
     }
     let mut seen = HashSet::new();
-    let blocks = mlir::users(shared)
+    let blocks = ir::users(shared)
         .into_iter()
         .filter_map(|user| user.block());
     // The list of users begins with the last one.
@@ -231,7 +232,7 @@ fn uses<'c, 'a>(
         .filter(|block| seen.insert(block.to_raw().ptr))
         .collect();
     let of_block = |block: BlockRef<'c, 'a>| {
-        let all = mlir::operations(block).into_iter();
+        let all = ir::operations(block).into_iter();
         let own = all.filter(|user| users.contains(&key(*user)));
         own.flat_map(|user| {
             let operands = user.operands().enumerate();

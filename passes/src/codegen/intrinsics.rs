@@ -7,12 +7,12 @@
 //! Requires: a bufferized entry, with every `skript.intrinsic` on memrefs. Guarantees: no `skript.intrinsic` is left.
 
 use super::checks::context_argument;
-use super::error::CodegenError;
 use super::memory::ancestor_of;
-use super::mlir;
 use crate::emit::check::{CODE, MESSAGE, PREFIX};
+use crate::error::CodegenError;
 use crate::extents::intrinsic::FILLED;
-use crate::mlir::{Builder, attributes, read_back, types};
+use crate::ir;
+use crate::ir::{Builder, attributes, read_back, types};
 use melior::Context;
 use melior::ir::attribute::{
     DenseI32ArrayAttribute, DenseI64ArrayAttribute, FlatSymbolRefAttribute, IntegerAttribute,
@@ -39,13 +39,13 @@ pub const PASS: Pass = Pass {
     anchor: Some("builtin.module"),
     dependent_dialects: &[Dialect::Arith, Dialect::Func, Dialect::MemRef],
     run: |root, _, rewriter| {
-        let mut found = mlir::nested(root);
-        found.retain(|op| mlir::name(*op) == "skript.intrinsic");
+        let mut found = ir::nested(root);
+        found.retain(|op| ir::name(*op) == "skript.intrinsic");
         if found.is_empty() {
             return Ok(());
         }
         let context = rewriter.context();
-        let entry = mlir::entry(root)?;
+        let entry = ir::entry(root)?;
         let mut calls = Vec::new();
         for op in found {
             if !ancestor_of(entry, op) {
@@ -62,8 +62,8 @@ pub const PASS: Pass = Pass {
         let values = context_argument(entry)?;
         let words = calls.iter().map(|(_, d)| words_of(d)).max().unwrap_or(0);
         let words = i64::try_from(words).map_err(|_| "too many arrays")?;
-        let first = mlir::blocks(entry).first().copied();
-        let first = first.and_then(|b| mlir::operations(b).first().copied());
+        let first = ir::blocks(entry).first().copied();
+        let first = first.and_then(|b| ir::operations(b).first().copied());
         let first = first.ok_or_else(|| PassError::at(entry, "is empty"))?;
         let word = IntegerType::new(context, 64).into();
         let stack = Builder::before(context, first)?.value(
@@ -158,11 +158,11 @@ fn add_global(
         "memref.global \"private\" constant @{CALL}{number} : memref<{}xi8> = dense<\"0x{digits}\">",
         bytes.len()
     );
-    let (parsed, messages) = mlir::collecting(context, || Module::parse(context, &text));
+    let (parsed, messages) = ir::collecting(context, || Module::parse(context, &text));
     let parsed = parsed.ok_or_else(|| CodegenError::Module(messages.join("; ")))?;
-    let global = mlir::operations(parsed.body()).first().copied();
+    let global = ir::operations(parsed.body()).first().copied();
     let global = global.ok_or_else(|| CodegenError::Module("no constant was made".to_owned()))?;
-    let body = mlir::blocks(module).first().copied();
+    let body = ir::blocks(module).first().copied();
     let body = body.ok_or_else(|| CodegenError::Module("the module has no body".to_owned()))?;
     body.append_operation(Operation::clone(&global));
     Ok(())
@@ -242,7 +242,7 @@ fn lower<'c: 'a, 'a>(
         &[],
         Vec::new(),
     )?;
-    mlir::erase(op);
+    ir::erase(op);
     Ok(())
 }
 
@@ -289,9 +289,9 @@ fn declare(module: OperationRef, context: &Context) -> Result<(), PassError> {
         ),
         (check_symbol(), FunctionType::new(context, &[flag], &[])),
     ];
-    let body = mlir::blocks(module).first().copied();
+    let body = ir::blocks(module).first().copied();
     let body = body.ok_or("the module has no body")?;
-    let declared: Vec<String> = mlir::operations(body)
+    let declared: Vec<String> = ir::operations(body)
         .into_iter()
         .filter_map(|op| StringAttribute::try_from(op.attribute("sym_name").ok()?).ok())
         .map(|name| name.value().to_owned())

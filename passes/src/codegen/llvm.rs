@@ -2,7 +2,7 @@
 //!
 //! libLLVM is the one that libMLIR links.
 
-use super::error::CodegenError;
+use crate::error::CodegenError;
 use melior::ir::Module;
 use skript_runtime::artifact::Target;
 use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};

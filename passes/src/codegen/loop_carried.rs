@@ -8,11 +8,12 @@
 //! not write their arguments; external functions get copies of what is read later.
 
 use super::conflict_copies;
-use super::error::CodegenError;
+use super::memory;
 use super::while_arguments::align;
-use super::{memory, mlir};
+use crate::error::CodegenError;
 use crate::invoke;
-use crate::mlir::{Builder, attributes, context};
+use crate::ir;
+use crate::ir::{Builder, attributes, context};
 use melior::Context;
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{
@@ -51,16 +52,16 @@ pub const PASS: Pass = Pass {
 pub fn write_carried(module: OperationRef, apart: bool) -> Result<(), CodegenError> {
     let functions = invoke::functions(module);
     // Inner loops first, because rebuilding an outer loop moves them.
-    for op in mlir::nested(module).into_iter().rev() {
-        if mlir::name(op) == "scf.while" {
+    for op in ir::nested(module).into_iter().rev() {
+        if ir::name(op) == "scf.while" {
             align(op)?;
         }
     }
     if apart {
         conflict_copies::part(module)?;
     }
-    for op in mlir::nested(module).into_iter().rev() {
-        match mlir::name(op).as_str() {
+    for op in ir::nested(module).into_iter().rev() {
+        match ir::name(op).as_str() {
             // The body's first argument is the counter.
             "scf.for" => {
                 start_with_copies(op, 3, true)?;
@@ -79,8 +80,8 @@ pub fn write_carried(module: OperationRef, apart: bool) -> Result<(), CodegenErr
         }
     }
     // At this point loops yield what they wrote in place.
-    let invokes = |op: &OperationRef| mlir::name(*op) == "skript.invoke";
-    let mut invocations = mlir::nested(module).into_iter().filter(invokes);
+    let invokes = |op: &OperationRef| ir::name(*op) == "skript.invoke";
+    let mut invocations = ir::nested(module).into_iter().filter(invokes);
     invocations.try_for_each(|op| keep_arguments(op, &functions))
 }
 
@@ -93,7 +94,7 @@ fn keep_arguments(
     let Some(function) = invoke::callee(op).and_then(|name| functions.get(&name)) else {
         return Ok(());
     };
-    if mlir::first_block(*function).is_some() {
+    if ir::first_block(*function).is_some() {
         let owner = op.context();
         let marked = invoke::read_only(*function, context::borrow(&owner));
         return marked.map_err(|error| CodegenError::Module(error.to_string()));
@@ -102,7 +103,7 @@ fn keep_arguments(
     for operand in &mut operands {
         // A result may have the buffer of an argument; a later write to the result would then change the argument.
         let is_own = reads_last(op, *operand)
-            && !mlir::users(*operand)
+            && !ir::users(*operand)
                 .into_iter()
                 .any(|user| overwrites(user, *operand));
         if operand.r#type().is_ranked_tensor() && !is_own {
@@ -115,7 +116,7 @@ fn keep_arguments(
 }
 
 fn blocks_of<'c, 'a>(op: OperationRef<'c, 'a>) -> impl Iterator<Item = BlockRef<'c, 'a>> {
-    mlir::blocks(op).into_iter()
+    ir::blocks(op).into_iter()
 }
 
 /// Whether a value is the result of an inner loop that starts with the argument, and the argument has no later readers:
@@ -125,7 +126,7 @@ fn goes_through_a_loop(value: Value, argument: Value) -> bool {
         return false;
     };
     let (inner, number) = (result.owner(), result.result_number());
-    let through = match mlir::name(inner).as_str() {
+    let through = match ir::name(inner).as_str() {
         "scf.for" => true,
         "scf.while" => forwards(inner, number),
         _ => false,
@@ -153,13 +154,13 @@ fn reads_last(op: OperationRef, value: Value) -> bool {
         return false;
     };
     let stands_before =
-        |user| memory::ancestor_in(block, user).is_some_and(|outer| mlir::is_before(outer, op));
+        |user| memory::ancestor_in(block, user).is_some_and(|outer| ir::is_before(outer, op));
     itself.len() == 1 && others.into_iter().all(stands_before)
 }
 
 /// Whether an op writes over all of a value.
 fn overwrites(op: OperationRef, value: Value) -> bool {
-    mlir::name(op) == "bufferization.materialize_in_destination"
+    ir::name(op) == "bufferization.materialize_in_destination"
         && op.operand(0) != Ok(value)
         && op.operand(1) == Ok(value)
 }
@@ -173,12 +174,12 @@ fn readers<'c, 'a>(value: Value<'c, 'a>) -> Vec<OperationRef<'c, 'a>> {
         if !seen.insert(value.to_raw().ptr) {
             continue;
         }
-        for user in mlir::users(value) {
+        for user in ir::users(value) {
             if overwrites(user, value) {
                 continue;
             }
             found.push(user);
-            let branch = (user.parent_operation()).filter(|op| mlir::name(*op) == "scf.if");
+            let branch = (user.parent_operation()).filter(|op| ir::name(*op) == "scf.if");
             for (n, operand) in user.operands().enumerate() {
                 let handed = branch.filter(|_| operand == value && is_yield(user));
                 let result = handed.and_then(|branch| branch.result(n).ok());
@@ -190,11 +191,11 @@ fn readers<'c, 'a>(value: Value<'c, 'a>) -> Vec<OperationRef<'c, 'a>> {
 }
 
 fn is_yield(op: OperationRef) -> bool {
-    mlir::name(op) == "scf.yield"
+    ir::name(op) == "scf.yield"
 }
 
 pub(super) fn is_made_by(value: Value, name: &str) -> bool {
-    OperationResult::try_from(value).is_ok_and(|r| mlir::name(r.owner()) == name)
+    OperationResult::try_from(value).is_ok_and(|r| ir::name(r.owner()) == name)
 }
 
 /// The values that a value may be: those that the branches of an `scf.if` yield.
@@ -204,17 +205,17 @@ fn sources<'c, 'a>(value: Value<'c, 'a>) -> Vec<Value<'c, 'a>> {
     };
     // SAFETY: the op lives as long as its results.
     let op = unsafe { OperationRef::from_raw(result.owner().to_raw()) };
-    if mlir::name(op) != "scf.if" {
+    if ir::name(op) != "scf.if" {
         return vec![value];
     }
-    let ends = blocks_of(op).filter_map(|block| mlir::operations(block).last().copied());
+    let ends = blocks_of(op).filter_map(|block| ir::operations(block).last().copied());
     let yielded = ends.filter_map(|end| end.operand(result.result_number()).ok());
     yielded.flat_map(sources).collect()
 }
 
 /// The operand whose buffer a result may have: the destination, or the source of a view.
 pub(super) fn destination(op: OperationRef, result: usize) -> Option<usize> {
-    match mlir::name(op).as_str() {
+    match ir::name(op).as_str() {
         "tensor.cast"
         | "tensor.extract_slice"
         | "tensor.expand_shape"
@@ -225,7 +226,7 @@ pub(super) fn destination(op: OperationRef, result: usize) -> Option<usize> {
 
 /// The operand that an op writes into to make a result.
 pub(super) fn written(op: OperationRef, result: usize) -> Option<usize> {
-    match mlir::name(op).as_str() {
+    match ir::name(op).as_str() {
         "tensor.insert" | "tensor.insert_slice" | "bufferization.materialize_in_destination" => {
             Some(1)
         }
@@ -297,9 +298,9 @@ pub(super) fn beginnings<'c, 'a>(value: Value<'c, 'a>) -> Vec<Beginning<'c, 'a>>
         };
         // SAFETY: the op lives as long as its results.
         let op = unsafe { OperationRef::from_raw(result.owner().to_raw()) };
-        let is_shared = here.is_shared || mlir::users(here.value).len() > 1;
-        if mlir::name(op) == "scf.if" {
-            let ends = blocks_of(op).filter_map(|block| mlir::operations(block).last().copied());
+        let is_shared = here.is_shared || ir::users(here.value).len() > 1;
+        if ir::name(op) == "scf.if" {
+            let ends = blocks_of(op).filter_map(|block| ir::operations(block).last().copied());
             let yielded = ends.filter_map(|end| end.operand(result.result_number()).ok());
             pending.extend(yielded.map(|value| Beginning {
                 value,
@@ -327,7 +328,7 @@ pub(super) fn beginnings<'c, 'a>(value: Value<'c, 'a>) -> Vec<Beginning<'c, 'a>>
 }
 
 fn is_loop(op: OperationRef) -> bool {
-    matches!(mlir::name(op).as_str(), "scf.for" | "scf.while")
+    matches!(ir::name(op).as_str(), "scf.for" | "scf.while")
 }
 
 fn is_fresh(value: Value) -> bool {
@@ -408,13 +409,13 @@ pub(super) fn copied<'c, 'a>(
 
 /// Whether an op of the block reads a value after the op that holds `op`.
 fn is_read_after(value: Value, op: OperationRef, block: BlockRef) -> bool {
-    let order = mlir::operations(block);
+    let order = ir::operations(block);
     let position = |op: OperationRef| {
         let outer = memory::ancestor_in(block, op)?;
         order.iter().position(|o| *o == outer)
     };
     let own = position(op);
-    mlir::users(value)
+    ir::users(value)
         .into_iter()
         .any(|user| position(user) > own)
 }
@@ -475,10 +476,10 @@ fn start_with_copies(op: OperationRef, first: usize, is_loop: bool) -> Result<()
 
 /// Whether an `scf.while` passes argument `number` of its first region to the same position of the second.
 fn forwards(op: OperationRef, number: usize) -> bool {
-    let Some(block) = mlir::blocks(op).first().copied() else {
+    let Some(block) = ir::blocks(op).first().copied() else {
         return false;
     };
-    let end = mlir::operations(block).last().copied();
+    let end = ir::operations(block).last().copied();
     let handed = end.and_then(|end| end.operand(number + 1).ok());
     let argument = block.argument(number).ok().map(Value::from);
     handed.is_some() && handed == argument
@@ -486,13 +487,13 @@ fn forwards(op: OperationRef, number: usize) -> bool {
 
 /// Whether a value is an argument of the block.
 fn is_argument_of(value: Value, block: BlockRef) -> bool {
-    mlir::arguments(block).contains(&value)
+    ir::arguments(block).contains(&value)
 }
 
 /// Pairs the terminator's operands from `first_operand` with the block's arguments from `first_argument`.
 fn write(block: BlockRef, first_argument: usize, first_operand: usize) -> Result<(), CodegenError> {
     let wrong = |e: melior::Error| CodegenError::Module(e.to_string());
-    let Some(terminator) = mlir::operations(block).last().copied() else {
+    let Some(terminator) = ir::operations(block).last().copied() else {
         return Ok(());
     };
     // SAFETY: a context outlives its modules.
@@ -533,7 +534,7 @@ fn write(block: BlockRef, first_argument: usize, first_operand: usize) -> Result
         {
             continue;
         }
-        let write = mlir::template(
+        let write = ir::template(
             context,
             &[*operand, argument],
             &format!(

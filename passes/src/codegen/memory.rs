@@ -8,10 +8,11 @@
 //! upper bounds. Guarantees: no `memref.alloc` or `memref.dealloc` is left, and buffers that are live at the same time
 //! do not overlap.
 
-use super::error::CodegenError;
 use super::placement::{Lifetime, place};
-use super::{mlir, size};
-use crate::mlir::{attributes, mutation};
+use super::size;
+use crate::error::CodegenError;
+use crate::ir;
+use crate::ir::{attributes, mutation};
 use melior::ir::attribute::IntegerAttribute;
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationLike, OperationRef};
@@ -67,16 +68,16 @@ pub fn layout(module: OperationRef) -> Result<ArenaLayout, CodegenError> {
 /// [`CodegenError::Module`] for an allocation outside of the entry, without a bound of its size, or that a loop passes
 /// to its next iteration.
 fn plan_memory(module: OperationRef) -> Result<ArenaLayout, CodegenError> {
-    let entry = mlir::uncalled_entry(module)?;
+    let entry = ir::uncalled_entry(module)?;
     let steps = Steps::of(entry);
-    for op in mlir::nested(module) {
-        if mlir::name(op) == "memref.alloc" && !steps.span.contains_key(&key(op)) {
+    for op in ir::nested(module) {
+        if ir::name(op) == "memref.alloc" && !steps.span.contains_key(&key(op)) {
             return Err(refuse(op, "allocated outside the entry"));
         }
     }
     let named = |name: &str| {
-        let mut found = mlir::nested(entry);
-        found.retain(|op| mlir::name(*op) == name);
+        let mut found = ir::nested(entry);
+        found.retain(|op| ir::name(*op) == name);
         found
     };
     let (allocations, deallocations) = (named("memref.alloc"), named("memref.dealloc"));
@@ -94,20 +95,20 @@ fn plan_memory(module: OperationRef) -> Result<ArenaLayout, CodegenError> {
         (Some((_, size)), 0) => size,
         (_, more) => taken.checked_add(more).ok_or_else(too_large)?,
     };
-    let r#type = mlir::parse_type(entry.context(), &format!("memref<{size}xi8>"))?;
+    let r#type = ir::parse_type(entry.context(), &format!("memref<{size}xi8>"))?;
     let arena = match known {
         Some((arena, _)) => {
             mutation::retype(arena, r#type);
-            mlir::set_signature(entry, None)?;
+            ir::set_signature(entry, None)?;
             arena
         }
-        None => mlir::append_argument(entry, r#type, ARENA)?,
+        None => ir::append_argument(entry, r#type, ARENA)?,
     };
     for (op, offset) in allocations.iter().zip(&plan.offsets) {
         replace(*op, arena, taken + offset)?;
     }
     for op in deallocations {
-        mlir::erase(op);
+        ir::erase(op);
     }
     Ok(ArenaLayout {
         size,
@@ -122,13 +123,13 @@ const ARENA: &str = "{llvm.noalias, llvm.align = 64 : i64}";
 fn arena<'c, 'a>(
     entry: OperationRef<'c, 'a>,
 ) -> Result<Option<(Value<'c, 'a>, u64)>, CodegenError> {
-    let body = mlir::body(entry)?;
+    let body = ir::body(entry)?;
     let last = body.argument_count().checked_sub(1);
     let Some(argument) = last.and_then(|n| body.argument(n).ok()).map(Value::from) else {
         return Ok(None);
     };
-    let said = last.and_then(|n| mlir::argument_attributes(entry).get(n).copied());
-    let is_arena = said == Some(mlir::parse_attribute(entry.context(), ARENA)?);
+    let said = last.and_then(|n| ir::argument_attributes(entry).get(n).copied());
+    let is_arena = said == Some(ir::parse_attribute(entry.context(), ARENA)?);
     let memref = MemRefType::try_from(argument.r#type()).ok();
     let memref = memref.filter(|m| is_arena && m.rank() == 1 && m.element().to_string() == "i8");
     let size = memref.and_then(|memref| match memref.dim_size(0).ok()? {
@@ -164,8 +165,8 @@ impl Steps {
     fn number(&mut self, op: OperationRef, next: &mut usize) {
         let first = *next;
         *next += 1;
-        for block in mlir::blocks(op) {
-            for inner in mlir::operations(block) {
+        for block in ir::blocks(op) {
+            for inner in ir::operations(block) {
                 self.number(inner, next);
             }
         }
@@ -226,10 +227,10 @@ fn users_of_views<'c, 'a>(
         if !seen.insert(view.to_raw().ptr as usize) {
             continue;
         }
-        for user in mlir::users(view) {
+        for user in ir::users(view) {
             users.push(user);
             pending.extend(memrefs(user.results().map(Value::from)));
-            let name = mlir::name(user);
+            let name = ir::name(user);
             if name == "func.return" {
                 return Err(refuse(allocation, "returned by the entry"));
             }
@@ -237,7 +238,7 @@ fn users_of_views<'c, 'a>(
                 continue;
             };
             if name == "scf.yield" || name == "scf.condition" {
-                let loops = matches!(mlir::name(parent).as_str(), "scf.for" | "scf.while");
+                let loops = matches!(ir::name(parent).as_str(), "scf.for" | "scf.while");
                 let inside = ancestor_of(parent, allocation);
                 if loops && inside {
                     return Err(refuse(allocation, "passed to the next iteration of a loop"));
@@ -247,7 +248,7 @@ fn users_of_views<'c, 'a>(
                     pending.extend(block_memrefs(parent));
                 }
             }
-            if matches!(mlir::name(user).as_str(), "scf.for" | "scf.while") {
+            if matches!(ir::name(user).as_str(), "scf.for" | "scf.while") {
                 pending.extend(block_memrefs(user));
             }
         }
@@ -273,7 +274,7 @@ fn memrefs<'c, 'a>(values: impl Iterator<Item = Value<'c, 'a>>) -> Vec<Value<'c,
 
 fn block_memrefs<'c, 'a>(op: OperationRef<'c, 'a>) -> Vec<Value<'c, 'a>> {
     let mut found = Vec::new();
-    for block in mlir::blocks(op) {
+    for block in ir::blocks(op) {
         let arguments = (0..block.argument_count()).filter_map(|n| block.argument(n).ok());
         found.extend(memrefs(arguments.map(Value::from)));
     }
@@ -295,7 +296,7 @@ fn replace(op: OperationRef, arena: Value, offset: u64) -> Result<(), CodegenErr
     let failed = |e: melior::Error| CodegenError::Module(e.to_string());
     let block = op.block().ok_or_else(|| refuse(op, "in no block"))?;
     let result = op.result(0).map_err(failed)?;
-    let constant = mlir::template(
+    let constant = ir::template(
         context,
         &[],
         &format!("%c = arith.constant {offset} : index"),
@@ -308,7 +309,7 @@ fn replace(op: OperationRef, arena: Value, offset: u64) -> Result<(), CodegenErr
     let mut operands = vec![arena, start];
     operands.extend(op.operands());
     let sizes: Vec<String> = (2..operands.len()).map(|n| format!("%{n}")).collect();
-    let view = mlir::template(
+    let view = ir::template(
         context,
         &operands,
         &format!(
@@ -320,7 +321,7 @@ fn replace(op: OperationRef, arena: Value, offset: u64) -> Result<(), CodegenErr
         op.location(),
     )?;
     let view = block.insert_operation_before(op, view);
-    mlir::replace_uses(result.into(), view.result(0).map_err(failed)?.into());
-    mlir::erase(op);
+    ir::replace_uses(result.into(), view.result(0).map_err(failed)?.into());
+    ir::erase(op);
     Ok(())
 }

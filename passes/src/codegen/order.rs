@@ -3,7 +3,7 @@
 //! Numbers are given once: MLIR numbers a block's ops again after each move.
 
 use super::memory::{ancestor_in, key};
-use super::mlir;
+use crate::ir;
 use melior::ir::operation::{OperationLike, OperationRef, OperationResult};
 use melior::ir::{BlockRef, Value};
 use std::collections::HashMap;
@@ -16,7 +16,7 @@ pub struct Order<'c, 'a> {
 
 impl<'c, 'a> Order<'c, 'a> {
     pub fn of(block: BlockRef<'c, 'a>) -> Self {
-        let operations = mlir::operations(block).into_iter().enumerate();
+        let operations = ir::operations(block).into_iter().enumerate();
         Order {
             block,
             position: operations.map(|(n, op)| (key(op), n)).collect(),
@@ -25,7 +25,7 @@ impl<'c, 'a> Order<'c, 'a> {
 
     /// The op of the block that is the first to use the value, or holds it.
     pub fn first_user(&self, value: Value<'c, 'a>) -> Option<OperationRef<'c, 'a>> {
-        let users = mlir::users(value).into_iter();
+        let users = ir::users(value).into_iter();
         let own = users.filter_map(|user| ancestor_in(self.block, user));
         own.min_by_key(|op| self.position.get(&key(*op)))
     }
@@ -48,11 +48,11 @@ impl<'c, 'a> Order<'c, 'a> {
             }
             Err(_) => true,
         };
-        let needed = mlir::nested(op).into_iter().chain([op]);
+        let needed = ir::nested(op).into_iter().chain([op]);
         if !needed.into_iter().all(|op| op.operands().all(is_made)) {
             return false;
         }
-        mlir::move_before(op, earlier);
+        ir::move_before(op, earlier);
         self.position.insert(key(op), at);
         true
     }

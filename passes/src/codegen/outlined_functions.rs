@@ -9,11 +9,11 @@
 //! Requires: an entry whose memory is planned.
 
 use super::memory::{ancestor_in, key};
-use super::mlir;
 use super::pointer_table::{NOALIAS, TABLE};
 use crate::emit::check::is_check;
 use crate::invoke;
-use crate::mlir::{Builder, ValueKey, attributes, copy, mutation};
+use crate::ir;
+use crate::ir::{Builder, ValueKey, attributes, copy, mutation};
 use melior::Context;
 use melior::ir::attribute::{ArrayAttribute, FlatSymbolRefAttribute};
 use melior::ir::block::BlockLike;
@@ -46,27 +46,27 @@ pub const PASS: Pass = Pass {
         if most == 0 {
             return Err("option most is 0: a part has at least one operation".into());
         }
-        let entry = mlir::entry(root)?;
+        let entry = ir::entry(root)?;
         if weight(entry) <= most {
             return Ok(());
         }
-        let body = mlir::body(entry)?;
-        let module = mlir::blocks(root).first().copied();
+        let body = ir::body(entry)?;
+        let module = ir::blocks(root).first().copied();
         let mut outliner = Outliner {
             context: rewriter.context(),
             root,
             module: module.ok_or("a module without a body")?,
             entry: body,
-            attributes: mlir::argument_attributes(entry),
+            attributes: ir::argument_attributes(entry),
             most,
             made: 0,
             known: invoke::functions(root),
         };
         outliner.split(body)?;
         // Values that outlined functions rebuilt may be unused now.
-        for op in mlir::nested(entry).into_iter().rev() {
+        for op in ir::nested(entry).into_iter().rev() {
             if is_rebuilt(op) && !op.results().any(op::is_used) {
-                mlir::erase(op);
+                ir::erase(op);
             }
         }
         Ok(())
@@ -99,7 +99,7 @@ struct Outliner<'c, 'a> {
 impl<'c: 'a, 'a> Outliner<'c, 'a> {
     /// Outlines the operations of a block, except its terminator.
     fn split(&mut self, block: BlockRef<'c, 'a>) -> Result<(), PassError> {
-        let operations = mlir::operations(block);
+        let operations = ir::operations(block);
         let (mut part, mut length) = (Vec::new(), 0);
         for op in operations.iter().take(operations.len().saturating_sub(1)) {
             match self.role(*op) {
@@ -116,7 +116,7 @@ impl<'c: 'a, 'a> Outliner<'c, 'a> {
                     self.outline(block, &std::mem::take(&mut part))?;
                     length = 0;
                     if weight(*op) > self.most {
-                        for inner in mlir::blocks(*op) {
+                        for inner in ir::blocks(*op) {
                             self.split(inner)?;
                         }
                     }
@@ -131,7 +131,7 @@ impl<'c: 'a, 'a> Outliner<'c, 'a> {
             return Role::Rebuilt;
         }
         let weight = weight(op);
-        let name = mlir::name(op);
+        let name = ir::name(op);
         let leaves =
             |value: OperationResult<'c, 'a>| !is_scalar(value.r#type()) && op::is_used(value);
         let stays = name == "memref.alloca"
@@ -171,7 +171,7 @@ impl<'c: 'a, 'a> Outliner<'c, 'a> {
             .map(|value| {
                 (
                     value,
-                    mlir::users(value).into_iter().filter(is_outside).collect(),
+                    ir::users(value).into_iter().filter(is_outside).collect(),
                 )
             })
             .filter(|(_, users): &(_, Vec<_>)| !users.is_empty())
@@ -191,7 +191,7 @@ impl<'c: 'a, 'a> Outliner<'c, 'a> {
         let function = self.function(&name, first)?;
         let mut content = Content {
             context: self.context,
-            block: mlir::body(function)?,
+            block: ir::body(function)?,
             location: first.location(),
             own: defined(part),
             map: HashMap::new(),
@@ -204,7 +204,7 @@ impl<'c: 'a, 'a> Outliner<'c, 'a> {
         let types: Vec<Type> = values.iter().map(|value| value.r#type()).collect();
         let end = Builder::at_end(self.context, content.block, first.location());
         end.create("func.return", &values, &[], &[], Vec::new())?;
-        mlir::set_signature(function, Some(&types))?;
+        ir::set_signature(function, Some(&types))?;
         self.describe(function, &content.handed)?;
 
         let callee = FlatSymbolRefAttribute::new(self.context, &name).into();
@@ -233,7 +233,7 @@ impl<'c: 'a, 'a> Outliner<'c, 'a> {
     ) -> Result<OperationRef<'c, 'a>, PassError> {
         let end = Builder::at_end(self.context, self.module, first.location());
         let (region, _, _) = end.region(&[]);
-        let parsed = |text: &str| mlir::parse_attribute(self.root.context(), text);
+        let parsed = |text: &str| ir::parse_attribute(self.root.context(), text);
         let attributes = [
             ("sym_name", attributes::string(self.context, name)),
             (
@@ -256,7 +256,7 @@ impl<'c: 'a, 'a> Outliner<'c, 'a> {
         handed: &[Value<'c, 'a>],
     ) -> Result<(), PassError> {
         let of_entry = |value: &Value<'c, 'a>| {
-            let argument = crate::mlir::argument(*value)?;
+            let argument = crate::ir::argument(*value)?;
             let is_own = argument.owner().to_raw().ptr == self.entry.to_raw().ptr;
             is_own.then(|| argument.argument_number())
         };
@@ -274,10 +274,10 @@ impl<'c: 'a, 'a> Outliner<'c, 'a> {
                 .filter_map(|name| Some(format!("{name} = {}", attributes::entry(*own?, name)?)))
                 .collect();
             let text = format!("{{{}}}", kept.join(", "));
-            dictionaries.push(mlir::parse_attribute(self.root.context(), &text)?);
+            dictionaries.push(ir::parse_attribute(self.root.context(), &text)?);
         }
         let dictionaries = ArrayAttribute::new(self.context, &dictionaries).into();
-        mlir::set_attribute(function, "arg_attrs", dictionaries);
+        ir::set_attribute(function, "arg_attrs", dictionaries);
         Ok(())
     }
 }
@@ -346,14 +346,14 @@ impl<'c: 'a, 'a> Content<'c, 'a> {
 
 /// Ops of an op and below it.
 fn weight(op: OperationRef) -> usize {
-    1 + mlir::nested(op).len()
+    1 + ir::nested(op).len()
 }
 
 /// Constants, views, and pointers from the table: they are free, and nothing changes their values.
 fn is_rebuilt(op: OperationRef) -> bool {
     let of_arrays = || op.operand_count() == 0 || op.results().any(|r| !is_scalar(r.r#type()));
     let is_value = op.region_count() == 0 && op.result_count() > 0;
-    mlir::name(op) == "llvm.load" || (is_value && op::is_pure(&op) && of_arrays())
+    ir::name(op) == "llvm.load" || (is_value && op::is_pure(&op) && of_arrays())
 }
 
 fn is_scalar(r#type: Type) -> bool {
@@ -377,7 +377,7 @@ fn defined<'c: 'a, 'a>(part: &[OperationRef<'c, 'a>]) -> HashSet<ValueKey> {
     let mut found = HashSet::new();
     for op in part.iter().flat_map(|op| with_nested(*op)) {
         found.extend(op.results().map(ValueKey::of));
-        let arguments = mlir::blocks(op).into_iter().flat_map(copy::arguments);
+        let arguments = ir::blocks(op).into_iter().flat_map(copy::arguments);
         found.extend(arguments.map(ValueKey::of));
     }
     found
@@ -395,7 +395,7 @@ fn captured<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Vec<Value<'c, 'a>> {
 }
 
 fn with_nested<'c, 'a>(op: OperationRef<'c, 'a>) -> Vec<OperationRef<'c, 'a>> {
-    let mut found = mlir::nested(op);
+    let mut found = ir::nested(op);
     found.push(op);
     found
 }

@@ -8,10 +8,11 @@
 //! the entry returns nothing, or its `i32` status.
 
 use super::arguments::{BOUNDS, EXTENTS, extents_from_caller};
-use super::error::CodegenError;
 use super::loop_carried::{separate_branches, written};
-use super::{mlir, size};
-use crate::mlir::{Builder, attributes, types};
+use super::size;
+use crate::error::CodegenError;
+use crate::ir;
+use crate::ir::{Builder, attributes, types};
 use melior::Context;
 use melior::ir::attribute::{ArrayAttribute, DenseI64ArrayAttribute};
 use melior::ir::block::BlockLike;
@@ -37,13 +38,13 @@ pub const PASS: Pass = Pass {
 /// # Errors
 /// [`CodegenError::Module`] if there is no entry, or a result whose size has no bound.
 pub fn write_outputs(module: OperationRef) -> Result<(), CodegenError> {
-    let entry = mlir::uncalled_entry(module)?;
-    let body = mlir::body(entry)?;
+    let entry = ir::uncalled_entry(module)?;
+    let body = ir::body(entry)?;
     let wrong = |e: melior::Error| CodegenError::Module(e.to_string());
-    let terminator = mlir::operations(body)
+    let terminator = ir::operations(body)
         .last()
         .copied()
-        .filter(|op| mlir::name(*op) == "func.return")
+        .filter(|op| ir::name(*op) == "func.return")
         .ok_or_else(|| CodegenError::Module("the entry does not end with a return".to_owned()))?;
     let context = entry.context();
     // SAFETY: a context outlives its modules.
@@ -81,13 +82,13 @@ pub fn write_outputs(module: OperationRef) -> Result<(), CodegenError> {
                 ))
             })?;
             let slot = types::memref(&[bytes.max(1)], IntegerType::new(context, 8).into());
-            dynamic.push((value, mlir::append_argument(entry, slot, "{llvm.noalias}")?));
+            dynamic.push((value, ir::append_argument(entry, slot, "{llvm.noalias}")?));
             continue;
         }
-        let memref = mlir::parse_type(entry.context(), &text.replacen("tensor<", "memref<", 1))?;
-        let argument = mlir::append_argument(entry, memref, "{llvm.noalias}")?;
+        let memref = ir::parse_type(entry.context(), &text.replacen("tensor<", "memref<", 1))?;
+        let argument = ir::append_argument(entry, memref, "{llvm.noalias}")?;
         begin_in_place(value, argument, context).map_err(wrong)?;
-        let write = mlir::template(
+        let write = ir::template(
             context,
             &[value, argument],
             &format!(
@@ -103,7 +104,7 @@ pub fn write_outputs(module: OperationRef) -> Result<(), CodegenError> {
             .ok()
             .and_then(|a| types::extents(a.r#type()));
         let marked = format!("{{{EXTENTS} = {number} : i64}}");
-        mlir::append_argument(entry, words(context, rank.map_or(0, |r| r.len()))?, &marked)?;
+        ir::append_argument(entry, words(context, rank.map_or(0, |r| r.len()))?, &marked)?;
     }
     let at = Builder::before(context, terminator).map_err(wrong)?;
     for (value, slot) in dynamic {
@@ -112,7 +113,7 @@ pub fn write_outputs(module: OperationRef) -> Result<(), CodegenError> {
     // SAFETY: the terminator is alive and nobody else refers to its operands.
     let mut terminator = unsafe { OperationRefMut::from_raw(terminator.to_raw()) };
     terminator.set_operands(&kept);
-    mlir::set_signature(entry, Some(&kept_types))?;
+    ir::set_signature(entry, Some(&kept_types))?;
     // Results of the new type have no attributes.
     // SAFETY: the entry is alive.
     let mut entry = unsafe { OperationRefMut::from_raw(entry.to_raw()) };
@@ -140,7 +141,7 @@ fn begin_in_place<'c: 'a, 'a>(
     let unit = attributes::unit(context);
     let alone = [("restrict", unit), ("writable", unit)];
     let begin = at.value("bufferization.to_tensor", &[place], &alone, value.r#type())?;
-    mlir::replace_uses(empty, begin);
+    ir::replace_uses(empty, begin);
     Ok(())
 }
 
@@ -151,14 +152,14 @@ fn beginning_of_cut<'c: 'a, 'a>(last: Value<'c, 'a>) -> Option<Value<'c, 'a>> {
         let result = OperationResult::try_from(value).ok()?;
         // SAFETY: the op lives as long as its results.
         let op = unsafe { OperationRef::from_raw(result.owner().to_raw()) };
-        value = match mlir::name(op).as_str() {
+        value = match ir::name(op).as_str() {
             "tensor.empty" => {
-                return (is_cut && mlir::users(value).len() == 1).then_some(value);
+                return (is_cut && ir::users(value).len() == 1).then_some(value);
             }
             "bufferization.to_tensor" if op.has_attribute("writable") => {
                 is_cut = true;
                 let buffer = OperationResult::try_from(op.operand(0).ok()?).ok()?.owner();
-                if mlir::name(buffer) != "bufferization.to_buffer" {
+                if ir::name(buffer) != "bufferization.to_buffer" {
                     return None;
                 }
                 // SAFETY: as above.
@@ -206,7 +207,7 @@ fn write_dynamic<'c: 'a, 'a>(
 ) -> Result<(), CodegenError> {
     let wrong = |e: melior::Error| CodegenError::Module(e.to_string());
     let shape = types::extents(value.r#type()).unwrap_or_default();
-    let array = mlir::append_argument(entry, words(at.context, shape.len())?, "{llvm.noalias}")?;
+    let array = ir::append_argument(entry, words(at.context, shape.len())?, "{llvm.noalias}")?;
     let open = at.dynamic_extents(value).map_err(wrong)?;
     let mut next = open.iter();
     let word = IntegerType::new(at.context, 64).into();
@@ -240,7 +241,7 @@ fn write_dynamic<'c: 'a, 'a>(
             types::memref(&shape, element),
         )
         .map_err(wrong)?;
-    let write = mlir::template(
+    let write = ir::template(
         at.context,
         &[value, view],
         &format!(

@@ -8,10 +8,10 @@
 //! Requires: an entry of one block whose arrays are contiguous, static and of rank 1, as `skript-open-arguments` leaves
 //! them. Guarantees: each array is an `!llvm.ptr`, and its memref is created where it is first needed.
 
-use super::mlir;
 use super::order::Order;
-use crate::mlir::mutation::retype;
-use crate::mlir::{Builder, attributes, types};
+use crate::ir;
+use crate::ir::mutation::retype;
+use crate::ir::{Builder, attributes, types};
 use melior::ir::attribute::{ArrayAttribute, IntegerAttribute, TypeAttribute};
 use melior::ir::block::BlockLike;
 use melior::ir::operation::OperationLike;
@@ -39,13 +39,13 @@ pub const PASS: Pass = Pass {
     }],
     run: |root, options, rewriter| {
         let most: usize = options.get("most")?;
-        let entry = mlir::uncalled_entry(root)?;
-        let body = mlir::body(entry)?;
+        let entry = ir::uncalled_entry(root)?;
+        let body = ir::body(entry)?;
         let context = rewriter.context();
-        let pointer = mlir::parse_type(entry.context(), "!llvm.ptr")?;
+        let pointer = ir::parse_type(entry.context(), "!llvm.ptr")?;
         let order = Order::of(body);
         let count = body.argument_count();
-        let known = mlir::argument_attributes(entry);
+        let known = ir::argument_attributes(entry);
         let table = (count > most).then(|| body.add_argument(pointer, entry.location()));
         let (mut dictionaries, mut tabled) = (Vec::new(), Vec::new());
         for n in 0..count {
@@ -78,7 +78,7 @@ pub const PASS: Pass = Pass {
                 true => format!("{{{NOALIAS}, {slot}}}"),
                 false => format!("{{{slot}}}"),
             };
-            dictionaries.push(mlir::parse_attribute(entry.context(), &own)?);
+            dictionaries.push(ir::parse_attribute(entry.context(), &own)?);
         }
         if table.is_some() {
             for n in tabled.into_iter().rev() {
@@ -86,11 +86,11 @@ pub const PASS: Pass = Pass {
                 unsafe { body.erase_argument(n) };
             }
             let own = format!("{{{NOALIAS}, llvm.readonly, {TABLE}}}");
-            dictionaries.push(mlir::parse_attribute(entry.context(), &own)?);
+            dictionaries.push(ir::parse_attribute(entry.context(), &own)?);
             let dictionaries = ArrayAttribute::new(context, &dictionaries).into();
-            mlir::set_attribute(entry, "arg_attrs", dictionaries);
+            ir::set_attribute(entry, "arg_attrs", dictionaries);
         }
-        mlir::set_signature(entry, None)?;
+        ir::set_signature(entry, None)?;
         Ok(())
     },
 };
@@ -143,7 +143,7 @@ fn describe<'c: 'a, 'a>(
     at: &Builder<'c, 'a>,
 ) -> Result<(), PassError> {
     let word = types::word(at.context);
-    let descriptor = mlir::parse_type(
+    let descriptor = ir::parse_type(
         pointer.context(),
         "!llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>",
     )?;
@@ -168,8 +168,8 @@ fn describe<'c: 'a, 'a>(
     }
     let cast = "builtin.unrealized_conversion_cast";
     let array = at.value(cast, &[built], &[], argument.r#type())?;
-    mlir::replace_uses(argument, array);
-    mlir::replace_uses(base, from_table.unwrap_or(argument));
-    mlir::erase(stand_in);
+    ir::replace_uses(argument, array);
+    ir::replace_uses(base, from_table.unwrap_or(argument));
+    ir::erase(stand_in);
     Ok(())
 }

@@ -3,8 +3,8 @@
 //! A bound is derived from the ops that compute an extent: `arith.minui %n, %c16` is at most 16, for any `%n`. Emission
 //! clamps every dynamic extent in this way; checks that the extent is within its bound come before.
 
-use super::mlir;
-use crate::mlir::ValueKey;
+use crate::ir;
+use crate::ir::ValueKey;
 use melior::ir::attribute::{ArrayAttribute, DenseI32ArrayAttribute, IntegerAttribute};
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationLike, OperationRef, OperationResult};
@@ -84,7 +84,7 @@ impl Search {
             return self.of_argument(memref, dimension, depth);
         };
         let op = result.owner();
-        match mlir::name(op).as_str() {
+        match ir::name(op).as_str() {
             "memref.alloc" => self.value(op.operand(position).ok()?, depth),
             // The source and the byte offset come first.
             "memref.view" => self.value(op.operand(position + 2).ok()?, depth),
@@ -128,8 +128,8 @@ impl Search {
         depth: usize,
     ) -> Option<u64> {
         let mut largest = 0;
-        for block in mlir::blocks(op) {
-            let end = mlir::operations(block).last().copied()?;
+        for block in ir::blocks(op) {
+            let end = ir::operations(block).last().copied()?;
             largest = largest.max(self.extent(end.operand(number).ok()?, dimension, depth)?);
         }
         Some(largest)
@@ -137,9 +137,9 @@ impl Search {
 
     /// A loop-carried value has the extents of its initial value.
     fn of_argument(&self, memref: Value, dimension: usize, depth: usize) -> Option<u64> {
-        let argument = crate::mlir::argument(memref)?;
+        let argument = crate::ir::argument(memref)?;
         let owner = argument.owner().parent_operation()?;
-        let start = match mlir::name(owner).as_str() {
+        let start = match ir::name(owner).as_str() {
             // Bounds and step, and no counter among the inits.
             "scf.for" => argument.argument_number() + 2,
             "scf.while" => argument.argument_number(),
@@ -166,7 +166,7 @@ pub fn largest<'c: 'a, 'a>(
     let depth = depth.checked_sub(1)?;
     let op = OperationResult::try_from(extent).ok()?.owner();
     let operand = |n: usize| largest(op.operand(n).ok()?, depth, of_dimension);
-    match mlir::name(op).as_str() {
+    match ir::name(op).as_str() {
         "arith.constant" => constant(op),
         "arith.minui" | "arith.minsi" => match (operand(0), operand(1)) {
             (Some(x), Some(y)) => Some(x.min(y)),

@@ -3,10 +3,10 @@
 //! For two arguments, LLVM knows that no write through one changes the other (`llvm.noalias`). It knows nothing of a
 //! pointer that was loaded, so it would not vectorize a loop that reads many of them. On the model in the LLVM dialect.
 
-use super::error::CodegenError;
-use super::mlir;
 use super::pointer_table::TABLE;
-use crate::mlir::attributes;
+use crate::error::CodegenError;
+use crate::ir;
+use crate::ir::attributes;
 use melior::Context;
 use melior::ir::Value;
 use melior::ir::attribute::ArrayAttribute;
@@ -18,7 +18,7 @@ const SCOPE: &str = "#llvm.alias_scope<id = distinct[0]<>, domain = <id = distin
 
 /// The argument of the model that is its table of pointers.
 pub fn position(model: OperationRef) -> Option<usize> {
-    let dictionaries = mlir::argument_attributes(model);
+    let dictionaries = ir::argument_attributes(model);
     let is_table = |own| attributes::entry(own, TABLE).is_some();
     dictionaries.into_iter().position(is_table)
 }
@@ -34,18 +34,18 @@ pub fn add_alias_scopes(model: OperationRef) -> Result<(), CodegenError> {
     // SAFETY: a context outlives its modules.
     let owner = model.context();
     let context: &Context = unsafe { owner.to_ref() };
-    let scope = mlir::parse_attribute(owner, SCOPE)?;
+    let scope = ir::parse_attribute(owner, SCOPE)?;
     let scopes = ArrayAttribute::new(context, &[scope]).into();
-    for op in mlir::nested(model) {
-        let place = match mlir::name(op).as_str() {
+    for op in ir::nested(model) {
+        let place = match ir::name(op).as_str() {
             "llvm.load" => op.operand(0),
             "llvm.store" => op.operand(1),
             _ => continue,
         };
         let place = place.map_err(|e| CodegenError::Module(e.to_string()))?;
         match Base::of(place, model, table) {
-            Base::Tabled => mlir::set_attribute(op, "alias_scopes", scopes),
-            Base::Own => mlir::set_attribute(op, "noalias_scopes", scopes),
+            Base::Tabled => ir::set_attribute(op, "alias_scopes", scopes),
+            Base::Own => ir::set_attribute(op, "noalias_scopes", scopes),
             Base::Unknown => {}
         }
     }
@@ -69,7 +69,7 @@ impl Base {
                 return Base::of_argument(place, model);
             };
             let op = result.owner();
-            match (mlir::name(op).as_str(), op.operand(0)) {
+            match (ir::name(op).as_str(), op.operand(0)) {
                 ("llvm.getelementptr", Ok(inner)) => place = inner,
                 ("llvm.load", Ok(slot)) if is_slot(slot, model, table) => return Base::Tabled,
                 ("llvm.alloca", _) => return Base::Own,
@@ -89,7 +89,7 @@ impl Base {
 /// Whether the address is one of a slot of the table.
 fn is_slot<'c: 'a, 'a>(slot: Value<'c, 'a>, model: OperationRef<'c, 'a>, table: usize) -> bool {
     let base = match OperationResult::try_from(slot) {
-        Ok(result) if mlir::name(result.owner()) == "llvm.getelementptr" => {
+        Ok(result) if ir::name(result.owner()) == "llvm.getelementptr" => {
             result.owner().operand(0).ok()
         }
         Ok(_) => None,
@@ -100,7 +100,7 @@ fn is_slot<'c: 'a, 'a>(slot: Value<'c, 'a>, model: OperationRef<'c, 'a>, table: 
 
 /// The argument of the function that a value is.
 fn argument<'c: 'a, 'a>(value: Value<'c, 'a>, model: OperationRef<'c, 'a>) -> Option<usize> {
-    let argument = crate::mlir::argument(value)?;
-    let first = mlir::first_block(model)?;
+    let argument = crate::ir::argument(value)?;
+    let first = ir::first_block(model)?;
     (argument.owner().to_raw().ptr == first.to_raw().ptr).then(|| argument.argument_number())
 }

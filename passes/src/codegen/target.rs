@@ -1,6 +1,7 @@
 //! `skript-set-target`: a module in LLVM's dialect names its target and has the target's data layout.
 
-use super::{llvm, mlir};
+use super::llvm;
+use crate::ir;
 use skript_dialect::{Dialect, Pass, PassOption};
 
 /// The pass `skript-set-target`.
@@ -17,8 +18,8 @@ pub const PASS: Pass = Pass {
     run: |root, options, _| {
         let triple: String = options.get("triple")?;
         let layout = llvm::data_layout(&triple)?;
-        mlir::set_string(root, "llvm.target_triple", &triple);
-        mlir::set_string(root, "llvm.data_layout", &layout);
+        ir::set_string(root, "llvm.target_triple", &triple);
+        ir::set_string(root, "llvm.data_layout", &layout);
         Ok(())
     },
 };

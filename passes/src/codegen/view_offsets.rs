@@ -4,8 +4,8 @@
 //! offset, and the view is created after it. An offset can be a result of an outlined function
 //! (`skript-outline-parts`), an array cannot. Views of different arrays stay.
 
-use super::mlir;
-use crate::mlir::{Builder, regions};
+use crate::ir;
+use crate::ir::{Builder, regions};
 use melior::Context;
 use melior::ir::operation::{
     OperationLike, OperationMutLike, OperationRef, OperationRefMut, OperationResult,
@@ -25,12 +25,12 @@ pub const PASS: Pass = Pass {
 
 /// Rewrites branches below an op in textual order, inner ones first: a branch may yield the result of an inner one.
 fn below<'c: 'a, 'a>(context: &'c Context, op: OperationRef<'c, 'a>) -> Result<(), PassError> {
-    for block in mlir::blocks(op) {
-        for inner in mlir::operations(block) {
+    for block in ir::blocks(op) {
+        for inner in ir::operations(block) {
             below(context, inner)?;
         }
     }
-    match mlir::name(op).as_str() {
+    match ir::name(op).as_str() {
         "scf.if" => branch(context, op),
         _ => Ok(()),
     }
@@ -45,9 +45,9 @@ enum Selected<'c, 'a> {
 }
 
 fn branch<'c: 'a, 'a>(context: &'c Context, op: OperationRef<'c, 'a>) -> Result<(), PassError> {
-    let ends = mlir::blocks(op)
+    let ends = ir::blocks(op)
         .into_iter()
-        .filter_map(|block| mlir::operations(block).last().copied());
+        .filter_map(|block| ir::operations(block).last().copied());
     let [first, second] = ends.collect::<Vec<_>>()[..] else {
         return Ok(());
     };
@@ -102,9 +102,9 @@ fn branch<'c: 'a, 'a>(context: &'c Context, op: OperationRef<'c, 'a>) -> Result<
                 at.value("memref.view", &operands, &[], old.r#type())?
             }
         };
-        mlir::replace_uses(old.into(), new);
+        ir::replace_uses(old.into(), new);
     }
-    mlir::erase(op);
+    ir::erase(op);
     Ok(())
 }
 
@@ -113,5 +113,5 @@ fn view<'c: 'a, 'a>(value: Value<'c, 'a>) -> Option<OperationRef<'c, 'a>> {
     let result = OperationResult::try_from(value).ok()?;
     // SAFETY: the op lives as long as its results.
     let op = unsafe { OperationRef::from_raw(result.owner().to_raw()) };
-    (mlir::name(op) == "memref.view").then_some(op)
+    (ir::name(op) == "memref.view").then_some(op)
 }

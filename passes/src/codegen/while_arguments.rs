@@ -4,8 +4,8 @@
 //! Canonicalization drops values that one region does not need, so positions shift; bufferization compares loop-carried
 //! tensors by position. Values that the second region does not need are passed to it again, at their positions.
 
-use super::error::CodegenError;
-use super::mlir;
+use crate::error::CodegenError;
+use crate::ir;
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{
     OperationBuilder, OperationLike, OperationMutLike, OperationRef, OperationRefMut,
@@ -19,18 +19,15 @@ use melior::ir::{Region, RegionLike, TypeLike, Value, ValueLike};
 pub fn align<'c, 'a>(op: OperationRef<'c, 'a>) -> Result<OperationRef<'c, 'a>, CodegenError> {
     let wrong = |e: melior::Error| CodegenError::Module(e.to_string());
     let missing = || CodegenError::Module("a loop without regions".to_owned());
-    let [before, after] = mlir::blocks(op)[..] else {
+    let [before, after] = ir::blocks(op)[..] else {
         return Err(missing());
     };
-    let condition = mlir::operations(before)
-        .last()
-        .copied()
-        .ok_or_else(missing)?;
+    let condition = ir::operations(before).last().copied().ok_or_else(missing)?;
     let handed: Vec<Value> = condition.operands().collect();
     let Some((test, handed)) = handed.split_first() else {
         return Err(missing());
     };
-    let carried = mlir::arguments(before);
+    let carried = ir::arguments(before);
     let Some(places) = positions(handed, &carried) else {
         return Ok(op);
     };
@@ -52,13 +49,13 @@ pub fn align<'c, 'a>(op: OperationRef<'c, 'a>) -> Result<OperationRef<'c, 'a>, C
     let operands: Vec<Value> = std::iter::once(*test).chain(all).collect();
     // SAFETY: the terminator is alive and nobody else refers to its operands.
     unsafe { OperationRefMut::from_raw(condition.to_raw()) }.set_operands(&operands);
-    let old = mlir::arguments(after);
+    let old = ir::arguments(after);
     for r#type in &types {
         after.add_argument(*r#type, op.location());
     }
-    let new = mlir::arguments(after).split_off(old.len());
+    let new = ir::arguments(after).split_off(old.len());
     for (value, place) in old.iter().zip(&places) {
-        mlir::replace_uses(*value, new[*place]);
+        ir::replace_uses(*value, new[*place]);
     }
     for _ in &old {
         // SAFETY: the argument has no uses any more.
@@ -81,9 +78,9 @@ pub fn align<'c, 'a>(op: OperationRef<'c, 'a>) -> Result<OperationRef<'c, 'a>, C
     let replacement = block.insert_operation_before(op, replacement);
     for (n, place) in places.iter().enumerate() {
         let (from, to) = (op.result(n), replacement.result(*place));
-        mlir::replace_uses(from.map_err(wrong)?.into(), to.map_err(wrong)?.into());
+        ir::replace_uses(from.map_err(wrong)?.into(), to.map_err(wrong)?.into());
     }
-    mlir::erase(op);
+    ir::erase(op);
     Ok(replacement)
 }
 

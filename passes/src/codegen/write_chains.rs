@@ -4,13 +4,13 @@
 //! bufferization sees no conflict between the writes after the cut and the reads and writes before.
 //! [`Chain::is_exclusive`] checks that there is none: from the cut on, only the chain uses its buffer.
 
-use super::error::CodegenError;
 use super::inits::{copy_before, maker};
 use super::loop_carried::{allocate, beginnings, destination, is_destination, is_made_by, written};
 use super::memory::{ancestor_in, key};
-use super::mlir;
+use crate::error::CodegenError;
 use crate::invoke;
-use crate::mlir::{Builder, ValueKey, attributes, context, types};
+use crate::ir;
+use crate::ir::{Builder, ValueKey, attributes, context, types};
 use melior::Context;
 use melior::ir::operation::{OperationLike, OperationRef, OperationResult};
 use melior::ir::{TypeLike, Value, ValueLike};
@@ -29,7 +29,7 @@ pub(super) fn cut_chains(module: OperationRef) -> Result<(), CodegenError> {
     let read_only = functions.flat_map(invoke::read_only_arguments);
     let read_only: HashSet<ValueKey> = read_only.map(ValueKey::of).collect();
     let order = Order::of(module);
-    for op in mlir::nested(module) {
+    for op in ir::nested(module) {
         for position in 0..op.result_count() {
             let Ok(result) = op.result(position).map(Value::from) else {
                 continue;
@@ -41,7 +41,7 @@ pub(super) fn cut_chains(module: OperationRef) -> Result<(), CodegenError> {
                 Some(_) => None,
             };
             let Some(before) = before else { continue };
-            let next = mlir::users(result);
+            let next = ir::users(result);
             let mut state = before + states_of(op);
             if let [next] = next.as_slice()
                 && state >= MOST_STATES
@@ -52,7 +52,7 @@ pub(super) fn cut_chains(module: OperationRef) -> Result<(), CodegenError> {
                 state = match Chain::to(result).is_exclusive(*next, &order)? {
                     true => {
                         let own = same_buffer(context, result, *next, false)?;
-                        mlir::use_instead(*next, operand, own);
+                        ir::use_instead(*next, operand, own);
                         states.insert(ValueKey::of(own), 0);
                         0
                     }
@@ -71,7 +71,7 @@ struct Order(HashMap<usize, usize>);
 
 impl Order {
     fn of(module: OperationRef) -> Self {
-        let operations = mlir::nested(module).into_iter().enumerate();
+        let operations = ir::nested(module).into_iter().enumerate();
         Order(operations.map(|(n, op)| (key(op), n)).collect())
     }
 
@@ -116,8 +116,8 @@ impl<'c: 'a, 'a> Chain<'c, 'a> {
             let before = op
                 .operand(*operand)
                 .map_err(|e| CodegenError::Module(e.to_string()))?;
-            let empty = maker(before).filter(|op| mlir::name(*op) == "tensor.empty");
-            let mut others = mlir::users(before).into_iter().filter(|user| user != op);
+            let empty = maker(before).filter(|op| ir::name(*op) == "tensor.empty");
+            let mut others = ir::users(before).into_iter().filter(|user| user != op);
             if let Some(empty) = empty {
                 if others.next().is_some() {
                     shared.push((*op, *operand, empty));
@@ -130,13 +130,13 @@ impl<'c: 'a, 'a> Chain<'c, 'a> {
             return Ok(false);
         }
         for (op, operand, empty) in shared {
-            mlir::use_instead(op, operand, copy_before(empty, op)?);
+            ir::use_instead(op, operand, copy_before(empty, op)?);
         }
         for (op, _) in &self.links {
             let Some(inserted) = inserted(*op) else {
                 continue;
             };
-            let mut others = mlir::users(inserted).into_iter().filter(|user| user != op);
+            let mut others = ir::users(inserted).into_iter().filter(|user| user != op);
             if !others.any(|user| reaches(user, inserted, next, order)) {
                 continue;
             }
@@ -161,7 +161,7 @@ impl<'c: 'a, 'a> Chain<'c, 'a> {
         // SAFETY: the op lives as long as its results.
         let op: OperationRef<'c, 'a> = unsafe { OperationRef::from_raw(result.owner().to_raw()) };
         let is_free = |operand: Value<'c, 'a>| {
-            let mut others = mlir::users(operand).into_iter().filter(|user| *user != op);
+            let mut others = ir::users(operand).into_iter().filter(|user| *user != op);
             let is_buffer = operand.r#type().is_mem_ref();
             let is_used = is_buffer && others.any(|user| reaches(user, operand, next, order));
             !(operand.r#type().is_ranked_tensor() || is_used)
@@ -177,7 +177,7 @@ fn inserted<'c, 'a>(op: OperationRef<'c, 'a>) -> Option<Value<'c, 'a>> {
         "bufferization.materialize_in_destination",
     ];
     inserts
-        .contains(&mlir::name(op).as_str())
+        .contains(&ir::name(op).as_str())
         .then(|| op.operand(0).ok())?
 }
 
@@ -196,7 +196,7 @@ fn reaches<'c: 'a, 'a>(
         }
         for result in aliases(user, value) {
             if seen.insert(ValueKey::of(result)) {
-                pending.extend(mlir::users(result).into_iter().map(|user| (user, result)));
+                pending.extend(ir::users(result).into_iter().map(|user| (user, result)));
             }
         }
     }
@@ -209,12 +209,12 @@ fn aliases<'c: 'a, 'a>(user: OperationRef<'c, 'a>, value: Value<'c, 'a>) -> Vec<
         let result = user.result(n).ok().map(Value::from)?;
         let r#type = result.r#type();
         let is_array = r#type.is_mem_ref() || r#type.is_ranked_tensor();
-        let computes = mlir::name(user).starts_with("linalg.");
+        let computes = ir::name(user).starts_with("linalg.");
         let before = destination(user, n).and_then(|operand| user.operand(operand).ok());
         (is_array && (!computes || before == Some(value))).then_some(result)
     });
     let mut found: Vec<Value> = own.collect();
-    if matches!(mlir::name(user).as_str(), "scf.yield" | "scf.condition")
+    if matches!(ir::name(user).as_str(), "scf.yield" | "scf.condition")
         && let Some(parent) = user.parent_operation()
     {
         // SAFETY: the op around lives as long as what it holds.
@@ -233,8 +233,8 @@ fn states_of(op: OperationRef) -> usize {
             .filter(|v| is_tensor(*v))
             .count()
     };
-    let inner = match mlir::name(op).as_str() {
-        "scf.for" | "scf.while" | "scf.if" => mlir::nested(op).into_iter().map(made).sum(),
+    let inner = match ir::name(op).as_str() {
+        "scf.for" | "scf.while" | "scf.if" => ir::nested(op).into_iter().map(made).sum(),
         _ => 0,
     };
     1 + inner

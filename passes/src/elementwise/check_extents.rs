@@ -5,9 +5,9 @@
 //! dimension in which tensors may differ. It omits what types state, what is one value, and what was asserted before.
 
 use crate::codegen::memory::ancestor_in;
-use crate::codegen::mlir::is_before;
 use crate::extents::bounds;
-use crate::mlir::{Builder, ValueKey, attributes, types};
+use crate::ir::is_before;
+use crate::ir::{Builder, ValueKey, attributes, types};
 use skript_dialect::melior::ir::attribute::IntegerAttribute;
 use skript_dialect::melior::ir::operation::{OperationLike, OperationResult};
 use skript_dialect::melior::ir::r#type::IntegerType;
@@ -159,7 +159,7 @@ fn check<'c: 'a, 'a>(
             let message = format!(
                 "{}: operands of '{}' differ in dimension {dimension}",
                 found.location(),
-                crate::mlir::copy::operation_name(found),
+                crate::ir::copy::operation_name(found),
             );
             let message = [("msg", attributes::string(at.context, &message))];
             let assert = at.create("cf.assert", &[agrees], &message, &[], Vec::new())?;

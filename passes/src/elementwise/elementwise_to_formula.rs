@@ -8,7 +8,7 @@
 
 use super::elementwise_to_linalg::{dynamic_extents, is_tensor};
 use super::scalarize_elementwise::on_scalars;
-use crate::mlir::{Builder, attributes, types};
+use crate::ir::{Builder, attributes, types};
 use melior::ir::{Attribute, Region, Type, Value, ValueLike};
 use skript_dialect::melior;
 use skript_dialect::melior::ir::OperationRef;

@@ -6,7 +6,7 @@
 //!
 //! Requires: broadcasts are explicit. Guarantees: no elementwise operation on tensors is left.
 
-use crate::mlir::{Builder, attributes, maps, types};
+use crate::ir::{Builder, attributes, maps, types};
 use crate::structure::Affine;
 use melior::ir::attribute::ArrayAttribute;
 use melior::ir::{Attribute, Type, Value, ValueLike};

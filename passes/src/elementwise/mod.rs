@@ -7,7 +7,7 @@ pub mod fuse_elementwise;
 pub mod scalarize_elementwise;
 pub mod unroll_elementwise;
 
-use crate::mlir::{replace_each, types};
+use crate::ir::{replace_each, types};
 use skript_dialect::melior::ir::operation::OperationLike;
 use skript_dialect::melior::ir::{OperationRef, Type, Value, ValueLike};
 use skript_dialect::{PassError, Rewriter, op};

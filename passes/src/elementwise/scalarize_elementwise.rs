@@ -9,7 +9,7 @@
 //! Guarantees: no elementwise operation on tensors or vectors is left.
 
 use super::elementwise_to_linalg::{dynamic_extents, is_tensor};
-use crate::mlir::{Builder, attributes, types, vector};
+use crate::ir::{Builder, attributes, types, vector};
 use melior::ir::{Type, TypeLike, Value, ValueLike};
 use skript_dialect::melior;
 use skript_dialect::melior::ir::OperationRef;

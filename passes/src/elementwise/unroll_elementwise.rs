@@ -6,7 +6,7 @@
 //!
 //! Guarantees: no elementwise operation on vectors is larger than `shape`.
 
-use crate::mlir::{Builder, attributes, vector};
+use crate::ir::{Builder, attributes, vector};
 use melior::ir::attribute::ArrayAttribute;
 use melior::ir::{Attribute, Type, TypeLike, Value, ValueLike};
 use skript_dialect::melior;

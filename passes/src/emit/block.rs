@@ -2,7 +2,7 @@
 
 use super::scope::{Scope, dictionary};
 use super::{EmitError, branch, constant, function, repeat};
-use crate::mlir::{Builder, attributes, types};
+use crate::ir::{Builder, attributes, types};
 use melior::ir::attribute::FlatSymbolRefAttribute;
 use melior::ir::operation::OperationLike;
 use melior::ir::{Type, Value, ValueLike};

@@ -2,7 +2,7 @@
 
 use super::scope::Scope;
 use super::{EmitError, block};
-use crate::mlir::{Builder, types};
+use crate::ir::{Builder, types};
 use melior::ir::operation::OperationLike;
 use melior::ir::{Type, Value, ValueLike};
 use skript_frontend::model::{Arm, Block, ValueId};

@@ -5,7 +5,7 @@
 
 use super::EmitError;
 use super::scope::Scope;
-use crate::mlir::{Builder, attributes, types};
+use crate::ir::{Builder, attributes, types};
 use melior::ir::attribute::FlatSymbolRefAttribute;
 use melior::ir::operation::OperationLike;
 use melior::ir::{OperationRef, Type, TypeLike, Value, ValueLike};

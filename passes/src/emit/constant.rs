@@ -2,7 +2,7 @@
 
 use super::EmitError;
 use super::scope::Scope;
-use crate::mlir::{Builder, attributes};
+use crate::ir::{Builder, attributes};
 use melior::ir::Value;
 use skript_frontend::model::{ConstantData, ValueId};
 use skript_semantics::Scalar;

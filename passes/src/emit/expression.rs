@@ -2,7 +2,7 @@
 
 use super::EmitError;
 use super::scope::Scope;
-use crate::mlir::{Builder, attributes, types};
+use crate::ir::{Builder, attributes, types};
 use melior::ir::{Type, Value, ValueLike};
 use skript_frontend::model::{ConstantData, Expr, Formula, Node, ValueId};
 use skript_semantics::{Scalar, ScalarKind, ScalarOp};

@@ -7,7 +7,7 @@
 use super::EmitError;
 use super::check::report;
 use super::scope::Scope;
-use crate::mlir::{Builder, attributes, types};
+use crate::ir::{Builder, attributes, types};
 use melior::ir::{Type, TypeLike, Value, ValueLike};
 use skript_frontend::model::{Extent, ShapeExpr, ValueId};
 use skript_frontend::source::Span;

@@ -3,7 +3,7 @@
 use super::expression::Point;
 use super::scope::Scope;
 use super::{EmitError, check, constant};
-use crate::mlir::{Builder, attributes, types};
+use crate::ir::{Builder, attributes, types};
 use crate::structure::SAME_TENSOR;
 use melior::ir::operation::OperationLike;
 use melior::ir::{Attribute, Region, Type, Value, ValueLike};

@@ -2,7 +2,7 @@
 
 use super::scope::{Scope, argument_attributes, dictionary, port_attributes};
 use super::{EmitError, Emitter, block, branch, check, constant, formula, intrinsic};
-use crate::mlir::{Builder, attributes};
+use crate::ir::{Builder, attributes};
 use melior::Context;
 use melior::ir::attribute::{ArrayAttribute, TypeAttribute};
 use melior::ir::r#type::FunctionType;

@@ -17,7 +17,7 @@ mod scope;
 
 pub use error::EmitError;
 
-use crate::mlir::{Builder, attributes, location, types};
+use crate::ir::{Builder, attributes, location, types};
 use melior::Context;
 use melior::ir::attribute::TypeAttribute;
 use melior::ir::operation::OperationLike;

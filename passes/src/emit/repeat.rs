@@ -2,7 +2,7 @@
 
 use super::scope::Scope;
 use super::{EmitError, block, branch, check, extent};
-use crate::mlir::{Builder, attributes, types};
+use crate::ir::{Builder, attributes, types};
 use melior::ir::operation::OperationLike;
 use melior::ir::{Type, Value, ValueLike};
 use skript_frontend::model::{Extent, Loop, ShapeExpr, ValueId};

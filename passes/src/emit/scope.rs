@@ -1,7 +1,7 @@
 //! The tensors of a function while it is emitted.
 
 use super::{EmitError, Emitter};
-use crate::mlir::{attributes, types};
+use crate::ir::{attributes, types};
 use melior::ir::{Type, Value};
 use skript_frontend::model::{Extent, Function, TensorType, ValueId};
 use std::collections::{HashMap, HashSet};

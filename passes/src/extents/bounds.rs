@@ -3,10 +3,10 @@
 //! Bounds flow forward until nothing grows: from `skript.bounds` of the entry's arguments and from clamps of extents
 //! (`arith.minsi %n, %c16`) through calls, branches, loops and formulas. Where two meet the larger one counts.
 
-use crate::codegen::mlir::{blocks, entry, nested, operations};
 use crate::codegen::size;
-use crate::mlir::copy::{arguments, operation_name};
-use crate::mlir::{ValueKey, attributes, types};
+use crate::ir::copy::{arguments, operation_name};
+use crate::ir::{ValueKey, attributes, types};
+use crate::ir::{blocks, entry, nested, operations};
 use melior::ir::attribute::{
     ArrayAttribute, DenseI64ArrayAttribute, FlatSymbolRefAttribute, IntegerAttribute,
     StringAttribute,

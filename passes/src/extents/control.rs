@@ -2,9 +2,9 @@
 
 use super::bounds::end;
 use super::padding::Padding;
-use crate::codegen::mlir::blocks;
-use crate::mlir::Builder;
-use crate::mlir::copy::{arguments, with_attributes};
+use crate::ir::Builder;
+use crate::ir::blocks;
+use crate::ir::copy::{arguments, with_attributes};
 use melior::Error;
 use melior::ir::operation::OperationLike;
 use melior::ir::{OperationRef, Region, Value};

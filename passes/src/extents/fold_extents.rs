@@ -12,11 +12,9 @@
 
 use super::bounds::{constant, end};
 use crate::codegen::memory::key;
-use crate::codegen::mlir::{
-    blocks, erase, inherent, move_before, nested, operations, replace_uses,
-};
-use crate::mlir::copy::{arguments, operation_name};
-use crate::mlir::{ValueKey, types};
+use crate::ir::copy::{arguments, operation_name};
+use crate::ir::{ValueKey, types};
+use crate::ir::{blocks, erase, inherent, move_before, nested, operations, replace_uses};
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::{BlockRef, TypeLike, Value, ValueLike};

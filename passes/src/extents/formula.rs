@@ -2,9 +2,9 @@
 
 use super::bounds::constant;
 use super::padding::Padding;
-use crate::mlir::builder::{only_block, operations};
-use crate::mlir::copy::{arguments, with_attributes, with_operands};
-use crate::mlir::{Builder, attributes, types};
+use crate::ir::builder::{only_block, operations};
+use crate::ir::copy::{arguments, with_attributes, with_operands};
+use crate::ir::{Builder, attributes, types};
 use melior::Error;
 use melior::ir::attribute::DenseI64ArrayAttribute;
 use melior::ir::operation::OperationLike;

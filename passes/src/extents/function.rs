@@ -2,10 +2,10 @@
 
 use super::bounds::{Bounds, end, open_dimensions};
 use super::padding::Padding;
-use crate::codegen::mlir::blocks;
-use crate::mlir::builder::operations;
-use crate::mlir::copy::{arguments, with_attributes};
-use crate::mlir::{Builder, attributes, regions};
+use crate::ir::blocks;
+use crate::ir::builder::operations;
+use crate::ir::copy::{arguments, with_attributes};
+use crate::ir::{Builder, attributes, regions};
 use melior::Error;
 use melior::ir::attribute::{ArrayAttribute, DictionaryAttribute, StringAttribute, TypeAttribute};
 use melior::ir::operation::OperationLike;

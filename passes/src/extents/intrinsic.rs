@@ -2,8 +2,8 @@
 
 use super::bounds::open_dimensions;
 use super::padding::Padding;
-use crate::mlir::copy::with_attributes;
-use crate::mlir::{Builder, attributes, types};
+use crate::ir::copy::with_attributes;
+use crate::ir::{Builder, attributes, types};
 use melior::Error;
 use melior::ir::operation::OperationLike;
 use melior::ir::r#type::IntegerType;

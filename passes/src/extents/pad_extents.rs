@@ -10,8 +10,8 @@
 
 use super::bounds::{Bounds, Refusal, is_open};
 use super::function;
-use crate::codegen::mlir::{blocks, erase, nested, operations};
-use crate::mlir::copy::{arguments, operation_name};
+use crate::ir::copy::{arguments, operation_name};
+use crate::ir::{blocks, erase, nested, operations};
 use melior::Error;
 use melior::ir::operation::OperationLike;
 use melior::ir::{OperationRef, Value};

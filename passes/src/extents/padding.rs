@@ -1,10 +1,10 @@
 //! The rebuilding of operations on padded tensors.
 
 use super::bounds::{Bounds, constant, is_open, open_dimensions};
-use crate::codegen::mlir::blocks;
-use crate::mlir::builder::operations;
-use crate::mlir::copy::{arguments, operation_name, with_attributes};
-use crate::mlir::{Builder, Copier, ValueKey, attributes, types};
+use crate::ir::blocks;
+use crate::ir::builder::operations;
+use crate::ir::copy::{arguments, operation_name, with_attributes};
+use crate::ir::{Builder, Copier, ValueKey, attributes, types};
 use melior::Error;
 use melior::ir::operation::OperationLike;
 use melior::ir::{Attribute, BlockRef, OperationRef, Region, Type, Value, ValueLike};

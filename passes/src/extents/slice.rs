@@ -3,8 +3,8 @@
 use super::bounds::{Slice, is_open, open_dimensions};
 use super::formula::below;
 use super::padding::Padding;
-use crate::mlir::copy::with_attributes;
-use crate::mlir::{Builder, attributes, types};
+use crate::ir::copy::with_attributes;
+use crate::ir::{Builder, attributes, types};
 use melior::Error;
 use melior::ir::{Attribute, OperationRef, Region, Type, Value, ValueLike};
 use skript_dialect::melior;

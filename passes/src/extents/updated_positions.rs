@@ -4,9 +4,9 @@
 use super::bounds::{constant, end};
 use super::drop_clamps::Walk;
 use super::polynomial::{Polynomial, Unknown};
-use crate::codegen::mlir::blocks;
-use crate::mlir::copy::{arguments, operation_name};
-use crate::mlir::{ValueKey, splat, types};
+use crate::ir::blocks;
+use crate::ir::copy::{arguments, operation_name};
+use crate::ir::{ValueKey, splat, types};
 use crate::structure::read::{SAME_TENSOR, kind};
 use melior::ir::attribute::IntegerAttribute;
 use melior::ir::operation::{OperationLike, OperationResult};

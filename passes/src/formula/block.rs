@@ -1,7 +1,7 @@
 //! Strided blocks of tensors, and splitting and merging of dimensions.
 
 use super::dynamic_extents::Sizes;
-use crate::mlir::{Builder, attributes, types};
+use crate::ir::{Builder, attributes, types};
 use melior::Error;
 use melior::ir::attribute::ArrayAttribute;
 use melior::ir::{Attribute, Type, Value, ValueLike};

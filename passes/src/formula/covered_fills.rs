@@ -5,8 +5,8 @@
 //! extents, a single formula that runs over all of them is recognized.
 
 use super::structured;
-use crate::codegen::mlir::users;
-use crate::mlir::{Builder, mutation, splat, types};
+use crate::ir::users;
+use crate::ir::{Builder, mutation, splat, types};
 use crate::structure::{Affine, Nest, Placement, Reading, Slot};
 use skript_dialect::melior::ir::operation::{OperationLike, OperationResult};
 use skript_dialect::melior::ir::{OperationRef, Value, ValueLike};

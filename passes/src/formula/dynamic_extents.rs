@@ -9,7 +9,7 @@ use super::Refusal;
 use super::domain::Domain;
 use super::equal_extents::EqualExtents;
 use super::operand::COPIED_RATIO;
-use crate::mlir::{Builder, types};
+use crate::ir::{Builder, types};
 use crate::structure::{Affine, LARGEST_EXTENT, Reading, Term, TermId};
 use melior::Error;
 use melior::ir::operation::OperationLike;
@@ -110,7 +110,7 @@ impl<'s, 'c: 'a, 'a> Open<'s, 'c, 'a> {
                 "runs over a dynamic extent that no value defines",
             ));
         }
-        let inside = reading.blocks().flat_map(crate::mlir::builder::operations);
+        let inside = reading.blocks().flat_map(crate::ir::builder::operations);
         let branches = inside.into_iter().any(|op| op.region_count() > 0);
         Ok(Open {
             loops,

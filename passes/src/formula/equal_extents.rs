@@ -3,10 +3,10 @@
 //!
 //! Requires: a queried value is not moved. Operations that are replaced are followed and never stored.
 
-use crate::codegen::mlir::users;
 use crate::emit::check::is_check;
-use crate::mlir::copy::operation_name;
-use crate::mlir::{ValueKey, types};
+use crate::ir::copy::operation_name;
+use crate::ir::users;
+use crate::ir::{ValueKey, types};
 use melior::ir::attribute::{ArrayAttribute, DenseI32ArrayAttribute, IntegerAttribute};
 use melior::ir::operation::{OperationLike, OperationResult};
 use melior::ir::r#type::RankedTensorType;
@@ -236,7 +236,7 @@ fn rank(value: Value) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::codegen::mlir::{blocks, operations};
+    use crate::ir::{blocks, operations};
     use melior::ir::{BlockLike, Module};
 
     #[test]
@@ -260,7 +260,7 @@ mod tests {
               return
             }
             func.func private @skript.check.0(i1)";
-        let context = crate::codegen::mlir::context();
+        let context = crate::ir::new_context();
         let module = Module::parse(&context, text).unwrap();
         let function = module.body().first_operation().unwrap();
         let body = blocks(function)[0];

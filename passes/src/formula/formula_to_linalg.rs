@@ -12,7 +12,7 @@
 
 use super::equal_extents::EqualExtents;
 use super::{Refusal, linalg, structured};
-use crate::mlir::{Builder, attributes, mutation};
+use crate::ir::{Builder, attributes, mutation};
 use crate::structure::{ReadError, Reading, Structure};
 use skript_dialect::melior::ir::operation::OperationLike;
 use skript_dialect::melior::ir::{OperationRef, Value};

@@ -10,7 +10,7 @@
 
 use super::loops::{self, Loops};
 use super::{Refusal, structured};
-use crate::mlir::{Builder, replace_each};
+use crate::ir::{Builder, replace_each};
 use crate::structure::Reading;
 use skript_dialect::melior::ir::OperationRef;
 use skript_dialect::melior::ir::operation::OperationLike;

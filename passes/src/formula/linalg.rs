@@ -13,7 +13,7 @@ use super::equal_extents::EqualExtents;
 use super::operand::{Operand, Operands, promote};
 use super::payload::Payload;
 use super::reshape::{Shaped, are_reshaped, reshape};
-use crate::mlir::{Builder, ValueKey, attributes, maps, splat, types};
+use crate::ir::{Builder, ValueKey, attributes, maps, splat, types};
 use crate::structure::{Affine, Reading, Term};
 use melior::ir::attribute::ArrayAttribute;
 use melior::ir::operation::OperationLike;

@@ -4,7 +4,7 @@ use super::border::Border;
 use super::domain::Domain;
 use super::dynamic_extents::{Fit, Open, Size, Sizes};
 use super::{Refusal, block};
-use crate::mlir::{Builder, types};
+use crate::ir::{Builder, types};
 use crate::structure::affine::Range;
 use crate::structure::{Affine, LARGEST_EXTENT, Reading, Term, TermId};
 use melior::ir::{Type, Value, ValueLike};

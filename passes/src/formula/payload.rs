@@ -2,7 +2,7 @@
 
 use super::Refusal;
 use super::domain::Domain;
-use crate::mlir::{Builder, ValueKey, builder, copy, maps, types};
+use crate::ir::{Builder, ValueKey, builder, copy, maps, types};
 use crate::structure::{Affine, Reading};
 use melior::ir::operation::{OperationLike, OperationResult};
 use melior::ir::{Attribute, BlockRef, OperationRef, Region, Type, Value, ValueLike};
@@ -316,7 +316,7 @@ impl<'r, 'c: 'a, 'a> Payload<'r, 'c, 'a> {
         if let Some(value) = self.loops.get(&number) {
             return Ok(*value);
         }
-        let dimension: Attribute<'c> = crate::mlir::attributes::i64(
+        let dimension: Attribute<'c> = crate::ir::attributes::i64(
             self.at.context,
             i64::try_from(number).map_err(|_| Refusal::Shape("has too many loops"))?,
         );

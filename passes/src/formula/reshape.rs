@@ -2,7 +2,7 @@
 
 use super::block;
 use super::dynamic_extents::Sizes;
-use crate::mlir::{Builder, types};
+use crate::ir::{Builder, types};
 use crate::structure::Affine;
 use melior::Error;
 use melior::ir::{Type, Value, ValueLike};

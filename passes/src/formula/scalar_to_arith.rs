@@ -11,7 +11,7 @@ mod int_width;
 pub mod real_width;
 
 use super::linalg::ACCUMULATES;
-use crate::mlir::{Builder, attributes, replace_each, types, vector};
+use crate::ir::{Builder, attributes, replace_each, types, vector};
 use melior::ir::attribute::{DenseElementsAttribute, FloatAttribute, IntegerAttribute};
 use melior::ir::r#type::IntegerType;
 use melior::ir::{Attribute, Type, TypeLike, Value, ValueLike};

@@ -1,6 +1,6 @@
 //! Shared code of the conversions of formulas.
 
-use crate::mlir::{Builder, replace_each};
+use crate::ir::{Builder, replace_each};
 use skript_dialect::melior::ir::operation::OperationLike;
 use skript_dialect::melior::ir::{OperationRef, Type, Value, ValueLike};
 use skript_dialect::{PassError, Rewriter, op};

@@ -9,7 +9,7 @@
 //! Guarantees: order-free sums and products of several values accumulate in f32 or f64.
 
 use super::structured;
-use crate::mlir::{Builder, Copier, ValueKey, builder, copy, replace_each, splat, types};
+use crate::ir::{Builder, Copier, ValueKey, builder, copy, replace_each, splat, types};
 use melior::ir::attribute::DenseI64ArrayAttribute;
 use melior::ir::operation::{OperationLike, OperationResult};
 use melior::ir::{BlockRef, OperationRef, Region, RegionLike, RegionRef, Type, Value, ValueLike};

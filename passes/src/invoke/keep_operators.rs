@@ -5,7 +5,7 @@
 //! bufferization need not copy what an invocation reads. An operator that invokes itself under its own name is kept at
 //! the outermost level only; the inner invocations are inlined.
 
-use crate::mlir::{attributes, mutation};
+use crate::ir::{attributes, mutation};
 use skript_dialect::melior::ir::OperationRef;
 use skript_dialect::melior::ir::attribute::StringAttribute;
 use skript_dialect::melior::ir::operation::OperationLike;

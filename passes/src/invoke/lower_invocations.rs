@@ -5,7 +5,7 @@
 //!
 //! Requires: the callee is a `func.func`. Guarantees: no invocation is left.
 
-use crate::mlir::{Builder, replace_each};
+use crate::ir::{Builder, replace_each};
 use skript_dialect::melior::ir::attribute::FlatSymbolRefAttribute;
 use skript_dialect::melior::ir::operation::OperationLike;
 use skript_dialect::melior::ir::{Type, Value, ValueLike};

@@ -3,8 +3,8 @@
 pub mod keep_operators;
 pub mod lower_invocations;
 
-use crate::codegen::mlir::{argument_attributes, first_block, signature};
-use crate::mlir::{attributes, copy, mutation};
+use crate::ir::{argument_attributes, first_block, signature};
+use crate::ir::{attributes, copy, mutation};
 use skript_dialect::melior::Context;
 use skript_dialect::melior::ir::attribute::{
     ArrayAttribute, DictionaryAttribute, FlatSymbolRefAttribute, StringAttribute,

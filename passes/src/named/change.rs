@@ -4,7 +4,7 @@ use super::payload::Factor;
 use crate::formula::block;
 use crate::formula::dynamic_extents::Sizes;
 use crate::formula::reshape::reshape;
-use crate::mlir::{Builder, maps, splice, types};
+use crate::ir::{Builder, maps, splice, types};
 use crate::structure::Affine;
 use melior::ir::{OperationRef, Value, ValueLike};
 use skript_dialect::{PassError, melior};

@@ -5,7 +5,7 @@ use super::operand::Operand;
 use super::signature::Binding;
 use super::table;
 use super::write::{Input, Named};
-use crate::mlir::maps;
+use crate::ir::maps;
 use crate::structure::Affine;
 use skript_dialect::melior::Context;
 

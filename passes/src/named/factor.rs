@@ -3,11 +3,11 @@
 //! Signs move freely between factors, and integers, which wrap, multiply in any order. Reals round: `(2 * a) * b` has
 //! the factors `2 * a` and `b`, and `2 * (a * b)` is not split. An `index` is an integer of 64 bits.
 
-use crate::codegen::mlir;
 use crate::extents::bounds;
 use crate::formula::scalar_to_arith::real_width;
-use crate::mlir::copy::{Copier, arguments};
-use crate::mlir::{Builder, ValueKey, attributes, builder, maps, types};
+use crate::ir;
+use crate::ir::copy::{Copier, arguments};
+use crate::ir::{Builder, ValueKey, attributes, builder, maps, types};
 use crate::structure::Affine;
 use melior::ir::attribute::ArrayAttribute;
 use melior::ir::operation::{OperationLike, OperationResult};
@@ -144,7 +144,7 @@ fn leaves<'c: 'a, 'a>(value: Value<'c, 'a>, negated: &mut bool) -> Option<Vec<Va
     for operand in op.operands() {
         let operand = unsigned(uncast(operand), negated);
         // A product with other users would be computed once for each of them.
-        let splits = whole && mlir::users(operand).len() == 1;
+        let splits = whole && ir::users(operand).len() == 1;
         match splits.then(|| leaves(operand, negated)).flatten() {
             Some(inner) => found.extend(inner),
             None => found.push(operand),

@@ -2,7 +2,7 @@
 
 use super::operand::Operand;
 use super::payload::Payload;
-use crate::mlir::{maps, types};
+use crate::ir::{maps, types};
 use melior::ir::attribute::ArrayAttribute;
 use melior::ir::block::BlockLike;
 use melior::ir::operation::OperationLike;

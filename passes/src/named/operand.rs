@@ -2,7 +2,7 @@
 
 use super::change::{Change, Step};
 use crate::formula::reshape::reshape;
-use crate::mlir::{Builder, types};
+use crate::ir::{Builder, types};
 use crate::structure::Affine;
 use melior::ir::{OperationRef, Type, Value, ValueLike};
 use skript_dialect::{PassError, melior};

@@ -1,7 +1,7 @@
 //! The payload of a `linalg.generic`, if some named operation has it.
 
 use super::factor;
-use crate::codegen::mlir;
+use crate::ir;
 use melior::ir::block::BlockLike;
 use melior::ir::operation::OperationLike;
 use melior::ir::{OperationRef, RegionLike, Value};
@@ -48,7 +48,7 @@ impl<'c: 'a, 'a> Payload<'c, 'a> {
         let argument = |position: usize| block.argument(position).ok().map(Value::from);
         let position = |value: Value<'c, 'a>| (0..inputs).find(|n| argument(*n) == Some(value));
         let present = argument(inputs)?;
-        let operations = mlir::operations(block);
+        let operations = ir::operations(block);
         let (end, steps) = operations.split_last()?;
         let yielded = (end.operand_count() == 1).then(|| end.operand(0).ok())??;
         if steps.is_empty() {
@@ -101,7 +101,7 @@ impl Combiner {
         }
         Some(Combiner {
             name,
-            attributes: mlir::inherent(found)?,
+            attributes: ir::inherent(found)?,
         })
     }
 

@@ -24,7 +24,7 @@ use super::operand::Operand;
 use super::payload::{Factor, Payload};
 use super::reduction::{arranged_pooling, pooling, reduction};
 use super::write::{Named, multiplies};
-use crate::mlir::{Builder, types};
+use crate::ir::{Builder, types};
 use skript_dialect::melior::Context;
 use skript_dialect::melior::ir::operation::OperationLike;
 use skript_dialect::melior::ir::{Value, ValueLike};

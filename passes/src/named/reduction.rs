@@ -8,7 +8,7 @@ use super::payload::Payload;
 use super::signature::Binding;
 use super::table;
 use super::write::{Input, Named, multiplies};
-use crate::mlir::types;
+use crate::ir::types;
 
 /// A reduction of full dimensions.
 pub fn reduction<'c: 'a, 'a>(

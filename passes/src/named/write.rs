@@ -1,7 +1,7 @@
 //! Writes a named operation as text, with reshapes of its operands.
 
 use super::operand::Operand;
-use crate::mlir::{Builder, splice, types};
+use crate::ir::{Builder, splice, types};
 use melior::ir::{OperationRef, Type, TypeLike, Value, ValueLike};
 use skript_dialect::{PassError, melior};
 

@@ -6,9 +6,9 @@
 //! terms in the same order. It applies above all to reductions over dynamic extents.
 
 use super::boundary::operations_named;
-use crate::mlir::builder::{only_block, operations};
-use crate::mlir::copy::operation_name;
-use crate::mlir::{attributes, maps, mutation};
+use crate::ir::builder::{only_block, operations};
+use crate::ir::copy::operation_name;
+use crate::ir::{attributes, maps, mutation};
 use crate::structure::Affine;
 use melior::ir::attribute::{ArrayAttribute, IntegerAttribute};
 use melior::ir::operation::{OperationLike, OperationRef};

@@ -3,8 +3,8 @@
 use super::body::{Body, Combine, Operand, Step};
 use super::kernel::Signature;
 use super::nest::{Address, Loop, LoopKind, Nest};
-use crate::codegen::mlir;
-use crate::mlir::{ValueKey, maps};
+use crate::ir;
+use crate::ir::{ValueKey, maps};
 use melior::ir::ShapedTypeLike;
 use melior::ir::attribute::ArrayAttribute;
 use melior::ir::block::BlockLike;
@@ -219,7 +219,7 @@ fn payload<'c, 'a>(
                 return None;
             }
             let element = inner.result(0).ok()?.r#type().to_string();
-            let combine = Combine::of(&name, &mlir::inherent(inner)?, &element)?;
+            let combine = Combine::of(&name, &ir::inherent(inner)?, &element)?;
             let value = reader.operand(other)?;
             combining = Some((Value::from(inner.result(0).ok()?), combine, value));
         } else if combining.is_some() {
@@ -280,7 +280,7 @@ impl<'c, 'a> PayloadReader<'c, 'a> {
             }
             Step::Apply {
                 name: name.to_string(),
-                attributes: mlir::inherent(op)?,
+                attributes: ir::inherent(op)?,
                 operands,
                 operand_elements,
                 element: op.result(0).ok()?.r#type().to_string(),

@@ -10,7 +10,7 @@ use super::rearrange::rearranged;
 use super::shared_indices::straightened;
 use super::tensors::Tensors;
 use super::write::filler;
-use crate::mlir::{attributes, types};
+use crate::ir::{attributes, types};
 use crate::structure::{Affine, Placement, Positions};
 use melior::Error;
 use melior::ir::{Attribute, Value};

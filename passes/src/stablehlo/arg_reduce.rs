@@ -10,7 +10,7 @@ use super::evaluate::Evaluator;
 use super::field::Field;
 use super::tensors::Tensors;
 use super::write::{Target, identity, is_zero};
-use crate::mlir::{attributes, types};
+use crate::ir::{attributes, types};
 use crate::structure::Affine;
 use crate::structure::arg_reduction::ArgReduction;
 use melior::Error;

@@ -3,8 +3,8 @@
 //! MLIR prints the elements of a large constant in hexadecimal, and its versions pack bools differently. Bytes of zero
 //! or one, converted to bools, are the same for all.
 
-use crate::codegen::mlir::{erase, replace_uses};
-use crate::mlir::{Builder, dense, types};
+use crate::ir::{Builder, dense, types};
+use crate::ir::{erase, replace_uses};
 use melior::ir::operation::OperationLike;
 use melior::ir::r#type::IntegerType;
 use melior::ir::{Module, OperationRef, Value, ValueLike};

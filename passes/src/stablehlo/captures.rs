@@ -2,7 +2,7 @@
 
 use super::error::ExportError;
 use super::finite;
-use crate::mlir::ValueKey;
+use crate::ir::ValueKey;
 use melior::ir::{OperationRef, Value};
 use skript_dialect::melior;
 use std::collections::{HashMap, HashSet};

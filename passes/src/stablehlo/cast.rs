@@ -1,7 +1,7 @@
 //! Casts between widths: the nearest number that the narrower type holds, rounded once.
 
 use super::tensors::Tensors;
-use crate::mlir::types;
+use crate::ir::types;
 use melior::Error;
 use melior::ir::r#type::IntegerType;
 use melior::ir::{Type, Value, ValueLike};

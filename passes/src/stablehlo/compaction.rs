@@ -7,7 +7,7 @@ use super::evaluate::Evaluator;
 use super::field::Field;
 use super::tensors::Tensors;
 use super::write::{Target, changing};
-use crate::mlir::types;
+use crate::ir::types;
 use crate::structure::{Compaction, TermId};
 use melior::Error;
 use melior::ir::Value;

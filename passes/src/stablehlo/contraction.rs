@@ -2,7 +2,7 @@
 
 use super::field::{Field, union};
 use super::tensors::Tensors;
-use crate::mlir::types;
+use crate::ir::types;
 use melior::Error;
 use melior::ir::Attribute;
 use skript_dialect::melior;

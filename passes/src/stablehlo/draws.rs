@@ -1,7 +1,7 @@
 //! Functions that draw random numbers. They have the number of earlier draws as an argument, and return the number
 //! after them.
 
-use crate::mlir::builder::operations;
+use crate::ir::builder::operations;
 use melior::ir::attribute::{FlatSymbolRefAttribute, StringAttribute};
 use melior::ir::operation::OperationLike;
 use melior::ir::{Module, OperationRef};

@@ -29,7 +29,7 @@ pub enum ExportError {
 
 impl ExportError {
     pub fn at(op: OperationRef<'_, '_>, what: &str) -> Self {
-        let name = crate::mlir::copy::operation_name(op);
+        let name = crate::ir::copy::operation_name(op);
         let mut message = Message::error(op, format!("'{name}' {what}"));
         message.frames.extend(calls(op));
         ExportError::Refused(message)

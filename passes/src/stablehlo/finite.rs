@@ -1,9 +1,9 @@
 //! Finds values that are always finite: constants, weights that the program contains, and parts of these.
 
 use super::weights::element_type;
-use crate::mlir::builder::operations;
-use crate::mlir::copy::{arguments, operation_name};
-use crate::mlir::{ValueKey, dense, types};
+use crate::ir::builder::operations;
+use crate::ir::copy::{arguments, operation_name};
+use crate::ir::{ValueKey, dense, types};
 use melior::ir::attribute::{FlatSymbolRefAttribute, StringAttribute};
 use melior::ir::operation::{OperationLike, OperationResult};
 use melior::ir::{Module, OperationRef, RegionLike, Value, ValueLike};

@@ -1,7 +1,7 @@
 //! Names, roles, shapes and element types of an exported program's arguments and results.
 
 use super::ExportError;
-use crate::mlir::{attributes, types};
+use crate::ir::{attributes, types};
 use melior::ir::attribute::{ArrayAttribute, IntegerAttribute, StringAttribute, TypeAttribute};
 use melior::ir::operation::OperationLike;
 use melior::ir::r#type::FunctionType;

@@ -19,7 +19,7 @@ use super::field::Field;
 use super::tensors::Tensors;
 use super::weights;
 use crate::extents::intrinsic::FILLED;
-use crate::mlir::{read_back, types};
+use crate::ir::{read_back, types};
 use domain::Domain;
 use melior::ir::attribute::{DenseI32ArrayAttribute, DenseI64ArrayAttribute, StringAttribute};
 use melior::ir::operation::OperationLike;

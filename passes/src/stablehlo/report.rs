@@ -1,7 +1,7 @@
 //! Which form each formula of each operator instance got; where there is none, whether it is elementwise or calls others.
 
-use crate::mlir::builder::operations;
-use crate::mlir::copy::operation_name;
+use crate::ir::builder::operations;
+use crate::ir::copy::operation_name;
 use melior::ir::attribute::{FlatSymbolRefAttribute, StringAttribute};
 use melior::ir::operation::OperationLike;
 use melior::ir::{BlockLike, OperationRef, RegionLike};

@@ -2,7 +2,7 @@
 
 use super::cast;
 use super::tensors::Tensors;
-use crate::mlir::types;
+use crate::ir::types;
 use melior::Error;
 use melior::ir::r#type::IntegerType;
 use melior::ir::{Type, TypeLike, Value, ValueLike};

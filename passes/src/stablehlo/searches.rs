@@ -1,7 +1,7 @@
 //! Formulas that look for accesses which leave their tensors: StableHLO programs end no run, so they have none.
 
-use crate::codegen::mlir::{erase, nested, users};
 use crate::emit::check::SEARCH;
+use crate::ir::{erase, nested, users};
 use melior::ir::OperationRef;
 use melior::ir::operation::OperationLike;
 use skript_dialect::melior;

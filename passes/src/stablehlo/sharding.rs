@@ -2,8 +2,8 @@
 //! (`sdy.mesh`, `sdy.sharding`). A consumer partitions the program by them, and decides what they leave open.
 
 use super::Port;
-use crate::mlir::builder::operations;
-use crate::mlir::{attributes, mutation};
+use crate::ir::builder::operations;
+use crate::ir::{attributes, mutation};
 use melior::Context;
 use melior::ir::attribute::ArrayAttribute;
 use melior::ir::operation::{OperationBuilder, OperationLike};

@@ -3,7 +3,7 @@
 use super::error::ExportError;
 use super::evaluate::Evaluator;
 use super::tensors::Tensors;
-use crate::mlir::copy::operation_name;
+use crate::ir::copy::operation_name;
 use crate::structure::Affine;
 use melior::Error;
 use melior::ir::Value;

@@ -1,6 +1,6 @@
 //! StableHLO operations on tensors of fixed extents, under short names.
 
-use crate::mlir::{Builder, attributes, types};
+use crate::ir::{Builder, attributes, types};
 use melior::Error;
 use melior::ir::attribute::DenseElementsAttribute;
 use melior::ir::operation::OperationLike;

@@ -3,7 +3,7 @@
 use super::error::ExportError;
 use super::interface::{Interface, Port};
 use super::tensors::Tensors;
-use crate::mlir::{attributes, dense, types};
+use crate::ir::{attributes, dense, types};
 use melior::ir::{Type, Value};
 use skript_dialect::melior;
 use skript_frontend::model::ConstantData;

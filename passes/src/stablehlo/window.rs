@@ -19,8 +19,8 @@ use super::shift::Shift;
 use super::tensors::Tensors;
 use super::window_expression::windowed;
 
-use crate::mlir::copy::operation_name;
-use crate::mlir::types;
+use crate::ir::copy::operation_name;
+use crate::ir::types;
 use crate::structure::{Affine, Guard, Term, TermId};
 use melior::Error;
 use melior::ir::attribute::DenseElementsAttribute;

@@ -4,7 +4,7 @@
 //! extents have no influence, except that a subscript with a dynamic extent as a factor is not affine.
 
 use super::{Reading, Structure};
-use crate::mlir::{attributes, mutation};
+use crate::ir::{attributes, mutation};
 use skript_dialect::{Pass, PassError, op};
 
 /// The pass `skript-annotate-structure`.

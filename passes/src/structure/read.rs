@@ -3,9 +3,9 @@
 use super::affine::Affine;
 use super::digits;
 use super::nest::{Nest, NestTarget, NestTensor, Term, TermId};
-use crate::mlir::builder::{only_block, operations};
-use crate::mlir::copy::{arguments, operation_name};
-use crate::mlir::{ValueKey, types};
+use crate::ir::builder::{only_block, operations};
+use crate::ir::copy::{arguments, operation_name};
+use crate::ir::{ValueKey, types};
 use melior::Error;
 use melior::ir::attribute::{DenseI32ArrayAttribute, DenseI64ArrayAttribute, IntegerAttribute};
 use melior::ir::operation::{OperationLike, OperationResult};

@@ -6,7 +6,7 @@
 use super::{Loops, Lowering};
 use crate::formula::Refusal;
 use crate::formula::equal_extents::EqualExtents;
-use crate::mlir::{Builder, types};
+use crate::ir::{Builder, types};
 use crate::structure::{LARGEST_EXTENT, Reading, Term, TermId};
 use melior::ir::operation::OperationLike;
 use melior::ir::{Type, Value, ValueLike};

@@ -1,7 +1,7 @@
 //! Loops of one dialect or the other.
 
 use crate::formula::Refusal;
-use crate::mlir::{Builder, attributes, maps};
+use crate::ir::{Builder, attributes, maps};
 use crate::structure::Affine;
 use melior::ir::attribute::IntegerAttribute;
 use melior::ir::block::BlockLike;
@@ -209,6 +209,6 @@ pub(super) fn is_dimension(value: Value) -> bool {
     };
     match OperationResult::try_from(value) {
         Ok(result) => result.owner().block().is_some_and(is_function),
-        Err(_) => crate::mlir::argument(value).is_some_and(|a| is_function(a.owner())),
+        Err(_) => crate::ir::argument(value).is_some_and(|a| is_function(a.owner())),
     }
 }

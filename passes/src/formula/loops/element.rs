@@ -2,7 +2,7 @@
 
 use super::{Loops, Lowering};
 use crate::formula::Refusal;
-use crate::mlir::{Builder, Copier, ValueKey, maps, types};
+use crate::ir::{Builder, Copier, ValueKey, maps, types};
 use crate::structure::{Affine, Pieces};
 use melior::ir::operation::{OperationLike, OperationResult};
 use melior::ir::{Attribute, OperationRef, Type, Value, ValueLike};

@@ -1,9 +1,9 @@
 //! Dynamic extents as dimensions of affine maps, beside the indices of the loops.
 
 use super::dialect::is_dimension;
-use crate::mlir::ValueKey;
-use crate::mlir::builder::operations;
-use crate::mlir::copy::operation_name;
+use crate::ir::ValueKey;
+use crate::ir::builder::operations;
+use crate::ir::copy::operation_name;
 use crate::structure::{Affine, LARGEST_EXTENT, Reading};
 use melior::ir::attribute::IntegerAttribute;
 use melior::ir::operation::{OperationLike, OperationResult};

@@ -13,7 +13,7 @@ pub use dialect::{End, Loops};
 
 use super::Refusal;
 use super::linalg::ACCUMULATES;
-use crate::mlir::{Builder, Copier, ValueKey, attributes, builder, copy, maps, splat, types};
+use crate::ir::{Builder, Copier, ValueKey, attributes, builder, copy, maps, splat, types};
 use crate::structure::{Guard, Reading, Term, TermId};
 use extents::Extents;
 use melior::ir::operation::{OperationLike, OperationResult};

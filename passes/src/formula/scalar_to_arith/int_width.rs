@@ -1,7 +1,7 @@
 //! Casts between integers: wider ones by sign, narrower ones to the nearest number that there is.
 
 use super::{Lowering, element};
-use crate::mlir::types;
+use crate::ir::types;
 use melior::ir::attribute::IntegerAttribute;
 use melior::ir::r#type::IntegerType;
 use melior::ir::{TypeLike, Value, ValueLike};

@@ -5,7 +5,7 @@
 
 use super::{Lowering, element};
 use crate::extents::bounds;
-use crate::mlir::{attributes, types};
+use crate::ir::{attributes, types};
 use melior::ir::attribute::IntegerAttribute;
 use melior::ir::operation::{OperationLike, OperationResult};
 use melior::ir::r#type::IntegerType;
@@ -174,7 +174,7 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
     }
 
     pub(super) fn like(&self, element: Type<'c>) -> Type<'c> {
-        crate::mlir::vector::shaped_like(self.result, element)
+        crate::ir::vector::shaped_like(self.result, element)
     }
 
     fn word(&self, value: i64) -> Result<Value<'c, 'a>, PassError> {

@@ -5,8 +5,8 @@
 
 use super::program::{Refusal, refusal_at};
 use super::to_linalg::Tensor;
-use crate::codegen::mlir;
-use crate::mlir::{attributes, mark, types};
+use crate::ir;
+use crate::ir::{attributes, mutation, types};
 use melior::ir::attribute::ArrayAttribute;
 use melior::ir::operation::OperationLike;
 use melior::ir::{
@@ -31,11 +31,11 @@ const DROPPED: [&str; 3] = ["arg_attrs", "res_attrs", "no_inline"];
 pub fn strip(module: &Module) {
     for found in op::collect(&module.as_operation(), |_| true) {
         for name in op::discardable_attributes(found) {
-            mark::remove(found, &name);
+            mutation::remove(found, &name);
         }
         if op::is(&found, "func.func") || op::is(&found, "func.call") {
             for name in DROPPED {
-                mark::remove(found, name);
+                mutation::remove(found, name);
             }
         }
     }
@@ -72,8 +72,8 @@ pub fn refusals(module: &Module, is_taken: fn(&str) -> bool) -> Vec<Refusal> {
             Level::Module => Level::Function,
             Level::Function | Level::Inside => Level::Inside,
         };
-        let below = mlir::blocks(operation).into_iter();
-        let below: Vec<_> = below.flat_map(mlir::operations).collect();
+        let below = ir::blocks(operation).into_iter();
+        let below: Vec<_> = below.flat_map(ir::operations).collect();
         pending.extend(below.into_iter().rev().map(|op| (op, inner)));
     }
     found
@@ -115,11 +115,11 @@ fn blocks(operation: OperationRef, name: &str) -> Option<String> {
 
 fn types_of(operation: OperationRef) -> Option<String> {
     let mut all: Vec<Type> = operation.results().map(|r| r.r#type()).collect();
-    for block in mlir::blocks(operation) {
+    for block in ir::blocks(operation) {
         all.extend(arguments(block));
     }
     if op::is(&operation, "func.func") {
-        let Ok((inputs, results)) = mlir::signature(operation) else {
+        let Ok((inputs, results)) = ir::signature(operation) else {
             return Some("has no type of a function".to_owned());
         };
         all.extend(inputs);
@@ -128,7 +128,7 @@ fn types_of(operation: OperationRef) -> Option<String> {
     let foreign = all.into_iter().find(|t| !is_tensor(*t))?;
     Some(format!(
         "has a value of type {}: values are tensors of integers, reals or complex numbers",
-        mlir::bounded(foreign.to_string(), 100)
+        ir::bounded(foreign.to_string(), 100)
     ))
 }
 

@@ -2,7 +2,7 @@
 //! and all calls together, which are inlined, come to a bounded number of operations. StableHLO has no recursion.
 
 use super::program::{Refusal, op_name, refusal_at};
-use crate::codegen::mlir;
+use crate::ir;
 use melior::ir::attribute::FlatSymbolRefAttribute;
 use melior::ir::operation::OperationLike;
 use melior::ir::{Module, OperationRef};
@@ -55,12 +55,12 @@ pub fn refusals(module: &Module) -> Vec<Refusal> {
 }
 
 fn functions<'c: 'a, 'a>(module: &'a Module<'c>) -> Vec<Function<'c, 'a>> {
-    let all = mlir::operations(module.body()).into_iter();
+    let all = ir::operations(module.body()).into_iter();
     let all: Vec<_> = all.filter(|f| op::is(f, "func.func")).collect();
     let names = all.iter().map(|f| op_name(*f));
     let numbers: HashMap<String, usize> = names.zip(0..).collect();
     let function = |found: OperationRef<'c, 'a>| {
-        let inside = mlir::nested(found);
+        let inside = ir::nested(found);
         let calls = inside.iter().filter(|op| op::is(*op, "func.call"));
         let calls = calls.filter_map(|call| {
             let callee = FlatSymbolRefAttribute::try_from(call.attribute("callee").ok()?).ok()?;
@@ -70,7 +70,7 @@ fn functions<'c: 'a, 'a>(module: &'a Module<'c>) -> Vec<Function<'c, 'a>> {
             name: op_name(found),
             calls: calls.collect(),
             operations: inside.iter().filter(|op| is_kept(**op)).count() as u64,
-            has_body: mlir::body(found).is_ok(),
+            has_body: ir::body(found).is_ok(),
         }
     };
     all.iter().map(|found| function(*found)).collect()

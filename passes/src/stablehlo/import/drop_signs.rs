@@ -3,8 +3,8 @@
 //! Requires: no operation is left whose meaning depends on the sign in a type. Guarantees: no value has an unsigned
 //! integer type, casts between the two are gone.
 
-use crate::codegen::mlir;
-use crate::mlir::mutation;
+use crate::ir;
+use crate::ir::mutation;
 use melior::ir::attribute::TypeAttribute;
 use melior::ir::block::BlockLike;
 use melior::ir::operation::OperationLike;
@@ -20,7 +20,7 @@ pub const PASS: Pass = Pass {
     anchor: Some("builtin.module"),
     run: |root, _, _| {
         for found in op::collect(&root, |_| true) {
-            for block in mlir::blocks(found) {
+            for block in ir::blocks(found) {
                 for n in 0..block.argument_count() {
                     retype(block.argument(n)?.into())?;
                 }
@@ -39,8 +39,8 @@ pub const PASS: Pass = Pass {
                 continue;
             };
             if cast.operand_count() == 1 && from.r#type() == to.r#type() {
-                mlir::replace_uses(to.into(), from);
-                mlir::erase(cast);
+                ir::replace_uses(to.into(), from);
+                ir::erase(cast);
             }
         }
         Ok(())
@@ -72,13 +72,13 @@ fn signless(r#type: Type<'_>) -> Result<Option<Type<'_>>, PassError> {
     }
     // The element type is the last word; extents hold no letters but `x`.
     let owner = r#type.context();
-    let new = mlir::parse_type(owner, &text.replace("ui", "i"));
+    let new = ir::parse_type(owner, &text.replace("ui", "i"));
     Ok(Some(new?))
 }
 
 /// A function's type; those of its arguments alone are not enough where it has no body.
 fn sign(function: OperationRef) -> Result<(), PassError> {
-    let (inputs, results) = mlir::signature(function)?;
+    let (inputs, results) = ir::signature(function)?;
     let all = |types: Vec<Type<'_>>| -> Result<Vec<String>, PassError> {
         types
             .into_iter()
@@ -91,9 +91,9 @@ fn sign(function: OperationRef) -> Result<(), PassError> {
         all(results)?.join(", ")
     );
     let owner = function.context();
-    let r#type = mlir::parse_type(owner, &text)?;
+    let r#type = ir::parse_type(owner, &text)?;
     let r#type: FunctionType = r#type.try_into()?;
     let attribute: Attribute = TypeAttribute::new(r#type.into()).into();
-    mlir::set_attribute(function, "function_type", attribute);
+    ir::set_attribute(function, "function_type", attribute);
     Ok(())
 }

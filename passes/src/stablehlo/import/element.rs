@@ -1,6 +1,6 @@
 //! Element types of StableHLO: what they are, and what stands for them in code.
 
-use crate::mlir::types;
+use crate::ir::types;
 use melior::ir::Type;
 use melior::ir::r#type::IntegerType;
 use skript_dialect::melior;

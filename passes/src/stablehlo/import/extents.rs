@@ -1,7 +1,7 @@
 //! Programs that run have fixed extents, which 64 bits count the elements of.
 
 use super::program::{Refusal, refusal_at};
-use crate::mlir::types;
+use crate::ir::types;
 use melior::ir::Module;
 use melior::ir::operation::OperationLike;
 use skript_dialect::melior;

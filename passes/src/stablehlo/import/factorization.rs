@@ -14,7 +14,7 @@ mod triangular;
 
 use super::reading;
 use super::to_linalg::{Found, Tensor};
-use crate::mlir::splice::splice;
+use crate::ir::splice::splice;
 use arrays::{Array, Arrays};
 use melior::ir::operation::OperationLike;
 use melior::ir::{OperationRef, Value, ValueLike};

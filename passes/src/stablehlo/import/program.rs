@@ -9,9 +9,10 @@ use super::to_linalg::Tensor;
 use super::{
     allowed, calls, ends, extents, factorization, limits, literals, resources, survey, unreadable,
 };
-use crate::codegen::{CodegenError, Interface, mlir};
+use crate::codegen::{CodegenError, Interface};
 use crate::compile::compile_tensors;
-use crate::mlir::types;
+use crate::ir;
+use crate::ir::types;
 use melior::Context;
 use melior::dialect::DialectRegistry;
 use melior::ir::attribute::StringAttribute;
@@ -84,9 +85,9 @@ pub fn compile_unless(
     let context = Context::new();
     context.enable_multi_threading(false);
     let module = read(&context, text, survey::runs)?;
-    mlir::load_all(&context);
+    ir::load_all(&context);
     let entry = entry(&module).map_err(|e| vec![e])?;
-    let (arguments, results) = mlir::signature(entry).map_err(|e| refused(&e))?;
+    let (arguments, results) = ir::signature(entry).map_err(|e| refused(&e))?;
     let mut refusals = Vec::new();
     let arguments = tensors(entry, &arguments, "argument", &mut refusals);
     let results = tensors(entry, &results, "result", &mut refusals);
@@ -111,13 +112,13 @@ pub fn compile_unless(
     let around = around(&name, &arguments, &results);
     let around = Module::parse(&context, &around);
     let around = around.and_then(|m| {
-        mlir::operations(m.body())
+        ir::operations(m.body())
             .last()
             .map(|op| Operation::clone(op))
     });
     let around = around.ok_or_else(|| refused(&CodegenError::Module("no entry".to_owned())))?;
     module.body().append_operation(around);
-    mlir::run_pipeline(&module, "lowering to linalg", PASSES).map_err(|e| refused(&e))?;
+    ir::run_pipeline(&module, "lowering to linalg", PASSES).map_err(|e| refused(&e))?;
     let artifact = compile_tensors(&module, interface, target).map_err(|e| refused(&e))?;
     Ok(Program {
         artifact,
@@ -170,7 +171,7 @@ pub fn read<'c>(
     skript_dialect::register_programs(&registry);
     context.append_dialect_registry(&registry);
     context.set_allow_unregistered_dialects(false);
-    let (module, messages) = mlir::collecting(context, || Module::parse(context, &text));
+    let (module, messages) = ir::collecting(context, || Module::parse(context, &text));
     let module = module
         .ok_or_else(|| -> Vec<Refusal> { messages.iter().map(|m| malformed(m)).collect() })?;
     allowed::strip(&module);
@@ -269,7 +270,7 @@ pub fn op_name(function: OperationRef) -> String {
 }
 
 fn entry<'c, 'a>(module: &'a Module<'c>) -> Result<OperationRef<'c, 'a>, Refusal> {
-    let functions = mlir::operations(module.body());
+    let functions = ir::operations(module.body());
     let functions: Vec<_> = functions
         .into_iter()
         .filter(|f| op::is(f, "func.func"))
@@ -325,7 +326,7 @@ fn tensors(
 /// Lets nobody outside see the functions.
 fn hide(module: &Module) {
     for function in op::collect(&module.as_operation(), |op| op::is(&op, "func.func")) {
-        mlir::set_string(function, "sym_visibility", "private");
+        ir::set_string(function, "sym_visibility", "private");
     }
 }
 

@@ -1,6 +1,6 @@
 //! Elements of constants that stand in the file's resources become elements of the constants themselves.
 
-use crate::mlir::mutation;
+use crate::ir::mutation;
 use melior::ir::Module;
 use melior::ir::operation::OperationLike;
 use skript_dialect::melior;

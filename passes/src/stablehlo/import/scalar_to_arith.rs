@@ -14,8 +14,8 @@ pub mod principal;
 mod real;
 
 use super::element::{Element, Float};
-use crate::mlir::replace_each;
-use crate::mlir::splice::{Lines, splice};
+use crate::ir::replace_each;
+use crate::ir::splice::{Lines, splice};
 use melior::ir::{OperationRef, TypeLike, ValueLike};
 use skript_dialect::melior;
 use skript_dialect::melior::ir::operation::OperationLike;

@@ -1,6 +1,6 @@
 //! Formulas of reals as operations of `arith` and `math`.
 
-use crate::mlir::splice::Lines;
+use crate::ir::splice::Lines;
 use crate::stablehlo::import::element::Float;
 
 /// Appends operations on `f32` or `f64`.

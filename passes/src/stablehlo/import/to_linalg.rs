@@ -22,7 +22,7 @@ mod shape;
 mod sort;
 
 use super::factorization;
-use crate::mlir::replace_each;
+use crate::ir::replace_each;
 use melior::ir::operation::OperationLike;
 use melior::ir::{OperationRef, Value};
 pub use operation::{Found, Tensor};

@@ -13,8 +13,8 @@ mod views;
 
 use super::to_linalg::Found;
 use super::{program, survey};
-use crate::mlir::splice::Lines;
-use crate::mlir::{Builder, attributes, context, mutation};
+use crate::ir::splice::Lines;
+use crate::ir::{Builder, attributes, context, mutation};
 use melior::ir::attribute::FlatSymbolRefAttribute;
 use melior::ir::operation::OperationLike;
 use melior::ir::{OperationRef, Value, ValueLike};

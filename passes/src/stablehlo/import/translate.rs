@@ -2,7 +2,7 @@
 
 use super::program::{Refusal, read};
 use super::survey;
-use crate::codegen::mlir;
+use crate::ir;
 use melior::Context;
 use melior::ir::Module;
 use melior::ir::operation::OperationLike;
@@ -17,7 +17,7 @@ pub fn to_skript<'c>(context: &'c Context, text: &str) -> Result<Module<'c>, Vec
     let module = read(context, text, survey::is_elementwise)?;
     context.load_all_available_dialects();
     let pass = "convert-stablehlo-to-skript";
-    let done = mlir::run_pipeline(&module, "conversion to skript", pass);
+    let done = ir::run_pipeline(&module, "conversion to skript", pass);
     done.map_err(|e| super::program::refused(&e))?;
     debug_assert!(module.as_operation().verify());
     Ok(module)

@@ -7,7 +7,7 @@ use super::super::tensors::Tensors;
 use super::Invocation;
 use super::domain::{Domain, Place};
 use super::found::Found;
-use crate::mlir::types;
+use crate::ir::types;
 use melior::Error;
 use melior::ir::r#type::IntegerType;
 use melior::ir::{Type, Value, ValueLike};

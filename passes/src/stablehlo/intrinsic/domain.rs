@@ -3,7 +3,7 @@
 use super::super::access::{Subscript, read};
 use super::super::field::{Field, join};
 use super::super::tensors::Tensors;
-use crate::mlir::types;
+use crate::ir::types;
 use crate::structure::Affine;
 use melior::Error;
 use melior::ir::attribute::DenseElementsAttribute;

@@ -5,7 +5,7 @@ use super::super::field::Field;
 use super::super::tensors::Tensors;
 use super::Invocation;
 use super::domain::{Domain, Place};
-use crate::mlir::types;
+use crate::ir::types;
 use melior::Error;
 use melior::ir::Value;
 use skript_dialect::melior;

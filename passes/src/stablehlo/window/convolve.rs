@@ -1,7 +1,7 @@
 //! Windows of products as `convolution`.
 
 use super::{Window, Windowed, padding};
-use crate::mlir::{attributes, types};
+use crate::ir::{attributes, types};
 use crate::stablehlo::field::Field;
 use crate::stablehlo::tensors::Tensors;
 use melior::Error;

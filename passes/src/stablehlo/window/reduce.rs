@@ -1,7 +1,7 @@
 //! Windows of elements as `reduce_window`.
 
 use super::{Dimension, Skipped, Window, Windowed, padding};
-use crate::mlir::{attributes, types};
+use crate::ir::{attributes, types};
 use crate::stablehlo::evaluate::Evaluator;
 use crate::stablehlo::field::Field;
 use crate::stablehlo::guards::Conjunct;

@@ -9,7 +9,7 @@ mod neighbour;
 use super::generic::{Port, dims, empty, generic};
 use super::operation::Found;
 use super::reduce::accumulator;
-use crate::mlir::splice::Lines;
+use crate::ir::splice::Lines;
 use crate::stablehlo::import::element::{Element, Float};
 use crate::stablehlo::import::terms::Terms;
 use melior::ir::Value;

@@ -2,7 +2,7 @@
 
 use super::generic::{Port, dims, empty, generic};
 use super::operation::{Found, Tensor};
-use crate::mlir::splice::Lines;
+use crate::ir::splice::Lines;
 use melior::ir::Value;
 use skript_dialect::PassError;
 use skript_dialect::melior;

@@ -2,9 +2,9 @@
 
 use super::generic::{Port, dims, empty, filled, generic};
 use super::operation::{Found, Tensor};
-use crate::codegen::mlir;
-use crate::mlir::dense;
-use crate::mlir::splice::{Lines, splice};
+use crate::ir;
+use crate::ir::dense;
+use crate::ir::splice::{Lines, splice};
 use crate::stablehlo::import::element::{Element, Float};
 use melior::ir::operation::OperationLike;
 use melior::ir::{Attribute, OperationRef, Type, Value};
@@ -24,7 +24,7 @@ pub fn constant<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Result<Vec<Value<'c, 'a>>,
         extents: Vec::new(),
         element: tensor.element,
     };
-    let r#type = mlir::parse_type(found.op.context(), &only.text()).map_err(|e| e.to_string())?;
+    let r#type = ir::parse_type(found.op.context(), &only.text()).map_err(|e| e.to_string())?;
     let only = values(dense::of_bytes(r#type, &bytes(value)?), &only, found.op)?;
     let mut lines = Lines::default();
     let whole = filled(&mut lines, "%0", tensor);
@@ -54,7 +54,7 @@ fn values<'c: 'a, 'a>(
     let typed = |element: &str| -> Result<Type<'c>, PassError> {
         let extents: String = tensor.extents.iter().map(|e| format!("{e}x")).collect();
         let text = format!("tensor<{extents}{element}>");
-        mlir::parse_type(at.context(), &text).map_err(|e| e.to_string().into())
+        ir::parse_type(at.context(), &text).map_err(|e| e.to_string().into())
     };
     match tensor.element {
         Element::Unsigned(_) => {

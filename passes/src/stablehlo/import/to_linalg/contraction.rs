@@ -4,7 +4,7 @@ use super::generic::{Port, dims, generic};
 use super::operation::{Found, Tensor};
 use super::reduce::{accumulator, moved, product, zeros};
 use super::shape::{Border, padded, reshaped, reversed};
-use crate::mlir::splice::Lines;
+use crate::ir::splice::Lines;
 use melior::ir::Value;
 use melior::ir::operation::OperationLike;
 use skript_dialect::PassError;

@@ -1,9 +1,9 @@
 //! Control flow: regions move as they are, their ends become those of `scf`.
 
 use super::operation::Found;
-use crate::codegen::mlir;
-use crate::mlir::splice::splice;
-use crate::mlir::{copy, regions};
+use crate::ir;
+use crate::ir::splice::splice;
+use crate::ir::{copy, regions};
 use melior::ir::operation::OperationLike;
 use melior::ir::{BlockRef, Region, Type, Value, ValueLike};
 use skript_dialect::PassError;
@@ -18,7 +18,7 @@ fn block<'c: 'a, 'a>(region: &Region<'c>) -> Result<BlockRef<'c, 'a>, PassError>
 
 /// Ends a block in `scf.yield` of what it returned.
 fn end_in_yield<'c: 'a, 'a>(block: BlockRef<'c, 'a>) -> Result<(), PassError> {
-    let end = mlir::operations(block)
+    let end = ir::operations(block)
         .last()
         .copied()
         .ok_or("has an empty region")?;
@@ -26,14 +26,14 @@ fn end_in_yield<'c: 'a, 'a>(block: BlockRef<'c, 'a>) -> Result<(), PassError> {
     let owner = end.context();
     let at = regions::before(end, &owner)?;
     at.create("scf.yield", &operands, &[], &[], Vec::new())?;
-    mlir::erase(end);
+    ir::erase(end);
     Ok(())
 }
 
 pub fn repeat<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
     let (test, body) = (regions::take(found.op, 0)?, regions::take(found.op, 1)?);
     let block_of_test: BlockRef<'c, 'a> = block(&test)?;
-    let end = mlir::operations(block_of_test).last().copied();
+    let end = ir::operations(block_of_test).last().copied();
     let end = end.ok_or("has an empty condition")?;
     let answer: Vec<Value> = end.operands().collect();
     let scalar = splice(
@@ -47,7 +47,7 @@ pub fn repeat<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
     let owner = end.context();
     let at = regions::before(end, &owner)?;
     at.create("scf.condition", &operands, &[], &[], Vec::new())?;
-    mlir::erase(end);
+    ir::erase(end);
     end_in_yield(block(&body)?)?;
     let types: Vec<Type> = found.op.results().map(|r| r.r#type()).collect();
     let owner = found.op.context();

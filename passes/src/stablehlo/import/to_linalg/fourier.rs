@@ -4,7 +4,7 @@
 
 use super::generic::{Port, dims, filled_with, generic};
 use super::operation::{Found, Tensor};
-use crate::mlir::splice::Lines;
+use crate::ir::splice::Lines;
 use crate::stablehlo::import::element::{Element, Float};
 use melior::ir::Value;
 use melior::ir::operation::OperationLike;

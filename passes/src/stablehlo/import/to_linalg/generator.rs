@@ -7,7 +7,7 @@
 
 use super::generic::{Port, dims, empty, generic};
 use super::operation::Found;
-use crate::mlir::splice::Lines;
+use crate::ir::splice::Lines;
 use crate::stablehlo::import::element::Element;
 use melior::ir::Value;
 use melior::ir::operation::OperationLike;

@@ -1,7 +1,7 @@
 //! `linalg.generic` as text.
 
 use super::operation::Tensor;
-use crate::mlir::splice::Lines;
+use crate::ir::splice::Lines;
 
 /// One operand: name, type, and the places it is read or written at, in `d0`, `d1`, ….
 pub struct Port {

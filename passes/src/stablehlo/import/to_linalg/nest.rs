@@ -1,6 +1,6 @@
 //! Loops of `scf` as text.
 
-use crate::mlir::splice::Lines;
+use crate::ir::splice::Lines;
 
 /// What a loop carries: a value's name and type.
 pub type Carried = (String, String);

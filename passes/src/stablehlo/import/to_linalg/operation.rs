@@ -1,8 +1,8 @@
 //! An operation with its tensors and attributes as plain data.
 
 use super::payload;
-use crate::mlir::splice::{Lines, Spliced, splice};
-use crate::mlir::types;
+use crate::ir::splice::{Lines, Spliced, splice};
+use crate::ir::types;
 use crate::stablehlo::import::element::Element;
 use melior::ir::attribute::{DenseElementsAttribute, DenseI64ArrayAttribute, IntegerAttribute};
 use melior::ir::operation::OperationLike;

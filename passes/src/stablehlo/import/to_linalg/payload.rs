@@ -2,9 +2,9 @@
 
 use super::constant;
 use super::operation::{Found, Tensor};
-use crate::codegen::mlir;
-use crate::mlir::ValueKey;
-use crate::mlir::splice::{Lines, splice};
+use crate::ir;
+use crate::ir::ValueKey;
+use crate::ir::splice::{Lines, splice};
 use crate::stablehlo::import::element::Element;
 use melior::ir::attribute::IntegerAttribute;
 use melior::ir::block::BlockLike;
@@ -53,9 +53,9 @@ pub fn fill<'c: 'a, 'a>(
             let scalars: Vec<Value> = place.operands().collect();
             let values = scalars_of(block, &scalars, place)?;
             for (result, value) in place.results().zip(values) {
-                mlir::replace_uses(result.into(), value);
+                ir::replace_uses(result.into(), value);
             }
-            mlir::erase(place);
+            ir::erase(place);
         }
     }
     Ok(())
@@ -75,7 +75,7 @@ fn scalars_of<'c: 'a, 'a>(
         let tensor = Value::from(block.argument(n)?);
         known.insert(ValueKey::of(tensor), *argument);
     }
-    for inner in mlir::operations(block) {
+    for inner in ir::operations(block) {
         let mut operands = Vec::new();
         for value in inner.operands() {
             operands.push(match known.get(&ValueKey::of(value)) {
@@ -114,7 +114,7 @@ fn scalars_of<'c: 'a, 'a>(
                 let owner = at.block().ok_or("a body in no block")?;
                 let types: Vec<Type> = inner
                     .results()
-                    .filter_map(|r| crate::mlir::types::element_of(r.r#type()))
+                    .filter_map(|r| crate::ir::types::element_of(r.r#type()))
                     .collect();
                 let copy = op::clone_with(&inner, &operands, &types);
                 let copy = owner.insert_operation_before(at, copy);

@@ -5,7 +5,7 @@ use super::nest::{index, nest};
 use super::operation::{Found, Tensor};
 use super::payload;
 use super::shape::clamped;
-use crate::mlir::splice::Lines;
+use crate::ir::splice::Lines;
 use crate::stablehlo::import::element::Element;
 use melior::ir::Value;
 use skript_dialect::PassError;

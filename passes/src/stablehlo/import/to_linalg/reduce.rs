@@ -5,7 +5,7 @@ use super::generic::{Port, dims, empty, filled, generic};
 use super::operation::{Found, Tensor};
 use super::payload;
 use super::shape::{Border, padded};
-use crate::mlir::splice::Lines;
+use crate::ir::splice::Lines;
 use crate::stablehlo::import::element::Element;
 use melior::ir::Value;
 use skript_dialect::PassError;

@@ -4,7 +4,7 @@ use super::generic::filled;
 use super::nest::{index, nest};
 use super::operation::Found;
 use super::payload;
-use crate::mlir::splice::Lines;
+use crate::ir::splice::Lines;
 use crate::stablehlo::import::element::Element;
 use melior::ir::Value;
 use skript_dialect::PassError;

@@ -3,7 +3,7 @@
 use super::generic::{Port, dims, empty as undefined, filled, generic};
 use super::operation::{Found, Tensor};
 use super::reduce::moved;
-use crate::mlir::splice::Lines;
+use crate::ir::splice::Lines;
 use crate::stablehlo::import::element::Element;
 use melior::ir::Value;
 use skript_dialect::PassError;

@@ -4,7 +4,7 @@ use super::generic::{Port, dims, empty, generic};
 use super::nest::{index, nest, one};
 use super::operation::{Found, Tensor};
 use super::payload;
-use crate::mlir::splice::Lines;
+use crate::ir::splice::Lines;
 use crate::stablehlo::import::element::Element;
 use melior::ir::Value;
 use skript_dialect::PassError;

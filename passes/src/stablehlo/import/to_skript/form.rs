@@ -1,7 +1,7 @@
 //! The operations that stand for one elementwise operation, on tensors.
 
 use super::{integer, views};
-use crate::mlir::splice::Lines;
+use crate::ir::splice::Lines;
 use crate::stablehlo::import::element::{Element, Float};
 use crate::stablehlo::import::scalar_to_arith::compare::{compare, direction};
 use crate::stablehlo::import::scalar_to_arith::{Scalar, precision};

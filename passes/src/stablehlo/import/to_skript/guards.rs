@@ -3,7 +3,7 @@
 //! The export writes guards as selects in front of such operations; they are found again here, so that no second guard is
 //! put around the first.
 
-use crate::mlir::{ValueKey, splat};
+use crate::ir::{ValueKey, splat};
 use crate::stablehlo::import::scalar_to_arith::compare::direction;
 use melior::ir::attribute::{FloatAttribute, IntegerAttribute};
 use melior::ir::operation::{OperationLike, OperationResult};

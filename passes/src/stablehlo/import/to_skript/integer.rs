@@ -2,7 +2,7 @@
 
 use super::form::number;
 use super::guards;
-use crate::mlir::splice::Lines;
+use crate::ir::splice::Lines;
 use crate::stablehlo::import::element::Element;
 use crate::stablehlo::import::to_linalg::Found;
 

@@ -1,6 +1,6 @@
 //! Broadcasts, as formulas that copy.
 
-use crate::mlir::splice::Lines;
+use crate::ir::splice::Lines;
 use crate::stablehlo::import::to_linalg::Found;
 
 /// Operand `n` with the shape of the result: scalars are spread.

@@ -1,7 +1,7 @@
 //! Functions of complex numbers: principal branches.
 
 use super::inverse;
-use crate::mlir::splice::Lines;
+use crate::ir::splice::Lines;
 use crate::stablehlo::import::element::Float;
 use crate::stablehlo::import::terms::Terms;
 

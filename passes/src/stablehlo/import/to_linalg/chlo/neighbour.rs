@@ -1,6 +1,6 @@
 //! The next number of a type toward another one, by bits.
 
-use crate::mlir::splice::Lines;
+use crate::ir::splice::Lines;
 use crate::stablehlo::import::element::Float;
 
 /// The neighbour of `%i0` toward `%i1`.

@@ -1,6 +1,7 @@
 //! Changes operations in place.
 
-use melior::ir::operation::{OperationMutLike, OperationRefMut};
+use super::{attributes, context as holder};
+use melior::ir::operation::{OperationLike, OperationMutLike, OperationRefMut};
 use melior::ir::{Attribute, OperationRef, Type, TypeLike, Value, ValueLike};
 
 /// Sets an attribute of the operation.
@@ -28,4 +29,10 @@ pub fn set_operand<'c: 'a, 'a>(op: OperationRef<'c, 'a>, position: usize, value:
 pub fn retype(value: Value, r#type: Type) {
     // SAFETY: the value is alive.
     unsafe { mlir_sys::mlirValueSetType(value.to_raw(), r#type.to_raw()) }
+}
+
+/// Sets a string attribute.
+pub fn set_string(op: OperationRef, name: &str, value: &str) {
+    let owner = op.context();
+    set(op, name, attributes::string(holder::borrow(&owner), value));
 }

@@ -6,19 +6,35 @@ pub mod context;
 pub mod conversion;
 pub mod copy;
 pub mod dense;
+pub mod function;
 pub mod location;
 pub mod maps;
 pub mod mutation;
+pub mod parse;
 pub mod read_back;
 pub mod regions;
+pub mod run;
 pub mod splat;
 pub mod splice;
 pub mod types;
+pub mod uses;
 pub mod vector;
+pub mod walk;
 
+pub use attributes::inherent;
 pub use builder::Builder;
+pub use builder::operations;
 pub use conversion::replace_each;
-pub use copy::Copier;
+pub use copy::{Copier, arguments, operation_name as name};
+pub use function::{
+    append_argument, argument_attributes, body, entry, retype, set_signature, signature,
+    uncalled_entry,
+};
+pub use mutation::{set as set_attribute, set_operand as use_instead, set_string};
+pub use parse::{parse_attribute, parse_type, template};
+pub use run::{bounded, collecting, context as new_context, load_all, run_pipeline};
+pub use uses::{erase, is_before, move_before, replace_uses, users};
+pub use walk::{blocks, first_block, nested};
 
 use melior::ir::block::BlockArgument;
 use melior::ir::{Value, ValueLike};

@@ -6,6 +6,7 @@ use melior::ir::attribute::{
     DenseI64ArrayAttribute, DictionaryAttribute, FloatAttribute, IntegerAttribute, StringAttribute,
     TypeAttribute,
 };
+use melior::ir::operation::OperationLike;
 use melior::ir::r#type::IntegerType;
 use melior::ir::{Attribute, AttributeLike, Identifier, Type};
 use melior::{Context, StringRef};
@@ -140,4 +141,14 @@ pub fn dialect_of(attribute: Attribute) -> String {
         let name = StringRef::from_raw(mlir_sys::mlirDialectGetNamespace(dialect));
         name.as_str().unwrap_or_default().to_owned()
     }
+}
+
+/// Inherent attributes of an `arith` or `math` operation, as generic form prints them.
+pub fn inherent(op: melior::ir::OperationRef) -> Option<String> {
+    let mut parts = Vec::new();
+    for (name, attribute) in op.attributes() {
+        let name = name.as_string_ref();
+        parts.push(format!("{} = {attribute}", name.as_str().ok()?));
+    }
+    Some(parts.join(", "))
 }

@@ -1,6 +1,6 @@
 //! Several operations at once, written as text over values that are there.
 
-use crate::codegen::mlir;
+use crate::ir;
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::{Module, Value, ValueLike};
@@ -88,7 +88,7 @@ pub fn splice<'c: 'a, 'a>(
     // SAFETY: a context outlives its modules.
     let owner = location.context();
     let context = unsafe { owner.to_ref() };
-    let (parsed, messages) = mlir::collecting(context, || Module::parse(context, &source));
+    let (parsed, messages) = ir::collecting(context, || Module::parse(context, &source));
     let parsed = parsed.ok_or_else(|| {
         // Only the reasons: the generated text means nothing to users.
         let reasons = messages
@@ -97,12 +97,12 @@ pub fn splice<'c: 'a, 'a>(
         let reasons = reasons.filter_map(|m| m.lines().next()).collect::<Vec<_>>();
         PassError::from(format!("has no code: {}", reasons.join("; ")))
     })?;
-    let function = mlir::operations(parsed.body()).first().copied();
-    let body = mlir::body(function.ok_or("a text without operations")?)?;
+    let function = ir::operations(parsed.body()).first().copied();
+    let body = ir::body(function.ok_or("a text without operations")?)?;
     for (n, operand) in operands.iter().enumerate() {
-        mlir::replace_uses(body.argument(n)?.into(), *operand);
+        ir::replace_uses(body.argument(n)?.into(), *operand);
     }
-    let operations = mlir::operations(body);
+    let operations = ir::operations(body);
     let (end, rest) = operations.split_last().ok_or("a text without an end")?;
     let values = end.operands();
     // SAFETY: the values live on in the block that receives the operations.

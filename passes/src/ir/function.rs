@@ -1,0 +1,167 @@
+//! Functions: the entry of a module, signatures, arguments.
+
+use super::builder::operations;
+use super::copy::operation_name as name;
+use super::mutation::set as set_attribute;
+use super::parse::parse_attribute;
+use super::walk::{blocks, first_block, nested};
+use crate::error::CodegenError;
+use melior::Context;
+use melior::ir::attribute::{ArrayAttribute, StringAttribute, TypeAttribute};
+use melior::ir::block::BlockLike;
+use melior::ir::operation::OperationLike;
+use melior::ir::r#type::FunctionType;
+use melior::ir::{Attribute, BlockRef, OperationRef, RegionLike, Type, Value, ValueLike};
+
+/// The function that `skript.entry` marks, or the only public one with a body.
+pub fn entry<'c, 'a>(module: OperationRef<'c, 'a>) -> Result<OperationRef<'c, 'a>, CodegenError> {
+    let functions: Vec<_> = blocks(module)
+        .into_iter()
+        .flat_map(operations)
+        .filter(|op| name(*op) == "func.func")
+        .filter(|op| op.regions().any(|r| r.first_block().is_some()))
+        .collect();
+    let marked = functions.iter().find(|op| op.has_attribute("skript.entry"));
+    if let Some(op) = marked {
+        return Ok(*op);
+    }
+    let public: Vec<_> = functions
+        .into_iter()
+        .filter(|op| !op.has_attribute("sym_visibility"))
+        .collect();
+    match public.as_slice() {
+        [op] => Ok(*op),
+        _ => Err(CodegenError::Module(format!(
+            "the module has {} public functions and none is marked `skript.entry`",
+            public.len()
+        ))),
+    }
+}
+
+/// The entry of a module, if nothing calls it: changed arguments would require changed calls.
+pub fn uncalled_entry<'c, 'a>(
+    module: OperationRef<'c, 'a>,
+) -> Result<OperationRef<'c, 'a>, CodegenError> {
+    let entry = entry(module)?;
+    let symbol = entry.attribute("sym_name");
+    let symbol = symbol.and_then(StringAttribute::try_from);
+    let symbol = symbol.map_err(|e| CodegenError::Module(e.to_string()))?;
+    let calls = |op: &OperationRef| {
+        let callee = op.attribute("callee").ok();
+        callee.is_some_and(|callee| callee.to_string() == format!("@{}", symbol.value()))
+    };
+    match nested(module).iter().find(|op| calls(op)) {
+        Some(call) => Err(CodegenError::Module(format!(
+            "the entry is called by a '{}' of the module, and cannot get other arguments",
+            name(*call)
+        ))),
+        None => Ok(entry),
+    }
+}
+
+/// The body of a function with one block.
+pub fn body<'c, 'a>(function: OperationRef<'c, 'a>) -> Result<BlockRef<'c, 'a>, CodegenError> {
+    match first_block(function) {
+        Some(block) if block.next_in_region().is_none() => Ok(block),
+        _ => Err(CodegenError::Module(
+            "the entry is not one block".to_owned(),
+        )),
+    }
+}
+
+/// A dictionary for each argument of a function; none at all if no argument ever had one.
+pub fn argument_attributes<'c>(function: OperationRef<'c, '_>) -> Vec<Attribute<'c>> {
+    let all = function.attribute("arg_attrs").ok();
+    let all = all.and_then(|a| ArrayAttribute::try_from(a).ok());
+    let all = all
+        .iter()
+        .flat_map(|array| (0..array.len()).map(|n| array.element(n)));
+    all.filter_map(Result::ok).collect()
+}
+
+/// Appends an argument to a function; `attributes` is a dictionary's text, `{}` if none.
+pub fn append_argument<'c, 'a>(
+    function: OperationRef<'c, 'a>,
+    r#type: Type<'c>,
+    attributes: &str,
+) -> Result<Value<'c, 'a>, CodegenError> {
+    let context = function.context();
+    let missing = || CodegenError::Module("the entry has no body".to_owned());
+    let block = blocks(function).first().copied().ok_or_else(missing)?;
+    let argument = block.add_argument(r#type, function.location());
+    let mut dictionaries = argument_attributes(function);
+    dictionaries.resize(block.argument_count() - 1, parse_attribute(context, "{}")?);
+    dictionaries.push(parse_attribute(context, attributes)?);
+    sign(function, block, None)?;
+    // SAFETY: a context outlives its modules.
+    let context: &'c Context = unsafe { context.to_ref() };
+    set_attribute(
+        function,
+        "arg_attrs",
+        ArrayAttribute::new(context, &dictionaries).into(),
+    );
+    Ok(argument)
+}
+
+/// Sets the function's type from its block arguments, with `results` or with those it has.
+pub fn set_signature<'c>(
+    function: OperationRef<'c, '_>,
+    results: Option<&[Type<'c>]>,
+) -> Result<(), CodegenError> {
+    let block = body(function)?;
+    sign(function, block, results)
+}
+
+/// As [`set_signature`], for functions of several blocks.
+pub fn retype<'c>(
+    function: OperationRef<'c, '_>,
+    results: &[Type<'c>],
+) -> Result<(), CodegenError> {
+    let missing = || CodegenError::Module("the entry has no body".to_owned());
+    let block = blocks(function).first().copied().ok_or_else(missing)?;
+    sign(function, block, Some(results))
+}
+
+fn sign<'c>(
+    function: OperationRef<'c, '_>,
+    block: BlockRef<'c, '_>,
+    results: Option<&[Type<'c>]>,
+) -> Result<(), CodegenError> {
+    let mut inputs = Vec::new();
+    for n in 0..block.argument_count() {
+        let argument = block
+            .argument(n)
+            .map_err(|e| CodegenError::Module(e.to_string()))?;
+        inputs.push(argument.r#type());
+    }
+    let results = match results {
+        Some(results) => results.to_vec(),
+        None => signature(function)?.1,
+    };
+    // SAFETY: a context outlives its modules.
+    let owner = function.context();
+    let context: &'c Context = unsafe { owner.to_ref() };
+    let r#type = FunctionType::new(context, &inputs, &results);
+    set_attribute(
+        function,
+        "function_type",
+        TypeAttribute::new(r#type.into()).into(),
+    );
+    Ok(())
+}
+
+/// Types of a function's arguments and results.
+pub fn signature<'c>(
+    function: OperationRef<'c, '_>,
+) -> Result<(Vec<Type<'c>>, Vec<Type<'c>>), CodegenError> {
+    let wrong = |e: melior::Error| CodegenError::Module(e.to_string());
+    let attribute = function.attribute("function_type").map_err(wrong)?;
+    let r#type = TypeAttribute::try_from(attribute).map_err(wrong)?.value();
+    let r#type = FunctionType::try_from(r#type).map_err(wrong)?;
+    let inputs = (0..r#type.input_count()).map(|n| r#type.input(n));
+    let results = (0..r#type.result_count()).map(|n| r#type.result(n));
+    Ok((
+        inputs.collect::<Result<_, _>>().map_err(wrong)?,
+        results.collect::<Result<_, _>>().map_err(wrong)?,
+    ))
+}

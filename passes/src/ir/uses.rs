@@ -1,0 +1,43 @@
+//! Uses and order of operations: users, replacement, erasure.
+
+use melior::ir::{OperationRef, Value, ValueLike};
+
+/// Ops that use `value`.
+pub fn users<'c, 'a>(value: Value<'c, 'a>) -> Vec<OperationRef<'c, 'a>> {
+    let mut found = Vec::new();
+    // SAFETY: the chain of uses of a live value; nothing is changed while it is followed.
+    unsafe {
+        let mut operand = mlir_sys::mlirValueGetFirstUse(value.to_raw());
+        while !mlir_sys::mlirOpOperandIsNull(operand) {
+            found.push(OperationRef::from_raw(mlir_sys::mlirOpOperandGetOwner(
+                operand,
+            )));
+            operand = mlir_sys::mlirOpOperandGetNextUse(operand);
+        }
+    }
+    found
+}
+
+/// Replaces all uses of `old` by `new`, which has the same type.
+pub fn replace_uses(old: Value, new: Value) {
+    // SAFETY: both values are alive.
+    unsafe { mlir_sys::mlirValueReplaceAllUsesOfWith(old.to_raw(), new.to_raw()) }
+}
+
+/// Removes an op without uses from its block and frees it.
+pub fn erase(op: OperationRef) {
+    // SAFETY: callers hold no other reference to the op; its results have no uses.
+    unsafe { mlir_sys::mlirOperationDestroy(op.to_raw()) }
+}
+
+/// Whether an op precedes another one of its block.
+pub fn is_before(op: OperationRef, other: OperationRef) -> bool {
+    // SAFETY: both ops are alive and in one block.
+    unsafe { mlir_sys::mlirOperationIsBeforeInBlock(op.to_raw(), other.to_raw()) }
+}
+
+/// Moves an op before another one of its block.
+pub fn move_before(op: OperationRef, other: OperationRef) {
+    // SAFETY: both ops are alive and in one block.
+    unsafe { mlir_sys::mlirOperationMoveBefore(op.to_raw(), other.to_raw()) }
+}

@@ -1,0 +1,37 @@
+//! Blocks and operations below an operation.
+
+use super::builder::operations;
+use melior::ir::block::BlockLike;
+use melior::ir::operation::OperationLike;
+use melior::ir::{BlockRef, OperationRef, RegionLike};
+
+/// Every op below `root`, outer ones first.
+pub fn nested<'c, 'a>(root: OperationRef<'c, 'a>) -> Vec<OperationRef<'c, 'a>> {
+    let mut found = Vec::new();
+    let mut pending = vec![root];
+    while let Some(op) = pending.pop() {
+        found.push(op);
+        let below: Vec<_> = blocks(op).into_iter().flat_map(operations).collect();
+        pending.extend(below.into_iter().rev());
+    }
+    found.remove(0);
+    found
+}
+
+/// The blocks of all regions of an op.
+pub fn blocks<'c, 'a>(op: OperationRef<'c, 'a>) -> Vec<BlockRef<'c, 'a>> {
+    let mut found = Vec::new();
+    for region in op.regions() {
+        let mut block = region.first_block();
+        while let Some(b) = block {
+            found.push(b);
+            block = b.next_in_region();
+        }
+    }
+    found
+}
+
+/// The block where a function begins.
+pub fn first_block<'c, 'a>(function: OperationRef<'c, 'a>) -> Option<BlockRef<'c, 'a>> {
+    function.region(0).ok()?.first_block()
+}
