@@ -12,6 +12,7 @@ use super::placement::{Lifetime, place};
 use super::size;
 use crate::error::CodegenError;
 use crate::ir;
+use crate::ir::ops;
 use crate::ir::{attributes, mutation};
 use melior::ir::attribute::IntegerAttribute;
 use melior::ir::block::BlockLike;
@@ -30,7 +31,7 @@ const ALIGNED: &str = "skript.arena_alignment";
 pub const PASS: Pass = Pass {
     flag: "skript-plan-memory",
     summary: "turn allocations into views of one arena",
-    anchor: Some("builtin.module"),
+    anchor: Some(ops::builtin::MODULE),
     dependent_dialects: &[Dialect::Arith, Dialect::MemRef],
     run: |root, _, rewriter| {
         let layout = plan_memory(root)?;
@@ -71,7 +72,7 @@ fn plan_memory(module: OperationRef) -> Result<ArenaLayout, CodegenError> {
     let entry = ir::uncalled_entry(module)?;
     let steps = Steps::of(entry);
     for op in ir::nested(module) {
-        if ir::name(op) == "memref.alloc" && !steps.span.contains_key(&key(op)) {
+        if ir::name(op) == ops::memref::ALLOC && !steps.span.contains_key(&key(op)) {
             return Err(refuse(op, "allocated outside the entry"));
         }
     }
@@ -80,7 +81,7 @@ fn plan_memory(module: OperationRef) -> Result<ArenaLayout, CodegenError> {
         found.retain(|op| ir::name(*op) == name);
         found
     };
-    let (allocations, deallocations) = (named("memref.alloc"), named("memref.dealloc"));
+    let (allocations, deallocations) = (named(ops::memref::ALLOC), named(ops::memref::DEALLOC));
     let mut lifetimes = Vec::with_capacity(allocations.len());
     for op in &allocations {
         let (first, last) = steps.lifetime(*op)?;
@@ -231,14 +232,14 @@ fn users_of_views<'c, 'a>(
             users.push(user);
             pending.extend(memrefs(user.results().map(Value::from)));
             let name = ir::name(user);
-            if name == "func.return" {
+            if name == ops::func::RETURN {
                 return Err(refuse(allocation, "returned by the entry"));
             }
             let Some(parent) = user.parent_operation() else {
                 continue;
             };
-            if name == "scf.yield" || name == "scf.condition" {
-                let loops = matches!(ir::name(parent).as_str(), "scf.for" | "scf.while");
+            if name == ops::scf::YIELD || name == ops::scf::CONDITION {
+                let loops = matches!(ir::name(parent).as_str(), ops::scf::FOR | ops::scf::WHILE);
                 let inside = ancestor_of(parent, allocation);
                 if loops && inside {
                     return Err(refuse(allocation, "passed to the next iteration of a loop"));
@@ -248,7 +249,7 @@ fn users_of_views<'c, 'a>(
                     pending.extend(block_memrefs(parent));
                 }
             }
-            if matches!(ir::name(user).as_str(), "scf.for" | "scf.while") {
+            if matches!(ir::name(user).as_str(), ops::scf::FOR | ops::scf::WHILE) {
                 pending.extend(block_memrefs(user));
             }
         }

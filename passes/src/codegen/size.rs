@@ -5,6 +5,7 @@
 
 use crate::ir;
 use crate::ir::ValueKey;
+use crate::ir::ops;
 use melior::ir::attribute::{ArrayAttribute, DenseI32ArrayAttribute, IntegerAttribute};
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationLike, OperationRef, OperationResult};
@@ -85,12 +86,12 @@ impl Search {
         };
         let op = result.owner();
         match ir::name(op).as_str() {
-            "memref.alloc" => self.value(op.operand(position).ok()?, depth),
+            ops::memref::ALLOC => self.value(op.operand(position).ok()?, depth),
             // The source and the byte offset come first.
-            "memref.view" => self.value(op.operand(position + 2).ok()?, depth),
-            "memref.cast" => self.extent(op.operand(0).ok()?, dimension, depth),
-            "memref.expand_shape" => self.value(op.operand(position + 1).ok()?, depth),
-            "memref.collapse_shape" => {
+            ops::memref::VIEW => self.value(op.operand(position + 2).ok()?, depth),
+            ops::memref::CAST => self.extent(op.operand(0).ok()?, dimension, depth),
+            ops::memref::EXPAND_SHAPE => self.value(op.operand(position + 1).ok()?, depth),
+            ops::memref::COLLAPSE_SHAPE => {
                 let source = op.operand(0).ok()?;
                 let mut merged = merged(op, dimension)?.into_iter();
                 merged.try_fold(1u64, |all, dimension| {
@@ -98,24 +99,26 @@ impl Search {
                 })
             }
             // Sizes come after the source and the offsets; dropped dimensions have static ones.
-            "memref.subview" => {
+            ops::memref::SUBVIEW => {
                 let segments = op.attribute("operandSegmentSizes").ok()?;
                 let offsets = DenseI32ArrayAttribute::try_from(segments).ok()?.element(1);
                 let offsets = usize::try_from(offsets.ok()?).ok()?;
                 self.value(op.operand(1 + offsets + position).ok()?, depth)
             }
-            "arith.select" => {
+            ops::arith::SELECT => {
                 let one = self.extent(op.operand(1).ok()?, dimension, depth)?;
                 Some(one.max(self.extent(op.operand(2).ok()?, dimension, depth)?))
             }
             // Loop-carried tensors have the same shape in each iteration.
-            "scf.for" => self.extent(
+            ops::scf::FOR => self.extent(
                 op.operand(result.result_number() + 3).ok()?,
                 dimension,
                 depth,
             ),
-            "scf.while" => self.extent(op.operand(result.result_number()).ok()?, dimension, depth),
-            "scf.if" => self.of_branches(op, result.result_number(), dimension, depth),
+            ops::scf::WHILE => {
+                self.extent(op.operand(result.result_number()).ok()?, dimension, depth)
+            }
+            ops::scf::IF => self.of_branches(op, result.result_number(), dimension, depth),
             _ => None,
         }
     }
@@ -141,8 +144,8 @@ impl Search {
         let owner = argument.owner().parent_operation()?;
         let start = match ir::name(owner).as_str() {
             // Bounds and step, and no counter among the inits.
-            "scf.for" => argument.argument_number() + 2,
-            "scf.while" => argument.argument_number(),
+            ops::scf::FOR => argument.argument_number() + 2,
+            ops::scf::WHILE => argument.argument_number(),
             _ => return None,
         };
         self.extent(owner.operand(start).ok()?, dimension, depth)
@@ -167,17 +170,17 @@ pub fn largest<'c: 'a, 'a>(
     let op = OperationResult::try_from(extent).ok()?.owner();
     let operand = |n: usize| largest(op.operand(n).ok()?, depth, of_dimension);
     match ir::name(op).as_str() {
-        "arith.constant" => constant(op),
-        "arith.minui" | "arith.minsi" => match (operand(0), operand(1)) {
+        ops::arith::CONSTANT => constant(op),
+        ops::arith::MINUI | ops::arith::MINSI => match (operand(0), operand(1)) {
             (Some(x), Some(y)) => Some(x.min(y)),
             (x, y) => x.or(y),
         },
-        "arith.maxsi" | "arith.maxui" => Some(operand(0)?.max(operand(1)?)),
-        "arith.select" => Some(operand(1)?.max(operand(2)?)),
-        "arith.index_cast" => operand(0),
-        "arith.addi" => operand(0)?.checked_add(operand(1)?),
-        "arith.muli" => operand(0)?.checked_mul(operand(1)?),
-        "memref.dim" | "tensor.dim" => {
+        ops::arith::MAXSI | ops::arith::MAXUI => Some(operand(0)?.max(operand(1)?)),
+        ops::arith::SELECT => Some(operand(1)?.max(operand(2)?)),
+        ops::arith::INDEX_CAST => operand(0),
+        ops::arith::ADDI => operand(0)?.checked_add(operand(1)?),
+        ops::arith::MULI => operand(0)?.checked_mul(operand(1)?),
+        ops::memref::DIM | ops::tensor::DIM => {
             let number = op.operand(1).ok()?;
             let number = constant(OperationResult::try_from(number).ok()?.owner())?;
             of_dimension(op.operand(0).ok()?, usize::try_from(number).ok()?, depth)

@@ -5,6 +5,7 @@
 
 use super::EmitError;
 use super::scope::Scope;
+use crate::ir::ops;
 use crate::ir::{Builder, attributes, types};
 use melior::ir::attribute::FlatSymbolRefAttribute;
 use melior::ir::operation::OperationLike;
@@ -65,7 +66,7 @@ pub(super) fn found_nothing<'c: 'a, 'a>(
         let target = target.ok_or(EmitError::Malformed("a formula finds nothing"))?;
         let number = super::branch::element(scope.get(target.output)?, at)?;
         let index = Type::index(at.context);
-        let number = at.value("arith.index_cast", &[number], &[], index)?;
+        let number = at.value(ops::arith::INDEX_CAST, &[number], &[], index)?;
         let holds = super::extent::compare(ScalarOp::Eq, number, at.index(Finding::NONE)?, at)?;
         let indices = step(scope, formula, number, at)?;
         let (message, values) = worded(scope, &finding.message, &indices, at)?;
@@ -175,17 +176,17 @@ pub(super) fn report<'c: 'a, 'a>(
     for value in values {
         let r#type = value.r#type();
         operands.push(if r#type.is_index() {
-            at.value("arith.index_cast", &[*value], &[], word)?
+            at.value(ops::arith::INDEX_CAST, &[*value], &[], word)?
         } else if r#type == Type::float64(context) {
-            at.value("arith.bitcast", &[*value], &[], word)?
+            at.value(ops::arith::BITCAST, &[*value], &[], word)?
         } else {
-            at.value("skript.cast", &[*value], &[], word)?
+            at.value(ops::skript::CAST, &[*value], &[], word)?
         });
     }
     let location = scope.emitter.location(&scope.function.name, span);
     let symbol = scope.emitter.check_symbol(values.len());
     at.with_location(location).create(
-        "func.call",
+        ops::func::CALL,
         &operands,
         &[
             (

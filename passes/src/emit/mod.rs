@@ -15,6 +15,7 @@ mod intrinsic;
 mod repeat;
 mod scope;
 
+use crate::ir::ops;
 pub use error::EmitError;
 
 use crate::ir::{Builder, attributes, location, types};
@@ -120,7 +121,7 @@ impl<'c> Emitter<'c, '_> {
                 ),
                 ("function_type", TypeAttribute::new(r#type.into()).into()),
             ];
-            at.create("func.func", &[], &attributes, &[], vec![Region::new()])?;
+            at.create(ops::func::FUNC, &[], &attributes, &[], vec![Region::new()])?;
         }
         Ok(())
     }

@@ -10,6 +10,7 @@ pub mod function;
 pub mod location;
 pub mod maps;
 pub mod mutation;
+pub mod ops;
 pub mod parse;
 pub mod read_back;
 pub mod regions;

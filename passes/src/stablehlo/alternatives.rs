@@ -10,6 +10,7 @@ use super::shift::Shift;
 use super::subscript::Place;
 use crate::ir::ValueKey;
 use crate::ir::copy::operation_name;
+use crate::ir::ops;
 use crate::structure::Affine;
 use melior::ir::Value;
 use melior::ir::operation::{OperationLike, OperationResult};
@@ -125,8 +126,8 @@ fn candidates_of<'c: 'a, 'a>(
     let op = OperationResult::try_from(value).map(|r| r.owner()).ok();
     let name = op.map(operation_name).unwrap_or_default();
     let from = match name.as_str() {
-        "skript.min" | "skript.max" | "arith.minsi" | "arith.maxsi" => 0,
-        "skript.select" | "arith.select" => 1,
+        ops::skript::MIN | ops::skript::MAX | ops::arith::MINSI | ops::arith::MAXSI => 0,
+        ops::skript::SELECT | ops::arith::SELECT => 1,
         _ => {
             found.push(value);
             return Ok(());

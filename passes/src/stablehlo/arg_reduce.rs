@@ -10,6 +10,7 @@ use super::evaluate::Evaluator;
 use super::field::Field;
 use super::tensors::Tensors;
 use super::write::{Target, identity, is_zero};
+use crate::ir::ops;
 use crate::ir::{attributes, types};
 use crate::structure::Affine;
 use crate::structure::arg_reduction::ArgReduction;
@@ -209,9 +210,9 @@ fn best<'c: 'a, 'a>(
     let earlier = inner.same("and", &[ties, earlier])?;
     let wins = inner.same("or", &[wins, earlier])?;
     let chosen = [inner.select(wins, *a, *b)?, inner.select(wins, *i, *j)?];
-    body.create("stablehlo.return", &chosen, &[], &[], Vec::new())?;
+    body.create(ops::stablehlo::RETURN, &chosen, &[], &[], Vec::new())?;
     let op = at.at.create(
-        "stablehlo.reduce",
+        ops::stablehlo::REDUCE,
         &[elements, places, init, nowhere],
         &[("dimensions", attributes::i64s(at.at.context, &[last]))],
         &[

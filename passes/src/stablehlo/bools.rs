@@ -3,6 +3,7 @@
 //! MLIR prints the elements of a large constant in hexadecimal, and its versions pack bools differently. Bytes of zero
 //! or one, converted to bools, are the same for all.
 
+use crate::ir::ops;
 use crate::ir::{Builder, dense, types};
 use crate::ir::{erase, replace_uses};
 use melior::ir::operation::OperationLike;
@@ -20,7 +21,7 @@ pub fn widen(context: &Context, module: &Module) -> Result<(), Error> {
     let root = module.as_operation();
     let constants = op::collect(&root, |op| {
         let r#type = op.result(0).map(|result| result.r#type());
-        op::is(&op, "stablehlo.constant")
+        op::is(&op, ops::stablehlo::CONSTANT)
             && r#type.is_ok_and(|own| types::element_of(own) == Some(bit))
     });
     constants
@@ -48,8 +49,8 @@ fn widen_one<'c: 'a, 'a>(
     let wide = types::tensor(&extents, IntegerType::new(context, 8).into());
     let at = Builder::before(context, constant)?;
     let elements = [("value", dense::of_bytes(wide, &bytes))];
-    let bytes = at.value("stablehlo.constant", &[], &elements, wide)?;
-    let bools = at.value("stablehlo.convert", &[bytes], &[], result.r#type())?;
+    let bytes = at.value(ops::stablehlo::CONSTANT, &[], &elements, wide)?;
+    let bools = at.value(ops::stablehlo::CONVERT, &[bytes], &[], result.r#type())?;
     replace_uses(result, bools);
     erase(constant);
     Ok(())

@@ -2,6 +2,7 @@
 //! after them.
 
 use crate::ir::builder::operations;
+use crate::ir::ops;
 use melior::ir::attribute::{FlatSymbolRefAttribute, StringAttribute};
 use melior::ir::operation::OperationLike;
 use melior::ir::{Module, OperationRef};
@@ -44,7 +45,7 @@ impl Drawing {
     /// Whether an operation, its regions, or a function that it calls draws.
     pub fn draws(&self, op: OperationRef<'_, '_>) -> bool {
         let found = collect(&op, |op| {
-            self.calls(op) || is(&op, "skript.intrinsic") && op.has_attribute("random")
+            self.calls(op) || is(&op, ops::skript::INTRINSIC) && op.has_attribute("random")
         });
         !found.is_empty()
     }

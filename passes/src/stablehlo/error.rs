@@ -1,5 +1,6 @@
 //! Errors of the export to StableHLO.
 
+use crate::ir::ops;
 use crate::structure::ReadError;
 use melior::ir::OperationRef;
 use melior::ir::attribute::{FlatSymbolRefAttribute, StringAttribute};
@@ -42,7 +43,7 @@ fn calls(op: OperationRef<'_, '_>) -> Vec<Frame> {
         return Vec::new();
     };
     let mut frames = Vec::new();
-    let invocations = collect(&module, |op| is(&op, "skript.invoke"));
+    let invocations = collect(&module, |op| is(&op, ops::skript::INVOKE));
     // Functions are not recursive, so a chain longer than the number of invocations is a cycle, in IR from elsewhere.
     for _ in 0..invocations.len() {
         let callee = |op: &OperationRef| {
@@ -73,7 +74,7 @@ fn holders<'c, 'a>(
 ) -> Option<(OperationRef<'c, 'a>, OperationRef<'c, 'a>)> {
     let mut inner = op;
     while let Some(outer) = parent(inner) {
-        if is(&outer, "builtin.module") {
+        if is(&outer, ops::builtin::MODULE) {
             return Some((inner, outer));
         }
         inner = outer;

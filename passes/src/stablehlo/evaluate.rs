@@ -12,6 +12,7 @@ use super::shift::Shift;
 use super::tensors::Tensors;
 use crate::ir::builder::{only_block, operations};
 use crate::ir::copy::{arguments, operation_name};
+use crate::ir::ops;
 use crate::ir::{ValueKey, types};
 use crate::structure::{Affine, Positions, Reading};
 use melior::ir::attribute::{FloatAttribute, IntegerAttribute};
@@ -88,11 +89,16 @@ impl<'r, 'c: 'a, 'a> Evaluator<'r, 'c, 'a> {
         let mut found = Vec::new();
         while let Some(value) = pending.pop() {
             match OperationResult::try_from(value).map(|r| r.owner()) {
-                Ok(op) if matches!(operation_name(op).as_str(), "skript.and" | "arith.andi") => {
+                Ok(op)
+                    if matches!(
+                        operation_name(op).as_str(),
+                        ops::skript::AND | ops::arith::ANDI
+                    ) =>
+                {
                     pending.extend([op.operand(1)?, op.operand(0)?]);
                 }
-                Ok(op) if operation_name(op) == "arith.constant" && is_true(op) => {}
-                Ok(op) if operation_name(op) == "scf.if" => match and_then(op)? {
+                Ok(op) if operation_name(op) == ops::arith::CONSTANT && is_true(op) => {}
+                Ok(op) if operation_name(op) == ops::scf::IF => match and_then(op)? {
                     Some(then) => pending.extend([then, op.operand(0)?]),
                     None => found.push(value),
                 },
@@ -165,9 +171,9 @@ impl<'r, 'c: 'a, 'a> Evaluator<'r, 'c, 'a> {
             _ if op.result_count() == 1 && self.moved.contains(&ValueKey::of(op.result(0)?)) => {
                 self.linear(op.result(0)?.into())?
             }
-            "skript.access" => self.access(op)?,
-            "scf.if" => return self.branch(op),
-            "arith.constant" => Field::scalar(constant(op, &self.at)?),
+            ops::skript::ACCESS => self.access(op)?,
+            ops::scf::IF => return self.branch(op),
+            ops::arith::CONSTANT => Field::scalar(constant(op, &self.at)?),
             _ => {
                 let operands = op
                     .operands()
@@ -391,7 +397,7 @@ fn and_then<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Result<Option<Value<'c, 'a>
     };
     let is_false = OperationResult::try_from(otherwise).is_ok_and(|r| {
         let op = r.owner();
-        operation_name(op) == "arith.constant" && flag(op) == Some(0)
+        operation_name(op) == ops::arith::CONSTANT && flag(op) == Some(0)
     });
     Ok(is_false.then_some(then))
 }
@@ -408,7 +414,7 @@ fn is_true(op: OperationRef<'_, '_>) -> bool {
 }
 
 fn scalar_operation(name: &str, result: Type<'_>) -> Option<ScalarOp> {
-    if name == "skript.cast" {
+    if name == ops::skript::CAST {
         return Some(match types::kind_of(result)? {
             ScalarKind::Bool => ScalarOp::ToBool,
             ScalarKind::Int => ScalarOp::ToInt,
@@ -420,13 +426,13 @@ fn scalar_operation(name: &str, result: Type<'_>) -> Option<ScalarOp> {
 
 fn predicate(name: &str, code: i64) -> Option<&'static str> {
     let names: &[&str] = match name {
-        "arith.cmpi" => &[
+        ops::arith::CMPI => &[
             "eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge",
         ],
-        "arith.cmpf" => &["", "oeq", "ogt", "oge", "olt", "ole"],
+        ops::arith::CMPF => &["", "oeq", "ogt", "oge", "olt", "ole"],
         _ => return None,
     };
-    if name == "arith.cmpf" && code == 13 {
+    if name == ops::arith::CMPF && code == 13 {
         return Some("une");
     }
     names.get(usize::try_from(code).ok()?).copied()
@@ -440,7 +446,7 @@ pub fn uncast<'c: 'a, 'a>(value: Value<'c, 'a>) -> Value<'c, 'a> {
     let op = result.owner();
     let is_cast = matches!(
         operation_name(op).as_str(),
-        "skript.cast" | "arith.index_cast"
+        ops::skript::CAST | ops::arith::INDEX_CAST
     );
     match op.operand(0) {
         Ok(operand) if is_cast && is_no_narrower(operand.r#type(), value.r#type()) => {

@@ -3,6 +3,7 @@
 use super::weights::element_type;
 use crate::ir::builder::operations;
 use crate::ir::copy::{arguments, operation_name};
+use crate::ir::ops;
 use crate::ir::{ValueKey, dense, types};
 use melior::ir::attribute::{FlatSymbolRefAttribute, StringAttribute};
 use melior::ir::operation::{OperationLike, OperationResult};
@@ -55,7 +56,7 @@ impl Finite {
             let known = (0..own.len()).map(known).collect();
             finite.arguments.insert(name.clone(), known);
             let own: Vec<_> = own.into_iter().map(ValueKey::of).collect();
-            for call in collect(&function, |op| is(&op, "skript.invoke")) {
+            for call in collect(&function, |op| is(&op, ops::skript::INVOKE)) {
                 let callee = FlatSymbolRefAttribute::try_from(call.attribute("callee")?)?;
                 calls.push(Call {
                     caller: name.clone(),
@@ -124,7 +125,7 @@ fn is_finite(tensor: &Tensor) -> bool {
 /// Whether an operation is a constant of finite numbers.
 fn is_finite_constant(op: OperationRef<'_, '_>) -> bool {
     let name = operation_name(op);
-    if name != "arith.constant" && name != "stablehlo.constant" {
+    if name != ops::arith::CONSTANT && name != ops::stablehlo::CONSTANT {
         return false;
     }
     let elements = || {
@@ -153,16 +154,16 @@ pub fn is_made_of(value: Value<'_, '_>, known: &HashSet<ValueKey>) -> bool {
         let op = result.owner();
         // The operands that elements come from.
         let from = match operation_name(op).as_str() {
-            "stablehlo.slice"
-            | "stablehlo.dynamic_slice"
-            | "stablehlo.reshape"
-            | "stablehlo.transpose"
-            | "stablehlo.broadcast_in_dim"
-            | "stablehlo.reverse"
-            | "stablehlo.gather" => 0..1,
-            "stablehlo.pad" | "stablehlo.dynamic_update_slice" => 0..2,
-            "stablehlo.select" => 1..3,
-            "stablehlo.concatenate" => 0..op.operand_count(),
+            ops::stablehlo::SLICE
+            | ops::stablehlo::DYNAMIC_SLICE
+            | ops::stablehlo::RESHAPE
+            | ops::stablehlo::TRANSPOSE
+            | ops::stablehlo::BROADCAST_IN_DIM
+            | ops::stablehlo::REVERSE
+            | ops::stablehlo::GATHER => 0..1,
+            ops::stablehlo::PAD | ops::stablehlo::DYNAMIC_UPDATE_SLICE => 0..2,
+            ops::stablehlo::SELECT => 1..3,
+            ops::stablehlo::CONCATENATE => 0..op.operand_count(),
             _ if is_finite_constant(op) => 0..0,
             _ => return false,
         };

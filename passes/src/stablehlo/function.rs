@@ -14,6 +14,7 @@ use super::weights;
 use crate::extents::bounds::Slice;
 use crate::ir::builder::{only_block, operations};
 use crate::ir::copy::{arguments, operation_name};
+use crate::ir::ops;
 use crate::ir::{Builder, ValueKey, attributes, types};
 use melior::Context;
 use melior::ir::attribute::{StringAttribute, TypeAttribute};
@@ -103,7 +104,7 @@ pub fn export<'c: 'a, 'a>(
         elementwise: false,
         report,
     };
-    walk.block(body, &given, &inner, "func.return", draws && !is_entry)?;
+    walk.block(body, &given, &inner, ops::func::RETURN, draws && !is_entry)?;
     if !walk.formed {
         let form = if walk.elementwise {
             Form::Map
@@ -115,7 +116,7 @@ pub fn export<'c: 'a, 'a>(
     let r#type = FunctionType::new(context, &inputs, &results);
     let visibility = if is_entry { "public" } else { "private" };
     outer.create(
-        "func.func",
+        ops::func::FUNC,
         &[],
         &[
             (
@@ -189,7 +190,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
         }
         if let Some(last) = last {
             let mut returned = self.all(last)?;
-            if operation_name(last) == "scf.condition" {
+            if operation_name(last) == ops::scf::CONDITION {
                 // The state is passed on as it is; see `repeat`.
                 returned.truncate(1);
             } else if counts {
@@ -207,7 +208,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
     ) -> Result<(), ExportError> {
         let name = operation_name(op);
         let results = match name.as_str() {
-            "skript.formula" => {
+            ops::skript::FORMULA => {
                 let outside = Outside {
                     op,
                     values: &self.values,
@@ -218,7 +219,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
                 self.report.add(self.symbol, form);
                 results
             }
-            "skript.invoke" => {
+            ops::skript::INVOKE => {
                 let callee = op.attribute("callee")?;
                 let mut types: Vec<_> = op.results().map(|r| converted(r.r#type(), &at)).collect();
                 let mut operands = self.all(op)?;
@@ -230,20 +231,20 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
                 let callee = [("callee", callee)];
                 let call = at
                     .at
-                    .create("func.call", &operands, &callee, &types, Vec::new())?;
+                    .create(ops::func::CALL, &operands, &callee, &types, Vec::new())?;
                 self.counted(call, counts)
             }
-            "func.call" if is_check(op.attribute("callee")) => Vec::new(),
-            "scf.if" => self.branch(op, &at)?,
-            "scf.while" => self.repeat(op, &at)?,
-            "arith.constant" => vec![constant(op, &at)?],
-            "tensor.dim" => {
+            ops::func::CALL if is_check(op.attribute("callee")) => Vec::new(),
+            ops::scf::IF => self.branch(op, &at)?,
+            ops::scf::WHILE => self.repeat(op, &at)?,
+            ops::arith::CONSTANT => vec![constant(op, &at)?],
+            ops::tensor::DIM => {
                 return Err(ExportError::at(
                     op,
                     "reads an extent that only the run decides; StableHLO programs have fixed extents",
                 ));
             }
-            "skript.intrinsic" => {
+            ops::skript::INTRINSIC => {
                 let results = intrinsic::export(op, &self.all(op)?, &mut self.draws, at)?;
                 self.formed = true;
                 self.report.add(self.symbol, Form::Intrinsic);
@@ -281,20 +282,20 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
         let result = op.result(0)?.r#type();
         let extents = types::extents(result).unwrap_or_default();
         Ok(Some(match (name, operands) {
-            ("tensor.splat", [scalar]) => at.broadcast(*scalar, &[], &extents)?,
-            ("tensor.empty", []) => {
+            (ops::tensor::SPLAT, [scalar]) => at.broadcast(*scalar, &[], &extents)?,
+            (ops::tensor::EMPTY, []) => {
                 let element = element(result, at);
                 let zero = types::kind_of(element)
                     .ok_or_else(|| ExportError::at(op, "has no StableHLO form"))?
                     .default_value();
                 at.splat(zero, &extents, element)?
             }
-            ("tensor.extract", [tensor]) => *tensor,
-            ("tensor.extract", [tensor, indices @ ..]) => {
+            (ops::tensor::EXTRACT, [tensor]) => *tensor,
+            (ops::tensor::EXTRACT, [tensor, indices @ ..]) => {
                 let one = at.dynamic_slice(*tensor, indices, &vec![1; indices.len()])?;
                 at.reshape(one, &[])?
             }
-            ("tensor.from_elements", elements) => {
+            (ops::tensor::FROM_ELEMENTS, elements) => {
                 let columns = elements
                     .iter()
                     .map(|e| at.reshape(*e, &[1]))
@@ -302,12 +303,12 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
                 let row = at.concatenate(&columns, 0)?;
                 at.reshape(row, &extents)?
             }
-            ("tensor.extract_slice", [tensor, offsets @ ..]) => {
+            (ops::tensor::EXTRACT_SLICE, [tensor, offsets @ ..]) => {
                 let (starts, sizes) = block_of(op, offsets, at)?;
                 let slice = at.dynamic_slice(*tensor, &starts, &sizes)?;
                 at.reshape(slice, &extents)?
             }
-            ("tensor.insert_slice", [item, tensor, offsets @ ..]) => {
+            (ops::tensor::INSERT_SLICE, [item, tensor, offsets @ ..]) => {
                 let (starts, sizes) = block_of(op, offsets, at)?;
                 let item = at.reshape(*item, &sizes)?;
                 at.dynamic_update_slice(*tensor, item, &starts)?
@@ -344,7 +345,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
             if counts {
                 self.draws = values.last().copied().or(before);
             }
-            self.block(block, &values, &inner, "stablehlo.return", counts)?;
+            self.block(block, &values, &inner, ops::stablehlo::RETURN, counts)?;
             regions.push(copy);
         }
         self.draws = before;
@@ -365,7 +366,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
         let condition = self.all(op)?;
         let made = at
             .at
-            .create("stablehlo.if", &condition, &[], &types, regions)?;
+            .create(ops::stablehlo::IF, &condition, &[], &types, regions)?;
         Ok(self.counted(made, counts))
     }
 
@@ -395,7 +396,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
         let regions = self.regions(op, &types, at, counts)?;
         let made = at
             .at
-            .create("stablehlo.while", &state, &[], &types, regions)?;
+            .create(ops::stablehlo::WHILE, &state, &[], &types, regions)?;
         Ok(self.counted(made, counts))
     }
 }

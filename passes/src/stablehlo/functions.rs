@@ -1,6 +1,7 @@
 //! Functions that StableHLO has no operation for, of those that it has.
 
 use super::tensors::Tensors;
+use crate::ir::ops;
 use melior::Error;
 use melior::ir::{Type, Value};
 use skript_dialect::melior;
@@ -132,30 +133,30 @@ impl<'c: 'a, 'a> Functions<'_, 'c, 'a> {
         let at = self.at;
         let number = |value| self.number(x, value);
         Ok(Some(match name {
-            "math.trunc" => {
+            ops::math::TRUNC => {
                 let negative = at.compare("LT", "FLOAT", x, number(0.0)?)?;
                 let (up, down) = (at.same("ceil", &[x])?, at.same("floor", &[x])?);
                 at.select(negative, up, down)?
             }
-            "math.tan" => {
+            ops::math::TAN => {
                 let (sine, cosine) = (at.same("sine", &[x])?, at.same("cosine", &[x])?);
                 at.same("divide", &[sine, cosine])?
             }
-            "math.atan" => at.same("atan2", &[x, number(1.0)?])?,
-            "math.asin" => at.same("atan2", &[x, self.other_leg(x)?])?,
-            "math.acos" => at.same("atan2", &[self.other_leg(x)?, x])?,
-            "math.sinh" | "math.cosh" => self.hyperbolic(name, x)?,
-            "math.asinh" => self.inverse_sinh(x)?,
-            "math.acosh" => self.inverse_cosh(x)?,
-            "math.atanh" => {
+            ops::math::ATAN => at.same("atan2", &[x, number(1.0)?])?,
+            ops::math::ASIN => at.same("atan2", &[x, self.other_leg(x)?])?,
+            ops::math::ACOS => at.same("atan2", &[self.other_leg(x)?, x])?,
+            ops::math::SINH | ops::math::COSH => self.hyperbolic(name, x)?,
+            ops::math::ASINH => self.inverse_sinh(x)?,
+            ops::math::ACOSH => self.inverse_cosh(x)?,
+            ops::math::ATANH => {
                 let plus = at.same("log_plus_one", &[x])?;
                 let negated = at.same("negate", &[x])?;
                 let minus = at.same("log_plus_one", &[negated])?;
                 let difference = at.same("subtract", &[plus, minus])?;
                 at.same("multiply", &[difference, number(0.5)?])?
             }
-            "math.erf" => self.erf(x)?,
-            "math.erfc" => self.erfc(x)?,
+            ops::math::ERF => self.erf(x)?,
+            ops::math::ERFC => self.erfc(x)?,
             _ => return Ok(None),
         }))
     }
@@ -179,7 +180,7 @@ impl<'c: 'a, 'a> Functions<'_, 'c, 'a> {
         let negated = at.same("negate", &[x])?;
         let down = at.same("subtract", &[negated, half])?;
         let down = at.same("exponential", &[down])?;
-        if name == "math.cosh" {
+        if name == ops::math::COSH {
             return at.same("add", &[up, down]);
         }
         let large = at.same("subtract", &[up, down])?;

@@ -44,6 +44,7 @@ pub mod window;
 mod window_expression;
 pub mod write;
 
+use crate::ir::ops;
 pub use error::ExportError;
 use finite::Finite;
 pub use interface::{Interface, Port};
@@ -143,7 +144,7 @@ pub fn export<'c>(
         finite: &finite,
     };
     for op in functions {
-        if operation_name(op) != "func.func" {
+        if operation_name(op) != ops::func::FUNC {
             return Err(ExportError::at(op, "has no StableHLO form"));
         }
         if is_check(op.attribute("sym_name")) {

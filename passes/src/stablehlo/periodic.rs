@@ -7,6 +7,7 @@ use super::evaluate::Evaluator;
 use super::tensors::Tensors;
 use super::write::filler;
 use crate::ir::copy::operation_name;
+use crate::ir::ops;
 use crate::structure::Affine;
 use melior::Error;
 use melior::ir::Value;
@@ -23,7 +24,7 @@ impl<'c: 'a, 'a> Evaluator<'_, 'c, 'a> {
         subscript: Value<'c, 'a>,
     ) -> Result<Option<(Value<'c, 'a>, Affine)>, ExportError> {
         let op = OperationResult::try_from(subscript).map(|r| r.owner());
-        let Some(op) = op.ok().filter(|op| operation_name(*op) == "skript.mod") else {
+        let Some(op) = op.ok().filter(|op| operation_name(*op) == ops::skript::MOD) else {
             return Ok(None);
         };
         let indices = self.form(op.operand(0)?);

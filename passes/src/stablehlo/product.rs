@@ -15,6 +15,7 @@ use super::tensors::Tensors;
 use super::window::{Skipped, Windowed};
 use super::write::{Target, filler};
 use crate::ir::copy::operation_name;
+use crate::ir::ops;
 use crate::ir::types;
 use melior::ir::operation::{OperationLike, OperationResult};
 use melior::ir::{OperationRef, Value, ValueLike};
@@ -46,7 +47,7 @@ impl<'c: 'a, 'a> Product<'_, '_, 'c, 'a> {
         let owner = result.owner();
         let out = at.element(self.target.out)?;
         let same = element(owner.result(0)?.r#type(), at) == out;
-        if operation_name(owner) != "skript.mul" || !same {
+        if operation_name(owner) != ops::skript::MUL || !same {
             return Ok(None);
         }
         let factors = factors(self.evaluator, owner)?;
@@ -168,7 +169,7 @@ impl<'c: 'a, 'a> Product<'_, '_, 'c, 'a> {
         for (field, at) in [(&sum, &then_at), (&exact, &otherwise_at)] {
             let value = field.over(&indices, self.target.domain, at)?;
             at.at
-                .create("stablehlo.return", &[value], &[], &[], Vec::new())?;
+                .create(ops::stablehlo::RETURN, &[value], &[], &[], Vec::new())?;
             result = Some(types::tensor(&at.extents(value)?, at.element(value)?));
         }
         let condition = self.finite(met)?;
@@ -176,7 +177,7 @@ impl<'c: 'a, 'a> Product<'_, '_, 'c, 'a> {
         let result = result.as_slice();
         let made = at
             .at
-            .create("stablehlo.if", &[condition], &[], result, regions)?;
+            .create(ops::stablehlo::IF, &[condition], &[], result, regions)?;
         Ok(Some(Field {
             value: made.result(0)?.into(),
             indices,

@@ -2,6 +2,7 @@
 
 use crate::ir::builder::operations;
 use crate::ir::copy::operation_name;
+use crate::ir::ops;
 use melior::ir::attribute::{FlatSymbolRefAttribute, StringAttribute};
 use melior::ir::operation::OperationLike;
 use melior::ir::{BlockLike, OperationRef, RegionLike};
@@ -94,7 +95,7 @@ impl Report {
             let mut block = region.first_block();
             while let Some(current) = block {
                 for op in operations(current) {
-                    if operation_name(op) == "skript.invoke" {
+                    if operation_name(op) == ops::skript::INVOKE {
                         let callee = op.attribute("callee").ok();
                         let name = op.attribute("operator_name").ok();
                         let callee = callee.and_then(|a| FlatSymbolRefAttribute::try_from(a).ok());

@@ -2,6 +2,7 @@
 
 use super::cast;
 use super::tensors::Tensors;
+use crate::ir::ops;
 use crate::ir::types;
 use melior::Error;
 use melior::ir::r#type::IntegerType;
@@ -99,45 +100,52 @@ pub fn arith<'c: 'a, 'a>(
     };
     let r#type = types::tensor(&at.extents(*last)?, result);
     let same = match name {
-        "arith.addf" | "arith.addi" => "add",
-        "arith.subf" | "arith.subi" => "subtract",
-        "arith.mulf" | "arith.muli" => "multiply",
-        "arith.divf" => "divide",
-        "arith.divsi" => "divide",
-        "arith.remsi" | "arith.remf" => "remainder",
-        "arith.negf" => "negate",
-        "arith.andi" => "and",
-        "arith.ori" => "or",
-        "arith.xori" => "xor",
-        "arith.shli" => "shift_left",
-        "arith.shrsi" => "shift_right_arithmetic",
-        "arith.shrui" => "shift_right_logical",
-        "arith.maxsi" | "arith.maximumf" => "maximum",
-        "arith.minsi" | "arith.minimumf" => "minimum",
-        "arith.select" => "select",
-        "arith.sitofp" | "arith.uitofp" | "arith.extui" | "arith.extsi" | "arith.trunci"
-        | "arith.fptosi" | "arith.index_cast" | "arith.extf" | "arith.truncf" => "convert",
-        "arith.bitcast" => "bitcast_convert",
-        "math.absf" => "abs",
-        "math.ceil" => "ceil",
-        "math.floor" => "floor",
-        "math.cos" => "cosine",
-        "math.sin" => "sine",
-        "math.tanh" => "tanh",
-        "math.atan2" => "atan2",
-        "math.cbrt" => "cbrt",
-        "math.ctlz" => "count_leading_zeros",
-        "math.ctpop" => "popcnt",
-        "math.exp" => "exponential",
-        "math.expm1" => "exponential_minus_one",
-        "math.log" => "log",
-        "math.log1p" => "log_plus_one",
+        ops::arith::ADDF | ops::arith::ADDI => "add",
+        ops::arith::SUBF | ops::arith::SUBI => "subtract",
+        ops::arith::MULF | ops::arith::MULI => "multiply",
+        ops::arith::DIVF => "divide",
+        ops::arith::DIVSI => "divide",
+        ops::arith::REMSI | ops::arith::REMF => "remainder",
+        ops::arith::NEGF => "negate",
+        ops::arith::ANDI => "and",
+        ops::arith::ORI => "or",
+        ops::arith::XORI => "xor",
+        ops::arith::SHLI => "shift_left",
+        ops::arith::SHRSI => "shift_right_arithmetic",
+        ops::arith::SHRUI => "shift_right_logical",
+        ops::arith::MAXSI | ops::arith::MAXIMUMF => "maximum",
+        ops::arith::MINSI | ops::arith::MINIMUMF => "minimum",
+        ops::arith::SELECT => "select",
+        ops::arith::SITOFP
+        | ops::arith::UITOFP
+        | ops::arith::EXTUI
+        | ops::arith::EXTSI
+        | ops::arith::TRUNCI
+        | ops::arith::FPTOSI
+        | ops::arith::INDEX_CAST
+        | ops::arith::EXTF
+        | ops::arith::TRUNCF => "convert",
+        ops::arith::BITCAST => "bitcast_convert",
+        ops::math::ABSF => "abs",
+        ops::math::CEIL => "ceil",
+        ops::math::FLOOR => "floor",
+        ops::math::COS => "cosine",
+        ops::math::SIN => "sine",
+        ops::math::TANH => "tanh",
+        ops::math::ATAN2 => "atan2",
+        ops::math::CBRT => "cbrt",
+        ops::math::CTLZ => "count_leading_zeros",
+        ops::math::CTPOP => "popcnt",
+        ops::math::EXP => "exponential",
+        ops::math::EXPM1 => "exponential_minus_one",
+        ops::math::LOG => "log",
+        ops::math::LOG1P => "log_plus_one",
         // Recipes give integer powers no negative exponent.
-        "math.powf" | "math.ipowi" => "power",
-        "math.round" => "round_nearest_afz",
-        "math.roundeven" => "round_nearest_even",
-        "math.rsqrt" => "rsqrt",
-        "math.sqrt" => "sqrt",
+        ops::math::POWF | ops::math::IPOWI => "power",
+        ops::math::ROUND => "round_nearest_afz",
+        ops::math::ROUNDEVEN => "round_nearest_even",
+        ops::math::RSQRT => "rsqrt",
+        ops::math::SQRT => "sqrt",
         _ => "",
     };
     if same == "convert" && last.r#type() == r#type {
@@ -148,7 +156,7 @@ pub fn arith<'c: 'a, 'a>(
     }
     let functions = super::functions::Functions { at };
     match (name, operands) {
-        ("arith.cmpi" | "arith.cmpf", [lhs, rhs]) => {
+        (ops::arith::CMPI | ops::arith::CMPF, [lhs, rhs]) => {
             let predicate = predicate.unwrap_or_default();
             let direction = match predicate.trim_start_matches(['s', 'u', 'o']) {
                 "eq" => "EQ",
@@ -160,15 +168,15 @@ pub fn arith<'c: 'a, 'a>(
                 _ => return Ok(None),
             };
             let kind = match (name, predicate.starts_with('u')) {
-                ("arith.cmpf", _) => "FLOAT",
+                (ops::arith::CMPF, _) => "FLOAT",
                 (_, true) => "UNSIGNED",
                 (_, false) if at.element(*lhs)? == at.bool() => "UNSIGNED",
                 (_, false) => "SIGNED",
             };
             Ok(Some(at.compare(direction, kind, *lhs, *rhs)?))
         }
-        ("arith.floordivsi", [a, b]) => functions.rounded_quotient(*a, *b, "NE").map(Some),
-        ("arith.ceildivsi", [a, b]) => functions.rounded_quotient(*a, *b, "EQ").map(Some),
+        (ops::arith::FLOORDIVSI, [a, b]) => functions.rounded_quotient(*a, *b, "NE").map(Some),
+        (ops::arith::CEILDIVSI, [a, b]) => functions.rounded_quotient(*a, *b, "EQ").map(Some),
         (_, [x]) => functions.real(name, *x),
         _ => Ok(None),
     }

@@ -9,6 +9,7 @@ use super::error::ExportError;
 use super::evaluate::Evaluator;
 use super::field::Field;
 use super::tensors::Tensors;
+use crate::ir::ops;
 use crate::structure::{Nest, Reading, TermId};
 use melior::ir::operation::OperationLike;
 use melior::ir::{Value, ValueLike};
@@ -51,7 +52,7 @@ pub fn run<'c: 'a, 'a>(
     let missing = || ExportError::at(reading.op, "has no state");
     let counter = *arguments.first().ok_or_else(missing)?;
     let goes_on = inner.compare("LT", "SIGNED", counter, inner.integer(total)?)?;
-    test.create("stablehlo.return", &[goes_on], &[], &[], Vec::new())?;
+    test.create(ops::stablehlo::RETURN, &[goes_on], &[], &[], Vec::new())?;
 
     let (body_region, body, arguments) = at.at.region(&state_types);
     let inner = Tensors { at: body };
@@ -69,9 +70,9 @@ pub fn run<'c: 'a, 'a>(
     for tensor in &reading.same {
         next.push(held.get(*tensor).copied().ok_or_else(missing)?);
     }
-    body.create("stablehlo.return", &next, &[], &[], Vec::new())?;
+    body.create(ops::stablehlo::RETURN, &next, &[], &[], Vec::new())?;
     let op = at.at.create(
-        "stablehlo.while",
+        ops::stablehlo::WHILE,
         &state,
         &[],
         &state_types,

@@ -3,6 +3,7 @@
 
 use super::Port;
 use crate::ir::builder::operations;
+use crate::ir::ops;
 use crate::ir::{attributes, mutation};
 use melior::Context;
 use melior::ir::attribute::ArrayAttribute;
@@ -162,7 +163,7 @@ pub fn annotate<'c>(
         .map(|(name, extent)| format!("\"{name}\"={extent}"))
         .collect();
     let mesh = parse(context, &format!("#sdy.mesh<[{}]>", axes.join(", ")))?;
-    let mesh = OperationBuilder::new("sdy.mesh", Location::unknown(context))
+    let mesh = OperationBuilder::new(ops::sdy::MESH, Location::unknown(context))
         .add_attributes(&[
             (Identifier::new(context, "mesh"), mesh),
             (

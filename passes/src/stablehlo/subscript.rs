@@ -4,6 +4,7 @@ use super::error::ExportError;
 use super::evaluate::Evaluator;
 use super::tensors::Tensors;
 use crate::ir::copy::operation_name;
+use crate::ir::ops;
 use crate::structure::Affine;
 use melior::Error;
 use melior::ir::Value;
@@ -91,7 +92,10 @@ impl<'c: 'a, 'a> Evaluator<'_, 'c, 'a> {
             return Ok(None);
         };
         let name = operation_name(op);
-        if !matches!(name.as_str(), "skript.add" | "skript.sub" | "skript.mul") {
+        if !matches!(
+            name.as_str(),
+            ops::skript::ADD | ops::skript::SUB | ops::skript::MUL
+        ) {
             return Ok(None);
         }
         let (Some(x), Some(y)) = (self.place(op.operand(0)?)?, self.place(op.operand(1)?)?) else {
@@ -99,8 +103,8 @@ impl<'c: 'a, 'a> Evaluator<'_, 'c, 'a> {
         };
         let at = &self.at;
         let place = match name.as_str() {
-            "skript.add" => x.add(y, at)?,
-            "skript.sub" => x.sub(y, at)?,
+            ops::skript::ADD => x.add(y, at)?,
+            ops::skript::SUB => x.sub(y, at)?,
             _ => {
                 let mut product = None;
                 for (own, other) in [(x, 1), (y, 0)] {

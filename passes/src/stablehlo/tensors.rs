@@ -1,5 +1,6 @@
 //! StableHLO operations on tensors of fixed extents, under short names.
 
+use crate::ir::ops;
 use crate::ir::{Builder, attributes, types};
 use melior::Error;
 use melior::ir::attribute::DenseElementsAttribute;
@@ -319,7 +320,7 @@ impl<'c: 'a, 'a> Tensors<'c, 'a> {
         let scalar = types::tensor(&[], element);
         let (region, body, arguments) = self.at.region(&[scalar, scalar]);
         let combined = Tensors { at: body }.same(combiner, &arguments)?;
-        body.create("stablehlo.return", &[combined], &[], &[], Vec::new())?;
+        body.create(ops::stablehlo::RETURN, &[combined], &[], &[], Vec::new())?;
         Ok(region)
     }
 
@@ -345,7 +346,7 @@ impl<'c: 'a, 'a> Tensors<'c, 'a> {
             .collect();
         let region = self.combination(combiner, element)?;
         let op = self.at.create(
-            "stablehlo.reduce",
+            ops::stablehlo::REDUCE,
             &[value, init],
             &[("dimensions", attributes::i64s(self.at.context, dimensions))],
             &[types::tensor(&extents, element)],
@@ -369,11 +370,11 @@ impl<'c: 'a, 'a> Tensors<'c, 'a> {
         }
         let (region, body, elements) = self.at.region(&scalars);
         let first = precedes(&Tensors { at: body }, &elements)?;
-        body.create("stablehlo.return", &[first], &[], &[], Vec::new())?;
+        body.create(ops::stablehlo::RETURN, &[first], &[], &[], Vec::new())?;
         let context = self.at.context;
         let results: Vec<_> = values.iter().map(|v| v.r#type()).collect();
         let op = self.at.create(
-            "stablehlo.sort",
+            ops::stablehlo::SORT,
             values,
             &[
                 ("dimension", attributes::i64(context, dimension as i64)),

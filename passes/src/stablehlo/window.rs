@@ -18,6 +18,7 @@ use super::guards::Conjunct;
 use super::shift::Shift;
 use super::tensors::Tensors;
 use super::window_expression::windowed;
+use crate::ir::ops;
 
 use crate::ir::copy::operation_name;
 use crate::ir::types;
@@ -151,7 +152,7 @@ impl<'c: 'a, 'a> Windowed<'c, 'a> {
             return Ok(None);
         };
         let owner = result.owner();
-        if operation_name(owner) != "skript.access" {
+        if operation_name(owner) != ops::skript::ACCESS {
             return Ok(None);
         }
         let Some(Term::Access { subscripts, .. }) =

@@ -11,6 +11,7 @@ use super::window::{Skipped, Window, Windowed, slide};
 use crate::ir::ValueKey;
 use crate::ir::builder::{only_block, operations};
 use crate::ir::copy::operation_name;
+use crate::ir::ops;
 use crate::structure::Affine;
 use melior::ir::Value;
 use melior::ir::operation::{OperationLike, OperationResult};
@@ -74,7 +75,7 @@ impl<'e, 'r, 'c: 'a, 'a> Parts<'e, 'r, 'c, 'a> {
         let mut parts: Vec<Value<'c, 'a>> = Vec::new();
         match (operation_name(op).as_str(), op.region_count()) {
             (_, 0) => parts.extend(op.operands()),
-            ("scf.if", _) => {
+            (ops::scf::IF, _) => {
                 parts.push(op.operand(0)?);
                 for region in op.regions() {
                     let end = operations(only_block(region)?).pop();

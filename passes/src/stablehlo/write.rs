@@ -5,6 +5,7 @@ use super::field::{Field, union};
 use super::report::Form;
 use super::tensors::Tensors;
 use crate::ir::copy::operation_name;
+use crate::ir::ops;
 use crate::ir::{attributes, splat, types};
 use crate::structure::Slot;
 use melior::Error;
@@ -44,10 +45,10 @@ pub fn filler(element: Type<'_>) -> Scalar {
 pub fn constant<'c: 'a, 'a>(tensor: Value<'c, 'a>) -> Option<Attribute<'c>> {
     let owner = OperationResult::try_from(tensor).ok()?.owner();
     match operation_name(owner).as_str() {
-        "stablehlo.broadcast_in_dim" | "stablehlo.reshape" | "stablehlo.transpose" => {
+        ops::stablehlo::BROADCAST_IN_DIM | ops::stablehlo::RESHAPE | ops::stablehlo::TRANSPOSE => {
             constant(owner.operand(0).ok()?)
         }
-        "stablehlo.constant" => splat::element(owner.attribute("value").ok()?),
+        ops::stablehlo::CONSTANT => splat::element(owner.attribute("value").ok()?),
         _ => None,
     }
 }
@@ -288,10 +289,10 @@ impl<'c: 'a, 'a> Target<'_, 'c, 'a> {
             (None, [_, update]) => *update,
             (None, _) => return Err(Error::OperationBuild),
         };
-        body.create("stablehlo.return", &[combined], &[], &[], Vec::new())?;
+        body.create(ops::stablehlo::RETURN, &[combined], &[], &[], Vec::new())?;
         let numbers = Attribute::parse(context, &numbers).ok_or(Error::OperationBuild)?;
         let op = at.at.create(
-            "stablehlo.scatter",
+            ops::stablehlo::SCATTER,
             &[self.out, indices, updates],
             &[
                 ("scatter_dimension_numbers", numbers),

@@ -25,7 +25,7 @@ pub fn refused(error: &CompileError, model: &Model, sources: &SourceMap) -> Stop
         CompileError::Export(error) => {
             return Diagnostic::without_place(&NOT_COMPILED, error.to_string()).into();
         }
-        CompileError::Lowering { error, takers } => (error, takers.as_slice()),
+        CompileError::Lowering { error, supporting } => (error, supporting.as_slice()),
     };
     let help = help(takers);
     let CodegenError::Stage { messages, .. } = error else {

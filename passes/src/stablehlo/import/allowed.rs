@@ -6,6 +6,7 @@
 use super::program::{Refusal, refusal_at};
 use super::to_linalg::Tensor;
 use crate::ir;
+use crate::ir::ops;
 use crate::ir::{attributes, mutation, types};
 use melior::ir::attribute::ArrayAttribute;
 use melior::ir::operation::OperationLike;
@@ -33,7 +34,7 @@ pub fn strip(module: &Module) {
         for name in op::discardable_attributes(found) {
             mutation::remove(found, &name);
         }
-        if op::is(&found, "func.func") || op::is(&found, "func.call") {
+        if op::is(&found, ops::func::FUNC) || op::is(&found, ops::func::CALL) {
             for name in DROPPED {
                 mutation::remove(found, name);
             }
@@ -83,10 +84,10 @@ pub fn refusals(module: &Module, is_taken: fn(&str) -> bool) -> Vec<Refusal> {
 fn wrong(operation: OperationRef, level: Level, is_taken: fn(&str) -> bool) -> Option<String> {
     let name = op::name(&operation);
     let is_here = match name.as_str() {
-        "builtin.module" => level == Level::Program,
-        "func.func" => level == Level::Module,
-        "func.return" => level == Level::Function,
-        "stablehlo.return" => level == Level::Inside,
+        ops::builtin::MODULE => level == Level::Program,
+        ops::func::FUNC => level == Level::Module,
+        ops::func::RETURN => level == Level::Function,
+        ops::stablehlo::RETURN => level == Level::Inside,
         name => matches!(level, Level::Function | Level::Inside) && is_taken(name),
     };
     if !is_here {
@@ -99,7 +100,7 @@ fn wrong(operation: OperationRef, level: Level, is_taken: fn(&str) -> bool) -> O
 
 /// A region here is one block: in others nothing holds the order in which values are defined and used.
 fn blocks(operation: OperationRef, name: &str) -> Option<String> {
-    let is_function = name == "func.func";
+    let is_function = name == ops::func::FUNC;
     for region in operation.regions() {
         match region.first_block() {
             None if is_function => {}
@@ -118,7 +119,7 @@ fn types_of(operation: OperationRef) -> Option<String> {
     for block in ir::blocks(operation) {
         all.extend(arguments(block));
     }
-    if op::is(&operation, "func.func") {
+    if op::is(&operation, ops::func::FUNC) {
         let Ok((inputs, results)) = ir::signature(operation) else {
             return Some("has no type of a function".to_owned());
         };
@@ -148,7 +149,7 @@ fn attributes_of(operation: OperationRef, name: &str) -> Option<String> {
         let mut pending = vec![value];
         while let Some(value) = pending.pop() {
             // Elements in the file's resources are moved to the constant afterwards.
-            let may_be_resource = name == "stablehlo.constant" && key == "value";
+            let may_be_resource = name == ops::stablehlo::CONSTANT && key == "value";
             if attributes::is_resource(value) && !may_be_resource {
                 return Some(format!(
                     "has elements from the file's resources as its attribute `{key}`: only constants may"

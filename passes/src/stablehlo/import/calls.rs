@@ -3,6 +3,7 @@
 
 use super::program::{Refusal, op_name, refusal_at};
 use crate::ir;
+use crate::ir::ops;
 use melior::ir::attribute::FlatSymbolRefAttribute;
 use melior::ir::operation::OperationLike;
 use melior::ir::{Module, OperationRef};
@@ -56,12 +57,12 @@ pub fn refusals(module: &Module) -> Vec<Refusal> {
 
 fn functions<'c: 'a, 'a>(module: &'a Module<'c>) -> Vec<Function<'c, 'a>> {
     let all = ir::operations(module.body()).into_iter();
-    let all: Vec<_> = all.filter(|f| op::is(f, "func.func")).collect();
+    let all: Vec<_> = all.filter(|f| op::is(f, ops::func::FUNC)).collect();
     let names = all.iter().map(|f| op_name(*f));
     let numbers: HashMap<String, usize> = names.zip(0..).collect();
     let function = |found: OperationRef<'c, 'a>| {
         let inside = ir::nested(found);
-        let calls = inside.iter().filter(|op| op::is(*op, "func.call"));
+        let calls = inside.iter().filter(|op| op::is(*op, ops::func::CALL));
         let calls = calls.filter_map(|call| {
             let callee = FlatSymbolRefAttribute::try_from(call.attribute("callee").ok()?).ok()?;
             Some((*numbers.get(callee.value())?, *call))
@@ -78,7 +79,7 @@ fn functions<'c: 'a, 'a>(module: &'a Module<'c>) -> Vec<Function<'c, 'a>> {
 
 /// Whether an operation is still there when all calls are inlined.
 fn is_kept(operation: OperationRef) -> bool {
-    !op::is(&operation, "func.call") && !op::is(&operation, "func.return")
+    !op::is(&operation, ops::func::CALL) && !op::is(&operation, ops::func::RETURN)
 }
 
 /// All functions, each behind those that it calls, but for calls that come back.

@@ -5,6 +5,7 @@
 
 use crate::ir;
 use crate::ir::mutation;
+use crate::ir::ops;
 use melior::ir::attribute::TypeAttribute;
 use melior::ir::block::BlockLike;
 use melior::ir::operation::OperationLike;
@@ -17,7 +18,7 @@ use skript_dialect::{Pass, PassError, op};
 pub const PASS: Pass = Pass {
     flag: "skript-drop-signs",
     summary: "unsigned integers become signless ones",
-    anchor: Some("builtin.module"),
+    anchor: Some(ops::builtin::MODULE),
     run: |root, _, _| {
         for found in op::collect(&root, |_| true) {
             for block in ir::blocks(found) {
@@ -28,12 +29,12 @@ pub const PASS: Pass = Pass {
             for result in found.results() {
                 retype(result.into())?;
             }
-            if op::is(&found, "func.func") {
+            if op::is(&found, ops::func::FUNC) {
                 sign(found)?;
             }
         }
         for cast in op::collect(&root, |op| {
-            op::is(&op, "builtin.unrealized_conversion_cast")
+            op::is(&op, ops::builtin::UNREALIZED_CONVERSION_CAST)
         }) {
             let (Ok(from), Ok(to)) = (cast.operand(0), cast.result(0)) else {
                 continue;

@@ -14,6 +14,7 @@ mod triangular;
 
 use super::reading;
 use super::to_linalg::{Found, Tensor};
+use crate::ir::ops;
 use crate::ir::splice::splice;
 use arrays::{Array, Arrays};
 use melior::ir::operation::OperationLike;
@@ -27,7 +28,7 @@ const ELEMENTS: [&str; 4] = ["f32", "f64", "complex<f32>", "complex<f64>"];
 /// Whether an operation is one of StableHLO's own, of matrices with elements.
 pub fn is_operation(found: OperationRef) -> bool {
     let name = op::name(&found);
-    let is_one = name == "stablehlo.cholesky" || name == "stablehlo.triangular_solve";
+    let is_one = name == ops::stablehlo::CHOLESKY || name == ops::stablehlo::TRIANGULAR_SOLVE;
     let mut results = found.results().map(|r| Tensor::of(r.r#type()));
     is_one && results.all(|r| r.is_none_or(|r| r.volume() != 0))
 }
@@ -85,7 +86,7 @@ pub fn spelled_out(text: &str) -> String {
 
 /// The call that a line begins at `at`; `None`: it is none of these, or its elements have no form.
 fn one(line: &str, at: usize, name: &str, number: usize) -> Option<String> {
-    if name != "stablehlo.custom_call" {
+    if name != ops::stablehlo::CUSTOM_CALL {
         return None;
     }
     let name = called(&line[at..])?;

@@ -12,6 +12,7 @@ use super::{
 use crate::codegen::{CodegenError, Interface};
 use crate::compile::compile_tensors;
 use crate::ir;
+use crate::ir::ops;
 use crate::ir::types;
 use melior::Context;
 use melior::dialect::DialectRegistry;
@@ -145,7 +146,7 @@ pub fn read<'c>(
         return Err(foreign);
     }
     let mut text = normalized(text);
-    if is_taken("stablehlo.while") {
+    if is_taken(ops::stablehlo::WHILE) {
         text = factorization::spelled_out(&text);
     }
     if let Some(refusal) = limits::refusal(&text) {
@@ -273,7 +274,7 @@ fn entry<'c, 'a>(module: &'a Module<'c>) -> Result<OperationRef<'c, 'a>, Refusal
     let functions = ir::operations(module.body());
     let functions: Vec<_> = functions
         .into_iter()
-        .filter(|f| op::is(f, "func.func"))
+        .filter(|f| op::is(f, ops::func::FUNC))
         .collect();
     let is_empty = functions.is_empty();
     entry_of(functions).ok_or_else(|| Refusal {
@@ -325,7 +326,7 @@ fn tensors(
 
 /// Lets nobody outside see the functions.
 fn hide(module: &Module) {
-    for function in op::collect(&module.as_operation(), |op| op::is(&op, "func.func")) {
+    for function in op::collect(&module.as_operation(), |op| op::is(&op, ops::func::FUNC)) {
         ir::set_string(function, "sym_visibility", "private");
     }
 }

@@ -5,6 +5,8 @@
 //! become calls of what they are composed of.
 //! Meshes and constraints of `sdy` say how to spread work, not what it is, and go.
 
+use crate::ir::ops;
+
 /// Element types of the draft, and what stands for them.
 pub const TYPES: [(&str, &str); 8] = [
     ("si4", "i4"),
@@ -19,21 +21,21 @@ pub const TYPES: [(&str, &str); 8] = [
 
 /// Words of the draft outside of types, and what stands for them.
 pub const WORDS: [(&str, &str); 4] = [
-    ("stablehlo.max", "stablehlo.maximum"),
-    ("stablehlo.min", "stablehlo.minimum"),
-    ("ml_program.func", "func.func"),
-    ("ml_program.return", "func.return"),
+    ("stablehlo.max", ops::stablehlo::MAXIMUM),
+    ("stablehlo.min", ops::stablehlo::MINIMUM),
+    (ops::ml_program::FUNC, ops::func::FUNC),
+    (ops::ml_program::RETURN, ops::func::RETURN),
 ];
 
 /// The text in today's spelling.
 pub fn normalized(text: &str) -> String {
     let lines = text.split('\n').map(|line| match start(line) {
-        Some((_, "sdy.mesh")) => String::new(),
-        Some((_, "stablehlo.dot_general")) => words(&without_algorithm(line)),
-        Some((at, "stablehlo.composite")) => {
+        Some((_, ops::sdy::MESH)) => String::new(),
+        Some((_, ops::stablehlo::DOT_GENERAL)) => words(&without_algorithm(line)),
+        Some((at, ops::stablehlo::COMPOSITE)) => {
             words(&decomposed(line, at).unwrap_or_else(|| line.to_owned()))
         }
-        Some((at, "sdy.sharding_constraint" | "sdy.reshard")) => {
+        Some((at, ops::sdy::SHARDING_CONSTRAINT | ops::sdy::RESHARD)) => {
             words(&unsharded(line, at).unwrap_or_else(|| line.to_owned()))
         }
         _ => words(line),

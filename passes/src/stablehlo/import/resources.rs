@@ -1,6 +1,7 @@
 //! Elements of constants that stand in the file's resources become elements of the constants themselves.
 
 use crate::ir::mutation;
+use crate::ir::ops;
 use melior::ir::Module;
 use melior::ir::operation::OperationLike;
 use skript_dialect::melior;
@@ -9,7 +10,7 @@ use skript_dialect::{inlined_elements, op};
 /// Requires that the module has been verified: all resources are there, and as large as their types say.
 pub fn inline(module: &Module) {
     let constants = op::collect(&module.as_operation(), |op| {
-        op::is(&op, "stablehlo.constant")
+        op::is(&op, ops::stablehlo::CONSTANT)
     });
     for constant in constants {
         let Ok(value) = constant.attribute("value") else {

@@ -14,6 +14,7 @@ pub mod principal;
 mod real;
 
 use super::element::{Element, Float};
+use crate::ir::ops;
 use crate::ir::replace_each;
 use crate::ir::splice::{Lines, splice};
 use melior::ir::{OperationRef, TypeLike, ValueLike};
@@ -25,7 +26,7 @@ use skript_dialect::{Dialect, Pass, PassError, op};
 pub const PASS: Pass = Pass {
     flag: "convert-stablehlo-scalar-to-arith",
     summary: "StableHLO on scalars becomes arith, math and complex",
-    anchor: Some("builtin.module"),
+    anchor: Some(ops::builtin::MODULE),
     dependent_dialects: &[
         Dialect::Arith,
         Dialect::Math,
@@ -121,7 +122,7 @@ impl Scalar {
                 let bits = self.value(format!("arith.bitcast {value} : bf16 to i16"));
                 let bits = self.value(format!("arith.extui {bits} : i16 to i32"));
                 let by = self.integer(16, "i32");
-                let bits = self.apply("arith.shli", &[&bits, &by], "i32");
+                let bits = self.apply(ops::arith::SHLI, &[&bits, &by], "i32");
                 self.value(format!("arith.bitcast {bits} : i32 to f32"))
             }
             Float::F16 => self.value(format!("arith.extf {value} : f16 to f32")),
@@ -136,12 +137,12 @@ impl Scalar {
                 let bits = self.value(format!("arith.bitcast {value} : f32 to i32"));
                 let sixteen = self.integer(16, "i32");
                 let one = self.integer(1, "i32");
-                let upper = self.apply("arith.shrui", &[&bits, &sixteen], "i32");
-                let odd = self.apply("arith.andi", &[&upper, &one], "i32");
+                let upper = self.apply(ops::arith::SHRUI, &[&bits, &sixteen], "i32");
+                let odd = self.apply(ops::arith::ANDI, &[&upper, &one], "i32");
                 let below_half = self.integer(0x7fff, "i32");
-                let bias = self.apply("arith.addi", &[&odd, &below_half], "i32");
-                let rounded = self.apply("arith.addi", &[&bits, &bias], "i32");
-                let rounded = self.apply("arith.shrui", &[&rounded, &sixteen], "i32");
+                let bias = self.apply(ops::arith::ADDI, &[&odd, &below_half], "i32");
+                let rounded = self.apply(ops::arith::ADDI, &[&bits, &bias], "i32");
+                let rounded = self.apply(ops::arith::SHRUI, &[&rounded, &sixteen], "i32");
                 let nan = self.value(format!("arith.cmpf uno, {value}, {value} : f32"));
                 let quiet = self.integer(0x7fc0, "i32");
                 let bits = self.select(&nan, &quiet, &rounded, "i32");

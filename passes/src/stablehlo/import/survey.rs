@@ -1,6 +1,7 @@
 //! Which operations of a text have no code: all are named at once, before MLIR stops at the first that it cannot parse.
 
 use super::operations::{foreign_types, starts};
+use crate::ir::ops;
 use std::collections::HashMap;
 
 /// Operations that are not elementwise and that `convert-stablehlo-to-linalg` takes.
@@ -154,7 +155,7 @@ fn operations(text: &str, is_taken: fn(&str) -> bool) -> Vec<Places> {
     let named = starts(text).into_iter().filter_map(|start| {
         let at = place(start.at)?;
         // The end of a region is taken or not as the operation is that has the region.
-        let counts = start.name != "stablehlo.return" && !is_taken(start.name);
+        let counts = start.name != ops::stablehlo::RETURN && !is_taken(start.name);
         let rest = text.get(start.at..)?.lines().next()?;
         counts.then(|| (described(start.name, rest), at))
     });
@@ -206,10 +207,10 @@ pub fn advice(found: &[Places]) -> &'static str {
         "; programs run on one device: lower the function without a mesh"
     } else if is_any(|name| name.starts_with("skript.")) {
         "; programs that run are in StableHLO: `skript-opt --skript-linalg-to-llvm` makes code of modules in the `skript` dialect"
-    } else if is_any(|name| name == "stablehlo.rng") {
+    } else if is_any(|name| name == ops::stablehlo::RNG) {
         "; what `stablehlo.rng` gives depends on a state that no program sees: use `stablehlo.rng_bit_generator`, as \
          jax.random does, or pass the numbers as an argument"
-    } else if is_any(|name| name.starts_with("stablehlo.custom_call")) {
+    } else if is_any(|name| name.starts_with(ops::stablehlo::CUSTOM_CALL)) {
         "; of what is called by name, Cholesky, LU and QR factorizations, triangular systems, eigenvalues of symmetric \
          matrices and singular values have code: compute others outside of the program, and pass them as arguments"
     } else {
@@ -226,7 +227,7 @@ fn described(name: &str, line: &str) -> String {
             .and_then(|(_, target)| target.split(['(', ' ']).next()),
     };
     match target {
-        Some(target) if name == "stablehlo.custom_call" => {
+        Some(target) if name == ops::stablehlo::CUSTOM_CALL => {
             format!("{name} @{}", target.trim_matches('"'))
         }
         _ => name.to_owned(),

@@ -1,5 +1,6 @@
 //! Formulas of reals as operations of `arith` and `math`.
 
+use crate::ir::ops;
 use crate::ir::splice::Lines;
 use crate::stablehlo::import::element::Float;
 
@@ -43,19 +44,19 @@ impl Terms<'_> {
     }
 
     pub fn add(&mut self, x: &str, y: &str) -> String {
-        self.op("arith.addf", &[x, y])
+        self.op(ops::arith::ADDF, &[x, y])
     }
 
     pub fn sub(&mut self, x: &str, y: &str) -> String {
-        self.op("arith.subf", &[x, y])
+        self.op(ops::arith::SUBF, &[x, y])
     }
 
     pub fn mul(&mut self, x: &str, y: &str) -> String {
-        self.op("arith.mulf", &[x, y])
+        self.op(ops::arith::MULF, &[x, y])
     }
 
     pub fn div(&mut self, x: &str, y: &str) -> String {
-        self.op("arith.divf", &[x, y])
+        self.op(ops::arith::DIVF, &[x, y])
     }
 
     pub fn plus(&mut self, x: &str, y: f64) -> String {
@@ -94,7 +95,7 @@ impl Terms<'_> {
     /// `1 + x` it does to the quotient as well.
     pub fn log_plus_one(&mut self, x: &str) -> String {
         let sum = self.plus(x, 1.0);
-        let log = self.op("math.log", &[&sum]);
+        let log = self.op(ops::math::LOG, &[&sum]);
         let added = self.plus(&sum, -1.0);
         let share = self.div(x, &added);
         let value = self.mul(&log, &share);
@@ -109,8 +110,8 @@ impl Terms<'_> {
     pub fn exp_minus_one(&mut self, x: &str) -> String {
         let half = self.times(x, 0.5);
         let (sinh, exp) = (
-            self.op("math.sinh", &[&half]),
-            self.op("math.exp", &[&half]),
+            self.op(ops::math::SINH, &[&half]),
+            self.op(ops::math::EXP, &[&half]),
         );
         let twice = self.add(&sinh, &sinh);
         let value = self.mul(&twice, &exp);

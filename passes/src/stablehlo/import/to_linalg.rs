@@ -22,6 +22,7 @@ mod shape;
 mod sort;
 
 use super::factorization;
+use crate::ir::ops;
 use crate::ir::replace_each;
 use melior::ir::operation::OperationLike;
 use melior::ir::{OperationRef, Value};
@@ -33,7 +34,7 @@ use skript_dialect::{Dialect, Pass, PassError, op};
 pub const PASS: Pass = Pass {
     flag: "convert-stablehlo-to-linalg",
     summary: "StableHLO that is not elementwise becomes linalg, tensor and scf",
-    anchor: Some("builtin.module"),
+    anchor: Some(ops::builtin::MODULE),
     dependent_dialects: &[
         Dialect::Arith,
         Dialect::Bufferization,
@@ -56,17 +57,17 @@ pub const PASS: Pass = Pass {
 
 /// Operations whose regions are payloads: what is inside is read when they are.
 const WITH_PAYLOAD: [&str; 5] = [
-    "stablehlo.reduce",
-    "stablehlo.reduce_window",
-    "stablehlo.sort",
-    "stablehlo.scatter",
-    "stablehlo.select_and_scatter",
+    ops::stablehlo::REDUCE,
+    ops::stablehlo::REDUCE_WINDOW,
+    ops::stablehlo::SORT,
+    ops::stablehlo::SCATTER,
+    ops::stablehlo::SELECT_AND_SCATTER,
 ];
 
 fn is_wanted(op: OperationRef<'_, '_>) -> bool {
     let name = op::name(&op);
     let ours = name.starts_with("stablehlo.") || name.starts_with("chlo.");
-    if !ours || name == "stablehlo.return" || op::has_elementwise_trait(&op) {
+    if !ours || name == ops::stablehlo::RETURN || op::has_elementwise_trait(&op) {
         return false;
     }
     let mut outer = op.parent_operation();

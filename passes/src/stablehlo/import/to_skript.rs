@@ -13,6 +13,7 @@ mod views;
 
 use super::to_linalg::Found;
 use super::{program, survey};
+use crate::ir::ops;
 use crate::ir::splice::Lines;
 use crate::ir::{Builder, attributes, context, mutation};
 use melior::ir::attribute::FlatSymbolRefAttribute;
@@ -26,7 +27,7 @@ use skript_dialect::{Dialect, Pass, PassError, op};
 pub const PASS: Pass = Pass {
     flag: "convert-stablehlo-to-skript",
     summary: "elementwise StableHLO becomes operations of skript",
-    anchor: Some("builtin.module"),
+    anchor: Some(ops::builtin::MODULE),
     dependent_dialects: &[
         Dialect::Arith,
         Dialect::Func,
@@ -55,7 +56,9 @@ pub const PASS: Pass = Pass {
             let values = plan.carry_out(found, &Builder::before(context, found)?)?;
             rewriter.replace_op_with_values(found, &values);
         }
-        if let Some(entry) = program::entry_of(op::collect(&root, |op| op::is(&op, "func.func"))) {
+        if let Some(entry) =
+            program::entry_of(op::collect(&root, |op| op::is(&op, ops::func::FUNC)))
+        {
             mutation::set(entry, "skript.entry", attributes::unit(context));
         }
         Ok(())
@@ -67,8 +70,8 @@ pub const PASS: Pass = Pass {
 fn is_of_program(op: OperationRef<'_, '_>) -> bool {
     let name = op::name(&op);
     // What stands in a body goes with the operation that it belongs to.
-    let outside = op::parent(op).is_some_and(|p| op::is(&p, "func.func"));
-    outside && name != "func.return"
+    let outside = op::parent(op).is_some_and(|p| op::is(&p, ops::func::FUNC));
+    outside && name != ops::func::RETURN
 }
 
 fn place(op: OperationRef<'_, '_>) -> (usize, usize) {
@@ -86,7 +89,7 @@ enum Plan {
 
 impl Plan {
     fn of(op: OperationRef) -> Option<Plan> {
-        if op::is(&op, "func.call") {
+        if op::is(&op, ops::func::CALL) {
             return Some(Plan::Invocation);
         }
         let found = Found::of(op).ok()?;
@@ -98,7 +101,7 @@ impl Plan {
         {
             return None;
         }
-        if op::is(&op, "stablehlo.constant") {
+        if op::is(&op, ops::stablehlo::CONSTANT) {
             return Some(Plan::Constant);
         }
         let mut lines = Lines::default();
@@ -123,7 +126,8 @@ impl Plan {
                 let results: Vec<_> = op.results().map(|r| r.r#type()).collect();
                 let name = attributes::string(at.context, callee.value());
                 let marks = [("callee", callee.into()), ("operator_name", name)];
-                let made = at.create("skript.invoke", &operands, &marks, &results, Vec::new())?;
+                let made =
+                    at.create(ops::skript::INVOKE, &operands, &marks, &results, Vec::new())?;
                 Ok(made.results().map(Into::into).collect())
             }
         }

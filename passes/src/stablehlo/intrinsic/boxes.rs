@@ -7,6 +7,7 @@ use super::super::tensors::Tensors;
 use super::Invocation;
 use super::domain::{Domain, Place};
 use super::found::Found;
+use crate::ir::ops;
 use crate::ir::types;
 use melior::Error;
 use melior::ir::r#type::IntegerType;
@@ -184,7 +185,7 @@ fn greedy<'c: 'a, 'a>(
     };
     let inner = Tensors { at: test };
     let goes_on = inner.compare("LT", "SIGNED", *step, inner.integer(steps)?)?;
-    test.create("stablehlo.return", &[goes_on], &[], &[], Vec::new())?;
+    test.create(ops::stablehlo::RETURN, &[goes_on], &[], &[], Vec::new())?;
 
     let (body_region, body, arguments) = at.at.region(&types);
     let [step, taken, count] = arguments.as_slice() else {
@@ -233,11 +234,11 @@ fn greedy<'c: 'a, 'a>(
         now.dynamic_update_slice(*taken, update, &starts)?,
         now.reshape(added.value, &groups)?,
     ];
-    body.create("stablehlo.return", &next, &[], &[], Vec::new())?;
+    body.create(ops::stablehlo::RETURN, &next, &[], &[], Vec::new())?;
     let regions = vec![test_region, body_region];
     let made = at
         .at
-        .create("stablehlo.while", &state, &[], &types, regions)?;
+        .create(ops::stablehlo::WHILE, &state, &[], &types, regions)?;
     Ok(made.result(1)?.into())
 }
 

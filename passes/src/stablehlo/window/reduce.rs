@@ -1,6 +1,7 @@
 //! Windows of elements as `reduce_window`.
 
 use super::{Dimension, Skipped, Window, Windowed, padding};
+use crate::ir::ops;
 use crate::ir::{attributes, types};
 use crate::stablehlo::evaluate::Evaluator;
 use crate::stablehlo::field::Field;
@@ -185,7 +186,7 @@ impl<'c: 'a, 'a> Windowed<'c, 'a> {
             parameters.push(("base_dilations", attributes::i64s(context, &bases)));
         }
         let op = at.at.create(
-            "stablehlo.reduce_window",
+            ops::stablehlo::REDUCE_WINDOW,
             &[self.value, init],
             &parameters,
             &[types::tensor(&extents, element)],

@@ -1,6 +1,7 @@
 //! Comparisons.
 
 use super::Scalar;
+use crate::ir::ops;
 use crate::stablehlo::import::element::{Element, Float};
 use melior::ir::OperationRef;
 use melior::ir::operation::OperationLike;
@@ -45,20 +46,20 @@ pub fn compare(s: &mut Scalar, direction: Direction) -> Option<String> {
         }
         Element::Complex(part) => {
             let t = s.from.signless();
-            let [re, im] = ["complex.re", "complex.im"]
+            let [re, im] = [ops::complex::RE, ops::complex::IM]
                 .map(|op| (s.apply(op, &[&x], &t), s.apply(op, &[&y], &t)));
             let mut test =
                 |word: &str, (a, b): &(String, String)| reals(s, word, a, b, part.text());
             let last = test(&word, &im);
             let (join, first) = match word.as_str() {
-                "eq" => ("arith.andi", test("eq", &re)),
-                "ne" => ("arith.ori", test("ne", &re)),
+                "eq" => (ops::arith::ANDI, test("eq", &re)),
+                "ne" => (ops::arith::ORI, test("ne", &re)),
                 // The imaginary parts decide where the real ones are equal.
                 _ => {
                     let strictly = if word.starts_with('l') { "lt" } else { "gt" };
                     let (is_before, is_same) = (test(strictly, &re), test("eq", &re));
-                    let last = s.apply("arith.andi", &[&is_same, &last], "i1");
-                    return Some(s.apply("arith.ori", &[&is_before, &last], "i1"));
+                    let last = s.apply(ops::arith::ANDI, &[&is_same, &last], "i1");
+                    return Some(s.apply(ops::arith::ORI, &[&is_before, &last], "i1"));
                 }
             };
             Some(s.apply(join, &[&first, &last], "i1"))
@@ -88,7 +89,7 @@ fn ordered(s: &mut Scalar, x: &str, float: Float) -> String {
     let raw = s.value(format!("arith.bitcast {x} : {own} to {t}"));
     let by = s.integer(i128::from(bits) - 1, &t);
     let one = s.integer(1, &t);
-    let sign = s.apply("arith.shrsi", &[&raw, &by], &t);
-    let flip = s.apply("arith.shrui", &[&sign, &one], &t);
-    s.apply("arith.xori", &[&raw, &flip], &t)
+    let sign = s.apply(ops::arith::SHRSI, &[&raw, &by], &t);
+    let flip = s.apply(ops::arith::SHRUI, &[&sign, &one], &t);
+    s.apply(ops::arith::XORI, &[&raw, &flip], &t)
 }

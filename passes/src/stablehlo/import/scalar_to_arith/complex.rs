@@ -1,6 +1,7 @@
 //! Complex numbers.
 
 use super::{Scalar, principal};
+use crate::ir::ops;
 use crate::stablehlo::import::element::Float;
 use crate::stablehlo::import::terms::Terms;
 
@@ -10,24 +11,24 @@ pub(super) fn of_pairs(s: &mut Scalar, name: &str, part: Float) -> Option<String
     let x = s.operand(0).to_owned();
     let y = s.operand(1).to_owned();
     let plain = match name {
-        "abs" => "complex.abs",
-        "negate" => "complex.neg",
-        "exponential" => "complex.exp",
-        "sign" => "complex.sign",
-        "real" => "complex.re",
-        "imag" => "complex.im",
+        "abs" => ops::complex::ABS,
+        "negate" => ops::complex::NEG,
+        "exponential" => ops::complex::EXP,
+        "sign" => ops::complex::SIGN,
+        "real" => ops::complex::RE,
+        "imag" => ops::complex::IM,
         _ => "",
     };
     if !plain.is_empty() {
         return Some(s.apply(plain, &[&x], &t));
     }
     let binary = match name {
-        "add" => "complex.add",
-        "subtract" => "complex.sub",
-        "multiply" => "complex.mul",
-        "divide" => "complex.div",
-        "power" => "complex.pow",
-        "atan2" => "complex.atan2",
+        "add" => ops::complex::ADD,
+        "subtract" => ops::complex::SUB,
+        "multiply" => ops::complex::MUL,
+        "divide" => ops::complex::DIV,
+        "power" => ops::complex::POW,
+        "atan2" => ops::complex::ATAN2,
         _ => "",
     };
     if !binary.is_empty() {
@@ -39,8 +40,8 @@ pub(super) fn of_pairs(s: &mut Scalar, name: &str, part: Float) -> Option<String
         "minimum" => Some(extreme(s, &x, &y, p, &t, "olt")),
         _ => {
             let (re, im) = (
-                s.apply("complex.re", &[&x], &t),
-                s.apply("complex.im", &[&x], &t),
+                s.apply(ops::complex::RE, &[&x], &t),
+                s.apply(ops::complex::IM, &[&x], &t),
             );
             let lines = &mut s.lines;
             let mut terms = Terms { lines, float: part };
@@ -56,21 +57,21 @@ fn logistic(s: &mut Scalar, z: &str, part: Float) -> String {
     let p = part.text();
     let t = format!("complex<{p}>");
     let (re, im) = (
-        s.apply("complex.re", &[z], &t),
-        s.apply("complex.im", &[z], &t),
+        s.apply(ops::complex::RE, &[z], &t),
+        s.apply(ops::complex::IM, &[z], &t),
     );
     let zero = s.real(0.0, p);
     let left = s.value(format!("arith.cmpf olt, {re}, {zero} : {p}"));
-    let minus = s.apply("complex.neg", &[z], &t);
+    let minus = s.apply(ops::complex::NEG, &[z], &t);
     let falling = s.select(&left, z, &minus, &t);
-    let power = s.apply("complex.exp", &[&falling], &t);
+    let power = s.apply(ops::complex::EXP, &[&falling], &t);
     let one = constant(s, 1.0, p, &t);
     let above = s.select(&left, &power, &one, &t);
-    let below = s.apply("complex.add", &[&power, &one], &t);
-    let value = s.apply("complex.div", &[&above, &below], &t);
+    let below = s.apply(ops::complex::ADD, &[&power, &one], &t);
+    let value = s.apply(ops::complex::DIV, &[&above, &below], &t);
     let (below_re, below_im) = (
-        s.apply("complex.re", &[&below], &t),
-        s.apply("complex.im", &[&below], &t),
+        s.apply(ops::complex::RE, &[&below], &t),
+        s.apply(ops::complex::IM, &[&below], &t),
     );
     let lines = &mut s.lines;
     let mut terms = Terms { lines, float: part };
@@ -82,7 +83,7 @@ fn logistic(s: &mut Scalar, z: &str, part: Float) -> String {
         principal::size(&mut terms, &below_re),
         principal::size(&mut terms, &below_im),
     );
-    let reach = terms.op("arith.maximumf", &[&of_re, &of_im]);
+    let reach = terms.op(ops::arith::MAXIMUMF, &[&of_re, &of_im]);
     let is_near = terms.is(&reach, "olt", 0.5);
     let near = s.value(format!("complex.create {near_re}, {near_im} : {t}"));
     s.select(&is_near, &near, &value, &t)
@@ -98,7 +99,7 @@ fn constant(s: &mut Scalar, re: f64, part: &str, r#type: &str) -> String {
 fn extreme(s: &mut Scalar, x: &str, y: &str, part: &str, r#type: &str, before: &str) -> String {
     let mut parts = Vec::new();
     for value in [x, y] {
-        for op in ["complex.re", "complex.im"] {
+        for op in [ops::complex::RE, ops::complex::IM] {
             parts.push(s.apply(op, &[value], r#type));
         }
     }
@@ -111,10 +112,10 @@ fn extreme(s: &mut Scalar, x: &str, y: &str, part: &str, r#type: &str, before: &
     let first = test(s, before, 0, 2);
     let tied = test(s, "oeq", 0, 2);
     let second = test(s, before, 1, 3);
-    let second = s.apply("arith.andi", &[&tied, &second], "i1");
-    let wins = s.apply("arith.ori", &[&first, &second], "i1");
+    let second = s.apply(ops::arith::ANDI, &[&tied, &second], "i1");
+    let wins = s.apply(ops::arith::ORI, &[&first, &second], "i1");
     let nan = test(s, "uno", 0, 1);
-    let wins = s.apply("arith.ori", &[&wins, &nan], "i1");
+    let wins = s.apply(ops::arith::ORI, &[&wins, &nan], "i1");
     let other_nan = test(s, "uno", 2, 3);
     let best = s.select(&wins, x, y, r#type);
     let other = s.select(&nan, x, y, r#type);

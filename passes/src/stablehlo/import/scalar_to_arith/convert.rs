@@ -1,6 +1,7 @@
 //! Conversions between element types.
 
 use super::Scalar;
+use crate::ir::ops;
 use crate::stablehlo::import::element::{Element, Float};
 
 /// The operand in the result's type.
@@ -15,7 +16,7 @@ fn between(s: &mut Scalar, x: &str, from: Element, to: Element) -> String {
         (Element::Complex(a), Element::Complex(b)) => {
             let t = from.signless();
             let mut parts = Vec::new();
-            for op in ["complex.re", "complex.im"] {
+            for op in [ops::complex::RE, ops::complex::IM] {
                 let part = s.apply(op, &[x], &t);
                 parts.push(between(s, &part, Element::Float(a), Element::Float(b)));
             }
@@ -23,7 +24,7 @@ fn between(s: &mut Scalar, x: &str, from: Element, to: Element) -> String {
             s.value(format!("complex.create {parts} : {}", to.signless()))
         }
         (Element::Complex(part), _) => {
-            let re = s.apply("complex.re", &[x], &from.signless());
+            let re = s.apply(ops::complex::RE, &[x], &from.signless());
             between(s, &re, Element::Float(part), to)
         }
         (_, Element::Complex(part)) => {
@@ -39,8 +40,8 @@ fn between(s: &mut Scalar, x: &str, from: Element, to: Element) -> String {
         }
         (_, Element::Float(b)) => {
             let op = match from {
-                Element::Signed(_) => "arith.sitofp",
-                _ => "arith.uitofp",
+                Element::Signed(_) => ops::arith::SITOFP,
+                _ => ops::arith::UITOFP,
             };
             let wide = if b == Float::F64 { "f64" } else { "f32" };
             let value = s.value(format!("{op} {x} : {} to {wide}", from.signless()));
@@ -59,9 +60,9 @@ fn between(s: &mut Scalar, x: &str, from: Element, to: Element) -> String {
 fn widths(s: &mut Scalar, x: &str, from: Element, to: Element) -> String {
     let op = match (width(from), width(to)) {
         (a, b) if a == b => return x.to_owned(),
-        (a, b) if a > b => "arith.trunci",
-        _ if matches!(from, Element::Signed(_)) => "arith.extsi",
-        _ => "arith.extui",
+        (a, b) if a > b => ops::arith::TRUNCI,
+        _ if matches!(from, Element::Signed(_)) => ops::arith::EXTSI,
+        _ => ops::arith::EXTUI,
     };
     s.value(format!(
         "{op} {x} : {} to {}",
@@ -104,18 +105,18 @@ fn round_to_odd(s: &mut Scalar, x: &str) -> String {
     let one = s.integer(1, "i32");
     let minus = s.integer(-1, "i32");
     let zero = s.integer(0, "i32");
-    let last = s.apply("arith.andi", &[&bits, &one], "i32");
+    let last = s.apply(ops::arith::ANDI, &[&bits, &one], "i32");
     let even = s.value(format!("arith.cmpi eq, {last}, {zero} : i32"));
     let inexact = s.value(format!("arith.cmpf one, {back}, {x} : f64"));
-    let adjust = s.apply("arith.andi", &[&even, &inexact], "i1");
+    let adjust = s.apply(ops::arith::ANDI, &[&even, &inexact], "i1");
     let (size, whole) = (
-        s.apply("math.absf", &[&back], "f64"),
-        s.apply("math.absf", &[x], "f64"),
+        s.apply(ops::math::ABSF, &[&back], "f64"),
+        s.apply(ops::math::ABSF, &[x], "f64"),
     );
     let short = s.value(format!("arith.cmpf olt, {size}, {whole} : f64"));
     let by = s.select(&short, &one, &minus, "i32");
     let by = s.select(&adjust, &by, &zero, "i32");
-    let bits = s.apply("arith.addi", &[&bits, &by], "i32");
+    let bits = s.apply(ops::arith::ADDI, &[&bits, &by], "i32");
     s.value(format!("arith.bitcast {bits} : i32 to f32"))
 }
 
@@ -132,8 +133,8 @@ fn cut_off(s: &mut Scalar, x: &str, float: Float, to: Element) -> String {
     let magnitude = if signed { width - 1 } else { width };
     let end = 2f64.powi(magnitude.cast_signed());
     let (op, least) = match signed {
-        true => ("arith.fptosi", -(1i128 << magnitude)),
-        false => ("arith.fptoui", 0),
+        true => (ops::arith::FPTOSI, -(1i128 << magnitude)),
+        false => (ops::arith::FPTOUI, 0),
     };
     let cut = s.value(format!("{op} {x} : {f} to {t}"));
     let end = s.real(end, f);

@@ -1,17 +1,18 @@
 //! Integers and bools.
 
 use super::Scalar;
+use crate::ir::ops;
 
 /// Operations on `i1`; sums are or-ed, products and-ed.
 pub(super) fn of_preds(s: &mut Scalar, name: &str) -> Option<String> {
     let op = match name {
-        "and" | "multiply" | "minimum" => "arith.andi",
-        "or" | "add" | "maximum" => "arith.ori",
-        "xor" => "arith.xori",
+        "and" | "multiply" | "minimum" => ops::arith::ANDI,
+        "or" | "add" | "maximum" => ops::arith::ORI,
+        "xor" => ops::arith::XORI,
         "not" => {
             let yes = s.value("arith.constant true");
             let x = s.operand(0).to_owned();
-            return Some(s.apply("arith.xori", &[&x, &yes], "i1"));
+            return Some(s.apply(ops::arith::XORI, &[&x, &yes], "i1"));
         }
         _ => return None,
     };
@@ -25,31 +26,31 @@ pub(super) fn of_integers(s: &mut Scalar, name: &str, width: u32, signed: bool) 
     let x = s.operand(0).to_owned();
     let y = s.operand(1).to_owned();
     let plain = match (name, signed) {
-        ("add", _) => "arith.addi",
-        ("subtract", _) => "arith.subi",
-        ("multiply", _) => "arith.muli",
-        ("and", _) => "arith.andi",
-        ("or", _) => "arith.ori",
-        ("xor", _) => "arith.xori",
-        ("maximum", true) => "arith.maxsi",
-        ("maximum", false) => "arith.maxui",
-        ("minimum", true) => "arith.minsi",
-        ("minimum", false) => "arith.minui",
+        ("add", _) => ops::arith::ADDI,
+        ("subtract", _) => ops::arith::SUBI,
+        ("multiply", _) => ops::arith::MULI,
+        ("and", _) => ops::arith::ANDI,
+        ("or", _) => ops::arith::ORI,
+        ("xor", _) => ops::arith::XORI,
+        ("maximum", true) => ops::arith::MAXSI,
+        ("maximum", false) => ops::arith::MAXUI,
+        ("minimum", true) => ops::arith::MINSI,
+        ("minimum", false) => ops::arith::MINUI,
         _ => "",
     };
     if !plain.is_empty() {
         return Some(s.apply(plain, &[&x, &y], &t));
     }
     match name {
-        "abs" if signed => Some(s.apply("math.absi", &[&x], &t)),
+        "abs" if signed => Some(s.apply(ops::math::ABSI, &[&x], &t)),
         "abs" => Some(x),
         "negate" => {
             let zero = s.integer(0, &t);
-            Some(s.apply("arith.subi", &[&zero, &x], &t))
+            Some(s.apply(ops::arith::SUBI, &[&zero, &x], &t))
         }
         "not" => {
             let ones = s.integer(-1, &t);
-            Some(s.apply("arith.xori", &[&x, &ones], &t))
+            Some(s.apply(ops::arith::XORI, &[&x, &ones], &t))
         }
         "sign" => {
             let zero = s.integer(0, &t);
@@ -57,15 +58,15 @@ pub(super) fn of_integers(s: &mut Scalar, name: &str, width: u32, signed: bool) 
             let below = s.value(format!("arith.cmpi slt, {x}, {zero} : {t}"));
             let above = s.value(format!("arith.extui {above} : i1 to {t}"));
             let below = s.value(format!("arith.extui {below} : i1 to {t}"));
-            Some(s.apply("arith.subi", &[&above, &below], &t))
+            Some(s.apply(ops::arith::SUBI, &[&above, &below], &t))
         }
-        "popcnt" => Some(s.apply("math.ctpop", &[&x], &t)),
-        "count_leading_zeros" => Some(s.apply("math.ctlz", &[&x], &t)),
+        "popcnt" => Some(s.apply(ops::math::CTPOP, &[&x], &t)),
+        "count_leading_zeros" => Some(s.apply(ops::math::CTLZ, &[&x], &t)),
         "divide" => Some(quotient(s, &x, &y, width, signed).0),
         "remainder" => Some(quotient(s, &x, &y, width, signed).1),
-        "shift_left" => Some(shift(s, "arith.shli", &x, &y, width, false)),
-        "shift_right_logical" => Some(shift(s, "arith.shrui", &x, &y, width, false)),
-        "shift_right_arithmetic" => Some(shift(s, "arith.shrsi", &x, &y, width, true)),
+        "shift_left" => Some(shift(s, ops::arith::SHLI, &x, &y, width, false)),
+        "shift_right_logical" => Some(shift(s, ops::arith::SHRUI, &x, &y, width, false)),
+        "shift_right_arithmetic" => Some(shift(s, ops::arith::SHRSI, &x, &y, width, true)),
         "power" => Some(power(s, &x, &y, width, signed)),
         _ => None,
     }
@@ -84,13 +85,13 @@ fn quotient(s: &mut Scalar, x: &str, y: &str, width: u32, signed: bool) -> (Stri
         let least = s.integer(-(1 << (width - 1)), &t);
         let is_least = s.value(format!("arith.cmpi eq, {x}, {least} : {t}"));
         let by_minus = s.value(format!("arith.cmpi eq, {y}, {ones} : {t}"));
-        let overflows = s.apply("arith.andi", &[&is_least, &by_minus], "i1");
-        unsafe_ = s.apply("arith.ori", &[&by_zero, &overflows], "i1");
+        let overflows = s.apply(ops::arith::ANDI, &[&is_least, &by_minus], "i1");
+        unsafe_ = s.apply(ops::arith::ORI, &[&by_zero, &overflows], "i1");
     }
     let divisor = s.select(&unsafe_, &one, y, &t);
     let (divide, remain) = match signed {
-        true => ("arith.divsi", "arith.remsi"),
-        false => ("arith.divui", "arith.remui"),
+        true => (ops::arith::DIVSI, ops::arith::REMSI),
+        false => (ops::arith::DIVUI, ops::arith::REMUI),
     };
     let quotient = s.apply(divide, &[x, &divisor], &t);
     let remainder = s.apply(remain, &[x, &divisor], &t);
@@ -111,7 +112,7 @@ fn shift(s: &mut Scalar, op: &str, x: &str, y: &str, width: u32, arithmetic: boo
     let beyond = match arithmetic {
         true => {
             let most = s.integer(i128::from(width) - 1, &t);
-            s.apply("arith.shrsi", &[x, &most], &t)
+            s.apply(ops::arith::SHRSI, &[x, &most], &t)
         }
         false => zero,
     };
@@ -143,7 +144,7 @@ fn power(s: &mut Scalar, x: &str, y: &str, width: u32, signed: bool) -> String {
     }
     let minus = s.integer(-1, &t);
     let negative = s.value(format!("arith.cmpi slt, {y}, {zero} : {t}"));
-    let odd = s.apply("arith.andi", &[y, &one], &t);
+    let odd = s.apply(ops::arith::ANDI, &[y, &one], &t);
     let odd = s.value(format!("arith.cmpi ne, {odd}, {zero} : {t}"));
     let is_one = s.value(format!("arith.cmpi eq, {x}, {one} : {t}"));
     let is_minus = s.value(format!("arith.cmpi eq, {x}, {minus} : {t}"));

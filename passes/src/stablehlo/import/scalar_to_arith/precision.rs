@@ -1,6 +1,7 @@
 //! Rounding to formats of fewer bits, by bits of the element itself.
 
 use super::Scalar;
+use crate::ir::ops;
 use crate::stablehlo::import::element::{Element, Float};
 use melior::ir::OperationRef;
 use melior::ir::attribute::IntegerAttribute;
@@ -62,13 +63,13 @@ pub fn reduce(s: &mut Scalar, to: Format) -> Option<String> {
         let dropped = own.mantissa - to.mantissa;
         let one = s.integer(1, &t);
         let by = s.integer(dropped.into(), &t);
-        let last = s.apply("arith.shrui", &[&bits, &by], &t);
-        let odd = s.apply("arith.andi", &[&last, &one], &t);
+        let last = s.apply(ops::arith::SHRUI, &[&bits, &by], &t);
+        let odd = s.apply(ops::arith::ANDI, &[&last, &one], &t);
         let below_half = s.integer((1 << (dropped - 1)) - 1, &t);
-        let bias = s.apply("arith.addi", &[&odd, &below_half], &t);
-        let rounded = s.apply("arith.addi", &[&bits, &bias], &t);
+        let bias = s.apply(ops::arith::ADDI, &[&odd, &below_half], &t);
+        let rounded = s.apply(ops::arith::ADDI, &[&bits, &bias], &t);
         let kept = s.integer(-(1 << dropped), &t);
-        bits = s.apply("arith.andi", &[&rounded, &kept], &t);
+        bits = s.apply(ops::arith::ANDI, &[&rounded, &kept], &t);
     }
     let infinity = ((1i128 << own.exponent) - 1) << own.mantissa;
     let infinity = s.integer(infinity, &t);
@@ -76,17 +77,17 @@ pub fn reduce(s: &mut Scalar, to: Format) -> Option<String> {
         let greatest = s.integer((own.bias() + to.bias()) << own.mantissa, &t);
         let least = s.integer((own.bias() - to.bias()) << own.mantissa, &t);
         let sign = s.integer(-(1 << (float.bits() - 1)), &t);
-        let sign = s.apply("arith.andi", &[&given, &sign], &t);
-        let exponent = s.apply("arith.andi", &[&bits, &infinity], &t);
+        let sign = s.apply(ops::arith::ANDI, &[&given, &sign], &t);
+        let exponent = s.apply(ops::arith::ANDI, &[&bits, &infinity], &t);
         let above = s.value(format!("arith.cmpi sgt, {exponent}, {greatest} : {t}"));
         let below = s.value(format!("arith.cmpi sle, {exponent}, {least} : {t}"));
-        let infinite = s.apply("arith.ori", &[&sign, &infinity], &t);
+        let infinite = s.apply(ops::arith::ORI, &[&sign, &infinity], &t);
         bits = s.select(&above, &infinite, &bits, &t);
         bits = s.select(&below, &sign, &bits, &t);
     }
     // By bits: no machine must compare halves.
     let rest = s.integer((1 << (float.bits() - 1)) - 1, &t);
-    let size = s.apply("arith.andi", &[&given, &rest], &t);
+    let size = s.apply(ops::arith::ANDI, &[&given, &rest], &t);
     let nan = s.value(format!("arith.cmpi sgt, {size}, {infinity} : {t}"));
     let bits = s.select(&nan, &given, &bits, &t);
     Some(s.value(format!("arith.bitcast {bits} : {t} to {f}")))

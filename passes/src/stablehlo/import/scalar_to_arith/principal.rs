@@ -4,6 +4,7 @@
 //! zeros of the function, and where an intermediate result would overflow. Infinities and NaN are as in C99, annex G.
 //! W. Kahan, "Branch cuts for complex elementary functions" (1987), for the logarithm and the tangent.
 
+use crate::ir::ops;
 use crate::stablehlo::import::element::Float;
 use crate::stablehlo::import::terms::Terms;
 
@@ -16,16 +17,16 @@ pub fn function(t: &mut Terms, name: &str, x: &str, y: &str) -> Option<Pair> {
         "sqrt" => sqrt(t, x, y),
         "rsqrt" => rsqrt(t, x, y),
         "cbrt" => cbrt(t, x, y),
-        "log" => (log_of_size(t, x, y), t.op("math.atan2", &[y, x])),
+        "log" => (log_of_size(t, x, y), t.op(ops::math::ATAN2, &[y, x])),
         "log_plus_one" => log_plus_one(t, x, y),
         "exponential_minus_one" => exp_minus_one(t, x, y),
         "sine" => sine(t, x, y),
         "cosine" => cosine(t, x, y),
         "tanh" => tanh(t, x, y),
         "tan" => {
-            let minus = t.op("arith.negf", &[y]);
+            let minus = t.op(ops::arith::NEGF, &[y]);
             let (re, im) = tanh(t, &minus, x);
-            (im, t.op("arith.negf", &[&re]))
+            (im, t.op(ops::arith::NEGF, &[&re]))
         }
         _ => return None,
     })
@@ -33,7 +34,7 @@ pub fn function(t: &mut Terms, name: &str, x: &str, y: &str) -> Option<Pair> {
 
 /// `|x|`
 pub fn size(t: &mut Terms, x: &str) -> String {
-    t.op("math.absf", &[x])
+    t.op(ops::math::ABSF, &[x])
 }
 
 /// Whether it is an infinity.
@@ -55,15 +56,15 @@ fn two_sum(t: &mut Terms, a: &str, b: &str) -> Pair {
 /// A square, and what rounding took from it.
 fn square(t: &mut Terms, a: &str) -> Pair {
     let square = t.mul(a, a);
-    let minus = t.op("arith.negf", &[&square]);
-    let lost = t.op("math.fma", &[a, a, &minus]);
+    let minus = t.op(ops::arith::NEGF, &[&square]);
+    let lost = t.op(ops::math::FMA, &[a, a, &minus]);
     (square, lost)
 }
 
 /// The greater of two sizes, and the lesser one's share in it: `max · √(1 + share²)` is the length.
 pub fn greater_and_share(t: &mut Terms, a: &str, b: &str) -> Pair {
-    let greater = t.op("arith.maximumf", &[a, b]);
-    let lesser = t.op("arith.minimumf", &[a, b]);
+    let greater = t.op(ops::arith::MAXIMUMF, &[a, b]);
+    let lesser = t.op(ops::arith::MINIMUMF, &[a, b]);
     let share = t.div(&lesser, &greater);
     // 0 / 0 and ∞ / ∞
     let same = t.compare(&lesser, "oeq", &greater);
@@ -77,9 +78,9 @@ pub fn greater_and_share(t: &mut Terms, a: &str, b: &str) -> Pair {
 pub fn log_of_size(t: &mut Terms, x: &str, y: &str) -> String {
     let (x, y) = (size(t, x), size(t, y));
     let (a, share) = greater_and_share(t, &x, &y);
-    let b = t.op("arith.minimumf", &[&x, &y]);
+    let b = t.op(ops::arith::MINIMUMF, &[&x, &y]);
     // Far from the unit circle.
-    let log = t.op("math.log", &[&a]);
+    let log = t.op(ops::math::LOG, &[&a]);
     let more = t.mul(&share, &share);
     let more = t.log_plus_one(&more);
     let more = t.times(&more, 0.5);
@@ -121,17 +122,17 @@ fn log_plus_one(t: &mut Terms, x: &str, y: &str) -> Pair {
     let near = t.times(&near, 0.5);
     // Beyond, 1 + x is exact, or as good.
     let (of_x, of_y) = (size(t, x), size(t, y));
-    let reach = t.op("arith.maximumf", &[&of_x, &of_y]);
+    let reach = t.op(ops::arith::MAXIMUMF, &[&of_x, &of_y]);
     let (right, close) = (t.is(x, "ogt", -0.5), t.is(&reach, "olt", 4.0));
     let is_near = t.both(&right, &close);
     let re = t.select(&is_near, &near, &far);
-    (re, t.op("math.atan2", &[y, &sum]))
+    (re, t.op(ops::math::ATAN2, &[y, &sum]))
 }
 
 /// Both parts times a power of four that keeps halves and sums of them in range, and the root of that power's inverse.
 fn scaled(t: &mut Terms, x: &str, y: &str) -> (String, String, String) {
     let (of_x, of_y) = (size(t, x), size(t, y));
-    let reach = t.op("arith.maximumf", &[&of_x, &of_y]);
+    let reach = t.op(ops::arith::MAXIMUMF, &[&of_x, &of_y]);
     let huge = t.is(&reach, "ogt", 2f64.powi(100));
     let tiny = t.is(&reach, "olt", 2f64.powi(-100));
     // No more than that: what is small beside the greater part must not fall away.
@@ -152,11 +153,11 @@ fn greater_part(t: &mut Terms, x: &str, y: &str) -> Pair {
     let (reach, share) = greater_and_share(t, &of_x, &of_y);
     let squared = t.mul(&share, &share);
     let length = t.plus(&squared, 1.0);
-    let length = t.op("math.sqrt", &[&length]);
+    let length = t.op(ops::math::SQRT, &[&length]);
     let length = t.mul(&reach, &length);
     let sum = t.add(&of_x, &length);
     let half = t.times(&sum, 0.5);
-    (t.op("math.sqrt", &[&half]), length)
+    (t.op(ops::math::SQRT, &[&half]), length)
 }
 
 /// The root of scaled parts, before they are scaled back; and `|z|`, scaled.
@@ -171,7 +172,7 @@ fn scaled_root(t: &mut Terms, x: &str, y: &str) -> (Pair, String) {
     let none = t.is(&root, "oeq", 0.0);
     let other = t.select(&none, y, &other);
     let left = t.is(x, "olt", 0.0);
-    let (other_size, turned) = (size(t, &other), t.op("math.copysign", &[&root, y]));
+    let (other_size, turned) = (size(t, &other), t.op(ops::math::COPYSIGN, &[&root, y]));
     let (re, im) = (
         t.select(&left, &other_size, &root),
         t.select(&left, &turned, &other),
@@ -198,9 +199,9 @@ fn rsqrt(t: &mut Terms, x: &str, y: &str) -> Pair {
     let one = t.number(1.0);
     let up = t.div(&one, &back);
     let (re, im) = (t.mul(&re, &up), t.mul(&im, &up));
-    let im = t.op("arith.negf", &[&im]);
+    let im = t.op(ops::arith::NEGF, &[&im]);
     let (of_x, of_y) = (size(t, &x), size(t, &y));
-    let reach = t.op("arith.maximumf", &[&of_x, &of_y]);
+    let reach = t.op(ops::arith::MAXIMUMF, &[&of_x, &of_y]);
     let (none, infinity, nan) = (t.is(&reach, "oeq", 0.0), t.infinity(), t.nan());
     let (re, im) = (t.select(&none, &infinity, &re), t.select(&none, &nan, &im));
     let (endless_x, endless_y) = (infinite(t, &of_x), infinite(t, &of_y));
@@ -221,16 +222,22 @@ fn cbrt(t: &mut Terms, x: &str, y: &str) -> Pair {
     let (reach, share) = greater_and_share(t, &of_x, &of_y);
     let squared = t.mul(&share, &share);
     let length = t.plus(&squared, 1.0);
-    let length = t.op("math.sqrt", &[&length]);
-    let (reach, length) = (t.op("math.cbrt", &[&reach]), t.op("math.cbrt", &[&length]));
+    let length = t.op(ops::math::SQRT, &[&length]);
+    let (reach, length) = (
+        t.op(ops::math::CBRT, &[&reach]),
+        t.op(ops::math::CBRT, &[&length]),
+    );
     let length = t.mul(&reach, &length);
-    let angle = t.op("math.atan2", &[y, x]);
+    let angle = t.op(ops::math::ATAN2, &[y, x]);
     let three = t.number(3.0);
     let angle = t.div(&angle, &three);
-    let (cos, sin) = (t.op("math.cos", &[&angle]), t.op("math.sin", &[&angle]));
+    let (cos, sin) = (
+        t.op(ops::math::COS, &[&angle]),
+        t.op(ops::math::SIN, &[&angle]),
+    );
     let (re, im) = (t.mul(&length, &cos), t.mul(&length, &sin));
     let (straight, zero) = (t.is(&angle, "oeq", 0.0), t.number(0.0));
-    let flat = t.op("math.copysign", &[&zero, y]);
+    let flat = t.op(ops::math::COPYSIGN, &[&zero, y]);
     (re, t.select(&straight, &flat, &im))
 }
 
@@ -241,7 +248,7 @@ fn factors(t: &mut Terms, x: &str) -> (String, String) {
         _ => 80.0,
     };
     let (half, one) = (t.times(x, 0.5), t.number(1.0));
-    let (part, whole) = (t.op("math.exp", &[&half]), t.op("math.exp", &[x]));
+    let (part, whole) = (t.op(ops::math::EXP, &[&half]), t.op(ops::math::EXP, &[x]));
     let large = t.is(x, "ogt", limit);
     (
         t.select(&large, &part, &whole),
@@ -251,12 +258,12 @@ fn factors(t: &mut Terms, x: &str) -> (String, String) {
 
 fn exp_minus_one(t: &mut Terms, x: &str, y: &str) -> Pair {
     let (first, second) = factors(t, x);
-    let (cos, sin) = (t.op("math.cos", &[y]), t.op("math.sin", &[y]));
+    let (cos, sin) = (t.op(ops::math::COS, &[y]), t.op(ops::math::SIN, &[y]));
     let im = t.mul(&sin, &first);
     let im = t.mul(&im, &second);
     // expm1(x) cos y - (1 - cos y)
     let half = t.times(y, 0.5);
-    let half = t.op("math.sin", &[&half]);
+    let half = t.op(ops::math::SIN, &[&half]);
     let twice = t.add(&half, &half);
     let versine = t.mul(&half, &twice);
     let less_one = t.exp_minus_one(x);
@@ -275,8 +282,8 @@ fn stretched(t: &mut Terms, a: &str, b: &str, y: &str) -> Pair {
     let of_y = size(t, y);
     let (first, second) = factors(t, &of_y);
     let half = t.times(&first, 0.5);
-    let turned = t.op("math.copysign", &[&half, y]);
-    let (cosh, sinh) = (t.op("math.cosh", &[y]), t.op("math.sinh", &[y]));
+    let turned = t.op(ops::math::COPYSIGN, &[&half, y]);
+    let (cosh, sinh) = (t.op(ops::math::COSH, &[y]), t.op(ops::math::SINH, &[y]));
     let large = t.is(&second, "une", 1.0);
     let (cosh, sinh) = (
         t.select(&large, &half, &cosh),
@@ -287,38 +294,38 @@ fn stretched(t: &mut Terms, a: &str, b: &str, y: &str) -> Pair {
 }
 
 fn sine(t: &mut Terms, x: &str, y: &str) -> Pair {
-    let (sin, cos) = (t.op("math.sin", &[x]), t.op("math.cos", &[x]));
+    let (sin, cos) = (t.op(ops::math::SIN, &[x]), t.op(ops::math::COS, &[x]));
     let (re, im) = stretched(t, &sin, &cos, y);
     // Zero times an infinity is zero on the axes.
     let (imaginary, real) = (t.is(x, "oeq", 0.0), t.is(y, "oeq", 0.0));
-    let flat = t.op("math.copysign", &[y, &im]);
+    let flat = t.op(ops::math::COPYSIGN, &[y, &im]);
     (t.select(&imaginary, x, &re), t.select(&real, &flat, &im))
 }
 
 fn cosine(t: &mut Terms, x: &str, y: &str) -> Pair {
-    let (cos, sin) = (t.op("math.cos", &[x]), t.op("math.sin", &[x]));
+    let (cos, sin) = (t.op(ops::math::COS, &[x]), t.op(ops::math::SIN, &[x]));
     let (re, im) = stretched(t, &cos, &sin, y);
-    let im = t.op("arith.negf", &[&im]);
+    let im = t.op(ops::arith::NEGF, &[&im]);
     let (imaginary, real) = (t.is(x, "oeq", 0.0), t.is(y, "oeq", 0.0));
     let (one, none) = (t.number(1.0), t.number(0.0));
     let (up, right) = (
-        t.op("math.copysign", &[&one, y]),
-        t.op("math.copysign", &[&none, x]),
+        t.op(ops::math::COPYSIGN, &[&one, y]),
+        t.op(ops::math::COPYSIGN, &[&none, x]),
     );
     let flat = t.mul(&up, &right);
-    let flat = t.op("arith.negf", &[&flat]);
+    let flat = t.op(ops::arith::NEGF, &[&flat]);
     let im = t.select(&imaginary, &flat, &im);
-    let still = t.op("math.copysign", &[&none, &im]);
+    let still = t.op(ops::math::COPYSIGN, &[&none, &im]);
     (re, t.select(&real, &still, &im))
 }
 
 /// The hyperbolic tangent.
 pub fn tanh(t: &mut Terms, x: &str, y: &str) -> Pair {
-    let tan = t.op("math.tan", &[y]);
-    let sinh = t.op("math.sinh", &[x]);
+    let tan = t.op(ops::math::TAN, &[y]);
+    let sinh = t.op(ops::math::SINH, &[x]);
     let (tans, sinhs) = (t.mul(&tan, &tan), t.mul(&sinh, &sinh));
     let (beta, rho) = (t.plus(&tans, 1.0), t.plus(&sinhs, 1.0));
-    let rho = t.op("math.sqrt", &[&rho]);
+    let rho = t.op(ops::math::SQRT, &[&rho]);
     let below = t.mul(&beta, &sinhs);
     let below = t.plus(&below, 1.0);
     let above = t.mul(&beta, &rho);
@@ -332,17 +339,17 @@ pub fn tanh(t: &mut Terms, x: &str, y: &str) -> Pair {
     let of_x = size(t, x);
     let far = t.is(&of_x, "ogt", limit);
     let one = t.number(1.0);
-    let sign = t.op("math.copysign", &[&one, x]);
-    let (sin, cos) = (t.op("math.sin", &[y]), t.op("math.cos", &[y]));
-    let minus = t.op("arith.negf", &[&of_x]);
-    let fall = t.op("math.exp", &[&minus]);
+    let sign = t.op(ops::math::COPYSIGN, &[&one, x]);
+    let (sin, cos) = (t.op(ops::math::SIN, &[y]), t.op(ops::math::COS, &[y]));
+    let minus = t.op(ops::arith::NEGF, &[&of_x]);
+    let fall = t.op(ops::math::EXP, &[&minus]);
     let product = t.mul(&sin, &cos);
     let product = t.times(&product, 4.0);
     let product = t.mul(&product, &fall);
     let product = t.mul(&product, &fall);
     // At infinity any angle will do; elsewhere it must be one.
     let (endless, none) = (infinite(t, &of_x), t.number(0.0));
-    let flat = t.op("math.copysign", &[&none, &product]);
+    let flat = t.op(ops::math::COPYSIGN, &[&none, &product]);
     let nothing = t.times(&product, 0.0);
     let whole = t.add(&sign, &nothing);
     let (sign, product) = (

@@ -1,6 +1,7 @@
 //! Floating-point numbers, in f32 or f64.
 
 use super::Scalar;
+use crate::ir::ops;
 use crate::stablehlo::import::element::Float;
 use crate::stablehlo::import::terms::Terms;
 
@@ -10,36 +11,36 @@ pub(super) fn of_reals(s: &mut Scalar, name: &str, float: Float) -> Option<Strin
     let x = s.operand(0).to_owned();
     let y = s.operand(1).to_owned();
     let unary = match name {
-        "abs" => "math.absf",
-        "ceil" => "math.ceil",
-        "floor" => "math.floor",
-        "round_nearest_afz" => "math.round",
-        "round_nearest_even" => "math.roundeven",
-        "cosine" => "math.cos",
-        "sine" => "math.sin",
-        "tan" => "math.tan",
-        "tanh" => "math.tanh",
-        "exponential" => "math.exp",
-        "log" => "math.log",
-        "sqrt" => "math.sqrt",
-        "rsqrt" => "math.rsqrt",
-        "cbrt" => "math.cbrt",
-        "negate" => "arith.negf",
+        "abs" => ops::math::ABSF,
+        "ceil" => ops::math::CEIL,
+        "floor" => ops::math::FLOOR,
+        "round_nearest_afz" => ops::math::ROUND,
+        "round_nearest_even" => ops::math::ROUNDEVEN,
+        "cosine" => ops::math::COS,
+        "sine" => ops::math::SIN,
+        "tan" => ops::math::TAN,
+        "tanh" => ops::math::TANH,
+        "exponential" => ops::math::EXP,
+        "log" => ops::math::LOG,
+        "sqrt" => ops::math::SQRT,
+        "rsqrt" => ops::math::RSQRT,
+        "cbrt" => ops::math::CBRT,
+        "negate" => ops::arith::NEGF,
         _ => "",
     };
     if !unary.is_empty() {
         return Some(s.apply(unary, &[&x], t));
     }
     let binary = match name {
-        "add" => "arith.addf",
-        "subtract" => "arith.subf",
-        "multiply" => "arith.mulf",
-        "divide" => "arith.divf",
-        "remainder" => "arith.remf",
-        "maximum" => "arith.maximumf",
-        "minimum" => "arith.minimumf",
-        "power" => "math.powf",
-        "atan2" => "math.atan2",
+        "add" => ops::arith::ADDF,
+        "subtract" => ops::arith::SUBF,
+        "multiply" => ops::arith::MULF,
+        "divide" => ops::arith::DIVF,
+        "remainder" => ops::arith::REMF,
+        "maximum" => ops::arith::MAXIMUMF,
+        "minimum" => ops::arith::MINIMUMF,
+        "power" => ops::math::POWF,
+        "atan2" => ops::math::ATAN2,
         _ => "",
     };
     if !binary.is_empty() {
@@ -51,22 +52,22 @@ pub(super) fn of_reals(s: &mut Scalar, name: &str, float: Float) -> Option<Strin
         "real" => Some(x),
         "imag" => Some(s.real(0.0, t)),
         "logistic" => {
-            let minus = s.apply("arith.negf", &[&x], t);
-            let power = s.apply("math.exp", &[&minus], t);
+            let minus = s.apply(ops::arith::NEGF, &[&x], t);
+            let power = s.apply(ops::math::EXP, &[&minus], t);
             let one = s.real(1.0, t);
-            let sum = s.apply("arith.addf", &[&power, &one], t);
-            Some(s.apply("arith.divf", &[&one, &sum], t))
+            let sum = s.apply(ops::arith::ADDF, &[&power, &one], t);
+            Some(s.apply(ops::arith::DIVF, &[&one, &sum], t))
         }
         "sign" => {
             // Zeros keep their sign, NaN stays.
             let zero = s.real(0.0, t);
             let one = s.real(1.0, t);
             let itself = s.value(format!("arith.cmpf ueq, {x}, {zero} : {t}"));
-            let unit = s.apply("math.copysign", &[&one, &x], t);
+            let unit = s.apply(ops::math::COPYSIGN, &[&one, &x], t);
             Some(s.select(&itself, &x, &unit, t))
         }
         "is_finite" => {
-            let size = s.apply("math.absf", &[&x], t);
+            let size = s.apply(ops::math::ABSF, &[&x], t);
             let infinity = match float {
                 Float::F64 => "0x7FF0000000000000",
                 _ => "0x7F800000",

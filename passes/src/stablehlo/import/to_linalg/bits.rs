@@ -2,6 +2,7 @@
 
 use super::generic::{Port, dims, empty, generic};
 use super::operation::Found;
+use crate::ir::ops;
 use crate::ir::splice::Lines;
 use crate::stablehlo::import::element::Element;
 use melior::ir::Value;
@@ -85,11 +86,17 @@ fn unsigned_as_signless(body: &mut Lines, value: &str, element: Element) -> Stri
 }
 
 fn cast(body: &mut Lines, value: &str, from: &str, to: &str) -> String {
-    apply(body, "arith.bitcast", value, from, to)
+    apply(body, ops::arith::BITCAST, value, from, to)
 }
 
 fn convert(body: &mut Lines, value: &str, from: &str, to: &str) -> String {
-    apply(body, "builtin.unrealized_conversion_cast", value, from, to)
+    apply(
+        body,
+        ops::builtin::UNREALIZED_CONVERSION_CAST,
+        value,
+        from,
+        to,
+    )
 }
 
 /// `op value : from to to`, unless both types are one.

@@ -9,6 +9,7 @@ mod neighbour;
 use super::generic::{Port, dims, empty, generic};
 use super::operation::Found;
 use super::reduce::accumulator;
+use crate::ir::ops;
 use crate::ir::splice::Lines;
 use crate::stablehlo::import::element::{Element, Float};
 use crate::stablehlo::import::terms::Terms;
@@ -55,7 +56,7 @@ fn of_reals(body: &mut Lines, found: &Found, own: Element) -> Option<String> {
     let value = match (found.name.as_str(), operands.as_slice()) {
         ("erf_inv", [x]) => inverse_error(t.lines, x, float),
         ("is_inf", [x]) => {
-            let size = t.op("math.absf", &[x]);
+            let size = t.op(ops::math::ABSF, &[x]);
             let infinity = t.infinity();
             return Some(t.compare(&size, "oeq", &infinity));
         }
@@ -129,17 +130,17 @@ fn inverse_error(lines: &mut Lines, x: &str, float: Float) -> String {
     let op = |lines: &mut Lines, op: &str, operands: &[&str]| {
         lines.value(format!("{op} {} : {t}", operands.join(", ")))
     };
-    let square = op(lines, "arith.mulf", &[x, x]);
-    let minus = op(lines, "arith.negf", &[&square]);
+    let square = op(lines, ops::arith::MULF, &[x, x]);
+    let minus = op(lines, ops::arith::NEGF, &[&square]);
     let log = Terms { lines, float }.log_plus_one(&minus);
-    let w = op(lines, "arith.negf", &[&log]);
+    let w = op(lines, ops::arith::NEGF, &[&log]);
     let five = number(lines, 5.0);
     let middle = lines.value(format!("arith.cmpf olt, {w}, {five} : {t}"));
     let shift = number(lines, 2.5);
-    let near = op(lines, "arith.subf", &[&w, &shift]);
+    let near = op(lines, ops::arith::SUBF, &[&w, &shift]);
     let shift = number(lines, 3.0);
-    let root = op(lines, "math.sqrt", &[&w]);
-    let far = op(lines, "arith.subf", &[&root, &shift]);
+    let root = op(lines, ops::math::SQRT, &[&w]);
+    let far = op(lines, ops::arith::SUBF, &[&root, &shift]);
     let w = lines.value(format!("arith.select {middle}, {near}, {far} : {t}"));
     let mut sum = String::new();
     for (n, (a, b)) in MIDDLE.iter().zip(ENDS).enumerate() {
@@ -148,29 +149,29 @@ fn inverse_error(lines: &mut Lines, x: &str, float: Float) -> String {
         sum = match n {
             0 => term,
             _ => {
-                let product = op(lines, "arith.mulf", &[&sum, &w]);
-                op(lines, "arith.addf", &[&product, &term])
+                let product = op(lines, ops::arith::MULF, &[&sum, &w]);
+                op(lines, ops::arith::ADDF, &[&product, &term])
             }
         };
     }
-    let mut value = op(lines, "arith.mulf", &[&sum, x]);
+    let mut value = op(lines, ops::arith::MULF, &[&sum, x]);
     if float == Float::F64 {
         for _ in 0..2 {
             // y - (erf(y) - x) · √π/2 · exp(y²)
-            let error = op(lines, "math.erf", &[&value]);
-            let error = op(lines, "arith.subf", &[&error, x]);
+            let error = op(lines, ops::math::ERF, &[&value]);
+            let error = op(lines, ops::arith::SUBF, &[&error, x]);
             let half = number(lines, 0.886_226_925_452_758);
-            let square = op(lines, "arith.mulf", &[&value, &value]);
-            let steep = op(lines, "math.exp", &[&square]);
-            let step = op(lines, "arith.mulf", &[&error, &half]);
-            let step = op(lines, "arith.mulf", &[&step, &steep]);
-            value = op(lines, "arith.subf", &[&value, &step]);
+            let square = op(lines, ops::arith::MULF, &[&value, &value]);
+            let steep = op(lines, ops::math::EXP, &[&square]);
+            let step = op(lines, ops::arith::MULF, &[&error, &half]);
+            let step = op(lines, ops::arith::MULF, &[&step, &steep]);
+            value = op(lines, ops::arith::SUBF, &[&value, &step]);
         }
     }
-    let size = op(lines, "math.absf", &[x]);
+    let size = op(lines, ops::math::ABSF, &[x]);
     let one = number(lines, 1.0);
     let end = lines.value(format!("arith.cmpf oeq, {size}, {one} : {t}"));
     let infinity = Terms { lines, float }.infinity();
-    let infinity = op(lines, "math.copysign", &[&infinity, x]);
+    let infinity = op(lines, ops::math::COPYSIGN, &[&infinity, x]);
     lines.value(format!("arith.select {end}, {infinity}, {value} : {t}"))
 }

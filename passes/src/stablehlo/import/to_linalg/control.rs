@@ -2,6 +2,7 @@
 
 use super::operation::Found;
 use crate::ir;
+use crate::ir::ops;
 use crate::ir::splice::splice;
 use crate::ir::{copy, regions};
 use melior::ir::operation::OperationLike;
@@ -25,7 +26,7 @@ fn end_in_yield<'c: 'a, 'a>(block: BlockRef<'c, 'a>) -> Result<(), PassError> {
     let operands: Vec<Value> = end.operands().collect();
     let owner = end.context();
     let at = regions::before(end, &owner)?;
-    at.create("scf.yield", &operands, &[], &[], Vec::new())?;
+    at.create(ops::scf::YIELD, &operands, &[], &[], Vec::new())?;
     ir::erase(end);
     Ok(())
 }
@@ -46,13 +47,19 @@ pub fn repeat<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
     operands.extend(copy::arguments(block_of_test));
     let owner = end.context();
     let at = regions::before(end, &owner)?;
-    at.create("scf.condition", &operands, &[], &[], Vec::new())?;
+    at.create(ops::scf::CONDITION, &operands, &[], &[], Vec::new())?;
     ir::erase(end);
     end_in_yield(block(&body)?)?;
     let types: Vec<Type> = found.op.results().map(|r| r.r#type()).collect();
     let owner = found.op.context();
     let at = regions::before(found.op, &owner)?;
-    let made = at.create("scf.while", &found.values, &[], &types, vec![test, body])?;
+    let made = at.create(
+        ops::scf::WHILE,
+        &found.values,
+        &[],
+        &types,
+        vec![test, body],
+    )?;
     Ok(made.results().map(Value::from).collect())
 }
 
@@ -70,7 +77,7 @@ pub fn choose<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
     }
     let owner = found.op.context();
     let at = regions::before(found.op, &owner)?;
-    let made = at.create("scf.if", &condition.values, &[], &types(found), regions)?;
+    let made = at.create(ops::scf::IF, &condition.values, &[], &types(found), regions)?;
     Ok(made.results().map(Value::from).collect())
 }
 
@@ -113,13 +120,13 @@ pub fn select_branch<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
     let mut rest = branches.pop().ok_or("has no branch")?;
     while let (Some(branch), Some(condition)) = (branches.pop(), conditions.pop()) {
         if conditions.is_empty() {
-            let made = at.create("scf.if", &[condition], &[], &types, vec![branch, rest])?;
+            let made = at.create(ops::scf::IF, &[condition], &[], &types, vec![branch, rest])?;
             return Ok(made.results().map(Value::from).collect());
         }
         let (outer, inner, _) = at.region(&[]);
-        let made = inner.create("scf.if", &[condition], &[], &types, vec![branch, rest])?;
+        let made = inner.create(ops::scf::IF, &[condition], &[], &types, vec![branch, rest])?;
         let values: Vec<Value> = made.results().map(Value::from).collect();
-        inner.create("scf.yield", &values, &[], &[], Vec::new())?;
+        inner.create(ops::scf::YIELD, &values, &[], &[], Vec::new())?;
         rest = outer;
     }
     Err("has no branch".into())

@@ -4,6 +4,7 @@ use super::constant;
 use super::operation::{Found, Tensor};
 use crate::ir;
 use crate::ir::ValueKey;
+use crate::ir::ops;
 use crate::ir::splice::{Lines, splice};
 use crate::stablehlo::import::element::Element;
 use melior::ir::attribute::IntegerAttribute;
@@ -84,7 +85,7 @@ fn scalars_of<'c: 'a, 'a>(
             });
         }
         let name = op::name(&inner);
-        if name == "stablehlo.return" {
+        if name == ops::stablehlo::RETURN {
             return Ok(operands);
         }
         let results = inner.results().map(|r| Tensor::of(r.r#type()));
@@ -101,15 +102,17 @@ fn scalars_of<'c: 'a, 'a>(
         let place = |text: String| splice(at, &operands, &text, std::slice::from_ref(&one));
         let e = result.element.text();
         let values = match name.as_str() {
-            "stablehlo.constant" => constant::scalar(inner, result.element, at)?,
-            "stablehlo.select" => place(format!("%r = arith.select %0, %1, %2 : {e}"))?.values,
-            "stablehlo.clamp" => {
+            ops::stablehlo::CONSTANT => constant::scalar(inner, result.element, at)?,
+            ops::stablehlo::SELECT => place(format!("%r = arith.select %0, %1, %2 : {e}"))?.values,
+            ops::stablehlo::CLAMP => {
                 place(format!(
                     "%m = stablehlo.maximum %0, %1 : {e}\n%r = stablehlo.minimum %m, %2 : {e}"
                 ))?
                 .values
             }
-            "stablehlo.reshape" | "stablehlo.broadcast_in_dim" | "stablehlo.transpose" => operands,
+            ops::stablehlo::RESHAPE
+            | ops::stablehlo::BROADCAST_IN_DIM
+            | ops::stablehlo::TRANSPOSE => operands,
             _ if op::has_elementwise_trait(&inner) => {
                 let owner = at.block().ok_or("a body in no block")?;
                 let types: Vec<Type> = inner

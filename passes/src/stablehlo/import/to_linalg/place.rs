@@ -5,6 +5,7 @@ use super::nest::{index, nest};
 use super::operation::{Found, Tensor};
 use super::payload;
 use super::shape::clamped;
+use crate::ir::ops;
 use crate::ir::splice::Lines;
 use crate::stablehlo::import::element::Element;
 use melior::ir::Value;
@@ -249,9 +250,9 @@ fn signed_index(lines: &mut Lines, value: &str, element: Element) -> String {
                 "builtin.unrealized_conversion_cast {value} : {} to {signless}",
                 element.text()
             );
-            (lines.value(cast), "arith.index_castui")
+            (lines.value(cast), ops::arith::INDEX_CASTUI)
         }
-        _ => (value.to_owned(), "arith.index_cast"),
+        _ => (value.to_owned(), ops::arith::INDEX_CAST),
     };
     lines.value(format!("{cast} {value} : {signless} to index"))
 }

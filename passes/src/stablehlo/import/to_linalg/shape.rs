@@ -3,6 +3,7 @@
 use super::generic::{Port, dims, empty as undefined, filled, generic};
 use super::operation::{Found, Tensor};
 use super::reduce::moved;
+use crate::ir::ops;
 use crate::ir::splice::Lines;
 use crate::stablehlo::import::element::Element;
 use melior::ir::Value;
@@ -291,9 +292,9 @@ pub fn clamped(lines: &mut Lines, value: &str, element: Element, most: i64) -> S
     }
     if signless != "i64" {
         let extend = if unsigned {
-            "arith.extui"
+            ops::arith::EXTUI
         } else {
-            "arith.extsi"
+            ops::arith::EXTSI
         };
         value = lines.value(format!("{extend} {value} : {signless} to i64"));
     }

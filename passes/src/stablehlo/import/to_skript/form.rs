@@ -1,6 +1,7 @@
 //! The operations that stand for one elementwise operation, on tensors.
 
 use super::{integer, views};
+use crate::ir::ops;
 use crate::ir::splice::Lines;
 use crate::stablehlo::import::element::{Element, Float};
 use crate::stablehlo::import::scalar_to_arith::compare::{compare, direction};
@@ -24,31 +25,31 @@ fn kind(element: Element) -> Option<ScalarKind> {
 
 /// Functions of `arith` and `math` on reals that StableHLO has under another name, and `skript` has not.
 const OF_REALS: [(&str, &str); 8] = [
-    ("atan2", "math.atan2"),
-    ("cbrt", "math.cbrt"),
-    ("exponential_minus_one", "math.expm1"),
-    ("log_plus_one", "math.log1p"),
-    ("remainder", "arith.remf"),
-    ("round_nearest_even", "math.roundeven"),
-    ("rsqrt", "math.rsqrt"),
-    ("tan", "skript.tan"),
+    ("atan2", ops::math::ATAN2),
+    ("cbrt", ops::math::CBRT),
+    ("exponential_minus_one", ops::math::EXPM1),
+    ("log_plus_one", ops::math::LOG1P),
+    ("remainder", ops::arith::REMF),
+    ("round_nearest_even", ops::math::ROUNDEVEN),
+    ("rsqrt", ops::math::RSQRT),
+    ("tan", ops::skript::TAN),
 ];
 
 /// The same on integers; all are defined everywhere.
 const OF_INTEGERS: [(&str, &str); 5] = [
-    ("and", "arith.andi"),
-    ("or", "arith.ori"),
-    ("xor", "arith.xori"),
-    ("popcnt", "math.ctpop"),
-    ("count_leading_zeros", "math.ctlz"),
+    ("and", ops::arith::ANDI),
+    ("or", ops::arith::ORI),
+    ("xor", ops::arith::XORI),
+    ("popcnt", ops::math::CTPOP),
+    ("count_leading_zeros", ops::math::CTLZ),
 ];
 
 /// What sums and the like of bools are.
 const OF_BOOLS: [(&str, &str); 4] = [
-    ("add", "skript.or"),
-    ("maximum", "skript.or"),
-    ("minimum", "skript.and"),
-    ("multiply", "skript.and"),
+    ("add", ops::skript::OR),
+    ("maximum", ops::skript::OR),
+    ("minimum", ops::skript::AND),
+    ("multiply", ops::skript::AND),
 ];
 
 /// Functions of `chlo` on reals.

@@ -3,6 +3,7 @@
 //! The export writes guards as selects in front of such operations; they are found again here, so that no second guard is
 //! put around the first.
 
+use crate::ir::ops;
 use crate::ir::{ValueKey, splat};
 use crate::stablehlo::import::scalar_to_arith::compare::direction;
 use melior::ir::attribute::{FloatAttribute, IntegerAttribute};
@@ -19,7 +20,7 @@ pub fn is_safe_divisor(divisor: Value) -> bool {
     let Some((condition, then, otherwise)) = choice(divisor) else {
         return false;
     };
-    let tests = joined(condition, "stablehlo.or");
+    let tests = joined(condition, ops::stablehlo::OR);
     let excluded = |n: i64| {
         tests
             .iter()
@@ -45,7 +46,7 @@ pub fn is_safe_shift(by: Value, width: u32) -> bool {
         return fits(value);
     }
     choice(by).is_some_and(|(condition, then, otherwise)| {
-        let tests = joined(condition, "stablehlo.and");
+        let tests = joined(condition, ops::stablehlo::AND);
         let above = tests.iter().any(|t| is_test(*t, "GE", then, |n| n >= 0));
         let width = i64::from(width);
         let below = tests
@@ -62,7 +63,7 @@ pub fn is_in_range(real: Value, width: u32) -> bool {
         return false;
     };
     let fits = |x: f64| (-end..end).contains(&x);
-    let tests = joined(condition, "stablehlo.and");
+    let tests = joined(condition, ops::stablehlo::AND);
     let bounded = |word: &str, holds: &dyn Fn(f64) -> bool| {
         let mut tests = tests.iter();
         tests.any(|t| test(*t, word, then).is_some_and(|b| number(b).is_some_and(holds)))
@@ -76,7 +77,7 @@ pub fn is_in_range(real: Value, width: u32) -> bool {
 fn choice<'c: 'a, 'a>(
     value: Value<'c, 'a>,
 ) -> Option<(Value<'c, 'a>, Value<'c, 'a>, Value<'c, 'a>)> {
-    let op = owner(value, "stablehlo.select")?;
+    let op = owner(value, ops::stablehlo::SELECT)?;
     Some((
         op.operand(0).ok()?,
         op.operand(1).ok()?,
@@ -107,7 +108,7 @@ fn is_test<'c: 'a, 'a>(
 
 /// What `of` is compared with by this comparison.
 fn test<'c: 'a, 'a>(value: Value<'c, 'a>, word: &str, of: Value<'c, 'a>) -> Option<Value<'c, 'a>> {
-    let op = owner(value, "stablehlo.compare")?;
+    let op = owner(value, ops::stablehlo::COMPARE)?;
     let same = ValueKey::of(op.operand(0).ok()?) == ValueKey::of(of);
     let word = direction(op).is_some_and(|d| !d.total && d.word == word);
     (same && word).then(|| op.operand(1).ok()).flatten()
@@ -134,9 +135,9 @@ fn number(value: Value) -> Option<f64> {
 
 /// The constant that a value is, spread or not.
 fn constant<'c: 'a, 'a>(value: Value<'c, 'a>) -> Option<OperationRef<'c, 'a>> {
-    match owner(value, "stablehlo.broadcast_in_dim") {
-        Some(spread) => owner(spread.operand(0).ok()?, "stablehlo.constant"),
-        None => owner(value, "stablehlo.constant"),
+    match owner(value, ops::stablehlo::BROADCAST_IN_DIM) {
+        Some(spread) => owner(spread.operand(0).ok()?, ops::stablehlo::CONSTANT),
+        None => owner(value, ops::stablehlo::CONSTANT),
     }
 }
 

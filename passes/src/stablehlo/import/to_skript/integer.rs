@@ -2,6 +2,7 @@
 
 use super::form::number;
 use super::guards;
+use crate::ir::ops;
 use crate::ir::splice::Lines;
 use crate::stablehlo::import::element::Element;
 use crate::stablehlo::import::to_linalg::Found;
@@ -14,8 +15,8 @@ pub fn form(lines: &mut Lines, found: &Found, width: u32) -> Option<String> {
     match found.name.as_str() {
         "divide" | "remainder" => {
             let op = match found.name.as_str() {
-                "divide" => "arith.divsi",
-                _ => "arith.remsi",
+                "divide" => ops::arith::DIVSI,
+                _ => ops::arith::REMSI,
             };
             if guards::is_safe_divisor(divisor) {
                 return Some(lines.value(format!("{op} %0, %1 : {t}")));
@@ -24,14 +25,14 @@ pub fn form(lines: &mut Lines, found: &Found, width: u32) -> Option<String> {
         }
         "power" => {
             let op = match guards::is_safe_exponent(divisor) {
-                true => "math.ipowi",
-                false => "skript.pow",
+                true => ops::math::IPOWI,
+                false => ops::skript::POW,
             };
             Some(lines.value(format!("{op} %0, %1 : {t}")))
         }
-        "shift_left" => Some(shifted(lines, found, width, "arith.shli")),
-        "shift_right_logical" => Some(shifted(lines, found, width, "arith.shrui")),
-        "shift_right_arithmetic" => Some(shifted(lines, found, width, "arith.shrsi")),
+        "shift_left" => Some(shifted(lines, found, width, ops::arith::SHLI)),
+        "shift_right_logical" => Some(shifted(lines, found, width, ops::arith::SHRUI)),
+        "shift_right_arithmetic" => Some(shifted(lines, found, width, ops::arith::SHRSI)),
         _ => None,
     }
 }
@@ -54,7 +55,7 @@ fn divided(lines: &mut Lines, found: &Found, op: &str) -> String {
     let value = lines.value(format!("{op} %0, {divisor} : {t}"));
     // By -1 nothing remains, as by 1.
     let (value, of_zero) = match op {
-        "arith.divsi" => {
+        ops::arith::DIVSI => {
             let negated = lines.value(format!("skript.neg %0 : {t}"));
             let value = format!("skript.select {by_minus}, {negated}, {value} : {flags}, {t}");
             (lines.value(value), minus.as_str())
@@ -86,7 +87,7 @@ fn shifted(lines: &mut Lines, found: &Found, width: u32, op: &str) -> String {
     let by = lines.value(format!("skript.select {fits}, %1, {zero} : {flags}, {t}"));
     let value = lines.value(format!("{op} %0, {by} : {t}"));
     let beyond = match op {
-        "arith.shrsi" => {
+        ops::arith::SHRSI => {
             let most = number(lines, &(width - 1).to_string(), tensor);
             lines.value(format!("arith.shrsi %0, {most} : {t}"))
         }
@@ -103,11 +104,11 @@ pub fn convert(lines: &mut Lines, found: &Found) -> Option<String> {
     let value = *found.values.first()?;
     let op = match (from.element, to.element) {
         (Element::Float(_), Element::Signed(width)) if guards::is_in_range(value, width) => {
-            "arith.fptosi"
+            ops::arith::FPTOSI
         }
         _ if from == to => return Some("%0".to_owned()),
-        (Element::Signed(from), Element::Signed(to)) if to < from => "arith.trunci",
-        _ => "skript.cast",
+        (Element::Signed(from), Element::Signed(to)) if to < from => ops::arith::TRUNCI,
+        _ => ops::skript::CAST,
     };
     Some(lines.value(format!("{op} %0 : {} to {}", from.text(), to.text())))
 }

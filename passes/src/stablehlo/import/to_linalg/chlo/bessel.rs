@@ -1,5 +1,6 @@
 //! The modified Bessel function of order 1, scaled by an exponential.
 
+use crate::ir::ops;
 use crate::stablehlo::import::terms::Terms;
 
 /// Chebyshev coefficients of exp(-x) I₁(x) / x in x / 4 - 1, for 0 ≤ x ≤ 8.
@@ -62,7 +63,7 @@ const FAR: [f64; 23] = [
 ];
 
 pub fn scaled_i1(t: &mut Terms, x: &str) -> String {
-    let size = t.op("math.absf", &[x]);
+    let size = t.op(ops::math::ABSF, &[x]);
     let quarter = t.times(&size, 0.25);
     let place = t.plus(&quarter, -1.0);
     let near = series(t, &place, &NEAR);
@@ -71,9 +72,9 @@ pub fn scaled_i1(t: &mut Terms, x: &str) -> String {
     let inverse = t.div(&sixteen, &size);
     let place = t.plus(&inverse, -1.0);
     let far = series(t, &place, &FAR);
-    let root = t.op("math.sqrt", &[&size]);
+    let root = t.op(ops::math::SQRT, &[&size]);
     let far = t.div(&far, &root);
-    let far = t.op("math.copysign", &[&far, x]);
+    let far = t.op(ops::math::COPYSIGN, &[&far, x]);
     let is_near = t.is(&size, "ole", 8.0);
     t.select(&is_near, &near, &far)
 }

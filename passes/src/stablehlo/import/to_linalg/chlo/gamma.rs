@@ -3,6 +3,7 @@
 //! C. Lanczos, "A precision approximation of the gamma function" (1964), with g = 7 and nine terms; below 1/2 by reflection.
 //! The zeta function of Hurwitz by the formula of Euler and Maclaurin.
 
+use crate::ir::ops;
 use crate::stablehlo::import::terms::Terms;
 use std::f64::consts::PI;
 
@@ -22,7 +23,7 @@ const TERMS: [f64; 8] = [
 /// Whether `x` is reflected, and `z` of which the series is that of Γ(z + 1).
 fn reflected(t: &mut Terms, x: &str) -> (String, String) {
     let small = t.is(x, "olt", 0.5);
-    let minus = t.op("arith.negf", &[x]);
+    let minus = t.op(ops::arith::NEGF, &[x]);
     let less = t.plus(x, -1.0);
     let z = t.select(&small, &minus, &less);
     (small, z)
@@ -50,20 +51,20 @@ pub fn log_gamma(t: &mut Terms, x: &str) -> String {
     let factor = t.plus(&z, 0.5);
     let factor = t.sub(&factor, &ratio);
     let product = t.mul(&factor, &log);
-    let log_sum = t.op("math.log", &[&sum]);
+    let log_sum = t.op(ops::math::LOG, &[&sum]);
     let value = t.plus(&product, (2.0 * PI).sqrt().ln());
     let value = t.add(&value, &log_sum);
     // Γ(x) Γ(1 - x) = π / sin(πx); the sine of the distance to the next integer.
-    let size = t.op("math.absf", &[x]);
-    let floor = t.op("math.floor", &[&size]);
+    let size = t.op(ops::math::ABSF, &[x]);
+    let floor = t.op(ops::math::FLOOR, &[&size]);
     let fraction = t.sub(&size, &floor);
     let far = t.is(&fraction, "ogt", 0.5);
     let one = t.number(1.0);
     let rest = t.sub(&one, &fraction);
     let distance = t.select(&far, &rest, &fraction);
     let angle = t.times(&distance, PI);
-    let sine = t.op("math.sin", &[&angle]);
-    let log_sine = t.op("math.log", &[&sine]);
+    let sine = t.op(ops::math::SIN, &[&angle]);
+    let log_sine = t.op(ops::math::LOG, &[&sine]);
     let pi = t.number(PI.ln());
     let mirrored = t.sub(&pi, &log_sine);
     let mirrored = t.sub(&mirrored, &value);
@@ -94,16 +95,19 @@ pub fn digamma(t: &mut Terms, x: &str) -> String {
     let value = t.sub(&value, &end);
     // ψ(1 - x) - ψ(x) = π cot(πx), of the distance to the next integer.
     let shifted = t.plus(x, 0.5);
-    let whole = t.op("math.floor", &[&shifted]);
+    let whole = t.op(ops::math::FLOOR, &[&shifted]);
     let distance = t.sub(x, &whole);
     let angle = t.times(&distance, PI);
-    let (sine, cosine) = (t.op("math.sin", &[&angle]), t.op("math.cos", &[&angle]));
+    let (sine, cosine) = (
+        t.op(ops::math::SIN, &[&angle]),
+        t.op(ops::math::COS, &[&angle]),
+    );
     let cotangent = t.div(&cosine, &sine);
     let cotangent = t.times(&cotangent, PI);
     let mirrored = t.sub(&value, &cotangent);
     let value = t.select(&small, &mirrored, &value);
     let nan = t.nan();
-    let floor = t.op("math.floor", &[x]);
+    let floor = t.op(ops::math::FLOOR, &[x]);
     let is_whole = t.compare(x, "oeq", &floor);
     let negative = t.is(x, "ole", 0.0);
     let pole = t.both(&negative, &is_whole);
@@ -127,16 +131,16 @@ pub fn zeta(t: &mut Terms, x: &str, q: &str) -> String {
         -720.0,
         12.0,
     ];
-    let minus = t.op("arith.negf", &[x]);
-    let mut sum = t.op("math.powf", &[q, &minus]);
+    let minus = t.op(ops::arith::NEGF, &[x]);
+    let mut sum = t.op(ops::math::POWF, &[q, &minus]);
     let mut end = q.to_owned();
     for _ in 0..9 {
         end = t.plus(&end, 1.0);
-        let term = t.op("math.powf", &[&end, &minus]);
+        let term = t.op(ops::math::POWF, &[&end, &minus]);
         sum = t.add(&sum, &term);
     }
     end = t.plus(&end, 1.0);
-    let term = t.op("math.powf", &[&end, &minus]);
+    let term = t.op(ops::math::POWF, &[&end, &minus]);
     let less = t.plus(x, -1.0);
     let integral = t.div(&end, &less);
     let one = t.number(1.0);
@@ -163,11 +167,11 @@ pub fn zeta(t: &mut Terms, x: &str, q: &str) -> String {
     let tail = t.select(&none, &zero, &tail);
     let value = t.add(&sum, &tail);
     let (infinity, nan) = (t.infinity(), t.nan());
-    let floor_q = t.op("math.floor", &[q]);
+    let floor_q = t.op(ops::math::FLOOR, &[q]);
     let whole_q = t.compare(q, "oeq", &floor_q);
     let no_pole = t.select(&whole_q, &infinity, &nan);
     let negative = t.is(q, "ole", 0.0);
-    let floor_x = t.op("math.floor", &[x]);
+    let floor_x = t.op(ops::math::FLOOR, &[x]);
     let broken = t.compare(x, "one", &floor_x);
     let either = t.lines.value(format!("arith.ori {whole_q}, {broken} : i1"));
     let outside = t.both(&negative, &either);
@@ -183,17 +187,17 @@ pub fn polygamma(t: &mut Terms, n: &str, x: &str) -> String {
     let own = digamma(t, x);
     let next = t.plus(n, 1.0);
     let log = log_gamma(t, &next);
-    let factorial = t.op("math.exp", &[&log]);
+    let factorial = t.op(ops::math::EXP, &[&log]);
     let sum = zeta(t, &next, x);
     let value = t.mul(&factorial, &sum);
     let half = t.times(n, 0.5);
-    let floor = t.op("math.floor", &[&half]);
+    let floor = t.op(ops::math::FLOOR, &[&half]);
     let is_even = t.compare(&half, "oeq", &floor);
-    let negated = t.op("arith.negf", &[&value]);
+    let negated = t.op(ops::arith::NEGF, &[&value]);
     let value = t.select(&is_even, &negated, &value);
     let zero = t.is(n, "oeq", 0.0);
     let value = t.select(&zero, &own, &value);
-    let floor = t.op("math.floor", &[n]);
+    let floor = t.op(ops::math::FLOOR, &[n]);
     let broken = t.compare(n, "une", &floor);
     let negative = t.is(n, "olt", 0.0);
     let wrong = t
