@@ -4,7 +4,7 @@
 
 mod block;
 mod branch;
-pub(crate) mod check;
+pub mod check;
 mod constant;
 mod error;
 mod expression;
