@@ -60,11 +60,11 @@ use melior::dialect::DialectRegistry;
 use melior::ir::operation::OperationLike;
 use melior::ir::{Attribute, Location, Module, Operation};
 use skript_dialect::{Pass, melior};
-use skript_passes::emit::check::PREFIX;
 use skript_passes::extents::bounds::Bounds;
 use skript_passes::extents::drop_clamps::drop_clamps;
 use skript_passes::extents::pad_extents::{Failure, has_open_extents, pad};
 use skript_passes::ir::builder::operations;
+use skript_passes::ir::checks::PREFIX;
 use skript_passes::ir::copy::operation_name;
 
 /// The passes of this crate: conversions of StableHLO programs.

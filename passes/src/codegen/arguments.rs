@@ -8,7 +8,7 @@
 //! Guarantees: every array argument of the entry is bytes or extents.
 
 use super::order::Order;
-use super::size;
+use crate::extents::size;
 use crate::ir;
 use crate::ir::ops;
 use crate::ir::{Builder, attributes, mutation, types};

@@ -6,9 +6,9 @@
 //!
 //! Requires: an entry without structured control flow.
 
-use crate::emit::check::{CODE, MESSAGE, PREFIX};
 use crate::error::CodegenError;
 use crate::ir;
+use crate::ir::checks::{CODE, MESSAGE, PREFIX};
 use crate::ir::ops;
 use crate::ir::{Builder, attributes, context, mutation, types};
 use melior::Context;

@@ -14,7 +14,6 @@
 //! and renumber the operations of the block for each.
 
 use super::loop_carried::{is_destination, written};
-use super::memory;
 use super::order::Order;
 use super::write_chains::{cut_chains, same_buffer};
 use crate::error::CodegenError;
@@ -168,7 +167,7 @@ fn uses_below<'c, 'a>(
     let mut seen = HashSet::new();
     let mut found = Vec::new();
     for user in ir::users(shared) {
-        let Some(outer) = memory::ancestor_in(block, user) else {
+        let Some(outer) = ir::ancestor_in(block, user) else {
             continue;
         };
         if seen.insert(key(user)) {

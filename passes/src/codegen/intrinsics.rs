@@ -8,10 +8,10 @@
 
 use super::checks::context_argument;
 use super::memory::ancestor_of;
-use crate::emit::check::{CODE, MESSAGE, PREFIX};
 use crate::error::CodegenError;
 use crate::extents::intrinsic::FILLED;
 use crate::ir;
+use crate::ir::checks::{CODE, MESSAGE, PREFIX};
 use crate::ir::ops;
 use crate::ir::{Builder, attributes, read_back, types};
 use melior::Context;
@@ -274,7 +274,7 @@ fn parts<'c: 'a, 'a>(
         &results,
         Vec::new(),
     )?;
-    let size = super::size::element_bytes(&r#type.element().to_string());
+    let size = crate::extents::size::element_bytes(&r#type.element().to_string());
     let size = size.and_then(|s| i64::try_from(s).ok());
     let size = at.index(size.ok_or("an element has no size")?)?;
     let offset = metadata.result(1)?.into();

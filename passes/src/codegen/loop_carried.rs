@@ -8,7 +8,6 @@
 //! not write their arguments; external functions get copies of what is read later.
 
 use super::conflict_copies;
-use super::memory;
 use super::while_arguments::align;
 use crate::error::CodegenError;
 use crate::invoke;
@@ -155,7 +154,7 @@ fn reads_last(op: OperationRef, value: Value) -> bool {
         return false;
     };
     let stands_before =
-        |user| memory::ancestor_in(block, user).is_some_and(|outer| ir::is_before(outer, op));
+        |user| ir::ancestor_in(block, user).is_some_and(|outer| ir::is_before(outer, op));
     itself.len() == 1 && others.into_iter().all(stands_before)
 }
 
@@ -349,7 +348,7 @@ pub(super) fn separate_branches(
     let is_made_here = |b: &Beginning| {
         let writer = b.writer.map(|(op, _)| op);
         is_made_by(b.value, ops::tensor::EMPTY)
-            && writer.is_some_and(|op| memory::ancestor_in(block, op).is_some())
+            && writer.is_some_and(|op| ir::ancestor_in(block, op).is_some())
     };
     let is_alone = |b: &Beginning| {
         let is_plain = b.value == carried || is_made_here(b);
@@ -412,7 +411,7 @@ pub(super) fn copied<'c, 'a>(
 fn is_read_after(value: Value, op: OperationRef, block: BlockRef) -> bool {
     let order = ir::operations(block);
     let position = |op: OperationRef| {
-        let outer = memory::ancestor_in(block, op)?;
+        let outer = ir::ancestor_in(block, op)?;
         order.iter().position(|o| *o == outer)
     };
     let own = position(op);

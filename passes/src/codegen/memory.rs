@@ -9,16 +9,17 @@
 //! do not overlap.
 
 use super::placement::{Lifetime, place};
-use super::size;
 use crate::error::CodegenError;
+use crate::extents::size;
 use crate::ir;
 use crate::ir::ops;
+use crate::ir::{ancestor_in, key};
 use crate::ir::{attributes, mutation};
 use melior::ir::attribute::IntegerAttribute;
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::r#type::{DimSize, MemRefType};
-use melior::ir::{BlockRef, ShapedTypeLike, TypeLike, Value, ValueLike};
+use melior::ir::{ShapedTypeLike, TypeLike, Value, ValueLike};
 use skript_dialect::{Dialect, Pass};
 use skript_runtime::artifact::ArenaLayout;
 use std::collections::{HashMap, HashSet};
@@ -140,11 +141,6 @@ fn arena<'c, 'a>(
     Ok(size.map(|size| (argument, size)))
 }
 
-/// Identifies an op while it is alive.
-pub fn key(op: OperationRef) -> usize {
-    op.to_raw().ptr as usize
-}
-
 fn refuse(op: OperationRef, why: &str) -> CodegenError {
     CodegenError::Module(format!("{}: buffer {why}: `{op}`", op.location()))
 }
@@ -199,21 +195,6 @@ impl Steps {
             }
         }
         Ok((first, last))
-    }
-}
-
-/// The op of `block` that is `op` or holds it.
-pub fn ancestor_in<'c, 'a>(
-    block: BlockRef<'c, 'a>,
-    op: OperationRef<'c, 'a>,
-) -> Option<OperationRef<'c, 'a>> {
-    let mut op = op;
-    loop {
-        let owner = op.block()?;
-        if owner.to_raw().ptr == block.to_raw().ptr {
-            return Some(op);
-        }
-        op = owner.parent_operation()?;
     }
 }
 

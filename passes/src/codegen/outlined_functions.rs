@@ -8,13 +8,13 @@
 //!
 //! Requires: an entry whose memory is planned.
 
-use super::memory::{ancestor_in, key};
 use super::pointer_table::{NOALIAS, TABLE};
-use crate::emit::check::is_check;
 use crate::invoke;
 use crate::ir;
+use crate::ir::checks::is_check;
 use crate::ir::ops;
 use crate::ir::{Builder, ValueKey, attributes, copy, mutation};
+use crate::ir::{ancestor_in, key};
 use melior::Context;
 use melior::ir::attribute::{ArrayAttribute, FlatSymbolRefAttribute};
 use melior::ir::block::BlockLike;

@@ -9,8 +9,8 @@
 
 use super::arguments::{BOUNDS, EXTENTS, extents_from_caller};
 use super::loop_carried::{separate_branches, written};
-use super::size;
 use crate::error::CodegenError;
+use crate::extents::size;
 use crate::ir;
 use crate::ir::ops;
 use crate::ir::{Builder, attributes, types};

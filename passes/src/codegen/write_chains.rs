@@ -6,12 +6,12 @@
 
 use super::inits::{copy_before, maker};
 use super::loop_carried::{allocate, beginnings, destination, is_destination, is_made_by, written};
-use super::memory::{ancestor_in, key};
 use crate::error::CodegenError;
 use crate::invoke;
 use crate::ir;
 use crate::ir::ops;
 use crate::ir::{Builder, ValueKey, attributes, context, types};
+use crate::ir::{ancestor_in, key};
 use melior::Context;
 use melior::ir::operation::{OperationLike, OperationRef, OperationResult};
 use melior::ir::{TypeLike, Value, ValueLike};

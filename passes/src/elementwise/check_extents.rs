@@ -4,8 +4,8 @@
 //! elementwise trait and runs before the lowerings. It inserts a `cf.assert` in front of an operation for each
 //! dimension in which tensors may differ. It omits what types state, what is one value, and what was asserted before.
 
-use crate::codegen::memory::ancestor_in;
 use crate::extents::bounds;
+use crate::ir::ancestor_in;
 use crate::ir::is_before;
 use crate::ir::ops;
 use crate::ir::{Builder, ValueKey, attributes, types};

@@ -5,33 +5,17 @@
 
 use super::EmitError;
 use super::scope::Scope;
+use crate::ir::checks::{CODE, MESSAGE};
 use crate::ir::ops;
 use crate::ir::{Builder, attributes, types};
 use melior::ir::attribute::FlatSymbolRefAttribute;
-use melior::ir::operation::OperationLike;
-use melior::ir::{OperationRef, Type, TypeLike, Value, ValueLike};
+use melior::ir::{Type, TypeLike, Value, ValueLike};
 use skript_frontend::model::check::MOST_VALUES;
 use skript_frontend::model::{Check, CheckKind, Expr, Finding, Formula, MessagePart, Node};
 use skript_frontend::source::Span;
 use skript_semantics::{Numbers, ScalarKind, ScalarOp};
 
-/// Symbols of checks begin so; the number of values follows.
-pub const PREFIX: &str = "skript.check.";
-/// Attribute of a check: the diagnostic's code.
-pub const CODE: &str = "skript.code";
-/// Attribute of a check: what to say, in the format of [`skript_runtime::artifact::Check`].
-pub const MESSAGE: &str = "skript.message";
 const _: () = assert!(MOST_VALUES == skript_intrinsics::compiled::VALUES);
-
-/// Whether an operation is the call of a check; its first operand is what must hold.
-pub fn is_check(op: OperationRef<'_, '_>) -> bool {
-    let callee = op.attribute("callee").ok();
-    let callee = callee.and_then(|a| FlatSymbolRefAttribute::try_from(a).ok());
-    callee.is_some_and(|callee| callee.value().starts_with(PREFIX))
-}
-
-/// Attribute of a formula that only checks use.
-pub const SEARCH: &str = "skript.search";
 
 /// The code of an access that leaves its tensor.
 const ACCESS: &str = "SK9205";

@@ -145,7 +145,7 @@ fn emit<'c: 'a, 'a>(
         described.push((SAME_TENSOR, attributes::i32s(context, &same)));
     }
     if formula.is_search() {
-        described.push((check::SEARCH, attributes::unit(context)));
+        described.push((crate::ir::checks::SEARCH, attributes::unit(context)));
     }
     let op = at.create(
         ops::skript::FORMULA,

@@ -4,7 +4,7 @@
 
 mod block;
 mod branch;
-pub mod check;
+mod check;
 mod constant;
 mod error;
 mod expression;
@@ -100,7 +100,7 @@ impl<'c> Emitter<'c, '_> {
     /// The function that a check with so many values calls.
     fn check_symbol(&self, values: usize) -> String {
         self.checks.borrow_mut().insert(values);
-        format!("{}{values}", check::PREFIX)
+        format!("{}{values}", crate::ir::checks::PREFIX)
     }
 
     fn declare_checks(&self, module: BlockRef<'c, '_>) -> Result<(), EmitError> {
@@ -112,7 +112,7 @@ impl<'c> Emitter<'c, '_> {
                 *first = flag;
             }
             let r#type = FunctionType::new(self.context, &inputs, &[]);
-            let name = format!("{}{values}", check::PREFIX);
+            let name = format!("{}{values}", crate::ir::checks::PREFIX);
             let attributes = [
                 ("sym_name", attributes::string(self.context, &name)),
                 (

@@ -3,7 +3,7 @@
 //! Bounds flow forward until nothing grows: from `skript.bounds` of the entry's arguments and from clamps of extents
 //! (`arith.minsi %n, %c16`) through calls, branches, loops and formulas. Where two meet the larger one counts.
 
-use crate::codegen::size;
+use super::size;
 use crate::ir::copy::{arguments, operation_name};
 use crate::ir::ops;
 use crate::ir::{ValueKey, attributes, types};

@@ -10,7 +10,7 @@ use super::bounds::{Bounds, constant, end, open_dimensions};
 use super::order::{Meaning, Order};
 use super::polynomial::{Polynomial, Unknown};
 use super::updated_positions::Taken;
-use crate::emit::check::is_check;
+use crate::ir::checks::is_check;
 use crate::ir::copy::{arguments, operation_name};
 use crate::ir::ops;
 use crate::ir::{ValueKey, regions, types};

@@ -11,8 +11,8 @@
 //! Guarantees: what replaces a value dominates it.
 
 use super::bounds::{constant, end};
-use crate::codegen::memory::key;
 use crate::ir::copy::{arguments, operation_name};
+use crate::ir::key;
 use crate::ir::ops;
 use crate::ir::{ValueKey, types};
 use crate::ir::{blocks, erase, inherent, move_before, nested, operations, replace_uses};

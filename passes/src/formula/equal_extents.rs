@@ -3,7 +3,7 @@
 //!
 //! Requires: a queried value is not moved. Operations that are replaced are followed and never stored.
 
-use crate::emit::check::is_check;
+use crate::ir::checks::is_check;
 use crate::ir::copy::operation_name;
 use crate::ir::ops;
 use crate::ir::users;
