@@ -1,5 +1,12 @@
 //! The server as an editor meets it: the program, over its standard input and output.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing
+)]
+
 use lsp_server::{Message, Notification, Request, RequestId, Response};
 use serde_json::{Value, json};
 use std::io::{BufReader, Write as _};

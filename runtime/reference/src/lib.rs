@@ -5,16 +5,6 @@
 //! (`+=`) is accumulated in f64 and rounded once at the end, so that it is closer to the true sum than any order of f32
 //! additions. What an operator gives out is rounded to the machine types. Nothing depends on the machine: transcendental
 //! functions come from `skript-semantics`.
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::unwrap_used,
-        clippy::expect_used,
-        clippy::panic,
-        clippy::indexing_slicing
-    )
-)]
-
 mod block;
 mod check;
 mod control;
