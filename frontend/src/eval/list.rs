@@ -4,11 +4,11 @@ use std::rc::Rc;
 
 use skript_semantics::ScalarOp;
 
+use super::broadcast::stands_for_a_pack;
 use super::evaluator::{EvalResult, Evaluator, describe, stop};
 use super::position::int_of;
 use super::runtime;
 use super::series::{Series, binary, refused, series_of};
-use super::spread::stands_for_a_pack;
 use super::value::{Atom, Pack, Value};
 use crate::ast::{Expr as Text, Item};
 use crate::diagnostics::codes::{INDEX_OUT_OF_RANGE, PACK_LENGTHS_DIFFER, UNEXPECTED_VALUE};
@@ -101,9 +101,10 @@ impl Evaluator<'_> {
         match (self.eval(value)?, count) {
             (Value::Null, Some(0)) => Ok(Value::pack(Vec::new())),
             (Value::Null, _) => Ok(Value::Null),
-            (Value::Atom(pack @ (Atom::Series(_) | Atom::Stack(_) | Atom::Row(_))), None) => {
-                Ok(Value::Atom(pack))
-            }
+            (
+                Value::Atom(pack @ (Atom::Series(_) | Atom::Stack(_) | Atom::DynamicPack(_))),
+                None,
+            ) => Ok(Value::Atom(pack)),
             (Value::Atom(atom), Some(n)) => self.repeat(atom, n, span),
             (Value::Atom(atom), None) => stands_for_a_pack(&atom, span),
             (Value::Pack(pack), None) => Ok(Value::Pack(pack)),
@@ -260,7 +261,7 @@ impl Evaluator<'_> {
             None => None,
         };
         for value in &values {
-            if let Value::Atom(Atom::Series(_) | Atom::Stack(_) | Atom::Row(_)) = value {
+            if let Value::Atom(Atom::Series(_) | Atom::Stack(_) | Atom::DynamicPack(_)) = value {
                 return refused("it is not zipped", span);
             }
             if let Value::Pack(pack) = value {

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use skript_semantics::{Scalar, ScalarKind};
 
-use super::row::Row;
+use super::dynamic_pack::DynamicPack;
 use super::series::Series;
 use crate::model::print::infix;
 use crate::model::{self, AttributeValue, TensorType, ValueId};
@@ -25,13 +25,13 @@ pub enum Atom {
     /// A pack of tensors of run-time length, in one tensor along its first dimension.
     Stack(TensorRef),
     /// A pack of run-time length that has to be made of others.
-    Row(Rc<Row>),
+    DynamicPack(Rc<DynamicPack>),
     /// An item of a [`Atom::Stack`] in a formula.
     Item(Rc<(TensorRef, Atom)>),
     /// A pack of scalars of run-time length.
     Series(Rc<Series>),
     /// A tensor of a pack, chosen at each step of a formula.
-    Chosen(Rc<Chosen>),
+    Selected(Rc<Selected>),
     /// What a failed invocation or declaration left; already reported.
     Poison,
 }
@@ -46,7 +46,7 @@ pub struct Guarded {
 
 /// One of several tensors of the same type, by an index that is known at run time.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Chosen {
+pub struct Selected {
     pub tensors: Vec<TensorRef>,
     pub index: model::Expr,
 }
@@ -329,8 +329,8 @@ impl Atom {
             Atom::Str(_) => "str",
             Atom::Run(_) => "run-time value",
             Atom::Guarded(_) => "guarded index",
-            Atom::Tensor(_) | Atom::Item(_) | Atom::Chosen(_) => "tensor",
-            Atom::Stack(_) | Atom::Row(_) | Atom::Series(_) => "pack of run-time length",
+            Atom::Tensor(_) | Atom::Item(_) | Atom::Selected(_) => "tensor",
+            Atom::Stack(_) | Atom::DynamicPack(_) | Atom::Series(_) => "pack of run-time length",
             Atom::Poison => "invalid value",
         }
     }

@@ -9,8 +9,8 @@ use std::ops::Range;
 use rustc_hash::FxHashMap;
 
 use super::build::Builder;
-use super::cut::{BLOCKS, Cutter, DEFINITION_WORDS, begins_definition, from_import};
 use super::grammar::Rule;
+use super::splitter::{BLOCKS, DEFINITION_WORDS, Splitter, begins_definition, from_import};
 use super::token::{Bracket, Token, TokenKind, scan};
 use super::{MOST_ERRORS, SHALLOW, nesting, read};
 use crate::ast::Module;
@@ -217,9 +217,9 @@ impl<'t> Reader<'t> {
         sink: &'c mut Sink,
         module: &Module,
         most_errors: usize,
-    ) -> Cutter<'c, 'c> {
+    ) -> Splitter<'c, 'c> {
         let behind = usize::from(self.region.end < self.tokens.len());
-        Cutter {
+        Splitter {
             text: self.text,
             tokens,
             region: tokens.len() - behind,

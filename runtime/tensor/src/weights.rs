@@ -6,7 +6,7 @@ use crate::element::ElementType;
 use crate::error::{Admits, TensorError};
 use crate::map::MappedFile;
 use crate::npz::Npz;
-use crate::numbered::{numbered, numbered_in};
+use crate::numbered_files::{numbered, numbered_in};
 use crate::random::{self, Purpose};
 use crate::safetensors::SafeTensors;
 use crate::tensor::{self, Tensor};

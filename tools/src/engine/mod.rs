@@ -1,12 +1,12 @@
 //! Who computes: one place that knows all engines.
 
 mod calls;
+mod compile_error;
 pub mod compiled;
 mod reference;
-mod refused;
 
+pub use compile_error::refused;
 pub use reference::Reference;
-pub use refused::refused;
 
 use std::sync::Arc;
 use std::time::Duration;
