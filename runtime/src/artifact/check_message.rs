@@ -1,4 +1,4 @@
-//! The message of a failed check, with what the run found.
+//! The message of a failed check, with the values found at run time.
 
 use super::Check;
 use skript_intrinsics::compiled::Context;
@@ -9,46 +9,46 @@ impl Check {
     pub fn message(&self, context: &Context) -> String {
         let mut text = String::new();
         let mut rest = self.message.as_str();
-        // Of each choice around this place: whether the part here was chosen.
-        let mut chosen: Vec<bool> = Vec::new();
-        while let Some((before, behind)) = rest.split_once('{') {
-            let mut say = |piece: &str| {
-                if chosen.iter().all(|here| *here) {
+        // For each enclosing choice: whether the current branch is selected.
+        let mut selected: Vec<bool> = Vec::new();
+        while let Some((before, after)) = rest.split_once('{') {
+            let mut append = |piece: &str| {
+                if selected.iter().all(|here| *here) {
                     text.push_str(piece);
                 }
             };
-            say(before);
-            if let Some(behind) = behind.strip_prefix('{') {
-                say("{");
-                rest = behind;
+            append(before);
+            if let Some(after) = after.strip_prefix('{') {
+                append("{");
+                rest = after;
                 continue;
             }
-            let (what, behind) = behind.split_once('}').unwrap_or((behind, ""));
-            rest = behind;
+            let (what, after) = after.split_once('}').unwrap_or((after, ""));
+            rest = after;
             let value = |digits: &str| {
                 let place = digits.parse::<usize>().ok();
                 let value = place.and_then(|place| context.values.get(place));
                 value.copied().unwrap_or_default()
             };
             match what.split_once(':') {
-                Some((digits, "bool")) => say(&Scalar::Bool(value(digits) != 0).to_string()),
+                Some((digits, "bool")) => append(&Scalar::Bool(value(digits) != 0).to_string()),
                 Some((digits, _)) => {
                     let real = f64::from_bits(value(digits).cast_unsigned());
-                    say(&Scalar::Real(real).to_string());
+                    append(&Scalar::Real(real).to_string());
                 }
                 None => match what {
-                    "text" => say(&context.message()),
+                    "text" => append(&context.message()),
                     "|" => {
-                        if let Some(here) = chosen.last_mut() {
+                        if let Some(here) = selected.last_mut() {
                             *here = !*here;
                         }
                     }
                     "/" => {
-                        chosen.pop();
+                        selected.pop();
                     }
                     _ => match what.strip_suffix('?') {
-                        Some(digits) => chosen.push(value(digits) != 0),
-                        None => say(&Scalar::Int(value(what)).to_string()),
+                        Some(digits) => selected.push(value(digits) != 0),
+                        None => append(&Scalar::Int(value(what)).to_string()),
                     },
                 },
             }
@@ -61,41 +61,41 @@ impl Check {
 mod tests {
     use super::*;
 
-    fn message(message: &str, values: &[i64]) -> String {
+    fn formatted(template: &str, values: &[i64]) -> String {
         let mut context = Context::default();
         for (place, value) in context.values.iter_mut().zip(values) {
             *place = *value;
         }
         let check = Check {
             code: String::new(),
-            message: message.to_owned(),
+            message: template.to_owned(),
             trace: Vec::new(),
         };
         check.message(&context)
     }
 
     #[test]
-    fn s2_8_values_stand_where_the_message_says() {
+    fn s2_8_values_replace_their_placeholders() {
         let half = 0.5f64.to_bits().cast_signed();
         let nan = f64::NAN.to_bits().cast_signed();
         assert_eq!(
-            message("{0} {1:real} {2:bool}", &[7, half, 1]),
+            formatted("{0} {1:real} {2:bool}", &[7, half, 1]),
             "7 0.5 true"
         );
-        assert_eq!(message("{0:real}", &[nan]), "nan");
+        assert_eq!(formatted("{0:real}", &[nan]), "nan");
         let mut many = [0; 12];
         many[11] = 5;
-        assert_eq!(message("n={11}", &many), "n=5");
-        // What a value says is no place for another one.
-        assert_eq!(message("{{0} is {0}", &[3]), "{0} is 3");
-        assert_eq!(message("without", &[]), "without");
+        assert_eq!(formatted("n={11}", &many), "n=5");
+        // Braces in a literal part are not replaced.
+        assert_eq!(formatted("{{0} is {0}", &[3]), "{0} is 3");
+        assert_eq!(formatted("without", &[]), "without");
     }
 
     #[test]
-    fn s2_8_choices_say_one_part() {
-        let message = "a {0?}b {1?}c{|}d{/}{|}e {2}{/} f";
-        assert_eq!(message(message, &[1, 1, 9]), "a b c f");
-        assert_eq!(message(message, &[1, 0, 9]), "a b d f");
-        assert_eq!(message(message, &[0, 1, 9]), "a e 9 f");
+    fn s2_8_choices_print_one_branch() {
+        let template = "a {0?}b {1?}c{|}d{/}{|}e {2}{/} f";
+        assert_eq!(formatted(template, &[1, 1, 9]), "a b c f");
+        assert_eq!(formatted(template, &[1, 0, 9]), "a b d f");
+        assert_eq!(formatted(template, &[0, 1, 9]), "a e 9 f");
     }
 }

@@ -5,7 +5,7 @@ mod compile_error;
 pub mod compiled;
 mod reference;
 
-pub use compile_error::refused;
+pub use compile_error::{not_exported, refused};
 pub use reference::Reference;
 
 use std::sync::Arc;
