@@ -25,7 +25,7 @@ use crate::model::{
 use crate::program::{Origin, Program};
 use crate::source::Span;
 
-/// Open invocations that a message tells of, from the place of the error outwards, and from the graph inwards.
+/// The most open invocations that a message lists, from the error outwards and from the graph inwards.
 const INNERMOST_NOTES: usize = 6;
 const OUTERMOST_NOTES: usize = 3;
 
@@ -71,7 +71,7 @@ pub struct InstanceInfo {
     pub captures: Vec<CaptureName>,
     /// Tensors beside the captures that have names outside (2.10), with labels: all of what is public, else constants.
     pub tensors: FxHashSet<String>,
-    /// Made of others by `@compose`.
+    /// Whether `@compose` defines the operator.
     pub is_composite: bool,
     /// Invocations below, those of shared instances as often as they are reached.
     pub invocations: usize,

@@ -9,7 +9,7 @@ use crate::model;
 use crate::program::Program;
 use crate::source::Span;
 
-/// The tensors of the main module's first graph, as far as a program that has errors at these places tells their types.
+/// The tensors of the main module's first graph, with their types where a program with errors at these locations determines them.
 ///
 /// Statements that cannot be composed leave their names without a type; operators whose bodies cannot be composed have
 /// the outputs that they declare. The program is left as it was.

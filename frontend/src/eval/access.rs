@@ -20,7 +20,7 @@ enum Index {
     One(Atom),
     /// A pack that is not expanded: the access is a pack, too.
     Each(Vec<Atom>),
-    /// The same, of as many positions as only the run knows.
+    /// The same, with a number of positions known only at run time.
     Series(Rc<Series>),
     /// `:`.
     All(Span),

@@ -109,8 +109,8 @@ impl Evaluator<'_> {
     }
 }
 
-/// Refuses a single value where items are needed. Documents that are well formed have one there only if it was taken in place of
-/// a pack, `op ?? 1`, of which nothing tells the length.
+/// Refuses a single value where items are needed. Well-formed documents have one there only in place of a pack of unknown
+/// length, `op ?? 1`.
 pub fn stands_for_a_pack<T>(atom: &Atom, span: Span) -> EvalResult<T> {
     if let Atom::Poison = atom {
         return Err(Stop::Poison);
@@ -120,13 +120,13 @@ pub fn stands_for_a_pack<T>(atom: &Atom, span: Span) -> EvalResult<T> {
         &UNEXPECTED_VALUE,
         span,
         format!(
-            "a pack is needed here, and a single {kind} stands for one whose length nothing tells; write a list, `[{text}]`, or \
-             name the length of what is null, `..(n)`"
+            "expected a pack, found a single {kind} in place of a pack of unknown length; write a list, `[{text}]`, or \
+             name the length of the null pack, `..(n)`"
         ),
     )
 }
 
-/// Whether an expression is no pack, as its form tells.
+/// Whether the form of an expression shows that it is not a pack.
 fn is_single(expr: &Expr) -> bool {
     match &expr.kind {
         ExprKind::Int(_)
@@ -158,7 +158,7 @@ mod tests {
             )
     }
 
-    /// The operand that is not taken tells how many items there are.
+    /// The operand that is not selected determines the number of items.
     #[test]
     fn s2_4_single_values_are_taken_beside_packs() {
         let lines = "q = [4, 5, 6]; t = k == 3;";

@@ -1,4 +1,4 @@
-//! Packs of run-time length that are made of others: `xs[1:]`, `[x, xs.., z]` (2.4). They become tensors where tensors are
+//! Slices and concatenations of packs of dynamic length: `xs[1:]`, `[x, xs.., z]` (2.4). They become tensors where tensors are
 //! expected.
 
 use std::rc::Rc;

@@ -163,7 +163,7 @@ impl Evaluator<'_> {
         Ok(Some(Atom::Item(Rc::new((stack.clone(), index)))))
     }
 
-    /// An item of a pack of run-time length; formulas alone can choose one that the run knows.
+    /// An item of a pack of dynamic length; only formulas can select one by an index known at run time.
     fn stack_item(
         &mut self,
         stack: &TensorRef,

@@ -117,13 +117,13 @@ impl Evaluator<'_> {
         }
     }
 
-    /// `value..(count)` with a count that only the run knows.
+    /// `value..(count)` with a dynamic count.
     fn expand_by(&mut self, value: &Text, count: Atom, span: Span) -> EvalResult<Value> {
         let length = match int_of(&count).filter(is_shape_scalar) {
             Some(length) => length,
             None => {
                 return refused(
-                    "how often an item is repeated is told by an int of extents",
+                    "the number of repetitions must be an int computed from extents",
                     span,
                 );
             }
@@ -205,7 +205,7 @@ impl Evaluator<'_> {
         Ok(Value::pack(items))
     }
 
-    /// A range of which only the run knows an end; `None` if both are known, or rest on data.
+    /// A range with a dynamic end; `None` if both ends are static or depend on data.
     fn run_time_range(
         &self,
         ends: &(Value, Value),

@@ -24,7 +24,7 @@ pub enum Atom {
     Tensor(TensorRef),
     /// A pack of tensors of run-time length, in one tensor along its first dimension.
     Stack(TensorRef),
-    /// A pack of run-time length that has to be made of others.
+    /// A slice or concatenation of packs of dynamic length.
     DynamicPack(Rc<DynamicPack>),
     /// An item of a [`Atom::Stack`] in a formula.
     Item(Rc<(TensorRef, Atom)>),
@@ -198,7 +198,7 @@ impl Value {
         self.attribute_with(&|_| None)
     }
 
-    /// The value as kept on an instance: `run_time` says what becomes of a scalar that only the run knows.
+    /// The value as kept on an instance; `run_time` converts scalars that are known only at run time.
     pub fn attribute_with(
         &self,
         run_time: &dyn Fn(&model::Expr) -> Option<AttributeValue>,
@@ -360,7 +360,7 @@ impl Atom {
     }
 }
 
-/// What only the run knows as the language writes it, unless it reads tensors.
+/// The source text of a run-time scalar, unless it reads tensors.
 fn written(expr: &model::Expr) -> Option<String> {
     use model::Node;
     let operand = |expr: &model::Expr| {

@@ -1,11 +1,11 @@
-//! Operators made of others compute in work types: what passes between their parts is not rounded, what they give out is, once.
+//! Composite operators compute in compute types: intermediate results are not rounded, outputs are rounded once.
 
 use super::{Body, ConstantData, Function, FunctionId, FunctionRole, Model, Operation, Value};
 use skript_semantics::{Numbers, Scalar, ScalarKind};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 impl Model {
-    /// What the reals and ints of a tensor are.
+    /// The element types of a tensor's reals and ints.
     pub fn numbers_of(&self, value: &Value) -> Numbers {
         match value.wide {
             true => self.numbers.work(),
@@ -13,9 +13,10 @@ impl Model {
         }
     }
 
-    /// Makes the operators that would round on the way wide, with everything that they invoke. Functions that are invoked
-    /// from within and from without are there twice afterwards. Nothing changes where the machine types are the work types.
-    /// `is_composite`: which functions were composed of others by the text.
+    /// Widens the operators that would round intermediate results, and everything that they invoke, to compute types.
+    ///
+    /// Functions that are invoked from wide and from narrow ones are copied. Nothing changes where the storage types are the
+    /// compute types. `is_composite`: whether the document defines a function by `@compose`.
     pub(crate) fn widen(&mut self, is_composite: &dyn Fn(FunctionId) -> bool) {
         if self.numbers.work() == self.numbers {
             return;
@@ -63,8 +64,8 @@ impl Model {
         self.functions = functions;
     }
 
-    /// Whether an operator would round elsewhere than at its outputs: it reads what it has computed, or holds constants
-    /// that the machine types do not.
+    /// Whether an operator would round values other than its outputs: it reads its own results, or has constants that the
+    /// storage types cannot represent.
     fn rounds_on_the_way(&self, id: FunctionId) -> bool {
         let Some(function) = self.function(id) else {
             return false;

@@ -27,7 +27,7 @@ impl Model {
             let Some(value) = entry.values.get(id.0 as usize) else {
                 continue;
             };
-            // Numbers of steps have no machine type that an output could have.
+            // Iteration counts have no storage type, which an output needs.
             if value.wide {
                 continue;
             }

@@ -97,7 +97,7 @@ pub enum AttributeValue {
     Real(f64),
     Str(String),
     List(Vec<AttributeValue>),
-    /// Only a run knows it, and no expression over run-time extents says it.
+    /// Known only at run time, and not an expression over dynamic extents.
     Unknown,
     /// What the run-time extents of the function decide; a bool is 0 or 1.
     Run {

@@ -1,4 +1,4 @@
-//! Constants that the machine types of a run do not hold, and what formulas give out that read no tensor.
+//! Constants, and results of formulas that read no tensor, that the storage types cannot represent.
 
 use super::{
     Accumulation, Body, ConstantData, Formula, Function, FunctionId, Model, Node, Operation,
@@ -125,7 +125,7 @@ pub(crate) fn made(formula: &Formula, target: &Target) -> Vec<Scalar> {
     values
 }
 
-/// The number as text, and what to say of it, if a machine type does not hold it.
+/// The value as text, and the message, if the storage type cannot represent it.
 pub(crate) fn unheld(numbers: Numbers, scalar: Scalar) -> Option<(String, String)> {
     match scalar {
         _ if holds(numbers, scalar) => None,

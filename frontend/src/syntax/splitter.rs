@@ -579,8 +579,8 @@ impl<'t> Splitter<'t, '_> {
         }
     }
 
-    /// Whether a name that the last statement declared may not be among its words, as far as can be told from where reading
-    /// it ended.
+    /// Whether the last statement may declare a name that is not among its words, judged by the position where parsing it
+    /// ended.
     fn has_lost_name(&self, kind: BlockKind, statement: &Statement) -> bool {
         // Extents of inputs and lengths of attributes declare names as well; behind `=` stand values.
         let names_extents = matches!(kind, BlockKind::Attrib | BlockKind::Input);
@@ -594,7 +594,7 @@ impl<'t> Splitter<'t, '_> {
         let before = self.text.get(first.start..ended).unwrap_or_default();
         let declares_inside = match kind {
             BlockKind::Attrib | BlockKind::Input => true,
-            // What `return` hands out is meant for the outputs.
+            // The values after `return` are meant for the outputs.
             BlockKind::Compose => wants_name || self.word(first) == "return",
             BlockKind::Using => wants_name,
             // A name that a sign was lost from has what stood behind it at its end.
@@ -736,7 +736,7 @@ pub(super) fn from_import(text: &str, tokens: &[Token]) -> Option<usize> {
 pub(super) fn begins_definition(text: &str, token: &Token) -> bool {
     let word = text.get(token.start..token.end);
     let is_word = |word| DEFINITION_WORDS.contains(&word);
-    // As the name of something else it is told where it stands.
+    // Used as another kind of name, it is reported at its location.
     let is_name = || {
         let rest = text.get(token.end..).unwrap_or_default().trim_start();
         rest.starts_with([

@@ -65,7 +65,7 @@ pub fn archived(
         return Ok(vec![pack]);
     }
     whole_row(archives, name)?;
-    // One more than the pack may have tells that there are too many.
+    // One more than the upper bound shows that there are too many.
     let most = whole.shape.first().map_or(0, Extent::bound);
     let items = (0..).take_while(|at| *at as u64 <= most);
     items

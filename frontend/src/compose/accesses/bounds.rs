@@ -399,7 +399,7 @@ impl<'a> Pass<'a> {
                     _ => None,
                 };
                 if let Some(value) = decided
-                    // A difference that wraps around tells nothing about the order.
+                    // A difference that wraps around does not determine the order.
                     && self.orders(a, b, locals, facts)
                 {
                     return literal_bool(value);
@@ -464,7 +464,7 @@ impl<'a> Pass<'a> {
                 self.is_proven = false;
                 let known = self.known(locals, facts);
                 if known.may_reach(&Expr::int(0), &extent) {
-                    // Only the run knows whether there is an element to be the nearest.
+                    // The dimension may be empty at run time: then there is no nearest element.
                     let some = runtime::compare(ScalarOp::Gt, extent_expr(&extent), Expr::int(0));
                     has_elements = runtime::and(has_elements, some);
                 }

@@ -40,7 +40,7 @@ pub(super) struct Question<'a> {
 }
 
 impl Points {
-    /// `None` where that takes too long, or rests on what only the run knows.
+    /// `None` if that takes too long or depends on values known only at run time.
     pub fn decide(&self, question: &Question) -> Option<Verdict> {
         let Question { formula, own, .. } = question;
         let size = question.subscript.size();

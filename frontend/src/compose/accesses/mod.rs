@@ -53,7 +53,7 @@ pub struct Spans<'a> {
 
 /// Examines a formula whose accesses are as they are written.
 ///
-/// `tested`: sums of extents that are not negative, for the run has tested them.
+/// `tested`: sums of extents that run-time checks have proven not negative.
 ///
 /// # Errors
 /// An access that leaves its tensor in some step.

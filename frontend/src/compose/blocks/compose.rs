@@ -43,12 +43,12 @@ impl<'p> Composer<'p, '_> {
     fn component(&mut self, builder: &mut Builder<'p>, component: &Component, scoped: bool) {
         let hint = if scoped { label_of(component) } else { None };
         let wanted = component.targets.len();
-        builder.rooms = self.rooms(builder, component);
+        builder.capacities = self.capacities(builder, component);
         let results = self
             .statement_value(builder, &component.value, hint.as_deref(), wanted)
             .and_then(|results| self.assign(builder, component, results))
             .and_then(|()| self.settle_here(builder));
-        builder.rooms = Vec::new();
+        builder.capacities = Vec::new();
         if results.is_err() {
             for name in target_names(component) {
                 builder.scope.set(name.name.clone(), Value::poison());

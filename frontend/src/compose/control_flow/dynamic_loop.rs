@@ -33,7 +33,7 @@ impl<'p> Composer<'p, '_> {
         Ok(results)
     }
 
-    /// A loop over packs of no tensors: its body only tells the types of what is collected, of which there is nothing.
+    /// A loop over empty packs: its body only determines the types of the collected results, which are empty too.
     pub fn loop_of_none(
         &mut self,
         builder: &mut Builder<'p>,
@@ -114,14 +114,14 @@ impl<'p> Composer<'p, '_> {
         let collected = tensors.get(carried.len()..).unwrap_or_default();
         let (scan_outputs, packs) = self.collected(builder, parts, collected)?;
         results.extend(packs);
-        let room = parts.room.filter(|_| !scan_outputs.is_empty());
-        let bounded = parts.count.is_some() || parts.dynamic.is_some() || room.is_some();
+        let capacity = parts.capacity.filter(|_| !scan_outputs.is_empty());
+        let bounded = parts.count.is_some() || parts.dynamic.is_some() || capacity.is_some();
         let operation = Loop {
             carried,
             scans,
             index,
             static_count: parts.count,
-            room,
+            capacity,
             most_steps: (!bounded && stack_scans.is_empty()).then_some(self.limits.loop_steps),
             stack_scans,
             dynamic_count: parts.dynamic.as_ref().map(|t| t.id),
@@ -184,7 +184,7 @@ impl<'p> Composer<'p, '_> {
         if tensors.is_empty() {
             return Ok((Vec::new(), Vec::new()));
         }
-        let Some(iterations) = parts.count.or(parts.room) else {
+        let Some(iterations) = parts.count.or(parts.capacity) else {
             return Err(self.error(
                 &LOOP_WITHOUT_END,
                 looping.span,

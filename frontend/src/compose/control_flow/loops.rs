@@ -67,7 +67,7 @@ pub struct Parts<'a> {
     /// Compile-time number of iterations, or a bound on it.
     pub count: Option<u64>,
     /// How many results their pack can hold, where nothing else bounds the iterations.
-    pub room: Option<u64>,
+    pub capacity: Option<u64>,
     /// Run-time number of iterations.
     pub dynamic: Option<TensorRef>,
     /// The extent that the run-time number is.
@@ -82,12 +82,12 @@ impl<'p> Composer<'p, '_> {
         hint: Option<&str>,
         wanted: usize,
     ) -> Composed<Vec<Value>> {
-        let rooms = std::mem::take(&mut builder.rooms);
+        let capacities = std::mem::take(&mut builder.capacities);
         let mut parts = self.loop_parts(builder, looping)?;
         if parts.count.is_none() {
             // Final values of what is carried come first: their packs say nothing of steps.
-            let collected = rooms.into_iter().skip(looping.carried.len());
-            parts.room = collected.flatten().min();
+            let collected = capacities.into_iter().skip(looping.carried.len());
+            parts.capacity = collected.flatten().min();
         }
         let conditional = looping.before.is_some() || looping.after.is_some();
         if parts.count.is_none() && parts.dynamic.is_none() && !conditional {
@@ -107,8 +107,8 @@ impl<'p> Composer<'p, '_> {
             return Err(self.error(&LOOP_WITHOUT_END, place, message));
         }
         let stacked = parts.scans.iter().any(|s| matches!(s, Scanned::Stack(_)));
-        // Without items nothing tells, or needs, the types of the results; but where they come from an operator that says what
-        // there are none of.
+        // Without items the types of the results are unknown and not needed, unless an operator with declared outputs produces
+        // them.
         let typed = stacked && parts.scans.iter().all(|s| matches!(s, Scanned::Stack(_)));
         match parts.count {
             Some(0) if parts.dynamic.is_none() && typed => {
@@ -200,7 +200,7 @@ impl<'p> Composer<'p, '_> {
             carried,
             scans,
             count: length,
-            room: None,
+            capacity: None,
             dynamic: None,
             length: None,
         };
@@ -235,7 +235,7 @@ impl<'p> Composer<'p, '_> {
             {
                 parts.dynamic = Some(tensor);
             }
-            // Extents that only the run knows.
+            // Dynamic extents.
             Value::Atom(Atom::Run(count)) if count.kind == ScalarKind::Int => {
                 if length.is_none() {
                     parts.count = upper_bound(&count);

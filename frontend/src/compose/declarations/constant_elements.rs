@@ -11,7 +11,7 @@ use crate::limits::Limits;
 use crate::model::{self, Extent, FormulaIndex, Node, TensorType};
 use skript_semantics::{Scalar, ScalarOp};
 
-/// Refuses the value of a constant that only the run knows.
+/// Rejects a constant whose value is known only at run time.
 ///
 /// # Errors
 /// Some of it is no number yet.

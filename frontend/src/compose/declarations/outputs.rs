@@ -27,7 +27,7 @@ impl<'p> Composer<'p, '_> {
         result
     }
 
-    /// Beside errors in the body: outputs that do not rest on what is wrong are told with it.
+    /// Reports, along with errors in the body, the outputs that do not depend on them.
     pub fn compare_outputs_that_are_known(&mut self, builder: &mut Builder<'p>) {
         for declaration in &builder.found.definition.outputs {
             let spec = &declaration.type_spec;
@@ -369,9 +369,9 @@ fn extent_part(extent: &Extent, message: &mut Vec<MessagePart>) {
 mod tests {
     use crate::compose::testing::composed;
 
-    /// Outputs of another extent are told beside invocations that fail, and only if they do not rest on them.
+    /// Outputs of another extent are reported along with failing invocations, but only if they do not depend on them.
     #[test]
-    fn wrong_outputs_are_told_beside_other_errors() {
+    fn wrong_outputs_are_reported_with_other_errors() {
         let found = |graph: &str| {
             let text = format!(
                 "operator half {{ @input {{ x: real[2 * n]; }} @output {{ y: real[n]; }} @lower {{ y[i,] = x[i,], i < n; }} }} \

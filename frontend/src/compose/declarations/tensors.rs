@@ -230,10 +230,12 @@ impl<'p> Composer<'p, '_> {
                 continue;
             }
             let text = self.source_text(expr.span);
-            let message = format!("nothing tells `{name}` of `{text}`: a bound is one of a name");
+            let message = format!(
+                "nothing determines `{name}` in `{text}`: an upper bound belongs to a name, not to an expression"
+            );
             let diagnostic = Diagnostic::error(&UNDETERMINED_EXTENT, spec.span, message);
             return Err(self.report(diagnostic.with_help(format!(
-                "bound the name where it stands alone, `{name}|2`, and leave the bound of `{text}` out"
+                "declare the upper bound of `{name}` where it stands alone, `{name}|2`, and remove the bound of `{text}`"
             ))));
         }
         let mut computed = Vec::new();
@@ -253,7 +255,7 @@ impl<'p> Composer<'p, '_> {
         }
         for (position, spec) in specs.iter().enumerate() {
             let when = match when {
-                // Nothing has told the extent yet.
+                // The extent is not determined yet.
                 Tested::Before if made_here.contains(&position) => Tested::Behind,
                 known => known,
             };
@@ -264,7 +266,7 @@ impl<'p> Composer<'p, '_> {
         Ok(Some(extents))
     }
 
-    /// `2 * s|10` of an input of the main graph: an extent that each run brings, which tells s.
+    /// `2 * s|10` of an input of the main graph: the dynamic extent of the input determines `s`.
     fn solved_extent(
         &mut self,
         builder: &mut Builder<'p>,
@@ -294,7 +296,7 @@ impl<'p> Composer<'p, '_> {
         Ok(extent)
     }
 
-    /// `n|k` holds for the extent that n has, whatever told it.
+    /// Checks `n|k` for the extent of `n`, whatever determined it.
     fn check_declared_bound(
         &mut self,
         builder: &mut Builder<'p>,
@@ -575,7 +577,7 @@ impl<'p> Composer<'p, '_> {
     }
 }
 
-/// Whether a bounded extent with one name that nothing tells tells the name itself.
+/// Whether a bounded extent with one undetermined name determines that name.
 fn may_be_solved(builder: &Builder, declaration: &Declaration, spec: &ExtentSpec) -> bool {
     let single = spec.pack.is_none() && !spec.per_item;
     builder.entry && is_input(builder, declaration) && single
@@ -688,7 +690,7 @@ fn declared_extents(
     Ok(extents)
 }
 
-/// The bounds after `|`, one for each extent that the item stands for; one that only the run knows is none below zero there.
+/// The bounds after `|`, one for each extent that the item stands for; a dynamic one counts as at least zero.
 pub(in crate::compose) fn upper_extents(
     evaluator: &mut Evaluator,
     bound: &Expr,

@@ -43,7 +43,7 @@ pub(in crate::compose) fn targets(
                 &FORMULA,
                 target.span,
                 format!(
-                    "`{0}` has a length that only the run knows: write its items, `{0}[k][…]`",
+                    "the length of pack `{0}` is known only at run time; assign its items, `{0}[k][…]`",
                     target.name.name
                 ),
             ),

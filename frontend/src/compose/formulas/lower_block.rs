@@ -659,7 +659,7 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
     }
 }
 
-/// So many loop nests as the run says: one more loop around them.
+/// A dynamic number of loop nests: one more loop around them.
 fn looped(lowering: &Lowering, unroll: &IterationCount, count: &Expr) -> Lowering {
     let unnamed = || Ident {
         name: "unroll.step".to_string(),

@@ -85,23 +85,23 @@ impl<'p> Composer<'p, '_> {
         builder.function.result_checks.clear();
         let limit = self.bound_of_counter(builder, output, counter)?;
         let bound = limit.most;
-        let mut room = tensor.clone();
-        if let Some(extent) = room.shape.get_mut(dimension) {
+        let mut buffer = tensor.clone();
+        if let Some(extent) = buffer.shape.get_mut(dimension) {
             *extent = Extent::Fixed(bound);
         }
         let name = &output.name;
-        let room = builder.value(Some(name.name.clone()), room, name.span);
+        let buffer = builder.value(Some(name.name.clone()), buffer, name.span);
         let count = builder.wide_int(Some(counter.to_string()), name.span);
         let port = |name: &str, id| Port {
             name: name.to_string(),
             tensors: PortTensors::Single(id),
             span: output.name.span,
         };
-        builder.function.outputs = vec![port(&name.name, room.id), port(counter, count.id)];
+        builder.function.outputs = vec![port(&name.name, buffer.id), port(counter, count.id)];
         builder.tensors.insert(name.name.clone());
         builder
             .scope
-            .set(name.name.clone(), Value::Atom(Atom::Tensor(room.clone())));
+            .set(name.name.clone(), Value::Atom(Atom::Tensor(buffer.clone())));
         let counted = element(&count.tensor, count.id, Vec::new());
         builder
             .scope
@@ -129,13 +129,13 @@ impl<'p> Composer<'p, '_> {
             expr: Arc::new(ShapeExpr::Symbol(builder.fresh_extent())),
             bound,
         };
-        let mut part = (*room.tensor).clone();
+        let mut part = (*buffer.tensor).clone();
         if let Some(own) = part.shape.get_mut(dimension) {
             *own = extent;
         }
         let result = builder.value(None, part, span);
         builder.emit(Operation::Cut {
-            whole: room.id,
+            whole: buffer.id,
             count: count.id,
             dimension,
             output: result.id,

@@ -1,12 +1,12 @@
-//! Packed assignments that write several places of one output: apart where no order between the writes can be told.
+//! Packed assignments that write several elements of one output: split where the order of the writes does not matter.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use skript_semantics::Scalar;
 
 use crate::model::{Expr, Formula, Node, Target, ValueId};
 
-/// One formula for each place of an output that a packed assignment writes, `y[i,[0, 1]] = …`: lowerings take formulas
-/// that write each output once. What reads an output of its own, or may write one place twice, stays one step.
+/// One formula for each element of an output that a packed assignment writes, `y[i,[0, 1]] = …`: lowerings support formulas
+/// that write each output once. A formula that reads its own output, or may write an element twice, is not split.
 pub fn split(formula: Formula) -> Vec<Formula> {
     let mut places: FxHashMap<ValueId, Vec<&Target>> = FxHashMap::default();
     for target in &formula.targets {

@@ -45,7 +45,7 @@ pub struct ArgumentList {
     pub arguments: Vec<Argument>,
     pub spans: Vec<Span>,
     pub invocation: Span,
-    /// For each tensor of the arguments in order, the first one that is the same tensor; empty where that tells nothing.
+    /// For each tensor of the arguments in order, the first one that is the same tensor; empty if no tensor occurs twice.
     pub same: Vec<usize>,
     /// Run-time extents in attributes that no argument has: the callee's names for them, and their bounds.
     pub extents: Vec<(String, u64)>,

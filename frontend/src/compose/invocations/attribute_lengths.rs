@@ -1,4 +1,4 @@
-//! Lengths of packed attributes (2.5, 2.6.1): told by packs, and by what else names them; single values serve all items.
+//! Lengths of packed attributes (2.5, 2.6.1): from packs and from other uses of their names; single values are repeated.
 
 use crate::ast::{Declaration, Expr};
 use crate::compose::composer::{Composed, Composer};
@@ -185,11 +185,11 @@ mod tests {
             &invoked(rank, "z: optional real^(r)[s..];", "c == 10", "")
                 .replace("o{}(x)", "o(x, x)"),
         );
-        // The length is a default itself, and is told by another default.
+        // The length is a default itself, and another default determines it.
         let deferred = "c: int = (a + ..) - 3; a: int..(k) = 5; k: int = n - 1;";
         assert_composes(&invoked(deferred, "", "c == 17", ""));
-        let told = "c: int = (a + ..); a: int..(k) = 5; b: int..(k) = [n, n, n];";
-        assert_composes(&invoked(told, "", "c == 15", ""));
+        let source = "c: int = (a + ..); a: int..(k) = 5; b: int..(k) = [n, n, n];";
+        assert_composes(&invoked(source, "", "c == 15", ""));
         let unknown = "c: int = a; a: int..(k) = 5;";
         assert_fires(&UNIFORM_LENGTH_UNKNOWN, &invoked(unknown, "", "c == 5", ""));
     }

@@ -288,8 +288,8 @@ impl<'p> Composer<'p, '_> {
         if let Some(index) = failure
             && let Some(input) = definition.inputs.get(index)
         {
-            if let Some(extent) = Self::untold_by_default(builder, input) {
-                return Err(self.untold_extent(input, extent, list.invocation));
+            if let Some(extent) = Self::unknown_extent_of_default(builder, input) {
+                return Err(self.report_unknown_extent(input, extent, list.invocation));
             }
             if builder.entry {
                 // Says which name has no value.
@@ -358,7 +358,7 @@ impl<'p> Composer<'p, '_> {
         let spec = &input.type_spec;
         if let Argument::Null = argument {
             if let Some(default) = &input.default {
-                if Self::untold_by_default(builder, input).is_some() {
+                if Self::unknown_extent_of_default(builder, input).is_some() {
                     return Ok(None);
                 }
                 self.default_input(builder, input, default)?;
@@ -415,7 +415,7 @@ impl<'p> Composer<'p, '_> {
                 .with_place(input.span, "declared here"),
             ));
         }
-        let told: Vec<TensorType> = argument
+        let known: Vec<TensorType> = argument
             .telling()
             .iter()
             .map(|item| match item {
@@ -426,7 +426,7 @@ impl<'p> Composer<'p, '_> {
                 },
             })
             .collect();
-        let rank = told.first().map(|t| t.shape.len());
+        let rank = known.first().map(|t| t.shape.len());
         if !self.shape_is_bindable(builder, spec, rank, &what, place)? {
             return Ok(None);
         }
@@ -452,8 +452,8 @@ impl<'p> Composer<'p, '_> {
             self.unify(builder, length, &actual, &bound)?;
         }
         let length = self.bound_length(builder, spec, argument, place)?;
-        let mut shapes = Vec::with_capacity(told.len());
-        for tensor in &told {
+        let mut shapes = Vec::with_capacity(known.len());
+        for tensor in &known {
             if let Some(first) = rank
                 && tensor.shape.len() != first
             {
@@ -485,7 +485,7 @@ impl<'p> Composer<'p, '_> {
                 builder.tensors.insert(name.clone());
                 Value::Pack(Pack {
                     kind: Some(kind),
-                    tensor: told.into_iter().next().map(Rc::new),
+                    tensor: known.into_iter().next().map(Rc::new),
                     ..Pack::new(Vec::new())
                 })
             } else {
@@ -497,8 +497,8 @@ impl<'p> Composer<'p, '_> {
         let mut values = Vec::new();
         let mut atoms = Vec::new();
         let items = argument.items().len();
-        let none = told.get(items).cloned().map(Rc::new);
-        for (item, tensor) in told.into_iter().take(items).enumerate() {
+        let none = known.get(items).cloned().map(Rc::new);
+        for (item, tensor) in known.into_iter().take(items).enumerate() {
             let value_name = if packed {
                 format!("{name}:{}", item + 1)
             } else {
@@ -511,7 +511,7 @@ impl<'p> Composer<'p, '_> {
         }
         builder.tensors.insert(name.clone());
         if packed {
-            // Of no tensors, the type is told by the declaration.
+            // The declaration determines the type of an empty pack.
             let kind = Some(kind);
             let pack = Pack {
                 kind,
@@ -598,8 +598,8 @@ impl<'p> Composer<'p, '_> {
             .flat_map(|expr| Self::unknown_names(builder, expr))
             .collect();
         extents().any(|extent| {
-            let told = extent.bound.as_ref().or(extent.extent.as_ref());
-            let names = told.map(|expr| Self::unknown_names(builder, expr));
+            let known = extent.bound.as_ref().or(extent.extent.as_ref());
+            let names = known.map(|expr| Self::unknown_names(builder, expr));
             let mut names = names.into_iter().flatten();
             names.any(|name| extent.bound.is_none() || !own.contains(&name))
         })

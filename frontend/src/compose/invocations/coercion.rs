@@ -22,7 +22,7 @@ pub fn coerce_scalar(value: Scalar, kind: ScalarKind) -> Option<Scalar> {
 pub fn coerced(value: &Value, declared: TypeName) -> Option<Value> {
     let item = |atom: &Atom| match (declared, atom) {
         (TypeName::Str, Atom::Str(_)) => Some(atom.clone()),
-        // An extent that only the run knows.
+        // A dynamic extent.
         (TypeName::Scalar(kind), Atom::Run(expr)) if atom.scalar().is_none() => {
             let expr = (**expr).clone();
             match (expr.kind, kind) {

@@ -14,27 +14,27 @@ use crate::model::ConstantData;
 use crate::source::Span;
 
 impl<'p> Composer<'p, '_> {
-    /// An extent that nothing tells if the input takes its default: that is one number, without a shape.
-    pub fn untold_by_default<'d>(
+    /// An extent that is unknown if the input has its default value, which is one number without a shape.
+    pub fn unknown_extent_of_default<'d>(
         builder: &Builder<'p>,
         input: &'d Declaration,
     ) -> Option<&'d ExtentSpec> {
         input.default.as_ref()?;
-        // A list tells its length.
+        // A list determines its length.
         let length = input.type_spec.pack.as_ref();
         let length = length.and_then(|pack| pack.length.as_ref());
-        let told = |name: &String| {
+        let is_known = |name: &String| {
             length.is_some_and(|e| matches!(&e.kind, ExprKind::Name(n) if n.name == *name))
         };
-        let untold = |expr: &Expr| !Self::unknown_names(builder, expr).iter().all(told);
+        let is_unknown = |expr: &Expr| !Self::unknown_names(builder, expr).iter().all(is_known);
         let mut extents = input.type_spec.shape.iter().flatten();
         extents.find(|spec| {
             let length = spec.pack.as_ref().and_then(|pack| pack.length.as_ref());
-            spec.extent.as_ref().is_none_or(untold) || length.is_some_and(untold)
+            spec.extent.as_ref().is_none_or(is_unknown) || length.is_some_and(is_unknown)
         })
     }
 
-    pub fn untold_extent(
+    pub fn report_unknown_extent(
         &mut self,
         input: &Declaration,
         extent: &ExtentSpec,
@@ -43,7 +43,7 @@ impl<'p> Composer<'p, '_> {
         let name = &input.name.name;
         let text = self.source_text(extent.span);
         let message = format!(
-            "nothing tells the extent `{text}` of input `{name}`, which is not given and takes its default"
+            "nothing determines the extent `{text}` of input `{name}`, which has its default value because no tensor is passed"
         );
         let diagnostic = Diagnostic::error(&SHAPE_NOT_BOUND, extent.span, message)
             .with_place(invocation, "invoked here");
@@ -108,7 +108,7 @@ impl<'p> Composer<'p, '_> {
         }
     }
 
-    /// One number for each tensor: a list has the declared length, or tells it; a single number serves all of a known length.
+    /// One number for each tensor: a list has the declared length or determines it; a single number is repeated to a known length.
     fn default_items(
         &mut self,
         builder: &mut Builder<'p>,
@@ -189,7 +189,7 @@ mod tests {
         let known = "x: real[n|4]; d: real[n] = 2.0;";
         assert_eq!(inputs(known, &[]).unwrap(), ["[n|4]"]);
         assert_eq!(inputs(known, &["d"]).unwrap(), ["[n|4]", "[n|4]"]);
-        // Extents that a later input tells.
+        // Extents that a later input determines.
         let before = "d: real[n] = 2.0; x: real[n|4];";
         assert_eq!(inputs(before, &[]).unwrap(), ["[n|4]"]);
         assert_eq!(inputs(before, &["d"]).unwrap(), ["[n|4]", "[n|4]"]);

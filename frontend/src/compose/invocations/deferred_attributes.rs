@@ -52,7 +52,7 @@ impl<'p> Composer<'p, '_> {
                     }
                 }
             }
-            // A default may have told a length as well; lengths of given packs may tell what defaults wait for.
+            // A default may have determined a length as well; lengths of given packs may determine names that defaults need.
             release(builder, &mut waiting, &mut open);
             while open.is_empty() && !waiting.is_empty() && self.given_lengths(builder, list)? {
                 release(builder, &mut waiting, &mut open);
@@ -90,7 +90,7 @@ impl<'p> Composer<'p, '_> {
         }
     }
 
-    /// Binds length symbols of packs whose values are packs already; tells whether any was new.
+    /// Binds length symbols of packs whose values are packs already; returns whether any was new.
     fn given_lengths(&mut self, builder: &mut Builder<'p>, list: &ArgumentList) -> Composed<bool> {
         let definition = builder.found.definition;
         let mut progress = false;

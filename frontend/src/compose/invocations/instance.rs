@@ -50,7 +50,7 @@ pub struct Builder<'p> {
     /// Entries of this function and of what it invokes, names relative to it.
     pub quantization: Vec<Quantization>,
     /// Where the loop that comes next puts its results: how many items there can be at each place.
-    pub rooms: Vec<Option<u64>>,
+    pub capacities: Vec<Option<u64>>,
     /// Assertions on constants, variables and outputs that have no type yet.
     pub later_assertions: Vec<&'p Assertion>,
     /// See [`InstanceInfo::invocations`].
@@ -118,7 +118,7 @@ impl<'p> Builder<'p> {
         }
     }
 
-    /// A name for a run-time extent that is told by what is computed.
+    /// A name for a dynamic extent that a computed tensor determines.
     pub fn fresh_extent(&mut self) -> String {
         self.symbols += 1;
         format!("data.{}", self.symbols)
@@ -267,7 +267,7 @@ impl<'p> Composer<'p, '_> {
             entry,
             quantizers: std::mem::take(&mut self.passed_quantizers),
             quantization: Vec::new(),
-            rooms: Vec::new(),
+            capacities: Vec::new(),
             later_assertions: Vec::new(),
             invocations: 0,
             unrolled: 1,

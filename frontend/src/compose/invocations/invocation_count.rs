@@ -76,7 +76,7 @@ impl<'p> Composer<'p, '_> {
     }
 }
 
-/// How often a loop's body is repeated while composing, as far as its text tells.
+/// How often a loop's body is repeated at compile time, where its text determines that.
 fn written_count(looping: &Loop) -> usize {
     let count = looping.count.as_ref().and_then(|c| c.count.as_ref());
     match count.map(|count| &count.kind) {

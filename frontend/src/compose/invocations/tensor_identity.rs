@@ -27,7 +27,7 @@ impl Builder<'_> {
 }
 
 impl<'p> Composer<'p, '_> {
-    /// See [`ArgumentList::same`]: told only if a tensor is given twice to an operator that may test it, so that all others
+    /// See [`ArgumentList::same`]: set only if a tensor is passed twice to an operator that may test it, so that all others
     /// share their instances.
     pub fn same_tensors(&mut self, found: &Definitions<'p>, values: &[Value]) -> Vec<usize> {
         let tensors: Vec<Option<&TensorRef>> = values
@@ -119,7 +119,7 @@ mod tests {
              @compose {{ r = if p is q then same(p) else other(p); }} }} \
              operator packed {{ @input {{ ps: real[n]..(2); }} @output {{ r: real[n]; }} @compose {{ r = f(ps[0], ps[1]); }} }} \
              operator crossed {{ @input {{ p: real[n]; q: real[n]; }} @output {{ r: real[n]; }} @compose {{ r = f(q, p); }} }} \
-             operator told {{ @input {{ p: real[n]; q: real[n]; }} @output {{ r: real[n]; }} @using {{ c = p is q; }} \
+             operator compared {{ @input {{ p: real[n]; q: real[n]; }} @output {{ r: real[n]; }} @using {{ c = p is q; }} \
              @lower {{ r[i,] = c ? p[i,] : q[i,], i < n; }} }} \
              graph G {{ @input {{ x: real[2]; z: real[2]; }} @output {{ y: real[2]; }} @compose {{ {components} }} }}",
             leaf("same"),
@@ -131,7 +131,7 @@ mod tests {
             .filter_map(|id| model.function(id))
             .map(|f| f.name.clone());
         let leaves =
-            |name: &String| ["main.same", "main.other", "main.told"].contains(&name.as_str());
+            |name: &String| ["main.same", "main.other", "main.compared"].contains(&name.as_str());
         names.filter(leaves).collect()
     }
 
@@ -148,7 +148,7 @@ mod tests {
         assert_eq!(invocation_counts("y = packed([x, x]);"), ["main.same"]);
         assert_eq!(invocation_counts("y = packed([x, z]);"), ["main.other"]);
         assert_eq!(
-            invocation_counts("w = told(x, x); y = told(w, z);").len(),
+            invocation_counts("w = compared(x, x); y = compared(w, z);").len(),
             2
         );
     }

@@ -1,4 +1,4 @@
-//! `y[i,] = xs[i,] + ..` over a pack whose length only the run knows (2.12): a formula that accumulates over one more index.
+//! `y[i,] = xs[i,] + ..` over a pack of dynamic length (2.12): a formula that accumulates over one more index.
 //! Written out for as many items as there may be, it would take time that grows with the bound.
 
 use std::rc::Rc;

@@ -1,4 +1,4 @@
-//! Packs of run-time length that are made of others (2.4), `xs[1:]` and `[x, xs.., z]`: a function with one formula for each
+//! Slices and concatenations of packs of dynamic length (2.4), `xs[1:]` and `[x, xs.., z]`: a function with one formula for each
 //! part.
 
 use crate::compose::composer::{Composed, Composer, Reported};
@@ -246,7 +246,7 @@ impl<'p> Composer<'p, '_> {
                     &UNEXPECTED_VALUE,
                     span,
                     format!(
-                        "tensors of a pack whose length only the run knows have one type and shape; here are {} and {}",
+                        "tensors of a pack of dynamic length must have one type and shape, but these are {} and {}",
                         tensor_text(&first),
                         tensor_text(&other)
                     ),

@@ -1,4 +1,4 @@
-//! Packs whose length only the run knows, where a document says how long they are (2.6, 2.10.1).
+//! Packs of dynamic length whose declarations state the length (2.6, 2.10.1).
 
 use crate::ast::{Component, Declaration, Expr, ExprKind, PackSpec, Target, TargetItem};
 use crate::compose::composer::{Composed, Composer, Reported};
@@ -16,10 +16,10 @@ use crate::source::Span;
 use std::sync::Arc;
 
 impl<'p> Composer<'p, '_> {
-    /// How many items the pack of each place on the left side can hold; `None` if nothing tells.
-    pub fn rooms(&self, builder: &Builder<'p>, component: &Component) -> Vec<Option<u64>> {
+    /// The most items of the pack of each target on the left side; `None` if unknown.
+    pub fn capacities(&self, builder: &Builder<'p>, component: &Component) -> Vec<Option<u64>> {
         let outputs = &builder.found.definition.outputs;
-        let room = |target: &Target| match target {
+        let capacity = |target: &Target| match target {
             Target::Item(TargetItem::Name { name, pack, .. }) => {
                 let declared = outputs.iter().find(|o| o.name.name == name.name);
                 let declared = declared.and_then(|o| o.type_spec.pack.as_ref());
@@ -38,7 +38,7 @@ impl<'p> Composer<'p, '_> {
                 sum.checked_add(own)
             }),
         };
-        component.targets.iter().map(room).collect()
+        component.targets.iter().map(capacity).collect()
     }
 
     fn pack_room(&self, builder: &Builder<'p>, pack: &PackSpec) -> Option<u64> {
@@ -111,7 +111,7 @@ impl<'p> Composer<'p, '_> {
                         match &actual {
                             Extent::Fixed(n) => n.to_string(),
                             Extent::Dynamic { expr, bound } =>
-                                format!("{expr}, at most {bound}, as each run tells"),
+                                format!("{expr}, at most {bound}, known at run time"),
                         }
                     ),
                 ));
@@ -144,7 +144,7 @@ impl<'p> Composer<'p, '_> {
         self.test_result(builder, check)
     }
 
-    /// The length of a pack among the inputs of the main graph; what is given tells one that nothing else does.
+    /// The length of a pack among the inputs of the main graph; the passed tensors determine an undeclared one.
     pub fn input_length(
         &mut self,
         builder: &mut Builder<'p>,
@@ -174,14 +174,11 @@ impl<'p> Composer<'p, '_> {
             length.as_ref().is_none_or(unknown)
         });
         if is_open {
-            let message = format!(
-                "nothing tells how many tensors the pack `{}` has",
-                name.name
-            );
+            let message = format!("the length of the pack `{}` is unknown", name.name);
             let diagnostic = Diagnostic::error(&ATTRIBUTE_LENGTH, input.span, message);
             return Err(self.report(diagnostic.with_help(format!(
-                "`skript run` counts what `--input {0}=…` gives; elsewhere say `--input-shape {0}=…;…`, one shape for each, or \
-                 give the length a bound, `..({1}|8)`",
+                "`skript run` counts the tensors of `--input {0}=…`; elsewhere pass `--input-shape {0}=…;…`, one shape for each, or \
+                 declare an upper bound for the length, `..({1}|8)`",
                 name.name,
                 length.into_iter().flatten().next().map_or_else(|| "n".to_string(), |l| self.source_text(l.span))
             ))));
@@ -189,7 +186,7 @@ impl<'p> Composer<'p, '_> {
         self.declared_length(builder, input)
     }
 
-    /// The length of a declared pack, if only the run knows it.
+    /// The length of a declared pack, if it is dynamic.
     pub fn run_time_length(
         &mut self,
         builder: &Builder<'p>,
@@ -225,7 +222,7 @@ impl<'p> Composer<'p, '_> {
             .as_ref()
             .and_then(|p| p.length.as_ref());
         match length {
-            // What is given tells.
+            // The passed tensors determine it.
             Some(length) if !Self::unknown_names(builder, length).is_empty() => Ok(None),
             _ => self.run_time_length(builder, input),
         }
@@ -334,7 +331,7 @@ impl<'p> Composer<'p, '_> {
                 return Err(self.error(
                     &UNEXPECTED_VALUE,
                     own.span,
-                    "tensors of a pack whose length only the run knows have one shape",
+                    "tensors of a pack of dynamic length must have one shape",
                 ));
             }
         }
@@ -349,7 +346,7 @@ impl<'p> Composer<'p, '_> {
         }
     }
 
-    /// The same of a pack whose length only the run knows; whether there is a new name.
+    /// The same for a pack of dynamic length; returns whether there is a new name.
     pub fn name_run_time_length(
         &mut self,
         builder: &mut Builder<'p>,

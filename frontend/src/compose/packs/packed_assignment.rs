@@ -71,8 +71,8 @@ pub(in crate::compose) fn check(
         return stop(
             &FORMULA,
             lowering.span,
-            "a pack whose length only the run knows is assigned item by item, and here an item, or the condition, rests on \
-             another item of it; write the items, `ys[k][…]` with `k < n`",
+            "a pack of dynamic length is assigned item by item, but an item, or the condition, depends on another item of it; \
+             assign the items, `ys[k][…]` with `k < n`",
         );
     }
     let mut beside = Vec::new();

@@ -1,7 +1,7 @@
-//! What operators in work types hand out that no data decide, where the machine types do not hold it.
+//! Results of composite operators that depend on no data and that the storage types cannot represent.
 //!
-//! Inside of an operator made of others, ints have 64 bits and reals are f32: there, any constant and any position fits. What of
-//! them reaches the graph around it, as it is or computed with others of them, must fit the machine types.
+//! Inside of a composite operator, ints have 64 bits and reals are f32: any constant and any index fits. The values that reach
+//! the surrounding graph, directly or combined with each other, must fit the storage types.
 
 use std::collections::HashMap;
 
@@ -26,7 +26,7 @@ const DEPTH: usize = 256;
 pub enum Decided {
     /// Between which ints those lie that no data decide, and whether these are all elements.
     Ints { range: Interval, is_all: bool },
-    /// The bits of a real among them that the machine type does not hold.
+    /// The bits of a real among them that the storage type cannot represent.
     Unheld(u64),
 }
 
@@ -85,9 +85,9 @@ pub fn fact(facts: &Facts, id: ValueId) -> Option<Decided> {
     facts.get(id.0 as usize).copied().flatten()
 }
 
-/// What to say of every tensor that an operator in work types hands to machine types around it.
+/// Reports every tensor that an operator in compute types returns to a caller in storage types and that does not fit.
 ///
-/// `positions`: the largest position that an intrinsic may give out.
+/// `positions`: the largest index that an intrinsic may return.
 pub fn misfits(model: &Model, positions: &dyn Fn(&Function) -> Option<u64>) -> Vec<Diagnostic> {
     let mut reader = Reader {
         model,
@@ -104,7 +104,7 @@ pub fn misfits(model: &Model, positions: &dyn Fn(&Function) -> Option<u64>) -> V
         };
         block.visit(&mut |operation| {
             if let Operation::Invoke(invoke) = operation {
-                found.extend(reader.handed_out(function, invoke));
+                found.extend(reader.constant_results(function, invoke));
             }
         });
     }
@@ -122,7 +122,7 @@ struct Reader<'m> {
 }
 
 impl<'m> Reader<'m> {
-    fn handed_out(&mut self, function: &Function, invoke: &Invoke) -> Vec<Diagnostic> {
+    fn constant_results(&mut self, function: &Function, invoke: &Invoke) -> Vec<Diagnostic> {
         let is_wide = |f: &Function, id: ValueId| {
             let value = f.values.get(id.0 as usize);
             value.is_some_and(|v| v.wide)
@@ -268,7 +268,7 @@ impl<'m> Reader<'m> {
             let decided = items.reduce(either).flatten();
             learn(facts, *item, decided);
         }
-        if let (Some(index), Some(steps)) = (l.index, l.static_count.or(l.room)) {
+        if let (Some(index), Some(steps)) = (l.index, l.static_count.or(l.capacity)) {
             let range = (0, (i128::from(steps) - 1).max(0));
             learn(
                 facts,
@@ -316,7 +316,7 @@ impl<'m> Reader<'m> {
         }
     }
 
-    /// A real that the formula makes of nothing, or hands on, and that the machine type does not hold.
+    /// A real that the formula produces from constants, or copies, and that the storage type cannot represent.
     fn real(&self, formula: &Formula, target: &Target, facts: &Facts) -> Option<Decided> {
         let mut made = made(formula, target).into_iter();
         let own = made.find_map(|s| match s {
@@ -396,8 +396,8 @@ mod tests {
         operator third { @input { a: int[n]; } @output { b: int[n]; } @lower { b[i,] = a[i,] / 3, i < n; } } \
         operator upto { @attrib { m: int; } @output { b: int[m]; } @lower { b[i,] = i, i < m; } } ";
 
-    /// What is said of a graph of one operator, made of others in this way, in i8 and f16.
-    fn told(rest: &str, body: &str) -> Vec<String> {
+    /// The messages for a graph of one composite operator with this body, in i8 and f16.
+    fn messages(rest: &str, body: &str) -> Vec<String> {
         let text = format!(
             "{PARTS} operator f {{ @input {{ x: int[3]; r: real[3]; c: bool[]; }} {rest} @compose {{ {body} }} }} \
              graph G {{ @input {{ x: int[3]; r: real[3]; c: bool[]; }} @output {{ y: int[3]; z: real[3]; }} \
@@ -426,14 +426,14 @@ mod tests {
     #[test]
     fn what_an_operator_hands_out_is_told() {
         let y300 = ["SK3004: `y` may be 300, which is no i8 number"];
-        assert_eq!(told(LARGE, "y = k; w = sum(x, k); z = r;"), y300);
-        assert_eq!(told(LARGE, "y = pass(k); w = sum(x, y); z = r;"), y300);
+        assert_eq!(messages(LARGE, "y = k; w = sum(x, k); z = r;"), y300);
+        assert_eq!(messages(LARGE, "y = pass(k); w = sum(x, y); z = r;"), y300);
         let branch = "w = sum(x, k); y = if c then w else k; z = r;";
-        assert_eq!(told(LARGE, branch), y300);
+        assert_eq!(messages(LARGE, branch), y300);
         let steps = "z = r; y = with s: int[3] = x do..(2) { t = sum(s, x); yield k; };";
-        assert_eq!(told(LARGE, steps), y300);
+        assert_eq!(messages(LARGE, steps), y300);
         assert_eq!(
-            told(
+            messages(
                 ADDED,
                 "u = upto{m=3}(); v = sum(u, u); y = sum(v, k); z = r;"
             ),
@@ -441,7 +441,7 @@ mod tests {
         );
         let real = "@constant { k: real[3] = 1e5; } @output { y: int[3]; z: real[3]; }";
         assert_eq!(
-            told(real, "y = x; w = real_pass(k); z = real_pass(w);"),
+            messages(real, "y = x; w = real_pass(k); z = real_pass(w);"),
             [
                 "SK0750: `z` gets 1e5, which is no f16 number (at most 6.5504e4 in size); --real=f32 holds it"
             ]
@@ -450,8 +450,8 @@ mod tests {
 
     #[test]
     fn what_stays_inside_or_rests_on_data_is_not() {
-        assert!(told(LARGE, "w = sum(x, k); y = third(w); z = r;").is_empty());
-        assert!(told(LARGE, "w = sum(k, k); v = third(w); y = third(v); z = r;").is_empty());
-        assert!(told(ADDED, "u = upto{m=3}(); y = sum(u, k); z = r;").is_empty());
+        assert!(messages(LARGE, "w = sum(x, k); y = third(w); z = r;").is_empty());
+        assert!(messages(LARGE, "w = sum(k, k); v = third(w); y = third(v); z = r;").is_empty());
+        assert!(messages(ADDED, "u = upto{m=3}(); y = sum(u, k); z = r;").is_empty());
     }
 }

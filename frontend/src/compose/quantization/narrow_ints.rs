@@ -1,6 +1,6 @@
-//! Positions and extents that become values where the machine type of ints does not hold all of them.
+//! Indices and extents that become values where the storage type of ints cannot represent all of them.
 //!
-//! What data decide wraps like other ints; what the text and the extents decide is known here, and is refused.
+//! Values that depend on data wrap like other ints; values that the text and the extents determine are known here and rejected.
 
 use skript_semantics::{IntType, ScalarKind, ScalarOp};
 
@@ -14,7 +14,7 @@ use crate::model::{
 };
 use crate::source::Span;
 
-/// What to say of every int output of a formula, and every index of a loop, that may be outside of the machine type.
+/// Reports every int output of a formula, and every index of a loop, that may be outside of the storage type.
 pub fn narrow_ints(model: &Model) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     let int = model.numbers.int;
@@ -200,12 +200,12 @@ impl Point<'_> {
 fn last_step(function: &Function, l: &Loop) -> Option<(String, i128)> {
     let value = |id: ValueId| function.values.get(id.0 as usize);
     let index = value(l.index?)?;
-    // A tensor that counts is of the machine type itself.
-    let told = |id| value(id).is_some_and(|count| !count.wide);
-    if index.wide || l.dynamic_count.is_some_and(told) {
+    // A tensor that counts has the storage type itself.
+    let is_narrow = |id| value(id).is_some_and(|count| !count.wide);
+    if index.wide || l.dynamic_count.is_some_and(is_narrow) {
         return None;
     }
-    let steps = l.static_count.or(l.room)?;
+    let steps = l.static_count.or(l.capacity)?;
     Some((called(Some(index)), i128::from(steps) - 1))
 }
 
@@ -217,7 +217,7 @@ mod tests {
     use skript_semantics::{IntType, Numbers};
 
     /// What is said of a graph with this operator of a tensor `a` and an int output `b`, and an input of this shape.
-    fn told(int: IntType, shape: &str, output: &str, formulas: &str) -> Vec<String> {
+    fn messages(int: IntType, shape: &str, output: &str, formulas: &str) -> Vec<String> {
         let text = format!(
             "operator f {{ @input {{ a: real[n]; }} @output {{ b: {output}; }} @lower {{ {formulas} }} }} \
              graph G {{ @input {{ x: real[{shape}]; }} @output {{ y: int[~]; }} @compose {{ y = f(x); }} }}"
@@ -252,40 +252,40 @@ mod tests {
     fn positions_beyond_the_type_are_told() {
         let i8 = IntType::I8;
         let positions = "b[i,] = i, i < n;";
-        assert_eq!(told(i8, "300", "int[n]", positions), [TOO_LARGE]);
-        assert_eq!(told(i8, "s|300", "int[n]", positions), [TOO_LARGE]);
-        assert!(told(i8, "128", "int[n]", positions).is_empty());
-        assert!(told(IntType::I16, "300", "int[n]", positions).is_empty());
-        assert!(told(i8, "300", "int[n]", "b[i,] = i % 100, i < n;").is_empty());
+        assert_eq!(messages(i8, "300", "int[n]", positions), [TOO_LARGE]);
+        assert_eq!(messages(i8, "s|300", "int[n]", positions), [TOO_LARGE]);
+        assert!(messages(i8, "128", "int[n]", positions).is_empty());
+        assert!(messages(IntType::I16, "300", "int[n]", positions).is_empty());
+        assert!(messages(i8, "300", "int[n]", "b[i,] = i % 100, i < n;").is_empty());
         let largest = "b[] = 0; b[] := i, i < n | a[i,] > a[b[],];";
-        assert_eq!(told(i8, "300", "int[]", largest), [TOO_LARGE]);
+        assert_eq!(messages(i8, "300", "int[]", largest), [TOO_LARGE]);
         let counted = "b[k,] = i, i < n | a[i,] > 0.0;";
         let i16 = IntType::I16;
-        assert_eq!(told(i8, "300", "int[k|n]", counted), [TOO_LARGE]);
-        assert!(told(i16, "300", "int[k|n]", counted).is_empty());
+        assert_eq!(messages(i8, "300", "int[k|n]", counted), [TOO_LARGE]);
+        assert!(messages(i16, "300", "int[k|n]", counted).is_empty());
     }
 
     #[test]
     fn branches_count_by_themselves_and_conditions_bound_them() {
         let i8 = IntType::I8;
         let found = "b[i,] = a[i,] > 0.0 ? i : -1, i < n;";
-        assert_eq!(told(i8, "300", "int[n]", found), [TOO_LARGE]);
+        assert_eq!(messages(i8, "300", "int[n]", found), [TOO_LARGE]);
         let early = "b[i,] = i, i < n | i < 100;";
-        assert!(told(i8, "300", "int[n]", early).is_empty());
+        assert!(messages(i8, "300", "int[n]", early).is_empty());
         let local = "z = i + 1, b[i,] = a[i,] > 0.0 ? z : 0, i < n;";
-        assert!(told(i8, "127", "int[n]", local).is_empty());
-        assert_eq!(told(i8, "128", "int[n]", local).len(), 1);
+        assert!(messages(i8, "127", "int[n]", local).is_empty());
+        assert_eq!(messages(i8, "128", "int[n]", local).len(), 1);
     }
 
     #[test]
     fn extents_and_literals_beyond_the_type_are_told() {
         let i8 = IntType::I8;
         for shape in ["300", "s|300"] {
-            let found = told(i8, shape, "int[]", "b[] = n;");
+            let found = messages(i8, shape, "int[]", "b[] = n;");
             assert_eq!(found, ["SK3004: `b` may be 300, which is no i8 number"]);
         }
         // What another formula makes smaller may begin with any number.
-        assert!(told(i8, "9", "int[]", "b[] = 1000; b[] <= i * i, i < n;").is_empty());
+        assert!(messages(i8, "9", "int[]", "b[] = 1000; b[] <= i * i, i < n;").is_empty());
     }
 
     #[test]

@@ -193,7 +193,7 @@ impl<'p> Composer<'p, '_> {
             stack_scans: vec![(item.id, stack.id)],
             index: None,
             static_count: stack.tensor.shape.first().map(Extent::bound),
-            room: None,
+            capacity: None,
             most_steps: None,
             dynamic_count: None,
             before: None,

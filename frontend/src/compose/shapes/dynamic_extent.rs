@@ -236,7 +236,7 @@ impl Canonical {
         })
     }
 
-    /// Symbols that no tensor of the callee tells: their names there, and the extents in the caller's terms.
+    /// Symbols that no tensor of the callee determines: their names there, and the extents in the caller's terms.
     pub fn parameters(&self) -> Vec<(String, Extent)> {
         let own = self.symbols.iter().skip(self.learned);
         own.map(|(name, expr, bound)| {

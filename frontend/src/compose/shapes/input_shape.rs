@@ -53,7 +53,7 @@ impl<'p> Composer<'p, '_> {
         }
     }
 
-    /// Binds the rank symbol and tells whether the shape can be bound now.
+    /// Binds the rank symbol and returns whether the shape can be bound now.
     pub fn shape_is_bindable(
         &mut self,
         builder: &mut Builder<'p>,
@@ -205,7 +205,7 @@ impl<'p> Composer<'p, '_> {
             _ => stop(
                 &UNEXPECTED_VALUE,
                 span,
-                "of the tensors of a pack whose length only the run knows, `..` names one extent each",
+                "in a pack of dynamic length, `..` names one extent of each tensor",
             ),
         };
         value.map_err(|s| self.failed(s))

@@ -1,4 +1,4 @@
-//! Folds of packs whose length only the run knows (2.4): in closed form, where there is one.
+//! Folds of packs of dynamic length (2.4), in closed form where there is one.
 
 use skript_semantics::{ScalarKind, ScalarOp};
 
@@ -39,7 +39,7 @@ impl Evaluator<'_> {
         Ok(self.typed(value?, pack))
     }
 
-    /// `pack << .. ?? fallback` where only the run knows whether there are items; `None` for anything else.
+    /// `pack << .. ?? fallback` of a pack that may be empty at run time; `None` for anything else.
     pub(in crate::eval) fn extremum_or(
         &mut self,
         value: &Text,

@@ -1,4 +1,4 @@
-//! Packs of scalars whose length only the run knows (2.4, 2.6): the extents `..t` of such a pack of tensors, and what is
+//! Packs of scalars of dynamic length (2.4, 2.6): the extents `..t` of such a pack of tensors, and what is
 //! computed from them.
 
 mod concatenation;

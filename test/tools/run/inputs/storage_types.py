@@ -40,14 +40,14 @@ def check(real, int_, folder):
     get = lambda name: np.load(os.path.join(folder, name + ".npy"))  # noqa: E731
     x = rounded(X, real).astype(work)
 
-    # One operator rounds once: the large number in the middle costs only what the work type loses.
+    # One operator rounds once: the large number in the middle costs only the precision of the compute type.
     want = np.sin(x.astype(np.float64)) + np.exp(x.astype(np.float64))
     slack = 2 ** -12 if work == np.float32 else 2 ** -42
     found = get("mapped")
     assert found.dtype == STORED[real], found.dtype
     np.testing.assert_allclose(found.astype(np.float64), want, rtol=UNIT[real], atol=slack)
 
-    # Accumulated in the work type: f16 alone would stop at 2048, bf16 at 256.
+    # Accumulated in the compute type: f16 alone would stop at 2048, bf16 at 256.
     np.testing.assert_array_equal(get("summed"), rounded([3000.0, 1500.0], real))
     np.testing.assert_array_equal(get("p"), rounded(A @ W, real))
     sums = np.cumsum(x.astype(np.float64))
@@ -57,7 +57,7 @@ def check(real, int_, folder):
     np.testing.assert_array_equal(get("squares"), rounded([90000.0, 4.0, np.nan, np.inf], real))
     assert np.isinf(get("squares")[0]) == (real == "f16")
 
-    # 64 bits inside of a formula, and the nearest int of the machine type at its end.
+    # 64 bits inside of a formula, and the nearest int of the storage type at its end.
     store = np.dtype(int_)
     for name, value in (("m", N * N + 100), ("half", (N + 100) // 2), ("all", N.sum())):
         found = get(name)
