@@ -12,7 +12,7 @@ pub mod error;
 pub mod map;
 pub mod npy;
 pub mod npz;
-mod numbered;
+mod numbered_files;
 pub mod random;
 pub mod safetensors;
 pub mod shape;
