@@ -43,6 +43,7 @@ pub const ALL: &[Pass] = &[
     codegen::checks::NUMBER,
     codegen::checks::PASS,
     codegen::entry::NAME,
+    codegen::parallel_calls::PASS,
     codegen::annotations::PASS,
     codegen::entry::ADD,
     codegen::target::PASS,

@@ -188,7 +188,12 @@ fn run(
     let mut module = Module::parse(context, text).expect("the case parses");
     let count = match vector_bits {
         Some(vector_bits) => {
-            vectorize(module_operation(&module), Target { vector_bits }).expect("kernels parse")
+            let vector_registers = if vector_bits == 512 { 32 } else { 16 };
+            let target = Target {
+                vector_bits,
+                vector_registers,
+            };
+            vectorize(module_operation(&module), target).expect("kernels parse")
         }
         None => 0,
     };

@@ -4,6 +4,7 @@ use crate::arena::Arena;
 use crate::artifact::{Artifact, Port, PortExtent};
 use crate::error::{LoadError, RunError};
 use crate::program::Program;
+use crate::threads;
 use skript_intrinsics::compiled::Context;
 use skript_tensor::Tensor;
 
@@ -16,6 +17,8 @@ pub struct Instance {
     pointers: Vec<*mut u8>,
     /// All extents of the dynamic tensors, in order.
     extents: Vec<i64>,
+    /// Threads of a call; 0: the default.
+    threads: usize,
 }
 
 // SAFETY: the pointers are dead between calls.
@@ -42,12 +45,18 @@ impl Instance {
             context: Context::default(),
             pointers: Vec::with_capacity(tensors + dynamic),
             extents: Vec::with_capacity(extents),
+            threads: 0,
         })
     }
 
     /// What the instance runs.
     pub fn program(&self) -> &Program {
         &self.program
+    }
+
+    /// Sets the number of threads of a call; 0, as at first, means [`threads::default_threads`]. Outputs do not depend on it.
+    pub fn set_threads(&mut self, threads: usize) {
+        self.threads = threads;
     }
 
     /// Computes the outputs. Variables are read, never written: new values are outputs.
@@ -105,13 +114,13 @@ impl Instance {
         self.context = Context::default();
         // SAFETY: every pointer covers what the interface says, aligned to its elements; the arena has the size that the
         // code asks for; the program outlives the call.
-        let status = unsafe {
+        let status = threads::with_threads(self.threads, || unsafe {
             self.program.entry()(
                 self.pointers.as_ptr(),
                 self.arena.pointer(),
                 (&raw mut self.context).cast(),
             )
-        };
+        });
         // Whatever the code found, it found it in zeros that stand for lost bytes.
         for tensor in inputs.iter().chain(variables) {
             let intact = tensor.intact();

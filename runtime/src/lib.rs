@@ -13,6 +13,7 @@ pub mod program;
 pub mod run;
 pub mod shared_object;
 mod symbols;
+pub mod threads;
 
 pub use artifact::{Artifact, ArtifactError};
 pub use cache::Cache;

@@ -3,6 +3,7 @@
 //! Code generation names them: `convert-math-to-libm` and LLVM the mathematics of the C library, LLVM alone what moves
 //! bytes, and the arithmetic that a processor lacks. All compute, none reaches outside of the memory that it is given.
 
+use crate::threads::{self, Task, skript_parallel};
 use skript_intrinsics::compiled::{self, skript_intrinsic};
 use std::ffi::{CString, c_void};
 
@@ -55,7 +56,7 @@ mod halves {
     }
 }
 
-/// Names and addresses: those above, and the one function of the runtime that compiled code calls.
+/// Names and addresses: those above, and the functions of the runtime that compiled code calls.
 pub fn table() -> Vec<(CString, *const c_void)> {
     let kernels: unsafe extern "C" fn(
         *const u8,
@@ -64,7 +65,10 @@ pub fn table() -> Vec<(CString, *const c_void)> {
         *mut compiled::Context,
     ) -> std::ffi::c_int = skript_intrinsic;
     let own = (compiled::SYMBOL, kernels as *const c_void);
-    let all = functions().into_iter().chain(halves::table()).chain([own]);
+    let parallel: unsafe extern "C" fn(Task, *const c_void, i64) = skript_parallel;
+    let parallel = (threads::SYMBOL, parallel as *const c_void);
+    let own = [own, parallel];
+    let all = functions().into_iter().chain(halves::table()).chain(own);
     all.filter_map(|(name, address)| Some((CString::new(name).ok()?, address)))
         .collect()
 }

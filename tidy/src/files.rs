@@ -16,6 +16,8 @@ const MAY_BE_UNSAFE: &[&str] = &[
     "runtime/src/arena.rs",
     "runtime/src/instance.rs",
     "runtime/src/orc.rs",
+    "runtime/src/symbols.rs",
+    "runtime/src/threads.rs",
     "runtime/tensor/src/map",
     "tools/src/bin/",
 ];

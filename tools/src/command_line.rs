@@ -220,6 +220,22 @@ pub enum Pipeline {
 }
 
 #[derive(Debug, Args)]
+pub struct ThreadArguments {
+    /// Threads of compiled code; if not given, SKRIPT_NUM_THREADS, else as many as this process has CPUs. Results are the same
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    threads: Option<u16>,
+}
+
+impl ThreadArguments {
+    /// Makes the number the default of this process.
+    pub fn apply(&self) {
+        if let Some(threads) = self.threads {
+            skript_runtime::threads::set_default_threads(threads.into());
+        }
+    }
+}
+
+#[derive(Debug, Args)]
 pub struct RunArguments {
     /// Model folder with a main.sknd, the same packed as .tgz, a single file, or a StableHLO program (.mlir); all are read as
     /// untrusted
@@ -236,6 +252,8 @@ pub struct RunArguments {
     /// How formulas are lowered by the compiled engine
     #[arg(long, value_enum, default_value_t = Pipeline::Linalg)]
     pub pipeline: Pipeline,
+    #[command(flatten)]
+    pub threads: ThreadArguments,
     /// Compile anew, and keep nothing: otherwise code lies under $XDG_CACHE_HOME/skript
     #[arg(long)]
     pub no_cache: bool,
@@ -277,6 +295,8 @@ pub struct CompareArguments {
     /// A file with weights (.safetensors, .npz, .tgz), or what to take for those that are missing: zero or random:SEED
     #[arg(long, value_name = "FILE|zero|random:SEED", value_parser = weights_argument)]
     pub weights: Option<WeightsArgument>,
+    #[command(flatten)]
+    pub threads: ThreadArguments,
     /// Differences up to rtol * |expected| + atol are rounding; if not given, by the type of reals: for f32 1e-4 and 1e-5
     #[arg(long, value_parser = tolerance, allow_negative_numbers = true)]
     pub rtol: Option<f64>,
@@ -305,6 +325,8 @@ pub struct BenchArguments {
     /// A file with weights (.safetensors, .npz, .tgz), or what to take for those that are missing: zero or random:SEED
     #[arg(long, value_name = "FILE|zero|random:SEED", value_parser = weights_argument)]
     pub weights: Option<WeightsArgument>,
+    #[command(flatten)]
+    pub threads: ThreadArguments,
     /// Counted calls, after two that are not
     #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     pub calls: u32,

@@ -18,6 +18,7 @@ pub mod memory;
 mod order;
 pub mod outlined_functions;
 pub mod outputs;
+pub mod parallel_calls;
 pub mod placement;
 pub mod pointer_table;
 pub mod table;

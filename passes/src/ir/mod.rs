@@ -33,7 +33,7 @@ pub use function::{
     uncalled_entry,
 };
 pub use mutation::{set as set_attribute, set_operand as use_instead, set_string};
-pub use parse::{parse_attribute, parse_type, template};
+pub use parse::{append_functions, parse_attribute, parse_type, template};
 pub use run::{bounded, collecting, context as new_context, load_all, run_pipeline};
 pub use uses::{ancestor_in, erase, is_before, key, move_before, replace_uses, users};
 pub use walk::{blocks, first_block, nested};

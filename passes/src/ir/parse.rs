@@ -3,11 +3,13 @@
 use super::builder::operations;
 use super::function::body;
 use super::run::collecting;
+use super::walk::first_block;
 use crate::error::CodegenError;
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationLike, OperationMutLike};
-use melior::ir::{Attribute, Location, Module, Operation, Type, Value, ValueLike};
+use melior::ir::{Attribute, Location, Module, Operation, OperationRef, Type, Value, ValueLike};
 use melior::{Context, ContextRef};
+use std::collections::HashSet;
 
 /// Parses a type; the text is the compiler's own.
 pub fn parse_type<'c>(context: ContextRef<'c>, text: &str) -> Result<Type<'c>, CodegenError> {
@@ -75,4 +77,29 @@ pub fn template<'c>(
     }
     copy.set_location(location);
     Ok(copy)
+}
+
+/// Parses functions and appends them to a module. Those that the module has already stay as they are: the text declares
+/// functions of the module that it calls.
+///
+/// # Errors
+/// [`CodegenError::Module`] if MLIR does not parse the text.
+pub fn append_functions(module: OperationRef<'_, '_>, text: &str) -> Result<(), CodegenError> {
+    let owner = module.context();
+    // SAFETY: `owner` stands until the end of the function; what is parsed belongs to the context itself.
+    let context: &Context = unsafe { owner.to_ref() };
+    let (parsed, messages) = collecting(context, || Module::parse(context, text));
+    let parsed = parsed.ok_or_else(|| {
+        CodegenError::Module(format!("functions do not parse: {}", messages.join("; ")))
+    })?;
+    let not_module = || CodegenError::Module("not a module".to_owned());
+    let block = first_block(module).ok_or_else(not_module)?;
+    let symbol = |op: &OperationRef| op.attribute("sym_name").map(|name| name.to_string()).ok();
+    let present: HashSet<String> = operations(block).iter().filter_map(symbol).collect();
+    for op in operations(parsed.body()) {
+        if symbol(&op).is_none_or(|name| !present.contains(&name)) {
+            block.append_operation(Operation::clone(&op));
+        }
+    }
+    Ok(())
 }

@@ -70,6 +70,7 @@ const LLVM: &[&str] = &[
     "reconcile-unrealized-casts",
     "canonicalize",
     "cse",
+    "skript-parallelize-calls",
     "skript-annotate-loops",
     "skript-add-entry",
 ];
@@ -101,11 +102,11 @@ pub fn bufferize() -> Stage {
 
 /// Reductions become register-tiled kernels, as wide as the target's vectors.
 pub fn schedule(target: &Target) -> Stage {
-    let vector_bits = vector_bits(target);
+    let (bits, registers) = vectors(target);
     Stage {
         name: "schedule",
         passes: format!(
-            "skript-vectorize-reductions{{vector-bits={vector_bits}}},skript-interchange-reductions,canonicalize,cse"
+            "skript-vectorize-reductions{{vector-bits={bits} vector-registers={registers}}},skript-interchange-reductions,canonicalize,cse"
         ),
     }
 }
@@ -141,12 +142,13 @@ pub fn text(stages: &[Stage]) -> String {
     format!("builtin.module({})", passes.join(","))
 }
 
-/// Bits of the target's widest vectors.
-fn vector_bits(target: &Target) -> u32 {
+/// Bits and number of the target's widest vector registers.
+fn vectors(target: &Target) -> (u32, u32) {
     let has = |feature: &str| target.features.split(',').any(|f| f == feature);
+    let is_x86 = target.triple.starts_with("x86_64");
     match (has("+avx512f"), has("+avx2")) {
-        (true, _) => 512,
-        (false, true) => 256,
-        (false, false) => 128,
+        (true, _) => (512, 32),
+        (false, true) => (256, 16),
+        (false, false) => (128, if is_x86 { 16 } else { 32 }),
     }
 }

@@ -1,12 +1,12 @@
 //! Queries and edits through MLIR's C API that melior has no safe form for. The only unsafe code of lowerings.
 
-use crate::ir::ops;
+use crate::ir::{ops, regions};
 use melior::Context;
 use melior::ir::attribute::FlatSymbolRefAttribute;
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{Operation, OperationBuilder, OperationLike, OperationRef};
 use melior::ir::operation::{WalkOrder, WalkResult};
-use melior::ir::{Identifier, Module, RegionLike, Value, ValueLike};
+use melior::ir::{Identifier, Value, ValueLike};
 use mlir_sys::{
     mlirOpResultGetOwner, mlirOperationDestroy, mlirOperationRemoveFromParent, mlirValueIsAOpResult,
 };
@@ -42,6 +42,19 @@ pub fn call_before<'c>(
         .map_err(|e| e.to_string())?;
     insert_before(anchor, call);
     Ok(())
+}
+
+/// A constant `index` before an operation.
+///
+/// # Errors
+/// The builder's error.
+pub fn index_before<'c, 'a>(
+    anchor: OperationRef<'c, 'a>,
+    value: i64,
+) -> Result<Value<'c, 'a>, String> {
+    let owner = anchor.context();
+    let builder = regions::before(anchor, &owner).map_err(|e| e.to_string())?;
+    builder.index(value).map_err(|e| e.to_string())
 }
 
 /// Identifies the allocation or argument that a memref value is a view of.
@@ -103,29 +116,4 @@ pub fn erase(op: OperationRef<'_, '_>) {
         mlirOperationRemoveFromParent(op.to_raw());
         mlirOperationDestroy(op.to_raw());
     }
-}
-
-/// Parses functions and appends them to a module.
-///
-/// # Errors
-/// The text, if MLIR does not parse it.
-pub fn append_functions(module: OperationRef<'_, '_>, text: &str) -> Result<(), String> {
-    let owner = module.context();
-    // SAFETY: `owner` stands until the end of the function; what is parsed belongs to the context itself.
-    let context: &Context = unsafe { owner.to_ref() };
-    let parsed = Module::parse(context, text).ok_or_else(|| text.to_string())?;
-    let block = module
-        .region(0)
-        .ok()
-        .and_then(|r| r.first_block())
-        .ok_or("not a module")?;
-    while let Some(op) = parsed.body().first_operation() {
-        // SAFETY: the operation is taken out of its module before it is put into the other.
-        let owned = unsafe {
-            mlirOperationRemoveFromParent(op.to_raw());
-            Operation::from_raw(op.to_raw())
-        };
-        block.append_operation(owned);
-    }
-    Ok(())
 }

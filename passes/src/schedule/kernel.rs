@@ -21,7 +21,16 @@ pub struct Signature {
     pub windows: Vec<(i64, i64)>,
 }
 
-/// Writes `func.func private @name`.
+/// Attribute of a function whose last two arguments are a range of steps, which threads may share: their number.
+pub const STEPS: &str = "skript.steps";
+
+/// The number of steps of a kernel that threads may share; `None` for one that computes all at once.
+pub fn steps(nest: &Nest, plan: &Plan) -> Option<i64> {
+    let outermost = plan.parallels.first().filter(|_| plan.is_split);
+    outermost.map(|&l| plan.tiles(nest, l))
+}
+
+/// Writes `func.func private @name`. With [`steps`], its last two arguments are the first step and the one after the last.
 pub fn kernel(name: &str, nest: &Nest, plan: &Plan, body: &Body, signature: &Signature) -> String {
     let mut writer = Writer {
         nest,
@@ -56,9 +65,16 @@ pub fn kernel(name: &str, nest: &Nest, plan: &Plan, body: &Body, signature: &Sig
     for (position, capture) in body.captures.iter().enumerate() {
         arguments.push(format!("%x{position}: {capture}"));
     }
+    let steps = match steps(nest, plan) {
+        Some(steps) => {
+            arguments.push("%from: index, %to: index".to_owned());
+            format!(", {STEPS} = {steps} : i64")
+        }
+        None => String::new(),
+    };
     let _ = writeln!(
         function,
-        "func.func private @{name}({}) attributes {{llvm.linkage = #llvm.linkage<internal>}} {{",
+        "func.func private @{name}({}) attributes {{llvm.linkage = #llvm.linkage<internal>{steps}}} {{",
         arguments.join(", ")
     );
     for (position, array) in signature.arrays.iter().enumerate() {
@@ -209,17 +225,10 @@ impl Writer<'_> {
 
     /// The parallel loops from `level` on: a loop over full tiles, then the remainder.
     fn parallel(&mut self, level: usize, state: &State) {
-        let (l, factor) = match self.plan.parallels.get(level) {
-            Some(&l) => {
-                let unrolled = self.plan.unroll.iter().find(|u| u.0 == l);
-                (l, unrolled.map_or(1, |u| u.1))
-            }
-            None if level == self.plan.parallels.len() && self.plan.mode == LaneMode::Output => {
-                let l = self.plan.lanes_loop;
-                (l, self.plan.vectors * self.plan.lanes)
-            }
-            None => return self.tile(state),
+        let Some(&l) = self.plan.parallels.get(level) else {
+            return self.tile(state);
         };
+        let factor = self.plan.factor(l);
         let extent = self.nest.loops[l].extent;
         let along_lanes = l == self.plan.lanes_loop;
         let whole = extent / factor;
@@ -238,6 +247,9 @@ impl Writer<'_> {
             }
         };
         let (full, rest) = (tile(factor), tile(extent % factor));
+        if level == 0 && self.plan.is_split {
+            return self.steps(l, state, full, rest);
+        }
         if whole == 1 {
             state.tile.insert(l, full);
             let zero = self.constant(0);
@@ -265,6 +277,41 @@ impl Writer<'_> {
             let start = self.constant(whole * factor);
             let inner = self.at(&state, l, &start);
             self.parallel(level + 1, &inner);
+        }
+    }
+
+    /// The tiles of loop `l` that are the steps `%from` to `%to`; the last step is the remainder, if there is one.
+    fn steps(&mut self, l: usize, mut state: State, full: Tile, rest: Tile) {
+        let (extent, factor) = (self.nest.loops[l].extent, self.plan.factor(l));
+        let whole = self.constant(extent / factor);
+        let (one, factor_value) = (self.constant(1), self.constant(factor));
+        let has_rest = extent % factor != 0;
+        let end = match has_rest {
+            true => self.define(&format!("arith.minsi %to, {whole} : index")),
+            false => "%to".to_owned(),
+        };
+        state.tile.insert(l, full);
+        let step = self.fresh();
+        self.line(&format!("scf.for {step} = %from to {end} step {one} {{"));
+        self.depth += 1;
+        let start = match factor {
+            1 => step,
+            _ => self.define(&format!("arith.muli {step}, {factor_value} : index")),
+        };
+        let inner = self.at(&state, l, &start);
+        self.parallel(1, &inner);
+        self.depth -= 1;
+        self.line("}");
+        if has_rest {
+            state.tile.insert(l, rest);
+            let last = self.define(&format!("arith.cmpi sgt, %to, {whole} : index"));
+            self.line(&format!("scf.if {last} {{"));
+            self.depth += 1;
+            let start = self.constant(extent / factor * factor);
+            let inner = self.at(&state, l, &start);
+            self.parallel(1, &inner);
+            self.depth -= 1;
+            self.line("}");
         }
     }
 

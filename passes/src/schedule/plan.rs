@@ -30,17 +30,39 @@ pub struct Plan {
     pub unroll: Vec<(usize, i64)>,
     /// Reduction loops, outermost first (without the lanes' loop).
     pub reductions: Vec<usize>,
-    /// Parallel loops, outermost first (without the lanes' loop), unrolled ones included.
+    /// Parallel loops, outermost first, unrolled ones included; with lanes along the output, the lanes' loop too.
     pub parallels: Vec<usize>,
+    /// Whether the tiles of the outermost parallel loop are steps that threads may share.
+    pub is_split: bool,
 }
 
-/// Number of accumulators that fit in 32 registers, beside the operands.
-const ACCUMULATORS: i64 = 24;
+/// Points of the smallest nest that threads share: fewer take less time than to wake a thread.
+const SHARED_POINTS: i64 = 1 << 18;
+
+/// Steps that are enough for any thread to have its part; with fewer, a loop further inside may be the better one.
+const ENOUGH_STEPS: i64 = 16;
+
+/// The vector registers of a target, for one element type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Vectors {
+    /// Elements of one register.
+    pub lanes: i64,
+    /// Number of registers.
+    pub registers: i64,
+}
+
+impl Vectors {
+    /// Number of accumulators that leave registers for the operands of a step: 24 of 32, 12 of 16.
+    fn accumulators(self) -> i64 {
+        self.registers * 3 / 4
+    }
+}
 
 impl Plan {
     /// A tile for the nest. `None` if plain loops are as fast: without a reduction, with too little work, or without a
     /// loop along contiguous elements.
-    pub fn of(nest: &Nest, lanes: i64) -> Option<Plan> {
+    pub fn of(nest: &Nest, vectors: Vectors) -> Option<Plan> {
+        let lanes = vectors.lanes;
         let reduces = nest.loops.iter().any(|l| l.kind == LoopKind::Reduction);
         if !reduces || nest.volume() < 4 * lanes {
             return None;
@@ -57,17 +79,61 @@ impl Plan {
             unroll: Vec::new(),
             reductions: of_kind(LoopKind::Reduction).collect(),
             parallels: of_kind(LoopKind::Parallel).collect(),
+            is_split: false,
         };
         match mode {
-            LaneMode::Output => plan.tile_output(nest),
-            LaneMode::Reduction => plan.tile_reduction(nest),
+            LaneMode::Output => plan.tile_output(nest, vectors.accumulators()),
+            LaneMode::Reduction => plan.tile_reduction(nest, vectors.registers / 2),
         }
+        if plan.mode == LaneMode::Output {
+            plan.parallels.push(lanes_loop);
+        }
+        plan.split(nest);
         Some(plan)
+    }
+
+    /// Steps of a parallel loop for which a tile is computed each.
+    pub fn factor(&self, l: usize) -> i64 {
+        let unrolled = self.unroll.iter().find(|u| u.0 == l);
+        match unrolled {
+            Some((_, factor)) => *factor,
+            None if l == self.lanes_loop && self.mode == LaneMode::Output => {
+                self.vectors * self.lanes
+            }
+            None => 1,
+        }
+    }
+
+    /// Tiles along a parallel loop, the remainder's included.
+    pub fn tiles(&self, nest: &Nest, l: usize) -> i64 {
+        let factor = self.factor(l);
+        (nest.loops[l].extent + factor - 1) / factor
+    }
+
+    /// Lets threads share a nest with enough work: the outermost loop with enough tiles, else the one with most, comes
+    /// first.
+    fn split(&mut self, nest: &Nest) {
+        if nest.volume() < SHARED_POINTS {
+            return;
+        }
+        let tiles: Vec<i64> = self
+            .parallels
+            .iter()
+            .map(|&l| self.tiles(nest, l))
+            .collect();
+        let enough = tiles.iter().position(|&tiles| tiles >= ENOUGH_STEPS);
+        let most = || (0..tiles.len()).rev().max_by_key(|&n| tiles[n]);
+        let Some(position) = enough.or_else(most).filter(|&n| tiles[n] > 1) else {
+            return;
+        };
+        let outermost = self.parallels.remove(position);
+        self.parallels.insert(0, outermost);
+        self.is_split = true;
     }
 
     /// Outer products. A loop along which a vector operand does not change reuses its load; one along which the
     /// broadcast operand does not change reuses the broadcast.
-    fn tile_output(&mut self, nest: &Nest) {
+    fn tile_output(&mut self, nest: &Nest, accumulators: i64) {
         let extent = nest.loops[self.lanes_loop].extent;
         self.vectors = match (extent + self.lanes - 1) / self.lanes {
             1 => 1,
@@ -90,7 +156,7 @@ impl Plan {
         let largest = |candidates: Vec<usize>| {
             candidates
                 .into_iter()
-                .max_by_key(|&l| (nest.loops[l].extent.min(ACCUMULATORS), l))
+                .max_by_key(|&l| (nest.loops[l].extent.min(accumulators), l))
         };
         let rows = largest(
             self.parallels
@@ -102,7 +168,7 @@ impl Plan {
         if let Some(rows) = rows {
             let factor = factor_of(
                 nest.loops[rows].extent,
-                (ACCUMULATORS / self.vectors).min(12),
+                (accumulators / self.vectors).min(12),
             );
             self.unroll.push((rows, factor));
         }
@@ -115,9 +181,9 @@ impl Plan {
                 .collect(),
         );
         if let Some(second) = second
-            && ACCUMULATORS / used >= 2
+            && accumulators / used >= 2
         {
-            let factor = factor_of(nest.loops[second].extent, (ACCUMULATORS / used).min(3));
+            let factor = factor_of(nest.loops[second].extent, (accumulators / used).min(3));
             if factor > 1 {
                 self.unroll.push((second, factor));
             }
@@ -125,10 +191,9 @@ impl Plan {
     }
 
     /// Dot products: several rows share the vector that does not depend on them.
-    fn tile_reduction(&mut self, nest: &Nest) {
+    fn tile_reduction(&mut self, nest: &Nest, mut budget: i64) {
         let mut order: Vec<usize> = self.parallels.clone();
         order.sort_by_key(|&l| std::cmp::Reverse(nest.loops[l].extent));
-        let mut budget: i64 = 16;
         for (rank, l) in order.into_iter().take(2).enumerate() {
             let most = if rank == 0 { 8 } else { 4 };
             let factor = factor_of(nest.loops[l].extent, most.min(budget));
@@ -200,6 +265,11 @@ mod tests {
     use super::*;
     use LoopKind::{Parallel as P, Reduction as R};
 
+    const WIDE: Vectors = Vectors {
+        lanes: 16,
+        registers: 32,
+    };
+
     fn nest(loops: &[(i64, LoopKind)], operands: &[&[i64]]) -> Nest {
         Nest {
             loops: loops
@@ -227,17 +297,33 @@ mod tests {
             &[(64, P), (96, P), (128, R)],
             &[&[128, 0, 1], &[0, 1, 96], &[96, 1, 0]],
         );
-        let plan = Plan::of(&n, 16).unwrap();
+        let plan = Plan::of(&n, WIDE).unwrap();
         assert_eq!((plan.mode, plan.lanes_loop), (LaneMode::Output, 1));
         assert_eq!(plan.unroll[0], (0, 8));
-        assert!(plan.vectors * 8 <= ACCUMULATORS);
+        assert!(plan.vectors * 8 <= 24);
+    }
+
+    #[test]
+    fn sixteen_registers_hold_a_smaller_tile() {
+        let n = nest(
+            &[(64, P), (96, P), (128, R)],
+            &[&[128, 0, 1], &[0, 1, 96], &[96, 1, 0]],
+        );
+        let narrow = Vectors {
+            lanes: 8,
+            registers: 16,
+        };
+        let plan = Plan::of(&n, narrow).unwrap();
+        let accumulators = plan.vectors * plan.unroll.iter().map(|u| u.1).product::<i64>();
+        // A step holds the vectors of one operand and a broadcast of the other beside the accumulators.
+        assert!(accumulators >= 8 && accumulators + plan.vectors + 1 <= 16, "{plan:?}");
     }
 
     #[test]
     fn a_matrix_vector_product_runs_along_the_reduction() {
         // y[n] += x[c] · w[n, c]
         let n = nest(&[(4096, P), (9216, R)], &[&[0, 1], &[9216, 1], &[1, 0]]);
-        let plan = Plan::of(&n, 16).unwrap();
+        let plan = Plan::of(&n, WIDE).unwrap();
         assert_eq!((plan.mode, plan.lanes_loop), (LaneMode::Reduction, 1));
         assert_eq!(plan.unroll, [(0, 8)]);
     }
@@ -253,7 +339,7 @@ mod tests {
                 &[144, 12, 1, 0, 0, 0],
             ],
         );
-        let plan = Plan::of(&n, 16).unwrap();
+        let plan = Plan::of(&n, WIDE).unwrap();
         assert_eq!(
             (plan.mode, plan.lanes_loop, plan.vectors),
             (LaneMode::Output, 2, 1)
@@ -272,15 +358,15 @@ mod tests {
                 &[2916, 54, 1, 0, 0, 0],
             ],
         );
-        let plan = Plan::of(&n, 16).unwrap();
+        let plan = Plan::of(&n, WIDE).unwrap();
         assert_eq!((plan.mode, plan.lanes_loop), (LaneMode::Output, 2));
     }
 
     #[test]
     fn maps_and_tiny_nests_are_left_to_loops() {
-        assert_eq!(Plan::of(&nest(&[(4096, P)], &[&[1], &[1]]), 16), None);
+        assert_eq!(Plan::of(&nest(&[(4096, P)], &[&[1], &[1]]), WIDE), None);
         assert_eq!(
-            Plan::of(&nest(&[(2, P), (2, R)], &[&[2, 1], &[1, 0]]), 16),
+            Plan::of(&nest(&[(2, P), (2, R)], &[&[2, 1], &[1, 0]]), WIDE),
             None
         );
     }

@@ -7,11 +7,11 @@
 //!
 //! Requires: buffers with static extents.
 
-use super::boundary::{append_functions, call_before, erase, operations_named, root_of};
-use super::kernel::kernel;
-use super::plan::Plan;
+use super::boundary::{call_before, erase, index_before, operations_named, root_of};
+use super::kernel::{kernel, steps};
+use super::plan::{Plan, Vectors};
 use super::reading::read;
-use crate::ir::ops;
+use crate::ir::{append_functions, ops};
 use melior::ir::Value;
 use melior::ir::operation::OperationRef;
 use skript_dialect::{Dialect, Pass, PassError, PassOption};
@@ -29,11 +29,18 @@ pub const PASS: Pass = Pass {
         Dialect::Scf,
         Dialect::Vector,
     ],
-    options: &[PassOption {
-        name: "vector-bits",
-        summary: "bits of a vector register",
-        default: "512",
-    }],
+    options: &[
+        PassOption {
+            name: "vector-bits",
+            summary: "bits of a vector register",
+            default: "512",
+        },
+        PassOption {
+            name: "vector-registers",
+            summary: "number of vector registers",
+            default: "32",
+        },
+    ],
     run: |root, options, _| {
         let vector_bits: i64 = options.get("vector-bits")?;
         if vector_bits < 64 || vector_bits % 64 != 0 {
@@ -41,16 +48,27 @@ pub const PASS: Pass = Pass {
                 "option vector-bits is {vector_bits}, which is not a multiple of 64"
             )));
         }
-        vectorize(root, Target { vector_bits }).map_err(PassError::from)?;
+        let vector_registers: i64 = options.get("vector-registers")?;
+        if !(8..=256).contains(&vector_registers) {
+            return Err(PassError::from(format!(
+                "option vector-registers is {vector_registers}, which is not between 8 and 256"
+            )));
+        }
+        let target = Target {
+            vector_bits,
+            vector_registers,
+        };
+        vectorize(root, target).map_err(PassError::from)?;
         Ok(())
     },
 };
 
-/// The width of vectors.
+/// The vector registers of the target.
 #[derive(Clone, Copy, Debug)]
 pub struct Target {
     /// Bits of one vector register.
     pub vector_bits: i64,
+    pub vector_registers: i64,
 }
 
 /// Vectorizes every `linalg.generic` on static arrays that reduces and that a register tile can compute; returns their
@@ -64,7 +82,7 @@ pub fn vectorize(module: OperationRef<'_, '_>, target: Target) -> Result<usize, 
     let mut texts = Vec::new();
     let mut calls: HashMap<String, usize> = HashMap::new();
     for op in found {
-        let Some((body_text, arguments)) = schedule(op, target) else {
+        let Some((body_text, mut arguments, steps)) = schedule(op, target) else {
             continue;
         };
         let next = format!("kernel_{}", kernels.len());
@@ -76,6 +94,9 @@ pub fn vectorize(module: OperationRef<'_, '_>, target: Target) -> Result<usize, 
                 next
             })
             .clone();
+        if let Some(steps) = steps {
+            arguments.extend([index_before(op, 0)?, index_before(op, steps)?]);
+        }
         call_before(op, &name, &arguments)?;
         erase(op);
         *calls.entry(name).or_default() += 1;
@@ -91,18 +112,18 @@ pub fn vectorize(module: OperationRef<'_, '_>, target: Target) -> Result<usize, 
             ),
             false => text,
         });
-    append_functions(module, &texts.collect::<String>())?;
+    append_functions(module, &texts.collect::<String>()).map_err(|e| e.to_string())?;
     Ok(calls.values().sum())
 }
 
 /// Maximum number of callers of a kernel that LLVM may inline. A kernel with more stays one function.
 const MOST_COPIES: usize = 8;
 
-/// The kernel of one reduction, named `@KERNEL`, and its arguments.
+/// The kernel of one reduction, named `@KERNEL`, its arguments, and the steps that are two more.
 fn schedule<'c, 'a>(
     op: OperationRef<'c, 'a>,
     target: Target,
-) -> Option<(String, Vec<Value<'c, 'a>>)> {
+) -> Option<(String, Vec<Value<'c, 'a>>, Option<i64>)> {
     let mut reduction = read(op)?;
     // Kernels require that the output does not alias an input.
     let arrays = reduction.signature.arrays.len();
@@ -122,7 +143,11 @@ fn schedule<'c, 'a>(
                 .unwrap_or(64)
         })
         .max()?;
-    let plan = Plan::of(&reduction.nest, target.vector_bits / bits)?;
+    let vectors = Vectors {
+        lanes: target.vector_bits / bits,
+        registers: target.vector_registers,
+    };
+    let plan = Plan::of(&reduction.nest, vectors)?;
     let text = kernel(
         "KERNEL",
         &reduction.nest,
@@ -130,5 +155,6 @@ fn schedule<'c, 'a>(
         &reduction.body,
         &reduction.signature,
     );
-    Some((text, reduction.arguments))
+    let steps = steps(&reduction.nest, &plan);
+    Some((text, reduction.arguments, steps))
 }

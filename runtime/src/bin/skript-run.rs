@@ -41,6 +41,9 @@ struct Arguments {
     /// Folder for the outputs, one .npy each; without it they are summarized
     #[arg(long, value_name = "DIR")]
     output_dir: Option<PathBuf>,
+    /// Threads; if not given, SKRIPT_NUM_THREADS, else as many as this process has CPUs. Results are the same
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    threads: Option<u16>,
     /// A kernel for an operator without a body: a function of a shared library
     #[arg(long = "intrinsic", value_name = "NAME=SYMBOL@LIBRARY", value_parser = intrinsic_argument)]
     intrinsics: Vec<(String, String, PathBuf)>,
@@ -74,6 +77,9 @@ fn arguments() -> Result<Arguments, clap::Error> {
 }
 
 fn compute(arguments: &Arguments) -> Result<(), Vec<String>> {
+    if let Some(threads) = arguments.threads {
+        skript_runtime::threads::set_default_threads(threads.into());
+    }
     let model = &arguments.model;
     let one = |error: String| vec![format!("{}: error: {error}", model.display())];
     let bytes = skript_host::file::read(model, ARTIFACT).map_err(|e| one(e.to_string()))?;

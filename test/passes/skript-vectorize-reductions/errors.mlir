@@ -2,6 +2,8 @@
 // RUN: skript-opt %s --split-input-file --pass-pipeline='builtin.module(skript-vectorize-reductions)' | FileCheck %s
 // RUN: not skript-opt %s --split-input-file --pass-pipeline='builtin.module(skript-vectorize-reductions{vector-bits=100})' 2>&1 | FileCheck %s --check-prefix=OPTION
 // OPTION: option vector-bits is 100, which is not a multiple of 64
+// RUN: not skript-opt %s --split-input-file --pass-pipeline='builtin.module(skript-vectorize-reductions{vector-registers=4})' 2>&1 | FileCheck %s --check-prefix=REGISTERS
+// REGISTERS: option vector-registers is 4, which is not between 8 and 256
 
 // CHECK-LABEL: func.func @dynamic
 // CHECK:         linalg.generic

@@ -1,4 +1,4 @@
-//! The machine's f32 multiply-add rate on one core, measured beside every benchmark so that its share can be stated.
+//! The machine's f32 multiply-add rate on some cores, measured beside every benchmark so that its share can be stated.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -9,10 +9,22 @@ const CHAINS_512: usize = 16;
 const CHAINS_256: usize = 12;
 const ROUNDS: usize = 20_000;
 
-/// GFLOP/s (two per multiply-add) of one core: the best of the rounds that fit in `budget`. `None` where the processor
-/// has no fused multiply-add that we know of.
-pub fn measure(budget: Duration) -> Option<f64> {
+/// GFLOP/s (two per multiply-add) of so many threads at once: the sum of the best rounds of each that fit in `budget`.
+/// `None` where the processor has no fused multiply-add that we know of.
+pub fn measure(budget: Duration, threads: usize) -> Option<f64> {
     let kernel = kernel()?;
+    std::thread::scope(|scope| {
+        let others: Vec<_> = (1..threads)
+            .map(|_| scope.spawn(|| of_one(kernel, budget)))
+            .collect();
+        let own = of_one(kernel, budget);
+        let others = others.into_iter().map(|other| other.join().ok());
+        others.sum::<Option<f64>>().map(|others| own + others)
+    })
+}
+
+/// The best round of this thread.
+fn of_one(kernel: fn() -> u64, budget: Duration) -> f64 {
     let started = Instant::now();
     let mut best: f64 = 0.0;
     while started.elapsed() < budget {
@@ -20,7 +32,7 @@ pub fn measure(budget: Duration) -> Option<f64> {
         let flops = kernel();
         best = best.max(flops as f64 / begun.elapsed().as_secs_f64() / 1e9);
     }
-    Some(best)
+    best
 }
 
 #[cfg(target_arch = "x86_64")]

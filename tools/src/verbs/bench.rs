@@ -1,4 +1,4 @@
-//! `skript bench`: latency of calls on one thread, beside the machine's own rate.
+//! `skript bench`: latency of calls, beside the machine's own rate.
 
 mod program;
 
@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use skript_frontend::diagnostics::Diagnostic;
 use skript_frontend::diagnostics::codes::RUN_FAILED;
 use skript_frontend::model::{Model, PortTensors, Precision};
+use skript_runtime::threads::default_threads;
 use skript_runtime::{Instance, Program};
 use skript_tensor::Tensor;
 
@@ -23,6 +24,7 @@ use crate::stablehlo_program;
 const PEAK_TIME: Duration = Duration::from_millis(200);
 
 pub fn run(arguments: &BenchArguments, console: &mut Console) -> Status {
+    arguments.threads.apply();
     if stablehlo_program::is_program(&arguments.model) {
         return program::run(arguments, console);
     }
@@ -88,12 +90,14 @@ fn measure(
         .unwrap_or_else(|| model.clone())
         .cost();
     let rate = |time: Duration| cost.flops as f64 / time.as_secs_f64().max(1e-9) / 1e9;
-    let peak = peak::measure(PEAK_TIME);
+    let threads = default_threads();
+    let peak = peak::measure(PEAK_TIME, threads);
     let memory = peak_memory().unwrap_or(0);
     let share = peak.map_or(String::new(), |p| {
         format!(
-            ", {:.0} % of the {p:.0} GFLOP/s that one core multiplies and adds",
-            100.0 * rate(least) / p
+            ", {:.0} % of the {p:.0} GFLOP/s of fused multiply-adds on {}",
+            100.0 * rate(least) / p,
+            count(threads)
         )
     });
     let bound = match cost.precision.prefix() {
@@ -102,7 +106,7 @@ fn measure(
     };
     super::print(&format!(
         "compile  {:9.1} ms    from the cache {:.1} ms\n\
-         call     {:9.3} ms    median {:.3} ms of {} calls, one thread\n\
+         call     {:9.3} ms    median {:.3} ms of {} calls, {}\n\
          rate     {:9.1} GFLOP/s{share}{bound}\n\
          memory   {:9.1} MB arena, {:.1} MB weights, {:.1} MB peak of the process\n",
         milliseconds(compile),
@@ -110,6 +114,7 @@ fn measure(
         milliseconds(least),
         milliseconds(median),
         arguments.calls,
+        count(threads),
         rate(least),
         program.artifact().arena.size as f64 / 1e6,
         variables.iter().map(|v| v.bytes().len()).sum::<usize>() as f64 / 1e6,
@@ -124,6 +129,7 @@ fn measure(
                 "call_ms": milliseconds(least),
                 "median_ms": milliseconds(median),
                 "calls": arguments.calls,
+                "threads": threads,
                 "flops": cost.flops,
                 "flops_exact": cost.precision == Precision::Exact,
                 "parameters": cost.parameters,
@@ -135,6 +141,12 @@ fn measure(
         )?;
     }
     Ok(())
+}
+
+/// `1 thread`, `2 threads`.
+pub fn count(threads: usize) -> String {
+    let plural = if threads == 1 { "" } else { "s" };
+    format!("{threads} thread{plural}")
 }
 
 /// The model composed for the shapes of the arrays that it runs on, whose cost is that of the timed calls. `None` if no

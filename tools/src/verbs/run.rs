@@ -11,6 +11,7 @@ use crate::session::{Session, Weights};
 use crate::{inputs, measure, outputs, stablehlo_program, variables};
 
 pub fn run(arguments: &RunArguments, console: &mut Console) -> Status {
+    arguments.threads.apply();
     let model = arguments.model.as_deref().unwrap_or(Path::new("."));
     if stablehlo_program::is_program(model) {
         return stablehlo::run(model, arguments, console);

@@ -1,4 +1,4 @@
-//! `skript bench program.mlir`: latency of calls of a StableHLO program on one thread.
+//! `skript bench program.mlir`: latency of calls of a StableHLO program.
 
 use std::time::{Duration, Instant};
 
@@ -60,12 +60,13 @@ fn measure(arguments: &BenchArguments, sources: &mut SourceMap) -> Result<(), Ve
     let memory = peak_memory().unwrap_or(0);
     crate::verbs::print(&format!(
         "compile  {:9.1} ms\n\
-         call     {:9.3} ms    median {:.3} ms of {} calls, one thread\n\
+         call     {:9.3} ms    median {:.3} ms of {} calls, {}\n\
          memory   {:9.1} MB arena, {:.1} MB peak of the process\n",
         milliseconds(compile),
         milliseconds(least),
         milliseconds(median),
         arguments.calls,
+        super::count(skript_runtime::threads::default_threads()),
         arena as f64 / 1e6,
         memory as f64 / 1e6,
     ));
