@@ -7,6 +7,7 @@ pub mod access;
 pub mod affine;
 mod chosen;
 pub mod demand;
+mod empty_fold;
 pub mod evaluator;
 pub mod fold;
 mod formula_state;
@@ -30,7 +31,7 @@ pub mod spelling;
 pub mod spread;
 pub mod value;
 
-pub use demand::{Demand, Demands, Position};
+pub use demand::{Demand, Demands, Position, Subject};
 pub use evaluator::{Evaluator, FormulaState, Stop, TypeName};
 pub use formula_state::Accessed;
 pub use row::{Places, Row, RowPart};
