@@ -535,9 +535,9 @@ fn item(loops: &Loops, position: &Position) -> Option<Demand> {
         ),
         Subject::FoldedPack => (
             &EMPTY_FOLD,
-            vec![
-                MessagePart::Text("in some steps of the formula this pack is empty".to_string()),
-            ],
+            vec![MessagePart::Text(
+                "in some steps of the formula this pack is empty".to_string(),
+            )],
         ),
     };
     let demand = Demand {

@@ -19,7 +19,9 @@ use crate::ast::{Expr, Ident, IterationCount, LoopBound, Lowering, LoweringOp};
 use crate::diagnostics::codes::{FORMULA, LIMIT_EXCEEDED, PACK_LENGTHS_DIFFER};
 use crate::eval::evaluator::{EvalResult, Every, computed_guard, count, stop};
 use crate::eval::ranges::collect_facts;
-use crate::eval::{Atom, Demand, Demands, Evaluator, FormulaState, Scope, Stop, Value, runtime};
+use crate::eval::{
+    Atom, Demand, Demands, Evaluator, FormulaState, Scope, Stop, TargetIndex, Value, runtime,
+};
 use crate::model::{
     self, Accumulation, Body, Extent, Formula, FormulaIndex, FormulaLocal, Init, Node, Target,
     ValueId,
@@ -534,7 +536,7 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
         }
         let mut indices = evaluator.target_indices(&lowering.target.subscripts)?;
         if let Some(item) = item {
-            indices.insert(0, Some(item));
+            indices.insert(0, TargetIndex::One(item));
         }
         let slices = Slices::of(&indices, &outputs, self.indices.len(), lowering)?;
         let outputs = slices.repeated(outputs);

@@ -1,26 +1,26 @@
-//! `:` on the left side of a formula: all positions of a dimension, written as one step (editions).
+//! `:` or a pack of positions on the left side of a formula: positions of a dimension, written as one step (editions).
 
 use crate::ast::Lowering;
 use crate::diagnostics::codes::{FORMULA, LIMIT_EXCEEDED};
 use crate::eval::evaluator::{EvalResult, count, stop};
-use crate::eval::{Atom, TensorRef};
+use crate::eval::{Atom, TargetIndex, TensorRef};
 use crate::model::{self, Extent, FormulaIndex};
 
 /// Positions of one dimension that may be listed.
 const LISTED: u64 = 1 << 12;
 
-/// The places of one output that a target with `:` stands for, in row-major order.
+/// The elements of one output that a target with `:` or with a pack of positions names, in row-major order.
 pub struct Slices {
-    /// Indices for every place, or for every output where there is no `:`.
+    /// Indices for every element, or for every output where all indices are single.
     pub places: Vec<Vec<Atom>>,
     /// Index variables of the formula that run over dimensions known at run time only.
     pub added: Vec<FormulaIndex>,
 }
 
 impl Slices {
-    /// `None` among the indices is a `:`; `first` is the number of index variables that the formula has already.
+    /// The elements at these indices; `first` is the number of index variables that the formula has already.
     pub fn of(
-        indices: &[Option<Atom>],
+        indices: &[TargetIndex],
         outputs: &[TensorRef],
         first: usize,
         lowering: &Lowering,
@@ -28,8 +28,11 @@ impl Slices {
         let span = lowering.target.span;
         let mut added = Vec::new();
         let mut places: Vec<Vec<Atom>> = vec![Vec::with_capacity(indices.len())];
-        if indices.iter().all(Option::is_some) {
-            let place: Vec<Atom> = indices.iter().flatten().cloned().collect();
+        let single = indices.iter().map(|index| match index {
+            TargetIndex::One(atom) => Some(atom.clone()),
+            TargetIndex::Each(_) | TargetIndex::All => None,
+        });
+        if let Some(place) = single.collect::<Option<Vec<Atom>>>() {
             places = vec![place; outputs.len()];
             return Ok(Slices { places, added });
         }
@@ -43,12 +46,14 @@ impl Slices {
         for (dimension, index) in indices.iter().enumerate() {
             let extent = output.tensor.shape.get(dimension);
             let choices: Vec<Atom> = match (index, extent) {
-                (Some(atom), _) => vec![atom.clone()],
-                (None, Some(Extent::Fixed(n))) if *n <= LISTED => (0..usize::try_from(*n)
-                    .unwrap_or(0))
-                    .map(|p| Atom::Int(count(p)))
-                    .collect(),
-                (None, Some(Extent::Fixed(n))) => {
+                (TargetIndex::One(atom), _) => vec![atom.clone()],
+                (TargetIndex::Each(items), _) => items.clone(),
+                (TargetIndex::All, Some(Extent::Fixed(n))) if *n <= LISTED => {
+                    (0..usize::try_from(*n).unwrap_or(0))
+                        .map(|p| Atom::Int(count(p)))
+                        .collect()
+                }
+                (TargetIndex::All, Some(Extent::Fixed(n))) => {
                     return stop(
                         &LIMIT_EXCEEDED,
                         span,
@@ -57,7 +62,7 @@ impl Slices {
                         ),
                     );
                 }
-                (None, Some(extent)) => {
+                (TargetIndex::All, Some(extent)) => {
                     let position = first + added.len();
                     added.push(FormulaIndex {
                         name: format!("all.{dimension}"),
@@ -66,7 +71,7 @@ impl Slices {
                     vec![Atom::from_expr(model::Expr::index(position))]
                 }
                 // Too many indices: reported where they are resolved.
-                (None, None) => vec![Atom::Int(0)],
+                (TargetIndex::All, None) => vec![Atom::Int(0)],
             };
             let mut next = Vec::with_capacity(places.len() * choices.len());
             for place in &places {
@@ -94,5 +99,53 @@ impl Slices {
             [single] => vec![single.clone(); self.places.len()],
             _ => outputs,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::compose::testing::{assert_fires, composed};
+    use crate::diagnostics::codes::{FORMULA, LIMIT_EXCEEDED};
+    use crate::model::Body;
+
+    fn document(target: &str, range: &str) -> String {
+        format!(
+            "operator f {{ @input {{ x: real[n,m]; z: real[n]; }} @output {{ y: real[n,m]; ys: real[n,m]..(2); }} \
+             @using {{ j = {range}; }} @lower {{ {target}[i,j] = x[i,j] + z[i,], i < n; \
+             ys[i,j] = x[i,j] + z[i,], i < n; }} }} \
+             graph G {{ @input {{ x: real[5,3]; z: real[5]; }} @output {{ y: real[5,3]; }} \
+             @compose {{ y, ys..(2) = f(x, z); }} }}"
+        )
+    }
+
+    /// All elements that are written to `y`, the only output here, and the indices of the loops around them.
+    fn written(range: &str) -> (usize, usize) {
+        let text = document("y", range)
+            .replace(" ys: real[n,m]..(2);", "")
+            .replace("y, ys..(2) =", "y =")
+            .replace(" ys[i,j] = x[i,j] + z[i,], i < n;", "");
+        let model = composed(&text).unwrap_or_else(|found| panic!("{range}: {found:?}"));
+        let f = model.functions.iter().find(|f| f.name == "main.f").unwrap();
+        match &f.body {
+            Body::Formulas(formulas) => (
+                formulas.iter().map(|f| f.targets.len()).sum(),
+                formulas.iter().map(|f| f.indices.len()).max().unwrap(),
+            ),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn s2_12_a_pack_of_positions_is_written_as_one_step() {
+        for (range, elements) in [("[0:m]", 3), ("[2:-1:-2]", 2), ("[1]", 1)] {
+            assert_eq!(written(range), (elements, 1), "{range}");
+        }
+    }
+
+    #[test]
+    fn s2_12_a_pack_of_positions_is_of_one_tensor() {
+        assert_fires(&FORMULA, &document("y", "[0:m]"));
+        let long = document("y", "[0 ..(5000)]").replace("ys[i,j]", "ys[i,0]");
+        assert_fires(&LIMIT_EXCEEDED, &long);
     }
 }

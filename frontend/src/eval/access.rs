@@ -26,6 +26,15 @@ enum Index {
     All(Span),
 }
 
+/// What stands for one dimension on the left side of a formula.
+pub enum TargetIndex {
+    One(Atom),
+    /// A pack: its positions are written as one step.
+    Each(Vec<Atom>),
+    /// `:`.
+    All,
+}
+
 impl Index {
     fn single(self) -> Option<Atom> {
         match self {
@@ -176,18 +185,18 @@ impl Evaluator<'_> {
         Ok(Value::pack(elements))
     }
 
-    /// All indices of a target in order, packs expanded, `:` as `None`; a null index leaves its dimension out.
-    pub fn target_indices(&mut self, subscripts: &[Subscript]) -> EvalResult<Vec<Option<Atom>>> {
-        let mut indices = Vec::new();
-        for index in self.indices(subscripts)? {
-            match index {
-                Index::One(atom) => indices.push(Some(atom)),
-                Index::Each(items) => indices.extend(items.into_iter().map(Some)),
-                Index::Series(series) => indices.push(Some(Atom::Series(series))),
-                Index::All(_) => indices.push(None),
-            }
-        }
-        Ok(indices)
+    /// All indices of a target in order; a null index leaves its dimension out.
+    pub fn target_indices(&mut self, subscripts: &[Subscript]) -> EvalResult<Vec<TargetIndex>> {
+        let indices = self
+            .indices(subscripts)?
+            .into_iter()
+            .map(|index| match index {
+                Index::One(atom) => TargetIndex::One(atom),
+                Index::Each(items) => TargetIndex::Each(items),
+                Index::Series(series) => TargetIndex::One(Atom::Series(series)),
+                Index::All(_) => TargetIndex::All,
+            });
+        Ok(indices.collect())
     }
 
     /// All indices in order; a null index leaves its dimension out.

@@ -18,7 +18,10 @@ pub(super) fn refused_empty<T>(op: FoldOp, span: Span) -> EvalResult<T> {
     stop_with_help(
         &EMPTY_FOLD,
         span,
-        format!("this pack is empty, and an empty pack has no {}", extremum(op)),
+        format!(
+            "this pack is empty, and an empty pack has no {}",
+            extremum(op)
+        ),
         "add an item that is always there, `[x.., 0]`, or test the length of the pack before; in the edition khronos \
          `??` does not help, for the fold is not null",
     )

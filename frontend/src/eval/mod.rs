@@ -31,6 +31,7 @@ pub mod spelling;
 pub mod spread;
 pub mod value;
 
+pub use access::TargetIndex;
 pub use demand::{Demand, Demands, Position, Subject};
 pub use evaluator::{Evaluator, FormulaState, Stop, TypeName};
 pub use formula_state::Accessed;
