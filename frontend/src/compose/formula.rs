@@ -346,7 +346,9 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
             };
             scope.set(bound.name.name.clone(), value);
         }
-        let every = packed::length(&scope, lowering).map(|length| {
+        let pack = packed::length(&scope, lowering).map(|length| (0, length));
+        let every = pack.or_else(|| self.sliced(&scope));
+        let every = every.map(|(dimension, length)| {
             let index = self.indices.len();
             self.indices.push(FormulaIndex {
                 name: format!("{}.item", lowering.target.name.name),
@@ -355,6 +357,7 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
             self.keys.push(((lowering.bounds.len(), 0), None));
             Every {
                 index,
+                dimension,
                 length,
                 others: Vec::new(),
             }
@@ -389,6 +392,21 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
             }
             stop
         })
+    }
+
+    /// See [`packed::sliced`]. Of a formula that counts its steps, a slice is one.
+    fn sliced(&self, scope: &Scope) -> Option<(usize, Extent)> {
+        if self.counts {
+            return None;
+        }
+        let mut scope = scope.clone();
+        for (name, _) in &self.lowering.locals {
+            scope.set(name.name.clone(), Value::int(0));
+        }
+        let demands = Demands::default();
+        let mut evaluator = self.evaluator(&scope, FormulaState::default());
+        evaluator.demands = &demands;
+        packed::sliced(&mut evaluator, &scope, self.lowering)
     }
 
     /// The value of an index variable.
@@ -538,7 +556,9 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
         if let Some(item) = item {
             indices.insert(0, TargetIndex::One(item));
         }
-        let slices = Slices::of(&indices, &outputs, self.indices.len(), lowering)?;
+        let every = evaluator.formula.as_ref().and_then(|f| f.every.as_ref());
+        let every = every.map(|every| (every.dimension, every.index));
+        let slices = Slices::of(&indices, &outputs, (every, self.indices.len()), lowering)?;
         let outputs = slices.repeated(outputs);
         let mut subscripts = Vec::with_capacity(outputs.len());
         for (output, indices) in outputs.iter().zip(slices.places) {
@@ -573,6 +593,9 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
             Value::Atom(atom) => vec![atom.clone(); outputs.len()],
             Value::Pack(pack) if pack.len() == outputs.len() && chosen.is_none() => {
                 pack.items.to_vec()
+            }
+            Value::Pack(pack) if every.is_some() && outputs.len() == 1 => {
+                vec![evaluator.item_of_pack_here(pack, lowering.value.span)?]
             }
             Value::Pack(pack) => {
                 return stop(

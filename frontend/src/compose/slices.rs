@@ -18,21 +18,27 @@ pub struct Slices {
 }
 
 impl Slices {
-    /// The elements at these indices; `first` is the number of index variables that the formula has already.
+    /// The elements at these indices. `every` is a dimension that an index variable goes through, and that index; `first` is
+    /// the number of index variables that the formula has already.
     pub fn of(
         indices: &[TargetIndex],
         outputs: &[TensorRef],
-        first: usize,
+        (every, first): (Option<(usize, usize)>, usize),
         lowering: &Lowering,
     ) -> EvalResult<Slices> {
         let span = lowering.target.span;
         let mut added = Vec::new();
         let mut places: Vec<Vec<Atom>> = vec![Vec::with_capacity(indices.len())];
-        let single = indices.iter().map(|index| match index {
-            TargetIndex::One(atom) => Some(atom.clone()),
-            TargetIndex::Each(_) | TargetIndex::All => None,
-        });
-        if let Some(place) = single.collect::<Option<Vec<Atom>>>() {
+        let single = |(dimension, index): (usize, &TargetIndex)| match (index, every) {
+            (TargetIndex::One(atom), _) => Some(atom.clone()),
+            (_, Some((own, index))) if own == dimension => {
+                Some(Atom::from_expr(model::Expr::index(index)))
+            }
+            (TargetIndex::Series(series), _) => Some(Atom::Series(series.clone())),
+            (TargetIndex::Each(_) | TargetIndex::All, _) => None,
+        };
+        let singles: Vec<Option<Atom>> = indices.iter().enumerate().map(single).collect();
+        if let Some(place) = singles.iter().cloned().collect::<Option<Vec<Atom>>>() {
             places = vec![place; outputs.len()];
             return Ok(Slices { places, added });
         }
@@ -43,11 +49,25 @@ impl Slices {
                 "`:` stands for all positions of one tensor; write the tensors of a pack one by one",
             );
         };
-        for (dimension, index) in indices.iter().enumerate() {
+        for (dimension, (index, single)) in indices.iter().zip(singles).enumerate() {
             let extent = output.tensor.shape.get(dimension);
             let choices: Vec<Atom> = match (index, extent) {
-                (TargetIndex::One(atom), _) => vec![atom.clone()],
-                (TargetIndex::Each(items), _) => items.clone(),
+                _ if single.is_some() => single.into_iter().collect(),
+                (TargetIndex::Each(items), _)
+                    if u64::try_from(items.len()).is_ok_and(|n| n <= LISTED) =>
+                {
+                    items.clone()
+                }
+                (TargetIndex::Each(items), _) => {
+                    return stop(
+                        &LIMIT_EXCEEDED,
+                        span,
+                        format!(
+                            "this index is a pack of {} positions, at most {LISTED} are listed; use an index variable",
+                            items.len()
+                        ),
+                    );
+                }
                 (TargetIndex::All, Some(Extent::Fixed(n))) if *n <= LISTED => {
                     (0..usize::try_from(*n).unwrap_or(0))
                         .map(|p| Atom::Int(count(p)))
@@ -71,7 +91,7 @@ impl Slices {
                     vec![Atom::from_expr(model::Expr::index(position))]
                 }
                 // Too many indices: reported where they are resolved.
-                (TargetIndex::All, None) => vec![Atom::Int(0)],
+                _ => vec![Atom::Int(0)],
             };
             let mut next = Vec::with_capacity(places.len() * choices.len());
             for place in &places {
@@ -147,5 +167,54 @@ mod tests {
         assert_fires(&FORMULA, &document("y", "[0:m]"));
         let long = document("y", "[0 ..(5000)]").replace("ys[i,j]", "ys[i,0]");
         assert_fires(&LIMIT_EXCEEDED, &long);
+    }
+
+    /// Loops and written elements of each formula of `y`.
+    fn shape_of(x: &str, formulas: &str) -> Vec<(usize, usize)> {
+        let text = sliced(x, formulas);
+        let model = composed(&text).unwrap_or_else(|found| panic!("{formulas}: {found:?}"));
+        let f = model.functions.iter().find(|f| f.name == "main.f").unwrap();
+        match &f.body {
+            Body::Formulas(formulas) => formulas
+                .iter()
+                .map(|f| (f.indices.len(), f.targets.len()))
+                .collect(),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn sliced(x: &str, formulas: &str) -> String {
+        format!(
+            "operator f {{ @input {{ x: real[n,m]; z: real[n]; }} @output {{ y: real[n,m]; }} \
+             @using {{ mi = [0:m]; }} @lower {{ {formulas} }} }} \
+             graph G {{ @input {{ x: real[{x}]; z: real[5]; }} @output {{ y: real[5,~]; }} \
+             @compose {{ y = f(x, z); }} }}"
+        )
+    }
+
+    #[test]
+    fn editions_slices_of_long_and_of_dynamic_dimensions_are_loops() {
+        for x in ["5,s|9", "5,100", "5,100000"] {
+            for formula in [
+                "y[i,:] = x[i,:] + z[i,], i < n;",
+                "y[i,mi] = x[i,mi] * x[i,:], i < n;",
+                "with r = x[i,:] - z[i,]: y[i,:] = r * r, i < n;",
+                "y[i,:] = z[i,], i < n | z[i,] > 0.0;",
+            ] {
+                assert_eq!(shape_of(x, formula), [(2, 1)], "{x}: {formula}");
+            }
+        }
+        let mixed = "y[i,:] = x[i,:] + real(mi), i < n;";
+        assert_eq!(shape_of("5,s|9", mixed), [(2, 1)]);
+        assert_eq!(shape_of("5,100", mixed), [(2, 1)]);
+    }
+
+    /// All positions are written after one test of the condition.
+    #[test]
+    fn editions_slices_are_written_as_one_step() {
+        let own = "y[i,j] = 0.0, i < n, j < m; y[i,:] := x[i,:], i < n | y[i,0] < z[i,];";
+        assert_eq!(shape_of("5,3", own).last(), Some(&(1, 3)));
+        assert_eq!(shape_of("5,100", own).last(), Some(&(1, 100)));
+        assert_fires(&FORMULA, &sliced("5,s|9", own));
     }
 }
