@@ -346,9 +346,10 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
             };
             scope.set(bound.name.name.clone(), value);
         }
-        let pack = packed::length(&scope, lowering).map(|length| (0, length));
-        let every = pack.or_else(|| self.sliced(&scope));
-        let every = every.map(|(dimension, length)| {
+        let pack = packed::length(&scope, lowering).map(|length| (false, 0, length));
+        let slice = || self.sliced(&scope).map(|(at, extent)| (true, at, extent));
+        let every = pack.or_else(slice);
+        let every = every.map(|(is_slice, dimension, length)| {
             let index = self.indices.len();
             self.indices.push(FormulaIndex {
                 name: format!("{}.item", lowering.target.name.name),
@@ -358,6 +359,7 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
             Every {
                 index,
                 dimension,
+                is_slice,
                 length,
                 others: Vec::new(),
             }

@@ -114,6 +114,18 @@ pub(super) fn check(
                 .is_some_and(|s| s.node == item)
     };
     if !accesses(formula).iter().all(apart) {
+        if every.is_slice {
+            let name = &lowering.target.name.name;
+            return stop(
+                &FORMULA,
+                lowering.span,
+                format!(
+                    "`{name}` is written at all positions of a dynamic dimension in one step, and the value or the \
+                     condition reads another position of it; write the positions with an index of their own, \
+                     `{name}[…,j]` with `j < n`"
+                ),
+            );
+        }
         return stop(
             &FORMULA,
             lowering.span,

@@ -57,6 +57,8 @@ pub struct Every {
     pub index: usize,
     /// The dimension of the tensor that is written.
     pub dimension: usize,
+    /// Whether they are positions of a dimension, not the items of a pack.
+    pub is_slice: bool,
     /// How many there are.
     pub length: model::Extent,
     /// Lengths of the packs that are read beside, and where.
