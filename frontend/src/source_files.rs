@@ -14,7 +14,7 @@ use crate::library::{self, Layer};
 use crate::limits::Limits;
 use crate::program::{Edition, ModuleInfo, Origin, Program};
 use crate::source::{FileId, Span};
-use crate::syntax::parse_module;
+use crate::syntax::{expand_input_helpers, parse_module};
 
 /// Loads the model at `path`: a folder with `main.sknd`, or a single file whose stem becomes the main module's name.
 ///
@@ -119,8 +119,14 @@ impl<'a> Loader<'a> {
         }
     }
 
-    fn register(&mut self, key: String, module: Module, origin: Origin, depth: usize) {
+    fn register(&mut self, key: String, mut module: Module, origin: Origin, depth: usize) {
         let edition = self.choose_edition(&module, origin);
+        if edition == Edition::Khronos {
+            expand_input_helpers(&mut module);
+            // A module's own name needs no import; what it imports by that name comes before.
+            let own = (key.clone(), module.name.clone());
+            self.program.imports.insert(own, key.clone());
+        }
         self.program
             .info
             .insert(key.clone(), ModuleInfo { edition, origin });
@@ -486,5 +492,33 @@ mod tests {
         assert_eq!(edition("graph G { }"), (Edition::Draft6, vec![]));
         let warned = vec!["main.sknd:1:29: SK1514".to_string()];
         assert_eq!(edition(both), (Edition::Draft6, warned));
+    }
+
+    /// Codes of what is wrong with a folder whose module `math` names its own operator in full; `head` begins the module.
+    fn own_name(head: &str, edition: Edition) -> Vec<&'static str> {
+        let folder = tempfile::tempdir().unwrap();
+        let body = "@input { x: real[n]; } @output { y: real[n]; }";
+        let module = format!(
+            "{head} operator add {{ {body} @lower {{ y[i,] = x[i,], i < n; }} }} \
+             operator twice {{ {body} @compose {{ y = math.add(x); }} }}"
+        );
+        let main = "import math; graph G { @input { x: real[2]; } @output { y: real[2]; } \
+            @compose { y = math.twice(x); } }";
+        fs::write(folder.path().join("main.sknd"), main).unwrap();
+        fs::write(folder.path().join("math.sknd"), module).unwrap();
+        let mut sink = Sink::default();
+        let program = load_program(folder.path(), Some(edition), &Limits::default(), &mut sink);
+        crate::check::check_program(&program, &mut sink);
+        sink.into_sorted().iter().map(|d| d.code.id).collect()
+    }
+
+    #[test]
+    fn editions_a_module_may_name_itself() {
+        assert_eq!(own_name("", Edition::Khronos), [""; 0]);
+        assert!(own_name("import math;", Edition::Khronos).is_empty());
+        let unknown = "operator other { @input { x: real[n]; } @output { y: real[n]; } \
+            @compose { y = math.ad(x); } }";
+        assert_eq!(own_name(unknown, Edition::Khronos).len(), 1);
+        assert!(!own_name("", Edition::Draft6).is_empty());
     }
 }

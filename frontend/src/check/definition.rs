@@ -135,8 +135,13 @@ pub(super) fn check_definition<'a>(
     checker.check_compositions();
     checker.check_quantizations();
     let is_repaired = |span: Span| definition.repaired.iter().any(|r| r.holds(span));
+    let mut last = None;
     for diagnostic in checker.sink.into_sorted() {
-        if !diagnostic.span.is_some_and(is_repaired) {
+        // A helper that stands for its expression in `@input` is checked there as well.
+        let found = (diagnostic.span, diagnostic.message.clone());
+        let is_new = last.as_ref() != Some(&found);
+        last = Some(found);
+        if is_new && !diagnostic.span.is_some_and(is_repaired) {
             sink.report(diagnostic);
         }
     }

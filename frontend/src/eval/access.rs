@@ -6,6 +6,7 @@ use skript_semantics::{Scalar, ScalarKind, ScalarOp};
 
 use super::evaluator::{EvalResult, Evaluator, Stop, count, describe, stop, stop_with_help};
 use super::formula_state::Accessed;
+use super::ranges::extent_expr;
 use super::runtime;
 use super::series::Series;
 use super::value::{Atom, Guarded, TensorRef, Value};
@@ -24,6 +25,41 @@ enum Index {
     Series(Rc<Series>),
     /// `:`.
     All(Span),
+}
+
+/// What stands for one dimension on the left side of a formula.
+pub enum TargetIndex {
+    One(Atom),
+    /// A pack: its positions are written as one step.
+    Each(Vec<Atom>),
+    /// The same, of dynamic length.
+    Series(Rc<Series>),
+    /// `:`.
+    All,
+}
+
+impl TargetIndex {
+    /// Whether it stands for all positions of a dimension, in order.
+    pub fn covers(&self, extent: &Extent) -> bool {
+        match (self, extent) {
+            (TargetIndex::All, _) => true,
+            (TargetIndex::Each(items), Extent::Fixed(n)) => {
+                u64::try_from(items.len()) == Ok(*n) && in_order(items)
+            }
+            (TargetIndex::Series(series), extent) => {
+                let line = series.line();
+                series.length == extent_expr(extent)
+                    && line == Some((model::Expr::int(0), model::Expr::int(1)))
+            }
+            _ => false,
+        }
+    }
+}
+
+/// Whether these are the first positions of a dimension, each once.
+fn in_order(items: &[Atom]) -> bool {
+    let mut positions = items.iter().enumerate();
+    positions.all(|(position, item)| *item == Atom::Int(count(position)))
 }
 
 impl Index {
@@ -149,9 +185,11 @@ impl Evaluator<'_> {
                 _ => self.side_by_side(&length, other, span)?,
             }
         }
+        let in_turn = of_known_length.is_some_and(|n| self.goes_through(n, indices));
         let place = |position: &model::Expr| -> Vec<Atom> {
             let atom = |index: &Index| match index {
                 Index::One(atom) => Some(atom.clone()),
+                Index::Each(_) if in_turn => Some(Atom::from_expr(position.clone())),
                 Index::Each(items) => {
                     let position = usize::try_from(known(position)?).ok()?;
                     items.get(position).cloned()
@@ -161,7 +199,7 @@ impl Evaluator<'_> {
             };
             indices.iter().filter_map(atom).collect()
         };
-        let Some(items) = of_known_length else {
+        let Some(items) = of_known_length.filter(|_| !in_turn) else {
             let element = self.element_of(base, &place(&Series::position()), span)?;
             return Ok(match element.to_expr() {
                 Some(element) => Series::uniform(element, length).into_value(),
@@ -176,18 +214,29 @@ impl Evaluator<'_> {
         Ok(Value::pack(elements))
     }
 
-    /// All indices of a target in order, packs expanded, `:` as `None`; a null index leaves its dimension out.
-    pub fn target_indices(&mut self, subscripts: &[Subscript]) -> EvalResult<Vec<Option<Atom>>> {
-        let mut indices = Vec::new();
-        for index in self.indices(subscripts)? {
-            match index {
-                Index::One(atom) => indices.push(Some(atom)),
-                Index::Each(items) => indices.extend(items.into_iter().map(Some)),
-                Index::Series(series) => indices.push(Some(Atom::Series(series))),
-                Index::All(_) => indices.push(None),
-            }
-        }
-        Ok(indices)
+    /// Whether a packed assignment goes through so many positions of a dimension, and these indices through all of them.
+    fn goes_through(&self, positions: i64, indices: &[Index]) -> bool {
+        let every = self.formula.as_ref().and_then(|f| f.every.as_ref());
+        let length = every.map(|every| &every.length);
+        matches!(length, Some(Extent::Fixed(n)) if i64::try_from(*n) == Ok(positions))
+            && indices.iter().all(|index| match index {
+                Index::Each(items) => in_order(items),
+                Index::One(_) | Index::Series(_) | Index::All(_) => true,
+            })
+    }
+
+    /// All indices of a target in order; a null index leaves its dimension out.
+    pub fn target_indices(&mut self, subscripts: &[Subscript]) -> EvalResult<Vec<TargetIndex>> {
+        let indices = self
+            .indices(subscripts)?
+            .into_iter()
+            .map(|index| match index {
+                Index::One(atom) => TargetIndex::One(atom),
+                Index::Each(items) => TargetIndex::Each(items),
+                Index::Series(series) => TargetIndex::Series(series),
+                Index::All(_) => TargetIndex::All,
+            });
+        Ok(indices.collect())
     }
 
     /// All indices in order; a null index leaves its dimension out.

@@ -38,7 +38,17 @@ pub struct Position {
     pub length: Expr,
     /// Conditions on extents under which the index is not evaluated.
     pub unless: Vec<Expr>,
+    pub subject: Subject,
     pub span: Span,
+}
+
+/// What an index of a pack is there for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Subject {
+    /// The item that it names.
+    Item,
+    /// It is the last item of a pack that is folded, which must have one.
+    FoldedPack,
 }
 
 /// The number of demands and positions recorded so far.

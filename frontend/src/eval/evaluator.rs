@@ -723,6 +723,16 @@ impl<'a> Evaluator<'a> {
             (TypeName::Scalar(ScalarKind::Bool), _) => {
                 self.operation(ScalarOp::ToBool, &[atom], span)
             }
+            (TypeName::Scalar(ScalarKind::Int), Atom::Real(value))
+                if value.is_infinite() && self.edition == Edition::Khronos =>
+            {
+                stop_with_help(
+                    &INTEGER_OVERFLOW,
+                    span,
+                    format!("`int({})` has no value: no int is infinite", atom.text()),
+                    "write the int that is meant, or compute with reals",
+                )
+            }
             (TypeName::Scalar(ScalarKind::Int), _) => {
                 self.operation(ScalarOp::ToInt, &[atom], span)
             }

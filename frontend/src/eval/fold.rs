@@ -4,6 +4,7 @@ use rustc_hash::FxHashSet;
 use skript_semantics::{ScalarKind, ScalarOp};
 
 use super::broadcast::stands_for_a_pack;
+use super::empty_fold::refused_empty;
 use super::evaluator::{EvalResult, Evaluator, stop};
 use super::runtime;
 use super::value::{Atom, Pack, Value};
@@ -99,6 +100,7 @@ impl Evaluator<'_> {
                 }
                 FoldOp::And => Value::bool(true),
                 FoldOp::Or => Value::bool(false),
+                _ if self.refuses_empty_folds() => return refused_empty(op, span),
                 _ => Value::Null,
             });
         }

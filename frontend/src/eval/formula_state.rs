@@ -50,11 +50,15 @@ impl FormulaState {
     }
 }
 
-/// The items of the pack of run-time length that a packed assignment writes, in turn.
+/// The items that a packed assignment writes, in turn: those of a pack of run-time length, or all positions of a dimension.
 #[derive(Debug)]
 pub struct Every {
     /// The index variable of the formula that goes through them.
     pub index: usize,
+    /// The dimension of the tensor that is written.
+    pub dimension: usize,
+    /// Whether they are positions of a dimension, not the items of a pack.
+    pub is_slice: bool,
     /// How many there are.
     pub length: model::Extent,
     /// Lengths of the packs that are read beside, and where.

@@ -12,6 +12,7 @@ use super::series::{Series, refused};
 use super::value::{Atom, Pack, Selected, TensorRef, Value};
 use crate::ast::{Expr, ExprKind, Subscript, UnaryOp};
 use crate::diagnostics::codes::{INDEX_OUT_OF_RANGE, PACK_LENGTHS_DIFFER, UNEXPECTED_VALUE};
+use crate::diagnostics::counted;
 use crate::model::check::is_shape_scalar;
 use crate::model::{self, Node};
 use crate::source::Span;
@@ -114,6 +115,29 @@ impl Evaluator<'_> {
             _ => refused(
                 "name one item, `[k]`, fold all of them, or assign to a pack that is declared with this length",
                 span,
+            ),
+        }
+    }
+
+    /// The item of a pack of known length that a packed assignment is at.
+    ///
+    /// # Errors
+    /// The pack has another length than what is written.
+    pub fn item_of_pack_here(&mut self, pack: &Pack, span: Span) -> EvalResult<Atom> {
+        let every = self.formula.as_ref().and_then(|f| f.every.as_ref());
+        match every.map(|every| (every.index, every.length.clone())) {
+            Some((index, model::Extent::Fixed(n))) if u64::try_from(pack.len()) == Ok(n) => {
+                let index = Atom::from_expr(model::Expr::index(index));
+                self.run_time_item(pack, &index, span)
+            }
+            every => stop(
+                &PACK_LENGTHS_DIFFER,
+                span,
+                format!(
+                    "a pack of {} is assigned to {} positions",
+                    counted(pack.len(), "item"),
+                    every.map_or("other".to_string(), |(_, length)| length.to_string())
+                ),
             ),
         }
     }
@@ -246,7 +270,7 @@ impl Evaluator<'_> {
     }
 
     /// An item of a pack chosen inside a formula.
-    fn run_time_item(&mut self, pack: &Pack, index: &Atom, span: Span) -> EvalResult<Atom> {
+    pub fn run_time_item(&mut self, pack: &Pack, index: &Atom, span: Span) -> EvalResult<Atom> {
         let variable = index.to_expr().and_then(|index| free_index(&index));
         let in_turns = self.formula.as_ref().is_some_and(|f| f.in_turns);
         let tensors = || {

@@ -8,6 +8,7 @@ pub mod affine;
 pub mod broadcast;
 pub mod demand;
 mod dynamic_pack;
+mod empty_fold;
 pub mod evaluator;
 pub mod fold;
 mod formula_state;
@@ -26,7 +27,8 @@ pub mod series;
 pub mod spelling;
 pub mod value;
 
-pub use demand::{Demand, Demands, Position};
+pub use access::TargetIndex;
+pub use demand::{Demand, Demands, Position, Subject};
 pub use dynamic_pack::{DynamicPack, PackPart, PackSlice};
 pub use evaluator::{Evaluator, FormulaState, Stop, TypeName};
 pub use formula_state::Accessed;

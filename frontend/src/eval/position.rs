@@ -5,7 +5,7 @@
 
 use skript_semantics::{ScalarKind, ScalarOp};
 
-use super::demand::{Demand, Position};
+use super::demand::{Demand, Position, Subject};
 use super::evaluator::Evaluator;
 use super::ranges::{Known, Work, box_facts};
 use super::runtime;
@@ -71,6 +71,7 @@ impl Evaluator<'_> {
                 places: places.clone(),
                 length: length.clone(),
                 unless: Vec::new(),
+                subject: Subject::Item,
                 span,
             });
         }

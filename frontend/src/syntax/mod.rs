@@ -11,6 +11,7 @@ mod build;
 mod casts;
 mod expectation;
 pub(crate) mod grammar;
+mod input_helpers;
 mod nesting;
 mod repair;
 pub(crate) mod splitter;
@@ -29,6 +30,7 @@ use build::Builder;
 pub(crate) use build::open_type_list;
 use expectation::Found;
 use grammar::{Pair, Rule, SkriptGrammar};
+pub(crate) use input_helpers::expand_input_helpers;
 use nesting::TooDeep;
 
 /// Nesting up to which the caller's stack is known to suffice, whatever thread it runs on.

@@ -316,7 +316,10 @@ mod tests {
         let plan = Plan::of(&n, narrow).unwrap();
         let accumulators = plan.vectors * plan.unroll.iter().map(|u| u.1).product::<i64>();
         // A step holds the vectors of one operand and a broadcast of the other beside the accumulators.
-        assert!(accumulators >= 8 && accumulators + plan.vectors + 1 <= 16, "{plan:?}");
+        assert!(
+            accumulators >= 8 && accumulators + plan.vectors + 1 <= 16,
+            "{plan:?}"
+        );
     }
 
     #[test]

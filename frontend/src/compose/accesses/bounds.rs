@@ -8,11 +8,11 @@ use crate::compose::accesses::step_conditions::record;
 use crate::compose::accesses::{Spans, Tests, examine};
 use crate::compose::formulas::write_partition::accesses;
 use crate::compose::packs::packed_assignment::PackExtents;
-use crate::diagnostics::codes::INDEX_OUT_OF_RANGE;
+use crate::diagnostics::codes::{EMPTY_FOLD, INDEX_OUT_OF_RANGE};
 use crate::eval::affine::Affine;
 use crate::eval::evaluator::{EvalResult, literal_bool};
 use crate::eval::ranges::{ALL, Known, Work, box_facts, collect_facts, extent_expr, implied};
-use crate::eval::{Demand, Position, runtime};
+use crate::eval::{Demand, Position, Subject, runtime};
 use crate::model::{
     Expr, Extent, Formula, FormulaIndex, FormulaLocal, Function, MessagePart, Node, Value, ValueId,
 };
@@ -520,18 +520,30 @@ fn item(loops: &Loops, position: &Position) -> Option<Demand> {
         false => low.clone(),
     };
     let within = Demand::within(&first, &high, &position.places);
+    let (code, message) = match position.subject {
+        Subject::Item => (
+            &INDEX_OUT_OF_RANGE,
+            vec![
+                MessagePart::Text("an index runs from ".to_string()),
+                MessagePart::Value(low),
+                MessagePart::Text(" to ".to_string()),
+                MessagePart::Value(high),
+                MessagePart::Text(": the pack has ".to_string()),
+                MessagePart::Value(position.length.clone()),
+                MessagePart::Text(" items".to_string()),
+            ],
+        ),
+        Subject::FoldedPack => (
+            &EMPTY_FOLD,
+            vec![MessagePart::Text(
+                "in some steps of the formula this pack is empty".to_string(),
+            )],
+        ),
+    };
     let demand = Demand {
         condition: loops.in_some_step(within),
-        message: vec![
-            MessagePart::Text("an index runs from ".to_string()),
-            MessagePart::Value(low),
-            MessagePart::Text(" to ".to_string()),
-            MessagePart::Value(high),
-            MessagePart::Text(": the pack has ".to_string()),
-            MessagePart::Value(position.length.clone()),
-            MessagePart::Text(" items".to_string()),
-        ],
-        code: &INDEX_OUT_OF_RANGE,
+        message,
+        code,
         span: position.span,
     };
     Some(demand.unless(&position.unless))

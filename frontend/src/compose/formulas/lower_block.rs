@@ -19,7 +19,9 @@ use crate::compose::shapes::dynamic_extent::{extent_of, largest};
 use crate::diagnostics::codes::{FORMULA, LIMIT_EXCEEDED, PACK_LENGTHS_DIFFER};
 use crate::eval::evaluator::{EvalResult, Every, computed_guard, count, stop};
 use crate::eval::ranges::collect_facts;
-use crate::eval::{Atom, Demand, Demands, Evaluator, FormulaState, Scope, Stop, Value, runtime};
+use crate::eval::{
+    Atom, Demand, Demands, Evaluator, FormulaState, Scope, Stop, TargetIndex, Value, runtime,
+};
 use crate::model::{
     self, Accumulation, Body, Extent, Formula, FormulaIndex, FormulaLocal, Init, Node, Target,
     ValueId,
@@ -344,7 +346,10 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
             };
             scope.set(bound.name.name.clone(), value);
         }
-        let every = packed_assignment::length(&scope, lowering).map(|length| {
+        let pack = packed_assignment::length(&scope, lowering).map(|length| (false, 0, length));
+        let slice = || self.sliced(&scope).map(|(at, extent)| (true, at, extent));
+        let every = pack.or_else(slice);
+        let every = every.map(|(is_slice, dimension, length)| {
             let index = self.indices.len();
             self.indices.push(FormulaIndex {
                 name: format!("{}.item", lowering.target.name.name),
@@ -353,6 +358,8 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
             self.keys.push(((lowering.bounds.len(), 0), None));
             Every {
                 index,
+                dimension,
+                is_slice,
                 length,
                 others: Vec::new(),
             }
@@ -387,6 +394,21 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
             }
             stop
         })
+    }
+
+    /// See [`packed::sliced`]. Of a formula that counts its steps, a slice is one.
+    fn sliced(&self, scope: &Scope) -> Option<(usize, Extent)> {
+        if self.counts {
+            return None;
+        }
+        let mut scope = scope.clone();
+        for (name, _) in &self.lowering.locals {
+            scope.set(name.name.clone(), Value::int(0));
+        }
+        let demands = Demands::default();
+        let mut evaluator = self.evaluator(&scope, FormulaState::default());
+        evaluator.demands = &demands;
+        packed_assignment::sliced(&mut evaluator, &scope, self.lowering)
     }
 
     /// The value of an index variable.
@@ -534,9 +556,11 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
         }
         let mut indices = evaluator.target_indices(&lowering.target.subscripts)?;
         if let Some(item) = item {
-            indices.insert(0, Some(item));
+            indices.insert(0, TargetIndex::One(item));
         }
-        let slices = FullSlices::of(&indices, &outputs, self.indices.len(), lowering)?;
+        let every = evaluator.formula.as_ref().and_then(|f| f.every.as_ref());
+        let every = every.map(|every| (every.dimension, every.index));
+        let slices = FullSlices::of(&indices, &outputs, (every, self.indices.len()), lowering)?;
         let outputs = slices.repeated(outputs);
         let mut subscripts = Vec::with_capacity(outputs.len());
         for (output, indices) in outputs.iter().zip(slices.places) {
@@ -571,6 +595,9 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
             Value::Atom(atom) => vec![atom.clone(); outputs.len()],
             Value::Pack(pack) if pack.len() == outputs.len() && selected.is_none() => {
                 pack.items.to_vec()
+            }
+            Value::Pack(pack) if every.is_some() && outputs.len() == 1 => {
+                vec![evaluator.item_of_pack_here(pack, lowering.value.span)?]
             }
             Value::Pack(pack) => {
                 return stop(

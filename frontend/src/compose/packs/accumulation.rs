@@ -55,8 +55,14 @@ impl Reduction {
             return Ok(None);
         };
         let may_be_none = matches!(kind, Accumulation::Min | Accumulation::Max);
-        if !guards.is_empty() || !items.reads() || (may_be_none && !is_some(&items, checks)) {
+        if !guards.is_empty() || !items.reads() {
             return Ok(None);
+        }
+        if may_be_none && !is_some(&items, checks) {
+            if !evaluator.refuses_empty_folds() {
+                return Ok(None);
+            }
+            evaluator.require_items(*op, &items.length, fold.span)?;
         }
         let index = extent_of(&items.length).map(|extent| FormulaIndex {
             name: "item".to_string(),

@@ -1,5 +1,5 @@
-//! Packed assignment to a pack of run-time length, `ys[i,] = xs[i,] * 2.0` (2.12): one more index, innermost, goes through
-//! the items. In the language all items are written in one step, after one test of the condition; the two agree as long as
+//! Packed assignment to a pack of run-time length, `ys[i,] = xs[i,] * 2.0` (2.12), or to all positions of a dimension that is
+//! dynamic or long, `y[i,:] = x[i,:] * 2.0` (editions): one more index, innermost, goes through the items. In the language all items are written in one step, after one test of the condition; the two agree as long as
 //! the condition is one for all items, and no item is computed from what the step writes to another.
 
 use rustc_hash::FxHashSet;
@@ -9,18 +9,61 @@ use crate::ast::Lowering;
 use crate::compose::composer::Composer;
 use crate::compose::formulas::write_partition::accesses;
 use crate::compose::invocations::instance::Builder;
+use crate::compose::shapes::affine_extent::collect_names;
 use crate::compose::shapes::checks::{Verdict, equality, parts, text};
 use crate::diagnostics::codes::{FORMULA, LIMIT_EXCEEDED, PACK_LENGTHS_DIFFER};
 use crate::eval::evaluator::{EvalResult, Every, count, literal_bool, stop};
 use crate::eval::ranges::extent_expr;
 use crate::eval::series::with_leaves;
-use crate::eval::{Atom, Scope, Value, runtime};
+use crate::eval::{Atom, Evaluator, Scope, TargetIndex, Value, runtime};
 use crate::limits::Limits;
 use crate::model::{Expr, Extent, Formula, FormulaLocal, Node};
 use crate::source::Span;
 
 /// Lengths of packs that stand side by side in a formula, and where the second one is read.
 pub(in crate::compose) type PackExtents = (Extent, Extent, Span);
+
+/// Positions of a dimension that are written one by one: a longer dimension is gone through by an index.
+const ONE_BY_ONE: u64 = 64;
+
+/// The dimension of which a formula writes all positions as one step, and its extent, where they are not written one by one.
+/// Locals have no values yet.
+pub(in crate::compose) fn sliced(
+    evaluator: &mut Evaluator,
+    scope: &Scope,
+    lowering: &Lowering,
+) -> Option<(usize, Extent)> {
+    let target = &lowering.target;
+    let output = match scope.get(&target.name.name) {
+        Some(Value::Atom(Atom::Tensor(output))) if target.item.is_none() => output,
+        _ => return None,
+    };
+    let indices = evaluator.target_indices(&target.subscripts).ok()?;
+    let mut several = indices.iter().enumerate();
+    let mut several = several
+        .by_ref()
+        .filter(|(_, index)| !matches!(index, TargetIndex::One(_)));
+    let (dimension, index) = several.next()?;
+    let extent = output.tensor.shape.get(dimension)?;
+    if several.next().is_some() || !index.covers(extent) {
+        return None;
+    }
+    match extent {
+        // Few positions may be written from what others of them hold.
+        Extent::Fixed(n) if *n <= ONE_BY_ONE || rests_on_itself(lowering) => None,
+        _ => Some((dimension, extent.clone())),
+    }
+}
+
+/// Whether a formula names its own target on the right side.
+fn rests_on_itself(lowering: &Lowering) -> bool {
+    let locals = lowering.locals.iter().map(|(_, value)| value);
+    let mut names = Vec::new();
+    for expr in locals.chain([&lowering.value]).chain(&lowering.condition) {
+        collect_names(expr, &mut names);
+    }
+    names.contains(&lowering.target.name.name)
+}
 
 /// The length of the pack of run-time length that a packed assignment writes.
 pub(in crate::compose) fn length(scope: &Scope, lowering: &Lowering) -> Option<Extent> {
@@ -65,9 +108,24 @@ pub(in crate::compose) fn check(
     }
     let outputs: FxHashSet<_> = formula.targets.iter().map(|t| t.output).collect();
     let apart = |(tensor, subscripts): &(_, &[Expr])| {
-        !outputs.contains(tensor) || subscripts.first().is_some_and(|s| s.node == item)
+        !outputs.contains(tensor)
+            || subscripts
+                .get(every.dimension)
+                .is_some_and(|s| s.node == item)
     };
     if !accesses(formula).iter().all(apart) {
+        if every.is_slice {
+            let name = &lowering.target.name.name;
+            return stop(
+                &FORMULA,
+                lowering.span,
+                format!(
+                    "`{name}` is written at all positions of a dynamic dimension in one step, and the value or the \
+                     condition reads another position of it; write the positions with an index of their own, \
+                     `{name}[…,j]` with `j < n`"
+                ),
+            );
+        }
         return stop(
             &FORMULA,
             lowering.span,

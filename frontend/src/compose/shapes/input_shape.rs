@@ -245,6 +245,7 @@ impl<'p> Composer<'p, '_> {
         }
         let mut rest = shape.len() - fixed;
         let mut position = 0;
+        let mut absent = Vec::new();
         for ((extent, width), collected) in declared.iter().zip(widths).zip(per_item) {
             let length = match width {
                 Width::Flexible => std::mem::take(&mut rest),
@@ -293,14 +294,49 @@ impl<'p> Composer<'p, '_> {
                 continue;
             }
             if value.is_null() {
-                // An absent optional extent leaves its name null.
-                if let [name] = Self::unknown_names(builder, expr).as_slice() {
-                    builder.scope.set(name.clone(), Value::Null);
-                }
+                absent.extend(Self::unknown_names(builder, expr));
                 continue;
             }
             self.unify(builder, expr, &value, &bound)?;
         }
+        // An absent optional extent leaves its name null, if it stands nowhere else: `[c..(first),s..,c..(!first)]`.
+        for name in absent {
+            if builder.scope.get(&name).is_none() {
+                builder.scope.set(name, Value::Null);
+            }
+        }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::compose::testing::{assert_composes, assert_fires};
+    use crate::diagnostics::codes::ASSERTION_FAILED;
+
+    /// Channels before or after two spatial dimensions; `condition` is tested.
+    fn channels(first: bool, condition: &str) -> String {
+        format!(
+            "operator f {{ @attrib {{ first: bool; }} @input {{ x: real[b,c..(first),s..(d),c..(!first)]; }} \
+             @assert {{ {condition}; }} @output {{ y: real[c]; }} @lower {{ y[i,] = 0.0, i < c; }} }} \
+             graph G {{ @input {{ x: real[2,3,4,5]; }} @output {{ y: real[~]; }} \
+             @compose {{ y = f{{first={first}}}(x); }} }}"
+        )
+    }
+
+    #[test]
+    fn s2_6_an_optional_extent_may_stand_in_two_places() {
+        assert_composes(&channels(true, "c == 3 && s == [4, 5]"));
+        assert_composes(&channels(false, "c == 5 && s == [3, 4]"));
+        assert_fires(&ASSERTION_FAILED, &channels(false, "c == 3"));
+    }
+
+    #[test]
+    fn s2_6_an_optional_extent_that_is_absent_is_null() {
+        let text = channels(false, "c == null").replace(",c..(!first)", "");
+        let text = text
+            .replace("c == null", "!(?c)")
+            .replace("real[c]", "real[c ?? 1]");
+        assert_composes(&text.replace("i < c", "i < (c ?? 1)"));
     }
 }

@@ -48,6 +48,7 @@ codes! {
     sk0453_pack_lengths_differ,
     sk0454_unexpected_value,
     sk0455_pack_too_long,
+    sk0456_empty_fold,
     sk0501_attribute_shape,
     sk0502_optional_default,
     sk0503_default_type,

@@ -1,15 +1,15 @@
 use crate::diagnostics::Code;
 
 /// A block sees the names of the blocks before it in the order @dtype, @attrib, @input, @using, @constant,
-/// @variable, @output (2.2); helpers see the helpers above them (2.9). In the edition khronos, operators whose names begin
-/// with `_` are seen in their module only.
+/// @variable, @output (2.2); helpers see the helpers above them (2.9). In the edition khronos, @input also sees helpers that rest
+/// on attributes alone, and operators whose names begin with `_` are visible in their module only.
 pub static NAME_NOT_VISIBLE: Code = Code {
     id: "SK0214",
     title: "a name is not visible here",
     explanation: "\
 A block sees the names of the blocks before it in the order @dtype, @attrib, @input, @using, @constant,
-@variable, @output (2.2); helpers see the helpers above them (2.9). In the edition khronos, operators whose
-names begin with `_` are seen in their module only.
+@variable, @output (2.2); helpers see the helpers above them (2.9). In the edition khronos, @input also sees helpers
+that rest on attributes alone, and operators whose names begin with `_` are visible in their module only.
 
     @using { v = u + 1; u = 3; }   # wrong
     @using { u = 3; v = u + 1; }   # right

@@ -54,6 +54,9 @@ impl Evaluator<'_> {
         else {
             return Ok(None);
         };
+        if self.refuses_empty_folds() {
+            return Ok(None);
+        }
         let pack = self.whole_pack(pack)?;
         let folded = self.fold(&pack, *op, false, value.span)?;
         let length = match series_of(&pack) {
@@ -91,6 +94,9 @@ impl Evaluator<'_> {
                 Some(folded) => Ok(folded.into_value()),
                 None => self.too_long(series, "this cumulative fold", span),
             };
+        }
+        if matches!(op, FoldOp::Min | FoldOp::Max) {
+            self.require_items(op, &series.length, span)?;
         }
         match folded(series, op, most) {
             Some(folded) => Ok(Value::Atom(self.of_bounded_size(folded, span)?)),

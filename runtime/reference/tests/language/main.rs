@@ -10,6 +10,7 @@
 mod accesses;
 mod dynamic_extents;
 mod expressions;
+mod khronos_edition;
 mod loops;
 mod quantization;
 mod run;

@@ -79,6 +79,13 @@ pub fn elements(tensor: &Tensor) -> Vec<f64> {
         .collect()
 }
 
+/// A run of a document without variables in the edition khronos.
+pub fn run_khronos(text: &str, inputs: &[Arc<Tensor>]) -> Result<Outcome, EvalError> {
+    let model = model_with(text, Some(Edition::Khronos), &ComposeOptions::default());
+    let model = model.unwrap_or_else(|messages| panic!("{text}: {messages:#?}"));
+    evaluate(&model, inputs, &[])
+}
+
 /// The failure of a run and the functions that it passed, innermost first.
 pub fn failure(text: &str, inputs: &[Arc<Tensor>]) -> (String, Vec<String>) {
     let error = run(text, inputs).err().unwrap();
