@@ -26,7 +26,7 @@ const HEADER: &str = include_str!("../c/skript_model.h");
 pub enum SharedObjectError {
     #[error("`{name}` has rank {rank}, and tensors of the C interface have at most {MOST_EXTENTS}")]
     Rank { name: String, rank: usize },
-    #[error("the name `{0}` of a variable is no file name")]
+    #[error("the name `{0}` of a variable is not a file name")]
     Name(String),
     #[error("`{0}` is too large")]
     Size(String),

@@ -51,7 +51,7 @@ impl Weights<'_> {
         Weights {
             folder: None,
             given: None,
-            remedy: "put the file there, or all weights into a .safetensors or .npz file with the stem of the main module beside it",
+            remedy: "add the file, or write all weights to a .safetensors or .npz file next to the main module, with the same stem",
         }
     }
 }
@@ -196,7 +196,7 @@ impl<'a> Session<'a> {
                         format!("operator `{operator}` has a body, so no kernel of it runs");
                     let wrong = Diagnostic::without_place(&COMMAND_LINE_NAME, message);
                     Some(wrong.with_help(
-                        "leave --intrinsic, or declare the operator without @lower and @compose",
+                        "remove --intrinsic, or declare the operator without @lower and @compose",
                     ))
                 }
                 Some((_, false)) => None,
@@ -342,7 +342,7 @@ impl<'a> Session<'a> {
         let weights = Weights {
             given: weights,
             folder: None,
-            remedy: "--weights=zero or --weights=random:SEED fills what is missing, --weights FILE takes it from a file",
+            remedy: "--weights=zero or --weights=random:SEED fills missing weights; --weights FILE reads them from a file",
         };
         let arrays = inputs::prepare(self, &model, &given, weights)?;
         Some((model, arrays))
@@ -530,7 +530,7 @@ impl<'a> Session<'a> {
         for (optional, name, value) in values {
             match value {
                 Ok(AttributeValue::Null) if !optional => wrong.push(format!(
-                    "attribute `{name}` is not optional, so null is no value of it"
+                    "attribute `{name}` is not optional, so it cannot be null"
                 )),
                 Ok(value) => {
                     options.attributes.insert(name.clone(), value);
@@ -778,7 +778,7 @@ pub fn repeated<'n>(names: impl Iterator<Item = &'n str>) -> Vec<&'n str> {
 /// What is wrong with a name that a flag gives more than once.
 pub fn twice(flag: &str, name: &str) -> Diagnostic {
     let message = format!("{flag} gives `{name}` more than once");
-    Diagnostic::without_place(&COMMAND_LINE_NAME, message).with_help("leave one of them")
+    Diagnostic::without_place(&COMMAND_LINE_NAME, message).with_help("remove all but one of them")
 }
 
 fn unknown(what: &str, name: &str, owner: &str, known: &[&str]) -> Diagnostic {

@@ -63,7 +63,7 @@ pub struct EditionMarks {
 #[derive(Clone, Debug, Serialize)]
 pub struct Import {
     pub path: Path,
-    /// Whether it stands after a definition (an error found by the checker).
+    /// Whether it follows a definition (an error found by the checker).
     pub misplaced: bool,
     pub span: Span,
 }

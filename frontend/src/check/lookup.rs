@@ -117,7 +117,7 @@ impl<'a> Checker<'a> {
                 ),
             )
             .with_place(signature.definition.name.span, "declared here")
-            .with_help("that is so in the edition khronos; give it another name if others invoke it"),
+            .with_help("names with `_` are private in the edition khronos; rename it if other modules invoke it"),
         );
     }
 }

@@ -128,7 +128,7 @@ fn s3_1_quotients_of_run_time_extents_are_bounded() {
     assert_eq!(
         run_time("7 / (n - 1)").unwrap_err(),
         [
-            "this run-time extent has no upper bound that fits in 64 bits; `… << N` gives it one, for a largest extent N"
+            "this dynamic extent has no upper bound that fits in 64 bits; write `… << N` with a largest extent N"
         ]
     );
 }
@@ -169,7 +169,7 @@ fn s2_10_1_a_count_is_zero_or_more() {
                 @compose {{ y = with s = x {count} next(s); }} }}"
         ))
     };
-    let found = ["a loop cannot run -1 times; a count is zero or more"];
+    let found = ["the count of a loop is -1, but must not be negative"];
     assert_eq!(looped("do..(n - 3)").unwrap_err(), found);
     assert_eq!(looped("unroll..(i -> -1)").unwrap_err(), found);
     assert!(looped("do..(n - 2)").is_ok());

@@ -20,7 +20,7 @@ impl Evaluator<'_> {
 
     pub fn repeat(&self, atom: Atom, length: usize, span: Span) -> EvalResult<Value> {
         if let Atom::Series(_) | Atom::Stack(_) | Atom::DynamicPack(_) = atom {
-            return refused("it cannot stand for one of known length", span);
+            return refused("it cannot replace a pack of static length", span);
         }
         self.check_length(length, span)?;
         Ok(Value::Pack(Pack {

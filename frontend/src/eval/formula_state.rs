@@ -16,7 +16,7 @@ pub struct FormulaState {
     pub local_guards: FxHashMap<String, Vec<model::Expr>>,
     /// Indices that choose tensors of a pack stay indices, where formulas for each of their values would mix up the order.
     pub in_turns: bool,
-    /// What a pack of run-time length stands for where its item is not named.
+    /// What a pack of dynamic length stands for where its item is not named.
     pub every: Option<Every>,
     /// The indices of the formula.
     pub indices: Vec<model::FormulaIndex>,
@@ -50,7 +50,7 @@ impl FormulaState {
     }
 }
 
-/// The items of the pack of run-time length that a packed assignment writes, in turn.
+/// The items of the pack of dynamic length that a packed assignment writes, in turn.
 #[derive(Debug)]
 pub struct Every {
     /// The index variable of the formula that goes through them.

@@ -74,7 +74,7 @@ pub struct Port {
 pub enum PortTensors {
     Single(ValueId),
     Pack(Vec<ValueId>),
-    /// A pack of run-time length: one tensor, its first extent the number of items.
+    /// A pack of dynamic length: one tensor, its first extent the number of items.
     Stack(ValueId),
     /// An optional input that is not given.
     Null,
@@ -229,7 +229,7 @@ pub struct Loop {
     pub carried: Vec<Carried>,
     /// Item visible in the body, pack scanned.
     pub scans: Vec<(ValueId, Vec<ValueId>)>,
-    /// Item visible in the body, pack of run-time length scanned (one tensor, its first extent the number of items).
+    /// Item visible in the body, pack of dynamic length scanned (one tensor, its first extent the number of items).
     pub stack_scans: Vec<(ValueId, ValueId)>,
     /// Rank-0 int tensor visible in the body: the iteration's number.
     pub index: Option<ValueId>,

@@ -165,7 +165,7 @@ impl<'t> Splitter<'t, '_> {
                     Diagnostic::error(&BRACKET, span, message)
                         .with_place(self.span(open), "opened here")
                 }
-                _ => Diagnostic::error(&BRACKET, span, format!("`{found}` closes nothing")),
+                _ => Diagnostic::error(&BRACKET, span, format!("`{found}` has no opening bracket")),
             };
             self.builder.sink.report(diagnostic);
         }

@@ -381,7 +381,7 @@ impl<'t> Reader<'t> {
         let (code, message, help) = match (written, edit.inserted) {
             (")" | "]" | "}", " ") => (
                 &BRACKET,
-                format!("this `{written}` closes nothing"),
+                format!("this `{written}` has no opening bracket"),
                 "remove it, or look for one too many before it".to_string(),
             ),
             ("(" | "[" | "{", " ") => (
@@ -398,12 +398,12 @@ impl<'t> Reader<'t> {
             (_, ANY_OPERAND) => (
                 &SYNTAX,
                 format!("expected a name or a value, found `{written}`"),
-                "write what is meant in its place".to_string(),
+                "replace it by the intended token".to_string(),
             ),
             (_, ANY_OPERATOR) => (
                 &SYNTAX,
                 format!("expected an operator, found `{written}`"),
-                "write the operator that is meant in its place".to_string(),
+                "replace it by the intended operator".to_string(),
             ),
             (_, inserted) => (
                 match scan(inserted).first().map(|token| token.kind) {
@@ -422,9 +422,9 @@ impl<'t> Reader<'t> {
         match written {
             "@" => "remove it; a block begins with `@` and its name, as in `@compose { … }`",
             ";" if is_in_list(self.text, edited, index) => {
-                "remove it; what stands in brackets is separated by commas"
+                "remove it; items in brackets are separated by commas"
             }
-            ";" => "remove it; the statement goes on behind it",
+            ";" => "remove it; the statement continues after it",
             _ => "remove it",
         }
     }

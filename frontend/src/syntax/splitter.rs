@@ -158,7 +158,7 @@ impl<'t> Splitter<'t, '_> {
             self.builder.error_with_help(
                 &BRACKET,
                 span,
-                "this `}` closes nothing",
+                "this `}` has no opening bracket",
                 "remove it, or look for a `}` too many before it",
             );
             self.at += 1;
@@ -169,10 +169,10 @@ impl<'t> Splitter<'t, '_> {
             span,
             format!("expected `import`, `operator` or `graph`, found `{text}`"),
             match from {
-                Some(_) => "modules are imported whole: write `import math;`, then `math.neg(x)`",
+                Some(_) => "imports name modules, not their operators: write `import math;`, then `math.neg(x)`",
                 None if text.starts_with('/') => COMMENT_SIGN,
                 None => foreign_definition(text)
-                    .unwrap_or("statements stand in blocks of an operator or a graph"),
+                    .unwrap_or("write statements in blocks of an operator or a graph"),
             },
         );
         if let Some(length) = from {
@@ -345,7 +345,7 @@ impl<'t> Splitter<'t, '_> {
                             "expected `{{` before the blocks of `{}`",
                             definition.name.name
                         ),
-                        "the blocks of an operator or a graph stand in braces",
+                        "write the blocks of an operator or a graph in braces",
                     );
                 }
                 self.body(open, &mut definition, false);
@@ -383,7 +383,7 @@ impl<'t> Splitter<'t, '_> {
             return None;
         }
         let span = self.span(list.first()?).to(self.span(list.last()?));
-        let message = "inputs and outputs are declared in blocks, not behind the name";
+        let message = "inputs and outputs are declared in blocks, not after the name";
         let is_graph = before.iter().any(|token| self.word(token) == "graph");
         self.builder
             .error_with_help(&SYNTAX, span, message, header(is_graph));
@@ -415,7 +415,7 @@ impl<'t> Splitter<'t, '_> {
                             message,
                             match self.word(token) {
                                 "/" => COMMENT_SIGN,
-                                _ => "statements stand in a block such as `@compose { … }`",
+                                _ => "write statements in a block such as `@compose { … }`",
                             },
                         );
                         reported = true;
@@ -484,7 +484,7 @@ impl<'t> Splitter<'t, '_> {
                 &BLOCK_NAME,
                 self.place(sign.end, name.start),
                 format!("`@` and `{}` are one word", self.word(name)),
-                "remove what stands between them",
+                "remove the text between them",
             );
         }
         if name.is_some() {
@@ -649,7 +649,7 @@ impl<'t> Splitter<'t, '_> {
                             self.span(token),
                             "this string is not closed on its line",
                         )
-                        .with_help("close it with the quote it began with; for a long text write several strings one after the other");
+                        .with_help("close it with its opening quote; split a long text into several strings, one after the other");
                         self.builder.sink.report(diagnostic);
                         self.swallowed += swallowed_braces(self.word(token));
                     }

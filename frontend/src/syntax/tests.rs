@@ -533,7 +533,10 @@ fn missing_braces() {
             "2:1: `}` of `a` is missing"
         ]
     );
-    assert_eq!(parse("graph G { }\n}").1, ["2:1: this `}` closes nothing"]);
+    assert_eq!(
+        parse("graph G { }\n}").1,
+        ["2:1: this `}` has no opening bracket"]
+    );
 }
 
 #[test]

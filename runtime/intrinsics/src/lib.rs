@@ -226,7 +226,7 @@ impl Call<'_> {
             true => format!(
                 "attribute {name} depends on dynamic extents; pass it a value, or fix the extents"
             ),
-            false => format!("attribute {name} is no {kind}"),
+            false => format!("attribute {name} is not of kind {kind}"),
         })
     }
 

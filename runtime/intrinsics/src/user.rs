@@ -240,7 +240,7 @@ impl UserKernel {
         let wide = || {
             let (symbol, library) = (&self.symbol, self.library.display());
             call.wrong(format!(
-                "`{symbol}` takes reals as float; for f64, {library} needs a kernel `{symbol}{WIDE}` that takes them as double"
+                "`{symbol}` accepts reals as float; for f64, {library} needs a kernel `{symbol}{WIDE}` that accepts them as double"
             ))
         };
         let function = match numbers.real {

@@ -20,7 +20,7 @@ pub(crate) fn run(frame: &Frame<'_>, checks: &[Check]) -> Result<(), EvalError> 
                 return Err(EvalError::new(failure).within(name, check.span));
             }
             _ => {
-                let error = internal("a check rests on an extent that is not known");
+                let error = internal("a check depends on an unknown extent");
                 return Err(error.within(name, check.span));
             }
         }

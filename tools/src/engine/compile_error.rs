@@ -60,8 +60,8 @@ fn help(takers: &[&str]) -> String {
         .collect();
     match takers.as_slice() {
         [] => "use --engine=reference".to_string(),
-        [one] => format!("{one} takes this model"),
-        several => format!("each of {} takes this model", several.join(", ")),
+        [one] => format!("{one} supports this model"),
+        several => format!("each of {} supports this model", several.join(", ")),
     }
 }
 

@@ -115,7 +115,7 @@ impl<'p> Composer<'p, '_> {
             self.error(
                 &RESULTS_MISMATCH,
                 span,
-                format!("the new value of variable `{name}` has another number of tensors"),
+                format!("the new value of variable `{name}` has a different number of tensors"),
             );
             return;
         }
@@ -166,7 +166,7 @@ impl<'p> Composer<'p, '_> {
             return Err(self.error(
                 &UPDATED_TWICE,
                 span,
-                format!("variable `{name}` is updated more than once in a run"),
+                format!("variable `{name}` is updated more than once"),
             ));
         }
         builder.function.updates.push((capture, value));
@@ -189,7 +189,7 @@ impl<'p> Composer<'p, '_> {
         Err(self.error(
             &UPDATED_TWICE,
             span,
-            format!("variable `{name}` is updated inside {what}; an update happens once in a run"),
+            format!("variable `{name}` is updated inside {what}; an update happens once per execution of the graph"),
         ))
     }
 

@@ -90,7 +90,7 @@ impl<'p> Composer<'p, '_> {
             return Err(self.error(
                 &OUTPUT_MISMATCH,
                 declaration.span,
-                format!("output `{name}` is declared as {declared}, it is computed as {given}"),
+                format!("output `{name}` is declared as {declared}, but computed as {given}"),
             ));
         }
         if packed

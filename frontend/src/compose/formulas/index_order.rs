@@ -49,8 +49,7 @@ pub fn check_index_order(drafts: &[Draft], lowering: &Lowering) -> EvalResult<()
             return stop(
                 &FORMULA,
                 lowering.span,
-                "an index that chooses tensors of a pack stands inside of another index here, and a step rests on what \
-                 earlier ones wrote; put its bound first, or write a formula for each tensor",
+                "an index that selects tensors of a pack is nested in another index here, and a step reads what earlier ones wrote; write its bound first, or one formula for each tensor",
             );
         }
     }

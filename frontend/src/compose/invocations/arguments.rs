@@ -30,7 +30,7 @@ pub enum Argument {
     Pack(Vec<ArgumentItem>),
     /// A pack without tensors: what they would be.
     Empty(ArgumentItem),
-    /// A pack of run-time length: the type of its items, and of the tensor that holds them all.
+    /// A pack of dynamic length: the type of its items, and of the tensor that holds them all.
     Stack(ArgumentItem, Rc<TensorType>),
 }
 

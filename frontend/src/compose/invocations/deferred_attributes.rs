@@ -82,7 +82,7 @@ impl<'p> Composer<'p, '_> {
                 &SHAPE_NOT_BOUND,
                 first.span,
                 format!(
-                    "the default of attribute `{}` rests on {}, which has no value here",
+                    "the default of attribute `{}` depends on {}, which has no value here",
                     first.name.name,
                     unknown.unwrap_or_default().join(", ")
                 ),

@@ -196,8 +196,7 @@ impl<'p> Composer<'p, '_> {
                         format!("{} here", tensor_text(&known.tensor)),
                     )
                     .with_help(
-                        "one file cannot hold both: give one of the instances a label of its own, \
-                         `y = label: op(x)`",
+                        "one file cannot hold both: write another label for one of the instances, `y = label: op(x)`",
                     ),
             )
         })

@@ -123,7 +123,7 @@ mod tests {
     use crate::compose::testing::composed;
     use crate::model::{Accumulation, Body};
 
-    /// Of a formula over a pack of run-time length: what it accumulates, and over how many indices.
+    /// Of a formula over a pack of dynamic length: what it accumulates, and over how many indices.
     fn formula(line: &str) -> (Accumulation, usize) {
         let text = format!(
             "operator f {{ @input {{ xs: real[n]..(k); some: real[l]..(j); few: real[l]..(h); }} @output {{ y: real[n]; }} @assert {{ j > 0; }} @lower {{ {line}; }} }} \

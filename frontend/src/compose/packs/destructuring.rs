@@ -132,8 +132,9 @@ impl<'p> Composer<'p, '_> {
         let known: usize = lengths.iter().flatten().sum();
         let most = stack.tensor.shape.first().map_or(0, Extent::bound);
         if u64::try_from(known).map_or(true, |n| n > most) {
-            let message =
-                format!("the pack has at most {most} items, the left side takes at least {known}");
+            let message = format!(
+                "the pack has at most {most} items, but the left side has at least {known}"
+            );
             return Err(self.error(&RESULTS_MISMATCH, span, message));
         }
         let apart = taken_apart(&shares, &total, &RESULTS_MISMATCH, span);
@@ -174,7 +175,7 @@ impl<'p> Composer<'p, '_> {
 }
 
 /// Why a left side takes nothing apart.
-const SEVERAL: &str = "several parts of the left side have no length, so nobody knows which items each takes: write `..(n)` behind all but one";
+const SEVERAL: &str = "several packs on the left side have no length, so their items are not determined: write `..(n)` after all but one";
 
 /// What each name of each item takes, and what every run must test. `None` if several items take the rest, or positions are
 /// beyond 64 bits.
@@ -202,7 +203,7 @@ fn taken_apart(
         message: vec![
             MessagePart::Text("the pack has ".to_string()),
             MessagePart::Value(total.clone()),
-            MessagePart::Text(format!(" items, the left side takes {least}{known}")),
+            MessagePart::Text(format!(" items, but the left side has {least}{known}")),
         ],
         code,
         span,

@@ -1,4 +1,4 @@
-//! Packed assignment to a pack of run-time length, `ys[i,] = xs[i,] * 2.0` (2.12): one more index, innermost, goes through
+//! Packed assignment to a pack of dynamic length, `ys[i,] = xs[i,] * 2.0` (2.12): one more index, innermost, goes through
 //! the items. In the language all items are written in one step, after one test of the condition; the two agree as long as
 //! the condition is one for all items, and no item is computed from what the step writes to another.
 
@@ -22,7 +22,7 @@ use crate::source::Span;
 /// Lengths of packs that stand side by side in a formula, and where the second one is read.
 pub(in crate::compose) type PackExtents = (Extent, Extent, Span);
 
-/// The length of the pack of run-time length that a packed assignment writes.
+/// The length of the pack of dynamic length that a packed assignment writes.
 pub(in crate::compose) fn length(scope: &Scope, lowering: &Lowering) -> Option<Extent> {
     let target = &lowering.target;
     match scope.get(&target.name.name) {

@@ -124,7 +124,7 @@ impl Canonical {
         }
     }
 
-    /// A pack of run-time length, in one tensor along its first dimension.
+    /// A pack of dynamic length, in one tensor along its first dimension.
     pub fn stack(&mut self, tensor: &TensorType) -> TensorType {
         let extents = tensor.shape.iter().enumerate();
         let shape = extents.map(|(dimension, extent)| {

@@ -37,8 +37,7 @@ impl<'p> Composer<'p, '_> {
             let operations = translated_operations(&extent, meanings);
             if operations > self.limits.extent_operations {
                 let message = format!(
-                    "written out, an extent of this result has {operations} operations on run-time extents, at most {} may \
-                     be worked with (limit `extent_operations`)",
+                    "an extent of this result has {operations} operations on dynamic extents; the limit `extent_operations` is {}",
                     self.limits.extent_operations
                 );
                 return Err(self.error(&LIMIT_EXCEEDED, span, message));

@@ -37,7 +37,7 @@ fn s2_6_affine_extents_are_solved_by_the_run() {
     let x = |n: u16| reals(&[n.into()], &(0..n).map(f32::from).collect::<Vec<_>>());
     assert_eq!(outputs(HALF, &[x(7)]), [[1.0, 3.0, 5.0]]);
     let (message, _) = failure(HALF, &[x(6)]);
-    assert!(message.contains("no integer `k` from 0 on makes `2*k+1` equal to 6"));
+    assert!(message.contains("no integer `k` >= 0 makes `2*k+1` equal to 6"));
 }
 
 #[test]
