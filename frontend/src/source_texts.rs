@@ -1,4 +1,4 @@
-//! Files of the language one by one, as formatters and editors need them: without what they import.
+//! Single source files without their imports, for formatters and editors.
 
 use std::fmt::Display;
 use std::fs;

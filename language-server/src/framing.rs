@@ -1,7 +1,7 @@
 //! Messages of the protocol in a stream of bytes: a header with the length, an empty line, JSON.
 //!
-//! What the other side states is not believed: memory is taken as bytes arrive, up to a limit, and what is no message is
-//! answered and skipped.
+//! The stated length is untrusted: memory is allocated as bytes arrive, up to a limit, and invalid messages are answered and
+//! skipped.
 
 use lsp_server::{Connection, ErrorCode, Message};
 use serde::Serialize;

@@ -1,4 +1,4 @@
-//! What can go wrong with a compiled model.
+//! Errors of compiled models.
 
 use skript_tensor::ElementType;
 

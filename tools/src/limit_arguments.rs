@@ -1,4 +1,4 @@
-//! `--limit NAME=N`, as all tools that read documents take it.
+//! `--limit NAME=N`, an option of all tools that read documents.
 
 use clap::Args;
 use skript_frontend::limits::{LimitError, Limits};

@@ -1,4 +1,4 @@
-//! The weights of StableHLO programs: as `skript compile` and `skript-translate` take them, and where they go.
+//! The weights of StableHLO programs: options of `skript compile` and `skript-translate`, and the files that are written.
 
 use std::path::{Path, PathBuf};
 

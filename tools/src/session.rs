@@ -1,4 +1,4 @@
-//! From a path to a composed model, with everything that was said on the way.
+//! From a path to a composed model, with all diagnostics.
 
 use std::path::Path;
 

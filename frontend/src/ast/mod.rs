@@ -1,4 +1,4 @@
-//! The syntax tree: what was written, with the place of every node. Nothing is resolved or checked here.
+//! The syntax tree, with the source span of every node. Nothing is resolved or checked here.
 
 mod block;
 mod expr;

@@ -1,4 +1,4 @@
-//! `@compose` and `@update` (2.10, 2.11): statements, what they assign, and blocks.
+//! `@compose` and `@update` (2.10, 2.11): statements, their targets, and blocks.
 
 use rustc_hash::FxHashMap;
 

@@ -1,4 +1,4 @@
-//! `@lower` (2.12): what each formula writes, reads and ranges over, and how formulas of one output go together.
+//! `@lower` (2.12): the outputs, operands and indices of each formula, and the order of formulas of one output.
 
 use crate::ast::{AccessTarget, BlockKind, Definition, Expr, ExprKind, Lowering, LoweringOp};
 use crate::diagnostics::{Diagnostic, codes};

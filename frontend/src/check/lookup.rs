@@ -1,4 +1,4 @@
-//! Operators by their names, and what is said where there is none (2.15).
+//! Lookup of operators by name, and the diagnostics for unknown ones (2.15).
 
 use super::definition::Checker;
 use super::signatures::{Found, Signature};

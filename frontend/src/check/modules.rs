@@ -1,4 +1,4 @@
-//! Files, imports and what they may define (2.15).
+//! Files, imports, and the definitions that they may contain (2.15).
 
 use crate::ast::{DefinitionKind, Module};
 use crate::diagnostics::{Diagnostic, Sink, codes};

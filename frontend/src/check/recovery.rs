@@ -1,4 +1,4 @@
-//! Tests: one slip of one token is one error, at its place, whatever follows from it.
+//! Tests that an error in one token yields one diagnostic at its location, and no follow-up errors.
 
 use super::testing::{Document, check, in_compose, in_document};
 use crate::source::SourceMap;

@@ -1,4 +1,4 @@
-//! Operators that invoke each other whatever is decided: such invocations never end (2.10).
+//! Operators that invoke themselves in every branch: such invocations never end (2.10).
 
 use std::collections::VecDeque;
 

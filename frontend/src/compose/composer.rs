@@ -1,4 +1,4 @@
-//! The state of a composition: instances made so far, the operator call stack, definitions by name.
+//! The state of a composition: instances, the operator call stack, definitions by name.
 
 use indexmap::IndexMap;
 use rustc_hash::{FxHashMap, FxHashSet};

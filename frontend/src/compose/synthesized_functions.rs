@@ -1,4 +1,4 @@
-//! Functions that stand in no text: what control flow and run-time extents need where tensors are expected.
+//! Functions that the composer adds: tensors for control flow and dynamic extents.
 
 use skript_semantics::{ScalarKind, ScalarOp};
 

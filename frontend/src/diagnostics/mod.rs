@@ -1,4 +1,4 @@
-//! What the frontend says about a document: one list, all of it, in source order.
+//! Diagnostics of the frontend: one list per document, complete and in source order.
 //!
 //! Every code has a file of its own under [`codes`]; rendering (human, short, JSON) is the tools' work.
 

@@ -1,4 +1,4 @@
-//! Single values beside packs (2.4): they go with every item.
+//! Single values as operands with packs (2.4): they are repeated for every item.
 
 use super::evaluator::{EvalResult, Evaluator, Stop, stop};
 use super::series::{Series, refused};

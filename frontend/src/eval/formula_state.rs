@@ -1,4 +1,4 @@
-//! What a formula (2.12) collects while its expressions are evaluated, and how they are.
+//! State of the evaluator inside a formula (2.12): the accesses and conditions of its expressions.
 
 use rustc_hash::FxHashMap;
 

@@ -1,4 +1,4 @@
-//! Ranges of int expressions over the box of a formula's indices, with what conditions tell.
+//! Intervals of int expressions over the index space of a formula, refined by conditions.
 
 use std::cell::Cell;
 

@@ -1,10 +1,10 @@
 //! The normal form of `@lower` formulas (2.12).
 //!
 //! Guards, remaps, packs and `??` are gone: a formula is a loop nest over its indices, in order, outermost
-//! first; where the predicate holds, each target element is combined with its value. **Invariant:** every access that
-//! is evaluated (under the predicate, in the branch taken) is in bounds; what could not be proven was clamped (reads)
-//! or added to the predicate (writes). Where extents and indices decide an index that is not proven, a check of the
-//! function or a formula in front ([`Finding`]) ends the run if the access leaves its tensor.
+//! first; where the predicate holds, each target element is combined with its value. **Invariant:** every evaluated access
+//! is in bounds; unproven reads are clamped, unproven writes have a condition in the predicate. If an unproven index depends
+//! on extents and indices alone, a check of the function, or a formula before it ([`Finding`]), reports an access out of
+//! bounds at run time.
 
 use super::{Extent, MessagePart, ValueId};
 use crate::source::Span;

@@ -1,4 +1,4 @@
-//! What to write instead of what other languages have: functions inside of expressions, their words and signs.
+//! Hints for syntax of other languages: functions in expressions, keywords and signs.
 
 use super::grammar::Rule;
 use crate::diagnostics::closest;

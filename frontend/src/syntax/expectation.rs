@@ -1,4 +1,4 @@
-//! What pest could not read, in words of the language.
+//! Syntax errors of pest, in terms of the language.
 
 use super::advice::{
     CHOICE, COMMENT_SIGN, foreign_operator, of_declaration, of_expression, of_statement,

@@ -1,8 +1,8 @@
 //! Repairs of one token that was lost, doubled or mistyped.
 //!
-//! One brace more or less changes the meaning of everything after it. Where a region of a file (a definition, or what
-//! stands between two) has errors, the edits of one token that could explain them are tried, and the one that leaves the
-//! fewest is made: it is reported in place of the errors that it explains, and the region is read as it was meant.
+//! One brace more or less changes the meaning of everything after it. If a region of a file (a definition, or the text
+//! between two) has errors, the edits of one token that could explain them are tried. The edit with the fewest remaining
+//! errors is reported in place of the errors that it explains, and the region is parsed with it.
 
 use std::ops::Range;
 

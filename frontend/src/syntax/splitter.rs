@@ -1,4 +1,4 @@
-//! Cuts a file into imports, definitions, blocks and statements, and has each statement read.
+//! Splits a file into imports, definitions, blocks and statements, and parses each statement.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Reads the statements that were cut out, several where only semicolons are missing.
+//! Parses one statement, or several if only semicolons are missing.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! Whole files: structure, spans, messages, limits.
+//! Tests on full files: structure, spans, messages, limits.
 
 use super::*;
 use crate::ast::*;

@@ -1,7 +1,6 @@
-//! Operators without a body: what the language cannot express, by qualified name. The one table that knows operators by
-//! name.
+//! Kernels of operators that the language cannot express, by qualified name. No other table names operators.
 //!
-//! A kernel is plain Rust over tensors: it knows neither models nor MLIR, so that every engine can call it.
+//! A kernel is plain Rust over tensors, independent of models and MLIR, so that every engine can call it.
 #![cfg_attr(
     not(test),
     deny(

@@ -1,6 +1,6 @@
 //! Kernels of users: functions of a shared library, bound to operators without a body.
 //!
-//! The ABI is `runtime/c/skript_intrinsic.h`. A binding holds for the whole process: a name that is bound stays so.
+//! The ABI is `runtime/c/skript_intrinsic.h`. A binding is valid for the process: a bound name is not bound again.
 
 use crate::compiled::MESSAGE;
 use crate::{Call, KernelError, Value};

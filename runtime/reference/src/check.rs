@@ -1,4 +1,4 @@
-//! Conditions over run-time extents (2.6, 2.8), tested in the order of the model.
+//! Run-time checks over dynamic extents (2.6, 2.8), tested in the order of the model.
 
 use crate::error::{EvalError, Failure, internal};
 use crate::frame::Frame;

@@ -1,4 +1,4 @@
-//! One activation of a function: its tensors and run-time extents.
+//! One activation of a function: its tensors and dynamic extents.
 
 use crate::Settings;
 use crate::error::{EvalError, Failure, internal};

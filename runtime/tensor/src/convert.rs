@@ -1,4 +1,4 @@
-//! From what files hold to what runs.
+//! Conversion from element types of files to storage types.
 
 use crate::element::ElementType;
 use crate::error::TensorError;

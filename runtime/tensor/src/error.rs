@@ -1,4 +1,4 @@
-//! What can go wrong with tensors and their files.
+//! Errors of tensors and their files.
 
 use crate::element::ElementType;
 use skript_semantics::ScalarKind;

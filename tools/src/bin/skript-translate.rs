@@ -1,5 +1,5 @@
 //! `mlir-translate` with the `skript` dialect, `--sknd-to-mlir`, `--from-stablehlo` and `--to-stablehlo`; for the latter
-//! `--weights` and `--variables` as `skript compile --emit=stablehlo` takes them, and `--limit` as all of `skript` does.
+//! `--weights` and `--variables` as for `skript compile --emit=stablehlo`, and `--limit` as for all of `skript`.
 
 #[path = "../limit_arguments.rs"]
 mod limit_arguments;

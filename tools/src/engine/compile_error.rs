@@ -1,4 +1,4 @@
-//! Why a model was not compiled, as diagnostics: every refusal at its place, with the operator calls that led there.
+//! Errors of compilation as diagnostics: each at its location, with the chain of operator calls.
 
 use skript_dialect::Frame;
 use skript_dialect::pipeline::Message;

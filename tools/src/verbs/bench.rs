@@ -1,4 +1,4 @@
-//! `skript bench`: latency of calls on one thread, beside the machine's own rate.
+//! `skript bench`: latency of calls on one thread, compared with the machine's peak rate.
 
 mod program;
 

@@ -1,5 +1,5 @@
-//! Proof that accesses stay in their tensors; what cannot be proven is clamped (reads) or guarded (writes). A read of a
-//! tensor without elements gives the kind's default. What no data decide is examined besides (see [`crate::compose::accesses`]).
+//! Proof that accesses are in bounds. Unproven reads are clamped, unproven writes guarded. A read of an empty tensor yields
+//! the kind's default. [`crate::compose::accesses`] examines indices that depend on no data.
 
 use skript_semantics::{Scalar, ScalarKind, ScalarOp};
 

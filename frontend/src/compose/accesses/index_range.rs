@@ -1,4 +1,4 @@
-//! The smallest and the largest value of an index over the loops of a formula, as expressions over run-time extents.
+//! Minimum and maximum of an index over the loops of a formula, as expressions over dynamic extents.
 
 use skript_semantics::{Scalar, ScalarKind, ScalarOp};
 

@@ -1,9 +1,9 @@
-//! Accesses that are not proven to stay in their tensors (2.12).
+//! Accesses that are not proven in bounds (2.12).
 //!
-//! What data decide of an index follows the documented rule: a read takes the nearest element, a write is dropped. Where extents,
-//! attributes and the loops decide, leaving the tensor is an error: of composition if all of that is known, else of the run.
-//! A run tests a condition over extents when the function begins, if one is exact. If it is not, because an index is not
-//! linear or a condition decides whether the access is evaluated, a formula in front looks for the step that leaves.
+//! An index that depends on data follows the documented rule: a read uses the nearest element, a write is dropped. An index
+//! that depends on extents, attributes and loops alone must be in bounds: composition reports an error if all of these are
+//! static, else there is a run-time check. If a condition over extents is exact, it is tested when the function begins. If
+//! not, because an index is not linear or the access is conditional, a formula before it searches for a step out of bounds.
 
 pub mod bounds;
 mod dependence;

@@ -1,6 +1,6 @@
-//! `@update`: new values of variables, here and in what is invoked (2.11).
+//! `@update`: new values of variables of a definition and of its invocations (2.11).
 //!
-//! A function gives the new values of its captures beside its outputs; callers pass them on, up to the entry, where they
+//! A function returns the new values of its captures after its outputs; callers pass them on, up to the entry, where they
 //! become the model's. All are computed from the old values, so the order of statements does not matter to readers.
 
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Branches (2.10.1): decided at compile time where possible, else operations of the model.
+//! Branches (2.10.1): folded at compile time if possible, else operations of the model.
 
 use skript_semantics::ScalarKind;
 

@@ -1,4 +1,4 @@
-//! Loops that stay loops: with conditions, run-time counts, or more iterations than are unrolled (2.10.1).
+//! Loops that are not unrolled: with conditions, dynamic counts, or many iterations (2.10.1).
 
 use std::sync::Arc;
 

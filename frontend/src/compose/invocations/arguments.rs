@@ -1,4 +1,4 @@
-//! What an invocation passes, by type: enough to choose or make the instance.
+//! The types and values of an invocation's arguments, which identify its instance.
 
 use std::fmt::Write as _;
 use std::rc::Rc;

@@ -1,4 +1,4 @@
-//! Inputs that are not given and take their defaults (2.6).
+//! Inputs without an argument, which have their default value (2.6).
 
 use crate::ast::{Declaration, Expr, ExprKind, ExtentSpec};
 use crate::compose::composer::{Composed, Composer, Reported};

@@ -1,4 +1,4 @@
-//! Attributes whose defaults rest on other names (2.5): each is computed when the last of these is known.
+//! Attributes whose defaults depend on other names (2.5): each is computed once all of these are known.
 
 use std::collections::VecDeque;
 

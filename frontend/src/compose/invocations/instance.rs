@@ -1,4 +1,4 @@
-//! Makes one instance: binding, helper symbols and assertions, declarations, body.
+//! Builds one instance: binding, helper symbols and assertions, declarations, body.
 
 use std::rc::Rc;
 use std::sync::Arc;

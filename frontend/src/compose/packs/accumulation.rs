@@ -1,5 +1,5 @@
 //! `y[i,] = xs[i,] + ..` over a pack of dynamic length (2.12): a formula that accumulates over one more index.
-//! Written out for as many items as there may be, it would take time that grows with the bound.
+//! Unrolled, it would take time proportional to the upper bound of the length.
 
 use std::rc::Rc;
 

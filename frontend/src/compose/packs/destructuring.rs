@@ -1,4 +1,4 @@
-//! Packs of run-time length on the right of `[a, b.., (e, f)..] = …` (2.9, 2.10): what each name takes.
+//! Packs of dynamic length on the right of `[a, b.., (e, f)..] = …` (2.9, 2.10): the items of each name.
 
 use skript_semantics::ScalarOp;
 

@@ -1,6 +1,8 @@
-//! Packed assignment to a pack of dynamic length, `ys[i,] = xs[i,] * 2.0` (2.12): one more index, innermost, goes through
-//! the items. In the language all items are written in one step, after one test of the condition; the two agree as long as
-//! the condition is one for all items, and no item is computed from what the step writes to another.
+//! Packed assignment to a pack of dynamic length, `ys[i,] = xs[i,] * 2.0` (2.12): one more index, innermost,
+//! iterates over the items.
+//!
+//! In the language one step writes all items, after one test of the condition. The two agree if all items have one
+//! condition, and no item depends on the write of another item in the same step.
 
 use rustc_hash::FxHashSet;
 use skript_semantics::ScalarOp;

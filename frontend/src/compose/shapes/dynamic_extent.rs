@@ -1,4 +1,4 @@
-//! Extents that are known at run time only: expressions over symbols, bounded from above (2.6, 3.1).
+//! Dynamic extents: expressions over symbols, with an upper bound (2.6, 3.1).
 
 use std::rc::Rc;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Packs of scalars of dynamic length (2.4, 2.6): the extents `..t` of such a pack of tensors, and what is
+//! Packs of scalars of dynamic length (2.4, 2.6): the extents `..t` of such a pack of tensors, and values
 //! computed from them.
 
 mod concatenation;

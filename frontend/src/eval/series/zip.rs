@@ -1,4 +1,4 @@
-//! Packs of run-time length beside others (2.4): side by side, in zips, and with items replaced by theirs.
+//! Packs of dynamic length combined with others (2.4): item by item, in zips, and in replacements.
 
 use skript_semantics::ScalarOp;
 

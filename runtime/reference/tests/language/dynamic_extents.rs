@@ -1,4 +1,4 @@
-//! Run-time extents (2.6, 3.1): agreement, assertions (2.8), attributes that rest on them.
+//! Dynamic extents (2.6, 3.1): agreement, assertions (2.8), attributes that depend on them.
 
 use crate::run::{failure, flag, ints, outputs, reals};
 

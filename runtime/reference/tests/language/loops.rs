@@ -1,4 +1,4 @@
-//! Loops (2.10.1): packs as carried values, packs of run-time length.
+//! Loops (2.10.1): packs as loop-carried values, packs of dynamic length.
 
 use crate::run::{flag, ints, outputs, reals, run};
 
