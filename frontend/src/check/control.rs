@@ -261,7 +261,7 @@ impl Checker<'_> {
                     &codes::CARRIED_TYPE,
                     variable.init.span,
                     format!(
-                        "the loop variable `{}` is declared as {}, but starts as {}",
+                        "the loop variable `{}` is declared as {}, but its initial value is {}",
                         variable.name.name, declared.base, init.base
                     ),
                 )

@@ -647,7 +647,7 @@ impl Checker<'_> {
                     &codes::CONSTANT_INITIALIZER,
                     value.span,
                     format!(
-                        "`{name}` is a pack of {} constants, but {} values are given",
+                        "`{name}` is a pack of {} constants, but there are {} values",
                         declared.length().described(),
                         ty.length().described()
                     ),

@@ -141,7 +141,7 @@ fn results_of_branches_are_printed_as_they_are_written() {
     );
     assert_eq!(
         found.unwrap_err(),
-        ["the branches give different results: real[s|4] and real[2 * s|8,1]"]
+        ["the branches have different results: real[s|4] and real[2 * s|8,1]"]
     );
 }
 
@@ -539,7 +539,7 @@ fn s2_12_elements_choose_among_tensors_of_one_shape() {
     assert_eq!(
         model(&text("3")).unwrap_err(),
         [
-            "the run can only choose among tensors of one type and shape, here are real[2] and real[3]"
+            "a selection at run time needs tensors of one type and shape, but these are real[2] and real[3]"
         ]
     );
 }

@@ -295,7 +295,7 @@ mod tests {
             assert_composes(&text("3"));
             let found = composed(&text("n|3")).err().unwrap();
             assert!(
-                format!("{found:?}").contains("the run alone knows"),
+                format!("{found:?}").contains("known only at run time"),
                 "{found:?}"
             );
         }

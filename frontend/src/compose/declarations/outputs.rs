@@ -235,7 +235,7 @@ impl<'p> Composer<'p, '_> {
             Diagnostic::error(
                 &OUTPUT_MISMATCH,
                 declaration.span,
-                format!("{what} is declared as {declared}, it is computed as {computed}"),
+                format!("{what} is declared as {declared}, but computed as {computed}"),
             )
             .with_place(produced, "computed here")
         };

@@ -18,11 +18,11 @@ use crate::source::Span;
 
 /// An item of the left side.
 struct Share {
-    /// Names among which its items are dealt in turn; 1 for one that takes them all.
+    /// The number of names that receive its items in turn; 1 for a name that receives all.
     names: usize,
     /// Whether they are packs.
     packed: bool,
-    /// How many items it takes; `None`: the rest.
+    /// The number of its items; `None`: the rest.
     length: Option<usize>,
 }
 
@@ -30,11 +30,11 @@ struct Share {
 #[derive(Clone)]
 struct Position {
     place: Expr,
-    /// As an index is written: from the end, if it stands behind the rest.
+    /// An index, from the end if it follows the rest.
     index: i64,
 }
 
-/// What a name takes of the pack.
+/// The items that a name receives.
 enum Taken {
     One(Position),
     Several(Vec<Position>),
@@ -174,7 +174,7 @@ impl<'p> Composer<'p, '_> {
     }
 }
 
-/// Why a left side takes nothing apart.
+/// The error for an invalid left side.
 const SEVERAL: &str = "several packs on the left side have no length, so their items are not determined: write `..(n)` after all but one";
 
 /// What each name of each item takes, and what every run must test. `None` if several items take the rest, or positions are
@@ -265,14 +265,14 @@ mod tests {
     use crate::compose::testing::{assert_composes, assert_fires};
     use crate::diagnostics::codes::{PACK_LENGTHS_DIFFER, RESULTS_MISMATCH};
 
-    /// A graph that takes a pack of up to five tensors apart.
+    /// A graph that destructures a pack of up to five tensors.
     fn graph(statement: &str) -> String {
         format!(
             "graph G {{ @input {{ xs: real[2]..(s|5); }} @output {{ y: real[2]; zs: real[2]..(k|5); }} @compose {{ {statement} }} }}"
         )
     }
 
-    /// An operator whose helper takes an attribute of up to five items apart.
+    /// An operator whose helper destructures an attribute of up to five items.
     fn helper(line: &str) -> String {
         format!(
             "operator o {{ @attrib {{ p: int..(n); }} @input {{ x: real[m]; }} @using {{ {line} }} @output {{ y: real[m]; }} \
@@ -287,7 +287,7 @@ mod tests {
         assert_composes(&graph("[zs.., y] = xs;"));
         assert_composes(&graph("[~, a..(2), zs.., y] = xs;"));
         assert_composes(&graph("[(a, b)..] = xs; zs = b; y = a[0];"));
-        // More than there can be, and two parts that nobody can tell apart.
+        // More items than the bound, and two parts of unknown length.
         assert_fires(&RESULTS_MISMATCH, &graph("[a..(6), zs..] = xs; y = a[0];"));
         assert_fires(&RESULTS_MISMATCH, &graph("[a.., zs..] = xs; y = a[0];"));
     }

@@ -56,8 +56,8 @@ pub(in crate::compose) fn check(
                 &LIMIT_EXCEEDED,
                 place,
                 format!(
-                    "a packed assignment has one condition, that of all items: written out for the {} items that there \
-                     may be, it has more than {most} operations (limit `extent_operations`); lower the bound of the \
+                    "a packed assignment has one condition, that of all items: unrolled for up to {} items, \
+                     it has more than {most} operations (limit `extent_operations`); lower the bound of the \
                      length, or write the items, `ys[k][…]` with `k < n`, each with its condition",
                     every.length.bound()
                 ),

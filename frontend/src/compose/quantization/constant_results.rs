@@ -443,7 +443,7 @@ mod tests {
         assert_eq!(
             messages(real, "y = x; w = real_pass(k); z = real_pass(w);"),
             [
-                "SK0750: `z` gets 1e5, which is no f16 number (at most 6.5504e4 in size); --real=f32 holds it"
+                "SK0750: `z` gets 1e5, which does not fit f16 (at most 6.5504e4 in size); --real=f32 holds it"
             ]
         );
     }

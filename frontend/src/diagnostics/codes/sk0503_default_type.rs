@@ -1,6 +1,6 @@
 use crate::diagnostics::Code;
 
-/// A default value has the declared type (an int may stand for a real); a pack takes one value for all items,
+/// A default value has the declared type (an int is converted to a real); a pack takes one value for all items,
 /// a single value accepts no pack (2.5).
 pub static DEFAULT_TYPE: Code = Code {
     id: "SK0503",
