@@ -450,7 +450,7 @@ impl<'a> Checker<'a> {
             complaint(format!("`{text}` may be null, but {whose} is required"))
                 .with_label(ty.to_string())
                 .with_help(
-                    "write a value for null, as in `z ?? x`, or invoke the operator where it is there, `if ?z then … else …`",
+                    "write a value for null, as in `z ?? x`, or invoke the operator only if it is not null, `if ?z then … else …`",
                 )
         } else {
             return;

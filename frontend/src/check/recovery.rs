@@ -230,10 +230,10 @@ fn two_mistakes_are_two_errors() {
 
 /// A bound, a name and a list that could not be read have no consequences of their own.
 #[test]
-fn what_could_not_be_read_is_told_once() {
+fn malformed_text_is_reported_once() {
     for (attribute, subscripts, wanted) in [
         ("n: int = ;", "i", "expected an expression"),
-        ("n: int = (1, 2);", "i", "a tuple can only stand in a list"),
+        ("n: int = (1, 2);", "i", "a tuple can only occur in a list"),
         ("n: int = 3;", "0..", "could be read as the real number"),
     ] {
         let text = format!(
@@ -242,8 +242,8 @@ fn what_could_not_be_read_is_told_once() {
              @input {{ x: real[n]; }}\n    @output {{ y: real[n]; }}\n    @compose {{ y = f(x); }}\n}}\n"
         );
         let found = said(&text);
-        let is_told = matches!(&*found, [one] if one.contains(wanted));
-        assert!(is_told, "{found:#?} without {wanted}");
+        let is_reported = matches!(&*found, [one] if one.contains(wanted));
+        assert!(is_reported, "{found:#?} without {wanted}");
     }
 }
 

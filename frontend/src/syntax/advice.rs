@@ -238,7 +238,7 @@ mod tests {
             ("t: y = id(x);", "`y = t: id(…)`"),
             ("y = scale{k=1.0; n=2}(x);", "write `,`"),
             ("y = scale{2.0}(x);", "`name=value`"),
-            ("y = scale(x){k=2.0};", "in front of the arguments"),
+            ("y = scale(x){k=2.0};", "before the arguments"),
             ("t = x; t += x; y = t;", "another name"),
             ("return id(x);", "`y = op(x)`"),
             ("y = b ? x : x;", "`if c then a else b`"),
@@ -258,7 +258,7 @@ mod tests {
         for (text, wanted) in [
             ("// a comment\n", "`#`"),
             ("import math as m;\n", "keeps its name"),
-            ("from math import neg;\n", "imported whole"),
+            ("from math import neg;\n", "not their operators"),
         ] {
             assert_advises(&in_document(&format!("{text}{graph}")), wanted);
         }
@@ -270,7 +270,7 @@ mod tests {
         for (list, wanted) in [
             ("a: list[int];", "`a: int..`"),
             ("a: int, b: int;", "ends with `;`"),
-            ("a: optional int = None;", "is null when no value is given"),
+            ("a: optional int = None;", "it is null without a value"),
             ("a: int = 1, b: int;", "ends with `;`"),
             ("a: int = 1, b: int = 2;", "ends with `;`"),
         ] {

@@ -266,7 +266,7 @@ fn literals() {
     assert!(message("1e999").contains("larger than a 64-bit real"));
     assert!(message("1e + a").contains("exponent"));
     assert!(message("`sine`(x)").contains("no built-in function `sine`"));
-    assert!(message("'a\\q'").contains("no escape"));
+    assert!(message("'a\\q'").contains("not an escape"));
 }
 
 #[test]

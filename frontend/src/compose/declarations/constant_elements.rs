@@ -356,7 +356,7 @@ mod tests {
         let found = composed(&graph("s|4", "real(i * i), i < n")).unwrap_err();
         let message = &found.first().unwrap().message;
         assert!(
-            message.contains("the run alone knows how far `i` goes"),
+            message.contains("the bound of `i` is known only at run time"),
             "{message}"
         );
     }
