@@ -1,4 +1,4 @@
-//! Finds LLVM once, builds the C++ dialect, and says how to link both.
+//! Finds LLVM, builds the C++ dialect, and passes the linker flags for both.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

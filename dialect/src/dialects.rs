@@ -1,4 +1,4 @@
-//! Which dialects there are, and contexts that know them.
+//! The registered dialects, and contexts that load them.
 
 use crate::ffi;
 use melior::Context;

@@ -1,7 +1,7 @@
 //! The `skript` MLIR dialect, and passes, patterns and tools over it in safe Rust.
 //!
-//! The dialect itself is C++ (`include/skript/*.td`, `lib/`); [`ops`] are its builders, made from the same `.td`.
-//! How to write a pass stands in [`pass`], with a complete example. All `unsafe` towards MLIR is in this crate.
+//! The dialect itself is C++ (`include/skript/*.td`, `lib/`); [`ops`] are its builders, generated from the same `.td`.
+//! [`pass`] describes how to write a pass, with a complete example. All `unsafe` towards MLIR is in this crate.
 
 mod boundary;
 mod dialects;

@@ -1,7 +1,7 @@
 //! Passes written in Rust.
 //!
-//! A pass is a constant [`Pass`]: a flag, a summary, `run` and what else differs from [`Pass::NONE`]. A table lists passes,
-//! [`register_passes`] makes the table known to MLIR: pass managers, `--pass-pipeline`, `--help`, `--dump-pass-pipeline`. A complete one:
+//! A pass is a constant [`Pass`]: a flag, a summary, `run`, and the fields that differ from [`Pass::NONE`]. A table lists passes;
+//! [`register_passes`] registers the table with MLIR: pass managers, `--pass-pipeline`, `--help`, `--dump-pass-pipeline`. A complete one:
 //!
 //! ```
 //! use skript_dialect::melior::ir::operation::OperationLike;
@@ -43,10 +43,10 @@
 //! assert!(failure.unwrap_err().to_string().contains("option most"));
 //! ```
 //!
-//! Passes run on several functions at once when anchored below the module: `run` keeps nothing from one to the next.
-//! Only what is below `root` may be changed or looked at. Errors are reported at operations ([`PassError::at`]); a
+//! Passes run on several functions at once when anchored below the module: `run` keeps no state between them.
+//! A pass may read and change only operations below `root`. Errors are reported at operations ([`PassError::at`]); a
 //! panic becomes an error. Builders are in [`crate::ops`] and in `melior::dialect::ods`; attributes and types in
-//! `melior::ir`. A conversion ends with a walk that proves that nothing is left, or reports what is.
+//! `melior::ir`. A conversion ends with a walk that reports every remaining operation.
 
 use crate::boundary::guard;
 use crate::dialects::Dialect;

@@ -1,4 +1,4 @@
-//! Where an operation comes from: the places that a location names.
+//! The source locations of an operation.
 
 use crate::ffi;
 use melior::ir::Location;

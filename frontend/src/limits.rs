@@ -1,4 +1,4 @@
-//! Bounds on what a document may ask for; exceeding one is a diagnostic, never a crash or a hang.
+//! Limits on the resources of a document; exceeding one is a diagnostic, never a crash or a hang.
 
 /// A bound as the command line knows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! Source files: their text, their names, and places in them.
+//! Source files: their text, names and spans.
 
 use serde::Serialize;
 use std::collections::BTreeMap;

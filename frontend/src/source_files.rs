@@ -287,7 +287,7 @@ impl<'a> Loader<'a> {
                     let diagnostic = Diagnostic::error(
                         &ENCODING,
                         Span::new(id, at, at),
-                        "this byte is no UTF-8",
+                        "this byte is not UTF-8",
                     );
                     self.sink
                         .report(diagnostic.with_help("save the file as UTF-8 text"));

@@ -1,4 +1,4 @@
-//! Files of the language one by one, as formatters and editors need them: without what they import.
+//! Single source files without their imports, for formatters and editors.
 
 use std::fmt::Display;
 use std::fs;
@@ -42,7 +42,7 @@ pub fn find(path: &Path) -> Result<Vec<PathBuf>, Box<Diagnostic>> {
 /// A file's text.
 ///
 /// # Errors
-/// It cannot be read, is longer than the limit, or is no UTF-8.
+/// It cannot be read, is longer than the limit, or is not UTF-8.
 pub fn read(path: &Path, limits: &Limits) -> Result<String, Box<Diagnostic>> {
     let most = u64::try_from(limits.source_bytes).unwrap_or(u64::MAX);
     text(path, file::read(path, most))
@@ -74,7 +74,7 @@ fn text(path: &Path, bytes: Result<Vec<u8>, FileError>) -> Result<String, Box<Di
     })?;
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
-        let message = format!("{}: byte {at} is no UTF-8", path.display());
+        let message = format!("{}: byte {at} is not UTF-8", path.display());
         Box::new(Diagnostic::without_place(&ENCODING, message))
     })
 }

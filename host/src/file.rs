@@ -1,8 +1,8 @@
-//! Files as they are read everywhere: regular files only, never more bytes than a limit.
+//! Reads files: regular files only, never more bytes than a limit.
 //!
-//! A pipe would wait for a writer, a device may never end, and a file may be larger than memory. Whether a name means a
-//! regular file is asked before it is opened, for opening a device may act on it, and once more of what was opened, for
-//! names change their meaning. Nothing waits meanwhile: the file is opened without blocking.
+//! A pipe would wait for a writer, a device may never end, and a file may be larger than memory. The type of a file is
+//! tested before opening, because opening a device may act on it, and again after opening, because a name may change its
+//! meaning. Opening does not block.
 
 use std::fs::{File, FileType, Metadata, OpenOptions};
 use std::io::Read;

@@ -1,7 +1,7 @@
-//! What crosses the border to the host system: files that are read ([`file`]), and text for terminals ([`printable`]).
+//! The boundary to the host system: reading files ([`file`]), and text for terminals ([`printable`]).
 //!
-//! Both are untrusted: a path may name a pipe or a device, a file may have any size, and its text may hold characters
-//! that a terminal obeys.
+//! Both are untrusted: a path may name a pipe or a device, a file may have any size, and its text may contain control
+//! characters of a terminal.
 pub mod file;
 mod printable;
 

@@ -1,4 +1,4 @@
-//! What the frontend makes of a model: modules, diagnostics, and tensors with their shapes.
+//! Analysis of a model by the frontend: modules, diagnostics, and tensors with their shapes.
 
 use crate::positions::Lines;
 use lsp_types::Range;

@@ -1,4 +1,4 @@
-//! What may be written at a place.
+//! Completion at a position.
 
 use crate::analysis::Analysis;
 use crate::hover;

@@ -1,7 +1,7 @@
 //! Messages of the protocol in a stream of bytes: a header with the length, an empty line, JSON.
 //!
-//! What the other side states is not believed: memory is taken as bytes arrive, up to a limit, and what is no message is
-//! answered and skipped.
+//! The stated length is untrusted: memory is allocated as bytes arrive, up to a limit, and invalid messages are answered and
+//! skipped.
 
 use lsp_server::{Connection, ErrorCode, Message};
 use serde::Serialize;
@@ -131,7 +131,7 @@ impl<R: BufRead> Frames<R> {
 
 fn message(body: &[u8]) -> Result<Message, Refusal> {
     let value: Value = serde_json::from_slice(body)
-        .map_err(|e| Refusal::new(ErrorCode::ParseError, format!("this is no JSON: {e}")))?;
+        .map_err(|e| Refusal::new(ErrorCode::ParseError, format!("this is not JSON: {e}")))?;
     let id = value.get("id").cloned().unwrap_or_default();
     let read = match (value.get("method").is_some(), id.is_null()) {
         (true, false) => serde_json::from_value(value).map(Message::Request),
@@ -139,7 +139,7 @@ fn message(body: &[u8]) -> Result<Message, Refusal> {
         (false, _) => serde_json::from_value(value).map(Message::Response),
     };
     read.map_err(|_| {
-        let text = "this is no request, notification or response of JSON-RPC";
+        let text = "this is not a request, notification or response of JSON-RPC";
         Refusal {
             id: match id.is_number() || id.is_string() {
                 true => id,

@@ -1,4 +1,4 @@
-//! What is said about the thing under the pointer.
+//! Hover text for the name at a position.
 
 use crate::analysis::Analysis;
 use crate::names::Found;

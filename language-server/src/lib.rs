@@ -1,8 +1,8 @@
 //! A language server for SkriptND.
 //!
-//! [`serve`] answers an editor until it says goodbye, [`serve_streams`] one on two streams of bytes (`framing`). `workspace` knows which texts are open and which model a file
-//! belongs to; `analysis` is what the frontend makes of them; what is asked about a place goes through `names`, which
-//! says what stands there.
+//! [`serve`] answers an editor until it disconnects, [`serve_streams`] one on two streams of bytes (`framing`). `workspace`
+//! holds the open texts and finds the model of a file; `analysis` runs the frontend on them; `names` finds the name at a
+//! position.
 mod analysis;
 mod completion;
 mod diagnostics;

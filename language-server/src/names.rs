@@ -1,4 +1,4 @@
-//! What stands at a place: a declared name, an operator, an attribute of one, a module.
+//! The name at a position: a declared name, an operator, an attribute of one, a module.
 
 use crate::analysis::Analysis;
 use skript_frontend::ast::{

@@ -1,4 +1,4 @@
-//! The symbols of a file: definitions, and what their blocks declare.
+//! The symbols of a file: definitions, and the declarations in their blocks.
 
 use crate::analysis::Analysis;
 use crate::names::declared_in;

@@ -1,4 +1,4 @@
-//! Places of the protocol (line, UTF-16 unit) and of the frontend (byte).
+//! Positions of the protocol (line, UTF-16 unit) and of the frontend (byte).
 
 use lsp_types::{Position, Range};
 

@@ -108,7 +108,10 @@ fn converse(connection: &Connection) -> anyhow::Result<()> {
             }
             Some(Message::Notification(notification)) => {
                 if notification.method == Exit::METHOD {
-                    anyhow::ensure!(is_shut, "the editor left without `shutdown`");
+                    anyhow::ensure!(
+                        is_shut,
+                        "the editor closed the connection without `shutdown`"
+                    );
                     return Ok(());
                 }
                 // While somebody types, only the newest text is looked at.

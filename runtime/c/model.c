@@ -291,7 +291,7 @@ static size_t write_message(char *text, size_t size, const char *message, const 
 static int32_t failed_check(int32_t status, const struct skript_context *context, skript_error *error) {
   if (status < 1 || (size_t)status > T.check_count)
     return skript_fail(error, status > 0 ? status : SKRIPT_ARGUMENT,
-                       "the model's code returned status %" PRId32 ", which its table of checks does not know",
+                       "the model's code returned status %" PRId32 ", which is not in its table of checks",
                        status);
   if (!error) return status;
   const struct skript_check *check = &T.checks[status - 1];

@@ -173,7 +173,7 @@ static int32_t read_file(const char *path, const uint8_t *file, uint64_t length,
                          struct skript_value *value, skript_error *error) {
 #define WRONG(...) return skript_fail(error, SKRIPT_WEIGHTS, __VA_ARGS__)
   if (length < HEADER) WRONG("%s: %" PRIu64 " bytes are too few for the header of %d bytes", path, length, HEADER);
-  if (file[0] != 0x4e || file[1] != 0xef) WRONG("%s: the first bytes are not 4E EF: this is no NNEF tensor", path);
+  if (file[0] != 0x4e || file[1] != 0xef) WRONG("%s: the first bytes are not 4E EF: this is not an NNEF tensor", path);
   if (file[2] != 1 || file[3] != 0) WRONG("%s: version %d.%d is not 1.0", path, file[2], file[3]);
   uint32_t stated = word(file, 4), rank = word(file, 8), bits = word(file, 44), code = word(file, 48);
   if (rank > MOST_EXTENTS) WRONG("%s: rank %" PRIu32 " is above %d", path, rank, MOST_EXTENTS);

@@ -1,4 +1,4 @@
-//! The memory of one instance: mapped, aligned to 2 MiB, on huge pages where the system gives them.
+//! The memory of one instance: mapped, aligned to 2 MiB, on huge pages where available.
 
 use memmap2::MmapMut;
 

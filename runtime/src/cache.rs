@@ -1,9 +1,8 @@
 //! Compiled models kept between runs, by content.
 //!
-//! A key is the BLAKE3 of everything that decides the code: source texts, options, compiler version, processor. Files
-//! are written under a temporary name and renamed, so a reader sees a whole file or none. An entry holds its key: a file
-//! that is damaged, of another version, or renamed from another key counts as absent, and so does what is not a regular
-//! file. The next [`Cache::put`] replaces it.
+//! A key is the BLAKE3 of everything that determines the code: source texts, options, compiler version, processor. Files
+//! are written under a temporary name and renamed, so a reader sees a complete file or none. An entry contains its key: a
+//! file that is damaged, of another version, renamed from another key, or not a regular file counts as absent. The next [`Cache::put`] replaces it.
 //!
 //! # Format of an entry
 //! ```text

@@ -1,4 +1,4 @@
-//! What can go wrong with a compiled model.
+//! Errors of compiled models.
 
 use skript_tensor::ElementType;
 
@@ -27,7 +27,7 @@ pub enum LoadError {
 /// Why a call failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RunError {
-    #[error("{found} {role} given, the model has {expected}")]
+    #[error("there are {found} {role}, but the model has {expected}")]
     Count {
         role: &'static str,
         expected: usize,
@@ -53,7 +53,7 @@ pub enum RunError {
         message: String,
         trace: Vec<String>,
     },
-    #[error("the compiled model returned status {0}, which its table of checks does not know")]
+    #[error("the compiled model returned status {0}, which is not in its table of checks")]
     Status(i32),
     #[error("no memory for a tensor: {0}")]
     Memory(String),

@@ -1,4 +1,4 @@
-//! A program with memory of its own: computes one call at a time, and allocates nothing while it does.
+//! A program with its own memory: executes one call at a time, without allocations.
 
 use crate::arena::Arena;
 use crate::artifact::{Artifact, Port, PortExtent};

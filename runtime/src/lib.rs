@@ -1,8 +1,8 @@
-//! Compiled models: what they are as files, how they are loaded, how they are called.
+//! Compiled models: their file format, loading and calls.
 //!
 //! An [`Artifact`] is object code and its interface. A [`Program`] is an artifact linked into this process; an
-//! [`Instance`] is a program with an arena of its own and computes one call at a time. Neither MLIR nor the frontend is
-//! needed: what was compiled elsewhere runs here, if the processor has the features.
+//! [`Instance`] is a program with its own arena and executes one call at a time. Neither MLIR nor the frontend is needed: a
+//! model that was compiled elsewhere runs here, if the processor has the features.
 pub mod arena;
 pub mod artifact;
 pub mod cache;

@@ -1,4 +1,4 @@
-//! One call from start to end: load, make an instance, compute.
+//! One call: loads a program, creates an instance, computes.
 
 use crate::artifact::Artifact;
 use crate::error::RunError;

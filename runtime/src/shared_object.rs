@@ -1,7 +1,7 @@
-//! An artifact as C text: with its object code and a C compiler it becomes a shared object that needs nothing of ours.
+//! An artifact as C text: with its object code and a C compiler it becomes a self-contained shared object.
 //!
-//! The library of `runtime/c` is the same for every model; the tables, made here, say what the model is. The header is
-//! what callers include.
+//! The library of `runtime/c` is the same for every model; the tables, written here, describe the model. Callers include the
+//! header.
 
 use crate::artifact::{Artifact, ELEMENTS, Port, PortExtent};
 use skript_tensor::weights::file_name;
@@ -26,7 +26,7 @@ const HEADER: &str = include_str!("../c/skript_model.h");
 pub enum SharedObjectError {
     #[error("`{name}` has rank {rank}, and tensors of the C interface have at most {MOST_EXTENTS}")]
     Rank { name: String, rank: usize },
-    #[error("the name `{0}` of a variable is no file name")]
+    #[error("the name `{0}` of a variable is not a file name")]
     Name(String),
     #[error("`{0}` is too large")]
     Size(String),

@@ -1,7 +1,7 @@
-//! The functions that compiled code may call: a fixed table, so that loaded code reaches nothing else of the process.
+//! The functions that compiled code may call: a fixed table, so that loaded code calls nothing else in the process.
 //!
 //! Code generation names them: `convert-math-to-libm` and LLVM the mathematics of the C library, LLVM alone what moves
-//! bytes, and the arithmetic that a processor lacks. All compute, none reaches outside of the memory that it is given.
+//! bytes, and the arithmetic that a processor lacks. None accesses memory outside of its arguments.
 
 use crate::threads::{self, Task, skript_parallel};
 use skript_intrinsics::compiled::{self, skript_intrinsic};

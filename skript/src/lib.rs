@@ -1,7 +1,7 @@
 //! Checks, compiles and runs models in SkriptND, the language of NNEF 2.0.
 //!
-//! A [`Document`] is text that was parsed and checked; its [`Problem`]s are data. Composing one of its graphs gives a
-//! [`Model`]: shapes are known, or are dynamic with an upper bound. A model is evaluated by the reference evaluator, exported as
+//! A [`Document`] is parsed and checked text; its [`Problem`]s are data. Composing one of its graphs returns a [`Model`]:
+//! shapes are static, or dynamic with an upper bound. A model is evaluated by the reference evaluator, exported as
 //! StableHLO, or compiled to [`Code`], which is saved as bytes or loaded into an [`Instance`] and called with arrays.
 //!
 //! ```
@@ -36,7 +36,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! What is wrong with a document is reported with its location:
+//! Problems of a document are reported with their locations:
 //!
 //! ```
 //! use skript::{Document, Limits};

@@ -154,7 +154,7 @@ pub(crate) fn arranged<'t>(
             return Err(Error::Name(format!("the model has no input `{name}`")));
         }
         if given.iter().skip(n + 1).any(|(other, _)| other == name) {
-            return Err(Error::Name(format!("input `{name}` is given twice")));
+            return Err(Error::Name(format!("input `{name}` is passed twice")));
         }
     }
     let array = |port: &artifact::Port| {

@@ -1,4 +1,4 @@
-//! What a model accepts and returns.
+//! Inputs and outputs of a model.
 
 use skript_runtime::artifact;
 use skript_tensor::ElementType;

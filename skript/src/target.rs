@@ -1,4 +1,4 @@
-//! What code is generated for.
+//! The target of code generation.
 
 use skript_runtime::artifact;
 

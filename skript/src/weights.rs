@@ -1,4 +1,4 @@
-//! Where the values of variables come from.
+//! The source of the values of variables.
 
 use crate::error::Error;
 use skript_runtime::artifact::Port;

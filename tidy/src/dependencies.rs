@@ -1,4 +1,4 @@
-//! Who may depend on whom: the invariants of ARCHITECTURE.md.
+//! Dependencies between crates: the invariants of ARCHITECTURE.md.
 
 use crate::tree::Tree;
 

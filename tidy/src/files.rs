@@ -1,4 +1,4 @@
-//! File sizes, module names, where printing and `unsafe` may be, and words that do not belong.
+//! File sizes, module names, printing and `unsafe` in allowed files only, and forbidden words.
 
 use crate::tree::{File, Tree, is_comment, without_tests};
 

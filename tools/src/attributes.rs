@@ -6,7 +6,7 @@ use skript_frontend::model::AttributeValue;
 /// A JSON value as an attribute value. Numbers without point and exponent are ints; objects are refused.
 pub fn attribute_value(text: &str) -> Result<AttributeValue, String> {
     let value: Value = serde_json::from_str(text).map_err(|error| {
-        format!("`{text}` is no JSON value ({error}); strings need double quotes, which the shell must not take")
+        format!("`{text}` is not a JSON value ({error}); strings need double quotes, quoted for the shell")
     })?;
     convert(value)
 }

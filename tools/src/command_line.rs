@@ -29,23 +29,23 @@ pub enum Verb {
     Run(RunArguments),
     /// Compile a model, or print it at an intermediate stage
     Compile(CompileArguments),
-    /// Compute with the evaluator and with compiled code, and name the first tensor that differs
+    /// Compare compiled code with the evaluator, and print the first tensor that differs
     Compare(CompareArguments),
     /// Measure latency, memory and arithmetic rate
     Bench(BenchArguments),
     /// Format files in the style of the standard library
     Fmt(FormatArguments),
-    /// Tell a model's interface, parameters, memory and arithmetic
+    /// Print a model's interface, parameters, memory and arithmetic operations
     Info(InfoArguments),
-    /// List operators: those of the standard library, and of a model
+    /// List the operators of the standard library and of a model
     Ops(OpsArguments),
     /// Explain a diagnostic or an operator: `skript explain SK0201`, `skript explain nn.conv`
     Explain(ExplainArguments),
-    /// Print the folder and the size of the cache of compiled models, or clean it
+    /// Print the folder and size of the cache of compiled models, or clean it
     Cache(CacheArguments),
     /// Print a completion script for a shell
     Completions(CompletionArguments),
-    /// Print the manual page of skript or of one command, or write all of them into a folder
+    /// Print the manual page of skript or of one command, or write all pages to a folder
     Man(ManualArguments),
 }
 
@@ -55,13 +55,13 @@ pub enum MessageFormat {
     Human,
     /// One line each: `path:line:col: error[CODE]: message`
     Short,
-    /// One JSON object a line
+    /// One JSON object per line
     Json,
 }
 
 #[derive(Debug, Args)]
 pub struct ManualArguments {
-    /// The command; without it the page of skript itself
+    /// The command; the default is skript itself
     pub command: Option<String>,
     /// Folder for all pages: skript.1, skript-check.1, …
     #[arg(long, value_name = "DIR", conflicts_with = "command")]
@@ -78,7 +78,7 @@ pub struct CacheArguments {
 pub enum CacheAction {
     /// Remove compiled models from the cache
     Clean {
-        /// Only those that were written at least so many days ago
+        /// Only models that were written at least DAYS days ago
         #[arg(long, value_name = "DAYS")]
         older_than: Option<u64>,
     },
@@ -87,7 +87,7 @@ pub enum CacheAction {
 /// Values of `--quantize`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum QuantizeArgument {
-    /// Tensors pass through the operators that `@quantize` names for them
+    /// Apply the operators of `@quantize` to its tensors
     Simulate,
 }
 
@@ -147,13 +147,13 @@ impl ValueEnum for IntName {
 /// How to read a model.
 #[derive(Debug, Args)]
 pub struct ModelArguments {
-    /// Edition of the language; chosen per module by its syntax if not given
+    /// Edition of the language; the default follows from the syntax of each module
     #[arg(long, value_enum)]
     pub edition: Option<EditionName>,
-    /// Graph of the main module; the first if not given
+    /// Graph of the main module; the default is the first one
     #[arg(long, value_name = "NAME")]
     pub graph: Option<String>,
-    /// What becomes of `@quantize`: without this it is kept as information
+    /// How to apply `@quantize`; by default it is kept as information
     #[arg(long, value_enum, value_name = "HOW")]
     pub quantize: Option<QuantizeArgument>,
     /// Element type of `real` tensors; f16 and bf16 are computed in f32 (docs/numerics.md)
@@ -162,16 +162,16 @@ pub struct ModelArguments {
     /// Element type of `int` tensors; formulas are computed in 64 bits
     #[arg(long, value_enum, value_name = "TYPE", default_value = "i64")]
     pub int: IntName,
-    /// Value of a graph attribute: a JSON value
+    /// Value of a graph attribute, as JSON
     #[arg(long = "set", value_name = "NAME=JSON", value_parser = name_and_value)]
     pub attributes: Vec<(String, String)>,
-    /// Shape that an input of the graph has, where the model leaves it to the run: `x=4,3`; of a pack `xs=4,3;2,3`
+    /// Shape of an input with dynamic dimensions: `x=4,3`; of a pack `xs=4,3;2,3`
     #[arg(long = "input-shape", value_name = "NAME=SHAPE", value_parser = input_shape_argument)]
     pub input_shapes: Vec<(String, Vec<Vec<u64>>)>,
-    /// An optional input of the graph that is left out: it is null
+    /// An optional input of the graph that is absent: it is null
     #[arg(long = "absent", value_name = "NAME")]
     pub absent_inputs: Vec<String>,
-    /// An input of the graph that is given in place of its default
+    /// An input of the graph that is passed in place of its default
     #[arg(long = "given", value_name = "NAME")]
     pub given_inputs: Vec<String>,
     #[command(flatten)]
@@ -179,7 +179,7 @@ pub struct ModelArguments {
     /// A kernel for an operator without a body: a function of a shared library (docs/intrinsics.md)
     #[arg(long = "intrinsic", value_name = "NAME=SYMBOL@LIBRARY", value_parser = intrinsic_argument)]
     pub intrinsics: Vec<IntrinsicArgument>,
-    /// How diagnostics look
+    /// Format of diagnostics
     #[arg(long, value_enum, default_value_t = MessageFormat::Human)]
     pub message_format: MessageFormat,
 }
@@ -198,7 +198,7 @@ pub struct CheckArguments {
     pub model: PathBuf,
     #[command(flatten)]
     pub reading: ModelArguments,
-    /// Also check that there are weights of the right types and shapes
+    /// Also check the types and shapes of the weights
     #[arg(long)]
     pub weights: bool,
 }
@@ -207,7 +207,7 @@ pub struct CheckArguments {
 pub enum EngineName {
     /// Native code
     Compiled,
-    /// The evaluator: slow, obvious
+    /// The reference evaluator, which is slow
     Reference,
 }
 
@@ -237,45 +237,45 @@ impl ThreadArguments {
 
 #[derive(Debug, Args)]
 pub struct RunArguments {
-    /// Model folder with a main.sknd, the same packed as .tgz, a single file, or a StableHLO program (.mlir); all are read as
-    /// untrusted
+    /// Model folder with a main.sknd, the same packed as .tgz, a single file, or a StableHLO program (.mlir); all are treated
+    /// as untrusted
     #[arg(required_unless_present = "batch")]
     pub model: Option<PathBuf>,
-    /// Run many: one JSON list of arguments a line; prints one JSON object with exit and stderr for each
+    /// Run once per line, a JSON list of arguments; prints a JSON object with exit and stderr for each
     #[arg(long, value_name = "FILE.jsonl", conflicts_with = "model")]
     pub batch: Option<PathBuf>,
     #[command(flatten)]
     pub reading: ModelArguments,
-    /// Who computes
+    /// Execution engine
     #[arg(long, value_enum, default_value_t = EngineName::Compiled)]
     pub engine: EngineName,
-    /// How formulas are lowered by the compiled engine
+    /// Lowering of formulas in the compiled engine
     #[arg(long, value_enum, default_value_t = Pipeline::Linalg)]
     pub pipeline: Pipeline,
     #[command(flatten)]
     pub threads: ThreadArguments,
-    /// Compile anew, and keep nothing: otherwise code lies under $XDG_CACHE_HOME/skript
+    /// Compile without the cache of compiled code in $XDG_CACHE_HOME/skript
     #[arg(long)]
     pub no_cache: bool,
     /// An input: NAME=FILE.npy, NAME=A.npy,B.npy for a pack, NAME=random:SEED, or FILE.npz with all inputs
     #[arg(long = "input", value_name = "NAME=FILE.npy", value_parser = input_argument)]
     pub inputs: Vec<InputArgument>,
-    /// A file with weights (.safetensors, .npz, .tgz), or what to take for those that are missing: zero or random:SEED
+    /// A file with weights (.safetensors, .npz, .tgz), or the values of missing weights: zero or random:SEED
     #[arg(long, value_name = "FILE|zero|random:SEED", value_parser = weights_argument)]
     pub weights: Option<WeightsArgument>,
-    /// Folder of the weights, or a file as for --weights; the model's own if not given
+    /// Folder of the weights, or a file as for --weights; the default is the model's folder
     #[arg(long, value_name = "DIR|FILE")]
     pub variables: Option<PathBuf>,
-    /// Folder for the values of all variables after the run, one .dat each: `--variables DIR` goes on from there
+    /// Folder for the values of all variables after the run, one .dat each; `--variables DIR` reads them again
     #[arg(long, value_name = "DIR")]
     pub save_variables: Option<PathBuf>,
-    /// Calls on the same inputs, each with the variables that the one before left; outputs are those of the last
+    /// Number of calls on the same inputs, each with the updated variables of the previous one; prints the last outputs
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     pub repeat: u32,
-    /// Folder for the outputs, one .npy each; without it they are summarized
+    /// Folder for the outputs, one .npy each; by default a summary is printed
     #[arg(long, value_name = "DIR")]
     pub output_dir: Option<PathBuf>,
-    /// File for what the run cost: times in ms, memory in bytes, as one JSON object
+    /// File for the cost of the run as one JSON object: times in ms, memory in bytes
     #[arg(long, value_name = "FILE.json")]
     pub stats: Option<PathBuf>,
 }
@@ -286,18 +286,18 @@ pub struct CompareArguments {
     pub model: PathBuf,
     #[command(flatten)]
     pub reading: ModelArguments,
-    /// How formulas are lowered by the compiled engine
+    /// Lowering of formulas in the compiled engine
     #[arg(long, value_enum, default_value_t = Pipeline::Linalg)]
     pub pipeline: Pipeline,
-    /// An input, as for `run`; those that are not given are random:1
+    /// An input, as for `run`; the default of an input is random:1
     #[arg(long = "input", value_name = "NAME=FILE.npy", value_parser = input_argument)]
     pub inputs: Vec<InputArgument>,
-    /// A file with weights (.safetensors, .npz, .tgz), or what to take for those that are missing: zero or random:SEED
+    /// A file with weights (.safetensors, .npz, .tgz), or the values of missing weights: zero or random:SEED
     #[arg(long, value_name = "FILE|zero|random:SEED", value_parser = weights_argument)]
     pub weights: Option<WeightsArgument>,
     #[command(flatten)]
     pub threads: ThreadArguments,
-    /// Differences up to rtol * |expected| + atol are rounding; if not given, by the type of reals: for f32 1e-4 and 1e-5
+    /// Differences up to rtol * |expected| + atol are accepted; the defaults depend on --real: 1e-4 and 1e-5 for f32
     #[arg(long, value_parser = tolerance, allow_negative_numbers = true)]
     pub rtol: Option<f64>,
     #[arg(long, value_parser = tolerance, allow_negative_numbers = true)]
@@ -305,7 +305,7 @@ pub struct CompareArguments {
     /// Compare every tensor of the graph even if the outputs agree
     #[arg(long)]
     pub keep_intermediates: bool,
-    /// For tests: lower the first op as if it were the second
+    /// For tests: lower the first op like the second
     #[arg(long, value_name = "OP=OP", value_parser = name_and_value, hide = true)]
     pub break_lowering: Option<(String, String)>,
 }
@@ -316,21 +316,21 @@ pub struct BenchArguments {
     pub model: PathBuf,
     #[command(flatten)]
     pub reading: ModelArguments,
-    /// How formulas are lowered
+    /// Lowering of formulas
     #[arg(long, value_enum, default_value_t = Pipeline::Linalg)]
     pub pipeline: Pipeline,
-    /// An input, as for `run`; those that are not given are random:1
+    /// An input, as for `run`; the default of an input is random:1
     #[arg(long = "input", value_name = "NAME=FILE.npy", value_parser = input_argument)]
     pub inputs: Vec<InputArgument>,
-    /// A file with weights (.safetensors, .npz, .tgz), or what to take for those that are missing: zero or random:SEED
+    /// A file with weights (.safetensors, .npz, .tgz), or the values of missing weights: zero or random:SEED
     #[arg(long, value_name = "FILE|zero|random:SEED", value_parser = weights_argument)]
     pub weights: Option<WeightsArgument>,
     #[command(flatten)]
     pub threads: ThreadArguments,
-    /// Counted calls, after two that are not
+    /// Number of timed iterations, after two warm-up iterations
     #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     pub calls: u32,
-    /// File for the figures as one JSON object
+    /// File for the results as one JSON object
     #[arg(long, value_name = "FILE.json")]
     pub json: Option<PathBuf>,
 }
@@ -346,22 +346,22 @@ pub enum EmitName {
     Skript,
     /// Formulas as linalg on tensors
     Linalg,
-    /// The same with matmul, conv_2d_nchw_fchw, pooling_nchw_max and so on, where linalg has a name; factors are taken
-    /// for finite
+    /// Formulas as named linalg operations where possible, such as matmul or conv_2d_nchw_fchw; assumes finite
+    /// factors
     LinalgNamed,
     /// Formulas as affine loops
     Affine,
     /// Formulas as scf loops
     Scf,
-    /// StableHLO, for XLA and others; with -o, names and shapes of its arguments go to a file that ends in .json
+    /// StableHLO; with -o, names and shapes of the arguments are written to a .json file
     Stablehlo,
-    /// On memrefs, before loops
+    /// After bufferization, before loops
     Buffers,
-    /// On memrefs, with register-tiled kernels in place of reductions
+    /// After bufferization, with register-tiled kernels for reductions
     Scheduled,
     /// MLIR's LLVM dialect
     LlvmDialect,
-    /// LLVM IR as it is translated from the LLVM dialect
+    /// LLVM IR before optimization
     LlvmUnoptimized,
     /// Optimized LLVM IR
     Llvm,
@@ -369,47 +369,47 @@ pub enum EmitName {
     Asm,
     /// An object file with the entry `skript_entry`
     Obj,
-    /// A shared object with a C header beside it, for programs without anything of ours; linked by cc
+    /// A self-contained shared object with a C header; linked by cc
     So,
-    /// Code with its interface, for skript-run
+    /// An artifact for skript-run: code and interface
     Artifact,
 }
 
 #[derive(Debug, Args)]
 pub struct CompileArguments {
-    /// Model folder with a main.sknd, the same packed as .tgz, a single file, or a StableHLO program (.mlir), which becomes
+    /// Model folder with a main.sknd, the same packed as .tgz, a single file, or a StableHLO program (.mlir), for
     /// an artifact or an object file
     #[arg(required_unless_present = "print_pipeline")]
     model: Option<PathBuf>,
     #[command(flatten)]
     pub reading: ModelArguments,
-    /// What to write; without it the extension of the output file decides: .skm, .so, .o, .s or .ll
+    /// Stage or format to write; the default follows from the extension of -o: .skm, .so, .o, .s or .ll
     #[arg(long, value_enum)]
     pub emit: Option<EmitName>,
-    /// How formulas are lowered
+    /// Lowering of formulas
     #[arg(long, value_enum, default_value_t = Pipeline::Linalg)]
     pub pipeline: Pipeline,
-    /// An operator to leave whole, for a backend with a kernel of its own: with --emit=skript, linalg, linalg-named, affine, scf or buffers
+    /// An operator not to lower, for a backend with its own kernel; with --emit=skript, linalg, linalg-named, affine, scf or buffers
     #[arg(long, value_name = "OPERATOR")]
     pub keep: Vec<String>,
-    /// File to write; without it or with `-` text goes to stdout, code to a file named after the graph, which is said
+    /// File to write; the default, or `-`, is stdout for text, and a file named after the graph for code
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// File for the form that each formula got, one line each: with --emit=stablehlo
+    /// File for the form of each formula, one per line; with --emit=stablehlo
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
-    /// Devices that a StableHLO program is for, as named axes: `data=2,model=4`
+    /// Device mesh of a StableHLO program, as named axes: `data=2,model=4`
     #[arg(long, value_name = "AXIS=N,…", value_parser = mesh_argument)]
     pub mesh: Option<Mesh>,
-    /// Axes of the mesh that split an input, variable or output, dimension by dimension: `x=data,_`, `w=_,data+model`
+    /// Mesh axes that split the dimensions of an input, variable or output: `x=data,_`, `w=_,data+model`
     #[arg(long = "shard", value_name = "NAME=AXES", value_parser = shard_argument, requires = "mesh")]
     pub shardings: Vec<Sharding>,
     #[command(flatten)]
     pub weights: ProgramWeights,
-    /// Write the model after every stage up to assembly into a folder
+    /// Write the model after every stage to a folder
     #[arg(long, value_name = "DIR")]
     pub dump_stages: Option<PathBuf>,
-    /// Print the passes from the skript dialect to the stage that --emit names, as skript-opt --pass-pipeline accepts them, and stop
+    /// Print the passes from the skript dialect to the stage of --emit, as skript-opt --pass-pipeline accepts them
     #[arg(long)]
     pub print_pipeline: bool,
     /// Print MLIR without source locations
@@ -418,7 +418,7 @@ pub struct CompileArguments {
 }
 
 impl CompileArguments {
-    /// The model to compile; empty if none is needed.
+    /// The model to compile; empty if the command needs none.
     pub fn model(&self) -> &Path {
         self.model.as_deref().unwrap_or(Path::new(""))
     }
@@ -430,13 +430,13 @@ impl CompileArguments {
             .filter(|path| *path != Path::new("-"))
     }
 
-    /// What to make.
+    /// The output format.
     pub fn emit(&self) -> EmitName {
         let named = || self.extension().and_then(emitted_as);
         self.emit.or_else(named).unwrap_or(EmitName::Artifact)
     }
 
-    /// The extension of the output file if it names nothing that can be made, and nothing else does.
+    /// The extension of the output file if it is unknown and `--emit` is absent.
     pub fn unknown_extension(&self) -> Option<&str> {
         let extension = self.extension().filter(|e| emitted_as(e).is_none());
         extension.filter(|_| self.emit.is_none())
@@ -448,7 +448,7 @@ impl CompileArguments {
     }
 }
 
-/// What a file with this extension holds.
+/// The format of a file with this extension.
 fn emitted_as(extension: &str) -> Option<EmitName> {
     match extension {
         "skm" => Some(EmitName::Artifact),
@@ -462,13 +462,13 @@ fn emitted_as(extension: &str) -> Option<EmitName> {
 
 #[derive(Debug, Args)]
 pub struct FormatArguments {
-    /// Files; folders, for all .sknd files below them; `-` for standard input, written to standard output
+    /// Files; folders with .sknd files; `-` for standard input, written to standard output
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// Write nothing: list files that are not formatted, and exit with 1 if there are any
+    /// Do not write: list files that are not formatted, and exit with 1 if there are any
     #[arg(long)]
     pub check: bool,
-    /// How diagnostics look
+    /// Format of diagnostics
     #[arg(long, value_enum, default_value_t = MessageFormat::Human)]
     pub message_format: MessageFormat,
 }
@@ -479,13 +479,13 @@ pub struct InfoArguments {
     pub model: PathBuf,
     #[command(flatten)]
     pub reading: ModelArguments,
-    /// Print all variables in the order of the graph, and the arrays that the files of weights hold
+    /// Print all variables in the order of the graph, and the arrays in the files of weights
     #[arg(long)]
     pub variables: bool,
-    /// A file with weights whose arrays are listed too
+    /// A file with weights whose arrays are listed, too
     #[arg(long, value_name = "FILE", requires = "variables")]
     pub weights: Option<PathBuf>,
-    /// One JSON object
+    /// Print one JSON object
     #[arg(long)]
     pub json: bool,
 }
@@ -500,25 +500,25 @@ pub struct OpsArguments {
     /// List the operators of this model's modules as well
     #[arg(long, value_name = "MODEL")]
     pub model: Option<PathBuf>,
-    /// A JSON list, with comments and examples
+    /// Print a JSON list, with comments and examples
     #[arg(long)]
     pub json: bool,
-    /// A Markdown document, with comments and examples
+    /// Print a Markdown document, with comments and examples
     #[arg(long, conflicts_with = "json")]
     pub markdown: bool,
-    /// How diagnostics look
+    /// Format of diagnostics
     #[arg(long, value_enum, default_value_t = MessageFormat::Human)]
     pub message_format: MessageFormat,
 }
 
 #[derive(Debug, Args)]
 pub struct ExplainArguments {
-    /// A code such as SK0201, an operator such as nn.conv, or `limits`; all codes are listed without one
+    /// A code such as SK0201, an operator such as nn.conv, or `limits`; by default all codes are listed
     pub subject: Option<String>,
-    /// Know the operators of this model's modules as well
+    /// Include the operators of this model's modules
     #[arg(long, value_name = "MODEL")]
     pub model: Option<PathBuf>,
-    /// How diagnostics look
+    /// Format of diagnostics
     #[arg(long, value_enum, default_value_t = MessageFormat::Human)]
     pub message_format: MessageFormat,
     /// Print the explanations of all codes, as one page of Markdown
@@ -547,12 +547,12 @@ pub enum InputArgument {
     Archive(PathBuf),
 }
 
-/// Where weights come from, beside the model's folder.
+/// The source of weights, besides the model's folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WeightsArgument {
     Zero,
     Random(u64),
-    /// What this file holds is asked for first.
+    /// Weights in this file have priority.
     From(PathBuf),
 }
 
@@ -585,9 +585,9 @@ fn mesh_argument(text: &str) -> Result<Mesh, String> {
         let (name, value) = name_and_value(part).map_err(|_| "write AXIS=N,AXIS=N".to_string())?;
         axis_name(&name)?;
         let extent = value.parse().ok().filter(|n| (1..=1 << 20).contains(n));
-        let extent = extent.ok_or_else(|| format!("`{value}` is no number of devices"))?;
+        let extent = extent.ok_or_else(|| format!("`{value}` is not a number of devices"))?;
         if axes.iter().any(|(other, _)| *other == name) {
-            return Err(format!("the axis `{name}` comes twice"));
+            return Err(format!("the axis `{name}` occurs twice"));
         }
         axes.push((name, extent));
     }
@@ -597,7 +597,7 @@ fn mesh_argument(text: &str) -> Result<Mesh, String> {
 /// `x=data,_`, `w=_,data+model`.
 fn shard_argument(text: &str) -> Result<Sharding, String> {
     let (tensor, axes) = name_and_value(text)
-        .map_err(|_| "write NAME=AXES, with `_` for a dimension that stays whole".to_string())?;
+        .map_err(|_| "write NAME=AXES, with `_` for a dimension that is not split".to_string())?;
     let dimension = |part: &str| match part {
         "_" => Ok(Vec::new()),
         _ => part
@@ -616,7 +616,7 @@ fn axis_name(text: &str) -> Result<(), String> {
     if first && letters.all(|c| c.is_ascii_alphanumeric() || c == '_') {
         Ok(())
     } else {
-        Err(format!("`{text}` is no name of an axis"))
+        Err(format!("`{text}` is not a name of an axis"))
     }
 }
 
@@ -629,7 +629,7 @@ fn input_shape_argument(text: &str) -> Result<(String, Vec<Vec<u64>>), String> {
     }
     let extent = |text: &str| {
         let number = text.trim().parse();
-        number.map_err(|_| format!("`{text}` is no extent"))
+        number.map_err(|_| format!("`{text}` is not an extent"))
     };
     let shape = |text: &str| match text {
         "" => Ok(Vec::new()),
@@ -650,7 +650,7 @@ fn random_seed(text: &str) -> Option<Result<u64, String>> {
     let seed = text.strip_prefix("random:")?;
     Some(
         seed.parse()
-            .map_err(|_| format!("`{seed}` is no seed, which is a number from 0 to 2^64 - 1")),
+            .map_err(|_| format!("`{seed}` is not a seed, a number from 0 to 2^64 - 1")),
     )
 }
 
@@ -667,7 +667,7 @@ fn input_argument(text: &str) -> Result<InputArgument, String> {
     }
     let files: Vec<PathBuf> = value.split(',').map(PathBuf::from).collect();
     if files.iter().any(|file| file.as_os_str().is_empty()) {
-        return Err(format!("`{value}` lacks the name of a file"));
+        return Err(format!("`{value}` needs a file name"));
     }
     Ok(InputArgument::Files { name, files })
 }

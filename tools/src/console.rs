@@ -1,4 +1,4 @@
-//! Where messages go, and how a verb ends.
+//! Output of messages, and the exit status of a verb.
 
 use std::io::Write;
 

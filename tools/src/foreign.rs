@@ -32,7 +32,7 @@ pub fn refusal(path: &Path) -> Option<Diagnostic> {
         "{} is {format}, which is not read: models are in SkriptND (.sknd) or StableHLO (.mlir)",
         path.display()
     );
-    let help = "there is no import yet; the converter of Khronos' NNEF-Tools writes SkriptND, see docs/models.md";
+    let help = "this format is not supported yet; the converter of Khronos' NNEF-Tools writes SkriptND, see docs/models.md";
     Some(Diagnostic::without_place(&UNREADABLE, text).with_help(help))
 }
 

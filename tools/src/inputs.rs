@@ -144,8 +144,10 @@ pub fn gather(
                 Ok(archive) => {
                     for name in archive.names() {
                         if !is_input(model, name) {
-                            let text =
-                                format!("{}: `{name}` is no input of the graph", path.display());
+                            let text = format!(
+                                "{}: `{name}` is not an input of the graph",
+                                path.display()
+                            );
                             errors.push(Diagnostic::without_place(&INPUT, text));
                         }
                     }
@@ -240,7 +242,7 @@ fn read(
             };
             if files.len() != types.len() {
                 return Err(vec![format!(
-                    "input `{}` takes {}, {} given",
+                    "input `{}` needs {}, but there are {}",
                     port.name,
                     count(types.len(), "array"),
                     count(files.len(), "file"),
@@ -268,7 +270,7 @@ fn read(
                 sources.push(found.and_then(|found| {
                     found.ok_or_else(|| {
                         format!(
-                            "input `{}` has no value; give one with --input {}=FILE.npy or --input {}=random:SEED",
+                            "input `{}` has no value; pass --input {}=FILE.npy or --input {}=random:SEED",
                             port.name, port.name, port.name
                         )
                     })
@@ -325,7 +327,7 @@ fn file(path: &Path, most: u64, name: &str, admits: Admits<'_>) -> Result<Tensor
     let found = Npz::open(path, most)?.get(name, admits)?;
     found.ok_or_else(|| TensorError::Format {
         path: path.to_path_buf(),
-        reason: format!("there is no array `{name}` in it"),
+        reason: format!("it has no array `{name}`"),
     })
 }
 

@@ -1,4 +1,4 @@
-//! `--limit NAME=N`, as all tools that read documents take it.
+//! `--limit NAME=N`, an option of all tools that read documents.
 
 use clap::Args;
 use skript_frontend::limits::{LimitError, Limits};
@@ -30,7 +30,7 @@ fn limit_argument(text: &str) -> Result<(String, u64), String> {
         .ok_or_else(|| "write NAME=N".to_string())?;
     let value: u64 = value
         .parse()
-        .map_err(|_| format!("`{value}` is no whole number"))?;
+        .map_err(|_| format!("`{value}` is not an integer"))?;
     Limits::default()
         .set(name, value)
         .map_err(|error| match error {

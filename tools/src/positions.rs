@@ -19,7 +19,7 @@ pub fn misfits(model: &Model) -> Vec<Diagnostic> {
                 && !callee.values.iter().any(|v| v.wide)
                 && let Some(last) = largest(callee)
             {
-                let what = format!("a position that {} gives", callee.name);
+                let what = format!("an index that {} returns", callee.name);
                 let last = i128::from(last);
                 found.extend(too_narrow(model.numbers.int, &what, last, invoke.span));
             }

@@ -1,4 +1,4 @@
-//! The weights of StableHLO programs: as `skript compile` and `skript-translate` take them, and where they go.
+//! The weights of StableHLO programs: options of `skript compile` and `skript-translate`, and the files that are written.
 
 use std::path::{Path, PathBuf};
 
@@ -65,7 +65,7 @@ pub fn too_large<'t>(tensors: impl Iterator<Item = &'t Tensor>, most: u64) -> Op
 
 /// What helps then.
 pub const PUT_ELSEWHERE: &str =
-    "--weights=file puts them beside the program, --limit inline_bytes=N allows more in it";
+    "--weights=file writes them to a separate file; --limit inline_bytes=N raises the limit";
 
 /// `x.mlir.json` for `.json`.
 pub fn beside(program: &Path, ending: &str) -> PathBuf {

@@ -1,4 +1,4 @@
-//! From a path to a composed model, with everything that was said on the way.
+//! From a path to a composed model, with all diagnostics.
 
 use std::path::Path;
 
@@ -35,28 +35,28 @@ use crate::inputs;
 use crate::positions;
 use crate::render::render;
 
-/// Where weights are, and what stands for those that are not there.
+/// The source of weights, and the values of missing ones.
 #[derive(Clone, Copy)]
 pub struct Weights<'a> {
     /// The model's own folder if `None`.
     pub folder: Option<&'a Path>,
     pub given: Option<&'a WeightsArgument>,
-    /// What the verb offers to somebody whose weights are missing.
+    /// The hint of the verb for missing weights.
     pub remedy: &'static str,
 }
 
 impl Weights<'_> {
-    /// Those that lie with the model, and no others.
+    /// Only the weights in the model's folder.
     pub fn of_the_model() -> Self {
         Weights {
             folder: None,
             given: None,
-            remedy: "put the file there, or all weights into a .safetensors or .npz file with the stem of the main module beside it",
+            remedy: "add the file, or write all weights to a .safetensors or .npz file next to the main module, with the same stem",
         }
     }
 }
 
-/// What a graph is composed for, of inputs that may be left out.
+/// Which inputs with a default or an optional type are passed.
 #[derive(Clone)]
 struct Brought {
     given: Vec<String>,
@@ -137,7 +137,7 @@ impl<'a> Session<'a> {
         self.status
     }
 
-    /// Most bytes that what is packed may unpack to.
+    /// The most bytes of unpacked archives.
     pub fn unpacked_bytes(&self) -> u64 {
         self.limits.unpacked_bytes
     }
@@ -168,7 +168,7 @@ impl<'a> Session<'a> {
         self.status = Status::Usage;
     }
 
-    /// Gives an operator the kernel that the command line names.
+    /// Binds an operator to the kernel on the command line.
     fn bind(&mut self, intrinsic: &IntrinsicArgument) {
         let IntrinsicArgument {
             operator,
@@ -196,7 +196,7 @@ impl<'a> Session<'a> {
                         format!("operator `{operator}` has a body, so no kernel of it runs");
                     let wrong = Diagnostic::without_place(&COMMAND_LINE_NAME, message);
                     Some(wrong.with_help(
-                        "leave --intrinsic, or declare the operator without @lower and @compose",
+                        "remove --intrinsic, or declare the operator without @lower and @compose",
                     ))
                 }
                 Some((_, false)) => None,
@@ -342,7 +342,7 @@ impl<'a> Session<'a> {
         let weights = Weights {
             given: weights,
             folder: None,
-            remedy: "--weights=zero or --weights=random:SEED fills what is missing, --weights FILE takes it from a file",
+            remedy: "--weights=zero or --weights=random:SEED fills missing weights; --weights FILE reads them from a file",
         };
         let arrays = inputs::prepare(self, &model, &given, weights)?;
         Some((model, arrays))
@@ -353,7 +353,7 @@ impl<'a> Session<'a> {
         let functions = model.functions.iter().enumerate();
         let operators = functions.filter(|(id, _)| *id != model.entry.0 as usize);
         let names = operators.map(|(_, f)| f.name.as_str());
-        // What the composer makes for itself stands in no module.
+        // Functions that the composer adds are in no module.
         let mut known: Vec<&str> = names.filter(|name| name.contains('.')).collect();
         known.sort_unstable();
         known.dedup();
@@ -391,7 +391,7 @@ impl<'a> Session<'a> {
         names(open)
     }
 
-    /// Composes the graph as the command line says: with all of its inputs but those with a default that nobody gives.
+    /// Composes the graph of the command line, with all inputs except those with a default that is not overridden.
     /// `None` if that is reported to be impossible.
     pub fn compose(&mut self) -> Option<Model> {
         let graph = self.graph()?.name.name.clone();
@@ -419,7 +419,7 @@ impl<'a> Session<'a> {
         Some(model)
     }
 
-    /// Composes the graph for a run on these inputs: what is not among them is null, or has its default.
+    /// Composes the graph for these inputs; the others are null or have their default.
     pub fn compose_for(&mut self, given: &[InputArgument]) -> Option<Model> {
         let graph = self.graph()?;
         let name = graph.name.name.clone();
@@ -439,7 +439,7 @@ impl<'a> Session<'a> {
         self.compose_graph(name, brought)
     }
 
-    /// Composes the graph for a run on these inputs, and random numbers for others; only an archive states which inputs are absent.
+    /// Composes the graph for these inputs, and random values for others; only an archive determines the absent inputs.
     fn compose_measured(&mut self, given: &[InputArgument]) -> Option<Model> {
         let name = self.graph()?.name.name.clone();
         let brought = self.measured(given)?;
@@ -478,7 +478,7 @@ impl<'a> Session<'a> {
         Some(brought)
     }
 
-    /// What the command line says of inputs that may be left out.
+    /// The options of the command line about optional inputs.
     fn asked(&self) -> Brought {
         let arguments = self.arguments;
         let shaped = arguments.input_shapes.iter().map(|(name, _)| name);
@@ -494,7 +494,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// What the command line asks of the composition; what is wrong with the values of attributes.
+    /// The options of the composition from the command line; reports malformed values of attributes.
     fn compose_options(
         &self,
         graph: String,
@@ -530,7 +530,7 @@ impl<'a> Session<'a> {
         for (optional, name, value) in values {
             match value {
                 Ok(AttributeValue::Null) if !optional => wrong.push(format!(
-                    "attribute `{name}` is not optional, so null is no value of it"
+                    "attribute `{name}` is not optional, so it cannot be null"
                 )),
                 Ok(value) => {
                     options.attributes.insert(name.clone(), value);
@@ -665,12 +665,12 @@ pub fn requests(model: &Model) -> Vec<VariableRequest<'_>> {
     requests.collect()
 }
 
-/// What kept a verb from its result: one message at least.
+/// The failure of a verb, with at least one message.
 #[derive(Debug)]
 pub struct Stopped(Vec<Diagnostic>);
 
 impl Stopped {
-    /// What the first diagnostic says.
+    /// The message of the first diagnostic.
     pub fn message(&self) -> &str {
         self.0.first().map_or("", |d| &d.message)
     }
@@ -775,10 +775,10 @@ pub fn repeated<'n>(names: impl Iterator<Item = &'n str>) -> Vec<&'n str> {
     several.map(|(name, _)| name).collect()
 }
 
-/// What is wrong with a name that a flag gives more than once.
+/// The error for a name that a flag repeats.
 pub fn twice(flag: &str, name: &str) -> Diagnostic {
     let message = format!("{flag} gives `{name}` more than once");
-    Diagnostic::without_place(&COMMAND_LINE_NAME, message).with_help("leave one of them")
+    Diagnostic::without_place(&COMMAND_LINE_NAME, message).with_help("remove all but one of them")
 }
 
 fn unknown(what: &str, name: &str, owner: &str, known: &[&str]) -> Diagnostic {

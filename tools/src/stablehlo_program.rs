@@ -144,7 +144,7 @@ pub fn gather(
         if !is_argument(name) {
             let last = count.saturating_sub(1);
             say(match count {
-                0 => format!("there is no argument `{name}`: the program takes none"),
+                0 => format!("there is no argument `{name}`: the program has none"),
                 _ => format!("there is no argument `{name}`: they are numbered from 0 to {last}"),
             });
         }
@@ -188,7 +188,7 @@ fn one(
         Some(InputArgument::Files { files, .. }) => match files.as_slice() {
             [file] => npy::read_wider(file, &admits).map_err(text),
             _ => Err(format!(
-                "argument {n} is one array, {} files are given",
+                "argument {n} is one array, but there are {} files",
                 files.len()
             )),
         },
@@ -201,7 +201,7 @@ fn one(
         Some(InputArgument::Archive(_)) | None => {
             let found = inputs::archived(archives, &own, &admits).map_err(text)?;
             found.ok_or_else(|| {
-                format!("argument {n} has no value; give one with --input {n}=FILE.npy or --input {n}=random:SEED")
+                format!("argument {n} has no value; pass --input {n}=FILE.npy or --input {n}=random:SEED")
             })
         }
     }

@@ -1,4 +1,4 @@
-//! Variables after a run: new values take the place of old ones, and all of them go into files.
+//! Variables after a run: new values replace old ones, and all are written to files.
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Write as _};

@@ -1,4 +1,4 @@
-//! What `skript --version` prints.
+//! The output of `skript --version`.
 
 use std::sync::LazyLock;
 

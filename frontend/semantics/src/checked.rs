@@ -1,4 +1,4 @@
-//! The operations at compile time, where what is merely defined at run time is a mistake (errata 4, 7, 18).
+//! The operations at compile time, which reject inputs that are defined only at run time (errata 4, 7, 18).
 
 use crate::op::ScalarOp;
 use crate::scalar::{Scalar, ScalarKind};

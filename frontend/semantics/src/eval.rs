@@ -1,8 +1,8 @@
-//! What each operation yields, for every input.
+//! The result of each operation for every input.
 //!
-//! Nothing is undefined: ints wrap, integer division by zero gives 0, casts saturate. Operands of several kinds
+//! Nothing is undefined: ints wrap, integer division by zero yields 0, casts saturate. Operands of several kinds
 //! are converted to the widest among them (bool < int < real) and a missing operand is `false`, so that evaluation
-//! is total; who cares asks [`ScalarOp::result_kind`] first.
+//! is total; callers that need types check [`ScalarOp::result_kind`] first.
 
 use crate::op::ScalarOp;
 use crate::scalar::{Scalar, ScalarKind};

@@ -1,6 +1,6 @@
-//! The one table of scalar operations: what each means, corner cases included, and how others spell it.
+//! The table of scalar operations: their meaning with corner cases, and their spelling in other dialects.
 //!
-//! Read by the compile-time evaluator of the frontend, the reference evaluator, the lowerings and the docs.
+//! The compile-time evaluator of the frontend, the reference evaluator, the lowerings and the docs read it.
 pub mod checked;
 pub mod eval;
 pub mod integer;

@@ -93,7 +93,7 @@ impl RealType {
         let wider = [RealType::F32, RealType::F64];
         let wider = wider.into_iter().find(|t| *t != self && t.holds(x));
         let remedy = wider.map_or_else(String::new, |t| format!("; --real={t} holds it"));
-        format!("which is no {self} number (at most {largest:.4e} in size){remedy}")
+        format!("which does not fit {self} (at most {largest:.4e} in size){remedy}")
     }
 
     /// Whether rounding leaves a number as it is.
@@ -198,7 +198,7 @@ impl IntType {
         let wider = [IntType::I16, IntType::I32, IntType::I64];
         let wider = value.and_then(|i| wider.into_iter().find(|t| t.wrap(i) == i));
         let remedy = wider.map_or_else(String::new, |t| format!("; --int={t} holds it"));
-        format!("which is no {self} number ({least} to {largest}){remedy}")
+        format!("which does not fit {self} ({least} to {largest}){remedy}")
     }
 }
 
@@ -288,13 +288,13 @@ mod tests {
         let int = |t: IntType, i| t.refusal(i);
         assert_eq!(
             int(IntType::I8, Some(128)),
-            "which is no i8 number (-128 to 127); --int=i16 holds it"
+            "which does not fit i8 (-128 to 127); --int=i16 holds it"
         );
         assert!(int(IntType::I8, Some(1 << 20)).ends_with("--int=i32 holds it"));
         assert!(int(IntType::I64, None).ends_with("9223372036854775807)"));
         assert_eq!(
             RealType::F16.refusal(1e5),
-            "which is no f16 number (at most 6.5504e4 in size); --real=f32 holds it"
+            "which does not fit f16 (at most 6.5504e4 in size); --real=f32 holds it"
         );
         assert!(
             RealType::BF16

@@ -1,8 +1,8 @@
-//! How to spell each operation in the `arith` and `math` dialects of MLIR, as plain data.
+//! The spelling of each operation in the `arith` and `math` dialects of MLIR, as plain data.
 //!
-//! A recipe is total: what those dialects leave undefined (integer division by zero, `MIN / -1`, float to int out of
+//! A recipe is total: cases that those dialects leave undefined (integer division by zero, `MIN / -1`, float to int out of
 //! range, negative integer powers) is guarded, and the results are those of [`ScalarOp::eval_f32`], bit by bit except
-//! for transcendental functions. The builder of recipes is in [`spelling`]; whoever lowers walks the steps in order and
+//! for transcendental functions. The builder of recipes is in [`spelling`]; a lowering walks the steps in order and
 //! builds one op each.
 
 mod spelling;

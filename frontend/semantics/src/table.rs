@@ -1,6 +1,6 @@
 //! One row per scalar operation: name in the dialect, operands, result.
 //!
-//! Meaning stands in [`crate::eval`] and [`crate::checked`], the spelling in `arith`/`math` in [`crate::recipe`], the
+//! The meaning is in [`crate::eval`] and [`crate::checked`], the spelling in `arith`/`math` in [`crate::recipe`], the
 //! StableHLO form in [`crate::stablehlo`]; all are keyed by [`ScalarOp`].
 
 use crate::op::ScalarOp;

@@ -1,7 +1,7 @@
 //! The table's real functions at run-time width, over f32 numbers, against the C library's in f64.
 //!
-//! The reference is right to about 2⁻²⁸ of a unit in the last place of f32. What compiled code computes is measured by
-//! `test/numerics/`.
+//! The reference is right to about 2⁻²⁸ of a unit in the last place of f32. `test/numerics/` measures compiled
+//! code.
 
 #![allow(
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! The syntax tree: what was written, with the place of every node. Nothing is resolved or checked here.
+//! The syntax tree, with the source span of every node. Nothing is resolved or checked here.
 
 mod block;
 mod expr;
@@ -63,7 +63,7 @@ pub struct EditionMarks {
 #[derive(Clone, Debug, Serialize)]
 pub struct Import {
     pub path: Path,
-    /// Whether it stands after a definition (an error found by the checker).
+    /// Whether it follows a definition (an error found by the checker).
     pub misplaced: bool,
     pub span: Span,
 }

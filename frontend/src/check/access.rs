@@ -45,7 +45,7 @@ impl Checker<'_> {
             .with_label(format!("`{text}` is {ty}"));
             diagnostic = diagnostic.with_help(match (self.place, ty.is_packed()) {
                 (Place::Composition, true) => format!(
-                    "take an item of the pack with `{text}[k]`; slice tensors with an operator of the library"
+                    "select an item of the pack with `{text}[k]`; slice tensors with an operator of the library"
                 ),
                 (Place::Composition, false) => {
                     "slice tensors with an operator of the library".to_string()
@@ -94,10 +94,10 @@ impl Checker<'_> {
         if let ExprKind::Name(name) = name
             && let Some(next) = self.unfinished.get(&name.name)
         {
-            let message = format!("`{}` is not computed yet where this reads it", name.name);
+            let message = format!("`{}` is read here before it is computed", name.name);
             let diagnostic = Diagnostic::error(&codes::OUTPUT_READ_EARLY, name.span, message)
                 .with_place(*next, "computed here")
-                .with_help("formulas are computed in their order: move this one behind that");
+                .with_help("formulas are computed in their order: move this one after that");
             self.sink.report(diagnostic);
         }
     }
@@ -184,7 +184,7 @@ impl Checker<'_> {
                     format!("`{text}` is a single index, which `..` cannot expand"),
                 )
                 .with_label(ty.to_string())
-                .with_help("drop the `..` behind the bars"),
+                .with_help("remove the `..` after the bars"),
             );
         }
         if let Some((low, high)) = remap {
@@ -224,10 +224,10 @@ impl Checker<'_> {
                 Diagnostic::error(
                     &codes::GUARD_AS_VALUE,
                     whole.span,
-                    format!("`{text}` guards an index of a tensor, and is no value itself"),
+                    format!("`{text}` guards an index of a tensor, and is not a value itself"),
                 )
                 .with_help(format!(
-                    "write it where the tensor is accessed, `x[{text},]`, or in an intermediate that stands there"
+                    "write it where the tensor is accessed, `x[{text},]`, or in an intermediate that is used there"
                 )),
             );
             self.value(index);
@@ -261,11 +261,11 @@ impl Checker<'_> {
                 Diagnostic::error(
                     &codes::INDEX_TYPE,
                     second,
-                    "packs of positions go side by side, so two `:` are no more than a diagonal",
+                    "packs of indices are combined item by item, so two `:` select only a diagonal",
                 )
                 .with_place(first, "the first one")
                 .with_help(
-                    "run through all dimensions but one with index symbols, `x[i,:]` with `i < n`",
+                    "iterate over all dimensions but one with index symbols, `x[i,:]` with `i < n`",
                 ),
             );
         }
@@ -281,8 +281,8 @@ impl Checker<'_> {
                 format!("`{text}` is a slice, and an index of a tensor is one position"),
             )
             .with_help(
-                "run through the positions with an index symbol, `y[j + 1,] = x[j + 1,], j < n - 1` for `1:` and \
-                 `x[n - 1 - j,]` for `::-1`; `:` alone stands for all positions",
+                "iterate over the positions with an index symbol, `y[j + 1,] = x[j + 1,], j < n - 1` for `1:` and \
+                 `x[n - 1 - j,]` for `::-1`; `:` alone selects all positions",
             ),
         );
     }

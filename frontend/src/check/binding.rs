@@ -400,7 +400,7 @@ impl<'a> Checker<'a> {
                     let why = if attribute.type_spec.optional {
                         "optional, so it may have no value"
                     } else {
-                        "computed from other values, so it comes too late"
+                        "computed from other values, so it is known too late"
                     };
                     diagnostic = diagnostic
                         .with_note(Some(attribute.span), format!("`{}` is {why}", name.name));
@@ -408,14 +408,14 @@ impl<'a> Checker<'a> {
                     diagnostic = diagnostic.with_note(
                         Some(packed.span),
                         format!(
-                            "`{}` is the length of a packed attribute, which may be given as a single value",
+                            "`{}` is the length of a packed attribute, which may have a single value",
                             name.name
                         ),
                     );
                 }
             }
             diagnostic = diagnostic.with_help(
-                "at most one packed extent may have an unknown length: give the others a length that an int attribute or another input fixes, as in `s..(r)`",
+                "at most one packed extent may have an unknown length: write lengths of the others that an int attribute or another input fixes, as in `s..(r)`",
             );
             self.sink.report(diagnostic);
             return;
@@ -448,7 +448,7 @@ impl<'a> Checker<'a> {
                 .with_label(format!("`{}` is not declared before", name.name))
                 .with_help(format!(
                     "an extent declares a name only as `a * name + b` with literal a and b; other expressions may use names that \
-                     attributes and shapes declare. Or put a new name in the place of `{text}`, and compute `{}` from it in `@using`",
+                     attributes and shapes declare. Or replace `{text}` by a new name, and compute `{}` from it in `@using`",
                     name.name
                 )),
             );

@@ -102,7 +102,7 @@ impl Checker<'_> {
                     definition.name.span,
                     format!("the graph `{}` has no body", definition.name.name),
                 )
-                .with_help("say in `@compose` how its outputs come about; only operators may be left without a body"),
+                .with_help("compute its outputs in `@compose`; only operators may omit the body"),
             );
         }
     }
@@ -118,7 +118,7 @@ impl Checker<'_> {
                         &codes::TYPE_BOUND,
                         parameter.bound.span,
                         format!(
-                            "`{}` is no restriction for a generic type",
+                            "`{}` is not a restriction of generic types",
                             parameter.bound.name
                         ),
                     )

@@ -1,4 +1,4 @@
-//! `@compose` and `@update` (2.10, 2.11): statements, what they assign, and blocks.
+//! `@compose` and `@update` (2.10, 2.11): statements, their targets, and blocks.
 
 use rustc_hash::FxHashMap;
 
@@ -125,7 +125,7 @@ impl Checker<'_> {
                         counted(count, "result")
                     ),
                 )
-                .with_label("no result is left for this")
+                .with_label("there is no result for this")
                 .with_place(value_span(&component.value), format!("{count} here")),
             );
         }
@@ -234,7 +234,7 @@ impl Checker<'_> {
                 )
                 .with_label(ty.to_string())
                 .with_help(format!(
-                    "test it around the block, `if ?{text} then …`, or give a fallback, `{text} ?? …`"
+                    "test it around the block, `if ?{text} then …`, or write a fallback, `{text} ?? …`"
                 )),
             );
             return ty.with_optional(Optional::Maybe);
@@ -321,10 +321,10 @@ impl Checker<'_> {
                         Diagnostic::error(
                             &codes::ASSIGNED_TYPE,
                             *span,
-                            format!("`{text}` may be null, so a list cannot take it apart"),
+                            format!("`{text}` may be null, so a list cannot destructure it"),
                         )
                         .with_place(assignment.value, format!("of type {ty}"))
-                        .with_help("say what stands for null, as in `zs ?? xs`"),
+                        .with_help("write a value for null, as in `zs ?? xs`"),
                     );
                 }
                 if ty.is_single() {
@@ -332,7 +332,7 @@ impl Checker<'_> {
                         Diagnostic::error(
                             &codes::TARGET_NOT_A_PACK,
                             *span,
-                            "a list on the left takes a pack apart, but the result is single",
+                            "a list on the left receives a pack, but the result is a single tensor",
                         )
                         .with_place(assignment.value, format!("of type {ty}"))
                         .with_help("write the name without `[ ]`"),
@@ -519,14 +519,12 @@ impl Checker<'_> {
                 SymbolKind::Variable => (level == Level::Compose).then_some(
                     "variables are updated in `@update`; in `@compose` they can only be read",
                 ),
-                SymbolKind::Input => Some("inputs are given from outside; use another name"),
+                SymbolKind::Input => Some("inputs cannot be assigned; use another name"),
                 SymbolKind::Constant => Some("constants keep their value; use another name"),
                 SymbolKind::Intermediate if level == Level::Update => {
                     Some("`@compose` assigned it already; use another name")
                 }
-                SymbolKind::Attribute => {
-                    Some("attributes are given by the invocation; use another name")
-                }
+                SymbolKind::Attribute => Some("attributes cannot be assigned; use another name"),
                 _ => None,
             };
             if let Some(help) = wrong {
@@ -589,7 +587,7 @@ impl Checker<'_> {
                 )
                 .with_place(place, format!("declared as {declared}"))
                 .with_place(assignment.value, format!("of type {ty}"))
-                .with_help("say what stands for null, as in `z ?? x` or `if ?z then z else x`"),
+                .with_help("write a value for null, as in `z ?? x` or `if ?z then z else x`"),
             );
             return;
         }
@@ -611,7 +609,7 @@ impl Checker<'_> {
                 .with_place(place, format!("declared as {declared}"))
                 .with_place(assignment.value, format!("of type {ty}"))
                 .with_help(if matches!(ty.base, Base::Str) {
-                    "tensors of a graph hold int, real or bool".to_string()
+                    "tensors of a graph have the element type int, real or bool".to_string()
                 } else {
                     "change the declaration, or convert with an operator that casts".to_string()
                 }),

@@ -1,5 +1,5 @@
-//! The conformance suite, as far as checking alone can tell: valid documents give no message, invalid ones that are
-//! wrong by structure, name or type give one in a stated line.
+//! The conformance suite for the checker alone: valid documents have no message; documents with an invalid structure,
+//! name or type have one in a stated line.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -68,7 +68,7 @@ impl Checker<'_> {
                         results.len()
                     ),
                 )
-                .with_help("choose one in a block: `{ c, ~ = …; yield c; }`"),
+                .with_help("select one in a block: `{ c, ~ = …; yield c; }`"),
             );
             return true;
         };
@@ -80,7 +80,7 @@ impl Checker<'_> {
                     format!("a condition must be a single bool, but this is {ty}"),
                 )
                 .with_label(ty.to_string())
-                .with_help("compare it, for tensors with an operator that gives a bool tensor"),
+                .with_help("compare it; for tensors, with an operator that returns a bool tensor"),
             );
         }
         ty.is_tensor()
@@ -171,7 +171,7 @@ impl Checker<'_> {
         for scan in &l.scans {
             let ty = self.entity(&scan.pack);
             if ty.is_single() {
-                self.report_not_a_pack(&scan.pack, &ty, "a `for` loop goes through a pack");
+                self.report_not_a_pack(&scan.pack, &ty, "a `for` loop iterates over a pack");
             }
             scans.push((&scan.pack, ty));
         }
@@ -261,7 +261,7 @@ impl Checker<'_> {
                     &codes::CARRIED_TYPE,
                     variable.init.span,
                     format!(
-                        "the loop variable `{}` is declared as {}, but starts as {}",
+                        "the loop variable `{}` is declared as {}, but its initial value is {}",
                         variable.name.name, declared.base, init.base
                     ),
                 )
@@ -281,7 +281,7 @@ impl Checker<'_> {
         if let Some((written, given)) = kinds {
             let name = &variable.name.name;
             let message = format!(
-                "the loop variable `{name}` is declared as {written}, but starts as {given}"
+                "the loop variable `{name}` is declared as {written}, but its initial value is {given}"
             );
             self.sink.report(
                 Diagnostic::error(&codes::CARRIED_TYPE, variable.init.span, message)

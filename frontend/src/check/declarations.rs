@@ -127,7 +127,7 @@ impl Checker<'_> {
                 )
                 .with_label(ty.to_string())
                 .with_help(format!(
-                    "write `{text}..`: it stands for one dimension per item"
+                    "write `{text}..`: it declares one dimension per item"
                 )),
             );
         }
@@ -142,7 +142,7 @@ impl Checker<'_> {
                 )
                 .with_label(ty.to_string())
                 .with_help(format!(
-                    "say how often it is repeated, as in `{text} ..(n)`, or drop the `..`"
+                    "write the number of repetitions, as in `{text} ..(n)`, or remove the `..`"
                 )),
             );
         }
@@ -219,7 +219,7 @@ impl Checker<'_> {
                     Diagnostic::error(
                         &codes::ATTRIBUTE_SHAPE,
                         spec.span,
-                        format!("the attribute `{name}` has a shape, but attributes are no tensors"),
+                        format!("the attribute `{name}` has a shape, but attributes are not tensors"),
                     )
                     .with_help(format!(
                         "for several values declare a pack, `{name}: {}..`; for a tensor declare an input or a constant",
@@ -241,7 +241,7 @@ impl Checker<'_> {
                         format!("the optional attribute `{name}` cannot have a default value"),
                     )
                     .with_place(spec.span, "optional")
-                    .with_help("it is null when no value is given; drop `optional` or the default"),
+                    .with_help("it is null without a value; remove `optional` or the default"),
                 );
                 continue;
             }
@@ -392,7 +392,7 @@ impl Checker<'_> {
             diagnostic = diagnostic.with_place(span, format!("the default of `{name}`"));
         }
         self.sink.report(
-            diagnostic.with_help("give one of them a default that does not use the others"),
+            diagnostic.with_help("change one of the defaults so that it does not use the others"),
         );
     }
 
@@ -466,7 +466,7 @@ impl Checker<'_> {
                             extent.span,
                             "the dynamic extent `~` has no upper bound",
                         )
-                        .with_help("write `~|N` with the largest extent N; only where a composition gives the shape the bound may be left out"),
+                        .with_help("write `~|N` with the largest extent N; only shapes that a composition determines may omit the bound"),
                     );
                 }
             }
@@ -508,7 +508,7 @@ impl Checker<'_> {
                         value.span,
                         format!("the variable `{}` cannot have a value here", variable.name.name),
                     )
-                    .with_help("the values of variables lie in data files; declare it in `@constant` if its value is fixed"),
+                    .with_help("data files hold the values of variables; declare it in `@constant` if its value is fixed"),
                 );
             }
             let ty = self.quietly(|c| c.tensor_type(variable));
@@ -549,7 +549,9 @@ impl Checker<'_> {
                     constant.name.span,
                     format!("the constant `{name}` has no value"),
                 )
-                .with_help("write `= value`, or declare it in `@variable` if its values lie in a data file"),
+                .with_help(
+                    "write `= value`, or declare it in `@variable` if a data file holds its values",
+                ),
             );
             return;
         };
@@ -599,11 +601,11 @@ impl Checker<'_> {
                 Diagnostic::error(
                     &codes::CONSTANT_INITIALIZER,
                     value.span,
-                    format!("`{name}` has {volume} elements, but {count} values are given"),
+                    format!("`{name}` has {volume} elements, but there are {count} values"),
                 )
                 .with_label(format!("{count} values"))
                 .with_place(constant.type_spec.span, format!("{volume} elements"))
-                .with_help("list the elements in row-major order, or give a single value for all"),
+                .with_help("list the elements in row-major order, or write a single value for all"),
             );
         }
     }
@@ -625,7 +627,7 @@ impl Checker<'_> {
                     constant.type_spec.span,
                     format!("the pack of constants `{name}` needs a length"),
                 )
-                .with_help("write it behind the dots, as in `real[n]..(2)`"),
+                .with_help("write it after the dots, as in `real[n]..(2)`"),
             );
         }
         if ty.is_single() {
@@ -645,7 +647,7 @@ impl Checker<'_> {
                     &codes::CONSTANT_INITIALIZER,
                     value.span,
                     format!(
-                        "`{name}` is a pack of {} constants, but {} values are given",
+                        "`{name}` is a pack of {} constants, but there are {} values",
                         declared.length().described(),
                         ty.length().described()
                     ),

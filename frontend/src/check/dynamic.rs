@@ -108,7 +108,7 @@ impl Checker<'_> {
                         format!("the input `{name}` of the main graph has no shape"),
                     )
                     .with_help(
-                        "write its extents, `[~|N, …]` with the largest extent N where they vary",
+                        "write its extents, `[~|N, …]` with the largest extent N of a dynamic dimension",
                     ),
                 );
             }
@@ -122,7 +122,7 @@ impl Checker<'_> {
                             extent.span,
                             format!("the input `{name}` of the main graph has no definite rank"),
                         )
-                        .with_help("say how many extents there are, as in `~|10 ..(3)`"),
+                        .with_help("write the number of extents, as in `~|10 ..(3)`"),
                     );
                     continue;
                 }
@@ -155,7 +155,7 @@ impl Checker<'_> {
                             ),
                         )
                         .with_help(format!(
-                            "write its largest extent behind it, as in `{name}|16`"
+                            "write its largest extent after it, as in `{name}|16`"
                         )),
                     );
                 }
@@ -191,7 +191,7 @@ impl Checker<'_> {
                             &codes::UNDETERMINED_EXTENT,
                             extent.span,
                             format!(
-                                "no formula can tell the extent `{open}` of `{}`",
+                                "no formula determines the extent `{open}` of `{}`",
                                 output.name.name
                             ),
                         )

@@ -218,7 +218,7 @@ impl Checker<'_> {
             diagnostic = diagnostic
                 .with_place(span, format!("local to this {what}"))
                 .with_help(match what {
-                    "block" => format!("the block gives it away with `yield {}`", name.name),
+                    "block" => format!("the block returns it with `yield {}`", name.name),
                     "loop" => "the results of the loop are the names on the left side".to_string(),
                     _ => format!("bound it here, too: `{} < n`", name.name),
                 });
@@ -236,7 +236,7 @@ impl Checker<'_> {
             diagnostic = diagnostic.with_help(format!("did you mean `{near}`?"));
         } else if self.in_subscript {
             diagnostic = diagnostic.with_help(format!(
-                "if it is an index, bound it behind the formula: `{} < n`",
+                "if it is an index, write its bound after the formula: `{} < n`",
                 name.name
             ));
         }
@@ -293,7 +293,7 @@ impl Checker<'_> {
                 _ => (
                     "is a pack of tensors, whose items may differ in shape",
                     format!(
-                        "the number of items is `{}.size`; take extents from the declaration's names",
+                        "the number of items is `{}.size`; use the names of extents in its declaration",
                         base.name
                     ),
                 ),
@@ -328,7 +328,7 @@ impl Checker<'_> {
                     format!("the tensor `{text}` is used where a compile-time value is needed"),
                 )
                 .with_label(format!("of type {c}"))
-                .with_help("`?:` chooses while composing; what the run decides is written `if c then a else b`"),
+                .with_help("`?:` is evaluated at compile time; for a condition known at run time write `if c then a else b`"),
             );
             return Type::unknown();
         }
@@ -488,7 +488,7 @@ impl Checker<'_> {
                                 .with_label(format!("length {b}"))
                                 .with_place(other.span, format!("length {a}"))
                                 .with_help(
-                                    "operands are taken item by item; give them the same length, or a single value that goes with every item",
+                                    "operands are combined item by item; use packs of the same length, or a single value for all items",
                                 ),
                             );
                             return PackShape(Pack::Packed(Length::unknown()));

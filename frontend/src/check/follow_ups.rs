@@ -1,4 +1,4 @@
-//! What follows from a mistake that was reported: said with it, or not at all.
+//! Diagnostics that follow from a reported one: merged into it, or dropped.
 
 use rustc_hash::FxHashMap;
 

@@ -1,4 +1,4 @@
-//! `@lower` (2.12): what each formula writes, reads and ranges over, and how formulas of one output go together.
+//! `@lower` (2.12): the outputs, operands and indices of each formula, and the order of formulas of one output.
 
 use crate::ast::{AccessTarget, BlockKind, Definition, Expr, ExprKind, Lowering, LoweringOp};
 use crate::diagnostics::{Diagnostic, codes};
@@ -123,7 +123,7 @@ impl Checker<'_> {
         };
         let text = match (first.kind, kind) {
             (SymbolKind::Index, SymbolKind::Index) => {
-                format!("the index `{}` is bounded twice", name.name)
+                format!("the index `{}` has two bounds", name.name)
             }
             (SymbolKind::Index, _) => {
                 format!(
@@ -182,7 +182,7 @@ impl Checker<'_> {
                         &codes::NOT_A_PACK,
                         item.span,
                         format!(
-                            "`{}` is a single tensor, so it has no items to choose from",
+                            "`{}` is a single tensor, so it has no items to select",
                             name.name
                         ),
                     )
@@ -248,7 +248,7 @@ impl Checker<'_> {
                     &codes::FORMULA_TARGET,
                     name.span,
                     format!(
-                        "`{}` is no output of `{}`",
+                        "`{}` is not an output of `{}`",
                         name.name, self.definition.name.name
                     ),
                 )
@@ -325,7 +325,7 @@ impl Checker<'_> {
                     format!("the value of `{name}` may be null"),
                 )
                 .with_label(format!("of type {value}"))
-                .with_help(format!("say what holds then, as in `{given}`")),
+                .with_help(format!("write a value for null, as in `{given}`")),
             );
         }
         match (&target.pack, &value.pack) {
@@ -333,11 +333,11 @@ impl Checker<'_> {
                 Diagnostic::error(
                     &codes::FORMULA_TYPE,
                     lowering.value.span,
-                    format!("`{name}` takes one value per element, but this is a pack"),
+                    format!("`{name}` needs one value per element, but this is a pack"),
                 )
                 .with_label(value.to_string())
                 .with_place(lowering.target.span, "a single tensor")
-                .with_help("choose an item, `p[k]`, or fold the pack, `p + ..`"),
+                .with_help("select an item, `p[k]`, or fold the pack, `p + ..`"),
             ),
             (Pack::Packed(a), Pack::Packed(b)) if a.differs(b) => {
                 self.sink.report(

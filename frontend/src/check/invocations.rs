@@ -273,7 +273,7 @@ impl<'a> Checker<'a> {
             known.base = Base::Unknown;
             let advice = match known.explicit {
                 true => format!(
-                    "leave `<{base}>` out, for the type follows from the arguments; or convert what is given"
+                    "omit `<{base}>`, because the arguments determine the type; or convert the argument"
                 ),
                 false => format!(
                     "all arguments declared with `{}` must have one type",
@@ -321,9 +321,9 @@ impl<'a> Checker<'a> {
                         invocation.arguments.len()
                     ),
                 )
-                .with_label("no input is left for this")
+                .with_label("there is no input for this")
                 .with_place(signature.definition.name.span, "declared here")
-                .with_help("attributes are given by name, in braces: `op{a=1}(x)`"),
+                .with_help("attributes are set by name, in braces: `op{a=1}(x)`"),
             );
         }
         for ((input, argument), ty) in inputs.iter().zip(&invocation.arguments).zip(types) {
@@ -396,7 +396,7 @@ impl<'a> Checker<'a> {
             )
             .with_place(input.span, format!("declared as {}", input.ty))
             .resting_on(owner.span, &input.name)
-            .with_help("only optional inputs, and those with a default, may be left out"),
+            .with_help("only optional inputs, and those with a default, may be omitted"),
         );
     }
 
@@ -428,7 +428,7 @@ impl<'a> Checker<'a> {
             complaint(format!("{whose} is a single tensor, but this is a pack"))
                 .with_label(ty.to_string())
                 .with_help(
-                    "choose an item, `xs[k]`, or invoke the operator in a loop, `for x : xs do …`",
+                    "select an item, `xs[k]`, or invoke the operator in a loop, `for x : xs do …`",
                 )
         } else if ty.is_single() && input.ty.is_packed() {
             complaint(format!("{whose} is a pack, but this is a single tensor"))
@@ -439,8 +439,9 @@ impl<'a> Checker<'a> {
             && !input.has_default
         {
             let text = self.text(span);
-            complaint(format!("`{text}` is null here, but {whose} is required"))
-                .with_help("the test above found that it is not given; use it in the other branch")
+            complaint(format!("`{text}` is null here, but {whose} is required")).with_help(
+                "it is null in this branch of the test above; use it in the other branch",
+            )
         } else if ty.optional == Optional::Yes
             && input.ty.optional == Optional::No
             && !input.has_default
@@ -449,7 +450,7 @@ impl<'a> Checker<'a> {
             complaint(format!("`{text}` may be null, but {whose} is required"))
                 .with_label(ty.to_string())
                 .with_help(
-                    "say what stands for null, as in `z ?? x`, or invoke the operator where it is there, `if ?z then … else …`",
+                    "write a value for null, as in `z ?? x`, or invoke the operator only if it is not null, `if ?z then … else …`",
                 )
         } else {
             return;
@@ -474,7 +475,7 @@ impl<'a> Checker<'a> {
                     Diagnostic::error(
                         &codes::ATTRIBUTE_TWICE,
                         attribute.name.span,
-                        format!("the attribute `{key}` is given twice"),
+                        format!("the attribute `{key}` is set twice"),
                     )
                     .with_place(first.name.span, "first here"),
                 );
@@ -488,7 +489,7 @@ impl<'a> Checker<'a> {
                 let help = match closest(key, names.iter().copied()) {
                     Some(near) => format!("did you mean `{near}`?"),
                     None if signature.inputs.iter().any(|p| p.name == *key) => {
-                        format!("`{key}` is an input: give it between the parentheses")
+                        format!("`{key}` is an input: pass it in the parentheses")
                     }
                     None if names.is_empty() => format!("`{name}` has no attributes"),
                     None => format!("its attributes are {}", names.join(", ")),
@@ -648,9 +649,9 @@ impl<'a> Checker<'a> {
             let mut diagnostic = Diagnostic::error(
                 &codes::TYPE_UNKNOWN,
                 span,
-                format!("the type `{name}` of `{operator}` follows from nothing here"),
+                format!("the type `{name}` of `{operator}` cannot be deduced here"),
             )
-            .with_help(format!("give it explicitly, as in `{path}<real>(…)`"));
+            .with_help(format!("write it explicitly, as in `{path}<real>(…)`"));
             if let Some(place) = place {
                 diagnostic = diagnostic.with_place(place.span, "declared here");
             }

@@ -30,7 +30,7 @@ impl Checker<'_> {
                 Diagnostic::warning(
                     &codes::LABEL_TWICE,
                     label.span,
-                    format!("two instances beside each other are called `{name}`"),
+                    format!("two instances have the label `{name}`"),
                 )
                 .with_place(first, "the first")
                 .with_help(format!(
@@ -70,10 +70,10 @@ impl Checker<'_> {
             Diagnostic::error(
                 &codes::SYNTAX,
                 *span,
-                format!("the label `{}` stands in front of a result", name.name),
+                format!("the label `{}` precedes a result", name.name),
             )
             .with_help(format!(
-                "it belongs in front of the operator: `{} = {}: {operator}(…)`",
+                "write it before the operator: `{} = {}: {operator}(…)`",
                 spec.base.name, name.name
             )),
         );

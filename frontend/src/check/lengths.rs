@@ -1,7 +1,7 @@
 //! Lengths of packs and ranks of tensors as linear forms over names, where a definition determines them.
 //!
-//! Two lengths differ for certain only if their difference is a constant other than zero; everything else is left to
-//! the composition, which has numbers.
+//! Two lengths differ for certain only if their difference is a constant other than zero; all other cases are left to
+//! the composition, which has values.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Operators by their names, and what is said where there is none (2.15).
+//! Lookup of operators by name, and the diagnostics for unknown ones (2.15).
 
 use super::definition::Checker;
 use super::signatures::{Found, Signature};
@@ -117,7 +117,7 @@ impl<'a> Checker<'a> {
                 ),
             )
             .with_place(signature.definition.name.span, "declared here")
-            .with_help("that is so in the edition khronos; give it another name if others invoke it"),
+            .with_help("names with `_` are private in the edition khronos; rename it if other modules invoke it"),
         );
     }
 }

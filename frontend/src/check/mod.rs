@@ -1,8 +1,8 @@
 //! Names, types, packs, optionality and binding order of definitions, proven without any invocation.
 //!
-//! Works on the syntax tree alone and reports everything it finds, in source order. Nothing valid is ever reported:
-//! what depends on values (assertions, extents, lengths that only an invocation knows) is the composition's to judge,
-//! and an expression that could not be typed silences those that use it.
+//! Works on the syntax tree alone and reports all errors in source order. Nothing valid is ever reported: the composition
+//! checks properties that depend on values of an invocation (assertions, extents, lengths). An expression without a type
+//! suppresses errors of the expressions that use it.
 
 mod access;
 mod binding;

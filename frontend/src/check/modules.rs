@@ -1,4 +1,4 @@
-//! Files, imports and what they may define (2.15).
+//! Files, imports, and the definitions that they may contain (2.15).
 
 use crate::ast::{DefinitionKind, Module};
 use crate::diagnostics::{Diagnostic, Sink, codes};
@@ -12,9 +12,9 @@ pub(super) fn check_module(program: &Program, key: &str, module: &Module, sink: 
             let mut diagnostic = Diagnostic::error(
                 &codes::IMPORT_MISPLACED,
                 import.span,
-                format!("`import {}` stands after a definition", import.path.text()),
+                format!("`import {}` follows a definition", import.path.text()),
             )
-            .with_help("imports belong to the beginning of the file");
+            .with_help("move imports to the beginning of the file");
             if let Some(first) = module.definitions.first() {
                 diagnostic = diagnostic.with_place(first.name.span, "the first definition");
             }
@@ -64,7 +64,7 @@ pub(super) fn check_module(program: &Program, key: &str, module: &Module, sink: 
                 Span::new(module.file, 0, 0),
                 "the main file defines no graph",
             )
-            .with_help("add `graph NAME { … }`: it is what is compiled and run"),
+            .with_help("add `graph NAME { … }`, the entry of the program"),
         );
     }
 }

@@ -135,7 +135,7 @@ impl Checker<'_> {
             &codes::OPERAND_TYPE,
             operand.span,
             format!(
-                "`{symbol}` takes {} operands, but `{}` is {}",
+                "`{symbol}` requires {} operands, but `{}` is {}",
                 needs.text(),
                 self.text(operand.span),
                 ty.base
@@ -147,7 +147,7 @@ impl Checker<'_> {
         }
         if let Base::Generic(g) = &ty.base {
             diagnostic = diagnostic.with_help(format!(
-                "`{}` stands for {}; declare it in `@dtype` as `num` if it is meant to be numeric",
+                "`{}` may be {}; declare it in `@dtype` as `num` if it must be numeric",
                 g.name,
                 g.bound.members()
             ));
@@ -157,10 +157,10 @@ impl Checker<'_> {
             );
         } else if symbol == "^" && Needs::Numeric.admits(&ty.base) {
             diagnostic = diagnostic
-                .with_help("`^` is true where one of two bools is; a power is written `a ** b`");
+                .with_help("`^` is the exclusive or of two bools; a power is written `a ** b`");
         } else if needs == Needs::Bool {
             diagnostic =
-                diagnostic.with_help("make it a bool with a comparison, or with `bool(…)`");
+                diagnostic.with_help("convert it to a bool with a comparison, or with `bool(…)`");
         } else if ty.base == Base::Bool {
             diagnostic = diagnostic.with_help("convert it with `int(…)` or `real(…)`");
         }
@@ -246,7 +246,7 @@ impl Checker<'_> {
         }
         let ty = self.value(value);
         let base = self.base_named(target);
-        let advice = "casts are for int, real and bool; numbers become text in a string: `\"{x}\"`";
+        let advice = "casts convert int, real and bool; write numbers into a string: `\"{x}\"`";
         if base == Base::Str {
             self.sink.report(
                 Diagnostic::error(&codes::CAST_TYPE, target.span, "nothing can be cast to str")
@@ -319,7 +319,7 @@ impl Checker<'_> {
                 }
                 Base::Generic(g) if g.bound != Bound::Any => {
                     diagnostic = diagnostic.with_help(format!(
-                        "`{}` may stand for {}; convert with `real({})`",
+                        "`{}` may be {}; convert with `real({})`",
                         g.name,
                         g.bound.members(),
                         self.text(argument.span)

@@ -168,7 +168,7 @@ impl Checker<'_> {
                     diagnostic.with_help(format!("write it without `..`: `{text}`"))
                 } else {
                     diagnostic.with_help(format!(
-                        "say how often it is repeated, as in `{text} ..(n)`, or drop the `..`"
+                        "write the number of repetitions, as in `{text} ..(n)`, or remove the `..`"
                     ))
                 };
                 self.sink.report(diagnostic);
@@ -323,14 +323,16 @@ impl Checker<'_> {
                         Some((pack, span)) => (
                             span,
                             format!(
-                                "`{}` is a pack: bars guard the indices of a tensor, not the place of one in a pack",
+                                "`{}` is a pack: bars guard the indices of a tensor, not an index of a pack",
                                 self.text(pack.span)
                             ),
-                            "write a condition behind the bounds of the formula: `…, k < n | k >= 1`",
+                            "write a condition after the bounds of the formula: `…, k < n | k >= 1`",
                         ),
                         None => (
                             whole.span,
-                            format!("`{text}` is {ty}, no tensor: it takes one index or one range"),
+                            format!(
+                                "`{text}` is {ty}, not a tensor: it accepts one index or one range"
+                            ),
                             "write `a[i]`, `a[i:j]`, or `a[indices]` with a pack of indices",
                         ),
                     };
@@ -412,7 +414,7 @@ impl Checker<'_> {
                     },
                     _ => {
                         let help = if i.base == Base::Bool {
-                            "a single bool is no index; a mask is a pack of bools, one per item"
+                            "a single bool is not an index; a mask is a pack of bools, one per item"
                         } else {
                             "convert it with `int(…)`"
                         };
@@ -449,13 +451,12 @@ impl Checker<'_> {
                 &codes::TENSOR_AS_VALUE,
                 index.span,
                 format!(
-                    "`{text}` is a tensor, and items of a pack are taken by places that are known while composing"
+                    "`{text}` is a tensor, but an index of a pack must be known at compile time"
                 ),
             )
             .with_label(format!("of type {ty}"))
             .with_help(
-                "`for item : pack` takes the items in turn, `unroll..(i -> n)` makes the index of a loop a number, and \
-                 formulas of `@lower` take `xs[k][i,]` by an index symbol",
+                "`for item : pack` iterates over the items, `unroll..(i -> n)` makes the index of a loop static, and formulas of `@lower` take `xs[k][i,]` by an index symbol",
             ),
         );
         Type::unknown()
@@ -542,7 +543,7 @@ impl Checker<'_> {
                         Diagnostic::error(
                             &codes::INDEX_TYPE,
                             index.span,
-                            format!("the places to replace must be int or int.., but this is {i}"),
+                            format!("the indices to replace must be int or int.., but this is {i}"),
                         )
                         .with_label(i.to_string()),
                     );
@@ -559,7 +560,7 @@ impl Checker<'_> {
                     Diagnostic::error(
                         &codes::SUBSCRIPT_OF_PACK,
                         *span,
-                        "the left side of `<-` takes one index, a pack of indices or a range",
+                        "the left side of `<-` must be one index, a pack of indices or a range",
                     )
                     .with_help("write `a[i] <- b`"),
                 );
@@ -586,7 +587,7 @@ impl Checker<'_> {
                 )
                 .with_label(b.to_string())
                 .with_place(index_span, "one place")
-                .with_help("give as many places as values, as in `a[[0, 1]] <- [x, y]`"),
+                .with_help("write as many indices as values, as in `a[[0, 1]] <- [x, y]`"),
             ),
             (Pack::Packed(places), Pack::Packed(values)) if places.differs(values) => {
                 self.sink.report(
@@ -607,12 +608,12 @@ impl Checker<'_> {
                 Diagnostic::error(
                     &codes::SUBSTITUTION,
                     value.span,
-                    "a pack of places takes as many values, but this is a single one",
+                    "a pack of indices needs as many values, but this is a single one",
                 )
                 .with_label(b.to_string())
                 .with_place(index_span, "several places")
                 .with_help(format!(
-                    "repeat it for each place, as in `a[[0, 1]] <- [{} ..(2)]`",
+                    "repeat it for each index, as in `a[[0, 1]] <- [{} ..(2)]`",
                     self.text(value.span)
                 )),
             ),

@@ -52,7 +52,7 @@ impl Checker<'_> {
                         ),
                     )
                     .with_place(signature.definition.name.span, "declared here")
-                    .with_help("a quantization takes one tensor and gives one"),
+                    .with_help("a quantization has one input and one output"),
                 );
             }
             self.check_attribute_list(&quantization.attributes, &quantization.types, signature);

@@ -1,4 +1,4 @@
-//! Tests: one slip of one token is one error, at its place, whatever follows from it.
+//! Tests that an error in one token yields one diagnostic at its location, and no follow-up errors.
 
 use super::testing::{Document, check, in_compose, in_document};
 use crate::source::SourceMap;
@@ -132,7 +132,7 @@ fn what_is_lost_is_named_where_it_is_lost() {
         (
             "o: optional int;\n    }",
             "o: optional int;\n    } }",
-            "8:7: this `}` closes nothing",
+            "8:7: this `}` has no opening bracket",
         ),
         (
             "scale<real>{k",
@@ -230,10 +230,10 @@ fn two_mistakes_are_two_errors() {
 
 /// A bound, a name and a list that could not be read have no consequences of their own.
 #[test]
-fn what_could_not_be_read_is_told_once() {
+fn malformed_text_is_reported_once() {
     for (attribute, subscripts, wanted) in [
         ("n: int = ;", "i", "expected an expression"),
-        ("n: int = (1, 2);", "i", "a tuple can only stand in a list"),
+        ("n: int = (1, 2);", "i", "a tuple can only occur in a list"),
         ("n: int = 3;", "0..", "could be read as the real number"),
     ] {
         let text = format!(
@@ -242,8 +242,8 @@ fn what_could_not_be_read_is_told_once() {
              @input {{ x: real[n]; }}\n    @output {{ y: real[n]; }}\n    @compose {{ y = f(x); }}\n}}\n"
         );
         let found = said(&text);
-        let is_told = matches!(&*found, [one] if one.contains(wanted));
-        assert!(is_told, "{found:#?} without {wanted}");
+        let is_reported = matches!(&*found, [one] if one.contains(wanted));
+        assert!(is_reported, "{found:#?} without {wanted}");
     }
 }
 
@@ -285,7 +285,7 @@ fn one_mistake_is_one_error() {
         (
             "T: num = real",
             "T: numb = real",
-            &["3:17: `numb` is no restriction for a generic type"],
+            &["3:17: `numb` is not a restriction of generic types"],
         ),
         (
             "        x: T[m,n];",
@@ -327,7 +327,7 @@ fn one_mistake_is_one_error() {
         (
             "i < m, j < n | z",
             "i < m. j < n | z",
-            &["27:17: `m` has no part that an expression can name"],
+            &["27:17: `m` has no property that an expression can use"],
         ),
     ] {
         let text = MODEL.replacen(written, slip, 1);
@@ -361,12 +361,12 @@ fn slips_are_told_with_what_to_do() {
         (
             "{k=2.0, p",
             "{k=2.0;, p",
-            "remove it; what stands in brackets is separated by commas",
+            "remove it; items in brackets are separated by commas",
         ),
         (
             "        u = with",
             "        u = ;with",
-            "remove it; the statement goes on behind it",
+            "remove it; the statement continues after it",
         ),
         (
             "0: \"a is",
@@ -376,7 +376,7 @@ fn slips_are_told_with_what_to_do() {
         (
             "scale<real>{k=2.0, p=[1, 2]}",
             "scale<int>{p=[1, 2]}",
-            "leave `<int>` out, for the type follows from the arguments; or convert what is given",
+            "omit `<int>`, because the arguments determine the type; or convert the argument",
         ),
         (
             "@input {\n        x: T",

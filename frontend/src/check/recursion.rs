@@ -1,4 +1,4 @@
-//! Operators that invoke each other whatever is decided: such invocations never end (2.10).
+//! Operators that invoke themselves in every branch: such invocations never end (2.10).
 
 use std::collections::VecDeque;
 
@@ -163,7 +163,7 @@ fn report(nodes: &[Node], circle: &[(usize, &Invocation)], sink: &mut Sink) {
     };
     let message = match others {
         [] => format!(
-            "`{}` invokes itself whatever is decided: it never ends",
+            "`{}` invokes itself in every branch: it never ends",
             name(first)
         ),
         _ => {
@@ -172,7 +172,7 @@ fn report(nodes: &[Node], circle: &[(usize, &Invocation)], sink: &mut Sink) {
                 .map(|(node, _)| format!("`{}`", name(node)))
                 .collect();
             format!(
-                "`{}` invokes itself through {} whatever is decided: it never ends",
+                "`{}` invokes itself through {} in every branch: it never ends",
                 name(first),
                 ways.join(", ")
             )
@@ -211,7 +211,7 @@ mod tests {
     fn circles_are_told_once_though_nothing_invokes_them() {
         assert_eq!(
             said(&[("f", "@compose { y = f(x); }")]),
-            ["`f` invokes itself whatever is decided: it never ends"]
+            ["`f` invokes itself in every branch: it never ends"]
         );
         assert_eq!(
             said(&[
@@ -220,7 +220,7 @@ mod tests {
                 ("h", "@lower { y[i,] = x[i,], i < a; }"),
                 ("into", "@compose { y = f(x); }"),
             ]),
-            ["`f` invokes itself through `g` whatever is decided: it never ends"]
+            ["`f` invokes itself through `g` in every branch: it never ends"]
         );
     }
 

@@ -1,4 +1,4 @@
-//! Names and what they stand for.
+//! Names and their meaning.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What other definitions see of a definition: its types, attributes, inputs and outputs.
+//! The signature of a definition: its types, attributes, inputs and outputs.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;

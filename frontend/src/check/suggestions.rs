@@ -57,7 +57,7 @@ fn values_for_null_are_ones() {
         let text = |value: &str| in_lower(&format!("y[i,] = {value}, i < a;"));
         assert_eq!(
             help(&text(value)),
-            [format!("say what holds then, as in `{advised}`")]
+            [format!("write a value for null, as in `{advised}`")]
         );
         assert_eq!(help(&text(advised)), [""; 0], "{advised}");
     }

@@ -1,7 +1,7 @@
-//! Static types of expressions (2.3): what is known of a value without any invocation.
+//! Static types of expressions (2.3), independent of any invocation.
 //!
 //! Every aspect has an "unknown" state, which agrees with anything: an expression that could not be typed (already
-//! reported, or not decidable here) silences what depends on it.
+//! reported, or not decidable here) suppresses errors that depend on it.
 
 use std::fmt;
 use std::rc::Rc;

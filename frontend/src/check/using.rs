@@ -22,7 +22,7 @@ impl Checker<'_> {
                         self.report_not_a_pack(
                             &using.value,
                             &ty,
-                            "a list on the left side takes a pack apart",
+                            "a list on the left side receives a pack",
                         );
                         self.declare_parts(items, &Type::unknown());
                         continue;
@@ -37,7 +37,7 @@ impl Checker<'_> {
                                     &codes::LENGTHS_DIFFER,
                                     using.value.span,
                                     format!(
-                                        "a pack of length {} cannot be taken apart into {} items",
+                                        "a pack of length {} cannot be destructured into {} items",
                                         ty.length().described(),
                                         total.described()
                                     ),

@@ -1,4 +1,4 @@
-//! The state of a composition: instances made so far, the operator call stack, definitions by name.
+//! The state of a composition: instances, the operator call stack, definitions by name.
 
 use indexmap::IndexMap;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -29,13 +29,13 @@ use crate::source::Span;
 const INNERMOST_NOTES: usize = 6;
 const OUTERMOST_NOTES: usize = 3;
 
-/// The failure of an invocation or a declaration has been reported; what rests on it is poison.
+/// The failure of an invocation or a declaration has been reported; values that depend on it are poison.
 #[derive(Debug)]
 pub struct Reported;
 
 pub type Composed<T> = Result<T, Reported>;
 
-/// An operator with the module it stands in.
+/// An operator with its module.
 #[derive(Clone, Copy)]
 pub struct Definitions<'p> {
     pub definition: &'p Definition,
@@ -61,11 +61,11 @@ pub struct CaptureName {
     pub aliases: Vec<String>,
     pub tensor: TensorType,
     pub span: Span,
-    /// The invocation through which the body has it; `None` for a variable of its own.
+    /// The invocation that owns it; `None` for a variable of the body itself.
     pub invocation: Option<Span>,
 }
 
-/// What callers need to know of an instance beside the function itself.
+/// Information for callers of an instance, in addition to the function.
 #[derive(Clone, Debug, Default)]
 pub struct InstanceInfo {
     pub captures: Vec<CaptureName>,
@@ -90,7 +90,7 @@ pub struct Composer<'p, 's> {
     pub total_size: TotalSize,
     definitions: FxHashMap<(&'p str, &'p str), &'p Definition>,
     frames: Vec<Frame>,
-    /// Quantizers for the instance that is made next.
+    /// Quantizers for the next instance.
     pub passed_quantizers: Vec<Quantizer<'p>>,
     simulate_quantization: bool,
     pub numbers: Numbers,
@@ -107,9 +107,9 @@ pub struct Composer<'p, 's> {
     /// Whether branches differ in extents that `input_shapes` fixed, so that the graph as declared has to say that they may.
     pub shapes_decide: bool,
     pub invocation_counts: InvocationCounts<'p>,
-    /// Where not all can be composed: what is known of the graph's tensors.
+    /// The types of the graph's tensors, if not all of it can be composed.
     pub known: Option<&'s mut Vec<model::Value>>,
-    /// Definitions by module and name, and whether they test what is the same tensor.
+    /// Definitions by module and name, and whether they test the identity of tensors.
     pub identity: FxHashMap<(&'p str, &'p str), bool>,
 }
 
@@ -360,7 +360,7 @@ impl<'p, 's> Composer<'p, 's> {
         self.frames.pop();
     }
 
-    /// One line per open invocation, innermost first; of a long chain the ends.
+    /// One line per open invocation, innermost first; of a long chain only the first and last ones.
     fn stack_notes(&self) -> Vec<(Option<Span>, String)> {
         let mut notes = self.all_stack_notes();
         if notes.len() > INNERMOST_NOTES + OUTERMOST_NOTES + 1 {
@@ -390,7 +390,7 @@ impl<'p, 's> Composer<'p, 's> {
     }
 
     /// Reports with the operator call stack.
-    /// What several instances of an operator have in common is said once.
+    /// Equal diagnostics of several instances of an operator are reported once.
     pub fn report(&mut self, mut diagnostic: Diagnostic) -> Reported {
         let is_same = |other: &Diagnostic| {
             other.span == diagnostic.span
@@ -436,7 +436,7 @@ impl<'p, 's> Composer<'p, 's> {
         }
     }
 
-    /// The text of a place, for labels of printed values.
+    /// The text of a span, for labels of printed values.
     pub fn source_text(&self, span: Span) -> String {
         let text = self.program.sources.text(span);
         text.split_whitespace().collect::<Vec<_>>().join(" ")

@@ -1,4 +1,4 @@
-//! What is known of a graph's tensors where not all of a program is right: for editors.
+//! The types of a graph's tensors in a program with errors, for editors.
 
 use super::composer::Composer;
 use super::{ComposeOptions, STACK_BYTES};

@@ -1,4 +1,4 @@
-//! Functions that stand in no text: what control flow and run-time extents need where tensors are expected.
+//! Functions that the composer adds: tensors for control flow and dynamic extents.
 
 use skript_semantics::{ScalarKind, ScalarOp};
 
@@ -41,7 +41,7 @@ impl<'p> Composer<'p, '_> {
         })
     }
 
-    /// `xs[-1]` of a pack of run-time length. Every run tests that it is there.
+    /// `xs[-1]` of a pack of dynamic length. Every run tests that it is there.
     pub fn item_of(
         &mut self,
         builder: &mut Builder<'p>,
@@ -56,7 +56,7 @@ impl<'p> Composer<'p, '_> {
             return Err(self.error(
                 &UNEXPECTED_VALUE,
                 span,
-                "outside of formulas, an item of a pack of run-time length is chosen by a number",
+                "outside of formulas, an item of a pack of dynamic length is selected by a single int",
             ));
         };
         let most = stack.tensor.shape.first().map_or(0, Extent::bound);
@@ -81,7 +81,7 @@ impl<'p> Composer<'p, '_> {
         let check = |length: Expr| {
             let there = runtime::compare(ScalarOp::Ge, length, needed);
             (
-                format!("item {index} of a pack is taken, and its length is "),
+                format!("item {index} of a pack is out of range, because its length is "),
                 there,
             )
         };
@@ -89,7 +89,7 @@ impl<'p> Composer<'p, '_> {
         items.first().cloned().ok_or(Reported)
     }
 
-    /// The items of a pack of run-time length, as tensors of their own. Every run tests that there are so many.
+    /// The items of a pack of dynamic length, as tensors of their own. Every run tests that there are so many.
     pub fn items_of(
         &mut self,
         builder: &mut Builder<'p>,
@@ -116,7 +116,7 @@ impl<'p> Composer<'p, '_> {
             .map(Value::pack)
     }
 
-    /// Items of a pack of run-time length; their positions, and what is demanded of the length, with its message, follow
+    /// Items of a pack of dynamic length; their positions, and what is demanded of the length, with its message, follow
     /// from the length.
     fn picked(
         &mut self,

@@ -128,7 +128,7 @@ fn s3_1_quotients_of_run_time_extents_are_bounded() {
     assert_eq!(
         run_time("7 / (n - 1)").unwrap_err(),
         [
-            "this run-time extent has no upper bound that fits in 64 bits; `… << N` gives it one, for a largest extent N"
+            "this dynamic extent has no upper bound that fits in 64 bits; write `… << N` with a largest extent N"
         ]
     );
 }
@@ -141,7 +141,7 @@ fn results_of_branches_are_printed_as_they_are_written() {
     );
     assert_eq!(
         found.unwrap_err(),
-        ["the branches give different results: real[s|4] and real[2 * s|8,1]"]
+        ["the branches have different results: real[s|4] and real[2 * s|8,1]"]
     );
 }
 
@@ -169,7 +169,7 @@ fn s2_10_1_a_count_is_zero_or_more() {
                 @compose {{ y = with s = x {count} next(s); }} }}"
         ))
     };
-    let found = ["a loop cannot run -1 times; a count is zero or more"];
+    let found = ["the count of a loop is -1, but must not be negative"];
     assert_eq!(looped("do..(n - 3)").unwrap_err(), found);
     assert_eq!(looped("unroll..(i -> -1)").unwrap_err(), found);
     assert!(looped("do..(n - 2)").is_ok());
@@ -539,7 +539,7 @@ fn s2_12_elements_choose_among_tensors_of_one_shape() {
     assert_eq!(
         model(&text("3")).unwrap_err(),
         [
-            "the run can only choose among tensors of one type and shape, here are real[2] and real[3]"
+            "a selection at run time needs tensors of one type and shape, but these are real[2] and real[3]"
         ]
     );
 }

@@ -1,4 +1,4 @@
-//! What the frontend says about a document: one list, all of it, in source order.
+//! Diagnostics of the frontend: one list per document, complete and in source order.
 //!
 //! Every code has a file of its own under [`codes`]; rendering (human, short, JSON) is the tools' work.
 
@@ -18,7 +18,7 @@ pub struct Code {
     pub id: &'static str,
     /// One line, lower case, no full stop.
     pub title: &'static str,
-    /// What `skript explain` prints: the rule, an offending example, the mended example.
+    /// The text of `skript explain`: the rule, an example with the error, the corrected example.
     pub explanation: &'static str,
 }
 
@@ -28,14 +28,14 @@ pub enum Severity {
     Warning,
 }
 
-/// A place beside the primary one, with what is to be seen there.
+/// A secondary span with its label.
 #[derive(Clone, Debug)]
 pub struct Label {
     pub span: Span,
     pub text: String,
 }
 
-/// A remark of its own line, often one frame of the operator call stack.
+/// A note on its own line, often one frame of the operator call stack.
 #[derive(Clone, Debug)]
 pub struct Note {
     pub span: Option<Span>,
@@ -49,15 +49,15 @@ pub struct Diagnostic {
     pub severity: Severity,
     /// The specific message, with names and values.
     pub message: String,
-    /// Where; `None` only for what has no source (a missing folder).
+    /// The primary span; `None` only without a source (a missing folder).
     pub span: Option<Span>,
-    /// Text under the caret of the primary place; may be empty.
+    /// Text under the caret of the primary span; may be empty.
     pub label: String,
     pub labels: Vec<Label>,
     pub notes: Vec<Note>,
     /// What to do.
     pub help: Option<String>,
-    /// Another definition, and the name in it that this is about: what is wrong with the name there is the cause of this.
+    /// Another definition and a name in it, if an error about that name there is the cause of this diagnostic.
     pub(crate) rests_on: Option<(Span, String)>,
 }
 
@@ -83,7 +83,7 @@ impl Diagnostic {
         }
     }
 
-    /// An error with no place in any source file.
+    /// An error without a location in a source file.
     pub fn without_place(code: &'static Code, message: impl Into<String>) -> Self {
         Diagnostic {
             code,
@@ -111,7 +111,7 @@ impl Diagnostic {
         self
     }
 
-    /// Another place of the same mistake; the first ones are shown.
+    /// Another location of the same error; the first ones are shown.
     pub fn and_at(&mut self, span: Span) {
         const SHOWN: usize = 8;
         if self.labels.len() < SHOWN {
@@ -169,7 +169,7 @@ impl Sink {
         self.diagnostics.push(diagnostic);
     }
 
-    /// Adds a place to a message of this file that says the same; false if there is none.
+    /// Adds a location to an equal message of this file; false if there is none.
     pub fn add_place(&mut self, code: &Code, message: &str, span: Span) -> bool {
         let mut said = self.diagnostics.iter_mut();
         let same = said.find(|d| {
@@ -205,7 +205,7 @@ impl Sink {
             .count()
     }
 
-    /// All messages, by file and place of what the user wrote.
+    /// All messages, sorted by file and location in the user's text.
     pub fn into_sorted(mut self) -> Vec<Diagnostic> {
         let place = |d: &Diagnostic| d.own_place().map(|s| (s.file, s.start));
         self.diagnostics.sort_by_key(place);

@@ -1,4 +1,4 @@
-//! Which known name was meant by an unknown one.
+//! The known name that is nearest to an unknown one.
 
 /// The candidate that was probably meant: at most a third of the letters differ.
 pub fn closest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {

@@ -9,7 +9,7 @@ pub fn page() -> String {
     let mut page = String::from(
         "<!-- Written by scripts/docs.sh from frontend/src/diagnostics/codes. -->\n# Diagnostics\n\n\
          `skript explain CODE` prints one of these. The first two digits are the section of chapter 2, or 30 composition, \
-         40 the library,\n80 lowering, 90 model folders and weights, 91 the command line, 92 the run.\n",
+         40 the library,\n80 lowering, 90 model folders and weights, 91 the command line, 92 run-time checks.\n",
     );
     for code in ALL {
         let explanation = code.explanation.trim_end();

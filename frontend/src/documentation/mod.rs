@@ -1,7 +1,7 @@
-//! What a reader wants to know of an operator: its signature in one line, and the comment that stands above it.
+//! Documentation of operators: the signature in one line, and the comment above it.
 //!
 //! A comment's first sentence is the summary. A paragraph `Example: nn.relu([-1.0, 2.0]) = [0.0, 2.0]` is an invocation
-//! with its results, which the tests of the library run: nested lists are tensors, parentheses hold packs, `with` names
+//! with its results. The tests of the library run it: nested lists are tensors, parentheses enclose packs, `with` names
 //! variables.
 
 mod comment;

@@ -6,8 +6,7 @@ use super::{Comment, Entry};
 pub fn page(entries: &[Entry]) -> String {
     let mut text = String::from(
         "# The standard library\n\n\
-         Written by `skript ops --markdown` from the comments in `frontend/stdlib`; `scripts/docs.sh` renews it. Every example is \
-         run by `test/library/sweep.py`: nested lists are tensors, parentheses hold packs, `with` names variables.\n",
+         Written by `skript ops --markdown` from the comments in `frontend/stdlib`; `scripts/docs.sh` updates it. `test/library/sweep.py` runs every example: nested lists are tensors, packs are in parentheses, `with` names variables.\n",
     );
     let mut module = "";
     let mut section = None;

@@ -92,7 +92,7 @@ impl Evaluator<'_> {
                 return stop(
                     &UNEXPECTED_VALUE,
                     span,
-                    "a pack of tensors cannot be accessed at a pack of places",
+                    "a pack of tensors cannot be accessed at a pack of indices",
                 );
             };
             return self.access_each(base, &indices, span);
@@ -110,7 +110,7 @@ impl Evaluator<'_> {
         })
     }
 
-    /// An element of a tensor, or of an item of a pack of run-time length.
+    /// An element of a tensor, or of an item of a pack of dynamic length.
     fn element_of(&mut self, base: &Atom, indices: &[Atom], span: Span) -> EvalResult<Atom> {
         match base {
             Atom::Tensor(tensor) => self.element(tensor, indices, span),
@@ -261,7 +261,7 @@ impl Evaluator<'_> {
                     continue;
                 }
                 Subscript::Range { span, .. } => {
-                    return stop(&UNEXPECTED_VALUE, *span, "a range cannot stand here");
+                    return stop(&UNEXPECTED_VALUE, *span, "a range is not allowed here");
                 }
             };
             if let (Value::Atom(Atom::Series(series)), Subscript::Expr(_)) = (&value, subscript)

@@ -1,4 +1,4 @@
-//! Single values beside packs (2.4): they go with every item.
+//! Single values as operands with packs (2.4): they are repeated for every item.
 
 use super::evaluator::{EvalResult, Evaluator, Stop, stop};
 use super::series::{Series, refused};
@@ -20,7 +20,7 @@ impl Evaluator<'_> {
 
     pub fn repeat(&self, atom: Atom, length: usize, span: Span) -> EvalResult<Value> {
         if let Atom::Series(_) | Atom::Stack(_) | Atom::DynamicPack(_) = atom {
-            return refused("it cannot stand for one of known length", span);
+            return refused("it cannot replace a pack of static length", span);
         }
         self.check_length(length, span)?;
         Ok(Value::Pack(Pack {

@@ -27,12 +27,12 @@ pub struct DynamicPack {
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum PackPart {
-    /// A tensor, or an item of a pack of run-time length.
+    /// A tensor, or an item of a pack of dynamic length.
     One(Atom),
     Pack(TensorRef, PackSlice),
 }
 
-/// Positions of a pack of run-time length: `from`, `from + step` and so on, so many.
+/// Positions of a pack of dynamic length: `from`, `from + step` and so on, so many.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PackSlice {
     pub from: Expr,
@@ -67,7 +67,7 @@ impl PackPart {
 }
 
 impl Evaluator<'_> {
-    /// `[x, xs.., z]`, if a pack of run-time length is among the items.
+    /// `[x, xs.., z]`, if a pack of dynamic length is among the items.
     pub(super) fn row(&mut self, atoms: &[Atom], span: Span) -> EvalResult<Option<Value>> {
         let is_long = |atom: &Atom| matches!(atom, Atom::Stack(_) | Atom::DynamicPack(_));
         if !atoms.iter().any(is_long) {
@@ -77,12 +77,15 @@ impl Evaluator<'_> {
             return Ok(Some(Value::Atom(single.clone())));
         }
         if self.formula.is_some() {
-            return refused("formulas make no list of it", span);
+            return refused("formulas cannot list its items", span);
         }
         let mut row = DynamicPack::default();
         for atom in atoms {
             let Some(part) = PackPart::of(atom, span, self)? else {
-                return refused("only tensors stand beside it in a list", span);
+                return refused(
+                    "a list that contains it may otherwise contain only tensors",
+                    span,
+                );
             };
             row.parts.extend(part.parts);
             row.demands.extend(part.demands);
@@ -90,7 +93,7 @@ impl Evaluator<'_> {
         Ok(Some(Value::Atom(Atom::DynamicPack(Rc::new(row)))))
     }
 
-    /// The places of all items of a pack of run-time length.
+    /// The places of all items of a pack of dynamic length.
     pub(super) fn whole(&self, stack: &TensorRef, span: Span) -> EvalResult<Option<PackSlice>> {
         let length = match stack.tensor.shape.first() {
             Some(length) => self.extent_atom(length, span)?.to_expr(),
@@ -103,7 +106,7 @@ impl Evaluator<'_> {
         }))
     }
 
-    /// `xs[1:]` of a pack of run-time length.
+    /// `xs[1:]` of a pack of dynamic length.
     pub(super) fn stack_range(
         &mut self,
         stack: &TensorRef,
@@ -135,14 +138,14 @@ impl Evaluator<'_> {
     ) -> EvalResult<Value> {
         let [PackPart::Pack(stack, places)] = row.parts.as_slice() else {
             return refused(
-                "give this list a name, `all.. = …`, to take items of it",
+                "assign this list to a name, `all.. = …`, to select items of it",
                 span,
             );
         };
         let subscript = match subscripts {
             [one @ (Subscript::Expr(_) | Subscript::Range { .. })] if !trailing_comma => one,
             _ if self.formula.is_none() => {
-                return refused("one item of it can be taken: by a number", span);
+                return refused("it supports only one index, a single int", span);
             }
             _ => {
                 row.demands.iter().cloned().for_each(|d| self.demand(d));
@@ -151,11 +154,11 @@ impl Evaluator<'_> {
         };
         if let Subscript::Expr(index) = subscript {
             let Value::Atom(index) = self.eval(index)? else {
-                return refused("one item of it can be taken: by a number", span);
+                return refused("it supports only one index, a single int", span);
             };
             let position = self.item_position(&index, &places.length, span);
             let Some(place) = position.and_then(|position| places.at(&position)) else {
-                return refused("an item is taken by an int", span);
+                return refused("its index must be an int", span);
             };
             row.demands.iter().cloned().for_each(|d| self.demand(d));
             let item = (stack.clone(), Atom::from_expr(place));
@@ -170,7 +173,7 @@ impl Evaluator<'_> {
         let (Some(from), Some(step)) =
             (places.at(&inner.from), places.step.checked_mul(inner.step))
         else {
-            return refused("its places are out of reach", span);
+            return refused("the range is too large", span);
         };
         let length = inner.length;
         let part = PackPart::Pack(stack.clone(), PackSlice { from, step, length });
@@ -260,10 +263,10 @@ impl Evaluator<'_> {
         let atom = match self.eval(end)? {
             Value::Null => return Ok(None),
             Value::Atom(atom) => atom,
-            Value::Pack(_) => return refused("ends of a range are ints", span),
+            Value::Pack(_) => return refused("the bounds of a range must be ints", span),
         };
         let Some(index) = int_of(&atom) else {
-            return refused("ends of a range are ints", span);
+            return refused("the bounds of a range must be ints", span);
         };
         let places = runtime::plus(length, 1);
         let mut place = self.from_end(&index, length);
@@ -273,7 +276,10 @@ impl Evaluator<'_> {
         }
         if !is_shape_scalar(&index) {
             if before < 0 {
-                return refused("what turns around here has ends that extents tell", span);
+                return refused(
+                    "the bounds of a reversed range must be computed from extents",
+                    span,
+                );
             }
             return Ok(Some(
                 self.place_of_step(index, place, &places, length, span),

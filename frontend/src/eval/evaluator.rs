@@ -100,7 +100,7 @@ pub fn computed_guard<T>(span: Span) -> EvalResult<T> {
     stop(
         &GUARD_AS_VALUE,
         span,
-        "a guarded index is no number: it stands in an index as it is, so compute between its bars, `|2 * i|`",
+        "a guarded index is not a value: write computations between its bars, `|2 * i|`",
     )
 }
 
@@ -310,7 +310,7 @@ impl<'a> Evaluator<'a> {
                             &UNEXPECTED_VALUE,
                             expr.span,
                             format!(
-                                "a string is known while compiling, and this is {}; messages of `@assert` may show it",
+                                "a string must be known at compile time, but this is {}; only messages of `@assert` may contain it",
                                 open.describe()
                             ),
                         );
@@ -441,7 +441,7 @@ impl<'a> Evaluator<'a> {
                     return stop(
                         &UNEXPECTED_VALUE,
                         span,
-                        "a branch chosen at run time has no value",
+                        "a branch selected at run time has no value",
                     );
                 }
                 self.elementwise(&a, &b, span, |this, a, b| this.choose(&run, a, b, span))
@@ -536,7 +536,7 @@ impl<'a> Evaluator<'a> {
                 &UNEXPECTED_VALUE,
                 span,
                 format!(
-                    "the run can only choose among tensors of one type and shape, here are {} and {}",
+                    "a selection at run time needs tensors of one type and shape, but these are {} and {}",
                     a.text(),
                     b.text()
                 ),
@@ -545,7 +545,7 @@ impl<'a> Evaluator<'a> {
                 &UNEXPECTED_VALUE,
                 span,
                 format!(
-                    "cannot choose between {} and {} at run time",
+                    "cannot select between {} and {} at run time",
                     a.describe(),
                     b.describe()
                 ),
@@ -662,7 +662,7 @@ impl<'a> Evaluator<'a> {
             return Err(Stop::Poison);
         }
         if runtime::divides_place_by_zero(op, operands) {
-            let message = "division by zero, which is known while compiling";
+            let message = "division by a zero that is known at compile time";
             return stop(&DIVISION_BY_ZERO, span, message);
         }
         let exprs: Option<Vec<model::Expr>> = operands.iter().map(Atom::to_expr).collect();
@@ -688,7 +688,7 @@ impl<'a> Evaluator<'a> {
         stop(
             &UNEXPECTED_VALUE,
             span,
-            format!("this operation does not take {}", kinds.join(" and ")),
+            format!("this operation does not support {}", kinds.join(" and ")),
         )
     }
 
@@ -710,7 +710,7 @@ impl<'a> Evaluator<'a> {
                 return stop(
                     &UNEXPECTED_VALUE,
                     span,
-                    "this operation does not take str and str",
+                    "this operation does not support str and str",
                 );
             }
         }))

@@ -167,7 +167,7 @@ impl Evaluator<'_> {
                 &LIMIT_EXCEEDED,
                 span,
                 format!(
-                    "more than {most} pairs of items of this pack are compared in the run (limit `extent_operations`)"
+                    "more than {most} pairs of items of this pack are compared at run time (limit `extent_operations`)"
                 ),
             );
         }

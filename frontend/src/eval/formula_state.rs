@@ -1,4 +1,4 @@
-//! What a formula (2.12) collects while its expressions are evaluated, and how they are.
+//! State of the evaluator inside a formula (2.12): the accesses and conditions of its expressions.
 
 use rustc_hash::FxHashMap;
 
@@ -16,7 +16,7 @@ pub struct FormulaState {
     pub local_guards: FxHashMap<String, Vec<model::Expr>>,
     /// Indices that choose tensors of a pack stay indices, where formulas for each of their values would mix up the order.
     pub in_turns: bool,
-    /// What a pack of run-time length stands for where its item is not named.
+    /// What a pack of dynamic length stands for where its item is not named.
     pub every: Option<Every>,
     /// The indices of the formula.
     pub indices: Vec<model::FormulaIndex>,
@@ -50,7 +50,7 @@ impl FormulaState {
     }
 }
 
-/// The items that a packed assignment writes, in turn: those of a pack of run-time length, or all positions of a dimension.
+/// The items that a packed assignment writes, in turn: those of a pack of dynamic length, or all positions of a dimension.
 #[derive(Debug)]
 pub struct Every {
     /// The index variable of the formula that goes through them.

@@ -102,7 +102,7 @@ impl Evaluator<'_> {
         }
     }
 
-    /// The item of a pack of scalars that a packed assignment to a pack of run-time length is at.
+    /// The item of a pack of scalars that a packed assignment to a pack of dynamic length is at.
     pub fn item_here(&mut self, series: &Series, span: Span) -> EvalResult<Atom> {
         let every = self.formula.as_ref().and_then(|f| f.every.as_ref());
         match every {
@@ -162,7 +162,7 @@ impl Evaluator<'_> {
             None => Series::position(),
         };
         let Some(place) = places.at(&position) else {
-            return refused("its places are out of reach", span);
+            return refused("the range is too large", span);
         };
         let item = Atom::Item(Rc::new((stack.clone(), Atom::from_expr(place))));
         match self.access(&Value::Atom(item), subscripts, span)? {
@@ -173,7 +173,7 @@ impl Evaluator<'_> {
         }
     }
 
-    /// The item of a pack of run-time length that a packed assignment is at (2.12).
+    /// The item of a pack of dynamic length that a packed assignment is at (2.12).
     fn every_item(&mut self, stack: &TensorRef, span: Span) -> EvalResult<Option<Atom>> {
         let every = self.formula.as_mut().and_then(|f| f.every.as_mut());
         let (Some(every), Some(length)) = (every, stack.tensor.shape.first()) else {
@@ -211,12 +211,12 @@ impl Evaluator<'_> {
             _ => stop(
                 &UNEXPECTED_VALUE,
                 span,
-                "of a pack of run-time length, one item can be taken: by a number, in formulas by an index as well",
+                "a pack of dynamic length supports only one index, a single int, or an index symbol in formulas",
             ),
         }
     }
 
-    /// The position of an item of a pack of run-time length, in a formula.
+    /// The position of an item of a pack of dynamic length, in a formula.
     pub fn place_in_stack(
         &mut self,
         index: &Atom,
@@ -238,7 +238,7 @@ impl Evaluator<'_> {
             return stop(&UNEXPECTED_VALUE, span, "only packs have items");
         };
         let [subscript] = subscripts else {
-            return stop(&UNEXPECTED_VALUE, span, "a pack takes one index");
+            return stop(&UNEXPECTED_VALUE, span, "a pack has one index");
         };
         match self.selection(subscript, pack.len(), span)? {
             Selection::Null => Ok(Value::Null),
@@ -417,7 +417,7 @@ impl Evaluator<'_> {
                             return stop(
                                 &UNEXPECTED_VALUE,
                                 expr.span,
-                                format!("{} is no index", other.describe()),
+                                format!("{} is not an index", other.describe()),
                             );
                         }
                     }
@@ -444,7 +444,7 @@ impl Evaluator<'_> {
             other => stop(
                 &UNEXPECTED_VALUE,
                 expr.span,
-                format!("{} is no index", describe(other)),
+                format!("{} is not an index", describe(other)),
             ),
         }
     }

@@ -24,7 +24,7 @@ impl Evaluator<'_> {
         }
         let mut atoms: Vec<Atom> = Vec::new();
         let mut null = false;
-        // A pack of run-time length, and what stands before it.
+        // A pack of dynamic length, and what stands before it.
         let (mut series, mut before): (Option<(Rc<Series>, Span)>, _) = (None, Vec::new());
         for item in items {
             let (value, span) = match item {
@@ -112,7 +112,7 @@ impl Evaluator<'_> {
             (Value::Pack(pack), Some(n)) => stop(
                 &PACK_LENGTHS_DIFFER,
                 span,
-                format!("the pack has {} items, {n} are asked for", pack.len()),
+                format!("the pack has {} items, but {n} are required", pack.len()),
             ),
         }
     }
@@ -139,7 +139,7 @@ impl Evaluator<'_> {
                 let repeated = self.repeat_by(atom, Value::Atom(Atom::from_expr(least)), span)?;
                 match repeated {
                     Some(repeated) => Ok(repeated),
-                    None => refused("its items can only be numbers and conditions", span),
+                    None => refused("its items must be numbers or bools", span),
                 }
             }
             pack @ Value::Pack(_) => {

@@ -1,7 +1,7 @@
-//! Where an index points to in a pack (2.4): one meaning for packs of known and of run-time length.
+//! The position of an index in a pack (2.4), for static and dynamic lengths.
 //!
-//! Below zero an index counts from the end. What extents say of it is tested by every run, what the indices of a formula say
-//! as well, where every step looks at it; what data say of it is the nearest item.
+//! An index below zero counts from the end. An index that depends on extents, or on indices of a formula that evaluates it
+//! in every step, is checked at run time; an index that depends on data selects the nearest item.
 
 use skript_semantics::{ScalarKind, ScalarOp};
 

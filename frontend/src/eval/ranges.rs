@@ -1,4 +1,4 @@
-//! Ranges of int expressions over the box of a formula's indices, with what conditions tell.
+//! Intervals of int expressions over the index space of a formula, refined by conditions.
 
 use std::cell::Cell;
 
@@ -8,7 +8,7 @@ use crate::eval::affine::Affine;
 use crate::eval::evaluator::literal_bool;
 use crate::model::{Expr, Extent, FormulaIndex, FormulaLocal, Node};
 
-/// An inclusive interval of ints; the whole of i64 where nothing is known.
+/// An inclusive interval of ints; all of i64 if nothing is known.
 pub type Interval = (i128, i128);
 
 pub const ALL: Interval = (i64::MIN as i128, i64::MAX as i128);
@@ -20,7 +20,7 @@ pub struct Known<'a> {
     pub locals: &'a [FormulaLocal],
     /// Sums that are not negative here.
     pub facts: &'a [Affine],
-    /// Between which ints all elements of tensors lie, where that is known.
+    /// The known ranges of the elements of int tensors.
     tensors: &'a [Option<Interval>],
     /// How often facts have been used on the way to this question: facts about terms of facts help no more.
     depth: u8,
@@ -41,7 +41,7 @@ impl Default for Work {
 }
 
 impl Work {
-    /// Whether so many more steps may be taken.
+    /// Whether the budget allows so many more steps.
     pub fn spend(&self, steps: usize) -> bool {
         let left = self.0.get().checked_sub(steps);
         self.0.set(left.unwrap_or(0));
@@ -52,7 +52,7 @@ impl Work {
 /// Chained uses of facts in one proof.
 const FACT_DEPTH: u8 = 2;
 
-/// The largest value of an int expression over run-time extents, if it has one.
+/// The maximum of an int expression over dynamic extents, if it has one.
 pub fn upper_bound(expr: &Expr) -> Option<u64> {
     let work = Work::default();
     let known = Known::new((&[], &[]), &[], &work);
@@ -63,7 +63,7 @@ pub fn upper_bound(expr: &Expr) -> Option<u64> {
     Some(u64::try_from(high).unwrap_or(0))
 }
 
-/// Whether a condition over run-time extents holds whatever they are, or never does; `None` if that depends.
+/// Whether a condition over dynamic extents is always true or always false; `None` if neither.
 pub fn decided(condition: &Expr) -> Option<bool> {
     let work = Work::default();
     let known = Known::new((&[], &[]), &[], &work);
@@ -250,7 +250,7 @@ impl Known<'_> {
             ..*self
         }
         .interval(otherwise);
-        // A branch that contradicts itself is never taken.
+        // A branch with a contradictory condition is never executed.
         match (a.0 > a.1, b.0 > b.1) {
             (true, false) => b,
             (false, true) => a,
@@ -280,7 +280,7 @@ impl Known<'_> {
                     // Facts that contradict each other: nothing is divided here.
                     (d, e) if d > e => (d, e),
                     (d, e) if e < 0 => {
-                        // The larger what is divided, the smaller the quotient.
+                        // The quotient decreases with the dividend.
                         let smallest = quotient(high, d).min(quotient(high, e));
                         let largest = quotient(low, d).max(quotient(low, e));
                         if largest > ALL.1 {
@@ -290,7 +290,7 @@ impl Known<'_> {
                         }
                     }
                     (d, e) if d >= 0 => {
-                        // Quotients are monotonic in both operands, so ends go to ends; by zero they are zero.
+                        // Quotients are monotonic in both operands, so bounds map to bounds; division by zero is zero.
                         let (first, last) = (d.max(1), e.max(1));
                         let zero = |end: i128, most: bool| match d {
                             0 if most => end.max(0),
@@ -305,7 +305,7 @@ impl Known<'_> {
                     _ => ALL,
                 }
             }
-            // What is left has the divisor's sign and is nearer to zero; by zero it is zero.
+            // The remainder has the divisor's sign and is nearer to zero; modulo zero it is zero.
             (ScalarOp::Mod, [a, b]) => {
                 let (low, high) = self.interval(a);
                 let (least, most) = self.interval(b);
@@ -324,7 +324,7 @@ impl Known<'_> {
                     base.checked_pow(exponent).filter(|power| *power < ALL.1)
                 };
                 let ends = match least {
-                    // Powers of what is not negative grow with both; zero to the zeroth is one.
+                    // Powers of non-negative bases grow with both operands; zero to the zeroth is one.
                     0.. if low >= 0 => power(high.max(1), most).map(|most| (0, most)),
                     0.. => power((-low).max(high).max(1), most).map(|most| (-most, most)),
                     _ => None,
@@ -415,7 +415,7 @@ impl Known<'_> {
     }
 }
 
-/// What loops of run-time extent tell: their indices are less.
+/// Facts of loops over dynamic extents: their indices are less.
 pub fn box_facts(indices: &[FormulaIndex]) -> Vec<Affine> {
     let open = indices.iter().enumerate();
     let open = open.filter(|(_, index)| index.extent.fixed().is_none());
@@ -444,7 +444,7 @@ fn factors(sum: &Affine, fact: &Affine) -> Vec<i64> {
     factors
 }
 
-/// Adds what follows if `condition` is `holds`.
+/// Adds the facts that follow if `condition` is `holds`.
 pub fn collect_facts(condition: &Expr, holds: bool, facts: &mut Vec<Affine>) {
     match &condition.node {
         Node::Apply { op, operands } => match (op, operands.as_slice(), holds) {

@@ -21,8 +21,7 @@ impl Evaluator<'_> {
                 &LIMIT_EXCEEDED,
                 span,
                 format!(
-                    "written out, this expression over run-time extents has {operations} operations, at most {} may be \
-                     worked with (limit `extent_operations`)",
+                    "this expression over dynamic extents has {operations} operations; the limit `extent_operations` is {}",
                     self.limits.extent_operations
                 ),
             );

@@ -1,4 +1,4 @@
-//! A tensor of a pack that each step of a formula chooses (2.12): a chain of choices between elements.
+//! A tensor of a pack that each step of a formula selects (2.12): a chain of selects between elements.
 
 use skript_semantics::ScalarOp;
 

@@ -330,7 +330,7 @@ impl Atom {
             Atom::Run(_) => "run-time value",
             Atom::Guarded(_) => "guarded index",
             Atom::Tensor(_) | Atom::Item(_) | Atom::Selected(_) => "tensor",
-            Atom::Stack(_) | Atom::DynamicPack(_) | Atom::Series(_) => "pack of run-time length",
+            Atom::Stack(_) | Atom::DynamicPack(_) | Atom::Series(_) => "pack of dynamic length",
             Atom::Poison => "invalid value",
         }
     }

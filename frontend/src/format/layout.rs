@@ -1,7 +1,7 @@
-//! Where lines break: a tree of tokens, possible breaks and indentations → text of a given width.
+//! Line breaking: a tree of tokens, possible breaks and indentations → text of a given width.
 //!
-//! The rules are those of Oppen and Wadler: a group stands on one line if it fits, else its breaks become line ends; in a
-//! fill each break decides for itself. Comments belong to the token before them and end their line.
+//! The rules are those of Oppen and Wadler: a group is written on one line if it fits, else its breaks become line ends; in
+//! a fill each break is independent. Comments belong to the token before them and end their line.
 
 /// Blanks by which a block, or the rest of a broken statement, is indented.
 const STEP: usize = 4;

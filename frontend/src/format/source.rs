@@ -1,4 +1,4 @@
-//! What the formatter knows of the text: its tokens, and what stands between them.
+//! The formatter's view of the text: its tokens, and the comments and blanks between them.
 
 use super::layout::{Comment, Gap, Layout};
 use crate::syntax::token::{Bracket, Token, TokenKind, scan};

@@ -1,4 +1,4 @@
-//! Statements: the grammar's pairs → where blanks stand and lines may break.
+//! Statements: the grammar's pairs → positions of blanks and possible line breaks.
 
 use std::cell::Cell;
 

@@ -1,4 +1,4 @@
-//! Whole files: what is moved, what is kept, and that nothing else changes.
+//! Tests on full files: blanks and comments move, tokens do not change.
 
 use std::path::{Path, PathBuf};
 

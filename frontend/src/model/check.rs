@@ -1,4 +1,4 @@
-//! Conditions that only a run can decide: assertions and agreement of extents that are not fixed (2.6, 2.8, 3.1).
+//! Run-time checks: assertions and equality of dynamic extents (2.6, 2.8, 3.1).
 
 use skript_semantics::Scalar;
 

@@ -1,4 +1,4 @@
-//! What a model costs: floating-point operations and parameters, from its formulas alone.
+//! Cost of a model: floating-point operations and parameters, from its formulas alone.
 
 use super::domain_size::admitted;
 use super::{Arm, Block, Body, Expr, Formula, FunctionId, Model, Node, Operation};

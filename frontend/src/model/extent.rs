@@ -1,4 +1,4 @@
-//! Extents: fixed, or known at run time below a bound (2.6, 3.1).
+//! Extents: static, or dynamic with an upper bound (2.6, 3.1).
 
 use std::fmt;
 use std::sync::Arc;

@@ -1,10 +1,10 @@
 //! The normal form of `@lower` formulas (2.12).
 //!
 //! Guards, remaps, packs and `??` are gone: a formula is a loop nest over its indices, in order, outermost
-//! first; where the predicate holds, each target element is combined with its value. **Invariant:** every access that
-//! is evaluated (under the predicate, in the branch taken) is in bounds; what could not be proven was clamped (reads)
-//! or added to the predicate (writes). Where extents and indices decide an index that is not proven, a check of the
-//! function or a formula in front ([`Finding`]) ends the run if the access leaves its tensor.
+//! first; where the predicate holds, each target element is combined with its value. **Invariant:** every evaluated access
+//! is in bounds; unproven reads are clamped, unproven writes have a condition in the predicate. If an unproven index depends
+//! on extents and indices alone, a check of the function, or a formula before it ([`Finding`]), reports an access out of
+//! bounds at run time.
 
 use super::{Extent, MessagePart, ValueId};
 use crate::source::Span;
@@ -22,7 +22,7 @@ pub struct Formula {
     pub kind: Accumulation,
     /// One, or several written as one step (a packed assignment). All values are computed before any is written.
     pub targets: Vec<Target>,
-    /// What the run reports of steps in which accesses leave their tensors.
+    /// The result of a search for steps with accesses out of bounds.
     pub findings: Vec<Finding>,
     pub span: Span,
 }
@@ -33,7 +33,7 @@ pub struct Formula {
 pub struct Finding {
     /// Position among the targets.
     pub target: usize,
-    /// Values are ints over run-time extents and the indices of the step.
+    /// Values are ints over dynamic extents and the indices of the step.
     pub message: Vec<MessagePart>,
     /// The access.
     pub span: Span,
@@ -50,7 +50,7 @@ impl Formula {
         self.findings.len() == self.targets.len() && !self.findings.is_empty()
     }
 
-    /// The value of an expression where the indices have these values; `None` if tensors or the run tell it.
+    /// The value of an expression for these indices; `None` if it depends on tensors or dynamic extents.
     pub fn value_at(&self, expr: &Expr, at: &dyn Fn(usize) -> Option<i64>) -> Option<Scalar> {
         let of = |expr: &Expr| self.value_at(expr, at);
         match &expr.node {
@@ -112,12 +112,12 @@ pub struct Target {
     pub init: Init,
 }
 
-/// What the output holds before the formula runs.
+/// The value of the output before the formula runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Init {
     /// This value everywhere: the first formula of its output.
     Fill(Scalar),
-    /// What earlier formulas left.
+    /// The result of earlier formulas.
     Continue,
 }
 
@@ -188,25 +188,25 @@ pub enum Node {
     Index(usize),
     /// Position in [`Formula::locals`].
     Local(usize),
-    /// An element of a tensor of the function: an input, a constant, or an output. An output's element is what it
-    /// holds at this step.
+    /// An element of a tensor of the function: an input, a constant, or an output. An output's element has its value
+    /// at this step.
     Access {
         tensor: ValueId,
         subscripts: Vec<Expr>,
     },
-    /// An item of a compile-time pack chosen at run time; `index` is in range.
+    /// An item of a compile-time pack, selected at run time; `index` is in range.
     Table {
         items: Vec<Scalar>,
         index: Box<Expr>,
     },
-    /// A run-time extent of the function as an int (never [`Extent::Fixed`]).
+    /// A dynamic extent of the function as an int (never [`Extent::Fixed`]).
     Extent(Extent),
     /// Strict: all operands are evaluated. Casts are operations too.
     Apply {
         op: ScalarOp,
         operands: Vec<Expr>,
     },
-    /// Lazy: only the branch taken is evaluated. `&&`, `||`, `=>` with accesses on their right are written so.
+    /// Lazy: only the selected branch is evaluated. `&&`, `||`, `=>` with accesses on their right are written so.
     Select {
         condition: Box<Expr>,
         then: Box<Expr>,
@@ -255,7 +255,7 @@ impl Expr {
         }
     }
 
-    /// How many expressions it is made of, itself included, not looking into locals.
+    /// The number of its subexpressions, including itself, without the values of locals.
     pub fn size(&self) -> usize {
         let mut open = vec![self];
         let mut size = 0;

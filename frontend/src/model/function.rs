@@ -23,20 +23,20 @@ pub struct Function {
     pub attributes: Vec<(String, AttributeValue)>,
     /// Generic types in declaration order.
     pub types: Vec<(String, ScalarKind)>,
-    /// All tensors of the function, whatever block they come from; a [`ValueId`] indexes this.
+    /// All tensors of the function, in all blocks; a [`ValueId`] indexes this.
     pub values: Vec<Value>,
     pub inputs: Vec<Port>,
     pub outputs: Vec<Port>,
     /// The type that the tensors of an output would have that is a pack of none, by position among the outputs.
     pub items_of_none: Vec<(usize, TensorType)>,
-    /// Variables owned by this instance or by what it invokes, as further inputs. For the entry: those of the
+    /// Variables owned by this instance or by its invocations, as further inputs. For the entry: those of the
     /// model, in order. For other functions the order in which callers pass them ([`Invoke::captures`]).
     pub captures: Vec<ValueId>,
     /// New values of captures (2.11), by position: values of the function's own block. Computed from the old values.
     pub updates: Vec<(usize, ValueId)>,
     /// For the entry only: which variable each capture is.
     pub capture_variables: Vec<VariableId>,
-    /// Run-time extents that no input has, as further inputs: names used in expressions ([`Invoke::extents`]).
+    /// Dynamic extents that no input has, as further inputs: names used in expressions ([`Invoke::extents`]).
     pub extents: Vec<String>,
     /// Tested in order when the inputs are there, before constants and body.
     pub checks: Vec<Check>,
@@ -74,9 +74,9 @@ pub struct Port {
 pub enum PortTensors {
     Single(ValueId),
     Pack(Vec<ValueId>),
-    /// A pack of run-time length: one tensor, its first extent the number of items.
+    /// A pack of dynamic length: one tensor, its first extent the number of items.
     Stack(ValueId),
-    /// An optional input that is not given.
+    /// An absent optional input.
     Null,
 }
 
@@ -106,12 +106,12 @@ pub enum Body {
 #[derive(Clone, Debug, Default)]
 pub struct Block {
     pub operations: Vec<Operation>,
-    /// What an inner block yields; empty for a function's own block (its outputs tell).
+    /// The results of an inner block; empty for a function's own block, which has outputs.
     pub results: Vec<ValueId>,
 }
 
 impl Block {
-    /// Shows all operations, those of inner blocks behind the one that holds them.
+    /// Visits all operations, those of inner blocks after the one that contains them.
     pub fn visit<'b>(&'b self, see: &mut dyn FnMut(&'b Operation)) {
         for operation in &self.operations {
             see(operation);
@@ -135,7 +135,7 @@ impl Block {
 #[derive(Clone, Debug)]
 pub enum Operation {
     Invoke(Invoke),
-    /// A rank-0 constant argument, or a constant made inside a block.
+    /// A rank-0 constant argument, or a constant inside a block.
     Constant {
         value: ValueId,
         data: ConstantData,
@@ -149,8 +149,8 @@ pub enum Operation {
         span: Span,
     },
     Loop(Box<Loop>),
-    /// The first elements along a dimension of `whole`, as many as an int of one element says, but no more than there are:
-    /// the run-time extent that the result has there.
+    /// The first elements along a dimension of `whole`. An int tensor of one element states their number, the dynamic extent
+    /// of the result, which is limited to the extent of `whole`.
     Cut {
         whole: ValueId,
         count: ValueId,
@@ -205,7 +205,7 @@ pub struct Invoke {
     pub inputs: Vec<ValueId>,
     /// The callee's captures.
     pub captures: Vec<ValueId>,
-    /// The callee's run-time extents that none of its inputs has, in this function's terms.
+    /// The callee's dynamic extents that none of its inputs has, in this function's terms.
     pub extents: Vec<Extent>,
     /// The callee's output tensors, packs flattened; each is new here.
     pub outputs: Vec<ValueId>,
@@ -229,23 +229,23 @@ pub struct Loop {
     pub carried: Vec<Carried>,
     /// Item visible in the body, pack scanned.
     pub scans: Vec<(ValueId, Vec<ValueId>)>,
-    /// Item visible in the body, pack of run-time length scanned (one tensor, its first extent the number of items).
+    /// Item visible in the body, pack of dynamic length scanned (one tensor, its first extent the number of items).
     pub stack_scans: Vec<(ValueId, ValueId)>,
     /// Rank-0 int tensor visible in the body: the iteration's number.
     pub index: Option<ValueId>,
     /// Compile-time bound on the iterations, if there is one.
     pub static_count: Option<u64>,
-    /// The length of the packs that results are collected in, where only they bound the iterations: one more fails the run.
+    /// The declared length of the packs of collected results, if only it bounds the iterations: one more is an error at run time.
     pub capacity: Option<u64>,
-    /// How many steps a run lets the loop take, where nothing but its condition bounds them: one more fails the run.
+    /// The most iterations of a loop that only its condition bounds: one more is an error at run time.
     pub most_steps: Option<u64>,
     /// Rank-0 int tensor: the number of iterations.
     pub dynamic_count: Option<ValueId>,
     /// Tested before each iteration; yields one bool.
     pub before: Option<Block>,
-    /// Yields new carried values, then scan outputs.
+    /// Yields new loop-carried values, then scan outputs.
     pub body: Block,
-    /// Tested after each iteration; yields one bool, sees the new carried values through the same names.
+    /// Tested after each iteration; yields one bool, and reads the new loop-carried values.
     pub after: Option<Block>,
     /// Per scan output the pack's tensors, one per iteration. Where a condition or a run-time count ends the loop: one
     /// tensor of all iterations' results, its first extent the number of iterations.
@@ -256,7 +256,7 @@ pub struct Loop {
 /// A loop-carried tensor.
 #[derive(Clone, Debug)]
 pub struct Carried {
-    /// What the body sees.
+    /// The block argument of the body.
     pub inner: ValueId,
     pub init: ValueId,
     /// The final value, visible after the loop.

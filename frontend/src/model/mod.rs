@@ -1,7 +1,7 @@
 //! The composed model (chapter 3): functions specialised to their attribute values, types and shapes.
 //!
 //! A [`Function`] is one distinct instance of a graph or operator; invocations with equal operator, attribute values,
-//! types and argument shapes share it. Its tensors are numbered locally. Formulas stand in normal form ([`formula`]).
+//! types and argument shapes share it. Its tensors are numbered locally. Formulas are in normal form ([`formula`]).
 //! The evaluator and the emitter read this and nothing earlier.
 
 pub mod check;

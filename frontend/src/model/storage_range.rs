@@ -191,7 +191,7 @@ mod tests {
                 int
             ),
             [
-                "`main.f` gives 1e5, which is no f16 number (at most 6.5504e4 in size); --real=f32 holds it"
+                "`main.f` gives 1e5, which does not fit f16 (at most 6.5504e4 in size); --real=f32 holds it"
             ]
         );
         assert!(of("z: real[3];", "z[i] = 1e5, i < 3;", RealType::BF16, int).is_empty());
@@ -220,7 +220,7 @@ mod tests {
         );
         assert_eq!(
             diagnostics(&text, real, IntType::I16)[0].message,
-            "constant `c` holds 40000, which is no i16 number (-32768 to 32767); --int=i32 holds it"
+            "constant `c` holds 40000, which does not fit i16 (-32768 to 32767); --int=i32 holds it"
         );
         assert_eq!(codes("c: real[] = 1e5;", RealType::F16, int), ["SK0750"]);
         assert!(codes("c: real[] = 1e5;", RealType::BF16, int).is_empty());

@@ -1,4 +1,4 @@
-//! What to write instead of what other languages have: functions inside of expressions, their words and signs.
+//! Hints for syntax of other languages: functions in expressions, keywords and signs.
 
 use super::grammar::Rule;
 use crate::diagnostics::closest;
@@ -12,8 +12,7 @@ pub(crate) const BUILTINS: [&str; 22] = [
 pub(super) const COMMENT_SIGN: &str = "a comment begins with `#`";
 
 /// What to write for an extent that is not known.
-pub(crate) const OPEN_EXTENT: &str =
-    "an extent that every run brings has a name and a largest value, as in `n|16`";
+pub(crate) const OPEN_EXTENT: &str = "a dynamic extent has a name and an upper bound, as in `n|16`";
 
 /// How a choice is written in formulas.
 pub(super) const CHOICE: &str = "in `@lower`, a choice is written `c ? a : b`, as in `y[i,] = x[i,] > 0.0 ? x[i,] : 0.0, i < n`";
@@ -48,8 +47,8 @@ const INVOCATIONS_STAND_ALONE: &str =
 /// What is an operator here and a function elsewhere.
 pub(super) fn operator_instead(name: &str) -> Option<&'static str> {
     Some(match name {
-        "min" | "fmin" | "minimum" => "`a << b` is the smaller of two numbers",
-        "max" | "fmax" | "maximum" => "`a >> b` is the larger of two numbers",
+        "min" | "fmin" | "minimum" => "`a << b` is the minimum of two numbers",
+        "max" | "fmax" | "maximum" => "`a >> b` is the maximum of two numbers",
         "pow" | "power" => "a power is written `a ** b`",
         "mod" | "fmod" => "a remainder is written `a % b`",
         "sum" | "reduce_sum" => {
@@ -66,7 +65,7 @@ pub(crate) fn invocation_advice(name: &str) -> String {
     }
     match closest(name, BUILTINS) {
         _ if BUILTINS.contains(&name) => {
-            format!("built-in functions stand between back-ticks: `` `{name}`(…) ``")
+            format!("built-in functions are written between back-ticks: `` `{name}`(…) ``")
         }
         Some(near) => format!("did you mean the built-in function `` `{near}`(…) ``?"),
         None => INVOCATIONS_STAND_ALONE.to_string(),
@@ -79,7 +78,7 @@ pub(crate) fn foreign_literal(name: &str) -> Option<&'static str> {
         "True" | "TRUE" => "the bool literals are `true` and `false`: write `true`",
         "False" | "FALSE" => "the bool literals are `true` and `false`: write `false`",
         "null" | "NULL" | "None" | "nil" | "nullptr" => {
-            "null has no literal: leave out the attribute or the argument, or write `c ? a`, which is null without `c`"
+            "null has no literal: omit the attribute or the argument, or write `c ? a`, which is null without `c`"
         }
         _ => return None,
     })
@@ -105,7 +104,7 @@ pub(super) fn foreign_operator(found: &str) -> Option<&'static str> {
         "and" | "&" => "the conjunction is written `&&`",
         "or" => "the disjunction is written `||`",
         "not" => "the negation is written `!`",
-        "xor" => "of two bools, `a != b` is true where one of them is",
+        "xor" => "for two bools, `a != b` is the exclusive or",
         "as" => "a cast is written `int(x)`",
         _ => return None,
     })
@@ -115,7 +114,7 @@ pub(super) fn foreign_operator(found: &str) -> Option<&'static str> {
 pub(super) fn of_expression(found: &str) -> Option<&'static str> {
     match found {
         "(" => Some(
-            "operators are invoked by statements of `@compose`; built-in functions stand between back-ticks: `` `exp`(x) ``",
+            "operators are invoked by statements of `@compose`; built-in functions are written between back-ticks: `` `exp`(x) ``",
         ),
         _ => foreign_operator(found),
     }
@@ -133,9 +132,9 @@ pub(super) fn of_declaration(expected: &[Rule], found: &str, before: &str) -> Op
         "]" if wants(lpar) => {
             "a list is declared as a pack, `a: int..`, with its length as `a: int..(n)`"
         }
-        "<" if wants_shape => "extents stand in brackets behind the type: `x: real[n,m]`",
+        "<" if wants_shape => "extents are written in brackets after the type: `x: real[n,m]`",
         "[" if !wants_shape && !wants(expr) && !wants(bar) => {
-            "all extents stand in one pair of brackets: `x: real[n,m]`"
+            "all extents are written in one pair of brackets: `x: real[n,m]`"
         }
         _ => return None,
     })
@@ -148,19 +147,18 @@ pub(super) fn of_statement(expected: &[Rule], found: &str) -> Option<&'static st
     let is_word = found.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
     Some(match found {
         _ if wants(kw_then) => {
-            "`then` stands between a condition and what follows from it: `if c then a else b`"
+            "`then` separates the condition from the branch: `if c then a else b`"
         }
-        _ if wants(kw_while) && is_word => "a count stands behind two dots: `do..(3) op(x)`",
+        _ if wants(kw_while) && is_word => "a count follows two dots: `do..(3) op(x)`",
         "(" | "{" if wants(infix) => INVOCATIONS_STAND_ALONE,
         "+" | "-" | "*" | "/" if wants(assign) => {
-            "a name is assigned once, by `=`: give the result of an operator another name, `u = op(t)`"
+            "a name is assigned once, by `=`: assign the result of an operator to another name, `u = op(t)`"
         }
         "." | "(" | "{" if wants(assign) => {
-            "a statement gives its result a name: `y = op(x)`; a label stands in front of the operator: `y = label: op(x)`"
+            "a statement assigns its result to a name: `y = op(x)`; a label precedes the operator: `y = label: op(x)`"
         }
         _ if wants(assign) && is_word => {
-            "a statement gives a result a name, `y = op(x)`; results of an operator are its outputs, those of a block stand \
-             behind `yield`"
+            "a statement assigns a result to a name, `y = op(x)`; results of an operator are its outputs, those of a block follow `yield`"
         }
         _ => return None,
     })
@@ -240,7 +238,7 @@ mod tests {
             ("t: y = id(x);", "`y = t: id(…)`"),
             ("y = scale{k=1.0; n=2}(x);", "write `,`"),
             ("y = scale{2.0}(x);", "`name=value`"),
-            ("y = scale(x){k=2.0};", "in front of the arguments"),
+            ("y = scale(x){k=2.0};", "before the arguments"),
             ("t = x; t += x; y = t;", "another name"),
             ("return id(x);", "`y = op(x)`"),
             ("y = b ? x : x;", "`if c then a else b`"),
@@ -260,7 +258,7 @@ mod tests {
         for (text, wanted) in [
             ("// a comment\n", "`#`"),
             ("import math as m;\n", "keeps its name"),
-            ("from math import neg;\n", "imported whole"),
+            ("from math import neg;\n", "not their operators"),
         ] {
             assert_advises(&in_document(&format!("{text}{graph}")), wanted);
         }
@@ -272,7 +270,7 @@ mod tests {
         for (list, wanted) in [
             ("a: list[int];", "`a: int..`"),
             ("a: int, b: int;", "ends with `;`"),
-            ("a: optional int = None;", "is null when no value is given"),
+            ("a: optional int = None;", "it is null without a value"),
             ("a: int = 1, b: int;", "ends with `;`"),
             ("a: int = 1, b: int = 2;", "ends with `;`"),
         ] {

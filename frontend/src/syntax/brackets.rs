@@ -1,4 +1,4 @@
-//! Brackets of statements: what a brace opens, what a `;` within one means, and what is said of those that do not match.
+//! Brackets of statements: the kinds of braces, a `;` within brackets, and diagnostics for unmatched ones.
 
 use super::splitter::Splitter;
 use super::token::{Bracket, Token, TokenKind};
@@ -165,7 +165,7 @@ impl<'t> Splitter<'t, '_> {
                     Diagnostic::error(&BRACKET, span, message)
                         .with_place(self.span(open), "opened here")
                 }
-                _ => Diagnostic::error(&BRACKET, span, format!("`{found}` closes nothing")),
+                _ => Diagnostic::error(&BRACKET, span, format!("`{found}` has no opening bracket")),
             };
             self.builder.sink.report(diagnostic);
         }

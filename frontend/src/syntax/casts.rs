@@ -1,6 +1,6 @@
-//! `T(x)` where a component may stand: written like an invocation, but T is a type (2.4, 2.10).
+//! `T(x)` as a component: written like an invocation, but T is a type (2.4, 2.10).
 //!
-//! Which names are types is known only when the whole definition has been read, for its blocks stand in any order.
+//! The types are known only after the full definition has been parsed, because its blocks have any order.
 
 use crate::ast::{
     Argument, Block, Component, ComponentValue, Definition, Expr, ExprKind, Invocation, Module,

@@ -1,4 +1,4 @@
-//! What pest could not read, in words of the language.
+//! Syntax errors of pest, in terms of the language.
 
 use super::advice::{
     CHOICE, COMMENT_SIGN, foreign_operator, of_declaration, of_expression, of_statement,
@@ -39,7 +39,7 @@ pub(super) fn report(builder: &mut Builder, entry: Rule, expected: &[Rule], foun
     let (code, message): (&'static Code, String) = if let Some(message) = bad_number(found.text) {
         (&NUMBER, message)
     } else if is_foreign(found.text) {
-        (&SYNTAX, format!("{shown} is no part of the language"))
+        (&SYNTAX, format!("{shown} is not part of the language"))
     } else if is_misused_word(expected, found.text) && statement_advice(entry, found.text).is_none()
     {
         (
@@ -87,11 +87,11 @@ fn statement_advice(entry: Rule, text: &str) -> Option<&'static str> {
     }
     Some(match entry {
         Rule::component_entry => {
-            "branches and loops stand behind the name of their result: `y = if c then a else b`, \
+            "branches and loops follow the name of their result: `y = if c then a else b`, \
              `y = with s = x for a : as do op(s, a)`"
         }
         Rule::lowering_entry if text == "if" => CHOICE,
-        Rule::lowering_entry => "loops stand behind the formula: `y[i,] = x[i,], i < n`",
+        Rule::lowering_entry => "bounds of indices follow the formula: `y[i,] = x[i,], i < n`",
         _ => return None,
     })
 }
@@ -282,7 +282,7 @@ fn help(entry: Rule, expected: &[Rule], found: &Found) -> Option<&'static str> {
             return statement_advice(entry, found);
         }
         "=" if entry == component_entry && wants(rpar) => {
-            "attributes are given in braces in front of the arguments: `op{name=value}(x)`"
+            "attributes are set in braces before the arguments: `op{name=value}(x)`"
         }
         "-=" | "-" if wants(lowering_op) => {
             "what is subtracted is added with its sign: `y[i,] += -x[i,]`"
@@ -303,17 +303,17 @@ fn help(entry: Rule, expected: &[Rule], found: &Found) -> Option<&'static str> {
             return of_declaration(expected, found, before);
         }
         text if is_foreign(text) && "“”„‘’«»".contains(text) => {
-            "a string stands between plain quotes, `\"…\"` or `'…'`"
+            "a string is written between plain quotes, `\"…\"` or `'…'`"
         }
         "{" if entry == component_entry && before == ")" && !wants(infix) => {
-            "attributes are given in front of the arguments: `op{name=value}(x)`"
+            "attributes are set before the arguments: `op{name=value}(x)`"
         }
         "if" | "for" | "while" | "with" | "do" | "unroll"
             if entry == component_entry && wants(part) && !wants(value) =>
         {
-            "control flow within control flow stands in braces: `then { t = if c then a else b; yield t; }`"
+            "write nested control flow in braces: `then { t = if c then a else b; yield t; }`"
         }
-        "with" if wants(kw_do) => "`with` stands before `for`",
+        "with" if wants(kw_do) => "`with` precedes `for`",
         "if" | "for" | "while" | "with" | "do" | "unroll"
             if expected.iter().any(|r| is_expression(*r)) =>
         {
@@ -323,12 +323,12 @@ fn help(entry: Rule, expected: &[Rule], found: &Found) -> Option<&'static str> {
             "choose another name; the word is an operator"
         }
         "int" | "real" | "bool" | "str" if entry == declaration_entry => {
-            "a declaration gives the name first: `x: real[n]`"
+            "a declaration begins with the name: `x: real[n]`"
         }
         _ if is_misused_word(expected, found) => "choose another name",
         "..." => "a pack is expanded with two dots; three make a cumulative fold, as in `x + ...`",
         "<-" | "<" if wants(infix) => {
-            "`<-` replaces items after an index; if a comparison with a negative number is meant, write `< -`"
+            "`<-` replaces items after an index; for a comparison with a negative number, write `< -`"
         }
         "" if wants(kw_else) => "an `if` always has an `else`",
         "/" if !wants(infix) && before == "/" => {

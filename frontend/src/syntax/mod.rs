@@ -1,9 +1,9 @@
 //! Text → [`crate::ast`], with every byte of the file accounted for by spans.
 //!
 //! A file is cut into definitions, blocks and statements by a scanner that knows brackets and strings only
-//! ([`cut`]); each statement is then read by the grammar of `skript.pest` on its own, so that one bad statement does
-//! not hide the next. A token that is lost or too many is looked for where a definition makes no sense without it
-//! ([`repair`]). How deep a statement nests is bounded before it is read ([`nesting`]).
+//! ([`splitter`]); each statement is then parsed separately by the grammar of `skript.pest`, so that an error in one does
+//! not hide the next. [`repair`] finds a single missing or superfluous token in a definition with errors. [`nesting`] limits
+//! the depth of a statement before it is parsed.
 
 mod advice;
 mod brackets;

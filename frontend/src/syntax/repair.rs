@@ -1,8 +1,8 @@
 //! Repairs of one token that was lost, doubled or mistyped.
 //!
-//! One brace more or less changes the meaning of everything after it. Where a region of a file (a definition, or what
-//! stands between two) has errors, the edits of one token that could explain them are tried, and the one that leaves the
-//! fewest is made: it is reported in place of the errors that it explains, and the region is read as it was meant.
+//! One brace more or less changes the meaning of everything after it. If a region of a file (a definition, or the text
+//! between two) has errors, the edits of one token that could explain them are tried. The edit with the fewest remaining
+//! errors is reported in place of the errors that it explains, and the region is parsed with it.
 
 use std::ops::Range;
 
@@ -26,18 +26,18 @@ const BYTES_READ: usize = 400_000;
 /// Slips of one region that are looked for.
 const MOST_EDITS: usize = 4;
 
-/// Stand for a name or a value, and for an operator, where a sign was written that is neither.
+/// Placeholders for a name or a value, and for an operator.
 const ANY_OPERAND: &str = "_x";
 const ANY_OPERATOR: &str = "+";
 
-/// Another token in place of one, or one more, or one less.
+/// A replacement, insertion or deletion of one token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Edit {
     /// Byte offset in the file.
     pub(super) at: usize,
     /// Bytes that are read as if they were not there.
     pub(super) removed: usize,
-    /// What is read in their place; a blank where a token is left out.
+    /// The replacement text; a blank for a deletion.
     pub(super) inserted: &'static str,
 }
 
@@ -54,7 +54,7 @@ impl Edit {
         self.inserted == " "
     }
 
-    /// Whether it stands for what nobody knows.
+    /// Whether the replacement is a placeholder.
     pub(super) fn stands_in(&self) -> bool {
         [ANY_OPERAND, ANY_OPERATOR].contains(&self.inserted)
     }
@@ -77,7 +77,7 @@ impl Edit {
     }
 }
 
-/// Reads all of a file, region by region: what one holds that cannot be read says nothing about the others.
+/// Parses a file region by region; errors in one region do not affect the others.
 pub(super) fn read_regions(text: &str, limits: &Limits, sink: &mut Sink, module: &mut Module) {
     let tokens = scan(text);
     // A byte order mark may begin a file and is no token of the language.
@@ -122,7 +122,7 @@ fn first_edition(text: &str, tokens: &[Token]) -> Option<Range<usize>> {
     (text.get(first.start..first.end)? == "version" && is_number).then_some(number)
 }
 
-/// The next token behind `first` that begins a definition or an import.
+/// The next token after `first` that begins a definition or an import.
 fn end_of_region(text: &str, tokens: &[Token], first: usize) -> usize {
     let word = |at: usize| {
         tokens
@@ -152,10 +152,10 @@ struct Reader<'t> {
     most_errors: usize,
 }
 
-/// What trials have found and cost.
+/// The best edits of the trials, and the cost of the trials.
 #[derive(Default)]
 struct Trials {
-    /// Of statements, by what they are read as and where they begin and end.
+    /// Results of parsing statements, by their kind, start and end.
     readable: FxHashMap<(Rule, usize, usize), bool>,
     bytes: usize,
     tokens: usize,
@@ -244,7 +244,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// The edits that explain most of what is wrong.
+    /// The edits that explain the most errors.
     fn edits(
         &self,
         plain: &[Token],
@@ -258,7 +258,7 @@ impl<'t> Reader<'t> {
             .flat_map(|d| d.span.into_iter().chain(d.labels.iter().map(|l| l.span)))
             .map(|span| span.start as usize)
             .collect();
-        // A string that is not closed swallows whatever is missing.
+        // An unclosed string contains any missing token.
         let swallows = plain.iter().any(|t| t.kind == TokenKind::OpenString);
         if swallows || trials.are_over() {
             return edits;
@@ -297,7 +297,7 @@ impl<'t> Reader<'t> {
         edits
     }
 
-    /// How many errors an edit must explain to be made. One that is not certain to be what was meant must explain two, or
+    /// The number of errors that an edit must explain. An uncertain edit must explain two, or
     /// else a guess takes the place of what is known.
     fn least_explained(&self, edit: &Edit) -> usize {
         let end = edit.at + edit.removed;
@@ -331,7 +331,7 @@ impl<'t> Reader<'t> {
         let mut cutter = self.cutter(tokens, edits, &mut sink, module, most);
         cutter.deferred = Some(Vec::new());
         cutter.region(&mut self.part(module));
-        // What an edit puts out of sight is not mended by it.
+        // An error that an edit hides is not repaired by it.
         let mut errors = cutter.builder.sink.error_count() + cutter.skipped;
         for statement in cutter.deferred.take().unwrap_or_default() {
             if errors > allowed {
@@ -381,7 +381,7 @@ impl<'t> Reader<'t> {
         let (code, message, help) = match (written, edit.inserted) {
             (")" | "]" | "}", " ") => (
                 &BRACKET,
-                format!("this `{written}` closes nothing"),
+                format!("this `{written}` has no opening bracket"),
                 "remove it, or look for one too many before it".to_string(),
             ),
             ("(" | "[" | "{", " ") => (
@@ -398,12 +398,12 @@ impl<'t> Reader<'t> {
             (_, ANY_OPERAND) => (
                 &SYNTAX,
                 format!("expected a name or a value, found `{written}`"),
-                "write what is meant in its place".to_string(),
+                "replace it by the intended token".to_string(),
             ),
             (_, ANY_OPERATOR) => (
                 &SYNTAX,
                 format!("expected an operator, found `{written}`"),
-                "write the operator that is meant in its place".to_string(),
+                "replace it by the intended operator".to_string(),
             ),
             (_, inserted) => (
                 match scan(inserted).first().map(|token| token.kind) {
@@ -417,14 +417,14 @@ impl<'t> Reader<'t> {
         Diagnostic::error(code, span, message).with_help(help)
     }
 
-    /// Why a token is left out that would stand in front of the one at `index`.
+    /// The reason for deleting a token before the one at `index`.
     fn why_not(&self, written: &str, index: usize, edited: &[Token]) -> &'static str {
         match written {
             "@" => "remove it; a block begins with `@` and its name, as in `@compose { … }`",
             ";" if is_in_list(self.text, edited, index) => {
-                "remove it; what stands in brackets is separated by commas"
+                "remove it; items in brackets are separated by commas"
             }
-            ";" => "remove it; the statement goes on behind it",
+            ";" => "remove it; the statement continues after it",
             _ => "remove it",
         }
     }
@@ -469,7 +469,7 @@ fn edited(tokens: &[Token], edits: &[Edit]) -> Vec<Token> {
     let mut result = Vec::with_capacity(tokens.len() + edits.len());
     let mut rest = tokens;
     for edit in edits {
-        // What is inserted stands behind what ends at its place, and before what begins there.
+        // An insertion follows a token that ends at its position, and precedes a token that begins there.
         let at = rest.partition_point(|t| t.start < edit.at);
         let Some((before, behind)) = rest.split_at_checked(at) else {
             break;
@@ -512,7 +512,7 @@ fn candidates(text: &str, tokens: &[Token], places: &[usize], edits: &[Edit]) ->
         let mut add = |edit: Edit| found.push((distance, edit));
         let is_lone = is_lone(token.kind, &unpaired);
         let word = text.get(token.start..token.end).unwrap_or_default();
-        // A bracket in place of another one, wherever it stands, or of another sign.
+        // A bracket in place of another bracket or of another sign.
         if is_lone || distance <= NEAR && may_be_bracket(text, tokens, at) {
             let lacking = unpaired.iter().filter(|(_, surplus)| *surplus != 0);
             let lacking = lacking.map(|(bracket, surplus)| match surplus {
@@ -686,7 +686,7 @@ fn partner(tokens: &[Token], index: usize) -> Option<usize> {
     None
 }
 
-/// Whether the token in front of `index` stands in round or square brackets, or in attributes.
+/// Whether the token before `index` is in round or square brackets, or in attributes.
 fn is_in_list(text: &str, tokens: &[Token], index: usize) -> bool {
     let mut open = Vec::new();
     for (at, token) in tokens.iter().enumerate().take(index) {

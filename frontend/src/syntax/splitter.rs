@@ -1,4 +1,4 @@
-//! Cuts a file into imports, definitions, blocks and statements, and has each statement read.
+//! Splits a file into imports, definitions, blocks and statements, and parses each statement.
 
 use std::collections::BTreeSet;
 
@@ -28,7 +28,7 @@ pub(crate) const BLOCKS: [(&str, BlockKind); 12] = [
     ("quantize", BlockKind::Quantize),
 ];
 
-/// What could not be read may have belonged to any block.
+/// Text that could not be parsed may belong to any block.
 fn leave_unread(definition: &mut Definition) {
     for (_, kind) in BLOCKS {
         if !definition.unread.contains(&kind) {
@@ -38,7 +38,7 @@ fn leave_unread(definition: &mut Definition) {
     definition.unread_words = None;
 }
 
-/// What ended a statement.
+/// The end of a statement.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum End {
     Semicolon,
@@ -64,7 +64,7 @@ pub(super) struct Deferred<'t> {
     pub(super) tokens: &'t [Token],
 }
 
-/// Cuts one region of a file: an import or a definition, with what stands behind it up to the next one.
+/// Splits one region of a file: an import or a definition, with the text up to the next one.
 pub(super) struct Splitter<'t, 's> {
     pub(super) text: &'t str,
     /// Of the region, with `edits` made, and the token behind it.
@@ -74,19 +74,19 @@ pub(super) struct Splitter<'t, 's> {
     pub(super) edits: &'t [Edit],
     pub(super) at: usize,
     pub(super) builder: Builder<'s>,
-    /// Whether definitions stand in front of the region.
+    /// Whether definitions precede the region.
     pub(super) after_definitions: bool,
     /// Errors after which the rest is not read.
     pub(super) most_errors: usize,
     /// Statements of the present definition that were read with edits.
     pub(super) repaired: Vec<Span>,
-    /// Where the last statement that could not be read could be read no further, and whether a name might stand there.
+    /// Where parsing of the last malformed statement failed, and whether a name is allowed there.
     pub(super) failure: Option<(usize, bool)>,
-    /// How many words stand where no statement is read.
+    /// The number of words outside of statements.
     pub(super) skipped: usize,
-    /// Closing braces that stand in strings which are not closed.
+    /// Closing braces in unclosed strings.
     pub(super) swallowed: usize,
-    /// Where statements are only cut: what is to be read.
+    /// If statements are only split: those to be parsed.
     pub(super) deferred: Option<Vec<Deferred<'t>>>,
 }
 
@@ -158,7 +158,7 @@ impl<'t> Splitter<'t, '_> {
             self.builder.error_with_help(
                 &BRACKET,
                 span,
-                "this `}` closes nothing",
+                "this `}` has no opening bracket",
                 "remove it, or look for a `}` too many before it",
             );
             self.at += 1;
@@ -169,10 +169,10 @@ impl<'t> Splitter<'t, '_> {
             span,
             format!("expected `import`, `operator` or `graph`, found `{text}`"),
             match from {
-                Some(_) => "modules are imported whole: write `import math;`, then `math.neg(x)`",
+                Some(_) => "imports name modules, not their operators: write `import math;`, then `math.neg(x)`",
                 None if text.starts_with('/') => COMMENT_SIGN,
                 None => foreign_definition(text)
-                    .unwrap_or("statements stand in blocks of an operator or a graph"),
+                    .unwrap_or("write statements in blocks of an operator or a graph"),
             },
         );
         if let Some(length) = from {
@@ -207,7 +207,7 @@ impl<'t> Splitter<'t, '_> {
                     .get(before.end..next.start)
                     .is_some_and(|gap| gap.contains('\n'))
         };
-        // What follows `import` belongs to it, on whatever line.
+        // The text after `import` belongs to it, on any line.
         let name = self.at;
         while let Some(token) = self.peek() {
             if token.kind == TokenKind::Semicolon
@@ -345,7 +345,7 @@ impl<'t> Splitter<'t, '_> {
                             "expected `{{` before the blocks of `{}`",
                             definition.name.name
                         ),
-                        "the blocks of an operator or a graph stand in braces",
+                        "write the blocks of an operator or a graph in braces",
                     );
                 }
                 self.body(open, &mut definition, false);
@@ -383,14 +383,14 @@ impl<'t> Splitter<'t, '_> {
             return None;
         }
         let span = self.span(list.first()?).to(self.span(list.last()?));
-        let message = "inputs and outputs are declared in blocks, not behind the name";
+        let message = "inputs and outputs are declared in blocks, not after the name";
         let is_graph = before.iter().any(|token| self.word(token) == "graph");
         self.builder
             .error_with_help(&SYNTAX, span, message, header(is_graph));
         Some(at)
     }
 
-    /// From behind the opening brace to behind the closing one. `reported`: whether what stands in no block has been.
+    /// From after the opening brace to after the closing one. `reported`: whether text outside of blocks has been reported.
     fn body(&mut self, open: &Token, definition: &mut Definition, mut reported: bool) {
         while let Some(token) = self.peek() {
             if self.too_many_errors() {
@@ -415,7 +415,7 @@ impl<'t> Splitter<'t, '_> {
                             message,
                             match self.word(token) {
                                 "/" => COMMENT_SIGN,
-                                _ => "statements stand in a block such as `@compose { … }`",
+                                _ => "write statements in a block such as `@compose { … }`",
                             },
                         );
                         reported = true;
@@ -484,7 +484,7 @@ impl<'t> Splitter<'t, '_> {
                 &BLOCK_NAME,
                 self.place(sign.end, name.start),
                 format!("`@` and `{}` are one word", self.word(name)),
-                "remove what stands between them",
+                "remove the text between them",
             );
         }
         if name.is_some() {
@@ -494,7 +494,7 @@ impl<'t> Splitter<'t, '_> {
         let kind_of = |word: &str| BLOCKS.iter().find(|(n, _)| *n == word).map(|(_, k)| *k);
         let span = name.map_or(self.span(sign), |t| self.span(sign).to(self.span(t)));
         let mut kind = kind_of(word);
-        // Whatever stands between `@` and `{` is no name.
+        // The text between `@` and `{` is not a name.
         let is_open = |t: &Token| t.kind == TokenKind::Open(Bracket::Curly);
         let other = self.peek().filter(|_| name.is_none());
         let other = other.filter(|t| t.kind != TokenKind::Word && !is_open(t));
@@ -548,7 +548,7 @@ impl<'t> Splitter<'t, '_> {
                 self.skipped += words.filter(|t| t.kind == TokenKind::Word).count();
             }
             if let (Some(kind), false) = (kind, statement.tokens.is_empty()) {
-                // What begins as in other languages ends so, too.
+                // A block with braces of another language ends with them, too.
                 if statement.end == End::Brace
                     && let Some(last) = statement.tokens.last()
                     && !statement.tokens.first().is_some_and(|t| self.is_control(t))
@@ -582,7 +582,7 @@ impl<'t> Splitter<'t, '_> {
     /// Whether the last statement may declare a name that is not among its words, judged by the position where parsing it
     /// ended.
     fn has_lost_name(&self, kind: BlockKind, statement: &Statement) -> bool {
-        // Extents of inputs and lengths of attributes declare names as well; behind `=` stand values.
+        // Extents of inputs and lengths of attributes declare names as well; values follow `=`.
         let names_extents = matches!(kind, BlockKind::Attrib | BlockKind::Input);
         if self.holds_stand_in(statement) || statement.broken && names_extents {
             return true;
@@ -601,12 +601,12 @@ impl<'t> Splitter<'t, '_> {
             BlockKind::Output | BlockKind::Variable | BlockKind::Constant => !before.contains(':'),
             _ => false,
         };
-        // What a formula assigns stands behind its locals.
+        // The assignment of a formula follows its locals.
         let assigns = kind == BlockKind::Lower && wants_name && before.trim_end().ends_with(',');
         before.is_empty() || assigns || declares_inside && !before.contains('=')
     }
 
-    /// Whether something stands in a statement in place of what nobody knows.
+    /// Whether a statement contains a placeholder.
     fn holds_stand_in(&self, statement: &Statement) -> bool {
         let mut edits = self.edits.iter().filter(|edit| edit.stands_in());
         edits.any(|edit| edit.is_among(statement.tokens))
@@ -631,7 +631,7 @@ impl<'t> Splitter<'t, '_> {
         }
     }
 
-    /// Moves behind the next `;` or `}` that ends a statement. `reporting`: whether unbalanced brackets are reported.
+    /// Moves after the next `;` or `}` that ends a statement. `reporting`: whether unbalanced brackets are reported.
     fn cut_statement(&mut self, reporting: bool) -> Statement<'t> {
         let first = self.at;
         let mut open: Vec<&'t Token> = Vec::new();
@@ -649,7 +649,7 @@ impl<'t> Splitter<'t, '_> {
                             self.span(token),
                             "this string is not closed on its line",
                         )
-                        .with_help("close it with the quote it began with; for a long text write several strings one after the other");
+                        .with_help("close it with its opening quote; split a long text into several strings, one after the other");
                         self.builder.sink.report(diagnostic);
                         self.swallowed += swallowed_braces(self.word(token));
                     }
@@ -679,12 +679,12 @@ impl<'t> Splitter<'t, '_> {
                     }
                 }
                 TokenKind::Semicolon if open.last().is_some_and(|t| self.separates(t)) => {
-                    // What is said of its first word says it all.
+                    // The message for its first word is sufficient.
                     let is_loop = self.tokens.get(first).is_some_and(|t| self.is_control(t));
                     broken |= !is_loop && self.separator(reporting && !broken, token);
                 }
                 TokenKind::Semicolon => {
-                    // Only in a block that is part of a statement may a `;` stand; anything else is not closed.
+                    // A `;` is allowed only in a block that is part of a statement; other brackets are not closed.
                     let inner = open
                         .iter()
                         .rposition(|t| self.opens_block(t))
@@ -717,7 +717,7 @@ impl<'t> Splitter<'t, '_> {
     }
 }
 
-/// What can only begin a definition or an import.
+/// Words that begin only a definition or an import.
 pub(super) const DEFINITION_WORDS: [&str; 4] = ["operator", "graph", "public", "import"];
 
 /// How many tokens `from module import name, …;` has at the beginning of these: other languages import like that.
@@ -746,7 +746,7 @@ pub(super) fn begins_definition(text: &str, token: &Token) -> bool {
     token.kind == TokenKind::Word && word.is_some_and(is_word) && !is_name()
 }
 
-/// How many braces a text closes that it does not open.
+/// The number of closing braces without an opening one.
 fn swallowed_braces(text: &str) -> usize {
     let mut open = 0_usize;
     let mut swallowed = 0_usize;

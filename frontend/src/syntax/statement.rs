@@ -1,4 +1,4 @@
-//! Reads the statements that were cut out, several where only semicolons are missing.
+//! Parses one statement, or several if only semicolons are missing.
 
 use std::borrow::Cow;
 
@@ -201,7 +201,7 @@ impl<'t> Splitter<'t, '_> {
         });
         result.unwrap_or_else(|| {
             let span = builder.span_at(0, text.len());
-            let message = "there is no memory to read a statement that nests so deep";
+            let message = "there is not enough memory to parse a statement that nests so deep";
             builder.error(&NESTING, span, message);
             Attempt::Refused
         })

@@ -1,4 +1,4 @@
-//! What tests of single diagnostics need.
+//! Documents for tests of single diagnostics.
 
 use super::parse_module;
 use crate::diagnostics::Sink;

@@ -1,4 +1,4 @@
-//! Whole files: structure, spans, messages, limits.
+//! Tests on full files: structure, spans, messages, limits.
 
 use super::*;
 use crate::ast::*;
@@ -266,7 +266,7 @@ fn literals() {
     assert!(message("1e999").contains("larger than a 64-bit real"));
     assert!(message("1e + a").contains("exponent"));
     assert!(message("`sine`(x)").contains("no built-in function `sine`"));
-    assert!(message("'a\\q'").contains("no escape"));
+    assert!(message("'a\\q'").contains("not an escape"));
 }
 
 #[test]
@@ -533,7 +533,10 @@ fn missing_braces() {
             "2:1: `}` of `a` is missing"
         ]
     );
-    assert_eq!(parse("graph G { }\n}").1, ["2:1: this `}` closes nothing"]);
+    assert_eq!(
+        parse("graph G { }\n}").1,
+        ["2:1: this `}` has no opening bracket"]
+    );
 }
 
 #[test]

@@ -15,7 +15,7 @@ pub(crate) enum TokenKind {
     At,
     /// One operator; deepens a syntax tree by at most one.
     Operator,
-    /// `.`, `:`, `|`, `~`, `=`, and everything that is no part of the language.
+    /// `.`, `:`, `|`, `~`, `=`, and everything that is not part of the language.
     Other,
 }
 

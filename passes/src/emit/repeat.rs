@@ -34,12 +34,12 @@ pub(super) fn emit<'c: 'a, 'a>(
             let most = i64::try_from(most);
             let most = most.map_err(|_| EmitError::Malformed("a loop is too long"))?;
             let fits = extent::compare(ScalarOp::Le, count, at.index(most)?, at)?;
-            let message = format!("the loop should run {{0}} times, but scans only {most} items");
+            let message = format!("the loop has a count of {{0}}, but scans only {most} items");
             check::report(scope, fits, "SK9201", &message, &[count], l.span, at)?;
         }
         for length in &lengths {
             let fits = extent::compare(ScalarOp::Le, count, *length, at)?;
-            let message = "the loop should run {0} times, but scans only {1} items";
+            let message = "the loop has a count of {0}, but scans only {1} items";
             check::report(
                 scope,
                 fits,
@@ -341,7 +341,7 @@ impl<'c: 'a, 'a> Stacked<'c, 'a> {
         })
     }
 
-    /// For a pack of run-time length, which is one tensor already.
+    /// For a pack of dynamic length, which is one tensor already.
     fn of_stack(
         scope: &Scope<'_, 'c, 'a, '_>,
         item: ValueId,
@@ -535,7 +535,7 @@ fn enter<'c: 'a, 'a>(
         if is_open && int != IntType::I64 && !scope.value(id)?.wide {
             let last = at.index(int.largest())?;
             let fits = extent::compare(ScalarOp::Le, number, last, at)?;
-            let message = format!("the number {{0}} of a step of the loop is no {int} number");
+            let message = format!("the index {{0}} of an iteration does not fit {int}");
             check::report(scope, fits, "SK9201", &message, &[number], l.span, at)?;
         }
         let value = at.value(ops::arith::INDEX_CAST, &[number], &[], element)?;

@@ -173,7 +173,7 @@ unsafe fn run(
     let results = found.run(&call).map_err(|e| e.to_string())?;
     if results.len() != plain {
         return Err(format!(
-            "its kernel makes {} tensors, but the operator has {plain} outputs",
+            "its kernel returns {} tensors, but the operator has {plain} outputs",
             results.len()
         ));
     }
@@ -292,7 +292,7 @@ impl Place<'_> {
             return Ok(());
         }
         Err(format!(
-            "its kernel gives output {number} as {}{}, but {}{}{} is declared",
+            "its kernel returns output {number} as {}{}, but {}{}{} is declared",
             tensor.element(),
             skript_tensor::shape::text(tensor.shape()),
             if is_dynamic { "at most " } else { "" },

@@ -1,11 +1,11 @@
-//! What compiled code says about one invocation of an intrinsic, as bytes that stand in its object file.
+//! The description of one invocation of an intrinsic, as bytes in an object file.
 //!
 //! ```text
 //! u8 version (2), operator: string, u8 random, attributes: list of (name: string, value),
 //! inputs: list of arrays, outputs: list of arrays, dynamic_outputs: list of u32, given: list of strings
 //! ```
 //! Integers are little endian, a string is a `u32` length and UTF-8, a list is a `u32` count and its items. An array is an
-//! element type by name (a string) and a `u32` rank. A value is a tag and what it needs: 0 null, 1 bool (u8), 2 int (i64),
+//! element type by name (a string) and a `u32` rank. A value is a tag and its contents: 0 null, 1 bool (u8), 2 int (i64),
 //! 3 real (f64), 4 str (string), 5 list of values.
 
 use crate::Value;

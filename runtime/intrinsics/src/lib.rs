@@ -1,7 +1,6 @@
-//! Operators without a body: what the language cannot express, by qualified name. The one table that knows operators by
-//! name.
+//! Kernels of operators that the language cannot express, by qualified name. No other table names operators.
 //!
-//! A kernel is plain Rust over tensors: it knows neither models nor MLIR, so that every engine can call it.
+//! A kernel is plain Rust over tensors, independent of models and MLIR, so that every engine can call it.
 mod boxes;
 pub mod compiled;
 pub mod description;
@@ -216,7 +215,7 @@ impl Call<'_> {
             true => format!(
                 "attribute {name} depends on dynamic extents; pass it a value, or fix the extents"
             ),
-            false => format!("attribute {name} is no {kind}"),
+            false => format!("attribute {name} is not of kind {kind}"),
         })
     }
 

@@ -1,6 +1,6 @@
 //! Kernels of users: functions of a shared library, bound to operators without a body.
 //!
-//! The ABI is `runtime/c/skript_intrinsic.h`. A binding holds for the whole process: a name that is bound stays so.
+//! The ABI is `runtime/c/skript_intrinsic.h`. A binding is valid for the process: a bound name is not bound again.
 
 use crate::compiled::MESSAGE;
 use crate::{Call, KernelError, Value};
@@ -240,7 +240,7 @@ impl UserKernel {
         let wide = || {
             let (symbol, library) = (&self.symbol, self.library.display());
             call.wrong(format!(
-                "`{symbol}` takes reals as float; for f64, {library} needs a kernel `{symbol}{WIDE}` that takes them as double"
+                "`{symbol}` accepts reals as float; for f64, {library} needs a kernel `{symbol}{WIDE}` that accepts them as double"
             ))
         };
         let function = match numbers.real {

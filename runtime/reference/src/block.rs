@@ -118,7 +118,7 @@ impl<'m, 'o> Evaluator<'m, 'o> {
                 let outputs = flattened(&function.outputs);
                 if results.len() != outputs.len() {
                     return Err(place(internal(
-                        "an intrinsic has another number of results",
+                        "an intrinsic has a different number of results",
                     )));
                 }
                 for (id, tensor) in outputs.into_iter().zip(results) {
@@ -197,7 +197,7 @@ impl<'m, 'o> Evaluator<'m, 'o> {
         let updates = self.cast(inner.all(&updates)?, invoke.updates.iter().map(around));
         if results.len() != invoke.outputs.len() {
             return Err(internal(format!(
-                "{} has {} outputs, {} are taken",
+                "{} has {} outputs, but {} are used",
                 callee.name,
                 results.len(),
                 invoke.outputs.len()

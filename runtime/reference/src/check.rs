@@ -1,4 +1,4 @@
-//! Conditions over run-time extents (2.6, 2.8), tested in the order of the model.
+//! Run-time checks over dynamic extents (2.6, 2.8), tested in the order of the model.
 
 use crate::error::{EvalError, Failure, internal};
 use crate::frame::Frame;
@@ -20,7 +20,7 @@ pub(crate) fn run(frame: &Frame<'_>, checks: &[Check]) -> Result<(), EvalError> 
                 return Err(EvalError::new(failure).within(name, check.span));
             }
             _ => {
-                let error = internal("a check rests on an extent that is not known");
+                let error = internal("a check depends on an unknown extent");
                 return Err(error.within(name, check.span));
             }
         }

@@ -26,7 +26,7 @@ impl<'m> Evaluator<'m, '_> {
         self.block(frame, chosen)?;
         let results = frame.all(&chosen.results)?;
         if results.len() != outputs.len() {
-            return Err(internal("a branch yields another number of results"));
+            return Err(internal("a branch yields a different number of results"));
         }
         for (&id, tensor) in outputs.iter().zip(results) {
             self.show(frame, id, tensor)?;

@@ -9,7 +9,7 @@ use thiserror::Error;
 /// What went wrong; [`EvalError`] adds where.
 #[derive(Debug, Error)]
 pub enum Failure {
-    #[error("{expected} {what} are expected, {got} are given")]
+    #[error("expected {expected} {what}, got {got}")]
     Count {
         what: &'static str,
         expected: usize,
@@ -53,7 +53,7 @@ pub enum Failure {
     },
     #[error("the loop does not end within {0} steps (limit `loop_steps`)")]
     Endless(u64),
-    #[error("the loop takes more than {0} steps: too many for the reference evaluator")]
+    #[error("the loop runs more than {0} iterations: too many for the reference evaluator")]
     TooManySteps(u64),
     #[error(
         "{name} of shape {shape:?} has more than {limit} elements, too many for the reference evaluator"
@@ -67,11 +67,11 @@ pub enum Failure {
         "the formula runs over {extents:?}, more than {limit} points: too many for the reference evaluator"
     )]
     TooManyPoints { extents: Vec<i64>, limit: u64 },
-    #[error("the loop should run {count} times, but scans only {length} items")]
+    #[error("the loop has a count of {count}, but scans only {length} items")]
     ScanTooShort { count: i64, length: usize },
     #[error("the loop runs more than {0} iterations, the declared length of its results")]
     CapacityExceeded(u64),
-    #[error("the number {number} of a step of the loop is no {int} number")]
+    #[error("the index {number} of an iteration does not fit {int}")]
     StepBeyond { int: IntType, number: i64 },
     #[error("item {item} of a pack has the extent {extent}, but the items before have {before}")]
     ItemExtent {

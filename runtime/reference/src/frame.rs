@@ -1,4 +1,4 @@
-//! One activation of a function: its tensors and run-time extents.
+//! One activation of a function: its tensors and dynamic extents.
 
 use crate::Settings;
 use crate::error::{EvalError, Failure, internal};
@@ -49,7 +49,7 @@ impl<'m> Frame<'m> {
     pub fn learn(&mut self, extents: &[i64]) -> Result<(), EvalError> {
         if extents.len() != self.function.extents.len() {
             return Err(internal(format!(
-                "{} takes {} extents, {} are given",
+                "{} has {} extents, but {} are passed",
                 self.function.name,
                 self.function.extents.len(),
                 extents.len()
@@ -199,7 +199,7 @@ impl<'m> Frame<'m> {
             Extent::Dynamic { expr, bound } => {
                 let value = self.evaluate(expr).ok_or_else(|| {
                     internal(format!(
-                        "a run-time extent of {} is unknown where it is needed",
+                        "a dynamic extent of {} is used before it is known",
                         self.function.name
                     ))
                 })?;

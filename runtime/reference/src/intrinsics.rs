@@ -47,7 +47,7 @@ pub(crate) fn call(
         // The frame says why it does not know the shape.
         KernelError::NoShape(position) => match ids.get(position).map(|id| frame.shape(*id)) {
             Some(Err(why)) => why,
-            _ => internal("an intrinsic lacks the shape of an output"),
+            _ => internal("an output of an intrinsic has no shape"),
         },
         KernelError::Tensor(error) => Failure::Tensor(error).into(),
     })
@@ -67,7 +67,7 @@ fn value(attribute: &AttributeValue, frame: &Frame<'_>) -> Result<Value, EvalErr
         }
         AttributeValue::Run { kind, value } => {
             let found = frame.scalar(value);
-            let found = found.ok_or_else(|| internal("an attribute rests on unknown extents"))?;
+            let found = found.ok_or_else(|| internal("an attribute depends on unknown extents"))?;
             match kind {
                 ScalarKind::Bool => Value::Bool(found.to_bool()),
                 ScalarKind::Int => Value::Int(found.to_int()),

@@ -1,4 +1,4 @@
-//! Bytes → artifact; a file that lies is an error.
+//! Bytes → artifact; an inconsistent file is an error.
 
 use super::write::{MAGIC, VERSION};
 use super::{ArenaLayout, Artifact, Check, ELEMENTS, LARGEST, PackPlace, Port, PortExtent, Target};

@@ -22,8 +22,7 @@ const ARTIFACT: u64 = 1 << 30;
 /// Bytes that a packed file of weights may unpack to.
 const UNPACKED: u64 = 2 << 30;
 
-const TRUSTED: &str = "A compiled model holds native code, which runs with all rights of this process: run only those that \
-     you compiled, or whose origin you trust. The checksum in the file finds damage, not intent.";
+const TRUSTED: &str = "A compiled model holds native code, which runs with all rights of this process: run only models that you compiled, or whose origin you trust. The checksum in the file detects damage, not intent.";
 
 /// Runs a compiled model
 #[derive(Debug, Parser)]
@@ -178,9 +177,8 @@ fn print(text: &str) -> Result<(), String> {
 fn input(port: &Port, given: &[(String, PathBuf)]) -> Result<Tensor, String> {
     let name = &port.name;
     let file = given.iter().rev().find(|(n, _)| n == name);
-    let (_, path) = file.ok_or_else(|| {
-        format!("input `{name}` has no value; give one with --input {name}=FILE.npy")
-    })?;
+    let (_, path) =
+        file.ok_or_else(|| format!("input `{name}` has no value; pass --input {name}=FILE.npy"))?;
     let tensor = npy::read(path, &|_, _| Ok(())).map_err(|e| e.to_string())?;
     let what = format!("input `{name}`");
     tensor

@@ -1,4 +1,4 @@
-//! What a cache holds, and removing it.
+//! Lists and removes the entries of a cache.
 
 use super::Cache;
 use std::fs::Metadata;

@@ -19,7 +19,7 @@ const LONGEST_NAME: usize = 4096;
 /// Bytes behind the end of an archive, which its writers pad to whole records.
 const LONGEST_REST: usize = 1 << 20;
 const GZIP: [u8; 2] = [0x1f, 0x8b];
-const REMEDY: &str = "--limit unpacked_bytes=N allows another number";
+const REMEDY: &str = "--limit unpacked_bytes=N changes the limit";
 
 /// The files of a packed model; cheap to clone.
 #[derive(Clone, Debug)]
@@ -54,7 +54,7 @@ impl Archive {
         });
         let root = match (roots.next(), roots.next()) {
             (Some(root), None) => root,
-            (None, _) => return Err(wrong("there is no main.sknd in it".to_owned())),
+            (None, _) => return Err(wrong("it has no main.sknd".to_owned())),
             (Some(one), Some(other)) => {
                 let reason = format!("there is a {one}main.sknd and a {other}main.sknd in it");
                 return Err(wrong(reason));
@@ -105,7 +105,7 @@ fn unpack(path: &Path, file: std::fs::File, most: u64) -> Result<Vec<u8>, Tensor
         .map_err(|e| TensorError::io(path, "read", e))?;
     if !begun.starts_with(&GZIP) {
         return Err(wrong(
-            "is no .tgz file: it does not begin with the bytes 1F 8B of gzip; `tar -czf` packs a model".to_owned(),
+            "is not a .tgz file: it does not begin with the bytes 1F 8B of gzip; `tar -czf` packs a model".to_owned(),
         ));
     }
     let mut decoder = MultiGzDecoder::new(file);
@@ -117,7 +117,7 @@ fn unpack(path: &Path, file: std::fs::File, most: u64) -> Result<Vec<u8>, Tensor
             Ok(0) => break,
             Ok(count) => count,
             Err(e) if e.kind() == std::io::ErrorKind::Interrupted => continue,
-            Err(e) => return Err(wrong(format!("is no .tgz file: {e}"))),
+            Err(e) => return Err(wrong(format!("is not a .tgz file: {e}"))),
         };
         let read = chunk.get(..count).unwrap_or_default();
         if next.is_none() {
@@ -125,7 +125,7 @@ fn unpack(path: &Path, file: std::fs::File, most: u64) -> Result<Vec<u8>, Tensor
             behind += count;
             if behind > LONGEST_REST {
                 return Err(wrong(format!(
-                    "has more than {LONGEST_REST} bytes behind the end of the archive"
+                    "has more than {LONGEST_REST} bytes after the end of the archive"
                 )));
             }
             continue;
@@ -224,7 +224,7 @@ fn members(bytes: &[u8]) -> Result<BTreeMap<String, Range<usize>>, String> {
             }
             b'5' => {}
             b'1' | b'2' => return Err(format!("its member {name:?} is a link: pack the file")),
-            _ => return Err(format!("its member {name:?} is no ordinary file")),
+            _ => return Err(format!("its member {name:?} is not a regular file")),
         }
     }
     // Without the two blocks of zeros some of it is missing.
@@ -294,7 +294,7 @@ fn pax_path(mut data: &[u8]) -> Result<Option<String>, String> {
 /// A name as `a/b`, if it stays in the archive.
 fn checked_name(name: &[u8]) -> Result<String, String> {
     let shown = String::from_utf8_lossy(name.get(..80).unwrap_or(name));
-    let text = std::str::from_utf8(name).map_err(|_| format!("the name {shown:?} is no UTF-8"))?;
+    let text = std::str::from_utf8(name).map_err(|_| format!("the name {shown:?} is not UTF-8"))?;
     let parts: Vec<&str> = text
         .split('/')
         .filter(|p| !p.is_empty() && *p != ".")

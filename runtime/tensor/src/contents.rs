@@ -1,4 +1,4 @@
-//! What files of weights hold, without their elements; and tables of arrays.
+//! The names, shapes and types in files of weights, and tables of arrays.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! From what files hold to what runs.
+//! Conversion from element types of files to storage types.
 
 use crate::element::ElementType;
 use crate::error::TensorError;
@@ -195,7 +195,7 @@ mod tests {
         let error = tensor.into_run_time("w.dat", ElementType::F32).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "w.dat: element 1 is -1e300, which is no f32 number (at most 3.4028e38 in size); --real=f64 holds it"
+            "w.dat: element 1 is -1e300, which does not fit f32 (at most 3.4028e38 in size); --real=f64 holds it"
         );
     }
 
@@ -216,7 +216,7 @@ mod tests {
             .unwrap_err();
         assert_eq!(
             error.to_string(),
-            "w.dat: element 1 is 6.552e4, which is no f16 number (at most 6.5504e4 in size); --real=f32 holds it"
+            "w.dat: element 1 is 6.552e4, which does not fit f16 (at most 6.5504e4 in size); --real=f32 holds it"
         );
         assert!(large.into_run_time("w.dat", ElementType::BF16).is_ok());
         let ints = Tensor::from_i64(&[2], &[-128, 128]).unwrap();
@@ -226,7 +226,7 @@ mod tests {
             .unwrap_err();
         assert_eq!(
             error.to_string(),
-            "w.dat: element 1 is 128, which is no i8 number (-128 to 127); --int=i16 holds it"
+            "w.dat: element 1 is 128, which does not fit i8 (-128 to 127); --int=i16 holds it"
         );
         let short = ints.into_run_time("w.dat", ElementType::I16).unwrap();
         assert_eq!(short.bytes(), [0x80, 0xff, 0x80, 0x00]);

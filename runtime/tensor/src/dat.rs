@@ -58,7 +58,7 @@ pub(crate) fn read_part(
         Items::Plain(element) => {
             let start = start + HEADER_LENGTH;
             let mut tensor = Tensor::mapped(element, &header.shape, file.clone(), start)
-                .ok_or_else(|| TensorError::format(path, "the items do not lie in the file"))?;
+                .ok_or_else(|| TensorError::format(path, "the items exceed the file"))?;
             tensor.normalize_bools()?;
             tensor
         }
@@ -94,7 +94,7 @@ fn parse(bytes: &[u8]) -> Result<Header, String> {
         ));
     }
     if !bytes.starts_with(&MAGIC) {
-        return Err("the first bytes are not 4E EF: this is no NNEF tensor".to_string());
+        return Err("the first bytes are not 4E EF: this is not an NNEF tensor".to_string());
     }
     match bytes.get(2..4) {
         Some([1, 0]) => {}

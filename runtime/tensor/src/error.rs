@@ -1,4 +1,4 @@
-//! What can go wrong with tensors and their files.
+//! Errors of tensors and their files.
 
 use crate::element::ElementType;
 use skript_semantics::ScalarKind;
@@ -21,7 +21,7 @@ pub enum TensorError {
     NotAFile { path: PathBuf },
     /// A file was truncated or written to while it was in use.
     #[error(
-        "{path} changed while it was read, so what was computed of it is worth nothing: {how}; to replace a file in use, write a new one and rename it",
+        "{path} changed while it was read, so the results are not valid: {how}; to replace a file in use, write a new one and rename it",
         path = path.display()
     )]
     Changed { path: PathBuf, how: &'static str },
@@ -58,7 +58,7 @@ pub enum TensorError {
         element: ElementType,
         shape: Vec<u64>,
     },
-    #[error("{got} bytes given for a tensor of {element} and shape {shape:?}")]
+    #[error("{got} bytes for a tensor of {element} and shape {shape:?}")]
     Length {
         element: ElementType,
         shape: Vec<u64>,
@@ -70,7 +70,7 @@ pub enum TensorError {
     /// What only the one who asks for an array can say.
     #[error("{reason}")]
     Unwanted { reason: String },
-    #[error("the name {name:?} of a variable is no file name")]
+    #[error("the name {name:?} of a variable is not a file name")]
     Name { name: String },
     /// What the format cannot hold.
     #[error("{what} cannot be stored: {reason}")]

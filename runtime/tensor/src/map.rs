@@ -2,8 +2,8 @@
 //!
 //! A mapped file shares the memory of every process that maps it and is read as it is needed. In exchange it may change
 //! while it is used. A change of its length or its elements is found after the fact, by [`MappedFile::unchanged`]; bytes
-//! that vanish when the file is truncated read as zeros and are found by [`MappedFile::intact`] as well. Who replaces a
-//! file by renaming another one to its name disturbs nobody: the mapping keeps the file that it was made of.
+//! that vanish when the file is truncated read as zeros and are found by [`MappedFile::intact`] as well. Replacing a
+//! file by renaming another one to its name is safe: the mapping keeps the original file.
 
 mod fault;
 

@@ -85,7 +85,7 @@ fn parse(
     let mut rest = Vec::new();
     let ended = stream.take(1).read_to_end(&mut rest);
     if ended.map_err(|e| broken(path, e))? > 0 {
-        let reason = "more bytes follow than it says that it has";
+        let reason = "it has more bytes than its header states";
         return Err(TensorError::format(path, reason));
     }
     if header.big_endian {
@@ -120,10 +120,12 @@ fn read_header(
     let mut fixed = [0u8; 8];
     stream
         .read_exact(&mut fixed)
-        .map_err(|_| fail("is no .npy file: shorter than its fixed header"))?;
+        .map_err(|_| fail("is not a .npy file: shorter than its fixed header"))?;
     let [magic @ .., major, _minor] = fixed;
     if magic != *b"\x93NUMPY" {
-        return Err(fail("is no .npy file: its first bytes are not \\x93NUMPY"));
+        return Err(fail(
+            "is not a .npy file: its first bytes are not \\x93NUMPY",
+        ));
     }
     let length_bytes = match major {
         1 => 2u64,
@@ -204,10 +206,10 @@ pub fn write_pairs(
     };
     let descriptor = header::pair_descriptor(tensor.element());
     let descriptor =
-        descriptor.ok_or_else(|| refuse(format!("{} are no parts", tensor.element())))?;
+        descriptor.ok_or_else(|| refuse(format!("{} are not parts", tensor.element())))?;
     let shape = match tensor.shape() {
         [own @ .., 2] => own,
-        other => return Err(refuse(format!("{other:?} is no shape of pairs"))),
+        other => return Err(refuse(format!("{other:?} is not a shape of pairs"))),
     };
     write_as(path, descriptor, shape, tensor, stream)
 }

@@ -35,14 +35,14 @@ impl Npz {
     /// As [`Npz::open`], of a mapped file; `path` is for messages.
     pub(crate) fn of(file: MappedFile, path: &Path, most: u64) -> Result<Npz, TensorError> {
         let wrong = |reason: String| TensorError::format(path, reason);
-        let fail = |e: zip::result::ZipError| wrong(format!("is no .npz file: {e}"));
+        let fail = |e: zip::result::ZipError| wrong(format!("is not a .npz file: {e}"));
         let length = file.bytes().len() as u64;
         let archive = ZipArchive::new(Cursor::new(file.clone())).map_err(fail)?;
         let names = archive.file_names().map(|full| {
             let full = full.map_err(fail)?;
             match full.strip_suffix(".npy") {
                 Some(name) => Ok(name.to_owned()),
-                None => Err(wrong(format!("member {full:?} is no .npy array"))),
+                None => Err(wrong(format!("member {full:?} is not a .npy array"))),
             }
         });
         let names = names.collect::<Result<_, _>>()?;
@@ -97,7 +97,7 @@ impl Npz {
             CompressionMethod::Stored => {}
             CompressionMethod::Deflated if size > self.most => {
                 return Err(wrong(format!(
-                    "member {full:?} unpacks to {size} bytes, more than {}; --limit unpacked_bytes=N allows another number",
+                    "member {full:?} unpacks to {size} bytes, more than {}; --limit unpacked_bytes=N changes the limit",
                     self.most
                 )));
             }
@@ -110,8 +110,7 @@ impl Npz {
             }
         }
         if size > self.length.saturating_mul(BEST_RATIO) {
-            let reason =
-                format!("member {full:?} claims {size} bytes, more than the file can hold");
+            let reason = format!("member {full:?} claims {size} bytes, more than the file has");
             return Err(wrong(reason));
         }
         let mut member = archive.by_index(position).map_err(fail)?;

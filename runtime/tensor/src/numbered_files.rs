@@ -1,6 +1,6 @@
-//! Files that are called after numbers: Khronos' reference implementation gives the variables of operators that are not
-//! `public` no names but `.T1`, `.T2`, …, counted together with the tensors between operators; its writer may turn the dot
-//! into `_`. Their order is that of the composition, which is all that a model needs to know of them.
+//! Files with numbered names: Khronos' reference implementation names the variables of operators that are not `public`
+//! `.T1`, `.T2`, …, counted together with the tensors between operators; its writer may write `_` for the dot. The order of
+//! the numbers is that of the composition, which maps them to variables.
 
 use std::path::Path;
 

@@ -98,7 +98,7 @@ impl SafeTensors {
         let element = element(&entry.dtype)
             .ok_or_else(|| wrong(format!("{name:?} has the unknown type {:?}", entry.dtype)))?;
         admits(element, &entry.shape)?;
-        let outside = || wrong(format!("{name:?} does not lie in the file"));
+        let outside = || wrong(format!("{name:?} is not in the file"));
         let start = usize::try_from(entry.data_offsets.0).map_err(|_| outside())?;
         let start = start.checked_add(self.data).ok_or_else(outside)?;
         let mapped = Tensor::mapped(element, &entry.shape, self.file.clone(), start);
@@ -140,9 +140,9 @@ fn parse(bytes: &[u8]) -> Result<(usize, HashMap<String, Entry>), String> {
     let end = usize::try_from(length).map_or(usize::MAX, |n| n.saturating_add(8));
     let header = bytes
         .get(8..end)
-        .ok_or_else(|| format!("states a header of {length} bytes, and ends before"))?;
+        .ok_or_else(|| format!("states a header of {length} bytes, but ends before"))?;
     let Header(entries) = serde_json::from_slice(header)
-        .map_err(|e| format!("its header is no list of arrays: {e}"))?;
+        .map_err(|e| format!("its header is not a list of arrays: {e}"))?;
     let present = (bytes.len() - end) as u64;
     let mut order: Vec<&(String, Entry)> = entries.iter().collect();
     order.sort_by_key(|(_, entry)| entry.data_offsets);
@@ -159,7 +159,7 @@ fn parse(bytes: &[u8]) -> Result<(usize, HashMap<String, Entry>), String> {
         let wanted = wanted.map(|n| n.and_then(|n| u64::try_from(n).ok()));
         if wanted.is_some_and(|n| n != Some(end - begin)) {
             return Err(format!(
-                "{name:?} has {} bytes, which are no {} of shape {:?}",
+                "{name:?} has {} bytes, which do not match {} of shape {:?}",
                 end - begin,
                 entry.dtype,
                 entry.shape

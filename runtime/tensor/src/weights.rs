@@ -93,8 +93,7 @@ impl WeightStore {
         }
         let found = std::fs::metadata(path).map_err(|e| TensorError::io(path, "read", e))?;
         if !found.is_dir() {
-            let reason =
-                "is no folder with weights, and does not end in .safetensors, .npz or .tgz";
+            let reason = "is neither a folder with weights nor a file with the extension .safetensors, .npz or .tgz";
             return Err(TensorError::format(path, reason));
         }
         WeightStore::folder(path, "main", most)

@@ -2,7 +2,7 @@
 
 use super::program::Refusal;
 
-/// How bytecode of MLIR begins, by itself or in a larger file, where every byte that is no UTF-8 was replaced.
+/// How bytecode of MLIR begins, by itself or in a larger file, where every byte that is not UTF-8 was replaced.
 const BYTECODE: &str = "ML\u{fffd}R";
 
 /// How programs in the text of HLO begin.

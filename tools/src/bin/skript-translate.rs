@@ -1,5 +1,5 @@
 //! `mlir-translate` with the `skript` dialect, `--sknd-to-mlir`, `--from-stablehlo` and `--to-stablehlo`; for the latter
-//! `--weights` and `--variables` as `skript compile --emit=stablehlo` takes them, and `--limit` as all of `skript` does.
+//! `--weights` and `--variables` as for `skript compile --emit=stablehlo`, and `--limit` as for all of `skript`.
 
 #[path = "../limit_arguments.rs"]
 mod limit_arguments;
@@ -72,7 +72,7 @@ fn main() {
     skript_dialect::tools::register_export(
         EXPORT,
         "the skript dialect to StableHLO; behind --sknd-to-mlir, SkriptND text to StableHLO; \
-         --weights=args|file|inline says where its weights are, --variables=DIR|FILE where they come from",
+         --weights=args|file|inline selects how it receives weights, --variables=DIR|FILE their source",
         export,
     );
     std::process::exit(skript_dialect::tools::translate_main(rest));
@@ -214,7 +214,7 @@ fn write_beside(
     let Some(program) = &options.files.output else {
         return match place {
             WeightsPlace::File => {
-                Err("weights in a file stand beside the program: name its file with -o".into())
+                Err("weights are written to a file next to the program: name the program's file with -o".into())
             }
             WeightsPlace::Args | WeightsPlace::Inline => Ok(()),
         };
@@ -256,7 +256,7 @@ fn import<'c>(context: &'c Context, name: &str, text: &str) -> Result<Module<'c>
     }
     match (last, model) {
         (Some(error), _) => Err(error),
-        (None, None) => Err("the text holds no graph".into()),
+        (None, None) => Err("the text has no graph".into()),
         (None, Some(model)) => skript_passes::emit::emit(&model, &program.sources, context)
             .map_err(|error| {
                 let location = place(context, &program.sources, error.span());

@@ -1,4 +1,4 @@
-//! The operator calls that led to a place, as notes: the same words whoever says what happened there.
+//! The chain of operator calls to a location, as notes of a diagnostic.
 
 use skript_frontend::diagnostics::{Code, Diagnostic};
 use skript_frontend::model::Model;

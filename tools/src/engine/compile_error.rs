@@ -1,4 +1,4 @@
-//! Why a model was not compiled, as diagnostics: every refusal at its place, with the operator calls that led there.
+//! Errors of compilation as diagnostics: each at its location, with the chain of operator calls.
 
 use skript_dialect::Frame;
 use skript_dialect::pipeline::Message;
@@ -60,8 +60,8 @@ fn help(takers: &[&str]) -> String {
         .collect();
     match takers.as_slice() {
         [] => "use --engine=reference".to_string(),
-        [one] => format!("{one} takes this model"),
-        several => format!("each of {} takes this model", several.join(", ")),
+        [one] => format!("{one} supports this model"),
+        several => format!("each of {} supports this model", several.join(", ")),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Who computes: one place that knows all engines.
+//! The execution engines.
 
 mod calls;
 mod compile_error;

@@ -1,4 +1,4 @@
-//! A pack of run-time length among the inputs: one array along a first dimension of its own, or an array for each item.
+//! A pack of dynamic length among the inputs: one array along a first dimension of its own, or an array for each item.
 
 use std::path::PathBuf;
 
@@ -92,7 +92,7 @@ pub fn whole_row(archives: &[Npz], pack: &str) -> Result<(), TensorError> {
         (Some((missing, there)), Some(archive)) => Err(TensorError::Format {
             path: archive.path().to_path_buf(),
             reason: format!(
-                "there is no array `{}` in it, but `{}`",
+                "it has no array `{}`, but `{}`",
                 item(pack, missing),
                 item(pack, there)
             ),
@@ -126,7 +126,7 @@ pub fn pack(
     };
     if given.len() as u64 > length.bound() {
         return Err(vec![format!(
-            "input `{name}` is a pack of at most {}, {} given",
+            "input `{name}` is a pack of at most {}, but there are {}",
             length.bound(),
             count(given.len(), "array"),
         )]);
@@ -216,7 +216,7 @@ mod tests {
         let item = || array(&[2], &[1, 2]);
         assert_eq!(
             errors(vec![item(), item(), item()]),
-            "input `xs` is a pack of at most 2, 3 arrays given"
+            "input `xs` is a pack of at most 2, but there are 3 arrays"
         );
         assert!(errors(vec![item(), array(&[1], &[1])]).contains("input `xs_1`"));
         assert!(errors(vec![array(&[3, 2], &[0; 6])]).contains("at most 2"));

@@ -1,4 +1,4 @@
-//! What runs cost: times, memory, arithmetic.
+//! Costs of a run: times, memory, arithmetic operations.
 
 pub mod peak;
 

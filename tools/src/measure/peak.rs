@@ -1,4 +1,4 @@
-//! The machine's f32 multiply-add rate on some cores, measured beside every benchmark so that its share can be stated.
+//! The machine's f32 multiply-add rate of some threads, measured with every benchmark as the reference of its rate.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! Source lines with carets, notes with their places, the help.
+//! Source lines with carets, notes with their locations, help.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! `path:line:col: error[CODE]: message`, notes alike. The first place is one that the user can go to, outside of the library.
+//! `path:line:col: error[CODE]: message`, notes alike. The first location is one outside of the library, in the user's text.
 
 use std::fmt::Write as _;
 

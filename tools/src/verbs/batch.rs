@@ -49,7 +49,7 @@ pub fn run(arguments: &RunArguments, command: &[OsString], console: &mut Console
                 status
             }
             Err(error) => {
-                let message = format!("this line is no list of strings: {error}");
+                let message = format!("this line is not a list of strings: {error}");
                 let diagnostic = Diagnostic::without_place(&BATCH, message);
                 say(diagnostic, arguments.reading.message_format, &mut buffer);
                 Status::Usage
@@ -64,7 +64,7 @@ pub fn run(arguments: &RunArguments, command: &[OsString], console: &mut Console
 fn one(words: &[OsString], console: &mut Console) -> Status {
     match super::parse(words, console) {
         Ok(Verb::Run(run)) if run.batch.is_some() => {
-            console.write("error: a batch cannot hold another batch\n");
+            console.write("error: a batch cannot contain another batch\n");
             Status::Usage
         }
         Ok(verb) => super::perform(verb, console),

@@ -1,4 +1,4 @@
-//! `skript bench`: latency of calls, beside the machine's own rate.
+//! `skript bench`: latency of calls, compared with the machine's peak rate.
 
 mod program;
 

@@ -1,4 +1,4 @@
-//! `skript cache`: what the cache of compiled models holds, and removing it.
+//! `skript cache`: lists and removes cached compiled models.
 
 use std::time::Duration;
 

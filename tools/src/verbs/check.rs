@@ -61,7 +61,7 @@ fn check(arguments: &CheckArguments, session: &mut Session, graph: &str, console
     }
     // Definitions are proven without values; shapes need them.
     let text = format!(
-        "note: shapes of graph `{graph}` are not checked, for {} no value; give it with --set\n",
+        "note: shapes of graph `{graph}` are not checked, because {} no value; pass it with --set\n",
         match missing.as_slice() {
             [one] => format!("attribute `{one}` has"),
             several => format!("attributes {} have", several.join(", ")),

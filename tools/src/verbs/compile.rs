@@ -44,37 +44,37 @@ pub fn run(arguments: &CompileArguments, console: &mut Console) -> Status {
         session.report_usage(
             Diagnostic::without_place(&OUTPUT, "an operator that is kept has no code of ours")
                 .with_help(
-                    "take --emit=skript, linalg, linalg-named, affine, scf or buffers with --keep",
+                    "use --emit=skript, linalg, linalg-named, affine, scf or buffers with --keep",
                 ),
         );
     }
     if let Some(extension) = arguments.unknown_extension() {
-        let text = format!("the extension `.{extension}` does not say what to write");
+        let text = format!("the extension `.{extension}` is not known");
         session.report_usage(Diagnostic::without_place(&OUTPUT, text).with_help(
-            "name the file `.skm`, `.so`, `.o`, `.s` or `.ll`, or choose with --emit, such as --emit=linalg",
+            "use the extension `.skm`, `.so`, `.o`, `.s` or `.ll`, or --emit, such as --emit=linalg",
         ));
     }
     if arguments.report.is_some() && arguments.emit() != EmitName::Stablehlo {
         session.report_usage(
             Diagnostic::without_place(&OUTPUT, "there is a report of the forms of StableHLO only")
-                .with_help("take --emit=stablehlo with --report"),
+                .with_help("use --emit=stablehlo with --report"),
         );
     }
     if arguments.mesh.is_some() && arguments.emit() != EmitName::Stablehlo {
         session.report_usage(
             Diagnostic::without_place(&OUTPUT, "a mesh is for StableHLO programs only")
-                .with_help("take --emit=stablehlo with --mesh"),
+                .with_help("use --emit=stablehlo with --mesh"),
         );
     }
     if arguments.weights.place.is_some() && arguments.emit() != EmitName::Stablehlo {
         session.report_usage(
-            Diagnostic::without_place(&OUTPUT, "weights of StableHLO programs only have a place")
-                .with_help("take --emit=stablehlo with --weights"),
+            Diagnostic::without_place(&OUTPUT, "--weights applies to StableHLO programs only")
+                .with_help("use --emit=stablehlo with --weights"),
         );
     }
     if arguments.weights.place() == WeightsPlace::File && arguments.output().is_none() {
         session.report_usage(
-            Diagnostic::without_place(&OUTPUT, "weights in a file stand beside the program")
+            Diagnostic::without_place(&OUTPUT, "weights are written to a file next to the program")
                 .with_help("name the program's file with -o"),
         );
     }

@@ -23,7 +23,7 @@ pub fn run(arguments: &ExplainArguments, console: &mut Console) -> Status {
         let lines = Limits::ALL.iter().map(|l| {
             let summary = l.summary.trim();
             format!(
-                "{:18} {summary} {} unless --limit {}=N says otherwise, at most {}\n",
+                "{:18} {summary} {} unless changed by --limit {}=N, at most {}\n",
                 l.name, l.default, l.name, l.most
             )
         });
@@ -48,7 +48,7 @@ pub fn run(arguments: &ExplainArguments, console: &mut Console) -> Status {
             .or_else(|| closest(wanted, entries.iter().map(|e| e.name.as_str())));
         let near = near.map_or(String::new(), |n| format!("did you mean `{n}`? "));
         let text = format!(
-            "error: there is no diagnostic and no operator `{wanted}`; {near}`skript explain` lists all codes, `skript ops` \
+            "error: there is neither a diagnostic nor an operator `{wanted}`; {near}`skript explain` lists all codes, `skript ops` \
              all operators\n"
         );
         console.write(&text);

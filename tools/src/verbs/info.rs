@@ -112,7 +112,7 @@ impl Facts {
             inputs.any(|i| i.name.name == name && i.default.is_some())
         };
         let text = |function: &Function, port: &Port| match port.tensors {
-            PortTensors::Null if has_default(&port.name) => "takes its default".to_string(),
+            PortTensors::Null if has_default(&port.name) => "has its default".to_string(),
             _ => port_type(function, port),
         };
         let ports = |ports: Option<&Vec<Port>>| {

@@ -1,4 +1,4 @@
-//! `skript man`: manual pages, made from the descriptions of the flags.
+//! `skript man`: manual pages, generated from the descriptions of the flags.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! The verbs, one file each, and what guards all of them.
+//! The verbs, one file each, and the handling of panics.
 
 mod batch;
 mod bench;

@@ -34,7 +34,7 @@ fn compute(arguments: &RunArguments, session: &mut Session) {
     let weights = Weights {
         folder: arguments.variables.as_deref(),
         given: arguments.weights.as_ref(),
-        remedy: "--weights=zero or --weights=random:SEED fills what is missing, --weights FILE takes it from a file, --variables DIR all from another folder",
+        remedy: "--weights=zero or --weights=random:SEED fills missing weights; --weights FILE reads them from a file, --variables DIR all weights from another folder",
     };
     let prepared = inputs::prepare(session, &model, &arguments.inputs, weights);
     let Some((inputs, mut variables)) = prepared else {

@@ -1,6 +1,6 @@
 //! Test only: runs recipes on scalars by the definitions of `arith` and `math`, and compares with the table's meaning.
 //!
-//! What those dialects call undefined or poison is a panic here. Reals are f32, ints 64 bits wide.
+//! Undefined behaviour and poison of those dialects are a panic here. Reals are f32, ints 64 bits wide.
 
 use super::{Input, Recipe, TypeClass};
 use crate::{Scalar, ScalarKind, ScalarOp};

@@ -1,5 +1,5 @@
-//! The statements of chapter 2 that a definition alone shows, by their number in the checklist of normative statements.
-//! What fires every code is tested with the code; here is what the rules say beside it.
+//! Tests of the statements of chapter 2 that concern a single definition, by their number in the checklist.
+//! Each diagnostic code has its own tests; these test the other rules.
 
 mod declarations;
 mod expressions;

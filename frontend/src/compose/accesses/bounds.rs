@@ -1,5 +1,5 @@
-//! Proof that accesses stay in their tensors; what cannot be proven is clamped (reads) or guarded (writes). A read of a
-//! tensor without elements gives the kind's default. What no data decide is examined besides (see [`crate::compose::accesses`]).
+//! Proof that accesses are in bounds. Unproven reads are clamped, unproven writes guarded. A read of an empty tensor yields
+//! the kind's default. [`crate::compose::accesses`] examines indices that depend on no data.
 
 use skript_semantics::{Scalar, ScalarKind, ScalarOp};
 
@@ -17,15 +17,15 @@ use crate::model::{
     Expr, Extent, Formula, FormulaIndex, FormulaLocal, Function, MessagePart, Node, Value, ValueId,
 };
 
-/// What runs test of a formula.
+/// The run-time checks of a formula.
 pub struct Secured {
     /// When the function begins.
     pub demands: Vec<Demand>,
-    /// In front of the formula. Their targets are still to be given tensors.
+    /// Formulas before the formula. Their targets have no tensors yet.
     pub searches: Vec<Formula>,
 }
 
-/// Makes every access of the formula in bounds (the invariant of [`crate::model::formula`]).
+/// Brings every access of the formula in bounds (the invariant of [`crate::model::formula`]).
 ///
 /// Gives what the run must test, besides the lengths `beside`: that indices which no data decide stay in their tensors, and
 /// that the `positions` of items are there. A formula that `counts` what it writes rests on a tensor that nothing else has:
@@ -90,7 +90,7 @@ pub fn secure(
     Ok(Secured { demands, searches })
 }
 
-/// Clamps and guards what is not proven; whether that is nothing but what data decide.
+/// Clamps and guards unproven accesses; returns whether all of them depend on data.
 fn make_safe(formula: &mut Formula, values: &[Value]) -> bool {
     let indices = std::mem::take(&mut formula.indices);
     let mut locals: Vec<FormulaLocal> = Vec::new();
@@ -281,7 +281,7 @@ struct Pass<'a> {
     values: &'a [Value],
     indices: &'a [FormulaIndex],
     predicate: Option<Expr>,
-    /// What the loops themselves say.
+    /// The facts of the loops.
     always: Vec<Affine>,
     work: Work,
     /// Whether everything so far stays in its tensor as it is written.
@@ -357,7 +357,7 @@ impl<'a> Pass<'a> {
         Expr { kind, node }
     }
 
-    /// Comparisons that the ranges decide, choices that they make, indices that are always zero.
+    /// Folds comparisons and selects that the ranges decide, and indices that are always zero.
     fn simplified(
         &self,
         kind: ScalarKind,
@@ -422,7 +422,7 @@ impl<'a> Pass<'a> {
         Expr::apply(kind, op, operands)
     }
 
-    /// Whether both sides stay far enough from the ends of i64 for their difference to be exact.
+    /// Whether the difference of both sides does not overflow i64.
     fn orders(&self, a: &Expr, b: &Expr, locals: &[FormulaLocal], facts: &[Affine]) -> bool {
         let small = |e: &Expr| {
             let (low, high) = self.known(locals, facts).interval(e);
@@ -452,7 +452,7 @@ impl<'a> Pass<'a> {
         let shape = self.shape(tensor);
         if shape.iter().any(|e| e.bound() == 0) {
             self.is_proven = false;
-            // An empty tensor has no element to read; the value stands for one that never counts.
+            // An empty tensor has no element to read; the value is not used.
             return Expr::literal(kind.default_value());
         }
         let mut secured = Vec::with_capacity(subscripts.len());
@@ -549,7 +549,7 @@ fn item(loops: &Loops, position: &Position) -> Option<Demand> {
     Some(demand.unless(&position.unless))
 }
 
-/// Positions of the locals that an expression rests on, those of locals included.
+/// Positions of the locals that an expression depends on, directly or through other locals.
 fn locals_below(expr: Option<&Expr>, locals: &[FormulaLocal]) -> Vec<usize> {
     let mut found = Vec::new();
     let mut open: Vec<&Expr> = expr.into_iter().collect();

@@ -1,4 +1,4 @@
-//! What decides the value of an expression of a formula: data, or indices and extents alone.
+//! Whether an expression of a formula depends on data, or on indices and extents alone.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! The steps of a formula one by one, where everything that decides an index is known while compiling.
+//! Enumeration of the steps of a formula whose indices are known at compile time.
 
 use std::cell::Cell;
 

@@ -1,4 +1,4 @@
-//! The smallest and the largest value of an index over the loops of a formula, as expressions over run-time extents.
+//! Minimum and maximum of an index over the loops of a formula, as expressions over dynamic extents.
 
 use skript_semantics::{Scalar, ScalarKind, ScalarOp};
 
@@ -8,7 +8,7 @@ use crate::eval::runtime;
 use crate::model::check::is_shape_scalar;
 use crate::model::{Expr, Extent, FormulaIndex, Node};
 
-/// An inclusive range between ints over run-time extents.
+/// An inclusive range between ints over dynamic extents.
 pub type Ends = (Expr, Expr);
 
 /// Levels of choices and products that are looked into.
@@ -16,7 +16,7 @@ const DEPTH: usize = 16;
 /// How large the expression of an end may become.
 const MOST_NODES: usize = 256;
 
-/// The loops of a formula, where each of them takes a step.
+/// The loops of a formula, none of which is empty.
 pub struct Loops<'a> {
     pub indices: &'a [FormulaIndex],
     /// Sums of extents that are not negative.
@@ -24,7 +24,7 @@ pub struct Loops<'a> {
     pub work: &'a Work,
 }
 
-/// A sum of indices, each with a factor over extents, and of what rests on extents alone.
+/// A sum of indices, each with a factor over extents, and of a term over extents alone.
 struct Linear {
     terms: Vec<(usize, Expr)>,
     rest: Affine,
@@ -37,7 +37,7 @@ struct Limit<'e> {
     at_most: Option<Expr>,
 }
 
-/// What ends rest on.
+/// The dependences of minimum and maximum.
 #[derive(Default)]
 struct Around<'e> {
     limits: Vec<Limit<'e>>,
@@ -63,7 +63,7 @@ impl Loops<'_> {
             && let [a, b] = operands.as_slice()
             && self.is_positive(b)
         {
-            // The larger what is divided, the larger the quotient.
+            // The quotient increases with the dividend.
             let (low, high) = self.invocation_counts(a, depth)?;
             return Some((divided(*op, low, b), divided(*op, high, b)));
         }
@@ -73,7 +73,7 @@ impl Loops<'_> {
             .iter()
             .cloned()
             .partition(|(term, _)| linear(term, DEPTH).is_some());
-        // Terms that share no index reach their ends together.
+        // Terms that share no index reach their minimum and maximum together.
         let mut seen = Vec::new();
         let plain = Affine {
             constant: sum.constant,
@@ -113,7 +113,7 @@ impl Loops<'_> {
             let last = Affine::of(&extent).plus(&Affine::constant(1), -1);
             let reach = product(&factor, &last.into_expr());
             let zero = Expr::int(0);
-            // The sign of a factor over extents may be known to the run only.
+            // The sign of a factor over extents may be known only at run time.
             let (least, most) = match self.known().interval(&factor) {
                 (0.., _) => (zero, reach),
                 (_, ..=0) => (reach, zero),
@@ -158,11 +158,11 @@ impl Loops<'_> {
         let mut low = Affine::constant(sum.constant);
         let mut high = low.clone();
         for (term, factor) in &sum.terms {
-            // A term that is the whole index has been looked at.
+            // A term that is the full index has been examined.
             if term == index {
                 return None;
             }
-            // Limits are those of the whole index.
+            // Limits are those of the full index.
             let mut own = Around::default();
             let (least, most) = self.inside(term, &mut own, depth)?;
             around.positive.append(&mut own.positive);
@@ -249,7 +249,7 @@ impl Loops<'_> {
         }
     }
 
-    /// Of a choice: the ends of both sides, each as the condition limits it.
+    /// The range of a select: the ranges of both sides, each limited by the condition.
     fn either<'e>(
         &self,
         (condition, then, otherwise): (&'e Expr, &'e Expr, &'e Expr),
@@ -316,13 +316,13 @@ impl Loops<'_> {
         }
     }
 
-    /// What is known of extents.
+    /// Facts about extents.
     pub(super) fn known(&self) -> Known<'_> {
         Known::new((&[], &[]), self.facts, self.work)
     }
 }
 
-/// What a comparison with something over extents says of the int on its left.
+/// The limit of an int on the left of a comparison with an expression over extents.
 fn limit<'e>(condition: &'e Expr, holds: bool) -> Option<Limit<'e>> {
     let Node::Apply { op, operands } = &condition.node else {
         return None;

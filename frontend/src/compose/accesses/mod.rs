@@ -1,9 +1,9 @@
-//! Accesses that are not proven to stay in their tensors (2.12).
+//! Accesses that are not proven in bounds (2.12).
 //!
-//! What data decide of an index follows the documented rule: a read takes the nearest element, a write is dropped. Where extents,
-//! attributes and the loops decide, leaving the tensor is an error: of composition if all of that is known, else of the run.
-//! A run tests a condition over extents when the function begins, if one is exact. If it is not, because an index is not
-//! linear or a condition decides whether the access is evaluated, a formula in front looks for the step that leaves.
+//! An index that depends on data follows the documented rule: a read uses the nearest element, a write is dropped. An index
+//! that depends on extents, attributes and loops alone must be in bounds: composition reports an error if all of these are
+//! static, else there is a run-time check. If a condition over extents is exact, it is tested when the function begins. If
+//! not, because an index is not linear or the access is conditional, a formula before it searches for a step out of bounds.
 
 pub mod bounds;
 mod dependence;
@@ -33,18 +33,18 @@ use crate::eval::{Accessed, Demand, runtime};
 use crate::model::{Expr, Extent, Formula, MessagePart, Value, ValueId};
 use crate::source::Span;
 
-/// What runs test of the accesses of a formula.
+/// The run-time checks of the accesses of a formula.
 #[derive(Default)]
 pub struct Tests {
     /// When the function begins.
     pub demands: Vec<Demand>,
-    /// In front of the formula. Their targets are still to be given tensors.
+    /// Formulas before the formula. Their targets have no tensors yet.
     pub searches: Vec<Formula>,
     /// In the steps of the formula.
     pub inside: Vec<Inside>,
 }
 
-/// Where the accesses of a formula stand.
+/// Source spans of the accesses of a formula.
 pub struct Spans<'a> {
     pub accessed: &'a [Accessed],
     pub target: Span,
@@ -104,16 +104,16 @@ struct Examination<'a> {
     tests: Tests,
 }
 
-/// What has to hold where an access is evaluated.
+/// The conditions under which an access is evaluated.
 #[derive(Default)]
 struct Path<'a> {
-    /// Conditions over extents, as what must hold.
+    /// Conditions over extents that must hold.
     extents: Vec<Expr>,
     /// Conditions on indices.
     indices: Vec<Condition<'a>>,
     /// All but those over extents, in order.
     steps: Vec<Condition<'a>>,
-    /// The indices that these rest on.
+    /// The indices that these depend on.
     rests: BTreeSet<usize>,
 }
 
@@ -156,7 +156,7 @@ impl<'a> Examination<'a> {
         value.tensor.shape.get(access.dimension).cloned()
     }
 
-    /// `` `x` ``, or what an access is without a name.
+    /// `` `x` ``, or a description of an access without a name.
     fn name(&self, tensor: ValueId) -> String {
         let value = self.values.get(tensor.0 as usize);
         let name = value.and_then(|v| v.name.as_ref());
@@ -215,7 +215,7 @@ impl<'a> Examination<'a> {
         path
     }
 
-    /// What extents must be for an index that each step looks at; `None` if no condition over extents is exact.
+    /// The condition over extents for an index that each step evaluates; `None` if no condition is exact.
     fn at_entry(&self, access: &Access, subscript: &Expr, extent: &Extent) -> Option<Vec<Demand>> {
         let (name, span) = (self.name(access.tensor), self.span(access));
         if let Some(demands) = remapped(&self.loops, subscript, (extent, &name), span) {
@@ -246,7 +246,7 @@ impl<'a> Examination<'a> {
         }])
     }
 
-    /// Demands something where the conditions over extents hold.
+    /// Adds a demand under the conditions over extents.
     fn demand(&mut self, demands: Vec<Demand>, path: &Path) {
         let otherwise: Vec<Expr> = path.extents.iter().cloned().map(negated).collect();
         for demand in demands {
@@ -257,7 +257,7 @@ impl<'a> Examination<'a> {
         }
     }
 
-    /// What the steps do, one by one; conditions that data decide may be either way.
+    /// Enumerates the steps; conditions on data may be true or false.
     fn decided(
         &self,
         subscript: &Expr,
@@ -279,7 +279,7 @@ impl<'a> Examination<'a> {
         })
     }
 
-    /// That no step of a certain kind is taken.
+    /// The condition that no step of a certain kind is executed.
     fn leaves(&self, access: &Access, extent: &Extent, index: i64, at: &[(usize, i64)]) -> Demand {
         let steps = at.iter().filter_map(|(index, value)| {
             let name = &self.formula.indices.get(*index)?.name;
@@ -308,7 +308,7 @@ impl<'a> Examination<'a> {
         let size = extent_expr(extent);
         let indices: Vec<usize> = own.indices.union(&path.rests).copied().collect();
         let mut open = path.extents.clone();
-        // Loops that the search leaves out take a step.
+        // Loops that the search omits are not empty.
         for (position, index) in self.formula.indices.iter().enumerate() {
             if !indices.contains(&position) && index.extent.fixed().is_none() {
                 let some = runtime::compare(ScalarOp::Gt, extent_expr(&index.extent), Expr::int(0));
@@ -430,7 +430,7 @@ mod tests {
             assert_fires(&ACCESS_OUT_OF_RANGE, &document(leaves, "3"));
         }
         assert_fires(&ACCESS_OUT_OF_RANGE, &document("y[0,] = x[n - 1,]", "0"));
-        // Whatever n is.
+        // For all n.
         let never = document("y[i,] = x[n * i,], i < 3", "s|9");
         assert_fires(&ACCESS_OUT_OF_RANGE, &never);
     }

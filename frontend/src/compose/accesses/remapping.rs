@@ -1,5 +1,5 @@
-//! `|e <> a : b|` (2.12): where `a` and `b` lead is inside of the tensor. What surely leads outside is refused, and a run tests
-//! what rests on its extents.
+//! `|e <> a : b|` (2.12): `a` and `b` must be in bounds. A bound that is always outside is rejected; one that depends on
+//! dynamic extents is checked at run time.
 
 use skript_semantics::{ScalarKind, ScalarOp};
 

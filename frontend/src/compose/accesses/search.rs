@@ -1,5 +1,4 @@
-//! Formulas that look for a step in which an access leaves its tensor, where no condition on extents says exactly whether
-//! there is one.
+//! Formulas that search for a step in which an access is out of bounds, if no condition on extents decides that exactly.
 
 use rustc_hash::FxHashMap;
 use skript_semantics::{ScalarKind, ScalarOp};

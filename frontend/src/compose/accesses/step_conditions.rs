@@ -1,5 +1,5 @@
-//! Formulas in which a step rests on what earlier steps wrote: whether it evaluates an access is known in the step alone, so
-//! the formula itself finds the steps whose accesses leave their tensors.
+//! Formulas whose steps read the writes of earlier steps: only the step itself decides whether it evaluates an access, so
+//! the formula itself finds the steps with accesses out of bounds.
 
 use skript_semantics::{Scalar, ScalarKind, ScalarOp};
 

@@ -136,7 +136,7 @@ impl<'p> Composer<'p, '_> {
             TargetItem::Zip { span, .. } => Err(self.error(
                 &RESULTS_MISMATCH,
                 *span,
-                "results can only be dealt to several packs inside a list: `[(a, b)..] = …`",
+                "results can only be distributed over several packs inside a list: `[(a, b)..] = …`",
             )),
         }
     }
@@ -289,7 +289,7 @@ impl<'p> Composer<'p, '_> {
             return Err(self.error(
                 &RESULTS_MISMATCH,
                 span,
-                "a single tensor cannot be taken apart",
+                "a single tensor cannot be destructured",
             ));
         };
         let rest = match (whole.len().checked_sub(known), open) {
@@ -301,7 +301,7 @@ impl<'p> Composer<'p, '_> {
                     &RESULTS_MISMATCH,
                     span,
                     format!(
-                        "the result has {} tensors, the left side takes {least}{known}",
+                        "the result has {} tensors, but the left side has {least}{known}",
                         whole.len()
                     ),
                 ));
@@ -397,7 +397,7 @@ impl<'p> Composer<'p, '_> {
                         Diagnostic::error(
                             &UNEXPECTED_VALUE,
                             expr.span,
-                            "this is null here; a component must give tensors",
+                            "this is null here, but the result must be tensors",
                         )
                         .with_help("write it where null has a meaning: `(c ? x) ?? y`, or as an optional input"),
                     ));

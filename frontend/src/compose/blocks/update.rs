@@ -1,6 +1,6 @@
-//! `@update`: new values of variables, here and in what is invoked (2.11).
+//! `@update`: new values of variables of a definition and of its invocations (2.11).
 //!
-//! A function gives the new values of its captures beside its outputs; callers pass them on, up to the entry, where they
+//! A function returns the new values of its captures after its outputs; callers pass them on, up to the entry, where they
 //! become the model's. All are computed from the old values, so the order of statements does not matter to readers.
 
 use std::sync::Arc;
@@ -115,7 +115,7 @@ impl<'p> Composer<'p, '_> {
             self.error(
                 &RESULTS_MISMATCH,
                 span,
-                format!("the new value of variable `{name}` has another number of tensors"),
+                format!("the new value of variable `{name}` has a different number of tensors"),
             );
             return;
         }
@@ -166,7 +166,7 @@ impl<'p> Composer<'p, '_> {
             return Err(self.error(
                 &UPDATED_TWICE,
                 span,
-                format!("variable `{name}` is updated more than once in a run"),
+                format!("variable `{name}` is updated more than once"),
             ));
         }
         builder.function.updates.push((capture, value));
@@ -189,7 +189,7 @@ impl<'p> Composer<'p, '_> {
         Err(self.error(
             &UPDATED_TWICE,
             span,
-            format!("variable `{name}` is updated inside {what}; an update happens once in a run"),
+            format!("variable `{name}` is updated inside {what}; an update happens once per execution of the graph"),
         ))
     }
 

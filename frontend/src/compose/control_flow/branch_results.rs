@@ -1,4 +1,4 @@
-//! What branches give together (2.10.1): one type for each result, whichever branch is taken.
+//! The result types of branches (2.10.1): one type for each result, independent of the executed branch.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Branches (2.10.1): decided at compile time where possible, else operations of the model.
+//! Branches (2.10.1): folded at compile time if possible, else operations of the model.
 
 use skript_semantics::ScalarKind;
 
@@ -19,7 +19,7 @@ use crate::source::Span;
 pub enum Form {
     Single,
     Pack(usize),
-    /// A pack of run-time length.
+    /// A pack of dynamic length.
     Stack,
 }
 
@@ -129,13 +129,12 @@ impl<'p> Composer<'p, '_> {
             }
         }
         let message = format!(
-            "the branches give different results: {}",
+            "the branches have different results: {}",
             texts.join(" and ")
         );
         self.report(
             Diagnostic::error(&BRANCH_RESULTS, span, message).with_help(
-                "give all branches results of one type and rank; extents may differ where an input or an operator leaves \
-                 them to the run, as in `x: real[n|8]`",
+                "all branches need results of one type and rank; extents may differ if they are dynamic, as in `x: real[n|8]`",
             ),
         )
     }

@@ -1,4 +1,4 @@
-//! Loops that stay loops: with conditions, run-time counts, or more iterations than are unrolled (2.10.1).
+//! Loops that are not unrolled: with conditions, dynamic counts, or many iterations (2.10.1).
 
 use std::sync::Arc;
 
@@ -101,7 +101,7 @@ impl<'p> Composer<'p, '_> {
                 &BRANCH_RESULTS,
                 looping.span,
                 format!(
-                    "the body must give {} carried values, and single tensors to be collected",
+                    "the body must return {} loop-carried values, and single tensors to be collected",
                     parts.carried.len()
                 ),
             ));
@@ -188,7 +188,7 @@ impl<'p> Composer<'p, '_> {
             return Err(self.error(
                 &LOOP_WITHOUT_END,
                 looping.span,
-                "results can only be collected where the number of iterations has a compile-time bound; add a count, \
+                "results can only be collected if the number of iterations has a static upper bound; add a count, \
                  a `for` clause, or the length of their pack: `ys..(n) = …`",
             ));
         };
@@ -277,7 +277,7 @@ impl<'p> Composer<'p, '_> {
                             &SCAN_TYPES,
                             scan.span,
                             format!(
-                                "a loop that runs at run time scans tensors of one type; here are {} and {}",
+                                "a loop with a dynamic count or a condition scans tensors of one type, but these are {} and {}",
                                 tensor_text(&first.tensor),
                                 tensor_text(&tensor.tensor)
                             ),
@@ -294,7 +294,7 @@ impl<'p> Composer<'p, '_> {
             None => Err(self.error(
                 &SCAN_TYPES,
                 scan.span,
-                "an empty pack does not tell the type of its items, and the count is known at run time only",
+                "an empty pack does not determine the type of its items, and the count is known at run time only",
             )),
         }
     }

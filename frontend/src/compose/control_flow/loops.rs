@@ -29,7 +29,7 @@ const UNROLLED_BODIES: usize = 1 << 6;
 /// What a `for` clause goes through.
 pub enum Scanned {
     Pack(Pack),
-    /// A pack of run-time length.
+    /// A pack of dynamic length.
     Stack(TensorRef),
 }
 
@@ -184,7 +184,7 @@ impl<'p> Composer<'p, '_> {
                     let (what, help) = match &other {
                         Value::Atom(Atom::Series(_)) => (
                             "packs of tensors",
-                            "numbers that only the run counts are steps of the loop, `do..(i -> n)`: the index `i` is a tensor",
+                            "for a dynamic count use the index of a loop, `do..(i -> n)`: the index `i` is a tensor",
                         ),
                         _ => ("packs", "tensors of a pack are scanned, `for x : xs`"),
                     };
@@ -215,7 +215,7 @@ impl<'p> Composer<'p, '_> {
                     return Err(self.error(
                         &UNEXPECTED_VALUE,
                         expr.span,
-                        format!("a loop cannot run {n} times; a count is zero or more"),
+                        format!("the count of a loop is {n}, but must not be negative"),
                     ));
                 };
                 if length.is_some_and(|length| n > length) {
@@ -478,7 +478,7 @@ impl<'p> Composer<'p, '_> {
                     &BRANCH_RESULTS,
                     looping.span,
                     format!(
-                        "the body gives {} results; {} are carried and {outputs} collected",
+                        "the body returns {} results; {} are loop-carried and {outputs} collected",
                         results.len(),
                         carried.len()
                     ),
@@ -506,7 +506,7 @@ impl<'p> Composer<'p, '_> {
                         return Err(self.error(
                             &BRANCH_RESULTS,
                             looping.span,
-                            "each iteration must give single tensors, this is a pack",
+                            "each iteration must return single tensors, but this is a pack",
                         ));
                     }
                 }
@@ -530,7 +530,7 @@ impl<'p> Composer<'p, '_> {
         if form(old) != form(new) {
             let words = |value: &Value| match form(value) {
                 Form::Single => "a single tensor".to_string(),
-                Form::Stack => "a pack of run-time length".to_string(),
+                Form::Stack => "a pack of dynamic length".to_string(),
                 Form::Pack(length) => format!("a pack of {length} tensors"),
             };
             return Err(self.error(
@@ -557,7 +557,7 @@ impl<'p> Composer<'p, '_> {
                 let name = &item.name.name;
                 let message = match before == after {
                     true => format!(
-                        "`{name}` is {before} before an iteration, and after it {after} with another extent that the data tell"
+                        "`{name}` is {before} before an iteration, and after it {after} with another dynamic extent"
                     ),
                     false => {
                         format!("`{name}` is {before} before an iteration and {after} after it")
@@ -565,8 +565,7 @@ impl<'p> Composer<'p, '_> {
                 };
                 let differing = Diagnostic::error(&BRANCH_RESULTS, item.span, message);
                 return Err(self.report(differing.with_help(
-                    "all steps carry one type and shape; under `unroll` in place of `do`, without a written shape, each step has \
-                     tensors of its own",
+                    "loop-carried values keep one type and shape; with `unroll` instead of `do`, and without a declared shape, each iteration may have another one",
                 )));
             }
             next.push(tensor);

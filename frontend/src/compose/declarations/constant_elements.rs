@@ -27,11 +27,11 @@ pub fn known_while_composing(declaration: &Declaration, value: &Value) -> EvalRe
         &CONSTANT_VALUE,
         default.span,
         format!(
-            "the run alone knows {}, and the constant `{}` has its elements while compiling",
+            "{} is known only at run time, but the elements of the constant `{}` must be known at compile time",
             open.text(),
             declaration.name.name
         ),
-        "give the number as an argument, which becomes a tensor, or write it into a tensor by a formula: `c[i,] = n, i < 2`",
+        "pass the value as an argument, which becomes a tensor, or write it into a tensor by a formula: `c[i,] = n, i < 2`",
     )
 }
 
@@ -59,8 +59,7 @@ pub fn computed_elements(
                         &UNEXPECTED_VALUE,
                         bound.span,
                         format!(
-                            "the elements of the constant `{}` are computed while compiling, but the run alone knows how far \
-                             `{}` goes; such a constant has one value for all elements, and a formula computes others",
+                            "the elements of the constant `{}` are computed at compile time, but the bound of `{}` is known only at run time; write one value for all elements, or compute them by a formula",
                             declaration.name.name, name.name
                         ),
                     );
@@ -87,7 +86,7 @@ pub fn computed_elements(
             &CONSTANT_VALUE,
             declaration.span,
             format!(
-                "`{}` has the shape {}, its index symbols run over {extents:?}: one for each dimension, in their order",
+                "`{}` has the shape {}, but its index symbols have the bounds {extents:?}: it needs one for each dimension, in order",
                 declaration.name.name,
                 shape_text(&tensor.shape),
             ),
@@ -296,7 +295,7 @@ mod tests {
             assert_composes(&text("3"));
             let found = composed(&text("n|3")).err().unwrap();
             assert!(
-                format!("{found:?}").contains("the run alone knows"),
+                format!("{found:?}").contains("known only at run time"),
                 "{found:?}"
             );
         }
@@ -357,7 +356,7 @@ mod tests {
         let found = composed(&graph("s|4", "real(i * i), i < n")).unwrap_err();
         let message = &found.first().unwrap().message;
         assert!(
-            message.contains("the run alone knows how far `i` goes"),
+            message.contains("the bound of `i` is known only at run time"),
             "{message}"
         );
     }

@@ -390,7 +390,7 @@ impl<'p> Composer<'p, '_> {
                     self.split_series(builder, items, series, span)
                 }
                 Value::Atom(single) => stands_for_a_pack(single, span),
-                _ => stop(&UNEXPECTED_VALUE, span, "only a pack can be taken apart"),
+                _ => stop(&UNEXPECTED_VALUE, span, "only a pack can be destructured"),
             };
         };
         let mut lengths = Vec::with_capacity(items.len());
@@ -418,7 +418,7 @@ impl<'p> Composer<'p, '_> {
                     &PACK_LENGTHS_DIFFER,
                     span,
                     format!(
-                        "the pack has {}, the left side takes {}{known}",
+                        "the pack has {}, but the left side has {}{known}",
                         counted(pack.len(), "item"),
                         if open > 0 { "at least " } else { "" }
                     ),

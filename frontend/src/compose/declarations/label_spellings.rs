@@ -1,4 +1,4 @@
-//! Under which other names a file may hold a variable: Khronos' writer joins labels and the numbers of items by `_` in
+//! Alternative names of a variable in files of weights: Khronos' writer joins labels and the numbers of items by `_` in
 //! documents, and by `.` and `:` in the names of files.
 
 use std::collections::BTreeMap;

@@ -90,7 +90,7 @@ impl<'p> Composer<'p, '_> {
             return Err(self.error(
                 &OUTPUT_MISMATCH,
                 declaration.span,
-                format!("output `{name}` is declared as {declared}, it is computed as {given}"),
+                format!("output `{name}` is declared as {declared}, but computed as {given}"),
             ));
         }
         if packed
@@ -235,7 +235,7 @@ impl<'p> Composer<'p, '_> {
             Diagnostic::error(
                 &OUTPUT_MISMATCH,
                 declaration.span,
-                format!("{what} is declared as {declared}, it is computed as {computed}"),
+                format!("{what} is declared as {declared}, but computed as {computed}"),
             )
             .with_place(produced, "computed here")
         };

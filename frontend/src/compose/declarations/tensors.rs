@@ -81,7 +81,7 @@ impl<'p> Composer<'p, '_> {
                     &SHAPE_NOT_BOUND,
                     declaration.span,
                     format!(
-                        "the shape of `{}` must be written; only outputs of a composition, and inputs of invoked graphs, may leave it out",
+                        "the shape of `{}` must be written; only outputs of a composition, and inputs of invoked graphs, may omit it",
                         declaration.name.name
                     ),
                 ));
@@ -146,10 +146,7 @@ impl<'p> Composer<'p, '_> {
                         return stop(
                             &crate::diagnostics::codes::PACK_LENGTHS_DIFFER,
                             bound.span,
-                            format!(
-                                "{} bounds are given for a pack of {items} tensors",
-                                each.len()
-                            ),
+                            format!("a pack of {items} tensors has {} bounds", each.len()),
                         );
                     }
                     _ => bounds,
@@ -367,10 +364,12 @@ impl<'p> Composer<'p, '_> {
                 let diagnostic = Diagnostic::error(
                     &VARIABLE_EXTENT,
                     declaration.type_spec.span,
-                    format!("the shape of the variable `{name}` must be known before the run"),
+                    format!("the shape of the variable `{name}` must be static"),
                 )
                 .with_label(shape_text(&tensor.shape))
-                .with_help("a variable has one shape in all runs: give its extents as attributes, or take them from another tensor");
+                .with_help(
+                    "declare its extents by attributes, or by the static extents of another tensor",
+                );
                 return Err(self.report(diagnostic));
             }
             let mut atoms = Vec::new();
@@ -418,7 +417,7 @@ impl<'p> Composer<'p, '_> {
                     &CONSTANT_VALUE,
                     default.span,
                     format!(
-                        "`{name}` has {} tensors, {} values are given",
+                        "`{name}` has {} tensors, but there are {} values",
                         tensors.len(),
                         value.len()
                     ),
@@ -505,7 +504,7 @@ impl<'p> Composer<'p, '_> {
                 &CONSTANT_VALUE,
                 declaration.span,
                 format!(
-                    "constant `{name}` of shape {} has {volume} elements, {} values are given",
+                    "constant `{name}` of shape {} has {volume} elements, but there are {} values",
                     shape_text(&tensor.shape),
                     scalars.len()
                 ),
@@ -673,7 +672,7 @@ fn declared_extents(
                         return stop(
                             &UNEXPECTED_VALUE,
                             spec.span,
-                            "this run-time extent has no upper bound that fits in 64 bits; `… << N` gives it one, for a largest extent N",
+                            "this dynamic extent has no upper bound that fits in 64 bits; write `… << N` with a largest extent N",
                         );
                     }
                 },

@@ -1,4 +1,4 @@
-//! What the packs and constants of one model hold together: each is bounded by itself, and so is their sum.
+//! The total size of the packs and constants of a model: each has a limit, and so has their sum.
 
 use crate::compose::composer::{Composed, Composer};
 use crate::compose::invocations::instance::Builder;

@@ -9,7 +9,7 @@ use crate::model;
 /// What a formula assigns.
 pub(in crate::compose) enum AssignedTensors {
     Tensors(Vec<TensorRef>),
-    /// An item of a pack of run-time length, which is one tensor.
+    /// An item of a pack of dynamic length, which is one tensor.
     Item(TensorRef, Atom),
     /// A tensor of a pack that each step chooses.
     Selected(Selected),

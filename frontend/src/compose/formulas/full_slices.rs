@@ -46,7 +46,7 @@ impl FullSlices {
             return stop(
                 &FORMULA,
                 span,
-                "`:` stands for all positions of one tensor; write the tensors of a pack one by one",
+                "`:` selects all positions of one tensor; write the tensors of a pack one by one",
             );
         };
         for (dimension, (index, single)) in indices.iter().zip(singles).enumerate() {
@@ -78,7 +78,7 @@ impl FullSlices {
                         &LIMIT_EXCEEDED,
                         span,
                         format!(
-                            "`:` stands for {n} positions here, at most {LISTED} are listed; use an index variable"
+                            "`:` selects {n} positions here, but the limit is {LISTED}; use an index symbol"
                         ),
                     );
                 }
@@ -102,11 +102,7 @@ impl FullSlices {
                 }
             }
             if next.len() > usize::try_from(LISTED).unwrap_or(usize::MAX) {
-                return stop(
-                    &LIMIT_EXCEEDED,
-                    span,
-                    "`:` stands for too many positions here",
-                );
+                return stop(&LIMIT_EXCEEDED, span, "`:` selects too many positions here");
             }
             places = next;
         }

@@ -1,6 +1,7 @@
-//! An index that was replaced by its values, and stands inside of other indices: `y[i,] := xs[j][i,], i < n, j < k` with a
-//! pack `xs`. In the language its values take turns at each `i` (2.12); formulas run one after the other. The two agree
-//! unless a turn sees, or undoes, what another value wrote at another place.
+//! Order of an index that is unrolled, but nested in other indices: `y[i,] := xs[j][i,], i < n, j < k` with a pack `xs`.
+//!
+//! In the language the innermost index varies fastest (2.12), but the unrolled formulas run one after the other. The two
+//! orders agree unless a step reads or overwrites an element that another value of the index wrote.
 
 use rustc_hash::FxHashSet;
 
@@ -49,8 +50,7 @@ pub fn check_index_order(drafts: &[Draft], lowering: &Lowering) -> EvalResult<()
             return stop(
                 &FORMULA,
                 lowering.span,
-                "an index that chooses tensors of a pack stands inside of another index here, and a step rests on what \
-                 earlier ones wrote; put its bound first, or write a formula for each tensor",
+                "an index that selects tensors of a pack is nested in another index here, and a step reads what earlier ones wrote; write its bound first, or one formula for each tensor",
             );
         }
     }

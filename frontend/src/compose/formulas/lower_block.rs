@@ -187,7 +187,7 @@ impl<'p> Composer<'p, '_> {
                 &LIMIT_EXCEEDED,
                 span,
                 format!(
-                    "unrolling gives {count} formulas, the limit `unrolled` is {}",
+                    "unrolling yields {count} formulas, but the limit `unrolled` is {}",
                     self.limits.unrolled
                 ),
             );
@@ -326,8 +326,7 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
                 let text = self.composer.source_text(bound.bound.span);
                 let name = &bound.name.name;
                 self.null_bounds.push(format!(
-                    "the bound `{text}` of `{name}` is null, so `{name}` is no index and what is made of it is null: give it a \
-                     value, or a fallback, `{name} < ({text} ?? 1)`"
+                    "the bound `{text}` of `{name}` is null, so `{name}` is not an index: write a value, or a fallback, `{name} < ({text} ?? 1)`"
                 ));
                 continue;
             }
@@ -439,13 +438,13 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
                             true => stop(
                                 &FORMULA,
                                 span,
-                                "a bound cannot rest on tensor data; bound the index by an extent and write a condition, \
+                                "a bound cannot depend on tensor data; bound the index by an extent and write a condition, \
                                  `j < n | j < x[i,]`",
                             ),
                             false => stop(
                                 &FORMULA,
                                 span,
-                                "nothing says how large this bound can be; limit it, `bound << 100`",
+                                "this bound has no upper bound; limit it, `bound << 100`",
                             ),
                         };
                     };

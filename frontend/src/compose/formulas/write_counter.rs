@@ -78,7 +78,7 @@ impl<'p> Composer<'p, '_> {
             return Err(self.error(
                 &UNDETERMINED_EXTENT,
                 output.span,
-                format!("no formula can tell the extent `{counter}`"),
+                format!("no formula determines the extent `{counter}`"),
             ));
         };
         // The steps that count keep within the bound themselves.
@@ -117,7 +117,7 @@ impl<'p> Composer<'p, '_> {
             return Err(self.error(
                 &FORMULA,
                 span,
-                format!("`{counter}` stands alone in the dimension that it counts"),
+                format!("`{counter}` must be the only extent of the dimension that it counts"),
             ));
         };
         formulas.push(formula);

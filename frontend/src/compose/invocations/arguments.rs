@@ -1,4 +1,4 @@
-//! What an invocation passes, by type: enough to choose or make the instance.
+//! The types and values of an invocation's arguments, which identify its instance.
 
 use std::fmt::Write as _;
 use std::rc::Rc;
@@ -30,7 +30,7 @@ pub enum Argument {
     Pack(Vec<ArgumentItem>),
     /// A pack without tensors: what they would be.
     Empty(ArgumentItem),
-    /// A pack of run-time length: the type of its items, and of the tensor that holds them all.
+    /// A pack of dynamic length: the type of its items, and of the tensor that holds them all.
     Stack(ArgumentItem, Rc<TensorType>),
 }
 

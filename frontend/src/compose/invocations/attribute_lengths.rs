@@ -69,7 +69,7 @@ impl<'p> Composer<'p, '_> {
                     return Err(self.report(
                         Diagnostic::error(&UNIFORM_LENGTH_UNKNOWN, place, message)
                             .with_place(attribute.span, "declared here")
-                            .with_help("give a list with all items"),
+                            .with_help("write a list with all items"),
                     ));
                 }
                 // Only an attribute that is not given would tell these lengths.

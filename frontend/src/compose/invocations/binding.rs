@@ -93,7 +93,7 @@ impl<'p> Composer<'p, '_> {
             Diagnostic::error(
                 &ATTRIBUTE_MISSING,
                 span,
-                format!("attribute `{name}` must be given"),
+                format!("attribute `{name}` has no value"),
             )
             .with_place(
                 attribute.span,
@@ -103,9 +103,7 @@ impl<'p> Composer<'p, '_> {
                 },
             )
             .with_help(match entry {
-                true => format!(
-                    "nobody invokes the main graph: give it a default, or say `--set {name}=…`"
-                ),
+                true => format!("write a default, or pass `--set {name}=…`"),
                 false => format!("write `{{{name}=…}}`"),
             }),
         )
@@ -201,7 +199,7 @@ impl<'p> Composer<'p, '_> {
                     &ARGUMENT_COUNT,
                     list.span(definition.inputs.len()),
                     format!(
-                        "`{}` takes {} inputs, {} are given",
+                        "`{}` has {} inputs, but there are {} arguments",
                         definition.name.name,
                         definition.inputs.len(),
                         list.arguments.len()
@@ -369,7 +367,7 @@ impl<'p> Composer<'p, '_> {
                     Diagnostic::error(
                         &ARGUMENT_COUNT,
                         place,
-                        format!("input `{name}` must be given"),
+                        format!("input `{name}` has no argument"),
                     )
                     .with_place(input.span, "declared here"),
                 ));
@@ -528,7 +526,7 @@ impl<'p> Composer<'p, '_> {
         Ok(port(PortTensors::Single(*id)))
     }
 
-    /// The length of a pack of run-time length, as its declaration names it: packs of one name have one length.
+    /// The length of a pack of dynamic length, as its declaration names it: packs of one name have one length.
     fn bound_length(
         &mut self,
         builder: &Builder<'p>,
@@ -680,7 +678,7 @@ impl<'p> Composer<'p, '_> {
             return Err(self.error(
                 &ATTRIBUTE_LENGTH,
                 declaration.span,
-                format!("the length of the pack `{name}` must be given"),
+                format!("the length of the pack `{name}` is unknown"),
             ));
         };
         let value = {

@@ -1,4 +1,4 @@
-//! Values in the types that declarations say (2.3): ints where reals are declared.
+//! Conversion of values to their declared types (2.3): ints to reals.
 
 use skript_semantics::{Scalar, ScalarKind, ScalarOp};
 

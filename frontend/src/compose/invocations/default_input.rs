@@ -1,4 +1,4 @@
-//! Inputs that are not given and take their defaults (2.6).
+//! Inputs without an argument, which have their default value (2.6).
 
 use crate::ast::{Declaration, Expr, ExprKind, ExtentSpec};
 use crate::compose::composer::{Composed, Composer, Reported};
@@ -48,7 +48,7 @@ impl<'p> Composer<'p, '_> {
         let diagnostic = Diagnostic::error(&SHAPE_NOT_BOUND, extent.span, message)
             .with_place(invocation, "invoked here");
         self.report(diagnostic.with_help(format!(
-            "a default is one number and has no shape: give `{name}`, or write an extent that attributes or other inputs tell"
+            "a default is one number and has no shape: pass `{name}`, or declare an extent that attributes or other inputs determine"
         )))
     }
 

@@ -1,4 +1,4 @@
-//! Attributes whose defaults rest on other names (2.5): each is computed when the last of these is known.
+//! Attributes whose defaults depend on other names (2.5): each is computed once all of these are known.
 
 use std::collections::VecDeque;
 
@@ -82,7 +82,7 @@ impl<'p> Composer<'p, '_> {
                 &SHAPE_NOT_BOUND,
                 first.span,
                 format!(
-                    "the default of attribute `{}` rests on {}, which has no value here",
+                    "the default of attribute `{}` depends on {}, which has no value here",
                     first.name.name,
                     unknown.unwrap_or_default().join(", ")
                 ),

@@ -94,9 +94,12 @@ impl<'p> Composer<'p, '_> {
                     )
                     .with_place(parameter.span, "declared here")
                     .with_help(if builder.entry {
-                        format!("nobody invokes the main graph: give the type a default, `{name}: {} = real`", parameter.bound.name)
+                        format!(
+                            "write a default for the type, `{name}: {} = real`",
+                            parameter.bound.name
+                        )
                     } else {
-                        format!("give it explicitly: `{}<real>(…)`", definition.name.name)
+                        format!("write it explicitly: `{}<real>(…)`", definition.name.name)
                     }),
                 ));
             };

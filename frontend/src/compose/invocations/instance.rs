@@ -1,4 +1,4 @@
-//! Makes one instance: binding, helper symbols and assertions, declarations, body.
+//! Builds one instance: binding, helper symbols and assertions, declarations, body.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -36,7 +36,7 @@ pub struct Builder<'p> {
     pub function: Function,
     pub blocks: Vec<Block>,
     pub captures: Vec<CaptureName>,
-    /// Where a capture stands, by whether its path is absolute, and its path.
+    /// The index of a capture, by its path and whether that is absolute.
     capture_places: FxHashMap<(bool, String), usize>,
     /// Labels of the blocks that are open.
     pub labels: Vec<String>,
@@ -47,23 +47,23 @@ pub struct Builder<'p> {
     pub entry: bool,
     /// Quantizers to be simulated here and below.
     pub quantizers: Vec<Quantizer<'p>>,
-    /// Entries of this function and of what it invokes, names relative to it.
+    /// Entries of this function and of its invocations, with names relative to it.
     pub quantization: Vec<Quantization>,
-    /// Where the loop that comes next puts its results: how many items there can be at each place.
+    /// The most items of each target of the next loop.
     pub capacities: Vec<Option<u64>>,
     /// Assertions on constants, variables and outputs that have no type yet.
     pub later_assertions: Vec<&'p Assertion>,
     /// See [`InstanceInfo::invocations`].
     pub invocations: usize,
-    /// How many bodies the unrolled loops around this place make together.
+    /// The number of copies of the current body in the unrolled loops around it.
     pub unrolled: usize,
-    /// How many run-time extents of callees have been named.
+    /// The number of named dynamic extents of callees.
     symbols: usize,
-    /// Long expressions over run-time extents, and their names.
+    /// Long expressions over dynamic extents, and their names.
     pub named_extents: FxHashMap<Arc<ShapeExpr>, Arc<ShapeExpr>>,
-    /// What every run must test of what has been evaluated, until it is kept.
+    /// Run-time conditions of the evaluated expressions, until they become checks.
     pub demands: Demands,
-    /// Inputs that may be given more than once, by their number in [`ArgumentList::same`].
+    /// Inputs that may be the same tensor, by their number in [`ArgumentList::same`].
     pub given: FxHashMap<usize, TensorRef>,
 }
 
@@ -78,7 +78,7 @@ impl<'p> Builder<'p> {
         )
     }
 
-    /// What a name of the body is called from outside: behind the labels of the blocks around it.
+    /// The external name of a name in the body: with the labels of the enclosing blocks as prefix.
     pub fn path_of(&self, name: &str) -> String {
         let labels = self.labels.iter().map(String::as_str);
         labels.chain([name]).collect::<Vec<_>>().join(".")
@@ -89,7 +89,7 @@ impl<'p> Builder<'p> {
         self.value_of(name, tensor, false, span)
     }
 
-    /// A new number of steps or position, which has 64 bits in every run.
+    /// A new iteration count or index, which always has 64 bits.
     pub fn wide_int(&mut self, name: Option<String>, span: Span) -> TensorRef {
         let tensor = TensorType {
             kind: ScalarKind::Int,
@@ -130,7 +130,7 @@ impl<'p> Builder<'p> {
         }
     }
 
-    /// A constant made where the block is now.
+    /// A constant at the current position of the block.
     pub fn constant(&mut self, tensor: TensorType, data: ConstantData, span: Span) -> TensorRef {
         let value = self.value(None, tensor, span);
         self.emit(Operation::Constant {
@@ -140,7 +140,7 @@ impl<'p> Builder<'p> {
         value
     }
 
-    /// The pack of no tensors of this type: a tensor without elements says what there are none of.
+    /// The empty pack of this type: a tensor without elements holds the type.
     pub fn stack_of_none(&mut self, item: TensorType, span: Span) -> Value {
         let mut whole = item;
         whole.shape.insert(0, Extent::Fixed(0));
@@ -148,7 +148,7 @@ impl<'p> Builder<'p> {
         Value::Atom(Atom::Stack(self.constant(whole, zero, span)))
     }
 
-    /// The capture of that name, made on first use; the one that has the name already if it is of another type.
+    /// The capture of that name, created on first use; the one that has the name already if it is of another type.
     fn capture(
         &mut self,
         name: CaptureName,
@@ -196,8 +196,7 @@ impl<'p> Composer<'p, '_> {
                         format!("{} here", tensor_text(&known.tensor)),
                     )
                     .with_help(
-                        "one file cannot hold both: give one of the instances a label of its own, \
-                         `y = label: op(x)`",
+                        "one file cannot hold both: write another label for one of the instances, `y = label: op(x)`",
                     ),
             )
         })
@@ -325,7 +324,7 @@ impl<'p> Composer<'p, '_> {
         self.intrinsic(builder)
     }
 
-    /// Binds what the instance is given, and composes its body.
+    /// Binds the arguments of the instance, and composes its body.
     fn fill(&mut self, builder: &mut Builder<'p>, list: &ArgumentList, root: &str) -> Composed<()> {
         let definition = builder.found.definition;
         let reported = self.sink.diagnostics().len();

@@ -185,7 +185,7 @@ impl<'p> Composer<'p, '_> {
             return Ok(());
         }
         let message = format!(
-            "the model has more than {most} invocations, each counted as often as it is invocation_counts (limit `invocations`)"
+            "the model has more than {most} invocations, each counted as often as it is reached (limit `invocations`)"
         );
         Err(self.error(&LIMIT_EXCEEDED, span, message))
     }
@@ -225,7 +225,7 @@ impl<'p> Composer<'p, '_> {
                 &TYPE_DEDUCTION,
                 extra.span,
                 format!(
-                    "`{}` has {} generic types, {} are given",
+                    "`{}` has {} generic types, but the invocation has {}",
                     invocation.operator.text(),
                     parameters.len(),
                     invocation.types.len()

@@ -1,5 +1,5 @@
 //! `y[i,] = xs[i,] + ..` over a pack of dynamic length (2.12): a formula that accumulates over one more index.
-//! Written out for as many items as there may be, it would take time that grows with the bound.
+//! Unrolled, it would take time proportional to the upper bound of the length.
 
 use std::rc::Rc;
 
@@ -129,7 +129,7 @@ mod tests {
     use crate::compose::testing::composed;
     use crate::model::{Accumulation, Body};
 
-    /// Of a formula over a pack of run-time length: what it accumulates, and over how many indices.
+    /// Of a formula over a pack of dynamic length: what it accumulates, and over how many indices.
     fn formula(line: &str) -> (Accumulation, usize) {
         let text = format!(
             "operator f {{ @input {{ xs: real[n]..(k); some: real[l]..(j); few: real[l]..(h); }} @output {{ y: real[n]; }} @assert {{ j > 0; }} @lower {{ {line}; }} }} \

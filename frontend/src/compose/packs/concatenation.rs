@@ -51,7 +51,7 @@ impl<'p> Composer<'p, '_> {
         self.made_of(builder, &parts, &row.demands, false, span)
     }
 
-    /// The item of a pack of run-time length at a position that rests on extents.
+    /// The item of a pack of dynamic length at a position that rests on extents.
     pub fn item_at(
         &mut self,
         builder: &mut Builder<'p>,

@@ -1,4 +1,4 @@
-//! Packs of run-time length on the right of `[a, b.., (e, f)..] = …` (2.9, 2.10): what each name takes.
+//! Packs of dynamic length on the right of `[a, b.., (e, f)..] = …` (2.9, 2.10): the items of each name.
 
 use skript_semantics::ScalarOp;
 
@@ -18,11 +18,11 @@ use crate::source::Span;
 
 /// An item of the left side.
 struct Share {
-    /// Names among which its items are dealt in turn; 1 for one that takes them all.
+    /// The number of names that receive its items in turn; 1 for a name that receives all.
     names: usize,
     /// Whether they are packs.
     packed: bool,
-    /// How many items it takes; `None`: the rest.
+    /// The number of its items; `None`: the rest.
     length: Option<usize>,
 }
 
@@ -30,11 +30,11 @@ struct Share {
 #[derive(Clone)]
 struct Position {
     place: Expr,
-    /// As an index is written: from the end, if it stands behind the rest.
+    /// An index, from the end if it follows the rest.
     index: i64,
 }
 
-/// What a name takes of the pack.
+/// The items that a name receives.
 enum Taken {
     One(Position),
     Several(Vec<Position>),
@@ -132,8 +132,9 @@ impl<'p> Composer<'p, '_> {
         let known: usize = lengths.iter().flatten().sum();
         let most = stack.tensor.shape.first().map_or(0, Extent::bound);
         if u64::try_from(known).map_or(true, |n| n > most) {
-            let message =
-                format!("the pack has at most {most} items, the left side takes at least {known}");
+            let message = format!(
+                "the pack has at most {most} items, but the left side has at least {known}"
+            );
             return Err(self.error(&RESULTS_MISMATCH, span, message));
         }
         let apart = taken_apart(&shares, &total, &RESULTS_MISMATCH, span);
@@ -173,8 +174,8 @@ impl<'p> Composer<'p, '_> {
     }
 }
 
-/// Why a left side takes nothing apart.
-const SEVERAL: &str = "several parts of the left side have no length, so nobody knows which items each takes: write `..(n)` behind all but one";
+/// The error for an invalid left side.
+const SEVERAL: &str = "several packs on the left side have no length, so their items are not determined: write `..(n)` after all but one";
 
 /// What each name of each item takes, and what every run must test. `None` if several items take the rest, or positions are
 /// beyond 64 bits.
@@ -202,7 +203,7 @@ fn taken_apart(
         message: vec![
             MessagePart::Text("the pack has ".to_string()),
             MessagePart::Value(total.clone()),
-            MessagePart::Text(format!(" items, the left side takes {least}{known}")),
+            MessagePart::Text(format!(" items, but the left side has {least}{known}")),
         ],
         code,
         span,
@@ -264,14 +265,14 @@ mod tests {
     use crate::compose::testing::{assert_composes, assert_fires};
     use crate::diagnostics::codes::{PACK_LENGTHS_DIFFER, RESULTS_MISMATCH};
 
-    /// A graph that takes a pack of up to five tensors apart.
+    /// A graph that destructures a pack of up to five tensors.
     fn graph(statement: &str) -> String {
         format!(
             "graph G {{ @input {{ xs: real[2]..(s|5); }} @output {{ y: real[2]; zs: real[2]..(k|5); }} @compose {{ {statement} }} }}"
         )
     }
 
-    /// An operator whose helper takes an attribute of up to five items apart.
+    /// An operator whose helper destructures an attribute of up to five items.
     fn helper(line: &str) -> String {
         format!(
             "operator o {{ @attrib {{ p: int..(n); }} @input {{ x: real[m]; }} @using {{ {line} }} @output {{ y: real[m]; }} \
@@ -286,7 +287,7 @@ mod tests {
         assert_composes(&graph("[zs.., y] = xs;"));
         assert_composes(&graph("[~, a..(2), zs.., y] = xs;"));
         assert_composes(&graph("[(a, b)..] = xs; zs = b; y = a[0];"));
-        // More than there can be, and two parts that nobody can tell apart.
+        // More items than the bound, and two parts of unknown length.
         assert_fires(&RESULTS_MISMATCH, &graph("[a..(6), zs..] = xs; y = a[0];"));
         assert_fires(&RESULTS_MISMATCH, &graph("[a.., zs..] = xs; y = a[0];"));
     }

@@ -53,7 +53,7 @@ impl<'p> Composer<'p, '_> {
             })
     }
 
-    /// A pack of run-time length under the length that is written for it: a fixed one makes it a pack of tensors, a
+    /// A pack of dynamic length under the length that is written for it: a fixed one makes it a pack of tensors, a
     /// run-time one must agree, a new name with a bound stands for it.
     pub fn counted(
         &mut self,
@@ -202,7 +202,7 @@ impl<'p> Composer<'p, '_> {
                 None => Err(self.error(
                     &UNEXPECTED_VALUE,
                     length.span,
-                    "this run-time length has no upper bound",
+                    "this dynamic length has no upper bound",
                 )),
             },
             _ => Ok(None),
@@ -275,7 +275,7 @@ impl<'p> Composer<'p, '_> {
         bounded.any(|expr| matches!(&expr.kind, ExprKind::Name(n) if unknown.contains(&n.name)))
     }
 
-    /// An output of formulas that is a pack of run-time length.
+    /// An output of formulas that is a pack of dynamic length.
     pub fn declare_stack(
         &mut self,
         builder: &mut Builder<'p>,
@@ -292,7 +292,7 @@ impl<'p> Composer<'p, '_> {
         Ok(())
     }
 
-    /// A declared pack of run-time length.
+    /// A declared pack of dynamic length.
     pub fn stack(
         &mut self,
         builder: &mut Builder<'p>,
@@ -314,7 +314,7 @@ impl<'p> Composer<'p, '_> {
         Ok(value)
     }
 
-    /// Extents `..t` of a pack of run-time length: one for all tensors.
+    /// Extents `..t` of a pack of dynamic length: one for all tensors.
     fn one_shape(&mut self, builder: &Builder<'p>, declaration: &Declaration) -> Composed<()> {
         let shape = declaration.type_spec.shape.iter().flatten();
         for own in shape.filter(|extent| extent.per_item) {
@@ -376,7 +376,7 @@ impl<'p> Composer<'p, '_> {
         Ok(self.declared_tensors(builder, declaration, 1)?.pop())
     }
 
-    /// An output that is a pack of run-time length.
+    /// An output that is a pack of dynamic length.
     pub fn stack_output(
         &mut self,
         builder: &mut Builder<'p>,
@@ -407,7 +407,7 @@ impl<'p> Composer<'p, '_> {
         })
     }
 
-    /// The tensors of a pack of run-time length against a declaration; `what` is its name in messages.
+    /// The tensors of a pack of dynamic length against a declaration; `what` is its name in messages.
     pub fn check_stack(
         &mut self,
         builder: &mut Builder<'p>,

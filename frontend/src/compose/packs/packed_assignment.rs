@@ -1,6 +1,8 @@
-//! Packed assignment to a pack of run-time length, `ys[i,] = xs[i,] * 2.0` (2.12), or to all positions of a dimension that is
-//! dynamic or long, `y[i,:] = x[i,:] * 2.0` (editions): one more index, innermost, goes through the items. In the language all items are written in one step, after one test of the condition; the two agree as long as
-//! the condition is one for all items, and no item is computed from what the step writes to another.
+//! Packed assignment to a pack of dynamic length, `ys[i,] = xs[i,] * 2.0` (2.12), or to all positions of a dimension that
+//! is dynamic or long, `y[i,:] = x[i,:] * 2.0`: one more index, innermost, iterates over the items.
+//!
+//! In the language one step writes all items, after one test of the condition. The two agree if all items have one
+//! condition, and no item depends on the write of another item in the same step.
 
 use rustc_hash::FxHashSet;
 use skript_semantics::ScalarOp;
@@ -23,7 +25,7 @@ use crate::source::Span;
 /// Lengths of packs that stand side by side in a formula, and where the second one is read.
 pub(in crate::compose) type PackExtents = (Extent, Extent, Span);
 
-/// Positions of a dimension that are written one by one: a longer dimension is gone through by an index.
+/// Positions of a dimension that are written one by one: an index iterates over a longer dimension.
 const ONE_BY_ONE: u64 = 64;
 
 /// The dimension of which a formula writes all positions as one step, and its extent, where they are not written one by one.
@@ -65,7 +67,7 @@ fn rests_on_itself(lowering: &Lowering) -> bool {
     names.contains(&lowering.target.name.name)
 }
 
-/// The length of the pack of run-time length that a packed assignment writes.
+/// The length of the pack of dynamic length that a packed assignment writes.
 pub(in crate::compose) fn length(scope: &Scope, lowering: &Lowering) -> Option<Extent> {
     let target = &lowering.target;
     match scope.get(&target.name.name) {
@@ -97,8 +99,8 @@ pub(in crate::compose) fn check(
                 &LIMIT_EXCEEDED,
                 place,
                 format!(
-                    "a packed assignment has one condition, that of all items: written out for the {} items that there \
-                     may be, it has more than {most} operations (limit `extent_operations`); lower the bound of the \
+                    "a packed assignment has one condition, that of all items: unrolled for up to {} items, \
+                     it has more than {most} operations (limit `extent_operations`); lower the bound of the \
                      length, or write the items, `ys[k][…]` with `k < n`, each with its condition",
                     every.length.bound()
                 ),

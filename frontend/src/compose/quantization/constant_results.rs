@@ -425,7 +425,7 @@ mod tests {
 
     #[test]
     fn what_an_operator_hands_out_is_told() {
-        let y300 = ["SK3004: `y` may be 300, which is no i8 number"];
+        let y300 = ["SK3004: `y` may be 300, which does not fit i8"];
         assert_eq!(messages(LARGE, "y = k; w = sum(x, k); z = r;"), y300);
         assert_eq!(messages(LARGE, "y = pass(k); w = sum(x, y); z = r;"), y300);
         let branch = "w = sum(x, k); y = if c then w else k; z = r;";
@@ -437,13 +437,13 @@ mod tests {
                 ADDED,
                 "u = upto{m=3}(); v = sum(u, u); y = sum(v, k); z = r;"
             ),
-            ["SK3004: `y` may be 129, which is no i8 number"]
+            ["SK3004: `y` may be 129, which does not fit i8"]
         );
         let real = "@constant { k: real[3] = 1e5; } @output { y: int[3]; z: real[3]; }";
         assert_eq!(
             messages(real, "y = x; w = real_pass(k); z = real_pass(w);"),
             [
-                "SK0750: `z` gets 1e5, which is no f16 number (at most 6.5504e4 in size); --real=f32 holds it"
+                "SK0750: `z` gets 1e5, which does not fit f16 (at most 6.5504e4 in size); --real=f32 holds it"
             ]
         );
     }

@@ -1,4 +1,4 @@
-//! Quantizers (2.14), and values that the storage types must hold.
+//! Quantizers (2.14), and the range of storage types.
 
 pub mod constant_results;
 pub mod narrow_ints;

@@ -61,7 +61,7 @@ pub fn too_narrow(int: IntType, what: &str, value: i128, span: Span) -> Option<D
     if holds(int, value) {
         return None;
     }
-    let message = format!("{what} may be {value}, which is no {int} number");
+    let message = format!("{what} may be {value}, which does not fit {int}");
     let wider = [IntType::I16, IntType::I32, IntType::I64];
     let wider = wider.into_iter().find(|t| holds(*t, value));
     let help = format!("`--int={}` holds it", wider.unwrap_or(IntType::I64));
@@ -216,8 +216,8 @@ mod tests {
     use crate::limits::Limits;
     use skript_semantics::{IntType, Numbers};
 
-    /// What is said of a graph with this operator of a tensor `a` and an int output `b`, and an input of this shape.
-    fn messages(int: IntType, shape: &str, output: &str, formulas: &str) -> Vec<String> {
+    /// The messages for a graph with this operator of a tensor `a` and an int output `b`, and an input of this shape.
+    fn operator_messages(int: IntType, shape: &str, output: &str, formulas: &str) -> Vec<String> {
         let text = format!(
             "operator f {{ @input {{ a: real[n]; }} @output {{ b: {output}; }} @lower {{ {formulas} }} }} \
              graph G {{ @input {{ x: real[{shape}]; }} @output {{ y: int[~]; }} @compose {{ y = f(x); }} }}"
@@ -246,46 +246,55 @@ mod tests {
         }
     }
 
-    const TOO_LARGE: &str = "SK3004: `b` may be 299, which is no i8 number";
+    const TOO_LARGE: &str = "SK3004: `b` may be 299, which does not fit i8";
 
     #[test]
     fn positions_beyond_the_type_are_told() {
         let i8 = IntType::I8;
         let positions = "b[i,] = i, i < n;";
-        assert_eq!(messages(i8, "300", "int[n]", positions), [TOO_LARGE]);
-        assert_eq!(messages(i8, "s|300", "int[n]", positions), [TOO_LARGE]);
-        assert!(messages(i8, "128", "int[n]", positions).is_empty());
-        assert!(messages(IntType::I16, "300", "int[n]", positions).is_empty());
-        assert!(messages(i8, "300", "int[n]", "b[i,] = i % 100, i < n;").is_empty());
+        assert_eq!(
+            operator_messages(i8, "300", "int[n]", positions),
+            [TOO_LARGE]
+        );
+        assert_eq!(
+            operator_messages(i8, "s|300", "int[n]", positions),
+            [TOO_LARGE]
+        );
+        assert!(operator_messages(i8, "128", "int[n]", positions).is_empty());
+        assert!(operator_messages(IntType::I16, "300", "int[n]", positions).is_empty());
+        assert!(operator_messages(i8, "300", "int[n]", "b[i,] = i % 100, i < n;").is_empty());
         let largest = "b[] = 0; b[] := i, i < n | a[i,] > a[b[],];";
-        assert_eq!(messages(i8, "300", "int[]", largest), [TOO_LARGE]);
+        assert_eq!(operator_messages(i8, "300", "int[]", largest), [TOO_LARGE]);
         let counted = "b[k,] = i, i < n | a[i,] > 0.0;";
         let i16 = IntType::I16;
-        assert_eq!(messages(i8, "300", "int[k|n]", counted), [TOO_LARGE]);
-        assert!(messages(i16, "300", "int[k|n]", counted).is_empty());
+        assert_eq!(
+            operator_messages(i8, "300", "int[k|n]", counted),
+            [TOO_LARGE]
+        );
+        assert!(operator_messages(i16, "300", "int[k|n]", counted).is_empty());
     }
 
     #[test]
     fn branches_count_by_themselves_and_conditions_bound_them() {
         let i8 = IntType::I8;
         let found = "b[i,] = a[i,] > 0.0 ? i : -1, i < n;";
-        assert_eq!(messages(i8, "300", "int[n]", found), [TOO_LARGE]);
+        assert_eq!(operator_messages(i8, "300", "int[n]", found), [TOO_LARGE]);
         let early = "b[i,] = i, i < n | i < 100;";
-        assert!(messages(i8, "300", "int[n]", early).is_empty());
+        assert!(operator_messages(i8, "300", "int[n]", early).is_empty());
         let local = "z = i + 1, b[i,] = a[i,] > 0.0 ? z : 0, i < n;";
-        assert!(messages(i8, "127", "int[n]", local).is_empty());
-        assert_eq!(messages(i8, "128", "int[n]", local).len(), 1);
+        assert!(operator_messages(i8, "127", "int[n]", local).is_empty());
+        assert_eq!(operator_messages(i8, "128", "int[n]", local).len(), 1);
     }
 
     #[test]
     fn extents_and_literals_beyond_the_type_are_told() {
         let i8 = IntType::I8;
         for shape in ["300", "s|300"] {
-            let found = messages(i8, shape, "int[]", "b[] = n;");
-            assert_eq!(found, ["SK3004: `b` may be 300, which is no i8 number"]);
+            let found = operator_messages(i8, shape, "int[]", "b[] = n;");
+            assert_eq!(found, ["SK3004: `b` may be 300, which does not fit i8"]);
         }
         // What another formula makes smaller may begin with any number.
-        assert!(messages(i8, "9", "int[]", "b[] = 1000; b[] <= i * i, i < n;").is_empty());
+        assert!(operator_messages(i8, "9", "int[]", "b[] = 1000; b[] <= i * i, i < n;").is_empty());
     }
 
     #[test]
@@ -298,7 +307,7 @@ mod tests {
         };
         let i8 = IntType::I8;
         let found = messages(i8, &text("300"));
-        assert_eq!(found, ["SK3004: `i` may be 299, which is no i8 number"]);
+        assert_eq!(found, ["SK3004: `i` may be 299, which does not fit i8"]);
         assert!(messages(i8, &text("128")).is_empty());
         assert!(messages(i8, &text("x")).is_empty());
     }

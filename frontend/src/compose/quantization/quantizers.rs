@@ -163,7 +163,7 @@ impl<'p> Composer<'p, '_> {
         Ok(Atom::Tensor(new.clone()))
     }
 
-    /// Each item of a pack of run-time length, in a loop.
+    /// Each item of a pack of dynamic length, in a loop.
     fn items_through(
         &mut self,
         builder: &mut Builder<'p>,

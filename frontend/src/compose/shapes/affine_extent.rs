@@ -131,7 +131,7 @@ impl<'p> Composer<'p, '_> {
                 let mut message = Vec::new();
                 let what = bound.what;
                 text(
-                    &format!("{what}: no integer `{name}` from 0 on makes `{source}` equal to "),
+                    &format!("{what}: no integer `{name}` >= 0 makes `{source}` equal to "),
                     &mut message,
                 );
                 parts(actual, &mut message);
@@ -155,7 +155,7 @@ impl<'p> Composer<'p, '_> {
                 &AFFINE_EXTENT,
                 expr.span,
                 format!(
-                    "{}: no integer `{name}` from 0 on makes `{text}` equal to {}",
+                    "{}: no integer `{name}` >= 0 makes `{text}` equal to {}",
                     bound.what,
                     actual.text()
                 ),

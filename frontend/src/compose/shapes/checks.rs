@@ -1,4 +1,4 @@
-//! Run-time checks: conditions over extents that composition cannot decide (2.6, 2.8, 3.1).
+//! Run-time checks: conditions over dynamic extents (2.6, 2.8, 3.1).
 
 use skript_semantics::{ScalarKind, ScalarOp};
 

@@ -1,4 +1,4 @@
-//! Extents that are known at run time only: expressions over symbols, bounded from above (2.6, 3.1).
+//! Dynamic extents: expressions over symbols, with an upper bound (2.6, 3.1).
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -124,7 +124,7 @@ impl Canonical {
         }
     }
 
-    /// A pack of run-time length, in one tensor along its first dimension.
+    /// A pack of dynamic length, in one tensor along its first dimension.
     pub fn stack(&mut self, tensor: &TensorType) -> TensorType {
         let extents = tensor.shape.iter().enumerate();
         let shape = extents.map(|(dimension, extent)| {

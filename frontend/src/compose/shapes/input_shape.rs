@@ -108,7 +108,7 @@ impl<'p> Composer<'p, '_> {
                             Err(self.error(
                                 &RANK_MISMATCH,
                                 length.span,
-                                format!("`{text}` dimensions are asked for, that is {n}"),
+                                format!("`{text}` dimensions are declared, that is {n}"),
                             ))
                         }
                     },
@@ -135,7 +135,7 @@ impl<'p> Composer<'p, '_> {
         }
     }
 
-    /// Binds the shapes of an input's tensors, one or all items of a pack; `length` is that of a pack of run-time length,
+    /// Binds the shapes of an input's tensors, one or all items of a pack; `length` is that of a pack of dynamic length,
     /// whose items have the one shape.
     #[allow(clippy::too_many_arguments)]
     pub fn bind_shapes(
@@ -185,7 +185,7 @@ impl<'p> Composer<'p, '_> {
         Ok(())
     }
 
-    /// The extents `..t` of a pack of run-time length: one for each item, all the same.
+    /// The extents `..t` of a pack of dynamic length: one for each item, all the same.
     fn shared_extents(
         &mut self,
         builder: &Builder<'p>,

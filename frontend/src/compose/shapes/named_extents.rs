@@ -1,9 +1,8 @@
-//! Names for long expressions over run-time extents (3.1).
+//! Names for long expressions over dynamic extents (3.1).
 //!
-//! Written out in terms of the inputs, the extents of a chain of operators grow with its length, and double in each step
-//! where an operator names an extent twice. A long one is therefore named after the first tensor that has it: every run
-//! learns the name from that tensor, and equal expressions share one name, so that extents which are known to be equal
-//! stay so.
+//! Expressed in terms of the inputs, the extents of a chain of operators grow with its length, and double where an operator
+//! uses an extent twice. A long one therefore gets a name, whose value is the extent of the first tensor that has it. Equal
+//! expressions share one name, so that extents remain provably equal.
 
 use std::sync::Arc;
 
@@ -37,8 +36,7 @@ impl<'p> Composer<'p, '_> {
             let operations = translated_operations(&extent, meanings);
             if operations > self.limits.extent_operations {
                 let message = format!(
-                    "written out, an extent of this result has {operations} operations on run-time extents, at most {} may \
-                     be worked with (limit `extent_operations`)",
+                    "an extent of this result has {operations} operations on dynamic extents; the limit `extent_operations` is {}",
                     self.limits.extent_operations
                 );
                 return Err(self.error(&LIMIT_EXCEEDED, span, message));

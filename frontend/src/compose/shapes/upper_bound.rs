@@ -1,4 +1,4 @@
-//! `s|k` in the shape of an input: what is given must not be larger than `k` (2.6).
+//! `s|k` in the shape of an input: the extent of the argument must not exceed `k` (2.6).
 
 use crate::ast::{self, ExtentSpec, PackSpec};
 use crate::compose::composer::{Composed, Composer};

@@ -4,7 +4,7 @@ use crate::diagnostics::Code;
 pub static SYNTAX: Code = Code {
     id: "SK0201",
     title: "the text does not follow the grammar",
-    explanation: "The parser expected something else at this place; the message lists what could stand there.\n\
+    explanation: "The parser expected something else at this location; the message lists what is allowed there.\n\
         \n    y = add(x, 1.0     # wrong: the parenthesis is not closed\n    y = add(x, 1.0);   # right\n",
 };
 

@@ -1,11 +1,11 @@
 use crate::diagnostics::Code;
 
-/// Every kind of block stands at most once in an operator or graph (2.2).
+/// An operator or graph has at most one block of each kind (2.2).
 pub static DUPLICATE_BLOCK: Code = Code {
     id: "SK0210",
-    title: "a block stands twice",
+    title: "a block occurs twice",
     explanation: "\
-Every kind of block stands at most once in an operator or graph (2.2).
+An operator or graph has at most one block of each kind (2.2).
 
     @attrib { a: int; } @attrib { b: int; }   # wrong
     @attrib { a: int; b: int; }   # right

@@ -1,11 +1,11 @@
 use crate::diagnostics::Code;
 
-/// A graph is composed of existing operators; only operators may be left without a body (2.6).
+/// A graph is composed of operators; only operators may omit the body (2.6).
 pub static GRAPH_WITHOUT_BODY: Code = Code {
     id: "SK0211",
     title: "a graph has no body",
     explanation: "\
-A graph is composed of existing operators; only operators may be left without a body (2.6).
+A graph is composed of operators; only operators may omit the body (2.6).
 
     graph G { @input { x: real[2]; } @output { y: real[2]; } }   # wrong
     graph G { @input { x: real[2]; } @output { y: real[2]; } @compose { y = x; } }   # right

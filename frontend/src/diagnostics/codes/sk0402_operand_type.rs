@@ -1,13 +1,13 @@
 use crate::diagnostics::Code;
 
 /// Arithmetic is for int and real, logic for bool; comparisons and `!= ..`, `== ..`, `:= ..` for every type.
-/// A generic type must allow the operator for all that it may stand for (2.4, 2.13).
+/// A generic type must support the operator for all types that it admits (2.4, 2.13).
 pub static OPERAND_TYPE: Code = Code {
     id: "SK0402",
-    title: "an operator does not take this type",
+    title: "an operator does not support this type",
     explanation: "\
-Arithmetic is for int and real, logic for bool; comparisons and `!= ..`, `== ..`, `:= ..` for every type. A
-generic type must allow the operator for all that it may stand for (2.4, 2.13).
+Arithmetic supports int and real, logic supports bool; comparisons and `!= ..`, `== ..`, `:= ..` support every type. A
+generic type must support the operator for all types that it admits (2.4, 2.13).
 
     v = !n;   # wrong
     v = !(n == 0);   # right

@@ -4,7 +4,7 @@ use crate::diagnostics::Code;
 /// (2.4).
 pub static PACK_NOT_EXPANDED: Code = Code {
     id: "SK0404",
-    title: "a pack stands where its items are meant",
+    title: "a pack is not expanded to its items",
     explanation: "\
 Packs have one dimension: a pack in a list, a shape or the indices of a tensor is expanded with `..` (2.4).
 

@@ -3,7 +3,7 @@ use crate::diagnostics::Code;
 /// Bounds and strides of ranges are single ints (2.4).
 pub static RANGE_TYPE: Code = Code {
     id: "SK0406",
-    title: "a bound of a range is no int",
+    title: "a bound of a range is not an int",
     explanation: "\
 Bounds and strides of ranges are single ints (2.4).
 

@@ -1,11 +1,11 @@
 use crate::diagnostics::Code;
 
-/// Indexing, folds, zips, `in`, `<-` and `for` work on packs (2.4).
+/// Indexing, folds, zips, `in`, `<-` and `for` require packs (2.4).
 pub static NOT_A_PACK: Code = Code {
     id: "SK0407",
-    title: "a pack is needed",
+    title: "a value is not a pack",
     explanation: "\
-Indexing, folds, zips, `in`, `<-` and `for` work on packs (2.4).
+Indexing, folds, zips, `in`, `<-` and `for` require packs (2.4).
 
     @attrib { n: int; } @using { v = n + ..; }   # wrong
     @attrib { n: int..; } @using { v = n + ..; }   # right

@@ -6,7 +6,7 @@ pub static INDEX_TYPE: Code = Code {
     title: "an index has the wrong type",
     explanation: "\
 Packs are indexed by an int, a pack of ints, or a mask of bools; tensors and strings by ints (2.4).
-In a formula an index of a tensor is one position: slices of a part of a dimension are loops there (2.12).
+In a formula an index of a tensor is one position: write partial slices as loops (2.12).
 
     v = p[1.5];   # wrong
     v = p[1];   # right
@@ -27,7 +27,7 @@ mod tests {
         assert_fires(&INDEX_TYPE, &in_using("v = p[r];"));
     }
 
-    /// A slice of a part of a dimension is no index of a tensor; one of packs and strings is.
+    /// A slice of a part of a dimension is not an index of a tensor; one of packs and strings is.
     #[test]
     fn s2_12_slices_of_dimensions_are_refused() {
         for access in ["x[i,1:]", "x[i,::-1]", "x[i,:2]"] {

@@ -1,11 +1,11 @@
 use crate::diagnostics::Code;
 
-/// Operands that are taken item by item, zipped packs, masks and replaced items have equal lengths (2.4).
+/// Operands that are combined item by item, zipped packs, masks and replaced items have equal lengths (2.4).
 pub static LENGTHS_DIFFER: Code = Code {
     id: "SK0409",
-    title: "packs have lengths that cannot agree",
+    title: "packs have different lengths",
     explanation: "\
-Operands that are taken item by item, zipped packs, masks and replaced items have equal lengths (2.4).
+Operands that are combined item by item, zipped packs, masks and replaced items have equal lengths (2.4).
 
     v = [1, 2] + [1, 2, 3];   # wrong
     v = [1, 2] + [1, 2];   # right

@@ -1,11 +1,11 @@
 use crate::diagnostics::Code;
 
-/// `a[i] <- b` replaces items of a by items of the same type, as many as there are places (2.4).
+/// `a[i] <- b` replaces items of a by items of the same type, one for each index (2.4).
 pub static SUBSTITUTION: Code = Code {
     id: "SK0410",
     title: "the replacement does not fit",
     explanation: "\
-`a[i] <- b` replaces items of a by items of the same type, as many as there are places (2.4).
+`a[i] <- b` replaces items of a by items of the same type, one for each index (2.4).
 
     v = p[0] <- 1.5;   # wrong
     v = p[0] <- 1;   # right

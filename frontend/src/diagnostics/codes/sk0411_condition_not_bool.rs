@@ -3,7 +3,7 @@ use crate::diagnostics::Code;
 /// The condition of `?` and `?:` is a bool or a pack of bools (2.4).
 pub static CONDITION_NOT_BOOL: Code = Code {
     id: "SK0411",
-    title: "the condition of `?` is no bool",
+    title: "the condition of `?` is not a bool",
     explanation: "\
 The condition of `?` and `?:` is a bool or a pack of bools (2.4).
 

@@ -1,11 +1,11 @@
 use crate::diagnostics::Code;
 
-/// abs and sign take int or real, the others real (2.4).
+/// abs and sign support int and real, the others real (2.4).
 pub static BUILTIN_ARGUMENT: Code = Code {
     id: "SK0416",
-    title: "a built-in function does not take this type",
+    title: "a built-in function does not support this type",
     explanation: "\
-abs and sign take int or real, the others real (2.4).
+abs and sign support int and real, the others real (2.4).
 
     v = `sqrt`(2);   # wrong
     v = `sqrt`(2.0);   # right

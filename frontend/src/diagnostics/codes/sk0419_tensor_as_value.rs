@@ -3,7 +3,7 @@ use crate::diagnostics::Code;
 /// Compile-time expressions compute with attributes and shapes, formulas with elements of tensors (2.4).
 pub static TENSOR_AS_VALUE: Code = Code {
     id: "SK0419",
-    title: "a whole tensor stands where a value is needed",
+    title: "a tensor is used as a scalar value",
     explanation: "\
 Compile-time expressions compute with attributes and shapes, formulas with elements of tensors (2.4).
 

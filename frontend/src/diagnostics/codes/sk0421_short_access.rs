@@ -4,7 +4,7 @@ use crate::diagnostics::Code;
 /// with a warning where the tensor can only be of rank 1.
 pub static SHORT_ACCESS: Code = Code {
     id: "SK0421",
-    title: "an access with one index lacks its comma",
+    title: "an access with one index needs a trailing comma",
     explanation: "\
 `x[i]` indexes a pack, `x[i,]` reads an element of a tensor of rank 1 (2.4). The short form is accepted with a
 warning where the tensor can only be of rank 1.

@@ -3,10 +3,10 @@ use crate::diagnostics::Code;
 /// `|i|` says which positions a tensor is read at; it stands in an index, or in an intermediate that does (2.12).
 pub static GUARD_AS_VALUE: Code = Code {
     id: "SK0423",
-    title: "a guard is no value",
+    title: "a guard is not a value",
     explanation: "\
-`|i|` and `|i <> a : b|` say which positions a tensor is read at; they stand in an index, or in an intermediate that does
-(2.12), as they are: what is computed stands between the bars.
+`|i|` and `|i <> a : b|` select the elements of a tensor that are read. They occur in an index, or in an intermediate that an index uses
+(2.12), alone: write computations between the bars.
 
     @lower { y[i,] = |i - 1|, i < n; }   # wrong
     @lower { y[i,] = x[|i - 1|,], i < n; }   # right

@@ -1,10 +1,10 @@
 use crate::diagnostics::Code;
 
-/// The expression gives null, a pack, a tensor or a scalar of another type than this place needs.
+/// The expression yields null, a pack, a tensor or a scalar of another type than required.
 pub static UNEXPECTED_VALUE: Code = Code {
     id: "SK0454",
-    title: "a value is of a kind that this place does not take",
-    explanation: "The expression gives null, a pack, a tensor or a scalar of another type than this place needs.\n\
+    title: "a value has the wrong kind",
+    explanation: "The expression yields null, a pack, a tensor or a scalar of another type than required.\n\
         \n    int..(k) items where k is 'abc'\n    # rather\n    int..(k) items where k is 3\n",
 };
 

@@ -1,11 +1,11 @@
 use crate::diagnostics::Code;
 
-/// Attributes are compile-time values and packs of them, no tensors (2.5).
+/// Attributes are compile-time values and packs of them, not tensors (2.5).
 pub static ATTRIBUTE_SHAPE: Code = Code {
     id: "SK0501",
     title: "an attribute has a shape",
     explanation: "\
-Attributes are compile-time values and packs of them, no tensors (2.5).
+Attributes are compile-time values and packs of them, not tensors (2.5).
 
     @attrib { a: int[3]; }   # wrong
     @attrib { a: int..(3); }   # right

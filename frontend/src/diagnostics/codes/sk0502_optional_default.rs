@@ -1,11 +1,11 @@
 use crate::diagnostics::Code;
 
-/// An optional attribute is null when it is not given, so it cannot have another default (2.5).
+/// An optional attribute is null if the invocation does not set it, so it cannot have another default (2.5).
 pub static OPTIONAL_DEFAULT: Code = Code {
     id: "SK0502",
     title: "an optional attribute has a default value",
     explanation: "\
-An optional attribute is null when it is not given, so it cannot have another default (2.5).
+An optional attribute is null if the invocation does not set it, so it cannot have another default (2.5).
 
     @attrib { a: optional int = 3; }   # wrong
     @attrib { a: int = 3; }   # right

@@ -1,13 +1,13 @@
 use crate::diagnostics::Code;
 
-/// A default value has the declared type (an int may stand for a real); a pack takes one value for all items,
-/// a single value takes no pack (2.5).
+/// A default value has the declared type (an int is converted to a real); a pack takes one value for all items,
+/// a single value accepts no pack (2.5).
 pub static DEFAULT_TYPE: Code = Code {
     id: "SK0503",
     title: "a default value does not fit",
     explanation: "\
-A default value has the declared type (an int may stand for a real); a pack takes one value for all items, a
-single value takes no pack (2.5).
+A default value has the declared type (an int is converted to a real). A pack accepts one value for all items; a
+single value accepts no pack (2.5).
 
     @attrib { a: int = 1.5; }   # wrong
     @attrib { a: real = 1.5; }   # right

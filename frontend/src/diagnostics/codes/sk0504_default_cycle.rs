@@ -1,11 +1,11 @@
 use crate::diagnostics::Code;
 
-/// A default value may use other attributes, but not in a circle (2.5).
+/// A default value may use other attributes, but not in a cycle (2.5).
 pub static DEFAULT_CYCLE: Code = Code {
     id: "SK0504",
     title: "default values depend on each other",
     explanation: "\
-A default value may use other attributes, but not in a circle (2.5).
+A default value may use other attributes, but not in a cycle (2.5).
 
     @attrib { a: int = b; b: int = a; }   # wrong
     @attrib { a: int = b; b: int = 1; }   # right

@@ -3,7 +3,7 @@ use crate::diagnostics::Code;
 /// A single value is repeated to the length of the pack, which some attribute or input must determine (2.6.1).
 pub static UNIFORM_LENGTH_UNKNOWN: Code = Code {
     id: "SK0552",
-    title: "a single value stands for a pack whose length is unknown",
+    title: "a single value is given for a pack of unknown length",
     explanation: "A single value is repeated to the length of the pack, which some attribute or input must determine (2.6.1).\n\
         \n    a: int..(q) = 0;   # nothing else determines q\n    # rather\n    a: int..(q) = [0, 0];\n",
 };

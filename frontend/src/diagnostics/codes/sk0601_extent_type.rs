@@ -3,7 +3,7 @@ use crate::diagnostics::Code;
 /// Extents, ranks, lengths of packs, upper bounds and bounds of indices are ints (2.6).
 pub static EXTENT_TYPE: Code = Code {
     id: "SK0601",
-    title: "an extent, length or bound is no int",
+    title: "an extent, length or bound is not an int",
     explanation: "\
 Extents, ranks, lengths of packs, upper bounds and bounds of indices are ints (2.6).
 

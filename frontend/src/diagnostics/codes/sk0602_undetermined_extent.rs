@@ -4,7 +4,7 @@ use crate::diagnostics::Code;
 /// expression all names must be declared (2.6).
 pub static UNDETERMINED_EXTENT: Code = Code {
     id: "SK0602",
-    title: "a name cannot be deduced from a shape",
+    title: "a name cannot be determined from a shape",
     explanation: "\
 An extent or length that is `a * name + b`, with literal a and b, declares the name; in any other expression
 all names must be declared (2.6).

@@ -1,11 +1,11 @@
 use crate::diagnostics::Code;
 
-/// Inputs of operators, and outputs that no composition gives a shape, have a shape; only graphs may leave it out (2.6).
+/// Inputs of operators, and outputs that no composition gives a shape, have a shape; only graphs may omit it (2.6).
 pub static SHAPE_MISSING: Code = Code {
     id: "SK0606",
     title: "a tensor of an operator has no shape",
     explanation: "\
-Inputs of operators, and outputs that no composition gives a shape, have a shape; only graphs may leave it out (2.6).
+Inputs of operators, and outputs that no composition gives a shape, have a shape; only graphs may omit it (2.6).
 
     operator o { @input { x: real; } … }   # wrong
     operator o { @input { x: real[]; } … }   # right: no dimensions, one element

@@ -1,11 +1,11 @@
 use crate::diagnostics::Code;
 
-/// Variables have one shape in all runs (2.7), for their values come from files.
+/// Variables have a static shape (2.7), because files hold their values.
 pub static VARIABLE_EXTENT: Code = Code {
     id: "SK0607",
-    title: "the shape of a variable is known only in a run",
+    title: "the shape of a variable is dynamic",
     explanation: "\
-Variables have one shape in all runs (2.7), for their values come from files.
+Variables have a static shape (2.7), because files hold their values.
 
     @input { x: real[s|4]; } @variable { w: real[s]; }   # wrong
     @input { x: real[s|4]; } @variable { w: real[4]; }   # right

@@ -3,7 +3,7 @@ use crate::diagnostics::Code;
 /// The declared shape has more or fewer dimensions than the tensor, or an access more or fewer indices (2.6).
 pub static RANK_MISMATCH: Code = Code {
     id: "SK0650",
-    title: "a tensor has another rank than needed",
+    title: "a tensor has the wrong rank",
     explanation: "The declared shape has more or fewer dimensions than the tensor, or an access more or fewer indices (2.6).\n\
         \n    x: real[m,n] invoked with a tensor of shape [2,3,4]\n    # rather\n    x: real[m,n] invoked with a tensor of shape [2,3]\n",
 };

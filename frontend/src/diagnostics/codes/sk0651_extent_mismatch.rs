@@ -3,7 +3,7 @@ use crate::diagnostics::Code;
 /// Extents that use one name must agree, and expressions of known names must equal the actual extent (2.6).
 pub static EXTENT_MISMATCH: Code = Code {
     id: "SK0651",
-    title: "an extent has another value than prescribed",
+    title: "an extent differs from its declaration",
     explanation: "Extents that use one name must agree, and expressions of known names must equal the actual extent (2.6).\n\
         \n    x: real[m,k], y: real[k,n] invoked with shapes [2,3] and [4,5]\n    # rather\n    x: real[m,k], y: real[k,n] invoked with shapes [2,3] and [3,5]\n",
 };

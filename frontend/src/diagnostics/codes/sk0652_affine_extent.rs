@@ -1,10 +1,10 @@
 use crate::diagnostics::Code;
 
-/// An extent like `2 * k` binds k only if the actual extent is of that form (2.6).
+/// An extent like `2 * k` determines k only if the actual extent is of that form (2.6).
 pub static AFFINE_EXTENT: Code = Code {
     id: "SK0652",
     title: "no integer solves a declared extent",
-    explanation: "An extent like `2 * k` binds k only if the actual extent is of that form (2.6), with a k that is not negative.\n\
+    explanation: "An extent like `2 * k` determines k only if the actual extent is of that form (2.6), with a k that is not negative.\n\
         \n    x: real[2 * k] invoked with a tensor of shape [5]\n    # rather\n    x: real[2 * k] invoked with a tensor of shape [6]\n",
 };
 

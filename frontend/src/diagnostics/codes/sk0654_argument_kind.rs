@@ -1,10 +1,10 @@
 use crate::diagnostics::Code;
 
-/// Tensor packs go to packed inputs, single tensors to others, with the declared element type (2.6).
+/// A packed input accepts a pack of tensors, any other input one tensor; the element types must match (2.6).
 pub static ARGUMENT_KIND: Code = Code {
     id: "SK0654",
     title: "an argument does not fit the declared input",
-    explanation: "Tensor packs go to packed inputs, single tensors to others, with the declared element type (2.6).\n\
+    explanation: "A packed input accepts a pack of tensors, any other input one tensor; the element types must match (2.6).\n\
         \n    y = sqrt(flags);   # a bool tensor\n    # rather\n    y = sqrt(values);\n",
 };
 

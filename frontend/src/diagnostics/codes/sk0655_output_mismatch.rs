@@ -1,10 +1,10 @@
 use crate::diagnostics::Code;
 
-/// The tensor that is composed must have the output's declared type, rank and extents (2.10).
+/// The computed tensor must have the declared type, rank and extents of the output (2.10).
 pub static OUTPUT_MISMATCH: Code = Code {
     id: "SK0655",
     title: "a result does not fit the declared output",
-    explanation: "The tensor that is composed must have the output's declared type, rank and extents (2.10).\n\
+    explanation: "The computed tensor must have the declared type, rank and extents of the output (2.10).\n\
         \n    y: real[2] computed as a tensor of shape [3]\n    # rather\n    y: real[3]\n",
 };
 

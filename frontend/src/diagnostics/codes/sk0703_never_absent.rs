@@ -1,11 +1,11 @@
 use crate::diagnostics::Code;
 
-/// Outputs, constants and variables always have a value; what may be absent are attributes and inputs (2.5-2.7).
+/// Outputs, constants and variables always have a value; only attributes and inputs may be absent (2.5-2.7).
 pub static NEVER_ABSENT: Code = Code {
     id: "SK0703",
     title: "an output, constant or variable is declared as optional",
     explanation: "\
-Outputs, constants and variables always have a value; what may be absent are attributes and inputs (2.5-2.7).
+Outputs, constants and variables always have a value; only attributes and inputs may be absent (2.5-2.7).
 
     @variable { w: optional real[2]; }   # wrong
     @variable { w: real[2]; }   # right

@@ -1,10 +1,10 @@
 use crate::diagnostics::Code;
 
-/// A constant takes one value, one value for each element, or an expression of index symbols (2.7).
+/// A constant has one value, one value for each element, or an expression of index symbols (2.7).
 pub static CONSTANT_VALUE: Code = Code {
     id: "SK0750",
     title: "a constant's value does not fit its declaration",
-    explanation: "A constant takes one value, one value for each element, or an expression of index symbols (2.7).\n\
+    explanation: "A constant has one value, one value for each element, or an expression of index symbols (2.7).\n\
         \n    c: real[3] = [1.0, 2.0];\n    # rather\n    c: real[3] = [1.0, 2.0, 3.0];\n",
 };
 

@@ -3,7 +3,7 @@ use crate::diagnostics::Code;
 /// The condition of an assertion is a bool or a pack of bools (2.8).
 pub static ASSERTION_NOT_BOOL: Code = Code {
     id: "SK0801",
-    title: "an assertion is no bool",
+    title: "an assertion is not a bool",
     explanation: "\
 The condition of an assertion is a bool or a pack of bools (2.8).
 

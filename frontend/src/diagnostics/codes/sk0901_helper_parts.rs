@@ -1,12 +1,12 @@
 use crate::diagnostics::Code;
 
-/// `a..` on the left takes a pack; of the parts of `[a, b..] = c` at most one may have an unknown length
+/// `a..` on the left receives a pack; of the parts of `[a, b..] = c` at most one may have an unknown length
 /// (2.9).
 pub static HELPER_PARTS: Code = Code {
     id: "SK0901",
     title: "the left side of a helper does not fit its value",
     explanation: "\
-`a..` on the left takes a pack; of the parts of `[a, b..] = c` at most one may have an unknown length (2.9).
+`a..` on the left receives a pack; of the parts of `[a, b..] = c` at most one may have an unknown length (2.9).
 
     @using { [a.., b..] = c; }   # wrong
     @using { [a..(2), b..] = c; }   # right

@@ -1,11 +1,11 @@
 use crate::diagnostics::Code;
 
-/// Attributes that are neither optional nor have a default must be given (2.10).
+/// An invocation must set attributes that are not optional and have no default (2.10).
 pub static MISSING_ATTRIBUTE: Code = Code {
     id: "SK1004",
-    title: "a required attribute is not given",
+    title: "a required attribute is missing",
     explanation: "\
-Attributes that are neither optional nor have a default must be given (2.10).
+An invocation must set attributes that are not optional and have no default (2.10).
 
     y = scale(x);   # wrong
     y = scale{k=2.0}(x);   # right

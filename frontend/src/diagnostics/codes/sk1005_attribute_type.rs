@@ -1,13 +1,13 @@
 use crate::diagnostics::Code;
 
 /// The value has the type that the attribute declares (an int may stand for a real); a pack takes one value
-/// for all items, a single attribute takes no pack (2.5, 2.10).
+/// for all items; a single attribute accepts no pack (2.5, 2.10).
 pub static ATTRIBUTE_TYPE: Code = Code {
     id: "SK1005",
     title: "an attribute has a value of the wrong type",
     explanation: "\
-The value has the type that the attribute declares (an int may stand for a real); a pack takes one value for
-all items, a single attribute takes no pack (2.5, 2.10).
+The value has the declared type of the attribute (an int is converted to a real). A pack accepts one value for
+all items; a single attribute accepts no pack (2.5, 2.10).
 
     y = scale{k=\"big\"}(x);   # wrong
     y = scale{k=2.0}(x);   # right

@@ -3,7 +3,7 @@ use crate::diagnostics::Code;
 /// Every attribute has one value (2.10).
 pub static ATTRIBUTE_TWICE: Code = Code {
     id: "SK1006",
-    title: "an attribute is given twice",
+    title: "an attribute is set twice",
     explanation: "\
 Every attribute has one value (2.10).
 

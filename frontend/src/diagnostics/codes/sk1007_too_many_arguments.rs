@@ -1,11 +1,11 @@
 use crate::diagnostics::Code;
 
-/// There is one argument per input; attributes stand in braces (2.10).
+/// There is one argument per input; attributes are written in braces (2.10).
 pub static TOO_MANY_ARGUMENTS: Code = Code {
     id: "SK1007",
     title: "an invocation has too many arguments",
     explanation: "\
-There is one argument per input; attributes stand in braces (2.10).
+There is one argument per input; attributes are written in braces (2.10).
 
     y = id(x, x);   # wrong
     y = id(x);   # right

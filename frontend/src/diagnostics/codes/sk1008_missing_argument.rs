@@ -1,11 +1,11 @@
 use crate::diagnostics::Code;
 
-/// Inputs that are neither optional nor have a default must be given; `~` skips only such (2.10).
+/// Every input that is not optional and has no default needs an argument; `~` skips only the others (2.10).
 pub static MISSING_ARGUMENT: Code = Code {
     id: "SK1008",
-    title: "a required input is not given",
+    title: "a required input is missing",
     explanation: "\
-Inputs that are neither optional nor have a default must be given; `~` skips only such (2.10).
+Every input that is not optional and has no default needs an argument; `~` skips only the others (2.10).
 
     y = add(x);   # wrong
     y = add(x, x);   # right

@@ -6,8 +6,8 @@ pub static ARGUMENT_TYPE: Code = Code {
     id: "SK1009",
     title: "an argument does not fit its input",
     explanation: "\
-Type and packedness of an argument are those that the input declares; compile-time scalars are tensors of rank
-0, and ints among them may stand for reals (2.10).
+An argument has the declared type of the input, and is a pack if the input is. Compile-time scalars become tensors of
+rank 0, and ints among them are converted to reals (2.10).
 
     y = scale{k=1.0}(flags);   # wrong: flags: bool[4]
     y = scale{k=1.0}(x);   # right: x: real[4]

@@ -1,11 +1,11 @@
 use crate::diagnostics::Code;
 
-/// A name that receives a pack states its length; a list of names does it, too (2.10).
+/// A name that receives a pack states its length, as does a list of names (2.10).
 pub static PACK_LENGTH_NEEDED: Code = Code {
     id: "SK1011",
     title: "a packed result needs a length",
     explanation: "\
-A name that receives a pack states its length; a list of names does it, too (2.10).
+A name that receives a pack states its length, as does a list of names (2.10).
 
     ys = split{n=2}(x);   # wrong
     ys..(2) = split{n=2}(x);   # right

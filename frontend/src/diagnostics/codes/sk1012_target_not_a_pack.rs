@@ -1,11 +1,11 @@
 use crate::diagnostics::Code;
 
-/// A single name takes a single tensor; `a..(n)` and `[a, b]` take a pack (2.10).
+/// A single name receives a single tensor; `a..(n)` and `[a, b]` receive a pack (2.10).
 pub static TARGET_NOT_A_PACK: Code = Code {
     id: "SK1012",
     title: "one side is a pack and the other is not",
     explanation: "\
-A single name takes a single tensor; `a..(n)` and `[a, b]` take a pack (2.10).
+A single name receives a single tensor; `a..(n)` and `[a, b]` receive a pack (2.10).
 
     [y, z] = id(x);   # wrong
     y = id(x);   # right

@@ -1,11 +1,11 @@
 use crate::diagnostics::Code;
 
-/// What is assigned has the declared type (2.10).
+/// The assigned value must have the declared type (2.10).
 pub static ASSIGNED_TYPE: Code = Code {
     id: "SK1016",
-    title: "an output or variable gets another type",
+    title: "an output or variable is assigned another type",
     explanation: "\
-What is assigned has the declared type (2.10).
+The assigned value must have the declared type (2.10).
 
     @output { y: int[4]; } @compose { y = id(x); }   # wrong: x: real[4]
     @output { y: real[4]; } @compose { y = id(x); }   # right

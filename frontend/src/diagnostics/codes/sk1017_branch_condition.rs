@@ -3,7 +3,7 @@ use crate::diagnostics::Code;
 /// A condition is one bool: a compile-time one, or a tensor with a single element (2.10.1).
 pub static BRANCH_CONDITION: Code = Code {
     id: "SK1017",
-    title: "the condition of `if` is no bool",
+    title: "the condition of `if` is not a bool",
     explanation: "\
 A condition is one bool: a compile-time one, or a tensor with a single element (2.10.1).
 

@@ -1,11 +1,11 @@
 use crate::diagnostics::Code;
 
-/// The branches of `if` have as many results, of the same types (2.10.1).
+/// The branches of `if` have the same number of results, of the same types (2.10.1).
 pub static BRANCHES_DIFFER: Code = Code {
     id: "SK1018",
     title: "branches have different results",
     explanation: "\
-The branches of `if` have as many results, of the same types (2.10.1).
+The branches of `if` have the same number of results, of the same types (2.10.1).
 
     y = if c then id(x) else less(x);   # wrong
     y = if c then id(x) else x;   # right

@@ -5,7 +5,7 @@ pub static YIELD_OPTIONAL: Code = Code {
     id: "SK1019",
     title: "a block yields something that may be null",
     explanation: "\
-Yielded results are never optional (2.10.1), nor is what stands alone as a branch or as the body of a loop.
+Yielded results are never optional (2.10.1), nor is an expression that is a branch or the body of a loop.
 
     y = { yield z; };   # wrong: z: an optional input
     y = if ?z then { yield z; } else { yield x; };   # right

@@ -3,7 +3,7 @@ use crate::diagnostics::Code;
 /// The condition after `while` is one bool tensor with a single element (2.10.1).
 pub static LOOP_CONDITION: Code = Code {
     id: "SK1020",
-    title: "the condition of a loop is no bool",
+    title: "the condition of a loop is not a bool",
     explanation: "\
 The condition after `while` is one bool tensor with a single element (2.10.1).
 

@@ -3,7 +3,7 @@ use crate::diagnostics::Code;
 /// The count is a compile-time int or an int tensor of rank 0 (2.10.1).
 pub static LOOP_COUNT: Code = Code {
     id: "SK1022",
-    title: "the count of a loop is no int",
+    title: "the count of a loop is not an int",
     explanation: "\
 The count is a compile-time int or an int tensor of rank 0 (2.10.1).
 

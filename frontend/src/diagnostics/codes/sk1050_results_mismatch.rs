@@ -1,10 +1,10 @@
 use crate::diagnostics::Code;
 
-/// The number of results, and the lengths of result packs, must agree with what stands left of `=` (2.10).
+/// The number of results, and the lengths of result packs, must agree with the left side of `=` (2.10).
 pub static RESULTS_MISMATCH: Code = Code {
     id: "SK1050",
     title: "the results do not fit the left-hand side",
-    explanation: "The number of results, and the lengths of result packs, must agree with what stands left of `=` (2.10).\n\
+    explanation: "The number of results, and the lengths of result packs, must agree with the left side of `=` (2.10).\n\
         \n    a, b = op(x);   # op has one output\n    # rather\n    a = op(x);\n",
 };
 

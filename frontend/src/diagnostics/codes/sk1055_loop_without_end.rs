@@ -3,7 +3,7 @@ use crate::diagnostics::Code;
 /// A loop needs a `for` clause, a count or a condition, and the pack of its results a bound (2.10, 2.10.1).
 pub static LOOP_WITHOUT_END: Code = Code {
     id: "SK1055",
-    title: "nothing says how often a loop runs",
+    title: "the number of iterations of a loop is unknown",
     explanation: "\
 A loop needs a `for` clause, a count or a condition (2.10.1).
 
@@ -11,8 +11,8 @@ A loop needs a `for` clause, a count or a condition (2.10.1).
     # rather
     with a = x do..(3) f(a)
 
-Packed results have a length that is written (2.10). Where a condition or a tensor ends the loop, memory is set
-aside for the most that there can be: by a `for` clause, a count, or the length of the pack.
+Packed results have a declared length (2.10). If a condition or a tensor ends the loop, memory is allocated for the
+largest number of results: by a `for` clause, a count, or the length of the pack.
 
     ~, ys.. = with a = x do { b = f(a); yield b, b; } while c(a);
     # rather, for exactly 3, or up to 8

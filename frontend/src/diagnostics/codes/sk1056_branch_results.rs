@@ -12,7 +12,7 @@ All branches must yield tensors of one type, rank and fixed extents; loop-carrie
     # rather
     if c then x else neg(x)
 
-Where an extent is known at run time only, `x: real[n|8]`, the branch taken decides what it is.
+The executed branch determines a dynamic extent, `x: real[n|8]`.
 ",
 };
 

@@ -4,8 +4,8 @@ use crate::diagnostics::Code;
 pub static SCAN_TYPES: Code = Code {
     id: "SK1058",
     title: "a loop scans tensors of different types",
-    explanation: r#"The body of a loop with a condition or with a count known at run time is one piece of code: the items that it scans
-have one element type and one shape. Loops with a compile-time count and no condition are unrolled where shapes differ.
+    explanation: r#"The body of a loop with a condition or a dynamic count is compiled once: the items that it scans have one element type
+and one shape. Loops with a compile-time count and no condition are unrolled where shapes differ.
 
     y = with s = 0.0 for x : [a, b] do..(k) op(s, x);    # a: real[2], b: real[3], k: int[]
     # rather

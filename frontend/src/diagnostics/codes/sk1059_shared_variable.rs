@@ -5,7 +5,7 @@ pub static SHARED_VARIABLE: Code = Code {
     id: "SK1059",
     title: "instances of one name have different variables",
     explanation: r#"Instances with one label share their variables, and so do invocations of a graph without a label: their names
-are the names of files. The types and shapes must be the same then.
+are the names of files. Their types and shapes must be equal.
 
     a = lab: dense{units=3}(x);    b = lab: dense{units=4}(x);     # which of them is lab.w?
     # rather

@@ -3,9 +3,9 @@ use crate::diagnostics::Code;
 /// A label names one instance (2.10).
 pub static LABEL_TWICE: Code = Code {
     id: "SK1060",
-    title: "two instances beside each other have one label",
+    title: "two instances have the same label",
     explanation: r#"A label names an instance: its variables lie in files of that name, and `@quantize` finds its tensors by it. Two
-instances of one label share their variables, which is rarely what is meant. In different arms of a branch it is.
+instances of one label share their variables, which is rarely intended, except in different branches of an `if`.
 
     a = lab: dense(x);   b = lab: dense(a);     # one lab.w for both
     # rather

@@ -3,9 +3,9 @@ use crate::diagnostics::Code;
 /// One run gives a variable one new value (2.11).
 pub static UPDATED_TWICE: Code = Code {
     id: "SK1150",
-    title: "a variable is updated more than once in a run",
-    explanation: r#"Updates are made when the whole graph has been computed, each from the old values. If two invocations share a
-variable, or an invocation stands in a loop, there would be several new values, and nothing says which one stays.
+    title: "a variable is updated more than once",
+    explanation: r#"Updates happen after the graph has been computed, each from the old values. If two invocations share a
+variable, or an invocation stands in a loop, there would be several new values.
 
     a = n: norm(x);  b = n: norm(y);     # both update `n.mean`
     # rather

@@ -3,7 +3,7 @@ use crate::diagnostics::Code;
 /// An output has one formula, or two: the first with `=`, the second with another operator (2.12).
 pub static FORMULA_SEQUENCE: Code = Code {
     id: "SK1202",
-    title: "an output has formulas that do not go together",
+    title: "an output has incompatible formulas",
     explanation: "\
 An output has one formula, or two: the first with `=`, the second with another operator (2.12).
 

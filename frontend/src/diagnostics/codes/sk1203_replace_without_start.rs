@@ -1,11 +1,11 @@
 use crate::diagnostics::Code;
 
-/// `:=` replaces elements that a formula with `=` has set before (2.12).
+/// `:=` replaces elements that an earlier formula with `=` has set (2.12).
 pub static REPLACE_WITHOUT_START: Code = Code {
     id: "SK1203",
     title: "`:=` has nothing to replace",
     explanation: "\
-`:=` replaces elements that a formula with `=` has set before (2.12).
+`:=` replaces elements that an earlier formula with `=` has set (2.12).
 
     y[i,] := x[i,], i < n;   # wrong
     y[i,] = 0.0, i < n; y[i,] := x[i,], i < n;   # right

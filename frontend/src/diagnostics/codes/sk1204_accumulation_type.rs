@@ -3,7 +3,7 @@ use crate::diagnostics::Code;
 /// `+=`, `*=`, `<=`, `>=` accumulate int and real, `&=` and `|=` accumulate bool (2.12).
 pub static ACCUMULATION_TYPE: Code = Code {
     id: "SK1204",
-    title: "an output cannot be accumulated like this",
+    title: "an accumulation does not support the type of the output",
     explanation: "\
 `+=`, `*=`, `<=`, `>=` accumulate int and real, `&=` and `|=` accumulate bool (2.12).
 

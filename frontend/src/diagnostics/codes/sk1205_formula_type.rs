@@ -6,7 +6,7 @@ pub static FORMULA_TYPE: Code = Code {
     id: "SK1205",
     title: "the value of a formula has another type than the output",
     explanation: "\
-The right side has the type of the output; nothing is converted by itself. A single tensor takes single values
+The right side has the type of the output; there are no implicit conversions. A single tensor receives single values
 (2.12).
 
     y[i,] = i, i < n;   # wrong: y: real[n]

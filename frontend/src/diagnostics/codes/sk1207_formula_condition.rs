@@ -1,11 +1,11 @@
 use crate::diagnostics::Code;
 
-/// After `|` stands a bool (2.12).
+/// The condition after `|` is a bool (2.12).
 pub static FORMULA_CONDITION: Code = Code {
     id: "SK1207",
-    title: "the condition of a formula is no bool",
+    title: "the condition of a formula is not a bool",
     explanation: "\
-After `|` stands a bool (2.12).
+The condition after `|` is a bool (2.12).
 
     y[i,] = 1.0, i < n | x[i,];   # wrong
     y[i,] = 1.0, i < n | x[i,] > 0.0;   # right

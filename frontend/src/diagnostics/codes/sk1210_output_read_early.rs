@@ -5,8 +5,8 @@ pub static OUTPUT_READ_EARLY: Code = Code {
     id: "SK1210",
     title: "an output is read before it is computed",
     explanation: "\
-Formulas are computed one after the other; a formula reads its own output as it is at that step, and other outputs only
-when the formulas that assign them stand before it (2.12).
+Formulas are computed one after the other; a formula reads its own output as of that step, and other outputs only
+after the formulas that assign them (2.12).
 
     @lower { z[] += y[i,], i < n; y[i,] = x[i,] * 2.0, i < n; }   # wrong
     @lower { y[i,] = x[i,] * 2.0, i < n; z[] += y[i,], i < n; }   # right

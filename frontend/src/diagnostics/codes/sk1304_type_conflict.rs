@@ -3,7 +3,7 @@ use crate::diagnostics::Code;
 /// All arguments declared with one generic type have one type (2.13).
 pub static TYPE_CONFLICT: Code = Code {
     id: "SK1304",
-    title: "a generic type would be two types",
+    title: "a generic type has conflicting types",
     explanation: "\
 All arguments declared with one generic type have one type (2.13).
 

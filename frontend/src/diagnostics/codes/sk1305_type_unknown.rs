@@ -3,7 +3,7 @@ use crate::diagnostics::Code;
 /// A generic type is given in `< >`, deduced from arguments and attributes, or has a default (2.13).
 pub static TYPE_UNKNOWN: Code = Code {
     id: "SK1305",
-    title: "a generic type follows from nothing",
+    title: "a generic type cannot be deduced",
     explanation: "\
 A generic type is given in `< >`, deduced from arguments and attributes, or has a default (2.13).
 

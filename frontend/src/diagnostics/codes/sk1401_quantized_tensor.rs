@@ -4,7 +4,7 @@ use crate::diagnostics::Code;
 /// scoped names (2.14).
 pub static QUANTIZED_TENSOR: Code = Code {
     id: "SK1401",
-    title: "there is no such tensor to quantize",
+    title: "a tensor to quantize does not exist",
     explanation: "\
 `@quantize` names inputs, outputs, intermediates, variables and constants of the same definition, or scoped
 names (2.14).

@@ -1,11 +1,11 @@
 use crate::diagnostics::Code;
 
-/// Imports belong to the beginning of the file (2.15).
+/// Imports precede all definitions of the file (2.15).
 pub static IMPORT_MISPLACED: Code = Code {
     id: "SK1501",
-    title: "an import stands after a definition",
+    title: "an import follows a definition",
     explanation: "\
-Imports belong to the beginning of the file (2.15).
+Imports precede all definitions of the file (2.15).
 
     graph G { … }  import nn;   # wrong
     import nn;  graph G { … }   # right

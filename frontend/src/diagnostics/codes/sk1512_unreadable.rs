@@ -6,7 +6,7 @@ pub static UNREADABLE: Code = Code {
     title: "a source file cannot be read",
     explanation: r#"There is no such file, reading it failed, or it is reached through a link that leads out of the model folder. A model is a folder
 whose main module is `main.sknd`, the same packed as `.tgz`, or one file that is named itself. What is packed is unpacked into memory:
-it must be whole, hold no links and no names that lead out of it, and have at most as many bytes as `--limit unpacked_bytes=N` allows.
+it must be complete, without links and names that lead out of it, and not exceed the bytes of `--limit unpacked_bytes=N`.
 
     skript check model/            # wrong, unless there is a file model/main.sknd
     skript check model/net.sknd    # right

@@ -4,7 +4,7 @@ use crate::diagnostics::Code;
 pub static IMPORT_DEPTH: Code = Code {
     id: "SK1513",
     title: "imports are chained too deep",
-    explanation: r#"Modules import each other in chains of at most 64. Cycles are no such chain: a module is read once.
+    explanation: r#"Modules import each other in chains of at most 64. Cycles do not count: a module is read once.
 "#,
 };
 

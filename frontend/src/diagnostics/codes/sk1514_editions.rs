@@ -5,7 +5,7 @@ pub static EDITIONS_MIXED: Code = Code {
     id: "SK1514",
     title: "a module mixes two editions of the language",
     explanation: r#"The module has syntax that only the draft has and syntax that only the Khronos edition has. It is read as draft 6;
-say `--edition=khronos` or write one of the two tokens the other way.
+pass `--edition=khronos`, or write both tokens in one edition.
 
     b = a << 1.0; c = a <? 1.0;   # wrong: `<<` is the draft's minimum, `<?` the Khronos edition's
     b = a << 1.0; c = a << 1.0;   # right

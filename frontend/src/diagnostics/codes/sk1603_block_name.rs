@@ -3,7 +3,7 @@ use crate::diagnostics::Code;
 /// An unknown block (2.2).
 pub static BLOCK_NAME: Code = Code {
     id: "SK1603",
-    title: "there is no block of this name",
+    title: "a block has an unknown name",
     explanation: r#"An operator or graph consists of blocks @dtype, @attrib, @input, @using, @constant, @variable, @output, @assert,
 @lower, @compose, @update and @quantize.
 

@@ -4,9 +4,9 @@ use crate::diagnostics::Code;
 pub static NESTING: Code = Code {
     id: "SK1605",
     title: "a statement nests too deep",
-    explanation: r#"Brackets, choices and unary operators of one statement nest at most 256 levels deep (`--limit nesting=N`), and at most 1024
-operators stand side by side, as in a + b + c (`--limit chain=N`).
-Name parts of it in @using, or compute them as tensors of their own.
+    explanation: r#"Brackets, choices and unary operators of one statement nest at most 256 levels deep (`--limit nesting=N`), and a chain such as
+a + b + c has at most 1024 operators (`--limit chain=N`).
+Name parts of it in @using, or compute them as separate tensors.
 "#,
 };
 

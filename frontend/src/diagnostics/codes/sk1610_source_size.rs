@@ -4,7 +4,7 @@ use crate::diagnostics::Code;
 pub static SOURCE_SIZE: Code = Code {
     id: "SK1610",
     title: "a source file is too large",
-    explanation: r#"A source file has at most 64 MiB. Large constants belong into variables, whose values are files of their own.
+    explanation: r#"A source file has at most 64 MiB. Use variables for large constants: their values are separate files.
 "#,
 };
 

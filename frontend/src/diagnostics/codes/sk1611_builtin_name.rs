@@ -3,8 +3,8 @@ use crate::diagnostics::Code;
 /// An unknown built-in function (2.4).
 pub static BUILTIN_NAME: Code = Code {
     id: "SK1611",
-    title: "there is no built-in function of this name",
-    explanation: r#"Between back-ticks stands one of: abs, acos, acosh, asin, asinh, atan, atanh, ceil, cos, cosh, erf, exp, floor,
+    title: "a built-in function has an unknown name",
+    explanation: r#"The name between back-ticks is one of: abs, acos, acosh, asin, asinh, atan, atanh, ceil, cos, cosh, erf, exp, floor,
 frac, log, round, sign, sin, sinh, sqrt, tan, tanh.
 "#,
 };

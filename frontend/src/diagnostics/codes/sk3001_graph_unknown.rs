@@ -1,10 +1,10 @@
 use crate::diagnostics::Code;
 
-/// The main module must hold a graph of that name (2.15).
+/// The main module must define a graph of that name (2.15).
 pub static GRAPH_UNKNOWN: Code = Code {
     id: "SK3001",
-    title: "the graph that was asked for does not exist",
-    explanation: "The main module must hold a graph of that name (2.15).\n\
+    title: "the requested graph does not exist",
+    explanation: "The main module must define a graph of that name (2.15).\n\
         \n    --graph=Foo without graph Foo\n    # rather\n    --graph=G\n",
 };
 

@@ -1,10 +1,10 @@
 use crate::diagnostics::Code;
 
-/// Graph attributes and types are given by name, with a value of the declared type (chapter 3).
+/// Graph attributes and types are set by name, to a value of the declared type (chapter 3).
 pub static GRAPH_PARAMETER: Code = Code {
     id: "SK3002",
-    title: "a value given for the graph does not fit",
-    explanation: "Graph attributes and types are given by name, with a value of the declared type (chapter 3).\n\
+    title: "a value for the graph does not fit",
+    explanation: "Graph attributes and types are set by name, to a value of the declared type (chapter 3).\n\
         \n    --attrib batch=x\n    # rather\n    --attrib batch=4\n",
 };
 

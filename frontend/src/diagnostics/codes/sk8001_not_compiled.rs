@@ -4,7 +4,7 @@ use crate::diagnostics::Code;
 pub static NOT_COMPILED: Code = Code {
     id: "SK8001",
     title: "the model cannot be compiled",
-    explanation: r#"Compiled code does not take everything that the language allows; `--engine=reference` runs every model. A message
+    explanation: r#"The compiler does not support all of the language; `--engine=reference` runs every model. A message
 about a pass that failed is a defect of the compiler, not of the model.
 "#,
 };

@@ -3,9 +3,9 @@ use crate::diagnostics::Code;
 /// A `.mlir` file that is no StableHLO.
 pub static STABLEHLO_TEXT: Code = Code {
     id: "SK8002",
-    title: "the text is no StableHLO program",
-    explanation: r#"`skript run program.mlir` takes a module with a function `main`, or one public function, on tensors, as
-`jax.jit(f).lower(…).as_text()` prints it. The message is what MLIR says about the text.
+    title: "the text is not a StableHLO program",
+    explanation: r#"`skript run program.mlir` runs a module with a function `main`, or one public function, on tensors, as
+`jax.jit(f).lower(…).as_text()` prints it. The message is MLIR's.
 "#,
 };
 

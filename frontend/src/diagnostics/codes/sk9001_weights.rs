@@ -5,7 +5,7 @@ pub static WEIGHTS: Code = Code {
     id: "SK9001",
     title: "the weights of a variable are missing or wrong",
     explanation: r#"Every variable has a file `<scoped name>.dat` in the model folder, of the declared type and shape.
-`run`, `compare` and `bench` fill what is missing with `--weights=zero` or `--weights=random:SEED`.
+`run`, `compare` and `bench` fill missing variables with `--weights=zero` or `--weights=random:SEED`.
 "#,
 };
 

@@ -3,9 +3,8 @@ use crate::diagnostics::Code;
 /// A graph, attribute or input of the command line that does not exist.
 pub static COMMAND_LINE_NAME: Code = Code {
     id: "SK9101",
-    title: "the command line names something that the model does not have",
-    explanation: r#"`--graph`, `--set` and `--input` take names of graphs of the main module, and of attributes and inputs of the graph
-that is used.
+    title: "the command line has a name that the model does not define",
+    explanation: r#"`--graph`, `--set` and `--input` accept names of graphs of the main module, and of attributes and inputs of the selected graph.
 "#,
 };
 

@@ -4,7 +4,7 @@ use crate::diagnostics::Code;
 pub static ATTRIBUTE_TEXT: Code = Code {
     id: "SK9102",
     title: "a value on the command line is malformed",
-    explanation: r#"`--set NAME=VALUE` takes a JSON value: `3`, `0.5`, `true`, `[1, 2]`, `"text"` (quotes included, so quote them for the
+    explanation: r#"`--set NAME=VALUE` accepts a JSON value: `3`, `0.5`, `true`, `[1, 2]`, `"text"` (quotes included, so quote them for the
 shell: --set 'mode="linear"').
 "#,
 };

@@ -3,9 +3,9 @@ use crate::diagnostics::Code;
 /// The arrays of `--input`.
 pub static INPUT: Code = Code {
     id: "SK9103",
-    title: "an input is missing or does not fit its declaration",
-    explanation: r#"Every input of the graph gets one array per tensor, of the declared type, rank and extents; float, int and bool are
-not converted into each other, widths are.
+    title: "an input is missing or does not match its declaration",
+    explanation: r#"Every input of the graph needs one array per tensor, of the declared type, rank and extents. Widths are converted;
+float, int and bool are not converted into each other.
 "#,
 };
 

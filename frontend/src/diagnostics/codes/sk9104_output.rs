@@ -4,7 +4,7 @@ use crate::diagnostics::Code;
 pub static OUTPUT: Code = Code {
     id: "SK9104",
     title: "an output cannot be written",
-    explanation: r#"`--output-dir` names a folder, which is made if it does not exist; each output becomes a file in it.
+    explanation: r#"`--output-dir` names a folder, which is created if it does not exist; each output is written to a file in it.
 "#,
 };
 

@@ -4,7 +4,7 @@ use crate::diagnostics::Code;
 pub static BATCH: Code = Code {
     id: "SK9105",
     title: "a batch file is malformed",
-    explanation: r#"A batch file has one JSON list of strings a line: the arguments of one `skript run`.
+    explanation: r#"A batch file has one JSON list of strings per line: the arguments of one `skript run`.
 "#,
 };
 

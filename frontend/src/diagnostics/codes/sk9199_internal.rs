@@ -4,7 +4,7 @@ use crate::diagnostics::Code;
 pub static INTERNAL: Code = Code {
     id: "SK9199",
     title: "internal error",
-    explanation: r#"Something went wrong in skript itself, whatever the model says. Please report it with the model.
+    explanation: r#"This is a defect of skript, not of the model. Please report it with the model.
 "#,
 };
 

@@ -4,7 +4,7 @@ use crate::diagnostics::Code;
 pub static RUN_FAILED: Code = Code {
     id: "SK9201",
     title: "the run failed",
-    explanation: r#"What a model promises about shapes and counts that only a run can know did not hold, or a loop ran too long.
+    explanation: r#"A condition on dynamic shapes or counts did not hold, or a loop exceeded its iterations.
 "#,
 };
 

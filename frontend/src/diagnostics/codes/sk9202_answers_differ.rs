@@ -3,9 +3,9 @@ use crate::diagnostics::Code;
 /// Evaluator and compiled code disagree.
 pub static ANSWERS_DIFFER: Code = Code {
     id: "SK9202",
-    title: "the evaluator and the compiled code give different answers",
-    explanation: r#"`skript compare` computes a model twice, and a tensor differs by more than --rtol and --atol allow. The first
-such tensor in the order of computation is named: what it is computed from agrees, so its operator is where to look.
+    title: "the evaluator and the compiled code compute different values",
+    explanation: r#"`skript compare` computes a model twice, and a tensor differs by more than --rtol and --atol allow. The message names the
+first such tensor in the order of computation: the operands of its operator agree, so the defect is in that operator.
 Models that amplify rounding need wider tolerances; anything else is a defect of the compiler.
 "#,
 };

@@ -3,12 +3,12 @@ use crate::diagnostics::Code;
 /// An assertion about dynamic extents (2.8, 3.1).
 pub static ASSERTION_AT_RUN_TIME: Code = Code {
     id: "SK9203",
-    title: "an assertion does not hold for the extents of this run",
-    explanation: r#"A condition of an `@assert` block that rests on extents known at run time only is tested in every run. The message
-shows the values of this run; the notes tell through which operators it was reached.
+    title: "an assertion does not hold for the dynamic extents",
+    explanation: r#"A condition of an `@assert` block over dynamic extents is tested at run time. The message shows the values; the notes
+list the invocations that lead to it.
 
     x: real[n|10];            # n comes with the input
-    y = pairs(x);             # asserts n % 2 == 0: give an x of even length
+    y = pairs(x);             # asserts n % 2 == 0: pass an x of even length
 "#,
 };
 

@@ -3,12 +3,12 @@ use crate::diagnostics::Code;
 /// Extents that must agree are different in this run (2.6, 3.1).
 pub static EXTENTS_DISAGREE: Code = Code {
     id: "SK9204",
-    title: "extents that must agree are different in this run",
-    explanation: r#"Where one name stands for several extents, or an expression prescribes an extent, and some of them are known at run
-time only, every run compares them.
+    title: "dynamic extents that must agree are different",
+    explanation: r#"If several extents have one name, or an expression declares an extent, and some of them are dynamic, they are compared
+at run time.
 
     x: real[n|10]; y: real[m|10];
-    z = add(x, y);            # needs n == m: give arrays of one length
+    z = add(x, y);            # needs n == m: pass arrays of one length
 "#,
 };
 

@@ -3,8 +3,8 @@ use crate::diagnostics::Code;
 /// An index leaves its tensor in this run (2.12).
 pub static ACCESS_AT_RUN_TIME: Code = Code {
     id: "SK9205",
-    title: "an index leaves its tensor in this run",
-    explanation: r#"Where extents that are known at run time only decide an index, every run tests that it stays in its tensor.
+    title: "an index is out of bounds at run time",
+    explanation: r#"An index that depends on dynamic extents is tested at run time.
 
     operator last { @input { x: real[n]; } @output { y: real[]; } @lower { y[] = x[n - 1,]; } }
     x: real[s|10]; y = last(x);   # needs s > 0

@@ -1,4 +1,4 @@
-//! Packs of run-time length that are joined of several (2.4): folded part by part.
+//! Concatenations of packs of dynamic length (2.4), folded one by one.
 
 use skript_semantics::{Scalar, ScalarKind, ScalarOp};
 

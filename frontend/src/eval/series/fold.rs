@@ -19,7 +19,7 @@ use crate::source::Span;
 const JOINED_OPERATIONS: usize = 1 << 10;
 
 impl Evaluator<'_> {
-    /// Conditions, where those of a pack of run-time length are one: that all of them hold.
+    /// Conditions, where those of a pack of dynamic length are one: that all of them hold.
     pub fn together(&mut self, conditions: Value, span: Span) -> EvalResult<Value> {
         match &conditions {
             Value::Atom(Atom::Series(series)) if series.kind() == ScalarKind::Bool => {
@@ -113,8 +113,7 @@ impl Evaluator<'_> {
             &LIMIT_EXCEEDED,
             span,
             format!(
-                "the length of this pack is known at run time only, and {what} has no closed form: written out for the \
-                 {items} items that there may be, it has more than {} operations (limit `extent_operations`); lower the \
+                "the length of this pack is known at run time only, and {what} has no closed form: unrolled for up to {items} items, it has more than {} operations (limit `extent_operations`); lower the \
                  bound of the length, or raise the limit",
                 self.limits.extent_operations
             ),

@@ -1,4 +1,4 @@
-//! Packs of run-time length item by item (2.4): what has no closed form is written out for as many items as there may be.
+//! Packs of dynamic length item by item (2.4): folds without closed form are unrolled to the upper bound of the length.
 
 use skript_semantics::{Scalar, ScalarKind, ScalarOp};
 

@@ -1,4 +1,4 @@
-//! Packs of scalars of dynamic length (2.4, 2.6): the extents `..t` of such a pack of tensors, and what is
+//! Packs of scalars of dynamic length (2.4, 2.6): the extents `..t` of such a pack of tensors, and values
 //! computed from them.
 
 mod concatenation;
@@ -119,7 +119,7 @@ impl Series {
         };
         match joined() {
             Some(joined) => Ok(Rc::new(joined)),
-            None => refused("packs beside each other in a list have one type", span),
+            None => refused("packs in one list must have the same type", span),
         }
     }
 
@@ -227,7 +227,7 @@ impl Evaluator<'_> {
                 item,
             }
             .into_value()),
-            None => refused("its items can only be numbers and conditions", span),
+            None => refused("its items must be numbers or bools", span),
         }
     }
 
@@ -294,7 +294,7 @@ impl Evaluator<'_> {
                 let index = self.eval(index)?;
                 self.map(&index, |this, index| {
                     let Some(position) = this.item_position(&index, &series.length, span) else {
-                        return refused("an item is taken by an int", span);
+                        return refused("its index must be an int", span);
                     };
                     Ok(Atom::from_expr(series.at(&position)))
                 })
@@ -306,14 +306,14 @@ impl Evaluator<'_> {
                 let part = Series::of(places.length.clone(), |i| Some(series.at(&places.at(i)?)));
                 match part {
                     Some(part) => Ok(part.into_value()),
-                    None => refused("this range of it cannot be taken", span),
+                    None => refused("this range of it is not supported", span),
                 }
             }
-            _ => refused("items are taken from it one by one, or by a range", span),
+            _ => refused("it supports only a single index or a range", span),
         }
     }
 
-    /// `[a, t.., b]`: one pack of run-time length between single items.
+    /// `[a, t.., b]`: one pack of dynamic length between single items.
     pub(in crate::eval) fn join_series(
         &mut self,
         before: &[Atom],
@@ -327,7 +327,10 @@ impl Evaluator<'_> {
             exprs.map(|e| e.filter(|e| e.kind == kind)).collect()
         };
         let (Some(before), Some(behind)) = (exprs(before), exprs(behind)) else {
-            return refused("beside it in a list stand single numbers of its type", span);
+            return refused(
+                "a list that contains it may otherwise contain only single numbers of its type",
+                span,
+            );
         };
         let int = |n: usize| Expr::int(count(n));
         let shift = int(before.len());
@@ -359,12 +362,12 @@ impl Evaluator<'_> {
         };
         match joined() {
             Some(joined) => Ok(Rc::new(joined)),
-            None => refused("it cannot stand in this list", span),
+            None => refused("it is not supported in this list", span),
         }
     }
 }
 
-/// The pack of run-time length that a value is.
+/// The pack of dynamic length that a value is.
 pub fn series_of(value: &Value) -> Option<&Rc<Series>> {
     match value {
         Value::Atom(Atom::Series(series)) => Some(series),

@@ -1,4 +1,4 @@
-//! Packs of run-time length beside others (2.4): side by side, in zips, and with items replaced by theirs.
+//! Packs of dynamic length combined with others (2.4): item by item, in zips, and in replacements.
 
 use skript_semantics::ScalarOp;
 
@@ -26,7 +26,7 @@ impl Evaluator<'_> {
                 &PACK_LENGTHS_DIFFER,
                 span,
                 format!(
-                    "nothing says that packs of {} and of {} items have one length",
+                    "packs of {} and of {} items may have different lengths",
                     text(a),
                     text(b)
                 ),
@@ -102,7 +102,10 @@ impl Evaluator<'_> {
         };
         match zipped() {
             Some(zipped) => Ok(zipped.into_value()),
-            None => refused("beside it in a zip stand numbers, and packs like it", span),
+            None => refused(
+                "a zip that contains it may otherwise contain only numbers and packs like it",
+                span,
+            ),
         }
     }
 
@@ -137,7 +140,7 @@ impl Evaluator<'_> {
         };
         let (Some((from, step, length)), Some(values)) = (places, value) else {
             return refused(
-                "one item of it is replaced by a number, a range by a pack like it",
+                "an item of it is replaced by a number, a range by a pack like it",
                 span,
             );
         };

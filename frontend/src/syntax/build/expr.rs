@@ -374,7 +374,7 @@ impl Builder<'_> {
                         &SYNTAX,
                         span,
                         "`<-` replaces items of a pack, so it needs exactly one index before it",
-                        "if a comparison with a negative number is meant, write `< -` with a blank",
+                        "for a comparison with a negative number, write `< -` with a blank",
                     );
                     self.error_expr(span)
                 }
@@ -533,7 +533,7 @@ impl Builder<'_> {
             },
             _ => {
                 let help = "a list is written between brackets, `[a, b]`; packs are interleaved by `[(a, b)..]`";
-                let message = "a tuple can only stand in a list, to interleave packs";
+                let message = "a tuple can only occur in a list, to interleave packs";
                 self.error_with_help(&SYNTAX, span, message, help);
                 self.error_expr(span)
             }
@@ -589,9 +589,8 @@ impl Builder<'_> {
                 self.error_with_help(
                     &SYNTAX,
                     span,
-                    format!("`{}` has no part that an expression can name", base.name),
-                    "there are `.shape`, `.rank` and `.size`; scoped names of tensors stand in @quantize only, \
-                     and operators of a module are invoked in statements of their own",
+                    format!("`{}` has no property that an expression can use", base.name),
+                    "there are `.shape`, `.rank` and `.size`; scoped names of tensors occur in @quantize only, and operators of a module are invoked in separate statements",
                 );
                 ExprKind::Error
             }

@@ -88,7 +88,7 @@ impl Builder<'_> {
                         other => self.error_with_help(
                             &STRING,
                             self.span_at(place, place + length),
-                            format!("`\\{}` is no escape", other.unwrap_or(' ')),
+                            format!("`\\{}` is not an escape sequence", other.unwrap_or(' ')),
                             "there are `\\\\`, `\\\"`, `\\'`, `\\{`, `\\}`, `\\n`, `\\r`, `\\t`",
                         ),
                     }
@@ -118,7 +118,7 @@ impl Builder<'_> {
                     self.error_with_help(
                         &STRING,
                         self.span_at(place, place + 1),
-                        "this `}` closes nothing",
+                        "this `}` has no opening bracket",
                         "a brace that is text is written `\\}`",
                     );
                     at += 1;

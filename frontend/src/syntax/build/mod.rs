@@ -111,8 +111,8 @@ impl Builder<'_> {
             self.error_with_help(
                 &crate::diagnostics::codes::RESERVED_WORD,
                 ident.span,
-                "`_` alone is no name",
-                "give it a name, or write `~` to leave a tensor out",
+                "`_` alone is not a name",
+                "write a name, or `~` to skip a tensor",
             );
         }
         ident

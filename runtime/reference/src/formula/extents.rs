@@ -1,4 +1,4 @@
-//! Run-time extents inside formulas: literals by the time a formula is planned.
+//! Dynamic extents inside formulas: they are literals when a formula is planned.
 
 use crate::error::EvalError;
 use crate::frame::Frame;

@@ -148,7 +148,7 @@ impl Lowering<'_> {
     fn real(&mut self, expr: &Expr) -> Lowered<Real> {
         Ok(match &expr.node {
             Node::Literal(value) => Real::Constant(self.numbers.narrow(value.to_real())),
-            Node::Index(_) | Node::Extent(_) => return Err(internal("an index is no real number")),
+            Node::Index(_) | Node::Extent(_) => return Err(internal("an index is not a real")),
             Node::Local(position) => Real::Local(*position),
             Node::Access { tensor, subscripts } => {
                 let (place, address) = self.load(*tensor, subscripts)?;
@@ -204,7 +204,7 @@ impl Lowering<'_> {
     pub fn bool(&mut self, expr: &Expr) -> Lowered<Bool> {
         Ok(match &expr.node {
             Node::Literal(value) => Bool::Constant(value.to_bool()),
-            Node::Index(_) | Node::Extent(_) => return Err(internal("an index is no bool")),
+            Node::Index(_) | Node::Extent(_) => return Err(internal("an index is not a bool")),
             Node::Local(position) => Bool::Local(*position),
             Node::Access { tensor, subscripts } => {
                 let (place, address) = self.load(*tensor, subscripts)?;
@@ -274,5 +274,8 @@ fn relation(op: ScalarOp) -> Option<Relation> {
 }
 
 fn unexpected(op: ScalarOp) -> EvalError {
-    internal(format!("{} has operands it does not take", op.mnemonic()))
+    internal(format!(
+        "{} has operands of unsupported types",
+        op.mnemonic()
+    ))
 }

@@ -63,7 +63,7 @@ impl Plan {
         let mut written: Vec<ValueId> = Vec::new();
         for target in &formula.targets {
             if !outputs.contains_key(&target.output) {
-                return Err(internal("a formula writes what is no output"));
+                return Err(internal("a formula writes a value that is not an output"));
             }
             if !written.contains(&target.output) {
                 written.push(target.output);

@@ -1,4 +1,4 @@
-//! Quantization, modules, the main graph, and what composition makes of a document (2.14, 2.15, 3, 3.1).
+//! Quantization, modules, the main graph, and the composition of a document (2.14, 2.15, 3, 3.1).
 
 use super::rows::{Rows, graph, reals_of};
 use skript_frontend::diagnostics::codes;

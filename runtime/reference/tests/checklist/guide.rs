@@ -1,4 +1,4 @@
-//! Runs docs/language.md: documents must check, or give the code of their caption; tables must hold.
+//! Runs docs/language.md: documents must check, or have the diagnostic in their caption; tables must be right.
 //!
 //! A table `| expression | value |` is computed with the attributes of [`super::rows`]; one `| input x | output y |` is a
 //! run of the document before it.

@@ -1,4 +1,4 @@
-//! What the normative statements of chapters 2 and 3 mean, by their number in `test/statements.txt`: documents are read,
+//! Tests of the normative statements of chapters 2 and 3, by their number in `test/statements.txt`: documents are parsed,
 //! checked, composed and run. Expected values are worked out by hand from the draft's text and the errata.
 //!
 //! What a definition alone shows is in `frontend/src/check/checklist`.

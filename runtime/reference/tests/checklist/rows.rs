@@ -1,4 +1,4 @@
-//! Rows of a table of statements: each names the statements it shows, the document, and what it must come to.
+//! Rows of a table of statements: each names the statements, the document, and the expected result.
 
 use skript_frontend::check::check_program;
 use skript_frontend::compose::{ComposeOptions, compose};

@@ -1,4 +1,4 @@
-//! Accesses that leave their tensors (2.12): what extents and loops decide ends the run, what data decide does not.
+//! Accesses out of bounds (2.12): errors if extents and loops determine the index, but not if data do.
 
 use crate::run::{failure, ints, model, outputs, reals};
 

@@ -1,4 +1,4 @@
-//! Run-time extents (2.6, 3.1): agreement, assertions (2.8), attributes that rest on them.
+//! Dynamic extents (2.6, 3.1): agreement, assertions (2.8), attributes that depend on them.
 
 use crate::run::{failure, flag, ints, outputs, reals};
 
@@ -37,7 +37,7 @@ fn s2_6_affine_extents_are_solved_by_the_run() {
     let x = |n: u16| reals(&[n.into()], &(0..n).map(f32::from).collect::<Vec<_>>());
     assert_eq!(outputs(HALF, &[x(7)]), [[1.0, 3.0, 5.0]]);
     let (message, _) = failure(HALF, &[x(6)]);
-    assert!(message.contains("no integer `k` from 0 on makes `2*k+1` equal to 6"));
+    assert!(message.contains("no integer `k` >= 0 makes `2*k+1` equal to 6"));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Loops (2.10.1): packs as carried values, packs of run-time length.
+//! Loops (2.10.1): packs as loop-carried values, packs of dynamic length.
 
 use crate::run::{flag, ints, outputs, reals, run};
 
@@ -34,7 +34,7 @@ fn s2_10_1_a_scalar_starts_all_tensors_of_a_declared_pack() {
     assert_eq!(results(graph, &inputs), [[2.0, 3.0], [3.0, 5.0]]);
 }
 
-/// A loop that a condition ends gives a pack of run-time length; another goes through it.
+/// A loop that a condition ends gives a pack of dynamic length; another goes through it.
 #[test]
 fn s2_10_1_loops_scan_packs_of_run_time_length() {
     let graph = "graph G { @input { x: real[]; m: real[]; } @output { y: real[]; z: real[]; } \

@@ -1,4 +1,4 @@
-//! Extents that a formula counts while it writes (editions: a run-time extent as a write counter).
+//! Extents that a formula counts while it writes (editions: a dynamic extent as a write counter).
 
 use crate::run::{outputs, reals};
 

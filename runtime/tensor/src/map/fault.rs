@@ -1,9 +1,9 @@
 //! Reading a mapped page that its file no longer has: a signal, which would end the process.
 //!
-//! With the first mapping a handler of SIGBUS is installed. For a fault inside one of our mappings it puts zeros in place
-//! of the lost pages and notes that: whoever reads goes on and asks [`Watch::lost`] at the end. Every other SIGBUS is
-//! passed to the handler that was there before, or ends the process as it would have without ours. A program that
-//! installs a handler of its own later, and does not pass on what is not its own, has SIGBUS back as it was.
+//! The first mapping installs a handler of SIGBUS. For a fault inside one of the mappings it replaces the lost pages by
+//! zeros and records that: the reader continues and checks [`Watch::lost`] at the end. Every other SIGBUS is passed to the
+//! previous handler, or ends the process as without this handler. A program that later installs another handler, and does
+//! not pass on other faults, disables this one.
 //!
 //! The handler takes no lock and allocates nothing: mappings are a list of nodes that are added and reused, never freed.
 //! Other systems than Linux have the check of the file's version alone.

@@ -107,13 +107,13 @@ pub(super) fn parse(text: &str, wider: bool) -> Result<Header, String> {
             fortran,
             shape,
         }),
-        _ => Err("its header lacks descr, fortran_order or shape".to_string()),
+        _ => Err("its header has no descr, fortran_order or shape".to_string()),
     }
 }
 
 fn expect<'a>(text: &'a str, start: &str) -> Result<&'a str, String> {
     text.strip_prefix(start)
-        .ok_or_else(|| format!("its header lacks {start:?}"))
+        .ok_or_else(|| format!("its header has no {start:?}"))
 }
 
 fn string(text: &str) -> Result<(&str, &str), String> {
@@ -121,7 +121,7 @@ fn string(text: &str) -> Result<(&str, &str), String> {
         .chars()
         .next()
         .filter(|c| matches!(c, '\'' | '"'))
-        .ok_or("its header lacks a string")?;
+        .ok_or("its header has no string")?;
     text.strip_prefix(quote)
         .and_then(|t| t.split_once(quote))
         .ok_or_else(|| "a string of its header does not end".to_string())

@@ -33,7 +33,7 @@ fn usage(arguments: &CompileArguments) -> Vec<Diagnostic> {
     let mut wrong = model_flags(&arguments.reading, &own);
     let is_code = matches!(arguments.emit(), EmitName::Artifact | EmitName::Obj);
     if let Some(extension) = arguments.unknown_extension() {
-        let text = format!("the extension `.{extension}` does not say what to write");
+        let text = format!("the extension `.{extension}` is not known");
         wrong.push(Diagnostic::without_place(&OUTPUT, text).with_help(EMITTED));
     } else if !is_code {
         let text = "this form is written of models in SkriptND, not of StableHLO programs";

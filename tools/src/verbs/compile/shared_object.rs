@@ -28,7 +28,7 @@ pub fn make(
     if beside == path {
         let message = "a shared object and its header cannot be one file";
         return Err(Diagnostic::without_place(&OUTPUT, message)
-            .with_help("give the shared object a name that does not end in .h")
+            .with_help("name the shared object without the extension .h")
             .into());
     }
     let (bytes, header) = object(arguments, session, model)?;
@@ -67,11 +67,11 @@ fn kernels(model: &Model) -> Result<Option<PathBuf>, Box<Diagnostic>> {
     match (found, names.first()) {
         (None, Some(name)) => {
             let message = format!(
-                "`{name}` is an intrinsic, and {KERNELS} is not beside skript, nor in ../lib"
+                "`{name}` is an intrinsic, but {KERNELS} is neither next to skript nor in ../lib"
             );
             Err(Box::new(
                 Diagnostic::without_place(&OUTPUT, message).with_help(
-                    "`cargo build --release -p skript-intrinsics` makes it; or compile an artifact, `-o model.skm`",
+                    "`cargo build --release -p skript-intrinsics` builds it; or compile an artifact, `-o model.skm`",
                 ),
             ))
         }
@@ -95,7 +95,7 @@ fn linked(
     let io = |e: std::io::Error| {
         wrong(
             format!("cannot link: {e}"),
-            "linking needs a C compiler named `cc`; --emit=obj makes the object file without one",
+            "linking needs a C compiler named `cc`; --emit=obj writes the object file without one",
         )
     };
     let folder = tempfile::tempdir().map_err(io)?;
@@ -137,7 +137,7 @@ fn linked(
             ),
             None => wrong(
                 format!("cc failed: {}", said.trim()),
-                "--emit=obj makes the object file without cc",
+                "--emit=obj writes the object file without cc",
             ),
         });
     }

@@ -112,13 +112,13 @@ fn advised(diagnostic: Diagnostic, error: &PlacementError) -> Diagnostic {
         }
         PlacementError::Axis { .. } => diagnostic.with_help("--mesh names the axes"),
         PlacementError::Repeated { .. } => {
-            diagnostic.with_help("leave one --shard for each tensor, with all its dimensions")
+            diagnostic.with_help("use one --shard for each tensor, with all its dimensions")
         }
         PlacementError::Twice { .. } => {
-            diagnostic.with_help("an axis splits one dimension of a tensor: leave one")
+            diagnostic.with_help("an axis splits one dimension of a tensor: remove the others")
         }
         PlacementError::Rank { .. } => {
-            diagnostic.with_help("give at most one item for each dimension")
+            diagnostic.with_help("write at most one item for each dimension")
         }
         PlacementError::Uneven { .. } => diagnostic.with_help(
             "split another dimension, or by an axis whose number of devices divides this one",

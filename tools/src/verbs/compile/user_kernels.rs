@@ -49,14 +49,14 @@ impl Own {
             let Some(kernel) = given.iter().find(|k| k.operator == name) else {
                 return Err(wrong(
                     format!("`{name}` has neither a body nor a kernel"),
-                    "--intrinsic NAME=SYMBOL@LIBRARY gives it one (docs/intrinsics.md)",
+                    "--intrinsic NAME=SYMBOL@LIBRARY binds one (docs/intrinsics.md)",
                 ));
             };
             let other = taken.iter().find(|k| k.symbol == kernel.symbol);
             if let Some(other) = other.filter(|other| other.library != kernel.library) {
                 return Err(wrong(
                     format!(
-                        "{} and {} both have a kernel `{}`, and a linker takes one",
+                        "{} and {} both have a kernel `{}`, but a linker accepts only one",
                         other.library.display(),
                         kernel.library.display(),
                         kernel.symbol
@@ -69,7 +69,7 @@ impl Own {
             let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '$');
             if !symbol.chars().all(plain) {
                 return Err(wrong(
-                    format!("`{symbol}` is no name of a function that a linker takes"),
+                    format!("`{symbol}` is not a function name that a linker accepts"),
                     "letters, digits, `_`, `.` and `$` are",
                 ));
             }

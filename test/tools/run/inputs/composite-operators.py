@@ -1,4 +1,4 @@
-"""Inputs and expected outputs of composed.test."""
+"""Inputs and expected outputs of composite-operators.test."""
 import sys
 
 import numpy as np
