@@ -210,11 +210,11 @@ mod tests {
         );
         assert_advises(
             &in_lower("for i < a { y[i,] = line[i,]; }"),
-            "behind the formula",
+            "follow the formula",
         );
         assert_advises(
             &in_lower("for (int i = 0; i < a; i++) { y[i,] = line[i,]; }"),
-            "behind the formula",
+            "follow the formula",
         );
         assert_advises(
             &in_lower("y[i,] = line[i,], 0 <= i < a;"),
@@ -307,7 +307,7 @@ mod tests {
         for (ty, wanted) in [
             ("real[?]", "`n|16`"),
             ("real[3][3]", "one pair"),
-            ("tensor<real>[3]", "behind the type"),
+            ("tensor<real>[3]", "after the type"),
             ("float[3]", "`real`"),
             ("int64[3]", "`int`"),
         ] {

@@ -238,14 +238,14 @@ mod tests {
             );
             opened(&header, &[0; 8]).map(|_| ()).unwrap_err()
         };
-        assert!(one("F32", "[3]", "[0,8]").contains("no F32 of shape [3]"));
+        assert!(one("F32", "[3]", "[0,8]").contains("do not match F32 of shape [3]"));
         assert!(one("F32", "[1]", "[0,4]").contains("end at 4 of 8"));
         assert!(one("F32", "[1]", "[4,8]").contains("lies at 4 to 8"));
         assert!(one("F32", "[2]", "[8,0]").contains("lies at 8 to 0"));
         assert!(one("F32", "[4]", "[0,16]").contains("of 8 bytes"));
-        assert!(one("F32", "[18446744073709551615,2]", "[0,8]").contains("no F32"));
-        assert!(one("F32", "[-1]", "[0,8]").contains("no list of arrays"));
-        assert!(one("F32", "2", "[0,8]").contains("no list of arrays"));
+        assert!(one("F32", "[18446744073709551615,2]", "[0,8]").contains("do not match F32"));
+        assert!(one("F32", "[-1]", "[0,8]").contains("not a list of arrays"));
+        assert!(one("F32", "2", "[0,8]").contains("not a list of arrays"));
         let entry = r#""a":{"dtype":"U8","shape":[4],"data_offsets":"#;
         let twice = format!("{{{entry}[0,4]}},{entry}[4,8]}}}}");
         assert!(opened(&twice, &[0; 8]).unwrap_err().contains("one name"));
@@ -258,13 +258,17 @@ mod tests {
                 .unwrap_err()
                 .contains("lies at 0 to 4")
         );
-        assert!(opened("[]", &[]).unwrap_err().contains("no list of arrays"));
+        assert!(
+            opened("[]", &[])
+                .unwrap_err()
+                .contains("not a list of arrays")
+        );
         let deep = "[".repeat(100_000);
         let deep = format!(r#"{{"__metadata__":{deep}"#);
         assert!(
             opened(&deep, &[])
                 .unwrap_err()
-                .contains("no list of arrays")
+                .contains("not a list of arrays")
         );
         let unknown = r#"{"a":{"dtype":"F8_E4M3","shape":[8],"data_offsets":[0,8]}}"#;
         let file = opened(unknown, &[0; 8]).unwrap();

@@ -365,7 +365,7 @@ mod tests {
         };
         assert!(open("none").contains("cannot read"));
         std::fs::write(folder.path().join("w.txt"), "").unwrap();
-        assert!(open("w.txt").contains("no folder with weights"));
+        assert!(open("w.txt").contains("neither a folder with weights"));
         assert!(WeightStore::open(folder.path(), 0).is_ok());
         assert!(WeightStore::open(Path::new(""), 0).is_ok());
     }

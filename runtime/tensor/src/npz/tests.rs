@@ -51,7 +51,7 @@ fn members_are_read_by_name() {
     assert!(opened(b"PK nonsense", 0).unwrap_err().contains("a.npz"));
     assert!(opened(b"", 0).unwrap_err().contains("a.npz"));
     let other = archive("x.txt", CompressionMethod::Stored, b"");
-    assert!(opened(&other, 0).unwrap_err().contains("no .npy array"));
+    assert!(opened(&other, 0).unwrap_err().contains("not a .npy array"));
 }
 
 /// What is not wanted is refused by its header: its elements are never asked for, so they need not even be there.
