@@ -180,9 +180,7 @@ fn computed(
         ("gesdd" | "gesvd", [a]) => {
             let is_square = |result: usize| {
                 let own = results.get(result).and_then(|r#type| Array::of("", r#type));
-                own.is_some_and(|own| {
-                    own.rank() >= 2 && own.extents[own.rows()] == own.extents[own.columns()]
-                })
+                own.is_some_and(|own| own.rank() >= 2 && own.is_square())
             };
             let found = singular::values(t, a, is_square(2) && is_square(3))?;
             vec![a.clone(), found.values, found.left, found.right, found.info]
