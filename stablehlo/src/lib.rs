@@ -32,6 +32,7 @@ pub mod periodic;
 pub mod product;
 pub mod rearrange;
 pub mod report;
+pub mod rules;
 pub mod scalar;
 mod searches;
 pub mod sequence;
