@@ -46,9 +46,12 @@ pub fn in_place<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Result<Vec<Value<'c, 'a
             "has no code for matrices of {element}: convert them to f32 in front of it"
         )));
     }
-    let operands = found.operands.iter().enumerate();
-    let operands = operands.filter_map(|(n, t)| Array::of(&format!("%{n}"), &t.text()));
-    let operands: Vec<Array> = operands.collect();
+    let operand = |(n, tensor): (usize, &Tensor)| Array {
+        name: format!("%{n}"),
+        extents: tensor.extents.clone(),
+        element: tensor.element.text(),
+    };
+    let operands: Vec<Array> = found.operands.iter().enumerate().map(operand).collect();
     let word = |name: &str| op.attribute(name).map(|a| a.to_string());
     let holds = |name: &str| word(name).is_ok_and(|value| value == "true");
     let lower = holds("lower");
