@@ -8,6 +8,8 @@ use super::access::{Subscript, read};
 use super::error::ExportError;
 use super::evaluate::Evaluator;
 use super::field::Field;
+use super::formula::Formula;
+use super::rules::Applied;
 use super::tensors::Tensors;
 use super::write::{Target, identity, is_zero};
 use melior::Error;
@@ -21,8 +23,15 @@ use skript_passes::structure::Affine;
 use skript_passes::structure::arg_reduction::ArgReduction;
 use skript_semantics::{Scalar, ScalarKind, ScalarOp};
 
+/// The rule for the position of the best element.
+pub fn rewrite<'c, 'a>(formula: &Formula<'_, 'c, 'a>) -> Applied<Vec<Value<'c, 'a>>> {
+    let reduction = ArgReduction::of(&formula.reading.nest);
+    let results = reduction.map(|found| run(&found, &mut formula.evaluator()));
+    results.transpose()
+}
+
 /// The destinations after the formula.
-pub fn run<'c: 'a, 'a>(
+fn run<'c: 'a, 'a>(
     reduction: &ArgReduction,
     evaluator: &mut Evaluator<'_, 'c, 'a>,
 ) -> Result<Vec<Value<'c, 'a>>, ExportError> {

@@ -5,8 +5,10 @@
 use super::error::ExportError;
 use super::evaluate::Evaluator;
 use super::field::Field;
+use super::formula::Formula;
+use super::rules::Applied;
 use super::tensors::Tensors;
-use super::write::{Target, changing};
+use super::write::{Target, changing, is_zero};
 use melior::Error;
 use melior::ir::Value;
 use skript_dialect::melior;
@@ -14,8 +16,17 @@ use skript_passes::ir::types;
 use skript_passes::structure::{Compaction, TermId};
 use skript_semantics::Scalar;
 
+/// The rule for writes at counted positions, if the count begins at zero.
+pub fn rewrite<'c, 'a>(formula: &Formula<'_, 'c, 'a>) -> Applied<Vec<Value<'c, 'a>>> {
+    let begins = |target: usize| formula.outs.get(target).is_some_and(|out| is_zero(*out));
+    let compaction = Compaction::of(&formula.reading.nest);
+    let compaction = compaction.filter(|found| begins(found.counter));
+    let results = compaction.map(|found| run(&found, &mut formula.evaluator()));
+    results.transpose()
+}
+
 /// The destinations after the formula.
-pub fn run<'c: 'a, 'a>(
+fn run<'c: 'a, 'a>(
     compaction: &Compaction,
     evaluator: &mut Evaluator<'_, 'c, 'a>,
 ) -> Result<Vec<Value<'c, 'a>>, ExportError> {

@@ -1,24 +1,19 @@
 //! One formula: evaluated everywhere, reduced, written.
 
-use super::access::Gathered;
-use super::arg_reduce;
 use super::captures::Outside;
-use super::compaction;
 use super::error::ExportError;
 use super::evaluate::Evaluator;
 use super::field::{Field, union};
 use super::guards::{Guards, all};
-use super::product::Product;
 use super::report::Form;
-use super::sequence;
+use super::rules::{Applied, Combined, Destination, RULES, Rewrite};
 use super::shift::{Shift, Written};
 use super::tensors::Tensors;
-use super::window::Windowed;
-use super::write::{Target, identity, is_zero};
+use super::write::{Target, identity};
 use melior::ir::{OperationRef, Value};
 use skript_dialect::melior;
 use skript_frontend::model::Accumulation;
-use skript_passes::structure::{ArgReduction, Compaction, Placement, Reading, Slot};
+use skript_passes::structure::{Placement, Reading, Slot};
 use skript_semantics::Scalar;
 
 /// The destinations after a formula, and the form of its export.
@@ -37,69 +32,131 @@ pub fn export<'c: 'a, 'a>(
         reading.nest.kind == Accumulation::Replace || reading.nest.reads_destination();
     let digits = (!keeps_order).then(|| reading.by_digits(2)).flatten();
     let reading = digits.unwrap_or(reading);
-    let nest = &reading.nest;
-    if nest.extents.contains(&0) {
-        return Ok((outs, Form::Map));
+    Formula {
+        reading: &reading,
+        outside,
+        outs,
+        at,
     }
-    let begins = |target: usize| outs.get(target).is_some_and(|out| is_zero(*out));
-    if let Some(compaction) = Compaction::of(nest).filter(|found| begins(found.counter)) {
-        let mut evaluator = Evaluator::new(at, &reading, outside, outs);
-        let results = compaction::run(&compaction, &mut evaluator)?;
-        return Ok((results, Form::Scatter));
-    }
-    if !reading.has_distinct_destinations() {
-        return Ok((sequence::run(&reading, outside, &outs, at)?, Form::Loop));
-    }
-    if let Some(reduction) = ArgReduction::of(nest) {
-        let mut evaluator = Evaluator::new(at, &reading, outside, outs.clone());
-        let results = arg_reduce::run(&reduction, &mut evaluator)?;
-        return Ok((results, Form::ArgReduce));
-    }
-    let only_element = nest.targets.iter().any(|t| t.extents.is_empty());
-    if nest.reads_destination() || nest.kind == Accumulation::Replace && only_element {
-        return Ok((sequence::run(&reading, outside, &outs, at)?, Form::Loop));
-    }
-    let mut evaluator = Evaluator::new(at, &reading, outside, outs.clone());
-    let mask = evaluator.predicate()?;
-    evaluator.body()?;
-    let mut results = Vec::new();
-    let mut form = Form::Map;
-    for (position, out) in outs.iter().enumerate() {
-        let statement = Statement {
-            evaluator: &evaluator,
-            mask: mask.as_ref(),
-            target: Target {
-                kind: nest.kind,
-                out: *out,
-                domain: &nest.extents,
-                at,
-            },
-            position,
-        };
-        let (result, own) = statement.write()?;
-        results.push(result);
-        form = form.max(own);
-    }
-    Ok((results, gathering(form, evaluator.gathered)))
+    .export()
 }
 
-/// The form of a formula with such gathers. Gathers that were built before a window was found are unused.
-fn gathering(form: Form, gathered: Gathered) -> Form {
-    match (gathered, form) {
-        (_, Form::Convolution | Form::BorderedConvolution | Form::ReduceWindow)
-        | (Gathered::Nothing, _) => form,
-        (Gathered::Known, Form::Map | Form::Reduce | Form::DotGeneral | Form::MaskedDotGeneral) => {
-            Form::Resample
+/// A formula to export, as the rules see it.
+pub struct Formula<'f, 'c, 'a> {
+    pub reading: &'f Reading<'c, 'a>,
+    pub outside: Outside<'f, 'c, 'a>,
+    /// The destinations before the formula.
+    pub outs: Vec<Value<'c, 'a>>,
+    pub at: Tensors<'c, 'a>,
+}
+
+impl<'f, 'c: 'a, 'a> Formula<'f, 'c, 'a> {
+    pub fn evaluator(&self) -> Evaluator<'f, 'c, 'a> {
+        Evaluator::new(self.at, self.reading, self.outside, self.outs.clone())
+    }
+
+    fn export(&self) -> Result<(Vec<Value<'c, 'a>>, Form), ExportError> {
+        for rule in RULES {
+            if let Rewrite::Formula(rewrite) = rule.rewrite
+                && let Some(results) = rewrite(self)?
+            {
+                return Ok((results, rule.form));
+            }
         }
-        (Gathered::Data, Form::Map) => Form::Gather,
-        (Gathered::Data, Form::Reduce | Form::DotGeneral | Form::MaskedDotGeneral) => Form::General,
-        (_, form) => form,
+        self.everywhere()
+    }
+
+    /// Evaluates the formula at every point, and writes one destination after the other.
+    fn everywhere(&self) -> Result<(Vec<Value<'c, 'a>>, Form), ExportError> {
+        let nest = &self.reading.nest;
+        let mut evaluator = self.evaluator();
+        let mask = evaluator.predicate()?;
+        evaluator.body()?;
+        let mut results = Vec::new();
+        let mut form = Form::Map;
+        for (position, out) in self.outs.iter().enumerate() {
+            let statement = Statement {
+                evaluator: &evaluator,
+                mask: mask.as_ref(),
+                target: Target {
+                    kind: nest.kind,
+                    out: *out,
+                    domain: &nest.extents,
+                    at: self.at,
+                },
+                position,
+            };
+            let (result, own) = statement.write()?;
+            results.push(result);
+            form = form.max(own);
+        }
+        let renamed = RULES.iter().find(|rule| match rule.rewrite {
+            Rewrite::Reads(applies) => applies(form, evaluator.gathered),
+            _ => false,
+        });
+        Ok((results, renamed.map_or(form, |rule| rule.form)))
     }
 }
 
-/// One destination.
+/// The rule for an empty domain: the destinations stay as they are.
+pub fn without_points<'c, 'a>(formula: &Formula<'_, 'c, 'a>) -> Applied<Vec<Value<'c, 'a>>> {
+    let is_empty = formula.reading.nest.extents.contains(&0);
+    Ok(is_empty.then(|| formula.outs.clone()))
+}
+
+/// The rule for a destination without elements: it stays as it is.
+pub fn without_elements<'c, 'a>(
+    statement: &Statement<'_, '_, 'c, 'a>,
+) -> Applied<Destination<'c, 'a>> {
+    let out = statement.target.out;
+    let is_empty = statement.evaluator.at.extents(out)?.contains(&0);
+    Ok(is_empty.then_some((out, Form::Map)))
+}
+
+/// The rule for a block of the output.
+pub fn block<'c, 'a>(statement: &Statement<'_, '_, 'c, 'a>) -> Applied<Destination<'c, 'a>> {
+    statement.block()
+}
+
+/// The rule for the last of several writes.
+pub fn last_write<'c, 'a>(statement: &Statement<'_, '_, 'c, 'a>) -> Applied<Destination<'c, 'a>> {
+    if statement.target.kind != Accumulation::Replace {
+        return Ok(None);
+    }
+    let (_, field) = statement.value()?;
+    let subscripts = statement.subscripts()?;
+    let target = &statement.target;
+    let written = target.last(&field, statement.mask, &subscripts)?;
+    Ok(Some((written, Form::Scatter)))
+}
+
+/// The rule for writes anywhere. Values for one element are combined before they are written.
+pub fn scatter<'c, 'a>(statement: &Statement<'_, '_, 'c, 'a>) -> Applied<Destination<'c, 'a>> {
+    let (value, field) = statement.value()?;
+    let (subscripts, target) = (statement.subscripts()?, &statement.target);
+    let reduced = statement.reduced(|i| subscripts.iter().any(|s| s.indices.contains(&i)));
+    if Tensors::combiner(target.kind).is_none() || reduced.is_empty() {
+        let written = target.scatter(&field, statement.mask, &subscripts)?;
+        return Ok(Some((written, Form::Scatter)));
+    }
+    let (partial, mask, _) = statement.combined(value, &field, &reduced)?;
+    let mut domain = target.domain.to_vec();
+    for index in reduced {
+        if let Some(extent) = domain.get_mut(index) {
+            *extent = 1;
+        }
+    }
+    let target = Target {
+        domain: &domain,
+        ..*target
+    };
+    let written = target.scatter(&partial, mask.as_ref(), &subscripts)?;
+    Ok(Some((written, Form::Scatter)))
+}
+
+/// One destination of a formula that is evaluated at every point.
 #[derive(Clone, Copy)]
-struct Statement<'s, 'r, 'c, 'a> {
+pub struct Statement<'s, 'r, 'c, 'a> {
     evaluator: &'s Evaluator<'r, 'c, 'a>,
     mask: Option<&'s Field<'c, 'a>>,
     target: Target<'s, 'c, 'a>,
@@ -108,60 +165,47 @@ struct Statement<'s, 'r, 'c, 'a> {
 
 impl<'c: 'a, 'a> Statement<'_, '_, 'c, 'a> {
     fn write(&self) -> Result<(Value<'c, 'a>, Form), ExportError> {
+        for rule in RULES {
+            if let Rewrite::Destination(rewrite) = rule.rewrite
+                && let Some(written) = rewrite(self)?
+            {
+                return Ok(written);
+            }
+        }
+        Err(self.missing())
+    }
+
+    fn missing(&self) -> ExportError {
+        ExportError::at(self.evaluator.reading.op, "has too few values")
+    }
+
+    /// The value that is written, at all points.
+    fn value(&self) -> Result<(Value<'c, 'a>, Field<'c, 'a>), ExportError> {
+        let value = self.evaluator.reading.values.get(self.position);
+        let value = *value.ok_or_else(|| self.missing())?;
+        Ok((value, self.evaluator.field(value)?))
+    }
+
+    /// The position that is written, at all points.
+    fn subscripts(&self) -> Result<Vec<Field<'c, 'a>>, ExportError> {
         let reading = self.evaluator.reading;
-        let missing = || ExportError::at(reading.op, "has too few values");
-        let at = &self.evaluator.at;
-        if at.extents(self.target.out)?.contains(&0) {
-            return Ok((self.target.out, Form::Map));
-        }
-        let value = *reading.values.get(self.position).ok_or_else(missing)?;
-        let field = self.evaluator.field(value)?;
-        let subscripts = reading.subscripts.get(self.position).ok_or_else(missing)?;
-        if let Some(written) = self.block(value, &field, subscripts)? {
-            return Ok(written);
-        }
-        let subscripts = subscripts
-            .iter()
-            .map(|s| self.evaluator.field(*s))
-            .collect::<Result<Vec<_>, _>>()?;
+        let subscripts = reading.subscripts.get(self.position);
+        let subscripts = subscripts.ok_or_else(|| self.missing())?;
         if subscripts.is_empty() {
             return Err(ExportError::at(
                 reading.op,
                 "assigns its only element more than once",
             ));
         }
-        if self.target.kind == Accumulation::Replace {
-            let written = self.target.last(&field, self.mask, &subscripts)?;
-            return Ok((written, Form::Scatter));
-        }
-        let reduced = self.reduced(|i| subscripts.iter().any(|s| s.indices.contains(&i)));
-        if Tensors::combiner(self.target.kind).is_none() || reduced.is_empty() {
-            let written = self.target.scatter(&field, self.mask, &subscripts)?;
-            return Ok((written, Form::Scatter));
-        }
-        // Values for one element are combined before they are written.
-        let (partial, mask, _) = self.combined(value, &field, &reduced)?;
-        let mut domain = self.target.domain.to_vec();
-        for index in reduced {
-            if let Some(extent) = domain.get_mut(index) {
-                *extent = 1;
-            }
-        }
-        let target = Target {
-            domain: &domain,
-            ..self.target
-        };
-        let written = target.scatter(&partial, mask.as_ref(), &subscripts)?;
-        Ok((written, Form::Scatter))
+        let all = subscripts.iter().map(|s| self.evaluator.field(*s));
+        all.collect()
     }
 
     /// A block of the output, if the subscripts describe one; its offset may be dynamic.
-    fn block(
-        &self,
-        value: Value<'c, 'a>,
-        field: &Field<'c, 'a>,
-        subscripts: &[Value<'c, 'a>],
-    ) -> Result<Option<(Value<'c, 'a>, Form)>, ExportError> {
+    fn block(&self) -> Applied<Destination<'c, 'a>> {
+        let (value, field) = self.value()?;
+        let subscripts = self.evaluator.reading.subscripts.get(self.position);
+        let subscripts = subscripts.ok_or_else(|| self.missing())?;
         let (at, domain) = (&self.evaluator.at, self.target.domain);
         let (mut forms, mut shifts) = (Vec::new(), Vec::new());
         let mut extents = at.extents(self.target.out)?;
@@ -186,13 +230,13 @@ impl<'c: 'a, 'a> Statement<'_, '_, 'c, 'a> {
         };
         let combines = Tensors::combiner(self.target.kind).is_some();
         let reduced = self.reduced(|i| slots.iter().any(|s| s.indices.contains(&i)));
-        let depends = union([field].into_iter().chain(self.mask));
+        let depends = union([&field].into_iter().chain(self.mask));
         if !combines && depends.iter().any(|i| reduced.contains(i)) {
             return Ok(None);
         }
         let block = Block {
             value,
-            field,
+            field: &field,
             reduced: &reduced,
             slots: &slots,
         };
@@ -225,7 +269,7 @@ impl<'c: 'a, 'a> Statement<'_, '_, 'c, 'a> {
         block: &Block<'_, 'c, 'a>,
         shifts: &[(Shift<'c, 'a>, Vec<i64>)],
         extents: &[i64],
-    ) -> Result<Option<(Value<'c, 'a>, Form)>, ExportError> {
+    ) -> Applied<Destination<'c, 'a>> {
         let (at, target) = (&self.evaluator.at, &self.target);
         if target.kind == Accumulation::Replace {
             return Ok(None);
@@ -272,33 +316,41 @@ impl<'c: 'a, 'a> Statement<'_, '_, 'c, 'a> {
         value: Value<'c, 'a>,
         field: &Field<'c, 'a>,
         reduced: &[usize],
-    ) -> Result<(Field<'c, 'a>, Option<Field<'c, 'a>>, Form), ExportError> {
-        let kind = self.target.kind;
+    ) -> Result<Combined<'c, 'a>, ExportError> {
         let guards = Guards::of(self.evaluator, reduced)?;
-        let outer = all(&guards.outer, self.evaluator)?;
-        let product = Product {
+        let combination = Combination {
             evaluator: self.evaluator,
             target: &self.target,
+            mask: self.mask,
+            value,
+            field,
+            outer: all(&guards.outer, self.evaluator)?,
             guards: &guards,
             reduced,
         };
-        if kind == Accumulation::Sum
-            && let Some((sum, form)) = product.sum(value)?
-        {
-            return Ok((sum, outer, form));
+        for rule in RULES {
+            if let Rewrite::Combination(rewrite) = rule.rewrite
+                && let Some(combined) = rewrite(&combination)?
+            {
+                return Ok(combined);
+            }
         }
-        let (at, domain) = (&self.evaluator.at, self.target.domain);
-        let neutral = identity(kind, at.element(self.target.out)?);
-        if let Some(windowed) =
-            Windowed::of(self.evaluator, value, reduced, &guards.inner, neutral)?
-            && let Some(windowed) = windowed.thinned(&guards.inner, self.evaluator)
-            && let Some(field) = windowed.reduce(kind, reduced, domain, at)?
-        {
-            return Ok((field, outer, Form::ReduceWindow));
-        }
-        let (partial, form) = self.target.combined(field, self.mask, reduced)?;
-        Ok((partial, None, form))
+        Err(self.missing())
     }
+}
+
+/// The combination of a destination's values over the indices that its elements do not depend on.
+pub struct Combination<'s, 'r, 'c, 'a> {
+    pub evaluator: &'s Evaluator<'r, 'c, 'a>,
+    pub target: &'s Target<'s, 'c, 'a>,
+    /// Where there is a value.
+    pub mask: Option<&'s Field<'c, 'a>>,
+    pub value: Value<'c, 'a>,
+    pub field: &'s Field<'c, 'a>,
+    pub guards: &'s Guards<'c, 'a>,
+    /// The conjunction of the outer guards.
+    pub outer: Option<Field<'c, 'a>>,
+    pub reduced: &'s [usize],
 }
 
 /// The content of a block of the output.

@@ -1,49 +1,50 @@
 //! StableHLO: the export of models, and the import of programs ([`import`]).
 //!
-//! A formula becomes computations on full tensors: the values of its body at each point of the domain are a [`field`],
-//! a tensor over the indices that it depends on. Reads are slices, pads and gathers ([`access`], [`rearrange`]); writes
-//! are reductions, pads and scatters ([`write`]). Products summed along common indices are `dot_general`
-//! ([`contraction`]), windows are `convolution` or `reduce_window` ([`window`]), arg-reductions are reductions of pairs
-//! ([`arg_reduce`]), and compactions use a prefix sum ([`compaction`]). Only a formula that reads its output in another
-//! way is a loop ([`sequence`]).
+//! A formula becomes computations on full tensors: the values of its body at each point of the domain are a field, a
+//! tensor over the indices that it depends on (`field`). Reads are slices, pads and gathers (`access`, `rearrange`);
+//! writes are reductions, pads and scatters (`write`). A table of [`rules`] selects the form: products summed along
+//! common indices are `dot_general` (`contraction`), windows are `convolution` or `reduce_window` (`window`),
+//! arg-reductions are reductions of pairs (`arg_reduce`), and compactions use a prefix sum (`compaction`). Only a formula
+//! that reads its output in another way is a loop (`sequence`).
 
-pub mod access;
-pub mod alternatives;
-pub mod arg_reduce;
+mod access;
+mod alternatives;
+mod arg_reduce;
 mod bools;
-pub mod captures;
-pub mod cast;
-pub mod compaction;
-pub mod contraction;
-pub mod draws;
-pub mod error;
-pub mod evaluate;
-pub mod export_model;
-pub mod field;
-pub mod finite;
-pub mod formula;
-pub mod function;
-pub mod functions;
-pub mod guards;
+mod captures;
+mod cast;
+mod compaction;
+mod contraction;
+mod draws;
+mod error;
+mod evaluate;
+mod export_model;
+mod field;
+mod finite;
+mod formula;
+mod function;
+mod functions;
+mod guards;
 pub mod import;
-pub mod interface;
-pub mod intrinsic;
-pub mod periodic;
-pub mod product;
-pub mod rearrange;
-pub mod report;
-pub mod scalar;
+mod interface;
+mod intrinsic;
+mod periodic;
+mod product;
+mod rearrange;
+mod report;
+pub mod rules;
+mod scalar;
 mod searches;
-pub mod sequence;
-pub mod sharding;
-pub mod shared_indices;
-pub mod shift;
-pub mod subscript;
-pub mod tensors;
+mod sequence;
+mod sharding;
+mod shared_indices;
+mod shift;
+mod subscript;
+mod tensors;
 pub mod weights;
-pub mod window;
+mod window;
 mod window_expression;
-pub mod write;
+mod write;
 
 pub use error::ExportError;
 pub use export_model::{Exported, export_model};

@@ -9,25 +9,28 @@ use super::contraction::contract;
 use super::error::ExportError;
 use super::evaluate::{Evaluator, element, uncast};
 use super::field::{Field, union};
+use super::formula::Combination;
 use super::guards::{Conjunct, Guards, all, zeroed};
 use super::report::Form;
+use super::rules::{Applied, Combined};
 use super::tensors::Tensors;
 use super::window::{Skipped, Windowed};
 use super::write::{Target, filler};
 use melior::ir::operation::{OperationLike, OperationResult};
 use melior::ir::{OperationRef, Value, ValueLike};
 use skript_dialect::melior;
+use skript_frontend::model::Accumulation;
 use skript_passes::ir::copy::operation_name;
 use skript_passes::ir::ops;
 use skript_passes::ir::types;
 use skript_semantics::{Scalar, ScalarKind};
 
 /// A sum of products over `reduced`.
-pub struct Product<'p, 'r, 'c, 'a> {
-    pub evaluator: &'p Evaluator<'r, 'c, 'a>,
-    pub target: &'p Target<'p, 'c, 'a>,
-    pub guards: &'p Guards<'c, 'a>,
-    pub reduced: &'p [usize],
+struct Product<'p, 'r, 'c, 'a> {
+    evaluator: &'p Evaluator<'r, 'c, 'a>,
+    target: &'p Target<'p, 'c, 'a>,
+    guards: &'p Guards<'c, 'a>,
+    reduced: &'p [usize],
 }
 
 /// One operation that has the sum's value.
@@ -36,29 +39,63 @@ enum Raised<'c, 'a> {
     Contraction(Field<'c, 'a>, Field<'c, 'a>),
 }
 
-impl<'c: 'a, 'a> Product<'_, '_, 'c, 'a> {
-    /// The sum under the inner guards, if `value` is a product of two reals or ints; the caller applies the outer
-    /// guards.
-    pub fn sum(&self, value: Value<'c, 'a>) -> Result<Option<(Field<'c, 'a>, Form)>, ExportError> {
-        let at = &self.evaluator.at;
-        let Ok(result) = OperationResult::try_from(uncast(value)) else {
+/// The rule for sums of products in which one factor slides.
+pub fn convolution<'c, 'a>(combination: &Combination<'_, '_, 'c, 'a>) -> Applied<Combined<'c, 'a>> {
+    let Some((product, owner)) = Product::of(combination)? else {
+        return Ok(None);
+    };
+    let factors = factors(product.evaluator, owner)?;
+    for (one, other) in [(0, 1), (1, 0)] {
+        if let Some(kernel) = factors.get(other)
+            && let Some((sum, form)) = product.convolution(owner, owner.operand(one)?, kernel)?
+        {
+            return Ok(Some((sum, combination.outer.clone(), form)));
+        }
+    }
+    Ok(None)
+}
+
+/// The rule for sums of products whose factors share reduced indices.
+pub fn contraction<'c, 'a>(combination: &Combination<'_, '_, 'c, 'a>) -> Applied<Combined<'c, 'a>> {
+    let Some((product, owner)) = Product::of(combination)? else {
+        return Ok(None);
+    };
+    let sum = product.contraction(owner)?;
+    Ok(sum.map(|(sum, form)| (sum, combination.outer.clone(), form)))
+}
+
+impl<'p, 'r, 'c: 'a, 'a> Product<'p, 'r, 'c, 'a> {
+    /// The sum of a combination, and the operation that multiplies, if it is a sum of products of two reals or ints.
+    fn of(
+        combination: &Combination<'p, 'r, 'c, 'a>,
+    ) -> Result<Option<(Self, OperationRef<'c, 'a>)>, ExportError> {
+        let (evaluator, target) = (combination.evaluator, combination.target);
+        let Ok(result) = OperationResult::try_from(uncast(combination.value)) else {
             return Ok(None);
         };
         let owner = result.owner();
-        let out = at.element(self.target.out)?;
-        let same = element(owner.result(0)?.r#type(), at) == out;
-        if operation_name(owner) != ops::skript::MUL || !same {
+        let out = evaluator.at.element(target.out)?;
+        let same = element(owner.result(0)?.r#type(), &evaluator.at) == out;
+        let is_product = operation_name(owner) == ops::skript::MUL && same;
+        if target.kind != Accumulation::Sum || !is_product {
             return Ok(None);
         }
-        let factors = factors(self.evaluator, owner)?;
-        for (one, other) in [(0, 1), (1, 0)] {
-            if let Some(kernel) = factors.get(other)
-                && let Some(found) = self.convolution(owner, owner.operand(one)?, kernel)?
-            {
-                return Ok(Some(found));
-            }
-        }
-        let [mut lhs, mut rhs] = factors;
+        let product = Product {
+            evaluator,
+            target,
+            guards: combination.guards,
+            reduced: combination.reduced,
+        };
+        Ok(Some((product, owner)))
+    }
+
+    /// The sum under the inner guards as a contraction; the outer guards are not applied.
+    fn contraction(
+        &self,
+        owner: OperationRef<'c, 'a>,
+    ) -> Result<Option<(Field<'c, 'a>, Form)>, ExportError> {
+        let at = &self.evaluator.at;
+        let [mut lhs, mut rhs] = factors(self.evaluator, owner)?;
         let (mut lhs_skips, mut rhs_skips) = (false, false);
         for conjunct in &self.guards.inner {
             let domain = self.target.domain;

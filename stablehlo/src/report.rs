@@ -47,6 +47,14 @@ pub enum Form {
 }
 
 impl Form {
+    /// Whether gathers replace the slices of the form.
+    pub fn reads_anywhere(self) -> bool {
+        matches!(
+            self,
+            Form::Map | Form::Reduce | Form::DotGeneral | Form::MaskedDotGeneral
+        )
+    }
+
     /// The condition on data that the form requires; other data take the second branch of an `if`.
     pub fn condition(self) -> Option<&'static str> {
         match self {

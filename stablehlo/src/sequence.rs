@@ -8,16 +8,38 @@ use super::captures::Outside;
 use super::error::ExportError;
 use super::evaluate::Evaluator;
 use super::field::Field;
+use super::formula::Formula;
+use super::rules::Applied;
 use super::tensors::Tensors;
 use melior::ir::operation::OperationLike;
 use melior::ir::{Value, ValueLike};
 use skript_dialect::melior;
+use skript_frontend::model::Accumulation;
 use skript_passes::ir::ops;
 use skript_passes::structure::{Nest, Reading, TermId};
 use std::collections::HashMap;
 
+/// The rule for a step that may write an element of a destination twice.
+pub fn repeated<'c, 'a>(formula: &Formula<'_, 'c, 'a>) -> Applied<Vec<Value<'c, 'a>>> {
+    let is_repeated = !formula.reading.has_distinct_destinations();
+    is_repeated.then(|| steps(formula)).transpose()
+}
+
+/// The rule for a formula that reads its output, or whose only element is assigned again and again.
+pub fn ordered<'c, 'a>(formula: &Formula<'_, 'c, 'a>) -> Applied<Vec<Value<'c, 'a>>> {
+    let nest = &formula.reading.nest;
+    let only_element = nest.targets.iter().any(|t| t.extents.is_empty());
+    let is_ordered = nest.reads_destination() || nest.kind == Accumulation::Replace && only_element;
+    is_ordered.then(|| steps(formula)).transpose()
+}
+
+fn steps<'c, 'a>(formula: &Formula<'_, 'c, 'a>) -> Result<Vec<Value<'c, 'a>>, ExportError> {
+    let Formula { reading, outs, .. } = formula;
+    run(reading, formula.outside, outs, formula.at)
+}
+
 /// The destinations after the loop.
-pub fn run<'c: 'a, 'a>(
+fn run<'c: 'a, 'a>(
     reading: &Reading<'c, 'a>,
     outside: Outside<'_, 'c, 'a>,
     outs: &[Value<'c, 'a>],

@@ -14,10 +14,14 @@ use super::cast;
 use super::error::ExportError;
 use super::evaluate::{Evaluator, element, elementwise, uncast};
 use super::field::Field;
+use super::formula::Combination;
 use super::guards::Conjunct;
+use super::report::Form;
+use super::rules::{Applied, Combined};
 use super::shift::Shift;
 use super::tensors::Tensors;
 use super::window_expression::windowed;
+use super::write::identity;
 use skript_passes::ir::ops;
 
 use melior::Error;
@@ -29,6 +33,31 @@ use skript_passes::ir::copy::operation_name;
 use skript_passes::ir::types;
 use skript_passes::structure::{Affine, Guard, Term, TermId};
 use skript_semantics::Scalar;
+
+/// The rule for reductions over windows.
+pub fn reduction<'c, 'a>(combination: &Combination<'_, '_, 'c, 'a>) -> Applied<Combined<'c, 'a>> {
+    let Combination {
+        evaluator,
+        target,
+        guards,
+        reduced,
+        ..
+    } = *combination;
+    let at = &evaluator.at;
+    let neutral = identity(target.kind, at.element(target.out)?);
+    let windowed = Windowed::of(
+        evaluator,
+        combination.value,
+        reduced,
+        &guards.inner,
+        neutral,
+    )?;
+    let Some(windowed) = windowed.and_then(|w| w.thinned(&guards.inner, evaluator)) else {
+        return Ok(None);
+    };
+    let field = windowed.reduce(target.kind, reduced, target.domain, at)?;
+    Ok(field.map(|field| (field, combination.outer.clone(), Form::ReduceWindow)))
+}
 
 /// A dimension that a window slides along.
 #[derive(Clone, Debug)]

@@ -2,7 +2,9 @@
 
 use super::access::{Subscript, read, stack};
 use super::field::{Field, union};
+use super::formula::Combination;
 use super::report::Form;
+use super::rules::{Applied, Combined};
 use super::tensors::Tensors;
 use melior::Error;
 use melior::ir::attribute::IntegerAttribute;
@@ -64,6 +66,19 @@ pub fn changing(domain: &[i64]) -> Vec<usize> {
     (0..domain.len())
         .filter(|i| domain.get(*i) != Some(&1))
         .collect()
+}
+
+/// The rule for any other reduction: of the values at all points.
+pub fn reduction<'c, 'a>(combination: &Combination<'_, '_, 'c, 'a>) -> Applied<Combined<'c, 'a>> {
+    let Combination {
+        target,
+        field,
+        mask,
+        reduced,
+        ..
+    } = *combination;
+    let (partial, form) = target.combined(field, mask, reduced)?;
+    Ok(Some((partial, None, form)))
 }
 
 /// One destination of a formula.

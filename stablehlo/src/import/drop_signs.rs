@@ -6,13 +6,13 @@
 use melior::ir::attribute::TypeAttribute;
 use melior::ir::block::BlockLike;
 use melior::ir::operation::OperationLike;
-use melior::ir::r#type::{FunctionType, RankedTensorType};
-use melior::ir::{Attribute, OperationRef, ShapedTypeLike, Type, TypeLike, Value, ValueLike};
+use melior::ir::r#type::{FunctionType, IntegerType};
+use melior::ir::{Attribute, OperationRef, Type, TypeLike, Value, ValueLike};
 use skript_dialect::melior;
 use skript_dialect::{Pass, PassError, op};
 use skript_passes::ir;
 use skript_passes::ir::mutation;
-use skript_passes::ir::ops;
+use skript_passes::ir::{ops, types};
 
 /// The pass `skript-drop-signs`.
 pub const PASS: Pass = Pass {
@@ -59,22 +59,16 @@ fn retype(value: Value) -> Result<(), PassError> {
 
 /// The type without signs; `None` if it has none.
 fn signless(r#type: Type<'_>) -> Result<Option<Type<'_>>, PassError> {
-    let text = r#type.to_string();
-    if !text.contains("ui") {
+    let element = types::element_of(r#type).unwrap_or(r#type);
+    let integer = IntegerType::try_from(element).ok();
+    let Some(integer) = integer.filter(IntegerType::is_unsigned) else {
         return Ok(None);
-    }
-    if r#type.is_ranked_tensor() {
-        let element = RankedTensorType::try_from(r#type)?.element().to_string();
-        if !element.starts_with("ui") {
-            return Ok(None);
-        }
-    } else if !text.starts_with("ui") {
-        return Ok(None);
-    }
-    // The element type is the last word; extents hold no letters but `x`.
-    let owner = r#type.context();
-    let new = ir::parse_type(owner, &text.replace("ui", "i"));
-    Ok(Some(new?))
+    };
+    let signless = ir::parse_type(r#type.context(), &format!("i{}", integer.width()))?;
+    Ok(Some(match r#type.is_ranked_tensor() {
+        true => types::of_element(r#type, signless),
+        false => signless,
+    }))
 }
 
 /// A function's type; those of its arguments alone are not enough where it has no body.

@@ -46,9 +46,12 @@ pub fn in_place<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Result<Vec<Value<'c, 'a
             "has no code for matrices of {element}: convert them to f32 in front of it"
         )));
     }
-    let operands = found.operands.iter().enumerate();
-    let operands = operands.filter_map(|(n, t)| Array::of(&format!("%{n}"), &t.text()));
-    let operands: Vec<Array> = operands.collect();
+    let operand = |(n, tensor): (usize, &Tensor)| Array {
+        name: format!("%{n}"),
+        extents: tensor.extents.clone(),
+        element: tensor.element.text(),
+    };
+    let operands: Vec<Array> = found.operands.iter().enumerate().map(operand).collect();
     let word = |name: &str| op.attribute(name).map(|a| a.to_string());
     let holds = |name: &str| word(name).is_ok_and(|value| value == "true");
     let lower = holds("lower");
@@ -180,9 +183,7 @@ fn computed(
         ("gesdd" | "gesvd", [a]) => {
             let is_square = |result: usize| {
                 let own = results.get(result).and_then(|r#type| Array::of("", r#type));
-                own.is_some_and(|own| {
-                    own.rank() >= 2 && own.extents[own.rows()] == own.extents[own.columns()]
-                })
+                own.is_some_and(|own| own.rank() >= 2 && own.is_square())
             };
             let found = singular::values(t, a, is_square(2) && is_square(3))?;
             vec![a.clone(), found.values, found.left, found.right, found.info]

@@ -1,19 +1,18 @@
-//! Elements of constants that do not match their type, wherever the text has them: in an operation, pretty or generic, in an
-//! alias, in a `sparse<…>`. MLIR's parser keeps only the bits of integers, and accepts pairs for other types, so these elements
-//! are reported before it parses.
+//! Finds elements of constants that do not fit the constant's type: in an operation, pretty or generic, behind an alias, in a
+//! `sparse<…>`. MLIR's parser truncates such integers and misreads such pairs, so they are reported before it runs.
 
 use super::operations;
 use super::program::Refusal;
 use skript_dialect::stray_element;
 use std::ffi::CString;
 
-/// The most that are reported at once.
-const MOST_REPORTED: usize = 20;
+/// The most constants that are reported at once.
+const LISTED: usize = 20;
 
 /// The first such element of each constant.
 pub fn stray(text: &str) -> Vec<Refusal> {
     let Ok(whole) = CString::new(text) else {
-        // A NUL has been reported.
+        // `unreadable` reports a NUL.
         return Vec::new();
     };
     let literals = operations::literals(text).into_iter();
@@ -21,14 +20,14 @@ pub fn stray(text: &str) -> Vec<Refusal> {
         let (offset, message) = stray_element(&whole.as_c_str()[at..])?;
         Some(Refusal::malformed_at(text, at + offset, message))
     });
-    found.take(MOST_REPORTED).collect()
+    found.take(LISTED).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn positions(text: &str) -> Vec<(usize, usize)> {
+    fn found(text: &str) -> Vec<(usize, usize)> {
         let places = stray(text).into_iter().filter_map(|refusal| refusal.place);
         places.collect()
     }
@@ -53,15 +52,15 @@ mod tests {
             ("dense<[ // (\n (1.0, 2.0)]> : tensor<1xf32>", (2, 2)),
             ("sparse<[[0]], [(1, 2)]> : tensor<2x2xi32>", (1, 16)),
         ] {
-            assert_eq!(positions(text), [place], "{text}");
+            assert_eq!(found(text), [place], "{text}");
         }
         let several = "dense<[300, 300]> : tensor<2xi8> dense<-1> : tensor<ui8>";
-        assert_eq!(positions(several), [(1, 8), (1, 40)]);
+        assert_eq!(found(several), [(1, 8), (1, 40)]);
     }
 
     /// Near misses: what fits, bits, other elements, no tensors, strings, remarks, what does not end.
     #[test]
-    fn what_is_an_element_is_not_told() {
+    fn elements_that_fit_are_not_reported() {
         for text in [
             "dense<[-128, 127]> : tensor<2xi8>",
             "dense<[0x80, 0xFF]> : tensor<2xi8>",
@@ -77,7 +76,7 @@ mod tests {
             "sparse<> : tensor<2xi8>",
             "@dense %sparse dense",
         ] {
-            assert_eq!(positions(text), [], "{text}");
+            assert_eq!(found(text), [], "{text}");
         }
     }
 }

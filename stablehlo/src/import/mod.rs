@@ -9,24 +9,24 @@
 
 mod allowed;
 mod calls;
-pub mod drop_signs;
-pub mod element;
+pub(crate) mod drop_signs;
+mod element;
 mod ends;
 mod extents;
 mod factorization;
 mod limits;
 mod literals;
 mod operations;
-pub mod program;
-pub mod reading;
+mod program;
+mod reading;
 mod resources;
-pub mod scalar_to_arith;
-pub mod survey;
-pub mod terms;
-pub mod to_linalg;
-pub mod to_skript;
+pub(crate) mod scalar_to_arith;
+mod survey;
+mod terms;
+pub(crate) mod to_linalg;
+pub(crate) mod to_skript;
 mod tokens;
-pub mod translate;
+mod translate;
 mod unreadable;
 
 pub use element::{Element, Float};

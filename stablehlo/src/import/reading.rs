@@ -68,7 +68,7 @@ fn packed(line: String) -> String {
     }
 }
 
-/// The digits of bools, eight per byte, if they have one byte each according to the type `behind` them.
+/// The digits of bools, eight in a byte, where the type `behind` them shows that they have a byte each.
 fn bits(digits: &str, behind: &str) -> Option<String> {
     let r#type = behind.strip_prefix('>')?.trim_start().strip_prefix(':')?;
     let (shape, _) = r#type

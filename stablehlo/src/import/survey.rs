@@ -176,7 +176,7 @@ pub fn grouped(named: impl Iterator<Item = (String, (usize, usize))>) -> Vec<Pla
     found
 }
 
-/// The most lines that are listed for each operation.
+/// The number of lines that a message lists for each operation.
 const SHOWN: usize = 8;
 
 /// All operations and their places in one sentence.

@@ -173,6 +173,7 @@ fn greedy<'c: 'a, 'a>(
     let extents = &domain.extents;
     let steps = extents.get(2).copied().unwrap_or(0);
     let groups: Vec<i64> = extents.iter().take(2).copied().chain([1]).collect();
+    let per_group: Vec<i64> = extents.iter().take(2).copied().collect();
     let state = [
         at.integer(0)?,
         at.splat(Scalar::Bool(false), extents, at.bool())?,
@@ -206,7 +207,7 @@ fn greedy<'c: 'a, 'a>(
     let own = |value| -> Result<Field<'c, 'a>, Error> {
         let one = now.dynamic_slice(value, &starts, &groups)?;
         Ok(Field {
-            value: now.reshape(one, &groups[..2])?,
+            value: now.reshape(one, &per_group)?,
             indices: vec![0, 1],
         })
     };
@@ -221,7 +222,7 @@ fn greedy<'c: 'a, 'a>(
     let blocked = inner.reduce(&blocked, "or", Scalar::Bool(false), 2)?;
     let is_free = inner.apply("not", &[&blocked])?;
     let counted = Field {
-        value: now.reshape(*count, &groups[..2])?,
+        value: now.reshape(*count, &per_group)?,
         indices: vec![0, 1],
     };
     let has_room = inner.compare("LT", &counted, &Field::scalar(limit))?;
@@ -253,12 +254,16 @@ fn ratio<'c: 'a, 'a>(
     let area = |[l0, h0, l1, h1]: &[Field<'c, 'a>; 4]| {
         domain.apply("multiply", &[&span(l0, h0)?, &span(l1, h1)?])
     };
-    let common = |low: usize, high: usize| {
-        let end = extreme("LT", &a[high], &b[high], domain)?;
-        let begin = extreme("GT", &a[low], &b[low], domain)?;
+    let common = |[a_low, a_high]: [&Field<'c, 'a>; 2], [b_low, b_high]: [&Field<'c, 'a>; 2]| {
+        let end = extreme("LT", a_high, b_high, domain)?;
+        let begin = extreme("GT", a_low, b_low, domain)?;
         extreme("GT", &zero, &span(&begin, &end)?, domain)
     };
-    let common = domain.apply("multiply", &[&common(0, 1)?, &common(2, 3)?])?;
+    let [a0, a1, a2, a3] = a.each_ref();
+    let [b0, b1, b2, b3] = b.each_ref();
+    let rows = common([a0, a1], [b0, b1])?;
+    let columns = common([a2, a3], [b2, b3])?;
+    let common = domain.apply("multiply", &[&rows, &columns])?;
     let both = domain.apply("add", &[&area(a)?, &area(b)?])?;
     let union = domain.apply("subtract", &[&both, &common])?;
     let ratio = domain.apply("divide", &[&common, &union])?;

@@ -1,7 +1,7 @@
 //! Whole-tensor arithmetic as text: operands of one rank, of which extents of 1 are repeated.
 
 /// A value and its type.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Array {
     pub name: String,
     pub extents: Vec<i64>,
@@ -42,9 +42,35 @@ impl Array {
         self.rank() - 1
     }
 
-    /// What comes before the matrices.
+    /// The extent of a dimension; 1 for a dimension that the array does not have.
+    pub fn extent(&self, dimension: usize) -> i64 {
+        self.extents.get(dimension).copied().unwrap_or(1)
+    }
+
+    /// The number of rows of each matrix.
+    pub fn height(&self) -> i64 {
+        self.extent(self.rows())
+    }
+
+    /// The number of columns of each matrix.
+    pub fn width(&self) -> i64 {
+        self.extent(self.columns())
+    }
+
+    pub fn is_square(&self) -> bool {
+        self.height() == self.width()
+    }
+
+    /// The extents of the dimensions before the matrices.
     pub fn batch(&self) -> &[i64] {
-        &self.extents[..self.rows()]
+        self.extents.get(..self.rows()).unwrap_or_default()
+    }
+
+    /// The extents, with another one along a dimension.
+    fn with_extent(&self, dimension: usize, extent: i64) -> Vec<i64> {
+        let own = self.extents.iter().enumerate();
+        own.map(|(d, e)| if d == dimension { extent } else { *e })
+            .collect()
     }
 }
 
@@ -110,8 +136,8 @@ impl Arrays {
 
     /// Positions along a dimension of an array, as `i32`.
     pub fn positions(&mut self, of: &Array, dimension: usize) -> Array {
-        let mut extents = vec![1; of.rank()];
-        extents[dimension] = of.extents[dimension];
+        let one = |d: usize| if d == dimension { of.extent(d) } else { 1 };
+        let extents: Vec<i64> = (0..of.rank()).map(one).collect();
         let iota = format!("iota dim = {dimension} : {}", tensor(&extents, "i32"));
         self.value(&iota, &extents, "i32")
     }
@@ -136,28 +162,30 @@ impl Arrays {
         self.value(&spread, extents, &a.element)
     }
 
-    fn joined(&mut self, arrays: &[&Array]) -> Vec<Array> {
+    fn joined<const N: usize>(&mut self, arrays: [&Array; N]) -> [Array; N] {
         let rank = arrays.iter().map(|a| a.rank()).max().unwrap_or(0);
         let extent = |d: usize| {
             let own = arrays.iter().filter_map(|a| a.extents.get(d).copied());
             own.fold(1, |all, e| if all == 1 { e } else { all })
         };
         let extents: Vec<i64> = (0..rank).map(extent).collect();
-        arrays.iter().map(|a| self.spread(a, &extents)).collect()
+        arrays.map(|a| self.spread(a, &extents))
     }
 
     /// An operation whose result has the type of its operands.
-    pub fn apply(&mut self, operation: &str, operands: &[&Array]) -> Array {
-        let operands = self.joined(operands);
+    pub fn apply<const N: usize>(&mut self, operation: &str, operands: &[&Array; N]) -> Array {
+        let operands = self.joined(*operands);
         let names: Vec<&str> = operands.iter().map(|a| a.name.as_str()).collect();
-        let first = operands[0].clone();
-        let text = format!("{operation} {} : {}", names.join(", "), first.r#type());
-        self.value(&text, &first.extents, &first.element)
+        let Array {
+            extents, element, ..
+        } = operands.first().cloned().unwrap_or_default();
+        let to = tensor(&extents, &element);
+        let text = format!("{operation} {} : {to}", names.join(", "));
+        self.value(&text, &extents, &element)
     }
 
     pub fn compare(&mut self, direction: &str, a: &Array, b: &Array) -> Array {
-        let operands = self.joined(&[a, b]);
-        let (a, b) = (&operands[0], &operands[1]);
+        let [a, b] = self.joined([a, b]);
         let kind = if a.element.starts_with('i') {
             "SIGNED"
         } else {
@@ -173,8 +201,7 @@ impl Arrays {
     }
 
     pub fn select(&mut self, condition: &Array, yes: &Array, no: &Array) -> Array {
-        let operands = self.joined(&[condition, yes, no]);
-        let (p, yes, no) = (&operands[0], &operands[1], &operands[2]);
+        let [p, yes, no] = self.joined([condition, yes, no]);
         let text = format!(
             "select {}, {}, {} : {}, {}",
             p.name,
@@ -189,7 +216,7 @@ impl Arrays {
 
     /// The first place along a dimension at which a condition holds; `otherwise`, where there is none.
     pub fn first(&mut self, holds: &Array, dimension: usize, otherwise: &Array) -> Array {
-        let count = holds.extents[dimension].to_string();
+        let count = holds.extent(dimension).to_string();
         let place = self.positions(holds, dimension);
         let beyond = self.splat(&count, &vec![1; holds.rank()], "i32");
         let candidate = self.select(holds, &place, &beyond);
@@ -225,8 +252,7 @@ impl Arrays {
     /// The part of one place along a dimension.
     pub fn part(&mut self, a: &Array, dimension: usize, at: &Array) -> Array {
         let places = self.places(a.rank(), dimension, at);
-        let mut extents = a.extents.clone();
-        extents[dimension] = 1;
+        let extents = a.with_extent(dimension, 1);
         let sizes: Vec<String> = extents.iter().map(i64::to_string).collect();
         let text = format!(
             "dynamic_slice {}, {places}, sizes = [{}] : ({}, {}) -> {}",
@@ -246,8 +272,7 @@ impl Arrays {
             false => format!("0:{extent}"),
         };
         let ranges: Vec<String> = a.extents.iter().enumerate().map(range).collect();
-        let mut extents = a.extents.clone();
-        extents[dimension] = end - first;
+        let extents = a.with_extent(dimension, end - first);
         let to = tensor(&extents, &a.element);
         let text = format!(
             "slice {} [{}] : ({}) -> {to}",
@@ -259,22 +284,22 @@ impl Arrays {
     }
 
     /// One behind the other along a dimension.
-    pub fn stacked(&mut self, parts: &[&Array], dimension: usize) -> Array {
-        let mut extents = parts[0].extents.clone();
-        extents[dimension] = parts.iter().map(|a| a.extents[dimension]).sum();
-        let element = parts[0].element.clone();
-        let names: Vec<&str> = parts.iter().map(|a| a.name.as_str()).collect();
-        let types: Vec<String> = parts.iter().map(|a| a.r#type()).collect();
-        let (names, types) = (names.join(", "), types.join(", "));
-        let to = tensor(&extents, &element);
-        let text = format!("concatenate {names}, dim = {dimension} : ({types}) -> {to}");
-        self.value(&text, &extents, &element)
+    pub fn stacked(&mut self, [a, b]: [&Array; 2], dimension: usize) -> Array {
+        let extents = a.with_extent(dimension, a.extent(dimension) + b.extent(dimension));
+        let text = format!(
+            "concatenate {}, {}, dim = {dimension} : ({}, {}) -> {}",
+            a.name,
+            b.name,
+            a.r#type(),
+            b.r#type(),
+            tensor(&extents, &a.element)
+        );
+        self.value(&text, &extents, &a.element)
     }
 
     /// The array with another part at one place along a dimension.
     pub fn with_part(&mut self, a: &Array, dimension: usize, at: &Array, part: &Array) -> Array {
-        let mut extents = a.extents.clone();
-        extents[dimension] = 1;
+        let extents = a.with_extent(dimension, 1);
         let part = self.spread(part, &extents);
         let places = self.places(a.rank(), dimension, at);
         let text = format!(
@@ -311,7 +336,7 @@ impl Arrays {
     pub fn transposed(&mut self, a: &Array) -> Array {
         let mut order: Vec<usize> = (0..a.rank()).collect();
         order.swap(a.rows(), a.columns());
-        let extents: Vec<i64> = order.iter().map(|d| a.extents[*d]).collect();
+        let extents: Vec<i64> = order.iter().map(|d| a.extent(*d)).collect();
         let dims: Vec<String> = order.iter().map(usize::to_string).collect();
         let text = format!(
             "transpose {}, dims = [{}] : ({}) -> {}",
@@ -324,48 +349,41 @@ impl Arrays {
     }
 
     /// What comes of `state` when `step` has been made for 0, 1, … up to `count`.
-    pub fn repeat(
+    pub fn repeat<const N: usize>(
         &mut self,
         count: i64,
-        state: &[Array],
-        step: impl FnOnce(&mut Self, &Array, &[Array]) -> Vec<Array>,
-    ) -> Vec<Array> {
+        state: [Array; N],
+        step: impl FnOnce(&mut Self, &Array, &[Array; N]) -> [Array; N],
+    ) -> [Array; N] {
         if count == 0 {
             // There is no row or column that a step could look at.
-            return state.to_vec();
+            return state;
         }
-        let mut before = vec![self.splat("0", &[], "i32")];
-        before.extend_from_slice(state);
-        let renamed = |t: &mut Self| -> Vec<Array> {
-            let arrays = before.iter().cloned();
-            arrays
-                .map(|a| Array {
-                    name: t.name(),
-                    ..a
-                })
-                .collect()
-        };
-        let (inner, name) = (renamed(self), self.name());
-        let types: Vec<String> = before.iter().map(Array::r#type).collect();
-        let types = types.join(", ");
-        let starts = inner.iter().zip(&before);
-        let starts: Vec<String> = starts
-            .map(|(i, b)| format!("{} = {}", i.name, b.name))
+        let start = self.splat("0", &[], "i32");
+        let counter = self.renamed(&start);
+        let inner = state.each_ref().map(|a| self.renamed(a));
+        let name = self.name();
+        let types: Vec<String> = state.iter().map(Array::r#type).collect();
+        let types = [vec![start.r#type()], types].concat().join(", ");
+        let starts = inner.iter().zip(&state);
+        let starts: String = starts
+            .map(|(i, b)| format!(", {} = {}", i.name, b.name))
             .collect();
         self.text.push_str(&format!(
-            "{name}:{} = stablehlo.while({}) : {types} cond {{ ",
-            before.len(),
-            starts.join(", ")
+            "{name}:{} = stablehlo.while({} = {}{starts}) : {types} cond {{ ",
+            N + 1,
+            counter.name,
+            start.name
         ));
         let end = self.splat(&count.to_string(), &[], "i32");
-        let goes_on = self.compare("LT", &inner[0], &end);
+        let goes_on = self.compare("LT", &counter, &end);
         self.text.push_str(&format!(
             "stablehlo.return {} : tensor<i1> }} do {{ ",
             goes_on.name
         ));
-        let next = step(self, &inner[0], &inner[1..]);
+        let next = step(self, &counter, &inner);
         let one = self.splat("1", &[], "i32");
-        let counted = self.apply("add", &[&inner[0], &one]);
+        let counted = self.apply("add", &[&counter, &one]);
         let names: Vec<&str> = [&counted]
             .into_iter()
             .chain(&next)
@@ -375,12 +393,18 @@ impl Arrays {
             "stablehlo.return {} : {types} }} ",
             names.join(", ")
         ));
-        let results = before.into_iter().enumerate().skip(1);
-        results
-            .map(|(n, a)| Array {
-                name: format!("{name}#{n}"),
-                ..a
-            })
-            .collect()
+        let mut numbers = 1..;
+        state.map(|a| Array {
+            name: format!("{name}#{}", numbers.next().unwrap_or_default()),
+            ..a
+        })
+    }
+
+    /// An array of the same type, with a new name.
+    fn renamed(&mut self, a: &Array) -> Array {
+        Array {
+            name: self.name(),
+            ..a.clone()
+        }
     }
 }

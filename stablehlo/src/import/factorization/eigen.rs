@@ -9,10 +9,10 @@ pub(super) const ROUNDS: i64 = 12;
 /// V, w in ascending order, and 1 where an element of A is no number, 0 elsewhere. Only one half of A counts.
 pub fn symmetric(t: &mut Arrays, a: &Array, lower: bool) -> Option<[Array; 3]> {
     let (rows, columns, batch) = (a.rows(), a.columns(), a.batch().to_vec());
-    let size = a.extents[rows];
-    if size != a.extents[columns] {
+    if !a.is_square() {
         return None;
     }
+    let size = a.height();
     let (row, column) = (t.positions(a, rows), t.positions(a, columns));
     let is_diagonal = t.compare("EQ", &row, &column);
     let (zero, one) = (t.number("0.0", a), t.splat("1.0", &a.extents, &a.element));
@@ -25,20 +25,18 @@ pub fn symmetric(t: &mut Arrays, a: &Array, lower: bool) -> Option<[Array; 3]> {
     let whole = t.select(&is_diagonal, &diagonal, &whole);
     let info = wild(t, &whole);
     let vectors = t.select(&is_diagonal, &one, &zero);
-    let state = t.repeat(ROUNDS, &[whole, vectors], |t, _, state| {
-        t.repeat((size - 1).max(0), state, |t, p, state| {
-            let state = [state, std::slice::from_ref(p)].concat();
-            let mut state = t.repeat(size, &state, rotated);
-            state.truncate(2);
-            state
+    let [a, vectors] = t.repeat(ROUNDS, [whole, vectors], |t, _, state| {
+        t.repeat((size - 1).max(0), state.clone(), |t, p, [a, vectors]| {
+            let state = [a.clone(), vectors.clone(), p.clone()];
+            let [a, vectors, _] = t.repeat(size, state, rotated);
+            [a, vectors]
         })
     });
-    let (a, vectors) = (&state[0], &state[1]);
-    let values = t.real(a);
+    let values = t.real(&a);
     let nothing = t.number("-0.0", &values);
     let values = t.select(&is_diagonal, &values, &nothing);
     let values = t.reduce("add", "-0.0", &values, rows);
-    let (values, vectors) = ascending(t, &values, vectors);
+    let [values, vectors] = ascending(t, &values, &vectors);
     let values = t.reshape(&values, &[batch.as_slice(), &[size]].concat());
     Some([vectors, values, info])
 }
@@ -61,8 +59,7 @@ pub(super) fn wild(t: &mut Arrays, a: &Array) -> Array {
 
 /// A and V turned so that the element of A in row p and column q is zero; as they are, if p is not before q. p is the third of
 /// the state.
-fn rotated(t: &mut Arrays, q: &Array, state: &[Array]) -> Vec<Array> {
-    let (a, vectors, p) = (&state[0], &state[1], &state[2]);
+fn rotated(t: &mut Arrays, q: &Array, [a, vectors, p]: &[Array; 3]) -> [Array; 3] {
     let (rows, columns) = (a.rows(), a.columns());
     let (row_p, row_q) = (t.part(a, rows, p), t.part(a, rows, q));
     let app = t.part(&row_p, columns, p);
@@ -74,7 +71,7 @@ fn rotated(t: &mut Arrays, q: &Array, state: &[Array]) -> Vec<Array> {
     let a = rotation.rows(t, a, (p, q));
     let a = rotation.columns(t, &a, (p, q));
     let vectors = rotation.columns(t, vectors, (p, q));
-    vec![a, vectors, p.clone()]
+    [a, vectors, p.clone()]
 }
 
 /// A rotation of two places, by which the element between them becomes zero.
@@ -171,12 +168,10 @@ fn turned(
 }
 
 /// Values in one row, and the columns that belong to them, in ascending order.
-pub(super) fn ascending(t: &mut Arrays, values: &Array, vectors: &Array) -> (Array, Array) {
+pub(super) fn ascending(t: &mut Arrays, values: &Array, vectors: &Array) -> [Array; 2] {
     let columns = values.columns();
-    let size = values.extents[columns];
     let state = [values.clone(), vectors.clone()];
-    let state = t.repeat(size, &state, |t, k, state| {
-        let values = &state[0];
+    t.repeat(values.width(), state, |t, k, [values, vectors]| {
         let place = t.reshape(k, &vec![1; values.rank()]);
         let column = t.positions(values, columns);
         let is_open = t.compare("GE", &column, &place);
@@ -191,8 +186,6 @@ pub(super) fn ascending(t: &mut Arrays, values: &Array, vectors: &Array) -> (Arr
         let is_least = t.apply("and", &[&is_least, &is_open]);
         let chosen = t.first(&is_least, columns, &place);
         let is_chosen = t.compare("EQ", &column, &chosen);
-        let exchanged = state.iter().map(|a| t.exchanged(a, columns, k, &is_chosen));
-        exchanged.collect()
-    });
-    (state[0].clone(), state[1].clone())
+        [values, vectors].map(|a| t.exchanged(a, columns, k, &is_chosen))
+    })
 }

@@ -5,11 +5,10 @@ use super::arrays::{Array, Arrays};
 /// R, below its diagonal the vectors of the reflections (whose first elements are ones); and their factors.
 pub fn factors(t: &mut Arrays, a: &Array) -> [Array; 2] {
     let (rows, columns, batch) = (a.rows(), a.columns(), a.batch().to_vec());
-    let count = a.extents[rows].min(a.extents[columns]);
+    let count = a.height().min(a.width());
     let with = |more: &[i64]| [batch.as_slice(), more].concat();
     let taus = t.splat("0.0", &with(&[count, 1]), &a.element);
-    let state = t.repeat(count, &[a.clone(), taus], |t, k, state| {
-        let (a, taus) = (&state[0], &state[1]);
+    let [a, taus] = t.repeat(count, [a.clone(), taus], |t, k, [a, taus]| {
         let place = t.reshape(k, &vec![1; a.rank()]);
         let (row, column) = (t.positions(a, rows), t.positions(a, columns));
         let own = t.part(a, columns, k);
@@ -60,10 +59,9 @@ pub fn factors(t: &mut Arrays, a: &Array) -> [Array; 2] {
         let new = t.select(&is_pivot, &beta, &new);
         let a = t.with_part(&a, columns, k, &new);
         let taus = t.with_part(taus, rows, k, &tau);
-        vec![a, taus]
+        [a, taus]
     });
-    let taus = t.reshape(&state[1], &with(&[count]));
-    [state[0].clone(), taus]
+    [a, t.reshape(&taus, &with(&[count]))]
 }
 
 /// The first columns of the product of reflections, as many as their matrix has. `None`: there are not as many scales for each
@@ -72,7 +70,7 @@ pub fn product(t: &mut Arrays, a: &Array, taus: &Array) -> Option<Array> {
     let (rows, columns) = (a.rows(), a.columns());
     let (count, batch) = taus.extents.split_last()?;
     let count = *count;
-    if batch != a.batch() || count > a.extents[rows].min(a.extents[columns]) {
+    if batch != a.batch() || count > a.height().min(a.width()) {
         return None;
     }
     let taus = t.reshape(taus, &[taus.extents.as_slice(), &[1]].concat());
@@ -80,8 +78,8 @@ pub fn product(t: &mut Arrays, a: &Array, taus: &Array) -> Option<Array> {
     let (zero, one) = (t.number("0.0", a), t.splat("1.0", &a.extents, &a.element));
     let is_diagonal = t.compare("EQ", &row, &column);
     let q = t.select(&is_diagonal, &one, &zero);
-    let state = t.repeat(count, &[q, a.clone(), taus], |t, k, state| {
-        let (q, a, taus) = (&state[0], &state[1], &state[2]);
+    let state = [q, a.clone(), taus];
+    let [q, ..] = t.repeat(count, state, |t, k, [q, a, taus]| {
         let last = t.splat(&(count - 1).to_string(), &[], "i32");
         let k = t.apply("subtract", &[&last, k]);
         let place = t.reshape(&k, &vec![1; a.rank()]);
@@ -94,9 +92,9 @@ pub fn product(t: &mut Arrays, a: &Array, taus: &Array) -> Option<Array> {
         let vector = t.select(&is_pivot, &one, &vector);
         let tau = t.part(taus, rows, &k);
         let q = reflected(t, q, &vector, &tau);
-        vec![q, a.clone(), taus.clone()]
+        [q, a.clone(), taus.clone()]
     });
-    state.first().cloned()
+    Some(q)
 }
 
 /// `A - τ v (vᴴ A)`

@@ -6,12 +6,12 @@ use super::arrays::{Array, Arrays};
 /// 1, whose pivot is 0, or 0.
 pub fn factors(t: &mut Arrays, a: &Array) -> [Array; 3] {
     let (rows, columns, batch) = (a.rows(), a.columns(), a.batch().to_vec());
-    let count = a.extents[rows].min(a.extents[columns]);
+    let count = a.height().min(a.width());
     let with = |more: &[i64]| [batch.as_slice(), more].concat();
     let pivots = t.splat("0", &with(&[count, 1]), "i32");
     let info = t.splat("0", &with(&[1, 1]), "i32");
-    let state = t.repeat(count, &[a.clone(), pivots, info], |t, k, state| {
-        let (a, pivots, info) = (&state[0], &state[1], &state[2]);
+    let state = [a.clone(), pivots, info];
+    let [a, pivots, info] = t.repeat(count, state, |t, k, [a, pivots, info]| {
         let place = t.reshape(k, &vec![1; a.rank()]);
         let (row, column) = (t.positions(a, rows), t.positions(a, columns));
         let own = t.part(a, columns, k);
@@ -49,9 +49,8 @@ pub fn factors(t: &mut Arrays, a: &Array) -> [Array; 3] {
         let is_first = t.apply("and", &[&is_zero, &is_first]);
         let number = t.apply("add", &[&place, &one]);
         let info = t.select(&is_first, &number, info);
-        vec![a, pivots, info]
+        [a, pivots, info]
     });
-    let pivots = t.reshape(&state[1], &with(&[count]));
-    let info = t.reshape(&state[2], &batch);
-    [state[0].clone(), pivots, info]
+    let pivots = t.reshape(&pivots, &with(&[count]));
+    [a, pivots, t.reshape(&info, &batch)]
 }

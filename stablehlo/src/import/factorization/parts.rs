@@ -20,7 +20,9 @@ impl Arrays {
     fn of_parts(&mut self, operation: &str, operands: &[&Array], element: &str) -> Array {
         let names: Vec<&str> = operands.iter().map(|a| a.name.as_str()).collect();
         let types: Vec<String> = operands.iter().map(|a| a.r#type()).collect();
-        let extents = operands[0].extents.clone();
+        let extents = operands
+            .first()
+            .map_or_else(Vec::new, |a| a.extents.clone());
         let (names, types) = (names.join(", "), types.join(", "));
         let types = match operands {
             [_] => format!("({types}) -> {}", tensor(&extents, element)),

@@ -24,7 +24,7 @@ pub fn values(t: &mut Arrays, a: &Array, whole: bool) -> Option<Singular> {
     if a.extents.contains(&0) {
         return None;
     }
-    if a.extents[a.rows()] >= a.extents[a.columns()] {
+    if a.height() >= a.width() {
         let (values, left, right, info) = tall(t, a, whole)?;
         let right = t.adjoint(&right);
         return Some(Singular {
@@ -49,7 +49,7 @@ pub fn values(t: &mut Arrays, a: &Array, whole: bool) -> Option<Singular> {
 /// Values, U, V and whether there are such, of matrices of no more columns than rows.
 fn tall(t: &mut Arrays, a: &Array, whole: bool) -> Option<(Array, Array, Array, Array)> {
     let (rows, columns, batch) = (a.rows(), a.columns(), a.batch().to_vec());
-    let (height, width) = (a.extents[rows], a.extents[columns]);
+    let (height, width) = (a.height(), a.width());
     let info = wild(t, a);
     // Squares of shares of the greatest element stay numbers.
     let sizes = t.magnitude(a);
@@ -62,23 +62,22 @@ fn tall(t: &mut Arrays, a: &Array, whole: bool) -> Option<(Array, Array, Array, 
     let shares = t.apply("divide", &[a, &divisor]);
     // W above V: both are turned alike.
     let identity = identity(t, a, width);
-    let both = t.stacked(&[&shares, &identity], rows);
-    let both = t.repeat(ROUNDS, &[both], |t, _, state| {
-        t.repeat((width - 1).max(0), state, |t, p, state| {
-            let state = [state, std::slice::from_ref(p)].concat();
-            let mut state = t.repeat(width, &state, |t, q, state| {
+    let both = t.stacked([&shares, &identity], rows);
+    let [both] = t.repeat(ROUNDS, [both], |t, _, state| {
+        t.repeat((width - 1).max(0), state.clone(), |t, p, [both]| {
+            let state = [both.clone(), p.clone()];
+            let [both, _] = t.repeat(width, state, |t, q, state| {
                 orthogonal(t, q, state, (rows, height))
             });
-            state.truncate(1);
-            state
+            [both]
         })
     });
-    let products = t.cut(&both[0], rows, 0, height);
+    let products = t.cut(&both, rows, 0, height);
     let squares = t.squared(&products);
     let lengths = t.reduce("add", "0.0", &squares, rows);
     let lengths = t.apply("sqrt", &[&lengths]);
     let lengths = t.apply("negate", &[&lengths]);
-    let (lengths, both) = ascending(t, &lengths, &both[0]);
+    let [lengths, both] = ascending(t, &lengths, &both);
     let lengths = t.apply("negate", &[&lengths]);
     let values = t.apply("multiply", &[&lengths, &scale]);
     let values = t.reshape(&values, &[batch.as_slice(), &[width]].concat());
@@ -105,10 +104,10 @@ fn tall(t: &mut Arrays, a: &Array, whole: bool) -> Option<(Array, Array, Array, 
     if whole && height > width {
         let more = [batch.as_slice(), &[height, height - width]].concat();
         let more = t.splat("0.0", &more, &a.element);
-        reflections = t.stacked(&[&reflections, &more], columns);
+        reflections = t.stacked([&reflections, &more], columns);
         let more = [batch.as_slice(), &[1, height - width]].concat();
         let more = t.splat("1.0", &more, &a.element);
-        direction = t.stacked(&[&direction, &more], columns);
+        direction = t.stacked([&direction, &more], columns);
     }
     let left = householder::product(t, &reflections, &taus)?;
     let left = t.apply("multiply", &[&left, &direction]);
@@ -133,10 +132,9 @@ fn identity(t: &mut Arrays, like: &Array, size: i64) -> Array {
 fn orthogonal(
     t: &mut Arrays,
     q: &Array,
-    state: &[Array],
+    [both, p]: &[Array; 2],
     (rows, height): (usize, i64),
-) -> Vec<Array> {
-    let (both, p) = (&state[0], &state[1]);
+) -> [Array; 2] {
     let columns = both.columns();
     let (x, y) = (t.part(both, columns, p), t.part(both, columns, q));
     let (x, y) = (t.cut(&x, rows, 0, height), t.cut(&y, rows, 0, height));
@@ -148,5 +146,5 @@ fn orthogonal(
     let product = sum(t, &products);
     let rotation = Rotation::of(t, [&own, &product, &other], both, (p, q));
     let both = rotation.columns(t, both, (p, q));
-    vec![both, p.clone()]
+    [both, p.clone()]
 }

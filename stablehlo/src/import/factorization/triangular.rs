@@ -6,16 +6,15 @@ use super::arrays::{Array, Arrays};
 /// A is not positive definite, 0 if it is.
 pub fn cholesky(t: &mut Arrays, a: &Array, lower: bool) -> Option<(Array, Array)> {
     let (rows, columns, batch) = (a.rows(), a.columns(), a.batch().to_vec());
-    if a.extents[rows] != a.extents[columns] {
+    if !a.is_square() {
         return None;
     }
-    let size = a.extents[rows];
+    let size = a.height();
     let a = if lower { a.clone() } else { t.adjoint(a) };
     let mut one_each = batch.clone();
     one_each.extend([1, 1]);
     let info = t.splat("0", &one_each, "i32");
-    let state = t.repeat(size, &[a, info], |t, k, state| {
-        let (a, info) = (&state[0], &state[1]);
+    let [root, info] = t.repeat(size, [a, info], |t, k, [a, info]| {
         let place = t.reshape(k, &vec![1; a.rank()]);
         let (row, column) = (t.positions(a, rows), t.positions(a, columns));
         let own = t.part(a, columns, k);
@@ -45,13 +44,10 @@ pub fn cholesky(t: &mut Arrays, a: &Array, lower: bool) -> Option<(Array, Array)
         let number = t.apply("add", &[&place, &one]);
         let number = t.select(&is_first, &number, info);
         let info = t.select(&is_positive, info, &number);
-        vec![a, info]
+        [a, info]
     });
-    let [root, info] = state.as_slice() else {
-        return None;
-    };
-    let root = if lower { root.clone() } else { t.adjoint(root) };
-    Some((root, t.reshape(info, &batch)))
+    let root = if lower { root } else { t.adjoint(&root) };
+    Some((root, t.reshape(&info, &batch)))
 }
 
 /// A matrix with zeros in the other half.
@@ -77,7 +73,7 @@ impl System {
     /// X, by one row after the other.
     pub fn solve(&self, t: &mut Arrays, a: &Array, b: &Array) -> Option<Array> {
         let (rows, columns) = (a.rows(), a.columns());
-        if a.rank() != b.rank() || a.batch() != b.batch() || a.extents[rows] != a.extents[columns] {
+        if a.rank() != b.rank() || a.batch() != b.batch() || !a.is_square() {
             return None;
         }
         // From the right: the transpose of all.
@@ -93,13 +89,12 @@ impl System {
         } else {
             t.transposed(b)
         };
-        let size = a.extents[rows];
-        if b.extents[rows] != size {
+        let size = a.height();
+        if b.height() != size {
             return None;
         }
         let unit = self.unit;
-        let state = t.repeat(size, &[a, b], |t, k, state| {
-            let (a, b) = (&state[0], &state[1]);
+        let [_, x] = t.repeat(size, [a, b], |t, k, [a, b]| {
             let k = if lower {
                 k.clone()
             } else {
@@ -119,13 +114,8 @@ impl System {
             let rest = t.apply("subtract", &[b, &product]);
             let b = t.select(&behind, &rest, b);
             let b = t.with_part(&b, rows, &k, &own);
-            vec![a.clone(), b]
+            [a.clone(), b]
         });
-        let x = state.get(1)?;
-        Some(if self.left {
-            x.clone()
-        } else {
-            t.transposed(x)
-        })
+        Some(if self.left { x } else { t.transposed(&x) })
     }
 }

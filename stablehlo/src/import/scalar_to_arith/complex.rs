@@ -97,26 +97,19 @@ fn constant(s: &mut Scalar, re: f64, part: &str, r#type: &str) -> String {
 
 /// The greater (`ogt`) or lesser (`olt`) pair: real parts decide, then imaginary ones. An operand with a NaN wins.
 fn extreme(s: &mut Scalar, x: &str, y: &str, part: &str, r#type: &str, before: &str) -> String {
-    let mut parts = Vec::new();
-    for value in [x, y] {
-        for op in [ops::complex::RE, ops::complex::IM] {
-            parts.push(s.apply(op, &[value], r#type));
-        }
-    }
-    let test = |s: &mut Scalar, predicate: &str, a: usize, b: usize| {
-        s.value(format!(
-            "arith.cmpf {predicate}, {}, {} : {part}",
-            parts[a], parts[b]
-        ))
+    let [[x_re, x_im], [y_re, y_im]] = [x, y]
+        .map(|value| [ops::complex::RE, ops::complex::IM].map(|op| s.apply(op, &[value], r#type)));
+    let test = |s: &mut Scalar, predicate: &str, a: &str, b: &str| {
+        s.value(format!("arith.cmpf {predicate}, {a}, {b} : {part}"))
     };
-    let first = test(s, before, 0, 2);
-    let tied = test(s, "oeq", 0, 2);
-    let second = test(s, before, 1, 3);
+    let first = test(s, before, &x_re, &y_re);
+    let tied = test(s, "oeq", &x_re, &y_re);
+    let second = test(s, before, &x_im, &y_im);
     let second = s.apply(ops::arith::ANDI, &[&tied, &second], "i1");
     let wins = s.apply(ops::arith::ORI, &[&first, &second], "i1");
-    let nan = test(s, "uno", 0, 1);
+    let nan = test(s, "uno", &x_re, &x_im);
     let wins = s.apply(ops::arith::ORI, &[&wins, &nan], "i1");
-    let other_nan = test(s, "uno", 2, 3);
+    let other_nan = test(s, "uno", &y_re, &y_im);
     let best = s.select(&wins, x, y, r#type);
     let other = s.select(&nan, x, y, r#type);
     s.select(&other_nan, &other, &best, r#type)

@@ -15,32 +15,20 @@ type Values<'c, 'a> = Result<Vec<Value<'c, 'a>>, PassError>;
 pub fn dot_general<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
     let (lhs, rhs, result) = (found.operand(0)?, found.operand(1)?, found.result()?);
     let list = |key: &str| found.numbers("dot_dimension_numbers", key);
-    let batch = [
-        list("lhs_batching_dimensions"),
-        list("rhs_batching_dimensions"),
-    ];
-    let contracted = [
-        list("lhs_contracting_dimensions"),
-        list("rhs_contracting_dimensions"),
-    ];
+    let [lhs_batch, rhs_batch] = ["lhs_batching_dimensions", "rhs_batching_dimensions"].map(list);
+    let [lhs_sums, rhs_sums] =
+        ["lhs_contracting_dimensions", "rhs_contracting_dimensions"].map(list);
     // Loops: the result's dimensions, then the contracted ones.
-    let mut free = batch[0].len();
-    let mut places = Vec::new();
-    for (side, tensor) in [lhs, rhs].into_iter().enumerate() {
-        let mut place = Vec::new();
-        for d in (0i64..).take(tensor.rank()) {
-            let paired = |list: &[i64]| list.iter().position(|x| *x == d);
-            place.push(match (paired(&batch[side]), paired(&contracted[side])) {
-                (Some(n), _) => n,
-                (None, Some(n)) => result.rank() + n,
-                (None, None) => {
-                    free += 1;
-                    free - 1
-                }
-            });
-        }
-        places.push(dims(place));
-    }
+    let (mut free, reductions) = (lhs_batch.len().., lhs_sums.len());
+    let mut place = |tensor: &Tensor, batch: &[i64], sums: &[i64]| {
+        let position = |list: &[i64], d: i64| list.iter().position(|x| *x == d);
+        dims((0..).take(tensor.rank()).filter_map(|d| {
+            let sum = || position(sums, d).map(|n| result.rank() + n);
+            position(batch, d).or_else(sum).or_else(|| free.next())
+        }))
+    };
+    let of_lhs = place(lhs, &lhs_batch, &lhs_sums);
+    let of_rhs = place(rhs, &rhs_batch, &rhs_sums);
     let sum = Tensor {
         extents: result.extents.clone(),
         element: accumulator(result.element),
@@ -48,11 +36,7 @@ pub fn dot_general<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
     let mut lines = Lines::default();
     let init = zeros(&mut lines, &sum);
     let rank = result.rank();
-    let reductions = contracted[0].len();
-    let inputs = [
-        Port::new("%0", lhs, places[0].clone()),
-        Port::new("%1", rhs, places[1].clone()),
-    ];
+    let inputs = [Port::new("%0", lhs, of_lhs), Port::new("%1", rhs, of_rhs)];
     let body = product(lhs.element, rhs.element, sum.element);
     let output = [Port::new(&init, &sum, dims(0..rank))];
     let made = generic(
@@ -63,7 +47,7 @@ pub fn dot_general<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
         &output,
         &body,
     );
-    let made = finished(&mut lines, &made[0], &sum, result);
+    let made = finished(&mut lines, &made.concat(), &sum, result);
     found.replace(&lines, &made)
 }
 
@@ -75,7 +59,7 @@ fn finished(lines: &mut Lines, name: &str, sum: &Tensor, result: &Tensor) -> Str
     }
 }
 
-/// Where labels stand among the dimensions: `[b, f, 0, 1]`.
+/// The labels of the dimensions: `[b, f, 0, 1]`.
 struct Labels(Vec<String>);
 
 impl Labels {
@@ -83,6 +67,29 @@ impl Labels {
         let at = self.0.iter().position(|l| l == label);
         at.ok_or_else(|| format!("has no dimension {label}").into())
     }
+
+    /// The extent of the dimension with a label.
+    fn extent(&self, label: &str, tensor: &Tensor) -> Result<i64, PassError> {
+        let extent = tensor.extents.get(self.at(label)?);
+        extent
+            .copied()
+            .ok_or_else(|| format!("has no dimension {label}").into())
+    }
+
+    /// The subscripts of all dimensions, from that of each label.
+    fn places(&self, of: impl Fn(Label) -> String) -> Vec<String> {
+        let label = |text: &String| match text.parse() {
+            Ok(space) => Label::Space(space),
+            Err(_) => Label::Named(text.chars().next().unwrap_or_default()),
+        };
+        self.0.iter().map(|text| of(label(text))).collect()
+    }
+}
+
+/// The label of a dimension: a letter, or the number of a spatial dimension.
+enum Label {
+    Named(char),
+    Space(usize),
 }
 
 /// Input, kernel and result of `#stablehlo.conv<[b, f, 0]x[o, i, 0]->[b, f, 0]>`.
@@ -114,21 +121,21 @@ pub fn convolution<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
 
     let mut lines = Lines::default();
     // The input with its border, and with holes where it is dilated.
-    let mut borders = vec![
-        Border {
-            low: 0,
-            high: 0,
-            interior: 0
-        };
-        input.rank()
-    ];
-    for (s, (low, high)) in padding.iter().enumerate() {
-        borders[of_input.at(&s.to_string())?] = Border {
+    let none = Border {
+        low: 0,
+        high: 0,
+        interior: 0,
+    };
+    let border = |label: &String| {
+        let space: Option<usize> = label.parse().ok();
+        let own = space.and_then(|s| padding.get(s).zip(base.get(s)));
+        own.map_or(none, |((low, high), base)| Border {
             low: *low,
             high: *high,
-            interior: base[s] - 1,
-        };
-    }
+            interior: base - 1,
+        })
+    };
+    let borders: Vec<Border> = of_input.0.iter().map(border).collect();
     let zero = super::constant::zero(&mut lines, input.element);
     let zero = lines.value(format!(
         "tensor.from_elements {zero} : {}",
@@ -145,7 +152,7 @@ pub fn convolution<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
 
     // Its output features by groups.
     let o = of_kernel.at("o")?;
-    let outs = kernel.extents[o] / groups;
+    let outs = of_kernel.extent("o", kernel)? / groups;
     let mut split = kernel.extents.clone();
     split.splice(o..=o, [groups, outs]);
     let split = kernel.with_extents(&split);
@@ -154,30 +161,30 @@ pub fn convolution<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
     // Loops: batch, group, feature, space; input feature, window.
     let (n, g, f, first) = (0, 1, 2, 3);
     let channel = first + spatial;
-    let (batch, feature) = (of_input.at("b")?, of_input.at("f")?);
-    let per_group = kernel.extents[of_kernel.at("i")?];
-    let per_batch = input.extents[batch] / batches;
-    let mut place = vec![String::new(); input.rank()];
-    place[batch] = match batches {
-        1 => format!("d{n}"),
-        _ => format!("d{g} * {per_batch} + d{n}"),
-    };
-    place[feature] = match features {
-        1 => format!("d{channel}"),
-        _ => format!("d{g} * {per_group} + d{channel}"),
-    };
-    let mut window = vec![String::new(); kernel.rank()];
-    window[o] = format!("d{g}, d{f}");
-    window[of_kernel.at("i")?] = format!("d{channel}");
-    for s in 0..spatial {
-        let (out, inside) = (first + s, channel + 1 + s);
-        let (stride, step) = (strides[s], spread[s]);
-        place[of_input.at(&s.to_string())?] = format!("d{out} * {stride} + d{inside} * {step}");
-        window[of_kernel.at(&s.to_string())?] = format!("d{inside}");
-    }
+    let per_group = of_kernel.extent("i", kernel)?;
+    let per_batch = of_input.extent("b", input)? / batches;
+    let factor = |list: &[i64], s: usize| list.get(s).copied().unwrap_or(1);
+    let place = of_input.places(|label| match label {
+        Label::Named('b') if batches == 1 => format!("d{n}"),
+        Label::Named('b') => format!("d{g} * {per_batch} + d{n}"),
+        Label::Named(_) if features == 1 => format!("d{channel}"),
+        Label::Named(_) => format!("d{g} * {per_group} + d{channel}"),
+        Label::Space(s) => format!(
+            "d{} * {} + d{} * {}",
+            first + s,
+            factor(&strides, s),
+            channel + 1 + s,
+            factor(&spread, s)
+        ),
+    });
+    let window = of_kernel.places(|label| match label {
+        Label::Named('o') => format!("d{g}, d{f}"),
+        Label::Named(_) => format!("d{channel}"),
+        Label::Space(s) => format!("d{}", channel + 1 + s),
+    });
     let mut extents = vec![per_batch, groups, outs];
     for s in 0..spatial {
-        extents.push(result.extents[of_result.at(&s.to_string())?]);
+        extents.push(of_result.extent(&s.to_string(), result)?);
     }
     let sum = Tensor {
         extents,
@@ -199,13 +206,11 @@ pub fn convolution<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
     let mut joined = sum.extents.clone();
     joined.splice(1..=2, [groups * outs]);
     let joined = sum.with_extents(&joined);
-    let whole = reshaped(&mut lines, &made[0], &sum, &joined);
+    let whole = reshaped(&mut lines, &made.concat(), &sum, &joined);
     // From batch, feature, space to the order that is asked for.
-    let mut order = vec![0; result.rank()];
-    order[0] = of_result.at("b")?;
-    order[1] = of_result.at("f")?;
+    let mut order = vec![of_result.at("b")?, of_result.at("f")?];
     for s in 0..spatial {
-        order[2 + s] = of_result.at(&s.to_string())?;
+        order.push(of_result.at(&s.to_string())?);
     }
     let plain = order.iter().enumerate().all(|(n, d)| n == *d);
     let made = match plain && joined == *result {

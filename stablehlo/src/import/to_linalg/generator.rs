@@ -128,17 +128,23 @@ fn three_fry(body: &mut Lines, state: &State, extents: &[i64], width: u32) -> (S
     }
     // Two elements side by side share a counter: along the first even dimension, else along the longest.
     let even = extents.iter().position(|e| e % 2 == 0);
-    let longest = || (0..extents.len()).rev().max_by_key(|d| extents[*d]);
-    let Some(split) = even.or_else(longest) else {
+    let longest = || {
+        let all = extents.iter().enumerate().rev();
+        all.max_by_key(|(_, extent)| **extent).map(|(d, _)| d)
+    };
+    let mut halves = extents.to_vec();
+    let mut half_places = places;
+    let split = even.or_else(longest);
+    let split = split.and_then(|d| halves.get_mut(d).zip(half_places.get_mut(d)));
+    let Some((extent, place)) = split else {
         let number = body.value("arith.constant 0 : i64");
         return (block_of_two(body, state, &number).0, 1);
     };
     let two = body.value("arith.constant 2 : i64");
-    let mut halves = extents.to_vec();
-    halves[split] = (halves[split] + 1) / 2;
-    let mut half_places = places.clone();
-    half_places[split] = body.value(format!("arith.divui {}, {two} : i64", places[split]));
-    let lane = body.value(format!("arith.remui {}, {two} : i64", places[split]));
+    *extent = (*extent + 1) / 2;
+    let whole = std::mem::take(place);
+    *place = body.value(format!("arith.divui {whole}, {two} : i64"));
+    let lane = body.value(format!("arith.remui {whole}, {two} : i64"));
     let number = linear(body, &half_places, &halves);
     let (first, second) = block_of_two(body, state, &number);
     let lane = body.value(format!("arith.trunci {lane} : i64 to i1"));
@@ -155,16 +161,16 @@ fn philox(body: &mut Lines, state: &State, extents: &[i64], width: u32) -> (Stri
     let block = body.value(format!("arith.divui {number}, {per_block} : i64"));
     let lane = body.value(format!("arith.remui {number}, {per_block} : i64"));
     let block = block_of_four(body, state, &block);
-    let candidates: Vec<String> = match width {
-        64 => block
-            .chunks(2)
-            .map(|pair| joined(body, &pair[0], &pair[1]))
-            .collect(),
-        _ => block.to_vec(),
+    let [first, second, third, fourth] = block;
+    let (mut value, others) = match width {
+        64 => (
+            joined(body, &first, &second),
+            vec![joined(body, &third, &fourth)],
+        ),
+        _ => (first, vec![second, third, fourth]),
     };
     let t = if width == 64 { "i64" } else { "i32" };
-    let mut value = candidates[0].clone();
-    for (n, other) in candidates.iter().enumerate().skip(1) {
+    for (n, other) in (1..).zip(others) {
         let n = body.value(format!("arith.constant {n} : i64"));
         let here = body.value(format!("arith.cmpi eq, {lane}, {n} : i64"));
         value = body.value(format!("arith.select {here}, {other}, {value} : {t}"));
@@ -219,18 +225,26 @@ fn apply(body: &mut Lines, op: &str, a: &str, b: &str) -> String {
 
 /// Threefry-2x32 of the counter and `number` more.
 fn block_of_two(body: &mut Lines, state: &State, number: &str) -> (String, String) {
-    const ROTATIONS: [[u32; 4]; 2] = [[13, 15, 26, 6], [17, 29, 16, 24]];
+    const EVEN: [u32; 4] = [13, 15, 26, 6];
+    const ODD: [u32; 4] = [17, 29, 16, 24];
     let count = body.value(format!("arith.addi {}, {number} : i64", state.counter));
     let (mut x, mut y) = halves(body, &count);
     let (first, second) = halves(body, &state.key);
     let parity = word(body, 0x1bd1_1bda);
     let third = apply(body, "xori", &first, &second);
     let third = apply(body, "xori", &third, &parity);
-    let keys = [first, second, third];
-    x = apply(body, "addi", &x, &keys[0]);
-    y = apply(body, "addi", &y, &keys[1]);
-    for group in 0..5usize {
-        for rotation in ROTATIONS[group % 2] {
+    x = apply(body, "addi", &x, &first);
+    y = apply(body, "addi", &y, &second);
+    // The rotations of each group, and the keys after it.
+    let groups = [
+        (EVEN, &second, &third),
+        (ODD, &third, &first),
+        (EVEN, &first, &second),
+        (ODD, &second, &third),
+        (EVEN, &third, &first),
+    ];
+    for (group, (rotations, of_x, of_y)) in (1..).zip(groups) {
+        for rotation in rotations {
             x = apply(body, "addi", &x, &y);
             let (left, right) = (word(body, rotation), word(body, 32 - rotation));
             let upper = apply(body, "shli", &y, &left);
@@ -238,9 +252,9 @@ fn block_of_two(body: &mut Lines, state: &State, number: &str) -> (String, Strin
             let turned = apply(body, "ori", &upper, &lower);
             y = apply(body, "xori", &x, &turned);
         }
-        x = apply(body, "addi", &x, &keys[(group + 1) % 3]);
-        y = apply(body, "addi", &y, &keys[(group + 2) % 3]);
-        let round = word(body, group as u32 + 1);
+        x = apply(body, "addi", &x, of_x);
+        y = apply(body, "addi", &y, of_y);
+        let round = word(body, group);
         y = apply(body, "addi", &y, &round);
     }
     (x, y)

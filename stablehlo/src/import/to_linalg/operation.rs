@@ -125,7 +125,8 @@ impl<'c: 'a, 'a> Found<'c, 'a> {
         let all: Vec<i64> = (0..2 * count)
             .map(|n| dense.i64_element(if dense.is_splat() { 0 } else { n }))
             .collect::<Result<_, _>>()?;
-        Ok(all.chunks(2).map(|p| (p[0], p[1])).collect())
+        let pair = |pair: &[i64; 2]| (pair[0], pair[1]);
+        Ok(all.as_chunks().0.iter().map(pair).collect())
     }
 
     pub fn i64(&self, name: &str) -> Option<i64> {

@@ -83,10 +83,9 @@ impl Places {
 
 /// Splits positions of a tensor by dimension: those in `window`, and the others.
 fn split(all: &[String], window: &[i64]) -> (Vec<String>, Vec<String>) {
-    let in_window = |d: &usize| window.contains(&(*d as i64));
     let pick = |wanted: bool| {
-        let chosen = (0..all.len()).filter(|d| in_window(d) == wanted);
-        chosen.map(|d| all[d].clone()).collect()
+        let chosen = (0..).zip(all).filter(|(d, _)| window.contains(d) == wanted);
+        chosen.map(|(_, position)| position.clone()).collect()
     };
     (pick(true), pick(false))
 }
@@ -131,7 +130,7 @@ pub fn gather<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
     let out = empty(&mut lines, result);
     let out = Port::new(&out, result, dims(0..result.rank()));
     let made = generic(&mut lines, result.rank(), 0, &[], &[out], body.text());
-    found.replace(&lines, &made[0])
+    found.replace(&lines, &made.concat())
 }
 
 fn vector_dimension(list: &[i64]) -> usize {
@@ -223,15 +222,12 @@ pub fn scatter<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
                 .collect();
             let new = payload::placeholder(lines, 0, &scalars, &both, &elements);
             let mut written = Vec::new();
-            for (n, tensor) in found.results.iter().enumerate() {
+            let results = found.results.iter().zip(arrays);
+            for ((tensor, array), (new, old)) in results.zip(new.iter().zip(&scalars)) {
                 let e = tensor.element.text();
-                let value = lines.value(format!(
-                    "arith.select {inside}, {}, {} : {e}",
-                    new[n], scalars[n]
-                ));
+                let value = lines.value(format!("arith.select {inside}, {new}, {old} : {e}"));
                 written.push(lines.value(format!(
-                    "tensor.insert {value} into {}[{place}] : {}",
-                    arrays[n],
+                    "tensor.insert {value} into {array}[{place}] : {}",
                     tensor.text()
                 )));
             }

@@ -37,14 +37,18 @@ pub fn select_and_scatter<'c: 'a, 'a>(
             let mut state = vec![(none.clone(), "i1".to_owned()), (start.clone(), e.clone())];
             state.extend((0..rank).map(|_| (zero.clone(), "index".to_owned())));
             let chosen = nest(lines, &window, &state, &mut |lines, k, state| {
+                let [found, selected, places @ ..] = state else {
+                    return Vec::new();
+                };
                 let mut inside = yes.clone();
                 let mut place = Vec::new();
-                for d in 0..rank {
-                    let stride = index(lines, strides[d]);
-                    let low = index(lines, padding[d].0);
-                    let end = index(lines, array.extents[d]);
-                    let from = lines.value(format!("arith.muli {}, {stride} : index", at[d]));
-                    let to = lines.value(format!("arith.addi {from}, {} : index", k[d]));
+                let slid = strides.iter().zip(&padding).zip(&array.extents);
+                for (((stride, (low, _)), extent), (at, k)) in slid.zip(at.iter().zip(k)) {
+                    let stride = index(lines, *stride);
+                    let low = index(lines, *low);
+                    let end = index(lines, *extent);
+                    let from = lines.value(format!("arith.muli {at}, {stride} : index"));
+                    let to = lines.value(format!("arith.addi {from}, {k} : index"));
                     let to = lines.value(format!("arith.subi {to}, {low} : index"));
                     let fits = lines.value(format!("arith.cmpi ult, {to}, {end} : index"));
                     inside = lines.value(format!("arith.andi {inside}, {fits} : i1"));
@@ -55,25 +59,24 @@ pub fn select_and_scatter<'c: 'a, 'a>(
                     place.join(", "),
                     array.text()
                 ));
-                let pair = [state[1].clone(), value.clone()];
+                let pair = [selected.clone(), value.clone()];
                 let kept = payload::placeholder(lines, 0, &pair, &[element; 2], &[Element::Pred]);
-                let kept = lines.value(format!("arith.andi {}, {} : i1", kept[0], state[0]));
+                let kept = lines.value(format!("arith.andi {}, {found} : i1", kept.concat()));
                 let other = lines.value(format!("arith.xori {kept}, {yes} : i1"));
                 let take = lines.value(format!("arith.andi {inside}, {other} : i1"));
-                let seen = lines.value(format!("arith.ori {}, {inside} : i1", state[0]));
-                let best = lines.value(format!("arith.select {take}, {value}, {} : {e}", state[1]));
+                let seen = lines.value(format!("arith.ori {found}, {inside} : i1"));
+                let best = lines.value(format!("arith.select {take}, {value}, {selected} : {e}"));
                 let mut next = vec![seen, best];
-                for (new, old) in place.iter().zip(&state[2..]) {
+                for (new, old) in place.iter().zip(places) {
                     next.push(lines.value(format!("arith.select {take}, {new}, {old} : index")));
                 }
                 next
             });
-            let place = chosen[2..].join(", ");
-            let old = lines.value(format!(
-                "tensor.extract {}[{place}] : {}",
-                sums[0],
-                array.text()
-            ));
+            let [found, _, place @ ..] = chosen.as_slice() else {
+                return Vec::new();
+            };
+            let (place, sums) = (place.join(", "), sums.concat());
+            let old = lines.value(format!("tensor.extract {sums}[{place}] : {}", array.text()));
             let new = lines.value(format!(
                 "tensor.extract %1[{}] : {}",
                 at.join(", "),
@@ -82,12 +85,11 @@ pub fn select_and_scatter<'c: 'a, 'a>(
             let pair = [old.clone(), new];
             let sum = payload::placeholder(lines, 1, &pair, &[element; 2], &[element]);
             let value = lines.value(format!(
-                "arith.select {}, {}, {old} : {e}",
-                chosen[0], sum[0]
+                "arith.select {found}, {}, {old} : {e}",
+                sum.concat()
             ));
             vec![lines.value(format!(
-                "tensor.insert {value} into {}[{place}] : {}",
-                sums[0],
+                "tensor.insert {value} into {sums}[{place}] : {}",
                 array.text()
             ))]
         },

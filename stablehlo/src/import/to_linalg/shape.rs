@@ -263,8 +263,8 @@ pub fn concatenate<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
     let mut start = 0;
     for (n, part) in found.operands.iter().enumerate() {
         if part.volume() > 0 {
-            let mut offsets = vec![0; result.rank()];
-            offsets[dimension] = start;
+            let offset = |d: usize| if d == dimension { start } else { 0 };
+            let offsets: Vec<i64> = (0..result.rank()).map(offset).collect();
             whole = lines.value(format!(
                 "tensor.insert_slice %{n} into {whole}{}{}{} : {} into {}",
                 list(&offsets),

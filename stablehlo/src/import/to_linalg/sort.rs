@@ -70,9 +70,11 @@ pub fn top_k<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
     };
     let t = input.element.text();
     let made = sorted(&mut lines, &inputs, last, &|lines, right, left| {
+        // The elements are compared, not the numbers beside them.
+        let first = |values: &[String]| values.first().cloned().unwrap_or_default();
+        let (right, left) = (first(right), first(left));
         lines.value(format!(
-            "stablehlo.compare GT, {}, {}{order} : ({t}, {t}) -> i1",
-            right[0], left[0]
+            "stablehlo.compare GT, {right}, {left}{order} : ({t}, {t}) -> i1"
         ))
     });
     let zeros = vec!["0"; input.rank()].join(", ");
@@ -139,13 +141,14 @@ fn sorted(
         let types = inputs.iter().map(|i| i.1.text());
         let carried: Vec<_> = outputs.iter().cloned().zip(types).collect();
         nest(lines, &[count], &carried, &mut |lines, k, outputs| {
-            let from = lines.value(format!("tensor.extract {order}[{}] : {positions}", k[0]));
+            let k = k.concat();
+            let from = lines.value(format!("tensor.extract {order}[{k}] : {positions}"));
             let mut written = Vec::new();
             for (input, output) in inputs.iter().zip(outputs) {
                 let value = element(lines, input, &from);
                 let mut place = at.to_vec();
                 if let Some(own) = place.get_mut(dimension) {
-                    own.clone_from(&k[0]);
+                    own.clone_from(&k);
                 }
                 written.push(lines.value(format!(
                     "tensor.insert {value} into {output}[{}] : {}",
@@ -183,8 +186,11 @@ fn merged(
         (space, positions.clone()),
     ];
     let made = nest(lines, &[passes], &carried, &mut |lines, pass, values| {
-        let (source, target) = (values[0].clone(), values[1].clone());
-        let width = lines.value(format!("arith.shli {step}, {} : index", pass[0]));
+        let [source, target] = values else {
+            return Vec::new();
+        };
+        let (source, target) = (source.clone(), target.clone());
+        let width = lines.value(format!("arith.shli {step}, {} : index", pass.concat()));
         let both = lines.value(format!("arith.addi {width}, {width} : index"));
         let carried = [(target, positions.clone())];
         let runs = one(
@@ -199,14 +205,16 @@ fn merged(
                 let carried = [
                     (low.to_owned(), "index".to_owned()),
                     (middle.clone(), "index".to_owned()),
-                    (target[0].clone(), positions.clone()),
+                    (target.concat(), positions.clone()),
                 ];
                 let made = one(
                     lines,
                     [low, &high, &step],
                     &carried,
                     &mut |lines, k, values| {
-                        let (i, j, target) = (&values[0], &values[1], &values[2]);
+                        let [i, j, target] = values else {
+                            return Vec::new();
+                        };
                         let position = |lines: &mut Lines, n: &str| {
                             let n = lines.value(format!("arith.minui {n}, {most} : index"));
                             lines.value(format!("tensor.extract {source}[{n}] : {positions}"))
@@ -237,10 +245,10 @@ fn merged(
         let runs = runs.concat();
         let carried = [(source, positions.clone())];
         let copied = nest(lines, &[count], &carried, &mut |lines, k, source| {
-            let value = lines.value(format!("tensor.extract {runs}[{}] : {positions}", k[0]));
+            let (k, source) = (k.concat(), source.concat());
+            let value = lines.value(format!("tensor.extract {runs}[{k}] : {positions}"));
             vec![lines.value(format!(
-                "tensor.insert {value} into {}[{}] : {positions}",
-                source[0], k[0]
+                "tensor.insert {value} into {source}[{k}] : {positions}"
             ))]
         });
         vec![copied.concat(), runs]

@@ -21,7 +21,7 @@ pub fn form(lines: &mut Lines, found: &Found, width: u32) -> Option<String> {
             if guards::is_safe_divisor(divisor) {
                 return Some(lines.value(format!("{op} %0, %1 : {t}")));
             }
-            Some(divided(lines, found, op))
+            divided(lines, found, op)
         }
         "power" => {
             let op = match guards::is_safe_exponent(divisor) {
@@ -30,16 +30,16 @@ pub fn form(lines: &mut Lines, found: &Found, width: u32) -> Option<String> {
             };
             Some(lines.value(format!("{op} %0, %1 : {t}")))
         }
-        "shift_left" => Some(shifted(lines, found, width, ops::arith::SHLI)),
-        "shift_right_logical" => Some(shifted(lines, found, width, ops::arith::SHRUI)),
-        "shift_right_arithmetic" => Some(shifted(lines, found, width, ops::arith::SHRSI)),
+        "shift_left" => shifted(lines, found, width, ops::arith::SHLI),
+        "shift_right_logical" => shifted(lines, found, width, ops::arith::SHRUI),
+        "shift_right_arithmetic" => shifted(lines, found, width, ops::arith::SHRSI),
         _ => None,
     }
 }
 
 /// By 0 and -1 without the machine's division.
-fn divided(lines: &mut Lines, found: &Found, op: &str) -> String {
-    let tensor = &found.operands[0];
+fn divided(lines: &mut Lines, found: &Found, op: &str) -> Option<String> {
+    let tensor = found.operands.first()?;
     let (t, flags) = (tensor.text(), tensor.with_element(Element::Pred).text());
     let (zero, one) = (number(lines, "0", tensor), number(lines, "1", tensor));
     let minus = number(lines, "-1", tensor);
@@ -62,20 +62,20 @@ fn divided(lines: &mut Lines, found: &Found, op: &str) -> String {
         }
         _ => (value, "%0"),
     };
-    lines.value(format!(
+    Some(lines.value(format!(
         "skript.select {by_zero}, {of_zero}, {value} : {flags}, {t}"
-    ))
+    )))
 }
 
-fn shifted(lines: &mut Lines, found: &Found, width: u32, op: &str) -> String {
-    let tensor = &found.operands[0];
+fn shifted(lines: &mut Lines, found: &Found, width: u32, op: &str) -> Option<String> {
+    let tensor = found.operands.first()?;
     let (t, flags) = (tensor.text(), tensor.with_element(Element::Pred).text());
     if found
         .values
         .get(1)
         .is_some_and(|by| guards::is_safe_shift(*by, width))
     {
-        return lines.value(format!("{op} %0, %1 : {t}"));
+        return Some(lines.value(format!("{op} %0, %1 : {t}")));
     }
     let (zero, end) = (
         number(lines, "0", tensor),
@@ -93,9 +93,9 @@ fn shifted(lines: &mut Lines, found: &Found, width: u32, op: &str) -> String {
         }
         _ => zero,
     };
-    lines.value(format!(
+    Some(lines.value(format!(
         "skript.select {fits}, {value}, {beyond} : {flags}, {t}"
-    ))
+    )))
 }
 
 /// Reals become integers by cutting off, saturating, and NaN as 0; wider integers by dropping bits.

@@ -35,7 +35,7 @@ pub fn broadcast(lines: &mut Lines, found: &Found) -> Option<String> {
             })
         });
     let places = places.collect::<Option<Vec<_>>>()?;
-    Some(view(lines, found, &places))
+    view(lines, found, &places)
 }
 
 /// Adds and takes away dimensions of one element; no other one.
@@ -58,12 +58,12 @@ pub fn reshape(lines: &mut Lines, found: &Found) -> Option<String> {
     if operand.rank() == 0 {
         return spread(lines, found, 0);
     }
-    Some(view(lines, found, &places))
+    view(lines, found, &places)
 }
 
 /// The first operand at the result's indices: those that `places` names, 0 for the others.
-fn view(lines: &mut Lines, found: &Found, places: &[Option<usize>]) -> String {
-    let (operand, result) = (&found.operands[0], &found.results[0]);
+fn view(lines: &mut Lines, found: &Found, places: &[Option<usize>]) -> Option<String> {
+    let (operand, result) = (found.operands.first()?, found.results.first()?);
     let element = operand.element.text();
     let indices: Vec<String> = (0..result.rank()).map(|d| format!("%d{d}")).collect();
     let bounds: Vec<String> = result.extents.iter().map(i64::to_string).collect();
@@ -74,7 +74,7 @@ fn view(lines: &mut Lines, found: &Found, places: &[Option<usize>]) -> String {
     let subscripts: Vec<String> = subscripts.collect();
     let (indices, to) = (indices.join(", "), result.text());
     let empty = lines.value(format!("tensor.empty() : {to}"));
-    lines.value(format!(
+    Some(lines.value(format!(
         "skript.formula assign ({indices}) in ({}) outs(%held = {empty} : {to}) do {{\n\
          %none = arith.constant 0 : index\n\
          %element = skript.access %0[{}] : {}\n\
@@ -83,5 +83,5 @@ fn view(lines: &mut Lines, found: &Found, places: &[Option<usize>]) -> String {
         bounds.join(", "),
         subscripts.join(", "),
         operand.text()
-    ))
+    )))
 }
