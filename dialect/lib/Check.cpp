@@ -22,7 +22,8 @@ static LogicalResult verifyMessage(CheckOp op) {
       continue;
     size_t end = rest.find('}');
     if (end == StringRef::npos)
-      return op.emitOpError() << "has a message with '" << rest << "': a placeholder ends with '}'; write '{{' for a brace";
+      return op.emitOpError() << "has a message with '" << rest
+                              << "': a placeholder ends with '}'; write '{{' for a brace";
     StringRef placeholder = rest.slice(1, end);
     rest = rest.drop_front(end + 1);
     if (placeholder == "text")
@@ -45,8 +46,9 @@ static LogicalResult verifyMessage(CheckOp op) {
       digits.consume_back(":real");
     unsigned position;
     if (!llvm::all_of(digits, llvm::isDigit) || digits.getAsInteger(10, position))
-      return op.emitOpError() << "has a message with the placeholder '{" << placeholder
-                              << "}', which is none of '{0}', '{0:bool}', '{0:real}', '{0?}', '{|}', '{/}' and '{text}'";
+      return op.emitOpError()
+             << "has a message with the placeholder '{" << placeholder
+             << "}', which is none of '{0}', '{0:bool}', '{0:real}', '{0?}', '{|}', '{/}' and '{text}'";
     if (position >= op.getValues().size())
       return op.emitOpError() << "has a message with value " << position << ", but has " << op.getValues().size()
                               << " values";

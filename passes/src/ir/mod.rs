@@ -4,7 +4,6 @@ pub mod arith;
 pub mod attribute_names;
 pub mod attributes;
 pub mod builder;
-pub mod checks;
 pub mod context;
 pub mod conversion;
 pub mod copy;
