@@ -94,21 +94,21 @@ fn worded<'c: 'a, 'a>(
     Ok((message, values.collect::<Result<_, _>>()?))
 }
 
-/// Writes the message, and what it tells.
+/// Writes the text of a message, and lists the values that it prints.
 fn write<'m>(
     parts: &'m [MessagePart],
-    told: &mut Vec<&'m Expr>,
+    printed: &mut Vec<&'m Expr>,
     message: &mut String,
 ) -> Result<(), EmitError> {
     for part in parts {
         match part {
             MessagePart::Text(text) => message.push_str(&text.replace('{', "{{")),
             MessagePart::Value(expr) => {
-                let place = place(expr, told)?;
+                let position = position(expr, printed)?;
                 message.push_str(&match expr.kind {
-                    ScalarKind::Bool => format!("{{{place}:bool}}"),
-                    ScalarKind::Int => format!("{{{place}}}"),
-                    ScalarKind::Real => format!("{{{place}:real}}"),
+                    ScalarKind::Bool => format!("{{{position}:bool}}"),
+                    ScalarKind::Int => format!("{{{position}}}"),
+                    ScalarKind::Real => format!("{{{position}:real}}"),
                 });
             }
             MessagePart::Choice {
@@ -116,10 +116,10 @@ fn write<'m>(
                 then,
                 otherwise,
             } => {
-                message.push_str(&format!("{{{}?}}", place(condition, told)?));
-                write(then, told, message)?;
+                message.push_str(&format!("{{{}?}}", position(condition, printed)?));
+                write(then, printed, message)?;
                 message.push_str("{|}");
-                write(otherwise, told, message)?;
+                write(otherwise, printed, message)?;
                 message.push_str("{/}");
             }
         }
@@ -127,16 +127,16 @@ fn write<'m>(
     Ok(())
 }
 
-/// Where a message finds a value.
-fn place<'m>(expr: &'m Expr, told: &mut Vec<&'m Expr>) -> Result<usize, EmitError> {
-    match told.iter().position(|known| *known == expr) {
-        Some(place) => Ok(place),
-        None if told.len() == MOST_VALUES => {
-            Err(EmitError::Malformed("a check tells too many values"))
+/// The position of a value among those that a message prints.
+fn position<'m>(expr: &'m Expr, printed: &mut Vec<&'m Expr>) -> Result<usize, EmitError> {
+    match printed.iter().position(|known| *known == expr) {
+        Some(known) => Ok(known),
+        None if printed.len() == MOST_VALUES => {
+            Err(EmitError::Malformed("a check prints too many values"))
         }
         None => {
-            told.push(expr);
-            Ok(told.len() - 1)
+            printed.push(expr);
+            Ok(printed.len() - 1)
         }
     }
 }
