@@ -1,13 +1,13 @@
 //! Functions that draw random numbers. They have the number of earlier draws as an argument, and return the number
 //! after them.
 
-use melior::ir::attribute::{FlatSymbolRefAttribute, StringAttribute};
-use melior::ir::operation::OperationLike;
 use melior::ir::{Module, OperationRef};
 use skript_dialect::melior;
-use skript_dialect::op::{collect, is};
+use skript_dialect::op::collect;
 use skript_passes::ir::builder::operations;
-use skript_passes::ir::ops;
+use skript_passes::ir::func::{callee, symbol};
+use skript_passes::ir::skript::Intrinsic;
+
 use std::collections::HashSet;
 
 /// Symbols of the functions that draw.
@@ -23,12 +23,10 @@ impl Drawing {
         loop {
             let known = drawing.functions.len();
             for function in operations(module.body()) {
-                let name = function.attribute("sym_name").ok();
-                let name = name.and_then(|a| StringAttribute::try_from(a).ok());
-                if let Some(name) = name
+                if let Some(name) = symbol(function)
                     && drawing.draws(function)
                 {
-                    drawing.functions.insert(name.value().to_owned());
+                    drawing.functions.insert(name);
                 }
             }
             if drawing.functions.len() == known {
@@ -45,15 +43,13 @@ impl Drawing {
     /// Whether an operation, its regions, or a function that it calls draws.
     pub fn draws(&self, op: OperationRef<'_, '_>) -> bool {
         let found = collect(&op, |op| {
-            self.calls(op) || is(&op, ops::skript::INTRINSIC) && op.has_attribute("random")
+            self.calls(op) || Intrinsic::cast(op).is_some_and(Intrinsic::is_random)
         });
         !found.is_empty()
     }
 
     /// Whether an operation invokes a function that draws.
     pub fn calls(&self, op: OperationRef<'_, '_>) -> bool {
-        let callee = op.attribute("callee").ok();
-        let callee = callee.and_then(|a| FlatSymbolRefAttribute::try_from(a).ok());
-        callee.is_some_and(|callee| self.holds(callee.value()))
+        callee(op).is_some_and(|callee| self.holds(&callee))
     }
 }

@@ -1,12 +1,12 @@
 //! Errors of the export to StableHLO.
 
 use melior::ir::OperationRef;
-use melior::ir::attribute::{FlatSymbolRefAttribute, StringAttribute};
-use melior::ir::operation::OperationLike;
+
 use skript_dialect::op::{collect, is, parent};
 use skript_dialect::pipeline::Message;
 use skript_dialect::{Frame, melior};
 use skript_passes::emit::EmitError;
+use skript_passes::ir::func::{callee, symbol};
 use skript_passes::ir::ops;
 use skript_passes::structure::ReadError;
 
@@ -49,12 +49,8 @@ fn calls(op: OperationRef<'_, '_>) -> Vec<Frame> {
     let invocations = collect(&module, |op| is(&op, ops::skript::INVOKE));
     // Functions are not recursive, so a chain longer than the number of invocations is a cycle, in IR from elsewhere.
     for _ in 0..invocations.len() {
-        let callee = |op: &OperationRef| {
-            let callee = FlatSymbolRefAttribute::try_from(op.attribute("callee").ok()?).ok()?;
-            Some(callee.value().to_owned())
-        };
         let name = symbol(function);
-        let Some(call) = invocations.iter().find(|op| callee(op) == name) else {
+        let Some(call) = invocations.iter().find(|op| callee(**op) == name) else {
             break;
         };
         frames.extend(Message::error(*call, String::new()).frames);
@@ -64,11 +60,6 @@ fn calls(op: OperationRef<'_, '_>) -> Vec<Frame> {
         function = outer;
     }
     frames
-}
-
-fn symbol(function: OperationRef<'_, '_>) -> Option<String> {
-    let name = StringAttribute::try_from(function.attribute("sym_name").ok()?).ok()?;
-    Some(name.value().to_owned())
 }
 
 /// The function of an operation, and its module.

@@ -15,6 +15,7 @@ use melior::ir::operation::{OperationLike, OperationResult};
 use melior::ir::r#type::IntegerType;
 use melior::ir::{BlockRef, OperationRef, Type, Value, ValueLike};
 use skript_dialect::melior;
+use skript_passes::ir::arith::Constant;
 use skript_passes::ir::builder::{only_block, operations};
 use skript_passes::ir::copy::{arguments, operation_name};
 use skript_passes::ir::ops;
@@ -395,17 +396,13 @@ fn and_then<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Result<Option<Value<'c, 'a>
     let (Some(then), Some(otherwise)) = (end(0)?, end(1)?) else {
         return Ok(None);
     };
-    let is_false = OperationResult::try_from(otherwise).is_ok_and(|r| {
-        let op = r.owner();
-        operation_name(op) == ops::arith::CONSTANT && flag(op) == Some(0)
-    });
+    let is_false = OperationResult::try_from(otherwise).is_ok_and(|r| flag(r.owner()) == Some(0));
     Ok(is_false.then_some(then))
 }
 
-/// The number that an integer constant is.
+/// The value of an integer constant.
 fn flag(op: OperationRef<'_, '_>) -> Option<i64> {
-    let flag = IntegerAttribute::try_from(op.attribute("value").ok()?).ok()?;
-    Some(flag.value())
+    Constant::cast(op)?.integer()
 }
 
 /// Whether a constant flag is set.

@@ -1,13 +1,15 @@
 //! Finds values that are always finite: constants, weights that the program contains, and parts of these.
 
 use super::weights::element_type;
-use melior::ir::attribute::{FlatSymbolRefAttribute, StringAttribute};
+
 use melior::ir::operation::{OperationLike, OperationResult};
 use melior::ir::{Module, OperationRef, RegionLike, Value, ValueLike};
 use skript_dialect::melior;
 use skript_dialect::op::{collect, is};
+use skript_passes::ir::attribute_names;
 use skript_passes::ir::builder::operations;
 use skript_passes::ir::copy::{arguments, operation_name};
+use skript_passes::ir::func::{callee, symbol};
 use skript_passes::ir::ops;
 use skript_passes::ir::{ValueKey, dense, types};
 use skript_semantics::Scalar;
@@ -49,7 +51,7 @@ impl Finite {
                 continue;
             };
             let own = arguments(body);
-            let is_entry = function.has_attribute("skript.entry");
+            let is_entry = function.has_attribute(attribute_names::ENTRY);
             let holds = |position: usize| held.get(position).copied().flatten();
             let known = |position| !is_entry || holds(position).is_some_and(is_finite);
             // Arguments count as finite until a call passes something else.
@@ -57,10 +59,10 @@ impl Finite {
             finite.arguments.insert(name.clone(), known);
             let own: Vec<_> = own.into_iter().map(ValueKey::of).collect();
             for call in collect(&function, |op| is(&op, ops::skript::INVOKE)) {
-                let callee = FlatSymbolRefAttribute::try_from(call.attribute("callee")?)?;
+                let callee = callee(call).ok_or(melior::Error::OperationBuild)?;
                 calls.push(Call {
                     caller: name.clone(),
-                    callee: callee.value().to_owned(),
+                    callee,
                     passed: call.operands().map(|o| passed(o, &own)).collect(),
                 });
             }
@@ -93,12 +95,6 @@ impl Finite {
         }
         news
     }
-}
-
-fn symbol(function: OperationRef<'_, '_>) -> Option<String> {
-    let name = function.attribute("sym_name").ok()?;
-    let name = StringAttribute::try_from(name).ok()?;
-    Some(name.value().to_owned())
 }
 
 fn passed(value: Value<'_, '_>, own: &[ValueKey]) -> Passed {

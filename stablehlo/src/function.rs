@@ -7,19 +7,20 @@ use super::evaluate::{constant, element, elementwise};
 use super::finite::Finite;
 use super::formula;
 use super::intrinsic;
-use super::is_check;
 use super::report::{Form, Report};
 use super::tensors::Tensors;
 use super::weights;
 use melior::Context;
-use melior::ir::attribute::{StringAttribute, TypeAttribute};
+use melior::ir::attribute::TypeAttribute;
 use melior::ir::operation::OperationLike;
 use melior::ir::r#type::FunctionType;
 use melior::ir::{BlockRef, OperationRef, Region, RegionLike, Type, Value, ValueLike};
 use skript_dialect::melior;
 use skript_passes::extents::bounds::Slice;
+use skript_passes::ir::attribute_names;
 use skript_passes::ir::builder::{only_block, operations};
 use skript_passes::ir::copy::{arguments, operation_name};
+use skript_passes::ir::func::{function_type, symbol};
 use skript_passes::ir::ops;
 use skript_passes::ir::{Builder, ValueKey, attributes, types};
 use skript_tensor::Tensor;
@@ -51,16 +52,12 @@ pub fn export<'c: 'a, 'a>(
         drawing,
         finite,
     } = *program;
-    let is_entry = source.has_attribute("skript.entry");
-    let symbol = StringAttribute::try_from(source.attribute("sym_name")?)?
-        .value()
-        .to_owned();
+    let is_entry = source.has_attribute(attribute_names::ENTRY);
+    let symbol = symbol(source).ok_or(melior::Error::OperationBuild)?;
     let body = only_block(source.region(0)?)?;
     let outer = Builder::at_end(context, module, source.location());
     let place = Tensors { at: outer };
-    let function = FunctionType::try_from(
-        TypeAttribute::try_from(source.attribute("function_type")?)?.value(),
-    )?;
+    let function = function_type(source)?;
     let mut own = Vec::new();
     for position in 0..function.input_count() {
         let value = held.get(position).copied().flatten();
@@ -234,7 +231,8 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
                     .create(ops::func::CALL, &operands, &callee, &types, Vec::new())?;
                 self.counted(call, counts)
             }
-            ops::func::CALL if is_check(op.attribute("callee")) => Vec::new(),
+            // StableHLO programs cannot end a run.
+            ops::skript::CHECK => Vec::new(),
             ops::scf::IF => self.branch(op, &at)?,
             ops::scf::WHILE => self.repeat(op, &at)?,
             ops::arith::CONSTANT => vec![constant(op, &at)?],

@@ -1,11 +1,13 @@
 //! Names, roles, shapes and element types of an exported program's arguments and results.
 
 use super::ExportError;
-use melior::ir::attribute::{ArrayAttribute, IntegerAttribute, StringAttribute, TypeAttribute};
+use melior::ir::attribute::{ArrayAttribute, IntegerAttribute, StringAttribute};
 use melior::ir::operation::OperationLike;
-use melior::ir::r#type::FunctionType;
+
 use melior::ir::{Attribute, OperationRef, Type};
 use skript_dialect::melior;
+use skript_passes::ir::attribute_names;
+use skript_passes::ir::func::function_type;
 use skript_passes::ir::{attributes, types};
 
 /// One argument or result.
@@ -31,8 +33,7 @@ pub struct Interface {
 impl Interface {
     /// Reads the entry function.
     pub fn of(entry: OperationRef<'_, '_>) -> Result<Self, ExportError> {
-        let r#type = TypeAttribute::try_from(entry.attribute("function_type")?)?.value();
-        let function = FunctionType::try_from(r#type)?;
+        let function = function_type(entry)?;
         let arguments = (0..function.input_count())
             .map(|i| port(entry, "arg_attrs", i, function.input(i)?))
             .collect::<Result<_, _>>()?;
@@ -60,9 +61,9 @@ fn port(
             .unwrap_or_default()
     };
     let extent_of = described
-        .and_then(|a| attributes::entry(a, "skript.dimension"))
+        .and_then(|a| attributes::entry(a, attribute_names::DIMENSION))
         .and_then(|a| IntegerAttribute::try_from(a).ok())
-        .map(|dimension| (text("skript.extent_of"), dimension.value()));
+        .map(|dimension| (text(attribute_names::EXTENT_OF), dimension.value()));
     let shape = match types::extents(r#type) {
         Some(shape) => shape,
         // Extents are scalars in the source, and tensors of rank 0 in the program.
@@ -76,8 +77,8 @@ fn port(
     };
     let element = types::element_of(r#type).unwrap_or(r#type).to_string();
     Ok(Port {
-        name: text("skript.name"),
-        role: text("skript.role"),
+        name: text(attribute_names::NAME),
+        role: text(attribute_names::ROLE),
         shape,
         dtype: element,
         extent_of,

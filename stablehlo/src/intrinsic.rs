@@ -19,14 +19,15 @@ use super::field::Field;
 use super::tensors::Tensors;
 use super::weights;
 use domain::Domain;
-use melior::ir::attribute::{DenseI32ArrayAttribute, DenseI64ArrayAttribute, StringAttribute};
+use melior::ir::attribute::DenseI64ArrayAttribute;
 use melior::ir::operation::OperationLike;
 use melior::ir::{OperationRef, Type, Value, ValueLike};
 use skript_dialect::melior;
 use skript_frontend::model::Accumulation;
 use skript_intrinsics::{Call, Intrinsic, KernelError};
-use skript_passes::extents::intrinsic::FILLED;
-use skript_passes::ir::{read_back, types};
+use skript_passes::ir::attribute_names;
+use skript_passes::ir::skript;
+use skript_passes::ir::types;
 use skript_semantics::{Scalar, ScalarKind};
 use skript_tensor::ElementType;
 
@@ -55,19 +56,14 @@ pub fn export<'c: 'a, 'a>(
     at: Tensors<'c, 'a>,
 ) -> Result<Vec<Value<'c, 'a>>, ExportError> {
     let malformed = || ExportError::at(op, "is malformed");
-    let name = StringAttribute::try_from(op.attribute("operator_name")?)?
-        .value()
-        .to_owned();
-    let segments = DenseI32ArrayAttribute::try_from(op.attribute("operandSegmentSizes")?)?;
-    let inputs = usize::try_from(segments.element(0)?).map_err(|_| malformed())?;
-    let attributes = op.attribute("operator_attributes").ok();
-    let attributes = attributes.map(|a| read_back::entries(a).ok_or_else(malformed));
+    let intrinsic = skript::Intrinsic::cast(op).ok_or_else(malformed)?;
+    let inputs = intrinsic.input_count().ok_or_else(malformed)?;
     // Narrower storage types are widened, as for the kernels.
     let inputs = operands.get(..inputs).ok_or_else(malformed)?;
     let pairs = filled_dimensions(op).ok_or_else(malformed)?;
     let count = inputs.len().checked_sub(pairs.len());
     let (inputs, extents) = inputs.split_at(count.ok_or_else(malformed)?);
-    let given = read_back::strings(op, "given");
+    let given = intrinsic.dynamic_attributes();
     let count = inputs.len().checked_sub(given.len());
     let (inputs, run_time) = inputs.split_at(count.ok_or_else(malformed)?);
     // Inputs, results: attributes between them are not numbered here.
@@ -84,7 +80,8 @@ pub fn export<'c: 'a, 'a>(
         let element = types::element_of(*r)?;
         Some(types::tensor(&types::extents(*r)?, wide(element, &at)))
     });
-    let mut attributes = attributes.transpose()?.unwrap_or_default();
+    let attributes = intrinsic.operator_attributes();
+    let mut attributes = attributes.ok_or_else(malformed)?;
     let unknown = |name: &String| (name.clone(), skript_intrinsics::Value::Unknown);
     attributes.extend(given.iter().map(unknown));
     let invocation = Invocation {
@@ -96,7 +93,7 @@ pub fn export<'c: 'a, 'a>(
         results: results.collect::<Option<_>>().ok_or_else(malformed)?,
         at,
     };
-    let found = computed(&name, &invocation, draws)?;
+    let found = computed(&intrinsic.operator(), &invocation, draws)?;
     let narrowed = found.iter().zip(&declared).map(|(value, r#type)| {
         let element = types::element_of(*r#type).ok_or_else(malformed)?;
         Ok(cast::width(*value, element, &at)?)
@@ -106,7 +103,7 @@ pub fn export<'c: 'a, 'a>(
 
 /// The dynamic dimensions of inputs and results.
 fn filled_dimensions(op: OperationRef<'_, '_>) -> Option<Vec<(usize, usize)>> {
-    let Ok(list) = op.attribute(FILLED) else {
+    let Ok(list) = op.attribute(attribute_names::FILLED) else {
         return Some(Vec::new());
     };
     let list = DenseI64ArrayAttribute::try_from(list).ok()?;

@@ -53,19 +53,19 @@ pub use interface::{Interface, Port};
 pub use report::{Form, Report};
 use searches::drop_searches;
 pub use sharding::{Mesh, Placement, PlacementError, Sharding};
+use skript_passes::ir::attribute_names;
 use skript_passes::ir::ops;
 pub use weights::Weights;
 
 use melior::Context;
 use melior::dialect::DialectRegistry;
 use melior::ir::operation::OperationLike;
-use melior::ir::{Attribute, Location, Module, Operation};
+use melior::ir::{Location, Module, Operation};
 use skript_dialect::{Pass, melior};
 use skript_passes::extents::bounds::Bounds;
 use skript_passes::extents::drop_clamps::drop_clamps;
 use skript_passes::extents::pad_extents::{Failure, has_open_extents, pad};
 use skript_passes::ir::builder::operations;
-use skript_passes::ir::checks::PREFIX;
 use skript_passes::ir::copy::operation_name;
 
 /// The passes of this crate: conversions of StableHLO programs.
@@ -131,14 +131,6 @@ fn padded<'c>(source: &Module<'c>) -> Result<Module<'c>, ExportError> {
     }
 }
 
-/// Whether a symbol is that of run-time checks, which StableHLO cannot make.
-fn is_check(symbol: Result<Attribute, melior::Error>) -> bool {
-    symbol.is_ok_and(|name| {
-        let name = name.to_string();
-        name.trim_start_matches(['@', '"']).starts_with(PREFIX)
-    })
-}
-
 /// Exports a module in the `skript` dialect; its entry is `@main`. The context has our StableHLO dialect. Variables
 /// that `weights` names are constants of the entry, the others its arguments.
 ///
@@ -155,7 +147,9 @@ pub fn export<'c>(
     let mut report = Report::default();
     let drawing = draws::Drawing::of(source);
     let functions = operations(source.body());
-    let entry = functions.iter().find(|f| f.has_attribute("skript.entry"));
+    let entry = functions
+        .iter()
+        .find(|f| f.has_attribute(attribute_names::ENTRY));
     let mut interface = Interface::of(*entry.ok_or(ExportError::NoEntry)?)?;
     let held = weights::held(&interface, weights);
     let mut inside = held.iter().map(Option::is_some);
@@ -172,11 +166,8 @@ pub fn export<'c>(
         if operation_name(op) != ops::func::FUNC {
             return Err(ExportError::at(op, "has no StableHLO form"));
         }
-        if is_check(op.attribute("sym_name")) {
-            continue;
-        }
         report.note_operators(op);
-        let is_entry = op.has_attribute("skript.entry");
+        let is_entry = op.has_attribute(attribute_names::ENTRY);
         let held = if is_entry { held.as_slice() } else { &[] };
         function::export(op, &program, held, &mut report)?;
     }

@@ -1,12 +1,12 @@
 //! Which form each formula of each operator instance got; where there is none, whether it is elementwise or calls others.
 
-use melior::ir::attribute::{FlatSymbolRefAttribute, StringAttribute};
 use melior::ir::operation::OperationLike;
 use melior::ir::{BlockLike, OperationRef, RegionLike};
 use skript_dialect::melior;
 use skript_passes::ir::builder::operations;
-use skript_passes::ir::copy::operation_name;
-use skript_passes::ir::ops;
+use skript_passes::ir::func::callee;
+use skript_passes::ir::skript::Invoke;
+
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -103,15 +103,8 @@ impl Report {
             let mut block = region.first_block();
             while let Some(current) = block {
                 for op in operations(current) {
-                    if operation_name(op) == ops::skript::INVOKE {
-                        let callee = op.attribute("callee").ok();
-                        let name = op.attribute("operator_name").ok();
-                        let callee = callee.and_then(|a| FlatSymbolRefAttribute::try_from(a).ok());
-                        let name = name.and_then(|a| StringAttribute::try_from(a).ok());
-                        if let (Some(callee), Some(name)) = (callee, name) {
-                            self.operators
-                                .insert(callee.value().to_owned(), name.value().to_owned());
-                        }
+                    if let Some((invoke, callee)) = Invoke::cast(op).zip(callee(op)) {
+                        self.operators.insert(callee, invoke.operator());
                     }
                     self.note_operators(op);
                 }

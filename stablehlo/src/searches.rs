@@ -3,7 +3,7 @@
 use melior::ir::OperationRef;
 use melior::ir::operation::OperationLike;
 use skript_dialect::melior;
-use skript_passes::ir::checks::SEARCH;
+use skript_passes::ir::attribute_names::SEARCH;
 use skript_passes::ir::{erase, nested, users};
 
 /// Erases them below the module, with the checks of what they find.

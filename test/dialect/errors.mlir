@@ -556,3 +556,67 @@ func.func @same_apart(%x: tensor<4xf32>, %y: tensor<8xf32>, %v: f32) {
   } : tensor<4xf32>, tensor<8xf32>
   return
 }
+
+// -----
+
+func.func @check_code(%ok: i1) {
+  // expected-error @+1 {{has the code 'E1': a code is 'SK' and four digits}}
+  skript.check %ok, "E1", "never"
+  return
+}
+
+// -----
+
+func.func @check_placeholder(%ok: i1, %n: i64) {
+  // expected-error @+1 {{has a message with the placeholder '{n}', which is none of '{0}', '{0:bool}', '{0:real}', '{0?}', '{|}', '{/}' and '{text}'}}
+  skript.check %ok, "SK9203", "{n} is odd"(%n)
+  return
+}
+
+// -----
+
+func.func @check_brace(%ok: i1) {
+  // expected-error @+1 {{has a message with '{0': a placeholder ends with '}'; write '{{' for a brace}}
+  skript.check %ok, "SK9203", "not {0"
+  return
+}
+
+// -----
+
+func.func @check_values(%ok: i1, %n: i64) {
+  // expected-error @+1 {{has a message with value 1, but has 1 values}}
+  skript.check %ok, "SK9203", "{0} and {1}"(%n)
+  return
+}
+
+// -----
+
+func.func @check_choice(%ok: i1, %n: i64) {
+  // expected-error @+1 {{has a message with a choice that '{/}' does not end: write '{0?}yes{|}no{/}'}}
+  skript.check %ok, "SK9203", "{0?}yes{|}no"(%n)
+  return
+}
+
+// -----
+
+func.func @check_separator(%ok: i1) {
+  // expected-error @+1 {{has a message with '{|}' outside of a choice: it separates the two texts of '{0?}'}}
+  skript.check %ok, "SK9203", "yes{|}no"
+  return
+}
+
+// -----
+
+func.func @check_end(%ok: i1, %n: i64) {
+  // expected-error @+1 {{has a message with '{/}' that ends no choice: write '{0?}yes{|}no{/}'}}
+  skript.check %ok, "SK9203", "{0?}yes{/}"(%n)
+  return
+}
+
+// -----
+
+func.func @check_status(%ok: i1) {
+  // expected-error @+1 {{attribute 'status' failed to satisfy constraint: 32-bit signless integer attribute whose value is positive}}
+  skript.check %ok, "SK9203", "never" status 0
+  return
+}

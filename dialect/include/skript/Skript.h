@@ -24,6 +24,13 @@
 
 #include "skript/Elementwise.h"
 
+namespace skript {
+/// What checks write: whether the run goes on.
+struct CheckResource : mlir::SideEffects::Resource::Base<CheckResource> {
+  mlir::StringRef getName() final { return "<SkriptCheck>"; }
+};
+} // namespace skript
+
 #define GET_OP_CLASSES
 #include "skript/SkriptOps.h.inc"
 

@@ -158,6 +158,49 @@ def Skript_IntrinsicOp : Skript_Op<"intrinsic", [
   }];
 }
 
+//===----------------------------------------------------------------------===//
+// check
+//===----------------------------------------------------------------------===//
+
+/// Whether the run goes on. Checks write it, so that they are neither removed nor reordered.
+def Skript_CheckResource : Resource<"::skript::CheckResource">;
+
+def Skript_CheckOp : Skript_Op<"check", [MemoryEffects<[MemWrite<Skript_CheckResource>]>]> {
+  let summary = "run-time check: ends the run if its condition is false";
+  let description = [{
+    If the condition is true, execution continues. Otherwise the run ends with a diagnostic of this code and message. The
+    location of the operation, with its call sites, is the trace that the diagnostic prints.
+
+    `{0}` in the message stands for the first of the values as an int, `{0:bool}` and `{0:real}` for the same value as a
+    bool, and as the bits of an f64. `{text}` stands for the message of a kernel of the runtime. Value 3 selects one of two
+    texts in `{3?}yes{|}no{/}`. `{{` is a brace. A check has at most 64 values: the context of a run holds that many.
+
+    `status` is the number of the check, from 1, that the compiled entry returns if the check fails.
+    `skript-number-checks` sets it, and `skript-lower-checks` lowers the operation to a branch and an early return.
+
+    A check writes to a resource that only checks have. Two checks are not reordered, and no check is removed or merged,
+    except that canonicalization erases a check whose condition is the constant `true`.
+
+    ```mlir
+    skript.check %equal, "SK9204", "{0} is not {1}"(%n, %m)
+    skript.check %done, "SK9201", "operator mine.sorted: {text}" status 2
+    ```
+  }];
+  let arguments = (ins
+    I1:$condition,
+    StrAttr:$code,
+    StrAttr:$message,
+    Variadic<I64>:$values,
+    OptionalAttr<ConfinedAttr<I32Attr, [IntPositive]>>:$status);
+  let assemblyFormat = "$condition `,` $code `,` $message (`(` $values^ `)`)? (`status` $status^)? attr-dict";
+  let hasVerifier = 1;
+  let hasCanonicalizeMethod = 1;
+  let extraClassDeclaration = [{
+    /// The most values that a message prints.
+    static constexpr size_t kMostValues = 64;
+  }];
+}
+
 def Skript_AccessOp : Skript_Op<"access", [
     NoMemoryEffect, DeclareOpInterfaceMethods<ConditionallySpeculatable>,
     TypesMatchWith<"the result is an element of the tensor", "tensor", "result",

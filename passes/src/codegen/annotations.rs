@@ -7,10 +7,10 @@
 //! alone decided whether it is executed: if this lane does not take the branch, the other lanes have no quotient. Loops
 //! with divisions in branches are therefore not vectorized. Division by a constant is never in a branch for LLVM.
 
-use super::outlined_functions::PART;
 use crate::error::CodegenError;
 use crate::ir;
 use crate::ir::ValueKey;
+use crate::ir::attribute_names;
 use crate::ir::ops;
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationLike, OperationResult};
@@ -41,7 +41,8 @@ fn annotate_loops(module: OperationRef) -> Result<(), CodegenError> {
         for function in ir::operations(block) {
             let blocks = ir::blocks(function);
             let loops = loops(&blocks);
-            let stays = loops.len() > MOST_UNROLLED || function.has_attribute(PART);
+            let stays =
+                loops.len() > MOST_UNROLLED || function.has_attribute(attribute_names::PART);
             for (range, latch) in loops {
                 let divides = divides_in_branches(blocks.get(range).unwrap_or_default());
                 let never: Vec<&str> = [(divides, "vectorize"), (stays, "unroll")]

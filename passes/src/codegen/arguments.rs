@@ -10,6 +10,7 @@
 use super::order::Order;
 use crate::extents::size;
 use crate::ir;
+use crate::ir::attribute_names;
 use crate::ir::ops;
 use crate::ir::{Builder, attributes, mutation, types};
 use melior::ir::attribute::{DenseI64ArrayAttribute, IntegerAttribute};
@@ -18,11 +19,6 @@ use melior::ir::operation::OperationRef;
 use melior::ir::r#type::{DimSize, MemRefType};
 use melior::ir::{Attribute, AttributeLike, ShapedTypeLike, Type, Value, ValueLike};
 use skript_dialect::{Dialect, Pass, PassError};
-
-/// Attribute of an argument: the largest extents of its tensor.
-pub const BOUNDS: &str = "skript.bounds";
-/// Attribute of an argument: it holds the extents of the argument of this position.
-pub const EXTENTS: &str = "skript.extents";
 
 /// The pass `skript-open-arguments`.
 pub const PASS: Pass = Pass {
@@ -47,14 +43,14 @@ pub const PASS: Pass = Pass {
             // Slots of outputs, and arrays that are as good as those.
             let is_bytes =
                 element == "i8" && matches!(bounds(memref, None).as_deref(), Some([n]) if *n > 0);
-            if named(&attributes, n, EXTENTS).is_some() || is_bytes {
+            if named(&attributes, n, attribute_names::EXTENTS).is_some() || is_bytes {
                 continue;
             }
             let refuse = |why: &str| PassError::at(entry, format!("argument {n} {why}"));
             if !memref.layout().is_affine_map() {
                 return Err(refuse("is not a contiguous array: its layout has strides"));
             }
-            let bounds = bounds(memref, named(&attributes, n, BOUNDS))
+            let bounds = bounds(memref, named(&attributes, n, attribute_names::BOUNDS))
                 .ok_or_else(|| refuse("has a dynamic extent without an upper bound"))?;
             let element = size::element_bytes(&element);
             let bytes = bounds
@@ -64,7 +60,9 @@ pub const PASS: Pass = Pass {
                 .filter(|_| element.is_some())
                 .ok_or_else(|| refuse("has no size"))?;
             let holder = (0..arguments.len())
-                .find(|m| number(named(&attributes, *m, EXTENTS)) == Some(n as i64))
+                .find(|m| {
+                    number(named(&attributes, *m, attribute_names::EXTENTS)) == Some(n as i64)
+                })
                 .and_then(|m| arguments.get(m));
             if holder.is_none() && !memref.has_static_shape() {
                 return Err(refuse(
@@ -148,7 +146,8 @@ fn named<'c>(dictionaries: &[Attribute<'c>], argument: usize, name: &str) -> Opt
 /// The arguments of the entry whose extents another one holds.
 pub fn extents_from_caller(entry: OperationRef) -> Vec<usize> {
     let attributes = ir::argument_attributes(entry);
-    let described = (0..attributes.len()).filter_map(|n| number(named(&attributes, n, EXTENTS)));
+    let described = (0..attributes.len())
+        .filter_map(|n| number(named(&attributes, n, attribute_names::EXTENTS)));
     described.filter_map(|n| usize::try_from(n).ok()).collect()
 }
 

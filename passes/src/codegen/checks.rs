@@ -1,6 +1,6 @@
 //! `skript-lower-checks`: lowers run-time checks to early returns of the entry.
 //!
-//! Each call of `@skript.check.N` becomes a branch. If the condition is false, the values are stored in the context,
+//! Each `skript.check` becomes a branch. If the condition is false, the values are stored in the context,
 //! the last argument of the entry, and the entry returns the number of the check. Nothing needs to be undone, as all
 //! memory is the caller's. Checks are numbered for the artifact before.
 //!
@@ -8,12 +8,13 @@
 
 use crate::error::CodegenError;
 use crate::ir;
-use crate::ir::checks::{CODE, MESSAGE, PREFIX};
+use crate::ir::attribute_names::{CHECKS, CONTEXT};
 use crate::ir::ops;
+use crate::ir::skript;
 use crate::ir::{Builder, attributes, context, mutation, types};
 use melior::Context;
 use melior::ir::attribute::{
-    ArrayAttribute, DictionaryAttribute, FlatSymbolRefAttribute, IntegerAttribute, StringAttribute,
+    ArrayAttribute, DictionaryAttribute, IntegerAttribute, StringAttribute,
 };
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{
@@ -25,18 +26,10 @@ use skript_dialect::{Dialect, Pass, PassError};
 use skript_intrinsics::compiled::VALUES;
 use skript_runtime::artifact::Check;
 
-/// Attribute of a numbered check: the status that the entry returns, from 1.
-const STATUS: &str = "skript.status";
-/// Marks the argument that is the context.
-const CONTEXT: &str = "skript.context";
-
-/// Attribute of a module: its numbered checks, each with its code, message and trace.
-const TABLE: &str = "skript.checks";
-
 /// The pass `skript-number-checks`.
 pub const NUMBER: Pass = Pass {
     flag: "skript-number-checks",
-    summary: "lower run-time checks to early returns",
+    summary: "number run-time checks, and list them in an attribute of the module",
     anchor: Some(ops::builtin::MODULE),
     run: |root, _, _| Ok(number_checks(root)?),
     ..Pass::NONE
@@ -47,11 +40,11 @@ fn number_checks(module: OperationRef) -> Result<(), CodegenError> {
     let holder = module.context();
     let context = context::borrow(&holder);
     let mut table: Vec<Check> = Vec::new();
-    for op in calls(module) {
+    for found in checks(module) {
         let check = Check {
-            code: text(op, CODE),
-            message: text(op, MESSAGE),
-            trace: trace(op.location()),
+            code: found.code(),
+            message: found.message(),
+            trace: trace(found.op().location()),
         };
         let known = table.iter().position(|c| *c == check);
         let position = known.unwrap_or_else(|| {
@@ -60,11 +53,11 @@ fn number_checks(module: OperationRef) -> Result<(), CodegenError> {
         });
         let status = i32::try_from(position + 1)
             .map_err(|_| CodegenError::Module("too many run-time checks".to_owned()))?;
-        mutation::set(op, STATUS, attributes::i64(context, status.into()));
+        found.set_status(status);
     }
     if !table.is_empty() {
         let rows: Vec<Attribute> = table.iter().map(|check| row(context, check)).collect();
-        mutation::set(module, TABLE, ArrayAttribute::new(context, &rows).into());
+        mutation::set(module, CHECKS, ArrayAttribute::new(context, &rows).into());
     }
     Ok(())
 }
@@ -92,7 +85,7 @@ pub fn table(module: OperationRef) -> Vec<Check> {
         let text = StringAttribute::try_from(attribute).ok();
         text.map(|text| text.value().to_owned())
     };
-    let rows = module.attribute(TABLE).map(array).unwrap_or_default();
+    let rows = module.attribute(CHECKS).map(array).unwrap_or_default();
     let check = |row| {
         let text = |name| attributes::entry(row, name).and_then(string);
         let trace = attributes::entry(row, "trace").map(array);
@@ -112,16 +105,16 @@ pub const PASS: Pass = Pass {
     anchor: Some(ops::builtin::MODULE),
     dependent_dialects: &[Dialect::Arith, Dialect::ControlFlow, Dialect::MemRef],
     run: |root, _, rewriter| {
-        let found = calls(root);
+        let found = checks(root);
         if found.is_empty() {
             return Ok(());
         }
         let context = rewriter.context();
         let entry = ir::entry(root)?;
-        for op in &found {
-            if op.parent_operation() != Some(entry) {
+        for check in &found {
+            if check.op().parent_operation() != Some(entry) {
                 return Err(PassError::at(
-                    *op,
+                    check.op(),
                     "a check is outside of the entry, or inside of structured control flow",
                 ));
             }
@@ -144,15 +137,13 @@ pub const PASS: Pass = Pass {
                 unsafe { OperationRefMut::from_raw(end.to_raw()) }.set_operands(&[success]);
             }
         }
-        for op in found {
-            lower(op, values, status, &Builder::before(context, op)?)?;
-        }
-        let declared = ir::blocks(root).into_iter().flat_map(ir::operations);
-        let declared = declared.filter(|op| {
-            ir::name(*op) == ops::func::FUNC && text(*op, "sym_name").starts_with(PREFIX)
-        });
-        for op in declared.collect::<Vec<_>>() {
-            ir::erase(op);
+        for check in found {
+            lower(
+                check,
+                values,
+                status,
+                &Builder::before(context, check.op())?,
+            )?;
         }
         ir::retype(entry, &[status])?;
         Ok(())
@@ -187,24 +178,20 @@ pub fn context_argument<'c, 'a>(
     )
 }
 
-/// The calls of checks, in order.
-fn calls<'c, 'a>(root: OperationRef<'c, 'a>) -> Vec<OperationRef<'c, 'a>> {
-    let mut found = ir::nested(root);
-    found.retain(|op| {
-        let callee = op.attribute("callee").ok();
-        let callee = callee.and_then(|a| FlatSymbolRefAttribute::try_from(a).ok());
-        ir::name(*op) == ops::func::CALL && callee.is_some_and(|c| c.value().starts_with(PREFIX))
-    });
-    found
+/// The checks below an operation, in order.
+fn checks<'c, 'a>(root: OperationRef<'c, 'a>) -> Vec<skript::Check<'c, 'a>> {
+    let found = ir::nested(root).into_iter();
+    found.filter_map(skript::Check::cast).collect()
 }
 
 /// Splits the block after a check.
 fn lower<'c: 'a, 'a>(
-    op: OperationRef<'c, 'a>,
+    check: skript::Check<'c, 'a>,
     values: Value<'c, 'a>,
     status: Type<'c>,
     at: &Builder<'c, 'a>,
 ) -> Result<(), PassError> {
+    let op = check.op();
     let malformed = || PassError::at(op, "is malformed");
     let block = op.block().ok_or_else(malformed)?;
     let region = block.parent_region().ok_or_else(malformed)?;
@@ -220,7 +207,7 @@ fn lower<'c: 'a, 'a>(
         }
     }
     let inside = Builder::at_end(at.context, fail, op.location());
-    for (position, value) in (0i64..).zip(op.operands().skip(1)) {
+    for (position, value) in (0i64..).zip(check.values()) {
         let place = inside.index(position)?;
         inside.create(
             ops::memref::STORE,
@@ -230,15 +217,12 @@ fn lower<'c: 'a, 'a>(
             Vec::new(),
         )?;
     }
-    let check = op.attribute(STATUS).ok();
-    let check = check.and_then(|a| IntegerAttribute::try_from(a).ok());
-    let check = check
-        .ok_or_else(|| PassError::at(op, "has no number"))?
-        .value();
-    let result = number(check, status, &inside)?;
+    let failed = check.status();
+    let failed = failed.ok_or_else(|| PassError::at(op, "has no number"))?;
+    let result = number(failed, status, &inside)?;
     inside.create(ops::func::RETURN, &[result], &[], &[], Vec::new())?;
     let branch = OperationBuilder::new(ops::cf::COND_BR, op.location())
-        .add_operands(&[op.operand(0)?])
+        .add_operands(&[check.condition()?])
         .add_attributes(&[(
             Identifier::new(at.context, "operandSegmentSizes"),
             attributes::i32s(at.context, &[1, 0, 0]),
@@ -257,12 +241,6 @@ fn number<'c: 'a, 'a>(
 ) -> Result<Value<'c, 'a>, PassError> {
     let value: Attribute = IntegerAttribute::new(r#type, value).into();
     Ok(at.value(ops::arith::CONSTANT, &[], &[("value", value)], r#type)?)
-}
-
-fn text(op: OperationRef, name: &str) -> String {
-    let attribute = op.attribute(name).ok();
-    let attribute = attribute.and_then(|a| StringAttribute::try_from(a).ok());
-    attribute.map(|a| a.value().to_owned()).unwrap_or_default()
 }
 
 /// `path:line:column-line:column: name` of a location and of the calls around it, innermost first; without the end if a

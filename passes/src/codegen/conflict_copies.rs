@@ -10,6 +10,7 @@ use super::loop_carried::{copied, write_carried};
 use super::outputs::write_outputs;
 use crate::error::CodegenError;
 use crate::ir;
+use crate::ir::attribute_names;
 use crate::ir::ops;
 use melior::ir::operation::{OperationLike, OperationMutLike, OperationRef, OperationRefMut};
 use melior::ir::{Module, Operation, TypeLike, Value, ValueLike};
@@ -87,7 +88,7 @@ fn has_entry(module: OperationRef) -> bool {
     let functions = ir::blocks(module).into_iter().flat_map(ir::operations);
     functions
         .into_iter()
-        .any(|op| op.has_attribute("skript.entry"))
+        .any(|op| op.has_attribute(attribute_names::ENTRY))
 }
 
 /// Copies the tensors among an op's operands from `first`, except the block's arguments, which have distinct buffers.

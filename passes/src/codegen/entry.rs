@@ -2,11 +2,12 @@
 //!
 //! `skript-name-entry` renames the entry before it is lowered to LLVM, `skript-add-entry` adds the C function that calls it after.
 
-use super::pointer_table::SLOT;
 use super::{checks, table};
 use crate::error::CodegenError;
 use crate::ir;
+use crate::ir::attribute_names;
 use crate::ir::attributes;
+use crate::ir::func::symbol;
 use crate::ir::ops;
 use melior::Context;
 use melior::ir::attribute::{ArrayAttribute, IntegerAttribute, TypeAttribute};
@@ -129,7 +130,9 @@ fn add_entry(module: OperationRef) -> Result<(), CodegenError> {
             arguments.push("%tensors".to_owned());
             continue;
         }
-        let slot = passed.get(n).and_then(|a| attributes::entry(*a, SLOT));
+        let slot = passed
+            .get(n)
+            .and_then(|a| attributes::entry(*a, attribute_names::SLOT));
         let slot = slot.and_then(|a| IntegerAttribute::try_from(a).ok());
         let slot = slot.map_or(n as i64, |slot| slot.value());
         text.push_str(&format!(
@@ -172,12 +175,6 @@ fn add_entry(module: OperationRef) -> Result<(), CodegenError> {
         .ok_or_else(|| CodegenError::Module("no entry was made".to_owned()))?;
     body.append_operation(Operation::clone(&wrapper));
     Ok(())
-}
-
-fn symbol(op: OperationRef) -> Option<String> {
-    let attribute = op.attribute("sym_name").ok()?;
-    let text = melior::ir::attribute::StringAttribute::try_from(attribute).ok()?;
-    Some(text.value().to_owned())
 }
 
 fn returns_status(model: OperationRef) -> bool {

@@ -9,16 +9,14 @@
 use super::checks::context_argument;
 use super::memory::ancestor_of;
 use crate::error::CodegenError;
-use crate::extents::intrinsic::FILLED;
 use crate::ir;
-use crate::ir::checks::{CODE, MESSAGE, PREFIX};
+use crate::ir::attribute_names;
+use crate::ir::func::symbol;
 use crate::ir::ops;
-use crate::ir::{Builder, attributes, read_back, types};
+use crate::ir::skript::Intrinsic;
+use crate::ir::{Builder, attributes, types};
 use melior::Context;
-use melior::ir::attribute::{
-    DenseI32ArrayAttribute, DenseI64ArrayAttribute, FlatSymbolRefAttribute, IntegerAttribute,
-    StringAttribute, TypeAttribute,
-};
+use melior::ir::attribute::{FlatSymbolRefAttribute, IntegerAttribute, TypeAttribute};
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::r#type::{FunctionType, IntegerType, MemRefType};
@@ -40,8 +38,8 @@ pub const PASS: Pass = Pass {
     anchor: Some(ops::builtin::MODULE),
     dependent_dialects: &[Dialect::Arith, Dialect::Func, Dialect::MemRef],
     run: |root, _, rewriter| {
-        let mut found = ir::nested(root);
-        found.retain(|op| ir::name(*op) == ops::skript::INTRINSIC);
+        let found = ir::nested(root).into_iter();
+        let found: Vec<_> = found.filter_map(Intrinsic::cast).collect();
         if found.is_empty() {
             return Ok(());
         }
@@ -49,16 +47,16 @@ pub const PASS: Pass = Pass {
         let entry = ir::entry(root)?;
         let mut calls = Vec::new();
         for op in found {
-            if !ancestor_of(entry, op) {
-                return Err(PassError::at(op, "is outside of the entry"));
+            if !ancestor_of(entry, op.op()) {
+                return Err(PassError::at(op.op(), "is outside of the entry"));
             }
-            if op.has_attribute(FILLED) {
+            if op.op().has_attribute(attribute_names::FILLED) {
                 return Err(PassError::at(
-                    op,
+                    op.op(),
                     "has padded tensors, which kernels do not support",
                 ));
             }
-            calls.push((op, describe(op)?));
+            calls.push((op.op(), describe(op)?));
         }
         let values = context_argument(entry)?;
         let words = calls.iter().map(|(_, d)| words_of(d)).max().unwrap_or(0);
@@ -102,13 +100,10 @@ fn words_of(description: &Description) -> usize {
 }
 
 /// Describes an intrinsic by its attributes and types.
-fn describe(op: OperationRef) -> Result<Description, PassError> {
-    let malformed = |what: &str| PassError::at(op, format!("has {what}"));
-    let operator = op.attribute("operator_name").ok();
-    let operator = operator.and_then(|a| StringAttribute::try_from(a).ok());
-    let operator = operator.ok_or_else(|| malformed("no operator name"))?;
+fn describe(op: Intrinsic) -> Result<Description, PassError> {
+    let malformed = |what: &str| PassError::at(op.op(), format!("has {what}"));
     let mut arrays = Vec::new();
-    for operand in op.operands() {
+    for operand in op.op().operands() {
         let memref = MemRefType::try_from(operand.r#type())
             .map_err(|_| malformed("operands that are not memrefs: bufferize first"))?;
         let name = memref.element().to_string();
@@ -118,32 +113,24 @@ fn describe(op: OperationRef) -> Result<Description, PassError> {
             rank: memref.rank(),
         });
     }
-    let segments = op.attribute("operandSegmentSizes").ok();
-    let segments = segments.and_then(|a| DenseI32ArrayAttribute::try_from(a).ok());
-    let inputs = segments.and_then(|s| usize::try_from(s.element(0).ok()?).ok());
-    let inputs = inputs
+    let inputs = op
+        .input_count()
         .filter(|n| *n <= arrays.len())
         .ok_or_else(|| malformed("no segments"))?;
     let outputs = arrays.split_off(inputs);
-    let positions = op.attribute("dynamic_outputs").ok();
-    let positions = positions.and_then(|a| DenseI64ArrayAttribute::try_from(a).ok());
-    let positions: Vec<i64> = positions.map_or_else(Vec::new, |t| {
-        (0..t.len()).filter_map(|n| t.element(n).ok()).collect()
-    });
-    let positions = positions.iter().map(|n| u32::try_from(*n).ok());
-    let dictionary = op.attribute("operator_attributes").ok();
-    let values =
-        dictionary.map(|a| read_back::entries(a).ok_or_else(|| malformed("attributes of no kind")));
+    let positions = op.dynamic_outputs().into_iter();
+    let positions = positions.map(|n| u32::try_from(n).ok());
+    let values = op.operator_attributes();
     Ok(Description {
-        operator: operator.value().to_owned(),
-        random: op.has_attribute("random"),
-        attributes: values.transpose()?.unwrap_or_default(),
+        operator: op.operator(),
+        random: op.is_random(),
+        attributes: values.ok_or_else(|| malformed("attributes of no kind"))?,
         inputs: arrays,
         outputs,
         dynamic_outputs: positions
             .collect::<Option<_>>()
             .ok_or_else(|| malformed("no such outputs"))?,
-        given: read_back::strings(op, "given"),
+        given: op.dynamic_attributes(),
     })
 }
 
@@ -241,19 +228,8 @@ fn lower<'c: 'a, 'a>(
         &[("predicate", attributes::i64(at.context, 0))],
         IntegerType::new(at.context, 1).into(),
     )?;
-    let check = FlatSymbolRefAttribute::new(at.context, &check_symbol());
     let message = format!("operator {}: {{text}}", description.operator);
-    at.create(
-        ops::func::CALL,
-        &[fine],
-        &[
-            ("callee", check.into()),
-            (CODE, attributes::string(at.context, FAILED)),
-            (MESSAGE, attributes::string(at.context, &message)),
-        ],
-        &[],
-        Vec::new(),
-    )?;
+    at.check(fine, FAILED, &message, &[])?;
     ir::erase(op);
     Ok(())
 }
@@ -290,40 +266,26 @@ fn parts<'c: 'a, 'a>(
     Ok(parts)
 }
 
-fn check_symbol() -> String {
-    format!("{PREFIX}0")
-}
-
-/// The C function, and the check if no other check has declared it.
+/// Declares the C function.
 fn declare(module: OperationRef, context: &Context) -> Result<(), PassError> {
     let index = Type::index(context);
     let status = IntegerType::new(context, 32).into();
-    let flag = IntegerType::new(context, 1).into();
-    let functions = [
-        (
-            SYMBOL.to_owned(),
-            FunctionType::new(context, &[index; 4], &[status]),
-        ),
-        (check_symbol(), FunctionType::new(context, &[flag], &[])),
-    ];
+    let r#type = FunctionType::new(context, &[index; 4], &[status]);
     let body = ir::blocks(module).first().copied();
     let body = body.ok_or("the module has no body")?;
-    let declared: Vec<String> = ir::operations(body)
+    let declared = ir::operations(body)
         .into_iter()
-        .filter_map(|op| StringAttribute::try_from(op.attribute("sym_name").ok()?).ok())
-        .map(|name| name.value().to_owned())
-        .collect();
-    let at = Builder::at_end(context, body, module.location());
-    for (name, r#type) in functions {
-        if declared.contains(&name) {
-            continue;
-        }
-        let entries = [
-            ("sym_name", attributes::string(context, &name)),
-            ("sym_visibility", attributes::string(context, "private")),
-            ("function_type", TypeAttribute::new(r#type.into()).into()),
-        ];
-        at.create(ops::func::FUNC, &[], &entries, &[], vec![Region::new()])?;
+        .filter_map(symbol)
+        .any(|name| name == SYMBOL);
+    if declared {
+        return Ok(());
     }
+    let entries = [
+        ("sym_name", attributes::string(context, SYMBOL)),
+        ("sym_visibility", attributes::string(context, "private")),
+        ("function_type", TypeAttribute::new(r#type.into()).into()),
+    ];
+    let at = Builder::at_end(context, body, module.location());
+    at.create(ops::func::FUNC, &[], &entries, &[], vec![Region::new()])?;
     Ok(())
 }

@@ -12,6 +12,7 @@ use super::while_arguments::align;
 use crate::error::CodegenError;
 use crate::invoke;
 use crate::ir;
+use crate::ir::func::callee;
 use crate::ir::ops;
 use crate::ir::{Builder, attributes, context};
 use melior::Context;
@@ -91,7 +92,7 @@ fn keep_arguments(
     op: OperationRef,
     functions: &HashMap<String, OperationRef>,
 ) -> Result<(), CodegenError> {
-    let Some(function) = invoke::callee(op).and_then(|name| functions.get(&name)) else {
+    let Some(function) = callee(op).and_then(|name| functions.get(&name)) else {
         return Ok(());
     };
     if ir::first_block(*function).is_some() {

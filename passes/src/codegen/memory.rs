@@ -12,6 +12,7 @@ use super::placement::{Lifetime, place};
 use crate::error::CodegenError;
 use crate::extents::size;
 use crate::ir;
+use crate::ir::attribute_names;
 use crate::ir::ops;
 use crate::ir::{ancestor_in, key};
 use crate::ir::{attributes, mutation};
@@ -24,10 +25,6 @@ use skript_dialect::{Dialect, Pass};
 use skript_runtime::artifact::ArenaLayout;
 use std::collections::{HashMap, HashSet};
 
-/// Attributes of a module: bytes of its arena, and their alignment.
-const SIZE: &str = "skript.arena_size";
-const ALIGNED: &str = "skript.arena_alignment";
-
 /// The pass `skript-plan-memory`.
 pub const PASS: Pass = Pass {
     flag: "skript-plan-memory",
@@ -37,8 +34,12 @@ pub const PASS: Pass = Pass {
     run: |root, _, rewriter| {
         let layout = plan_memory(root)?;
         let number = |n: u64| attributes::i64(rewriter.context(), n.cast_signed());
-        mutation::set(root, SIZE, number(layout.size));
-        mutation::set(root, ALIGNED, number(layout.alignment));
+        mutation::set(root, attribute_names::ARENA_SIZE, number(layout.size));
+        mutation::set(
+            root,
+            attribute_names::ARENA_ALIGNMENT,
+            number(layout.alignment),
+        );
         Ok(())
     },
     ..Pass::NONE
@@ -59,8 +60,8 @@ pub fn layout(module: OperationRef) -> Result<ArenaLayout, CodegenError> {
             .map_err(|_| CodegenError::Module("the module's memory is not planned".to_owned()))
     };
     Ok(ArenaLayout {
-        size: number(SIZE)?,
-        alignment: number(ALIGNED)?,
+        size: number(attribute_names::ARENA_SIZE)?,
+        alignment: number(attribute_names::ARENA_ALIGNMENT)?,
     })
 }
 

@@ -8,11 +8,13 @@
 //!
 //! Requires: an entry whose memory is planned.
 
-use super::pointer_table::{NOALIAS, TABLE};
+use super::pointer_table::NOALIAS;
 use crate::invoke;
 use crate::ir;
-use crate::ir::checks::is_check;
+use crate::ir::attribute_names;
+use crate::ir::func;
 use crate::ir::ops;
+use crate::ir::skript::Check;
 use crate::ir::{Builder, ValueKey, attributes, copy, mutation};
 use crate::ir::{ancestor_in, key};
 use melior::Context;
@@ -26,11 +28,13 @@ use melior::ir::{
 use skript_dialect::{Pass, PassError, PassOption, op};
 use std::collections::{HashMap, HashSet};
 
-/// Marks a function that holds a part of the entry.
-pub const PART: &str = "skript.part";
-
 /// Attributes of the entry's arguments that outlined functions keep.
-const KEPT: [&str; 4] = [NOALIAS, "llvm.align", "llvm.readonly", TABLE];
+const KEPT: [&str; 4] = [
+    NOALIAS,
+    "llvm.align",
+    "llvm.readonly",
+    attribute_names::TABLE,
+];
 
 /// The pass `skript-outline-parts`.
 pub const PASS: Pass = Pass {
@@ -138,7 +142,7 @@ impl<'c: 'a, 'a> Outliner<'c, 'a> {
         let stays = name == ops::memref::ALLOCA
             || with_nested(op)
                 .into_iter()
-                .any(|inner| is_check(inner) || self.calls_outlined(inner))
+                .any(|inner| Check::cast(inner).is_some() || self.calls_outlined(inner))
             || (name.starts_with("scf.") && weight > self.most)
             || op.results().any(leaves)
             || !captured(op).into_iter().all(is_available);
@@ -150,8 +154,8 @@ impl<'c: 'a, 'a> Outliner<'c, 'a> {
 
     /// Whether an op calls a part that the module had before.
     fn calls_outlined(&self, op: OperationRef<'c, 'a>) -> bool {
-        let callee = invoke::callee(op).and_then(|name| self.known.get(&name));
-        callee.is_some_and(|function| function.has_attribute(PART))
+        let callee = func::callee(op).and_then(|name| self.known.get(&name));
+        callee.is_some_and(|function| function.has_attribute(attribute_names::PART))
     }
 
     /// Moves consecutive ops of a block into a function.
@@ -245,7 +249,7 @@ impl<'c: 'a, 'a> Outliner<'c, 'a> {
             ("llvm.linkage", parsed("#llvm.linkage<internal>")?),
             // Or LLVM would put it back where it came from.
             ("passthrough", parsed("[\"noinline\"]")?),
-            (PART, attributes::unit(self.context)),
+            (attribute_names::PART, attributes::unit(self.context)),
         ];
         Ok(end.create(ops::func::FUNC, &[], &attributes, &[], vec![region])?)
     }

@@ -7,11 +7,12 @@
 //! Requires: an entry of one block, with upper bounds (`skript.bounds`) for results with dynamic extents. Guarantees:
 //! the entry returns nothing, or its `i32` status.
 
-use super::arguments::{BOUNDS, EXTENTS, extents_from_caller};
+use super::arguments::extents_from_caller;
 use super::loop_carried::{separate_branches, written};
 use crate::error::CodegenError;
 use crate::extents::size;
 use crate::ir;
+use crate::ir::attribute_names;
 use crate::ir::ops;
 use crate::ir::{Builder, attributes, types};
 use melior::Context;
@@ -104,7 +105,7 @@ pub fn write_outputs(module: OperationRef) -> Result<(), CodegenError> {
             .argument(number)
             .ok()
             .and_then(|a| types::extents(a.r#type()));
-        let marked = format!("{{{EXTENTS} = {number} : i64}}");
+        let marked = format!("{{{} = {number} : i64}}", attribute_names::EXTENTS);
         ir::append_argument(entry, words(context, rank.map_or(0, |r| r.len()))?, &marked)?;
     }
     let at = Builder::before(context, terminator).map_err(wrong)?;
@@ -190,7 +191,7 @@ fn words(context: &Context, rank: usize) -> Result<Type<'_>, CodegenError> {
 /// Bytes of the largest tensor that a result can be, by its `skript.bounds`.
 fn byte_bound(entry: OperationRef, number: usize, r#type: Type) -> Option<i64> {
     let results = ArrayAttribute::try_from(entry.attribute("res_attrs").ok()?).ok()?;
-    let bounds = attributes::entry(results.element(number).ok()?, BOUNDS)?;
+    let bounds = attributes::entry(results.element(number).ok()?, attribute_names::BOUNDS)?;
     let bounds = DenseI64ArrayAttribute::try_from(bounds).ok()?;
     let element = size::element_bytes(&types::element_of(r#type)?.to_string())?;
     let mut bytes = i64::try_from(element).ok()?;

@@ -10,6 +10,7 @@
 
 use super::order::Order;
 use crate::ir;
+use crate::ir::attribute_names;
 use crate::ir::mutation::retype;
 use crate::ir::ops;
 use crate::ir::{Builder, attributes, types};
@@ -20,10 +21,6 @@ use melior::ir::r#type::{DimSize, MemRefType};
 use melior::ir::{ShapedTypeLike, Type, TypeLike, Value, ValueLike};
 use skript_dialect::{Dialect, Pass, PassError, PassOption};
 
-/// Attribute of an argument: its index among the pointers that the caller passes.
-pub const SLOT: &str = "skript.slot";
-/// Marks the argument that is the table of pointers.
-pub const TABLE: &str = "skript.table";
 /// Attribute of an argument: an array that shares memory with no other.
 pub const NOALIAS: &str = "llvm.noalias";
 
@@ -74,7 +71,7 @@ pub const PASS: Pass = Pass {
                 tabled.push(n);
                 continue;
             }
-            let slot = format!("{SLOT} = {n} : i64");
+            let slot = format!("{} = {n} : i64", attribute_names::SLOT);
             let own = match is_written {
                 true => format!("{{{NOALIAS}, {slot}}}"),
                 false => format!("{{{slot}}}"),
@@ -86,7 +83,7 @@ pub const PASS: Pass = Pass {
                 // SAFETY: the argument has no uses any more.
                 unsafe { body.erase_argument(n) };
             }
-            let own = format!("{{{NOALIAS}, llvm.readonly, {TABLE}}}");
+            let own = format!("{{{NOALIAS}, llvm.readonly, {}}}", attribute_names::TABLE);
             dictionaries.push(ir::parse_attribute(entry.context(), &own)?);
             let dictionaries = ArrayAttribute::new(context, &dictionaries).into();
             ir::set_attribute(entry, "arg_attrs", dictionaries);

@@ -3,9 +3,9 @@
 //! For two arguments, LLVM knows that no write through one changes the other (`llvm.noalias`). It knows nothing of a
 //! pointer that was loaded, so it would not vectorize a loop that reads many of them. On the model in the LLVM dialect.
 
-use super::pointer_table::TABLE;
 use crate::error::CodegenError;
 use crate::ir;
+use crate::ir::attribute_names;
 use crate::ir::attributes;
 use crate::ir::ops;
 use melior::Context;
@@ -20,7 +20,7 @@ const SCOPE: &str = "#llvm.alias_scope<id = distinct[0]<>, domain = <id = distin
 /// The argument of the model that is its table of pointers.
 pub fn position(model: OperationRef) -> Option<usize> {
     let dictionaries = ir::argument_attributes(model);
-    let is_table = |own| attributes::entry(own, TABLE).is_some();
+    let is_table = |own| attributes::entry(own, attribute_names::TABLE).is_some();
     dictionaries.into_iter().position(is_table)
 }
 

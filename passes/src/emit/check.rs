@@ -1,14 +1,11 @@
-//! Run-time checks (2.6, 2.8): `func.call @skript.check.N`, which code generation turns into an early return.
+//! Run-time checks (2.6, 2.8): `skript.check`, which code generation lowers to an early return.
 //!
-//! The call's first argument is the condition, the others are the values of the message, as i64. What to say stands in the
-//! call's attributes; where it stands in the text, and through which operators it was reached, in its location.
+//! The location of a check is the source position, with the operator calls that lead there as call sites.
 
 use super::EmitError;
 use super::scope::Scope;
-use crate::ir::checks::{CODE, MESSAGE};
 use crate::ir::ops;
-use crate::ir::{Builder, attributes, types};
-use melior::ir::attribute::FlatSymbolRefAttribute;
+use crate::ir::{Builder, types};
 use melior::ir::{Type, TypeLike, Value, ValueLike};
 use skript_frontend::model::check::MOST_VALUES;
 use skript_frontend::model::{Check, CheckKind, Expr, Finding, Formula, MessagePart, Node};
@@ -97,21 +94,21 @@ fn worded<'c: 'a, 'a>(
     Ok((message, values.collect::<Result<_, _>>()?))
 }
 
-/// Writes the message, and collects the values in it.
+/// Writes the text of a message, and lists the values that it prints.
 fn write<'m>(
     parts: &'m [MessagePart],
-    values: &mut Vec<&'m Expr>,
+    printed: &mut Vec<&'m Expr>,
     message: &mut String,
 ) -> Result<(), EmitError> {
     for part in parts {
         match part {
             MessagePart::Text(text) => message.push_str(&text.replace('{', "{{")),
             MessagePart::Value(expr) => {
-                let place = place(expr, values)?;
+                let position = position(expr, printed)?;
                 message.push_str(&match expr.kind {
-                    ScalarKind::Bool => format!("{{{place}:bool}}"),
-                    ScalarKind::Int => format!("{{{place}}}"),
-                    ScalarKind::Real => format!("{{{place}:real}}"),
+                    ScalarKind::Bool => format!("{{{position}:bool}}"),
+                    ScalarKind::Int => format!("{{{position}}}"),
+                    ScalarKind::Real => format!("{{{position}:real}}"),
                 });
             }
             MessagePart::Choice {
@@ -119,10 +116,10 @@ fn write<'m>(
                 then,
                 otherwise,
             } => {
-                message.push_str(&format!("{{{}?}}", place(condition, values)?));
-                write(then, values, message)?;
+                message.push_str(&format!("{{{}?}}", position(condition, printed)?));
+                write(then, printed, message)?;
                 message.push_str("{|}");
-                write(otherwise, values, message)?;
+                write(otherwise, printed, message)?;
                 message.push_str("{/}");
             }
         }
@@ -130,16 +127,16 @@ fn write<'m>(
     Ok(())
 }
 
-/// Where a message finds a value.
-fn place<'m>(expr: &'m Expr, values: &mut Vec<&'m Expr>) -> Result<usize, EmitError> {
-    match values.iter().position(|known| *known == expr) {
-        Some(place) => Ok(place),
-        None if values.len() == MOST_VALUES => {
-            Err(EmitError::Malformed("a check reports too many values"))
+/// The position of a value among those that a message prints.
+fn position<'m>(expr: &'m Expr, printed: &mut Vec<&'m Expr>) -> Result<usize, EmitError> {
+    match printed.iter().position(|known| *known == expr) {
+        Some(known) => Ok(known),
+        None if printed.len() == MOST_VALUES => {
+            Err(EmitError::Malformed("a check prints too many values"))
         }
         None => {
-            values.push(expr);
-            Ok(values.len() - 1)
+            printed.push(expr);
+            Ok(printed.len() - 1)
         }
     }
 }
@@ -155,11 +152,11 @@ pub(super) fn report<'c: 'a, 'a>(
     at: &Builder<'c, 'a>,
 ) -> Result<(), EmitError> {
     let context = at.context;
-    let mut operands = vec![condition];
+    let mut words = Vec::with_capacity(values.len());
     let word = types::word(context);
     for value in values {
         let r#type = value.r#type();
-        operands.push(if r#type.is_index() {
+        words.push(if r#type.is_index() {
             at.value(ops::arith::INDEX_CAST, &[*value], &[], word)?
         } else if r#type == Type::float64(context) {
             at.value(ops::arith::BITCAST, &[*value], &[], word)?
@@ -168,21 +165,8 @@ pub(super) fn report<'c: 'a, 'a>(
         });
     }
     let location = scope.emitter.location(&scope.function.name, span);
-    let symbol = scope.emitter.check_symbol(values.len());
-    at.with_location(location).create(
-        ops::func::CALL,
-        &operands,
-        &[
-            (
-                "callee",
-                FlatSymbolRefAttribute::new(context, &symbol).into(),
-            ),
-            (CODE, attributes::string(context, code)),
-            (MESSAGE, attributes::string(context, message)),
-        ],
-        &[],
-        Vec::new(),
-    )?;
+    let at = at.with_location(location);
+    at.check(condition, code, message, &words)?;
     Ok(())
 }
 

@@ -3,9 +3,9 @@
 use super::expression::Point;
 use super::scope::Scope;
 use super::{EmitError, check, constant};
+use crate::ir::attribute_names;
 use crate::ir::ops;
 use crate::ir::{Builder, attributes, types};
-use crate::structure::SAME_TENSOR;
 use melior::ir::operation::OperationLike;
 use melior::ir::{Attribute, Region, Type, Value, ValueLike};
 use skript_frontend::model::{Accumulation, Expr, Extent, Formula, Init, Node, ValueId};
@@ -142,10 +142,13 @@ fn emit<'c: 'a, 'a>(
         .zip(&same)
         .any(|(position, first)| *first < position)
     {
-        described.push((SAME_TENSOR, attributes::i32s(context, &same)));
+        described.push((
+            attribute_names::SAME_TENSOR,
+            attributes::i32s(context, &same),
+        ));
     }
     if formula.is_search() {
-        described.push((crate::ir::checks::SEARCH, attributes::unit(context)));
+        described.push((attribute_names::SEARCH, attributes::unit(context)));
     }
     let op = at.create(
         ops::skript::FORMULA,

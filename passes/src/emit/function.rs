@@ -2,6 +2,7 @@
 
 use super::scope::{Scope, argument_attributes, dictionary, port_attributes};
 use super::{EmitError, Emitter, block, branch, check, constant, formula, intrinsic};
+use crate::ir::attribute_names;
 use crate::ir::ops;
 use crate::ir::{Builder, attributes};
 use melior::Context;
@@ -105,11 +106,11 @@ pub(super) fn emit<'c>(
             "res_attrs",
             ArrayAttribute::new(context, &of_results).into(),
         ));
-        function_attributes.push(("skript.entry", attributes::unit(context)));
+        function_attributes.push((attribute_names::ENTRY, attributes::unit(context)));
         let entries = quantization(context, emitter.model);
         if !entries.is_empty() {
             let entries = ArrayAttribute::new(context, &entries).into();
-            function_attributes.push(("skript.quantization", entries));
+            function_attributes.push((attribute_names::QUANTIZATION, entries));
         }
     } else {
         function_attributes.push(("sym_visibility", attributes::string(context, "private")));

@@ -15,20 +15,16 @@ mod intrinsic;
 mod repeat;
 mod scope;
 
-use crate::ir::ops;
 pub use error::EmitError;
 
-use crate::ir::{Builder, attributes, location, types};
+use crate::ir::{location, types};
 use melior::Context;
-use melior::ir::attribute::TypeAttribute;
 use melior::ir::operation::OperationLike;
-use melior::ir::r#type::FunctionType;
-use melior::ir::{BlockRef, Location, Module, Region, Type};
+use melior::ir::{Location, Module, Type};
 use skript_frontend::model::compute_types::callees;
 use skript_frontend::model::{Function, FunctionId, Model, ValueId};
 use skript_frontend::source::{SourceMap, Span};
-use std::cell::RefCell;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::HashSet;
 
 /// Builds and verifies the module of a composed model.
 ///
@@ -44,7 +40,6 @@ pub fn emit<'c>(
         model,
         sources,
         symbols: symbols(model),
-        checks: RefCell::default(),
     };
     let entry = model
         .function(model.entry)
@@ -54,7 +49,6 @@ pub fn emit<'c>(
     for id in emitter.reachable() {
         function::emit(&emitter, id, body)?;
     }
-    emitter.declare_checks(body)?;
     if !module.as_operation().verify() {
         return Err(EmitError::Invalid);
     }
@@ -68,8 +62,6 @@ struct Emitter<'c, 'm> {
     sources: &'m SourceMap,
     /// Symbol names by function.
     symbols: Vec<String>,
-    /// Numbers of values of the checks so far.
-    checks: RefCell<BTreeSet<usize>>,
 }
 
 impl<'c> Emitter<'c, '_> {
@@ -95,35 +87,6 @@ impl<'c> Emitter<'c, '_> {
 
     fn symbol(&self, id: FunctionId) -> &str {
         self.symbols.get(id.0 as usize).map_or("", String::as_str)
-    }
-
-    /// The function that a check with so many values calls.
-    fn check_symbol(&self, values: usize) -> String {
-        self.checks.borrow_mut().insert(values);
-        format!("{}{values}", crate::ir::checks::PREFIX)
-    }
-
-    fn declare_checks(&self, module: BlockRef<'c, '_>) -> Result<(), EmitError> {
-        let (flag, word) = (types::flag(self.context), types::word(self.context));
-        let at = Builder::at_end(self.context, module, Location::unknown(self.context));
-        for values in self.checks.borrow().iter() {
-            let mut inputs = vec![word; values + 1];
-            if let Some(first) = inputs.first_mut() {
-                *first = flag;
-            }
-            let r#type = FunctionType::new(self.context, &inputs, &[]);
-            let name = format!("{}{values}", crate::ir::checks::PREFIX);
-            let attributes = [
-                ("sym_name", attributes::string(self.context, &name)),
-                (
-                    "sym_visibility",
-                    attributes::string(self.context, "private"),
-                ),
-                ("function_type", TypeAttribute::new(r#type.into()).into()),
-            ];
-            at.create(ops::func::FUNC, &[], &attributes, &[], vec![Region::new()])?;
-        }
-        Ok(())
     }
 
     /// The entry and what it invokes, callees first, each once.

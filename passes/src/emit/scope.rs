@@ -1,6 +1,7 @@
 //! The tensors of a function while it is emitted.
 
 use super::{EmitError, Emitter};
+use crate::ir::attribute_names;
 use crate::ir::{attributes, types};
 use melior::ir::{Type, Value};
 use skript_frontend::model::{Extent, Function, TensorType, ValueId};
@@ -127,13 +128,13 @@ pub(super) fn port_attributes<'c>(
     tensor: &TensorType,
 ) -> Vec<(&'static str, melior::ir::Attribute<'c>)> {
     let mut entries = vec![
-        ("skript.name", attributes::string(context, name)),
-        ("skript.role", attributes::string(context, role)),
+        (attribute_names::NAME, attributes::string(context, name)),
+        (attribute_names::ROLE, attributes::string(context, role)),
     ];
     if tensor.fixed_shape().is_none() {
         let bounds = tensor.shape.iter().map(|e| i64::try_from(e.bound()));
         let bounds: Vec<i64> = bounds.map(|b| b.unwrap_or(i64::MAX)).collect();
-        entries.push(("skript.bounds", attributes::i64s(context, &bounds)));
+        entries.push((attribute_names::BOUNDS, attributes::i64s(context, &bounds)));
     }
     entries
 }

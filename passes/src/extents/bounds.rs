@@ -4,18 +4,19 @@
 //! (`arith.minsi %n, %c16`) through calls, branches, loops and formulas. Where two meet the larger one counts.
 
 use super::size;
+use crate::ir::argument_attributes;
+use crate::ir::arith::Constant;
+use crate::ir::attribute_names;
 use crate::ir::copy::{arguments, operation_name};
+use crate::ir::func::{self, symbol};
 use crate::ir::ops;
 use crate::ir::{ValueKey, attributes, types};
 use crate::ir::{blocks, entry, nested, operations};
 use crate::ir::{first, last};
-use melior::ir::attribute::{
-    ArrayAttribute, DenseI64ArrayAttribute, FlatSymbolRefAttribute, IntegerAttribute,
-    StringAttribute,
-};
-use melior::ir::operation::{OperationLike, OperationResult};
+use melior::ir::attribute::DenseI64ArrayAttribute;
+use melior::ir::operation::OperationLike;
 use melior::ir::{BlockRef, OperationRef, Type, Value, ValueLike};
-use skript_dialect::{melior, op};
+use skript_dialect::op;
 use std::collections::HashMap;
 
 /// Rounds, beyond one for each function, after which bounds that still grow count as unbounded.
@@ -114,9 +115,7 @@ impl<'c: 'a, 'a> Bounds<'c, 'a> {
 
     /// The function that an operation calls, if it has a body.
     pub fn callee(&self, call: OperationRef<'c, 'a>) -> Option<OperationRef<'c, 'a>> {
-        let name = call.attribute("callee").ok()?;
-        let name = FlatSymbolRefAttribute::try_from(name).ok()?;
-        let function = self.functions.get(name.value())?;
+        let function = self.functions.get(&func::callee(call)?)?;
         blocks(*function).first().map(|_| *function)
     }
 
@@ -125,15 +124,14 @@ impl<'c: 'a, 'a> Bounds<'c, 'a> {
         let Some(body) = blocks(function).first().copied() else {
             return Ok(());
         };
-        let stated = function.attribute("arg_attrs").ok();
-        let stated = stated.and_then(|a| ArrayAttribute::try_from(a).ok());
+        let stated = argument_attributes(function);
         for (position, argument) in arguments(body).into_iter().enumerate() {
             if !is_open(argument) {
                 continue;
             }
             let array = stated
-                .and_then(|s| s.element(position).ok())
-                .and_then(|a| attributes::entry(a, "skript.bounds"))
+                .get(position)
+                .and_then(|own| attributes::entry(*own, attribute_names::BOUNDS))
                 .and_then(|a| DenseI64ArrayAttribute::try_from(a).ok())
                 .ok_or_else(|| {
                     let message = format!("states no bounds of argument {position}");
@@ -366,17 +364,7 @@ pub fn end<'c: 'a, 'a>(block: BlockRef<'c, 'a>) -> Vec<Value<'c, 'a>> {
 
 /// The value of a constant integer.
 pub fn constant(value: Value<'_, '_>) -> Option<i64> {
-    let op = OperationResult::try_from(value).ok()?.owner();
-    if operation_name(op) != ops::arith::CONSTANT {
-        return None;
-    }
-    let value = IntegerAttribute::try_from(op.attribute("value").ok()?).ok()?;
-    Some(value.value())
-}
-
-fn symbol(function: OperationRef<'_, '_>) -> Option<String> {
-    let name = StringAttribute::try_from(function.attribute("sym_name").ok()?).ok()?;
-    Some(name.value().to_owned())
+    Constant::of(value)?.integer()
 }
 
 fn unbounded<'c, 'a>(op: OperationRef<'c, 'a>) -> Refusal<'c, 'a> {

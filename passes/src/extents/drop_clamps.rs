@@ -10,12 +10,13 @@ use super::bounds::{Bounds, constant, end, open_dimensions};
 use super::order::{Meaning, Order};
 use super::polynomial::{Polynomial, Unknown};
 use super::updated_positions::Taken;
-use crate::ir::checks::is_check;
+use crate::ir::arith::Constant;
 use crate::ir::copy::{arguments, operation_name};
 use crate::ir::ops;
+use crate::ir::skript::Formula;
 use crate::ir::{ValueKey, regions, types};
 use crate::ir::{blocks, erase, operations, replace_uses};
-use melior::ir::attribute::{DenseI64ArrayAttribute, IntegerAttribute};
+
 use melior::ir::operation::{OperationLike, OperationResult};
 use melior::ir::{BlockRef, OperationRef, TypeLike, Value, ValueLike};
 use skript_dialect::{Pass, PassError, PassOption, melior};
@@ -130,7 +131,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
                     }
                 }
                 ops::scf::IF => self.branch(op)?,
-                ops::func::CALL if is_check(op) => {
+                ops::skript::CHECK => {
                     let held = op.operand(0)?;
                     let condition = self.condition(held);
                     self.learn(&condition);
@@ -153,13 +154,13 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
     }
 
     fn formula(&mut self, op: OperationRef<'c, 'a>) -> Result<(), melior::Error> {
-        let stated = DenseI64ArrayAttribute::try_from(op.attribute("static_bounds")?)?;
+        let formula = Formula::cast(op).ok_or(melior::Error::OperationBuild)?;
         let facts = self.order.facts();
         let first = self.order.unknowns();
         let mut operands = op.operands();
         let mut indices = Vec::new();
-        for position in 0..stated.len() {
-            let limit = match stated.element(position)? {
+        for bound in formula.static_bounds() {
+            let limit = match bound {
                 types::DYNAMIC => {
                     let limit = operands.next().ok_or(melior::Error::OperationBuild)?;
                     self.number(limit)
@@ -414,8 +415,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
         let operands: Vec<_> = op.operands().collect();
         match (name, operands.as_slice()) {
             (ops::arith::CONSTANT, []) => {
-                let value = IntegerAttribute::try_from(op.attribute("value").ok()?).ok()?;
-                Some(Polynomial::constant(value.value()))
+                Some(Polynomial::constant(Constant::cast(op)?.integer()?))
             }
             (ops::tensor::DIM, [tensor, dimension]) => self.extent(*tensor, constant(*dimension)?),
             (ops::skript::SELECT | ops::arith::SELECT, [_, x, y]) => {

@@ -2,15 +2,16 @@
 
 use super::bounds::constant;
 use super::padding::Padding;
-use crate::ir::builder::{only_block, operations};
+use crate::ir::builder::operations;
 use crate::ir::copy::{arguments, with_attributes, with_operands};
 use crate::ir::ops;
+use crate::ir::skript::Formula;
 use crate::ir::{Builder, attributes, types};
 use melior::Error;
-use melior::ir::attribute::DenseI64ArrayAttribute;
+
 use melior::ir::operation::OperationLike;
 use melior::ir::r#type::IntegerType;
-use melior::ir::{OperationRef, Region, RegionLike, Type, Value};
+use melior::ir::{OperationRef, Region, Type, Value};
 use skript_dialect::melior;
 use skript_semantics::ScalarOp;
 
@@ -20,12 +21,11 @@ impl<'c: 'a, 'a> Padding<'_, 'c, 'a> {
         op: OperationRef<'c, 'a>,
         to: &Builder<'c, 'a>,
     ) -> Result<(), Error> {
-        let stated = DenseI64ArrayAttribute::try_from(op.attribute("static_bounds")?)?;
+        let formula = Formula::cast(op).ok_or(Error::OperationBuild)?;
         let mut operands = op.operands();
         let mut bounds = Vec::new();
         let mut limits = Vec::new();
-        for position in 0..stated.len() {
-            let mut bound = stated.element(position)?;
+        for (position, mut bound) in formula.static_bounds().into_iter().enumerate() {
             if bound == types::DYNAMIC {
                 let limit = operands.next().ok_or(Error::OperationBuild)?;
                 bound = self.bounds.of_extent(limit).ok_or(Error::OperationBuild)?;
@@ -38,9 +38,9 @@ impl<'c: 'a, 'a> Padding<'_, 'c, 'a> {
         let mut inner = vec![Type::index(to.context); bounds.len()];
         inner.extend(&results);
 
-        let predicate = self.predicate(op, &limits, &inner, to)?;
+        let predicate = self.predicate(formula, &limits, &inner, to)?;
         let (body, at, values) = to.region(&inner);
-        let block = only_block(op.region(1)?)?;
+        let block = formula.body()?;
         self.enter(block, &values);
         for op in operations(block) {
             self.operation(op, &at.with_location(op.location()))?;
@@ -64,12 +64,12 @@ impl<'c: 'a, 'a> Padding<'_, 'c, 'a> {
     /// The predicate, and that each index is below its limit.
     fn predicate(
         &mut self,
-        op: OperationRef<'c, 'a>,
+        formula: Formula<'c, 'a>,
         limits: &[(usize, Value<'c, 'a>)],
         arguments: &[Type<'c>],
         to: &Builder<'c, 'a>,
     ) -> Result<Region<'c>, Error> {
-        let block = op.region(0)?.first_block();
+        let block = formula.predicate();
         if block.is_none() && limits.is_empty() {
             return Ok(Region::new());
         }

@@ -2,6 +2,7 @@
 
 use super::bounds::{Bounds, end, open_dimensions};
 use super::padding::Padding;
+use crate::ir::attribute_names;
 use crate::ir::blocks;
 use crate::ir::builder::operations;
 use crate::ir::copy::{arguments, with_attributes};
@@ -12,7 +13,6 @@ use melior::ir::attribute::{ArrayAttribute, DictionaryAttribute, StringAttribute
 use melior::ir::operation::OperationLike;
 use melior::ir::r#type::{FunctionType, IntegerType};
 use melior::ir::{Attribute, Identifier, OperationRef, Type, Value, ValueLike};
-use skript_dialect::melior;
 
 /// The role of an argument or result that is an extent of another one.
 pub const ROLE: &str = "extent";
@@ -28,7 +28,7 @@ pub(super) fn rebuild<'c: 'a, 'a>(
     let owner = function.context();
     let at = regions::before(function, &owner)?;
     let mut padding = Padding::new(bounds);
-    let is_entry = function.has_attribute("skript.entry");
+    let is_entry = function.has_attribute(attribute_names::ENTRY);
     let old = arguments(body);
     let inputs = boundary(padding.types(&old, &at), old.len(), is_entry, &at);
     let (region, inner, values) = at.region(&inputs);
@@ -110,14 +110,14 @@ fn described<'c: 'a, 'a>(
             Some(present) => present.element(position).ok()?,
             None => DictionaryAttribute::new(context, &[]).into(),
         };
-        let name = attributes::entry(own, "skript.name")
+        let name = attributes::entry(own, attribute_names::NAME)
             .and_then(|a| StringAttribute::try_from(a).ok())
             .map_or_else(|| position.to_string(), |a| a.value().to_owned());
         let own = DictionaryAttribute::try_from(own).ok()?;
         let mut entries = Vec::new();
         for number in 0..own.len() {
             let (key, entry) = own.element(number).ok()?;
-            if key.as_string_ref().as_str() != Ok("skript.bounds") {
+            if key.as_string_ref().as_str() != Ok(attribute_names::BOUNDS) {
                 entries.push((key, entry));
             }
         }
@@ -126,11 +126,11 @@ fn described<'c: 'a, 'a>(
             let text = |text: &str| attributes::string(context, text);
             let entry = |key, value| (Identifier::new(context, key), value);
             let entries = [
-                entry("skript.name", text(&format!("{name}[{dimension}]"))),
-                entry("skript.role", text(ROLE)),
-                entry("skript.extent_of", text(&name)),
+                entry(attribute_names::NAME, text(&format!("{name}[{dimension}]"))),
+                entry(attribute_names::ROLE, text(ROLE)),
+                entry(attribute_names::EXTENT_OF, text(&name)),
                 entry(
-                    "skript.dimension",
+                    attribute_names::DIMENSION,
                     attributes::i64(context, dimension as i64),
                 ),
             ];

@@ -2,6 +2,7 @@
 
 use super::bounds::open_dimensions;
 use super::padding::Padding;
+use crate::ir::attribute_names;
 use crate::ir::copy::with_attributes;
 use crate::ir::ops;
 use crate::ir::{Builder, attributes, types};
@@ -9,11 +10,6 @@ use melior::Error;
 use melior::ir::operation::OperationLike;
 use melior::ir::r#type::IntegerType;
 use melior::ir::{OperationRef, Type, Value, ValueLike};
-use skript_dialect::melior;
-
-/// Attribute of an intrinsic on padded tensors: pairs of a tensor and a dimension. For each, in this order, a
-/// `tensor<i64>` at the end of `ins` has the extent. Inputs are numbered from 0, destinations after them.
-pub const FILLED: &str = "skript.filled";
 
 impl<'c: 'a, 'a> Padding<'_, 'c, 'a> {
     pub(super) fn intrinsic(
@@ -44,7 +40,10 @@ impl<'c: 'a, 'a> Padding<'_, 'c, 'a> {
                 "operandSegmentSizes",
                 attributes::i32s(to.context, &segments),
             ),
-            (FILLED, attributes::i64s(to.context, &filled)),
+            (
+                attribute_names::FILLED,
+                attributes::i64s(to.context, &filled),
+            ),
         ];
         let types: Vec<_> = results.iter().map(|r| self.bounds.padded(*r)).collect();
         let made = with_attributes(op, &new, &types, Vec::new(), &others, to)?;

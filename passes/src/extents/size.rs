@@ -5,8 +5,10 @@
 
 use crate::ir;
 use crate::ir::ValueKey;
+use crate::ir::arith::Constant;
 use crate::ir::ops;
-use melior::ir::attribute::{ArrayAttribute, DenseI32ArrayAttribute, IntegerAttribute};
+use crate::ir::shape;
+
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationLike, OperationRef, OperationResult};
 use melior::ir::r#type::{DimSize, MemRefType};
@@ -93,18 +95,15 @@ impl Search {
             ops::memref::EXPAND_SHAPE => self.value(op.operand(position + 1).ok()?, depth),
             ops::memref::COLLAPSE_SHAPE => {
                 let source = op.operand(0).ok()?;
-                let mut merged = merged(op, dimension)?.into_iter();
+                let mut merged = shape::reassociation(op)?
+                    .get(dimension)?
+                    .clone()
+                    .into_iter();
                 merged.try_fold(1u64, |all, dimension| {
                     all.checked_mul(self.extent(source, dimension, depth)?)
                 })
             }
-            // Sizes come after the source and the offsets; dropped dimensions have static ones.
-            ops::memref::SUBVIEW => {
-                let segments = op.attribute("operandSegmentSizes").ok()?;
-                let offsets = DenseI32ArrayAttribute::try_from(segments).ok()?.element(1);
-                let offsets = usize::try_from(offsets.ok()?).ok()?;
-                self.value(op.operand(1 + offsets + position).ok()?, depth)
-            }
+            ops::memref::SUBVIEW => self.value(shape::dynamic_size(op, position)?, depth),
             ops::arith::SELECT => {
                 let one = self.extent(op.operand(1).ok()?, dimension, depth)?;
                 Some(one.max(self.extent(op.operand(2).ok()?, dimension, depth)?))
@@ -170,7 +169,7 @@ pub fn largest<'c: 'a, 'a>(
     let op = OperationResult::try_from(extent).ok()?.owner();
     let operand = |n: usize| largest(op.operand(n).ok()?, depth, of_dimension);
     match ir::name(op).as_str() {
-        ops::arith::CONSTANT => constant(op),
+        ops::arith::CONSTANT => constant(extent),
         ops::arith::MINUI | ops::arith::MINSI => match (operand(0), operand(1)) {
             (Some(x), Some(y)) => Some(x.min(y)),
             (x, y) => x.or(y),
@@ -181,24 +180,13 @@ pub fn largest<'c: 'a, 'a>(
         ops::arith::ADDI => operand(0)?.checked_add(operand(1)?),
         ops::arith::MULI => operand(0)?.checked_mul(operand(1)?),
         ops::memref::DIM | ops::tensor::DIM => {
-            let number = op.operand(1).ok()?;
-            let number = constant(OperationResult::try_from(number).ok()?.owner())?;
+            let number = constant(op.operand(1).ok()?)?;
             of_dimension(op.operand(0).ok()?, usize::try_from(number).ok()?, depth)
         }
         _ => None,
     }
 }
 
-/// The dimensions of its source that a `memref.collapse_shape` merges.
-fn merged(op: OperationRef, dimension: usize) -> Option<Vec<usize>> {
-    let groups = ArrayAttribute::try_from(op.attribute("reassociation").ok()?).ok()?;
-    let group = ArrayAttribute::try_from(groups.element(dimension).ok()?).ok()?;
-    let number = |n| IntegerAttribute::try_from(group.element(n).ok()?).ok();
-    let numbers = (0..group.len()).map(|n| usize::try_from(number(n)?.value()).ok());
-    numbers.collect()
-}
-
-fn constant(op: OperationRef) -> Option<u64> {
-    let number = IntegerAttribute::try_from(op.attribute("value").ok()?).ok()?;
-    u64::try_from(number.value()).ok()
+fn constant(value: Value) -> Option<u64> {
+    u64::try_from(Constant::of(value)?.integer()?).ok()
 }

@@ -4,16 +4,17 @@
 use super::bounds::{constant, end};
 use super::drop_clamps::Walk;
 use super::polynomial::{Polynomial, Unknown};
+use crate::ir::attribute_names;
 use crate::ir::blocks;
 use crate::ir::copy::{arguments, operation_name};
 use crate::ir::ops;
 use crate::ir::{ValueKey, splat, types};
-use crate::structure::read::{SAME_TENSOR, kind};
+use crate::structure::read::kind;
 use melior::ir::attribute::IntegerAttribute;
 use melior::ir::operation::{OperationLike, OperationResult};
 use melior::ir::r#type::IntegerType;
 use melior::ir::{OperationRef, Type, TypeLike, Value, ValueLike};
-use skript_dialect::melior;
+
 use skript_frontend::model::Accumulation;
 use skript_semantics::ScalarKind;
 use std::ops::Range;
@@ -35,7 +36,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
             self.taken_at.insert(ValueKey::of(result), own.clone());
         }
         let moves = kind(op).is_ok_and(|kind| kind == Accumulation::Replace);
-        if !moves || op.has_attribute(SAME_TENSOR) {
+        if !moves || op.has_attribute(attribute_names::SAME_TENSOR) {
             return;
         }
         let all = blocks(op);

@@ -3,12 +3,14 @@
 //!
 //! Requires: a queried value is not moved. Operations that are replaced are followed and never stored.
 
-use crate::ir::checks::is_check;
+use crate::ir::arith::Constant;
 use crate::ir::copy::operation_name;
 use crate::ir::ops;
+use crate::ir::shape;
+use crate::ir::skript::Check;
 use crate::ir::users;
 use crate::ir::{ValueKey, types};
-use melior::ir::attribute::{ArrayAttribute, DenseI32ArrayAttribute, IntegerAttribute};
+
 use melior::ir::operation::{OperationLike, OperationResult};
 use melior::ir::r#type::RankedTensorType;
 use melior::ir::{OperationRef, ShapedTypeLike, Value, ValueLike};
@@ -33,12 +35,12 @@ pub struct EqualExtents {
 
 impl EqualExtents {
     /// Adds a check that holds from here on: `a == b`, `a <= b` with a constant b, and conjunctions.
-    pub fn learn<'c: 'a, 'a>(&mut self, check: OperationRef<'c, 'a>) {
-        let parent = op::parent(check);
-        if !is_check(check) || !parent.is_some_and(|parent| op::is(&parent, ops::func::FUNC)) {
+    pub fn learn<'c: 'a, 'a>(&mut self, check: Check<'c, 'a>) {
+        let parent = op::parent(check.op());
+        if !parent.is_some_and(|parent| op::is(&parent, ops::func::FUNC)) {
             return;
         }
-        let mut flags: Vec<Value<'c, 'a>> = check.operands().take(1).collect();
+        let mut flags: Vec<Value<'c, 'a>> = check.condition().into_iter().collect();
         while let Some(flag) = flags.pop() {
             let Ok(op) = OperationResult::try_from(flag).map(|result| result.owner()) else {
                 continue;
@@ -110,7 +112,9 @@ fn number<'c: 'a, 'a>(value: Value<'c, 'a>) -> Number {
     };
     let known = match operation_name(op).as_str() {
         ops::tensor::DIM => dimension(op).map(|(tensor, dimension)| extent(tensor, dimension)),
-        ops::arith::CONSTANT => integer(op).map(Number::Fixed),
+        ops::arith::CONSTANT => Constant::cast(op)
+            .and_then(Constant::integer)
+            .map(Number::Fixed),
         _ => None,
     };
     known.unwrap_or(Number::Value(ValueKey::of(value)))
@@ -137,14 +141,9 @@ fn redundant_clamps<'c: 'a, 'a>(value: Value<'c, 'a>, limit: Value<'c, 'a>) -> V
 
 /// The tensor and the dimension that a `tensor.dim` asks for.
 fn dimension<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Option<(Value<'c, 'a>, usize)> {
-    let chosen = OperationResult::try_from(op.operand(1).ok()?).ok()?.owner();
-    let dimension = usize::try_from(integer(chosen)?).ok()?;
+    let dimension = Constant::of(op.operand(1).ok()?)?.integer()?;
+    let dimension = usize::try_from(dimension).ok()?;
     Some((op.operand(0).ok()?, dimension))
-}
-
-fn integer(op: OperationRef) -> Option<i64> {
-    let value = op.attribute("value").ok()?;
-    Some(IntegerAttribute::try_from(value).ok()?.value())
 }
 
 /// An extent, as far as definitions determine it.
@@ -188,12 +187,7 @@ fn made<'c: 'a, 'a>(result: &OperationResult<'c, 'a>, position: usize) -> Option
         ops::tensor::EMPTY => operand(position).map(Made::Of),
         ops::tensor::SPLAT | ops::tensor::EXPAND_SHAPE => operand(position + 1).map(Made::Of),
         ops::tensor::INSERT_SLICE => operand(1).map(Made::Like),
-        ops::tensor::EXTRACT_SLICE => {
-            // Sizes come after the source and the offsets; dropped dimensions have one element.
-            let segments = op.attribute("operandSegmentSizes").ok()?;
-            let offsets = DenseI32ArrayAttribute::try_from(segments).ok()?.element(1);
-            operand(1 + usize::try_from(offsets.ok()?).ok()? + position).map(Made::Of)
-        }
+        ops::tensor::EXTRACT_SLICE => shape::dynamic_size(op, position).map(Made::Of),
         ops::tensor::CAST => operand(0).map(Made::Like),
         // Destinations are the last operands.
         ops::skript::FORMULA | ops::linalg::GENERIC | ops::linalg::FILL => {
@@ -218,14 +212,11 @@ fn collapsed<'c: 'a, 'a>(
     if operation_name(op) != ops::tensor::COLLAPSE_SHAPE {
         return None;
     }
-    let groups = ArrayAttribute::try_from(op.attribute("reassociation").ok()?).ok()?;
-    let group = ArrayAttribute::try_from(groups.element(dimension).ok()?).ok()?;
+    let group = shape::reassociation(op)?.get(dimension)?.clone();
     let source = op.operand(0).ok()?;
     let extents = types::extents(source.r#type())?;
     let mut own = None;
-    for position in 0..group.len() {
-        let merged = IntegerAttribute::try_from(group.element(position).ok()?);
-        let merged = usize::try_from(merged.ok()?.value()).ok()?;
+    for merged in group {
         if extents.get(merged) != Some(&1) && own.replace(merged).is_some() {
             return None;
         }
@@ -261,10 +252,9 @@ mod tests {
               %flat = tensor.collapse_shape %u [[0, 1], [2, 3]] : tensor<1x?x3x1xf32> into tensor<?x3xf32>
               %same = skript.eq %m, %n : index
               %flag = arith.andi %same, %same : i1
-              func.call @skript.check.0(%flag) : (i1) -> ()
+              skript.check %flag, \"SK9203\", \"not equal\"
               return
-            }
-            func.func private @skript.check.0(i1)";
+            }";
         let context = crate::ir::new_context();
         let module = Module::parse(&context, text).unwrap();
         let function = module.body().first_operation().unwrap();
@@ -290,8 +280,8 @@ mod tests {
         assert!(same.is_multiple(made("tensor.empty"), 0, n, 4));
         assert!(!same.is_multiple(made("tensor.empty"), 0, n, 2));
         assert!(!same.is_multiple(y, 0, n, 4));
-        let check = |op: &&OperationRef| is_check(**op);
-        same.learn(*all.iter().find(check).unwrap());
+        let check = all.iter().find_map(|op| Check::cast(*op));
+        same.learn(check.unwrap());
         assert!(same.is_extent(x, 0, n));
         assert!(!same.is_extent(y, 0, n));
     }

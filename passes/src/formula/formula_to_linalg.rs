@@ -13,6 +13,7 @@
 use super::equal_extents::EqualExtents;
 use super::{Refusal, linalg, structured};
 use crate::ir::ops;
+use crate::ir::skript::Check;
 use crate::ir::{Builder, attributes, mutation};
 use crate::structure::{ReadError, Reading, Structure};
 use skript_dialect::melior::ir::operation::OperationLike;
@@ -58,11 +59,11 @@ pub const PASS: Pass = Pass {
         let mut failure = None;
         let mut same = EqualExtents::default();
         let found = op::collect(&root, |op| {
-            op::is(&op, ops::skript::FORMULA) || op::is(&op, ops::func::CALL)
+            op::is(&op, ops::skript::FORMULA) || Check::cast(op).is_some()
         });
         for formula in found {
-            if op::is(&formula, ops::func::CALL) {
-                same.learn(formula);
+            if let Some(check) = Check::cast(formula) {
+                same.learn(check);
                 continue;
             }
             let at = Builder::before(context, formula)?;

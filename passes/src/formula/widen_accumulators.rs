@@ -10,11 +10,12 @@
 
 use super::structured;
 use crate::ir::ops;
+use crate::ir::skript::Formula;
 use crate::ir::{Builder, Copier, ValueKey, builder, copy, replace_each, splat, types};
-use melior::ir::attribute::DenseI64ArrayAttribute;
+
 use melior::ir::operation::{OperationLike, OperationResult};
 use melior::ir::{BlockRef, OperationRef, Region, RegionLike, RegionRef, Type, Value, ValueLike};
-use skript_dialect::melior;
+
 use skript_dialect::{Dialect, Pass, PassError, op};
 use skript_semantics::{RealType, ScalarOp};
 use std::collections::HashMap;
@@ -47,18 +48,14 @@ struct Accumulation<'c, 'a> {
 
 impl<'c: 'a, 'a> Accumulation<'c, 'a> {
     fn of(formula: OperationRef<'c, 'a>) -> Option<Self> {
-        let kind = formula.attribute("kind").ok()?.to_string();
-        if !matches!(kind.as_str(), "#skript.kind<sum>" | "#skript.kind<product>") {
+        let typed = Formula::cast(formula)?;
+        if !matches!(typed.kind().as_str(), "sum" | "product") {
             return None;
         }
-        let bounds = DenseI64ArrayAttribute::try_from(formula.attribute("static_bounds").ok()?);
-        let bounds = bounds.ok()?;
         Some(Accumulation {
             formula,
-            body: builder::only_block(formula.region(1).ok()?).ok()?,
-            bounds: (0..bounds.len())
-                .map(|position| bounds.element(position).ok())
-                .collect::<Option<_>>()?,
+            body: typed.body().ok()?,
+            bounds: typed.static_bounds(),
             before: formula
                 .operand_count()
                 .checked_sub(formula.result_count())?,

@@ -5,16 +5,15 @@
 //! bufferization need not copy what an invocation reads. An operator that invokes itself under its own name is kept at
 //! the outermost level only; the inner invocations are inlined.
 
-use crate::ir::ops;
+use crate::ir::attribute_names;
+use crate::ir::func;
+use crate::ir::skript::Invoke;
+
 use crate::ir::{attributes, mutation};
 use skript_dialect::melior::ir::OperationRef;
-use skript_dialect::melior::ir::attribute::StringAttribute;
-use skript_dialect::melior::ir::operation::OperationLike;
+
 use skript_dialect::{Pass, PassError, PassOption, op};
 use std::collections::HashSet;
-
-/// Attribute of an invocation that the inliner leaves alone.
-const KEPT: &str = "skript.keep";
 
 /// The pass `skript-keep-operators`.
 pub const PASS: Pass = Pass {
@@ -27,8 +26,11 @@ pub const PASS: Pass = Pass {
     }],
     run: |root, options, rewriter| {
         let context = rewriter.context();
-        let invocations = op::collect(&root, |op| op::is(&op, ops::skript::INVOKE));
-        let names: Vec<Option<String>> = invocations.iter().map(|op| operator(*op)).collect();
+        let invocations = op::collect(&root, |op| Invoke::cast(op).is_some());
+        let names = invocations
+            .iter()
+            .map(|op| Invoke::cast(*op).map(Invoke::operator));
+        let names: Vec<Option<String>> = names.collect();
         let wanted = options.text("operators").split(',').map(str::trim);
         let functions = super::functions(root);
         let mut invoked = HashSet::new();
@@ -40,19 +42,22 @@ pub const PASS: Pass = Pass {
                 let message = format!("invokes no operator `{name}` that could be kept");
                 return Err(PassError::at(root, message));
             }
-            let callees: HashSet<String> =
-                named.iter().copied().filter_map(super::callee).collect();
+            let callees: HashSet<String> = named.iter().copied().filter_map(func::callee).collect();
             let mut parts = Vec::new();
             for callee in &callees {
                 let inside = |op: OperationRef| {
-                    named.contains(&op) && super::callee(op).as_ref() != Some(callee)
+                    named.contains(&op) && func::callee(op).as_ref() != Some(callee)
                 };
                 parts.extend(functions.get(callee).map(|body| op::collect(body, inside)));
             }
             let parts: Vec<OperationRef> = parts.concat();
             for invocation in named.iter().filter(|op| !parts.contains(op)) {
-                mutation::set(*invocation, KEPT, attributes::unit(context));
-                invoked.extend(super::callee(*invocation));
+                mutation::set(
+                    *invocation,
+                    attribute_names::KEEP,
+                    attributes::unit(context),
+                );
+                invoked.extend(func::callee(*invocation));
             }
         }
         let mut kept = invoked.iter().filter_map(|name| functions.get(name));
@@ -60,9 +65,3 @@ pub const PASS: Pass = Pass {
     },
     ..Pass::NONE
 };
-
-/// The qualified name of the operator that an invocation invokes.
-fn operator(invocation: OperationRef) -> Option<String> {
-    let name = StringAttribute::try_from(invocation.attribute("operator_name").ok()?).ok()?;
-    Some(name.value().to_owned())
-}

@@ -5,6 +5,7 @@
 //!
 //! Requires: the callee is a `func.func`. Guarantees: no invocation is left.
 
+use crate::ir::func::callee;
 use crate::ir::ops;
 use crate::ir::{Builder, replace_each};
 use skript_dialect::melior::ir::attribute::FlatSymbolRefAttribute;
@@ -22,7 +23,7 @@ pub const PASS: Pass = Pass {
         let functions = super::functions(root);
         let invocations = op::collect(&root, |op| op::is(&op, ops::skript::INVOKE));
         replace_each(invocations, rewriter, |invocation| {
-            let name = super::callee(invocation).ok_or("names no function")?;
+            let name = callee(invocation).ok_or("names no function")?;
             if !functions.contains_key(&name) {
                 return Err(format!("invokes '{name}', which is not a func.func").into());
             }

@@ -3,14 +3,12 @@
 pub mod keep_operators;
 pub mod lower_invocations;
 
+use crate::ir::func::symbol;
 use crate::ir::ops;
 use crate::ir::{argument_attributes, first_block, signature};
 use crate::ir::{attributes, copy, mutation};
 use skript_dialect::melior::Context;
-use skript_dialect::melior::ir::attribute::{
-    ArrayAttribute, DictionaryAttribute, FlatSymbolRefAttribute, StringAttribute,
-};
-use skript_dialect::melior::ir::operation::OperationLike;
+use skript_dialect::melior::ir::attribute::{ArrayAttribute, DictionaryAttribute};
 use skript_dialect::melior::ir::{Attribute, OperationRef, TypeLike, Value, ValueLike};
 use skript_dialect::{PassError, op};
 use std::collections::HashMap;
@@ -18,20 +16,11 @@ use std::collections::HashMap;
 /// Attribute of an argument: whether bufferization may write into it.
 const WRITABLE: &str = "bufferization.writable";
 
-/// The function that an invocation calls.
-pub fn callee(invocation: OperationRef) -> Option<String> {
-    let symbol = FlatSymbolRefAttribute::try_from(invocation.attribute("callee").ok()?).ok()?;
-    Some(symbol.value().to_owned())
-}
-
 /// All `func.func` below an operation, by name.
 pub fn functions<'c, 'a>(root: OperationRef<'c, 'a>) -> HashMap<String, OperationRef<'c, 'a>> {
     op::collect(&root, |op| op::is(&op, ops::func::FUNC))
         .into_iter()
-        .filter_map(|function| {
-            let name = StringAttribute::try_from(function.attribute("sym_name").ok()?).ok()?;
-            Some((name.value().to_owned(), function))
-        })
+        .filter_map(|function| Some((symbol(function)?, function)))
         .collect()
 }
 

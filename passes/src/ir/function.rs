@@ -1,18 +1,24 @@
 //! Functions: the entry of a module, signatures, arguments.
 
+use super::attribute_names;
 use super::builder::operations;
 use super::copy::operation_name as name;
+use super::func::{callee, function_type, symbol};
 use super::mutation::set as set_attribute;
 use super::ops;
 use super::parse::parse_attribute;
+use super::typed;
 use super::walk::{blocks, first_block, nested};
 use crate::error::CodegenError;
 use melior::Context;
-use melior::ir::attribute::{ArrayAttribute, StringAttribute, TypeAttribute};
+use melior::ir::attribute::{ArrayAttribute, TypeAttribute};
 use melior::ir::block::BlockLike;
 use melior::ir::operation::OperationLike;
 use melior::ir::r#type::FunctionType;
 use melior::ir::{Attribute, BlockRef, OperationRef, RegionLike, Type, Value, ValueLike};
+
+/// Attribute of a function: a dictionary for each argument.
+const ARGUMENTS: &str = "arg_attrs";
 
 /// The function that `skript.entry` marks, or the only public one with a body.
 pub fn entry<'c, 'a>(module: OperationRef<'c, 'a>) -> Result<OperationRef<'c, 'a>, CodegenError> {
@@ -22,7 +28,9 @@ pub fn entry<'c, 'a>(module: OperationRef<'c, 'a>) -> Result<OperationRef<'c, 'a
         .filter(|op| name(*op) == ops::func::FUNC)
         .filter(|op| op.regions().any(|r| r.first_block().is_some()))
         .collect();
-    let marked = functions.iter().find(|op| op.has_attribute("skript.entry"));
+    let marked = functions
+        .iter()
+        .find(|op| op.has_attribute(attribute_names::ENTRY));
     if let Some(op) = marked {
         return Ok(*op);
     }
@@ -44,14 +52,9 @@ pub fn uncalled_entry<'c, 'a>(
     module: OperationRef<'c, 'a>,
 ) -> Result<OperationRef<'c, 'a>, CodegenError> {
     let entry = entry(module)?;
-    let symbol = entry.attribute("sym_name");
-    let symbol = symbol.and_then(StringAttribute::try_from);
-    let symbol = symbol.map_err(|e| CodegenError::Module(e.to_string()))?;
-    let calls = |op: &OperationRef| {
-        let callee = op.attribute("callee").ok();
-        callee.is_some_and(|callee| callee.to_string() == format!("@{}", symbol.value()))
-    };
-    match nested(module).iter().find(|op| calls(op)) {
+    let symbol = symbol(entry);
+    let calls = |op: &&OperationRef| symbol.is_some() && callee(**op) == symbol;
+    match nested(module).iter().find(calls) {
         Some(call) => Err(CodegenError::Module(format!(
             "the entry is called by a '{}' of the module, and cannot get other arguments",
             name(*call)
@@ -72,12 +75,7 @@ pub fn body<'c, 'a>(function: OperationRef<'c, 'a>) -> Result<BlockRef<'c, 'a>, 
 
 /// A dictionary for each argument of a function; none at all if no argument ever had one.
 pub fn argument_attributes<'c>(function: OperationRef<'c, '_>) -> Vec<Attribute<'c>> {
-    let all = function.attribute("arg_attrs").ok();
-    let all = all.and_then(|a| ArrayAttribute::try_from(a).ok());
-    let all = all
-        .iter()
-        .flat_map(|array| (0..array.len()).map(|n| array.element(n)));
-    all.filter_map(Result::ok).collect()
+    typed::array(function, ARGUMENTS)
 }
 
 /// Appends an argument to a function; `attributes` is a dictionary's text, `{}` if none.
@@ -98,7 +96,7 @@ pub fn append_argument<'c, 'a>(
     let context: &'c Context = unsafe { context.to_ref() };
     set_attribute(
         function,
-        "arg_attrs",
+        ARGUMENTS,
         ArrayAttribute::new(context, &dictionaries).into(),
     );
     Ok(argument)
@@ -156,9 +154,7 @@ pub fn signature<'c>(
     function: OperationRef<'c, '_>,
 ) -> Result<(Vec<Type<'c>>, Vec<Type<'c>>), CodegenError> {
     let wrong = |e: melior::Error| CodegenError::Module(e.to_string());
-    let attribute = function.attribute("function_type").map_err(wrong)?;
-    let r#type = TypeAttribute::try_from(attribute).map_err(wrong)?.value();
-    let r#type = FunctionType::try_from(r#type).map_err(wrong)?;
+    let r#type = function_type(function).map_err(wrong)?;
     let inputs = (0..r#type.input_count()).map(|n| r#type.input(n));
     let results = (0..r#type.result_count()).map(|n| r#type.result(n));
     Ok((

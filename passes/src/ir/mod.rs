@@ -1,13 +1,16 @@
 //! Builds and reads IR, with short names for verbose calls of melior.
 
+pub mod arith;
+pub mod attribute_names;
 pub mod attributes;
 pub mod builder;
-pub mod checks;
 pub mod context;
 pub mod conversion;
 pub mod copy;
 pub mod dense;
+pub mod func;
 pub mod function;
+pub mod linalg;
 pub mod location;
 pub mod maps;
 pub mod mutation;
@@ -16,8 +19,11 @@ pub mod parse;
 pub mod read_back;
 pub mod regions;
 pub mod run;
+pub mod shape;
+pub mod skript;
 pub mod splat;
 pub mod splice;
+pub mod typed;
 pub mod types;
 pub mod uses;
 pub mod vector;

@@ -244,6 +244,7 @@ operations! {
         AND = "skript.and",
         CAST = "skript.cast",
         CEILDIV = "skript.ceildiv",
+        CHECK = "skript.check",
         CONDITION = "skript.condition",
         DIV = "skript.div",
         EQ = "skript.eq",

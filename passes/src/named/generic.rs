@@ -2,12 +2,13 @@
 
 use super::operand::Operand;
 use super::payload::Payload;
+use crate::ir::linalg;
 use crate::ir::{maps, types};
-use melior::ir::attribute::ArrayAttribute;
+
 use melior::ir::block::BlockLike;
 use melior::ir::operation::OperationLike;
-use melior::ir::{OperationRef, RegionLike, Value, ValueLike};
-use skript_dialect::{melior, op};
+use melior::ir::{OperationRef, Value, ValueLike};
+use skript_dialect::op;
 
 /// An operation with one result.
 pub struct Generic<'c, 'a> {
@@ -25,15 +26,16 @@ impl<'c: 'a, 'a> Generic<'c, 'a> {
     /// reduces along a dimension of its output, or has a payload that no named operation has.
     pub fn read(op: OperationRef<'c, 'a>) -> Option<Self> {
         let operands: Vec<Value<'c, 'a>> = op.operands().collect();
-        let indexing = ArrayAttribute::try_from(op.attribute("indexing_maps").ok()?).ok()?;
-        let iterators = ArrayAttribute::try_from(op.attribute("iterator_types").ok()?).ok()?;
+        let generic = linalg::Generic::cast(op)?;
+        let indexing = generic.indexing_maps();
+        let reductions = generic.reductions();
         if indexing.len() != operands.len() || op.result_count() != 1 {
             return None;
         }
-        let mut extents = vec![-1; iterators.len()];
+        let mut extents = vec![-1; reductions.len()];
         let mut inputs = Vec::new();
         for (position, value) in operands.into_iter().enumerate() {
-            let forms = maps::forms(indexing.element(position).ok()?)?;
+            let forms = maps::forms(*indexing.get(position)?)?;
             let scalar = forms.is_empty().then(Vec::new);
             let shape = types::extents(value.r#type()).or(scalar)?;
             for (form, extent) in forms.iter().zip(&shape) {
@@ -51,15 +53,14 @@ impl<'c: 'a, 'a> Generic<'c, 'a> {
             });
         }
         let output = inputs.pop()?;
-        for number in 0..extents.len() {
-            let reduced = iterators.element(number).ok()?.to_string();
+        for (number, reduced) in reductions.into_iter().enumerate() {
             let written = output.forms.iter().any(|f| f.as_index() == Some(number));
-            if written == reduced.contains("reduction") {
+            if written == reduced {
                 return None;
             }
         }
         let payload = Payload::read(op, inputs.len())?;
-        let block = op.region(0).ok()?.first_block()?;
+        let block = generic.body()?;
         let unread = (0..inputs.len())
             .map(|input| Some(!op::is_used(block.argument(input).ok()?)))
             .collect::<Option<_>>()?;

@@ -9,10 +9,11 @@ use super::body::{Body, Combine, Operand, Step};
 use super::kernel::Signature;
 use super::nest::{Address, Loop, LoopKind, Nest};
 use crate::ir;
+use crate::ir::linalg;
 use crate::ir::ops;
 use crate::ir::{ValueKey, maps};
 use melior::ir::ShapedTypeLike;
-use melior::ir::attribute::ArrayAttribute;
+
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::r#type::{DimSize, MemRefType};
@@ -31,19 +32,20 @@ pub struct Reduction<'c, 'a> {
 /// Reads the operation; `None` if its types, maps or payload are not supported.
 pub fn read<'c, 'a>(op: OperationRef<'c, 'a>) -> Option<Reduction<'c, 'a>> {
     let operands: Vec<Value<'c, 'a>> = op.operands().collect();
-    let indexing = ArrayAttribute::try_from(op.attribute("indexing_maps").ok()?).ok()?;
-    let iterators = ArrayAttribute::try_from(op.attribute("iterator_types").ok()?).ok()?;
+    let generic = linalg::Generic::cast(op)?;
+    let indexing = generic.indexing_maps();
+    let reductions = generic.reductions();
     if indexing.len() != operands.len() || op.result_count() != 0 {
         return None;
     }
-    let mut extents = vec![None; iterators.len()];
+    let mut extents = vec![None; reductions.len()];
     let mut arrays = Vec::new();
     for (position, operand) in operands.iter().enumerate() {
-        let forms = maps::forms(indexing.element(position).ok()?)?;
+        let forms = maps::forms(*indexing.get(position)?)?;
         let array = Array::of(operand.r#type())?;
         let mut address = Address {
             offset: 0,
-            strides: vec![0; iterators.len()],
+            strides: vec![0; reductions.len()],
         };
         for (dimension, form) in forms.iter().enumerate() {
             let stride = *array.strides.get(dimension)?;
@@ -61,10 +63,9 @@ pub fn read<'c, 'a>(op: OperationRef<'c, 'a>) -> Option<Reduction<'c, 'a>> {
 
     let mut loops = Vec::new();
     for (dimension, extent) in extents.iter().enumerate() {
-        let iterator = iterators.element(dimension).ok()?.to_string();
         loops.push(Loop {
             extent: (*extent)?,
-            kind: if iterator.contains("reduction") {
+            kind: if *reductions.get(dimension)? {
                 LoopKind::Reduction
             } else {
                 LoopKind::Parallel

@@ -28,5 +28,5 @@ pub use guard::{DomainBox, Guard};
 pub use nest::{Nest, Term, TermId};
 pub use pieces::Pieces;
 pub use positions::Positions;
-pub use read::{LARGEST_EXTENT, ReadError, Reading, SAME_TENSOR};
+pub use read::{LARGEST_EXTENT, ReadError, Reading};
 pub use target::{Placement, Slot};

@@ -3,12 +3,15 @@
 use super::affine::Affine;
 use super::digits;
 use super::nest::{Nest, NestTarget, NestTensor, Term, TermId};
-use crate::ir::builder::{only_block, operations};
+use crate::ir::arith::Constant;
+use crate::ir::attribute_names;
+use crate::ir::builder::operations;
 use crate::ir::copy::{arguments, operation_name};
 use crate::ir::ops;
+use crate::ir::skript::Formula;
 use crate::ir::{ValueKey, types};
 use melior::Error;
-use melior::ir::attribute::{DenseI32ArrayAttribute, DenseI64ArrayAttribute, IntegerAttribute};
+use melior::ir::attribute::DenseI32ArrayAttribute;
 use melior::ir::operation::{OperationLike, OperationResult};
 use melior::ir::r#type::IntegerType;
 use melior::ir::{
@@ -31,7 +34,7 @@ pub struct Reading<'c, 'a> {
     pub tensors: Vec<Value<'c, 'a>>,
     /// By [`Nest::targets`].
     pub outs: Vec<Value<'c, 'a>>,
-    /// By [`Nest::targets`]: the first target that writes the same tensor ([`SAME_TENSOR`]).
+    /// By [`Nest::targets`]: the first target that writes the same tensor ([`attribute_names::SAME_TENSOR`]).
     pub same: Vec<usize>,
     /// By [`Nest::extents`]: the dynamic extents.
     pub bounds: Vec<Option<Value<'c, 'a>>>,
@@ -49,10 +52,6 @@ pub struct Reading<'c, 'a> {
     /// Constants that are not integers.
     literals: Vec<(Attribute<'c>, TermId)>,
 }
-
-/// Attribute of a formula that writes several elements of a tensor in one step. It holds, by destination, the first
-/// destination that is the same tensor. Such destinations have one operand, and one result for all.
-pub const SAME_TENSOR: &str = "skript.same_tensor";
 
 /// Stands for a dynamic extent in a [`Nest`]: no tensor has a larger one.
 pub const LARGEST_EXTENT: i64 = 1 << 40;
@@ -74,12 +73,11 @@ pub enum ReadError {
 
 impl<'c: 'a, 'a> Reading<'c, 'a> {
     pub fn of(op: OperationRef<'c, 'a>) -> Result<Self, ReadError> {
-        let bounds = DenseI64ArrayAttribute::try_from(op.attribute("static_bounds")?)?;
+        let formula = Formula::cast(op).ok_or(ReadError::Malformed("not a formula"))?;
         let mut extents = Vec::new();
         let mut run_time_bounds = Vec::new();
         let mut outs = op.operands();
-        for position in 0..bounds.len() {
-            let bound = bounds.element(position)?;
+        for bound in formula.static_bounds() {
             let is_dynamic = bound == types::DYNAMIC;
             extents.push(if is_dynamic { LARGEST_EXTENT } else { bound });
             run_time_bounds.push(match is_dynamic {
@@ -88,7 +86,7 @@ impl<'c: 'a, 'a> Reading<'c, 'a> {
             });
         }
         let outs: Vec<_> = outs.collect();
-        let same = match op.attribute(SAME_TENSOR) {
+        let same = match op.attribute(attribute_names::SAME_TENSOR) {
             Ok(attribute) => {
                 let first = DenseI32ArrayAttribute::try_from(attribute)?;
                 let first = (0..outs.len()).map(|target| first.element(target));
@@ -101,7 +99,7 @@ impl<'c: 'a, 'a> Reading<'c, 'a> {
             }
             Err(_) => (0..outs.len()).collect(),
         };
-        let body = only_block(op.region(1)?)?;
+        let body = formula.body()?;
         let mut reading = Reading {
             nest: Nest {
                 extents,
@@ -112,7 +110,7 @@ impl<'c: 'a, 'a> Reading<'c, 'a> {
                 terms: Vec::new(),
             },
             op,
-            predicate: op.region(0)?.first_block(),
+            predicate: formula.predicate(),
             body,
             indices: run_time_bounds.len(),
             tensors: Vec::new(),
@@ -516,12 +514,8 @@ fn block_of<'c: 'a, 'a>(region: RegionRef<'c, 'a>) -> Result<Option<BlockRef<'c,
 
 /// How a formula combines a value with the element that it writes.
 pub fn kind(op: OperationRef<'_, '_>) -> Result<Accumulation, ReadError> {
-    let text = op.attribute("kind")?.to_string();
-    let word = text
-        .split_once('<')
-        .and_then(|(_, rest)| rest.strip_suffix('>'))
-        .unwrap_or_default();
-    Ok(match word {
+    let formula = Formula::cast(op).ok_or(ReadError::Malformed("not a formula"))?;
+    Ok(match formula.kind().as_str() {
         "assign" => Accumulation::Assign,
         "sum" => Accumulation::Sum,
         "product" => Accumulation::Product,
@@ -536,14 +530,11 @@ pub fn kind(op: OperationRef<'_, '_>) -> Result<Accumulation, ReadError> {
 
 /// An integer or bool constant.
 fn constant(op: OperationRef<'_, '_>) -> Option<Term> {
-    if operation_name(op) != ops::arith::CONSTANT {
-        return None;
-    }
-    let value = IntegerAttribute::try_from(op.attribute("value").ok()?).ok()?;
+    let value = Constant::cast(op)?.integer()?;
     let r#type = op.result(0).ok()?.r#type();
     match types::kind_of(r#type)? {
-        ScalarKind::Bool => Some(Term::Bool(value.value() != 0)),
-        ScalarKind::Int => Some(Term::Int(value.value())),
+        ScalarKind::Bool => Some(Term::Bool(value != 0)),
+        ScalarKind::Int => Some(Term::Int(value)),
         ScalarKind::Real => None,
     }
 }

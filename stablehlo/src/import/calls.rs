@@ -2,12 +2,12 @@
 //! and all calls together, which are inlined, come to a bounded number of operations. StableHLO has no recursion.
 
 use super::program::{Refusal, op_name, refusal_at};
-use melior::ir::attribute::FlatSymbolRefAttribute;
-use melior::ir::operation::OperationLike;
+
 use melior::ir::{Module, OperationRef};
 use skript_dialect::melior;
 use skript_dialect::op;
 use skript_passes::ir;
+use skript_passes::ir::func::callee;
 use skript_passes::ir::ops;
 use std::collections::HashMap;
 
@@ -63,10 +63,7 @@ fn functions<'c: 'a, 'a>(module: &'a Module<'c>) -> Vec<Function<'c, 'a>> {
     let function = |found: OperationRef<'c, 'a>| {
         let inside = ir::nested(found);
         let calls = inside.iter().filter(|op| op::is(*op, ops::func::CALL));
-        let calls = calls.filter_map(|call| {
-            let callee = FlatSymbolRefAttribute::try_from(call.attribute("callee").ok()?).ok()?;
-            Some((*numbers.get(callee.value())?, *call))
-        });
+        let calls = calls.filter_map(|call| Some((*numbers.get(&callee(*call)?)?, *call)));
         Function {
             name: op_name(found),
             calls: calls.collect(),

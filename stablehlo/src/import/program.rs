@@ -11,7 +11,7 @@ use super::{
 };
 use melior::Context;
 use melior::dialect::DialectRegistry;
-use melior::ir::attribute::StringAttribute;
+
 use melior::ir::block::BlockLike;
 use melior::ir::operation::OperationLike;
 use melior::ir::{Module, Operation, OperationRef, Type};
@@ -20,6 +20,7 @@ use skript_dialect::op;
 use skript_passes::codegen::{CodegenError, Interface};
 use skript_passes::compile::compile_tensors;
 use skript_passes::ir;
+use skript_passes::ir::func::symbol;
 use skript_passes::ir::ops;
 use skript_passes::ir::types;
 use skript_runtime::artifact::{Artifact, Port, PortExtent, Target};
@@ -265,9 +266,7 @@ pub fn refused(error: &CodegenError) -> Vec<Refusal> {
 }
 
 pub fn op_name(function: OperationRef) -> String {
-    let name = function.attribute("sym_name").ok();
-    let name = name.and_then(|n| StringAttribute::try_from(n).ok());
-    name.map_or_else(String::new, |n| n.value().to_owned())
+    symbol(function).unwrap_or_default()
 }
 
 fn entry<'c, 'a>(module: &'a Module<'c>) -> Result<OperationRef<'c, 'a>, Refusal> {

@@ -19,6 +19,7 @@ use melior::ir::{OperationRef, Value, ValueLike};
 use skript_dialect::melior;
 use skript_dialect::pipeline::Message;
 use skript_dialect::{Dialect, Pass, PassError, op};
+use skript_passes::ir::attribute_names;
 use skript_passes::ir::ops;
 use skript_passes::ir::splice::Lines;
 use skript_passes::ir::{Builder, attributes, context, mutation};
@@ -59,7 +60,7 @@ pub const PASS: Pass = Pass {
         if let Some(entry) =
             program::entry_of(op::collect(&root, |op| op::is(&op, ops::func::FUNC)))
         {
-            mutation::set(entry, "skript.entry", attributes::unit(context));
+            mutation::set(entry, attribute_names::ENTRY, attributes::unit(context));
         }
         Ok(())
     },

@@ -17,7 +17,7 @@ func.func @product(%x: tensor<?x?xf32>, %w: tensor<?x5xf32>) -> tensor<?x5xf32> 
   %k = tensor.dim %x, %c1 : tensor<?x?xf32>
   %l = tensor.dim %w, %c0 : tensor<?x5xf32>
   %same = skript.eq %k, %l : index
-  func.call @skript.check.0(%same) : (i1) -> ()
+  skript.check %same, "SK9204", "the extents differ"
   %init = tensor.splat %zero[%n] : tensor<?x5xf32>
   %y = skript.formula sum (%i, %j, %r) in (%n, 5, %k) outs(%acc = %init : tensor<?x5xf32>) do {
     %a = skript.access %x[%i, %r] : tensor<?x?xf32>
@@ -27,7 +27,6 @@ func.func @product(%x: tensor<?x?xf32>, %w: tensor<?x5xf32>) -> tensor<?x5xf32> 
   } : tensor<?x5xf32>
   return %y : tensor<?x5xf32>
 }
-func.func private @skript.check.0(i1)
 
 // What nobody knows to end there is cut off.
 // CHECK-LABEL: func.func @part
@@ -370,7 +369,7 @@ func.func @clamped(%x: tensor<?xf32>) -> tensor<?xf32> {
   %n = tensor.dim %x, %c0 : tensor<?xf32>
   %keeps = skript.le %n, %c8 : index
   %clamped = arith.minsi %n, %c8 : index
-  func.call @skript.check.0(%keeps) : (i1) -> ()
+  skript.check %keeps, "SK9204", "the extents differ"
   %init = tensor.splat %zero[%clamped] : tensor<?xf32>
   %y = skript.formula assign (%i) in (%clamped) outs(%acc = %init : tensor<?xf32>) do {
     %v = skript.access %x[%i] : tensor<?xf32>

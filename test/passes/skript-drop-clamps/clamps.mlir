@@ -1,7 +1,5 @@
 // RUN: skript-opt %s --split-input-file --skript-drop-clamps --verify-roundtrip | FileCheck %s
 
-func.func private @skript.check.0(i1)
-
 // A check says that two extents are equal: an index below one of them is a place of the other tensor, which has elements.
 // CHECK-LABEL: func.func @sum
 // CHECK:         skript.formula assign (%[[I:.+]]) in
@@ -19,7 +17,7 @@ func.func @sum(%a: tensor<?xf32> {skript.bounds = array<i64: 4>}, %b: tensor<?xf
   %e = tensor.dim %b, %c0 : tensor<?xf32>
   %m = arith.minsi %e, %c4 : index
   %same = skript.eq %n, %m : index
-  call @skript.check.0(%same) : (i1) -> ()
+  skript.check %same, "SK9204", "the extents differ"
   %init = tensor.splat %zero[%n] : tensor<?xf32>
   %y = skript.formula assign (%i) in (%n) outs(%acc = %init : tensor<?xf32>) do {
     %v = skript.access %a[%i] : tensor<?xf32>
@@ -74,8 +72,6 @@ func.func @unchecked(%a: tensor<?xf32> {skript.bounds = array<i64: 4>}, %b: tens
 
 // -----
 
-func.func private @skript.check.0(i1)
-
 // A check in a branch says nothing behind it.
 // CHECK-LABEL: func.func @branch
 // CHECK:         skript.formula
@@ -90,7 +86,7 @@ func.func @branch(%a: tensor<?xf32> {skript.bounds = array<i64: 4>}, %b: tensor<
   %m = tensor.dim %b, %c0 : tensor<?xf32>
   scf.if %c {
     %same = skript.eq %d, %m : index
-    func.call @skript.check.0(%same) : (i1) -> ()
+    skript.check %same, "SK9204", "the extents differ"
   }
   %init = tensor.splat %zero[%n] : tensor<?xf32>
   %y = skript.formula assign (%i) in (%n) outs(%acc = %init : tensor<?xf32>) do {
@@ -103,8 +99,6 @@ func.func @branch(%a: tensor<?xf32> {skript.bounds = array<i64: 4>}, %b: tensor<
 }
 
 // -----
-
-func.func private @skript.check.0(i1)
 
 // Of a disjunction what the others leave: the loop has points, so n is below m, where m has elements.
 // CHECK-LABEL: func.func @alternatives
@@ -125,7 +119,7 @@ func.func @alternatives(%a: tensor<?xf32> {skript.bounds = array<i64: 4>}, %b: t
   %below = skript.le %d, %m : index
   %some = skript.or %empty, %below : i1
   %any = skript.or %none, %some : i1
-  call @skript.check.0(%any) : (i1) -> ()
+  skript.check %any, "SK9204", "the extents differ"
   %init = tensor.splat %zero[%n] : tensor<?xf32>
   %y = skript.formula assign (%i) in (%n) outs(%acc = %init : tensor<?xf32>) do {
     %filled = skript.gt %m, %c0 : index

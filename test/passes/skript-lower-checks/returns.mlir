@@ -14,7 +14,6 @@
 // CHECK:         return %[[STATUS]] : i32
 // CHECK-NOT:     skript.check
 func.func @one(%n: i64, %ok: i1) attributes {skript.entry} {
-  func.call @skript.check.1(%ok, %n) {skript.status = 3 : i64} : (i1, i64) -> ()
+  skript.check %ok, "SK9203", "never"(%n) status 3
   return
 }
-func.func private @skript.check.1(i1, i64)

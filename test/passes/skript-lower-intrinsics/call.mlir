@@ -13,7 +13,7 @@
 // CHECK:         %[[STATUS:.+]] = call @skript_intrinsic(%[[BYTES]], %{{.*}}) : (index, index, index, index) -> i32
 // CHECK:         %[[ZERO:.+]] = arith.constant 0 : i32
 // CHECK:         %[[FINE:.+]] = arith.cmpi eq, %[[STATUS]], %[[ZERO]]
-// CHECK:         call @skript.check.0(%[[FINE]]) {skript.code = "SK9201", skript.message = "operator layout.nonzero: {text}"}
+// CHECK:         skript.check %[[FINE]], "SK9201", "operator layout.nonzero: {text}"
 // Equal calls share their description.
 // CHECK:         memref.get_global @skript.call.0
 // CHECK-NOT:     skript.intrinsic
@@ -27,4 +27,3 @@ func.func @strided(%x: memref<3x2xf32, strided<[1, 3], offset: 4>>, %out: memref
 }
 // CHECK: memref.global "private" constant @skript.call.0 : memref<[[LENGTH]]xi8>
 // CHECK: func.func private @skript_intrinsic(index, index, index, index) -> i32
-// CHECK: func.func private @skript.check.0(i1)

@@ -7,7 +7,7 @@
 // CHECK-COUNT-6: memref.store %{{.+}}, %[[WORDS]]
 // CHECK:         %[[STATUS:.+]] = call @skript_intrinsic
 // CHECK:         %[[OK:.+]] = arith.cmpi eq, %[[STATUS]]
-// CHECK:         call @skript.check.0(%[[OK]])
+// CHECK:         skript.check %[[OK]], "SK9201"
 func.func @row(%x: memref<3xf32>, %y: memref<3xf32>) attributes {skript.entry} {
   skript.intrinsic "mine.sorted" ins(%x : memref<3xf32>) outs(%y : memref<3xf32>)
   return

@@ -7,14 +7,12 @@
 module {
   // CHECK-LABEL: func.func @checked
   func.func @checked(%ok: i1, %n: i64) attributes {skript.entry} {
-    // CHECK-NEXT: call @skript.check.1({{.*}}skript.status = 1 : i64
-    func.call @skript.check.1(%ok, %n) {skript.code = "SK9204", skript.message = "{0} is not 4"} : (i1, i64) -> () loc("f"("m.sknd":2:3))
-    // CHECK-NEXT: call @skript.check.0({{.*}}skript.status = 2 : i64
-    func.call @skript.check.0(%ok) {skript.code = "SK9203", skript.message = "never"} : (i1) -> () loc(unknown)
-    // CHECK-NEXT: call @skript.check.1({{.*}}skript.status = 1 : i64
-    func.call @skript.check.1(%ok, %n) {skript.code = "SK9204", skript.message = "{0} is not 4"} : (i1, i64) -> () loc("f"("m.sknd":2:3))
+    // CHECK-NEXT: skript.check %{{.*}}, "SK9204", "{0} is not 4"(%{{.*}}) status 1
+    skript.check %ok, "SK9204", "{0} is not 4"(%n) loc("f"("m.sknd":2:3))
+    // CHECK-NEXT: skript.check %{{.*}}, "SK9203", "never" status 2
+    skript.check %ok, "SK9203", "never" loc(unknown)
+    // CHECK-NEXT: skript.check %{{.*}}, "SK9204", "{0} is not 4"(%{{.*}}) status 1
+    skript.check %ok, "SK9204", "{0} is not 4"(%n) loc("f"("m.sknd":2:3))
     return
   }
-  func.func private @skript.check.0(i1)
-  func.func private @skript.check.1(i1, i64)
 }

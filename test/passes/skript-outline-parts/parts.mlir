@@ -47,7 +47,7 @@ func.func @entry(%x: memref<4xi8>, %y: memref<4xi8> {llvm.noalias}, %arena: memr
 // A loop that is longer than a part stays, what it holds moves; of what it hands on nobody knows whose memory it is. Checks stay.
 // CHECK-LABEL: func.func @loop
 // CHECK:         %[[HOLDS:.+]] = call @part_0(
-// CHECK:         call @skript.check.1(%[[HOLDS]])
+// CHECK:         skript.check %[[HOLDS]], "SK9203"
 // CHECK:         scf.for %{{.*}} iter_args(%[[FROM:.+]] = %{{.*}}, %[[TO:.+]] = %{{.*}})
 // CHECK-NEXT:      func.call @part_1({{.*}}%[[FROM]]{{.*}}) : (memref<1xf32>, memref<1xf32>, memref<8xi8>) -> ()
 // CHECK-NEXT:      func.call @part_2(
@@ -56,7 +56,6 @@ func.func @entry(%x: memref<4xi8>, %y: memref<4xi8> {llvm.noalias}, %arena: memr
 // CHECK:       func.func private @part_1(%{{[^:]+}}: memref<1xf32>, %{{[^:]+}}: memref<1xf32>, %{{[^:]+}}: memref<8xi8> {llvm.align = 64 : i64})
 // SHORT-LABEL: func.func @loop
 // SHORT-NOT:     @part
-func.func private @skript.check.1(i1)
 func.func private @kernel(memref<1xf32>, memref<1xf32>, memref<8xi8>)
 func.func @loop(%n: memref<1xi64>, %arena: memref<8xi8> {llvm.noalias, llvm.align = 64 : i64}) attributes {skript.entry} {
   %c0 = arith.constant 0 : index
@@ -65,7 +64,7 @@ func.func @loop(%n: memref<1xi64>, %arena: memref<8xi8> {llvm.noalias, llvm.alig
   %least = arith.constant 2 : i64
   %given = memref.load %n[%c0] : memref<1xi64>
   %holds = arith.cmpi sge, %given, %least : i64
-  call @skript.check.1(%holds) : (i1) -> ()
+  skript.check %holds, "SK9203", "never"
   %a = memref.view %arena[%c0][] : memref<8xi8> to memref<1xf32>
   %b = memref.view %arena[%c4][] : memref<8xi8> to memref<1xf32>
   %r:2 = scf.for %i = %c0 to %c4 step %c1 iter_args(%from = %a, %to = %b) -> (memref<1xf32>, memref<1xf32>) {

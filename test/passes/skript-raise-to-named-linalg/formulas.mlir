@@ -223,7 +223,7 @@ func.func @dot(%x: tensor<?xf32>, %w: tensor<?xf32>) -> tensor<1xf32> {
   %n = tensor.dim %x, %c0 : tensor<?xf32>
   %m = tensor.dim %w, %c0 : tensor<?xf32>
   %same = skript.eq %n, %m : index
-  call @skript.check.0(%same) : (i1) -> ()
+  skript.check %same, "SK9204", "the extents differ"
   %init = tensor.splat %zero : tensor<1xf32>
   %y = skript.formula sum (%i) in (%n) outs(%acc = %init : tensor<1xf32>) do {
     %a = skript.access %x[%i] : tensor<?xf32>
@@ -233,7 +233,6 @@ func.func @dot(%x: tensor<?xf32>, %w: tensor<?xf32>) -> tensor<1xf32> {
   } : tensor<1xf32>
   return %y : tensor<1xf32>
 }
-func.func private @skript.check.0(i1)
 
 // -----
 

@@ -2,11 +2,12 @@
 
 use super::dialect::is_dimension;
 use crate::ir::ValueKey;
+use crate::ir::arith::Constant;
 use crate::ir::builder::operations;
 use crate::ir::copy::operation_name;
 use crate::ir::ops;
 use crate::structure::{Affine, LARGEST_EXTENT, Reading};
-use melior::ir::attribute::IntegerAttribute;
+
 use melior::ir::operation::{OperationLike, OperationResult};
 use melior::ir::r#type::IntegerType;
 use melior::ir::{OperationRef, TypeLike, Value, ValueLike};
@@ -117,8 +118,8 @@ fn interval(value: Value, depth: usize) -> Option<(i64, i64)> {
     match operation_name(op).as_str() {
         ops::tensor::DIM | ops::memref::DIM => Some((0, LARGEST_EXTENT)),
         ops::arith::CONSTANT => {
-            let constant = IntegerAttribute::try_from(op.attribute("value").ok()?).ok()?;
-            Some((constant.value(), constant.value()))
+            let constant = Constant::cast(op)?.integer()?;
+            Some((constant, constant))
         }
         ops::arith::INDEX_CAST => interval(same(op)?, depth),
         ops::arith::MINSI | ops::skript::MIN => {

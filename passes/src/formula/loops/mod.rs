@@ -9,6 +9,7 @@ mod dialect;
 mod element;
 mod extents;
 
+use crate::ir::attribute_names;
 use crate::ir::ops;
 pub use dialect::{End, Loops};
 
@@ -22,10 +23,6 @@ use melior::ir::{OperationRef, Type, Value, ValueLike};
 use skript_frontend::model::Accumulation;
 use skript_semantics::ScalarOp;
 use std::collections::HashMap;
-
-/// Attribute of a buffer of a tensor: the number of the formula that reads it. Bufferization knows no other readers
-/// than `bufferization.to_buffer`: if `cse` merged two of them, it would allow writes to the tensor between them.
-const READER: &str = "skript.reader";
 
 /// Builds the formula's results before it; `number` is unique in the module. With `parallel`, loops whose iterations
 /// write disjoint elements run in parallel.
@@ -117,7 +114,7 @@ struct Lowering<'r, 'c, 'a> {
     carried: usize,
     /// Whether loops run at the same time where they may.
     parallel: bool,
-    /// See [`READER`].
+    /// See [`attribute_names::READER`].
     number: i64,
     guard: Guard,
     /// By tensor value; the outputs' present contents by the regions' arguments too.
@@ -461,7 +458,7 @@ fn to_buffer<'c: 'a, 'a>(
         &[tensor],
         &[
             ("read_only", attributes::unit(at.context)),
-            (READER, attributes::i64(at.context, number)),
+            (attribute_names::READER, attributes::i64(at.context, number)),
         ],
         buffer_type(tensor)?,
     )?)

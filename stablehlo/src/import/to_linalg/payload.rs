@@ -11,12 +11,10 @@ use skript_dialect::melior;
 use skript_dialect::{PassError, op};
 use skript_passes::ir;
 use skript_passes::ir::ValueKey;
+use skript_passes::ir::attribute_names;
 use skript_passes::ir::ops;
 use skript_passes::ir::splice::{Lines, splice};
 use std::collections::HashMap;
-
-/// The attribute of what stands for a body until [`fill`] has put it there.
-const MARK: &str = "skript.payload";
 
 /// Lines that stand for the body of region `region` on these scalars.
 pub fn placeholder(
@@ -31,10 +29,11 @@ pub fn placeholder(
         texts.join(", ")
     };
     let text = format!(
-        "builtin.unrealized_conversion_cast {} : {} to {} {{{MARK} = {region} : i64}}",
+        "builtin.unrealized_conversion_cast {} : {} to {} {{{payload} = {region} : i64}}",
         operands.join(", "),
         types(elements),
-        types(results)
+        types(results),
+        payload = attribute_names::PAYLOAD
     );
     lines.values(results.len(), text)
 }
@@ -45,9 +44,10 @@ pub fn fill<'c: 'a, 'a>(
     operations: &[OperationRef<'c, 'a>],
 ) -> Result<(), PassError> {
     for operation in operations {
-        let marked = |op: OperationRef| op.has_attribute(MARK);
+        let marked = |op: OperationRef| op.has_attribute(attribute_names::PAYLOAD);
         for place in op::collect(operation, marked) {
-            let number = IntegerAttribute::try_from(place.attribute(MARK)?)?.value();
+            let number =
+                IntegerAttribute::try_from(place.attribute(attribute_names::PAYLOAD)?)?.value();
             let number = usize::try_from(number).unwrap_or_default();
             let region = found.op.region(number)?;
             let block = region.first_block().ok_or("has no body")?;

@@ -1,0 +1,30 @@
+//! Operations of the dialect `linalg`.
+
+use super::ops;
+use super::typed::{self, typed};
+use melior::ir::operation::OperationLike;
+use melior::ir::{Attribute, BlockRef, RegionLike};
+
+typed! {
+    /// `linalg.generic`: a loop nest with one payload.
+    Generic = ops::linalg::GENERIC;
+}
+
+impl<'c, 'a> Generic<'c, 'a> {
+    /// The map of each operand from loops to subscripts.
+    pub fn indexing_maps(self) -> Vec<Attribute<'c>> {
+        typed::array(self.op(), "indexing_maps")
+    }
+
+    /// Whether each loop is a reduction, outermost first.
+    pub fn reductions(self) -> Vec<bool> {
+        let iterators = typed::array(self.op(), "iterator_types").into_iter();
+        let reductions = iterators.map(|iterator| iterator.to_string().contains("reduction"));
+        reductions.collect()
+    }
+
+    /// The payload.
+    pub fn body(self) -> Option<BlockRef<'c, 'a>> {
+        self.op().region(0).ok()?.first_block()
+    }
+}

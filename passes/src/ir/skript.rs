@@ -1,0 +1,230 @@
+//! Operations of the dialect `skript`.
+
+use super::builder::{self, Builder};
+use super::typed::{self, typed};
+use super::{attributes, context, mutation, ops, read_back, types};
+use melior::Error;
+use melior::ir::attribute::{DenseI32ArrayAttribute, IntegerAttribute};
+use melior::ir::operation::OperationLike;
+use melior::ir::r#type::IntegerType;
+use melior::ir::{BlockRef, RegionLike, Value};
+
+/// Attributes of a check.
+const CODE: &str = "code";
+const MESSAGE: &str = "message";
+const STATUS: &str = "status";
+/// Attribute of an invocation and of an intrinsic: the qualified name of the operator.
+const OPERATOR: &str = "operator_name";
+
+typed! {
+    /// `skript.check`: ends the run if its condition is false.
+    Check = ops::skript::CHECK;
+    /// `skript.formula`: one `@lower` statement in normal form.
+    Formula = ops::skript::FORMULA;
+    /// `skript.intrinsic`: an operator that a kernel of the runtime computes.
+    Intrinsic = ops::skript::INTRINSIC;
+    /// `skript.invoke`: calls the function of an operator instance.
+    Invoke = ops::skript::INVOKE;
+}
+
+impl<'c, 'a> Check<'c, 'a> {
+    /// The bool that holds if the run continues.
+    pub fn condition(self) -> Result<Value<'c, 'a>, Error> {
+        self.op().operand(0)
+    }
+
+    /// The i64 values that the message prints.
+    pub fn values(self) -> Vec<Value<'c, 'a>> {
+        self.op().operands().skip(1).collect()
+    }
+
+    /// The code of the diagnostic, as in `SK9203`.
+    pub fn code(self) -> String {
+        typed::string(self.op(), CODE).unwrap_or_default()
+    }
+
+    /// The message, in the format of [`skript_runtime::artifact::Check`].
+    pub fn message(self) -> String {
+        typed::string(self.op(), MESSAGE).unwrap_or_default()
+    }
+
+    /// The number that the entry returns if the check fails, from 1; `None` before checks are numbered.
+    pub fn status(self) -> Option<i64> {
+        typed::integer(self.op(), STATUS)
+    }
+
+    /// Sets the number of the check.
+    pub fn set_status(self, status: i32) {
+        let holder = self.op().context();
+        let int = IntegerType::new(context::borrow(&holder), 32);
+        let status = IntegerAttribute::new(int.into(), status.into());
+        mutation::set(self.op(), STATUS, status.into());
+    }
+}
+
+impl<'c, 'a> Formula<'c, 'a> {
+    /// The bound of each index, outermost first; [`types::DYNAMIC`] where an operand is the bound.
+    pub fn static_bounds(self) -> Vec<i64> {
+        typed::i64s(self.op(), "static_bounds")
+    }
+
+    /// The bounds that are operands.
+    pub fn dynamic_bounds(self) -> Vec<Value<'c, 'a>> {
+        let bounds = self.static_bounds();
+        let count = bounds
+            .iter()
+            .filter(|bound| **bound == types::DYNAMIC)
+            .count();
+        self.op().operands().take(count).collect()
+    }
+
+    /// The contents of the destinations before the formula.
+    pub fn outs(self) -> Vec<Value<'c, 'a>> {
+        let op = self.op();
+        let before = op.operand_count().saturating_sub(op.result_count());
+        op.operands().skip(before).collect()
+    }
+
+    /// The keyword of its kind, as in `sum`.
+    pub fn kind(self) -> String {
+        let text = self.op().attribute("kind").map(|kind| kind.to_string());
+        let text = text.unwrap_or_default();
+        let word = text
+            .split_once('<')
+            .and_then(|(_, rest)| rest.strip_suffix('>'));
+        word.unwrap_or_default().to_owned()
+    }
+
+    /// The block of the predicate, if there is one.
+    pub fn predicate(self) -> Option<BlockRef<'c, 'a>> {
+        self.op().region(0).ok()?.first_block()
+    }
+
+    /// The block of the body.
+    pub fn body(self) -> Result<BlockRef<'c, 'a>, Error> {
+        builder::only_block(self.op().region(1)?)
+    }
+}
+
+impl<'c, 'a> Intrinsic<'c, 'a> {
+    /// The qualified name of the operator.
+    pub fn operator(self) -> String {
+        typed::string(self.op(), OPERATOR).unwrap_or_default()
+    }
+
+    /// The attributes of the operator, by name; `None` if one has a kind that no operator's attribute has.
+    pub fn operator_attributes(self) -> Option<Vec<(String, skript_intrinsics::Value)>> {
+        match self.op().attribute("operator_attributes") {
+            Ok(dictionary) => read_back::entries(dictionary),
+            Err(_) => Some(Vec::new()),
+        }
+    }
+
+    /// The number of operands that are read; destinations follow.
+    pub fn input_count(self) -> Option<usize> {
+        let segments = self.op().attribute("operandSegmentSizes").ok()?;
+        let inputs = DenseI32ArrayAttribute::try_from(segments).ok()?.element(0);
+        usize::try_from(inputs.ok()?).ok()
+    }
+
+    /// The positions of the outputs whose extents the data decide.
+    pub fn dynamic_outputs(self) -> Vec<i64> {
+        typed::i64s(self.op(), "dynamic_outputs")
+    }
+
+    /// The attributes of the operator that are inputs.
+    pub fn dynamic_attributes(self) -> Vec<String> {
+        read_back::strings(self.op(), "given")
+    }
+
+    /// Whether each execution draws other numbers.
+    pub fn is_random(self) -> bool {
+        self.op().has_attribute("random")
+    }
+}
+
+impl Invoke<'_, '_> {
+    /// The qualified name of the operator.
+    pub fn operator(self) -> String {
+        typed::string(self.op(), OPERATOR).unwrap_or_default()
+    }
+}
+
+impl<'c: 'a, 'a> Builder<'c, 'a> {
+    /// A run-time check: unless `condition` holds, the run ends with this message, which prints the i64 `values`.
+    pub fn check(
+        &self,
+        condition: Value<'c, 'a>,
+        code: &str,
+        message: &str,
+        values: &[Value<'c, 'a>],
+    ) -> Result<Check<'c, 'a>, Error> {
+        let operands: Vec<_> = std::iter::once(condition)
+            .chain(values.iter().copied())
+            .collect();
+        let entries = [CODE, MESSAGE].into_iter().zip([code, message]);
+        let entries = entries.map(|(name, text)| (name, attributes::string(self.context, text)));
+        let entries: Vec<_> = entries.collect();
+        let made = self.create(ops::skript::CHECK, &operands, &entries, &[], Vec::new());
+        made.map(Check)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir;
+    use melior::ir::{Location, Module};
+    use skript_intrinsics::compiled::VALUES;
+
+    #[test]
+    fn a_check_holds_as_many_values_as_the_context_of_a_run() {
+        let context = ir::new_context();
+        for (count, valid) in [(0, true), (VALUES, true), (VALUES + 1, false)] {
+            let (verified, messages) = ir::collecting(&context, || {
+                let module = Module::new(Location::unknown(&context));
+                let location = Location::unknown(&context);
+                let at = Builder::at_end(&context, module.body(), location);
+                let [flag, word] = [1, 64].map(|width| IntegerType::new(&context, width).into());
+                let one = |r#type| {
+                    let value = IntegerAttribute::new(r#type, 1).into();
+                    at.value(ops::arith::CONSTANT, &[], &[("value", value)], r#type)
+                        .unwrap()
+                };
+                let check = at.check(one(flag), "SK9203", "{text}", &vec![one(word); count]);
+                assert_eq!(check.unwrap().values().len(), count);
+                module.as_operation().verify().then_some(())
+            });
+            assert_eq!(verified.is_some(), valid, "{count}: {messages:?}");
+        }
+    }
+
+    #[test]
+    fn a_check_has_a_status_once_it_is_numbered() {
+        let context = ir::new_context();
+        let text =
+            r#"func.func @f(%ok: i1, %n: i64) { skript.check %ok, "SK9204", "{0}"(%n) return }"#;
+        let module = Module::parse(&context, text).unwrap();
+        let found: Vec<_> = ir::nested(module.as_operation())
+            .into_iter()
+            .filter_map(Check::cast)
+            .collect();
+        let [check] = found.as_slice() else {
+            panic!("{} checks", found.len());
+        };
+        assert_eq!(
+            (check.code(), check.message()),
+            ("SK9204".into(), "{0}".into())
+        );
+        assert_eq!(check.status(), None);
+        check.set_status(3);
+        assert_eq!(check.status(), Some(3));
+        assert!(module.as_operation().verify());
+        assert!(
+            module
+                .as_operation()
+                .to_string()
+                .contains("(%arg1) status 3")
+        );
+    }
+}
