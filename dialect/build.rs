@@ -21,7 +21,7 @@ fn build() -> Result<(), String> {
         "../CMakeLists.txt",
         "include",
         "lib",
-        "stablehlo",
+        "../stablehlo/dialect",
         "test",
     ] {
         println!("cargo::rerun-if-changed={path}");
@@ -32,7 +32,7 @@ fn build() -> Result<(), String> {
     let build = build_library(&prefix, &out)?;
 
     println!("cargo::rustc-link-search=native={}", out.display());
-    for folder in ["dialect", "dialect/stablehlo"] {
+    for folder in ["dialect", "stablehlo"] {
         println!(
             "cargo::rustc-link-search=native={}",
             build.join(folder).display()

@@ -25,14 +25,14 @@ dialect() {
 }
 
 stablehlo() {
-  "$prefix/bin/mlir-tblgen" -gen-dialect-doc --dialect=stablehlo -I dialect/stablehlo/include -I "$prefix/include" \
-    dialect/stablehlo/include/skript-stablehlo/StablehloOps.td
+  "$prefix/bin/mlir-tblgen" -gen-dialect-doc --dialect=stablehlo -I stablehlo/dialect/include -I "$prefix/include" \
+    stablehlo/dialect/include/skript-stablehlo/StablehloOps.td
 }
 
 # The page has the output of skript-opt.
 passes() {
   cargo build --release --quiet -p skript-tools --bin skript-opt
-  cargo run --release --quiet -p skript-passes --example passes_page
+  cargo run --release --quiet -p skript-passes-c --example passes_page
 }
 
 document docs/dialect.md dialect

@@ -1,8 +1,8 @@
 //! The table of passes: registration, documentation and tests go by it.
 
 use crate::pipeline;
+use crate::structure;
 use crate::{codegen, duplicates, elementwise, extents, formula, invoke, named, schedule};
-use crate::{stablehlo::import, structure};
 use skript_dialect::Pass;
 
 /// Every pass of the project.
@@ -46,10 +46,6 @@ pub const ALL: &[Pass] = &[
     codegen::annotations::PASS,
     codegen::entry::ADD,
     codegen::target::PASS,
-    import::to_linalg::PASS,
-    import::scalar_to_arith::PASS,
-    import::to_skript::PASS,
-    import::drop_signs::PASS,
 ];
 
 /// Makes all passes and named pipelines known to MLIR; once per process does, more is harmless.

@@ -4,8 +4,6 @@ use crate::codegen::{self, CodegenError, Form, Interface, checks, entry, memory}
 use crate::emit::{EmitError, emit};
 use crate::pipeline::stages::{self, Stage};
 use crate::pipeline::{LOWERINGS, Pipeline};
-use crate::stablehlo::sharding::annotate;
-use crate::stablehlo::{ExportError, Interface as Ports, Placement, Report, Weights, export};
 use melior::Context;
 use melior::ir::Module;
 use melior::ir::operation::{OperationLike, OperationPrintingFlags};
@@ -82,8 +80,6 @@ pub enum CompileError {
     },
     #[error(transparent)]
     Codegen(#[from] CodegenError),
-    #[error(transparent)]
-    Export(#[from] ExportError),
 }
 
 impl From<melior::Error> for CompileError {
@@ -188,44 +184,6 @@ pub fn model_after(
         Stop::Code(form) => Ok(codegen::emit(&module, &options.target, form)?),
         _ => text(&module, locations),
     }
-}
-
-/// A model as StableHLO.
-pub struct Exported {
-    pub text: String,
-    /// Arguments and results of `@main`.
-    pub ports: Ports,
-    /// Which form each formula got.
-    pub report: Report,
-}
-
-/// Exports the entry of a model as StableHLO, for the devices of a placement if there is one, with the values of the
-/// variables that `weights` names.
-///
-/// # Errors
-/// [`CompileError`]: constructs without a StableHLO form, with their location; a placement that does not fit.
-pub fn export_model(
-    model: &Model,
-    sources: &SourceMap,
-    placement: Option<&Placement>,
-    weights: &Weights,
-) -> Result<Exported, CompileError> {
-    let context = crate::stablehlo::context();
-    let source = emit(model, sources, &context)?;
-    let exported = export(&source, &context, weights)?;
-    if let Some(placement) = placement {
-        let Ports { arguments, results } = &exported.interface;
-        placement
-            .check(arguments.iter().chain(results))
-            .map_err(ExportError::from)?;
-        annotate(&exported.module, &context, placement, arguments, results)
-            .map_err(ExportError::from)?;
-    }
-    Ok(Exported {
-        text: exported.module.as_operation().to_string(),
-        ports: exported.interface,
-        report: exported.report,
-    })
 }
 
 fn context() -> Context {

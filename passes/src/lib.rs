@@ -16,12 +16,11 @@ pub mod ir;
 pub mod named;
 pub mod pipeline;
 pub mod schedule;
-pub mod stablehlo;
 pub mod structure;
 
 pub use all::{ALL, register};
 pub use compile::{
-    CompileError, Exported, Options, Stop, compile_model, compile_tensors, export_model,
-    model_after, pipeline_text, tensors_to_llvm,
+    CompileError, Options, Stop, compile_model, compile_tensors, model_after, pipeline_text,
+    tensors_to_llvm,
 };
 pub use emit::EmitError;

@@ -2,6 +2,7 @@
 
 use melior::ir::Module;
 use skript_passes::codegen::{self, Form, Interface};
+use skript_passes::ir;
 use skript_runtime::artifact::{ArenaLayout, Artifact, Port, PortExtent};
 use skript_runtime::{LoadError, Program, program, run};
 use skript_tensor::{ElementType, Tensor};
@@ -17,7 +18,7 @@ fn port(name: &str, shape: &[u64]) -> Port {
 }
 
 fn compile(source: &str, inputs: &[&[u64]], outputs: &[&[u64]]) -> Result<Artifact, String> {
-    let context = crate::ir::new_context();
+    let context = ir::new_context();
     let (module, messages) = ir::collecting(&context, || Module::parse(&context, source));
     let module = module.ok_or_else(|| messages.join("\n"))?;
     let interface = Interface {
@@ -181,7 +182,7 @@ fn chains_of_loops_leave_the_input_that_they_begin_with() {
 
 #[test]
 fn code_allocates_nothing_and_calls_no_library_copy() {
-    let context = crate::ir::new_context();
+    let context = ir::new_context();
     let module = Module::parse(&context, &window()).unwrap();
     skript_passes::tensors_to_llvm(&module, &program::host()).unwrap();
     let text = codegen::emit(&module, &program::host(), Form::Llvm).unwrap();
@@ -211,7 +212,7 @@ func.func @f(%x: tensor<4xf32> {bufferization.writable = false}) -> tensor<?xf32
     assert!(error.contains("skript.entry"), "{error}");
     let mut target = program::host();
     target.triple = "z80-none".into();
-    let context = crate::ir::new_context();
+    let context = ir::new_context();
     let module = Module::parse(&context, &window()).unwrap();
     let error = skript_passes::compile_tensors(&module, Interface::default(), &target);
     assert!(error.unwrap_err().to_string().contains("z80"));
@@ -230,7 +231,7 @@ fn loaded_code_finds_mathematics_and_nothing_else_of_the_process() {
                llvm.return %z : i32
              }}"
         );
-        let context = crate::ir::new_context();
+        let context = ir::new_context();
         let module = Module::parse(&context, &source).unwrap();
         let target = program::host();
         let object = codegen::emit(&module, &target, Form::Object).unwrap();

@@ -5,7 +5,7 @@ use melior::Context;
 use melior::ir::Module;
 use melior::ir::operation::OperationLike;
 use skript_dialect::pipeline;
-use skript_passes::codegen;
+use skript_passes::ir;
 use skript_semantics::ScalarOp;
 use std::collections::BTreeMap;
 
@@ -60,7 +60,7 @@ fn signatures(context: &Context, op: &str, arity: usize) -> Vec<(Vec<&'static st
 #[test]
 fn every_op_scalarizes_on_every_mix_of_types() {
     skript_passes::register();
-    let context = crate::ir::new_context();
+    let context = ir::new_context();
     let (text, count) = ir::collecting(&context, || every_mix(&context)).0;
     assert!(
         count.values().all(|n| *n > 0),

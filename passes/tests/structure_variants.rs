@@ -7,7 +7,7 @@ use skript_frontend::compose::{ComposeOptions, compose};
 use skript_frontend::diagnostics::Sink;
 use skript_frontend::limits::Limits;
 use skript_frontend::source_files::load_text;
-use skript_passes::{codegen, emit};
+use skript_passes::{emit, ir};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -97,7 +97,7 @@ fn lowered(text: &str, pipeline: &str) -> String {
     let model = compose(&program, &ComposeOptions::default(), &limits, &mut sink);
     let said: Vec<String> = sink.into_sorted().into_iter().map(|d| d.message).collect();
     let model = model.unwrap_or_else(|| panic!("{said:?}\n{text}"));
-    let context = crate::ir::new_context();
+    let context = ir::new_context();
     let module = emit::emit(&model, &program.sources, &context).expect(text);
     pipeline::run(&module, &format!("builtin.module({pipeline})")).expect(text);
     module.as_operation().to_string()

@@ -3,6 +3,7 @@
 use crate::problem::Problem;
 use skript_passes::CompileError;
 use skript_runtime::{ArtifactError, LoadError, RunError};
+use skript_stablehlo::ExportError;
 use skript_tensor::TensorError;
 
 /// Why a model was not composed, compiled, loaded or run.
@@ -15,6 +16,9 @@ pub enum Error {
     /// The compiler does not support the model, or one of its passes has a defect.
     #[error(transparent)]
     Compile(Box<CompileError>),
+    /// The model has no StableHLO form.
+    #[error(transparent)]
+    Export(Box<ExportError>),
     /// Bytes are not code, or code that was damaged.
     #[error(transparent)]
     Code(#[from] ArtifactError),
@@ -38,6 +42,12 @@ pub enum Error {
 impl From<CompileError> for Error {
     fn from(error: CompileError) -> Self {
         Error::Compile(Box::new(error))
+    }
+}
+
+impl From<ExportError> for Error {
+    fn from(error: ExportError) -> Self {
+        Error::Export(Box::new(error))
     }
 }
 

@@ -8,9 +8,10 @@ use crate::weights::Weights;
 use skript_frontend::model;
 use skript_frontend::program::Program;
 use skript_passes::codegen::Interface;
-use skript_passes::stablehlo::Weights as ProgramWeights;
-use skript_passes::{Options, Stop, compile_model, export_model, model_after};
+use skript_passes::{Options, Stop, compile_model, model_after};
 use skript_runtime::artifact;
+use skript_stablehlo::Weights as ProgramWeights;
+use skript_stablehlo::export_model;
 use skript_tensor::Tensor;
 use std::sync::Arc;
 
@@ -99,9 +100,8 @@ impl Model {
     pub fn to_stablehlo(&self) -> Result<Export, Error> {
         let none = ProgramWeights::default();
         let exported = export_model(&self.inner, &self.program.sources, None, &none)?;
-        let names = |ports: &[skript_passes::stablehlo::Port]| {
-            ports.iter().map(|port| port.name.clone()).collect()
-        };
+        let names =
+            |ports: &[skript_stablehlo::Port]| ports.iter().map(|port| port.name.clone()).collect();
         Ok(Export {
             arguments: names(&exported.ports.arguments),
             results: names(&exported.ports.results),

@@ -23,7 +23,7 @@ const MAY_BE_UNSAFE: &[&str] = &[
 const MAY_OPEN: &[&str] = &[
     "host/",
     "tidy/",
-    "passes/examples/",
+    "passes/c/examples/",
     // Entries of the cache and products of a compilation, not files that somebody names.
     "runtime/src/cache.rs",
     "tools/src/measure/mod.rs",

@@ -7,6 +7,7 @@ mod dependencies;
 mod diagnostics;
 mod documents;
 mod files;
+mod modules;
 mod operators;
 mod passes;
 mod statements;
@@ -37,6 +38,7 @@ fn main() -> ExitCode {
     complaints.extend(documents::check(&tree));
     complaints.extend(diagnostics::check(&tree));
     complaints.extend(files::check(&tree));
+    complaints.extend(modules::check(&tree));
     complaints.extend(operators::check(&tree));
     complaints.extend(passes::check(&tree));
     complaints.extend(statements::check(&tree));

@@ -13,16 +13,16 @@ const TABLE: &[&str] = &["intrinsic"];
 const NAMESAKES: &[(&str, &str)] = &[
     ("frontend/semantics/src/recipe", "math."),
     ("passes/src/named/table.rs", "linalg."),
-    ("passes/src/stablehlo/functions.rs", "math."),
-    ("passes/src/stablehlo/import/scalar_to_arith", "math."),
-    ("passes/src/stablehlo/import/terms.rs", "math."),
-    ("passes/src/stablehlo/import/to_linalg/chlo", "math."),
-    ("passes/src/stablehlo/import/to_skript/form.rs", "math."),
-    ("passes/src/stablehlo/scalar.rs", "math."),
+    ("stablehlo/src/functions.rs", "math."),
+    ("stablehlo/src/import/scalar_to_arith", "math."),
+    ("stablehlo/src/import/terms.rs", "math."),
+    ("stablehlo/src/import/to_linalg/chlo", "math."),
+    ("stablehlo/src/import/to_skript/form.rs", "math."),
+    ("stablehlo/src/scalar.rs", "math."),
 ];
 
 /// StableHLO's words, a namesake among them.
-const STABLEHLO: &str = "dialect/stablehlo/";
+const STABLEHLO: &str = "stablehlo/dialect/";
 
 /// Endings that make an unqualified name a giveaway.
 const TELLING: &[&str] = &[

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use clap::builder::PossibleValue;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use skript_frontend::program::Edition;
-use skript_passes::stablehlo::{Mesh, Sharding};
 use skript_semantics::{IntType, RealType};
+use skript_stablehlo::{Mesh, Sharding};
 use skript_tensor::archive::is_packed;
 use skript_tensor::weights::is_array_file;
 

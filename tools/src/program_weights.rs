@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
-use skript_passes::stablehlo::{Interface, Placement, Port};
 use skript_semantics::Scalar;
+use skript_stablehlo::{Interface, Placement, Port};
 use skript_tensor::{ElementType, Tensor};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]

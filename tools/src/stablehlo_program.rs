@@ -7,9 +7,9 @@ use skript_frontend::diagnostics::codes::{
 };
 use skript_frontend::diagnostics::{Diagnostic, Severity};
 use skript_frontend::source::{SourceMap, Span};
-use skript_passes::stablehlo::import::{self, Element, Float, Program, Refusal};
 use skript_runtime::cache::Cache;
 use skript_semantics::{IntType, RealType};
+use skript_stablehlo::import::{self, Element, Float, Program, Refusal};
 use skript_tensor::npz::Npz;
 use skript_tensor::random::{self, Purpose};
 use skript_tensor::{ElementType, Tensor, TensorError, npy};

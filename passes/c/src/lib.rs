@@ -12,12 +12,12 @@ use mlir_sys::MlirPass;
 /// nothing.
 #[unsafe(no_mangle)]
 pub extern "C" fn skriptRegisterPasses() {
-    skript_passes::register();
+    skript_stablehlo::register();
 }
 
 /// The pass of a flag, with the defaults of its options.
 fn create(flag: &'static str) -> MlirPass {
-    skript_passes::register();
+    skript_stablehlo::register();
     skript_dialect::pass::create(flag)
 }
 
@@ -91,7 +91,9 @@ mod tests {
     #[test]
     fn every_pass_has_a_function_and_a_declaration() {
         let flags: BTreeSet<&str> = FUNCTIONS.iter().map(|(_, flag, _)| *flag).collect();
-        let known: BTreeSet<&str> = skript_passes::ALL.iter().map(|pass| pass.flag).collect();
+        let known: BTreeSet<&str> = skript_stablehlo::all_passes()
+            .map(|pass| pass.flag)
+            .collect();
         assert_eq!(flags, known);
         let header = include_str!("../include/skript-c/Passes.h");
         for (name, flag, create) in FUNCTIONS {

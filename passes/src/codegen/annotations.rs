@@ -11,6 +11,7 @@ use super::outlined_functions::PART;
 use crate::error::CodegenError;
 use crate::ir;
 use crate::ir::ValueKey;
+use crate::ir::ops;
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationLike, OperationResult};
 use melior::ir::{BlockRef, OperationRef, Value};
@@ -22,7 +23,7 @@ use std::ops::RangeInclusive;
 pub const PASS: Pass = Pass {
     flag: "skript-annotate-loops",
     summary: "forbid LLVM to unroll or vectorize loops where that is slow or wrong",
-    anchor: Some("builtin.module"),
+    anchor: Some(ops::builtin::MODULE),
     run: |root, _, _| Ok(annotate_loops(root)?),
     ..Pass::NONE
 };
@@ -74,7 +75,10 @@ fn loops<'c, 'a>(
         .collect();
     let mut found = Vec::new();
     for (n, block) in blocks.iter().enumerate() {
-        let Some(last) = block.terminator().filter(|op| ir::name(*op) == "llvm.br") else {
+        let Some(last) = block
+            .terminator()
+            .filter(|op| ir::name(*op) == ops::llvm::BR)
+        else {
             continue;
         };
         let target = last.successor(0).ok();
@@ -104,7 +108,7 @@ fn divides_in_branches(blocks: &[BlockRef]) -> bool {
     let mut known = HashMap::new();
     steps.iter().any(|block| {
         let last = block.terminator();
-        let choice = last.filter(|op| ir::name(*op) == "llvm.cond_br");
+        let choice = last.filter(|op| ir::name(*op) == ops::llvm::COND_BR);
         let flag = choice.and_then(|op| op.operand(0).ok());
         flag.is_some_and(|flag| !is_invariant(flag, &inside, &mut known))
     })
@@ -112,13 +116,19 @@ fn divides_in_branches(blocks: &[BlockRef]) -> bool {
 
 fn divides(op: OperationRef) -> bool {
     let name = ir::name(op);
-    let divides = ["llvm.sdiv", "llvm.udiv", "llvm.srem", "llvm.urem"].contains(&name.as_str());
+    let divides = [
+        ops::llvm::SDIV,
+        ops::llvm::UDIV,
+        ops::llvm::SREM,
+        ops::llvm::UREM,
+    ]
+    .contains(&name.as_str());
     divides && !op.operand(1).is_ok_and(is_constant)
 }
 
 fn is_constant(value: Value) -> bool {
     let op = OperationResult::try_from(value).map(|result| result.owner());
-    op.is_ok_and(|op| ir::name(op) == "llvm.mlir.constant")
+    op.is_ok_and(|op| ir::name(op) == ops::llvm::MLIR_CONSTANT)
 }
 
 /// Whether a value is the same at all steps of a loop of these blocks: it is computed before, or of such values alone.
@@ -145,7 +155,7 @@ fn is_invariant<'c, 'a>(
         return *known;
     }
     let name = ir::name(op);
-    let reads = ["llvm.load", "llvm.call", "llvm.alloca"].contains(&name.as_str());
+    let reads = [ops::llvm::LOAD, ops::llvm::CALL, ops::llvm::ALLOCA].contains(&name.as_str());
     let invariant =
         !reads && op.region_count() == 0 && op.operands().all(|o| is_invariant(o, inside, known));
     known.insert(ValueKey::of(value), invariant);

@@ -8,8 +8,9 @@
 //! Guarantees: every array argument of the entry is bytes or extents.
 
 use super::order::Order;
-use super::size;
+use crate::extents::size;
 use crate::ir;
+use crate::ir::ops;
 use crate::ir::{Builder, attributes, mutation, types};
 use melior::ir::attribute::{DenseI64ArrayAttribute, IntegerAttribute};
 use melior::ir::block::BlockLike;
@@ -27,7 +28,7 @@ pub const EXTENTS: &str = "skript.extents";
 pub const PASS: Pass = Pass {
     flag: "skript-open-arguments",
     summary: "turn arrays of the entry into views of bytes",
-    anchor: Some("builtin.module"),
+    anchor: Some(ops::builtin::MODULE),
     dependent_dialects: &[Dialect::Arith, Dialect::MemRef],
     run: |root, _, rewriter| {
         let entry = ir::uncalled_entry(root)?;
@@ -85,7 +86,7 @@ pub const PASS: Pass = Pass {
                 }
             }
             let view = at.create(
-                "memref.view",
+                ops::memref::VIEW,
                 &operands,
                 &[],
                 &[argument.r#type()],
@@ -130,10 +131,10 @@ fn load<'c: 'a, 'a>(
     let index = Type::index(at.context);
     let place = at.index(i64::try_from(dimension).map_err(|_| too_large())?)?;
     let word = types::word(at.context);
-    let extent = at.value("memref.load", &[extents, place], &[], word)?;
-    let extent = at.value("arith.index_cast", &[extent], &[], index)?;
+    let extent = at.value(ops::memref::LOAD, &[extents, place], &[], word)?;
+    let extent = at.value(ops::arith::INDEX_CAST, &[extent], &[], index)?;
     let bound = at.index(i64::try_from(bound).map_err(|_| too_large())?)?;
-    Ok(at.value("arith.minui", &[extent, bound], &[], index)?)
+    Ok(at.value(ops::arith::MINUI, &[extent, bound], &[], index)?)
 }
 
 fn byte(context: &melior::Context) -> Type<'_> {

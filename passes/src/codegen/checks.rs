@@ -6,9 +6,10 @@
 //!
 //! Requires: an entry without structured control flow.
 
-use crate::emit::check::{CODE, MESSAGE, PREFIX};
 use crate::error::CodegenError;
 use crate::ir;
+use crate::ir::checks::{CODE, MESSAGE, PREFIX};
+use crate::ir::ops;
 use crate::ir::{Builder, attributes, context, mutation, types};
 use melior::Context;
 use melior::ir::attribute::{
@@ -36,7 +37,7 @@ const TABLE: &str = "skript.checks";
 pub const NUMBER: Pass = Pass {
     flag: "skript-number-checks",
     summary: "lower run-time checks to early returns",
-    anchor: Some("builtin.module"),
+    anchor: Some(ops::builtin::MODULE),
     run: |root, _, _| Ok(number_checks(root)?),
     ..Pass::NONE
 };
@@ -108,7 +109,7 @@ pub fn table(module: OperationRef) -> Vec<Check> {
 pub const PASS: Pass = Pass {
     flag: "skript-lower-checks",
     summary: "run-time checks become early returns",
-    anchor: Some("builtin.module"),
+    anchor: Some(ops::builtin::MODULE),
     dependent_dialects: &[Dialect::Arith, Dialect::ControlFlow, Dialect::MemRef],
     run: |root, _, rewriter| {
         let found = calls(root);
@@ -136,7 +137,7 @@ pub const PASS: Pass = Pass {
         let values = context_argument(entry)?;
         for block in ir::blocks(entry) {
             let end = ir::operations(block).last().copied();
-            if let Some(end) = end.filter(|op| ir::name(*op) == "func.return") {
+            if let Some(end) = end.filter(|op| ir::name(*op) == ops::func::RETURN) {
                 let at = Builder::before(context, end)?;
                 let success = number(0, status, &at)?;
                 // SAFETY: the terminator is alive and nobody else refers to its operands.
@@ -147,8 +148,9 @@ pub const PASS: Pass = Pass {
             lower(op, values, status, &Builder::before(context, op)?)?;
         }
         let declared = ir::blocks(root).into_iter().flat_map(ir::operations);
-        let declared = declared
-            .filter(|op| ir::name(*op) == "func.func" && text(*op, "sym_name").starts_with(PREFIX));
+        let declared = declared.filter(|op| {
+            ir::name(*op) == ops::func::FUNC && text(*op, "sym_name").starts_with(PREFIX)
+        });
         for op in declared.collect::<Vec<_>>() {
             ir::erase(op);
         }
@@ -191,7 +193,7 @@ fn calls<'c, 'a>(root: OperationRef<'c, 'a>) -> Vec<OperationRef<'c, 'a>> {
     found.retain(|op| {
         let callee = op.attribute("callee").ok();
         let callee = callee.and_then(|a| FlatSymbolRefAttribute::try_from(a).ok());
-        ir::name(*op) == "func.call" && callee.is_some_and(|c| c.value().starts_with(PREFIX))
+        ir::name(*op) == ops::func::CALL && callee.is_some_and(|c| c.value().starts_with(PREFIX))
     });
     found
 }
@@ -221,7 +223,7 @@ fn lower<'c: 'a, 'a>(
     for (position, value) in (0i64..).zip(op.operands().skip(1)) {
         let place = inside.index(position)?;
         inside.create(
-            "memref.store",
+            ops::memref::STORE,
             &[value, values, place],
             &[],
             &[],
@@ -234,8 +236,8 @@ fn lower<'c: 'a, 'a>(
         .ok_or_else(|| PassError::at(op, "has no number"))?
         .value();
     let result = number(check, status, &inside)?;
-    inside.create("func.return", &[result], &[], &[], Vec::new())?;
-    let branch = OperationBuilder::new("cf.cond_br", op.location())
+    inside.create(ops::func::RETURN, &[result], &[], &[], Vec::new())?;
+    let branch = OperationBuilder::new(ops::cf::COND_BR, op.location())
         .add_operands(&[op.operand(0)?])
         .add_attributes(&[(
             Identifier::new(at.context, "operandSegmentSizes"),
@@ -254,7 +256,7 @@ fn number<'c: 'a, 'a>(
     at: &Builder<'c, 'a>,
 ) -> Result<Value<'c, 'a>, PassError> {
     let value: Attribute = IntegerAttribute::new(r#type, value).into();
-    Ok(at.value("arith.constant", &[], &[("value", value)], r#type)?)
+    Ok(at.value(ops::arith::CONSTANT, &[], &[("value", value)], r#type)?)
 }
 
 fn text(op: OperationRef, name: &str) -> String {

@@ -10,6 +10,7 @@ use super::loop_carried::{copied, write_carried};
 use super::outputs::write_outputs;
 use crate::error::CodegenError;
 use crate::ir;
+use crate::ir::ops;
 use melior::ir::operation::{OperationLike, OperationMutLike, OperationRef, OperationRefMut};
 use melior::ir::{Module, Operation, TypeLike, Value, ValueLike};
 
@@ -31,11 +32,11 @@ pub(super) fn part(module: OperationRef) -> Result<(), CodegenError> {
     for op in ir::nested(module) {
         // The initial values of `scf.for` come after the bounds and the step.
         match ir::name(op).as_str() {
-            "scf.for" => copy_operands(op, 3, &[])?,
-            "scf.while" => copy_operands(op, 0, &[])?,
-            "scf.if" => {}
+            ops::scf::FOR => copy_operands(op, 3, &[])?,
+            ops::scf::WHILE => copy_operands(op, 0, &[])?,
+            ops::scf::IF => {}
             // Canonicalization makes a selection of a branch that only yields.
-            "arith.select" => {
+            ops::arith::SELECT => {
                 copy_operands(op, 1, &[])?;
                 continue;
             }
@@ -56,7 +57,13 @@ pub(super) fn part(module: OperationRef) -> Result<(), CodegenError> {
 pub(super) fn is_needed(module: OperationRef) -> bool {
     let meets = |op: &OperationRef| {
         let name = ir::name(*op);
-        let joins = ["scf.for", "scf.while", "scf.if", "arith.select"].contains(&name.as_str());
+        let joins = [
+            ops::scf::FOR,
+            ops::scf::WHILE,
+            ops::scf::IF,
+            ops::arith::SELECT,
+        ]
+        .contains(&name.as_str());
         joins && op.results().any(|r| r.r#type().is_ranked_tensor())
     };
     let takes = |apart: bool| {

@@ -4,6 +4,7 @@
 
 use crate::error::CodegenError;
 use crate::ir;
+use crate::ir::ops;
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::r#type::MemRefType;
@@ -14,7 +15,7 @@ use skript_dialect::{Dialect, Pass};
 pub const PASS: Pass = Pass {
     flag: "skript-lower-copies",
     summary: "lower copies between strided arrays to loops",
-    anchor: Some("builtin.module"),
+    anchor: Some(ops::builtin::MODULE),
     dependent_dialects: &[Dialect::Linalg],
     run: |root, _, _| Ok(lower_copies(root)?),
     ..Pass::NONE
@@ -26,7 +27,7 @@ pub const PASS: Pass = Pass {
 /// [`CodegenError::Module`] if a copy is malformed.
 fn lower_copies(module: OperationRef) -> Result<(), CodegenError> {
     for op in ir::nested(module) {
-        if ir::name(op) != "memref.copy" {
+        if ir::name(op) != ops::memref::COPY {
             continue;
         }
         // Bufferization leaves this of an insertion in place.

@@ -7,6 +7,7 @@ use super::{checks, table};
 use crate::error::CodegenError;
 use crate::ir;
 use crate::ir::attributes;
+use crate::ir::ops;
 use melior::Context;
 use melior::ir::attribute::{ArrayAttribute, IntegerAttribute, TypeAttribute};
 use melior::ir::block::BlockLike;
@@ -23,7 +24,7 @@ const MODEL: &str = "skript.model";
 pub const NAME: Pass = Pass {
     flag: "skript-name-entry",
     summary: "rename the entry to skript.model and make it internal",
-    anchor: Some("builtin.module"),
+    anchor: Some(ops::builtin::MODULE),
     run: |root, _, _| Ok(name_model(root)?),
     ..Pass::NONE
 };
@@ -32,7 +33,7 @@ pub const NAME: Pass = Pass {
 pub const ADD: Pass = Pass {
     flag: "skript-add-entry",
     summary: "add the C function skript_entry, which calls the model",
-    anchor: Some("builtin.module"),
+    anchor: Some(ops::builtin::MODULE),
     dependent_dialects: &[Dialect::Llvm],
     run: |root, _, _| Ok(add_entry(root)?),
     ..Pass::NONE
@@ -108,7 +109,7 @@ fn add_entry(module: OperationRef) -> Result<(), CodegenError> {
     }
     let model = ir::operations(body)
         .into_iter()
-        .find(|op| ir::name(*op) == "llvm.func" && symbol(*op).as_deref() == Some(MODEL))
+        .find(|op| ir::name(*op) == ops::llvm::FUNC && symbol(*op).as_deref() == Some(MODEL))
         .ok_or_else(|| CodegenError::Module("the module has no function `skript.model`: run `skript-name-entry` before it is lowered".to_owned()))?;
     let passed = ir::argument_attributes(model);
     let tables = table::position(model);

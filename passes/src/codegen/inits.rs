@@ -14,13 +14,13 @@
 //! and renumber the operations of the block for each.
 
 use super::loop_carried::{is_destination, written};
-use super::memory;
 use super::order::Order;
 use super::write_chains::{cut_chains, same_buffer};
 use crate::error::CodegenError;
 use crate::invoke;
 use crate::ir;
 use crate::ir::context;
+use crate::ir::ops;
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationLike, OperationRef, OperationResult};
 use melior::ir::{BlockRef, Value, ValueLike};
@@ -31,7 +31,7 @@ use std::collections::{HashMap, HashSet};
 pub const PASS: Pass = Pass {
     flag: "skript-separate-inits",
     summary: "give destinations init tensors of their own",
-    anchor: Some("builtin.module"),
+    anchor: Some(ops::builtin::MODULE),
     dependent_dialects: &[Dialect::Bufferization],
     run: |root, _, _| Ok(separate_inits(root)?),
     ..Pass::NONE
@@ -58,7 +58,7 @@ pub fn separate_inits(module: OperationRef) -> Result<(), CodegenError> {
         }
     }
     fill_borders_early(module);
-    for empty in named(module, "tensor.empty") {
+    for empty in named(module, ops::tensor::EMPTY) {
         for users in uses(empty)? {
             let is_own = users
                 .first()
@@ -75,7 +75,7 @@ pub fn separate_inits(module: OperationRef) -> Result<(), CodegenError> {
             }
         }
     }
-    for function in named(module, "func.func") {
+    for function in named(module, ops::func::FUNC) {
         separate_arguments(function)?;
     }
     cut_chains(module)
@@ -84,7 +84,7 @@ pub fn separate_inits(module: OperationRef) -> Result<(), CodegenError> {
 /// Moves fills before the computation of the tensors that are inserted into them.
 fn fill_borders_early<'c: 'a, 'a>(module: OperationRef<'c, 'a>) {
     let mut orders = HashMap::new();
-    for insert in named(module, "tensor.insert_slice") {
+    for insert in named(module, ops::tensor::INSERT_SLICE) {
         let (Some(block), Ok(inside), Ok(border)) =
             (insert.block(), insert.operand(0), insert.operand(1))
         else {
@@ -99,7 +99,8 @@ fn fill_borders_early<'c: 'a, 'a>(module: OperationRef<'c, 'a>) {
         let order = orders.entry(block.to_raw().ptr as usize);
         let order: &mut Order = order.or_insert_with(|| Order::of(block));
         let mut inits = fill.operands().filter_map(maker);
-        if inits.all(|init| ir::name(init) != "tensor.empty" || order.move_before(init, first)) {
+        if inits.all(|init| ir::name(init) != ops::tensor::EMPTY || order.move_before(init, first))
+        {
             order.move_before(fill, first);
         }
     }
@@ -117,7 +118,7 @@ fn beginning<'c: 'a, 'a>(tensor: Value<'c, 'a>) -> Option<OperationRef<'c, 'a>> 
         tensor = writer
             .operand(written(writer, result.result_number())?)
             .ok()?;
-        if ir::name(maker(tensor)?) == "tensor.empty" {
+        if ir::name(maker(tensor)?) == ops::tensor::EMPTY {
             return Some(writer);
         }
     }
@@ -166,7 +167,7 @@ fn uses_below<'c, 'a>(
     let mut seen = HashSet::new();
     let mut found = Vec::new();
     for user in ir::users(shared) {
-        let Some(outer) = memory::ancestor_in(block, user) else {
+        let Some(outer) = ir::ancestor_in(block, user) else {
             continue;
         };
         if seen.insert(key(user)) {
@@ -182,12 +183,12 @@ fn uses_below<'c, 'a>(
 /// Whether an op gives a group of readers the argument's buffer.
 fn is_of_a_group(op: OperationRef) -> bool {
     let buffer = op.results().next().map(Value::from);
-    ir::name(op) == "bufferization.to_buffer"
+    ir::name(op) == ops::bufferization::TO_BUFFER
         && buffer.is_some_and(|buffer| {
             let users = ir::users(buffer);
             users
                 .iter()
-                .all(|user| ir::name(*user) == "bufferization.to_tensor")
+                .all(|user| ir::name(*user) == ops::bufferization::TO_TENSOR)
         })
 }
 
@@ -200,8 +201,8 @@ fn fills<'c, 'a>(module: OperationRef<'c, 'a>) -> Vec<OperationRef<'c, 'a>> {
 
 fn is_fill(op: OperationRef) -> bool {
     match ir::name(op).as_str() {
-        "linalg.fill" => true,
-        "linalg.generic" => op.operand_count() == 1 && op.result_count() == 1,
+        ops::linalg::FILL => true,
+        ops::linalg::GENERIC => op.operand_count() == 1 && op.result_count() == 1,
         _ => false,
     }
 }

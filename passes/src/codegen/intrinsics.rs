@@ -8,10 +8,11 @@
 
 use super::checks::context_argument;
 use super::memory::ancestor_of;
-use crate::emit::check::{CODE, MESSAGE, PREFIX};
 use crate::error::CodegenError;
 use crate::extents::intrinsic::FILLED;
 use crate::ir;
+use crate::ir::checks::{CODE, MESSAGE, PREFIX};
+use crate::ir::ops;
 use crate::ir::{Builder, attributes, read_back, types};
 use melior::Context;
 use melior::ir::attribute::{
@@ -36,11 +37,11 @@ const FAILED: &str = "SK9201";
 pub const PASS: Pass = Pass {
     flag: "skript-lower-intrinsics",
     summary: "lower intrinsics to calls of the runtime's kernels",
-    anchor: Some("builtin.module"),
+    anchor: Some(ops::builtin::MODULE),
     dependent_dialects: &[Dialect::Arith, Dialect::Func, Dialect::MemRef],
     run: |root, _, rewriter| {
         let mut found = ir::nested(root);
-        found.retain(|op| ir::name(*op) == "skript.intrinsic");
+        found.retain(|op| ir::name(*op) == ops::skript::INTRINSIC);
         if found.is_empty() {
             return Ok(());
         }
@@ -67,7 +68,7 @@ pub const PASS: Pass = Pass {
         let first = first.ok_or_else(|| PassError::at(entry, "is empty"))?;
         let word = IntegerType::new(context, 64).into();
         let stack = Builder::before(context, first)?.value(
-            "memref.alloca",
+            ops::memref::ALLOCA,
             &[],
             &[("operandSegmentSizes", attributes::i32s(context, &[0, 0]))],
             types::memref(&[words], word),
@@ -178,7 +179,12 @@ fn call_address<'c: 'a, 'a>(
     let byte = IntegerType::new(at.context, 8).into();
     let name = FlatSymbolRefAttribute::new(at.context, &format!("{CALL}{number}"));
     let r#type = types::memref(&[length], byte);
-    let bytes = at.value("memref.get_global", &[], &[("name", name.into())], r#type)?;
+    let bytes = at.value(
+        ops::memref::GET_GLOBAL,
+        &[],
+        &[("name", name.into())],
+        r#type,
+    )?;
     Ok([address(bytes, at)?, at.index(length)?])
 }
 
@@ -188,7 +194,7 @@ fn address<'c: 'a, 'a>(
 ) -> Result<Value<'c, 'a>, PassError> {
     let index = Type::index(at.context);
     Ok(at.value(
-        "memref.extract_aligned_pointer_as_index",
+        ops::memref::EXTRACT_ALIGNED_POINTER_AS_INDEX,
         &[memref],
         &[],
         index,
@@ -207,24 +213,30 @@ fn lower<'c: 'a, 'a>(
     let mut next = 0i64;
     for operand in op.operands() {
         for part in parts(operand, at)? {
-            let part = at.value("arith.index_cast", &[part], &[], word)?;
+            let part = at.value(ops::arith::INDEX_CAST, &[part], &[], word)?;
             let place = at.index(next)?;
-            at.create("memref.store", &[part, stack, place], &[], &[], Vec::new())?;
+            at.create(
+                ops::memref::STORE,
+                &[part, stack, place],
+                &[],
+                &[],
+                Vec::new(),
+            )?;
             next += 1;
         }
     }
     let number = IntegerType::new(at.context, 32).into();
     let callee = FlatSymbolRefAttribute::new(at.context, SYMBOL);
     let status = at.value(
-        "func.call",
+        ops::func::CALL,
         &[call, length, address(stack, at)?, address(values, at)?],
         &[("callee", callee.into())],
         number,
     )?;
     let zero = IntegerAttribute::new(number, 0).into();
-    let zero = at.value("arith.constant", &[], &[("value", zero)], number)?;
+    let zero = at.value(ops::arith::CONSTANT, &[], &[("value", zero)], number)?;
     let fine = at.value(
-        "arith.cmpi",
+        ops::arith::CMPI,
         &[status, zero],
         &[("predicate", attributes::i64(at.context, 0))],
         IntegerType::new(at.context, 1).into(),
@@ -232,7 +244,7 @@ fn lower<'c: 'a, 'a>(
     let check = FlatSymbolRefAttribute::new(at.context, &check_symbol());
     let message = format!("operator {}: {{text}}", description.operator);
     at.create(
-        "func.call",
+        ops::func::CALL,
         &[fine],
         &[
             ("callee", check.into()),
@@ -256,18 +268,23 @@ fn parts<'c: 'a, 'a>(
     let mut results = vec![types::memref(&[], r#type.element())];
     results.resize(2 + 2 * r#type.rank(), index);
     let metadata = at.create(
-        "memref.extract_strided_metadata",
+        ops::memref::EXTRACT_STRIDED_METADATA,
         &[memref],
         &[],
         &results,
         Vec::new(),
     )?;
-    let size = super::size::element_bytes(&r#type.element().to_string());
+    let size = crate::extents::size::element_bytes(&r#type.element().to_string());
     let size = size.and_then(|s| i64::try_from(s).ok());
     let size = at.index(size.ok_or("an element has no size")?)?;
     let offset = metadata.result(1)?.into();
-    let offset = at.value("arith.muli", &[offset, size], &[], index)?;
-    let start = at.value("arith.addi", &[address(memref, at)?, offset], &[], index)?;
+    let offset = at.value(ops::arith::MULI, &[offset, size], &[], index)?;
+    let start = at.value(
+        ops::arith::ADDI,
+        &[address(memref, at)?, offset],
+        &[],
+        index,
+    )?;
     let mut parts = vec![start];
     parts.extend(metadata.results().skip(2).map(Value::from));
     Ok(parts)
@@ -306,7 +323,7 @@ fn declare(module: OperationRef, context: &Context) -> Result<(), PassError> {
             ("sym_visibility", attributes::string(context, "private")),
             ("function_type", TypeAttribute::new(r#type.into()).into()),
         ];
-        at.create("func.func", &[], &entries, &[], vec![Region::new()])?;
+        at.create(ops::func::FUNC, &[], &entries, &[], vec![Region::new()])?;
     }
     Ok(())
 }

@@ -8,11 +8,11 @@
 //! not write their arguments; external functions get copies of what is read later.
 
 use super::conflict_copies;
-use super::memory;
 use super::while_arguments::align;
 use crate::error::CodegenError;
 use crate::invoke;
 use crate::ir;
+use crate::ir::ops;
 use crate::ir::{Builder, attributes, context};
 use melior::Context;
 use melior::ir::block::BlockLike;
@@ -27,7 +27,7 @@ use std::collections::{HashMap, HashSet};
 pub const PASS: Pass = Pass {
     flag: "skript-write-carried",
     summary: "write loop-carried tensors in place",
-    anchor: Some("builtin.module"),
+    anchor: Some(ops::builtin::MODULE),
     dependent_dialects: &[Dialect::Bufferization, Dialect::MemRef],
     options: &[PassOption {
         name: "apart",
@@ -53,7 +53,7 @@ pub fn write_carried(module: OperationRef, apart: bool) -> Result<(), CodegenErr
     let functions = invoke::functions(module);
     // Inner loops first, because rebuilding an outer loop moves them.
     for op in ir::nested(module).into_iter().rev() {
-        if ir::name(op) == "scf.while" {
+        if ir::name(op) == ops::scf::WHILE {
             align(op)?;
         }
     }
@@ -63,24 +63,24 @@ pub fn write_carried(module: OperationRef, apart: bool) -> Result<(), CodegenErr
     for op in ir::nested(module).into_iter().rev() {
         match ir::name(op).as_str() {
             // The body's first argument is the counter.
-            "scf.for" => {
+            ops::scf::FOR => {
                 start_with_copies(op, 3, true)?;
                 blocks_of(op).try_for_each(|body| write(body, 1, 0))?;
             }
             // `scf.condition` passes all operands after the first to the second region.
-            "scf.while" => {
+            ops::scf::WHILE => {
                 start_with_copies(op, 0, true)?;
                 for (n, block) in blocks_of(op).enumerate() {
                     write(block, 0, usize::from(n == 0))?;
                 }
             }
-            "tensor.insert" | "tensor.insert_slice" => start_with_copies(op, 1, false)?,
-            "scf.if" => separate_loops(op)?,
+            ops::tensor::INSERT | ops::tensor::INSERT_SLICE => start_with_copies(op, 1, false)?,
+            ops::scf::IF => separate_loops(op)?,
             _ => {}
         }
     }
     // At this point loops yield what they wrote in place.
-    let invokes = |op: &OperationRef| ir::name(*op) == "skript.invoke";
+    let invokes = |op: &OperationRef| ir::name(*op) == ops::skript::INVOKE;
     let mut invocations = ir::nested(module).into_iter().filter(invokes);
     invocations.try_for_each(|op| keep_arguments(op, &functions))
 }
@@ -127,8 +127,8 @@ fn goes_through_a_loop(value: Value, argument: Value) -> bool {
     };
     let (inner, number) = (result.owner(), result.result_number());
     let through = match ir::name(inner).as_str() {
-        "scf.for" => true,
-        "scf.while" => forwards(inner, number),
+        ops::scf::FOR => true,
+        ops::scf::WHILE => forwards(inner, number),
         _ => false,
     };
     let into = destination(inner, number).and_then(|operand| inner.operand(operand).ok());
@@ -154,13 +154,13 @@ fn reads_last(op: OperationRef, value: Value) -> bool {
         return false;
     };
     let stands_before =
-        |user| memory::ancestor_in(block, user).is_some_and(|outer| ir::is_before(outer, op));
+        |user| ir::ancestor_in(block, user).is_some_and(|outer| ir::is_before(outer, op));
     itself.len() == 1 && others.into_iter().all(stands_before)
 }
 
 /// Whether an op writes over all of a value.
 fn overwrites(op: OperationRef, value: Value) -> bool {
-    ir::name(op) == "bufferization.materialize_in_destination"
+    ir::name(op) == ops::bufferization::MATERIALIZE_IN_DESTINATION
         && op.operand(0) != Ok(value)
         && op.operand(1) == Ok(value)
 }
@@ -179,7 +179,7 @@ fn readers<'c, 'a>(value: Value<'c, 'a>) -> Vec<OperationRef<'c, 'a>> {
                 continue;
             }
             found.push(user);
-            let branch = (user.parent_operation()).filter(|op| ir::name(*op) == "scf.if");
+            let branch = (user.parent_operation()).filter(|op| ir::name(*op) == ops::scf::IF);
             for (n, operand) in user.operands().enumerate() {
                 let handed = branch.filter(|_| operand == value && is_yield(user));
                 let result = handed.and_then(|branch| branch.result(n).ok());
@@ -191,7 +191,7 @@ fn readers<'c, 'a>(value: Value<'c, 'a>) -> Vec<OperationRef<'c, 'a>> {
 }
 
 fn is_yield(op: OperationRef) -> bool {
-    ir::name(op) == "scf.yield"
+    ir::name(op) == ops::scf::YIELD
 }
 
 pub(super) fn is_made_by(value: Value, name: &str) -> bool {
@@ -205,7 +205,7 @@ fn sources<'c, 'a>(value: Value<'c, 'a>) -> Vec<Value<'c, 'a>> {
     };
     // SAFETY: the op lives as long as its results.
     let op = unsafe { OperationRef::from_raw(result.owner().to_raw()) };
-    if ir::name(op) != "scf.if" {
+    if ir::name(op) != ops::scf::IF {
         return vec![value];
     }
     let ends = blocks_of(op).filter_map(|block| ir::operations(block).last().copied());
@@ -216,10 +216,10 @@ fn sources<'c, 'a>(value: Value<'c, 'a>) -> Vec<Value<'c, 'a>> {
 /// The operand whose buffer a result may have: the destination, or the source of a view.
 pub(super) fn destination(op: OperationRef, result: usize) -> Option<usize> {
     match ir::name(op).as_str() {
-        "tensor.cast"
-        | "tensor.extract_slice"
-        | "tensor.expand_shape"
-        | "tensor.collapse_shape" => Some(0),
+        ops::tensor::CAST
+        | ops::tensor::EXTRACT_SLICE
+        | ops::tensor::EXPAND_SHAPE
+        | ops::tensor::COLLAPSE_SHAPE => Some(0),
         _ => written(op, result),
     }
 }
@@ -227,12 +227,12 @@ pub(super) fn destination(op: OperationRef, result: usize) -> Option<usize> {
 /// The operand that an op writes into to make a result.
 pub(super) fn written(op: OperationRef, result: usize) -> Option<usize> {
     match ir::name(op).as_str() {
-        "tensor.insert" | "tensor.insert_slice" | "bufferization.materialize_in_destination" => {
-            Some(1)
-        }
+        ops::tensor::INSERT
+        | ops::tensor::INSERT_SLICE
+        | ops::bufferization::MATERIALIZE_IN_DESTINATION => Some(1),
         // Bounds and step come before the inits.
-        "scf.for" => Some(result + 3),
-        "scf.while" => Some(result),
+        ops::scf::FOR => Some(result + 3),
+        ops::scf::WHILE => Some(result),
         name if name.starts_with("linalg.") => {
             (op.operand_count() + result).checked_sub(op.result_count())
         }
@@ -299,7 +299,7 @@ pub(super) fn beginnings<'c, 'a>(value: Value<'c, 'a>) -> Vec<Beginning<'c, 'a>>
         // SAFETY: the op lives as long as its results.
         let op = unsafe { OperationRef::from_raw(result.owner().to_raw()) };
         let is_shared = here.is_shared || ir::users(here.value).len() > 1;
-        if ir::name(op) == "scf.if" {
+        if ir::name(op) == ops::scf::IF {
             let ends = blocks_of(op).filter_map(|block| ir::operations(block).last().copied());
             let yielded = ends.filter_map(|end| end.operand(result.result_number()).ok());
             pending.extend(yielded.map(|value| Beginning {
@@ -328,11 +328,11 @@ pub(super) fn beginnings<'c, 'a>(value: Value<'c, 'a>) -> Vec<Beginning<'c, 'a>>
 }
 
 fn is_loop(op: OperationRef) -> bool {
-    matches!(ir::name(op).as_str(), "scf.for" | "scf.while")
+    matches!(ir::name(op).as_str(), ops::scf::FOR | ops::scf::WHILE)
 }
 
 fn is_fresh(value: Value) -> bool {
-    is_made_by(value, "tensor.empty") || is_made_by(value, "bufferization.alloc_tensor")
+    is_made_by(value, ops::tensor::EMPTY) || is_made_by(value, ops::bufferization::ALLOC_TENSOR)
 }
 
 /// Gives tensors that branches compute, on the way to a loop-carried value, distinct buffers. It does not if only they
@@ -347,8 +347,8 @@ pub(super) fn separate_branches(
     let all = beginnings(value);
     let is_made_here = |b: &Beginning| {
         let writer = b.writer.map(|(op, _)| op);
-        is_made_by(b.value, "tensor.empty")
-            && writer.is_some_and(|op| memory::ancestor_in(block, op).is_some())
+        is_made_by(b.value, ops::tensor::EMPTY)
+            && writer.is_some_and(|op| ir::ancestor_in(block, op).is_some())
     };
     let is_alone = |b: &Beginning| {
         let is_plain = b.value == carried || is_made_here(b);
@@ -360,7 +360,7 @@ pub(super) fn separate_branches(
     }
     let chosen = all.into_iter().filter(|b| b.is_chosen);
     for Beginning { value, writer, .. } in chosen {
-        if let Some((op, place)) = writer.filter(|_| is_made_by(value, "tensor.empty")) {
+        if let Some((op, place)) = writer.filter(|_| is_made_by(value, ops::tensor::EMPTY)) {
             allocate(op, place, value)?;
         }
     }
@@ -402,7 +402,7 @@ pub(super) fn copied<'c, 'a>(
     let at = Builder::before(context, op).map_err(wrong)?;
     let segments = attributes::i32s(context, &[0, 1, 0]);
     let segments = [("operandSegmentSizes", segments)];
-    let name = "bufferization.alloc_tensor";
+    let name = ops::bufferization::ALLOC_TENSOR;
     at.value(name, &[value], &segments, value.r#type())
         .map_err(wrong)
 }
@@ -411,7 +411,7 @@ pub(super) fn copied<'c, 'a>(
 fn is_read_after(value: Value, op: OperationRef, block: BlockRef) -> bool {
     let order = ir::operations(block);
     let position = |op: OperationRef| {
-        let outer = memory::ancestor_in(block, op)?;
+        let outer = ir::ancestor_in(block, op)?;
         order.iter().position(|o| *o == outer)
     };
     let own = position(op);
@@ -433,7 +433,7 @@ pub(super) fn allocate(op: OperationRef, place: usize, empty: Value) -> Result<(
     let segments = attributes::i32s(at.context, &[open, 0, 0]);
     let own = at
         .value(
-            "bufferization.alloc_tensor",
+            ops::bufferization::ALLOC_TENSOR,
             &extents,
             &[("operandSegmentSizes", segments)],
             empty.r#type(),
@@ -455,10 +455,10 @@ fn start_with_copies(op: OperationRef, first: usize, is_loop: bool) -> Result<()
     let mut operands: Vec<Value> = op.operands().collect();
     for operand in operands.iter_mut().skip(first) {
         // Checked first: a scalar may have readers all over the function.
-        if !operand.r#type().is_ranked_tensor() || is_made_by(*operand, "tensor.empty") {
+        if !operand.r#type().is_ranked_tensor() || is_made_by(*operand, ops::tensor::EMPTY) {
             continue;
         }
-        let is_hidden = |source: &Value| is_made_by(*source, "bufferization.to_tensor");
+        let is_hidden = |source: &Value| is_made_by(*source, ops::bufferization::TO_TENSOR);
         let hides = is_loop && sources(*operand).iter().any(is_hidden);
         // A branch may yield one of several tensors from elsewhere.
         let is_foreign = |b: &Beginning| b.is_chosen && (b.is_shared || !is_fresh(b.value));

@@ -9,15 +9,17 @@
 //! do not overlap.
 
 use super::placement::{Lifetime, place};
-use super::size;
 use crate::error::CodegenError;
+use crate::extents::size;
 use crate::ir;
+use crate::ir::ops;
+use crate::ir::{ancestor_in, key};
 use crate::ir::{attributes, mutation};
 use melior::ir::attribute::IntegerAttribute;
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::r#type::{DimSize, MemRefType};
-use melior::ir::{BlockRef, ShapedTypeLike, TypeLike, Value, ValueLike};
+use melior::ir::{ShapedTypeLike, TypeLike, Value, ValueLike};
 use skript_dialect::{Dialect, Pass};
 use skript_runtime::artifact::ArenaLayout;
 use std::collections::{HashMap, HashSet};
@@ -30,7 +32,7 @@ const ALIGNED: &str = "skript.arena_alignment";
 pub const PASS: Pass = Pass {
     flag: "skript-plan-memory",
     summary: "turn allocations into views of one arena",
-    anchor: Some("builtin.module"),
+    anchor: Some(ops::builtin::MODULE),
     dependent_dialects: &[Dialect::Arith, Dialect::MemRef],
     run: |root, _, rewriter| {
         let layout = plan_memory(root)?;
@@ -71,7 +73,7 @@ fn plan_memory(module: OperationRef) -> Result<ArenaLayout, CodegenError> {
     let entry = ir::uncalled_entry(module)?;
     let steps = Steps::of(entry);
     for op in ir::nested(module) {
-        if ir::name(op) == "memref.alloc" && !steps.span.contains_key(&key(op)) {
+        if ir::name(op) == ops::memref::ALLOC && !steps.span.contains_key(&key(op)) {
             return Err(refuse(op, "allocated outside the entry"));
         }
     }
@@ -80,7 +82,7 @@ fn plan_memory(module: OperationRef) -> Result<ArenaLayout, CodegenError> {
         found.retain(|op| ir::name(*op) == name);
         found
     };
-    let (allocations, deallocations) = (named("memref.alloc"), named("memref.dealloc"));
+    let (allocations, deallocations) = (named(ops::memref::ALLOC), named(ops::memref::DEALLOC));
     let mut lifetimes = Vec::with_capacity(allocations.len());
     for op in &allocations {
         let (first, last) = steps.lifetime(*op)?;
@@ -137,11 +139,6 @@ fn arena<'c, 'a>(
         DimSize::Dynamic => None,
     });
     Ok(size.map(|size| (argument, size)))
-}
-
-/// Identifies an op while it is alive.
-pub fn key(op: OperationRef) -> usize {
-    op.to_raw().ptr as usize
 }
 
 fn refuse(op: OperationRef, why: &str) -> CodegenError {
@@ -201,21 +198,6 @@ impl Steps {
     }
 }
 
-/// The op of `block` that is `op` or holds it.
-pub fn ancestor_in<'c, 'a>(
-    block: BlockRef<'c, 'a>,
-    op: OperationRef<'c, 'a>,
-) -> Option<OperationRef<'c, 'a>> {
-    let mut op = op;
-    loop {
-        let owner = op.block()?;
-        if owner.to_raw().ptr == block.to_raw().ptr {
-            return Some(op);
-        }
-        op = owner.parent_operation()?;
-    }
-}
-
 /// All ops that use the buffer or a possible view of it.
 fn users_of_views<'c, 'a>(
     allocation: OperationRef<'c, 'a>,
@@ -231,14 +213,14 @@ fn users_of_views<'c, 'a>(
             users.push(user);
             pending.extend(memrefs(user.results().map(Value::from)));
             let name = ir::name(user);
-            if name == "func.return" {
+            if name == ops::func::RETURN {
                 return Err(refuse(allocation, "returned by the entry"));
             }
             let Some(parent) = user.parent_operation() else {
                 continue;
             };
-            if name == "scf.yield" || name == "scf.condition" {
-                let loops = matches!(ir::name(parent).as_str(), "scf.for" | "scf.while");
+            if name == ops::scf::YIELD || name == ops::scf::CONDITION {
+                let loops = matches!(ir::name(parent).as_str(), ops::scf::FOR | ops::scf::WHILE);
                 let inside = ancestor_of(parent, allocation);
                 if loops && inside {
                     return Err(refuse(allocation, "passed to the next iteration of a loop"));
@@ -248,7 +230,7 @@ fn users_of_views<'c, 'a>(
                     pending.extend(block_memrefs(parent));
                 }
             }
-            if matches!(ir::name(user).as_str(), "scf.for" | "scf.while") {
+            if matches!(ir::name(user).as_str(), ops::scf::FOR | ops::scf::WHILE) {
                 pending.extend(block_memrefs(user));
             }
         }

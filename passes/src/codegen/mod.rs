@@ -20,7 +20,6 @@ pub mod outlined_functions;
 pub mod outputs;
 pub mod placement;
 pub mod pointer_table;
-pub(crate) mod size;
 pub mod table;
 pub mod target;
 pub mod view_offsets;

@@ -2,8 +2,8 @@
 //!
 //! Numbers are given once: MLIR numbers a block's ops again after each move.
 
-use super::memory::{ancestor_in, key};
 use crate::ir;
+use crate::ir::{ancestor_in, key};
 use melior::ir::operation::{OperationLike, OperationRef, OperationResult};
 use melior::ir::{BlockRef, Value};
 use std::collections::HashMap;

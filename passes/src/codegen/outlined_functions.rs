@@ -8,12 +8,13 @@
 //!
 //! Requires: an entry whose memory is planned.
 
-use super::memory::{ancestor_in, key};
 use super::pointer_table::{NOALIAS, TABLE};
-use crate::emit::check::is_check;
 use crate::invoke;
 use crate::ir;
+use crate::ir::checks::is_check;
+use crate::ir::ops;
 use crate::ir::{Builder, ValueKey, attributes, copy, mutation};
+use crate::ir::{ancestor_in, key};
 use melior::Context;
 use melior::ir::attribute::{ArrayAttribute, FlatSymbolRefAttribute};
 use melior::ir::block::BlockLike;
@@ -35,7 +36,7 @@ const KEPT: [&str; 4] = [NOALIAS, "llvm.align", "llvm.readonly", TABLE];
 pub const PASS: Pass = Pass {
     flag: "skript-outline-parts",
     summary: "outline a long entry into functions of bounded size",
-    anchor: Some("builtin.module"),
+    anchor: Some(ops::builtin::MODULE),
     options: &[PassOption {
         name: "most",
         summary: "maximum number of operations of an entry, and of an outlined function",
@@ -134,7 +135,7 @@ impl<'c: 'a, 'a> Outliner<'c, 'a> {
         let name = ir::name(op);
         let leaves =
             |value: OperationResult<'c, 'a>| !is_scalar(value.r#type()) && op::is_used(value);
-        let stays = name == "memref.alloca"
+        let stays = name == ops::memref::ALLOCA
             || with_nested(op)
                 .into_iter()
                 .any(|inner| is_check(inner) || self.calls_outlined(inner))
@@ -203,7 +204,7 @@ impl<'c: 'a, 'a> Outliner<'c, 'a> {
         let values: Vec<Value> = results.iter().map(|(value, _)| *value).collect();
         let types: Vec<Type> = values.iter().map(|value| value.r#type()).collect();
         let end = Builder::at_end(self.context, content.block, first.location());
-        end.create("func.return", &values, &[], &[], Vec::new())?;
+        end.create(ops::func::RETURN, &values, &[], &[], Vec::new())?;
         ir::set_signature(function, Some(&types))?;
         self.describe(function, &content.handed)?;
 
@@ -211,7 +212,7 @@ impl<'c: 'a, 'a> Outliner<'c, 'a> {
         let call = Builder::before(self.context, anchor)?
             .with_location(first.location())
             .create(
-                "func.call",
+                ops::func::CALL,
                 &content.handed,
                 &[("callee", callee)],
                 &types,
@@ -246,7 +247,7 @@ impl<'c: 'a, 'a> Outliner<'c, 'a> {
             ("passthrough", parsed("[\"noinline\"]")?),
             (PART, attributes::unit(self.context)),
         ];
-        Ok(end.create("func.func", &[], &attributes, &[], vec![region])?)
+        Ok(end.create(ops::func::FUNC, &[], &attributes, &[], vec![region])?)
     }
 
     /// Copies attributes of the entry's arguments to the function's.
@@ -353,7 +354,7 @@ fn weight(op: OperationRef) -> usize {
 fn is_rebuilt(op: OperationRef) -> bool {
     let of_arrays = || op.operand_count() == 0 || op.results().any(|r| !is_scalar(r.r#type()));
     let is_value = op.region_count() == 0 && op.result_count() > 0;
-    ir::name(op) == "llvm.load" || (is_value && op::is_pure(&op) && of_arrays())
+    ir::name(op) == ops::llvm::LOAD || (is_value && op::is_pure(&op) && of_arrays())
 }
 
 fn is_scalar(r#type: Type) -> bool {

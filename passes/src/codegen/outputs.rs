@@ -9,9 +9,10 @@
 
 use super::arguments::{BOUNDS, EXTENTS, extents_from_caller};
 use super::loop_carried::{separate_branches, written};
-use super::size;
 use crate::error::CodegenError;
+use crate::extents::size;
 use crate::ir;
+use crate::ir::ops;
 use crate::ir::{Builder, attributes, types};
 use melior::Context;
 use melior::ir::attribute::{ArrayAttribute, DenseI64ArrayAttribute};
@@ -27,7 +28,7 @@ use skript_dialect::{Dialect, Pass};
 pub const PASS: Pass = Pass {
     flag: "skript-write-outputs",
     summary: "turn results of the entry into arguments that it writes",
-    anchor: Some("builtin.module"),
+    anchor: Some(ops::builtin::MODULE),
     dependent_dialects: &[Dialect::Bufferization],
     run: |root, _, _| Ok(write_outputs(root)?),
     ..Pass::NONE
@@ -44,7 +45,7 @@ pub fn write_outputs(module: OperationRef) -> Result<(), CodegenError> {
     let terminator = ir::operations(body)
         .last()
         .copied()
-        .filter(|op| ir::name(*op) == "func.return")
+        .filter(|op| ir::name(*op) == ops::func::RETURN)
         .ok_or_else(|| CodegenError::Module("the entry does not end with a return".to_owned()))?;
     let context = entry.context();
     // SAFETY: a context outlives its modules.
@@ -140,7 +141,12 @@ fn begin_in_place<'c: 'a, 'a>(
     let at = Builder::before(context, op)?;
     let unit = attributes::unit(context);
     let alone = [("restrict", unit), ("writable", unit)];
-    let begin = at.value("bufferization.to_tensor", &[place], &alone, value.r#type())?;
+    let begin = at.value(
+        ops::bufferization::TO_TENSOR,
+        &[place],
+        &alone,
+        value.r#type(),
+    )?;
     ir::replace_uses(empty, begin);
     Ok(())
 }
@@ -153,13 +159,13 @@ fn beginning_of_cut<'c: 'a, 'a>(last: Value<'c, 'a>) -> Option<Value<'c, 'a>> {
         // SAFETY: the op lives as long as its results.
         let op = unsafe { OperationRef::from_raw(result.owner().to_raw()) };
         value = match ir::name(op).as_str() {
-            "tensor.empty" => {
+            ops::tensor::EMPTY => {
                 return (is_cut && ir::users(value).len() == 1).then_some(value);
             }
-            "bufferization.to_tensor" if op.has_attribute("writable") => {
+            ops::bufferization::TO_TENSOR if op.has_attribute("writable") => {
                 is_cut = true;
                 let buffer = OperationResult::try_from(op.operand(0).ok()?).ok()?.owner();
-                if ir::name(buffer) != "bufferization.to_buffer" {
+                if ir::name(buffer) != ops::bufferization::TO_BUFFER {
                     return None;
                 }
                 // SAFETY: as above.
@@ -218,10 +224,10 @@ fn write_dynamic<'c: 'a, 'a>(
         };
         let place = at.index(dimension).map_err(wrong)?;
         let extent = at
-            .value("arith.index_cast", &[extent], &[], word)
+            .value(ops::arith::INDEX_CAST, &[extent], &[], word)
             .map_err(wrong)?;
         at.create(
-            "memref.store",
+            ops::memref::STORE,
             &[extent, array, place],
             &[],
             &[],
@@ -235,7 +241,7 @@ fn write_dynamic<'c: 'a, 'a>(
     operands.extend(open);
     let view = at
         .value(
-            "memref.view",
+            ops::memref::VIEW,
             &operands,
             &[],
             types::memref(&shape, element),

@@ -11,6 +11,7 @@
 use super::order::Order;
 use crate::ir;
 use crate::ir::mutation::retype;
+use crate::ir::ops;
 use crate::ir::{Builder, attributes, types};
 use melior::ir::attribute::{ArrayAttribute, IntegerAttribute, TypeAttribute};
 use melior::ir::block::BlockLike;
@@ -30,7 +31,7 @@ pub const NOALIAS: &str = "llvm.noalias";
 pub const PASS: Pass = Pass {
     flag: "skript-point-arguments",
     summary: "pass arrays of the entry as pointers, many of them in a table",
-    anchor: Some("builtin.module"),
+    anchor: Some(ops::builtin::MODULE),
     dependent_dialects: &[Dialect::Llvm],
     options: &[PassOption {
         name: "most",
@@ -104,7 +105,7 @@ fn slot<'c: 'a, 'a>(
     let pointer = table.r#type();
     let number = i32::try_from(number).map_err(|_| "more arguments than a table holds")?;
     let place = at.value(
-        "llvm.getelementptr",
+        ops::llvm::GETELEMENTPTR,
         &[table],
         &[
             (
@@ -118,7 +119,7 @@ fn slot<'c: 'a, 'a>(
     // Volatile, so that it stays here: for any other, LLVM looks for a value in all blocks before, and of thousands of
     // pointers that are loaded early it keeps all in memory.
     let stays = [("volatile_", attributes::unit(at.context))];
-    Ok(at.value("llvm.load", &[place], &stays, pointer)?)
+    Ok(at.value(ops::llvm::LOAD, &[place], &stays, pointer)?)
 }
 
 /// The extent of a contiguous array of rank 1.
@@ -149,12 +150,12 @@ fn describe<'c: 'a, 'a>(
     )?;
     let number = |value: i64| {
         let value = IntegerAttribute::new(word, value).into();
-        at.value("llvm.mlir.constant", &[], &[("value", value)], word)
+        at.value(ops::llvm::MLIR_CONSTANT, &[], &[("value", value)], word)
     };
     // Replaces the argument until its users are rewritten.
-    let stand_in = at.create("llvm.mlir.poison", &[], &[], &[pointer], Vec::new())?;
+    let stand_in = at.create(ops::llvm::MLIR_POISON, &[], &[], &[pointer], Vec::new())?;
     let base = stand_in.result(0)?.into();
-    let mut built = at.value("llvm.mlir.poison", &[], &[], descriptor)?;
+    let mut built = at.value(ops::llvm::MLIR_POISON, &[], &[], descriptor)?;
     let fields: [(Value, &[i64]); 5] = [
         (base, &[0]),
         (base, &[1]),
@@ -164,9 +165,9 @@ fn describe<'c: 'a, 'a>(
     ];
     for (value, place) in fields {
         let place = [("position", attributes::i64s(at.context, place))];
-        built = at.value("llvm.insertvalue", &[built, value], &place, descriptor)?;
+        built = at.value(ops::llvm::INSERTVALUE, &[built, value], &place, descriptor)?;
     }
-    let cast = "builtin.unrealized_conversion_cast";
+    let cast = ops::builtin::UNREALIZED_CONVERSION_CAST;
     let array = at.value(cast, &[built], &[], argument.r#type())?;
     ir::replace_uses(argument, array);
     ir::replace_uses(base, from_table.unwrap_or(argument));

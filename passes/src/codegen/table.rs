@@ -7,6 +7,7 @@ use super::pointer_table::TABLE;
 use crate::error::CodegenError;
 use crate::ir;
 use crate::ir::attributes;
+use crate::ir::ops;
 use melior::Context;
 use melior::ir::Value;
 use melior::ir::attribute::ArrayAttribute;
@@ -38,8 +39,8 @@ pub fn add_alias_scopes(model: OperationRef) -> Result<(), CodegenError> {
     let scopes = ArrayAttribute::new(context, &[scope]).into();
     for op in ir::nested(model) {
         let place = match ir::name(op).as_str() {
-            "llvm.load" => op.operand(0),
-            "llvm.store" => op.operand(1),
+            ops::llvm::LOAD => op.operand(0),
+            ops::llvm::STORE => op.operand(1),
             _ => continue,
         };
         let place = place.map_err(|e| CodegenError::Module(e.to_string()))?;
@@ -70,9 +71,9 @@ impl Base {
             };
             let op = result.owner();
             match (ir::name(op).as_str(), op.operand(0)) {
-                ("llvm.getelementptr", Ok(inner)) => place = inner,
-                ("llvm.load", Ok(slot)) if is_slot(slot, model, table) => return Base::Tabled,
-                ("llvm.alloca", _) => return Base::Own,
+                (ops::llvm::GETELEMENTPTR, Ok(inner)) => place = inner,
+                (ops::llvm::LOAD, Ok(slot)) if is_slot(slot, model, table) => return Base::Tabled,
+                (ops::llvm::ALLOCA, _) => return Base::Own,
                 _ => return Base::Unknown,
             }
         }
@@ -89,7 +90,7 @@ impl Base {
 /// Whether the address is one of a slot of the table.
 fn is_slot<'c: 'a, 'a>(slot: Value<'c, 'a>, model: OperationRef<'c, 'a>, table: usize) -> bool {
     let base = match OperationResult::try_from(slot) {
-        Ok(result) if ir::name(result.owner()) == "llvm.getelementptr" => {
+        Ok(result) if ir::name(result.owner()) == ops::llvm::GETELEMENTPTR => {
             result.owner().operand(0).ok()
         }
         Ok(_) => None,

@@ -2,13 +2,14 @@
 
 use super::llvm;
 use crate::ir;
+use crate::ir::ops;
 use skript_dialect::{Dialect, Pass, PassOption};
 
 /// The pass `skript-set-target`.
 pub const PASS: Pass = Pass {
     flag: "skript-set-target",
     summary: "set the target triple and its data layout",
-    anchor: Some("builtin.module"),
+    anchor: Some(ops::builtin::MODULE),
     dependent_dialects: &[Dialect::Llvm],
     options: &[PassOption {
         name: "triple",

@@ -5,6 +5,7 @@
 //! (`skript-outline-parts`), an array cannot. Views of different arrays stay.
 
 use crate::ir;
+use crate::ir::ops;
 use crate::ir::{Builder, regions};
 use melior::Context;
 use melior::ir::operation::{
@@ -17,7 +18,7 @@ use skript_dialect::{Dialect, Pass, PassError};
 pub const PASS: Pass = Pass {
     flag: "skript-yield-offsets",
     summary: "yield offsets of views from branches instead of views",
-    anchor: Some("builtin.module"),
+    anchor: Some(ops::builtin::MODULE),
     dependent_dialects: &[Dialect::MemRef],
     run: |root, _, rewriter| below(rewriter.context(), root),
     ..Pass::NONE
@@ -31,7 +32,7 @@ fn below<'c: 'a, 'a>(context: &'c Context, op: OperationRef<'c, 'a>) -> Result<(
         }
     }
     match ir::name(op).as_str() {
-        "scf.if" => branch(context, op),
+        ops::scf::IF => branch(context, op),
         _ => Ok(()),
     }
 }
@@ -88,7 +89,7 @@ fn branch<'c: 'a, 'a>(context: &'c Context, op: OperationRef<'c, 'a>) -> Result<
     }
     let at = Builder::before(context, op)?.with_location(op.location());
     let arms = vec![regions::take(op, 0)?, regions::take(op, 1)?];
-    let again = at.create("scf.if", &[op.operand(0)?], &[], &types, arms)?;
+    let again = at.create(ops::scf::IF, &[op.operand(0)?], &[], &types, arms)?;
     let mut results = again.results().map(Value::from);
     let missing = || PassError::at(again, "a branch without one of its results");
     for (old, chosen) in op.results().zip(chosen) {
@@ -99,7 +100,7 @@ fn branch<'c: 'a, 'a>(context: &'c Context, op: OperationRef<'c, 'a>) -> Result<
                 for shared in shared {
                     operands.push(shared.or_else(|| results.next()).ok_or_else(missing)?);
                 }
-                at.value("memref.view", &operands, &[], old.r#type())?
+                at.value(ops::memref::VIEW, &operands, &[], old.r#type())?
             }
         };
         ir::replace_uses(old.into(), new);
@@ -113,5 +114,5 @@ fn view<'c: 'a, 'a>(value: Value<'c, 'a>) -> Option<OperationRef<'c, 'a>> {
     let result = OperationResult::try_from(value).ok()?;
     // SAFETY: the op lives as long as its results.
     let op = unsafe { OperationRef::from_raw(result.owner().to_raw()) };
-    (ir::name(op) == "memref.view").then_some(op)
+    (ir::name(op) == ops::memref::VIEW).then_some(op)
 }

@@ -6,6 +6,7 @@
 
 use crate::error::CodegenError;
 use crate::ir;
+use crate::ir::ops;
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{
     OperationBuilder, OperationLike, OperationMutLike, OperationRef, OperationRefMut,
@@ -68,7 +69,7 @@ pub fn align<'c, 'a>(op: OperationRef<'c, 'a>) -> Result<OperationRef<'c, 'a>, C
         unsafe { mlir_sys::mlirRegionTakeBody(region.to_raw(), source.to_raw()) };
     }
     let inits: Vec<Value> = op.operands().collect();
-    let replacement = OperationBuilder::new("scf.while", op.location())
+    let replacement = OperationBuilder::new(ops::scf::WHILE, op.location())
         .add_operands(&inits)
         .add_results(&types)
         .add_regions_vec(vec![regions.0, regions.1])

@@ -6,11 +6,12 @@
 
 use super::inits::{copy_before, maker};
 use super::loop_carried::{allocate, beginnings, destination, is_destination, is_made_by, written};
-use super::memory::{ancestor_in, key};
 use crate::error::CodegenError;
 use crate::invoke;
 use crate::ir;
+use crate::ir::ops;
 use crate::ir::{Builder, ValueKey, attributes, context, types};
+use crate::ir::{ancestor_in, key};
 use melior::Context;
 use melior::ir::operation::{OperationLike, OperationRef, OperationResult};
 use melior::ir::{TypeLike, Value, ValueLike};
@@ -116,7 +117,7 @@ impl<'c: 'a, 'a> Chain<'c, 'a> {
             let before = op
                 .operand(*operand)
                 .map_err(|e| CodegenError::Module(e.to_string()))?;
-            let empty = maker(before).filter(|op| ir::name(*op) == "tensor.empty");
+            let empty = maker(before).filter(|op| ir::name(*op) == ops::tensor::EMPTY);
             let mut others = ir::users(before).into_iter().filter(|user| user != op);
             if let Some(empty) = empty {
                 if others.next().is_some() {
@@ -142,7 +143,7 @@ impl<'c: 'a, 'a> Chain<'c, 'a> {
             }
             for begin in beginnings(inserted) {
                 if let Some((writer, operand)) = begin.writer
-                    && is_made_by(begin.value, "tensor.empty")
+                    && is_made_by(begin.value, ops::tensor::EMPTY)
                 {
                     allocate(writer, operand, begin.value)?;
                 }
@@ -173,8 +174,8 @@ impl<'c: 'a, 'a> Chain<'c, 'a> {
 /// The tensor that an op puts into another one, which upstream may compute there.
 fn inserted<'c, 'a>(op: OperationRef<'c, 'a>) -> Option<Value<'c, 'a>> {
     let inserts = [
-        "tensor.insert_slice",
-        "bufferization.materialize_in_destination",
+        ops::tensor::INSERT_SLICE,
+        ops::bufferization::MATERIALIZE_IN_DESTINATION,
     ];
     inserts
         .contains(&ir::name(op).as_str())
@@ -214,8 +215,10 @@ fn aliases<'c: 'a, 'a>(user: OperationRef<'c, 'a>, value: Value<'c, 'a>) -> Vec<
         (is_array && (!computes || before == Some(value))).then_some(result)
     });
     let mut found: Vec<Value> = own.collect();
-    if matches!(ir::name(user).as_str(), "scf.yield" | "scf.condition")
-        && let Some(parent) = user.parent_operation()
+    if matches!(
+        ir::name(user).as_str(),
+        ops::scf::YIELD | ops::scf::CONDITION
+    ) && let Some(parent) = user.parent_operation()
     {
         // SAFETY: the op around lives as long as what it holds.
         let parent: OperationRef<'c, 'a> = unsafe { OperationRef::from_raw(parent.to_raw()) };
@@ -234,7 +237,9 @@ fn states_of(op: OperationRef) -> usize {
             .count()
     };
     let inner = match ir::name(op).as_str() {
-        "scf.for" | "scf.while" | "scf.if" => ir::nested(op).into_iter().map(made).sum(),
+        ops::scf::FOR | ops::scf::WHILE | ops::scf::IF => {
+            ir::nested(op).into_iter().map(made).sum()
+        }
         _ => 0,
     };
     1 + inner
@@ -259,8 +264,15 @@ pub(super) fn same_buffer<'c, 'a>(
         true => (vec![("read_only", unit)], alone.split_at(1).0),
         false => (vec![], alone.as_slice()),
     };
-    let buffer = at.value("bufferization.to_buffer", &[tensor], &looked, array);
+    let buffer = at.value(ops::bufferization::TO_BUFFER, &[tensor], &looked, array);
     buffer
-        .and_then(|buffer| at.value("bufferization.to_tensor", &[buffer], given, tensor.r#type()))
+        .and_then(|buffer| {
+            at.value(
+                ops::bufferization::TO_TENSOR,
+                &[buffer],
+                given,
+                tensor.r#type(),
+            )
+        })
         .map_err(wrong)
 }

@@ -4,9 +4,10 @@
 //! elementwise trait and runs before the lowerings. It inserts a `cf.assert` in front of an operation for each
 //! dimension in which tensors may differ. It omits what types state, what is one value, and what was asserted before.
 
-use crate::codegen::memory::ancestor_in;
 use crate::extents::bounds;
+use crate::ir::ancestor_in;
 use crate::ir::is_before;
+use crate::ir::ops;
 use crate::ir::{Builder, ValueKey, attributes, types};
 use skript_dialect::melior::ir::attribute::IntegerAttribute;
 use skript_dialect::melior::ir::operation::{OperationLike, OperationResult};
@@ -47,7 +48,7 @@ impl Extent {
             return Some(Extent::Fixed(extent));
         }
         let made = OperationResult::try_from(value).ok()?.owner();
-        if !op::is(&made, "tensor.dim") {
+        if !op::is(&made, ops::tensor::DIM) {
             return None;
         }
         let dimension = bounds::constant(made.operand(1).ok()?)?;
@@ -62,7 +63,7 @@ impl<'c: 'a, 'a> Asserted<'c, 'a> {
     /// The assertions below `root`, of this pass and others.
     fn below(root: OperationRef<'c, 'a>) -> Self {
         let mut all = Asserted(HashMap::new());
-        for assert in op::collect(&root, |op| op::is(&op, "cf.assert")) {
+        for assert in op::collect(&root, |op| op::is(&op, ops::cf::ASSERT)) {
             if let Some(pair) = compared(assert) {
                 all.add(pair, assert);
             }
@@ -93,7 +94,7 @@ fn compared(assert: OperationRef) -> Option<[Extent; 2]> {
     let compare = OperationResult::try_from(condition).ok()?.owner();
     let predicate = compare.attribute("predicate").ok()?;
     let is_equality = IntegerAttribute::try_from(predicate).is_ok_and(|p| p.value() == EQUAL);
-    if !op::is(&compare, "arith.cmpi") || !is_equality {
+    if !op::is(&compare, ops::arith::CMPI) || !is_equality {
         return None;
     }
     let side = |n| Extent::read(compare.operand(n).ok()?);
@@ -155,14 +156,14 @@ fn check<'c: 'a, 'a>(
             let own = at.extent(tensor, number)?;
             let equal = [("predicate", attributes::i64(at.context, EQUAL))];
             let flag = IntegerType::new(at.context, 1).into();
-            let agrees = at.value("arith.cmpi", &[known, own], &equal, flag)?;
+            let agrees = at.value(ops::arith::CMPI, &[known, own], &equal, flag)?;
             let message = format!(
                 "{}: operands of '{}' differ in dimension {dimension}",
                 found.location(),
                 crate::ir::copy::operation_name(found),
             );
             let message = [("msg", attributes::string(at.context, &message))];
-            let assert = at.create("cf.assert", &[agrees], &message, &[], Vec::new())?;
+            let assert = at.create(ops::cf::ASSERT, &[agrees], &message, &[], Vec::new())?;
             asserted.add(pair, assert);
         }
     }

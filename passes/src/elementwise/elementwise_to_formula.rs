@@ -8,6 +8,7 @@
 
 use super::elementwise_to_linalg::{dynamic_extents, is_tensor};
 use super::scalarize_elementwise::on_scalars;
+use crate::ir::ops;
 use crate::ir::{Builder, attributes, types};
 use melior::ir::{Attribute, Region, Type, Value, ValueLike};
 use skript_dialect::melior;
@@ -47,7 +48,7 @@ fn formula<'c: 'a, 'a>(
     let bounds = dynamic_extents(model, *first, at)?;
     let mut inits = Vec::new();
     for r#type in &results {
-        inits.push(at.value("tensor.empty", &bounds, &[], *r#type)?);
+        inits.push(at.value(ops::tensor::EMPTY, &bounds, &[], *r#type)?);
     }
     let rank = extents.len();
     let mut arguments = vec![Type::index(at.context); rank];
@@ -60,7 +61,7 @@ fn formula<'c: 'a, 'a>(
         };
         let mut operands = vec![operand];
         operands.extend(indices);
-        Ok(inner.value("skript.access", &operands, &[], element)?)
+        Ok(inner.value(ops::skript::ACCESS, &operands, &[], element)?)
     })?;
     let mut yielded: Vec<Value<'c, 'a>> = scalar.results().map(Into::into).collect();
     for _ in &results {
@@ -70,7 +71,7 @@ fn formula<'c: 'a, 'a>(
     let ranks = vec![count(rank)?; results.len()];
     let segments = [count(results.len())?, count(results.len() * rank)?];
     inner.create(
-        "skript.yield",
+        ops::skript::YIELD,
         &yielded,
         &[
             ("ranks", attributes::i32s(at.context, &ranks)),
@@ -86,7 +87,7 @@ fn formula<'c: 'a, 'a>(
         Attribute::parse(at.context, "#skript.kind<assign>").ok_or("skript is not loaded")?;
     let segments = [count(bounds.len())?, count(inits.len())?];
     let formula = at.create(
-        "skript.formula",
+        ops::skript::FORMULA,
         &[bounds, inits].concat(),
         &[
             ("kind", kind),

@@ -6,6 +6,7 @@
 //!
 //! Requires: broadcasts are explicit. Guarantees: no elementwise operation on tensors is left.
 
+use crate::ir::ops;
 use crate::ir::{Builder, attributes, maps, types};
 use crate::structure::Affine;
 use melior::ir::attribute::ArrayAttribute;
@@ -89,7 +90,7 @@ fn convert<'c: 'a, 'a>(
         .block
         .append_operation(op::clone_with(&found, &scalars, &elements));
     let yielded: Vec<Value<'c, 'a>> = payload.results().map(Into::into).collect();
-    body.create("linalg.yield", &yielded, &[], &[], Vec::new())?;
+    body.create(ops::linalg::YIELD, &yielded, &[], &[], Vec::new())?;
 
     let identity: Vec<Affine> = (0..rank).map(Affine::index).collect();
     let unparsable = "linalg is not loaded";
@@ -102,7 +103,7 @@ fn convert<'c: 'a, 'a>(
     let mut all = tensors;
     all.extend(inits);
     let generic = at.create(
-        "linalg.generic",
+        ops::linalg::GENERIC,
         &all,
         &[
             (
@@ -131,7 +132,7 @@ fn empty_like<'c: 'a, 'a>(
     at: &Builder<'c, 'a>,
 ) -> Result<Value<'c, 'a>, PassError> {
     let extents = dynamic_extents(model, r#type, at)?;
-    Ok(at.value("tensor.empty", &extents, &[], r#type)?)
+    Ok(at.value(ops::tensor::EMPTY, &extents, &[], r#type)?)
 }
 
 /// The dynamic extents of `type`, read off `model`, which has the same shape.
@@ -150,7 +151,7 @@ pub(super) fn dynamic_extents<'c: 'a, 'a>(
             let dimension = i64::try_from(dimension).map_err(|_| "too many dimensions")?;
             let dimension = at.index(dimension)?;
             extents.push(at.value(
-                "tensor.dim",
+                ops::tensor::DIM,
                 &[model, dimension],
                 &[],
                 Type::index(at.context),

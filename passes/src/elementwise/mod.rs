@@ -7,6 +7,7 @@ pub mod fuse_elementwise;
 pub mod scalarize_elementwise;
 pub mod unroll_elementwise;
 
+use crate::ir::ops;
 use crate::ir::{replace_each, types};
 use skript_dialect::melior::ir::operation::OperationLike;
 use skript_dialect::melior::ir::{OperationRef, Type, Value, ValueLike};
@@ -47,7 +48,7 @@ fn selects_tensors<'c: 'a, 'a>(op: &impl OperationLike<'c, 'a>) -> bool {
     let open = |v: Value<'c, 'a>| {
         types::extents(v.r#type()).is_some_and(|extents| extents.contains(&types::DYNAMIC))
     };
-    op.name().as_string_ref().as_str() == Ok("arith.select")
+    op.name().as_string_ref().as_str() == Ok(ops::arith::SELECT)
         && op
             .operand(0)
             .is_ok_and(|condition| types::extents(condition.r#type()).is_none())

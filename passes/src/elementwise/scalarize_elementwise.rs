@@ -9,6 +9,7 @@
 //! Guarantees: no elementwise operation on tensors or vectors is left.
 
 use super::elementwise_to_linalg::{dynamic_extents, is_tensor};
+use crate::ir::ops;
 use crate::ir::{Builder, attributes, types, vector};
 use melior::ir::{Type, TypeLike, Value, ValueLike};
 use skript_dialect::melior;
@@ -60,11 +61,17 @@ fn over_tensors<'c: 'a, 'a>(
             };
             let mut operands = vec![v];
             operands.extend(&indices);
-            Ok(body.value("tensor.extract", &operands, &[], element)?)
+            Ok(body.value(ops::tensor::EXTRACT, &operands, &[], element)?)
         })?;
         let scalar: Value = scalar.result(position)?.into();
-        body.create("tensor.yield", &[scalar], &[], &[], Vec::new())?;
-        let generate = at.create("tensor.generate", &extents, &[], &[*r#type], vec![region])?;
+        body.create(ops::tensor::YIELD, &[scalar], &[], &[], Vec::new())?;
+        let generate = at.create(
+            ops::tensor::GENERATE,
+            &extents,
+            &[],
+            &[*r#type],
+            vec![region],
+        )?;
         values.push(generate.result(0)?.into());
     }
     Ok(Some(values))
@@ -89,7 +96,7 @@ fn over_vectors<'c: 'a, 'a>(
             }
             let element = vector::element_or_self(v.r#type());
             Ok(at.value(
-                "vector.extract",
+                ops::vector::EXTRACT,
                 &[v],
                 &[("static_position", index)],
                 element,
@@ -100,7 +107,7 @@ fn over_vectors<'c: 'a, 'a>(
         }
     }
     let results = types.iter().zip(&elements);
-    let results = results.map(|(t, list)| at.value("vector.from_elements", list, &[], *t));
+    let results = results.map(|(t, list)| at.value(ops::vector::FROM_ELEMENTS, list, &[], *t));
     Ok(Some(results.collect::<Result<_, _>>()?))
 }
 

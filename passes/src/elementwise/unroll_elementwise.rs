@@ -6,6 +6,7 @@
 //!
 //! Guarantees: no elementwise operation on vectors is larger than `shape`.
 
+use crate::ir::ops;
 use crate::ir::{Builder, attributes, vector};
 use melior::ir::attribute::ArrayAttribute;
 use melior::ir::{Attribute, Type, TypeLike, Value, ValueLike};
@@ -67,7 +68,7 @@ fn unroll<'c: 'a, 'a>(
     let tile = tile(&extents, shape);
     let poison = types
         .iter()
-        .map(|t| at.value("ub.poison", &[], &[("value", poison(at)?)], *t));
+        .map(|t| at.value(ops::ub::POISON, &[], &[("value", poison(at)?)], *t));
     let mut results = poison.collect::<Result<Vec<Value>, _>>()?;
     let steps = extents.iter().zip(&tile).map(|(e, t)| (e + t - 1) / t);
     for index in vector::all_indices(&steps.collect::<Vec<_>>()) {
@@ -88,7 +89,7 @@ fn unroll<'c: 'a, 'a>(
                 ("sizes", lengths),
                 ("strides", strides),
             ];
-            let slice = "vector.extract_strided_slice";
+            let slice = ops::vector::EXTRACT_STRIDED_SLICE;
             operands.push(at.value(slice, &[operand], &attributes, part(operand.r#type()))?);
         }
         let parts: Vec<Type> = types.iter().map(|t| part(*t)).collect();
@@ -96,7 +97,7 @@ fn unroll<'c: 'a, 'a>(
         for (result, value) in results.iter_mut().zip(small.results()) {
             let r#type = result.r#type();
             let attributes = [("offsets", offsets), ("strides", strides)];
-            let slice = "vector.insert_strided_slice";
+            let slice = ops::vector::INSERT_STRIDED_SLICE;
             *result = at.value(slice, &[value.into(), *result], &attributes, r#type)?;
         }
     }

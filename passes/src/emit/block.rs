@@ -2,6 +2,7 @@
 
 use super::scope::{Scope, dictionary};
 use super::{EmitError, branch, constant, function, repeat};
+use crate::ir::ops;
 use crate::ir::{Builder, attributes, types};
 use melior::ir::attribute::FlatSymbolRefAttribute;
 use melior::ir::operation::OperationLike;
@@ -86,7 +87,7 @@ fn emit_invoke<'c: 'a, 'a>(
     let location = emitter.location(&callee.name, invoke.span);
     let symbol = FlatSymbolRefAttribute::new(context, emitter.symbol(invoke.callee));
     let op = at.with_location(location).create(
-        "skript.invoke",
+        ops::skript::INVOKE,
         &arguments,
         &[
             ("callee", symbol.into()),
@@ -113,5 +114,5 @@ fn with_element<'c: 'a, 'a>(
     if tensor.r#type() == wanted {
         return Ok(tensor);
     }
-    Ok(at.value("skript.cast", &[tensor], &[], wanted)?)
+    Ok(at.value(ops::skript::CAST, &[tensor], &[], wanted)?)
 }

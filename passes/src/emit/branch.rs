@@ -2,6 +2,7 @@
 
 use super::scope::Scope;
 use super::{EmitError, block};
+use crate::ir::ops;
 use crate::ir::{Builder, types};
 use melior::ir::operation::OperationLike;
 use melior::ir::{Type, Value, ValueLike};
@@ -42,14 +43,14 @@ fn emit_arms<'c: 'a, 'a>(
     block::emit(scope, &arm.consequent, &then)?;
     let values = cast_all(&scope.all(&arm.consequent.results)?, &results, &then)?;
     scope.symbols.clone_from(&known);
-    then.create("scf.yield", &values, &[], &[], Vec::new())?;
+    then.create(ops::scf::YIELD, &values, &[], &[], Vec::new())?;
     let (else_region, other, _) = at.region(&[]);
     let values = emit_arms(scope, rest, otherwise, outputs, &other)?;
     let values = cast_all(&values, &results, &other)?;
     scope.symbols = known;
-    other.create("scf.yield", &values, &[], &[], Vec::new())?;
+    other.create(ops::scf::YIELD, &values, &[], &[], Vec::new())?;
     let op = at.create(
-        "scf.if",
+        ops::scf::IF,
         &[condition],
         &[],
         &results,
@@ -68,7 +69,7 @@ pub(super) fn cast_all<'c: 'a, 'a>(
         if value.r#type() == *r#type {
             return Ok(*value);
         }
-        Ok(at.value("tensor.cast", &[*value], &[], *r#type)?)
+        Ok(at.value(ops::tensor::CAST, &[*value], &[], *r#type)?)
     });
     casts.collect()
 }
@@ -102,5 +103,5 @@ pub(super) fn element<'c: 'a, 'a>(
     if rank > 0 {
         operands.resize(rank + 1, at.index(0)?);
     }
-    Ok(at.value("tensor.extract", &operands, &[], element)?)
+    Ok(at.value(ops::tensor::EXTRACT, &operands, &[], element)?)
 }

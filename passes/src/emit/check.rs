@@ -5,32 +5,17 @@
 
 use super::EmitError;
 use super::scope::Scope;
+use crate::ir::checks::{CODE, MESSAGE};
+use crate::ir::ops;
 use crate::ir::{Builder, attributes, types};
 use melior::ir::attribute::FlatSymbolRefAttribute;
-use melior::ir::operation::OperationLike;
-use melior::ir::{OperationRef, Type, TypeLike, Value, ValueLike};
+use melior::ir::{Type, TypeLike, Value, ValueLike};
 use skript_frontend::model::check::MOST_VALUES;
 use skript_frontend::model::{Check, CheckKind, Expr, Finding, Formula, MessagePart, Node};
 use skript_frontend::source::Span;
 use skript_semantics::{Numbers, ScalarKind, ScalarOp};
 
-/// Symbols of checks begin so; the number of values follows.
-pub const PREFIX: &str = "skript.check.";
-/// Attribute of a check: the diagnostic's code.
-pub const CODE: &str = "skript.code";
-/// Attribute of a check: what to say, in the format of [`skript_runtime::artifact::Check`].
-pub const MESSAGE: &str = "skript.message";
 const _: () = assert!(MOST_VALUES == skript_intrinsics::compiled::VALUES);
-
-/// Whether an operation is the call of a check; its first operand is what must hold.
-pub fn is_check(op: OperationRef<'_, '_>) -> bool {
-    let callee = op.attribute("callee").ok();
-    let callee = callee.and_then(|a| FlatSymbolRefAttribute::try_from(a).ok());
-    callee.is_some_and(|callee| callee.value().starts_with(PREFIX))
-}
-
-/// Attribute of a formula that only checks use.
-pub const SEARCH: &str = "skript.search";
 
 /// The code of an access that leaves its tensor.
 const ACCESS: &str = "SK9205";
@@ -65,7 +50,7 @@ pub(super) fn found_nothing<'c: 'a, 'a>(
         let target = target.ok_or(EmitError::Malformed("a formula finds nothing"))?;
         let number = super::branch::element(scope.get(target.output)?, at)?;
         let index = Type::index(at.context);
-        let number = at.value("arith.index_cast", &[number], &[], index)?;
+        let number = at.value(ops::arith::INDEX_CAST, &[number], &[], index)?;
         let holds = super::extent::compare(ScalarOp::Eq, number, at.index(Finding::NONE)?, at)?;
         let indices = step(scope, formula, number, at)?;
         let (message, values) = worded(scope, &finding.message, &indices, at)?;
@@ -175,17 +160,17 @@ pub(super) fn report<'c: 'a, 'a>(
     for value in values {
         let r#type = value.r#type();
         operands.push(if r#type.is_index() {
-            at.value("arith.index_cast", &[*value], &[], word)?
+            at.value(ops::arith::INDEX_CAST, &[*value], &[], word)?
         } else if r#type == Type::float64(context) {
-            at.value("arith.bitcast", &[*value], &[], word)?
+            at.value(ops::arith::BITCAST, &[*value], &[], word)?
         } else {
-            at.value("skript.cast", &[*value], &[], word)?
+            at.value(ops::skript::CAST, &[*value], &[], word)?
         });
     }
     let location = scope.emitter.location(&scope.function.name, span);
     let symbol = scope.emitter.check_symbol(values.len());
     at.with_location(location).create(
-        "func.call",
+        ops::func::CALL,
         &operands,
         &[
             (

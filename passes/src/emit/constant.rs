@@ -2,6 +2,7 @@
 
 use super::EmitError;
 use super::scope::Scope;
+use crate::ir::ops;
 use crate::ir::{Builder, attributes};
 use melior::ir::Value;
 use skript_frontend::model::{ConstantData, ValueId};
@@ -51,5 +52,5 @@ pub(super) fn splat<'c: 'a, 'a>(
     let element = scope.element(id)?;
     let mut operands = vec![at.constant(value, element)?];
     operands.extend(scope.open_extents(id, at)?);
-    Ok(at.value("tensor.splat", &operands, &[], scope.r#type(id)?)?)
+    Ok(at.value(ops::tensor::SPLAT, &operands, &[], scope.r#type(id)?)?)
 }

@@ -2,6 +2,7 @@
 
 use super::EmitError;
 use super::scope::Scope;
+use crate::ir::ops;
 use crate::ir::{Builder, attributes, types};
 use melior::ir::{Type, Value, ValueLike};
 use skript_frontend::model::{ConstantData, Expr, Formula, Node, ValueId};
@@ -90,12 +91,12 @@ impl<'s, 'e, 'c: 'a, 'a, 'm> Point<'s, 'e, 'c, 'a, 'm> {
                     self.locals.push(HashMap::new());
                     let value = self.value(branch)?;
                     self.at
-                        .create("scf.yield", &[value], &[], &[], Vec::new())?;
+                        .create(ops::scf::YIELD, &[value], &[], &[], Vec::new())?;
                     self.locals.pop();
                     self.at = outer;
                     regions.push(region);
                 }
-                let op = outer.create("scf.if", &[condition], &[], &[r#type], regions)?;
+                let op = outer.create(ops::scf::IF, &[condition], &[], &[r#type], regions)?;
                 Ok(op.result(0)?.into())
             }
         }
@@ -115,7 +116,7 @@ impl<'s, 'e, 'c: 'a, 'a, 'm> Point<'s, 'e, 'c, 'a, 'm> {
         if value.r#type() == element {
             return Ok(value);
         }
-        Ok(self.at.value("skript.cast", &[value], &[], element)?)
+        Ok(self.at.value(ops::skript::CAST, &[value], &[], element)?)
     }
 
     fn access(
@@ -126,7 +127,7 @@ impl<'s, 'e, 'c: 'a, 'a, 'm> Point<'s, 'e, 'c, 'a, 'm> {
         let tensor = operands.first().map(|t| t.r#type());
         let element = tensor.and_then(types::element_of);
         let element = element.ok_or(EmitError::Malformed("an access reads no tensor"))?;
-        let value = self.at.value("skript.access", operands, &[], element)?;
+        let value = self.at.value(ops::skript::ACCESS, operands, &[], element)?;
         self.to_element(value, self.scalar_type(kind))
     }
 

@@ -7,6 +7,7 @@
 use super::EmitError;
 use super::check::report;
 use super::scope::Scope;
+use crate::ir::ops;
 use crate::ir::{Builder, attributes, types};
 use melior::ir::{Type, TypeLike, Value, ValueLike};
 use skript_frontend::model::{Extent, ShapeExpr, ValueId};
@@ -26,7 +27,7 @@ impl<'c: 'a, 'a> Scope<'_, 'c, 'a, '_> {
         let open = self.open_extents(id, at)?;
         if types::extents(whole.r#type()).is_some_and(|bounds| bounds.contains(&0)) {
             // No slice begins at the first place where there is none.
-            return Ok(at.value("tensor.empty", &open, &[], result)?);
+            return Ok(at.value(ops::tensor::EMPTY, &open, &[], result)?);
         }
         let segment = i32::try_from(open.len()).map_err(|_| EmitError::Malformed("a huge rank"))?;
         let mut operands = vec![whole];
@@ -41,7 +42,7 @@ impl<'c: 'a, 'a> Scope<'_, 'c, 'a, '_> {
                 attributes::i32s(at.context, &[1, 0, segment, 0]),
             ),
         ];
-        Ok(at.value("tensor.extract_slice", &operands, &slice, result)?)
+        Ok(at.value(ops::tensor::EXTRACT_SLICE, &operands, &slice, result)?)
     }
 
     /// The first elements along a dimension, as many as an integer says, which tells the extent of the result there.
@@ -54,7 +55,7 @@ impl<'c: 'a, 'a> Scope<'_, 'c, 'a, '_> {
         at: &Builder<'c, 'a>,
     ) -> Result<(), EmitError> {
         let index = Type::index(at.context);
-        let count = at.value("arith.index_cast", &[count], &[], index)?;
+        let count = at.value(ops::arith::INDEX_CAST, &[count], &[], index)?;
         if let Some(Extent::Dynamic { expr, bound }) = self.tensor(result)?.shape.get(dimension)
             && let ShapeExpr::Symbol(name) = expr.as_ref()
         {
@@ -221,8 +222,8 @@ fn apply<'c: 'a, 'a>(
     };
     let index = Type::index(at.context);
     let flag = types::flag(at.context);
-    let test = |v: &Value<'c, 'a>| at.value("skript.cast", &[*v], &[], flag);
-    let number = |v: Value<'c, 'a>| at.value("skript.cast", &[v], &[], index);
+    let test = |v: &Value<'c, 'a>| at.value(ops::skript::CAST, &[*v], &[], flag);
+    let number = |v: Value<'c, 'a>| at.value(ops::skript::CAST, &[v], &[], index);
     match (op, operands) {
         (ToInt, [x]) if x.r#type().is_index() => Ok(*x),
         (ToInt, _) => Ok(at.scalar(op, operands, index)?),
@@ -250,8 +251,8 @@ pub(super) fn within<'c: 'a, 'a>(
 ) -> Result<Value<'c, 'a>, EmitError> {
     let index = Type::index(at.context);
     let bound = i64::try_from(bound).map_err(|_| EmitError::Malformed("a huge extent"))?;
-    let value = at.value("arith.maxsi", &[value, at.index(0)?], &[], index)?;
-    Ok(at.value("arith.minsi", &[value, at.index(bound)?], &[], index)?)
+    let value = at.value(ops::arith::MAXSI, &[value, at.index(0)?], &[], index)?;
+    Ok(at.value(ops::arith::MINSI, &[value, at.index(bound)?], &[], index)?)
 }
 
 pub(super) fn compare<'c: 'a, 'a>(

@@ -3,6 +3,7 @@
 use super::expression::Point;
 use super::scope::Scope;
 use super::{EmitError, check, constant};
+use crate::ir::ops;
 use crate::ir::{Builder, attributes, types};
 use crate::structure::SAME_TENSOR;
 use melior::ir::operation::OperationLike;
@@ -29,7 +30,7 @@ pub(super) fn emit_all<'c: 'a, 'a>(
         if types::element_of(value.r#type()) == types::element_of(*declared) {
             continue;
         }
-        let rounded = at.value("skript.cast", &[value], &[], *declared)?;
+        let rounded = at.value(ops::skript::CAST, &[value], &[], *declared)?;
         scope.set(*id, rounded);
     }
     Ok(())
@@ -99,7 +100,7 @@ fn emit<'c: 'a, 'a>(
             let holds = point.value(condition)?;
             point
                 .at
-                .create("skript.condition", &[holds], &[], &[], Vec::new())?;
+                .create(ops::skript::CONDITION, &[holds], &[], &[], Vec::new())?;
             predicate
         }
         None => Region::new(),
@@ -120,7 +121,7 @@ fn emit<'c: 'a, 'a>(
     let segments = [count(yielded.len())?, count(subscripts.len())?];
     yielded.extend(subscripts);
     point.at.create(
-        "skript.yield",
+        ops::skript::YIELD,
         &yielded,
         &[
             ("ranks", attributes::i32s(context, &ranks)),
@@ -144,10 +145,10 @@ fn emit<'c: 'a, 'a>(
         described.push((SAME_TENSOR, attributes::i32s(context, &same)));
     }
     if formula.is_search() {
-        described.push((check::SEARCH, attributes::unit(context)));
+        described.push((crate::ir::checks::SEARCH, attributes::unit(context)));
     }
     let op = at.create(
-        "skript.formula",
+        ops::skript::FORMULA,
         &operands,
         &described,
         &results,

@@ -2,6 +2,7 @@
 
 use super::scope::{Scope, argument_attributes, dictionary, port_attributes};
 use super::{EmitError, Emitter, block, branch, check, constant, formula, intrinsic};
+use crate::ir::ops;
 use crate::ir::{Builder, attributes};
 use melior::Context;
 use melior::ir::attribute::{ArrayAttribute, TypeAttribute};
@@ -71,7 +72,7 @@ pub(super) fn emit<'c>(
     }
     check::emit(&scope, &function.result_checks, &body)?;
     let returned = branch::cast_all(&scope.all(&outputs)?, &output_types, &body)?;
-    body.create("func.return", &returned, &[], &[], Vec::new())?;
+    body.create(ops::func::RETURN, &returned, &[], &[], Vec::new())?;
 
     let symbol = emitter.symbol(id);
     let r#type = FunctionType::new(context, &input_types, &output_types);
@@ -113,7 +114,13 @@ pub(super) fn emit<'c>(
     } else {
         function_attributes.push(("sym_visibility", attributes::string(context, "private")));
     }
-    outer.create("func.func", &[], &function_attributes, &[], vec![region])?;
+    outer.create(
+        ops::func::FUNC,
+        &[],
+        &function_attributes,
+        &[],
+        vec![region],
+    )?;
     Ok(())
 }
 

@@ -2,6 +2,7 @@
 
 use super::scope::{Scope, dictionary};
 use super::{EmitError, extent};
+use crate::ir::ops;
 use crate::ir::{Builder, attributes, types};
 use melior::ir::attribute::ArrayAttribute;
 use melior::ir::operation::OperationLike;
@@ -35,7 +36,7 @@ pub(super) fn emit<'c: 'a, 'a>(
     for (_, id) in &told {
         let rank = count(scope.tensor(*id)?.shape.len())?;
         let r#type = types::tensor(&[rank], word);
-        outs.push((at.value("tensor.empty", &[], &[], r#type)?, r#type));
+        outs.push((at.value(ops::tensor::EMPTY, &[], &[], r#type)?, r#type));
     }
     let (outs, results): (Vec<Value<'c, 'a>>, Vec<Type<'c>>) = outs.into_iter().unzip();
     let mut operands = scope.all(inputs)?;
@@ -66,7 +67,7 @@ pub(super) fn emit<'c: 'a, 'a>(
         entries.push(("random", attributes::unit(context)));
     }
     let op = at.create(
-        "skript.intrinsic",
+        ops::skript::INTRINSIC,
         &operands,
         &entries,
         &results,
@@ -109,7 +110,7 @@ fn given<'c: 'a, 'a>(
     let element = element.ok_or(EmitError::Malformed("a run-time attribute without items"))?;
     let r#type = types::tensor(&shape, element);
     Ok(Some(at.value(
-        "tensor.from_elements",
+        ops::tensor::FROM_ELEMENTS,
         &elements,
         &[],
         r#type,
@@ -138,7 +139,7 @@ fn scalar<'c: 'a, 'a>(
             if found.r#type() == wanted {
                 return Ok(found);
             }
-            Ok(at.value("skript.cast", &[found], &[], wanted)?)
+            Ok(at.value(ops::skript::CAST, &[found], &[], wanted)?)
         }
         _ => Err(EmitError::Malformed("a run-time attribute of mixed items")),
     }
@@ -188,7 +189,7 @@ fn destination<'c: 'a, 'a>(
         open = scope.open_extents(id, at)?;
     }
     let r#type = types::tensor(&sizes, scope.element(id)?);
-    Ok((at.value("tensor.empty", &open, &[], r#type)?, r#type))
+    Ok((at.value(ops::tensor::EMPTY, &open, &[], r#type)?, r#type))
 }
 
 /// The symbols of an output's extents get the values that the kernel found.
@@ -213,8 +214,13 @@ fn learn<'c: 'a, 'a>(
             });
         };
         let place = at.index(dimension)?;
-        let found = at.value("tensor.extract", &[extents, place], &[], word)?;
-        let found = at.value("arith.index_cast", &[found], &[], Type::index(at.context))?;
+        let found = at.value(ops::tensor::EXTRACT, &[extents, place], &[], word)?;
+        let found = at.value(
+            ops::arith::INDEX_CAST,
+            &[found],
+            &[],
+            Type::index(at.context),
+        )?;
         let found = extent::within(found, *bound, at)?;
         scope.symbols.insert(name.clone(), found);
     }

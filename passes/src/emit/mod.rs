@@ -4,7 +4,7 @@
 
 mod block;
 mod branch;
-pub(crate) mod check;
+mod check;
 mod constant;
 mod error;
 mod expression;
@@ -15,6 +15,7 @@ mod intrinsic;
 mod repeat;
 mod scope;
 
+use crate::ir::ops;
 pub use error::EmitError;
 
 use crate::ir::{Builder, attributes, location, types};
@@ -99,7 +100,7 @@ impl<'c> Emitter<'c, '_> {
     /// The function that a check with so many values calls.
     fn check_symbol(&self, values: usize) -> String {
         self.checks.borrow_mut().insert(values);
-        format!("{}{values}", check::PREFIX)
+        format!("{}{values}", crate::ir::checks::PREFIX)
     }
 
     fn declare_checks(&self, module: BlockRef<'c, '_>) -> Result<(), EmitError> {
@@ -111,7 +112,7 @@ impl<'c> Emitter<'c, '_> {
                 *first = flag;
             }
             let r#type = FunctionType::new(self.context, &inputs, &[]);
-            let name = format!("{}{values}", check::PREFIX);
+            let name = format!("{}{values}", crate::ir::checks::PREFIX);
             let attributes = [
                 ("sym_name", attributes::string(self.context, &name)),
                 (
@@ -120,7 +121,7 @@ impl<'c> Emitter<'c, '_> {
                 ),
                 ("function_type", TypeAttribute::new(r#type.into()).into()),
             ];
-            at.create("func.func", &[], &attributes, &[], vec![Region::new()])?;
+            at.create(ops::func::FUNC, &[], &attributes, &[], vec![Region::new()])?;
         }
         Ok(())
     }

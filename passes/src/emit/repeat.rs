@@ -2,6 +2,7 @@
 
 use super::scope::Scope;
 use super::{EmitError, block, branch, check, extent};
+use crate::ir::ops;
 use crate::ir::{Builder, attributes, types};
 use melior::ir::operation::OperationLike;
 use melior::ir::{Type, Value, ValueLike};
@@ -28,7 +29,7 @@ pub(super) fn emit<'c: 'a, 'a>(
     limits.extend(&lengths);
     if let Some(count) = l.dynamic_count {
         let count = branch::element(scope.get(count)?, at)?;
-        let count = at.value("arith.index_cast", &[count], &[], index)?;
+        let count = at.value(ops::arith::INDEX_CAST, &[count], &[], index)?;
         if let Some(most) = l.static_count {
             let most = i64::try_from(most);
             let most = most.map_err(|_| EmitError::Malformed("a loop is too long"))?;
@@ -92,19 +93,19 @@ pub(super) fn emit<'c: 'a, 'a>(
     let mut proceed = go_on;
     for limit in &limits {
         let less = before.scalar(ScalarOp::Lt, &[number, *limit], flag)?;
-        proceed = before.value("arith.andi", &[proceed, less], &[], flag)?;
+        proceed = before.value(ops::arith::ANDI, &[proceed, less], &[], flag)?;
     }
     if let Some(test) = &l.before {
         // There is an item only if there is an iteration.
         let (then_region, then, _) = before.region(&[]);
         enter(scope, l, number, &values, &scanned, &then)?;
         let holds = branch::condition(scope, test, &then)?;
-        then.create("scf.yield", &[holds], &[], &[], Vec::new())?;
+        then.create(ops::scf::YIELD, &[holds], &[], &[], Vec::new())?;
         let (else_region, other, _) = before.region(&[]);
         let no = other.constant(Scalar::Bool(false), flag)?;
-        other.create("scf.yield", &[no], &[], &[], Vec::new())?;
+        other.create(ops::scf::YIELD, &[no], &[], &[], Vec::new())?;
         let op = before.create(
-            "scf.if",
+            ops::scf::IF,
             &[proceed],
             &[],
             &[flag],
@@ -114,7 +115,7 @@ pub(super) fn emit<'c: 'a, 'a>(
     }
     let mut operands = vec![proceed];
     operands.extend(&values);
-    before.create("scf.condition", &operands, &[], &[], Vec::new())?;
+    before.create(ops::scf::CONDITION, &operands, &[], &[], Vec::new())?;
     scope.symbols.clone_from(&known);
 
     let (body_region, body, values) = at.region(&state_types);
@@ -135,7 +136,7 @@ pub(super) fn emit<'c: 'a, 'a>(
     let one = body.index(1)?;
     let carried_new = &branch::cast_all(carried_new, &carried_types, &body)?;
     let mut next = vec![
-        body.value("arith.addi", &[number, one], &[], index)?,
+        body.value(ops::arith::ADDI, &[number, one], &[], index)?,
         body.constant(Scalar::Bool(true), flag)?,
     ];
     next.extend(carried_new);
@@ -159,11 +160,11 @@ pub(super) fn emit<'c: 'a, 'a>(
             *go_on = holds;
         }
     }
-    body.create("scf.yield", &next, &[], &[], Vec::new())?;
+    body.create(ops::scf::YIELD, &next, &[], &[], Vec::new())?;
     scope.symbols = known;
 
     let op = at.create(
-        "scf.while",
+        ops::scf::WHILE,
         &state,
         &[],
         &state_types,
@@ -248,7 +249,7 @@ fn tell<'c: 'a, 'a>(
         let extent = extent.ok_or(EmitError::Malformed("a loop's body tells no extent"))?;
         let is_first = extent::compare(ScalarOp::Eq, number, at.index(0)?, at)?;
         let same = extent::compare(ScalarOp::Eq, extent, *before, at)?;
-        let agree = at.value("arith.ori", &[is_first, same], &[], same.r#type())?;
+        let agree = at.value(ops::arith::ORI, &[is_first, same], &[], same.r#type())?;
         let message = "item {0} of a pack has the extent {1}, but the items before have {2}";
         let values = [number, extent, *before];
         check::report(scope, agree, "SK9201", message, &values, l.span, at)?;
@@ -373,7 +374,7 @@ impl<'c: 'a, 'a> Stacked<'c, 'a> {
             types::element_of(self.r#type).ok_or(EmitError::Malformed("a pack is no tensor"))?;
         let mut operands = vec![at.constant(self.kind.default_value(), element)?];
         operands.extend(&self.open);
-        Ok(at.value("tensor.splat", &operands, &[], self.r#type)?)
+        Ok(at.value(ops::tensor::SPLAT, &operands, &[], self.r#type)?)
     }
 
     fn insert(
@@ -398,7 +399,7 @@ impl<'c: 'a, 'a> Stacked<'c, 'a> {
         ));
         let mut operands = vec![item, pack, number];
         operands.extend(open);
-        Ok(at.value("tensor.insert_slice", &operands, &slice, pack.r#type())?)
+        Ok(at.value(ops::tensor::INSERT_SLICE, &operands, &slice, pack.r#type())?)
     }
 
     /// The item of a number; `open` are the extents that its type leaves open.
@@ -412,7 +413,7 @@ impl<'c: 'a, 'a> Stacked<'c, 'a> {
     ) -> Result<Value<'c, 'a>, EmitError> {
         let (mut slice, open) = if self.is_padded {
             if types::extents(self.r#type).is_some_and(|bounds| bounds.contains(&0)) {
-                return Ok(at.value("tensor.empty", open, &[], item)?);
+                return Ok(at.value(ops::tensor::EMPTY, open, &[], item)?);
             }
             (item_slice(item, at)?, open)
         } else {
@@ -424,7 +425,7 @@ impl<'c: 'a, 'a> Stacked<'c, 'a> {
         ));
         let mut operands = vec![pack, number];
         operands.extend(open);
-        Ok(at.value("tensor.extract_slice", &operands, &slice, item)?)
+        Ok(at.value(ops::tensor::EXTRACT_SLICE, &operands, &slice, item)?)
     }
 
     /// The symbol of the number of iterations gets its value.
@@ -528,8 +529,8 @@ fn enter<'c: 'a, 'a>(
             let message = format!("the number {{0}} of a step of the loop is no {int} number");
             check::report(scope, fits, "SK9201", &message, &[number], l.span, at)?;
         }
-        let value = at.value("arith.index_cast", &[number], &[], element)?;
-        let tensor = at.value("tensor.from_elements", &[value], &[], scope.r#type(id)?)?;
+        let value = at.value(ops::arith::INDEX_CAST, &[number], &[], element)?;
+        let tensor = at.value(ops::tensor::FROM_ELEMENTS, &[value], &[], scope.r#type(id)?)?;
         scope.set(id, tensor);
     }
     let items = l.scans.iter().map(|(item, _)| item);
@@ -575,7 +576,7 @@ fn gather<'c: 'a, 'a>(
     at: &Builder<'c, 'a>,
 ) -> Result<(Stacked<'c, 'a>, Value<'c, 'a>), EmitError> {
     let stack = Stacked::of_items(scope, pack, at)?;
-    let mut packed = at.value("tensor.empty", &stack.open, &[], stack.r#type)?;
+    let mut packed = at.value(ops::tensor::EMPTY, &stack.open, &[], stack.r#type)?;
     for (position, item) in pack.iter().enumerate() {
         let position =
             i64::try_from(position).map_err(|_| EmitError::Malformed("a pack is too long"))?;

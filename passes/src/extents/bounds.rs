@@ -3,8 +3,9 @@
 //! Bounds flow forward until nothing grows: from `skript.bounds` of the entry's arguments and from clamps of extents
 //! (`arith.minsi %n, %c16`) through calls, branches, loops and formulas. Where two meet the larger one counts.
 
-use crate::codegen::size;
+use super::size;
 use crate::ir::copy::{arguments, operation_name};
+use crate::ir::ops;
 use crate::ir::{ValueKey, attributes, types};
 use crate::ir::{blocks, entry, nested, operations};
 use melior::ir::attribute::{
@@ -172,7 +173,7 @@ impl<'c: 'a, 'a> Bounds<'c, 'a> {
             return Ok(());
         }
         match (operation_name(op).as_str(), operands.as_slice()) {
-            ("skript.formula", _) => {
+            (ops::skript::FORMULA, _) => {
                 let outs = &operands[operands.len() - results.len()..];
                 self.join_each(&results, outs);
                 for block in blocks(op) {
@@ -183,7 +184,7 @@ impl<'c: 'a, 'a> Bounds<'c, 'a> {
                     self.of_extent(*extent).ok_or_else(|| unbounded(op))?;
                 }
             }
-            ("skript.invoke" | "func.call", _) => {
+            (ops::skript::INVOKE | ops::func::CALL, _) => {
                 let callee = self.callee(op).ok_or_else(|| Refusal::at(op, NO_FORM))?;
                 let Some(body) = blocks(callee).first().copied() else {
                     return Ok(());
@@ -191,12 +192,12 @@ impl<'c: 'a, 'a> Bounds<'c, 'a> {
                 self.join_each(&arguments(body), &operands);
                 self.join_each(&results, &end(body));
             }
-            ("scf.if", _) => {
+            (ops::scf::IF, _) => {
                 for block in blocks(op) {
                     self.join_each(&results, &end(block));
                 }
             }
-            ("scf.while", _) => {
+            (ops::scf::WHILE, _) => {
                 let (before, after) = match blocks(op).as_slice() {
                     [before, after] => (*before, *after),
                     _ => return Err(Refusal::at(op, NO_FORM)),
@@ -207,10 +208,10 @@ impl<'c: 'a, 'a> Bounds<'c, 'a> {
                 self.join_each(&arguments(after), passed.get(1..).unwrap_or(&[]));
                 self.join_each(&results, passed.get(1..).unwrap_or(&[]));
             }
-            ("tensor.empty", sizes) | ("tensor.splat", [_, sizes @ ..]) => {
+            (ops::tensor::EMPTY, sizes) | (ops::tensor::SPLAT, [_, sizes @ ..]) => {
                 self.sized(op, sizes)?;
             }
-            ("tensor.extract_slice", [source, ..]) => {
+            (ops::tensor::EXTRACT_SLICE, [source, ..]) => {
                 let slice = Slice::of(op).ok_or_else(|| Refusal::at(op, NO_FORM))?;
                 let whole = self.extents(*source);
                 for (dimension, size) in slice.sizes.iter().enumerate() {
@@ -232,16 +233,19 @@ impl<'c: 'a, 'a> Bounds<'c, 'a> {
                 }
                 self.open(op, &least);
             }
-            ("tensor.insert_slice", [_, into, ..]) => {
+            (ops::tensor::INSERT_SLICE, [_, into, ..]) => {
                 Slice::of(op).ok_or_else(|| Refusal::at(op, NO_FORM))?;
                 self.join_each(&results, &[*into]);
             }
-            ("tensor.cast", [source]) => self.join_each(&results, &[*source]),
-            ("tensor.dim", [_, dimension]) => {
+            (ops::tensor::CAST, [source]) => self.join_each(&results, &[*source]),
+            (ops::tensor::DIM, [_, dimension]) => {
                 constant(*dimension).ok_or_else(|| Refusal::at(op, NO_FORM))?;
             }
-            ("skript.access" | "tensor.extract" | "func.return" | "scf.yield", _) => {}
-            ("scf.condition", _) => {}
+            (
+                ops::skript::ACCESS | ops::tensor::EXTRACT | ops::func::RETURN | ops::scf::YIELD,
+                _,
+            ) => {}
+            (ops::scf::CONDITION, _) => {}
             _ if op::has_elementwise_trait(&op) => {
                 for operand in &operands {
                     if types::element_of(operand.r#type()).is_some() {
@@ -250,7 +254,7 @@ impl<'c: 'a, 'a> Bounds<'c, 'a> {
                     }
                 }
             }
-            ("skript.intrinsic", _) => {
+            (ops::skript::INTRINSIC, _) => {
                 let outs = &operands[operands.len() - results.len()..];
                 self.join_each(&results, outs);
             }
@@ -362,7 +366,7 @@ pub fn end<'c: 'a, 'a>(block: BlockRef<'c, 'a>) -> Vec<Value<'c, 'a>> {
 /// The value of a constant integer.
 pub fn constant(value: Value<'_, '_>) -> Option<i64> {
     let op = OperationResult::try_from(value).ok()?.owner();
-    if operation_name(op) != "arith.constant" {
+    if operation_name(op) != ops::arith::CONSTANT {
         return None;
     }
     let value = IntegerAttribute::try_from(op.attribute("value").ok()?).ok()?;

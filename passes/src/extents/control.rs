@@ -5,6 +5,7 @@ use super::padding::Padding;
 use crate::ir::Builder;
 use crate::ir::blocks;
 use crate::ir::copy::{arguments, with_attributes};
+use crate::ir::ops;
 use melior::Error;
 use melior::ir::operation::OperationLike;
 use melior::ir::{OperationRef, Region, Value};
@@ -36,7 +37,7 @@ impl<'c: 'a, 'a> Padding<'_, 'c, 'a> {
             let (region, inner, _) = to.region(&[]);
             self.body(block, &inner)?;
             let passed = self.pass(&end(block), results, &inner)?;
-            inner.create("scf.yield", &passed, &[], &[], Vec::new())?;
+            inner.create(ops::scf::YIELD, &passed, &[], &[], Vec::new())?;
             regions.push(region);
         }
         // A branch without results may leave out its second region.
@@ -69,13 +70,13 @@ impl<'c: 'a, 'a> Padding<'_, 'c, 'a> {
         let (condition, passed) = passed.split_first().ok_or(Error::OperationBuild)?;
         let mut handed = vec![self.get(*condition)];
         handed.extend(self.pass(passed, &carried, &test)?);
-        test.create("scf.condition", &handed, &[], &[], Vec::new())?;
+        test.create(ops::scf::CONDITION, &handed, &[], &[], Vec::new())?;
 
         let (body_region, body, new) = to.region(&self.types(&carried, to));
         self.set_all(&carried, &new);
         self.body(*after, &body)?;
         let next = self.pass(&end(*after), &state, &body)?;
-        body.create("scf.yield", &next, &[], &[], Vec::new())?;
+        body.create(ops::scf::YIELD, &next, &[], &[], Vec::new())?;
 
         self.remake(op, &started, results, vec![test_region, body_region], to)
     }

@@ -10,8 +10,9 @@ use super::bounds::{Bounds, constant, end, open_dimensions};
 use super::order::{Meaning, Order};
 use super::polynomial::{Polynomial, Unknown};
 use super::updated_positions::Taken;
-use crate::emit::check::is_check;
+use crate::ir::checks::is_check;
 use crate::ir::copy::{arguments, operation_name};
+use crate::ir::ops;
 use crate::ir::{ValueKey, regions, types};
 use crate::ir::{blocks, erase, operations, replace_uses};
 use melior::ir::attribute::{DenseI64ArrayAttribute, IntegerAttribute};
@@ -26,7 +27,7 @@ use std::ops::Range;
 pub const PASS: Pass = Pass {
     flag: "skript-drop-clamps",
     summary: "remove clamps and conditions that shape constraints make redundant",
-    anchor: Some("builtin.module"),
+    anchor: Some(ops::builtin::MODULE),
     options: &[PassOption {
         name: "if-bounded",
         summary: "leave a module unchanged, instead of failing, if a dynamic extent has no upper bound",
@@ -82,13 +83,13 @@ const MOST_CHOICES: usize = 64;
 fn is_sum(name: &str) -> bool {
     matches!(
         name,
-        "skript.add"
-            | "arith.addi"
-            | "skript.sub"
-            | "arith.subi"
-            | "skript.mul"
-            | "arith.muli"
-            | "skript.neg"
+        ops::skript::ADD
+            | ops::arith::ADDI
+            | ops::skript::SUB
+            | ops::arith::SUBI
+            | ops::skript::MUL
+            | ops::arith::MULI
+            | ops::skript::NEG
     )
 }
 
@@ -122,14 +123,14 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
         while let Some(op) = pending.pop_front() {
             let name = operation_name(op);
             match name.as_str() {
-                "skript.formula" => self.formula(op)?,
-                "scf.if" if self.inside && self.is_true(op.operand(0)?) => {
+                ops::skript::FORMULA => self.formula(op)?,
+                ops::scf::IF if self.inside && self.is_true(op.operand(0)?) => {
                     for copy in self.inline(op)?.into_iter().rev() {
                         pending.push_front(copy);
                     }
                 }
-                "scf.if" => self.branch(op)?,
-                "func.call" if is_check(op) => {
+                ops::scf::IF => self.branch(op)?,
+                ops::func::CALL if is_check(op) => {
                     let held = op.operand(0)?;
                     let condition = self.condition(held);
                     self.learn(&condition);
@@ -249,11 +250,11 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
             let number = number.filter(|number| self.order.is_exact(number) || !is_sum(name));
             let number = number.unwrap_or_else(|| self.order.fresh(Meaning::Between(None, None)));
             self.numbers.insert(ValueKey::of(result), number.clone());
-            if self.inside && name != "arith.constant" {
+            if self.inside && name != ops::arith::CONSTANT {
                 self.replace(op, result, &number)?;
             }
         } else if self.inside
-            && name != "arith.constant"
+            && name != ops::arith::CONSTANT
             && types::kind_of(result.r#type()) == Some(ScalarKind::Bool)
         {
             self.flag(op, name, result)?;
@@ -294,7 +295,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
             .operands()
             .filter(|o| !self.holds.contains(&ValueKey::of(*o)))
             .collect();
-        if let ("skript.and", [other]) = (name, open.as_slice()) {
+        if let (ops::skript::AND, [other]) = (name, open.as_slice()) {
             replace_uses(result, *other);
             self.idle.push(op);
         } else if self.is_true(result) {
@@ -315,7 +316,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
         let Some(op) = OperationResult::try_from(flag).ok().map(|r| r.owner()) else {
             return false;
         };
-        if operation_name(op) == "skript.and" {
+        if operation_name(op) == ops::skript::AND {
             return op.operands().all(|o| self.is_true(o));
         }
         let condition = self.condition(flag);
@@ -358,7 +359,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
     /// The conditions of a disjunction; `None` if the flag is not one.
     fn alternatives(&self, flag: Value<'c, 'a>) -> Option<Vec<Condition>> {
         let op = OperationResult::try_from(flag).ok()?.owner();
-        if operation_name(op) != "skript.or" {
+        if operation_name(op) != ops::skript::OR {
             let own = self.condition(flag);
             return (!own.is_empty()).then(|| vec![own]);
         }
@@ -376,7 +377,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
             return Vec::new();
         };
         let name = operation_name(op);
-        if name == "skript.and" {
+        if name == ops::skript::AND {
             return [self.condition(*x), self.condition(*y)].concat();
         }
         let known = |value: &Value<'c, 'a>| self.numbers.get(&ValueKey::of(*value)).cloned();
@@ -388,11 +389,11 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
             pair.into_iter().collect()
         };
         match name.as_str() {
-            "skript.eq" => vec![(x.clone(), y.clone()), (y, x)],
-            "skript.le" => vec![(x, y)],
-            "skript.ge" => vec![(y, x)],
-            "skript.lt" => below(&x, &y),
-            "skript.gt" => below(&y, &x),
+            ops::skript::EQ => vec![(x.clone(), y.clone()), (y, x)],
+            ops::skript::LE => vec![(x, y)],
+            ops::skript::GE => vec![(y, x)],
+            ops::skript::LT => below(&x, &y),
+            ops::skript::GT => below(&y, &x),
             _ => Vec::new(),
         }
     }
@@ -412,37 +413,39 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
     fn computed(&mut self, op: OperationRef<'c, 'a>, name: &str) -> Option<Polynomial> {
         let operands: Vec<_> = op.operands().collect();
         match (name, operands.as_slice()) {
-            ("arith.constant", []) => {
+            (ops::arith::CONSTANT, []) => {
                 let value = IntegerAttribute::try_from(op.attribute("value").ok()?).ok()?;
                 Some(Polynomial::constant(value.value()))
             }
-            ("tensor.dim", [tensor, dimension]) => self.extent(*tensor, constant(*dimension)?),
-            ("skript.select" | "arith.select", [_, x, y]) => {
+            (ops::tensor::DIM, [tensor, dimension]) => self.extent(*tensor, constant(*dimension)?),
+            (ops::skript::SELECT | ops::arith::SELECT, [_, x, y]) => {
                 let (x, y) = (self.number(*x), self.number(*y));
                 Some(self.order.either(&x, &y))
             }
-            ("skript.neg", [x]) => self.number(*x).scale(-1),
-            ("skript.cast" | "arith.index_cast", [_]) => self.integer(op.result(0).ok()?.into()),
+            (ops::skript::NEG, [x]) => self.number(*x).scale(-1),
+            (ops::skript::CAST | ops::arith::INDEX_CAST, [_]) => {
+                self.integer(op.result(0).ok()?.into())
+            }
             (_, [x, y]) => {
                 let (x, y) = (self.number(*x), self.number(*y));
                 match name {
-                    "skript.add" | "arith.addi" => x.add(&y),
-                    "skript.sub" | "arith.subi" => x.sub(&y),
-                    "skript.mul" | "arith.muli" => x.mul(&y),
-                    "skript.min" | "arith.minsi" => Some(self.order.min(&x, &y)),
-                    "skript.max" | "arith.maxsi" => Some(self.order.max(&x, &y)),
-                    "skript.div" | "skript.ceildiv" => {
+                    ops::skript::ADD | ops::arith::ADDI => x.add(&y),
+                    ops::skript::SUB | ops::arith::SUBI => x.sub(&y),
+                    ops::skript::MUL | ops::arith::MULI => x.mul(&y),
+                    ops::skript::MIN | ops::arith::MINSI => Some(self.order.min(&x, &y)),
+                    ops::skript::MAX | ops::arith::MAXSI => Some(self.order.max(&x, &y)),
+                    ops::skript::DIV | ops::skript::CEILDIV => {
                         let (mut x, mut divisor) = (x, y.as_constant()?);
                         if divisor < 0 {
                             (x, divisor) = (x.scale(-1)?, divisor.checked_neg()?);
                         }
                         let up = match name {
-                            "skript.div" => 0,
+                            ops::skript::DIV => 0,
                             _ => divisor.checked_sub(1)?,
                         };
                         self.order.quotient(&x.plus(up)?, divisor)
                     }
-                    "skript.mod" => Some(self.order.remainder(&x, &y)),
+                    ops::skript::MOD => Some(self.order.remainder(&x, &y)),
                     _ => None,
                 }
             }
@@ -476,9 +479,9 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
         let open = open_dimensions(tensor.r#type());
         let number = open.iter().position(|d| *d == position)?;
         match operation_name(op).as_str() {
-            "tensor.empty" => Some(self.number(*operands.get(number)?)),
-            "tensor.splat" => Some(self.number(*operands.get(number + 1)?)),
-            "skript.formula" => {
+            ops::tensor::EMPTY => Some(self.number(*operands.get(number)?)),
+            ops::tensor::SPLAT => Some(self.number(*operands.get(number + 1)?)),
+            ops::skript::FORMULA => {
                 let first = operands.len().checked_sub(op.result_count())?;
                 let out = *operands.get(first + result.result_number())?;
                 self.extent(out, i64::try_from(position).ok()?)

@@ -11,8 +11,9 @@
 //! Guarantees: what replaces a value dominates it.
 
 use super::bounds::{constant, end};
-use crate::codegen::memory::key;
 use crate::ir::copy::{arguments, operation_name};
+use crate::ir::key;
+use crate::ir::ops;
 use crate::ir::{ValueKey, types};
 use crate::ir::{blocks, erase, inherent, move_before, nested, operations, replace_uses};
 use melior::ir::block::BlockLike;
@@ -146,7 +147,10 @@ impl<'c: 'a, 'a> Extents<'c, 'a> {
         let holder = holder.unwrap_or_default();
         self.scopes.push(Scope {
             at: None,
-            is_open: matches!(holder.as_str(), "scf.if" | "scf.for" | "scf.while"),
+            is_open: matches!(
+                holder.as_str(),
+                ops::scf::IF | ops::scf::FOR | ops::scf::WHILE
+            ),
             computed: HashMap::new(),
         });
         let level = self.scopes.len();
@@ -175,18 +179,23 @@ impl<'c: 'a, 'a> Extents<'c, 'a> {
         let operands: Vec<Value<'c, 'a>> = op.operands().map(|v| self.name(v)).collect();
         let name = operation_name(op);
         match (name.as_str(), operands.as_slice()) {
-            ("arith.maxsi" | "arith.minsi", [a, b]) => self.clamp(op, &name, *a, *b),
-            ("tensor.dim", [tensor, dimension]) => self.dimension(op, *tensor, *dimension),
+            (ops::arith::MAXSI | ops::arith::MINSI, [a, b]) => self.clamp(op, &name, *a, *b),
+            (ops::tensor::DIM, [tensor, dimension]) => self.dimension(op, *tensor, *dimension),
             (_, [a, b]) if is_index(*a) && is_index(*b) => {
                 let interval = arithmetic(&name, self.interval(*a), self.interval(*b));
-                if matches!(name.as_str(), "arith.addi" | "arith.subi" | "arith.muli") {
+                if matches!(
+                    name.as_str(),
+                    ops::arith::ADDI | ops::arith::SUBI | ops::arith::MULI
+                ) {
                     self.once(op, name, &operands);
                 }
                 self.set(op, interval);
             }
-            ("tensor.empty", sizes) | ("tensor.splat", [_, sizes @ ..]) => self.sized(op, sizes),
-            ("tensor.cast" | "tensor.insert_slice", [source, ..]) => {
-                let of = if name == "tensor.cast" {
+            (ops::tensor::EMPTY, sizes) | (ops::tensor::SPLAT, [_, sizes @ ..]) => {
+                self.sized(op, sizes)
+            }
+            (ops::tensor::CAST | ops::tensor::INSERT_SLICE, [source, ..]) => {
+                let of = if name == ops::tensor::CAST {
                     Some(source)
                 } else {
                     operands.get(1)
@@ -194,9 +203,9 @@ impl<'c: 'a, 'a> Extents<'c, 'a> {
                 let known = of.and_then(|v| self.known(*v));
                 self.know_each(op, &[known]);
             }
-            ("scf.if", _) => self.branch(op),
-            ("scf.for", [_, _, _, starts @ ..]) => self.looped(op, starts),
-            ("scf.while", starts) => self.looped(op, starts),
+            (ops::scf::IF, _) => self.branch(op),
+            (ops::scf::FOR, [_, _, _, starts @ ..]) => self.looped(op, starts),
+            (ops::scf::WHILE, starts) => self.looped(op, starts),
             _ => {
                 // Destination style and elementwise: the extents of the destination, or of any operand.
                 for block in blocks(op) {
@@ -297,7 +306,7 @@ impl<'c: 'a, 'a> Extents<'c, 'a> {
         }
         let (left, right) = (self.interval(a), self.interval(b));
         let (is_left, is_right, interval) = match name {
-            "arith.maxsi" => {
+            ops::arith::MAXSI => {
                 let least = left.least.max(right.least);
                 let largest = Interval::of(least, left.most.max(right.most));
                 let largest = largest.behind(left, right);
@@ -333,7 +342,7 @@ impl<'c: 'a, 'a> Extents<'c, 'a> {
             return self.replace(op, extent);
         }
         if position.is_some() {
-            self.once(op, "tensor.dim".to_owned(), &[tensor, number]);
+            self.once(op, ops::tensor::DIM.to_owned(), &[tensor, number]);
         }
         self.set(op, Interval::EXTENT);
     }
@@ -471,7 +480,7 @@ fn is_index(value: Value) -> bool {
 
 /// Whether an op's last operands are its destinations, one for each result.
 fn writes(name: &str) -> bool {
-    matches!(name, "skript.formula" | "skript.intrinsic") || name.starts_with("linalg.")
+    matches!(name, ops::skript::FORMULA | ops::skript::INTRINSIC) || name.starts_with("linalg.")
 }
 
 /// The interval of a sum, difference, product or quotient. Only sums and products are bounded from above, because the
@@ -480,15 +489,15 @@ fn arithmetic(name: &str, a: Interval, b: Interval) -> Interval {
     let both_natural = a.least >= 0 && b.least >= 0;
     let from_below = |all: Interval| Interval::of(all.least, i64::MAX);
     match name {
-        "arith.addi" => a.ends(b, i64::checked_add).behind(a, b),
-        "arith.muli" if both_natural => a.ends(b, i64::checked_mul).behind(a, b),
-        "skript.add" => from_below(a.ends(b, i64::checked_add)),
-        "skript.mul" if both_natural => from_below(a.ends(b, i64::checked_mul)),
-        "arith.subi" | "skript.sub" => {
+        ops::arith::ADDI => a.ends(b, i64::checked_add).behind(a, b),
+        ops::arith::MULI if both_natural => a.ends(b, i64::checked_mul).behind(a, b),
+        ops::skript::ADD => from_below(a.ends(b, i64::checked_add)),
+        ops::skript::MUL if both_natural => from_below(a.ends(b, i64::checked_mul)),
+        ops::arith::SUBI | ops::skript::SUB => {
             let taken = Interval::of(b.most, b.least);
             from_below(a.ends(taken, i64::checked_sub))
         }
-        "arith.floordivsi" if both_natural && b.least > 0 => Interval::EXTENT,
+        ops::arith::FLOORDIVSI if both_natural && b.least > 0 => Interval::EXTENT,
         _ => Interval::ANY,
     }
 }

@@ -4,6 +4,7 @@ use super::bounds::constant;
 use super::padding::Padding;
 use crate::ir::builder::{only_block, operations};
 use crate::ir::copy::{arguments, with_attributes, with_operands};
+use crate::ir::ops;
 use crate::ir::{Builder, attributes, types};
 use melior::Error;
 use melior::ir::attribute::DenseI64ArrayAttribute;
@@ -91,7 +92,7 @@ impl<'c: 'a, 'a> Padding<'_, 'c, 'a> {
         let holds = holds.ok_or(Error::OperationBuild)?;
         match condition {
             Some(own) => with_operands(own, &[holds], &at)?,
-            None => at.create("skript.condition", &[holds], &[], &[], Vec::new())?,
+            None => at.create(ops::skript::CONDITION, &[holds], &[], &[], Vec::new())?,
         };
         Ok(region)
     }

@@ -5,6 +5,7 @@ use super::padding::Padding;
 use crate::ir::blocks;
 use crate::ir::builder::operations;
 use crate::ir::copy::{arguments, with_attributes};
+use crate::ir::ops;
 use crate::ir::{Builder, attributes, regions};
 use melior::Error;
 use melior::ir::attribute::{ArrayAttribute, DictionaryAttribute, StringAttribute, TypeAttribute};
@@ -45,7 +46,7 @@ pub(super) fn rebuild<'c: 'a, 'a>(
         true => cast_extents(&passed, returned.len(), word, &inner)?,
         false => passed,
     };
-    inner.create("func.return", &passed, &[], &[], Vec::new())?;
+    inner.create(ops::func::RETURN, &passed, &[], &[], Vec::new())?;
 
     let r#type = FunctionType::new(at.context, &inputs, &results);
     let mut others = vec![("function_type", TypeAttribute::new(r#type.into()).into())];
@@ -85,7 +86,7 @@ fn cast_extents<'c: 'a, 'a>(
     for (position, value) in values.iter().enumerate() {
         converted.push(match position < tensors || value.r#type() == r#type {
             true => *value,
-            false => at.value("arith.index_cast", &[*value], &[], r#type)?,
+            false => at.value(ops::arith::INDEX_CAST, &[*value], &[], r#type)?,
         });
     }
     Ok(converted)

@@ -3,6 +3,7 @@
 use super::bounds::open_dimensions;
 use super::padding::Padding;
 use crate::ir::copy::with_attributes;
+use crate::ir::ops;
 use crate::ir::{Builder, attributes, types};
 use melior::Error;
 use melior::ir::operation::OperationLike;
@@ -29,9 +30,9 @@ impl<'c: 'a, 'a> Padding<'_, 'c, 'a> {
         for (number, tensor) in operands.iter().enumerate() {
             let open = open_dimensions(tensor.r#type()).into_iter();
             for (dimension, extent) in open.zip(self.extents_of(*tensor)) {
-                let extent = to.value("arith.index_cast", &[extent], &[], word)?;
+                let extent = to.value(ops::arith::INDEX_CAST, &[extent], &[], word)?;
                 let scalar = types::tensor(&[], word);
-                new.push(to.value("tensor.from_elements", &[extent], &[], scalar)?);
+                new.push(to.value(ops::tensor::FROM_ELEMENTS, &[extent], &[], scalar)?);
                 filled.extend([number as i64, dimension as i64]);
             }
         }

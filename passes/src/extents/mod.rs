@@ -11,5 +11,6 @@ mod order;
 pub mod pad_extents;
 mod padding;
 mod polynomial;
+pub mod size;
 mod slice;
 mod updated_positions;

@@ -11,6 +11,7 @@
 use super::bounds::{Bounds, Refusal, is_open};
 use super::function;
 use crate::ir::copy::{arguments, operation_name};
+use crate::ir::ops;
 use crate::ir::{blocks, erase, nested, operations};
 use melior::Error;
 use melior::ir::operation::OperationLike;
@@ -21,7 +22,7 @@ use skript_dialect::{Dialect, Pass, PassError, melior};
 pub const PASS: Pass = Pass {
     flag: "skript-pad-extents",
     summary: "pad tensors to their upper bounds, with extents as values",
-    anchor: Some("builtin.module"),
+    anchor: Some(ops::builtin::MODULE),
     dependent_dialects: &[Dialect::Arith, Dialect::Tensor],
     run: |root, _, _| match pad(root) {
         Err(Failure::Refused(Refusal { op, what })) => Err(PassError::at(op, what)),
@@ -54,7 +55,7 @@ pub fn pad<'c: 'a, 'a>(module: OperationRef<'c, 'a>) -> Result<(), Failure<'c, '
     let bounds = Bounds::of(module).map_err(Failure::Refused)?;
     let functions = blocks(module).into_iter().flat_map(operations);
     let functions: Vec<_> = functions
-        .filter(|f| operation_name(*f) == "func.func" && !blocks(*f).is_empty())
+        .filter(|f| operation_name(*f) == ops::func::FUNC && !blocks(*f).is_empty())
         .filter(|f| has_open_extents(*f))
         .collect();
     for function in &functions {

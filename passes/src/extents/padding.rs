@@ -4,6 +4,7 @@ use super::bounds::{Bounds, constant, is_open, open_dimensions};
 use crate::ir::blocks;
 use crate::ir::builder::operations;
 use crate::ir::copy::{arguments, operation_name, with_attributes};
+use crate::ir::ops;
 use crate::ir::{Builder, Copier, ValueKey, attributes, types};
 use melior::Error;
 use melior::ir::operation::OperationLike;
@@ -117,15 +118,20 @@ impl<'b, 'c: 'a, 'a> Padding<'b, 'c, 'a> {
         let mut value = new;
         if kept != present {
             let cut = types::of_extents(new.r#type(), &kept);
-            value = at.value("tensor.extract_slice", &[new], &whole(&kept, 1, at), cut)?;
+            value = at.value(
+                ops::tensor::EXTRACT_SLICE,
+                &[new],
+                &whole(&kept, 1, at),
+                cut,
+            )?;
         }
         if kept != extents {
             let zero = types::kind_of(element).unwrap_or(ScalarKind::Real);
             let zero = at.constant(zero.default_value(), element)?;
             let larger = types::of_extents(new.r#type(), extents);
-            let filled = at.value("tensor.splat", &[zero], &[], larger)?;
+            let filled = at.value(ops::tensor::SPLAT, &[zero], &[], larger)?;
             let place = whole(&kept, 2, at);
-            value = at.value("tensor.insert_slice", &[value, filled], &place, larger)?;
+            value = at.value(ops::tensor::INSERT_SLICE, &[value, filled], &place, larger)?;
         }
         Ok(value)
     }
@@ -150,38 +156,40 @@ impl<'b, 'c: 'a, 'a> Padding<'b, 'c, 'a> {
         let results: Vec<Value<'c, 'a>> = op.results().map(Into::into).collect();
         let touched = operands.iter().chain(&results).any(|v| is_open(*v));
         match (name.as_str(), operands.as_slice(), results.as_slice()) {
-            ("skript.formula", _, _) => self.formula(op, to),
-            ("skript.intrinsic", _, _) if touched => self.intrinsic(op, &operands, &results, to),
-            ("scf.if", _, _) => self.branch(op, &results, to),
-            ("scf.while", _, _) => self.repeat(op, &operands, &results, to),
-            ("skript.invoke" | "func.call", _, _) if self.bounds.callee(op).is_some() => {
+            (ops::skript::FORMULA, _, _) => self.formula(op, to),
+            (ops::skript::INTRINSIC, _, _) if touched => {
+                self.intrinsic(op, &operands, &results, to)
+            }
+            (ops::scf::IF, _, _) => self.branch(op, &results, to),
+            (ops::scf::WHILE, _, _) => self.repeat(op, &operands, &results, to),
+            (ops::skript::INVOKE | ops::func::CALL, _, _) if self.bounds.callee(op).is_some() => {
                 self.call(op, &operands, &results, to)
             }
-            ("tensor.dim", [tensor, dimension], [result]) if is_open(*tensor) => {
+            (ops::tensor::DIM, [tensor, dimension], [result]) if is_open(*tensor) => {
                 let number = constant(*dimension).and_then(|d| usize::try_from(d).ok());
                 let number = number.ok_or(Error::OperationBuild)?;
                 let extent = self.extent(*tensor, number, to)?;
                 self.set(*result, extent, Vec::new());
                 Ok(())
             }
-            ("tensor.empty", sizes, [result]) if touched => {
+            (ops::tensor::EMPTY, sizes, [result]) if touched => {
                 let padded = [self.bounds.padded(*result)];
                 let made = with_attributes(op, &[], &padded, Vec::new(), &[], to)?;
                 self.set(*result, made.result(0)?.into(), self.get_all(sizes));
                 Ok(())
             }
-            ("tensor.splat", [scalar, sizes @ ..], [result]) if touched => {
+            (ops::tensor::SPLAT, [scalar, sizes @ ..], [result]) if touched => {
                 let padded = [self.bounds.padded(*result)];
                 let scalar = [self.get(*scalar)];
                 let made = with_attributes(op, &scalar, &padded, Vec::new(), &[], to)?;
                 self.set(*result, made.result(0)?.into(), self.get_all(sizes));
                 Ok(())
             }
-            ("tensor.cast", [source], [result]) if touched => self.cast(*source, *result, to),
-            ("tensor.extract_slice", _, [result]) if touched => {
+            (ops::tensor::CAST, [source], [result]) if touched => self.cast(*source, *result, to),
+            (ops::tensor::EXTRACT_SLICE, _, [result]) if touched => {
                 self.extract(op, &operands, *result, to)
             }
-            ("tensor.insert_slice", [item, into, ..], [result]) if touched => {
+            (ops::tensor::INSERT_SLICE, [item, into, ..], [result]) if touched => {
                 self.insert(op, &operands, (*item, *into, *result), to)
             }
             (_, _, [result]) if touched && op::has_elementwise_trait(&op) => {

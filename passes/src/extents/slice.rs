@@ -4,6 +4,7 @@ use super::bounds::{Slice, is_open, open_dimensions};
 use super::formula::below;
 use super::padding::Padding;
 use crate::ir::copy::with_attributes;
+use crate::ir::ops;
 use crate::ir::{Builder, attributes, types};
 use melior::Error;
 use melior::ir::{Attribute, OperationRef, Region, Type, Value, ValueLike};
@@ -91,14 +92,14 @@ impl<'c: 'a, 'a> Padding<'_, 'c, 'a> {
         let limits: Vec<_> = open.into_iter().zip(sizes).collect();
         let holds = below(&indices, &limits, &at)?;
         let holds = holds.ok_or(Error::OperationBuild)?;
-        at.create("skript.condition", &[holds], &[], &[], Vec::new())?;
+        at.create(ops::skript::CONDITION, &[holds], &[], &[], Vec::new())?;
 
         let (body, at, indices) = to.region(&arguments);
         let (indices, _) = indices.split_at(extents.len());
         let mut read = vec![new_item];
         read.extend(indices);
         let element = types::element_of(new_item.r#type()).ok_or(Error::OperationBuild)?;
-        let value = at.value("skript.access", &read, &[], element)?;
+        let value = at.value(ops::skript::ACCESS, &read, &[], element)?;
         let mut yielded = vec![value];
         let mut taken = 0;
         for (dimension, (offset, size)) in slice.offsets.iter().zip(&slice.sizes).enumerate() {
@@ -128,7 +129,7 @@ impl<'c: 'a, 'a> Padding<'_, 'c, 'a> {
             ("ranks", attributes::i32s(context, &[rank])),
             ("operandSegmentSizes", attributes::i32s(context, &[1, rank])),
         ];
-        at.create("skript.yield", &yielded, &end, &[], Vec::new())?;
+        at.create(ops::skript::YIELD, &yielded, &end, &[], Vec::new())?;
         self.assign(new_into, &extents, vec![predicate, body], to)
     }
 
@@ -147,7 +148,7 @@ impl<'c: 'a, 'a> Padding<'_, 'c, 'a> {
             ("operandSegmentSizes", attributes::i32s(context, &[0, 1])),
         ];
         let types = [into.r#type()];
-        let made = to.create("skript.formula", &[into], &described, &types, regions)?;
+        let made = to.create(ops::skript::FORMULA, &[into], &described, &types, regions)?;
         Ok(made.result(0)?.into())
     }
 }

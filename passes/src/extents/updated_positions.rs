@@ -6,6 +6,7 @@ use super::drop_clamps::Walk;
 use super::polynomial::{Polynomial, Unknown};
 use crate::ir::blocks;
 use crate::ir::copy::{arguments, operation_name};
+use crate::ir::ops;
 use crate::ir::{ValueKey, splat, types};
 use crate::structure::read::{SAME_TENSOR, kind};
 use melior::ir::attribute::IntegerAttribute;
@@ -60,13 +61,13 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
         let result = OperationResult::try_from(tensor).ok()?;
         let op = result.owner();
         match operation_name(op).as_str() {
-            "tensor.splat" => Some(vec![(self.integer(op.operand(0).ok()?)?, 0..0)]),
-            "arith.constant" => {
+            ops::tensor::SPLAT => Some(vec![(self.integer(op.operand(0).ok()?)?, 0..0)]),
+            ops::arith::CONSTANT => {
                 let number = splat::element(op.attribute("value").ok()?)?;
                 let number = IntegerAttribute::try_from(number).ok()?;
                 Some(vec![(Polynomial::constant(number.value()), 0..0)])
             }
-            "skript.formula" if kind(op).is_ok_and(|kind| kind == Accumulation::Assign) => {
+            ops::skript::FORMULA if kind(op).is_ok_and(|kind| kind == Accumulation::Assign) => {
                 let target = result.result_number();
                 let first = op.operand_count().checked_sub(op.result_count())?;
                 let mut held = self.held(op.operand(first + target).ok()?)?;
@@ -104,11 +105,11 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
         }
         let op = OperationResult::try_from(value).ok()?.owner();
         match operation_name(op).as_str() {
-            "skript.cast" | "arith.index_cast" => {
+            ops::skript::CAST | ops::arith::INDEX_CAST => {
                 let number = self.integer(op.operand(0).ok()?)?;
                 self.fits(&number, value.r#type()).then_some(number)
             }
-            "skript.access" => {
+            ops::skript::ACCESS => {
                 let tensor = op.operand(0).ok()?;
                 let held = self.positions.get(&ValueKey::of(tensor))?.clone();
                 if let Some(known) = self.elements.get(&ValueKey::of(value)) {

@@ -1,6 +1,7 @@
 //! Strided blocks of tensors, and splitting and merging of dimensions.
 
 use super::dynamic_extents::Sizes;
+use crate::ir::ops;
 use crate::ir::{Builder, attributes, types};
 use melior::Error;
 use melior::ir::attribute::ArrayAttribute;
@@ -41,7 +42,7 @@ pub fn insert<'c: 'a, 'a>(
     let mut operands = vec![source, destination];
     operands.extend(&sizes.values);
     at.value(
-        "tensor.insert_slice",
+        ops::tensor::INSERT_SLICE,
         &operands,
         &attributes,
         destination.r#type(),
@@ -60,7 +61,7 @@ pub fn extract<'c: 'a, 'a>(
     let r#type = types::of_extents(source.r#type(), &sizes.fixed);
     let mut operands = vec![source];
     operands.extend(&sizes.values);
-    at.value("tensor.extract_slice", &operands, &attributes, r#type)
+    at.value(ops::tensor::EXTRACT_SLICE, &operands, &attributes, r#type)
 }
 
 /// Merges groups of dimensions; `groups` lists the dimensions of `source` for each of the result's.
@@ -71,7 +72,7 @@ pub fn collapse<'c: 'a, 'a>(
     at: &Builder<'c, 'a>,
 ) -> Result<Value<'c, 'a>, Error> {
     at.value(
-        "tensor.collapse_shape",
+        ops::tensor::COLLAPSE_SHAPE,
         &[source],
         &[("reassociation", reassociation(at, groups))],
         r#type,
@@ -89,7 +90,7 @@ pub fn expand<'c: 'a, 'a>(
     let mut operands = vec![source];
     operands.extend(&sizes.values);
     at.value(
-        "tensor.expand_shape",
+        ops::tensor::EXPAND_SHAPE,
         &operands,
         &[
             ("reassociation", reassociation(at, groups)),

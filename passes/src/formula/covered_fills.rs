@@ -5,6 +5,7 @@
 //! extents, a single formula that runs over all of them is recognized.
 
 use super::structured;
+use crate::ir::ops;
 use crate::ir::users;
 use crate::ir::{Builder, mutation, splat, types};
 use crate::structure::{Affine, Nest, Placement, Reading, Slot};
@@ -30,7 +31,7 @@ pub const PASS: Pass = Pass {
             let sizes = sizes(out);
             if is_covered(formula) || runs_over(formula, &sizes) {
                 let at = Builder::before(context, formula)?;
-                let empty = at.value("tensor.empty", &sizes, &[], out.r#type())?;
+                let empty = at.value(ops::tensor::EMPTY, &sizes, &[], out.r#type())?;
                 mutation::set_operand(formula, position, empty);
             }
         }
@@ -125,7 +126,7 @@ fn successor<'c: 'a, 'a>(formula: OperationRef<'c, 'a>) -> Option<OperationRef<'
     let [user] = users(result)[..] else {
         return None;
     };
-    let (out, _) = op::is(&user, "skript.formula").then(|| destination(user))??;
+    let (out, _) = op::is(&user, ops::skript::FORMULA).then(|| destination(user))??;
     (out == result).then_some(user)
 }
 

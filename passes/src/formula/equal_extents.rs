@@ -3,8 +3,9 @@
 //!
 //! Requires: a queried value is not moved. Operations that are replaced are followed and never stored.
 
-use crate::emit::check::is_check;
+use crate::ir::checks::is_check;
 use crate::ir::copy::operation_name;
+use crate::ir::ops;
 use crate::ir::users;
 use crate::ir::{ValueKey, types};
 use melior::ir::attribute::{ArrayAttribute, DenseI32ArrayAttribute, IntegerAttribute};
@@ -34,7 +35,7 @@ impl EqualExtents {
     /// Adds a check that holds from here on: `a == b`, `a <= b` with a constant b, and conjunctions.
     pub fn learn<'c: 'a, 'a>(&mut self, check: OperationRef<'c, 'a>) {
         let parent = op::parent(check);
-        if !is_check(check) || !parent.is_some_and(|parent| op::is(&parent, "func.func")) {
+        if !is_check(check) || !parent.is_some_and(|parent| op::is(&parent, ops::func::FUNC)) {
             return;
         }
         let mut flags: Vec<Value<'c, 'a>> = check.operands().take(1).collect();
@@ -44,9 +45,9 @@ impl EqualExtents {
             };
             let operands: Vec<Value<'c, 'a>> = op.operands().collect();
             match (operation_name(op).as_str(), operands.as_slice()) {
-                ("skript.and" | "arith.andi", parts) => flags.extend(parts),
-                ("skript.eq", [a, b]) => self.unite(number(*a), number(*b)),
-                ("skript.le", [a, b]) => {
+                (ops::skript::AND | ops::arith::ANDI, parts) => flags.extend(parts),
+                (ops::skript::EQ, [a, b]) => self.unite(number(*a), number(*b)),
+                (ops::skript::LE, [a, b]) => {
                     for clamped in redundant_clamps(*a, *b) {
                         self.unite(number(clamped), number(*a));
                     }
@@ -90,8 +91,10 @@ impl EqualExtents {
     ) -> bool {
         let is_product = |op: &OperationRef<'c, 'a>| {
             let factors = op.operands().map(number);
-            matches!(operation_name(*op).as_str(), "arith.muli" | "skript.mul")
-                && factors.eq([number(value), Number::Fixed(factor)])
+            matches!(
+                operation_name(*op).as_str(),
+                ops::arith::MULI | ops::skript::MUL
+            ) && factors.eq([number(value), Number::Fixed(factor)])
         };
         let mut products = users(value).into_iter().filter(is_product);
         products.any(|op| {
@@ -106,8 +109,8 @@ fn number<'c: 'a, 'a>(value: Value<'c, 'a>) -> Number {
         return Number::Value(ValueKey::of(value));
     };
     let known = match operation_name(op).as_str() {
-        "tensor.dim" => dimension(op).map(|(tensor, dimension)| extent(tensor, dimension)),
-        "arith.constant" => integer(op).map(Number::Fixed),
+        ops::tensor::DIM => dimension(op).map(|(tensor, dimension)| extent(tensor, dimension)),
+        ops::arith::CONSTANT => integer(op).map(Number::Fixed),
         _ => None,
     };
     known.unwrap_or(Number::Value(ValueKey::of(value)))
@@ -120,8 +123,10 @@ fn redundant_clamps<'c: 'a, 'a>(value: Value<'c, 'a>, limit: Value<'c, 'a>) -> V
     };
     let is_idle = |op: &OperationRef<'c, 'a>| {
         let operand = |position| op.operand(position).map(number);
-        matches!(operation_name(*op).as_str(), "arith.minsi" | "skript.min")
-            && operand(0).is_ok_and(|clamped| clamped == number(value))
+        matches!(
+            operation_name(*op).as_str(),
+            ops::arith::MINSI | ops::skript::MIN
+        ) && operand(0).is_ok_and(|clamped| clamped == number(value))
             && operand(1).is_ok_and(|limit| matches!(limit, Number::Fixed(least) if least >= most))
     };
     let clamps = users(value).into_iter().filter(is_idle);
@@ -180,18 +185,18 @@ fn made<'c: 'a, 'a>(result: &OperationResult<'c, 'a>, position: usize) -> Option
     let name = operation_name(op);
     let operand = |number: usize| op.operand(number).ok();
     match name.as_str() {
-        "tensor.empty" => operand(position).map(Made::Of),
-        "tensor.splat" | "tensor.expand_shape" => operand(position + 1).map(Made::Of),
-        "tensor.insert_slice" => operand(1).map(Made::Like),
-        "tensor.extract_slice" => {
+        ops::tensor::EMPTY => operand(position).map(Made::Of),
+        ops::tensor::SPLAT | ops::tensor::EXPAND_SHAPE => operand(position + 1).map(Made::Of),
+        ops::tensor::INSERT_SLICE => operand(1).map(Made::Like),
+        ops::tensor::EXTRACT_SLICE => {
             // Sizes come after the source and the offsets; dropped dimensions have one element.
             let segments = op.attribute("operandSegmentSizes").ok()?;
             let offsets = DenseI32ArrayAttribute::try_from(segments).ok()?.element(1);
             operand(1 + usize::try_from(offsets.ok()?).ok()? + position).map(Made::Of)
         }
-        "tensor.cast" => operand(0).map(Made::Like),
+        ops::tensor::CAST => operand(0).map(Made::Like),
         // Destinations are the last operands.
-        "skript.formula" | "linalg.generic" | "linalg.fill" => {
+        ops::skript::FORMULA | ops::linalg::GENERIC | ops::linalg::FILL => {
             let before = op.operand_count().checked_sub(op.result_count())?;
             operand(before + result.result_number()).map(Made::Like)
         }
@@ -210,7 +215,7 @@ fn collapsed<'c: 'a, 'a>(
     dimension: usize,
 ) -> Option<(Value<'c, 'a>, usize)> {
     let op = result.owner();
-    if operation_name(op) != "tensor.collapse_shape" {
+    if operation_name(op) != ops::tensor::COLLAPSE_SHAPE {
         return None;
     }
     let groups = ArrayAttribute::try_from(op.attribute("reassociation").ok()?).ok()?;

@@ -12,6 +12,7 @@
 
 use super::equal_extents::EqualExtents;
 use super::{Refusal, linalg, structured};
+use crate::ir::ops;
 use crate::ir::{Builder, attributes, mutation};
 use crate::structure::{ReadError, Reading, Structure};
 use skript_dialect::melior::ir::operation::OperationLike;
@@ -57,10 +58,10 @@ pub const PASS: Pass = Pass {
         let mut failure = None;
         let mut same = EqualExtents::default();
         let found = op::collect(&root, |op| {
-            op::is(&op, "skript.formula") || op::is(&op, "func.call")
+            op::is(&op, ops::skript::FORMULA) || op::is(&op, ops::func::CALL)
         });
         for formula in found {
-            if op::is(&formula, "func.call") {
+            if op::is(&formula, ops::func::CALL) {
                 same.learn(formula);
                 continue;
             }
@@ -91,7 +92,7 @@ pub const PASS: Pass = Pass {
             return Ok(());
         }
         structured::extract_elements(&root, rewriter)?;
-        for splat in op::collect(&root, |op| op::is(&op, "tensor.splat")) {
+        for splat in op::collect(&root, |op| op::is(&op, ops::tensor::SPLAT)) {
             let at = Builder::before(context, splat)?;
             let extents: Vec<Value> = splat.operands().skip(1).collect();
             let r#type = structured::result_type(splat)?;

@@ -10,6 +10,7 @@
 
 use super::loops::{self, Loops};
 use super::{Refusal, structured};
+use crate::ir::ops;
 use crate::ir::{Builder, replace_each};
 use crate::structure::Reading;
 use skript_dialect::melior::ir::OperationRef;
@@ -72,7 +73,7 @@ fn convert<'c>(
     structured::extract_elements(&root, rewriter)?;
     let splats = op::collect(&root, |op| {
         // One without uses: a formula has filled its own buffer; canonicalization removes it.
-        op::is(&op, "tensor.splat") && op.result(0).is_ok_and(op::is_used)
+        op::is(&op, ops::tensor::SPLAT) && op.result(0).is_ok_and(op::is_used)
     });
     replace_each(splats, rewriter, |splat| {
         let at = Builder::before(context, splat)?;

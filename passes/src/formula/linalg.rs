@@ -13,6 +13,7 @@ use super::equal_extents::EqualExtents;
 use super::operand::{Operand, Operands, promote};
 use super::payload::Payload;
 use super::reshape::{Shaped, are_reshaped, reshape};
+use crate::ir::ops;
 use crate::ir::{Builder, ValueKey, attributes, maps, splat, types};
 use crate::structure::{Affine, Reading, Term};
 use melior::ir::attribute::ArrayAttribute;
@@ -114,7 +115,7 @@ pub fn lower<'c: 'a, 'a>(
     for (value, present) in values.iter().zip(present) {
         yielded.push(combine(reading, *value, *present, &inner)?);
     }
-    inner.create("linalg.yield", &yielded, &[], &[], Vec::new())?;
+    inner.create(ops::linalg::YIELD, &yielded, &[], &[], Vec::new())?;
 
     let mut values: Vec<Value<'c, 'a>> = inputs.iter().map(|o| o.tensor).collect();
     values.extend(destinations.iter().map(|d| d.init));
@@ -122,7 +123,7 @@ pub fn lower<'c: 'a, 'a>(
     let mut indexing: Vec<Vec<Affine>> = inputs.iter().map(|o| o.forms.clone()).collect();
     indexing.extend(domain.placements.iter().map(TargetBlock::forms));
     let op = at.create(
-        "linalg.generic",
+        ops::linalg::GENERIC,
         &values,
         &structure(&domain, &indexing, inputs.len(), results.len(), at)?,
         &results,
@@ -289,7 +290,7 @@ fn shape_operand<'c: 'a, 'a>(
     let sizes: Sizes = undefined.iter().map(|n| open.size(domain, *n)).collect();
     let r#type = types::tensor(&sizes.fixed, Type::float32(at.context));
     Ok(Some(Operand {
-        tensor: at.value("tensor.empty", &sizes.values, &[], r#type)?,
+        tensor: at.value(ops::tensor::EMPTY, &sizes.values, &[], r#type)?,
         forms: undefined.into_iter().map(Affine::index).collect(),
     }))
 }
@@ -405,7 +406,7 @@ impl<'c: 'a, 'a> Destination<'c, 'a> {
         };
         let overwrites = reading.nest.kind == Accumulation::Assign && domain.always_holds();
         let init = if overwrites {
-            at.value("tensor.empty", &split.values, &[], split_type)?
+            at.value(ops::tensor::EMPTY, &split.values, &[], split_type)?
         } else {
             let block = match &slice {
                 Some((offsets, sizes, strides)) => {

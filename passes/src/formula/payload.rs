@@ -2,6 +2,7 @@
 
 use super::Refusal;
 use super::domain::Domain;
+use crate::ir::ops;
 use crate::ir::{Builder, ValueKey, builder, copy, maps, types};
 use crate::structure::{Affine, Reading};
 use melior::ir::operation::{OperationLike, OperationResult};
@@ -52,12 +53,12 @@ impl<'r, 'c: 'a, 'a> Payload<'r, 'c, 'a> {
     pub fn is_speculatable(&self, block: BlockRef<'c, 'a>) -> Result<bool, Refusal> {
         for op in builder::operations(block) {
             let may = match copy::operation_name(op).as_str() {
-                "skript.access" => {
+                ops::skript::ACCESS => {
                     let is_known = self.known.contains_key(&ValueKey::of(op.result(0)?));
                     let extents = types::extents(op.operand(0)?.r#type()).unwrap_or_default();
                     is_known || !extents.contains(&types::DYNAMIC)
                 }
-                "scf.if" => {
+                ops::scf::IF => {
                     let mut all = true;
                     for region in op.regions() {
                         all &= self.is_speculatable(builder::only_block(region)?)?;
@@ -104,10 +105,12 @@ impl<'r, 'c: 'a, 'a> Payload<'r, 'c, 'a> {
         let then = self.branch(|own| own.values(values));
         self.holds = false;
         let (region, other, _) = self.at.region(&[]);
-        other.create("scf.yield", otherwise, &[], &[], Vec::new())?;
+        other.create(ops::scf::YIELD, otherwise, &[], &[], Vec::new())?;
         let results: Vec<Type<'c>> = otherwise.iter().map(|value| value.r#type()).collect();
         let regions = vec![then?, region];
-        let op = self.at.create("scf.if", &[holds], &[], &results, regions)?;
+        let op = self
+            .at
+            .create(ops::scf::IF, &[holds], &[], &results, regions)?;
         Ok(op.results().map(Into::into).collect())
     }
 
@@ -122,7 +125,7 @@ impl<'r, 'c: 'a, 'a> Payload<'r, 'c, 'a> {
         let values = values(self);
         self.known = known;
         self.at = outer;
-        inner.create("scf.yield", &values?, &[], &[], Vec::new())?;
+        inner.create(ops::scf::YIELD, &values?, &[], &[], Vec::new())?;
         Ok(region)
     }
 
@@ -143,13 +146,15 @@ impl<'r, 'c: 'a, 'a> Payload<'r, 'c, 'a> {
             let form = self.form(constraint)?;
             let zero = self.at.index(0)?;
             let one = self.at.value(
-                "arith.cmpi",
+                ops::arith::CMPI,
                 &[form, zero],
                 &[("predicate", at_least)],
                 boolean,
             )?;
             holds = Some(match holds {
-                Some(others) => self.at.value("arith.andi", &[others, one], &[], boolean)?,
+                Some(others) => self
+                    .at
+                    .value(ops::arith::ANDI, &[others, one], &[], boolean)?,
                 None => one,
             });
         }
@@ -183,8 +188,8 @@ impl<'r, 'c: 'a, 'a> Payload<'r, 'c, 'a> {
         }
         let name = copy::operation_name(op);
         match name.as_str() {
-            "skript.access" => self.read(op),
-            "scf.if" => {
+            ops::skript::ACCESS => self.read(op),
+            ops::scf::IF => {
                 let condition = self.value(op.operand(0)?)?;
                 let (mut ends, mut speculatable) = (Vec::new(), true);
                 for region in op.regions() {
@@ -244,7 +249,7 @@ impl<'r, 'c: 'a, 'a> Payload<'r, 'c, 'a> {
         let results: Vec<Type<'c>> = op.results().map(|r| r.r#type()).collect();
         let made = self
             .at
-            .create("scf.if", &[condition], &[], &results, regions)?;
+            .create(ops::scf::IF, &[condition], &[], &results, regions)?;
         for (own, copy) in op.results().zip(made.results()) {
             self.known.insert(ValueKey::of(own), copy.into());
         }
@@ -280,7 +285,9 @@ impl<'r, 'c: 'a, 'a> Payload<'r, 'c, 'a> {
             operands.push(self.at.scalar(ScalarOp::Min, &[place, last], index)?);
         }
         let element = op.result(0)?.r#type();
-        Ok(self.at.value("tensor.extract", &operands, &[], element)?)
+        Ok(self
+            .at
+            .value(ops::tensor::EXTRACT, &operands, &[], element)?)
     }
 
     /// The value of a form of the loops.
@@ -309,7 +316,7 @@ impl<'r, 'c: 'a, 'a> Payload<'r, 'c, 'a> {
         let index = Type::index(self.at.context);
         Ok(self
             .at
-            .value("affine.apply", &operands, &[("map", map)], index)?)
+            .value(ops::affine::APPLY, &operands, &[("map", map)], index)?)
     }
 
     fn iteration(&mut self, number: usize) -> Result<Value<'c, 'a>, Refusal> {
@@ -323,7 +330,7 @@ impl<'r, 'c: 'a, 'a> Payload<'r, 'c, 'a> {
         let index = Type::index(self.at.context);
         let value = self
             .outermost
-            .value("linalg.index", &[], &[("dim", dimension)], index)?;
+            .value(ops::linalg::INDEX, &[], &[("dim", dimension)], index)?;
         self.loops.insert(number, value);
         Ok(value)
     }

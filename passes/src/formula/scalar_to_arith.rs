@@ -11,6 +11,7 @@ mod int_width;
 pub mod real_width;
 
 use super::linalg::ACCUMULATES;
+use crate::ir::ops;
 use crate::ir::{Builder, attributes, replace_each, types, vector};
 use melior::ir::attribute::{DenseElementsAttribute, FloatAttribute, IntegerAttribute};
 use melior::ir::r#type::IntegerType;
@@ -44,7 +45,7 @@ pub const PASS: Pass = Pass {
 /// An elementwise operation of the dialect, whatever its operands.
 fn is_scalar_operation(found: OperationRef<'_, '_>) -> bool {
     let name = op::name(&found);
-    name == "skript.cast" || ScalarOp::ALL.into_iter().any(|s| s.row().name == name)
+    name == ops::skript::CAST || ScalarOp::ALL.into_iter().any(|s| s.row().name == name)
 }
 
 struct Lowering<'c, 'a> {
@@ -86,11 +87,11 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
         );
         let real = pick(&|t| t.is_float(), Type::float32(context));
         let scalar = named(found)?;
-        let kind = if op::is(&found, "skript.cast") && from == to {
+        let kind = if op::is(&found, ops::skript::CAST) && from == to {
             Kind::Same
-        } else if op::is(&found, "skript.cast") && from.is_float() && to.is_float() {
+        } else if op::is(&found, ops::skript::CAST) && from.is_float() && to.is_float() {
             Kind::RealWidth
-        } else if op::is(&found, "skript.cast")
+        } else if op::is(&found, ops::skript::CAST)
             && matches!(class(from), Some(TypeClass::Int | TypeClass::Index))
             && class(to) == Some(TypeClass::Int)
         {
@@ -171,7 +172,7 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
 
     /// Within a longer recipe every step rounds, as the table has it: a contracted `x - y * floor(x / y)` would leave `[0, y)`.
     fn fastmath(&self, name: &str) -> Option<&'static str> {
-        if !matches!(name, "arith.addf" | "arith.subf" | "arith.mulf") {
+        if !matches!(name, ops::arith::ADDF | ops::arith::SUBF | ops::arith::MULF) {
             return None;
         }
         Some(if self.found.has_attribute(ACCUMULATES) {
@@ -212,7 +213,9 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
             return Ok(value);
         }
         let shaped = vector::shaped_like(self.result, r#type);
-        Ok(self.at.value("vector.broadcast", &[value], &[], shaped)?)
+        Ok(self
+            .at
+            .value(ops::vector::BROADCAST, &[value], &[], shaped)?)
     }
 
     fn constant(&self, class: TypeClass, int: i64, real: f64) -> Result<Value<'c, 'a>, PassError> {
@@ -234,7 +237,7 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
         };
         Ok(self
             .at
-            .value("arith.constant", &[], &[("value", value)], r#type)?)
+            .value(ops::arith::CONSTANT, &[], &[("value", value)], r#type)?)
     }
 
     fn scalar(&self, class: TypeClass) -> Type<'c> {
@@ -259,7 +262,7 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
 
 fn named(found: OperationRef<'_, '_>) -> Option<ScalarOp> {
     let name = op::name(&found);
-    if name == "skript.cast" {
+    if name == ops::skript::CAST {
         let to = types::kind_of(element(found.result(0).ok()?.r#type()))?;
         return Some(match to {
             ScalarKind::Bool => ScalarOp::ToBool,

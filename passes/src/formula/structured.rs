@@ -1,5 +1,6 @@
 //! Shared code of the conversions of formulas.
 
+use crate::ir::ops;
 use crate::ir::{Builder, replace_each};
 use skript_dialect::melior::ir::operation::OperationLike;
 use skript_dialect::melior::ir::{OperationRef, Type, Value, ValueLike};
@@ -7,7 +8,7 @@ use skript_dialect::{PassError, Rewriter, op};
 
 /// All formulas below an operation, in order.
 pub fn formulas<'c: 'a, 'a>(root: &OperationRef<'c, 'a>) -> Vec<OperationRef<'c, 'a>> {
-    op::collect(root, |op| op::is(&op, "skript.formula"))
+    op::collect(root, |op| op::is(&op, ops::skript::FORMULA))
 }
 
 /// The type of the only result.
@@ -21,20 +22,25 @@ pub fn extract_elements<'c: 'a, 'a>(
     rewriter: &Rewriter<'c>,
 ) -> Result<(), PassError> {
     let alone = op::collect(root, |op| {
-        op::is(&op, "skript.access") && !is_in_formula(op)
+        op::is(&op, ops::skript::ACCESS) && !is_in_formula(op)
     });
     replace_each(alone, rewriter, |access| {
         let operands: Vec<Value> = access.operands().collect();
         let at = Builder::before(rewriter.context(), access)?;
         let element = result_type(access)?;
-        Ok(vec![at.value("tensor.extract", &operands, &[], element)?])
+        Ok(vec![at.value(
+            ops::tensor::EXTRACT,
+            &operands,
+            &[],
+            element,
+        )?])
     })
 }
 
 fn is_in_formula(op: OperationRef) -> bool {
     let mut around = op::parent(op);
     while let Some(op) = around {
-        if op::is(&op, "skript.formula") {
+        if op::is(&op, ops::skript::FORMULA) {
             return true;
         }
         around = op::parent(op);

@@ -9,6 +9,7 @@
 //! Guarantees: order-free sums and products of several values accumulate in f32 or f64.
 
 use super::structured;
+use crate::ir::ops;
 use crate::ir::{Builder, Copier, ValueKey, builder, copy, replace_each, splat, types};
 use melior::ir::attribute::DenseI64ArrayAttribute;
 use melior::ir::operation::{OperationLike, OperationResult};
@@ -136,7 +137,7 @@ impl<'c: 'a, 'a> Accumulation<'c, 'a> {
                 if made.r#type() == r#type {
                     return Ok(made);
                 }
-                Ok(at.value("skript.cast", &[made], &[], r#type)?)
+                Ok(at.value(ops::skript::CAST, &[made], &[], r#type)?)
             })
             .collect()
     }
@@ -157,7 +158,7 @@ impl<'c: 'a, 'a> Accumulation<'c, 'a> {
         }
         for op in builder::operations(block) {
             let inner = inner.with_location(op.location());
-            if !op::is(&op, "skript.yield") {
+            if !op::is(&op, ops::skript::YIELD) {
                 copier.copy(op, &inner, &mut |_, _, _| Ok(false))?;
                 continue;
             }
@@ -189,11 +190,11 @@ fn init<'c: 'a, 'a>(
 ) -> Result<Value<'c, 'a>, PassError> {
     let r#type = types::of_element(out.r#type(), wide);
     let Some(value) = splat::value(out, at)? else {
-        return Ok(at.value("skript.cast", &[out], &[], r#type)?);
+        return Ok(at.value(ops::skript::CAST, &[out], &[], r#type)?);
     };
-    let mut operands = vec![at.value("skript.cast", &[value], &[], wide)?];
+    let mut operands = vec![at.value(ops::skript::CAST, &[value], &[], wide)?];
     operands.extend(at.dynamic_extents(out)?);
-    Ok(at.value("tensor.splat", &operands, &[], r#type)?)
+    Ok(at.value(ops::tensor::SPLAT, &operands, &[], r#type)?)
 }
 
 /// A scalar in the wide type: a product is made there, and not rounded before.
@@ -202,10 +203,10 @@ fn wide_value<'c: 'a, 'a>(
     wide: Type<'c>,
     at: &Builder<'c, 'a>,
 ) -> Result<Value<'c, 'a>, PassError> {
-    let cast = |value| at.value("skript.cast", &[value], &[], wide);
+    let cast = |value| at.value(ops::skript::CAST, &[value], &[], wide);
     let owner = OperationResult::try_from(value).map(|result| result.owner());
     match owner {
-        Ok(product) if op::is(&product, "skript.mul") || op::is(&product, "arith.mulf") => {
+        Ok(product) if op::is(&product, ops::skript::MUL) || op::is(&product, ops::arith::MULF) => {
             let factors = [cast(product.operand(0)?)?, cast(product.operand(1)?)?];
             Ok(at.scalar(ScalarOp::Mul, &factors, wide)?)
         }

@@ -5,6 +5,7 @@
 //! bufferization need not copy what an invocation reads. An operator that invokes itself under its own name is kept at
 //! the outermost level only; the inner invocations are inlined.
 
+use crate::ir::ops;
 use crate::ir::{attributes, mutation};
 use skript_dialect::melior::ir::OperationRef;
 use skript_dialect::melior::ir::attribute::StringAttribute;
@@ -26,7 +27,7 @@ pub const PASS: Pass = Pass {
     }],
     run: |root, options, rewriter| {
         let context = rewriter.context();
-        let invocations = op::collect(&root, |op| op::is(&op, "skript.invoke"));
+        let invocations = op::collect(&root, |op| op::is(&op, ops::skript::INVOKE));
         let names: Vec<Option<String>> = invocations.iter().map(|op| operator(*op)).collect();
         let wanted = options.text("operators").split(',').map(str::trim);
         let functions = super::functions(root);

@@ -5,6 +5,7 @@
 //!
 //! Requires: the callee is a `func.func`. Guarantees: no invocation is left.
 
+use crate::ir::ops;
 use crate::ir::{Builder, replace_each};
 use skript_dialect::melior::ir::attribute::FlatSymbolRefAttribute;
 use skript_dialect::melior::ir::operation::OperationLike;
@@ -15,11 +16,11 @@ use skript_dialect::{Dialect, Pass, op};
 pub const PASS: Pass = Pass {
     flag: "skript-lower-invocations",
     summary: "lower unresolved invocations to calls",
-    anchor: Some("builtin.module"),
+    anchor: Some(ops::builtin::MODULE),
     dependent_dialects: &[Dialect::Func],
     run: |root, _, rewriter| {
         let functions = super::functions(root);
-        let invocations = op::collect(&root, |op| op::is(&op, "skript.invoke"));
+        let invocations = op::collect(&root, |op| op::is(&op, ops::skript::INVOKE));
         replace_each(invocations, rewriter, |invocation| {
             let name = super::callee(invocation).ok_or("names no function")?;
             if !functions.contains_key(&name) {
@@ -30,7 +31,7 @@ pub const PASS: Pass = Pass {
             let results: Vec<Type> = invocation.results().map(|r| r.r#type()).collect();
             let at = Builder::before(rewriter.context(), invocation)?;
             let callee = [("callee", callee.into())];
-            let call = at.create("func.call", &operands, &callee, &results, Vec::new())?;
+            let call = at.create(ops::func::CALL, &operands, &callee, &results, Vec::new())?;
             Ok(call.results().map(Into::into).collect())
         })
     },

@@ -3,6 +3,7 @@
 pub mod keep_operators;
 pub mod lower_invocations;
 
+use crate::ir::ops;
 use crate::ir::{argument_attributes, first_block, signature};
 use crate::ir::{attributes, copy, mutation};
 use skript_dialect::melior::Context;
@@ -25,7 +26,7 @@ pub fn callee(invocation: OperationRef) -> Option<String> {
 
 /// All `func.func` below an operation, by name.
 pub fn functions<'c, 'a>(root: OperationRef<'c, 'a>) -> HashMap<String, OperationRef<'c, 'a>> {
-    op::collect(&root, |op| op::is(&op, "func.func"))
+    op::collect(&root, |op| op::is(&op, ops::func::FUNC))
         .into_iter()
         .filter_map(|function| {
             let name = StringAttribute::try_from(function.attribute("sym_name").ok()?).ok()?;

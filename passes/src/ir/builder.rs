@@ -1,5 +1,6 @@
 //! Creating operations one after the other.
 
+use super::ops;
 use super::{attributes, types};
 use melior::ir::attribute::{FloatAttribute, IntegerAttribute};
 use melior::ir::block::BlockLike;
@@ -108,7 +109,7 @@ impl<'c: 'a, 'a> Builder<'c, 'a> {
     pub fn index(&self, value: i64) -> Result<Value<'c, 'a>, Error> {
         let index = Type::index(self.context);
         self.value(
-            "arith.constant",
+            ops::arith::CONSTANT,
             &[],
             &[("value", IntegerAttribute::new(index, value).into())],
             index,
@@ -118,12 +119,12 @@ impl<'c: 'a, 'a> Builder<'c, 'a> {
     /// A scalar constant of this type.
     pub fn constant(&self, value: Scalar, r#type: Type<'c>) -> Result<Value<'c, 'a>, Error> {
         let value = attributes::scalar(self.context, value, r#type);
-        self.value("arith.constant", &[], &[("value", value)], r#type)
+        self.value(ops::arith::CONSTANT, &[], &[("value", value)], r#type)
     }
 
     /// A tensor constant.
     pub fn dense(&self, elements: Attribute<'c>, r#type: Type<'c>) -> Result<Value<'c, 'a>, Error> {
-        self.value("arith.constant", &[], &[("value", elements)], r#type)
+        self.value(ops::arith::CONSTANT, &[], &[("value", elements)], r#type)
     }
 
     /// A scalar operation of the dialect on scalars of one type.
@@ -147,7 +148,7 @@ impl<'c: 'a, 'a> Builder<'c, 'a> {
     /// One extent of a tensor, as an index.
     pub fn extent(&self, tensor: Value<'c, 'a>, dimension: i64) -> Result<Value<'c, 'a>, Error> {
         let operands = [tensor, self.index(dimension)?];
-        self.value("tensor.dim", &operands, &[], Type::index(self.context))
+        self.value(ops::tensor::DIM, &operands, &[], Type::index(self.context))
     }
 
     /// The tensor filled with one value.
@@ -162,20 +163,20 @@ impl<'c: 'a, 'a> Builder<'c, 'a> {
         r#type: Type<'c>,
         extents: &[Value<'c, 'a>],
     ) -> Result<Value<'c, 'a>, Error> {
-        let empty = self.value("tensor.empty", extents, &[], r#type)?;
+        let empty = self.value(ops::tensor::EMPTY, extents, &[], r#type)?;
         let (region, body, arguments) = {
             let element = types::element_of(r#type).ok_or(Error::OperationBuild)?;
             self.region(&[element, element])
         };
         body.create(
-            "linalg.yield",
+            ops::linalg::YIELD,
             arguments.get(..1).unwrap_or(&[]),
             &[],
             &[],
             Vec::new(),
         )?;
         let op = self.create(
-            "linalg.fill",
+            ops::linalg::FILL,
             &[value, empty],
             &[(
                 "operandSegmentSizes",

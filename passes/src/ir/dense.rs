@@ -1,6 +1,7 @@
 //! Dense attributes as bytes.
 
 use super::Builder;
+use super::ops;
 use melior::Error;
 use melior::ir::operation::OperationLike;
 use melior::ir::{Attribute, AttributeLike, OperationRef, Type, TypeLike, Value};
@@ -73,5 +74,10 @@ pub fn constant<'c: 'a, 'a>(
     let owner = at.context();
     // SAFETY: a context outlives its modules.
     let builder = Builder::before(unsafe { owner.to_ref() }, at)?;
-    builder.value("arith.constant", &[], &[("value", value)], type_of(value))
+    builder.value(
+        ops::arith::CONSTANT,
+        &[],
+        &[("value", value)],
+        type_of(value),
+    )
 }

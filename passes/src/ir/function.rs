@@ -3,6 +3,7 @@
 use super::builder::operations;
 use super::copy::operation_name as name;
 use super::mutation::set as set_attribute;
+use super::ops;
 use super::parse::parse_attribute;
 use super::walk::{blocks, first_block, nested};
 use crate::error::CodegenError;
@@ -18,7 +19,7 @@ pub fn entry<'c, 'a>(module: OperationRef<'c, 'a>) -> Result<OperationRef<'c, 'a
     let functions: Vec<_> = blocks(module)
         .into_iter()
         .flat_map(operations)
-        .filter(|op| name(*op) == "func.func")
+        .filter(|op| name(*op) == ops::func::FUNC)
         .filter(|op| op.regions().any(|r| r.first_block().is_some()))
         .collect();
     let marked = functions.iter().find(|op| op.has_attribute("skript.entry"));

@@ -2,6 +2,7 @@
 
 pub mod attributes;
 pub mod builder;
+pub mod checks;
 pub mod context;
 pub mod conversion;
 pub mod copy;
@@ -10,6 +11,7 @@ pub mod function;
 pub mod location;
 pub mod maps;
 pub mod mutation;
+pub mod ops;
 pub mod parse;
 pub mod read_back;
 pub mod regions;
@@ -33,7 +35,7 @@ pub use function::{
 pub use mutation::{set as set_attribute, set_operand as use_instead, set_string};
 pub use parse::{parse_attribute, parse_type, template};
 pub use run::{bounded, collecting, context as new_context, load_all, run_pipeline};
-pub use uses::{erase, is_before, move_before, replace_uses, users};
+pub use uses::{ancestor_in, erase, is_before, key, move_before, replace_uses, users};
 pub use walk::{blocks, first_block, nested};
 
 use melior::ir::block::BlockArgument;

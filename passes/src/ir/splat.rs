@@ -2,6 +2,7 @@
 
 use super::Builder;
 use super::copy::operation_name;
+use super::ops;
 use melior::Error;
 use melior::ir::attribute::DenseElementsAttribute;
 use melior::ir::operation::{OperationLike, OperationResult};
@@ -17,8 +18,8 @@ pub fn value<'c: 'a, 'a>(
     };
     let op = result.owner();
     match operation_name(op).as_str() {
-        "tensor.splat" | "linalg.fill" => Ok(Some(op.operand(0)?)),
-        "arith.constant" => {
+        ops::tensor::SPLAT | ops::linalg::FILL => Ok(Some(op.operand(0)?)),
+        ops::arith::CONSTANT => {
             let Some(number) = element(op.attribute("value")?) else {
                 return Ok(None);
             };
@@ -26,7 +27,7 @@ pub fn value<'c: 'a, 'a>(
                 return Ok(None);
             };
             Ok(Some(at.value(
-                "arith.constant",
+                ops::arith::CONSTANT,
                 &[],
                 &[("value", number)],
                 r#type,
@@ -40,8 +41,8 @@ pub fn value<'c: 'a, 'a>(
 pub fn is_one<'c: 'a, 'a>(tensor: Value<'c, 'a>) -> bool {
     let op = OperationResult::try_from(tensor).map(|result| result.owner());
     op.is_ok_and(|op| match operation_name(op).as_str() {
-        "tensor.splat" => true,
-        "arith.constant" => op.attribute("value").is_ok_and(|v| element(v).is_some()),
+        ops::tensor::SPLAT => true,
+        ops::arith::CONSTANT => op.attribute("value").is_ok_and(|v| element(v).is_some()),
         _ => false,
     })
 }

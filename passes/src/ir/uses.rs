@@ -1,6 +1,8 @@
 //! Uses and order of operations: users, replacement, erasure.
 
-use melior::ir::{OperationRef, Value, ValueLike};
+use melior::ir::block::BlockLike;
+use melior::ir::operation::OperationLike;
+use melior::ir::{BlockRef, OperationRef, Value, ValueLike};
 
 /// Ops that use `value`.
 pub fn users<'c, 'a>(value: Value<'c, 'a>) -> Vec<OperationRef<'c, 'a>> {
@@ -40,4 +42,24 @@ pub fn is_before(op: OperationRef, other: OperationRef) -> bool {
 pub fn move_before(op: OperationRef, other: OperationRef) {
     // SAFETY: both ops are alive and in one block.
     unsafe { mlir_sys::mlirOperationMoveBefore(op.to_raw(), other.to_raw()) }
+}
+
+/// Identifies an op while it is alive.
+pub fn key(op: OperationRef) -> usize {
+    op.to_raw().ptr as usize
+}
+
+/// The op of `block` that is `op` or holds it.
+pub fn ancestor_in<'c, 'a>(
+    block: BlockRef<'c, 'a>,
+    op: OperationRef<'c, 'a>,
+) -> Option<OperationRef<'c, 'a>> {
+    let mut op = op;
+    loop {
+        let owner = op.block()?;
+        if owner.to_raw().ptr == block.to_raw().ptr {
+            return Some(op);
+        }
+        op = owner.parent_operation()?;
+    }
 }

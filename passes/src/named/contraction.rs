@@ -6,6 +6,7 @@ use super::signature::Binding;
 use super::table;
 use super::write::{Input, Named};
 use crate::ir::maps;
+use crate::ir::ops;
 use crate::structure::Affine;
 use skript_dialect::melior::Context;
 
@@ -110,7 +111,7 @@ pub fn general_contraction<'c: 'a, 'a>(
     let forms: Vec<_> = operands.iter().map(|o| o.forms.clone()).collect();
     let [left, right, output] = operands;
     Some(Named {
-        name: "linalg.contract".to_owned(),
+        name: ops::linalg::CONTRACT.to_owned(),
         head: printed_maps(&forms, generic.extents.len(), context)?,
         tail: String::new(),
         inputs: vec![Input::Tensor(left), Input::Tensor(right)],

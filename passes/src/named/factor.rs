@@ -7,6 +7,7 @@ use crate::extents::bounds;
 use crate::formula::scalar_to_arith::real_width;
 use crate::ir;
 use crate::ir::copy::{Copier, arguments};
+use crate::ir::ops;
 use crate::ir::{Builder, ValueKey, attributes, builder, maps, types};
 use crate::structure::Affine;
 use melior::ir::attribute::ArrayAttribute;
@@ -98,8 +99,8 @@ fn owner<'c: 'a, 'a>(value: Value<'c, 'a>) -> Option<OperationRef<'c, 'a>> {
 pub fn widened<'c: 'a, 'a>(value: Value<'c, 'a>) -> Option<Value<'c, 'a>> {
     let op = owner(value)?;
     match op::name(&op).as_str() {
-        "arith.extf" | "arith.extsi" => op.operand(0).ok(),
-        "arith.index_cast" => op
+        ops::arith::EXTF | ops::arith::EXTSI => op.operand(0).ok(),
+        ops::arith::INDEX_CAST => op
             .operand(0)
             .ok()
             .filter(|x| bits(x.r#type()) <= bits(value.r#type())),
@@ -114,7 +115,7 @@ fn bits(r#type: Type<'_>) -> u32 {
 
 /// The operand of casts between `index` and 64-bit integers.
 fn uncast<'c: 'a, 'a>(mut value: Value<'c, 'a>) -> Value<'c, 'a> {
-    while let Some(op) = owner(value).filter(|op| op::is(op, "arith.index_cast"))
+    while let Some(op) = owner(value).filter(|op| op::is(op, ops::arith::INDEX_CAST))
         && let Ok(same) = op.operand(0)
         && bits(same.r#type()) == bits(value.r#type())
     {
@@ -126,8 +127,8 @@ fn uncast<'c: 'a, 'a>(mut value: Value<'c, 'a>) -> Value<'c, 'a> {
 fn negation<'c: 'a, 'a>(value: Value<'c, 'a>) -> Option<Value<'c, 'a>> {
     let op = owner(value)?;
     match op::name(&op).as_str() {
-        "arith.negf" => op.operand(0).ok(),
-        "arith.subi" if bounds::constant(op.operand(0).ok()?) == Some(0) => op.operand(1).ok(),
+        ops::arith::NEGF => op.operand(0).ok(),
+        ops::arith::SUBI if bounds::constant(op.operand(0).ok()?) == Some(0) => op.operand(1).ok(),
         _ => None,
     }
 }
@@ -136,8 +137,8 @@ fn negation<'c: 'a, 'a>(value: Value<'c, 'a>) -> Option<Value<'c, 'a>> {
 fn leaves<'c: 'a, 'a>(value: Value<'c, 'a>, negated: &mut bool) -> Option<Vec<Value<'c, 'a>>> {
     let op = owner(value)?;
     let whole = match op::name(&op).as_str() {
-        "arith.mulf" => false,
-        "arith.muli" => true,
+        ops::arith::MULF => false,
+        ops::arith::MULI => true,
         _ => return None,
     };
     let mut found = Vec::new();
@@ -161,7 +162,7 @@ fn inputs<'c: 'a, 'a>(
 ) -> Option<Vec<usize>> {
     let steps = steps(&[value], block);
     let may_run = |op: &OperationRef<'c, 'a>| {
-        op.region_count() == 0 && op::name(op) != "linalg.index" && op::is_speculatable(op)
+        op.region_count() == 0 && op::name(op) != ops::linalg::INDEX && op::is_speculatable(op)
     };
     if !steps.iter().all(may_run) {
         return None;
@@ -228,7 +229,12 @@ impl<'c: 'a, 'a> Factor<'c, 'a> {
         let extents = types::extents(tensor.r#type()).ok_or("an operand that is not a tensor")?;
         let element = self.r#type;
         let r#type = types::tensor(&extents, element);
-        let init = at.value("tensor.empty", &at.dynamic_extents(tensor)?, &[], r#type)?;
+        let init = at.value(
+            ops::tensor::EMPTY,
+            &at.dynamic_extents(tensor)?,
+            &[],
+            r#type,
+        )?;
         let (region, body, arguments) = at.region(&[self.element.r#type(), element]);
         let mut copier = Copier::new();
         copier.set(
@@ -243,24 +249,24 @@ impl<'c: 'a, 'a> Factor<'c, 'a> {
             let value = copier.get(*value);
             values.push(match value.r#type() == element {
                 true => value,
-                false => body.value("arith.index_cast", &[value], &[], element)?,
+                false => body.value(ops::arith::INDEX_CAST, &[value], &[], element)?,
             });
         }
         let mut values = values.into_iter();
         let mut product = values.next().ok_or("a factor without a value")?;
         for value in values {
-            product = body.value("arith.muli", &[product, value], &[], element)?;
+            product = body.value(ops::arith::MULI, &[product, value], &[], element)?;
         }
         if self.negated {
             product = match types::reals(element) {
-                Some(_) => body.value("arith.negf", &[product], &[], element)?,
+                Some(_) => body.value(ops::arith::NEGF, &[product], &[], element)?,
                 None => {
                     let zero = body.constant(Scalar::Int(0), element)?;
-                    body.value("arith.subi", &[zero, product], &[], element)?
+                    body.value(ops::arith::SUBI, &[zero, product], &[], element)?
                 }
             };
         }
-        body.create("linalg.yield", &[product], &[], &[], Vec::new())?;
+        body.create(ops::linalg::YIELD, &[product], &[], &[], Vec::new())?;
         let plain: Vec<Affine> = (0..extents.len()).map(Affine::index).collect();
         let unparsable = "linalg is not loaded";
         let map = maps::map(at.context, extents.len(), &plain).ok_or(unparsable)?;
@@ -268,7 +274,7 @@ impl<'c: 'a, 'a> Factor<'c, 'a> {
             Attribute::parse(at.context, "#linalg.iterator_type<parallel>").ok_or(unparsable)?;
         let iterators = vec![parallel; extents.len()];
         let generic = at.create(
-            "linalg.generic",
+            ops::linalg::GENERIC,
             &[tensor, init],
             &[
                 (

@@ -3,6 +3,7 @@
 use super::generic::Generic;
 use super::operand::Operand;
 use super::write::{Input, Named, same_elements};
+use crate::ir::ops;
 use melior::ir::Value;
 use skript_dialect::melior;
 
@@ -10,7 +11,7 @@ use skript_dialect::melior;
 pub fn fill<'c: 'a, 'a>(generic: &Generic<'c, 'a>, value: Value<'c, 'a>) -> Option<Named<'c, 'a>> {
     let whole = generic.output.indices()?.len() == generic.extents.len();
     whole.then(|| Named {
-        name: "linalg.fill".to_owned(),
+        name: ops::linalg::FILL.to_owned(),
         head: String::new(),
         tail: String::new(),
         inputs: vec![Input::Scalar(value)],
@@ -46,7 +47,7 @@ pub fn movement<'c: 'a, 'a>(
             return None;
         }
         (
-            "linalg.transpose",
+            ops::linalg::TRANSPOSE,
             format!(" permutation = {permutation:?}"),
         )
     } else {
@@ -58,7 +59,7 @@ pub fn movement<'c: 'a, 'a>(
         let added: Vec<usize> = (0..written.len())
             .filter(|d| !positions.contains(d))
             .collect();
-        ("linalg.broadcast", format!(" dimensions = {added:?}"))
+        (ops::linalg::BROADCAST, format!(" dimensions = {added:?}"))
     };
     Some(Named {
         name: name.to_owned(),

@@ -2,6 +2,7 @@
 
 use super::factor;
 use crate::ir;
+use crate::ir::ops;
 use melior::ir::block::BlockLike;
 use melior::ir::operation::OperationLike;
 use melior::ir::{OperationRef, RegionLike, Value};
@@ -34,13 +35,18 @@ pub struct Combiner {
 /// The operations that a window may combine with: the suffix of linalg's pooling operations, and the `arith` operations
 /// that they stand for.
 pub const POOLS: &[(&str, [&str; 2])] = &[
-    ("sum", ["arith.addf", "arith.addi"]),
-    ("max", ["arith.maximumf", "arith.maxsi"]),
-    ("min", ["arith.minimumf", "arith.minsi"]),
+    ("sum", [ops::arith::ADDF, ops::arith::ADDI]),
+    ("max", [ops::arith::MAXIMUMF, ops::arith::MAXSI]),
+    ("min", [ops::arith::MINIMUMF, ops::arith::MINSI]),
 ];
 
 /// Further operations for `linalg.reduce`: all are associative and commutative.
-const COMBINERS: &[&str] = &["arith.mulf", "arith.muli", "arith.andi", "arith.ori"];
+const COMBINERS: &[&str] = &[
+    ops::arith::MULF,
+    ops::arith::MULI,
+    ops::arith::ANDI,
+    ops::arith::ORI,
+];
 
 impl<'c: 'a, 'a> Payload<'c, 'a> {
     pub fn read(generic: OperationRef<'c, 'a>, inputs: usize) -> Option<Self> {
@@ -71,8 +77,8 @@ impl<'c: 'a, 'a> Payload<'c, 'a> {
         }
         let elements: Vec<Value<'c, 'a>> = (0..inputs).map(argument).collect::<Option<_>>()?;
         let subtracted = match op::name(last).as_str() {
-            "arith.addf" | "arith.addi" => false,
-            "arith.subf" | "arith.subi" if last.operand(0).ok() == Some(present) => true,
+            ops::arith::ADDF | ops::arith::ADDI => false,
+            ops::arith::SUBF | ops::arith::SUBI if last.operand(0).ok() == Some(present) => true,
             _ => return None,
         };
         factor::product(added, subtracted, block, &elements).map(Payload::Products)

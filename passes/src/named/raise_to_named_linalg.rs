@@ -24,6 +24,7 @@ use super::operand::Operand;
 use super::payload::{Factor, Payload};
 use super::reduction::{arranged_pooling, pooling, reduction};
 use super::write::{Named, multiplies};
+use crate::ir::ops;
 use crate::ir::{Builder, types};
 use skript_dialect::melior::Context;
 use skript_dialect::melior::ir::operation::OperationLike;
@@ -37,7 +38,7 @@ pub const PASS: Pass = Pass {
     dependent_dialects: &[Dialect::Linalg, Dialect::Tensor],
     run: |root, _, rewriter| {
         let context = rewriter.context();
-        for found in op::collect(&root, |op| op::is(&op, "linalg.generic")) {
+        for found in op::collect(&root, |op| op::is(&op, ops::linalg::GENERIC)) {
             // The meaning of an encoding in another shape is unknown, so such operations stay.
             let is_encoded = |value: Value| types::encoding_of(value.r#type()).is_some();
             let Some(generic) = Generic::read(found).filter(|_| !found.operands().any(is_encoded))

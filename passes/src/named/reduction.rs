@@ -8,6 +8,7 @@ use super::payload::Payload;
 use super::signature::Binding;
 use super::table;
 use super::write::{Input, Named, multiplies};
+use crate::ir::ops;
 use crate::ir::types;
 
 /// A reduction of full dimensions.
@@ -57,7 +58,7 @@ pub fn reduction<'c: 'a, 'a>(
         }
     };
     Some(Named {
-        name: "linalg.reduce".to_owned(),
+        name: ops::linalg::REDUCE.to_owned(),
         head: String::new(),
         tail: format!(
             " dimensions = {dimensions:?} (%in: {narrow}, %present: {wide}) {{ {widened}\

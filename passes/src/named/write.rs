@@ -1,6 +1,7 @@
 //! Writes a named operation as text, with reshapes of its operands.
 
 use super::operand::Operand;
+use crate::ir::ops;
 use crate::ir::{Builder, splice, types};
 use melior::ir::{OperationRef, Type, TypeLike, Value, ValueLike};
 use skript_dialect::{PassError, melior};
@@ -56,7 +57,12 @@ impl<'c: 'a, 'a> Named<'c, 'a> {
                         .output
                         .element()
                         .ok_or("a result that is not a tensor")?;
-                    builder.value("tensor.empty", &[], &[], types::tensor(extents, element))?
+                    builder.value(
+                        ops::tensor::EMPTY,
+                        &[],
+                        &[],
+                        types::tensor(extents, element),
+                    )?
                 }
             });
         }

@@ -1,5 +1,7 @@
 //! The payload of a reduction as plain data: scalar operations, and how their result is combined with the output.
 
+use crate::ir::ops;
+
 /// The source of a scalar of the payload.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Operand {
@@ -57,14 +59,14 @@ impl Combine {
     pub fn of(name: &str, attributes: &str, element: &str) -> Option<Combine> {
         let float = element.starts_with('f');
         let (reduction, identity) = match name {
-            "arith.addf" => ("add", "0.0".to_string()),
-            "arith.mulf" => ("mul", "1.0".to_string()),
-            "arith.maximumf" => ("maximumf", infinity(element, true)?),
-            "arith.minimumf" => ("minimumf", infinity(element, false)?),
-            "arith.addi" => ("add", "0".to_string()),
-            "arith.muli" => ("mul", "1".to_string()),
-            "arith.maxsi" => ("maxsi", extreme(element, true)?),
-            "arith.minsi" => ("minsi", extreme(element, false)?),
+            ops::arith::ADDF => ("add", "0.0".to_string()),
+            ops::arith::MULF => ("mul", "1.0".to_string()),
+            ops::arith::MAXIMUMF => ("maximumf", infinity(element, true)?),
+            ops::arith::MINIMUMF => ("minimumf", infinity(element, false)?),
+            ops::arith::ADDI => ("add", "0".to_string()),
+            ops::arith::MULI => ("mul", "1".to_string()),
+            ops::arith::MAXSI => ("maxsi", extreme(element, true)?),
+            ops::arith::MINSI => ("minsi", extreme(element, false)?),
             _ => return None,
         };
         (float == name.ends_with('f')).then(|| Combine {

@@ -1,5 +1,6 @@
 //! Queries and edits through MLIR's C API that melior has no safe form for. The only unsafe code of lowerings.
 
+use crate::ir::ops;
 use melior::Context;
 use melior::ir::attribute::FlatSymbolRefAttribute;
 use melior::ir::block::BlockLike;
@@ -31,7 +32,7 @@ pub fn call_before<'c>(
     let owner = anchor.context();
     // SAFETY: `owner` stands until the end of the function, and nothing made here refers to it beyond.
     let context: &Context = unsafe { owner.to_ref() };
-    let call = OperationBuilder::new("func.call", anchor.location())
+    let call = OperationBuilder::new(ops::func::CALL, anchor.location())
         .add_operands(arguments)
         .add_attributes(&[(
             Identifier::new(context, "callee"),
@@ -46,14 +47,14 @@ pub fn call_before<'c>(
 /// Identifies the allocation or argument that a memref value is a view of.
 pub fn root_of(value: Value<'_, '_>) -> usize {
     const VIEWS: &[&str] = &[
-        "memref.subview",
-        "memref.cast",
-        "memref.collapse_shape",
-        "memref.expand_shape",
-        "memref.reinterpret_cast",
-        "memref.view",
-        "memref.transpose",
-        "memref.memory_space_cast",
+        ops::memref::SUBVIEW,
+        ops::memref::CAST,
+        ops::memref::COLLAPSE_SHAPE,
+        ops::memref::EXPAND_SHAPE,
+        ops::memref::REINTERPRET_CAST,
+        ops::memref::VIEW,
+        ops::memref::TRANSPOSE,
+        ops::memref::MEMORY_SPACE_CAST,
     ];
     match defining_operation(value) {
         Some(op)

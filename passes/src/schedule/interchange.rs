@@ -8,6 +8,7 @@
 use super::boundary::operations_named;
 use crate::ir::builder::{only_block, operations};
 use crate::ir::copy::operation_name;
+use crate::ir::ops;
 use crate::ir::{attributes, maps, mutation};
 use crate::structure::Affine;
 use melior::ir::attribute::{ArrayAttribute, IntegerAttribute};
@@ -25,7 +26,7 @@ pub const PASS: Pass = Pass {
     summary: "interchange loops of reductions so that the innermost one runs along contiguous elements",
     dependent_dialects: &[Dialect::Linalg],
     run: |root, _, rewriter| {
-        for op in operations_named(root, "linalg.generic") {
+        for op in operations_named(root, ops::linalg::GENERIC) {
             let Some(nest) = Nest::of(op) else { continue };
             if let Some(row) = nest.row() {
                 let order = nest.with_innermost(row);
@@ -156,7 +157,7 @@ fn renumber<'c: 'a, 'a>(op: OperationRef<'c, 'a>, order: &[usize], context: &'c 
     let asked = asked.and_then(|dim| IntegerAttribute::try_from(dim).ok());
     let old = asked.and_then(|dim| usize::try_from(dim.value()).ok());
     let new = old.and_then(|old| order.iter().position(|o| *o == old));
-    if let (Some(new), "linalg.index") = (new, operation_name(op).as_str()) {
+    if let (Some(new), ops::linalg::INDEX) = (new, operation_name(op).as_str()) {
         let new = attributes::i64(context, i64::try_from(new).unwrap_or(i64::MAX));
         mutation::set(op, "dim", new);
     }

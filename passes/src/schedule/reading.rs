@@ -4,6 +4,7 @@ use super::body::{Body, Combine, Operand, Step};
 use super::kernel::Signature;
 use super::nest::{Address, Loop, LoopKind, Nest};
 use crate::ir;
+use crate::ir::ops;
 use crate::ir::{ValueKey, maps};
 use melior::ir::ShapedTypeLike;
 use melior::ir::attribute::ArrayAttribute;
@@ -192,7 +193,7 @@ fn payload<'c, 'a>(
     while let Some(inner) = next {
         next = inner.next_in_block();
         let name = inner.name().as_string_ref().as_str().ok()?.to_string();
-        if name == "linalg.yield" {
+        if name == ops::linalg::YIELD {
             let (result, combine, value): (Value<'c, 'a>, Combine, Operand) = combining?;
             if inner.operand_count() != 1 || inner.operand(0).ok()? != result {
                 return None;
@@ -245,7 +246,7 @@ impl<'c, 'a> PayloadReader<'c, 'a> {
             return Some(operand.clone());
         }
         let constant = super::boundary::defining_operation(value)
-            .filter(|o| o.name().as_string_ref().as_str() == Ok("arith.constant"));
+            .filter(|o| o.name().as_string_ref().as_str() == Ok(ops::arith::CONSTANT));
         let operand = match constant {
             Some(constant) => {
                 self.steps.push(constant_step(constant)?);
@@ -265,11 +266,11 @@ impl<'c, 'a> PayloadReader<'c, 'a> {
         if op.region_count() != 0 || op.result_count() != 1 {
             return None;
         }
-        let step = if name == "linalg.index" {
+        let step = if name == ops::linalg::INDEX {
             let text = op.attribute("dim").ok()?.to_string();
             let dimension = text.split(' ').next()?.parse().ok()?;
             Step::Index { dimension }
-        } else if name == "arith.constant" {
+        } else if name == ops::arith::CONSTANT {
             constant_step(op)?
         } else if name.starts_with("arith.") || name.starts_with("math.") {
             let mut operands = Vec::new();
@@ -299,7 +300,7 @@ impl<'c, 'a> PayloadReader<'c, 'a> {
     fn unguarded(&self, value: Operand, combine: &Combine) -> (Operand, Option<Operand>) {
         if let Operand::Step(number) = value
             && let Some(Step::Apply { name, operands, .. }) = self.steps.get(number)
-            && name == "arith.select"
+            && name == ops::arith::SELECT
             && let [condition, then, Operand::Step(otherwise)] = operands.as_slice()
             && let Some(Step::Constant { attribute, .. }) = self.steps.get(*otherwise)
             && is_identity(attribute, combine)

@@ -11,6 +11,7 @@ use super::boundary::{append_functions, call_before, erase, operations_named, ro
 use super::kernel::kernel;
 use super::plan::Plan;
 use super::reading::read;
+use crate::ir::ops;
 use melior::ir::Value;
 use melior::ir::operation::OperationRef;
 use skript_dialect::{Dialect, Pass, PassError, PassOption};
@@ -20,7 +21,7 @@ use std::collections::HashMap;
 pub const PASS: Pass = Pass {
     flag: "skript-vectorize-reductions",
     summary: "replace reductions over static buffers by calls of register-tiled vector kernels",
-    anchor: Some("builtin.module"),
+    anchor: Some(ops::builtin::MODULE),
     dependent_dialects: &[
         Dialect::Arith,
         Dialect::Func,
@@ -58,7 +59,7 @@ pub struct Target {
 /// # Errors
 /// The text of a kernel that MLIR does not parse: a defect of this pass.
 pub fn vectorize(module: OperationRef<'_, '_>, target: Target) -> Result<usize, String> {
-    let found = operations_named(module, "linalg.generic");
+    let found = operations_named(module, ops::linalg::GENERIC);
     let mut kernels: HashMap<String, String> = HashMap::new();
     let mut texts = Vec::new();
     let mut calls: HashMap<String, usize> = HashMap::new();

@@ -4,6 +4,7 @@
 //! extents have no influence, except that a subscript with a dynamic extent as a factor is not affine.
 
 use super::{Reading, Structure};
+use crate::ir::ops;
 use crate::ir::{attributes, mutation};
 use skript_dialect::{Pass, PassError, op};
 
@@ -14,7 +15,7 @@ pub const PASS: Pass = Pass {
     run: |root, _, rewriter| {
         let context = rewriter.context();
         let mut failure = None;
-        for formula in op::collect(&root, |op| op::is(&op, "skript.formula")) {
+        for formula in op::collect(&root, |op| op::is(&op, ops::skript::FORMULA)) {
             match Reading::of(formula) {
                 Ok(reading) => {
                     // All lowerings execute in order the steps that write several elements of one tensor.

@@ -5,6 +5,7 @@ use super::digits;
 use super::nest::{Nest, NestTarget, NestTensor, Term, TermId};
 use crate::ir::builder::{only_block, operations};
 use crate::ir::copy::{arguments, operation_name};
+use crate::ir::ops;
 use crate::ir::{ValueKey, types};
 use melior::Error;
 use melior::ir::attribute::{DenseI32ArrayAttribute, DenseI64ArrayAttribute, IntegerAttribute};
@@ -240,7 +241,7 @@ impl<'c: 'a, 'a> Reading<'c, 'a> {
                 (self.find(to.into()) == Some(term))
                     .then_some((types::reals(from.r#type())?, types::reals(to.r#type())?))
             };
-            operation_name(op) == "skript.cast"
+            operation_name(op) == ops::skript::CAST
                 && matches!(types(), Some((F16 | BF16, F32 | F64) | (F32, F64)))
         })
     }
@@ -306,7 +307,7 @@ impl<'c: 'a, 'a> Reading<'c, 'a> {
     ) -> Result<(), ReadError> {
         let name = operation_name(op);
         match name.as_str() {
-            "skript.access" => {
+            ops::skript::ACCESS => {
                 let tensor = op.operand(0)?;
                 let tensor = match destinations.get(&ValueKey::of(tensor)) {
                     Some(target) => *target,
@@ -323,7 +324,7 @@ impl<'c: 'a, 'a> Reading<'c, 'a> {
                 self.elements.push((key, term));
                 Ok(())
             }
-            "scf.if" => {
+            ops::scf::IF => {
                 let condition = self.term(op.operand(0)?)?;
                 let mut ends = Vec::new();
                 for region in op.regions() {
@@ -392,7 +393,7 @@ impl<'c: 'a, 'a> Reading<'c, 'a> {
 
     /// The term of a constant; equal constants share one.
     fn literal(&mut self, op: OperationRef<'c, 'a>) -> Option<TermId> {
-        if operation_name(op) != "arith.constant" {
+        if operation_name(op) != ops::arith::CONSTANT {
             return None;
         }
         let value = op.attribute("value").ok()?;
@@ -535,7 +536,7 @@ pub fn kind(op: OperationRef<'_, '_>) -> Result<Accumulation, ReadError> {
 
 /// An integer or bool constant.
 fn constant(op: OperationRef<'_, '_>) -> Option<Term> {
-    if operation_name(op) != "arith.constant" {
+    if operation_name(op) != ops::arith::CONSTANT {
         return None;
     }
     let value = IntegerAttribute::try_from(op.attribute("value").ok()?).ok()?;
@@ -550,7 +551,7 @@ fn constant(op: OperationRef<'_, '_>) -> Option<Term> {
 /// The operand of a cast that keeps a 64-bit integer.
 fn same_integer(op: OperationRef<'_, '_>, operands: &[TermId]) -> Option<TermId> {
     let name = operation_name(op);
-    if name != "skript.cast" && name != "arith.index_cast" {
+    if name != ops::skript::CAST && name != ops::arith::INDEX_CAST {
         return None;
     }
     let wide = |t: melior::ir::Type<'_>| {
@@ -568,7 +569,7 @@ pub fn scalar_operation(op: OperationRef<'_, '_>, name: &str) -> Option<(ScalarO
     }
     let last = op.operand(op.operand_count().checked_sub(1)?).ok()?;
     let kind = types::kind_of(last.r#type())?;
-    if name == "skript.cast" {
+    if name == ops::skript::CAST {
         let cast = match types::kind_of(op.result(0).ok()?.r#type())? {
             ScalarKind::Bool => ScalarOp::ToBool,
             ScalarKind::Int => ScalarOp::ToInt,

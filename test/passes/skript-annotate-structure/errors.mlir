@@ -1,7 +1,7 @@
 // RUN: skript-opt %s --verify-diagnostics --skript-annotate-structure
 
 func.func @blocks(%x: tensor<4xf32>, %init: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error @+1 {{an operation in it has a region of several blocks, which lowerings do not look into}}
+  // expected-error @+1 {{an operation in it has a region of several blocks, which lowerings do not support}}
   %y = skript.formula assign (%i) in (4) outs(%acc = %init : tensor<4xf32>) do {
     %v = scf.execute_region -> f32 {
       cf.br ^next

@@ -6,6 +6,6 @@
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 fn main() {
-    skript_passes::register();
+    skript_stablehlo::register();
     std::process::exit(skript_dialect::tools::reduce_main(std::env::args()));
 }

@@ -17,8 +17,8 @@ use skript_frontend::compose::{ComposeOptions, compose};
 use skript_frontend::diagnostics::{Diagnostic, Severity, Sink};
 use skript_frontend::source::{SourceMap, Span};
 use skript_frontend::source_files::load_text;
-use skript_passes::stablehlo::weights::element_type;
-use skript_passes::stablehlo::{Interface, Weights};
+use skript_stablehlo::weights::element_type;
+use skript_stablehlo::{Interface, Weights};
 use skript_tensor::{MissingWeights, Tensor, VariableRequest, WeightStore, load_variables};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -125,9 +125,9 @@ fn files(words: &[String]) -> Files {
 }
 
 fn export<'c>(context: &'c Context, module: &Module<'c>) -> Result<String, PassError> {
-    skript_passes::stablehlo::add_to(context);
+    skript_stablehlo::add_to(context);
     let to_program = |weights: &Weights| {
-        skript_passes::stablehlo::export(module, context, weights).map_err(|e| e.to_string())
+        skript_stablehlo::export(module, context, weights).map_err(|e| e.to_string())
     };
     let mut exported = to_program(&Weights::new())?;
     if let Some(options) = OPTIONS.get()
@@ -156,7 +156,7 @@ fn import_stablehlo<'c>(
     name: &str,
     text: &str,
 ) -> Result<Module<'c>, PassError> {
-    skript_passes::stablehlo::import::to_skript(context, text).map_err(|refusals| {
+    skript_stablehlo::import::to_skript(context, text).map_err(|refusals| {
         let mut last = PassError::from("reported above");
         for refusal in refusals {
             let (line, column) = refusal.place.unwrap_or((1, 1));

@@ -6,7 +6,7 @@ mod reference;
 mod refused;
 
 pub use reference::Reference;
-pub use refused::refused;
+pub use refused::{not_exported, refused};
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -7,8 +7,8 @@ use skript_frontend::diagnostics::codes::NOT_COMPILED;
 use skript_frontend::model::Model;
 use skript_frontend::source::{SourceMap, Span};
 use skript_passes::codegen::CodegenError;
-use skript_passes::stablehlo::ExportError;
 use skript_passes::{CompileError, EmitError};
+use skript_stablehlo::ExportError;
 
 use super::calls::{entry, with_calls};
 use super::compiled::pipeline_of;
@@ -19,13 +19,7 @@ pub fn refused(error: &CompileError, model: &Model, sources: &SourceMap) -> Stop
     let (error, takers) = match error {
         CompileError::Emit(error) => return of_emission(error).into(),
         CompileError::Codegen(error) => (error, &[][..]),
-        CompileError::Export(ExportError::Refused(message)) => {
-            return at_place(message, entry(model), sources).into();
-        }
-        CompileError::Export(error) => {
-            return Diagnostic::without_place(&NOT_COMPILED, error.to_string()).into();
-        }
-        CompileError::Lowering { error, takers } => (error, takers.as_slice()),
+        CompileError::Lowering { error, supporting } => (error, supporting.as_slice()),
     };
     let help = help(takers);
     let CodegenError::Stage { messages, .. } = error else {
@@ -38,6 +32,15 @@ pub fn refused(error: &CompileError, model: &Model, sources: &SourceMap) -> Stop
         .iter()
         .map(|message| at_place(message, entry, sources).with_help(help.clone()));
     all.collect::<Vec<_>>().into()
+}
+
+/// The diagnostics of a model that was not exported to StableHLO.
+pub fn not_exported(error: &ExportError, model: &Model, sources: &SourceMap) -> Stopped {
+    match error {
+        ExportError::Emit(error) => of_emission(error).into(),
+        ExportError::Refused(message) => at_place(message, entry(model), sources).into(),
+        error => Diagnostic::without_place(&NOT_COMPILED, error.to_string()).into(),
+    }
 }
 
 fn of_emission(error: &EmitError) -> Diagnostic {

@@ -6,6 +6,7 @@
 use super::{Loops, Lowering};
 use crate::formula::Refusal;
 use crate::formula::equal_extents::EqualExtents;
+use crate::ir::ops;
 use crate::ir::{Builder, types};
 use crate::structure::{LARGEST_EXTENT, Reading, Term, TermId};
 use melior::ir::operation::OperationLike;
@@ -97,9 +98,9 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
         let outer = self.copier.clone();
         self.carry(depth, &then)?;
         self.copier = outer;
-        then.create("scf.yield", &[], &[], &[], Vec::new())?;
+        then.create(ops::scf::YIELD, &[], &[], &[], Vec::new())?;
         let regions = vec![region, melior::ir::Region::new()];
-        at.create("scf.if", &[inside], &[], &[], regions)?;
+        at.create(ops::scf::IF, &[inside], &[], &[], regions)?;
         Ok(())
     }
 
@@ -118,7 +119,7 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
                 .ok_or(Refusal::Shape("has too few subscripts"))?;
             let buffer = self.destination(*target)?;
             let number = at.index(i64::try_from(*dimension).unwrap_or(i64::MAX))?;
-            let extent = at.value("memref.dim", &[buffer, number], &[], index)?;
+            let extent = at.value(ops::memref::DIM, &[buffer, number], &[], index)?;
             for (op, limit) in [(ScalarOp::Ge, at.index(0)?), (ScalarOp::Lt, extent)] {
                 let one = at.scalar(op, &[place, limit], flag)?;
                 holds = Some(match holds {

@@ -1,6 +1,7 @@
 //! Loops of one dialect or the other.
 
 use crate::formula::Refusal;
+use crate::ir::ops;
 use crate::ir::{Builder, attributes, maps};
 use crate::structure::Affine;
 use melior::ir::attribute::IntegerAttribute;
@@ -45,7 +46,7 @@ impl Loops {
             (Loops::Scf, end) => {
                 let mut operands = vec![at.index(0)?, end.value(at)?, at.index(1)?];
                 operands.extend(carried);
-                Ok(at.create("scf.for", &operands, &[], &results, vec![region])?)
+                Ok(at.create(ops::scf::FOR, &operands, &[], &results, vec![region])?)
             }
             (Loops::Affine, end) => {
                 let (mut operands, upper) = end.affine(at)?;
@@ -55,7 +56,7 @@ impl Loops {
                 let count = i32::try_from(carried.len())
                     .map_err(|_| Refusal::Shape("has too many destinations"))?;
                 Ok(at.create(
-                    "affine.for",
+                    ops::affine::FOR,
                     &operands,
                     &[
                         ("lowerBoundMap", bound(0, Affine::constant(0), at)?),
@@ -86,14 +87,14 @@ impl Loops {
         let parsed = |text: &str| Attribute::parse(at.context, text).ok_or_else(unknown);
         match self {
             Loops::Scf => {
-                body.create("scf.reduce", &[], &[], &[], Vec::new())?;
+                body.create(ops::scf::REDUCE, &[], &[], &[], Vec::new())?;
                 let operands = [at.index(0)?, end.value(at)?, at.index(1)?];
                 let segments = attributes::i32s(at.context, &[1, 1, 1, 0]);
                 let named = [("operandSegmentSizes", segments)];
-                at.create("scf.parallel", &operands, &named, &[], vec![region])?;
+                at.create(ops::scf::PARALLEL, &operands, &named, &[], vec![region])?;
             }
             Loops::Affine => {
-                body.create("affine.yield", &[], &[], &[], Vec::new())?;
+                body.create(ops::affine::YIELD, &[], &[], &[], Vec::new())?;
                 let (operands, upper) = end.affine(at)?;
                 let one = parsed("dense<1> : tensor<1xi32>")?;
                 let named = [
@@ -104,7 +105,7 @@ impl Loops {
                     ("upperBoundsGroups", one),
                     ("steps", parsed("[1]")?),
                 ];
-                at.create("affine.parallel", &operands, &named, &[], vec![region])?;
+                at.create(ops::affine::PARALLEL, &operands, &named, &[], vec![region])?;
             }
         }
         Ok(())
@@ -117,8 +118,8 @@ impl Loops {
         at: &Builder<'c, 'a>,
     ) -> Result<(), Refusal> {
         let name = match self {
-            Loops::Affine => "affine.yield",
-            Loops::Scf => "scf.yield",
+            Loops::Affine => ops::affine::YIELD,
+            Loops::Scf => ops::scf::YIELD,
         };
         at.create(name, carried, &[], &[], Vec::new())?;
         Ok(())
@@ -148,12 +149,12 @@ impl Loops {
             let mut operands = vec![value, buffer];
             operands.extend(indices.iter());
             let (name, places) = match self {
-                Loops::Scf => ("memref.store", None),
+                Loops::Scf => (ops::memref::STORE, None),
                 Loops::Affine => {
                     let forms: Vec<_> = (0..indices.len()).map(Affine::index).collect();
                     let map = maps::map(at.context, indices.len(), &forms)
                         .ok_or(Refusal::Shape("has too many dimensions"))?;
-                    ("affine.store", Some(("map", map)))
+                    (ops::affine::STORE, Some(("map", map)))
                 }
             };
             at.create(name, &operands, places.as_slice(), &[], Vec::new())?;
@@ -205,7 +206,7 @@ fn bound<'c>(
 pub(super) fn is_dimension(value: Value) -> bool {
     let is_function = |block: BlockRef| {
         let parent = block.parent_operation();
-        parent.is_some_and(|op| op::is(&op, "func.func"))
+        parent.is_some_and(|op| op::is(&op, ops::func::FUNC))
     };
     match OperationResult::try_from(value) {
         Ok(result) => result.owner().block().is_some_and(is_function),

@@ -2,6 +2,7 @@
 
 use super::{Loops, Lowering};
 use crate::formula::Refusal;
+use crate::ir::ops;
 use crate::ir::{Builder, Copier, ValueKey, maps, types};
 use crate::structure::{Affine, Pieces};
 use melior::ir::operation::{OperationLike, OperationResult};
@@ -27,7 +28,7 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
         }
         let mut operands = vec![buffer];
         operands.extend(places.iter().map(|p| copier.get(*p)));
-        Ok(at.value("memref.load", &operands, &[], element)?)
+        Ok(at.value(ops::memref::LOAD, &operands, &[], element)?)
     }
 
     /// The element at a subscript; if conditions decide the subscript, branches that yield it.
@@ -42,7 +43,12 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
             let map = [("map", self.map(forms, at)?)];
             let mut operands = vec![buffer];
             operands.extend(self.dimensions());
-            Ok(vec![at.value("affine.load", &operands, &map, element)?])
+            Ok(vec![at.value(
+                ops::affine::LOAD,
+                &operands,
+                &map,
+                element,
+            )?])
         })?;
         let nothing = Refusal::Shape("has a subscript without an element");
         loaded.first().copied().ok_or(nothing)
@@ -70,12 +76,12 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
         for branch in branches {
             let (region, inside, _) = at.region(&[]);
             let values = self.by_pieces(branch, types, &inside, each)?;
-            inside.create("affine.yield", &values, &[], &[], Vec::new())?;
+            inside.create(ops::affine::YIELD, &values, &[], &[], Vec::new())?;
             regions.push(region);
         }
         let condition = [("condition", set)];
         let operands: Vec<_> = self.dimensions().collect();
-        let op = at.create("affine.if", &operands, &condition, types, regions)?;
+        let op = at.create(ops::affine::IF, &operands, &condition, types, regions)?;
         Ok(op.results().map(Into::into).collect())
     }
 
@@ -183,7 +189,7 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
         }
         let mut operands = vec![buffer];
         operands.extend(place);
-        Ok(at.value("memref.load", &operands, &[], element)?)
+        Ok(at.value(ops::memref::LOAD, &operands, &[], element)?)
     }
 
     /// Writes a target's element at this point.
@@ -200,12 +206,12 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
             operands.extend(self.dimensions());
             self.by_pieces(&self.target_pieces(target)?, &[], at, &|forms, at| {
                 let map = [("map", self.map(forms, at)?)];
-                at.create("affine.store", &operands, &map, &[], Vec::new())?;
+                at.create(ops::affine::STORE, &operands, &map, &[], Vec::new())?;
                 Ok(Vec::new())
             })?;
         } else {
             operands.extend(place);
-            at.create("memref.store", &operands, &[], &[], Vec::new())?;
+            at.create(ops::memref::STORE, &operands, &[], &[], Vec::new())?;
         }
         Ok(())
     }

@@ -4,6 +4,7 @@ use super::dialect::is_dimension;
 use crate::ir::ValueKey;
 use crate::ir::builder::operations;
 use crate::ir::copy::operation_name;
+use crate::ir::ops;
 use crate::structure::{Affine, LARGEST_EXTENT, Reading};
 use melior::ir::attribute::IntegerAttribute;
 use melior::ir::operation::{OperationLike, OperationResult};
@@ -103,7 +104,7 @@ fn same<'c: 'a, 'a>(cast: OperationRef<'c, 'a>) -> Option<Value<'c, 'a>> {
         r#type.is_index() || IntegerType::try_from(r#type).is_ok_and(|own| own.width() == 64)
     };
     let (from, to) = (cast.operand(0).ok()?, cast.result(0).ok()?);
-    let is_cast = operation_name(cast) == "arith.index_cast";
+    let is_cast = operation_name(cast) == ops::arith::INDEX_CAST;
     (is_cast && is_wide(from) && is_wide(to.into())).then_some(from)
 }
 
@@ -114,36 +115,36 @@ fn interval(value: Value, depth: usize) -> Option<(i64, i64)> {
     let op = result.owner();
     let of = |operand: usize| interval(op.operand(operand).ok()?, depth);
     match operation_name(op).as_str() {
-        "tensor.dim" | "memref.dim" => Some((0, LARGEST_EXTENT)),
-        "arith.constant" => {
+        ops::tensor::DIM | ops::memref::DIM => Some((0, LARGEST_EXTENT)),
+        ops::arith::CONSTANT => {
             let constant = IntegerAttribute::try_from(op.attribute("value").ok()?).ok()?;
             Some((constant.value(), constant.value()))
         }
-        "arith.index_cast" => interval(same(op)?, depth),
-        "arith.minsi" | "skript.min" => {
+        ops::arith::INDEX_CAST => interval(same(op)?, depth),
+        ops::arith::MINSI | ops::skript::MIN => {
             let ((a, b), (c, d)) = (of(0)?, of(1)?);
             Some((a.min(c), b.min(d)))
         }
-        "arith.maxsi" | "skript.max" => {
+        ops::arith::MAXSI | ops::skript::MAX => {
             let ((a, b), (c, d)) = (of(0)?, of(1)?);
             Some((a.max(c), b.max(d)))
         }
-        "arith.addi" | "skript.add" => {
+        ops::arith::ADDI | ops::skript::ADD => {
             let ((a, b), (c, d)) = (of(0)?, of(1)?);
             Some((a.checked_add(c)?, b.checked_add(d)?))
         }
-        "arith.subi" | "skript.sub" => {
+        ops::arith::SUBI | ops::skript::SUB => {
             let ((a, b), (c, d)) = (of(0)?, of(1)?);
             Some((a.checked_sub(d)?, b.checked_sub(c)?))
         }
-        "arith.muli" | "skript.mul" => {
+        ops::arith::MULI | ops::skript::MUL => {
             let ((a, b), (c, d)) = (of(0)?, of(1)?);
             let ends = [(a, c), (a, d), (b, c), (b, d)];
             let ends = ends.map(|(x, y)| x.checked_mul(y));
             let ends = ends.into_iter().collect::<Option<Vec<_>>>()?;
             Some((*ends.iter().min()?, *ends.iter().max()?))
         }
-        "arith.floordivsi" | "skript.div" => {
+        ops::arith::FLOORDIVSI | ops::skript::DIV => {
             let ((low, high), (divisor, same)) = (of(0)?, of(1)?);
             let is_plain = divisor == same && divisor > 0;
             is_plain.then(|| (low.div_euclid(divisor), high.div_euclid(divisor)))

@@ -9,6 +9,7 @@ mod dialect;
 mod element;
 mod extents;
 
+use crate::ir::ops;
 pub use dialect::{End, Loops};
 
 use super::Refusal;
@@ -144,11 +145,11 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
             let buffer = allocate(*out, at)?;
             if let Some(value) = splat::value(*out, at)? {
                 self.loops.fill(value, buffer, &ends(*out, at)?, at)?;
-            } else if OperationResult::try_from(*out)
-                .map_or(true, |r| copy::operation_name(r.owner()) != "tensor.empty")
-            {
+            } else if OperationResult::try_from(*out).map_or(true, |r| {
+                copy::operation_name(r.owner()) != ops::tensor::EMPTY
+            }) {
                 let source = to_buffer(*out, self.number, at)?;
-                at.create("memref.copy", &[source, buffer], &[], &[], Vec::new())?;
+                at.create(ops::memref::COPY, &[source, buffer], &[], &[], Vec::new())?;
             }
             self.destinations.push(buffer);
         }
@@ -243,16 +244,16 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
                 let set = maps::set_of(at.context, 0..self.indices.len(), &self.guard.constraints)
                     .ok_or(Refusal::Shape("has a condition that no affine set holds"))?;
                 (
-                    "affine.if",
+                    ops::affine::IF,
                     self.indices.clone(),
                     vec![("condition", set)],
-                    "affine.yield",
+                    ops::affine::YIELD,
                 )
             }
             1 if self.guard.others.is_empty() => return step(self, at),
             1 => {
                 let holds = self.predicate(at)?;
-                ("scf.if", vec![holds], Vec::new(), "scf.yield")
+                (ops::scf::IF, vec![holds], Vec::new(), ops::scf::YIELD)
             }
             _ => return step(self, at),
         };
@@ -322,7 +323,7 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
         let mut refusal = None;
         for op in operations {
             let copied = copier.copy(*op, at, &mut |copier, op, at| {
-                if copy::operation_name(op) != "skript.access" {
+                if copy::operation_name(op) != ops::skript::ACCESS {
                     return Ok(false);
                 }
                 match self.read(copier, op, at) {
@@ -404,7 +405,12 @@ fn allocate<'c: 'a, 'a>(
         "operandSegmentSizes",
         attributes::i32s(at.context, &[count, 0]),
     )];
-    Ok(at.value("memref.alloc", &extents, &segments, buffer_type(tensor)?)?)
+    Ok(at.value(
+        ops::memref::ALLOC,
+        &extents,
+        &segments,
+        buffer_type(tensor)?,
+    )?)
 }
 
 /// The dynamic extents of a tensor.
@@ -413,7 +419,7 @@ fn dynamic_extents<'c: 'a, 'a>(
     at: &Builder<'c, 'a>,
 ) -> Result<Vec<Value<'c, 'a>>, Refusal> {
     if let Ok(result) = OperationResult::try_from(tensor)
-        && copy::operation_name(result.owner()) == "tensor.splat"
+        && copy::operation_name(result.owner()) == ops::tensor::SPLAT
     {
         return Ok(result.owner().operands().skip(1).collect());
     }
@@ -451,7 +457,7 @@ fn to_buffer<'c: 'a, 'a>(
     at: &Builder<'c, 'a>,
 ) -> Result<Value<'c, 'a>, Refusal> {
     Ok(at.value(
-        "bufferization.to_buffer",
+        ops::bufferization::TO_BUFFER,
         &[tensor],
         &[
             ("read_only", attributes::unit(at.context)),
@@ -468,5 +474,5 @@ fn to_tensor<'c: 'a, 'a>(
 ) -> Result<Value<'c, 'a>, Refusal> {
     let unit = attributes::unit(at.context);
     let flags = [("restrict", unit), ("writable", unit)];
-    Ok(at.value("bufferization.to_tensor", &[buffer], &flags, r#type)?)
+    Ok(at.value(ops::bufferization::TO_TENSOR, &[buffer], &flags, r#type)?)
 }

@@ -1,6 +1,7 @@
 //! Casts between integers: wider ones by sign, narrower ones to the nearest number that there is.
 
 use super::{Lowering, element};
+use crate::ir::ops;
 use crate::ir::types;
 use melior::ir::attribute::IntegerAttribute;
 use melior::ir::r#type::IntegerType;
@@ -13,7 +14,7 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
         let value = match element(value.r#type()).is_index() {
             true => {
                 let word = self.like(types::word(self.at.context));
-                self.apply("arith.index_cast", &[value], word)?
+                self.apply(ops::arith::INDEX_CAST, &[value], word)?
             }
             false => value,
         };
@@ -24,13 +25,13 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
         if from <= to {
             return match from == to {
                 true => Ok(value),
-                false => self.apply("arith.extsi", &[value], self.result),
+                false => self.apply(ops::arith::EXTSI, &[value], self.result),
             };
         }
         let (r#type, least) = (value.r#type(), types::least(to));
         let bound = |i| self.number(IntegerAttribute::new(element(r#type), i).into(), r#type);
-        let above = self.apply("arith.maxsi", &[value, bound(least)?], r#type)?;
-        let within = self.apply("arith.minsi", &[above, bound(!least)?], r#type)?;
-        self.apply("arith.trunci", &[within], self.result)
+        let above = self.apply(ops::arith::MAXSI, &[value, bound(least)?], r#type)?;
+        let within = self.apply(ops::arith::MINSI, &[above, bound(!least)?], r#type)?;
+        self.apply(ops::arith::TRUNCI, &[within], self.result)
     }
 }

@@ -5,6 +5,7 @@
 
 use super::{Lowering, element};
 use crate::extents::bounds;
+use crate::ir::ops;
 use crate::ir::{attributes, types};
 use melior::ir::attribute::IntegerAttribute;
 use melior::ir::operation::{OperationLike, OperationResult};
@@ -24,9 +25,12 @@ pub fn widened_from<'c: 'a, 'a>(single: Value<'c, 'a>) -> Option<Value<'c, 'a>> 
         let op = OperationResult::try_from(value).ok()?.owner();
         op::is(&op, name).then_some(op)
     };
-    let shifted = of(of(single, "arith.bitcast")?.operand(0).ok()?, "arith.shli")?;
-    let extended = of(shifted.operand(0).ok()?, "arith.extui")?;
-    let brain = of(extended.operand(0).ok()?, "arith.bitcast")?
+    let shifted = of(
+        of(single, ops::arith::BITCAST)?.operand(0).ok()?,
+        ops::arith::SHLI,
+    )?;
+    let extended = of(shifted.operand(0).ok()?, ops::arith::EXTUI)?;
+    let brain = of(extended.operand(0).ok()?, ops::arith::BITCAST)?
         .operand(0)
         .ok()?;
     let moves = bounds::constant(shifted.operand(1).ok()?) == Some(16);
@@ -60,8 +64,8 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
         operands: &[Value<'c, 'a>],
     ) -> Result<Option<Value<'c, 'a>>, PassError> {
         let wide = match name {
-            "arith.negf" | "math.absf" | "arith.select" => return Ok(None),
-            "arith.sitofp" | "arith.uitofp" => Type::float64(self.at.context),
+            ops::arith::NEGF | ops::math::ABSF | ops::arith::SELECT => return Ok(None),
+            ops::arith::SITOFP | ops::arith::UITOFP => Type::float64(self.at.context),
             _ => Type::float32(self.at.context),
         };
         let wide = self.like(wide);
@@ -94,7 +98,11 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
             return Ok(value);
         }
         let widens = element(from).float_width() < element(to).float_width();
-        let name = if widens { "arith.extf" } else { "arith.truncf" };
+        let name = if widens {
+            ops::arith::EXTF
+        } else {
+            ops::arith::TRUNCF
+        };
         self.apply(name, &[value], to)
     }
 
@@ -104,27 +112,27 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
 
     fn widened_brain(&self, value: Value<'c, 'a>) -> Result<Value<'c, 'a>, PassError> {
         let single = self.like(Type::float32(self.at.context));
-        let bits = self.apply("arith.bitcast", &[value], self.bits(16))?;
-        let bits = self.apply("arith.extui", &[bits], self.bits(32))?;
-        let bits = self.apply("arith.shli", &[bits, self.word(16)?], self.bits(32))?;
-        self.apply("arith.bitcast", &[bits], single)
+        let bits = self.apply(ops::arith::BITCAST, &[value], self.bits(16))?;
+        let bits = self.apply(ops::arith::EXTUI, &[bits], self.bits(32))?;
+        let bits = self.apply(ops::arith::SHLI, &[bits, self.word(16)?], self.bits(32))?;
+        self.apply(ops::arith::BITCAST, &[bits], single)
     }
 
     /// Of f32. A NaN stays one, quiet.
     fn rounded_to_brain(&self, value: Value<'c, 'a>) -> Result<Value<'c, 'a>, PassError> {
         let word = self.bits(32);
-        let bits = self.apply("arith.bitcast", &[value], word)?;
-        let upper = self.apply("arith.shrui", &[bits, self.word(16)?], word)?;
-        let odd = self.apply("arith.andi", &[upper, self.word(1)?], word)?;
-        let nudge = self.apply("arith.addi", &[odd, self.word(0x7fff)?], word)?;
-        let sum = self.apply("arith.addi", &[bits, nudge], word)?;
-        let rounded = self.apply("arith.shrui", &[sum, self.word(16)?], word)?;
-        let quiet = self.apply("arith.ori", &[upper, self.word(0x40)?], word)?;
+        let bits = self.apply(ops::arith::BITCAST, &[value], word)?;
+        let upper = self.apply(ops::arith::SHRUI, &[bits, self.word(16)?], word)?;
+        let odd = self.apply(ops::arith::ANDI, &[upper, self.word(1)?], word)?;
+        let nudge = self.apply(ops::arith::ADDI, &[odd, self.word(0x7fff)?], word)?;
+        let sum = self.apply(ops::arith::ADDI, &[bits, nudge], word)?;
+        let rounded = self.apply(ops::arith::SHRUI, &[sum, self.word(16)?], word)?;
+        let quiet = self.apply(ops::arith::ORI, &[upper, self.word(0x40)?], word)?;
         let is_nan = self.compare(UNORDERED, value, value)?;
-        let kept = self.apply("arith.select", &[is_nan, quiet, rounded], word)?;
-        let half = self.apply("arith.trunci", &[kept], self.bits(16))?;
+        let kept = self.apply(ops::arith::SELECT, &[is_nan, quiet, rounded], word)?;
+        let half = self.apply(ops::arith::TRUNCI, &[kept], self.bits(16))?;
         let brain = self.like(Type::bfloat16(self.at.context));
-        self.apply("arith.bitcast", &[half], brain)
+        self.apply(ops::arith::BITCAST, &[half], brain)
     }
 
     /// An f64 as f32, so that rounding once more, to fewer digits, is as if there had been one rounding: what is inexact ends in
@@ -135,24 +143,24 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
         let single = self.like(Type::float32(self.at.context));
         let near = self.cast(value, single)?;
         let back = self.cast(near, double)?;
-        let bits = self.apply("arith.bitcast", &[near], word)?;
+        let bits = self.apply(ops::arith::BITCAST, &[near], word)?;
         let magnitudes = [
-            self.apply("math.absf", &[value], double)?,
-            self.apply("math.absf", &[back], double)?,
+            self.apply(ops::math::ABSF, &[value], double)?,
+            self.apply(ops::math::ABSF, &[back], double)?,
         ];
         let outward = self.compare(ORDERED_GREATER, magnitudes[0], magnitudes[1])?;
         let step = self.apply(
-            "arith.select",
+            ops::arith::SELECT,
             &[outward, self.word(1)?, self.word(-1)?],
             word,
         )?;
-        let moved = self.apply("arith.addi", &[bits, step], word)?;
-        let last = self.apply("arith.andi", &[bits, self.word(1)?], word)?;
-        let odd = self.apply("arith.trunci", &[last], self.shaped(TypeClass::Bool))?;
-        let moved = self.apply("arith.select", &[odd, bits, moved], word)?;
+        let moved = self.apply(ops::arith::ADDI, &[bits, step], word)?;
+        let last = self.apply(ops::arith::ANDI, &[bits, self.word(1)?], word)?;
+        let odd = self.apply(ops::arith::TRUNCI, &[last], self.shaped(TypeClass::Bool))?;
+        let moved = self.apply(ops::arith::SELECT, &[odd, bits, moved], word)?;
         let inexact = self.compare(ORDERED_NOT_EQUAL, value, back)?;
-        let kept = self.apply("arith.select", &[inexact, moved, bits], word)?;
-        self.apply("arith.bitcast", &[kept], single)
+        let kept = self.apply(ops::arith::SELECT, &[inexact, moved, bits], word)?;
+        self.apply(ops::arith::BITCAST, &[kept], single)
     }
 
     fn compare(
@@ -165,7 +173,7 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
         let flag = self.shaped(TypeClass::Bool);
         Ok(self
             .at
-            .value("arith.cmpf", &[left, right], &predicate, flag)?)
+            .value(ops::arith::CMPF, &[left, right], &predicate, flag)?)
     }
 
     /// Ints of this width, as many as the result has elements.

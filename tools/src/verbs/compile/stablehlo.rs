@@ -3,13 +3,14 @@
 use skript_frontend::diagnostics::Diagnostic;
 use skript_frontend::diagnostics::codes::{COMMAND_LINE_NAME, LIMIT_EXCEEDED, WEIGHTS};
 use skript_frontend::model::Model;
-use skript_passes::stablehlo::{ExportError, Placement, PlacementError, Weights as Inside};
-use skript_passes::{CompileError, Exported, export_model};
+use skript_stablehlo::{
+    ExportError, Exported, Placement, PlacementError, Weights as Inside, export_model,
+};
 use skript_tensor::{Tensor, TensorError};
 
 use super::write;
 use crate::command_line::CompileArguments;
-use crate::engine::refused;
+use crate::engine::not_exported;
 use crate::program_weights::{
     self, PUT_ELSEWHERE, WeightsPlace, beside, in_file, manifest, safetensors, too_large,
 };
@@ -87,11 +88,11 @@ fn exported(
     let sources = &session.program.sources;
     let placement = placement(arguments);
     match export_model(model, sources, placement.as_ref(), inside) {
-        Err(CompileError::Export(ExportError::Placement(error))) => {
+        Err(ExportError::Placement(error)) => {
             let diagnostic = Diagnostic::without_place(&COMMAND_LINE_NAME, error.to_string());
             Err(advised(diagnostic, &error).into())
         }
-        result => result.map_err(|e| refused(&e, model, sources)),
+        result => result.map_err(|e| not_exported(&e, model, sources)),
     }
 }
 

@@ -3,7 +3,7 @@
 use serde_json::{Value as Json, json};
 use skript_frontend::diagnostics::Diagnostic;
 use skript_frontend::source::SourceMap;
-use skript_passes::stablehlo::import::{Program, Tensor};
+use skript_stablehlo::import::{Program, Tensor};
 
 use crate::command_line::InfoArguments;
 use crate::console::{Console, Status};

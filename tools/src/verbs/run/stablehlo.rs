@@ -7,8 +7,8 @@ use std::time::Instant;
 use skript_frontend::diagnostics::Diagnostic;
 use skript_frontend::diagnostics::codes::RUN_FAILED;
 use skript_frontend::source::SourceMap;
-use skript_passes::stablehlo::import::Element;
 use skript_runtime::{Instance, Program as Loaded};
+use skript_stablehlo::import::Element;
 use skript_tensor::{Tensor, npy};
 
 use crate::command_line::{EngineName, Pipeline, RunArguments};

@@ -1,0 +1,137 @@
+//! Writes docs/passes.md to stdout: every pass, and every named pipeline with its passes.
+//!
+//! The text of a pass is the head of its file; its example is a part of one of its tests, and what `skript-opt` makes of it. So
+//! the page follows the sources, and the IR on it is what the tests run.
+
+mod example;
+mod head;
+
+use example::Example;
+use head::Head;
+use skript_dialect::Pass;
+use skript_passes::pipeline;
+use skript_stablehlo::all_passes;
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+fn main() -> std::io::Result<()> {
+    let sources = sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"))?;
+    let skript_opt = skript_opt()?;
+    let page = page(&sources, &skript_opt).map_err(std::io::Error::other)?;
+    std::io::stdout().write_all(page.as_bytes())
+}
+
+/// `skript-opt` of the same build: examples are in a folder beside it.
+fn skript_opt() -> std::io::Result<PathBuf> {
+    let own = std::env::current_exe()?;
+    let folder = own.parent().and_then(Path::parent);
+    let found = folder.map(|f| f.join("skript-opt")).filter(|p| p.is_file());
+    found.ok_or_else(|| std::io::Error::other("build skript-opt first: cargo build --release"))
+}
+
+/// The texts of all Rust files below a folder, in the order of their paths.
+fn sources(folder: &Path) -> std::io::Result<Vec<String>> {
+    let mut paths = Vec::new();
+    collect(folder, &mut paths)?;
+    paths.sort();
+    paths.into_iter().map(std::fs::read_to_string).collect()
+}
+
+fn collect(folder: &Path, paths: &mut Vec<PathBuf>) -> std::io::Result<()> {
+    for entry in std::fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            collect(&path, paths)?;
+        } else if path.extension().is_some_and(|e| e == "rs") {
+            paths.push(path);
+        }
+    }
+    Ok(())
+}
+
+fn page(sources: &[String], skript_opt: &Path) -> Result<String, std::fmt::Error> {
+    let mut page = String::from(
+        "<!-- Written by scripts/docs.sh from the table of passes, the heads of their files and their tests. -->\n# Passes\n\n\
+         `skript-opt --FLAG` runs one pass, `--pass-pipeline` any sequence. The tests of a pass are in the folder of its flag below `test/passes/`.\n\
+         [Pipelines](#pipelines) lists the named pipelines.\n",
+    );
+    for pass in all_passes() {
+        section(&mut page, pass, sources, skript_opt)?;
+    }
+    page.push_str(
+        "\n# Pipelines\n\nEach is a flag of `skript-opt`. `--pipeline` of `skript` selects one of the lowerings.\n",
+    );
+    for pipeline in pipeline::ALL {
+        let summary = sentence(pipeline.summary);
+        let passes = pipeline.stages.concat().join("\n");
+        writeln!(
+            page,
+            "\n## `--{}`\n\n{summary}\n\n```\n{passes}\n```",
+            pipeline.flag
+        )?;
+    }
+    Ok(page)
+}
+
+/// What a pass does and why, what it requires and guarantees, its options, the IR before and after it.
+fn section(
+    page: &mut String,
+    pass: &Pass,
+    sources: &[String],
+    skript_opt: &Path,
+) -> std::fmt::Result {
+    writeln!(page, "\n## `--{}`\n\n{}", pass.flag, sentence(pass.summary))?;
+    let flag = format!("    flag: \"{}\"", pass.flag);
+    let source = sources.iter().find(|text| text.contains(&flag));
+    let head = source.map(|text| Head::of(text)).unwrap_or_default();
+    for paragraph in &head.description {
+        writeln!(page, "\n{paragraph}")?;
+    }
+    let anchor = pass.anchor.map(|anchor| format!("`{anchor}`."));
+    let dialects = pass.dependent_dialects.iter().map(|d| format!("{d:?}"));
+    let dialects = dialects.collect::<Vec<_>>().join(", ").to_lowercase();
+    let dialects = (!dialects.is_empty()).then(|| format!("{dialects}."));
+    let facts = [
+        ("Requires", head.requires),
+        ("Guarantees", head.guarantees),
+        ("Runs on", anchor),
+        ("Creates operations of", dialects),
+    ];
+    let facts = facts
+        .iter()
+        .filter_map(|(what, text)| Some((what, text.as_ref()?)));
+    for (position, (what, text)) in facts.enumerate() {
+        let space = if position == 0 { "\n" } else { "" };
+        writeln!(page, "{space}- **{what}:** {text}")?;
+    }
+    if !pass.options.is_empty() {
+        page.push_str("\n| option | default | meaning |\n|---|---|---|\n");
+        for option in pass.options {
+            let (name, default, summary) = (option.name, option.default, option.summary);
+            writeln!(page, "| `{name}` | `{default}` | {summary} |")?;
+        }
+    }
+    if let Some(example) = Example::of(pass.flag, skript_opt) {
+        let Example {
+            flags,
+            before,
+            after,
+            path,
+        } = example;
+        writeln!(page, "\nBefore ([test]({path})):\n```mlir\n{before}\n```")?;
+        writeln!(page, "After `{flags}`:\n```mlir\n{after}\n```")?;
+    }
+    Ok(())
+}
+
+/// With a capital at the beginning and a full stop at the end.
+fn sentence(text: &str) -> String {
+    let mut characters = text.chars();
+    let first = characters.next().map(|c| c.to_uppercase().to_string());
+    format!(
+        "{}{}.",
+        first.unwrap_or_default(),
+        characters.as_str().trim_end_matches('.')
+    )
+}

@@ -1,0 +1,225 @@
+//! Arg-reductions as `reduce` of pairs of element and position.
+//!
+//! The pairs are totally ordered: numbers by value, then NaN; equal ones by position. So the reduction may run in any
+//! order, and finds the first best number, or the last one if equal elements replace each other. Skipped points get the
+//! worst pair, without a position. Compared expressions are computed at all points before.
+
+use super::access::{Subscript, read};
+use super::error::ExportError;
+use super::evaluate::Evaluator;
+use super::field::Field;
+use super::tensors::Tensors;
+use super::write::{Target, identity, is_zero};
+use melior::Error;
+use melior::ir::Value;
+use melior::ir::operation::{OperationLike, OperationResult};
+use skript_dialect::melior;
+use skript_frontend::model::Accumulation;
+use skript_passes::ir::ops;
+use skript_passes::ir::{attributes, types};
+use skript_passes::structure::Affine;
+use skript_passes::structure::arg_reduction::ArgReduction;
+use skript_semantics::{Scalar, ScalarKind, ScalarOp};
+
+/// The destinations after the formula.
+pub fn run<'c: 'a, 'a>(
+    reduction: &ArgReduction,
+    evaluator: &mut Evaluator<'_, 'c, 'a>,
+) -> Result<Vec<Value<'c, 'a>>, ExportError> {
+    let reading = evaluator.reading;
+    let missing = || ExportError::at(reading.op, "has no comparison");
+    let outs = evaluator.destinations.clone();
+    let conjuncts = evaluator.conjuncts()?;
+    let (updates, guards): (Vec<_>, Vec<_>) = conjuncts
+        .into_iter()
+        .partition(|c| reading.find(*c) == Some(reduction.update));
+    let update = *updates.first().ok_or_else(missing)?;
+    let condition = OperationResult::try_from(update)?.owner();
+    let candidate = condition.operand(reduction.candidate)?;
+    let held = condition.operand(1 - reduction.candidate)?;
+    evaluator.predicate()?;
+    if !reduction.are_indices {
+        evaluator.body()?;
+    }
+    let at = evaluator.at;
+    let domain = evaluator.domain();
+    let mut reduced = reduction.positions.clone();
+    reduced.sort_unstable();
+    let kept: Vec<usize> = (0..domain.len())
+        .filter(|i| reduction.slots.iter().any(|s| s.indices.contains(i)))
+        .collect();
+    let extent = |i: &usize| domain.get(*i).copied().unwrap_or(1);
+    let mut shape: Vec<i64> = kept.iter().map(extent).collect();
+    let count: i64 = reduced.iter().map(extent).product();
+    let order: Vec<usize> = kept.iter().chain(&reduced).copied().collect();
+    let elements = evaluator.field(candidate)?.over(&order, domain, &at)?;
+    shape.push(count);
+    let elements = at.reshape(elements, &shape)?;
+    let guards = guards.into_iter().map(|g| evaluator.field(g));
+    let guard = evaluator.all(&guards.collect::<Result<Vec<_>, _>>()?)?;
+    let counts = match guard {
+        Some(guard) => {
+            let guard = guard.over(&order, domain, &at)?;
+            Some(at.reshape(guard, &shape)?)
+        }
+        None => None,
+    };
+    let (best, place) = best(elements, counts, reduction.comparison, &at)?;
+
+    // Nothing is better than a NaN at the first position, and nothing is compared without elements.
+    shape.pop();
+    let begins_first = reduction.are_indices && outs.iter().all(|out| is_zero(*out));
+    let first = match begins_first {
+        true => {
+            let starts = vec![0; shape.len() + 1];
+            let strides = vec![1; shape.len() + 1];
+            let ends: Vec<i64> = shape.iter().copied().chain([1]).collect();
+            at.reshape(at.slice(elements, &starts, &ends, &strides)?, &shape)?
+        }
+        false => evaluator.field(held)?.over(&kept, domain, &at)?,
+    };
+    let (direction, kind) = comparison(reduction.comparison, &at, elements)?;
+    let mut is_better = at.compare(direction, kind, best, first)?;
+    if counts.is_some() && matches!(reduction.comparison, ScalarOp::Le | ScalarOp::Ge) {
+        // The worst value is not worse than itself: it may have no position.
+        let zero = at.splat(Scalar::Int(0), &shape, at.int())?;
+        let stands = at.compare("GE", "SIGNED", place, zero)?;
+        is_better = at.same("and", &[is_better, stands])?;
+    }
+    let is_better = Field {
+        value: is_better,
+        indices: kept.clone(),
+    };
+    // Where a position begins at zero, that is where it stays.
+    let (place, mask) = match begins_first {
+        true => {
+            let zero = at.splat(Scalar::Int(0), &shape, at.int())?;
+            (at.select(is_better.value, place, zero)?, None)
+        }
+        false => (place, Some(&is_better)),
+    };
+    let mut results = Vec::new();
+    let values = reading.values.iter();
+    for ((index, out), value) in reduction.positions.iter().zip(outs).zip(values) {
+        // A digit of the row-major position.
+        let behind: i64 = reduced.iter().filter(|i| *i > index).map(extent).product();
+        let mut digit = place;
+        if behind > 1 {
+            let divisor = at.splat(Scalar::Int(behind), &shape, at.int())?;
+            digit = at.same("divide", &[digit, divisor])?;
+        }
+        if reduced.first() != Some(index) {
+            let modulus = at.splat(Scalar::Int(extent(index)), &shape, at.int())?;
+            digit = at.same("remainder", &[digit, modulus])?;
+        }
+        let target = Target {
+            kind: Accumulation::Replace,
+            out,
+            domain,
+            at,
+        };
+        let mut field = Field {
+            value: digit,
+            indices: kept.clone(),
+        };
+        if !reduction.are_indices {
+            let value = evaluator.field(*value)?;
+            let places = value.indices.iter().map(|own| match own == index {
+                true => Ok(Subscript::data(field.clone())),
+                false => Subscript::affine(Affine::index(*own), domain, &at),
+            });
+            let places = places.collect::<Result<Vec<_>, _>>()?;
+            field = read(value.value, &places, domain, &at)?.field;
+        }
+        results.push(target.block(&field, mask, &reduction.slots)?);
+    }
+    Ok(results)
+}
+
+/// Direction and type of a comparison of such elements.
+fn comparison<'c: 'a, 'a>(
+    op: ScalarOp,
+    at: &Tensors<'c, 'a>,
+    elements: Value<'c, 'a>,
+) -> Result<(&'static str, &'static str), Error> {
+    let direction = match op {
+        ScalarOp::Lt => "LT",
+        ScalarOp::Le => "LE",
+        ScalarOp::Gt => "GT",
+        ScalarOp::Ge => "GE",
+        _ => return Err(Error::OperationBuild),
+    };
+    let is_real = types::kind_of(at.element(elements)?) == Some(ScalarKind::Real);
+    Ok((direction, if is_real { "FLOAT" } else { "SIGNED" }))
+}
+
+/// The best elements along the last dimension, among those that count, and their positions.
+fn best<'c: 'a, 'a>(
+    elements: Value<'c, 'a>,
+    counts: Option<Value<'c, 'a>>,
+    op: ScalarOp,
+    at: &Tensors<'c, 'a>,
+) -> Result<(Value<'c, 'a>, Value<'c, 'a>), Error> {
+    let mut extents = at.extents(elements)?;
+    let last = extents.len() as i64 - 1;
+    let count = extents.last().copied().unwrap_or(1);
+    let element = at.element(elements)?;
+    let (mut elements, mut places) = (elements, at.broadcast(at.iota(count)?, &[last], &extents)?);
+    let worst = match op {
+        ScalarOp::Lt | ScalarOp::Le => Accumulation::Min,
+        _ => Accumulation::Max,
+    };
+    // After all elements, so that an equal element precedes it.
+    let (order, nowhere) = match op {
+        ScalarOp::Lt | ScalarOp::Gt => ("LT", i64::MAX),
+        _ => ("GT", -1),
+    };
+    if let Some(counts) = counts {
+        let none = at.splat(identity(worst, element), &extents, element)?;
+        elements = at.select(counts, elements, none)?;
+        let none = at.splat(Scalar::Int(nowhere), &extents, at.int())?;
+        places = at.select(counts, places, none)?;
+    }
+    extents.pop();
+    let init = at.splat(identity(worst, element), &[], element)?;
+    let nowhere = at.integer(nowhere)?;
+    let (scalar, number) = (types::tensor(&[], element), types::tensor(&[], at.int()));
+    let (region, body, arguments) = at.at.region(&[scalar, number, scalar, number]);
+    let inner = Tensors { at: body };
+    let [a, i, b, j] = arguments.as_slice() else {
+        return Err(Error::OperationBuild);
+    };
+    let (direction, kind) = match comparison(op, at, elements)? {
+        ("LT" | "LE", kind) => ("LT", kind),
+        (_, kind) => ("GT", kind),
+    };
+    let mut wins = inner.compare(direction, kind, *a, *b)?;
+    let mut ties = inner.compare("EQ", kind, *a, *b)?;
+    if kind == "FLOAT" {
+        let (a_is_nan, b_is_nan) = (
+            inner.compare("NE", kind, *a, *a)?,
+            inner.compare("NE", kind, *b, *b)?,
+        );
+        let a_is_number = inner.same("not", &[a_is_nan])?;
+        let only_b = inner.same("and", &[a_is_number, b_is_nan])?;
+        let both = inner.same("and", &[a_is_nan, b_is_nan])?;
+        wins = inner.same("or", &[wins, only_b])?;
+        ties = inner.same("or", &[ties, both])?;
+    }
+    let earlier = inner.compare(order, "SIGNED", *i, *j)?;
+    let earlier = inner.same("and", &[ties, earlier])?;
+    let wins = inner.same("or", &[wins, earlier])?;
+    let chosen = [inner.select(wins, *a, *b)?, inner.select(wins, *i, *j)?];
+    body.create(ops::stablehlo::RETURN, &chosen, &[], &[], Vec::new())?;
+    let op = at.at.create(
+        ops::stablehlo::REDUCE,
+        &[elements, places, init, nowhere],
+        &[("dimensions", attributes::i64s(at.at.context, &[last]))],
+        &[
+            types::tensor(&extents, element),
+            types::tensor(&extents, at.int()),
+        ],
+        vec![region],
+    )?;
+    Ok((op.result(0)?.into(), op.result(1)?.into()))
+}

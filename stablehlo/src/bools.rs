@@ -1,0 +1,57 @@
+//! Bools of large constants, in a form that every reader accepts.
+//!
+//! MLIR prints the elements of a large constant in hexadecimal, and its versions pack bools differently. Bytes of zero
+//! or one, converted to bools, are the same for all.
+
+use melior::ir::operation::OperationLike;
+use melior::ir::r#type::IntegerType;
+use melior::ir::{Module, OperationRef, Value, ValueLike};
+use melior::{Context, Error};
+use skript_dialect::{melior, op};
+use skript_passes::ir::ops;
+use skript_passes::ir::{Builder, dense, types};
+use skript_passes::ir::{erase, replace_uses};
+
+/// Elements of a constant that MLIR prints one by one.
+const PRINTED: usize = 100;
+
+/// Makes bytes, and a conversion, of bools that would be printed in hexadecimal.
+pub fn widen(context: &Context, module: &Module) -> Result<(), Error> {
+    let bit = IntegerType::new(context, 1).into();
+    let root = module.as_operation();
+    let constants = op::collect(&root, |op| {
+        let r#type = op.result(0).map(|result| result.r#type());
+        op::is(&op, ops::stablehlo::CONSTANT)
+            && r#type.is_ok_and(|own| types::element_of(own) == Some(bit))
+    });
+    constants
+        .into_iter()
+        .try_for_each(|constant| widen_one(context, constant))
+}
+
+fn widen_one<'c: 'a, 'a>(
+    context: &'c Context,
+    constant: OperationRef<'c, 'a>,
+) -> Result<(), Error> {
+    let value = constant.attribute("value")?;
+    let result = Value::from(constant.result(0)?);
+    let extents = types::extents(result.r#type()).unwrap_or_default();
+    let count = extents
+        .iter()
+        .try_fold(1usize, |count, extent| {
+            count.checked_mul(usize::try_from(*extent).ok()?)
+        })
+        .unwrap_or(0);
+    if count <= PRINTED || dense::is_splat(value) {
+        return Ok(());
+    }
+    let bytes = dense::bools(value, count);
+    let wide = types::tensor(&extents, IntegerType::new(context, 8).into());
+    let at = Builder::before(context, constant)?;
+    let elements = [("value", dense::of_bytes(wide, &bytes))];
+    let bytes = at.value(ops::stablehlo::CONSTANT, &[], &elements, wide)?;
+    let bools = at.value(ops::stablehlo::CONVERT, &[bytes], &[], result.r#type())?;
+    replace_uses(result, bools);
+    erase(constant);
+    Ok(())
+}

@@ -1,0 +1,30 @@
+//! Values that a formula captures: tensors and scalars of its function.
+
+use super::error::ExportError;
+use super::finite;
+use melior::ir::{OperationRef, Value};
+use skript_dialect::melior;
+use skript_passes::ir::ValueKey;
+use std::collections::{HashMap, HashSet};
+
+/// Values by what they are in the source.
+#[derive(Clone, Copy)]
+pub struct Outside<'o, 'c, 'a> {
+    /// The formula.
+    pub op: OperationRef<'c, 'a>,
+    pub values: &'o HashMap<ValueKey, Value<'c, 'a>>,
+    /// Arguments that hold finite numbers in every run.
+    pub finite: &'o HashSet<ValueKey>,
+}
+
+impl<'c: 'a, 'a> Outside<'_, 'c, 'a> {
+    pub fn get(&self, value: Value<'c, 'a>) -> Result<Value<'c, 'a>, ExportError> {
+        let known = self.values.get(&ValueKey::of(value)).copied();
+        known.ok_or(ExportError::at(self.op, "uses a value that is not there"))
+    }
+
+    /// Whether a value of the program holds finite numbers in every run.
+    pub fn is_finite(&self, value: Value<'c, 'a>) -> bool {
+        finite::is_made_of(value, self.finite)
+    }
+}

@@ -1,0 +1,94 @@
+//! Sums of products as `dot_general`.
+
+use super::field::{Field, union};
+use super::tensors::Tensors;
+use melior::Error;
+use melior::ir::Attribute;
+use skript_dialect::melior;
+use skript_passes::ir::types;
+
+/// `Σ lhs · rhs` over `reduced`, as a field of the other indices. `None` where nothing is gained: no reduced index is
+/// common to both factors, or each has all indices of the other.
+pub fn contract<'c: 'a, 'a>(
+    lhs: &Field<'c, 'a>,
+    rhs: &Field<'c, 'a>,
+    reduced: &[usize],
+    domain: &[i64],
+    at: &Tensors<'c, 'a>,
+) -> Result<Option<Field<'c, 'a>>, Error> {
+    let has = |field: &Field<'c, 'a>, index: &usize| field.indices.contains(index);
+    let common = reduced.iter().any(|i| has(lhs, i) && has(rhs, i));
+    let all = reduced.iter().all(|i| has(lhs, i) || has(rhs, i));
+    if !common || !all {
+        return Ok(None);
+    }
+    let lhs = &widened(lhs, rhs, reduced, domain, at)?;
+    let rhs = &widened(rhs, lhs, reduced, domain, at)?;
+    if lhs.indices == rhs.indices {
+        return Ok(None);
+    }
+    let positions = |field: &Field<'c, 'a>, wanted: &[usize]| -> Vec<i64> {
+        wanted
+            .iter()
+            .filter_map(|i| field.indices.iter().position(|x| x == i))
+            .map(|p| p as i64)
+            .collect()
+    };
+    let shared: Vec<usize> = lhs
+        .indices
+        .iter()
+        .copied()
+        .filter(|i| has(rhs, i))
+        .collect();
+    let (contracted, batch): (Vec<usize>, Vec<usize>) =
+        shared.iter().partition(|i| reduced.contains(i));
+    let mut labels = batch.clone();
+    for field in [lhs, rhs] {
+        labels.extend(field.indices.iter().filter(|i| !shared.contains(i)));
+    }
+    let numbers = format!(
+        "#stablehlo.dot<lhs_batching_dimensions = {:?}, rhs_batching_dimensions = {:?}, lhs_contracting_dimensions = \
+         {:?}, rhs_contracting_dimensions = {:?}>",
+        positions(lhs, &batch),
+        positions(rhs, &batch),
+        positions(lhs, &contracted),
+        positions(rhs, &contracted)
+    );
+    let shape: Vec<i64> = labels
+        .iter()
+        .filter_map(|i| domain.get(*i).copied())
+        .collect();
+    let numbers = Attribute::parse(at.at.context, &numbers).ok_or(Error::OperationBuild)?;
+    let precision = Attribute::parse(
+        at.at.context,
+        "[#stablehlo<precision HIGHEST>, #stablehlo<precision HIGHEST>]",
+    )
+    .ok_or(Error::OperationBuild)?;
+    let value = at.op(
+        "dot_general",
+        &[lhs.value, rhs.value],
+        &[
+            ("dot_dimension_numbers", numbers),
+            ("precision_config", precision),
+        ],
+        types::tensor(&shape, at.element(lhs.value)?),
+    )?;
+    Field::labelled(value, &labels, at).map(Some)
+}
+
+/// The factor with those reduced indices, too, that only the other one has: a sum of these before the product might be
+/// infinite where no product is.
+fn widened<'c: 'a, 'a>(
+    field: &Field<'c, 'a>,
+    other: &Field<'c, 'a>,
+    reduced: &[usize],
+    domain: &[i64],
+    at: &Tensors<'c, 'a>,
+) -> Result<Field<'c, 'a>, Error> {
+    let needed = |i: &usize| field.indices.contains(i) || reduced.contains(i);
+    let indices: Vec<usize> = union([field, other]).into_iter().filter(needed).collect();
+    Ok(Field {
+        value: field.over(&indices, domain, at)?,
+        indices,
+    })
+}

@@ -1,0 +1,502 @@
+//! Evaluates the regions of a formula to fields.
+//!
+//! Everything is evaluated at every point: branches become selects, reads out of bounds are clamped or padded, and
+//! operations are total, so unused values have no effect.
+
+use super::access::{Gathered, Subscript, read, run};
+use super::captures::Outside;
+use super::error::ExportError;
+use super::field::{Field, join};
+use super::scalar;
+use super::shift::Shift;
+use super::tensors::Tensors;
+use melior::ir::attribute::{FloatAttribute, IntegerAttribute};
+use melior::ir::operation::{OperationLike, OperationResult};
+use melior::ir::r#type::IntegerType;
+use melior::ir::{BlockRef, OperationRef, Type, Value, ValueLike};
+use skript_dialect::melior;
+use skript_passes::ir::builder::{only_block, operations};
+use skript_passes::ir::copy::{arguments, operation_name};
+use skript_passes::ir::ops;
+use skript_passes::ir::{ValueKey, types};
+use skript_passes::structure::{Affine, Positions, Reading};
+use skript_semantics::{Scalar, ScalarKind, ScalarOp};
+use std::collections::{HashMap, HashSet};
+
+/// Evaluates the regions of one formula.
+pub struct Evaluator<'r, 'c, 'a> {
+    pub at: Tensors<'c, 'a>,
+    pub reading: &'r Reading<'c, 'a>,
+    pub outside: Outside<'r, 'c, 'a>,
+    /// The current destinations.
+    pub destinations: Vec<Value<'c, 'a>>,
+    /// The destination of one element that counts steps, and its value before each step.
+    pub counted: Option<(usize, Field<'c, 'a>)>,
+    /// Integers that are linear forms of indices here, however they are computed.
+    pub moved: HashSet<ValueKey>,
+    /// Indices that are one number at a time.
+    pub sequential: HashMap<usize, Value<'c, 'a>>,
+    /// Whether any read was a gather.
+    pub gathered: Gathered,
+    fields: HashMap<ValueKey, Field<'c, 'a>>,
+}
+
+impl<'r, 'c: 'a, 'a> Evaluator<'r, 'c, 'a> {
+    pub fn new(
+        at: Tensors<'c, 'a>,
+        reading: &'r Reading<'c, 'a>,
+        outside: Outside<'r, 'c, 'a>,
+        destinations: Vec<Value<'c, 'a>>,
+    ) -> Self {
+        Evaluator {
+            at,
+            reading,
+            outside,
+            destinations,
+            counted: None,
+            moved: HashSet::new(),
+            sequential: HashMap::new(),
+            gathered: Gathered::Nothing,
+            fields: HashMap::new(),
+        }
+    }
+
+    pub fn domain(&self) -> &'r [i64] {
+        &self.reading.nest.extents
+    }
+
+    /// The predicate, if there is one.
+    pub fn predicate(&mut self) -> Result<Option<Field<'c, 'a>>, ExportError> {
+        let Some(block) = self.reading.predicate else {
+            return Ok(None);
+        };
+        self.enter(block)?;
+        let end = self.block(block)?;
+        let field = self.field(end.operand(0)?)?;
+        Ok(Some(field))
+    }
+
+    /// The values whose conjunction the predicate is.
+    pub fn conjuncts(&self) -> Result<Vec<Value<'c, 'a>>, ExportError> {
+        let end = self
+            .reading
+            .predicate
+            .and_then(|block| operations(block).pop());
+        let mut pending: Vec<Value<'c, 'a>> = match end {
+            Some(end) => vec![end.operand(0)?],
+            None => Vec::new(),
+        };
+        let mut found = Vec::new();
+        while let Some(value) = pending.pop() {
+            match OperationResult::try_from(value).map(|r| r.owner()) {
+                Ok(op)
+                    if matches!(
+                        operation_name(op).as_str(),
+                        ops::skript::AND | ops::arith::ANDI
+                    ) =>
+                {
+                    pending.extend([op.operand(1)?, op.operand(0)?]);
+                }
+                Ok(op) if operation_name(op) == ops::arith::CONSTANT && is_true(op) => {}
+                Ok(op) if operation_name(op) == ops::scf::IF => match and_then(op)? {
+                    Some(then) => pending.extend([then, op.operand(0)?]),
+                    None => found.push(value),
+                },
+                _ => found.push(value),
+            }
+        }
+        Ok(found)
+    }
+
+    /// Evaluates the body; after it [`Self::field`] has its values.
+    pub fn body(&mut self) -> Result<(), ExportError> {
+        self.enter(self.reading.body)?;
+        self.block(self.reading.body)?;
+        Ok(())
+    }
+
+    /// The field of a value of the regions, or of a scalar from outside.
+    pub fn field(&self, value: Value<'c, 'a>) -> Result<Field<'c, 'a>, ExportError> {
+        match self.fields.get(&ValueKey::of(value)) {
+            Some(field) => Ok(field.clone()),
+            None => Ok(Field::scalar(self.outside.get(value)?)),
+        }
+    }
+
+    /// Index variables of a region.
+    fn enter(&mut self, block: BlockRef<'c, 'a>) -> Result<(), ExportError> {
+        let indices = arguments(block).into_iter().take(self.reading.indices);
+        for (position, argument) in indices.enumerate() {
+            let field = match self.sequential.get(&position) {
+                Some(number) => Field::scalar(*number),
+                None => self.linear(argument)?,
+            };
+            self.fields.insert(ValueKey::of(argument), field);
+        }
+        Ok(())
+    }
+
+    /// An integer as a linear form of these indices.
+    fn linear(&self, value: Value<'c, 'a>) -> Result<Field<'c, 'a>, ExportError> {
+        let no_form = || ExportError::at(self.reading.op, "has an index of no form");
+        let form = self.form(value).ok_or_else(no_form)?;
+        if let Some(index) = form.as_index()
+            && let Some(extent) = self.domain().get(index)
+        {
+            return Ok(Field {
+                value: self.at.iota(*extent)?,
+                indices: vec![index],
+            });
+        }
+        Ok(Subscript::affine(form, self.domain(), &self.at)?.field)
+    }
+
+    /// Whether an operation of the regions gives a value, or it is an index.
+    pub fn is_inside(&self, value: Value<'c, 'a>) -> bool {
+        self.fields.contains_key(&ValueKey::of(value))
+    }
+
+    fn block(&mut self, block: BlockRef<'c, 'a>) -> Result<OperationRef<'c, 'a>, ExportError> {
+        let mut all = operations(block);
+        let end = all.pop();
+        for op in all {
+            self.operation(op)?;
+        }
+        end.ok_or(ExportError::at(self.reading.op, "has an empty region"))
+    }
+
+    fn operation(&mut self, op: OperationRef<'c, 'a>) -> Result<(), ExportError> {
+        let name = operation_name(op);
+        let field = match name.as_str() {
+            _ if op.result_count() == 1 && self.moved.contains(&ValueKey::of(op.result(0)?)) => {
+                self.linear(op.result(0)?.into())?
+            }
+            ops::skript::ACCESS => self.access(op)?,
+            ops::scf::IF => return self.branch(op),
+            ops::arith::CONSTANT => Field::scalar(constant(op, &self.at)?),
+            _ => {
+                let operands = op
+                    .operands()
+                    .map(|o| self.field(o))
+                    .collect::<Result<Vec<_>, _>>()?;
+                self.apply(op, &name, &operands)?
+            }
+        };
+        self.fields.insert(ValueKey::of(op.result(0)?), field);
+        Ok(())
+    }
+
+    /// The affine form of an integer, where every index it depends on is a dimension.
+    pub(super) fn form(&self, value: Value<'c, 'a>) -> Option<Affine> {
+        let form = self.reading.nest.affine(self.reading.find(value)?)?;
+        let sequential = form
+            .indices()
+            .iter()
+            .any(|i| self.sequential.contains_key(i));
+        (!sequential).then_some(form)
+    }
+
+    /// The values of an integer that one index decides, where that is a dimension.
+    pub(super) fn known(&self, value: Value<'c, 'a>) -> Option<Positions> {
+        let positions = Positions::of(&self.reading.nest, self.reading.find(value)?)?;
+        (!self.sequential.contains_key(&positions.index)).then_some(positions)
+    }
+
+    /// Whether data decide an integer.
+    fn is_data(&self, value: Value<'c, 'a>) -> bool {
+        let term = self.reading.find(value);
+        term.is_none_or(|term| Positions::are_data(&self.reading.nest, term))
+    }
+
+    fn access(&mut self, op: OperationRef<'c, 'a>) -> Result<Field<'c, 'a>, ExportError> {
+        let tensor = op.operand(0)?;
+        let destination = self.destination(tensor);
+        if let Some((_, number)) = self
+            .counted
+            .as_ref()
+            .filter(|(counter, _)| destination == Some(*counter))
+        {
+            return Ok(number.clone());
+        }
+        let tensor = match destination {
+            Some(position) => self
+                .destinations
+                .get(position)
+                .copied()
+                .ok_or(ExportError::at(op, "reads an unknown destination"))?,
+            None => self.outside.get(tensor)?,
+        };
+        let mut subscripts = Vec::new();
+        let mut tensor = tensor;
+        let operands: Vec<_> = op.operands().skip(1).collect();
+        for (position, operand) in operands.iter().copied().enumerate() {
+            let dimension = subscripts.len();
+            if let Some((shift, within)) = self.begun(dimension, operand)? {
+                tensor = shift.cut(tensor, &self.at)?;
+                if !shift.is_few() {
+                    self.gathered = self.gathered.max(Gathered::Known);
+                }
+                for form in within {
+                    subscripts.push(Subscript::affine(form, self.domain(), &self.at)?);
+                }
+                continue;
+            }
+            if let Some((row, form)) = self.repeated(tensor, dimension, operand)? {
+                tensor = row;
+                subscripts.push(Subscript::affine(form, self.domain(), &self.at)?);
+                continue;
+            }
+            if dimension == position
+                && let Some((row, form)) = self.selected(tensor, dimension, &operands)?
+            {
+                tensor = row;
+                subscripts.push(Subscript::affine(form, self.domain(), &self.at)?);
+                continue;
+            }
+            let form = self.form(operand);
+            let is_run = form
+                .as_ref()
+                .is_some_and(|f| run(f, self.domain()).is_some());
+            let field = self.field(operand)?;
+            if let Some(form) = form.as_ref().filter(|_| is_run)
+                && form.indices() != field.indices
+            {
+                // Computed of digits that are of no consequence.
+                subscripts.push(Subscript::affine(form.clone(), self.domain(), &self.at)?);
+                continue;
+            }
+            subscripts.push(Subscript {
+                field,
+                form,
+                known: if is_run { None } else { self.known(operand) },
+                is_data: self.is_data(operand),
+            });
+        }
+        let read = read(tensor, &subscripts, self.domain(), &self.at)?;
+        self.gathered = self.gathered.max(read.gathered);
+        Ok(read.field)
+    }
+
+    /// Slices that begin at dynamic positions, and the subscripts within them.
+    fn begun(
+        &self,
+        dimension: usize,
+        subscript: Value<'c, 'a>,
+    ) -> Result<Option<(Shift<'c, 'a>, Vec<Affine>)>, ExportError> {
+        if !self.sequential.is_empty() {
+            return Ok(None);
+        }
+        let place = self.place(subscript)?.filter(|place| !place.is_affine());
+        // A single position needs no slice.
+        let Some(place) = place.filter(|place| place.form.as_constant().is_none()) else {
+            return Ok(None);
+        };
+        let shift = Shift::of(dimension, &place, self.domain(), &self.at)?;
+        let is_run = |form: &Affine| run(form, self.domain()).is_some();
+        Ok(shift.filter(|(_, within)| within.iter().all(is_run)))
+    }
+
+    /// The number of the destination that a region's argument is.
+    pub fn destination(&self, tensor: Value<'c, 'a>) -> Option<usize> {
+        let indices = self.reading.indices;
+        self.reading
+            .predicate
+            .into_iter()
+            .chain([self.reading.body])
+            .find_map(|block| {
+                arguments(block)
+                    .iter()
+                    .position(|a| ValueKey::of(*a) == ValueKey::of(tensor))
+            })
+            .and_then(|position| position.checked_sub(indices))
+    }
+
+    fn branch(&mut self, op: OperationRef<'c, 'a>) -> Result<(), ExportError> {
+        let condition = self.field(op.operand(0)?)?;
+        let mut ends = Vec::new();
+        for region in op.regions() {
+            ends.push(self.block(only_block(region)?)?);
+        }
+        let [then, otherwise] = ends.as_slice() else {
+            return Err(ExportError::at(op, "has no second branch"));
+        };
+        for position in 0..op.result_count() {
+            let fields = [
+                condition.clone(),
+                self.field(then.operand(position)?)?,
+                self.field(otherwise.operand(position)?)?,
+            ];
+            let (values, indices) = join(&fields, self.domain(), &self.at)?;
+            let [condition, then, otherwise] = values.as_slice() else {
+                return Err(ExportError::at(op, "has no second branch"));
+            };
+            let value = self.at.select(*condition, *then, *otherwise)?;
+            let field = Field { value, indices };
+            self.fields
+                .insert(ValueKey::of(op.result(position)?), field);
+        }
+        Ok(())
+    }
+
+    /// Where all fields hold; `None`: there are none.
+    pub fn all(&self, fields: &[Field<'c, 'a>]) -> Result<Option<Field<'c, 'a>>, ExportError> {
+        let (values, indices) = join(fields, self.domain(), &self.at)?;
+        let mut values = values.into_iter();
+        let Some(mut value) = values.next() else {
+            return Ok(None);
+        };
+        for other in values {
+            value = self.at.same("and", &[value, other])?;
+        }
+        Ok(Some(Field { value, indices }))
+    }
+
+    fn apply(
+        &self,
+        op: OperationRef<'c, 'a>,
+        name: &str,
+        operands: &[Field<'c, 'a>],
+    ) -> Result<Field<'c, 'a>, ExportError> {
+        let (values, indices) = join(operands, self.domain(), &self.at)?;
+        let value = elementwise(op, name, &values, &self.at)?
+            .ok_or_else(|| ExportError::at(op, "has no StableHLO form in a formula"))?;
+        Ok(Field { value, indices })
+    }
+}
+
+/// An elementwise operation of `skript` or `arith` on tensors of one shape; `None`: it is something else.
+pub fn elementwise<'c: 'a, 'a>(
+    op: OperationRef<'c, 'a>,
+    name: &str,
+    operands: &[Value<'c, 'a>],
+    at: &Tensors<'c, 'a>,
+) -> Result<Option<Value<'c, 'a>>, ExportError> {
+    let result = element(op.result(0)?.r#type(), at);
+    if let Some(scalar) = scalar_operation(name, result) {
+        return Ok(scalar::apply(scalar, operands, result, at)?);
+    }
+    let predicate = op
+        .attribute("predicate")
+        .ok()
+        .and_then(|a| IntegerAttribute::try_from(a).ok())
+        .and_then(|a| predicate(name, a.value()));
+    Ok(scalar::arith(name, predicate, operands, result, at)?)
+}
+
+/// The operands of a branch with one result that is `condition && value`.
+fn and_then<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Result<Option<Value<'c, 'a>>, ExportError> {
+    let end = |region| -> Result<Option<Value<'c, 'a>>, ExportError> {
+        let end = operations(only_block(op.region(region)?)?).pop();
+        Ok(end.map(|end| end.operand(0)).transpose()?)
+    };
+    if op.result_count() != 1 {
+        return Ok(None);
+    }
+    let (Some(then), Some(otherwise)) = (end(0)?, end(1)?) else {
+        return Ok(None);
+    };
+    let is_false = OperationResult::try_from(otherwise).is_ok_and(|r| {
+        let op = r.owner();
+        operation_name(op) == ops::arith::CONSTANT && flag(op) == Some(0)
+    });
+    Ok(is_false.then_some(then))
+}
+
+/// The number that an integer constant is.
+fn flag(op: OperationRef<'_, '_>) -> Option<i64> {
+    let flag = IntegerAttribute::try_from(op.attribute("value").ok()?).ok()?;
+    Some(flag.value())
+}
+
+/// Whether a constant flag is set.
+fn is_true(op: OperationRef<'_, '_>) -> bool {
+    flag(op).is_some_and(|flag| flag != 0)
+}
+
+fn scalar_operation(name: &str, result: Type<'_>) -> Option<ScalarOp> {
+    if name == ops::skript::CAST {
+        return Some(match types::kind_of(result)? {
+            ScalarKind::Bool => ScalarOp::ToBool,
+            ScalarKind::Int => ScalarOp::ToInt,
+            ScalarKind::Real => ScalarOp::ToReal,
+        });
+    }
+    ScalarOp::ALL.into_iter().find(|s| s.row().name == name)
+}
+
+fn predicate(name: &str, code: i64) -> Option<&'static str> {
+    let names: &[&str] = match name {
+        ops::arith::CMPI => &[
+            "eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge",
+        ],
+        ops::arith::CMPF => &["", "oeq", "ogt", "oge", "olt", "ole"],
+        _ => return None,
+    };
+    if name == ops::arith::CMPF && code == 13 {
+        return Some("une");
+    }
+    names.get(usize::try_from(code).ok()?).copied()
+}
+
+/// The operand of a cast to a type that is not narrower: the value is the same before and after a read.
+pub fn uncast<'c: 'a, 'a>(value: Value<'c, 'a>) -> Value<'c, 'a> {
+    let Ok(result) = OperationResult::try_from(value) else {
+        return value;
+    };
+    let op = result.owner();
+    let is_cast = matches!(
+        operation_name(op).as_str(),
+        ops::skript::CAST | ops::arith::INDEX_CAST
+    );
+    match op.operand(0) {
+        Ok(operand) if is_cast && is_no_narrower(operand.r#type(), value.r#type()) => {
+            uncast(operand)
+        }
+        _ => value,
+    }
+}
+
+/// Whether a type of numbers holds all of another, of the same kind.
+fn is_no_narrower<'c>(from: Type<'c>, to: Type<'c>) -> bool {
+    let width = |t: Type<'c>| match types::kind_of(t) {
+        Some(ScalarKind::Int) => Some(IntegerType::try_from(t).map_or(64, |t| t.width())),
+        Some(ScalarKind::Real) => Some(t.float_width()),
+        _ => None,
+    };
+    let widens = width(from).zip(width(to)).is_some_and(|(x, y)| x <= y);
+    let alike =
+        from == to || width(from) != width(to) || types::kind_of(to) == Some(ScalarKind::Int);
+    types::kind_of(from) == types::kind_of(to) && widens && alike
+}
+
+/// The element type for a scalar's or a tensor's type; `index` is i64.
+pub fn element<'c: 'a, 'a>(r#type: Type<'c>, at: &Tensors<'c, 'a>) -> Type<'c> {
+    let element = types::element_of(r#type).unwrap_or(r#type);
+    if melior::ir::TypeLike::is_index(&element) {
+        return at.int();
+    }
+    element
+}
+
+/// A constant: scalars become tensors of rank 0.
+pub fn constant<'c: 'a, 'a>(
+    op: OperationRef<'c, 'a>,
+    at: &Tensors<'c, 'a>,
+) -> Result<Value<'c, 'a>, ExportError> {
+    let value = op.attribute("value")?;
+    let r#type = op.result(0)?.r#type();
+    if types::element_of(r#type).is_some() {
+        return Ok(at.constant(value, r#type)?);
+    }
+    let element = element(r#type, at);
+    let scalar = if let Ok(float) = FloatAttribute::try_from(value) {
+        Scalar::Real(float.value())
+    } else {
+        let integer = IntegerAttribute::try_from(value)?;
+        match types::kind_of(element) {
+            Some(ScalarKind::Bool) => Scalar::Bool(integer.value() != 0),
+            _ => Scalar::Int(integer.value()),
+        }
+    };
+    Ok(at.splat(scalar, &[], element)?)
+}

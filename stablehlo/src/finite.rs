@@ -1,0 +1,178 @@
+//! Finds values that are always finite: constants, weights that the program contains, and parts of these.
+
+use super::weights::element_type;
+use melior::ir::attribute::{FlatSymbolRefAttribute, StringAttribute};
+use melior::ir::operation::{OperationLike, OperationResult};
+use melior::ir::{Module, OperationRef, RegionLike, Value, ValueLike};
+use skript_dialect::melior;
+use skript_dialect::op::{collect, is};
+use skript_passes::ir::builder::operations;
+use skript_passes::ir::copy::{arguments, operation_name};
+use skript_passes::ir::ops;
+use skript_passes::ir::{ValueKey, dense, types};
+use skript_semantics::Scalar;
+use skript_tensor::Tensor;
+use std::collections::{HashMap, HashSet};
+
+/// Arguments of functions that hold finite numbers.
+#[derive(Debug, Default)]
+pub struct Finite {
+    arguments: HashMap<String, Vec<bool>>,
+}
+
+/// An argument of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Passed {
+    /// An argument of the caller.
+    Argument(usize),
+    Finite,
+    Unknown,
+}
+
+/// A call: caller, callee, operands.
+struct Call {
+    caller: String,
+    callee: String,
+    passed: Vec<Passed>,
+}
+
+impl Finite {
+    /// Of a module whose entry has constants for the arguments that are `held`, by their position.
+    pub fn of(module: &Module<'_>, held: &[Option<&Tensor>]) -> Result<Self, melior::Error> {
+        let mut finite = Finite::default();
+        let mut calls = Vec::new();
+        for function in operations(module.body()) {
+            let Some(name) = symbol(function) else {
+                continue;
+            };
+            let Some(body) = function.region(0)?.first_block() else {
+                continue;
+            };
+            let own = arguments(body);
+            let is_entry = function.has_attribute("skript.entry");
+            let holds = |position: usize| held.get(position).copied().flatten();
+            let known = |position| !is_entry || holds(position).is_some_and(is_finite);
+            // Arguments count as finite until a call passes something else.
+            let known = (0..own.len()).map(known).collect();
+            finite.arguments.insert(name.clone(), known);
+            let own: Vec<_> = own.into_iter().map(ValueKey::of).collect();
+            for call in collect(&function, |op| is(&op, ops::skript::INVOKE)) {
+                let callee = FlatSymbolRefAttribute::try_from(call.attribute("callee")?)?;
+                calls.push(Call {
+                    caller: name.clone(),
+                    callee: callee.value().to_owned(),
+                    passed: call.operands().map(|o| passed(o, &own)).collect(),
+                });
+            }
+        }
+        while calls.iter().any(|call| finite.meet(call)) {}
+        Ok(finite)
+    }
+
+    /// Whether the function gets finite numbers for an argument.
+    pub fn holds(&self, function: &str, argument: usize) -> bool {
+        let known = self.arguments.get(function);
+        known.and_then(|k| k.get(argument)).copied() == Some(true)
+    }
+
+    /// Adds a call; returns whether it changed anything.
+    fn meet(&mut self, call: &Call) -> bool {
+        let mut news = false;
+        for (position, passed) in call.passed.iter().enumerate() {
+            let holds = match passed {
+                Passed::Argument(own) => self.holds(&call.caller, *own),
+                Passed::Finite => true,
+                Passed::Unknown => false,
+            };
+            let known = self.arguments.get_mut(&call.callee);
+            let known = known.and_then(|known| known.get_mut(position));
+            if let Some(known) = known.filter(|known| **known && !holds) {
+                *known = false;
+                news = true;
+            }
+        }
+        news
+    }
+}
+
+fn symbol(function: OperationRef<'_, '_>) -> Option<String> {
+    let name = function.attribute("sym_name").ok()?;
+    let name = StringAttribute::try_from(name).ok()?;
+    Some(name.value().to_owned())
+}
+
+fn passed(value: Value<'_, '_>, own: &[ValueKey]) -> Passed {
+    if let Some(position) = own.iter().position(|a| *a == ValueKey::of(value)) {
+        return Passed::Argument(position);
+    }
+    let result = OperationResult::try_from(value);
+    let is_constant = result.is_ok_and(|r| is_finite_constant(r.owner()));
+    match is_constant {
+        true => Passed::Finite,
+        false => Passed::Unknown,
+    }
+}
+
+fn is_finite(tensor: &Tensor) -> bool {
+    let numbers = (0..tensor.volume()).map(|position| tensor.get(position));
+    let mut numbers = numbers.map(|number| match number {
+        Some(Scalar::Real(number)) => number.is_finite(),
+        number => number.is_some(),
+    });
+    numbers.all(|finite| finite)
+}
+
+/// Whether an operation is a constant of finite numbers.
+fn is_finite_constant(op: OperationRef<'_, '_>) -> bool {
+    let name = operation_name(op);
+    if name != ops::arith::CONSTANT && name != ops::stablehlo::CONSTANT {
+        return false;
+    }
+    let elements = || {
+        let r#type = op.result(0).ok()?.r#type();
+        let element = element_type(&types::element_of(r#type)?.to_string())?;
+        let shape = types::extents(r#type)?;
+        let volume = shape.iter().product::<i64>().try_into().ok()?;
+        let bytes = dense::bytes(op.attribute("value").ok()?, element.size(), volume)?;
+        let held = [(bytes.len() / element.size()) as u64];
+        Tensor::from_bytes(element, &held, &bytes).ok()
+    };
+    elements().is_some_and(|elements| is_finite(&elements))
+}
+
+/// Whether a value consists of finite numbers: those of `known`, constants, and operations that only move them.
+pub fn is_made_of(value: Value<'_, '_>, known: &HashSet<ValueKey>) -> bool {
+    let (mut pending, mut seen) = (vec![value], HashSet::new());
+    while let Some(value) = pending.pop() {
+        let key = ValueKey::of(value);
+        if known.contains(&key) || !seen.insert(key) {
+            continue;
+        }
+        let Ok(result) = OperationResult::try_from(value) else {
+            return false;
+        };
+        let op = result.owner();
+        // The operands that elements come from.
+        let from = match operation_name(op).as_str() {
+            ops::stablehlo::SLICE
+            | ops::stablehlo::DYNAMIC_SLICE
+            | ops::stablehlo::RESHAPE
+            | ops::stablehlo::TRANSPOSE
+            | ops::stablehlo::BROADCAST_IN_DIM
+            | ops::stablehlo::REVERSE
+            | ops::stablehlo::GATHER => 0..1,
+            ops::stablehlo::PAD | ops::stablehlo::DYNAMIC_UPDATE_SLICE => 0..2,
+            ops::stablehlo::SELECT => 1..3,
+            ops::stablehlo::CONCATENATE => 0..op.operand_count(),
+            _ if is_finite_constant(op) => 0..0,
+            _ => return false,
+        };
+        for position in from {
+            match op.operand(position) {
+                Ok(operand) => pending.push(operand),
+                Err(_) => return false,
+            }
+        }
+    }
+    true
+}

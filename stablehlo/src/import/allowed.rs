@@ -1,0 +1,195 @@
+//! The guard of programs that nobody vouches for: what a parsed module may hold.
+//!
+//! The context knows [`skript_dialect::register_programs`] alone and no operation without a definition. Here the module is
+//! held against the list of operations that have code, as MLIR has read it: no spelling hides a name.
+
+use super::program::{Refusal, refusal_at};
+use super::to_linalg::Tensor;
+use melior::ir::attribute::ArrayAttribute;
+use melior::ir::operation::OperationLike;
+use melior::ir::{
+    Attribute, AttributeLike, BlockLike, BlockRef, Module, OperationRef, RegionLike, Type,
+    ValueLike,
+};
+use skript_dialect::melior;
+use skript_dialect::op;
+use skript_dialect::place::Levels;
+use skript_passes::ir;
+use skript_passes::ir::ops;
+use skript_passes::ir::{attributes, mutation, types};
+
+/// So many are listed.
+const LISTED: usize = 20;
+/// Levels of a location: calls on a stack.
+const LOCATION_LEVELS: usize = 4096;
+/// So many elements a sparse constant may have: all are written out.
+const SPARSE: i64 = 1 << 24;
+/// What functions and calls may have beside names and types, and nothing here follows.
+const DROPPED: [&str; 3] = ["arg_attrs", "res_attrs", "no_inline"];
+
+/// Takes away what other dialects state about the module, its functions and their arguments: every attribute that is not
+/// part of its operation's definition.
+pub fn strip(module: &Module) {
+    for found in op::collect(&module.as_operation(), |_| true) {
+        for name in op::discardable_attributes(found) {
+            mutation::remove(found, &name);
+        }
+        if op::is(&found, ops::func::FUNC) || op::is(&found, ops::func::CALL) {
+            for name in DROPPED {
+                mutation::remove(found, name);
+            }
+        }
+    }
+}
+
+/// Where an operation stands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Level {
+    Program,
+    Module,
+    Function,
+    Inside,
+}
+
+/// Everything in a stripped module that no program here may hold, in order of text.
+pub fn refusals(module: &Module, is_taken: fn(&str) -> bool) -> Vec<Refusal> {
+    let mut pending = vec![(module.as_operation(), Level::Program)];
+    let mut found = Vec::new();
+    let mut levels = Levels::default();
+    while let Some((operation, level)) = pending.pop() {
+        if found.len() == LISTED {
+            break;
+        }
+        let message = wrong(operation, level, is_taken);
+        if let Some(message) = message.or_else(|| location(operation, &mut levels)) {
+            found.push(Refusal {
+                malformed: false,
+                ..refusal_at(operation, &message)
+            });
+            continue;
+        }
+        let inner = match level {
+            Level::Program => Level::Module,
+            Level::Module => Level::Function,
+            Level::Function | Level::Inside => Level::Inside,
+        };
+        let below = ir::blocks(operation).into_iter();
+        let below: Vec<_> = below.flat_map(ir::operations).collect();
+        pending.extend(below.into_iter().rev().map(|op| (op, inner)));
+    }
+    found
+}
+
+/// What is wrong with one operation, apart from those inside.
+fn wrong(operation: OperationRef, level: Level, is_taken: fn(&str) -> bool) -> Option<String> {
+    let name = op::name(&operation);
+    let is_here = match name.as_str() {
+        ops::builtin::MODULE => level == Level::Program,
+        ops::func::FUNC => level == Level::Module,
+        ops::func::RETURN => level == Level::Function,
+        ops::stablehlo::RETURN => level == Level::Inside,
+        name => matches!(level, Level::Function | Level::Inside) && is_taken(name),
+    };
+    if !is_here {
+        return Some("has no code here".to_owned());
+    }
+    blocks(operation, &name)
+        .or_else(|| types_of(operation))
+        .or_else(|| attributes_of(operation, &name))
+}
+
+/// A region here is one block: in others nothing holds the order in which values are defined and used.
+fn blocks(operation: OperationRef, name: &str) -> Option<String> {
+    let is_function = name == ops::func::FUNC;
+    for region in operation.regions() {
+        match region.first_block() {
+            None if is_function => {}
+            None => return Some("has a region without a block".to_owned()),
+            Some(block) if block.next_in_region().is_some() => {
+                return Some("has a region of several blocks: it must be one".to_owned());
+            }
+            Some(_) => {}
+        }
+    }
+    None
+}
+
+fn types_of(operation: OperationRef) -> Option<String> {
+    let mut all: Vec<Type> = operation.results().map(|r| r.r#type()).collect();
+    for block in ir::blocks(operation) {
+        all.extend(arguments(block));
+    }
+    if op::is(&operation, ops::func::FUNC) {
+        let Ok((inputs, results)) = ir::signature(operation) else {
+            return Some("has no type of a function".to_owned());
+        };
+        all.extend(inputs);
+        all.extend(results);
+    }
+    let foreign = all.into_iter().find(|t| !is_tensor(*t))?;
+    Some(format!(
+        "has a value of type {}: values are tensors of integers, reals or complex numbers",
+        ir::bounded(foreign.to_string(), 100)
+    ))
+}
+
+fn arguments<'c>(block: BlockRef<'c, '_>) -> Vec<Type<'c>> {
+    let arguments = (0..block.argument_count()).filter_map(|n| block.argument(n).ok());
+    arguments.map(|argument| argument.r#type()).collect()
+}
+
+fn is_tensor(r#type: Type) -> bool {
+    Tensor::of(r#type).is_some() && types::encoding_of(r#type).is_none()
+}
+
+fn attributes_of(operation: OperationRef, name: &str) -> Option<String> {
+    for (key, value) in operation.attributes() {
+        let key = key.as_string_ref();
+        let key = key.as_str().unwrap_or_default();
+        let mut pending = vec![value];
+        while let Some(value) = pending.pop() {
+            // Elements in the file's resources are moved to the constant afterwards.
+            let may_be_resource = name == ops::stablehlo::CONSTANT && key == "value";
+            if attributes::is_resource(value) && !may_be_resource {
+                return Some(format!(
+                    "has elements from the file's resources as its attribute `{key}`: only constants may"
+                ));
+            }
+            if let Some(message) = sparse(value) {
+                return Some(message);
+            }
+            let dialect = attributes::dialect_of(value);
+            if dialect != "builtin" && dialect != "stablehlo" {
+                return Some(format!(
+                    "has an attribute `{key}` of the dialect `{dialect}`"
+                ));
+            }
+            if let Ok(array) = ArrayAttribute::try_from(value) {
+                pending.extend((0..array.len()).filter_map(|n| array.element(n).ok()));
+            }
+        }
+    }
+    None
+}
+
+/// What is wrong with the size of a sparse constant.
+fn sparse(attribute: Attribute) -> Option<String> {
+    let r#type = Tensor::of(attribute.r#type()).filter(|_| attributes::is_sparse(attribute))?;
+    let volume = r#type
+        .extents
+        .iter()
+        .try_fold(1i64, |v, e| v.checked_mul(*e));
+    volume.is_none_or(|v| v > SPARSE).then(|| {
+        format!(
+            "has a sparse constant of {}: at most {SPARSE} elements are written out; broadcast one, or pass it as an argument",
+            r#type.text()
+        )
+    })
+}
+
+/// Locations are printed by recursion.
+fn location(operation: OperationRef, levels: &mut Levels) -> Option<String> {
+    (levels.of(operation.location()) > LOCATION_LEVELS).then(|| {
+        format!("has a location of more than {LOCATION_LEVELS} levels: write the program without locations")
+    })
+}

@@ -1,0 +1,100 @@
+//! `skript-drop-signs`: unsigned integers become signless ones, which is what `arith`, buffers and LLVM know.
+//!
+//! Requires: no operation is left whose meaning depends on the sign in a type. Guarantees: no value has an unsigned
+//! integer type, casts between the two are gone.
+
+use melior::ir::attribute::TypeAttribute;
+use melior::ir::block::BlockLike;
+use melior::ir::operation::OperationLike;
+use melior::ir::r#type::{FunctionType, RankedTensorType};
+use melior::ir::{Attribute, OperationRef, ShapedTypeLike, Type, TypeLike, Value, ValueLike};
+use skript_dialect::melior;
+use skript_dialect::{Pass, PassError, op};
+use skript_passes::ir;
+use skript_passes::ir::mutation;
+use skript_passes::ir::ops;
+
+/// The pass `skript-drop-signs`.
+pub const PASS: Pass = Pass {
+    flag: "skript-drop-signs",
+    summary: "unsigned integers become signless ones",
+    anchor: Some(ops::builtin::MODULE),
+    run: |root, _, _| {
+        for found in op::collect(&root, |_| true) {
+            for block in ir::blocks(found) {
+                for n in 0..block.argument_count() {
+                    retype(block.argument(n)?.into())?;
+                }
+            }
+            for result in found.results() {
+                retype(result.into())?;
+            }
+            if op::is(&found, ops::func::FUNC) {
+                sign(found)?;
+            }
+        }
+        for cast in op::collect(&root, |op| {
+            op::is(&op, ops::builtin::UNREALIZED_CONVERSION_CAST)
+        }) {
+            let (Ok(from), Ok(to)) = (cast.operand(0), cast.result(0)) else {
+                continue;
+            };
+            if cast.operand_count() == 1 && from.r#type() == to.r#type() {
+                ir::replace_uses(to.into(), from);
+                ir::erase(cast);
+            }
+        }
+        Ok(())
+    },
+    ..Pass::NONE
+};
+
+fn retype(value: Value) -> Result<(), PassError> {
+    let old = value.r#type();
+    if let Some(new) = signless(old)? {
+        mutation::retype(value, new);
+    }
+    Ok(())
+}
+
+/// The type without signs; `None` if it has none.
+fn signless(r#type: Type<'_>) -> Result<Option<Type<'_>>, PassError> {
+    let text = r#type.to_string();
+    if !text.contains("ui") {
+        return Ok(None);
+    }
+    if r#type.is_ranked_tensor() {
+        let element = RankedTensorType::try_from(r#type)?.element().to_string();
+        if !element.starts_with("ui") {
+            return Ok(None);
+        }
+    } else if !text.starts_with("ui") {
+        return Ok(None);
+    }
+    // The element type is the last word; extents hold no letters but `x`.
+    let owner = r#type.context();
+    let new = ir::parse_type(owner, &text.replace("ui", "i"));
+    Ok(Some(new?))
+}
+
+/// A function's type; those of its arguments alone are not enough where it has no body.
+fn sign(function: OperationRef) -> Result<(), PassError> {
+    let (inputs, results) = ir::signature(function)?;
+    let all = |types: Vec<Type<'_>>| -> Result<Vec<String>, PassError> {
+        types
+            .into_iter()
+            .map(|t| Ok(signless(t)?.unwrap_or(t).to_string()))
+            .collect()
+    };
+    let text = format!(
+        "({}) -> ({})",
+        all(inputs)?.join(", "),
+        all(results)?.join(", ")
+    );
+    let owner = function.context();
+    let r#type = ir::parse_type(owner, &text)?;
+    let r#type: FunctionType = r#type.try_into()?;
+    let attribute: Attribute = TypeAttribute::new(r#type.into()).into();
+    ir::set_attribute(function, "function_type", attribute);
+    Ok(())
+}

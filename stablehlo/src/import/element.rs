@@ -1,0 +1,107 @@
+//! Element types of StableHLO: what they are, and what stands for them in code.
+
+use melior::ir::Type;
+use melior::ir::r#type::IntegerType;
+use skript_dialect::melior;
+use skript_passes::ir::types;
+
+/// The type of one element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Element {
+    Pred,
+    Signed(u32),
+    Unsigned(u32),
+    Float(Float),
+    /// A pair of `f32` or `f64`.
+    Complex(Float),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Float {
+    F16,
+    BF16,
+    F32,
+    F64,
+}
+
+impl Float {
+    fn of(r#type: Type<'_>) -> Option<Float> {
+        match r#type.to_string().as_str() {
+            "f16" => Some(Float::F16),
+            "bf16" => Some(Float::BF16),
+            "f32" => Some(Float::F32),
+            "f64" => Some(Float::F64),
+            _ => None,
+        }
+    }
+
+    pub fn text(self) -> &'static str {
+        match self {
+            Float::F16 => "f16",
+            Float::BF16 => "bf16",
+            Float::F32 => "f32",
+            Float::F64 => "f64",
+        }
+    }
+
+    pub fn bits(self) -> u32 {
+        match self {
+            Float::F16 | Float::BF16 => 16,
+            Float::F32 => 32,
+            Float::F64 => 64,
+        }
+    }
+
+    /// Computed in f32: no machine has all functions in half precision.
+    pub fn is_half(self) -> bool {
+        matches!(self, Float::F16 | Float::BF16)
+    }
+}
+
+impl Element {
+    /// The element of a scalar type; `None` for what StableHLO does not have.
+    pub fn of(r#type: Type<'_>) -> Option<Element> {
+        if let Ok(integer) = IntegerType::try_from(r#type) {
+            return match integer.width() {
+                1 => Some(Element::Pred),
+                width @ (4 | 8 | 16 | 32 | 64) if integer.is_unsigned() => {
+                    Some(Element::Unsigned(width))
+                }
+                width @ (4 | 8 | 16 | 32 | 64) => Some(Element::Signed(width)),
+                _ => None,
+            };
+        }
+        if let Some(part) = types::complex_part(r#type) {
+            return Float::of(part).map(Element::Complex);
+        }
+        Float::of(r#type).map(Element::Float)
+    }
+
+    /// The number of bits; of both parts of a complex number.
+    pub fn bits(self) -> u32 {
+        match self {
+            Element::Pred => 1,
+            Element::Signed(width) | Element::Unsigned(width) => width,
+            Element::Float(float) => float.bits(),
+            Element::Complex(part) => 2 * part.bits(),
+        }
+    }
+
+    /// As StableHLO writes it.
+    pub fn text(self) -> String {
+        match self {
+            Element::Unsigned(width) => format!("ui{width}"),
+            other => other.signless(),
+        }
+    }
+
+    /// As `arith` wants it: integers carry no sign.
+    pub fn signless(self) -> String {
+        match self {
+            Element::Pred => "i1".to_owned(),
+            Element::Signed(width) | Element::Unsigned(width) => format!("i{width}"),
+            Element::Float(float) => float.text().to_owned(),
+            Element::Complex(part) => format!("complex<{}>", part.text()),
+        }
+    }
+}

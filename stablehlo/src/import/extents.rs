@@ -1,0 +1,32 @@
+//! Programs that run have fixed extents, which 64 bits count the elements of.
+
+use super::program::{Refusal, refusal_at};
+use melior::ir::Module;
+use melior::ir::operation::OperationLike;
+use skript_dialect::melior;
+use skript_dialect::op;
+use skript_passes::ir::types;
+
+/// Every operation with a result whose extents are not fixed, or too large.
+pub fn unusable(module: &Module) -> Vec<Refusal> {
+    let mut found = Vec::new();
+    for operation in op::collect(&module.as_operation(), |_| true) {
+        for (n, result) in operation.results().enumerate() {
+            let r#type = melior::ir::ValueLike::r#type(&result);
+            let Some(extents) = types::extents(r#type) else {
+                continue;
+            };
+            let volume = extents.iter().try_fold(16_i64, |v, e| v.checked_mul(*e));
+            let message = match volume {
+                _ if extents.contains(&types::DYNAMIC) => {
+                    "extents must be known; export the program for fixed shapes"
+                }
+                None => "64 bits do not count its bytes",
+                Some(_) => continue,
+            };
+            let message = format!("gives {type}, result {n}: {message}");
+            found.push(refusal_at(operation, &message));
+        }
+    }
+    found
+}

@@ -1,0 +1,501 @@
+//! A program's text becomes an artifact.
+//!
+//! Arguments and results are arrays of types that NumPy has: those of `bf16` are f32, of 4 bits i8 and u8, complex ones
+//! reals with one more dimension of 2. A function around the entry converts them; all calls are inlined.
+
+use super::element::{Element, Float};
+use super::reading::normalized;
+use super::to_linalg::Tensor;
+use super::{
+    allowed, calls, ends, extents, factorization, limits, literals, resources, survey, unreadable,
+};
+use melior::Context;
+use melior::dialect::DialectRegistry;
+use melior::ir::attribute::StringAttribute;
+use melior::ir::block::BlockLike;
+use melior::ir::operation::OperationLike;
+use melior::ir::{Module, Operation, OperationRef, Type};
+use skript_dialect::melior;
+use skript_dialect::op;
+use skript_passes::codegen::{CodegenError, Interface};
+use skript_passes::compile::compile_tensors;
+use skript_passes::ir;
+use skript_passes::ir::ops;
+use skript_passes::ir::types;
+use skript_runtime::artifact::{Artifact, Port, PortExtent, Target};
+use skript_tensor::ElementType;
+
+/// Why a program does not become code.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// Whether the text is no StableHLO, rather than StableHLO that has no code.
+    pub malformed: bool,
+    pub message: String,
+    /// Line and column, from 1.
+    pub place: Option<(usize, usize)>,
+}
+
+impl Refusal {
+    /// Of a text that is no StableHLO, at a byte of it.
+    pub fn malformed_at(text: &str, at: usize, message: String) -> Self {
+        let before = text.get(..at).unwrap_or_default();
+        let line = before.rsplit('\n').next().unwrap_or_default();
+        Self {
+            malformed: true,
+            message,
+            place: Some((1 + before.matches('\n').count(), 1 + line.len())),
+        }
+    }
+}
+
+/// A compiled program.
+pub struct Program {
+    pub artifact: Artifact,
+    /// What the program says of its arguments and results; the artifact's ports say what arrays they are.
+    pub arguments: Vec<Tensor>,
+    pub results: Vec<Tensor>,
+}
+
+/// Passes between StableHLO and code generation.
+pub const PASSES: &str = "inline,symbol-dce,canonicalize,convert-stablehlo-to-linalg,\
+    convert-skript-elementwise-to-linalg,convert-stablehlo-scalar-to-arith,skript-drop-signs,\
+    convert-complex-to-standard,canonicalize,cse,skript-fuse-elementwise,canonicalize,cse";
+
+/// The name of the function around the entry.
+const AROUND: &str = "skript.around";
+
+/// Compiles a program: `@main`, or the only public function.
+///
+/// # Errors
+/// All that is wrong, or that has no code.
+pub fn compile(text: &str, target: &Target) -> Result<Program, Vec<Refusal>> {
+    compile_unless(text, target, |_| None)
+}
+
+/// As [`compile`], unless `kept` returns the code of this very text. It gets the interface that the code must have.
+///
+/// # Errors
+/// As of [`compile`].
+pub fn compile_unless(
+    text: &str,
+    target: &Target,
+    kept: impl FnOnce(&Interface) -> Option<Artifact>,
+) -> Result<Program, Vec<Refusal>> {
+    crate::register();
+    // It knows the program's dialects alone until the program has been read.
+    let context = Context::new();
+    context.enable_multi_threading(false);
+    let module = read(&context, text, survey::runs)?;
+    ir::load_all(&context);
+    let entry = entry(&module).map_err(|e| vec![e])?;
+    let (arguments, results) = ir::signature(entry).map_err(|e| refused(&e))?;
+    let mut refusals = Vec::new();
+    let arguments = tensors(entry, &arguments, "argument", &mut refusals);
+    let results = tensors(entry, &results, "result", &mut refusals);
+    refusals.extend(extents::unusable(&module));
+    if !refusals.is_empty() {
+        return Err(refusals);
+    }
+    let interface = Interface {
+        inputs: ports(&arguments),
+        outputs: ports(&results),
+        ..Interface::default()
+    };
+    if let Some(artifact) = kept(&interface) {
+        return Ok(Program {
+            artifact,
+            arguments,
+            results,
+        });
+    }
+    let name = op_name(entry);
+    hide(&module);
+    let around = around(&name, &arguments, &results);
+    let around = Module::parse(&context, &around);
+    let around = around.and_then(|m| {
+        ir::operations(m.body())
+            .last()
+            .map(|op| Operation::clone(op))
+    });
+    let around = around.ok_or_else(|| refused(&CodegenError::Module("no entry".to_owned())))?;
+    module.body().append_operation(around);
+    ir::run_pipeline(&module, "lowering to linalg", PASSES).map_err(|e| refused(&e))?;
+    let artifact = compile_tensors(&module, interface, target).map_err(|e| refused(&e))?;
+    Ok(Program {
+        artifact,
+        arguments,
+        results,
+    })
+}
+
+/// The module of a text in any spelling, without attributes that its operations do not define; the context then knows what
+/// programs hold.
+///
+/// # Errors
+/// Operations that `is_taken` does not take, all at once; what is no MLIR; what is too large or too deep.
+pub fn read<'c>(
+    context: &'c Context,
+    text: &str,
+    is_taken: fn(&str) -> bool,
+) -> Result<Module<'c>, Vec<Refusal>> {
+    if let Some(refusal) = unreadable::refusal(text) {
+        return Err(vec![refusal]);
+    }
+    let foreign = ends::of_others(text);
+    if !foreign.is_empty() {
+        return Err(foreign);
+    }
+    let mut text = normalized(text);
+    if is_taken(ops::stablehlo::WHILE) {
+        text = factorization::spelled_out(&text);
+    }
+    if let Some(refusal) = limits::refusal(&text) {
+        return Err(vec![refusal]);
+    }
+    let unknown = survey::without_code(&text, is_taken);
+    if let Some((_, places)) = unknown.first() {
+        return Err(vec![Refusal {
+            malformed: false,
+            message: format!(
+                "there is no code for {}{}",
+                survey::listed(&unknown),
+                survey::advice(&unknown)
+            ),
+            place: places.first().copied(),
+        }]);
+    }
+    let stray = literals::stray(&text);
+    if !stray.is_empty() {
+        return Err(stray);
+    }
+    let registry = DialectRegistry::new();
+    skript_dialect::register_programs(&registry);
+    context.append_dialect_registry(&registry);
+    context.set_allow_unregistered_dialects(false);
+    let (module, messages) = ir::collecting(context, || Module::parse(context, &text));
+    let module = module
+        .ok_or_else(|| -> Vec<Refusal> { messages.iter().map(|m| malformed(m)).collect() })?;
+    allowed::strip(&module);
+    let refused = allowed::refusals(&module, is_taken);
+    if !refused.is_empty() {
+        return Err(refused);
+    }
+    resources::inline(&module);
+    match calls::refusals(&module) {
+        refused if refused.is_empty() => Ok(module),
+        refused => Err(refused),
+    }
+}
+
+/// `loc("-":12:3): message` or `-:12:3: message`, where the text has no name; of a place inside another, the inner one.
+fn malformed(message: &str) -> Refusal {
+    let (location, message) = match message.starts_with("loc(") {
+        true => message.split_once("): "),
+        false => message.split_once(": "),
+    }
+    .unwrap_or(("", message));
+    let place = location
+        .split_once("\"-\":")
+        .or(location.split_once("-:"))
+        .map_or("", |(_, place)| place);
+    let mut numbers = place.split(|c: char| !c.is_ascii_digit()).map(str::parse);
+    let place = match (numbers.next(), numbers.next()) {
+        (Some(Ok(line)), Some(Ok(column))) => Some((line, column)),
+        _ => None,
+    };
+    // What follows is about flags that no program has.
+    let message = message.split(". If this is intended").next();
+    let message = message.unwrap_or_default().trim_end();
+    let advice = ADVICE.iter().find(|(what, _)| message.contains(what));
+    Refusal {
+        malformed: true,
+        message: format!("{message}{}", advice.map_or("", |(_, advice)| advice)),
+        place,
+    }
+}
+
+/// What to do about what MLIR's reader says, where it does not say so.
+const ADVICE: &[(&str, &str)] = &[
+    (
+        "not found for custom op",
+        ": programs are in func, StableHLO and CHLO",
+    ),
+    (
+        "unregistered dialect",
+        ": programs are in func, StableHLO and CHLO",
+    ),
+    (
+        "expected hex string blob",
+        ": `\"0x`, the alignment in four bytes, the elements; each byte in two digits, the lowest of a number first",
+    ),
+    (
+        "expected non-function type",
+        ": one such as `tensor<2x3xf32>`, whose extents are numbers from 0",
+    ),
+    (
+        "failed to verify constraint: region with 1 blocks",
+        ": one block, which ends with `stablehlo.return`",
+    ),
+    (
+        "failed to satisfy constraint: i64 dense array attribute",
+        ": such as `array<i64: 0, 1>`, where older programs have `dense<[0, 1]> : tensor<2xi64>`",
+    ),
+];
+
+/// Why an operation that StableHLO allows by itself makes no program.
+pub fn refusal_at(op: OperationRef, message: &str) -> Refusal {
+    let location = op.location();
+    malformed(&format!("{location}: '{}' op {message}", op::name(&op)))
+}
+
+pub fn refused(error: &CodegenError) -> Vec<Refusal> {
+    let CodegenError::Stage { messages, .. } = error else {
+        return vec![Refusal {
+            malformed: false,
+            message: error.to_string(),
+            place: None,
+        }];
+    };
+    let all = messages.iter().map(|m| Refusal {
+        malformed: false,
+        message: m.text.clone(),
+        place: m.frames.first().map(|f| (f.line, f.column)),
+    });
+    all.collect()
+}
+
+pub fn op_name(function: OperationRef) -> String {
+    let name = function.attribute("sym_name").ok();
+    let name = name.and_then(|n| StringAttribute::try_from(n).ok());
+    name.map_or_else(String::new, |n| n.value().to_owned())
+}
+
+fn entry<'c, 'a>(module: &'a Module<'c>) -> Result<OperationRef<'c, 'a>, Refusal> {
+    let functions = ir::operations(module.body());
+    let functions: Vec<_> = functions
+        .into_iter()
+        .filter(|f| op::is(f, ops::func::FUNC))
+        .collect();
+    let is_empty = functions.is_empty();
+    entry_of(functions).ok_or_else(|| Refusal {
+        malformed: true,
+        message: match is_empty {
+            false => "several functions are public and none is named `main`".to_owned(),
+            true => "there is no function `main`".to_owned(),
+        },
+        place: None,
+    })
+}
+
+/// `@main`, or the only public function.
+pub fn entry_of<'c, 'a>(functions: Vec<OperationRef<'c, 'a>>) -> Option<OperationRef<'c, 'a>> {
+    if let Some(main) = functions.iter().find(|f| op_name(**f) == "main") {
+        return Some(*main);
+    }
+    let visibility = |f: &OperationRef| f.attribute("sym_visibility").map(|v| v.to_string());
+    let private = |f: &OperationRef| visibility(f).is_ok_and(|v| v == "\"private\"");
+    let mut visible = functions.into_iter().filter(|f| !private(f));
+    visible.next().filter(|_| visible.next().is_none())
+}
+
+fn tensors(
+    entry: OperationRef,
+    types: &[Type],
+    role: &str,
+    refusals: &mut Vec<Refusal>,
+) -> Vec<Tensor> {
+    let mut found = Vec::new();
+    for (n, r#type) in types.iter().enumerate() {
+        match Tensor::of(*r#type) {
+            Some(tensor) if !tensor.extents.contains(&types::DYNAMIC) => found.push(tensor),
+            other => refusals.push(Refusal {
+                malformed: false,
+                message: match other {
+                    Some(_) => format!(
+                        "{role} {n} of `{}` is {type}: extents must be known; export the program for fixed shapes",
+                        op_name(entry)
+                    ),
+                    None => format!("there is no code for {type}, {role} {n} of `{}`", op_name(entry)),
+                },
+                place: None,
+            }),
+        }
+    }
+    found
+}
+
+/// Lets nobody outside see the functions.
+fn hide(module: &Module) {
+    for function in op::collect(&module.as_operation(), |op| op::is(&op, ops::func::FUNC)) {
+        ir::set_string(function, "sym_visibility", "private");
+    }
+}
+
+/// What an array holds for a tensor.
+fn outer(tensor: &Tensor) -> Tensor {
+    let mut extents = tensor.extents.clone();
+    let element = match tensor.element {
+        Element::Complex(part) => {
+            extents.push(2);
+            Element::Float(part)
+        }
+        Element::Float(Float::BF16) => Element::Float(Float::F32),
+        Element::Signed(4) => Element::Signed(8),
+        Element::Unsigned(4) => Element::Unsigned(8),
+        other => other,
+    };
+    Tensor { extents, element }
+}
+
+/// The function that takes and gives arrays, in StableHLO; the program's own is declared, to be there when it parses.
+///
+/// The name is the program's: it is escaped, so that it never ends its string.
+fn around(name: &str, arguments: &[Tensor], results: &[Tensor]) -> String {
+    let name = escaped(name);
+    let mut text = String::new();
+    let types = |tensors: &[Tensor]| tensors.iter().map(Tensor::text).collect::<Vec<_>>();
+    let (from, to) = (types(arguments).join(", "), types(results).join(", "));
+    let outside: Vec<Tensor> = results.iter().map(outer).collect();
+    let parameters = arguments.iter().enumerate().map(|(n, t)| {
+        format!(
+            "%a{n}: {} {{bufferization.writable = false}}",
+            outer(t).text()
+        )
+    });
+    text.push_str(&format!(
+        "func.func private @\"{name}\"({from}) -> ({to})\n\
+         func.func @\"{AROUND}\"({}) -> ({}) attributes {{skript.entry}} {{\n",
+        parameters.collect::<Vec<_>>().join(", "),
+        types(&outside).join(", ")
+    ));
+    for (n, tensor) in arguments.iter().enumerate() {
+        text.push_str(&inward(n, tensor));
+    }
+    let names = |letter: char, count: usize| {
+        let names: Vec<String> = (0..count).map(|n| format!("%{letter}{n}")).collect();
+        names.join(", ")
+    };
+    let call = format!(
+        "func.call @\"{name}\"({}) : ({from}) -> ({to})\n",
+        names('x', arguments.len())
+    );
+    let given = names('y', results.len());
+    text.push_str(&match results.is_empty() {
+        true => call,
+        false => format!("{given} = {call}"),
+    });
+    for (n, tensor) in results.iter().enumerate() {
+        text.push_str(&outward(n, tensor));
+    }
+    let colon = if results.is_empty() { "" } else { " : " };
+    text.push_str(&format!(
+        "return {}{colon}{}\n}}",
+        names('z', results.len()),
+        types(&outside).join(", ")
+    ));
+    text
+}
+
+/// A name inside of a string of MLIR's text.
+fn escaped(name: &str) -> String {
+    let byte = |byte: u8| match byte {
+        byte if byte.is_ascii_alphanumeric() => char::from(byte).to_string(),
+        byte => format!("\\{byte:02X}"),
+    };
+    name.bytes().map(byte).collect()
+}
+
+/// Types of the real or imaginary parts of a tensor: as they are, and with a last dimension of one element.
+fn parts(tensor: &Tensor, part: Float) -> (String, String) {
+    let reals = Tensor {
+        extents: tensor.extents.clone(),
+        element: Element::Float(part),
+    };
+    let thin = [&tensor.extents[..], &[1]].concat();
+    (reals.text(), reals.with_extents(&thin).text())
+}
+
+/// `%xN` from `%aN`.
+fn inward(n: usize, tensor: &Tensor) -> String {
+    let array = outer(tensor);
+    let (from, to) = (array.text(), tensor.text());
+    if array == *tensor {
+        return format!("%x{n} = stablehlo.reshape %a{n} : ({from}) -> {to}\n");
+    }
+    let Element::Complex(part) = tensor.element else {
+        return format!("%x{n} = stablehlo.convert %a{n} : ({from}) -> {to}\n");
+    };
+    let (reals, thin) = parts(tensor, part);
+    let ranges: String = tensor.extents.iter().map(|e| format!("0:{e}, ")).collect();
+    let mut text = String::new();
+    for (word, range) in [("re", "0:1"), ("im", "1:2")] {
+        text.push_str(&format!(
+            "%{word}s{n} = stablehlo.slice %a{n} [{ranges}{range}] : ({from}) -> {thin}\n\
+             %{word}{n} = stablehlo.reshape %{word}s{n} : ({thin}) -> {reals}\n"
+        ));
+    }
+    text + &format!("%x{n} = stablehlo.complex %re{n}, %im{n} : {to}\n")
+}
+
+/// `%zN` from `%yN`.
+fn outward(n: usize, tensor: &Tensor) -> String {
+    let array = outer(tensor);
+    let (from, to) = (tensor.text(), array.text());
+    if array == *tensor {
+        return format!("%z{n} = stablehlo.reshape %y{n} : ({from}) -> {to}\n");
+    }
+    let Element::Complex(part) = tensor.element else {
+        return format!("%z{n} = stablehlo.convert %y{n} : ({from}) -> {to}\n");
+    };
+    let (reals, thin) = parts(tensor, part);
+    let mut text = String::new();
+    for word in ["real", "imag"] {
+        text.push_str(&format!(
+            "%{word}{n} = stablehlo.{word} %y{n} : ({from}) -> {reals}\n\
+             %{word}s{n} = stablehlo.reshape %{word}{n} : ({reals}) -> {thin}\n"
+        ));
+    }
+    text + &format!(
+        "%z{n} = stablehlo.concatenate %reals{n}, %imags{n}, dim = {} : ({thin}, {thin}) -> {to}\n",
+        tensor.rank()
+    )
+}
+
+fn ports(tensors: &[Tensor]) -> Vec<Port> {
+    let port = |(n, tensor): (usize, &Tensor)| {
+        let array = outer(tensor);
+        Port {
+            name: n.to_string(),
+            aliases: Vec::new(),
+            element: element_type(array.element),
+            shape: array
+                .extents
+                .iter()
+                .map(|e| PortExtent::Fixed(e.unsigned_abs()))
+                .collect(),
+            pack: None,
+        }
+    };
+    tensors.iter().enumerate().map(port).collect()
+}
+
+/// What an array's elements are; the outer types only.
+fn element_type(element: Element) -> ElementType {
+    match element {
+        Element::Pred => ElementType::Bool,
+        Element::Signed(4 | 8) => ElementType::I8,
+        Element::Signed(16) => ElementType::I16,
+        Element::Signed(32) => ElementType::I32,
+        Element::Signed(_) => ElementType::I64,
+        Element::Unsigned(4 | 8) => ElementType::U8,
+        Element::Unsigned(16) => ElementType::U16,
+        Element::Unsigned(32) => ElementType::U32,
+        Element::Unsigned(_) => ElementType::U64,
+        Element::Float(float) | Element::Complex(float) => match float {
+            Float::F16 => ElementType::F16,
+            Float::BF16 => ElementType::BF16,
+            Float::F32 => ElementType::F32,
+            Float::F64 => ElementType::F64,
+        },
+    }
+}

@@ -1,0 +1,301 @@
+//! The text of others in the spelling that our dialect parses; every line stays where it is.
+//!
+//! The draft's spelling becomes today's: `siN` is `iN`, `pred` is `i1`, `c64` and `c128` are `complex<f32>` and
+//! `complex<f64>`, `max` and `min` are `maximum` and `minimum`, `ml_program` functions are `func` functions. Composites
+//! become calls of what they are composed of.
+//! Meshes and constraints of `sdy` say how to spread work, not what it is, and go.
+
+use skript_passes::ir::ops;
+
+/// Element types of the draft, and what stands for them.
+pub const TYPES: [(&str, &str); 8] = [
+    ("si4", "i4"),
+    ("si8", "i8"),
+    ("si16", "i16"),
+    ("si32", "i32"),
+    ("si64", "i64"),
+    ("pred", "i1"),
+    ("c64", "complex<f32>"),
+    ("c128", "complex<f64>"),
+];
+
+/// Words of the draft outside of types, and what stands for them.
+pub const WORDS: [(&str, &str); 4] = [
+    ("stablehlo.max", ops::stablehlo::MAXIMUM),
+    ("stablehlo.min", ops::stablehlo::MINIMUM),
+    (ops::ml_program::FUNC, ops::func::FUNC),
+    (ops::ml_program::RETURN, ops::func::RETURN),
+];
+
+/// The text in today's spelling.
+pub fn normalized(text: &str) -> String {
+    let lines = text.split('\n').map(|line| match start(line) {
+        Some((_, ops::sdy::MESH)) => String::new(),
+        Some((_, ops::stablehlo::DOT_GENERAL)) => words(&without_algorithm(line)),
+        Some((at, ops::stablehlo::COMPOSITE)) => {
+            words(&decomposed(line, at).unwrap_or_else(|| line.to_owned()))
+        }
+        Some((at, ops::sdy::SHARDING_CONSTRAINT | ops::sdy::RESHARD)) => {
+            words(&unsharded(line, at).unwrap_or_else(|| line.to_owned()))
+        }
+        _ => words(line),
+    });
+    lines.map(packed).collect::<Vec<_>>().join("\n")
+}
+
+/// Bools in hexadecimal as jax writes them, a byte for each, with eight in a byte, as our MLIR reads them. What stands behind them
+/// stays where it is.
+fn packed(line: String) -> String {
+    const BEGIN: &str = "dense<\"0x";
+    let mut result = String::new();
+    let mut rest = line.as_str();
+    while let Some(at) = rest.find(BEGIN) {
+        let (before, digits) = rest.split_at(at + BEGIN.len());
+        result.push_str(before);
+        rest = digits;
+        if let Some((digits, behind)) = digits.split_once('"')
+            && let Some(bits) = bits(digits, behind)
+        {
+            result.push_str(&bits);
+            result.push_str("\">");
+            result.extend(std::iter::repeat_n(' ', digits.len() - bits.len()));
+            rest = behind.get(1..).unwrap_or_default();
+        }
+    }
+    match result.is_empty() {
+        true => line,
+        false => result + rest,
+    }
+}
+
+/// The digits of bools, eight in a byte, where they have a byte each, as the type `behind` them tells.
+fn bits(digits: &str, behind: &str) -> Option<String> {
+    let r#type = behind.strip_prefix('>')?.trim_start().strip_prefix(':')?;
+    let (shape, _) = r#type
+        .trim_start()
+        .strip_prefix("tensor<")?
+        .split_once('>')?;
+    let mut extents = shape.strip_suffix("xi1")?.split('x');
+    let count = extents.try_fold(1usize, |count, extent| {
+        count.checked_mul(extent.trim().parse().ok()?)
+    })?;
+    if count < 2 || Some(digits.len()) != count.checked_mul(2) {
+        return None;
+    }
+    let bytes = digits.as_bytes().chunks(2).map(|byte| {
+        let byte = std::str::from_utf8(byte).ok()?;
+        u8::from_str_radix(byte, 16).ok().map(|byte| byte != 0)
+    });
+    let bools = bytes.collect::<Option<Vec<bool>>>()?;
+    let packed = bools.chunks(8).map(|bools| {
+        let bits = bools.iter().enumerate();
+        bits.fold(0u8, |byte, (n, bit)| byte | u8::from(*bit) << n)
+    });
+    Some(packed.map(|byte| format!("{byte:02X}")).collect())
+}
+
+/// `stablehlo.composite "name" %a {decomposition = @f} : T`, or its generic form, as a call of the function that it names;
+/// `None` if it names none.
+fn decomposed(line: &str, at: usize) -> Option<String> {
+    let (before, rest) = line.split_at(at);
+    let (_, callee) = rest.split_once("decomposition = ")?;
+    let end = callee.find([',', '}', '>', ' '])?;
+    let callee = callee.get(..end)?;
+    let types = rest.split_once("} : ").or(rest.split_once("}> : "))?.1;
+    let arguments = rest.split(['{', '<']).next()?;
+    let mut operands = arguments.split([',', '(', ')', ' ']).map(str::trim);
+    let operands: Vec<&str> = operands.by_ref().filter(|o| o.starts_with('%')).collect();
+    let operands = operands.join(", ");
+    Some(format!("{before}func.call {callee}({operands}) : {types}"))
+}
+
+/// `sdy.sharding_constraint %a <…> : T` as an operation that changes nothing.
+fn unsharded(line: &str, at: usize) -> Option<String> {
+    let (before, rest) = line.split_at(at);
+    let (operand, types) = (rest.split_once('%')?.1, rest.rsplit_once("> : ")?.1);
+    let operand = operand.split([' ', ')', ',']).next()?;
+    let r#type = types.split(" loc(").next()?.trim();
+    Some(format!(
+        "{before}stablehlo.reshape %{operand} : ({type}) -> {types}"
+    ))
+}
+
+/// A product without the way of computing it that it asks for: no way here is less precise than any of them.
+fn without_algorithm(line: &str) -> String {
+    let Some((before, rest)) = line.split_once("algorithm = ") else {
+        return line.to_owned();
+    };
+    let Some((_, after)) = rest.split_once('>') else {
+        return line.to_owned();
+    };
+    match before.trim_end().strip_suffix(',') {
+        Some(before) => format!("{before}{after}"),
+        None => format!("{before}{}", after.trim_start_matches(", ")),
+    }
+}
+
+/// The operation that a line begins: where its name stands, quotes included, and the name without them. `None` for other
+/// lines.
+pub fn start(line: &str) -> Option<(usize, &str)> {
+    let mut at = line.len() - line.trim_start().len();
+    if line[at..].starts_with('%') {
+        at += line[at..].find(" = ")? + 3;
+    }
+    let name = line[at..].trim_start_matches('"');
+    let end = name.find(|c: char| !(c.is_alphanumeric() || c == '_' || c == '.'));
+    let name = &name[..end.unwrap_or(name.len())];
+    let (dialect, _) = name.split_once('.')?;
+    let is_word = dialect.starts_with(|c: char| c.is_alphabetic());
+    is_word.then_some((at, name))
+}
+
+/// One line with the draft's words replaced, outside of strings and comments.
+fn words(line: &str) -> String {
+    let mut done = String::with_capacity(line.len());
+    let mut rest = line;
+    while let Some(first) = rest.chars().next() {
+        let length = match first {
+            '"' => 2 + rest[1..].find('"').unwrap_or(rest.len().saturating_sub(2)),
+            '/' if rest.starts_with("//") => rest.len(),
+            c if is_word(c) => rest.find(|c| !is_word(c)).unwrap_or(rest.len()),
+            c => c.len_utf8(),
+        };
+        let (piece, after) = rest.split_at(length.min(rest.len()));
+        let named = done.ends_with(['@', '%', '#', '^']);
+        let unquoted = piece.strip_prefix('"').and_then(|p| p.strip_suffix('"'));
+        done.push_str(&match unquoted {
+            // The name of an operation in the generic form.
+            Some(name) if after.starts_with('(') => format!("\"{}\"", today(name)),
+            _ if named || !first.is_alphanumeric() => piece.to_owned(),
+            _ => word(piece, after),
+        });
+        rest = after;
+    }
+    done
+}
+
+fn is_word(c: char) -> bool {
+    c.is_alphanumeric() || c == '_' || c == '.'
+}
+
+/// `2x3xsi32`, if it ends a type; a whole word otherwise.
+fn word(piece: &str, after: &str) -> String {
+    let ends_type = after.starts_with(['>', ',']);
+    let (extents, element) = match piece.rfind('x') {
+        Some(at) if piece[..at].chars().all(|c| c.is_ascii_digit() || c == 'x') => {
+            piece.split_at(at + 1)
+        }
+        _ => ("", piece),
+    };
+    let renamed = TYPES.iter().find(|(old, _)| *old == element);
+    if let Some((_, new)) = renamed.filter(|_| ends_type) {
+        return format!("{extents}{new}");
+    }
+    today(piece).to_owned()
+}
+
+/// A word of the draft as it is now.
+fn today(word: &str) -> &str {
+    let renamed = WORDS.iter().find(|(old, _)| *old == word);
+    renamed.map_or(word, |(_, new)| new)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bools_of_a_byte_each_are_packed() {
+        let line = "%c = stablehlo.constant dense<\"0x01000000000000000001\"> : tensor<2x5xi1>, dense<\"0xFF\"> : tensor<3xi1>";
+        let read = normalized(line);
+        assert!(
+            read.starts_with("%c = stablehlo.constant dense<\"0x0102\"> "),
+            "{read}"
+        );
+        assert!(
+            read.ends_with(": tensor<2x5xi1>, dense<\"0xFF\"> : tensor<3xi1>"),
+            "{read}"
+        );
+        assert_eq!(read.len(), line.len());
+        // Of another type, of another length, no digits.
+        for line in [
+            "dense<\"0x0100\"> : tensor<2xi8>",
+            "dense<\"0x0100\"> : tensor<9xi1>",
+            "dense<\"0x01zz\"> : tensor<2xi1>",
+            "dense<\"0x01",
+        ] {
+            assert_eq!(normalized(line), line);
+        }
+    }
+
+    #[test]
+    fn the_drafts_spelling_becomes_todays() {
+        let draft = "ml_program.func @max(%si32: tensor<2x3xsi32>) -> tensor<pred> { // tensor<si32>\n\
+                     %x = stablehlo.max %a, %b : tensor<2xc128>";
+        assert_eq!(
+            normalized(draft),
+            "func.func @max(%si32: tensor<2x3xi32>) -> tensor<i1> { // tensor<si32>\n\
+             %x = stablehlo.maximum %a, %b : tensor<2xcomplex<f64>>"
+        );
+    }
+
+    #[test]
+    fn the_drafts_operations_are_read_in_the_generic_form() {
+        let draft = "%0 = \"stablehlo.min\"(%a, %b) : (tensor<si8>, tensor<si8>) -> tensor<si8>";
+        let line = "%0 = \"stablehlo.minimum\"(%a, %b) : (tensor<i8>, tensor<i8>) -> tensor<i8>";
+        assert_eq!(normalized(draft), line);
+    }
+
+    /// Near misses: names, strings, unsigned types, words that begin alike.
+    #[test]
+    fn what_is_not_the_drafts_stays() {
+        let line =
+            "%0 = call @si32(%pred) {a = \"tensor<si32>\"} : (tensor<4xui8>) -> tensor<2xf32>";
+        assert_eq!(normalized(line), line);
+        let line = "%0 = \"a.b\"(%x) {c = \"stablehlo.max\"} : (tensor<f32>) -> tensor<f32>";
+        assert_eq!(normalized(line), line);
+        let line = "stablehlo.maximum %max, %c64";
+        assert_eq!(normalized(line), line);
+    }
+
+    #[test]
+    fn composites_are_calls_of_their_parts() {
+        let line = "  %5:2 = stablehlo.composite \"chlo.top_k\" %arg0, %1 {composite_attributes = {k = 4 : i64}, decomposition = @chlo.top_k.impl, version = 1 : i32} : (tensor<4xf32>, tensor<f32>) -> (tensor<4xf32>, tensor<4xi32>) loc(#loc33)";
+        let call = "  %5:2 = func.call @chlo.top_k.impl(%arg0, %1) : (tensor<4xf32>, tensor<f32>) -> (tensor<4xf32>, tensor<4xi32>) loc(#loc33)";
+        assert_eq!(normalized(line), call);
+        let generic = "%0 = \"stablehlo.composite\"(%x) <{decomposition = @f, name = \"n\"}> : (tensor<4xf32>) -> tensor<4xf32>";
+        let call = "%0 = func.call @f(%x) : (tensor<4xf32>) -> tensor<4xf32>";
+        assert_eq!(normalized(generic), call);
+    }
+
+    #[test]
+    fn constraints_on_places_change_nothing() {
+        let line = "%1 = sdy.sharding_constraint %0 <@mesh, [{\"d\"}]> : tensor<4xf32> loc(#loc18)";
+        let plain = "%1 = stablehlo.reshape %0 : (tensor<4xf32>) -> tensor<4xf32> loc(#loc18)";
+        assert_eq!(normalized(line), plain);
+        // A near miss: what runs on each device apart stays, for which there is no code.
+        let line = "%0 = sdy.manual_computation(%arg0) in_shardings=[<@mesh, [{\"d\"}]>] (%arg1: tensor<2xf32>) {";
+        assert_eq!(normalized(line), line);
+    }
+
+    #[test]
+    fn products_lose_their_algorithms() {
+        let pretty = "%0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0], algorithm = <lhs_precision_type = f32, allow_imprecise_accumulation = false> : (tensor<2x2xf32>) -> tensor<2x2xf32>";
+        let plain = "%0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (tensor<2x2xf32>) -> tensor<2x2xf32>";
+        assert_eq!(normalized(pretty), plain);
+        let generic = "%0 = \"stablehlo.dot_general\"(%a) <{algorithm = #stablehlo.dot_algorithm<lhs_component_count = 1>, k = 1}>";
+        assert_eq!(
+            normalized(generic),
+            "%0 = \"stablehlo.dot_general\"(%a) <{k = 1}>"
+        );
+        // A near miss.
+        assert_eq!(normalized(plain), plain);
+    }
+
+    #[test]
+    fn meshes_go() {
+        let text = "sdy.mesh @m = <[\"x\"=2]>\n  %2 = chlo.erf %1 : tensor<4xf32> -> tensor<4xf32>";
+        let read = "\n  %2 = chlo.erf %1 : tensor<4xf32> -> tensor<4xf32>";
+        assert_eq!(normalized(text), read);
+    }
+}

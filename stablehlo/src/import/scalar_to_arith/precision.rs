@@ -1,0 +1,94 @@
+//! Rounding to formats of fewer bits, by bits of the element itself.
+
+use super::Scalar;
+use crate::import::element::{Element, Float};
+use melior::ir::OperationRef;
+use melior::ir::attribute::IntegerAttribute;
+use melior::ir::operation::OperationLike;
+use skript_dialect::melior;
+use skript_passes::ir::ops;
+
+/// Bits of exponent and mantissa.
+#[derive(Clone, Copy)]
+pub struct Format {
+    exponent: u32,
+    mantissa: u32,
+}
+
+/// Of a `reduce_precision`; `None` of other operations.
+pub fn format(op: OperationRef) -> Option<Format> {
+    let bits = |name: &str| {
+        let value = IntegerAttribute::try_from(op.attribute(name).ok()?).ok()?;
+        u32::try_from(value.value()).ok()
+    };
+    Some(Format {
+        exponent: bits("exponent_bits")?,
+        mantissa: bits("mantissa_bits")?,
+    })
+}
+
+impl Format {
+    fn of(float: Float) -> Format {
+        let exponent = match float {
+            Float::F16 => 5,
+            Float::BF16 | Float::F32 => 8,
+            Float::F64 => 11,
+        };
+        Format {
+            exponent,
+            mantissa: float.bits() - 1 - exponent,
+        }
+    }
+
+    /// What is added to exponents.
+    fn bias(self) -> i128 {
+        (1 << (self.exponent - 1)) - 1
+    }
+}
+
+/// The operand rounded: halves to even, then infinities and zeros for what the exponent cannot say; NaN stays.
+pub fn reduce(s: &mut Scalar, to: Format) -> Option<String> {
+    let Element::Float(float) = s.from else {
+        return None;
+    };
+    let own = Format::of(float);
+    let x = s.operand(0).to_owned();
+    let (f, t) = (
+        s.typed(float.text()),
+        s.typed(&format!("i{}", float.bits())),
+    );
+    let given = s.value(format!("arith.bitcast {x} : {f} to {t}"));
+    let mut bits = given.clone();
+    if to.mantissa < own.mantissa {
+        let dropped = own.mantissa - to.mantissa;
+        let one = s.integer(1, &t);
+        let by = s.integer(dropped.into(), &t);
+        let last = s.apply(ops::arith::SHRUI, &[&bits, &by], &t);
+        let odd = s.apply(ops::arith::ANDI, &[&last, &one], &t);
+        let below_half = s.integer((1 << (dropped - 1)) - 1, &t);
+        let bias = s.apply(ops::arith::ADDI, &[&odd, &below_half], &t);
+        let rounded = s.apply(ops::arith::ADDI, &[&bits, &bias], &t);
+        let kept = s.integer(-(1 << dropped), &t);
+        bits = s.apply(ops::arith::ANDI, &[&rounded, &kept], &t);
+    }
+    let infinity = ((1i128 << own.exponent) - 1) << own.mantissa;
+    let infinity = s.integer(infinity, &t);
+    if to.exponent < own.exponent {
+        let greatest = s.integer((own.bias() + to.bias()) << own.mantissa, &t);
+        let least = s.integer((own.bias() - to.bias()) << own.mantissa, &t);
+        let sign = s.integer(-(1 << (float.bits() - 1)), &t);
+        let sign = s.apply(ops::arith::ANDI, &[&given, &sign], &t);
+        let exponent = s.apply(ops::arith::ANDI, &[&bits, &infinity], &t);
+        let above = s.value(format!("arith.cmpi sgt, {exponent}, {greatest} : {t}"));
+        let below = s.value(format!("arith.cmpi sle, {exponent}, {least} : {t}"));
+        let infinite = s.apply(ops::arith::ORI, &[&sign, &infinity], &t);
+        bits = s.select(&above, &infinite, &bits, &t);
+        bits = s.select(&below, &sign, &bits, &t);
+    }
+    // By bits: no machine must compare halves.
+    let rest = s.integer((1 << (float.bits() - 1)) - 1, &t);
+    let size = s.apply(ops::arith::ANDI, &[&given, &rest], &t);
+    let nan = s.value(format!("arith.cmpi sgt, {size}, {infinity} : {t}"));
+    let bits = s.select(&nan, &given, &bits, &t);
+    Some(s.value(format!("arith.bitcast {bits} : {t} to {f}")))
+}

@@ -1,0 +1,137 @@
+//! Control flow: regions move as they are, their ends become those of `scf`.
+
+use super::operation::Found;
+use melior::ir::operation::OperationLike;
+use melior::ir::{BlockRef, Region, Type, Value, ValueLike};
+use skript_dialect::PassError;
+use skript_dialect::melior;
+use skript_passes::ir;
+use skript_passes::ir::ops;
+use skript_passes::ir::splice::splice;
+use skript_passes::ir::{copy, regions};
+
+type Values<'c, 'a> = Result<Vec<Value<'c, 'a>>, PassError>;
+
+/// The only block of a region.
+fn block<'c: 'a, 'a>(region: &Region<'c>) -> Result<BlockRef<'c, 'a>, PassError> {
+    regions::first_block(region).ok_or_else(|| "has a region without a block".into())
+}
+
+/// Ends a block in `scf.yield` of what it returned.
+fn end_in_yield<'c: 'a, 'a>(block: BlockRef<'c, 'a>) -> Result<(), PassError> {
+    let end = ir::operations(block)
+        .last()
+        .copied()
+        .ok_or("has an empty region")?;
+    let operands: Vec<Value> = end.operands().collect();
+    let owner = end.context();
+    let at = regions::before(end, &owner)?;
+    at.create(ops::scf::YIELD, &operands, &[], &[], Vec::new())?;
+    ir::erase(end);
+    Ok(())
+}
+
+pub fn repeat<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
+    let (test, body) = (regions::take(found.op, 0)?, regions::take(found.op, 1)?);
+    let block_of_test: BlockRef<'c, 'a> = block(&test)?;
+    let end = ir::operations(block_of_test).last().copied();
+    let end = end.ok_or("has an empty condition")?;
+    let answer: Vec<Value> = end.operands().collect();
+    let scalar = splice(
+        end,
+        &answer,
+        "%r = tensor.extract %0[] : tensor<i1>",
+        &[("%r".to_owned(), "i1".to_owned())],
+    )?;
+    let mut operands = scalar.values;
+    operands.extend(copy::arguments(block_of_test));
+    let owner = end.context();
+    let at = regions::before(end, &owner)?;
+    at.create(ops::scf::CONDITION, &operands, &[], &[], Vec::new())?;
+    ir::erase(end);
+    end_in_yield(block(&body)?)?;
+    let types: Vec<Type> = found.op.results().map(|r| r.r#type()).collect();
+    let owner = found.op.context();
+    let at = regions::before(found.op, &owner)?;
+    let made = at.create(
+        ops::scf::WHILE,
+        &found.values,
+        &[],
+        &types,
+        vec![test, body],
+    )?;
+    Ok(made.results().map(Value::from).collect())
+}
+
+/// `if`: a condition of rank 0 and two regions.
+pub fn choose<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
+    let condition = splice(
+        found.op,
+        &found.values,
+        "%r = tensor.extract %0[] : tensor<i1>",
+        &[("%r".to_owned(), "i1".to_owned())],
+    )?;
+    let regions = vec![regions::take(found.op, 0)?, regions::take(found.op, 1)?];
+    for region in &regions {
+        end_in_yield(block(region)?)?;
+    }
+    let owner = found.op.context();
+    let at = regions::before(found.op, &owner)?;
+    let made = at.create(ops::scf::IF, &condition.values, &[], &types(found), regions)?;
+    Ok(made.results().map(Value::from).collect())
+}
+
+/// `case`: one `scf.if` in the other; a number that is none takes the last branch.
+pub fn select_branch<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
+    let mut branches = Vec::new();
+    for n in 0..found.op.region_count() {
+        let region = regions::take(found.op, n)?;
+        end_in_yield(block(&region)?)?;
+        branches.push(region);
+    }
+    let number = splice(
+        found.op,
+        &found.values,
+        "%r = tensor.extract %0[] : tensor<i32>",
+        &[("%r".to_owned(), "i32".to_owned())],
+    )?;
+    let number = number.values.first().copied().ok_or("lost its number")?;
+    if branches.len() == 1 {
+        // Both sides are the same computation: the second one is never run.
+        let only = branches.pop().ok_or("has no branch")?;
+        return regions::inline(found.op, &only).map_err(PassError::from);
+    }
+    let owner = found.op.context();
+    let at = regions::before(found.op, &owner)?;
+    let tests = (0i64..).zip(1..branches.len());
+    let mut conditions = Vec::new();
+    for (n, _) in tests {
+        let text = format!("%n = arith.constant {n} : i32\n%r = arith.cmpi eq, %0, %n : i32");
+        let made = splice(
+            found.op,
+            &[number],
+            &text,
+            &[("%r".to_owned(), "i1".to_owned())],
+        )?;
+        conditions.extend(made.values);
+    }
+    // From the last pair outward.
+    let types = types(found);
+    let mut rest = branches.pop().ok_or("has no branch")?;
+    while let (Some(branch), Some(condition)) = (branches.pop(), conditions.pop()) {
+        if conditions.is_empty() {
+            let made = at.create(ops::scf::IF, &[condition], &[], &types, vec![branch, rest])?;
+            return Ok(made.results().map(Value::from).collect());
+        }
+        let (outer, inner, _) = at.region(&[]);
+        let made = inner.create(ops::scf::IF, &[condition], &[], &types, vec![branch, rest])?;
+        let values: Vec<Value> = made.results().map(Value::from).collect();
+        inner.create(ops::scf::YIELD, &values, &[], &[], Vec::new())?;
+        rest = outer;
+    }
+    Err("has no branch".into())
+}
+
+fn types<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Vec<Type<'c>> {
+    found.op.results().map(|r| r.r#type()).collect()
+}

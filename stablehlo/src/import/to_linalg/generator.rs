@@ -1,0 +1,307 @@
+//! `rng_bit_generator`: bits that a key and a counter decide, each element for itself.
+//!
+//! The generators are those of J. Salmon et al., "Parallel random numbers: as easy as 1, 2, 3" (SC 2011): Threefry-2x32
+//! with 20 rounds, Philox-4x32 with 10. Which element has which counter, and the next state, is as in XLA, whose default is
+//! Philox. The state is the key and the counter; Philox counts in 128 bits, of which a state of two words holds the lower
+//! half only: the upper one is the key.
+
+use super::generic::{Port, dims, empty, generic};
+use super::operation::Found;
+use crate::import::element::Element;
+use melior::ir::Value;
+use melior::ir::operation::OperationLike;
+use skript_dialect::PassError;
+use skript_dialect::melior;
+use skript_passes::ir::splice::Lines;
+
+/// 64-bit words as names of `i64`: the key, and the counter's halves.
+struct State {
+    key: String,
+    counter: String,
+    /// Philox alone counts so far.
+    upper: String,
+}
+
+pub fn generate<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Result<Vec<Value<'c, 'a>>, PassError> {
+    let state = found.operand(0)?;
+    let result = found.results.get(1).ok_or("lacks its second result")?;
+    let algorithm = found.op.attribute("rng_algorithm")?.to_string();
+    let is_philox = !algorithm.contains("THREE_FRY");
+    let given = match state.extents.as_slice() {
+        [given @ 2] => *given,
+        [given @ 3] if is_philox => *given,
+        _ => 0,
+    };
+    if given == 0 || state.element != Element::Unsigned(64) {
+        return Err(
+            "has no code for this state: it is tensor<2xui64>, for PHILOX and DEFAULT tensor<3xui64> too"
+                .into(),
+        );
+    }
+    // Reals are made of random bits like integers.
+    let width = match result.element {
+        Element::Unsigned(width) | Element::Signed(width) => width,
+        Element::Float(float) => float.bits(),
+        Element::Pred | Element::Complex(_) => {
+            return Err("has no code for elements that are neither integers nor reals".into());
+        }
+    };
+    let mut lines = Lines::default();
+    let mut words = Vec::new();
+    for n in 0..given {
+        let place = lines.value(format!("arith.constant {n} : index"));
+        let word = lines.value(format!("tensor.extract %0[{place}] : {}", state.text()));
+        words.push(lines.value(format!(
+            "builtin.unrealized_conversion_cast {word} : ui64 to i64"
+        )));
+    }
+    let [key, counter, own @ ..] = words.as_slice() else {
+        return Err("lacks its state".into());
+    };
+    let upper = own.first().unwrap_or(key);
+    // Names inside of the body differ from those around it.
+    let mut body = Lines::default();
+    let around = State {
+        key: "%key".to_owned(),
+        counter: "%counter".to_owned(),
+        upper: "%upper".to_owned(),
+    };
+    let (value, steps) = match is_philox {
+        true => philox(&mut body, &around, &result.extents, width),
+        false => three_fry(&mut body, &around, &result.extents, width),
+    };
+    let value = match width {
+        32 | 64 => value,
+        _ => body.value(format!("arith.trunci {value} : i32 to i{width}")),
+    };
+    let (signless, own) = (format!("i{width}"), result.element.text());
+    let value = match result.element {
+        _ if signless == own => value,
+        Element::Float(_) => body.value(format!("arith.bitcast {value} : {signless} to {own}")),
+        _ => body.value(format!(
+            "builtin.unrealized_conversion_cast {value} : {signless} to {own}"
+        )),
+    };
+    body.line(format!("linalg.yield {value} : {own}"));
+    let out = empty(&mut lines, result);
+    let rank = result.rank();
+    let port = Port::new(&out, result, dims(0..rank));
+    let text = body.text().replace("%v", "%w");
+    let text = text.replace("%key", key).replace("%counter", counter);
+    let text = text.replace("%upper", upper);
+    let bits = plain(&mut lines, rank, port, &text);
+    let steps = lines.value(format!("arith.constant {steps} : i64"));
+    let (low, high) = counted(&mut lines, counter, upper, &steps);
+    let mut elements = Vec::new();
+    for word in [key, &low, &high].into_iter().take(words.len()) {
+        elements.push(lines.value(format!(
+            "builtin.unrealized_conversion_cast {word} : i64 to ui64"
+        )));
+    }
+    let next = lines.value(format!(
+        "tensor.from_elements {} : {}",
+        elements.join(", "),
+        state.text()
+    ));
+    Ok(found.splice(&lines, &[next, bits])?.values)
+}
+
+/// A map without inputs whose body names values around it.
+fn plain(lines: &mut Lines, rank: usize, out: Port, body: &str) -> String {
+    // `generic` renames what begins with `%v`, so the outer names go in behind it.
+    let marked = body.replace("%v", "%outer");
+    let mut inner = Lines::default();
+    let made = generic(&mut inner, rank, 0, &[], &[out], &marked);
+    let text = inner.text().replace("%outer", "%v");
+    let rhs = text.split_once(" = ").map_or("", |(_, rhs)| rhs);
+    debug_assert!(made.len() == 1);
+    lines.value(rhs.trim_end())
+}
+
+/// The value at an element, i32 or i64, and by how much the counter grows.
+fn three_fry(body: &mut Lines, state: &State, extents: &[i64], width: u32) -> (String, i64) {
+    let places = places(body, extents.len());
+    if width == 64 {
+        let number = linear(body, &places, extents);
+        let (low, high) = block_of_two(body, state, &number);
+        return (joined(body, &low, &high), extents.iter().product());
+    }
+    // Two elements side by side share a counter: along the first even dimension, else along the longest.
+    let even = extents.iter().position(|e| e % 2 == 0);
+    let longest = || (0..extents.len()).rev().max_by_key(|d| extents[*d]);
+    let Some(split) = even.or_else(longest) else {
+        let number = body.value("arith.constant 0 : i64");
+        return (block_of_two(body, state, &number).0, 1);
+    };
+    let two = body.value("arith.constant 2 : i64");
+    let mut halves = extents.to_vec();
+    halves[split] = (halves[split] + 1) / 2;
+    let mut half_places = places.clone();
+    half_places[split] = body.value(format!("arith.divui {}, {two} : i64", places[split]));
+    let lane = body.value(format!("arith.remui {}, {two} : i64", places[split]));
+    let number = linear(body, &half_places, &halves);
+    let (first, second) = block_of_two(body, state, &number);
+    let lane = body.value(format!("arith.trunci {lane} : i64 to i1"));
+    let value = body.value(format!("arith.select {lane}, {second}, {first} : i32"));
+    (value, halves.iter().product())
+}
+
+fn philox(body: &mut Lines, state: &State, extents: &[i64], width: u32) -> (String, i64) {
+    let places = places(body, extents.len());
+    let number = linear(body, &places, extents);
+    let words = if width == 64 { 2 } else { 1 };
+    let volume: i64 = extents.iter().product();
+    let per_block = body.value(format!("arith.constant {} : i64", 4 / words));
+    let block = body.value(format!("arith.divui {number}, {per_block} : i64"));
+    let lane = body.value(format!("arith.remui {number}, {per_block} : i64"));
+    let block = block_of_four(body, state, &block);
+    let candidates: Vec<String> = match width {
+        64 => block
+            .chunks(2)
+            .map(|pair| joined(body, &pair[0], &pair[1]))
+            .collect(),
+        _ => block.to_vec(),
+    };
+    let t = if width == 64 { "i64" } else { "i32" };
+    let mut value = candidates[0].clone();
+    for (n, other) in candidates.iter().enumerate().skip(1) {
+        let n = body.value(format!("arith.constant {n} : i64"));
+        let here = body.value(format!("arith.cmpi eq, {lane}, {n} : i64"));
+        value = body.value(format!("arith.select {here}, {other}, {value} : {t}"));
+    }
+    (value, (volume * words + 3) / 4)
+}
+
+/// The indices of the map, as i64.
+fn places(body: &mut Lines, rank: usize) -> Vec<String> {
+    let mut places = Vec::new();
+    for d in 0..rank {
+        let index = body.value(format!("linalg.index {d} : index"));
+        places.push(body.value(format!("arith.index_cast {index} : index to i64")));
+    }
+    places
+}
+
+/// The number of a place, row by row.
+fn linear(body: &mut Lines, places: &[String], extents: &[i64]) -> String {
+    let mut number = body.value("arith.constant 0 : i64");
+    for (place, extent) in places.iter().zip(extents) {
+        let extent = body.value(format!("arith.constant {extent} : i64"));
+        number = body.value(format!("arith.muli {number}, {extent} : i64"));
+        number = body.value(format!("arith.addi {number}, {place} : i64"));
+    }
+    number
+}
+
+/// The lower and the upper half of an i64.
+fn halves(body: &mut Lines, word: &str) -> (String, String) {
+    let low = body.value(format!("arith.trunci {word} : i64 to i32"));
+    let by = body.value("arith.constant 32 : i64");
+    let high = body.value(format!("arith.shrui {word}, {by} : i64"));
+    (low, body.value(format!("arith.trunci {high} : i64 to i32")))
+}
+
+fn joined(body: &mut Lines, low: &str, high: &str) -> String {
+    let low = body.value(format!("arith.extui {low} : i32 to i64"));
+    let high = body.value(format!("arith.extui {high} : i32 to i64"));
+    let by = body.value("arith.constant 32 : i64");
+    let high = body.value(format!("arith.shli {high}, {by} : i64"));
+    body.value(format!("arith.ori {low}, {high} : i64"))
+}
+
+fn word(body: &mut Lines, value: u32) -> String {
+    body.value(format!("arith.constant {} : i32", value.cast_signed()))
+}
+
+fn apply(body: &mut Lines, op: &str, a: &str, b: &str) -> String {
+    body.value(format!("arith.{op} {a}, {b} : i32"))
+}
+
+/// Threefry-2x32 of the counter and `number` more.
+fn block_of_two(body: &mut Lines, state: &State, number: &str) -> (String, String) {
+    const ROTATIONS: [[u32; 4]; 2] = [[13, 15, 26, 6], [17, 29, 16, 24]];
+    let count = body.value(format!("arith.addi {}, {number} : i64", state.counter));
+    let (mut x, mut y) = halves(body, &count);
+    let (first, second) = halves(body, &state.key);
+    let parity = word(body, 0x1bd1_1bda);
+    let third = apply(body, "xori", &first, &second);
+    let third = apply(body, "xori", &third, &parity);
+    let keys = [first, second, third];
+    x = apply(body, "addi", &x, &keys[0]);
+    y = apply(body, "addi", &y, &keys[1]);
+    for group in 0..5usize {
+        for rotation in ROTATIONS[group % 2] {
+            x = apply(body, "addi", &x, &y);
+            let (left, right) = (word(body, rotation), word(body, 32 - rotation));
+            let upper = apply(body, "shli", &y, &left);
+            let lower = apply(body, "shrui", &y, &right);
+            let turned = apply(body, "ori", &upper, &lower);
+            y = apply(body, "xori", &x, &turned);
+        }
+        x = apply(body, "addi", &x, &keys[(group + 1) % 3]);
+        y = apply(body, "addi", &y, &keys[(group + 2) % 3]);
+        let round = word(body, group as u32 + 1);
+        y = apply(body, "addi", &y, &round);
+    }
+    (x, y)
+}
+
+/// The halves of a counter and so many more.
+fn counted(body: &mut Lines, counter: &str, upper: &str, more: &str) -> (String, String) {
+    let low = body.value(format!("arith.addi {counter}, {more} : i64"));
+    let carry = body.value(format!("arith.cmpi ult, {low}, {counter} : i64"));
+    let carry = body.value(format!("arith.extui {carry} : i1 to i64"));
+    let high = body.value(format!("arith.addi {upper}, {carry} : i64"));
+    (low, high)
+}
+
+/// Philox-4x32 of the counter and `number` more.
+fn block_of_four(body: &mut Lines, state: &State, number: &str) -> [String; 4] {
+    let (low, high) = counted(body, &state.counter, &state.upper, number);
+    let ((a, b), (c, d)) = (halves(body, &low), halves(body, &high));
+    let mut x = [a, b, c, d];
+    let mut keys = halves(body, &state.key);
+    let (first, second) = (word(body, 0x9e37_79b9), word(body, 0xbb67_ae85));
+    let factors = [0xd251_1f53i64, 0xcd9e_8d57];
+    for round in 0..10 {
+        if round > 0 {
+            keys.0 = apply(body, "addi", &keys.0, &first);
+            keys.1 = apply(body, "addi", &keys.1, &second);
+        }
+        let product = |body: &mut Lines, x: &str, factor: i64| {
+            let x = body.value(format!("arith.extui {x} : i32 to i64"));
+            let factor = body.value(format!("arith.constant {factor} : i64"));
+            let whole = body.value(format!("arith.muli {x}, {factor} : i64"));
+            halves(body, &whole)
+        };
+        let (low_0, high_0) = product(body, &x[0], factors[0]);
+        let (low_1, high_1) = product(body, &x[2], factors[1]);
+        let mixed = apply(body, "xori", &high_1, &x[1]);
+        let mixed = apply(body, "xori", &mixed, &keys.0);
+        let other = apply(body, "xori", &high_0, &x[3]);
+        let other = apply(body, "xori", &other, &keys.1);
+        x = [mixed, low_1, other, low_0];
+    }
+    x
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn elements_side_by_side_share_a_counter() {
+        let state = State {
+            key: "%key".to_owned(),
+            counter: "%counter".to_owned(),
+            upper: "%upper".to_owned(),
+        };
+        let steps =
+            |extents: &[i64], width| three_fry(&mut Lines::default(), &state, extents, width).1;
+        assert_eq!(steps(&[7], 32), 4);
+        assert_eq!(steps(&[3, 4, 5], 8), 30);
+        assert_eq!(steps(&[3, 5], 32), 9);
+        assert_eq!(steps(&[3, 5], 64), 15);
+        assert_eq!(steps(&[], 32), 1);
+    }
+}

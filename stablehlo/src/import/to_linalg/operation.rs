@@ -1,0 +1,210 @@
+//! An operation with its tensors and attributes as plain data.
+
+use super::payload;
+use crate::import::element::Element;
+use melior::ir::attribute::{DenseElementsAttribute, DenseI64ArrayAttribute, IntegerAttribute};
+use melior::ir::operation::OperationLike;
+use melior::ir::{OperationRef, Type, Value, ValueLike};
+use skript_dialect::melior;
+use skript_dialect::{PassError, op};
+use skript_passes::ir::splice::{Lines, Spliced, splice};
+use skript_passes::ir::types;
+
+/// The type of a tensor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tensor {
+    pub extents: Vec<i64>,
+    pub element: Element,
+}
+
+impl Tensor {
+    pub fn of(r#type: Type<'_>) -> Option<Tensor> {
+        Some(Tensor {
+            extents: types::extents(r#type)?,
+            element: Element::of(types::element_of(r#type)?)?,
+        })
+    }
+
+    pub fn with_extents(&self, extents: &[i64]) -> Tensor {
+        Tensor {
+            extents: extents.to_vec(),
+            element: self.element,
+        }
+    }
+
+    pub fn with_element(&self, element: Element) -> Tensor {
+        Tensor {
+            extents: self.extents.clone(),
+            element,
+        }
+    }
+
+    pub fn rank(&self) -> usize {
+        self.extents.len()
+    }
+
+    /// The number of elements.
+    pub fn volume(&self) -> i64 {
+        self.extents.iter().product()
+    }
+
+    /// `tensor<2x3xf32>`
+    pub fn text(&self) -> String {
+        let extents: String = self.extents.iter().map(|e| format!("{e}x")).collect();
+        format!("tensor<{extents}{}>", self.element.text())
+    }
+}
+
+/// An operation to convert.
+pub struct Found<'c, 'a> {
+    pub op: OperationRef<'c, 'a>,
+    /// Without the dialect.
+    pub name: String,
+    pub values: Vec<Value<'c, 'a>>,
+    pub operands: Vec<Tensor>,
+    pub results: Vec<Tensor>,
+}
+
+impl<'c: 'a, 'a> Found<'c, 'a> {
+    pub fn of(op: OperationRef<'c, 'a>) -> Result<Self, PassError> {
+        let values: Vec<Value> = op.operands().collect();
+        let tensor = |t: Type<'_>| {
+            Tensor::of(t).ok_or_else(|| PassError::from(format!("has no code for {t}")))
+        };
+        let operands = values.iter().map(|v| tensor(v.r#type()));
+        let operands = operands.collect::<Result<Vec<_>, _>>()?;
+        let results = op.results().map(|r| tensor(r.r#type()));
+        let results = results.collect::<Result<Vec<_>, _>>()?;
+        let name = op::name(&op);
+        let name = name.split_once('.').map_or("", |(_, n)| n).to_owned();
+        if operands
+            .iter()
+            .chain(&results)
+            .any(|t| t.extents.contains(&types::DYNAMIC))
+        {
+            return Err("has an extent known only at run time".into());
+        }
+        Ok(Found {
+            op,
+            name,
+            values,
+            operands,
+            results,
+        })
+    }
+
+    pub fn operand(&self, n: usize) -> Result<&Tensor, PassError> {
+        self.operands
+            .get(n)
+            .ok_or_else(|| "lacks an operand".into())
+    }
+
+    pub fn result(&self) -> Result<&Tensor, PassError> {
+        self.results.first().ok_or_else(|| "lacks a result".into())
+    }
+
+    /// A list of integers; `None` if it is not given.
+    pub fn i64s(&self, name: &str) -> Option<Vec<i64>> {
+        let attribute = self.op.attribute(name).ok()?;
+        let list = DenseI64ArrayAttribute::try_from(attribute).ok()?;
+        (0..list.len()).map(|n| list.element(n).ok()).collect()
+    }
+
+    /// A list of integers that must be there.
+    pub fn list(&self, name: &str) -> Result<Vec<i64>, PassError> {
+        let missing = || PassError::from(format!("lacks its attribute {name}"));
+        self.i64s(name).ok_or_else(missing)
+    }
+
+    /// Pairs of a `tensor<Nx2xi64>`, such as padding; zeros for `count` if it is not given.
+    pub fn pairs(&self, name: &str, count: usize) -> Result<Vec<(i64, i64)>, PassError> {
+        let Ok(attribute) = self.op.attribute(name) else {
+            return Ok(vec![(0, 0); count]);
+        };
+        let dense = DenseElementsAttribute::try_from(attribute)?;
+        let all: Vec<i64> = (0..2 * count)
+            .map(|n| dense.i64_element(if dense.is_splat() { 0 } else { n }))
+            .collect::<Result<_, _>>()?;
+        Ok(all.chunks(2).map(|p| (p[0], p[1])).collect())
+    }
+
+    pub fn i64(&self, name: &str) -> Option<i64> {
+        let attribute = self.op.attribute(name).ok()?;
+        Some(IntegerAttribute::try_from(attribute).ok()?.value())
+    }
+
+    /// A list of bools; empty if it is not given.
+    pub fn bools(&self, name: &str) -> Vec<bool> {
+        let text = self.op.attribute(name).map(|a| a.to_string());
+        let text = text.unwrap_or_default();
+        let list = text.trim_start_matches("array<i1: ").trim_end_matches('>');
+        let items = list.split(',').map(str::trim);
+        items
+            .filter(|i| !i.is_empty())
+            .map(|i| i == "true")
+            .collect()
+    }
+
+    /// `key = [1, 2]` or `key = 1` of a dimension-numbers attribute; empty if it is not there.
+    pub fn numbers(&self, attribute: &str, key: &str) -> Vec<i64> {
+        let Ok(attribute) = self.op.attribute(attribute) else {
+            return Vec::new();
+        };
+        numbers(&attribute.to_string(), key)
+    }
+
+    /// The text before the operation; gives what stands for its results.
+    pub fn splice(&self, lines: &Lines, results: &[String]) -> Result<Spliced<'c, 'a>, PassError> {
+        let typed = results.iter().zip(&self.results);
+        let typed: Vec<_> = typed.map(|(n, t)| (n.clone(), t.text())).collect();
+        splice(self.op, &self.values, lines.text(), &typed)
+    }
+
+    /// As [`Found::splice`], with the operation's bodies in their places.
+    pub fn with_bodies(
+        &self,
+        lines: &Lines,
+        results: &[String],
+    ) -> Result<Vec<Value<'c, 'a>>, PassError> {
+        let spliced = self.splice(lines, results)?;
+        payload::fill(self, &spliced.operations)?;
+        Ok(spliced.values)
+    }
+
+    /// As [`Found::splice`], for texts without payload and with one result.
+    pub fn replace(&self, lines: &Lines, result: &str) -> Result<Vec<Value<'c, 'a>>, PassError> {
+        Ok(self.splice(lines, &[result.to_owned()])?.values)
+    }
+}
+
+fn numbers(text: &str, key: &str) -> Vec<i64> {
+    let wanted = format!("{key} = ");
+    // `input_batching_dims` holds `batching_dims`: the key begins a word.
+    let start = text.match_indices(&wanted).find(|(at, _)| {
+        text.get(..*at)
+            .and_then(|t| t.chars().next_back())
+            .is_none_or(|c| !(c.is_alphanumeric() || c == '_'))
+    });
+    let Some(rest) = start.and_then(|(at, _)| text.get(at + wanted.len()..)) else {
+        return Vec::new();
+    };
+    let list = match rest.strip_prefix('[') {
+        Some(list) => list.split(']').next(),
+        None => rest.split([',', '>']).next(),
+    };
+    let items = list.unwrap_or_default().split(',');
+    items.filter_map(|n| n.trim().parse().ok()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_found_by_whole_words() {
+        let text = "#stablehlo.gather<operand_batching_dims = [0], batching_dims = [1, 2], index_vector_dim = 3>";
+        assert_eq!(numbers(text, "batching_dims"), [1, 2]);
+        assert_eq!(numbers(text, "index_vector_dim"), [3]);
+        assert!(numbers(text, "offset_dims").is_empty());
+    }
+}

@@ -1,0 +1,258 @@
+//! Reading and writing at places that are data: `gather` and `scatter`.
+
+use super::generic::{Port, dims, empty, generic};
+use super::nest::{index, nest};
+use super::operation::{Found, Tensor};
+use super::payload;
+use super::shape::clamped;
+use crate::import::element::Element;
+use melior::ir::Value;
+use skript_dialect::PassError;
+use skript_dialect::melior;
+use skript_passes::ir::ops;
+use skript_passes::ir::splice::Lines;
+
+type Values<'c, 'a> = Result<Vec<Value<'c, 'a>>, PassError>;
+
+/// How places are found: what both operations have in common.
+struct Places {
+    /// Dimensions of the array that have no window dimension of their own.
+    without_window: Vec<i64>,
+    batching: Vec<i64>,
+    indices_batching: Vec<i64>,
+    /// Dimensions of the array that components of an index vector are about.
+    mapped: Vec<i64>,
+    vector: usize,
+}
+
+impl Places {
+    /// The place of a vector component in the array of indices, at these positions of its other dimensions.
+    fn of_component(&self, indices: &Tensor, at: &[String], component: &str) -> String {
+        let mut place = at.to_vec();
+        if self.vector < indices.rank() {
+            place.insert(self.vector, component.to_owned());
+        }
+        place.join(", ")
+    }
+
+    /// For each dimension of the array: the name of the start component's scalar, if it has one.
+    fn starts(
+        &self,
+        lines: &mut Lines,
+        name: &str,
+        indices: &Tensor,
+        at: &[String],
+    ) -> Vec<(i64, String)> {
+        let mut found = Vec::new();
+        for (n, dimension) in (0i64..).zip(&self.mapped) {
+            let component = index(lines, n);
+            let place = self.of_component(indices, at, &component);
+            let value = lines.value(format!(
+                "tensor.extract {name}[{place}] : {}",
+                indices.text()
+            ));
+            found.push((*dimension, value));
+        }
+        found
+    }
+
+    /// The position of the indices' dimension that walks along this batching dimension of the array.
+    fn batch<'p>(&self, dimension: i64, at: &'p [String]) -> Option<&'p String> {
+        let n = self.batching.iter().position(|d| *d == dimension)?;
+        let of_indices = usize::try_from(*self.indices_batching.get(n)?).ok()?;
+        let skipped = usize::from(of_indices > self.vector);
+        at.get(of_indices - skipped)
+    }
+
+    /// How far the window of an update reaches along each dimension of the array.
+    fn sizes(&self, rank: usize, update: &[i64], window: &[i64]) -> Vec<i64> {
+        let of = |d: &i64| usize::try_from(*d).ok().and_then(|d| update.get(d));
+        let mut sizes = window.iter().filter_map(of).copied();
+        let size = |d| match self.has_window(d) {
+            true => sizes.next().unwrap_or(1),
+            false => 1,
+        };
+        (0i64..).take(rank).map(size).collect()
+    }
+
+    /// Whether the window moves along a dimension of the array.
+    fn has_window(&self, dimension: i64) -> bool {
+        !self.without_window.contains(&dimension) && !self.batching.contains(&dimension)
+    }
+}
+
+/// Splits positions of a tensor by dimension: those in `window`, and the others.
+fn split(all: &[String], window: &[i64]) -> (Vec<String>, Vec<String>) {
+    let in_window = |d: &usize| window.contains(&(*d as i64));
+    let pick = |wanted: bool| {
+        let chosen = (0..all.len()).filter(|d| in_window(d) == wanted);
+        chosen.map(|d| all[d].clone()).collect()
+    };
+    (pick(true), pick(false))
+}
+
+pub fn gather<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
+    let (array, indices, result) = (found.operand(0)?, found.operand(1)?, found.result()?);
+    let list = |key: &str| found.numbers("dimension_numbers", key);
+    let sizes = found.list("slice_sizes")?;
+    let places = Places {
+        without_window: list("collapsed_slice_dims"),
+        batching: list("operand_batching_dims"),
+        indices_batching: list("start_indices_batching_dims"),
+        mapped: list("start_index_map"),
+        vector: vector_dimension(&list("index_vector_dim")),
+    };
+    let mut body = Lines::default();
+    let all = (0..result.rank()).map(|d| body.value(format!("linalg.index {d} : index")));
+    let all: Vec<String> = all.collect();
+    let (window, at) = split(&all, &list("offset_dims"));
+    let starts = places.starts(&mut body, "%1", indices, &at);
+    let mut window = window.into_iter();
+    let mut place = Vec::new();
+    for (d, (extent, size)) in (0i64..).zip(array.extents.iter().zip(&sizes)) {
+        let mut terms = Vec::new();
+        if let Some((_, start)) = starts.iter().find(|s| s.0 == d) {
+            terms.push(clamped(&mut body, start, indices.element, extent - size));
+        }
+        terms.extend(places.batch(d, &at).cloned());
+        if places.has_window(d) {
+            terms.extend(window.next());
+        }
+        place.push(sum(&mut body, terms));
+    }
+    let e = result.element.text();
+    let value = body.value(format!(
+        "tensor.extract %0[{}] : {}",
+        place.join(", "),
+        array.text()
+    ));
+    body.line(format!("linalg.yield {value} : {e}"));
+    let mut lines = Lines::default();
+    let out = empty(&mut lines, result);
+    let out = Port::new(&out, result, dims(0..result.rank()));
+    let made = generic(&mut lines, result.rank(), 0, &[], &[out], body.text());
+    found.replace(&lines, &made[0])
+}
+
+fn vector_dimension(list: &[i64]) -> usize {
+    let first = list.first().copied().unwrap_or(0);
+    usize::try_from(first).unwrap_or(0)
+}
+
+fn sum(lines: &mut Lines, terms: Vec<String>) -> String {
+    let mut terms = terms.into_iter();
+    match terms.next() {
+        None => index(lines, 0),
+        Some(first) => terms.fold(first, |sum, term| {
+            lines.value(format!("arith.addi {sum}, {term} : index"))
+        }),
+    }
+}
+
+/// Updates one after the other; windows that are not inside as a whole are computed, and not written.
+pub fn scatter<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
+    let count = found.results.len();
+    let (array, indices, update) = (
+        found.operand(0)?,
+        found.operand(count)?,
+        found.operand(count + 1)?,
+    );
+    let list = |key: &str| found.numbers("scatter_dimension_numbers", key);
+    let places = Places {
+        without_window: list("inserted_window_dims"),
+        batching: list("input_batching_dims"),
+        indices_batching: list("scatter_indices_batching_dims"),
+        mapped: list("scatter_dims_to_operand_dims"),
+        vector: vector_dimension(&list("index_vector_dim")),
+    };
+    let windows = list("update_window_dims");
+    let sizes = places.sizes(array.rank(), &update.extents, &windows);
+    let never_fits = sizes.iter().zip(&array.extents).any(|(s, e)| s > e);
+    if update.volume() == 0 || never_fits {
+        return Ok(found.values.iter().take(count).copied().collect());
+    }
+    let elements: Vec<Element> = found.results.iter().map(|r| r.element).collect();
+    let updates: Vec<Tensor> = found.operands.iter().skip(count + 1).cloned().collect();
+    let carried = found.results.iter().enumerate();
+    let carried: Vec<_> = carried.map(|(n, t)| (format!("%{n}"), t.text())).collect();
+    let mut lines = Lines::default();
+    let made = nest(
+        &mut lines,
+        &update.extents,
+        &carried,
+        &mut |lines, all, arrays| {
+            let (window, at) = split(all, &windows);
+            let starts = places.starts(lines, &format!("%{count}"), indices, &at);
+            let mut window = window.into_iter();
+            let mut place = Vec::new();
+            let mut inside = lines.value("arith.constant true");
+            for (d, (extent, size)) in (0i64..).zip(array.extents.iter().zip(&sizes)) {
+                let mut terms = Vec::new();
+                if let Some((_, start)) = starts.iter().find(|s| s.0 == d) {
+                    terms.push(signed_index(lines, start, indices.element));
+                }
+                terms.extend(places.batch(d, &at).cloned());
+                let start = sum(lines, terms);
+                let end = index(lines, (extent - size + 1).max(0));
+                // Below zero is beyond all when read without a sign.
+                let fits = lines.value(format!("arith.cmpi ult, {start}, {end} : index"));
+                inside = lines.value(format!("arith.andi {inside}, {fits} : i1"));
+                let zero = index(lines, 0);
+                let start = lines.value(format!("arith.select {fits}, {start}, {zero} : index"));
+                let step = places.has_window(d).then(|| window.next()).flatten();
+                place.push(sum(lines, [start].into_iter().chain(step).collect()));
+            }
+            let place = place.join(", ");
+            let mut scalars = Vec::new();
+            for (name, tensor) in arrays.iter().zip(&found.results) {
+                scalars.push(lines.value(format!(
+                    "tensor.extract {name}[{place}] : {}",
+                    tensor.text()
+                )));
+            }
+            for (n, tensor) in updates.iter().enumerate() {
+                let name = count + 1 + n;
+                let at = all.join(", ");
+                scalars
+                    .push(lines.value(format!("tensor.extract %{name}[{at}] : {}", tensor.text())));
+            }
+            let both: Vec<Element> = elements
+                .iter()
+                .copied()
+                .chain(updates.iter().map(|u| u.element))
+                .collect();
+            let new = payload::placeholder(lines, 0, &scalars, &both, &elements);
+            let mut written = Vec::new();
+            for (n, tensor) in found.results.iter().enumerate() {
+                let e = tensor.element.text();
+                let value = lines.value(format!(
+                    "arith.select {inside}, {}, {} : {e}",
+                    new[n], scalars[n]
+                ));
+                written.push(lines.value(format!(
+                    "tensor.insert {value} into {}[{place}] : {}",
+                    arrays[n],
+                    tensor.text()
+                )));
+            }
+            written
+        },
+    );
+    found.with_bodies(&lines, &made)
+}
+
+/// An integer as an index, whatever it is.
+fn signed_index(lines: &mut Lines, value: &str, element: Element) -> String {
+    let signless = element.signless();
+    let (value, cast) = match element {
+        Element::Unsigned(_) => {
+            let cast = format!(
+                "builtin.unrealized_conversion_cast {value} : {} to {signless}",
+                element.text()
+            );
+            (lines.value(cast), ops::arith::INDEX_CASTUI)
+        }
+        _ => (value.to_owned(), ops::arith::INDEX_CAST),
+    };
+    lines.value(format!("{cast} {value} : {signless} to index"))
+}

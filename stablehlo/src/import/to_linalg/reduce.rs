@@ -1,0 +1,176 @@
+//! Reductions, of whole dimensions and of windows.
+
+use super::constant;
+use super::generic::{Port, dims, empty, filled, generic};
+use super::operation::{Found, Tensor};
+use super::payload;
+use super::shape::{Border, padded};
+use crate::import::element::Element;
+use melior::ir::Value;
+use skript_dialect::PassError;
+use skript_dialect::melior;
+use skript_passes::ir::splice::Lines;
+
+type Values<'c, 'a> = Result<Vec<Value<'c, 'a>>, PassError>;
+
+/// The body on accumulators, then values; it ends in `linalg.yield`.
+fn body(elements: &[Element]) -> String {
+    let mut lines = Lines::default();
+    let count = elements.len();
+    let mut operands: Vec<String> = (0..count).map(|n| format!("%o{n}")).collect();
+    operands.extend((0..count).map(|n| format!("%i{n}")));
+    let both = [elements, elements].concat();
+    let made = payload::placeholder(&mut lines, 0, &operands, &both, elements);
+    let types: Vec<String> = elements.iter().map(|e| e.text()).collect();
+    lines.line(format!(
+        "linalg.yield {} : {}",
+        made.join(", "),
+        types.join(", ")
+    ));
+    lines.text().to_owned()
+}
+
+pub fn reduce<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
+    let count = found.results.len();
+    let reduced = found.list("dimensions")?;
+    let rank = found.operand(0)?.rank();
+    let is_reduced = |d: &usize| reduced.contains(&(*d as i64));
+    // Loops: kept dimensions first.
+    let (last, mut order): (Vec<usize>, Vec<usize>) = (0..rank).partition(is_reduced);
+    let kept = order.len();
+    order.extend(&last);
+    let loop_of = |d: usize| order.iter().position(|o| *o == d).unwrap_or(0);
+    let mut lines = Lines::default();
+    let (mut inputs, mut outputs, mut elements) = (Vec::new(), Vec::new(), Vec::new());
+    for (n, result) in found.results.iter().enumerate() {
+        let place = dims((0..rank).map(loop_of));
+        inputs.push(Port::new(&format!("%{n}"), found.operand(n)?, place));
+        let init = filled(&mut lines, &format!("%{}", count + n), result);
+        outputs.push(Port::new(&init, result, dims(0..kept)));
+        elements.push(result.element);
+    }
+    let body = body(&elements);
+    let made = generic(&mut lines, rank, last.len(), &inputs, &outputs, &body);
+    found.with_bodies(&lines, &made)
+}
+
+pub fn reduce_window<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
+    let count = found.results.len();
+    let rank = found.operand(0)?.rank();
+    let ones = || vec![1; rank];
+    let window = found.list("window_dimensions")?;
+    let strides = found.i64s("window_strides").unwrap_or_else(ones);
+    let spread = found.i64s("window_dilations").unwrap_or_else(ones);
+    let base = found.i64s("base_dilations").unwrap_or_else(ones);
+    let padding = found.pairs("padding", rank)?;
+    let borders: Vec<Border> = padding
+        .iter()
+        .zip(&base)
+        .map(|((low, high), base)| Border {
+            low: *low,
+            high: *high,
+            interior: base - 1,
+        })
+        .collect();
+    let place: Vec<String> = strides
+        .iter()
+        .zip(&spread)
+        .enumerate()
+        .map(|(d, (stride, step))| format!("d{d} * {stride} + d{} * {step}", rank + d))
+        .collect();
+    let mut lines = Lines::default();
+    let (mut inputs, mut outputs, mut elements) = (Vec::new(), Vec::new(), Vec::new());
+    for (n, result) in found.results.iter().enumerate() {
+        let init = format!("%{}", count + n);
+        let (name, tensor) = padded(
+            &mut lines,
+            &format!("%{n}"),
+            found.operand(n)?,
+            &init,
+            &borders,
+        );
+        inputs.push(Port::new(&name, &tensor, place.clone()));
+        let whole = filled(&mut lines, &init, result);
+        outputs.push(Port::new(&whole, result, dims(0..rank)));
+        elements.push(result.element);
+    }
+    // Says how large windows are; nobody reads it.
+    let shape = Tensor {
+        extents: window,
+        element: Element::Pred,
+    };
+    let name = empty(&mut lines, &shape);
+    inputs.push(Port::new(&name, &shape, dims(rank..2 * rank)));
+    let body = body(&elements);
+    let made = generic(&mut lines, 2 * rank, rank, &inputs, &outputs, &body);
+    found.with_bodies(&lines, &made)
+}
+
+/// What sums of products are formed in: halves in f32.
+pub fn accumulator(element: Element) -> Element {
+    use crate::import::element::Float;
+    match element {
+        Element::Float(float) if float.is_half() => Element::Float(Float::F32),
+        other => other,
+    }
+}
+
+/// The body of a sum of products of `%i0` and `%i1`, of these elements, in `%o0`.
+pub fn product(x: Element, y: Element, sum: Element) -> String {
+    let mut lines = Lines::default();
+    let t = sum.text();
+    let mut convert = |name: &str, from: Element| match from == sum {
+        true => name.to_owned(),
+        false => lines.value(format!(
+            "stablehlo.convert {name} : ({}) -> {t}",
+            from.text()
+        )),
+    };
+    let (x, y) = (convert("%i0", x), convert("%i1", y));
+    let sum = match sum {
+        // In any order, and fused: as every other contraction.
+        Element::Float(_) => {
+            let product = lines.value(format!("arith.mulf {x}, {y} fastmath<contract> : {t}"));
+            lines.value(format!(
+                "arith.addf %o0, {product} fastmath<reassoc,contract> : {t}"
+            ))
+        }
+        _ => {
+            let product = lines.value(format!("stablehlo.multiply {x}, {y} : {t}"));
+            lines.value(format!("stablehlo.add %o0, {product} : {t}"))
+        }
+    };
+    lines.line(format!("linalg.yield {sum} : {t}"));
+    lines.text().to_owned()
+}
+
+/// A tensor of zeros.
+pub fn zeros(lines: &mut Lines, tensor: &Tensor) -> String {
+    let zero = constant::zero(lines, tensor.element);
+    super::generic::filled_with(lines, &zero, tensor)
+}
+
+/// A tensor read at `place` for each element of `to`, converted to its type.
+pub fn moved(
+    lines: &mut Lines,
+    name: &str,
+    from: &Tensor,
+    to: &Tensor,
+    place: Vec<String>,
+) -> String {
+    let out = empty(lines, to);
+    let (a, b) = (from.element.text(), to.element.text());
+    let body = match a == b {
+        true => format!("linalg.yield %i0 : {b}"),
+        false => format!("%r = stablehlo.convert %i0 : ({a}) -> {b}\nlinalg.yield %r : {b}"),
+    };
+    let made = generic(
+        lines,
+        to.rank(),
+        0,
+        &[Port::new(name, from, place)],
+        &[Port::new(&out, to, dims(0..to.rank()))],
+        &body,
+    );
+    made.into_iter().next().unwrap_or_default()
+}

@@ -1,0 +1,96 @@
+//! `select_and_scatter`: each value of the source goes to the element that its window selects.
+
+use super::generic::filled;
+use super::nest::{index, nest};
+use super::operation::Found;
+use super::payload;
+use crate::import::element::Element;
+use melior::ir::Value;
+use skript_dialect::PassError;
+use skript_dialect::melior;
+use skript_passes::ir::splice::Lines;
+
+pub fn select_and_scatter<'c: 'a, 'a>(
+    found: &Found<'c, 'a>,
+) -> Result<Vec<Value<'c, 'a>>, PassError> {
+    let (array, source) = (found.operand(0)?, found.operand(1)?);
+    let rank = array.rank();
+    let ones = || vec![1; rank];
+    let window = found.i64s("window_dimensions").unwrap_or_else(ones);
+    let strides = found.i64s("window_strides").unwrap_or_else(ones);
+    let padding = found.pairs("padding", rank)?;
+    let element = array.element;
+    let e = element.text();
+    let mut lines = Lines::default();
+    let whole = filled(&mut lines, "%2", found.result()?);
+    let start = lines.value(format!("tensor.extract %2[] : tensor<{e}>"));
+    let none = lines.value("arith.constant false");
+    let yes = lines.value("arith.constant true");
+    let zero = index(&mut lines, 0);
+    let carried = [(whole, array.text())];
+    let made = nest(
+        &mut lines,
+        &source.extents,
+        &carried,
+        &mut |lines, at, sums| {
+            // Whether an element of the window was seen; the one selected, and its place.
+            let mut state = vec![(none.clone(), "i1".to_owned()), (start.clone(), e.clone())];
+            state.extend((0..rank).map(|_| (zero.clone(), "index".to_owned())));
+            let chosen = nest(lines, &window, &state, &mut |lines, k, state| {
+                let mut inside = yes.clone();
+                let mut place = Vec::new();
+                for d in 0..rank {
+                    let stride = index(lines, strides[d]);
+                    let low = index(lines, padding[d].0);
+                    let end = index(lines, array.extents[d]);
+                    let from = lines.value(format!("arith.muli {}, {stride} : index", at[d]));
+                    let to = lines.value(format!("arith.addi {from}, {} : index", k[d]));
+                    let to = lines.value(format!("arith.subi {to}, {low} : index"));
+                    let fits = lines.value(format!("arith.cmpi ult, {to}, {end} : index"));
+                    inside = lines.value(format!("arith.andi {inside}, {fits} : i1"));
+                    place.push(lines.value(format!("arith.select {fits}, {to}, {zero} : index")));
+                }
+                let value = lines.value(format!(
+                    "tensor.extract %0[{}] : {}",
+                    place.join(", "),
+                    array.text()
+                ));
+                let pair = [state[1].clone(), value.clone()];
+                let kept = payload::placeholder(lines, 0, &pair, &[element; 2], &[Element::Pred]);
+                let kept = lines.value(format!("arith.andi {}, {} : i1", kept[0], state[0]));
+                let other = lines.value(format!("arith.xori {kept}, {yes} : i1"));
+                let take = lines.value(format!("arith.andi {inside}, {other} : i1"));
+                let seen = lines.value(format!("arith.ori {}, {inside} : i1", state[0]));
+                let best = lines.value(format!("arith.select {take}, {value}, {} : {e}", state[1]));
+                let mut next = vec![seen, best];
+                for (new, old) in place.iter().zip(&state[2..]) {
+                    next.push(lines.value(format!("arith.select {take}, {new}, {old} : index")));
+                }
+                next
+            });
+            let place = chosen[2..].join(", ");
+            let old = lines.value(format!(
+                "tensor.extract {}[{place}] : {}",
+                sums[0],
+                array.text()
+            ));
+            let new = lines.value(format!(
+                "tensor.extract %1[{}] : {}",
+                at.join(", "),
+                source.text()
+            ));
+            let pair = [old.clone(), new];
+            let sum = payload::placeholder(lines, 1, &pair, &[element; 2], &[element]);
+            let value = lines.value(format!(
+                "arith.select {}, {}, {old} : {e}",
+                chosen[0], sum[0]
+            ));
+            vec![lines.value(format!(
+                "tensor.insert {value} into {}[{place}] : {}",
+                sums[0],
+                array.text()
+            ))]
+        },
+    );
+    found.with_bodies(&lines, &made)
+}

@@ -1,0 +1,147 @@
+//! What a program keeps from the operations that are undefined on some operands: the least that is to be seen of it.
+//!
+//! The export writes guards as selects in front of such operations; they are found again here, so that no second guard is
+//! put around the first.
+
+use crate::import::scalar_to_arith::compare::direction;
+use melior::ir::attribute::{FloatAttribute, IntegerAttribute};
+use melior::ir::operation::{OperationLike, OperationResult};
+use melior::ir::{OperationRef, Value, ValueLike};
+use skript_dialect::{melior, op};
+use skript_passes::ir::ops;
+use skript_passes::ir::{ValueKey, splat};
+
+/// Whether an integer divisor is neither 0 nor -1.
+pub fn is_safe_divisor(divisor: Value) -> bool {
+    let safe = |n: i64| n != 0 && n != -1;
+    if let Some(value) = integer(divisor) {
+        return safe(value);
+    }
+    let Some((condition, then, otherwise)) = choice(divisor) else {
+        return false;
+    };
+    let tests = joined(condition, ops::stablehlo::OR);
+    let excluded = |n: i64| {
+        tests
+            .iter()
+            .any(|t| is_test(*t, "EQ", otherwise, |m| m == n))
+    };
+    integer(then).is_some_and(safe) && excluded(0) && excluded(-1)
+}
+
+/// Whether an integer exponent is not negative.
+pub fn is_safe_exponent(exponent: Value) -> bool {
+    if let Some(value) = integer(exponent) {
+        return value >= 0;
+    }
+    choice(exponent).is_some_and(|(condition, then, otherwise)| {
+        is_test(condition, "LT", otherwise, |n| n >= 0) && integer(then).is_some_and(|n| n >= 0)
+    })
+}
+
+/// Whether an integer is at least 0 and less than `width`.
+pub fn is_safe_shift(by: Value, width: u32) -> bool {
+    let fits = |n: i64| (0..i64::from(width)).contains(&n);
+    if let Some(value) = integer(by) {
+        return fits(value);
+    }
+    choice(by).is_some_and(|(condition, then, otherwise)| {
+        let tests = joined(condition, ops::stablehlo::AND);
+        let above = tests.iter().any(|t| is_test(*t, "GE", then, |n| n >= 0));
+        let width = i64::from(width);
+        let below = tests
+            .iter()
+            .any(|t| is_test(*t, "LT", then, |n| n <= width));
+        above && below && integer(otherwise).is_some_and(fits)
+    })
+}
+
+/// Whether a real, cut off, is an integer of `width` bits.
+pub fn is_in_range(real: Value, width: u32) -> bool {
+    let end = 2f64.powi(width.cast_signed() - 1);
+    let Some((condition, then, otherwise)) = choice(real) else {
+        return false;
+    };
+    let fits = |x: f64| (-end..end).contains(&x);
+    let tests = joined(condition, ops::stablehlo::AND);
+    let bounded = |word: &str, holds: &dyn Fn(f64) -> bool| {
+        let mut tests = tests.iter();
+        tests.any(|t| test(*t, word, then).is_some_and(|b| number(b).is_some_and(holds)))
+    };
+    bounded("GT", &|x| x >= -end)
+        && bounded("LT", &|x| x <= end)
+        && number(otherwise).is_some_and(fits)
+}
+
+/// Condition and values of a select.
+fn choice<'c: 'a, 'a>(
+    value: Value<'c, 'a>,
+) -> Option<(Value<'c, 'a>, Value<'c, 'a>, Value<'c, 'a>)> {
+    let op = owner(value, ops::stablehlo::SELECT)?;
+    Some((
+        op.operand(0).ok()?,
+        op.operand(1).ok()?,
+        op.operand(2).ok()?,
+    ))
+}
+
+/// The operands of a tree of operations of one name; the value itself if it is none.
+fn joined<'c: 'a, 'a>(value: Value<'c, 'a>, name: &str) -> Vec<Value<'c, 'a>> {
+    let (mut pending, mut found) = (vec![value], Vec::new());
+    while let Some(value) = pending.pop() {
+        match owner(value, name) {
+            Some(op) => pending.extend(op.operands()),
+            None => found.push(value),
+        }
+    }
+    found
+}
+
+fn is_test<'c: 'a, 'a>(
+    value: Value<'c, 'a>,
+    word: &str,
+    of: Value<'c, 'a>,
+    holds: impl Fn(i64) -> bool,
+) -> bool {
+    test(value, word, of).is_some_and(|bound| integer(bound).is_some_and(holds))
+}
+
+/// What `of` is compared with by this comparison.
+fn test<'c: 'a, 'a>(value: Value<'c, 'a>, word: &str, of: Value<'c, 'a>) -> Option<Value<'c, 'a>> {
+    let op = owner(value, ops::stablehlo::COMPARE)?;
+    let same = ValueKey::of(op.operand(0).ok()?) == ValueKey::of(of);
+    let word = direction(op).is_some_and(|d| !d.total && d.word == word);
+    (same && word).then(|| op.operand(1).ok()).flatten()
+}
+
+fn integer(value: Value) -> Option<i64> {
+    let element = splat::element(constant(value)?.attribute("value").ok()?)?;
+    Some(IntegerAttribute::try_from(element).ok()?.value())
+}
+
+/// A bound of a real; beyond the largest finite number lies nothing that could be cut off.
+fn number(value: Value) -> Option<f64> {
+    let element = splat::element(constant(value)?.attribute("value").ok()?)?;
+    let is_f16 = value.r#type().to_string().ends_with("f16>")
+        && !value.r#type().to_string().ends_with("bf16>");
+    let most = if is_f16 { 65504.0 } else { f64::MAX };
+    Some(
+        FloatAttribute::try_from(element)
+            .ok()?
+            .value()
+            .clamp(-most, most),
+    )
+}
+
+/// The constant that a value is, spread or not.
+fn constant<'c: 'a, 'a>(value: Value<'c, 'a>) -> Option<OperationRef<'c, 'a>> {
+    match owner(value, ops::stablehlo::BROADCAST_IN_DIM) {
+        Some(spread) => owner(spread.operand(0).ok()?, ops::stablehlo::CONSTANT),
+        None => owner(value, ops::stablehlo::CONSTANT),
+    }
+}
+
+fn owner<'c: 'a, 'a>(value: Value<'c, 'a>, name: &str) -> Option<OperationRef<'c, 'a>> {
+    let owner = OperationResult::try_from(value).ok()?.owner();
+    op::is(&owner, name).then_some(owner)
+}

@@ -1,0 +1,114 @@
+//! Operations on integers that are undefined on some operands, and conversions.
+
+use super::form::number;
+use super::guards;
+use crate::import::element::Element;
+use crate::import::to_linalg::Found;
+use skript_passes::ir::ops;
+use skript_passes::ir::splice::Lines;
+
+/// Divisions, powers and shifts of integers of `width` bits. What StableHLO leaves open is as in programs that run:
+/// `x / 0` is -1, the remainder by 0 is `x`, shifts by the width or more leave zeros, or the sign.
+pub fn form(lines: &mut Lines, found: &Found, width: u32) -> Option<String> {
+    let divisor = *found.values.get(1)?;
+    let t = found.result().ok()?.text();
+    match found.name.as_str() {
+        "divide" | "remainder" => {
+            let op = match found.name.as_str() {
+                "divide" => ops::arith::DIVSI,
+                _ => ops::arith::REMSI,
+            };
+            if guards::is_safe_divisor(divisor) {
+                return Some(lines.value(format!("{op} %0, %1 : {t}")));
+            }
+            Some(divided(lines, found, op))
+        }
+        "power" => {
+            let op = match guards::is_safe_exponent(divisor) {
+                true => ops::math::IPOWI,
+                false => ops::skript::POW,
+            };
+            Some(lines.value(format!("{op} %0, %1 : {t}")))
+        }
+        "shift_left" => Some(shifted(lines, found, width, ops::arith::SHLI)),
+        "shift_right_logical" => Some(shifted(lines, found, width, ops::arith::SHRUI)),
+        "shift_right_arithmetic" => Some(shifted(lines, found, width, ops::arith::SHRSI)),
+        _ => None,
+    }
+}
+
+/// By 0 and -1 without the machine's division.
+fn divided(lines: &mut Lines, found: &Found, op: &str) -> String {
+    let tensor = &found.operands[0];
+    let (t, flags) = (tensor.text(), tensor.with_element(Element::Pred).text());
+    let (zero, one) = (number(lines, "0", tensor), number(lines, "1", tensor));
+    let minus = number(lines, "-1", tensor);
+    let by_zero = lines.value(format!("skript.eq %1, {zero} : {t}"));
+    let by_minus = lines.value(format!("skript.eq %1, {minus} : {t}"));
+    let either = lines.value(format!("skript.or {by_zero}, {by_minus} : {flags}"));
+    let mut select = |condition: &str, then: &str, otherwise: &str| {
+        lines.value(format!(
+            "skript.select {condition}, {then}, {otherwise} : {flags}, {t}"
+        ))
+    };
+    let divisor = select(&either, &one, "%1");
+    let value = lines.value(format!("{op} %0, {divisor} : {t}"));
+    // By -1 nothing remains, as by 1.
+    let (value, of_zero) = match op {
+        ops::arith::DIVSI => {
+            let negated = lines.value(format!("skript.neg %0 : {t}"));
+            let value = format!("skript.select {by_minus}, {negated}, {value} : {flags}, {t}");
+            (lines.value(value), minus.as_str())
+        }
+        _ => (value, "%0"),
+    };
+    lines.value(format!(
+        "skript.select {by_zero}, {of_zero}, {value} : {flags}, {t}"
+    ))
+}
+
+fn shifted(lines: &mut Lines, found: &Found, width: u32, op: &str) -> String {
+    let tensor = &found.operands[0];
+    let (t, flags) = (tensor.text(), tensor.with_element(Element::Pred).text());
+    if found
+        .values
+        .get(1)
+        .is_some_and(|by| guards::is_safe_shift(*by, width))
+    {
+        return lines.value(format!("{op} %0, %1 : {t}"));
+    }
+    let (zero, end) = (
+        number(lines, "0", tensor),
+        number(lines, &width.to_string(), tensor),
+    );
+    let above = lines.value(format!("skript.ge %1, {zero} : {t}"));
+    let below = lines.value(format!("skript.lt %1, {end} : {t}"));
+    let fits = lines.value(format!("skript.and {above}, {below} : {flags}"));
+    let by = lines.value(format!("skript.select {fits}, %1, {zero} : {flags}, {t}"));
+    let value = lines.value(format!("{op} %0, {by} : {t}"));
+    let beyond = match op {
+        ops::arith::SHRSI => {
+            let most = number(lines, &(width - 1).to_string(), tensor);
+            lines.value(format!("arith.shrsi %0, {most} : {t}"))
+        }
+        _ => zero,
+    };
+    lines.value(format!(
+        "skript.select {fits}, {value}, {beyond} : {flags}, {t}"
+    ))
+}
+
+/// Reals become integers by cutting off, saturating, and NaN as 0; wider integers by dropping bits.
+pub fn convert(lines: &mut Lines, found: &Found) -> Option<String> {
+    let (from, to) = (found.operands.first()?, found.results.first()?);
+    let value = *found.values.first()?;
+    let op = match (from.element, to.element) {
+        (Element::Float(_), Element::Signed(width)) if guards::is_in_range(value, width) => {
+            ops::arith::FPTOSI
+        }
+        _ if from == to => return Some("%0".to_owned()),
+        (Element::Signed(from), Element::Signed(to)) if to < from => ops::arith::TRUNCI,
+        _ => ops::skript::CAST,
+    };
+    Some(lines.value(format!("{op} %0 : {} to {}", from.text(), to.text())))
+}

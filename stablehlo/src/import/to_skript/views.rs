@@ -1,0 +1,87 @@
+//! Broadcasts, as formulas that copy.
+
+use crate::import::to_linalg::Found;
+use skript_passes::ir::splice::Lines;
+
+/// Operand `n` with the shape of the result: scalars are spread.
+pub fn spread(lines: &mut Lines, found: &Found, n: usize) -> Option<String> {
+    let (operand, result) = (found.operands.get(n)?, found.results.first()?);
+    if operand.extents == result.extents {
+        return Some(format!("%{n}"));
+    }
+    let element = operand.element.text();
+    let scalar = lines.value(format!("tensor.extract %{n}[] : {}", operand.text()));
+    let whole = operand.with_extents(&result.extents).text();
+    debug_assert!(operand.rank() == 0, "{element} of another shape");
+    Some(lines.value(format!("tensor.splat {scalar} : {whole}")))
+}
+
+pub fn broadcast(lines: &mut Lines, found: &Found) -> Option<String> {
+    let (operand, result) = (found.operands.first()?, found.results.first()?);
+    if operand.rank() == 0 {
+        return spread(lines, found, 0);
+    }
+    let dimensions = found.i64s("broadcast_dimensions")?;
+    let places = operand
+        .extents
+        .iter()
+        .zip(&dimensions)
+        .map(|(extent, dimension)| {
+            let target = usize::try_from(*dimension).ok()?;
+            // A single element stands everywhere.
+            Some(match result.extents.get(target)? == extent {
+                true => Some(target),
+                false => None,
+            })
+        });
+    let places = places.collect::<Option<Vec<_>>>()?;
+    Some(view(lines, found, &places))
+}
+
+/// Adds and takes away dimensions of one element; no other one.
+pub fn reshape(lines: &mut Lines, found: &Found) -> Option<String> {
+    let (operand, result) = (found.operands.first()?, found.results.first()?);
+    if operand == result {
+        return Some("%0".to_owned());
+    }
+    let mut targets = result.extents.iter().enumerate().filter(|(_, e)| **e != 1);
+    let mut places = Vec::new();
+    for extent in &operand.extents {
+        places.push(match *extent {
+            1 => None,
+            _ => Some(targets.next().filter(|(_, e)| *e == extent)?.0),
+        });
+    }
+    if targets.next().is_some() {
+        return None;
+    }
+    if operand.rank() == 0 {
+        return spread(lines, found, 0);
+    }
+    Some(view(lines, found, &places))
+}
+
+/// The first operand at the result's indices: those that `places` names, 0 for the others.
+fn view(lines: &mut Lines, found: &Found, places: &[Option<usize>]) -> String {
+    let (operand, result) = (&found.operands[0], &found.results[0]);
+    let element = operand.element.text();
+    let indices: Vec<String> = (0..result.rank()).map(|d| format!("%d{d}")).collect();
+    let bounds: Vec<String> = result.extents.iter().map(i64::to_string).collect();
+    let subscripts = places.iter().map(|p| match p {
+        Some(dimension) => format!("%d{dimension}"),
+        None => "%none".to_owned(),
+    });
+    let subscripts: Vec<String> = subscripts.collect();
+    let (indices, to) = (indices.join(", "), result.text());
+    let empty = lines.value(format!("tensor.empty() : {to}"));
+    lines.value(format!(
+        "skript.formula assign ({indices}) in ({}) outs(%held = {empty} : {to}) do {{\n\
+         %none = arith.constant 0 : index\n\
+         %element = skript.access %0[{}] : {}\n\
+         skript.yield %element at [{indices}] : {element}\n\
+         }} : {to}",
+        bounds.join(", "),
+        subscripts.join(", "),
+        operand.text()
+    ))
+}

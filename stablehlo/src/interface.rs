@@ -1,0 +1,91 @@
+//! Names, roles, shapes and element types of an exported program's arguments and results.
+
+use super::ExportError;
+use melior::ir::attribute::{ArrayAttribute, IntegerAttribute, StringAttribute, TypeAttribute};
+use melior::ir::operation::OperationLike;
+use melior::ir::r#type::FunctionType;
+use melior::ir::{Attribute, OperationRef, Type};
+use skript_dialect::melior;
+use skript_passes::ir::{attributes, types};
+
+/// One argument or result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Port {
+    pub name: String,
+    /// `input`, `variable`, `output`, or `extent`.
+    pub role: String,
+    pub shape: Vec<i64>,
+    /// `f32`, `i64`, `i1`; `i32` for extents.
+    pub dtype: String,
+    /// For the role `extent`: of which tensor, and of which of its dimensions.
+    pub extent_of: Option<(String, i64)>,
+}
+
+/// Arguments and results, in order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Interface {
+    pub arguments: Vec<Port>,
+    pub results: Vec<Port>,
+}
+
+impl Interface {
+    /// Reads the entry function.
+    pub fn of(entry: OperationRef<'_, '_>) -> Result<Self, ExportError> {
+        let r#type = TypeAttribute::try_from(entry.attribute("function_type")?)?.value();
+        let function = FunctionType::try_from(r#type)?;
+        let arguments = (0..function.input_count())
+            .map(|i| port(entry, "arg_attrs", i, function.input(i)?))
+            .collect::<Result<_, _>>()?;
+        let results = (0..function.result_count())
+            .map(|i| port(entry, "res_attrs", i, function.result(i)?))
+            .collect::<Result<_, _>>()?;
+        Ok(Interface { arguments, results })
+    }
+}
+
+fn port(
+    entry: OperationRef<'_, '_>,
+    list: &str,
+    position: usize,
+    r#type: Type<'_>,
+) -> Result<Port, ExportError> {
+    let described = entry
+        .attribute(list)
+        .ok()
+        .and_then(|a| ArrayAttribute::try_from(a).ok())
+        .and_then(|a| a.element(position).ok());
+    let text = |name: &str| {
+        described
+            .and_then(|a| entry_of(a, name))
+            .unwrap_or_default()
+    };
+    let extent_of = described
+        .and_then(|a| attributes::entry(a, "skript.dimension"))
+        .and_then(|a| IntegerAttribute::try_from(a).ok())
+        .map(|dimension| (text("skript.extent_of"), dimension.value()));
+    let shape = match types::extents(r#type) {
+        Some(shape) => shape,
+        // Extents are scalars in the source, and tensors of rank 0 in the program.
+        None if extent_of.is_some() => Vec::new(),
+        None => {
+            return Err(ExportError::at(
+                entry,
+                "has an argument that is not a tensor",
+            ));
+        }
+    };
+    let element = types::element_of(r#type).unwrap_or(r#type).to_string();
+    Ok(Port {
+        name: text("skript.name"),
+        role: text("skript.role"),
+        shape,
+        dtype: element,
+        extent_of,
+    })
+}
+
+/// A string of a dictionary.
+fn entry_of(dictionary: Attribute<'_>, name: &str) -> Option<String> {
+    let value = attributes::entry(dictionary, name)?;
+    Some(StringAttribute::try_from(value).ok()?.value().to_owned())
+}

@@ -1,0 +1,267 @@
+//! Suppression of overlapping boxes: a sort by the scores, then one step for each box, for all batch items and classes
+//! together.
+
+use super::super::error::ExportError;
+use super::super::field::Field;
+use super::super::tensors::Tensors;
+use super::Invocation;
+use super::domain::{Domain, Place};
+use super::found::Found;
+use melior::Error;
+use melior::ir::r#type::IntegerType;
+use melior::ir::{Type, Value, ValueLike};
+use skript_dialect::melior;
+use skript_passes::ir::ops;
+use skript_passes::ir::types;
+use skript_semantics::Scalar;
+
+/// Indices of the domain: batch item, class, place in the order of scores.
+const ALL: [usize; 3] = [0, 1, 2];
+
+/// Rows (batch, class, box), and their extents.
+pub(super) fn suppress<'c: 'a, 'a>(
+    call: &Invocation<'c, 'a>,
+) -> Result<Vec<Value<'c, 'a>>, ExportError> {
+    let at = call.at;
+    let (boxes, scores) = (call.input(0)?, call.input(1)?);
+    let extents = at.extents(scores)?;
+    let centered = call.attribute(|c| c.text("box_format").map(|f| f == "CENTER"))?;
+    let limit = call.int("max_outputs_per_class")?;
+    let overlap = call.attribute(|c| c.real("iou_threshold"))?;
+    let least = call.attribute(|c| c.optional_real("score_threshold"))?;
+    if extents.contains(&0) {
+        let found = Found::of(at.splat(Scalar::Bool(false), &extents, at.bool())?, &at)?;
+        let none = found.digit(&extents, 0)?;
+        return found.results(call, &[none.clone(), none.clone(), none], 1);
+    }
+    let domain = Domain {
+        extents: extents.clone(),
+        at,
+    };
+    let order = by_score(scores, &domain)?;
+    let place = Field {
+        value: order,
+        indices: ALL.to_vec(),
+    };
+    let wanted = match least {
+        Some(least) => {
+            let score = domain.read(
+                scores,
+                &[Place::Index(0), Place::Index(1), Place::At(place.clone())],
+            )?;
+            let least = domain.real(least, at.element(scores)?)?;
+            domain.compare("GT", &score, &least)?
+        }
+        None => Field::scalar(at.splat(Scalar::Bool(true), &[], at.bool())?),
+    };
+    let wanted = match call.inside(1)? {
+        Some(inside) => {
+            let inside = inside.over(&ALL, &extents, &at)?;
+            let places = [Place::Index(0), Place::Index(1), Place::At(place.clone())];
+            domain.apply("and", &[&wanted, &domain.read(inside, &places)?])?
+        }
+        None => wanted,
+    };
+    let wanted = wanted.over(&ALL, &extents, &at)?;
+    let mut corners = Vec::new();
+    for number in 0..4 {
+        let component = Place::At(domain.int(number)?);
+        corners.push(domain.read(
+            boxes,
+            &[Place::Index(0), Place::At(place.clone()), component],
+        )?);
+    }
+    let ranges = ranges(&corners, centered, &domain)?;
+    let taken = greedy(wanted, &ranges, limit, overlap, &domain)?;
+    let found = Found::of(taken, &at)?;
+    let columns = [
+        found.digit(&extents, 0)?,
+        found.digit(&extents, 1)?,
+        found.at_places(order)?,
+    ];
+    found.results(call, &columns, 1)
+}
+
+/// The boxes of each class, the largest score first; of equal ones the later. Scores are ordered by their bits, as
+/// IEEE 754 totally orders them.
+fn by_score<'c: 'a, 'a>(
+    scores: Value<'c, 'a>,
+    domain: &Domain<'c, 'a>,
+) -> Result<Value<'c, 'a>, Error> {
+    let at = &domain.at;
+    let is_double = at.element(scores)? == Type::float64(at.at.context);
+    let width = if is_double { 64 } else { 32 };
+    let word = IntegerType::new(at.at.context, width).into();
+    let r#type = types::tensor(&domain.extents, word);
+    let bits = at.op("bitcast_convert", &[scores], &[], r#type)?;
+    let shift = |by| at.splat(Scalar::Int(by), &domain.extents, word);
+    let sign = at.same(
+        "shift_right_arithmetic",
+        &[bits, shift(i64::from(width) - 1)?],
+    )?;
+    let flipped = at.same("shift_right_logical", &[sign, shift(1)?])?;
+    let keys = at.same("xor", &[bits, flipped])?;
+    let places = domain.index(2)?.over(&ALL, &domain.extents, at)?;
+    let sorted = at.sort(&[keys, places], 2, |inner, rows| {
+        let [key, other_key, place, other_place] = rows else {
+            return Err(Error::OperationBuild);
+        };
+        let above = inner.compare("GT", "SIGNED", *key, *other_key)?;
+        let equal = inner.compare("EQ", "SIGNED", *key, *other_key)?;
+        let later = inner.compare("GT", "SIGNED", *place, *other_place)?;
+        let later = inner.same("and", &[equal, later])?;
+        inner.same("or", &[above, later])
+    })?;
+    sorted.get(1).copied().ok_or(Error::OperationBuild)
+}
+
+/// The smaller of two numbers (`LT`) or the larger (`GT`); the other one of a NaN.
+fn extreme<'c: 'a, 'a>(
+    direction: &str,
+    a: &Field<'c, 'a>,
+    b: &Field<'c, 'a>,
+    domain: &Domain<'c, 'a>,
+) -> Result<Field<'c, 'a>, Error> {
+    let first = domain.compare(direction, a, b)?;
+    let is_nan = domain.compare("NE", b, b)?;
+    domain.select(&domain.apply("or", &[&first, &is_nan])?, a, b)
+}
+
+/// Ends of each box, two dimensions, the smaller one first.
+fn ranges<'c: 'a, 'a>(
+    corners: &[Field<'c, 'a>],
+    centered: bool,
+    domain: &Domain<'c, 'a>,
+) -> Result<[Value<'c, 'a>; 4], Error> {
+    let [a, b, c, d] = corners else {
+        return Err(Error::OperationBuild);
+    };
+    let fields = if centered {
+        // x, y, width, height
+        let half = domain.real(2.0, domain.at.element(a.value)?)?;
+        let (width, height) = (
+            domain.apply("divide", &[c, &half])?,
+            domain.apply("divide", &[d, &half])?,
+        );
+        [
+            domain.apply("subtract", &[b, &height])?,
+            domain.apply("add", &[b, &height])?,
+            domain.apply("subtract", &[a, &width])?,
+            domain.apply("add", &[a, &width])?,
+        ]
+    } else {
+        [
+            extreme("LT", a, c, domain)?,
+            extreme("GT", a, c, domain)?,
+            extreme("LT", b, d, domain)?,
+            extreme("GT", b, d, domain)?,
+        ]
+    };
+    let [a, b, c, d] = fields.map(|f| f.over(&ALL, &domain.extents, &domain.at));
+    Ok([a?, b?, c?, d?])
+}
+
+/// Which boxes are taken, in the order of scores.
+fn greedy<'c: 'a, 'a>(
+    wanted: Value<'c, 'a>,
+    ranges: &[Value<'c, 'a>; 4],
+    limit: Value<'c, 'a>,
+    overlap: f64,
+    domain: &Domain<'c, 'a>,
+) -> Result<Value<'c, 'a>, Error> {
+    let at = &domain.at;
+    let extents = &domain.extents;
+    let steps = extents.get(2).copied().unwrap_or(0);
+    let groups: Vec<i64> = extents.iter().take(2).copied().chain([1]).collect();
+    let state = [
+        at.integer(0)?,
+        at.splat(Scalar::Bool(false), extents, at.bool())?,
+        at.splat(Scalar::Int(0), &groups, at.int())?,
+    ];
+    let types: Vec<_> = state.iter().map(|v| v.r#type()).collect();
+    let (test_region, test, arguments) = at.at.region(&types);
+    let [step, ..] = arguments.as_slice() else {
+        return Err(Error::OperationBuild);
+    };
+    let inner = Tensors { at: test };
+    let goes_on = inner.compare("LT", "SIGNED", *step, inner.integer(steps)?)?;
+    test.create(ops::stablehlo::RETURN, &[goes_on], &[], &[], Vec::new())?;
+
+    let (body_region, body, arguments) = at.at.region(&types);
+    let [step, taken, count] = arguments.as_slice() else {
+        return Err(Error::OperationBuild);
+    };
+    let inner = Domain {
+        extents: extents.clone(),
+        at: Tensors { at: body },
+    };
+    let now = &inner.at;
+    let first = now.integer(0)?;
+    let starts = [first, first, *step];
+    let whole = |value| Field {
+        value,
+        indices: ALL.to_vec(),
+    };
+    // Of the step's box in each group: one place, which is there for all.
+    let own = |value| -> Result<Field<'c, 'a>, Error> {
+        let one = now.dynamic_slice(value, &starts, &groups)?;
+        Ok(Field {
+            value: now.reshape(one, &groups[..2])?,
+            indices: vec![0, 1],
+        })
+    };
+    let [a, b, c, d] = *ranges;
+    let all = [whole(a), whole(b), whole(c), whole(d)];
+    let one = [own(a)?, own(b)?, own(c)?, own(d)?];
+    let ratio = ratio(&all, &one, &inner)?;
+    let allowed = inner.real(overlap, now.element(a)?)?;
+    let is_apart = inner.compare("LE", &ratio, &allowed)?;
+    let meets = inner.apply("not", &[&is_apart])?;
+    let blocked = inner.apply("and", &[&whole(*taken), &meets])?;
+    let blocked = inner.reduce(&blocked, "or", Scalar::Bool(false), 2)?;
+    let is_free = inner.apply("not", &[&blocked])?;
+    let counted = Field {
+        value: now.reshape(*count, &groups[..2])?,
+        indices: vec![0, 1],
+    };
+    let has_room = inner.compare("LT", &counted, &Field::scalar(limit))?;
+    let takes = inner.apply("and", &[&is_free, &has_room])?;
+    let takes = inner.apply("and", &[&takes, &own(wanted)?])?;
+    let added = inner.apply("add", &[&counted, &inner.convert(&takes, now.int())?])?;
+    let update = now.reshape(takes.value, &groups)?;
+    let next = [
+        now.same("add", &[*step, now.integer(1)?])?,
+        now.dynamic_update_slice(*taken, update, &starts)?,
+        now.reshape(added.value, &groups)?,
+    ];
+    body.create(ops::stablehlo::RETURN, &next, &[], &[], Vec::new())?;
+    let regions = vec![test_region, body_region];
+    let made = at
+        .at
+        .create(ops::stablehlo::WHILE, &state, &[], &types, regions)?;
+    Ok(made.result(1)?.into())
+}
+
+/// Intersection over union; 0 where both are empty.
+fn ratio<'c: 'a, 'a>(
+    a: &[Field<'c, 'a>; 4],
+    b: &[Field<'c, 'a>; 4],
+    domain: &Domain<'c, 'a>,
+) -> Result<Field<'c, 'a>, Error> {
+    let zero = domain.real(0.0, domain.at.element(a[0].value)?)?;
+    let span = |low: &Field<'c, 'a>, high: &Field<'c, 'a>| domain.apply("subtract", &[high, low]);
+    let area = |[l0, h0, l1, h1]: &[Field<'c, 'a>; 4]| {
+        domain.apply("multiply", &[&span(l0, h0)?, &span(l1, h1)?])
+    };
+    let common = |low: usize, high: usize| {
+        let end = extreme("LT", &a[high], &b[high], domain)?;
+        let begin = extreme("GT", &a[low], &b[low], domain)?;
+        extreme("GT", &zero, &span(&begin, &end)?, domain)
+    };
+    let common = domain.apply("multiply", &[&common(0, 1)?, &common(2, 3)?])?;
+    let both = domain.apply("add", &[&area(a)?, &area(b)?])?;
+    let union = domain.apply("subtract", &[&both, &common])?;
+    let ratio = domain.apply("divide", &[&common, &union])?;
+    let is_some = domain.compare("GT", &union, &zero)?;
+    domain.select(&is_some, &ratio, &zero)
+}

@@ -1,0 +1,194 @@
+//! StableHLO: the export of models, and the import of programs ([`import`]).
+//!
+//! A formula becomes computations on full tensors: the values of its body at each point of the domain are a [`field`],
+//! a tensor over the indices that it depends on. Reads are slices, pads and gathers ([`access`], [`rearrange`]); writes
+//! are reductions, pads and scatters ([`write`]). Products summed along common indices are `dot_general`
+//! ([`contraction`]), windows are `convolution` or `reduce_window` ([`window`]), arg-reductions are reductions of pairs
+//! ([`arg_reduce`]), and compactions use a prefix sum ([`compaction`]). Only a formula that reads its output in another
+//! way is a loop ([`sequence`]).
+
+pub mod access;
+pub mod alternatives;
+pub mod arg_reduce;
+mod bools;
+pub mod captures;
+pub mod cast;
+pub mod compaction;
+pub mod contraction;
+pub mod draws;
+pub mod error;
+pub mod evaluate;
+pub mod export_model;
+pub mod field;
+pub mod finite;
+pub mod formula;
+pub mod function;
+pub mod functions;
+pub mod guards;
+pub mod import;
+pub mod interface;
+pub mod intrinsic;
+pub mod periodic;
+pub mod product;
+pub mod rearrange;
+pub mod report;
+pub mod scalar;
+mod searches;
+pub mod sequence;
+pub mod sharding;
+pub mod shared_indices;
+pub mod shift;
+pub mod subscript;
+pub mod tensors;
+pub mod weights;
+pub mod window;
+mod window_expression;
+pub mod write;
+
+pub use error::ExportError;
+pub use export_model::{Exported, export_model};
+use finite::Finite;
+pub use interface::{Interface, Port};
+pub use report::{Form, Report};
+use searches::drop_searches;
+pub use sharding::{Mesh, Placement, PlacementError, Sharding};
+use skript_passes::ir::ops;
+pub use weights::Weights;
+
+use melior::Context;
+use melior::dialect::DialectRegistry;
+use melior::ir::operation::OperationLike;
+use melior::ir::{Attribute, Location, Module, Operation};
+use skript_dialect::{Pass, melior};
+use skript_passes::extents::bounds::Bounds;
+use skript_passes::extents::drop_clamps::drop_clamps;
+use skript_passes::extents::pad_extents::{Failure, has_open_extents, pad};
+use skript_passes::ir::builder::operations;
+use skript_passes::ir::checks::PREFIX;
+use skript_passes::ir::copy::operation_name;
+
+/// The passes of this crate: conversions of StableHLO programs.
+pub const PASSES: &[Pass] = &[
+    import::to_linalg::PASS,
+    import::scalar_to_arith::PASS,
+    import::to_skript::PASS,
+    import::drop_signs::PASS,
+];
+
+/// Every pass of the project: those of `skript-passes`, and those of this crate.
+pub fn all_passes() -> impl Iterator<Item = &'static Pass> {
+    skript_passes::ALL.iter().chain(PASSES)
+}
+
+/// Registers the passes and named pipelines of this crate and of `skript-passes` with MLIR. Further calls do nothing.
+pub fn register() {
+    static ONCE: std::sync::Once = std::sync::Once::new();
+    ONCE.call_once(|| {
+        skript_passes::register();
+        skript_dialect::register_passes(PASSES);
+    });
+}
+
+/// A module of StableHLO, its interface, and a report.
+pub struct Export<'c> {
+    pub module: Module<'c>,
+    pub interface: Interface,
+    pub report: Report,
+}
+
+/// A context with the StableHLO dialect of this project.
+pub fn context() -> Context {
+    let context = skript_dialect::context();
+    add_to(&context);
+    context
+}
+
+/// Makes our StableHLO known to a context that does not hold another one.
+pub fn add_to(context: &Context) {
+    let registry = DialectRegistry::new();
+    skript_dialect::register_stablehlo(&registry);
+    context.append_dialect_registry(&registry);
+}
+
+/// A copy of the module with dynamic dimensions padded.
+fn padded<'c>(source: &Module<'c>) -> Result<Module<'c>, ExportError> {
+    let whole = source.as_operation();
+    let copy = Module::from_operation(Operation::clone(&whole)).ok_or(ExportError::Invalid)?;
+    drop_searches(copy.as_operation());
+    if has_open_extents(copy.as_operation()) {
+        let whole = copy.as_operation();
+        let bounds = Bounds::of(whole).map_err(|r| ExportError::at(r.op, &r.what))?;
+        drop_clamps(whole, &bounds)?;
+    }
+    match pad(copy.as_operation()) {
+        Err(Failure::Refused(refusal)) => Err(ExportError::at(refusal.op, &refusal.what)),
+        Err(Failure::Build(error)) => Err(error.into()),
+        // One value for each limit, by which guards are recognized.
+        Ok(()) => skript_dialect::pipeline::run(&copy, "builtin.module(cse)")
+            .map(|()| copy)
+            .map_err(|_| ExportError::Invalid),
+    }
+}
+
+/// Whether a symbol is that of run-time checks, which StableHLO cannot make.
+fn is_check(symbol: Result<Attribute, melior::Error>) -> bool {
+    symbol.is_ok_and(|name| {
+        let name = name.to_string();
+        name.trim_start_matches(['@', '"']).starts_with(PREFIX)
+    })
+}
+
+/// Exports a module in the `skript` dialect; its entry is `@main`. The context has our StableHLO dialect. Variables
+/// that `weights` names are constants of the entry, the others its arguments.
+///
+/// # Errors
+/// Operations without a StableHLO form, with their location.
+pub fn export<'c>(
+    source: &Module<'c>,
+    context: &'c Context,
+    weights: &Weights,
+) -> Result<Export<'c>, ExportError> {
+    context.get_or_load_dialect("stablehlo");
+    let source = &padded(source)?;
+    let module = Module::new(Location::unknown(context));
+    let mut report = Report::default();
+    let drawing = draws::Drawing::of(source);
+    let functions = operations(source.body());
+    let entry = functions.iter().find(|f| f.has_attribute("skript.entry"));
+    let mut interface = Interface::of(*entry.ok_or(ExportError::NoEntry)?)?;
+    let held = weights::held(&interface, weights);
+    let mut inside = held.iter().map(Option::is_some);
+    let arguments = &mut interface.arguments;
+    arguments.retain(|_| !inside.next().unwrap_or_default());
+    let finite = Finite::of(source, &held)?;
+    let program = function::Program {
+        context,
+        module: module.body(),
+        drawing: &drawing,
+        finite: &finite,
+    };
+    for op in functions {
+        if operation_name(op) != ops::func::FUNC {
+            return Err(ExportError::at(op, "has no StableHLO form"));
+        }
+        if is_check(op.attribute("sym_name")) {
+            continue;
+        }
+        report.note_operators(op);
+        let is_entry = op.has_attribute("skript.entry");
+        let held = if is_entry { held.as_slice() } else { &[] };
+        function::export(op, &program, held, &mut report)?;
+    }
+    if !module.as_operation().verify() {
+        return Err(ExportError::Invalid);
+    }
+    // Removes unused and repeated operations of general forms.
+    skript_dialect::pipeline::run(&module, "builtin.module(canonicalize,cse)")
+        .map_err(|_| ExportError::Invalid)?;
+    bools::widen(context, &module)?;
+    Ok(Export {
+        module,
+        interface,
+        report,
+    })
+}

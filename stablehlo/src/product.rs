@@ -1,0 +1,257 @@
+//! Sums of products, as `convolution` and `dot_general`.
+//!
+//! At skipped points a factor is zero. Zero times an infinity is NaN, but the formula has no product there. So if the
+//! other factor may be infinite ([`finite`](super::finite)), the program checks it first (`if`). In the other branch,
+//! complete sums that no guard cuts are contracted, and skipped products are left out of the rest. Ints are never
+//! infinite.
+
+use super::contraction::contract;
+use super::error::ExportError;
+use super::evaluate::{Evaluator, element, uncast};
+use super::field::{Field, union};
+use super::guards::{Conjunct, Guards, all, zeroed};
+use super::report::Form;
+use super::tensors::Tensors;
+use super::window::{Skipped, Windowed};
+use super::write::{Target, filler};
+use melior::ir::operation::{OperationLike, OperationResult};
+use melior::ir::{OperationRef, Value, ValueLike};
+use skript_dialect::melior;
+use skript_passes::ir::copy::operation_name;
+use skript_passes::ir::ops;
+use skript_passes::ir::types;
+use skript_semantics::{Scalar, ScalarKind};
+
+/// A sum of products over `reduced`.
+pub struct Product<'p, 'r, 'c, 'a> {
+    pub evaluator: &'p Evaluator<'r, 'c, 'a>,
+    pub target: &'p Target<'p, 'c, 'a>,
+    pub guards: &'p Guards<'c, 'a>,
+    pub reduced: &'p [usize],
+}
+
+/// One operation that has the sum's value.
+enum Raised<'c, 'a> {
+    Convolution(Windowed<'c, 'a>, Field<'c, 'a>),
+    Contraction(Field<'c, 'a>, Field<'c, 'a>),
+}
+
+impl<'c: 'a, 'a> Product<'_, '_, 'c, 'a> {
+    /// The sum under the inner guards, if `value` is a product of two reals or ints; the caller applies the outer
+    /// guards.
+    pub fn sum(&self, value: Value<'c, 'a>) -> Result<Option<(Field<'c, 'a>, Form)>, ExportError> {
+        let at = &self.evaluator.at;
+        let Ok(result) = OperationResult::try_from(uncast(value)) else {
+            return Ok(None);
+        };
+        let owner = result.owner();
+        let out = at.element(self.target.out)?;
+        let same = element(owner.result(0)?.r#type(), at) == out;
+        if operation_name(owner) != ops::skript::MUL || !same {
+            return Ok(None);
+        }
+        let factors = factors(self.evaluator, owner)?;
+        for (one, other) in [(0, 1), (1, 0)] {
+            if let Some(kernel) = factors.get(other)
+                && let Some(found) = self.convolution(owner, owner.operand(one)?, kernel)?
+            {
+                return Ok(Some(found));
+            }
+        }
+        let [mut lhs, mut rhs] = factors;
+        let (mut lhs_skips, mut rhs_skips) = (false, false);
+        for conjunct in &self.guards.inner {
+            let domain = self.target.domain;
+            let left = zeroed(&lhs, &conjunct.field, domain, at)?;
+            let right = zeroed(&rhs, &conjunct.field, domain, at)?;
+            match (&left, &right) {
+                (None, None) => return Ok(None),
+                (Some(_), None) => lhs_skips = true,
+                (None, Some(_)) => rhs_skips = true,
+                (Some(_), Some(_)) => {}
+            }
+            lhs = left.unwrap_or(lhs);
+            rhs = right.unwrap_or(rhs);
+        }
+        let mut met = Vec::new();
+        if lhs_skips {
+            met.push(self.counting(&rhs)?);
+        }
+        if rhs_skips {
+            met.push(self.counting(&lhs)?);
+        }
+        met.retain(|value| self.may_be_infinite(*value));
+        let form = match met.is_empty() {
+            true => Form::DotGeneral,
+            false => Form::MaskedDotGeneral,
+        };
+        let sum = self.build(owner, &Raised::Contraction(lhs, rhs), &met)?;
+        Ok(sum.map(|sum| (sum, form)))
+    }
+
+    /// Whether zero times some element may differ from zero.
+    fn may_be_infinite(&self, value: Value<'c, 'a>) -> bool {
+        let element = self.evaluator.at.element(value);
+        let is_real = element.is_ok_and(|e| types::kind_of(e) == Some(ScalarKind::Real));
+        is_real && !self.evaluator.outside.is_finite(value)
+    }
+
+    /// The sum as a convolution, if the factor `input` slides.
+    fn convolution(
+        &self,
+        owner: OperationRef<'c, 'a>,
+        input: Value<'c, 'a>,
+        kernel: &Field<'c, 'a>,
+    ) -> Result<Option<(Field<'c, 'a>, Form)>, ExportError> {
+        let (at, domain, inner) = (&self.evaluator.at, self.target.domain, &self.guards.inner);
+        let zero = filler(at.element(self.target.out)?);
+        let Some(windowed) = Windowed::of(self.evaluator, input, self.reduced, inner, zero)? else {
+            return Ok(None);
+        };
+        let mut kernel = kernel.clone();
+        let (mut input_skips, mut kernel_skips) = (windowed.has_border(), false);
+        for (conjunct, skipped) in inner.iter().zip(&windowed.skipped) {
+            match (zeroed(&kernel, &conjunct.field, domain, at)?, skipped) {
+                (None, Skipped::Not | Skipped::ByRuns) => return Ok(None),
+                (None, Skipped::ByBorder) => {}
+                (None, Skipped::ByFiller) => input_skips = true,
+                (Some(own), Skipped::Not) => (kernel, kernel_skips) = (own, true),
+                (Some(own), _) => kernel = own,
+            }
+        }
+        let mut met = Vec::new();
+        if input_skips {
+            met.push(self.counting(&kernel)?);
+        }
+        if kernel_skips {
+            met.push(windowed.value);
+        }
+        met.retain(|value| self.may_be_infinite(*value));
+        let form = match met.is_empty() {
+            true => Form::Convolution,
+            false => Form::BorderedConvolution,
+        };
+        let sum = self.build(owner, &Raised::Convolution(windowed, kernel), &met)?;
+        Ok(sum.map(|sum| (sum, form)))
+    }
+
+    /// The field with zeros where outer guards skip all that it is part of.
+    fn counting(&self, field: &Field<'c, 'a>) -> Result<Value<'c, 'a>, ExportError> {
+        let mut field = field.clone();
+        for Conjunct { field: counts, .. } in &self.guards.outer {
+            let own = zeroed(&field, counts, self.target.domain, &self.evaluator.at)?;
+            field = own.unwrap_or(field);
+        }
+        Ok(field.value)
+    }
+
+    /// The raised form where all elements that zeros meet are finite, those of `met`.
+    fn build(
+        &self,
+        owner: OperationRef<'c, 'a>,
+        raised: &Raised<'c, 'a>,
+        met: &[Value<'c, 'a>],
+    ) -> Result<Option<Field<'c, 'a>>, ExportError> {
+        let at = &self.evaluator.at;
+        if met.is_empty() {
+            return self.raised(raised, at);
+        }
+        let (then, inner, _) = at.at.region(&[]);
+        let then_at = Tensors { at: inner };
+        let Some(sum) = self.raised(raised, &then_at)? else {
+            return Ok(None);
+        };
+        let (otherwise, inner, _) = at.at.region(&[]);
+        let otherwise_at = Tensors { at: inner };
+        let exact = self.exact(owner, otherwise_at)?;
+        let indices = union([&sum, &exact]);
+        let mut result = None;
+        for (field, at) in [(&sum, &then_at), (&exact, &otherwise_at)] {
+            let value = field.over(&indices, self.target.domain, at)?;
+            at.at
+                .create(ops::stablehlo::RETURN, &[value], &[], &[], Vec::new())?;
+            result = Some(types::tensor(&at.extents(value)?, at.element(value)?));
+        }
+        let condition = self.finite(met)?;
+        let regions = vec![then, otherwise];
+        let result = result.as_slice();
+        let made = at
+            .at
+            .create(ops::stablehlo::IF, &[condition], &[], result, regions)?;
+        Ok(Some(Field {
+            value: made.result(0)?.into(),
+            indices,
+        }))
+    }
+
+    fn raised(
+        &self,
+        raised: &Raised<'c, 'a>,
+        at: &Tensors<'c, 'a>,
+    ) -> Result<Option<Field<'c, 'a>>, ExportError> {
+        let (reduced, domain) = (self.reduced, self.target.domain);
+        Ok(match raised {
+            Raised::Convolution(windowed, kernel) => {
+                windowed.convolve(kernel, reduced, domain, at)?
+            }
+            Raised::Contraction(lhs, rhs) => contract(lhs, rhs, reduced, domain, at)?,
+        })
+    }
+
+    fn finite(&self, tensors: &[Value<'c, 'a>]) -> Result<Value<'c, 'a>, ExportError> {
+        let at = &self.evaluator.at;
+        let mut holds = None;
+        for tensor in tensors {
+            let extents = at.extents(*tensor)?;
+            let flags = types::tensor(&extents, at.bool());
+            let finite = at.op("is_finite", &[*tensor], &[], flags)?;
+            let dimensions: Vec<i64> = (0..extents.len() as i64).collect();
+            let finite = at.reduce(finite, "and", Scalar::Bool(true), &dimensions)?;
+            holds = Some(match holds {
+                Some(others) => at.same("and", &[others, finite])?,
+                None => finite,
+            });
+        }
+        let none = || ExportError::at(self.evaluator.reading.op, "has no factor");
+        holds.ok_or_else(none)
+    }
+
+    /// The sum without the products that inner guards skip.
+    fn exact(
+        &self,
+        owner: OperationRef<'c, 'a>,
+        at: Tensors<'c, 'a>,
+    ) -> Result<Field<'c, 'a>, ExportError> {
+        let outer = self.evaluator;
+        let destinations = outer.destinations.clone();
+        let mut evaluator = Evaluator::new(at, outer.reading, outer.outside, destinations);
+        evaluator.predicate()?;
+        evaluator.body()?;
+        let guards = Guards::of(&evaluator, self.reduced)?;
+        let is_cut = |index: &usize| {
+            let mut inner = guards.inner.iter();
+            inner.any(|c| c.field.indices.contains(index))
+        };
+        let (cut, free): (Vec<usize>, Vec<usize>) = self.reduced.iter().partition(|i| is_cut(i));
+        let [lhs, rhs] = factors(&evaluator, owner)?;
+        let domain = self.target.domain;
+        let (products, left) = match contract(&lhs, &rhs, &free, domain, &at)? {
+            Some(sums) => (sums, cut.as_slice()),
+            None => (evaluator.field(owner.result(0)?.into())?, self.reduced),
+        };
+        let mask = all(&guards.inner, &evaluator)?;
+        let target = Target { at, ..*self.target };
+        let (sum, _) = target.combined(&products, mask.as_ref(), left)?;
+        Ok(sum)
+    }
+}
+
+fn factors<'c: 'a, 'a>(
+    evaluator: &Evaluator<'_, 'c, 'a>,
+    product: OperationRef<'c, 'a>,
+) -> Result<[Field<'c, 'a>; 2], ExportError> {
+    Ok([
+        evaluator.field(product.operand(0)?)?,
+        evaluator.field(product.operand(1)?)?,
+    ])
+}

@@ -1,0 +1,136 @@
+//! Which form each formula of each operator instance got; where there is none, whether it is elementwise or calls others.
+
+use melior::ir::attribute::{FlatSymbolRefAttribute, StringAttribute};
+use melior::ir::operation::OperationLike;
+use melior::ir::{BlockLike, OperationRef, RegionLike};
+use skript_dialect::melior;
+use skript_passes::ir::builder::operations;
+use skript_passes::ir::copy::operation_name;
+use skript_passes::ir::ops;
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// The form of one formula.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Form {
+    /// Only invocations, and branches and loops around them.
+    Calls,
+    /// Elementwise, with slices, pads, broadcasts and transposes of its operands.
+    Map,
+    /// `dot_general`.
+    DotGeneral,
+    /// `dot_general`; skipped products are multiplied by zero if the other factor is finite.
+    MaskedDotGeneral,
+    /// `convolution`.
+    Convolution,
+    /// `convolution` with a border of zeros, or zeros between elements, where the other factor is finite.
+    BorderedConvolution,
+    /// `reduce`.
+    Reduce,
+    /// `reduce` of elements with their positions.
+    ArgReduce,
+    /// `reduce_window`.
+    ReduceWindow,
+    /// A map or reduction of elements at subscripts that depend on indices and extents: gathers whose positions do not
+    /// depend on data.
+    Resample,
+    /// A map of elements at subscripts that data decide: `gather`.
+    Gather,
+    /// Writes at subscripts that data or computed positions decide: `scatter`.
+    Scatter,
+    /// A reduction of elements at subscripts that data decide: everything at every point.
+    General,
+    /// Intrinsics, by StableHLO's operations.
+    Intrinsic,
+    /// A loop over the indices whose order matters; the other indices are dimensions of tensors.
+    Loop,
+}
+
+impl Form {
+    /// The condition on data that the form requires; other data take the second branch of an `if`.
+    pub fn condition(self) -> Option<&'static str> {
+        match self {
+            // Zero times an infinity is NaN, where the formula has no product at all.
+            Form::MaskedDotGeneral | Form::BorderedConvolution => Some("finite weights"),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Form {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Form::Calls => "calls",
+            Form::Map => "map",
+            Form::DotGeneral | Form::MaskedDotGeneral => "dot_general",
+            Form::Convolution | Form::BorderedConvolution => "convolution",
+            Form::Reduce => "reduce",
+            Form::ArgReduce => "arg_reduce",
+            Form::ReduceWindow => "reduce_window",
+            Form::Resample => "resample",
+            Form::Gather => "gather",
+            Form::Scatter => "scatter",
+            Form::General => "general",
+            Form::Intrinsic => "intrinsic",
+            Form::Loop => "while",
+        })
+    }
+}
+
+/// Forms by function, and the operators that functions are instances of.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    forms: Vec<(String, Form)>,
+    operators: BTreeMap<String, String>,
+}
+
+impl Report {
+    pub fn add(&mut self, function: &str, form: Form) {
+        self.forms.push((function.to_owned(), form));
+    }
+
+    /// Learns which operators a function's invocations name.
+    pub fn note_operators(&mut self, function: OperationRef<'_, '_>) {
+        for region in function.regions() {
+            let mut block = region.first_block();
+            while let Some(current) = block {
+                for op in operations(current) {
+                    if operation_name(op) == ops::skript::INVOKE {
+                        let callee = op.attribute("callee").ok();
+                        let name = op.attribute("operator_name").ok();
+                        let callee = callee.and_then(|a| FlatSymbolRefAttribute::try_from(a).ok());
+                        let name = name.and_then(|a| StringAttribute::try_from(a).ok());
+                        if let (Some(callee), Some(name)) = (callee, name) {
+                            self.operators
+                                .insert(callee.value().to_owned(), name.value().to_owned());
+                        }
+                    }
+                    self.note_operators(op);
+                }
+                block = current.next_in_region();
+            }
+        }
+    }
+
+    /// Every formula: function, operator, form.
+    pub fn lines(&self) -> impl Iterator<Item = (&str, &str, Form)> {
+        self.forms.iter().map(|(function, form)| {
+            let operator = self.operators.get(function).map_or("", String::as_str);
+            (function.as_str(), operator, *form)
+        })
+    }
+}
+
+/// One line for each formula, separated by tabs: function, operator, form, and its condition, if any.
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (function, operator, form) in self.lines() {
+            write!(f, "{function}\t{operator}\t{form}")?;
+            match form.condition() {
+                Some(condition) => writeln!(f, "\t{condition}")?,
+                None => writeln!(f)?,
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,31 @@
+//! Formulas that look for accesses which leave their tensors: StableHLO programs end no run, so they have none.
+
+use melior::ir::OperationRef;
+use melior::ir::operation::OperationLike;
+use skript_dialect::melior;
+use skript_passes::ir::checks::SEARCH;
+use skript_passes::ir::{erase, nested, users};
+
+/// Erases them below the module, with the checks of what they find.
+pub fn drop_searches(module: OperationRef) {
+    let mut found = Vec::new();
+    for op in nested(module) {
+        if op.has_attribute(SEARCH) {
+            add(op, &mut found);
+        }
+    }
+    found.into_iter().for_each(erase);
+}
+
+/// Adds an operation behind all that use it.
+fn add<'c, 'a>(op: OperationRef<'c, 'a>, found: &mut Vec<OperationRef<'c, 'a>>) {
+    if found.contains(&op) {
+        return;
+    }
+    for result in op.results() {
+        for user in users(result.into()) {
+            add(user, found);
+        }
+    }
+    found.push(op);
+}

@@ -1,0 +1,211 @@
+//! Formulas that read their own output, as loops over the indices whose order matters.
+//!
+//! An index does not matter if, for every output, it is the only index of the same dimension in all writes and reads.
+//! Such indices stay dimensions of tensors inside the loop.
+
+use super::access::Subscript;
+use super::captures::Outside;
+use super::error::ExportError;
+use super::evaluate::Evaluator;
+use super::field::Field;
+use super::tensors::Tensors;
+use melior::ir::operation::OperationLike;
+use melior::ir::{Value, ValueLike};
+use skript_dialect::melior;
+use skript_passes::ir::ops;
+use skript_passes::structure::{Nest, Reading, TermId};
+use std::collections::HashMap;
+
+/// The destinations after the loop.
+pub fn run<'c: 'a, 'a>(
+    reading: &Reading<'c, 'a>,
+    outside: Outside<'_, 'c, 'a>,
+    outs: &[Value<'c, 'a>],
+    at: Tensors<'c, 'a>,
+) -> Result<Vec<Value<'c, 'a>>, ExportError> {
+    if reading.nest.targets.iter().any(|t| t.extents.contains(&0)) {
+        return Ok(outs.to_vec());
+    }
+    let nest = &reading.nest;
+    // A step that writes several elements of a tensor may write elements of other steps.
+    let parallel = match reading.has_distinct_destinations() {
+        true => parallel(nest),
+        false => Vec::new(),
+    };
+    let counted: Vec<usize> = (0..nest.extents.len())
+        .filter(|i| nest.extents.get(*i) != Some(&1) && !parallel.contains(i))
+        .collect();
+    let extents: Vec<i64> = counted
+        .iter()
+        .filter_map(|i| nest.extents.get(*i).copied())
+        .collect();
+    let total = extents
+        .iter()
+        .try_fold(1i64, |n, e| n.checked_mul(*e))
+        .ok_or_else(|| ExportError::at(reading.op, "has more than 2^63 steps"))?;
+
+    let mut state = vec![at.integer(0)?];
+    state.extend(outs);
+    let state_types: Vec<_> = state.iter().map(|v| v.r#type()).collect();
+    let (test_region, test, arguments) = at.at.region(&state_types);
+    let inner = Tensors { at: test };
+    let missing = || ExportError::at(reading.op, "has no state");
+    let counter = *arguments.first().ok_or_else(missing)?;
+    let goes_on = inner.compare("LT", "SIGNED", counter, inner.integer(total)?)?;
+    test.create(ops::stablehlo::RETURN, &[goes_on], &[], &[], Vec::new())?;
+
+    let (body_region, body, arguments) = at.at.region(&state_types);
+    let inner = Tensors { at: body };
+    let (counter, present) = arguments.split_first().ok_or_else(missing)?;
+    let mut evaluator = Evaluator::new(inner, reading, outside, present.to_vec());
+    evaluator.sequential = digits(*counter, &counted, &extents, &inner)?;
+    let mask = evaluator.predicate()?;
+    evaluator.body()?;
+    let mut next = vec![inner.same("add", &[*counter, inner.integer(1)?])?];
+    let mut held = present.to_vec();
+    for (position, tensor) in reading.same.iter().enumerate() {
+        let out = held.get_mut(*tensor).ok_or_else(missing)?;
+        *out = step(&evaluator, *out, mask.as_ref(), position, &parallel)?;
+    }
+    for tensor in &reading.same {
+        next.push(held.get(*tensor).copied().ok_or_else(missing)?);
+    }
+    body.create(ops::stablehlo::RETURN, &next, &[], &[], Vec::new())?;
+    let op = at.at.create(
+        ops::stablehlo::WHILE,
+        &state,
+        &[],
+        &state_types,
+        vec![test_region, body_region],
+    )?;
+    Ok(op.results().skip(1).map(Into::into).collect())
+}
+
+/// The number of a step as one number per index, the last the quickest.
+fn digits<'c: 'a, 'a>(
+    counter: Value<'c, 'a>,
+    counted: &[usize],
+    extents: &[i64],
+    at: &Tensors<'c, 'a>,
+) -> Result<HashMap<usize, Value<'c, 'a>>, ExportError> {
+    let mut found = HashMap::new();
+    let mut rest = counter;
+    for (number, (index, extent)) in counted.iter().zip(extents).enumerate().rev() {
+        if number == 0 {
+            found.insert(*index, rest);
+            break;
+        }
+        let extent = at.integer(*extent)?;
+        found.insert(*index, at.same("remainder", &[rest, extent])?);
+        rest = at.same("divide", &[rest, extent])?;
+    }
+    Ok(found)
+}
+
+/// Indices that may stay dimensions.
+fn parallel(nest: &Nest) -> Vec<usize> {
+    let plain = |term: &TermId| nest.affine(*term).and_then(|f| f.as_index());
+    let accesses = nest.accesses(&nest.roots());
+    (0..nest.extents.len())
+        .filter(|index| {
+            let extent = nest.extents.get(*index);
+            nest.targets.iter().enumerate().all(|(number, target)| {
+                // The only dimension with the index as its subscript; the index may not occur in another one.
+                let alone = target
+                    .subscripts
+                    .iter()
+                    .position(|s| plain(s) == Some(*index));
+                let Some(dimension) = alone else {
+                    return false;
+                };
+                let elsewhere = target
+                    .subscripts
+                    .iter()
+                    .enumerate()
+                    .any(|(d, s)| d != dimension && depends(nest, *s, *index));
+                let reads_alike = accesses.iter().all(|(_, tensor, subscripts)| {
+                    let own = nest
+                        .tensors
+                        .get(*tensor)
+                        .is_some_and(|t| t.destination == Some(number));
+                    !own || subscripts.get(dimension).and_then(plain) == Some(*index)
+                });
+                !elsewhere && reads_alike && target.extents.get(dimension) == extent
+            })
+        })
+        .filter(|index| nest.extents.get(*index) != Some(&1))
+        .collect()
+}
+
+/// Whether a term depends on an index, directly or through a read.
+fn depends(nest: &Nest, term: TermId, index: usize) -> bool {
+    nest.reachable(&[term])
+        .into_iter()
+        .any(|t| matches!(nest.terms.get(t), Some(skript_passes::structure::Term::Index(i)) if *i == index))
+}
+
+/// One destination, which holds `out` before, after one step.
+fn step<'c: 'a, 'a>(
+    evaluator: &Evaluator<'_, 'c, 'a>,
+    out: Value<'c, 'a>,
+    mask: Option<&Field<'c, 'a>>,
+    position: usize,
+    parallel: &[usize],
+) -> Result<Value<'c, 'a>, ExportError> {
+    let reading = evaluator.reading;
+    let at = &evaluator.at;
+    let missing = || ExportError::at(reading.op, "has too few values");
+    let value = *reading.values.get(position).ok_or_else(missing)?;
+    let value = evaluator.field(value)?;
+    let mut starts = Vec::new();
+    let mut sizes = Vec::new();
+    let mut labels = Vec::new();
+    for subscript in reading.subscripts.get(position).ok_or_else(missing)? {
+        let subscript = Subscript {
+            form: reading
+                .find(*subscript)
+                .and_then(|t| reading.nest.affine(t)),
+            ..Subscript::data(evaluator.field(*subscript)?)
+        };
+        let index = subscript.form.and_then(|f| f.as_index());
+        match index.filter(|i| parallel.contains(i)) {
+            Some(index) => {
+                starts.push(at.integer(0)?);
+                sizes.push(evaluator.domain().get(index).copied().unwrap_or(1));
+                labels.push(index);
+            }
+            None if subscript.field.indices.is_empty() => {
+                starts.push(subscript.field.value);
+                sizes.push(1);
+            }
+            None => return Err(missing()),
+        }
+    }
+    let shape: Vec<i64> = labels
+        .iter()
+        .filter_map(|i| evaluator.domain().get(*i).copied())
+        .collect();
+    let present = if sizes.is_empty() {
+        out
+    } else {
+        at.dynamic_slice(out, &starts, &sizes)?
+    };
+    let present = at.reshape(present, &shape)?;
+    let value = value.over(&labels, evaluator.domain(), at)?;
+    let combined = match Tensors::combiner(reading.nest.kind) {
+        Some(combiner) => at.same(combiner, &[present, value])?,
+        None => value,
+    };
+    let kept = match mask {
+        Some(mask) => {
+            let mask = mask.over(&labels, evaluator.domain(), at)?;
+            at.select(mask, combined, present)?
+        }
+        None => combined,
+    };
+    if sizes.is_empty() {
+        return Ok(kept);
+    }
+    let update = at.reshape(kept, &sizes)?;
+    Ok(at.dynamic_update_slice(out, update, &starts)?)
+}

@@ -1,0 +1,129 @@
+//! Subscripts as affine forms of the indices plus scalars that are known only at run time.
+
+use super::error::ExportError;
+use super::evaluate::Evaluator;
+use super::tensors::Tensors;
+use melior::Error;
+use melior::ir::Value;
+use melior::ir::operation::{OperationLike, OperationResult};
+use skript_dialect::melior;
+use skript_passes::ir::copy::operation_name;
+use skript_passes::ir::ops;
+use skript_passes::structure::Affine;
+
+/// `f + s + g·t + h·u + …`: f an affine form of the indices; s, t and u numbers that are the same at all points; g and h
+/// other indices.
+#[derive(Clone, Debug)]
+pub struct Place<'c, 'a> {
+    pub form: Affine,
+    /// `None`: nothing is added.
+    pub by: Option<Value<'c, 'a>>,
+    /// Each g with its t.
+    pub rows: Vec<(usize, Value<'c, 'a>)>,
+}
+
+impl<'c: 'a, 'a> Place<'c, 'a> {
+    fn of(form: Affine, by: Option<Value<'c, 'a>>) -> Self {
+        let rows = Vec::new();
+        Place { form, by, rows }
+    }
+
+    /// Whether the indices alone decide it.
+    pub fn is_affine(&self) -> bool {
+        self.by.is_none() && self.rows.is_empty()
+    }
+
+    fn add(self, other: Self, at: &Tensors<'c, 'a>) -> Result<Option<Self>, Error> {
+        let Some(form) = self.form.add(&other.form) else {
+            return Ok(None);
+        };
+        let by = match (self.by, other.by) {
+            (Some(one), Some(other)) => Some(at.same("add", &[one, other])?),
+            (by, None) | (None, by) => by,
+        };
+        let rows = [self.rows, other.rows].concat();
+        Ok(Some(Place { form, by, rows }))
+    }
+
+    fn sub(self, other: Self, at: &Tensors<'c, 'a>) -> Result<Option<Self>, Error> {
+        let (Some(form), true) = (other.form.scale(-1), other.rows.is_empty()) else {
+            return Ok(None);
+        };
+        let by = match other.by {
+            Some(by) => Some(at.same("subtract", &[at.integer(0)?, by])?),
+            None => None,
+        };
+        self.add(Place::of(form, by), at)
+    }
+
+    /// A multiple of an affine form, by a scalar.
+    fn times(self, factor: Value<'c, 'a>, at: &Tensors<'c, 'a>) -> Result<Option<Self>, Error> {
+        let (Some(linear), true) = (self.form.as_linear(), self.is_affine()) else {
+            return Ok(None);
+        };
+        let scaled = |by: i64| match by {
+            1 => Ok(factor),
+            by => at.same("multiply", &[at.integer(by)?, factor]),
+        };
+        let mut rows = Vec::new();
+        for (index, coefficient) in linear {
+            rows.push((index, scaled(coefficient)?));
+        }
+        let by = match self.form.offset() {
+            0 => None,
+            offset => Some(scaled(offset)?),
+        };
+        let form = Affine::constant(0);
+        Ok(Some(Place { form, by, rows }))
+    }
+}
+
+impl<'c: 'a, 'a> Evaluator<'_, 'c, 'a> {
+    /// An integer as a subscript; `None` if it is not such a sum.
+    pub fn place(&self, value: Value<'c, 'a>) -> Result<Option<Place<'c, 'a>>, ExportError> {
+        if let Some(form) = self.form(value) {
+            return Ok(Some(Place::of(form, None)));
+        }
+        let field = self.field(value)?;
+        if field.indices.is_empty() {
+            return Ok(Some(Place::of(Affine::constant(0), Some(field.value))));
+        }
+        let Ok(op) = OperationResult::try_from(value).map(|r| r.owner()) else {
+            return Ok(None);
+        };
+        let name = operation_name(op);
+        if !matches!(
+            name.as_str(),
+            ops::skript::ADD | ops::skript::SUB | ops::skript::MUL
+        ) {
+            return Ok(None);
+        }
+        let (Some(x), Some(y)) = (self.place(op.operand(0)?)?, self.place(op.operand(1)?)?) else {
+            return Ok(None);
+        };
+        let at = &self.at;
+        let place = match name.as_str() {
+            ops::skript::ADD => x.add(y, at)?,
+            ops::skript::SUB => x.sub(y, at)?,
+            _ => {
+                let mut product = None;
+                for (own, other) in [(x, 1), (y, 0)] {
+                    let factor = self.field(op.operand(other)?)?;
+                    if product.is_none() && factor.indices.is_empty() {
+                        product = own.times(factor.value, at)?;
+                    }
+                }
+                product
+            }
+        };
+        // Each index occurs once.
+        Ok(place.filter(|place| {
+            let mut seen = place.form.indices();
+            place.rows.iter().all(|(index, _)| {
+                let new = !seen.contains(index);
+                seen.push(*index);
+                new
+            })
+        }))
+    }
+}

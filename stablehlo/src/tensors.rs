@@ -1,0 +1,388 @@
+//! StableHLO operations on tensors of fixed extents, under short names.
+
+use melior::Error;
+use melior::ir::attribute::DenseElementsAttribute;
+use melior::ir::operation::OperationLike;
+use melior::ir::r#type::IntegerType;
+use melior::ir::{Attribute, Region, Type, Value, ValueLike};
+use skript_dialect::melior;
+use skript_frontend::model::Accumulation;
+use skript_passes::ir::ops;
+use skript_passes::ir::{Builder, attributes, types};
+use skript_semantics::Scalar;
+
+/// Creates operations at one insertion point.
+#[derive(Clone, Copy)]
+pub struct Tensors<'c, 'a> {
+    pub at: Builder<'c, 'a>,
+}
+
+impl<'c: 'a, 'a> Tensors<'c, 'a> {
+    pub fn bool(&self) -> Type<'c> {
+        IntegerType::new(self.at.context, 1).into()
+    }
+
+    /// The type of indices and of the language's integers.
+    pub fn int(&self) -> Type<'c> {
+        IntegerType::new(self.at.context, 64).into()
+    }
+
+    /// An operation of `stablehlo` with one result.
+    pub fn op(
+        &self,
+        name: &str,
+        operands: &[Value<'c, 'a>],
+        attributes: &[(&str, Attribute<'c>)],
+        result: Type<'c>,
+    ) -> Result<Value<'c, 'a>, Error> {
+        self.at
+            .value(&format!("stablehlo.{name}"), operands, attributes, result)
+    }
+
+    /// An operation whose result has the type of its last operand.
+    pub fn same(&self, name: &str, operands: &[Value<'c, 'a>]) -> Result<Value<'c, 'a>, Error> {
+        let last = operands.last().ok_or(Error::OperationBuild)?;
+        self.op(name, operands, &[], last.r#type())
+    }
+
+    pub fn constant(
+        &self,
+        elements: Attribute<'c>,
+        r#type: Type<'c>,
+    ) -> Result<Value<'c, 'a>, Error> {
+        self.op("constant", &[], &[("value", elements)], r#type)
+    }
+
+    /// A tensor of one value.
+    pub fn splat(
+        &self,
+        value: Scalar,
+        extents: &[i64],
+        element: Type<'c>,
+    ) -> Result<Value<'c, 'a>, Error> {
+        let r#type = types::tensor(extents, element);
+        let value = attributes::scalar(self.at.context, value, element);
+        self.constant(DenseElementsAttribute::splat(r#type, value).into(), r#type)
+    }
+
+    pub fn integer(&self, value: i64) -> Result<Value<'c, 'a>, Error> {
+        self.splat(Scalar::Int(value), &[], self.int())
+    }
+
+    /// `0, 1, …` along a tensor of rank 1.
+    pub fn iota(&self, extent: i64) -> Result<Value<'c, 'a>, Error> {
+        let dimension = attributes::i64(self.at.context, 0);
+        self.op(
+            "iota",
+            &[],
+            &[("iota_dimension", dimension)],
+            types::tensor(&[extent], self.int()),
+        )
+    }
+
+    pub fn extents(&self, value: Value<'c, 'a>) -> Result<Vec<i64>, Error> {
+        types::extents(value.r#type()).ok_or(Error::OperationBuild)
+    }
+
+    pub fn element(&self, value: Value<'c, 'a>) -> Result<Type<'c>, Error> {
+        types::element_of(value.r#type()).ok_or(Error::OperationBuild)
+    }
+
+    /// `dimensions` maps each dimension of the operand to one of the result.
+    pub fn broadcast(
+        &self,
+        value: Value<'c, 'a>,
+        dimensions: &[i64],
+        extents: &[i64],
+    ) -> Result<Value<'c, 'a>, Error> {
+        let result = types::tensor(extents, self.element(value)?);
+        if result == value.r#type() {
+            return Ok(value);
+        }
+        // Without a repeated element there are several equal forms; one is canonical, so that importers need not
+        // distinguish them.
+        let count: i64 = self.extents(value)?.iter().product();
+        if count == 1 && extents.iter().all(|e| *e == 1) {
+            return self.reshape(value, extents);
+        }
+        let dimensions = attributes::i64s(self.at.context, dimensions);
+        self.op(
+            "broadcast_in_dim",
+            &[value],
+            &[("broadcast_dimensions", dimensions)],
+            result,
+        )
+    }
+
+    pub fn reshape(&self, value: Value<'c, 'a>, extents: &[i64]) -> Result<Value<'c, 'a>, Error> {
+        let result = types::tensor(extents, self.element(value)?);
+        if result == value.r#type() {
+            return Ok(value);
+        }
+        self.op("reshape", &[value], &[], result)
+    }
+
+    pub fn transpose(&self, value: Value<'c, 'a>, order: &[usize]) -> Result<Value<'c, 'a>, Error> {
+        if order.iter().enumerate().all(|(at, from)| at == *from) {
+            return Ok(value);
+        }
+        let from = self.extents(value)?;
+        let extents: Vec<i64> = order.iter().filter_map(|d| from.get(*d).copied()).collect();
+        let order: Vec<i64> = order.iter().map(|d| *d as i64).collect();
+        self.op(
+            "transpose",
+            &[value],
+            &[("permutation", attributes::i64s(self.at.context, &order))],
+            types::tensor(&extents, self.element(value)?),
+        )
+    }
+
+    pub fn reverse(
+        &self,
+        value: Value<'c, 'a>,
+        dimensions: &[i64],
+    ) -> Result<Value<'c, 'a>, Error> {
+        if dimensions.is_empty() {
+            return Ok(value);
+        }
+        let dimensions = attributes::i64s(self.at.context, dimensions);
+        self.op(
+            "reverse",
+            &[value],
+            &[("dimensions", dimensions)],
+            value.r#type(),
+        )
+    }
+
+    /// Positions `start, start + stride, …` below `limit` of each dimension.
+    pub fn slice(
+        &self,
+        value: Value<'c, 'a>,
+        starts: &[i64],
+        limits: &[i64],
+        strides: &[i64],
+    ) -> Result<Value<'c, 'a>, Error> {
+        let extents: Vec<i64> = starts
+            .iter()
+            .zip(limits)
+            .zip(strides)
+            .map(|((start, limit), stride)| (limit - start + stride - 1) / stride)
+            .collect();
+        let whole = starts.iter().all(|s| *s == 0) && strides.iter().all(|s| *s == 1);
+        if whole && self.extents(value)? == extents {
+            return Ok(value);
+        }
+        let context = self.at.context;
+        self.op(
+            "slice",
+            &[value],
+            &[
+                ("start_indices", attributes::i64s(context, starts)),
+                ("limit_indices", attributes::i64s(context, limits)),
+                ("strides", attributes::i64s(context, strides)),
+            ],
+            types::tensor(&extents, self.element(value)?),
+        )
+    }
+
+    /// Borders of one value, and so many between neighbours; negative borders cut off.
+    pub fn pad(
+        &self,
+        value: Value<'c, 'a>,
+        with: Scalar,
+        low: &[i64],
+        high: &[i64],
+        interior: &[i64],
+    ) -> Result<Value<'c, 'a>, Error> {
+        if low.iter().chain(high).chain(interior).all(|p| *p == 0) {
+            return Ok(value);
+        }
+        let extents: Vec<i64> = self
+            .extents(value)?
+            .iter()
+            .zip(low.iter().zip(high).zip(interior))
+            .map(|(e, ((l, h), i))| e + (e - 1).max(0) * i + l + h)
+            .collect();
+        let element = self.element(value)?;
+        let with = self.splat(with, &[], element)?;
+        let context = self.at.context;
+        self.op(
+            "pad",
+            &[value, with],
+            &[
+                ("edge_padding_low", attributes::i64s(context, low)),
+                ("edge_padding_high", attributes::i64s(context, high)),
+                ("interior_padding", attributes::i64s(context, interior)),
+            ],
+            types::tensor(&extents, element),
+        )
+    }
+
+    /// Concatenates tensors of equal extents, except along `dimension`.
+    pub fn concatenate(
+        &self,
+        values: &[Value<'c, 'a>],
+        dimension: usize,
+    ) -> Result<Value<'c, 'a>, Error> {
+        let first = *values.first().ok_or(Error::OperationBuild)?;
+        if values.len() == 1 {
+            return Ok(first);
+        }
+        let mut extents = self.extents(first)?;
+        let mut total = 0;
+        for value in values {
+            total += self.extents(*value)?.get(dimension).copied().unwrap_or(0);
+        }
+        *extents.get_mut(dimension).ok_or(Error::OperationBuild)? = total;
+        self.op(
+            "concatenate",
+            values,
+            &[(
+                "dimension",
+                attributes::i64(self.at.context, dimension as i64),
+            )],
+            types::tensor(&extents, self.element(first)?),
+        )
+    }
+
+    /// A block at positions that are scalars; they are clamped.
+    pub fn dynamic_slice(
+        &self,
+        value: Value<'c, 'a>,
+        starts: &[Value<'c, 'a>],
+        sizes: &[i64],
+    ) -> Result<Value<'c, 'a>, Error> {
+        let mut operands = vec![value];
+        operands.extend(starts);
+        self.op(
+            "dynamic_slice",
+            &operands,
+            &[("slice_sizes", attributes::i64s(self.at.context, sizes))],
+            types::tensor(sizes, self.element(value)?),
+        )
+    }
+
+    /// The tensor with a block replaced, at positions that are scalars; they are clamped.
+    pub fn dynamic_update_slice(
+        &self,
+        value: Value<'c, 'a>,
+        update: Value<'c, 'a>,
+        starts: &[Value<'c, 'a>],
+    ) -> Result<Value<'c, 'a>, Error> {
+        let mut operands = vec![value, update];
+        operands.extend(starts);
+        self.op("dynamic_update_slice", &operands, &[], value.r#type())
+    }
+
+    pub fn compare(
+        &self,
+        direction: &str,
+        kind: &str,
+        lhs: Value<'c, 'a>,
+        rhs: Value<'c, 'a>,
+    ) -> Result<Value<'c, 'a>, Error> {
+        let parse =
+            |text: String| Attribute::parse(self.at.context, &text).ok_or(Error::OperationBuild);
+        let direction = parse(format!("#stablehlo<comparison_direction {direction}>"))?;
+        let kind = parse(format!("#stablehlo<comparison_type {kind}>"))?;
+        self.op(
+            "compare",
+            &[lhs, rhs],
+            &[("comparison_direction", direction), ("compare_type", kind)],
+            types::tensor(&self.extents(lhs)?, self.bool()),
+        )
+    }
+
+    pub fn select(
+        &self,
+        condition: Value<'c, 'a>,
+        then: Value<'c, 'a>,
+        otherwise: Value<'c, 'a>,
+    ) -> Result<Value<'c, 'a>, Error> {
+        self.op("select", &[condition, then, otherwise], &[], then.r#type())
+    }
+
+    /// The operation that a kind combines elements with.
+    pub fn combiner(kind: Accumulation) -> Option<&'static str> {
+        Some(match kind {
+            Accumulation::Sum => "add",
+            Accumulation::Product => "multiply",
+            Accumulation::All => "and",
+            Accumulation::Any => "or",
+            Accumulation::Min => "minimum",
+            Accumulation::Max => "maximum",
+            Accumulation::Assign | Accumulation::Replace => return None,
+        })
+    }
+
+    /// The region that combines two scalars.
+    pub fn combination(&self, combiner: &str, element: Type<'c>) -> Result<Region<'c>, Error> {
+        let scalar = types::tensor(&[], element);
+        let (region, body, arguments) = self.at.region(&[scalar, scalar]);
+        let combined = Tensors { at: body }.same(combiner, &arguments)?;
+        body.create(ops::stablehlo::RETURN, &[combined], &[], &[], Vec::new())?;
+        Ok(region)
+    }
+
+    /// A reduction along dimensions.
+    pub fn reduce(
+        &self,
+        value: Value<'c, 'a>,
+        combiner: &str,
+        identity: Scalar,
+        dimensions: &[i64],
+    ) -> Result<Value<'c, 'a>, Error> {
+        if dimensions.is_empty() {
+            return Ok(value);
+        }
+        let element = self.element(value)?;
+        let init = self.splat(identity, &[], element)?;
+        let extents: Vec<i64> = self
+            .extents(value)?
+            .into_iter()
+            .enumerate()
+            .filter(|(d, _)| !dimensions.contains(&(*d as i64)))
+            .map(|(_, e)| e)
+            .collect();
+        let region = self.combination(combiner, element)?;
+        let op = self.at.create(
+            ops::stablehlo::REDUCE,
+            &[value, init],
+            &[("dimensions", attributes::i64s(self.at.context, dimensions))],
+            &[types::tensor(&extents, element)],
+            vec![region],
+        )?;
+        Ok(op.result(0)?.into())
+    }
+
+    /// Sorts tensors together along a dimension, stably. `precedes` compares two rows: its arguments are two elements
+    /// of the first tensor, two of the second, ….
+    pub fn sort(
+        &self,
+        values: &[Value<'c, 'a>],
+        dimension: usize,
+        precedes: impl FnOnce(&Self, &[Value<'c, 'a>]) -> Result<Value<'c, 'a>, Error>,
+    ) -> Result<Vec<Value<'c, 'a>>, Error> {
+        let mut scalars = Vec::new();
+        for value in values {
+            let scalar = types::tensor(&[], self.element(*value)?);
+            scalars.extend([scalar, scalar]);
+        }
+        let (region, body, elements) = self.at.region(&scalars);
+        let first = precedes(&Tensors { at: body }, &elements)?;
+        body.create(ops::stablehlo::RETURN, &[first], &[], &[], Vec::new())?;
+        let context = self.at.context;
+        let results: Vec<_> = values.iter().map(|v| v.r#type()).collect();
+        let op = self.at.create(
+            ops::stablehlo::SORT,
+            values,
+            &[
+                ("dimension", attributes::i64(context, dimension as i64)),
+                ("is_stable", attributes::boolean(context, true)),
+            ],
+            &results,
+            vec![region],
+        )?;
+        Ok(op.results().map(Into::into).collect())
+    }
+}

@@ -1,0 +1,479 @@
+//! Windows: `convolution` and `reduce_window`.
+//!
+//! A dimension read at `s·k + d·r + o`, with an index k of the output and a reduced index r, is a window of stride s
+//! and dilation d; it is reversed if d is negative. A dimension read at `⌊(s·k + d·r + o) / b⌋`, only where b divides
+//! evenly, is a window over elements with base dilation b. Points that the guard skips outside of the tensor and
+//! between its elements are padding. If the guard compares a position with a scalar, such as a dynamic extent, the
+//! elements that do not count are replaced by a filler.
+
+mod convolve;
+mod reduce;
+
+use super::access::{Run, run, slice};
+use super::cast;
+use super::error::ExportError;
+use super::evaluate::{Evaluator, element, elementwise, uncast};
+use super::field::Field;
+use super::guards::Conjunct;
+use super::shift::Shift;
+use super::tensors::Tensors;
+use super::window_expression::windowed;
+use skript_passes::ir::ops;
+
+use melior::Error;
+use melior::ir::attribute::DenseElementsAttribute;
+use melior::ir::operation::{OperationLike, OperationResult};
+use melior::ir::{Attribute, Value, ValueLike};
+use skript_dialect::melior;
+use skript_passes::ir::copy::operation_name;
+use skript_passes::ir::types;
+use skript_passes::structure::{Affine, Guard, Term, TermId};
+use skript_semantics::Scalar;
+
+/// A dimension that a window slides along.
+#[derive(Clone, Debug)]
+pub(super) struct Window {
+    kept: usize,
+    /// `None`: it is one element long.
+    reduced: Option<usize>,
+    /// How many values of it, if not all.
+    run: Option<i64>,
+    stride: i64,
+    /// Positive.
+    dilation: i64,
+    /// Whether the first element of the kernel meets the last one of the window.
+    reversed: bool,
+    /// The base dilation.
+    base: i64,
+    /// Borders to add.
+    low: i64,
+    high: i64,
+}
+
+impl Window {
+    /// A window of exactly the elements that it covers.
+    pub fn over(kept: usize, stride: i64, slid: usize, step: i64) -> Self {
+        Window {
+            kept,
+            reduced: Some(slid),
+            run: None,
+            stride,
+            dilation: step.abs(),
+            reversed: step < 0,
+            base: 1,
+            low: 0,
+            high: 0,
+        }
+    }
+
+    /// How many elements it meets.
+    fn length(&self, domain: &[i64]) -> i64 {
+        let extent = self.reduced.and_then(|i| domain.get(i).copied());
+        self.run.or(extent).unwrap_or(1)
+    }
+}
+
+/// The role of a dimension of the prepared tensor.
+#[derive(Clone, Debug)]
+enum Dimension {
+    Index(usize),
+    Window(Window),
+}
+
+/// A tensor read by windows: sliced, and one dimension for each index and each window.
+pub struct Windowed<'c, 'a> {
+    pub value: Value<'c, 'a>,
+    dimensions: Vec<Dimension>,
+    /// By conjunct of the guard.
+    pub skipped: Vec<Skipped>,
+    /// A reduced index, and the runs of its values that count: the first one of each, and how many; all, if not given.
+    runs: Option<(usize, Vec<(i64, i64)>)>,
+}
+
+/// How a conjunct of the guard is represented.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Skipped {
+    /// It states that reads are in bounds, or hit elements: padding.
+    ByBorder,
+    /// It states which positions of a dimension count: the others hold the filler.
+    ByFiller,
+    /// It states which positions of the windows count: runs of these are separate windows.
+    ByRuns,
+    /// It is not represented.
+    Not,
+}
+
+impl<'c: 'a, 'a> Windowed<'c, 'a> {
+    /// `value` as an access with windows, or an expression of such; `None` if it is neither. Elements that the guard
+    /// skips are `filler`.
+    pub fn of(
+        evaluator: &Evaluator<'_, 'c, 'a>,
+        value: Value<'c, 'a>,
+        reduced: &[usize],
+        guards: &[Conjunct<'c, 'a>],
+        filler: Scalar,
+    ) -> Result<Option<Self>, ExportError> {
+        match Self::access(evaluator, value, reduced, guards, filler)? {
+            Some(windowed) => Ok(Some(windowed)),
+            None => windowed(evaluator, value, reduced, guards, filler),
+        }
+    }
+
+    /// A field whose indices from `first` on are `windows`.
+    pub(super) fn over(
+        field: &Field<'c, 'a>,
+        first: usize,
+        windows: Vec<Window>,
+        skipped: Vec<Skipped>,
+    ) -> Self {
+        let kept = field.indices.iter().filter(|index| **index < first);
+        let kept = kept.map(|index| Dimension::Index(*index));
+        Windowed {
+            value: field.value,
+            dimensions: kept
+                .chain(windows.into_iter().map(Dimension::Window))
+                .collect(),
+            skipped,
+            runs: None,
+        }
+    }
+
+    fn access(
+        evaluator: &Evaluator<'_, 'c, 'a>,
+        value: Value<'c, 'a>,
+        reduced: &[usize],
+        guards: &[Conjunct<'c, 'a>],
+        filler: Scalar,
+    ) -> Result<Option<Self>, ExportError> {
+        let (reading, at) = (evaluator.reading, &evaluator.at);
+        let nest = &reading.nest;
+        let read = uncast(value);
+        let Ok(result) = OperationResult::try_from(read) else {
+            return Ok(None);
+        };
+        let owner = result.owner();
+        if operation_name(owner) != ops::skript::ACCESS {
+            return Ok(None);
+        }
+        let Some(Term::Access { subscripts, .. }) =
+            reading.find(read).and_then(|t| nest.terms.get(t))
+        else {
+            return Ok(None);
+        };
+        let tensor = evaluator.outside.get(owner.operand(0)?)?;
+        let mut tensor = cast::width(tensor, element(value.r#type(), at), at)?;
+        let (mut forms, mut places) = (Vec::new(), Vec::new());
+        for (operand, subscript) in owner.operands().skip(1).enumerate() {
+            let Some(place) = evaluator.place(subscript)? else {
+                return Ok(None);
+            };
+            let (mut within, mut first) = (vec![place.form.clone()], None);
+            if !place.is_affine() {
+                let shift = Shift::of(forms.len(), &place, &nest.extents, at)?;
+                let Some((shift, parts)) = shift else {
+                    return Ok(None);
+                };
+                tensor = shift.cut(tensor, at)?;
+                (within, first) = (parts, shift.first());
+            }
+            for form in within {
+                places.push(Along {
+                    term: subscripts.get(operand).copied(),
+                    form: form.clone(),
+                    first,
+                });
+                forms.push(form);
+            }
+        }
+        let extents = at.extents(tensor)?;
+        let whole = Guard::of(nest);
+        let Some(bounds) = bounds(&whole, &forms, &extents, &nest.extents) else {
+            return Ok(None);
+        };
+        let Some(parts) = parts(&forms, &extents, &nest.extents, reduced) else {
+            return Ok(None);
+        };
+        let mut skipped = Vec::new();
+        for conjunct in guards {
+            let own = Guard::all(nest, reading.find(conjunct.value));
+            let is_border =
+                own.others.is_empty() && own.constraints.iter().all(|c| bounds.contains(c));
+            skipped.push(if is_border {
+                Skipped::ByBorder
+            } else if let Some((dimension, counts)) =
+                counted(conjunct, &places, &extents, evaluator)?
+            {
+                tensor = filled(tensor, dimension, counts, filler, at)?;
+                Skipped::ByFiller
+            } else {
+                Skipped::Not
+            });
+        }
+        let (value, dimensions) = prepare(tensor, parts, &extents, &nest.extents, at)?;
+        Ok(Some(Windowed {
+            value,
+            dimensions,
+            skipped,
+            runs: None,
+        }))
+    }
+
+    fn extent(domain: &[i64], index: usize) -> i64 {
+        domain.get(index).copied().unwrap_or(1)
+    }
+
+    /// Dimensions that satisfy a condition on their index, and those indices.
+    fn indices(&self, wanted: impl Fn(usize) -> bool) -> (Vec<usize>, Vec<usize>) {
+        self.dimensions
+            .iter()
+            .enumerate()
+            .filter_map(|(d, dimension)| match dimension {
+                Dimension::Index(index) if wanted(*index) => Some((d, *index)),
+                _ => None,
+            })
+            .unzip()
+    }
+
+    fn windows(&self) -> impl Iterator<Item = (usize, &Window)> {
+        self.dimensions
+            .iter()
+            .enumerate()
+            .filter_map(|(d, dimension)| match dimension {
+                Dimension::Window(window) => Some((d, window)),
+                Dimension::Index(_) => None,
+            })
+    }
+
+    /// Whether there is padding around or between the elements.
+    pub fn has_border(&self) -> bool {
+        self.windows()
+            .any(|(_, w)| w.low > 0 || w.high > 0 || w.base > 1)
+    }
+}
+
+/// Rows of two.
+fn padding<'c: 'a, 'a>(borders: &[i64], at: &Tensors<'c, 'a>) -> Attribute<'c> {
+    let rows = (borders.len() / 2) as i64;
+    DenseElementsAttribute::i64_values(types::tensor(&[rows, 2], at.int()), borders).into()
+}
+
+/// The constraints on subscripts that padding represents: that they are in bounds, and hit elements. `None` if not all
+/// reads between elements are skipped.
+fn bounds(whole: &Guard, forms: &[Affine], extents: &[i64], domain: &[i64]) -> Option<Vec<Affine>> {
+    let mut bounds = Vec::new();
+    for (form, extent) in forms.iter().zip(extents) {
+        let last = extent.checked_sub(1).map(Affine::constant);
+        bounds.extend(last.and_then(|last| last.sub(form)));
+        bounds.push(form.clone());
+        if let Some((dividend, base)) = form.as_quotient() {
+            let evenly = dividend
+                .modulo(base, domain)
+                .and_then(|rest| rest.scale(-1))
+                .filter(|evenly| whole.constraints.contains(evenly))?;
+            bounds.push(evenly);
+        }
+    }
+    Some(bounds)
+}
+
+/// Where a dimension is read.
+struct Along<'c, 'a> {
+    term: Option<TermId>,
+    /// Relative to the first position.
+    form: Affine,
+    /// `None`: it is the tensor's.
+    first: Option<Value<'c, 'a>>,
+}
+
+/// The dimension whose positions a conjunct compares with a scalar, and which of them it accepts.
+fn counted<'c: 'a, 'a>(
+    conjunct: &Conjunct<'c, 'a>,
+    places: &[Along<'c, 'a>],
+    extents: &[i64],
+    evaluator: &Evaluator<'_, 'c, 'a>,
+) -> Result<Option<(usize, Value<'c, 'a>)>, ExportError> {
+    let (reading, at) = (evaluator.reading, &evaluator.at);
+    let Ok(result) = OperationResult::try_from(conjunct.value) else {
+        return Ok(None);
+    };
+    let owner = result.owner();
+    if owner.operands().count() != 2 {
+        return Ok(None);
+    }
+    let operands = [owner.operand(0)?, owner.operand(1)?];
+    for (place, limit) in [(0, 1), (1, 0)] {
+        let (Some(subscript), Some(limit)) = (operands.get(place), operands.get(limit)) else {
+            continue;
+        };
+        let term = reading.find(*subscript);
+        let form = term.and_then(|t| reading.nest.affine(t));
+        let is_place = |own: &Along<'c, 'a>| match own.first {
+            None => form.as_ref() == Some(&own.form),
+            Some(_) => own
+                .term
+                .zip(term)
+                .is_some_and(|(x, y)| reading.nest.same(x, y)),
+        };
+        let dimension = places.iter().position(is_place);
+        let limit = evaluator.field(*limit)?;
+        let (Some(dimension), true) = (dimension, limit.indices.is_empty()) else {
+            continue;
+        };
+        let extent = extents.get(dimension).copied().unwrap_or(1);
+        let limit = at.broadcast(limit.value, &[], &[extent])?;
+        let mut own = at.iota(extent)?;
+        if let Some(first) = places.get(dimension).and_then(|place| place.first) {
+            let first = at.broadcast(first, &[], &[extent])?;
+            own = at.same("add", &[own, first])?;
+        }
+        let mut sides = [own, limit];
+        if place == 1 {
+            sides.reverse();
+        }
+        let name = operation_name(owner);
+        return Ok(elementwise(owner, &name, &sides, at)?.map(|counts| (dimension, counts)));
+    }
+    Ok(None)
+}
+
+/// The tensor with the filler at positions of a dimension that do not count.
+fn filled<'c: 'a, 'a>(
+    tensor: Value<'c, 'a>,
+    dimension: usize,
+    counts: Value<'c, 'a>,
+    filler: Scalar,
+    at: &Tensors<'c, 'a>,
+) -> Result<Value<'c, 'a>, Error> {
+    let extents = at.extents(tensor)?;
+    let counts = at.broadcast(counts, &[dimension as i64], &extents)?;
+    let filler = at.splat(filler, &extents, at.element(tensor)?)?;
+    at.select(counts, tensor, filler)
+}
+
+enum Part {
+    Run(Run),
+    /// With the positions of the first and the last read.
+    Window(Window, i64, i64),
+}
+
+/// By dimension; at least one window. `None` if a dimension is neither run nor window, or indices are shared.
+fn parts(
+    forms: &[Affine],
+    extents: &[i64],
+    domain: &[i64],
+    reduced: &[usize],
+) -> Option<Vec<Part>> {
+    let mut seen = Vec::new();
+    let mut parts = Vec::new();
+    for (form, extent) in forms.iter().zip(extents) {
+        for index in form.indices() {
+            if seen.contains(&index) {
+                return None;
+            }
+            seen.push(index);
+        }
+        let part = match run(form, domain) {
+            Some(run) if !run.leaves(*extent) => Part::Run(run),
+            // Padding would count as elements, or it is not a slice.
+            _ => window(form, *extent, domain, reduced)?,
+        };
+        parts.push(part);
+    }
+    let slides = parts.iter().any(|p| matches!(p, Part::Window(..)));
+    slides.then_some(parts)
+}
+
+/// An index of the output with its stride and a reduced index with its step, whose sum is the subscript.
+pub(super) fn slide(form: &Affine, reduced: &[usize]) -> Option<(usize, i64, usize, i64)> {
+    let is_reduced = |index: &usize| reduced.contains(index);
+    let linear = form.as_linear()?;
+    match linear.as_slice() {
+        [(kept, stride), (slid, step)] | [(slid, step), (kept, stride)]
+            if !is_reduced(kept) && is_reduced(slid) && *stride > 0 && *step > i64::MIN =>
+        {
+            Some((*kept, *stride, *slid, *step))
+        }
+        _ => None,
+    }
+}
+
+fn window(form: &Affine, extent: i64, domain: &[i64], reduced: &[usize]) -> Option<Part> {
+    let (form, base) = form.as_quotient().unwrap_or_else(|| (form.clone(), 1));
+    let linear = form.as_linear()?;
+    let (kept, stride, slid, step) = match (linear.as_slice(), slide(&form, reduced)) {
+        (_, Some((kept, stride, slid, step))) => (kept, stride, Some(slid), step),
+        ([(kept, stride @ 1..)], None) if base > 1 && !reduced.contains(kept) => {
+            (*kept, *stride, None, 1)
+        }
+        _ => return None,
+    };
+    let dilation = step.checked_abs()?;
+    let length = slid.map_or(Some(1), |slid| domain.get(slid).copied())?;
+    let length = dilation.checked_mul(length - 1)?;
+    let reach = stride
+        .checked_mul(domain.get(kept)? - 1)?
+        .checked_add(length)?;
+    let reversed = step < 0;
+    let begin = form
+        .offset()
+        .checked_sub(if reversed { length } else { 0 })?;
+    let last = begin.checked_add(reach)?;
+    // The elements that some window meets.
+    let start = begin.checked_add(base - 1)?.div_euclid(base).max(0);
+    let limit = last.div_euclid(base).checked_add(1)?.min(extent);
+    if start >= limit {
+        return None;
+    }
+    let window = Window {
+        kept,
+        reduced: slid,
+        run: None,
+        stride,
+        dilation,
+        reversed,
+        base,
+        low: start.checked_mul(base)?.checked_sub(begin)?,
+        high: last.checked_sub((limit - 1).checked_mul(base)?)?,
+    };
+    Some(Part::Window(window, start, limit))
+}
+
+fn prepare<'c: 'a, 'a>(
+    tensor: Value<'c, 'a>,
+    parts: Vec<Part>,
+    extents: &[i64],
+    domain: &[i64],
+    at: &Tensors<'c, 'a>,
+) -> Result<(Value<'c, 'a>, Vec<Dimension>), Error> {
+    let (mut starts, mut limits) = (Vec::new(), Vec::new());
+    for (part, extent) in parts.iter().zip(extents) {
+        let (start, limit) = match part {
+            Part::Run(_) => (0, *extent),
+            Part::Window(_, begin, end) => (*begin, *end),
+        };
+        starts.push(start);
+        limits.push(limit);
+    }
+    let cut = at.slice(tensor, &starts, &limits, &vec![1; extents.len()])?;
+    let mut dimensions = Vec::new();
+    let mut shape = Vec::new();
+    let mut runs = Vec::new();
+    for ((part, start), limit) in parts.into_iter().zip(starts).zip(limits) {
+        match part {
+            Part::Run(run) => {
+                for index in &run.indices {
+                    shape.push(domain.get(*index).copied().unwrap_or(1));
+                    dimensions.push(Dimension::Index(*index));
+                }
+                runs.push(Some(run));
+            }
+            Part::Window(window, ..) => {
+                shape.push(limit - start);
+                dimensions.push(Dimension::Window(window));
+                runs.push(None);
+            }
+        }
+    }
+    let sliced = slice(cut, &runs, at)?;
+    Ok((at.reshape(sliced, &shape)?, dimensions))
+}
