@@ -187,17 +187,9 @@ impl<T: Ord + Clone> Form<T> {
     /// Exact if the terms vary independently, an enclosure otherwise.
     #[must_use]
     pub fn interval(&self, mut of: impl FnMut(&T) -> Option<Interval>) -> Option<Interval> {
-        let (mut low, mut high) = (i128::from(self.constant), i128::from(self.constant));
-        for (term, coefficient) in self.terms() {
-            let (own, factor) = (of(term)?, i128::from(coefficient));
-            let ends = [i128::from(own.low) * factor, i128::from(own.high) * factor];
-            low = low.checked_add(ends[0].min(ends[1]))?;
-            high = high.checked_add(ends[0].max(ends[1]))?;
-        }
-        Some(Interval {
-            low: i64::try_from(low).ok()?,
-            high: i64::try_from(high).ok()?,
-        })
+        let terms = self.terms().map(|(term, factor)| Some((of(term)?, factor)));
+        let terms: Vec<_> = terms.collect::<Option<_>>()?;
+        Interval::sum(self.constant, terms)
     }
 
     /// The form with every term replaced by a form.
